@@ -1,0 +1,37 @@
+// Package classify fills in what was not measured: one file per classifier, one
+// line in classifiers.go.
+package classify
+
+// Matrix is a utility matrix: rows are workloads, columns are node
+// configurations or sources. NaN marks a missing cell.
+type Matrix struct {
+	Columns []string
+	Rows    [][]float64 // each len(Columns)
+}
+
+// Cell is one completed cell of a row.
+type Cell struct {
+	Value    float64
+	Low      float64 // 95 % prediction interval from held-out residuals
+	High     float64
+	Measured bool // given, not predicted
+	Known    bool // false: nothing could be said
+}
+
+// Model completes rows without being refitted.
+type Model interface {
+	Complete(row []float64) ([]Cell, error)
+}
+
+// Classifier fits a model to a training matrix.
+type Classifier interface {
+	Fit(m Matrix, seed uint64) (Model, error)
+}
+
+// Descriptor is one line of the classifier table.
+type Descriptor struct {
+	Name    string
+	Summary string
+	Paper   string
+	New     func() Classifier
+}

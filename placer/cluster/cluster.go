@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// NodeID is Nomad's node ID.
+type NodeID string
+
+// JobID names a job.
+type JobID struct {
+	Namespace string `json:"namespace"`
+	ID        string `json:"id"`
+}
+
+// String prints namespace/id.
+func (j JobID) String() string { return j.Namespace + "/" + j.ID }
+
+// WorkloadID names a task group of a job: the unit that is profiled and placed.
+type WorkloadID struct {
+	Namespace string `json:"namespace"`
+	Job       string `json:"job"`
+	Group     string `json:"group"`
+}
+
+// JobID returns the job the group belongs to.
+func (w WorkloadID) JobID() JobID { return JobID{w.Namespace, w.Job} }
+
+// String prints namespace/job/group.
+func (w WorkloadID) String() string { return w.Namespace + "/" + w.Job + "/" + w.Group }
+
+// Resources are asked or offered, in Nomad's units.
+type Resources struct {
+	CPUMHz   int `json:"cpu_mhz"`
+	Cores    int `json:"cores"` // reserved whole cores; their MHz are not in CPUMHz of an ask
+	MemoryMB int `json:"memory_mb"`
+	DiskMB   int `json:"disk_mb"`
+}
+
+// Add returns r + o.
+func (r Resources) Add(o Resources) Resources {
+	return Resources{r.CPUMHz + o.CPUMHz, r.Cores + o.Cores, r.MemoryMB + o.MemoryMB, r.DiskMB + o.DiskMB}
+}
+
+// Node is a Nomad client.
+type Node struct {
+	ID            NodeID            `json:"id"`
+	Name          string            `json:"name"`
+	Datacenter    string            `json:"datacenter"`
+	Pool          string            `json:"pool"`
+	Class         string            `json:"class"`
+	Configuration string            `json:"configuration"` // server configuration: column of the utility matrix
+	Address       string            `json:"address,omitempty"`
+	Total         Resources         `json:"total"` // what allocations may use
+	CoreMHz       int               `json:"core_mhz"`
+	Ready         bool              `json:"ready"` // up, eligible and not draining
+	Kernels       bool              `json:"kernels"`
+	Attributes    map[string]string `json:"-"`
+	Meta          map[string]string `json:"-"`
+}
+
+// Workload is a task group with a performance block.
+type Workload struct {
+	ID          WorkloadID       `json:"id"`
+	Spec        performance.Spec `json:"spec"`
+	ProfileKey  string           `json:"profile_key"` // hash of image, command, env and size
+	Count       int              `json:"count"`
+	Ask         Resources        `json:"ask"` // per allocation
+	Drivers     []string         `json:"drivers,omitempty"`
+	Constraints []Constraint     `json:"constraints,omitempty"` // the user's own: job, group and tasks
+	Datacenters []string         `json:"datacenters,omitempty"`
+}
+
+// Job is a submitted job as the engine sees it.
+type Job struct {
+	ID          JobID      `json:"id"`
+	Version     uint64     `json:"version"`
+	ModifyIndex uint64     `json:"modify_index"` // JobModifyIndex: the compare-and-set token
+	SubmittedAt time.Time  `json:"submitted_at"`
+	Type        string     `json:"type"` // service, batch, system, sysbatch
+	Held        bool       `json:"held"`
+	Stopped     bool       `json:"stopped"`
+	RunPool     string     `json:"run_pool"`
+	Workloads   []Workload `json:"workloads"`          // groups that have a performance block
+	Problems    []string   `json:"problems,omitempty"` // why a block could not be read; the job runs under stock rules
+}
+
+// Allocation is a live allocation.
+type Allocation struct {
+	ID        string     `json:"id"`
+	Workload  WorkloadID `json:"workload"`
+	Node      NodeID     `json:"node"`
+	Resources Resources  `json:"resources"`
+	Version   uint64     `json:"version"` // job version
+	Profiling bool       `json:"profiling"`
+}
+
+// Snapshot is one consistent look at the cluster. Nobody writes to it.
+type Snapshot struct {
+	Index       uint64
+	Nodes       []*Node                                 // sorted by ID
+	Allocations map[NodeID][]Allocation                 // live, by node
+	Known       map[WorkloadID]interference.Sensitivity // residents' scores; absent: unknown
+	Reserved    map[NodeID][]Allocation                 // decided and not yet seen as allocations
+}
+
+// Residents are the allocations and reservations on a node, without those of
+// the workload except.
+func (s *Snapshot) Residents(n NodeID, except WorkloadID) []Allocation {
+	var out []Allocation
+	for _, list := range [2][]Allocation{s.Allocations[n], s.Reserved[n]} {
+		for _, a := range list {
+			if a.Workload != except {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// Used sums the resources of allocations.
+func Used(allocs []Allocation) Resources {
+	var sum Resources
+	for _, a := range allocs {
+		sum = sum.Add(a.Resources)
+	}
+	return sum
+}
+
+// Knowledge is what the classifiers say of a workload before it is placed.
+type Knowledge struct {
+	Sensitivity interference.Sensitivity       `json:"sensitivity"`
+	Speed       map[string]profile.Measurement `json:"speed"` // performance alone, by node configuration
+	SpeedOrigin map[string]interference.Origin `json:"speed_origin"`
+	Ramp        []profile.RampPoint            `json:"-"`
+	Confidence  float64                        `json:"confidence"` // share of scores that were measured, 0..1
+	Warnings    []string                       `json:"warnings,omitempty"`
+}

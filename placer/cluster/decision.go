@@ -1,0 +1,132 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// DecisionFormat is the version of the JSON form of a Decision.
+const DecisionFormat = 1
+
+// Outcome is how a decision ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Placed Outcome = "placed" // nodes were chosen
+	Stock  Outcome = "stock"  // left to stock Nomad, with the reason
+	Queued Outcome = "queued" // no node has room now; held until one has or the deadline
+)
+
+// Direction is who is hurt (Delimitrou 2015, §3.4).
+type Direction string
+
+// The two directions of interference.
+const (
+	D1 Direction = "D1" // residents suffer from the newcomer: t_server − c_new
+	D2 Direction = "D2" // the newcomer suffers from residents: t_new − c_server
+)
+
+// RejectReason classes why a node was dropped.
+type RejectReason string
+
+// The reasons a node is dropped.
+const (
+	RejectNotReady     RejectReason = "not ready"
+	RejectPool         RejectReason = "node pool"
+	RejectDatacenter   RejectReason = "datacenter"
+	RejectDriver       RejectReason = "driver missing"
+	RejectConstraint   RejectReason = "constraint"
+	RejectCPU          RejectReason = "cpu exhausted"
+	RejectCores        RejectReason = "cores exhausted"
+	RejectMemory       RejectReason = "memory exhausted"
+	RejectDisk         RejectReason = "disk exhausted"
+	RejectInterference RejectReason = "interference"
+	RejectSlower       RejectReason = "slower configuration"
+)
+
+// Rejection says why one node was not chosen.
+type Rejection struct {
+	Node      NodeID              `json:"node"`
+	Name      string              `json:"name"`
+	Reason    RejectReason        `json:"reason"`
+	Source    interference.Source `json:"source,omitempty"`    // with interference
+	Direction Direction           `json:"direction,omitempty"` // with interference
+	ByPoints  float64             `json:"by_points,omitempty"` // percent points short
+	Detail    string              `json:"detail,omitempty"`
+}
+
+// ScorePart is one named term of a node's rank.
+type ScorePart struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+}
+
+// Prediction is the performance expected, per group, in the target's rate unit.
+type Prediction struct {
+	Known      bool    `json:"known"`
+	RatePerSec float64 `json:"rate_per_sec"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Unit       string  `json:"unit"`
+}
+
+// Candidate is an acceptable node, best first in a Decision.
+type Candidate struct {
+	Node          NodeID      `json:"node"`
+	Name          string      `json:"name"`
+	Configuration string      `json:"configuration"`
+	Score         float64     `json:"score"` // 0..1, 1 best
+	Parts         []ScorePart `json:"parts,omitempty"`
+	Predicted     Prediction  `json:"predicted"`
+	Neighbours    []string    `json:"neighbours,omitempty"` // workloads already there
+	Why           string      `json:"why"`                  // one sentence
+}
+
+// Relaxation is a QoS bound that had to give way to find any node.
+type Relaxation struct {
+	Source    interference.Source `json:"source"`
+	Direction Direction           `json:"direction"`
+	Points    float64             `json:"points"`
+}
+
+// Step is one timed stage of the engine.
+type Step struct {
+	Name     string        `json:"name"`
+	Duration time.Duration `json:"duration"`
+}
+
+// Bounds on the lists of a Decision, so that a record stays readable and fits
+// one Nomad Variable (64 KiB) at any cluster size.
+const (
+	MaxCandidates = 50
+	MaxRejections = 50
+)
+
+// Decision is the one record of a placement.
+type Decision struct {
+	Format      int                      `json:"format"`
+	Workload    WorkloadID               `json:"workload"`
+	JobVersion  uint64                   `json:"job_version"`  // the version decided on
+	ModifyIndex uint64                   `json:"modify_index"` // its JobModifyIndex
+	ProfileKey  string                   `json:"profile_key"`
+	At          time.Time                `json:"at"`
+	Policy      string                   `json:"policy"`
+	Seed        uint64                   `json:"seed"`
+	Target      performance.Target       `json:"target"`
+	Outcome     Outcome                  `json:"outcome"`
+	Reason      string                   `json:"reason"`
+	Considered  int                      `json:"considered"`
+	Candidates  []Candidate              `json:"candidates"`  // best first, ≤ MaxCandidates
+	Rejected    []Rejection              `json:"rejected"`    // a sample, ≤ MaxRejections
+	RejectedBy  map[RejectReason]int     `json:"rejected_by"` // all of them, counted
+	Relaxed     []Relaxation             `json:"relaxed,omitempty"`
+	Predicted   Prediction               `json:"predicted"` // for the whole group on the best candidates
+	Count       int                      `json:"count"`
+	Resources   Resources                `json:"resources"`
+	Sensitivity interference.Sensitivity `json:"sensitivity"`
+	Warnings    []string                 `json:"warnings,omitempty"`
+	Steps       []Step                   `json:"steps,omitempty"`
+}

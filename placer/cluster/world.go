@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// Errors a world answers with.
+var (
+	// ErrStale: the job has a newer version than the one decided on. The newer
+	// version always wins; the evaluation starts again from it.
+	ErrStale = errors.New("the job changed since it was read")
+	// ErrGone: the job was stopped or purged.
+	ErrGone = errors.New("the job is gone")
+	// ErrNoKernels: no ready node can run interference kernels.
+	ErrNoKernels = errors.New("no node has the ibench driver")
+	// ErrNodeLost: the node went away during a profiling run.
+	ErrNodeLost = errors.New("the node was lost")
+	// ErrWorkloadFailed: the profiled copy exited or crashed.
+	ErrWorkloadFailed = errors.New("the workload failed while it was profiled")
+)
+
+// Clock tells time; the engine has no other.
+type Clock interface {
+	Now() time.Time
+	// After is time.After on this clock.
+	After(d time.Duration) <-chan time.Time
+}
+
+// State is the read side of a world.
+type State interface {
+	// Jobs returns every job that is held or has a performance block.
+	Jobs(ctx context.Context) ([]Job, error)
+	// Job reads one job afresh; ErrGone where it is stopped or purged.
+	Job(ctx context.Context, id JobID) (Job, error)
+	// Snapshot returns a consistent look at nodes and allocations.
+	Snapshot(ctx context.Context) (*Snapshot, error)
+	// Changed returns a channel that receives when something may have changed.
+	// It is a wake-up only: the lists are the truth.
+	Changed() <-chan struct{}
+}
+
+// Plan asks the world to let a job run.
+type Plan struct {
+	Job       Job
+	Decisions []Decision // one per workload; empty when released to stock rules
+	Page      string     // Markdown for the job page, ≤ 1,000 bytes
+	Link      string     // URL of the record on the dashboard; may be empty
+	Message   string     // one sentence for the scaling event
+}
+
+// PlanResult is what became of a plan.
+type PlanResult struct {
+	Version     uint64
+	ModifyIndex uint64
+	Unchanged   bool // nothing had to be written
+}
+
+// Planner is the write side of a world.
+type Planner interface {
+	// Apply releases the job with the plan's rewrite, compare-and-set on
+	// Job.ModifyIndex. ErrStale or ErrGone when the user was faster.
+	Apply(ctx context.Context, p Plan) (PlanResult, error)
+	// Note leaves a timestamped message at the job without touching it.
+	Note(ctx context.Context, w WorkloadID, message string, failed bool) error
+	// Publish shows per-node pressure and headroom where people look.
+	Publish(ctx context.Context, pressure map[NodeID]Pressure) error
+}
+
+// Pressure is the state of a node in the words of the policy.
+type Pressure struct {
+	Tolerated interference.Scores // minimum over residents; 100 when empty
+	Caused    interference.Scores // sum over residents, clipped for display
+}
+
+// ProfileRequest asks for one profiling run.
+type ProfileRequest struct {
+	ID       string // deterministic: the same request adopts a run already under way
+	Job      Job
+	Workload Workload
+	Node     Node
+	Sources  []interference.Source // empty: performance alone only
+	Seconds  int
+	Deadline time.Time
+}
+
+// Laboratory runs workloads beside interference kernels.
+type Laboratory interface {
+	// Profile runs the request to its end. Where the run was cut short it
+	// returns what was measured (Complete false) together with the error.
+	Profile(ctx context.Context, r ProfileRequest) (profile.Profile, error)
+	// Sweep removes profiling runs that no live request owns: those whose id
+	// is not in keep.
+	Sweep(ctx context.Context, keep map[string]bool) error
+}
+
+// Observation is one allocation's measured performance.
+type Observation struct {
+	Allocation  string              `json:"allocation"`
+	Node        NodeID              `json:"node"`
+	At          time.Time           `json:"at"`
+	Window      time.Duration       `json:"window"`
+	Measure     performance.Measure `json:"measure"`
+	FinishedIn  time.Duration       `json:"finished_in,omitempty"` // completed batch work
+	Unavailable string              `json:"unavailable,omitempty"` // why there is no number
+}
+
+// Observer measures running workloads.
+type Observer interface {
+	Observe(ctx context.Context, w Workload, window time.Duration) ([]Observation, error)
+}
+
+// World is everything the engine needs from a live or simulated cluster.
+type World interface {
+	State
+	Planner
+	Laboratory
+	Observer
+}

@@ -1,0 +1,39 @@
+// Package policy chooses nodes: one file per placement policy, one line in
+// policies.go.
+package policy
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Request is everything a policy may look at.
+type Request struct {
+	Workload  *cluster.Workload
+	JobType   string
+	RunPool   string
+	Knowledge *cluster.Knowledge
+	Snapshot  *cluster.Snapshot
+	Columns   []interference.Source // the sources that count, in order
+	Seed      uint64
+	At        time.Time
+}
+
+// Policy places one workload. It is pure: the same request gives the same
+// decision, byte for byte. An error means the request was unusable; "no node
+// fits" is a Decision with outcome Queued.
+type Policy interface {
+	Place(r Request) (cluster.Decision, error)
+}
+
+// Descriptor is one line of the policy table.
+type Descriptor struct {
+	Name    string
+	Summary string
+	Paper   string // author, year, section; "" for baselines
+	// NeedsProfile: the policy is only better than chance with a profile.
+	NeedsProfile bool
+	New          func() Policy
+}

@@ -1,0 +1,117 @@
+package interference
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Score is a sensitivity score or an intensity on the percent scale, 0 to 100.
+// The zero value is Unknown. In JSON a score is a number, and unknown is null.
+type Score struct {
+	percent float64
+	known   bool
+}
+
+// Unknown is the score that was not measured or could not be told from noise.
+var Unknown = Score{}
+
+// Percent returns the score v clipped to [0, 100]. NaN gives Unknown.
+func Percent(v float64) Score {
+	if math.IsNaN(v) {
+		return Unknown
+	}
+	return Score{percent: min(100, max(0, v)), known: true}
+}
+
+// Known reports whether the score has a value.
+func (s Score) Known() bool { return s.known }
+
+// Percent returns the value and whether it is known. An unknown score is NaN,
+// never zero, so that a forgotten check shows.
+func (s Score) Percent() (float64, bool) {
+	if !s.known {
+		return math.NaN(), false
+	}
+	return s.percent, true
+}
+
+// Or returns the value in percent, or fallback where it is unknown.
+func (s Score) Or(fallback float64) float64 {
+	if !s.known {
+		return fallback
+	}
+	return s.percent
+}
+
+// String prints "42 %" or "unknown".
+func (s Score) String() string {
+	if !s.known {
+		return "unknown"
+	}
+	return strconv.FormatFloat(math.Round(s.percent*10)/10, 'f', -1, 64) + " %"
+}
+
+// MarshalJSON writes the number, or null where the score is unknown.
+func (s Score) MarshalJSON() ([]byte, error) {
+	if !s.known {
+		return []byte("null"), nil
+	}
+	return json.Marshal(s.percent)
+}
+
+// UnmarshalJSON reads a number in [0, 100] or null.
+func (s *Score) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*s = Unknown
+		return nil
+	}
+	var v float64
+	if err := json.Unmarshal(b, &v); err != nil {
+		return fmt.Errorf("score: %w", err)
+	}
+	if v < 0 || v > 100 {
+		return fmt.Errorf("score %v is outside 0 to 100 percent", v)
+	}
+	*s = Percent(v)
+	return nil
+}
+
+// Origin says where a number came from.
+type Origin string
+
+// The origins of an estimate.
+const (
+	Measured  Origin = "measured"  // by a profiling run of this workload
+	Predicted Origin = "predicted" // by a classifier from other workloads
+	Assumed   Origin = "assumed"   // nothing known: the stated default
+)
+
+// Estimate is a score with its interval and its origin. Low and High bound a
+// 95 % confidence interval; they are Unknown where no interval is known.
+type Estimate struct {
+	Score  Score  `json:"score"`
+	Low    Score  `json:"low"`
+	High   Score  `json:"high"`
+	Origin Origin `json:"origin,omitempty"`
+	Note   string `json:"note,omitempty"` // why unknown, or what to mind
+}
+
+// Scores holds one estimate per source. A missing source is unknown.
+type Scores map[Source]Estimate
+
+// Vector returns the scores in column order; unknown is NaN.
+func (s Scores) Vector(columns []Source) []float64 {
+	out := make([]float64, len(columns))
+	for i, c := range columns {
+		out[i], _ = s[c].Score.Percent()
+	}
+	return out
+}
+
+// Sensitivity is what is known of a workload's interference.
+type Sensitivity struct {
+	Tolerated Scores `json:"tolerated"`
+	Caused    Scores `json:"caused"`
+}

@@ -1,0 +1,69 @@
+// Package profile is the record a profiling run leaves: how fast a workload is
+// on a node configuration, what pressure it stands and what pressure it makes.
+//
+// It is words, like interference and performance, and imports only those.
+package profile
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// Format is the version of the JSON form; see store/FORMAT.md.
+const Format = 1
+
+// Machine is what a profile was measured on.
+type Machine struct {
+	NodeID        string `json:"node_id,omitempty"`
+	NodeName      string `json:"node_name,omitempty"`
+	Configuration string `json:"configuration"` // the node configuration: column of the utility matrix
+	CPUModel      string `json:"cpu_model,omitempty"`
+	CPUs          []int  `json:"cpus,omitempty"` // the workload's CPU set
+	KernelRelease string `json:"kernel_release,omitempty"`
+	Virtual       bool   `json:"virtual"`
+}
+
+// Measurement is a number with its 95 % confidence interval.
+type Measurement struct {
+	Value   float64 `json:"value"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Unit    string  `json:"unit"`
+	Windows int     `json:"windows"` // how many measuring windows it rests on
+}
+
+// RampPoint is one probed level of one kernel, with both sides of the pair.
+// Ratios are with pressure over without; NaN-free: an unmeasured side is nil.
+type RampPoint struct {
+	Source           interference.Source `json:"source"`
+	IntensityPercent float64             `json:"intensity_percent"`
+	Pairs            int                 `json:"pairs"`
+	WorkloadRatio    *float64            `json:"workload_ratio,omitempty"`
+	WorkloadLow      *float64            `json:"workload_low,omitempty"`
+	WorkloadHigh     *float64            `json:"workload_high,omitempty"`
+	KernelRatio      *float64            `json:"kernel_ratio,omitempty"` // kernel beside workload / kernel alone
+	KernelLow        *float64            `json:"kernel_low,omitempty"`
+	KernelHigh       *float64            `json:"kernel_high,omitempty"`
+	AchievedPercent  float64             `json:"achieved_percent"` // of the demanded intensity
+	Placement        string              `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
+}
+
+// Profile is what is known of one workload (a task group with its image,
+// command and size), from one or more runs.
+type Profile struct {
+	Format      int                      `json:"format"`
+	Key         string                   `json:"key"`      // content identity of the workload
+	Workload    string                   `json:"workload"` // namespace/job/group, for people
+	Taken       time.Time                `json:"taken"`
+	Machine     Machine                  `json:"machine"` // of the interference run
+	SlowdownMax float64                  `json:"slowdown_max_percent"`
+	Target      performance.Target       `json:"target"`
+	Alone       map[string]Measurement   `json:"alone"` // performance alone, by node configuration
+	Sensitivity interference.Sensitivity `json:"sensitivity"`
+	Ramp        []RampPoint              `json:"ramp,omitempty"`
+	Warnings    []string                 `json:"warnings,omitempty"`
+	Duration    time.Duration            `json:"duration"`
+	Complete    bool                     `json:"complete"` // false: partial results of a run cut short
+}

@@ -1,0 +1,88 @@
+// Package profiler measures how sensitive a workload is to interference.
+package profiler
+
+import (
+	"context"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// Subject is the workload under measurement.
+type Subject interface {
+	// Read returns a reading of its probe.
+	Read(ctx context.Context) (performance.Reading, error)
+	// Pause stops all its processes, Resume lets them go on.
+	Pause(ctx context.Context) error
+	Resume(ctx context.Context) error
+	// Alive returns nil while the workload runs, and says how it ended after.
+	Alive(ctx context.Context) error
+}
+
+// KernelStats are a kernel's running totals.
+type KernelStats struct {
+	At              time.Time `json:"at"`
+	IntensityPct    float64   `json:"intensity_percent"` // demanded
+	Ops             float64   `json:"ops"`               // completed unit operations
+	DemandOps       float64   `json:"demand_ops"`        // asked for by the intensity
+	BusyNanoseconds float64   `json:"busy_ns"`
+	WallNanoseconds float64   `json:"wall_ns"`
+	Unit            string    `json:"unit"` // of one op, e.g. "bytes"
+}
+
+// Kernel is a running interference kernel.
+type Kernel interface {
+	Set(ctx context.Context, percent float64) error
+	Stats(ctx context.Context) (KernelStats, error)
+	// Speed is the kernel's own performance between two stats, in ops/s: per
+	// busy time, or per wall time for kernels that share the workload's CPUs.
+	Speed(a, b KernelStats) float64
+	// Placement is "same" (on the workload's CPUs) or "beside" (other CPUs).
+	Placement() string
+	Close() error
+}
+
+// Bench starts kernels next to the subject.
+type Bench interface {
+	Kernel(ctx context.Context, s interference.Source) (Kernel, error)
+}
+
+// Request is what a profiling run is asked to do. Its JSON is the `request`
+// of the driver's profile block.
+type Request struct {
+	Format          int                    `json:"format"`
+	Key             string                 `json:"key"`
+	Workload        string                 `json:"workload"`
+	Configuration   string                 `json:"configuration"` // of this node
+	NodeID          string                 `json:"node_id"`
+	NodeName        string                 `json:"node_name"`
+	Task            string                 `json:"task"`  // default task of the probe
+	Tasks           []string               `json:"tasks"` // all tasks of the workload: paused and pressed on together
+	Target          performance.Target     `json:"target"`
+	Probe           *performance.ProbeSpec `json:"probe,omitempty"`
+	Sources         []interference.Source  `json:"sources,omitempty"`
+	Seconds         int                    `json:"seconds"`
+	SlowdownPercent float64                `json:"slowdown_percent"`
+	Seed            uint64                 `json:"seed"`
+}
+
+// RequestFormat is the version of Request.
+const RequestFormat = 1
+
+// The files a profiling run leaves in the allocation's shared directory.
+const (
+	ResultFile   = "profile.json"
+	ProgressFile = "profile-progress.json"
+)
+
+// Progress is written to ProgressFile while a run is under way.
+type Progress struct {
+	At               time.Time           `json:"at"`
+	Phase            string              `json:"phase"` // waiting, baseline, ramp, done, failed
+	Source           interference.Source `json:"source,omitempty"`
+	IntensityPercent float64             `json:"intensity_percent,omitempty"`
+	Fraction         float64             `json:"fraction"` // of the whole run, 0..1
+	RemainingSeconds float64             `json:"remaining_seconds"`
+	Message          string              `json:"message"`
+}

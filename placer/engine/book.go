@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+)
+
+// The document classes of the record book; see profiler/store/FORMAT.md.
+const (
+	decisionPrefix    = "decision"
+	evaluationPrefix  = "evaluation"
+	observationPrefix = "observation"
+)
+
+// maxObservations is how many readings are kept per workload: twenty minutes
+// at the default interval, well inside one document.
+const maxObservations = 60
+
+// Book keeps the engine's records in a store. It is what every replica, the
+// command line and the dashboard read.
+type Book struct{ Store store.Store }
+
+// pathOf names a record by hash, because job names hold characters that a
+// document path may not; the record itself says whose it is.
+func pathOf(prefix, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return prefix + "/" + hex.EncodeToString(sum[:12])
+}
+
+// PutDecision stores the newest decision of its workload. A record too large
+// for a store loses the tail of its rejected and candidate lists, whose totals
+// stay in RejectedBy and Considered.
+func (b Book) PutDecision(ctx context.Context, d cluster.Decision) error {
+	d.Format = cluster.DecisionFormat
+	for {
+		data, err := json.Marshal(d)
+		if err != nil {
+			return fmt.Errorf("decision of %s: %w", d.Workload, err)
+		}
+		if len(data) <= store.MaxDocumentBytes || len(d.Rejected)+len(d.Candidates) < 2 {
+			_, err = b.Store.Put(ctx, pathOf(decisionPrefix, d.Workload.String()), data, store.Any)
+			return wrap(err, "decision of %s", d.Workload)
+		}
+		d.Rejected = d.Rejected[:len(d.Rejected)/2]
+		d.Candidates = d.Candidates[:(len(d.Candidates)+1)/2]
+	}
+}
+
+// Decision returns the newest decision of a workload, or cluster.ErrNoRecord.
+func (b Book) Decision(ctx context.Context, w cluster.WorkloadID) (cluster.Decision, error) {
+	return get[cluster.Decision](ctx, b.Store, pathOf(decisionPrefix, w.String()))
+}
+
+// Decisions returns the newest decision of every workload.
+func (b Book) Decisions(ctx context.Context) ([]cluster.Decision, error) {
+	return list[cluster.Decision](ctx, b.Store, decisionPrefix)
+}
+
+// PutEvaluation stores how far a job's evaluation is.
+func (b Book) PutEvaluation(ctx context.Context, e cluster.Evaluation) error {
+	return put(ctx, b.Store, pathOf(evaluationPrefix, e.Job.String()), e)
+}
+
+// Evaluation returns the evaluation of a job, or cluster.ErrNoRecord.
+func (b Book) Evaluation(ctx context.Context, j cluster.JobID) (cluster.Evaluation, error) {
+	return get[cluster.Evaluation](ctx, b.Store, pathOf(evaluationPrefix, j.String()))
+}
+
+// Evaluations returns the newest evaluation of every job.
+func (b Book) Evaluations(ctx context.Context) ([]cluster.Evaluation, error) {
+	return list[cluster.Evaluation](ctx, b.Store, evaluationPrefix)
+}
+
+// Forget removes all records of a job that is gone.
+func (b Book) Forget(ctx context.Context, j cluster.JobID, groups []cluster.WorkloadID) error {
+	errs := []error{b.Store.Delete(ctx, pathOf(evaluationPrefix, j.String()))}
+	for _, w := range groups {
+		errs = append(errs,
+			b.Store.Delete(ctx, pathOf(decisionPrefix, w.String())),
+			b.Store.Delete(ctx, pathOf(observationPrefix, w.String())))
+	}
+	return errors.Join(errs...)
+}
+
+// AddObservations appends readings, keeping the newest maxObservations.
+func (b Book) AddObservations(ctx context.Context, w cluster.WorkloadID, o []cluster.Observation) error {
+	old, err := b.Observations(ctx, w)
+	if err != nil {
+		return err
+	}
+	all := append(old, o...)
+	if len(all) > maxObservations {
+		all = all[len(all)-maxObservations:]
+	}
+	return put(ctx, b.Store, pathOf(observationPrefix, w.String()), all)
+}
+
+// Observations returns what was measured of a workload, oldest first.
+func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error) {
+	o, err := get[[]cluster.Observation](ctx, b.Store, pathOf(observationPrefix, w.String()))
+	if errors.Is(err, cluster.ErrNoRecord) {
+		return nil, nil
+	}
+	return o, err
+}
+
+// Profiles returns the keys of all stored profiles.
+func (b Book) Profiles(ctx context.Context) ([]string, error) {
+	profiles, err := store.Profiles{Store: b.Store}.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("profiles: %w", err)
+	}
+	keys := make([]string, len(profiles))
+	for i, p := range profiles {
+		keys[i] = p.Key
+	}
+	return keys, nil
+}
+
+// Profile returns the profile of that key, or cluster.ErrNoRecord.
+func (b Book) Profile(ctx context.Context, key string) (profile.Profile, error) {
+	p, _, err := store.Profiles{Store: b.Store}.Get(ctx, key)
+	return p, noRecord(err)
+}
+
+func put(ctx context.Context, s store.Store, path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	_, err = s.Put(ctx, path, data, store.Any)
+	return wrap(err, "%s", path)
+}
+
+func get[T any](ctx context.Context, s store.Store, path string) (T, error) {
+	var v T
+	doc, err := s.Get(ctx, path)
+	if err != nil {
+		return v, noRecord(err)
+	}
+	if err := json.Unmarshal(doc.Data, &v); err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}
+
+func list[T any](ctx context.Context, s store.Store, prefix string) ([]T, error) {
+	paths, err := s.List(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", prefix, err)
+	}
+	out := make([]T, 0, len(paths))
+	for _, p := range paths {
+		v, err := get[T](ctx, s, p)
+		if errors.Is(err, cluster.ErrNoRecord) {
+			continue // deleted between List and Get
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func noRecord(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("%w: %w", cluster.ErrNoRecord, err)
+	}
+	return err
+}
+
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}

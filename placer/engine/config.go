@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+)
+
+// Config is what an engine is made of.
+type Config struct {
+	World cluster.World
+	Store store.Store
+	Clock cluster.Clock
+	Log   *slog.Logger
+
+	Policy         string                          // default policy; "" means paragon
+	Columns        []interference.Source           // sources that count; empty means DefaultColumns
+	Training       []profile.Profile               // shipped training rows; stored profiles are added
+	Hold           time.Duration                   // default hold deadline
+	ProfileSeconds int                             // default length of a profile
+	ProfileSources []interference.Source           // default sources; empty: chosen per workload
+	SourceCount    int                             // how many to choose; Paragon and Quasar use 2
+	Concurrency    int                             // workloads profiled at a time; default 1
+	Link           func(cluster.WorkloadID) string // URL of the record; nil: none
+	Chart          func(cluster.WorkloadID) string // URL of the status chart; nil: none
+
+	Poll          time.Duration // list jobs at least this often
+	ObserveEvery  time.Duration
+	ObserveWindow time.Duration
+	PublishEvery  time.Duration
+	SweepEvery    time.Duration
+}
+
+// DefaultColumns are the sources a placement counts unless configured: those
+// with a kernel in this release. (Paragon's own ten are never listed in the
+// text; see decision 0004.)
+func DefaultColumns() []interference.Source {
+	return []interference.Source{
+		interference.MemoryBandwidth, interference.StorageBandwidth, interference.NetworkBandwidth,
+		interference.LLCCapacity, interference.LLCBandwidth, interference.L1Data,
+		interference.Integer, interference.FloatingPoint,
+	}
+}
+
+// The defaults, chosen by us: fast enough that a person waiting does not
+// notice, slow enough that an idle agent costs nothing measurable.
+const (
+	defaultPoll          = 2 * time.Second
+	defaultObserveEvery  = 20 * time.Second
+	defaultObserveWindow = 5 * time.Second
+	defaultPublishEvery  = 10 * time.Second
+	defaultSweepEvery    = time.Minute
+	defaultSourceCount   = 2
+	// releaseMargin is kept of a hold deadline for the release itself.
+	releaseMargin = 5 * time.Second
+	// replicaGrace is how long after the deadline a replica waits for the
+	// leader's own release.
+	replicaGrace = 5 * time.Second
+)
+
+func (c *Config) applyDefaults() error {
+	if c.World == nil || c.Store == nil || c.Clock == nil {
+		return errors.New("engine: World, Store and Clock are required")
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Policy == "" {
+		c.Policy = "paragon"
+	}
+	if _, err := policy.Lookup(c.Policy); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	if len(c.Columns) == 0 {
+		c.Columns = DefaultColumns()
+	}
+	setDuration(&c.Hold, performance.DefaultHold)
+	setDuration(&c.Poll, defaultPoll)
+	setDuration(&c.ObserveEvery, defaultObserveEvery)
+	setDuration(&c.ObserveWindow, defaultObserveWindow)
+	setDuration(&c.PublishEvery, defaultPublishEvery)
+	setDuration(&c.SweepEvery, defaultSweepEvery)
+	if c.ProfileSeconds <= 0 {
+		c.ProfileSeconds = performance.DefaultProfileSeconds
+	}
+	if c.Concurrency <= 0 {
+		c.Concurrency = 1
+	}
+	if c.SourceCount <= 0 {
+		c.SourceCount = defaultSourceCount
+	}
+	return nil
+}
+
+func setDuration(d *time.Duration, fallback time.Duration) {
+	if *d <= 0 {
+		*d = fallback
+	}
+}

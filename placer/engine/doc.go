@@ -1,0 +1,34 @@
+// Package engine is the one loop of nomad-placer:
+//
+//	evaluation → admit → profile → classify → place → rewrite → observe
+//
+// It drives whatever world it is given: a live Nomad (nomadapi), a simulated
+// cluster, or the in-memory world of its own tests. "Simulated or real" is
+// never an if: the engine sees a world through cluster.State, speaks to it
+// through cluster.Planner, measures through cluster.Laboratory and
+// cluster.Observer, and has no other clock than cluster.Clock.
+//
+// # What holds at every moment
+//
+//   - A held job is released at its hold deadline at the latest, under stock
+//     rules if need be (WatchDeadlines runs on every replica, leader or not).
+//   - A user's newer version always wins: every write is compare-and-set on the
+//     version that was decided on, and a stale evaluation is dropped.
+//   - The engine may be killed between any two lines. What was learned is in the
+//     store before it is used; a profiling run has a deterministic id and is
+//     adopted by the next leader; nothing else is kept in memory only.
+//   - If a step fails, the job runs where stock Nomad puts it, with the reason
+//     written where the user looks.
+//
+// # Sources
+//
+// The order of the stages is Delimitrou 2015, §3.2 (Paragon, figure 3.1) and
+// §4.2 (Quasar).
+//
+// # Differences from the paper
+//
+// Paragon profiles on dedicated machines. We prefer a node without residents
+// but use a shared one when there is none, and say so in the decision. Paragon
+// draws its two sources at random; we take the sources along which the training
+// set differs most, and fall back to a seeded draw without a training set.
+package engine

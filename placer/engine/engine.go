@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler"
+)
+
+// Engine drives one world. Run serves until its context ends.
+type Engine struct {
+	cfg  Config
+	book Book
+
+	// placing is held from snapshot to applied plan, so that two decisions in
+	// flight see each other's reservations.
+	placing sync.Mutex
+
+	mu      sync.Mutex
+	flights map[cluster.JobID]*flight
+	runs    map[string]*tracker // profiling runs under way, by request id
+	busy    map[cluster.NodeID]bool
+	labs    int // workloads under profile
+	decided map[cluster.WorkloadID]cluster.Decision
+	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
+
+	knowing knowing
+	wg      sync.WaitGroup
+}
+
+// flight is an evaluation under way.
+type flight struct {
+	modifyIndex uint64
+	cancel      context.CancelFunc
+}
+
+// New returns an engine; nothing happens before Run.
+func New(cfg Config) (*Engine, error) {
+	if err := cfg.applyDefaults(); err != nil {
+		return nil, err
+	}
+	return &Engine{
+		cfg:     cfg,
+		book:    Book{Store: cfg.Store},
+		flights: map[cluster.JobID]*flight{},
+		runs:    map[string]*tracker{},
+		busy:    map[cluster.NodeID]bool{},
+		decided: map[cluster.WorkloadID]cluster.Decision{},
+		done:    map[cluster.JobID]uint64{},
+	}, nil
+}
+
+// Run is the leader's loop. It returns when ctx ends, after every evaluation
+// it started has stopped.
+func (e *Engine) Run(ctx context.Context) error {
+	if err := e.recall(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer e.wg.Wait()
+	e.every(ctx, e.cfg.ObserveEvery, "observe", e.observeAll)
+	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
+	e.every(ctx, e.cfg.SweepEvery, "sweep", e.sweep)
+	for {
+		if err := e.Reconcile(ctx); err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("listing jobs failed; trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.cfg.World.Changed():
+		case <-e.cfg.Clock.After(e.cfg.Poll):
+		}
+	}
+}
+
+// recall loads what earlier leaders decided, so that residents are known.
+func (e *Engine) recall(ctx context.Context) error {
+	decisions, err := e.book.Decisions(ctx)
+	if err != nil {
+		return fmt.Errorf("engine: reading decisions: %w", err)
+	}
+	e.mu.Lock()
+	for _, d := range decisions {
+		e.decided[d.Workload] = d
+	}
+	e.mu.Unlock()
+	return e.refit(ctx)
+}
+
+// every runs f in the background each interval until ctx ends.
+func (e *Engine) every(ctx context.Context, interval time.Duration, name string, f func(context.Context) error) {
+	e.wg.Add(1)
+	go func() {
+		defer e.wg.Done()
+		for {
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				e.cfg.Log.Warn(name+" failed; trying again", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-e.cfg.Clock.After(interval):
+			}
+		}
+	}()
+}
+
+// Reconcile lists the jobs once and starts, replaces or drops evaluations.
+func (e *Engine) Reconcile(ctx context.Context) error {
+	jobs, err := e.cfg.World.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	seen := make(map[cluster.JobID]bool, len(jobs))
+	for _, job := range jobs {
+		seen[job.ID] = true
+		e.consider(ctx, job)
+	}
+	e.dropVanished(ctx, seen)
+	return nil
+}
+
+// consider starts an evaluation of the job's version unless one is under way
+// or nothing is left to do for it.
+func (e *Engine) consider(ctx context.Context, job cluster.Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f := e.flights[job.ID]; f != nil {
+		if f.modifyIndex != job.ModifyIndex || job.Stopped {
+			f.cancel() // a newer version, or a stop, always wins; the next pass starts afresh
+		}
+		return
+	}
+	if job.Stopped || (!job.Held && e.done[job.ID] >= job.ModifyIndex) {
+		return
+	}
+	fctx, cancel := context.WithCancel(ctx)
+	e.flights[job.ID] = &flight{modifyIndex: job.ModifyIndex, cancel: cancel}
+	e.wg.Add(1)
+	go e.fly(fctx, cancel, job)
+}
+
+func (e *Engine) fly(ctx context.Context, cancel context.CancelFunc, job cluster.Job) {
+	defer e.wg.Done()
+	defer cancel()
+	index, err := e.evaluate(ctx, job)
+	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
+	switch {
+	case err == nil:
+	case errors.Is(err, cluster.ErrStale), errors.Is(err, cluster.ErrGone), ctx.Err() != nil:
+		log.Info("evaluation dropped", "why", err)
+	default:
+		log.Error("evaluation failed; it will be tried again", "error", err)
+	}
+	e.mu.Lock()
+	delete(e.flights, job.ID)
+	if err == nil {
+		e.done[job.ID] = max(e.done[job.ID], index)
+	}
+	e.mu.Unlock()
+}
+
+// dropVanished cancels evaluations of jobs that are gone and forgets their
+// records, so that a purged job leaves nothing of ours.
+func (e *Engine) dropVanished(ctx context.Context, seen map[cluster.JobID]bool) {
+	e.mu.Lock()
+	gone := map[cluster.JobID][]cluster.WorkloadID{}
+	for id, f := range e.flights {
+		if !seen[id] {
+			f.cancel()
+		}
+	}
+	for w := range e.decided {
+		if !seen[w.JobID()] {
+			gone[w.JobID()] = append(gone[w.JobID()], w)
+			delete(e.decided, w)
+		}
+	}
+	for id := range e.done {
+		if !seen[id] {
+			delete(e.done, id)
+		}
+	}
+	e.mu.Unlock()
+	for id, workloads := range gone {
+		if err := e.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
+		}
+	}
+}
+
+// Progress is told how far a profiling run is; the world calls it with the
+// request's id.
+func (e *Engine) Progress(id string, p profiler.Progress) {
+	e.mu.Lock()
+	t := e.runs[id]
+	e.mu.Unlock()
+	if t != nil {
+		t.progress(id, p)
+	}
+}
+
+// Book returns the engine's records.
+func (e *Engine) Book() Book { return e.book }

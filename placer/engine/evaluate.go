@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// evaluate takes one job version from held to released. It returns the
+// JobModifyIndex after which nothing is left to do.
+func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) {
+	if !job.Held {
+		return e.advise(ctx, job)
+	}
+	deadline := e.deadline(job)
+	t := e.track(job, deadline)
+	t.stage(ctx, cluster.StageHold, "", "held: the placer has seen the job")
+	if len(job.Problems) > 0 {
+		return e.releaseStock(ctx, job, t, "the performance block could not be used: "+strings.Join(job.Problems, "; "))
+	}
+	if len(job.Workloads) == 0 {
+		return e.releaseStock(ctx, job, t, "the job has no performance block")
+	}
+	limit := deadline.Add(-releaseMargin)
+	if !e.cfg.Clock.Now().Before(limit) {
+		return e.releaseStock(ctx, job, t, fmt.Sprintf("its hold deadline of %s passed", e.hold(job)))
+	}
+	known, err := e.learnAll(ctx, job, limit, t)
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, cluster.ErrGone) || errors.Is(err, cluster.ErrStale) {
+			return 0, err
+		}
+		return e.releaseStock(ctx, job, t, err.Error())
+	}
+	return e.placeUntil(ctx, job, known, limit, t)
+}
+
+// hold is how long the job may be held: the longest its groups ask for.
+func (e *Engine) hold(job cluster.Job) time.Duration {
+	var longest time.Duration
+	for _, w := range job.Workloads {
+		longest = max(longest, w.Spec.Hold)
+	}
+	if longest == 0 {
+		return e.cfg.Hold
+	}
+	return longest
+}
+
+func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Add(e.hold(job)) }
+
+// placeUntil decides and applies, and waits for room while no node has any,
+// up to the hold deadline.
+func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownWorkload, limit time.Time, t *tracker) (uint64, error) {
+	t.stage(ctx, cluster.StagePlace, "", "choosing nodes")
+	for {
+		decisions, index, err := e.placeOnce(ctx, job, known, t)
+		if err != nil {
+			return 0, err
+		}
+		waiting := firstQueued(decisions)
+		if waiting == nil {
+			return index, nil
+		}
+		if !e.cfg.Clock.Now().Before(limit) {
+			return e.releaseStock(ctx, job, t, "no node had room before the hold deadline: "+waiting.Reason)
+		}
+		t.stage(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-e.cfg.Clock.After(e.cfg.Poll):
+		}
+		if job, err = e.same(ctx, job); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// same reads the job again and insists that it is still the version under
+// evaluation.
+func (e *Engine) same(ctx context.Context, job cluster.Job) (cluster.Job, error) {
+	now, err := e.cfg.World.Job(ctx, job.ID)
+	if err != nil {
+		return job, err
+	}
+	if now.Stopped {
+		return job, cluster.ErrGone
+	}
+	if now.ModifyIndex != job.ModifyIndex {
+		return job, cluster.ErrStale
+	}
+	return job, nil
+}
+
+func firstQueued(decisions []cluster.Decision) *cluster.Decision {
+	for i := range decisions {
+		if decisions[i].Outcome == cluster.Queued {
+			return &decisions[i]
+		}
+	}
+	return nil
+}
+
+// placeOnce decides on fresh state and, unless a group must wait, writes the
+// job. The lock spans both, so that concurrent evaluations see each other.
+func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWorkload, t *tracker) ([]cluster.Decision, uint64, error) {
+	e.placing.Lock()
+	defer e.placing.Unlock()
+	decisions, err := e.decide(ctx, job, known)
+	if err != nil {
+		return nil, 0, err
+	}
+	if firstQueued(decisions) != nil {
+		return decisions, 0, nil
+	}
+	t.stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
+	index, err := e.apply(ctx, job, decisions, t)
+	return decisions, index, err
+}
+
+// decide asks the policy of each workload. Earlier groups of the same job
+// count as residents for later ones.
+func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
+	snapshot, err := e.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	decisions := make([]cluster.Decision, 0, len(known))
+	for i := range known {
+		k := &known[i]
+		d, err := e.ask(job, k, snapshot)
+		if err != nil {
+			return nil, err
+		}
+		decisions = append(decisions, d)
+		snapshot = withReserved(snapshot, k, d)
+	}
+	return decisions, nil
+}
+
+func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
+	desc, err := policy.Lookup(e.policyOf(k.workload))
+	if err != nil {
+		return cluster.Decision{}, err
+	}
+	d, err := desc.New().Place(policy.Request{
+		Workload:  &k.workload,
+		JobType:   job.Type,
+		RunPool:   job.RunPool,
+		Knowledge: &k.knowledge,
+		Snapshot:  snapshot,
+		Columns:   e.cfg.Columns,
+		Seed:      seedOf(job, k.workload),
+		At:        e.cfg.Clock.Now(),
+	})
+	if err != nil {
+		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.workload.ID, err)
+	}
+	d.Format = cluster.DecisionFormat
+	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
+	d.ProfileKey = k.workload.ProfileKey
+	d.Target = k.workload.Spec.Target
+	d.Sensitivity = k.knowledge.Sensitivity
+	d.Warnings = append(append([]string(nil), k.warnings...), d.Warnings...)
+	return d, nil
+}
+
+func (e *Engine) policyOf(w cluster.Workload) string {
+	if w.Spec.Policy != "" {
+		return w.Spec.Policy
+	}
+	return e.cfg.Policy
+}
+
+// snapshot is the world's snapshot with the residents' scores filled in from
+// what was decided before.
+func (e *Engine) snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	s, err := e.cfg.World.Snapshot(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cluster: %w", err)
+	}
+	filled := *s
+	filled.Known = e.residentScores()
+	return &filled, nil
+}
+
+// residentScores are the scores of every workload decided on so far.
+func (e *Engine) residentScores() map[cluster.WorkloadID]interference.Sensitivity {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return scoresOf(slices.Collect(maps.Values(e.decided)))
+}
+
+// withReserved adds the decision's best nodes as reservations.
+func withReserved(s *cluster.Snapshot, k *knownWorkload, d cluster.Decision) *cluster.Snapshot {
+	next := *s
+	next.Reserved = make(map[cluster.NodeID][]cluster.Allocation, len(s.Reserved)+d.Count)
+	for n, list := range s.Reserved {
+		next.Reserved[n] = append([]cluster.Allocation(nil), list...)
+	}
+	next.Known = make(map[cluster.WorkloadID]interference.Sensitivity, len(s.Known)+1)
+	for w, known := range s.Known {
+		next.Known[w] = known
+	}
+	next.Known[d.Workload] = k.knowledge.Sensitivity
+	for i, c := range d.Candidates {
+		if i == d.Count {
+			break
+		}
+		next.Reserved[c.Node] = append(next.Reserved[c.Node], cluster.Allocation{
+			ID: "decided", Workload: d.Workload, Node: c.Node, Resources: d.Resources,
+		})
+	}
+	return &next
+}

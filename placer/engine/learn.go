@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+)
+
+// knownWorkload is a workload with everything known of it before placement.
+type knownWorkload struct {
+	workload  cluster.Workload
+	knowledge cluster.Knowledge
+	warnings  []string
+}
+
+// learnAll profiles and classifies each group of the job.
+func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time, t *tracker) ([]knownWorkload, error) {
+	out := make([]knownWorkload, 0, len(job.Workloads))
+	for _, w := range job.Workloads {
+		k, err := e.learn(ctx, job, w, limit, t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// learn finds or measures the profile of one workload and classifies it. An
+// error says why nothing at all is known; whatever was measured is used.
+func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) (knownWorkload, error) {
+	k := knownWorkload{workload: w}
+	desc, err := policy.Lookup(e.policyOf(w))
+	if err != nil {
+		return k, err
+	}
+	p, err := e.storedProfile(ctx, w.ProfileKey)
+	if err != nil {
+		k.warnings = append(k.warnings, "the profile store did not answer: "+err.Error())
+	}
+	if p == nil && desc.NeedsProfile && !w.Spec.Profile.Skip {
+		p, k.warnings, err = e.profile(ctx, job, w, limit, t)
+		if err != nil {
+			return k, err
+		}
+	}
+	t.stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
+	k.knowledge = e.classify(p)
+	k.warnings = append(k.warnings, k.knowledge.Warnings...)
+	return k, nil
+}
+
+// storedProfile returns nil where the store has none.
+func (e *Engine) storedProfile(ctx context.Context, key string) (*profile.Profile, error) {
+	p, _, err := store.Profiles{Store: e.cfg.Store}.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// profile runs the workload beside kernels on one node, and alone on a node of
+// another configuration, side by side. It stores what was measured before it
+// returns it.
+func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) (*profile.Profile, []string, error) {
+	t.stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
+	requests, warnings, release, err := e.reserveLab(ctx, job, w, limit, t)
+	if err != nil {
+		return nil, warnings, err
+	}
+	defer release()
+	t.stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
+	results := e.runAll(ctx, requests, limit, t)
+	merged, failed := mergeRuns(results)
+	for _, err := range failed {
+		warnings = append(warnings, "profiling: "+err.Error())
+	}
+	if ctx.Err() != nil {
+		return nil, warnings, ctx.Err()
+	}
+	if merged == nil {
+		return nil, warnings, fmt.Errorf("it could not be profiled: %w", errors.Join(failed...))
+	}
+	warnings = append(warnings, merged.Warnings...)
+	stored, err := store.Profiles{Store: e.cfg.Store}.PutMerged(ctx, *merged)
+	if err != nil {
+		warnings = append(warnings, "the profile could not be stored and is used for this placement only: "+err.Error())
+		return merged, warnings, nil
+	}
+	return &stored, warnings, e.refit(ctx)
+}
+
+func profileMessage(requests []cluster.ProfileRequest) string {
+	message := fmt.Sprintf("profiling on %s", requests[0].Node.Name)
+	for _, r := range requests[1:] {
+		message += " and " + r.Node.Name
+	}
+	return message
+}
+
+type runResult struct {
+	profile profile.Profile
+	err     error
+}
+
+// errHoldOver is the cause of a run cut short by the hold deadline.
+var errHoldOver = errors.New("cut short by the hold deadline")
+
+// before returns a context that ends at limit on the engine's clock.
+func (e *Engine) before(ctx context.Context, limit time.Time) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-e.cfg.Clock.After(limit.Sub(e.cfg.Clock.Now())):
+			cancel(errHoldOver)
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *tracker) []runResult {
+	ctx, cancel := e.before(ctx, limit)
+	defer cancel()
+	results := make([]runResult, len(requests))
+	var wg sync.WaitGroup
+	for i, r := range requests {
+		e.mu.Lock()
+		e.runs[r.ID] = t
+		e.mu.Unlock()
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			p, err := e.cfg.World.Profile(ctx, r)
+			if err != nil && context.Cause(ctx) == errHoldOver {
+				err = fmt.Errorf("%w: %w", errHoldOver, err)
+			}
+			results[i] = runResult{p, err}
+			e.mu.Lock()
+			delete(e.runs, r.ID)
+			e.mu.Unlock()
+		}()
+	}
+	wg.Wait()
+	return results
+}
+
+// mergeRuns folds the runs into one profile; the first run, beside kernels, is
+// the base. nil means that nothing was measured.
+func mergeRuns(results []runResult) (*profile.Profile, []error) {
+	var merged *profile.Profile
+	var failed []error
+	for _, r := range results {
+		if r.err != nil {
+			failed = append(failed, r.err)
+		}
+		if len(r.profile.Alone) == 0 && len(r.profile.Sensitivity.Caused) == 0 {
+			continue
+		}
+		if merged == nil {
+			merged = &r.profile
+			continue
+		}
+		both, err := store.Merge(*merged, r.profile)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		merged = &both
+	}
+	if merged != nil {
+		merged.Complete = len(failed) == 0 && merged.Complete
+	}
+	return merged, failed
+}
+
+// reserveLab chooses nodes and sources and marks the nodes busy; it waits while
+// every usable node profiles something else. release gives the nodes back.
+func (e *Engine) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) ([]cluster.ProfileRequest, []string, func(), error) {
+	for {
+		snapshot, err := e.cfg.World.Snapshot(ctx)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
+		}
+		e.mu.Lock()
+		choice := e.chooseLab(snapshot, job, w)
+		release := e.occupy(choice)
+		e.mu.Unlock()
+		if choice.err != nil {
+			return nil, nil, nil, choice.err
+		}
+		if release != nil {
+			return e.requests(job, w, choice, limit), choice.warnings, release, nil
+		}
+		if !e.cfg.Clock.Now().Before(limit) {
+			return nil, nil, nil, errors.New("no node was free to profile on before the hold deadline")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, nil, ctx.Err()
+		case <-e.cfg.Clock.After(e.cfg.Poll):
+		}
+		if _, err := e.same(ctx, job); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+}
+
+// occupy marks the chosen nodes and returns how to free them; nil where there
+// is nothing to occupy. The caller holds e.mu.
+func (e *Engine) occupy(c labChoice) (release func()) {
+	if c.main == nil {
+		return nil
+	}
+	for _, n := range c.nodes() {
+		e.busy[n.ID] = true
+	}
+	e.labs++
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for _, n := range c.nodes() {
+			delete(e.busy, n.ID)
+		}
+		e.labs--
+	}
+}
+
+// requests writes the run beside kernels and, where another configuration was
+// found, the run alone.
+func (e *Engine) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
+	seconds := w.Spec.Profile.Seconds
+	if seconds == 0 {
+		seconds = e.cfg.ProfileSeconds
+	}
+	out := []cluster.ProfileRequest{{
+		ID: runID(w.ProfileKey, "interference"), Job: job, Workload: w, Node: *c.main,
+		Sources: c.sources, Seconds: seconds, Deadline: limit,
+	}}
+	if c.other != nil {
+		out = append(out, cluster.ProfileRequest{
+			ID: runID(w.ProfileKey, "alone/"+c.other.Configuration), Job: job, Workload: w, Node: *c.other,
+			Seconds: aloneSeconds, Deadline: limit,
+		})
+	}
+	return out
+}
+
+// aloneSeconds is the length of a run that only measures performance alone;
+// Delimitrou 2015, §4.3 gives 5 to 10 s for a service under live traffic.
+const aloneSeconds = 8
+
+// runID is deterministic, so that the next leader adopts a run under way.
+func runID(key, purpose string) string {
+	sum := sha256.Sum256([]byte(key + "\x00" + purpose))
+	return hex.EncodeToString(sum[:8])
+}
+
+// seedOf makes choices repeatable for one job version and workload.
+func seedOf(job cluster.Job, w cluster.Workload) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", w.ID, job.Version))
+	return binary.BigEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// observeConcurrency bounds how many workloads are measured side by side: the
+// probes go over the network to other nodes, so a few hide the latency.
+const observeConcurrency = 8
+
+// observeAll measures every released workload once.
+func (e *Engine) observeAll(ctx context.Context) error {
+	jobs, err := e.cfg.World.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	slots := make(chan struct{}, observeConcurrency)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	for _, job := range jobs {
+		if job.Held || job.Stopped {
+			continue
+		}
+		for _, w := range job.Workloads {
+			if w.Spec.Probe == nil {
+				continue
+			}
+			slots <- struct{}{}
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				defer func() { <-slots }()
+				if err := e.observe(ctx, w); err != nil {
+					mu.Lock()
+					errs = append(errs, fmt.Errorf("%s: %w", w.ID, err))
+					mu.Unlock()
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (e *Engine) observe(ctx context.Context, w cluster.Workload) error {
+	readings, err := e.cfg.World.Observe(ctx, w, e.cfg.ObserveWindow)
+	if err != nil || len(readings) == 0 {
+		return err
+	}
+	return e.book.AddObservations(ctx, w.ID, readings)
+}
+
+// publish shows per-node pressure on the nodes themselves.
+func (e *Engine) publish(ctx context.Context) error {
+	s, err := e.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
+	for _, n := range s.Nodes {
+		pressure[n.ID] = cluster.NodePressure(s, n, e.cfg.Columns)
+	}
+	return e.cfg.World.Publish(ctx, pressure)
+}
+
+// Nodes returns every node as the placer sees it now.
+func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
+	s, err := e.cfg.World.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	decisions, err := e.book.Decisions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	filled := *s
+	filled.Known = scoresOf(decisions)
+	out := make([]cluster.NodeRecord, len(filled.Nodes))
+	for i, n := range filled.Nodes {
+		residents := filled.Residents(n.ID, cluster.WorkloadID{})
+		out[i] = cluster.NodeRecord{
+			Node: *n, Used: cluster.Used(residents), Pressure: cluster.NodePressure(&filled, n, e.cfg.Columns),
+			Residents: groupResidents(residents, filled.Known), At: e.cfg.Clock.Now(),
+		}
+	}
+	return out, nil
+}
+
+func scoresOf(decisions []cluster.Decision) map[cluster.WorkloadID]interference.Sensitivity {
+	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(decisions))
+	for _, d := range decisions {
+		if len(d.Sensitivity.Tolerated)+len(d.Sensitivity.Caused) > 0 {
+			known[d.Workload] = d.Sensitivity
+		}
+	}
+	return known
+}
+
+func groupResidents(allocs []cluster.Allocation, known map[cluster.WorkloadID]interference.Sensitivity) []cluster.Resident {
+	var out []cluster.Resident
+	index := map[cluster.WorkloadID]int{}
+	for _, a := range allocs {
+		i, ok := index[a.Workload]
+		if !ok {
+			i = len(out)
+			index[a.Workload] = i
+			_, isKnown := known[a.Workload]
+			out = append(out, cluster.Resident{Workload: a.Workload, Known: isKnown})
+		}
+		out[i].Allocations++
+		out[i].Resources = out[i].Resources.Add(a.Resources)
+	}
+	return out
+}
+
+// sweep removes profiling runs that no evaluation owns.
+func (e *Engine) sweep(ctx context.Context) error {
+	jobs, err := e.cfg.World.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	keep := map[string]bool{}
+	e.mu.Lock()
+	for id := range e.runs {
+		keep[id] = true
+	}
+	e.mu.Unlock()
+	s, err := e.cfg.World.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if job.Held && !job.Stopped {
+			for _, id := range possibleRuns(job, s) {
+				keep[id] = true
+			}
+		}
+	}
+	return e.cfg.World.Sweep(ctx, keep)
+}
+
+// possibleRuns are the ids of every run an evaluation of the job may own, so
+// that a new leader does not sweep what it is about to adopt.
+func possibleRuns(job cluster.Job, s *cluster.Snapshot) []string {
+	configurations := map[string]bool{}
+	for _, n := range s.Nodes {
+		configurations[n.Configuration] = true
+	}
+	var ids []string
+	for _, w := range job.Workloads {
+		ids = append(ids, runID(w.ProfileKey, "interference"))
+		for c := range configurations {
+			ids = append(ids, runID(w.ProfileKey, "alone/"+c))
+		}
+	}
+	return ids
+}

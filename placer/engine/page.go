@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// MaxPageBytes is Nomad's limit on a job's ui.description.
+const MaxPageBytes = 1000
+
+// Page is the Markdown shown on the job page of the Nomad UI: target,
+// prediction, nodes and why. It is cut at whole lines to MaxPageBytes.
+func Page(decisions []cluster.Decision, chartURL string) string {
+	var lines []string
+	for _, d := range decisions {
+		lines = append(lines, groupLines(d)...)
+	}
+	if chartURL != "" {
+		lines = append(lines, "", "![target, prediction and measurement]("+chartURL+")")
+	}
+	return fit(lines, MaxPageBytes)
+}
+
+func groupLines(d cluster.Decision) []string {
+	title := "**Placement**"
+	if d.Workload.Group != "" {
+		title = "**Placement of " + escape(d.Workload.Group) + "**"
+	}
+	lines := []string{title, "", "| | |", "|---|---|"}
+	if d.Target.Kind != "" {
+		lines = append(lines, row("target", d.Target.String()))
+	}
+	if d.Outcome == cluster.Stock {
+		return append(lines, row("placed by", "stock Nomad"), row("why", shorten(d.Reason, 300)))
+	}
+	lines = append(lines, row("predicted", PredictionText(d.Predicted)))
+	for i, c := range d.Candidates {
+		if i == max(1, min(d.Count, 3)) {
+			break
+		}
+		lines = append(lines, row("node", c.Name+" ("+c.Configuration+"): "+shorten(c.Why, 160)))
+	}
+	if n := d.RejectedBy[cluster.RejectInterference]; n > 0 {
+		lines = append(lines, row("avoided", fmt.Sprintf("%d node(s) for interference", n)))
+	}
+	for _, w := range d.Warnings {
+		lines = append(lines, row("warning", shorten(w, 140)))
+	}
+	return lines
+}
+
+func row(name, value string) string { return "| " + name + " | " + escape(value) + " |" }
+
+// escape keeps user strings from breaking the table or becoming markup.
+func escape(s string) string {
+	return strings.NewReplacer(
+		"|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]", "`", "'", "*", "\\*",
+	).Replace(s)
+}
+
+func shorten(s string, limit int) string {
+	runes := []rune(s)
+	if len(runes) <= limit {
+		return s
+	}
+	return string(runes[:limit-1]) + "…"
+}
+
+// fit joins whole lines up to limit bytes. The last line, the chart, is kept
+// in preference to the ones before it.
+func fit(lines []string, limit int) string {
+	text := strings.Join(lines, "\n")
+	for len(text) > limit && len(lines) > 1 {
+		cut := len(lines) - 1
+		if strings.HasPrefix(lines[cut], "![") && cut > 2 {
+			cut -= 2 // the blank line before the chart stays with it
+		}
+		lines = append(append([]string(nil), lines[:cut]...), lines[cut+1:]...)
+		text = strings.Join(lines, "\n")
+	}
+	if len(text) > limit {
+		return ""
+	}
+	return text
+}
+
+// PredictionText prints a prediction with its interval.
+func PredictionText(p cluster.Prediction) string {
+	if !p.Known {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s %s (%s to %s)", significant(p.RatePerSec), p.Unit, significant(p.Low), significant(p.High))
+}
+
+// significant prints three significant digits without an exponent.
+func significant(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+// Sentence says in one sentence what was decided, for the scaling event.
+func Sentence(decisions []cluster.Decision) string {
+	parts := make([]string, 0, len(decisions))
+	for _, d := range decisions {
+		parts = append(parts, sentenceOf(d))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func sentenceOf(d cluster.Decision) string {
+	name := d.Workload.Group
+	if name == "" {
+		name = d.Workload.Job
+	}
+	if d.Outcome != cluster.Placed || len(d.Candidates) == 0 {
+		return name + " was left to stock Nomad: " + d.Reason
+	}
+	nodes := make([]string, 0, 3)
+	for i, c := range d.Candidates {
+		if i == max(1, min(d.Count, 3)) {
+			break
+		}
+		nodes = append(nodes, c.Name)
+	}
+	return fmt.Sprintf("%s goes to %s (%s): %s", name, strings.Join(nodes, ", "), d.Policy, d.Reason)
+}

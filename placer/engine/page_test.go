@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"pgregory.net/rapid"
+)
+
+func TestPageFitsNomadsLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(0, 400, 2000)
+		decisions := make([]cluster.Decision, rapid.IntRange(0, 4).Draw(t, "groups"))
+		for i := range decisions {
+			decisions[i] = cluster.Decision{
+				Workload:   cluster.WorkloadID{Group: text.Draw(t, "group")},
+				Outcome:    rapid.SampledFrom([]cluster.Outcome{cluster.Placed, cluster.Stock}).Draw(t, "outcome"),
+				Reason:     text.Draw(t, "reason"),
+				Candidates: []cluster.Candidate{{Name: text.Draw(t, "node"), Why: text.Draw(t, "why")}},
+				Warnings:   []string{text.Draw(t, "warning")},
+				Count:      rapid.IntRange(0, 5).Draw(t, "count"),
+			}
+		}
+		page := engine.Page(decisions, rapid.SampledFrom([]string{"", "http://127.0.0.1:9433/chart/a/b/c.svg"}).Draw(t, "chart"))
+		if len(page) > engine.MaxPageBytes {
+			t.Fatalf("%d bytes", len(page))
+		}
+		if strings.Contains(page, "<") {
+			t.Fatalf("markup of the user survives: %q", page)
+		}
+	})
+}
+
+func TestPageSaysWhatAndWhy(t *testing.T) {
+	t.Parallel()
+	page := engine.Page([]cluster.Decision{{
+		Workload: webGroup, Outcome: cluster.Placed, Count: 1,
+		Target:     performance.Target{Kind: performance.QPS, QPS: 8000},
+		Predicted:  cluster.Prediction{Known: true, RatePerSec: 8123.4, Low: 8000, High: 8300, Unit: "requests/s"},
+		Candidates: []cluster.Candidate{{Name: "alpha", Configuration: "fast", Why: "nobody else is there"}},
+		RejectedBy: map[cluster.RejectReason]int{cluster.RejectInterference: 2},
+	}}, "http://127.0.0.1:9433/c.svg")
+	for _, want := range []string{"8000 requests/s", "8123 requests/s (8000 to 8300)", "alpha (fast): nobody else is there", "2 node(s) for interference", "![target"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}

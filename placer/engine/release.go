@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// writeRetry is the pause between attempts of a write that failed for a
+// passing reason; the hold deadline bounds how long it goes on.
+const writeRetry = 500 * time.Millisecond
+
+// apply writes the decided job and records the decisions.
+func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *tracker) (uint64, error) {
+	result, err := e.write(ctx, cluster.Plan{
+		Job:       job,
+		Decisions: decisions,
+		Page:      Page(decisions, e.chartOf(decisions)),
+		Link:      e.linkOf(decisions),
+		Message:   Sentence(decisions),
+	})
+	if err != nil {
+		return 0, err
+	}
+	t.released(result.Version)
+	steps := t.steps()
+	e.record(ctx, decisions, steps)
+	t.stage(ctx, cluster.StageObserve, "", "released: "+Sentence(decisions))
+	return result.ModifyIndex, nil
+}
+
+// releaseStock lets the job run where stock Nomad puts it, and says why where
+// the user looks.
+func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *tracker, reason string) (uint64, error) {
+	decisions := e.stockDecisions(job, reason)
+	if len(job.Workloads) == 0 && len(job.Problems) == 0 {
+		// Nothing was asked of us: the job leaves as it came.
+		result, err := e.write(ctx, cluster.Plan{Job: job})
+		if err == nil {
+			t.stage(ctx, cluster.StageDone, "", "released: "+reason)
+		}
+		return result.ModifyIndex, err
+	}
+	result, err := e.write(ctx, cluster.Plan{
+		Job:     job,
+		Page:    Page(decisions, ""),
+		Link:    e.linkOf(decisions),
+		Message: Sentence(decisions),
+	})
+	if err != nil {
+		return 0, err
+	}
+	t.released(result.Version)
+	e.record(ctx, decisions, t.steps())
+	t.stage(ctx, cluster.StageFailed, "", "left to stock Nomad: "+reason)
+	return result.ModifyIndex, nil
+}
+
+// stockDecisions is one record per group; a job whose block could not be read
+// gets one record without a group.
+func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decision {
+	workloads := job.Workloads
+	if len(workloads) == 0 {
+		workloads = []cluster.Workload{{ID: cluster.WorkloadID{Namespace: job.ID.Namespace, Job: job.ID.ID}}}
+	}
+	out := make([]cluster.Decision, len(workloads))
+	for i, w := range workloads {
+		out[i] = cluster.Decision{
+			Format: cluster.DecisionFormat, Workload: w.ID, JobVersion: job.Version, ModifyIndex: job.ModifyIndex,
+			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: e.policyOf(w), Seed: seedOf(job, w),
+			Target: w.Spec.Target, Outcome: cluster.Stock, Reason: reason, Count: w.Count, Resources: w.Ask,
+			Warnings: []string{"placed by stock Nomad: " + reason},
+		}
+	}
+	return out
+}
+
+// write applies a plan, trying again on passing errors until ctx ends. The
+// caller's hold deadline is kept by WatchDeadlines whatever happens here.
+func (e *Engine) write(ctx context.Context, p cluster.Plan) (cluster.PlanResult, error) {
+	for {
+		result, err := e.cfg.World.Apply(ctx, p)
+		if err == nil || errors.Is(err, cluster.ErrStale) || errors.Is(err, cluster.ErrGone) || ctx.Err() != nil {
+			return result, err
+		}
+		e.cfg.Log.Warn("writing the job failed; trying again", "job", p.Job.ID.String(), "error", err)
+		if !e.cfg.Clock.Now().Before(e.deadline(p.Job).Add(-releaseMargin)) && len(p.Decisions) > 0 {
+			return result, fmt.Errorf("writing the job: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return result, ctx.Err()
+		case <-e.cfg.Clock.After(writeRetry):
+		}
+	}
+}
+
+// record stores the decisions and remembers them as residents' scores. The job
+// already runs, so a store that fails costs the explanation only.
+func (e *Engine) record(ctx context.Context, decisions []cluster.Decision, steps []cluster.Step) {
+	for _, d := range decisions {
+		d.Steps = steps
+		e.mu.Lock()
+		e.decided[d.Workload] = d
+		e.mu.Unlock()
+		if err := e.book.PutDecision(ctx, d); err != nil {
+			e.cfg.Log.Warn("storing a decision", "workload", d.Workload.String(), "error", err)
+		}
+	}
+}
+
+func (e *Engine) linkOf(decisions []cluster.Decision) string {
+	if e.cfg.Link == nil || len(decisions) == 0 {
+		return ""
+	}
+	return e.cfg.Link(decisions[0].Workload)
+}
+
+func (e *Engine) chartOf(decisions []cluster.Decision) string {
+	if e.cfg.Chart == nil || len(decisions) == 0 {
+		return ""
+	}
+	return e.cfg.Chart(decisions[0].Workload)
+}
+
+// advise records what we would have done with a job that did not pass the
+// gate. Nothing is written to it: Nomad has placed it already.
+func (e *Engine) advise(ctx context.Context, job cluster.Job) (uint64, error) {
+	for _, w := range job.Workloads {
+		d, err := e.book.Decision(ctx, w.ID)
+		if err == nil && d.JobVersion+1 >= job.Version {
+			continue // this is the version we wrote, or the one we have advised on
+		}
+		if err != nil && !errors.Is(err, cluster.ErrNoRecord) {
+			return 0, err
+		}
+		if err := e.adviseWorkload(ctx, job, w); err != nil {
+			return 0, err
+		}
+	}
+	return job.ModifyIndex, nil
+}
+
+func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.Workload) error {
+	const warning = "the job did not pass the hold pool: Nomad placed it at once, and this decision is advice only"
+	p, err := e.storedProfile(ctx, w.ProfileKey)
+	if err != nil {
+		return err
+	}
+	k := knownWorkload{workload: w, knowledge: e.classify(p), warnings: []string{warning}}
+	decisions, err := e.decide(ctx, job, []knownWorkload{k})
+	if err != nil {
+		return err
+	}
+	d := decisions[0]
+	d.Outcome, d.Reason = cluster.Stock, warning+". It would have been: "+d.Reason
+	e.record(ctx, []cluster.Decision{d}, nil)
+	return e.cfg.World.Note(ctx, w.ID, warning, true)
+}
+
+// WatchDeadlines releases held jobs whose deadline passed and that no leader
+// released. Every replica runs it; compare-and-set makes it harmless twice.
+func (e *Engine) WatchDeadlines(ctx context.Context) error {
+	for {
+		if err := e.releaseOverdue(ctx); err != nil && ctx.Err() == nil {
+			e.cfg.Log.Warn("watching hold deadlines", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.cfg.Clock.After(e.cfg.Poll):
+		}
+	}
+}
+
+func (e *Engine) releaseOverdue(ctx context.Context) error {
+	jobs, err := e.cfg.World.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, job := range jobs {
+		if !job.Held || job.Stopped || e.cfg.Clock.Now().Before(e.deadline(job).Add(replicaGrace)) {
+			continue
+		}
+		t := e.track(job, e.deadline(job))
+		reason := fmt.Sprintf("its hold deadline of %s passed and no leader had released it", e.hold(job))
+		_, err := e.releaseStock(ctx, job, t, reason)
+		if err != nil && !errors.Is(err, cluster.ErrStale) && !errors.Is(err, cluster.ErrGone) {
+			errs = append(errs, fmt.Errorf("%s: %w", job.ID, err))
+		}
+	}
+	return errors.Join(errs...)
+}

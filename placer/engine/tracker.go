@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler"
+)
+
+// progressEvery bounds how often a running profile writes its progress to the
+// store: people watch it, and each write is a Raft entry.
+const progressEvery = 2 * time.Second
+
+// tracker writes one job's evaluation record as it moves through the stages.
+type tracker struct {
+	book  Book
+	clock cluster.Clock
+	warn  func(error)
+
+	mu      sync.Mutex
+	record  cluster.Evaluation
+	written time.Time
+	runs    map[string]profiler.Progress
+}
+
+func (e *Engine) track(job cluster.Job, deadline time.Time) *tracker {
+	now := e.cfg.Clock.Now()
+	return &tracker{
+		book:  e.book,
+		clock: e.cfg.Clock,
+		warn: func(err error) {
+			e.cfg.Log.Warn("writing an evaluation record", "job", job.ID.String(), "error", err)
+		},
+		record: cluster.Evaluation{
+			Job: job.ID, JobVersion: job.Version, StartedAt: now, StageAt: now, Deadline: deadline,
+		},
+		runs: map[string]profiler.Progress{},
+	}
+}
+
+// stage ends the present stage, times it, and begins the next.
+func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message string) {
+	t.mu.Lock()
+	now := t.clock.Now()
+	if t.record.Stage != "" {
+		t.record.Steps = append(t.record.Steps, cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
+	}
+	t.record.Stage, t.record.Group, t.record.Message = s, group, message
+	t.record.StageAt, t.record.UpdatedAt = now, now
+	t.record.Fraction, t.record.RemainingSeconds = nil, nil
+	t.record.Source, t.record.IntensityPercent = "", 0
+	clear(t.runs)
+	record := t.snapshot()
+	t.mu.Unlock()
+	t.write(ctx, record)
+}
+
+// released notes the job version that the placer wrote.
+func (t *tracker) released(version uint64) {
+	t.mu.Lock()
+	t.record.Released = version
+	t.mu.Unlock()
+}
+
+// steps returns the timed stages so far, the present one included.
+func (t *tracker) steps() []cluster.Step {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.clock.Now()
+	return append(append([]cluster.Step(nil), t.record.Steps...),
+		cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
+}
+
+// progress folds one run's progress into the record. With several runs side by
+// side the slowest one counts.
+func (t *tracker) progress(id string, p profiler.Progress) {
+	t.mu.Lock()
+	t.runs[id] = p
+	slowest := p
+	for _, r := range t.runs {
+		if r.RemainingSeconds > slowest.RemainingSeconds {
+			slowest = r
+		}
+	}
+	fraction, remaining := slowest.Fraction, slowest.RemainingSeconds
+	t.record.Fraction, t.record.RemainingSeconds = &fraction, &remaining
+	t.record.Source, t.record.IntensityPercent = slowest.Source, slowest.IntensityPercent
+	if slowest.Message != "" {
+		t.record.Message = slowest.Message
+	}
+	now := t.clock.Now()
+	t.record.UpdatedAt = now
+	if now.Sub(t.written) < progressEvery {
+		t.mu.Unlock()
+		return
+	}
+	record := t.snapshot()
+	t.mu.Unlock()
+	t.write(context.Background(), record)
+}
+
+func (t *tracker) snapshot() cluster.Evaluation {
+	t.written = t.clock.Now()
+	r := t.record
+	r.Steps = append([]cluster.Step(nil), t.record.Steps...)
+	return r
+}
+
+// write stores the record. A record that cannot be written must not stop the
+// job it is about.
+func (t *tracker) write(ctx context.Context, r cluster.Evaluation) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := t.book.PutEvaluation(ctx, r); err != nil {
+		t.warn(err)
+	}
+}

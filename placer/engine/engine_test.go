@@ -74,6 +74,12 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
+// settle lets d pass and everything it set off come to rest.
+func settle(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func twoNodes() *memWorld { return newWorld(testNode("alpha", "fast"), testNode("omega", "slow")) }
 
 func TestHeldJobIsProfiledPlacedAndRecorded(t *testing.T) {
@@ -81,11 +87,11 @@ func TestHeldJobIsProfiledPlacedAndRecorded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		if j := b.world.get(webJob); !j.job.Held || len(j.allocs) != 0 {
 			t.Fatal("the job ran before its profile was done")
 		}
-		time.Sleep(50 * time.Second)
+		settle(50 * time.Second)
 		j := b.world.get(webJob)
 		if j.job.Held || len(j.allocs) != 1 || j.allocs[0].Node != "id-alpha" {
 			t.Fatalf("want one allocation on alpha, got held=%v %v", j.job.Held, j.allocs)
@@ -111,7 +117,7 @@ func TestTheProfileRunsAloneOnAnotherConfiguration(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		p, err := b.engine.Book().Profile(t.Context(), "keyweb")
 		if err != nil || len(p.Alone) != 2 {
 			t.Fatalf("want speeds on both configurations, got %v, %v", p.Alone, err)
@@ -132,10 +138,10 @@ func TestAKnownWorkloadIsNotProfiledAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		runs := len(b.world.ran)
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Second)
+		settle(time.Second)
 		if b.world.get(webJob).job.Held || len(b.world.ran) != runs {
 			t.Errorf("held %v after a second, %d new runs", b.world.get(webJob).job.Held, len(b.world.ran)-runs)
 		}
@@ -147,9 +153,9 @@ func TestANewerVersionWins(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		newer := b.world.submit(testJob("web", func(j *cluster.Job) { j.Workloads[0].ProfileKey = "other" }))
-		time.Sleep(2 * time.Minute)
+		settle(2 * time.Minute)
 		j := b.world.get(webJob)
 		if j.plan == nil || j.plan.Job.ModifyIndex != newer.ModifyIndex {
 			t.Fatalf("the plan was not made for the newer version: %+v", j.plan)
@@ -174,9 +180,9 @@ func TestAJobStoppedWhileHeldIsLeftAlone(t *testing.T) {
 		}
 		b := start(t, world, mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(5 * time.Second)
+		settle(5 * time.Second)
 		b.world.stop(webJob)
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		if !cancelled.Load() || len(b.world.applied) != 0 {
 			t.Errorf("profiling cancelled %v, plans %d", cancelled.Load(), len(b.world.applied))
 		}
@@ -247,7 +253,7 @@ func TestStockReleases(t *testing.T) {
 					change = append(change, c.job)
 				}
 				b.world.submit(testJob("web", change...))
-				time.Sleep(c.within)
+				settle(c.within)
 				j := b.world.get(webJob)
 				if j.job.Held {
 					t.Fatal("the job is still held")
@@ -272,7 +278,7 @@ func TestAJobWithoutABlockLeavesAsItCame(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web", func(j *cluster.Job) { j.Workloads = nil }))
-		time.Sleep(5 * time.Second)
+		settle(5 * time.Second)
 		j := b.world.get(webJob)
 		if j.job.Held || j.plan.Page != "" || len(j.plan.Decisions) != 0 {
 			t.Errorf("held %v, plan %+v", j.job.Held, j.plan)
@@ -291,7 +297,7 @@ func TestPartialProfilesAreUsedWithAWarning(t *testing.T) {
 		}
 		b := start(t, world, mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		d := b.decision(webGroup)
 		if d.Outcome != cluster.Placed || !strings.Contains(strings.Join(d.Warnings, "\n"), "cut short") {
 			t.Errorf("outcome %s, warnings %q", d.Outcome, d.Warnings)
@@ -313,7 +319,7 @@ func TestPassingWriteErrorsAreRetried(t *testing.T) {
 		}
 		b := start(t, world, mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		if b.world.get(webJob).job.Held {
 			t.Error("the job is still held after passing errors")
 		}
@@ -334,10 +340,10 @@ func TestKilledAtEachStep(t *testing.T) {
 				world, s := twoNodes(), mem.New()
 				first := start(t, world, s)
 				world.submit(testJob("web"))
-				time.Sleep(after)
+				settle(after)
 				first.stop()
 				second := start(t, world, s)
-				time.Sleep(2 * time.Minute)
+				settle(2 * time.Minute)
 				if j := world.get(webJob); j.job.Held || len(j.allocs) != 1 {
 					t.Fatalf("held %v, allocations %v", j.job.Held, j.allocs)
 				}
@@ -373,12 +379,15 @@ func TestKilledInsideTheWrite(t *testing.T) {
 			return errPassing
 		}
 		world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		first.stop()
-		start(t, world, s)
-		time.Sleep(time.Minute)
+		second := start(t, world, s)
+		settle(time.Minute)
 		if len(world.applied) != 1 || world.get(webJob).job.Held {
 			t.Errorf("written %d times, held %v", len(world.applied), world.get(webJob).job.Held)
+		}
+		if d := second.decision(webGroup); d.Outcome != cluster.Placed || len(world.notes) != 0 {
+			t.Errorf("the reasons were lost: %s %q, notes %q", d.Outcome, d.Reason, world.notes)
 		}
 	})
 }
@@ -398,7 +407,7 @@ func TestConcurrentJobsSeeEachOther(t *testing.T) {
 		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources = engine.DefaultColumns() })
 		world.submit(testJob("one"))
 		world.submit(testJob("two"))
-		time.Sleep(4 * time.Minute)
+		settle(4 * time.Minute)
 		one := world.get(cluster.JobID{Namespace: "default", ID: "one"})
 		two := world.get(cluster.JobID{Namespace: "default", ID: "two"})
 		if one.job.Held || two.job.Held || one.allocs[0].Node == two.allocs[0].Node {
@@ -412,7 +421,7 @@ func TestAJobThatBypassedTheGateIsOnlyAdvised(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web", func(j *cluster.Job) { j.Held = false }))
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		d := b.decision(webGroup)
 		if len(b.world.applied) != 0 || d.Outcome != cluster.Stock || !strings.Contains(d.Reason, "did not pass the hold pool") {
 			t.Errorf("plans %d, decision %s %q", len(b.world.applied), d.Outcome, d.Reason)
@@ -429,7 +438,7 @@ func TestAWaitingJobIsPlacedWhenRoomAppears(t *testing.T) {
 		world := twoNodes()
 		b := start(t, world, mem.New())
 		world.submit(testJob("web", func(j *cluster.Job) { j.Workloads[0].Ask.MemoryMB = 8000; j.Workloads[0].Spec.Profile.Skip = true }))
-		time.Sleep(30 * time.Second)
+		settle(30 * time.Second)
 		if !world.get(webJob).job.Held {
 			t.Fatal("placed where there is no room")
 		}
@@ -438,7 +447,7 @@ func TestAWaitingJobIsPlacedWhenRoomAppears(t *testing.T) {
 		big.Total.MemoryMB = 16000
 		world.nodes = append(world.nodes, big)
 		world.mu.Unlock()
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		if d := b.decision(webGroup); d.Outcome != cluster.Placed || d.Candidates[0].Node != "id-huge" {
 			t.Errorf("decision %s on %v", d.Outcome, d.Candidates)
 		}
@@ -457,7 +466,7 @@ func TestAFailingStoreCostsTheExplanationOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), failingStore{mem.New()})
 		b.world.submit(testJob("web"))
-		time.Sleep(2 * time.Minute)
+		settle(2 * time.Minute)
 		if j := b.world.get(webJob); j.job.Held || len(j.plan.Decisions) != 1 {
 			t.Errorf("held %v", j.job.Held)
 		}
@@ -476,11 +485,11 @@ func TestAnyReplicaReleasesAnOverdueJob(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- e.WatchDeadlines(ctx) }()
 		world.submit(testJob("web"))
-		time.Sleep(50 * time.Second)
+		settle(50 * time.Second)
 		if !world.get(webJob).job.Held {
 			t.Error("released before its deadline")
 		}
-		time.Sleep(30 * time.Second)
+		settle(30 * time.Second)
 		if world.get(webJob).job.Held {
 			t.Error("still held after its deadline")
 		}
@@ -496,11 +505,11 @@ func TestAPurgedJobLeavesNoRecords(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		b.world.mu.Lock()
 		delete(b.world.jobs, webJob)
 		b.world.mu.Unlock()
-		time.Sleep(5 * time.Second)
+		settle(5 * time.Second)
 		if d, _ := b.engine.Book().Decisions(t.Context()); len(d) != 0 {
 			t.Errorf("decisions left: %v", d)
 		}
@@ -512,10 +521,10 @@ func TestSweepKeepsWhatMayBeAdopted(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
-		time.Sleep(30 * time.Second)
+		settle(30 * time.Second)
 		b.stop()
 		start(t, b.world, b.store)
-		time.Sleep(time.Millisecond)
+		settle(time.Millisecond)
 		last := b.world.swept[len(b.world.swept)-1]
 		for _, r := range b.world.ran {
 			if !last[r.ID] {

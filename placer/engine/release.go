@@ -13,8 +13,13 @@ import (
 // passing reason; the hold deadline bounds how long it goes on.
 const writeRetry = 500 * time.Millisecond
 
-// apply writes the decided job and records the decisions.
+// recordTimeout bounds the writing of records after a release.
+const recordTimeout = 10 * time.Second
+
+// apply records the decisions and writes the job. The record comes first: if
+// we die inside the write, the next leader finds a released job and its reasons.
 func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *tracker) (uint64, error) {
+	e.record(ctx, decisions, t.steps())
 	result, err := e.write(ctx, cluster.Plan{
 		Job:       job,
 		Decisions: decisions,
@@ -26,8 +31,7 @@ func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster
 		return 0, err
 	}
 	t.released(result.Version)
-	steps := t.steps()
-	e.record(ctx, decisions, steps)
+	e.record(ctx, decisions, t.steps())
 	t.stage(ctx, cluster.StageObserve, "", "released: "+Sentence(decisions))
 	return result.ModifyIndex, nil
 }
@@ -44,6 +48,7 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *tracker, 
 		}
 		return result.ModifyIndex, err
 	}
+	e.record(ctx, decisions, t.steps())
 	result, err := e.write(ctx, cluster.Plan{
 		Job:     job,
 		Page:    Page(decisions, ""),
@@ -54,7 +59,6 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *tracker, 
 		return 0, err
 	}
 	t.released(result.Version)
-	e.record(ctx, decisions, t.steps())
 	t.stage(ctx, cluster.StageFailed, "", "left to stock Nomad: "+reason)
 	return result.ModifyIndex, nil
 }
@@ -101,6 +105,10 @@ func (e *Engine) write(ctx context.Context, p cluster.Plan) (cluster.PlanResult,
 // record stores the decisions and remembers them as residents' scores. The job
 // already runs, so a store that fails costs the explanation only.
 func (e *Engine) record(ctx context.Context, decisions []cluster.Decision, steps []cluster.Step) {
+	// Our own write makes the job look newer than the evaluation, which then
+	// ends; its records must not.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
 	for _, d := range decisions {
 		d.Steps = steps
 		e.mu.Lock()

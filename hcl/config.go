@@ -1,0 +1,164 @@
+package hcl
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	hclv2 "github.com/hashicorp/hcl/v2"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// AgentConfig is the configuration file of `nomad-placer agent`.
+type AgentConfig struct {
+	Pools        PoolsConfig           `json:"pools"`
+	Policy       string                `json:"policy"`
+	Hold         time.Duration         `json:"hold"`          // a held job is released after this, at the latest
+	Listen       string                `json:"listen"`        // host:port of the dashboard
+	DashboardURL string                `json:"dashboard_url"` // how a browser reaches Listen; empty: not linked
+	Store        StoreConfig           `json:"store"`
+	Columns      []interference.Source `json:"columns"` // the sources that count, in order; empty: what the nodes support
+	Profile      AgentProfileConfig    `json:"profile"`
+	LogLevel     string                `json:"log_level"`
+}
+
+// PoolsConfig names the two node pools of the gate.
+type PoolsConfig struct {
+	Hold string `json:"hold"` // empty pool that holds jobs
+	Run  string `json:"run"`  // where held jobs are released to
+}
+
+// The kinds of store.
+const (
+	StoreNomad = "nomad" // Nomad Variables
+	StoreBolt  = "bolt"  // a bbolt file
+)
+
+// StoreConfig says where profiles and decisions are kept.
+type StoreConfig struct {
+	Kind string `json:"kind"` // StoreNomad or StoreBolt
+	Path string `json:"path"` // prefix of the Variables, or the file
+}
+
+// AgentProfileConfig bounds what profiling may use.
+type AgentProfileConfig struct {
+	Seconds     int                   `json:"seconds"`           // one profile, unless the job says otherwise
+	Sources     []interference.Source `json:"sources,omitempty"` // profiled where the job names none; empty: chosen per job
+	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
+}
+
+// DefaultAgentConfig is the configuration of an agent without a file. Its
+// dashboard answers on the loopback only.
+func DefaultAgentConfig() AgentConfig {
+	return AgentConfig{
+		Pools:    PoolsConfig{Hold: "placer", Run: "default"},
+		Policy:   "paragon",
+		Hold:     performance.DefaultHold,
+		Listen:   "127.0.0.1:9464",
+		Store:    StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},
+		Profile:  AgentProfileConfig{Seconds: performance.DefaultProfileSeconds, Concurrency: 1},
+		LogLevel: "info",
+	}
+}
+
+// DecodeAgentConfig reads an agent's configuration file with default Options.
+func DecodeAgentConfig(src []byte, filename string) (AgentConfig, error) {
+	return Options{}.DecodeAgentConfig(src, filename)
+}
+
+// DecodeAgentConfig reads an agent's configuration file over the defaults. The
+// error, if any, is of type Diagnostics.
+func (o Options) DecodeAgentConfig(src []byte, filename string) (AgentConfig, error) {
+	s := newSource(src, filename, position{line: 1, column: 1})
+	config := s.agentConfig(agentSchema(o.withDefaults()))
+	if err := s.problems.sorted().Err(); err != nil {
+		return AgentConfig{}, err
+	}
+	return config, nil
+}
+
+func (s *source) agentConfig(schema block) AgentConfig {
+	config := DefaultAgentConfig()
+	body := s.parse(MaxTextBytes)
+	if body == nil {
+		return config
+	}
+	r := s.read(body, hclv2.Range{Filename: s.filename, Start: s.parserStart(), End: s.parserStart()}, schema, schema)
+	pools, profile := r.block("pools"), r.block("profile")
+	setText(&config.Pools.Hold, pools, "hold")
+	setText(&config.Pools.Run, pools, "run")
+	setText(&config.Policy, r, "policy")
+	setText(&config.Listen, r, "listen")
+	setText(&config.DashboardURL, r, "dashboard_url")
+	setText(&config.LogLevel, r, "log_level")
+	if r.has("hold") {
+		config.Hold = r.span("hold")
+	}
+	if profile.has("seconds") {
+		config.Profile.Seconds = int(profile.number("seconds"))
+	}
+	if profile.has("concurrency") {
+		config.Profile.Concurrency = int(profile.number("concurrency"))
+	}
+	config.Profile.Sources = sourcesOf(profile)
+	for _, name := range r.texts("columns") {
+		config.Columns = append(config.Columns, interference.Source(name))
+	}
+	if store := r.block("store"); store != nil {
+		config.Store = storeConfig(store, config.Store)
+	}
+	s.checkAgent(r, config)
+	return config
+}
+
+func setText(to *string, r *reading, name string) {
+	if r.has(name) {
+		*to = r.text(name)
+	}
+}
+
+func storeConfig(r *reading, byDefault StoreConfig) StoreConfig {
+	out := StoreConfig{Kind: r.label}
+	if r.label == byDefault.Kind {
+		out.Path = byDefault.Path
+	}
+	setText(&out.Path, r, "path")
+	return out
+}
+
+func (s *source) checkAgent(r *reading, c AgentConfig) {
+	if pools := r.block("pools"); pools != nil && c.Pools.Hold == c.Pools.Run {
+		s.fail(pools.at, message{
+			summary: fmt.Sprintf("the hold pool and the run pool are both %q", shorten(c.Pools.Hold)),
+			detail:  "The hold pool has no nodes, the run pool has them; a job waits in one and runs in the other.",
+			hint:    "name two pools",
+		})
+	}
+	if _, ok := r.values["listen"]; ok {
+		if _, port, err := net.SplitHostPort(c.Listen); err != nil || !validPort(port) {
+			s.fail(r.where("listen"), message{
+				summary: fmt.Sprintf("listen %q is not host:port", shorten(c.Listen)),
+				hint:    `for example listen = "0.0.0.0:9464"`,
+			})
+		}
+	}
+	if _, ok := r.values["dashboard_url"]; ok {
+		u, err := url.Parse(c.DashboardURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			s.fail(r.where("dashboard_url"), message{
+				summary: fmt.Sprintf("dashboard_url %q is not a web address", shorten(c.DashboardURL)),
+				hint:    `for example dashboard_url = "http://placer.example:9464"`,
+			})
+		}
+	}
+}
+
+// validPort takes numbers only: a service name would ask the machine's files.
+func validPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil
+}

@@ -1,0 +1,157 @@
+package hcl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// probe reads the probe block and checks it against the target.
+func (s *source) probe(r *reading, t performance.Target, o Options) *performance.ProbeSpec {
+	p := r.block("probe")
+	if p == nil && r.has("probe") {
+		return nil // reported when it was read
+	}
+	if p == nil {
+		if t.Kind != "" && t.Kind != performance.BestEffort {
+			s.fail(r.at, message{
+				summary: fmt.Sprintf("a target of %s needs a probe", t.Kind),
+				detail:  knownAre(probeSchema(o).variantNames()),
+				hint:    probeHint(t.Kind),
+			})
+		}
+		return nil
+	}
+	if p.label == "" {
+		return nil // reported when it was read
+	}
+	spec := performance.ProbeSpec{
+		Type: p.label,
+		Task: p.text("task"), Port: p.text("port"), Path: p.text("path"),
+		Rate: p.text("rate"), Latency: p.text("latency"),
+		Pattern: p.text("pattern"), Stream: p.text("stream"),
+		Command: p.texts("command"), Mode: performance.ProbeMode(p.text("mode")),
+		Work: p.number("work"), Timeout: p.span("timeout"),
+	}
+	known := o.probe(p.label)
+	if spec.Timeout == 0 && slices.Contains(known.Attributes, "timeout") {
+		spec.Timeout = performance.DefaultProbeTimeout
+	}
+	s.checkProbe(p, spec, t, known)
+	s.askProbe(p, spec, t, o)
+	return &spec
+}
+
+func (o Options) probe(name string) ProbeSchema {
+	for _, p := range o.Probes {
+		if p.Name == name {
+			return p
+		}
+	}
+	return ProbeSchema{}
+}
+
+func probeHint(k performance.Kind) string {
+	if k == performance.FinishWithin {
+		return `add probe "completion" { } if nothing can be read before the end`
+	}
+	return `add probe "prometheus" { … } if the workload serves metrics, probe "log" { … } if it prints its progress`
+}
+
+// checkProbe holds the probe against the target: what the target asks for must
+// be something the probe can see.
+func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performance.Target, known ProbeSchema) {
+	if spec.Path != "" && !strings.HasPrefix(spec.Path, "/") {
+		s.fail(p.where("path"), message{
+			summary: fmt.Sprintf("path %q does not start with /", shorten(spec.Path)),
+			hint:    fmt.Sprintf("write path = %q", "/"+shorten(spec.Path)),
+		})
+	}
+	if len(spec.Command) > 0 && strings.TrimSpace(spec.Command[0]) == "" {
+		s.fail(p.where("command"), message{summary: "command does not name a program", hint: "its first text is the program"})
+	}
+	if !known.Progress {
+		s.checkBlindProbe(p, t)
+		return
+	}
+	switch {
+	case t.Kind == performance.FinishWithin && !p.has("work"):
+		s.checkNoWork(p, spec)
+	case t.Kind != "" && t.Kind != performance.FinishWithin && p.has("work"):
+		s.fail(p.where("work"), message{
+			summary: "work without finish_within",
+			detail:  "work says how much there is to do until the job is finished.",
+			hint:    "leave it away, or make finish_within the target",
+		})
+	}
+	if t.Latency != nil && spec.Latency == "" {
+		s.fail(p.at, message{
+			summary: "the latency bound of the target is not measured by this probe",
+			detail:  "It needs a histogram of response times in seconds.",
+			hint:    `add latency = "…" to a probe "prometheus", or leave the latency block away`,
+		})
+	}
+}
+
+// checkBlindProbe checks a probe that sees only the end of the work.
+func (s *source) checkBlindProbe(p *reading, t performance.Target) {
+	switch {
+	case t.Kind == performance.QPS:
+		s.fail(p.at, message{
+			summary: fmt.Sprintf("probe %q cannot see requests per second", p.label),
+			detail:  "It reads only the end of the work.",
+			hint:    `use probe "prometheus", "log" or "exec"`,
+		})
+	case t.Kind == performance.Rate && !p.has("work"):
+		s.fail(p.at, message{
+			summary: fmt.Sprintf("probe %q cannot tell a rate without work", p.label),
+			detail:  "The rate is the work divided by the time to its end.",
+			hint:    "add work = …, the units of work in the whole job",
+		})
+	}
+}
+
+// checkNoWork: a finish time is predicted from the work that is left. A running
+// total still shows slowdown; a rate alone says nothing of the end.
+func (s *source) checkNoWork(p *reading, spec performance.ProbeSpec) {
+	m := message{
+		summary: "finish_within with a probe that does not know how much work there is",
+		hint:    "add work = …, the units of work in the whole job",
+	}
+	if spec.Mode == performance.ModeRate {
+		s.fail(p.at, m)
+		return
+	}
+	m.summary += "; the end cannot be predicted"
+	s.warn(p.at, m)
+}
+
+// askProbe asks the probe itself, once nothing else is wrong.
+func (s *source) askProbe(p *reading, spec performance.ProbeSpec, t performance.Target, o Options) {
+	if o.ValidateProbe == nil || s.problems.HasErrors() {
+		return
+	}
+	schema, _ := probeSchema(o).variant(spec.Type)
+	for _, err := range splitErrors(o.ValidateProbe(spec, t)) {
+		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("probe %q: ", spec.Type))
+		m, at := message{summary: fmt.Sprintf("probe %q: %s", spec.Type, text)}, p.at
+		name, _, _ := strings.Cut(text, ": ")
+		if a, ok := schema.attribute(name); ok {
+			m.detail, at = sentence(name+" is "+a.summary), p.where(name)
+		}
+		s.fail(at, m)
+	}
+}
+
+// splitErrors are the errors that errors.Join put together.
+func splitErrors(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}

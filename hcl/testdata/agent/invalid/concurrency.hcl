@@ -1,0 +1,1 @@
+profile { concurrency = 0 }

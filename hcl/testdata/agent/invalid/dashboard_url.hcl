@@ -1,0 +1,1 @@
+dashboard_url = "placer.example"

@@ -1,0 +1,1 @@
+pools { run = "placer" }

@@ -1,0 +1,1 @@
+store "boltdb" { path = "x" }

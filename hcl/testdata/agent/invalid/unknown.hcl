@@ -1,0 +1,3 @@
+polcy = "paragon"
+concurrency = 2
+log_level = "verbose"

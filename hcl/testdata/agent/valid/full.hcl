@@ -1,0 +1,18 @@
+pools {
+  hold = "default"
+  run  = "prod"
+}
+policy        = "least-loaded"
+hold          = "2m"
+listen        = "0.0.0.0:9470"
+dashboard_url = "https://placer.example/"
+store "bolt" {
+  path = "/var/lib/nomad-placer/placer.db"
+}
+columns   = ["mem_bw", "llc_cap", "int"]
+log_level = "debug"
+profile {
+  seconds     = 60
+  sources     = ["mem_bw"]
+  concurrency = 2
+}

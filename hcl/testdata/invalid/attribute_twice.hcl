@@ -1,0 +1,4 @@
+target {
+  qps = 5
+  qps = 6
+}

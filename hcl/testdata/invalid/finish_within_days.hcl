@@ -1,0 +1,2 @@
+target { finish_within = "2d" }
+probe "completion" {}

@@ -1,0 +1,2 @@
+target { finish_within = "0s" }
+probe "completion" {}

@@ -1,0 +1,9 @@
+target {
+  qps = 100
+  latency {}
+}
+probe "prometheus" {
+  port    = "m"
+  rate    = "r"
+  latency = "l"
+}

@@ -1,0 +1,12 @@
+target {
+  qps = 100
+  latency {
+    percentile = 200
+    max        = "5ms"
+  }
+}
+probe "prometheus" {
+  port    = "m"
+  rate    = "r"
+  latency = "l"
+}

@@ -1,0 +1,3 @@
+qps = 5
+percentile = 99
+port = "metrics"

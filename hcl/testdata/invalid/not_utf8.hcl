@@ -1,0 +1,3 @@
+target {
+  qps = 5 # ÿþ café
+}

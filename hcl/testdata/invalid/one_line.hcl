@@ -1,0 +1,1 @@
+target  { qps = 20000  latency { percentile = 99  max = "5ms" } }

@@ -1,0 +1,2 @@
+target { rate = 5 }
+probe "exec" { command = [" "] }

@@ -1,0 +1,1 @@
+target { finish_within = "5m" }

@@ -1,0 +1,7 @@
+target { rate = 5 }
+
+probe "log" {
+  pattern = "([0-9]+)"
+  mode    = "totl"
+  stream  = "out"
+}

@@ -1,0 +1,9 @@
+target {
+  qps = 20000
+}
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "r"
+  path = "metrics"
+}

@@ -1,0 +1,8 @@
+target {
+  qps = 20000
+}
+
+probe "prometheus" {
+  port = 9090
+  rate = "r"
+}

@@ -1,0 +1,4 @@
+target {
+  qps = 20000
+}
+probe "statsd" {}

@@ -1,0 +1,10 @@
+target {
+  qps {
+    min = 5
+  }
+}
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

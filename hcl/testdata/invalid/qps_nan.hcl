@@ -1,0 +1,6 @@
+target { qps = nan }
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

@@ -1,0 +1,6 @@
+target { qps = null }
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

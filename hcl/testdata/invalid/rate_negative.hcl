@@ -1,0 +1,2 @@
+target { rate = -120 }
+probe "log" { pattern = "([0-9]+)" }

@@ -1,0 +1,6 @@
+target {}
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

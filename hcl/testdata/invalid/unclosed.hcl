@@ -1,0 +1,2 @@
+target {
+  qps = 5

@@ -1,0 +1,9 @@
+target {
+  qps  = 5
+  unit = "rows"
+}
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

@@ -1,0 +1,6 @@
+target { qps = var.qps }
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}

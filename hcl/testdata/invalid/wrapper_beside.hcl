@@ -1,0 +1,6 @@
+performance {
+  target { best_effort = true }
+}
+policy = "paragon"
+scale {
+}

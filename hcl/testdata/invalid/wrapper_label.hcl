@@ -1,0 +1,3 @@
+performance "x" {
+  target { best_effort = true }
+}

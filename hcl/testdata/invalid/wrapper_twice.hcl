@@ -1,0 +1,6 @@
+performance {
+  target { best_effort = true }
+}
+performance {
+  target { best_effort = true }
+}

@@ -1,0 +1,5 @@
+performance {
+  target { best_effort = true }
+}
+job "x" {
+}

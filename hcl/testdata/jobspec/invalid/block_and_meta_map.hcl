@@ -1,0 +1,9 @@
+job "x" {
+  group "g" {
+    performance {
+    }
+    meta = {
+      "performance" = "x"
+    }
+  }
+}

@@ -1,0 +1,9 @@
+job "x" {
+  dynamic "group" {
+    for_each = [1]
+    content {
+      performance {
+      }
+    }
+  }
+}

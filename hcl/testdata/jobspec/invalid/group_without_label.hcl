@@ -1,0 +1,6 @@
+job "x" {
+  group {
+    performance {
+    }
+  }
+}

@@ -1,0 +1,6 @@
+job "x" {
+  performance {
+    target { best_effort = true }
+  }
+  group "g" {}
+}

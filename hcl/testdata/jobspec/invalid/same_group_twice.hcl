@@ -1,0 +1,10 @@
+job "x" {
+  group "g" {
+    performance {
+    }
+  }
+  group "g" {
+    performance {
+    }
+  }
+}

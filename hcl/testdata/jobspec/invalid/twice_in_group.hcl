@@ -1,0 +1,8 @@
+job "x" {
+  group "g" {
+    performance {
+    }
+    performance {
+    }
+  }
+}

@@ -1,0 +1,10 @@
+job "x" {
+  group "g" {
+    task "t" {
+      driver = "ours"
+      config {
+        performance { level = 3 }
+      }
+    }
+  }
+}

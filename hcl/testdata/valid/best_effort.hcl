@@ -1,0 +1,1 @@
+target { best_effort = true }

@@ -1,0 +1,2 @@
+target { best_effort = true }
+probe "exec" { command = ["progress"] }

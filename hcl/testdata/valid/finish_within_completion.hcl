@@ -1,0 +1,2 @@
+target { finish_within = "10m" }
+probe "completion" {}

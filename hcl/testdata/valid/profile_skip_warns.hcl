@@ -1,0 +1,12 @@
+target {
+  qps = 20000
+}
+
+probe "prometheus" {
+  port = "metrics"
+  rate = "requests_total"
+}
+profile {
+  skip    = true
+  seconds = 60
+}

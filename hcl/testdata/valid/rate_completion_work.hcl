@@ -1,0 +1,2 @@
+target { rate = 0.5 }
+probe "completion" { work = 30 }

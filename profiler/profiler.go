@@ -1,4 +1,3 @@
-// Package profiler measures how sensitive a workload is to interference.
 package profiler
 
 import (

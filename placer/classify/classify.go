@@ -1,5 +1,3 @@
-// Package classify fills in what was not measured: one file per classifier, one
-// line in classifiers.go.
 package classify
 
 // Matrix is a utility matrix: rows are workloads, columns are node

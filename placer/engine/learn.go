@@ -55,8 +55,7 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 		}
 	}
 	t.stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
-	k.knowledge = e.classify(p)
-	k.warnings = append(k.warnings, k.knowledge.Warnings...)
+	k.knowledge = e.classify(p) // its warnings reach the decision through the policy
 	return k, nil
 }
 
@@ -94,7 +93,6 @@ func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workloa
 	if merged == nil {
 		return nil, warnings, fmt.Errorf("it could not be profiled: %w", errors.Join(failed...))
 	}
-	warnings = append(warnings, merged.Warnings...)
 	stored, err := store.Profiles{Store: e.cfg.Store}.PutMerged(ctx, *merged)
 	if err != nil {
 		warnings = append(warnings, "the profile could not be stored and is used for this placement only: "+err.Error())

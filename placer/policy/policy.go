@@ -1,5 +1,3 @@
-// Package policy chooses nodes: one file per placement policy, one line in
-// policies.go.
 package policy
 
 import (

@@ -21,6 +21,8 @@ type Reading struct {
 	RateNow float64  // units per second at this instant
 	Latency []Bucket // cumulative, ascending; nil without a latency probe
 	Done    bool     // the workload has finished its work
+	// Started is when the workload started; zero where the probe cannot tell.
+	Started time.Time
 }
 
 // Errors of Between.

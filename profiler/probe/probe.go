@@ -1,9 +1,3 @@
-// Package probe measures running workloads: one file per way to do it, each
-// ending in its descriptor, and one line in probes.go.
-//
-// A probe knows how to read a number; a Reach knows how to get at a workload.
-// The same probes run inside the driver on the workload's own node (a local
-// Reach) and in the placer over Nomad's API (a remote one).
 package probe
 
 import (
@@ -19,6 +13,7 @@ var (
 	ErrNotReady   = errors.New("the workload does not answer its probe yet")
 	ErrNoSuchData = errors.New("the probe answered, but not with what the performance block names")
 	ErrBadNumber  = errors.New("the probe gave something that is not a usable number")
+	ErrFailed     = errors.New("the workload ended in failure")
 )
 
 // Status is the state of the probed task.

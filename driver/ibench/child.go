@@ -1,0 +1,208 @@
+package ibench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// The exit codes of KernelMain.
+const (
+	ExitStopped = 0 // asked to end, or max duration reached
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitLease   = 3 // nobody renewed the lease
+	ExitParent  = 4 // the parent it should die with is gone
+)
+
+func exitText(code int) string {
+	switch code {
+	case ExitStopped:
+		return "stopped"
+	case ExitUsage:
+		return "refused its options"
+	case ExitLease:
+		return "ended because nobody renewed its lease"
+	case ExitParent:
+		return "ended with its parent"
+	}
+	return "failed with exit code " + strconv.Itoa(code)
+}
+
+// The handshake with the parent: the child waits for gateOpen on gateFD before
+// it allocates anything, and writes one line of readiness to readyFD. The gate
+// stays open as long as the parent lives.
+const (
+	gateFD   = 3
+	readyFD  = 4
+	gateOpen = 'g'
+)
+
+type readiness struct {
+	Error string `json:"error,omitempty"`
+}
+
+// childMemoryLimit lets the garbage collector, switched off otherwise, run
+// when the answers to requests have piled up. Working sets do not count: they
+// are outside the Go heap.
+const childMemoryLimit = 64 << 20
+
+// KernelMain is the main function of a kernel's process. It runs one kernel
+// and returns the process's exit code.
+func KernelMain(args []string) int {
+	o, err := parseOptions(args, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return ExitStopped
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		report(o.handshake, err)
+		return ExitUsage
+	}
+	gate, err := passGate(o.handshake)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		return ExitParent
+	}
+	if err := prepareProcess(o.spec); err != nil {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		report(o.handshake, err)
+		return ExitFailed
+	}
+	signals, cancel := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
+	defer cancel()
+	if o.calibrate {
+		return calibrateMain(signals, o.spec, os.Stdout)
+	}
+	return runKernel(signals, o, gate)
+}
+
+// passGate waits until the parent has put this process into its cgroups. It
+// returns the gate, which ends with the parent.
+func passGate(handshake bool) (*os.File, error) {
+	if !handshake {
+		return nil, nil
+	}
+	gate := os.NewFile(gateFD, "gate")
+	if n, err := gate.Read(make([]byte, 1)); n != 1 {
+		return nil, fmt.Errorf("the parent ended before the start: %w", err)
+	}
+	return gate, nil
+}
+
+// report tells the parent that the kernel is ready, or why it is not.
+func report(handshake bool, failure error) {
+	if !handshake {
+		return
+	}
+	var r readiness
+	if failure != nil {
+		r.Error = failure.Error()
+	}
+	ready := os.NewFile(readyFD, "ready")
+	_ = json.NewEncoder(ready).Encode(r) // a parent that is gone does not care
+	closeQuietly(ready)
+}
+
+// prepareProcess makes the Go runtime quiet and puts every thread on the
+// kernel's CPUs. There is one processor of the runtime per worker and some for
+// the control socket, so that workers never wait for one.
+func prepareProcess(spec Spec) error {
+	const processorsForControl = 3
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(childMemoryLimit)
+	runtime.GOMAXPROCS(max(len(spec.CPUs), storageThreadsMax) + processorsForControl)
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return fmt.Errorf("own threads: %w", err)
+	}
+	for _, task := range tasks {
+		tid, err := strconv.Atoi(task.Name())
+		if err != nil {
+			continue
+		}
+		if err := pinThread(tid, spec.CPUs); err != nil && !errors.Is(err, unix.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// setupOf reads the machine and the calibration for a kernel.
+func setupOf(spec Spec) (Setup, []string, error) {
+	m, err := ReadMachine("/")
+	if err != nil {
+		return Setup{}, nil, err
+	}
+	s := Setup{
+		Machine: m, CPUs: spec.CPUs, Same: spec.Same, Path: spec.Path,
+		MaxBytes: spec.MaxBytes, Peer: spec.Peer, Seed: spec.Seed,
+	}
+	if spec.CalibrationFile == "" {
+		return s, []string{"not calibrated: the intensity is the share of a peak measured at the start"}, nil
+	}
+	c, err := readCalibration(spec.CalibrationFile)
+	if err == nil {
+		err = c.Key.fits(m)
+	}
+	if err != nil {
+		return s, []string{"not calibrated: " + err.Error()}, nil
+	}
+	s.Calibration, _ = c.Source(spec.Source)
+	return s, nil, nil
+}
+
+// The reasons a kernel ends for.
+var (
+	errStopped     = errors.New("asked to stop")
+	errMaxDuration = errors.New("max duration reached")
+	errLease       = errors.New("nobody renewed the lease")
+	errParent      = errors.New("the parent is gone")
+)
+
+func runKernel(signals context.Context, o options, gate *os.File) int {
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	defer context.AfterFunc(signals, func() { stop(errStopped) })()
+	watchParent(o.spec, gate, stop)
+	k, err := startKernel(ctx, o.spec, stop)
+	if err == nil {
+		var closeControl func()
+		if closeControl, err = k.openControl(); err == nil {
+			defer closeControl()
+		}
+	}
+	report(o.handshake, err)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		if errors.Is(context.Cause(ctx), errParent) {
+			return ExitParent
+		}
+		return ExitFailed
+	}
+	return k.live(ctx)
+}
+
+// watchParent ends the kernel with its parent, if it should: the parent's end
+// of the gate closes however the parent ends.
+func watchParent(spec Spec, gate *os.File, stop context.CancelCauseFunc) {
+	switch {
+	case gate == nil:
+	case spec.DieWithParent:
+		go func() {
+			_, _ = gate.Read(make([]byte, 1)) // nothing is sent: this returns at its end
+			stop(errParent)
+		}()
+	default:
+		closeQuietly(gate)
+	}
+}

@@ -1,0 +1,173 @@
+package ibench
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Curve is a transfer curve: the impact measured at growing knobs, both in
+// percent. Impact never falls. The zero Curve is the identity.
+type Curve struct {
+	KnobPercent   []float64 `json:"knob_percent,omitempty"`
+	ImpactPercent []float64 `json:"impact_percent,omitempty"`
+}
+
+// FitCurve makes the impacts monotone by pooling adjacent violators, the
+// least-squares non-decreasing fit (Ayer et al. 1955). Knobs must grow.
+// O(n). It panics where the lengths differ.
+func FitCurve(knobPercent, impactPercent []float64) Curve {
+	if len(knobPercent) != len(impactPercent) {
+		panic("ibench: a curve needs one impact per knob")
+	}
+	return Curve{KnobPercent: slices.Clone(knobPercent), ImpactPercent: poolAdjacentViolators(impactPercent)}
+}
+
+// poolAdjacentViolators returns the non-decreasing sequence closest to y in
+// least squares: neighbours out of order are replaced by their mean, and the
+// mean is checked against the pool before it, until none is out of order.
+func poolAdjacentViolators(y []float64) []float64 {
+	type pool struct {
+		sum   float64
+		count int
+	}
+	mean := func(p pool) float64 { return p.sum / float64(p.count) }
+	var pools []pool
+	for _, v := range y {
+		pools = append(pools, pool{v, 1})
+		for n := len(pools); n > 1 && mean(pools[n-2]) > mean(pools[n-1]); n = len(pools) {
+			pools[n-2].sum += pools[n-1].sum
+			pools[n-2].count += pools[n-1].count
+			pools = pools[:n-1]
+		}
+	}
+	out := make([]float64, 0, len(y))
+	for _, p := range pools {
+		for range p.count {
+			out = append(out, mean(p))
+		}
+	}
+	return out
+}
+
+// Knob returns the knob in percent whose impact is x percent: the inverse of
+// the curve, linear between its points and the smallest such knob where the
+// curve is flat. Impacts outside the curve give its ends; impact 0 is always
+// knob 0, and impact 100 always knob 100.
+func (c Curve) Knob(xPercent float64) float64 {
+	n := len(c.KnobPercent)
+	if n == 0 {
+		return min(100, max(0, xPercent))
+	}
+	switch {
+	case xPercent <= 0:
+		return 0
+	case xPercent >= 100:
+		return 100
+	}
+	i := sort.SearchFloat64s(c.ImpactPercent, xPercent)
+	switch {
+	case i == n:
+		return c.KnobPercent[n-1]
+	case i == 0:
+		return c.KnobPercent[0]
+	}
+	below, above := c.ImpactPercent[i-1], c.ImpactPercent[i]
+	share := (xPercent - below) / (above - below)
+	return c.KnobPercent[i-1] + share*(c.KnobPercent[i]-c.KnobPercent[i-1])
+}
+
+func (c Curve) check() error {
+	if len(c.KnobPercent) != len(c.ImpactPercent) {
+		return errors.New("a curve needs one impact per knob")
+	}
+	for i := range c.KnobPercent {
+		if math.IsNaN(c.KnobPercent[i]) || math.IsNaN(c.ImpactPercent[i]) ||
+			c.KnobPercent[i] < 0 || c.KnobPercent[i] > 100 {
+			return errors.New("a curve point is outside 0 to 100 percent")
+		}
+	}
+	if !sort.Float64sAreSorted(c.KnobPercent) || !sort.Float64sAreSorted(c.ImpactPercent) {
+		return errors.New("a curve that falls")
+	}
+	return nil
+}
+
+// KneeSample is the speed of a walk over one footprint.
+type KneeSample struct {
+	Bytes       int64
+	NsPerAccess float64
+}
+
+// KneeSweep is a walk over footprints of growing size.
+type KneeSweep struct {
+	ReportedBytes int64 // what the machine says the size is
+	Samples       []KneeSample
+}
+
+// capacity is the smaller of the reported size and the knee; kneeBytes is 0
+// where no knee shows.
+func (k KneeSweep) capacity() (bytes, kneeBytes int64) {
+	kneeBytes, ok := Knee(k.Samples)
+	if !ok {
+		return k.ReportedBytes, 0
+	}
+	return min(k.ReportedBytes, kneeBytes), kneeBytes
+}
+
+// The knee rule: one octave of samples makes the plateau, and two samples in a
+// row above the plateau's median by the factor end it, so that a single
+// disturbed sample does not.
+const (
+	kneeFactor         = 1.3
+	kneePlateauSamples = 8 // one octave in 1/8-octave steps
+)
+
+// Knee returns the largest footprint still served at the speed of the level
+// it starts in; ok is false where no knee shows, so the level is at least as
+// large as the largest sample. Samples must grow in size.
+func Knee(samples []KneeSample) (bytes int64, ok bool) {
+	if len(samples) <= kneePlateauSamples+1 {
+		return 0, false
+	}
+	var plateau []float64
+	for _, s := range samples[:kneePlateauSamples] {
+		plateau = append(plateau, s.NsPerAccess)
+	}
+	limit := kneeFactor * median(plateau)
+	for i := kneePlateauSamples; i+1 < len(samples); i++ {
+		if samples[i].NsPerAccess > limit && samples[i+1].NsPerAccess > limit {
+			return samples[i-1].Bytes, true
+		}
+	}
+	return 0, false
+}
+
+// kneeSizes returns sizes from first to last in 1/8-octave steps, each a
+// multiple of unit.
+func kneeSizes(first, last, unit int64) []int64 {
+	var out []int64
+	for i := 0; ; i++ {
+		size := int64(float64(first)*math.Exp2(float64(i)/8)) / unit * unit
+		if size > last || size <= 0 {
+			return out
+		}
+		if len(out) == 0 || size > out[len(out)-1] {
+			out = append(out, size)
+		}
+	}
+}
+
+// median returns the median of v without changing it; NaN when v is empty.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	s := slices.Clone(v)
+	slices.Sort(s)
+	if n := len(s); n%2 == 0 {
+		return (s[n/2-1] + s[n/2]) / 2
+	}
+	return s[len(s)/2]
+}

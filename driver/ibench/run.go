@@ -1,0 +1,212 @@
+package ibench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/profiler"
+)
+
+// kernelRun is a running kernel, seen from its own process.
+type kernelRun struct {
+	descriptor Descriptor
+	spec       Spec
+	rig        *rig
+	curve      Curve
+	base       totals // done before it was ready
+	notes      []string
+	ends       time.Time
+
+	mu      sync.Mutex
+	percent float64
+	asked   time.Time // when the last request came
+	stop    context.CancelCauseFunc
+}
+
+// startKernel prepares the kernel and starts it at its first intensity.
+func startKernel(ctx context.Context, spec Spec, stop context.CancelCauseFunc) (*kernelRun, error) {
+	d, err := Describe(spec.Source)
+	if err != nil {
+		return nil, err
+	}
+	setup, notes, err := setupOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Supported(setup.Machine); err != nil {
+		return nil, fmt.Errorf("source %s: %w", d.Source, err)
+	}
+	r, err := openRig(ctx, d, setup)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", d.Source, err)
+	}
+	now := time.Now()
+	k := &kernelRun{
+		descriptor: d, spec: spec, rig: r, curve: setup.Calibration.Curve, base: r.read(),
+		notes: append(notes, r.load.Notes...), ends: now.Add(spec.MaxDuration), asked: now, stop: stop,
+	}
+	if setup.Calibration.Status == StatusNonlinear {
+		k.notes = append(k.notes, "nonlinear here: "+setup.Calibration.Reason)
+	}
+	k.set(spec.IntensityPercent)
+	return k, nil
+}
+
+// openRig prepares a kernel and runs it at knob 0, with its peak known.
+func openRig(ctx context.Context, d Descriptor, setup Setup) (*rig, error) {
+	load, err := d.New(ctx, setup)
+	if err != nil {
+		return nil, err
+	}
+	r, err := startRig(ctx, load, setup.CPUs, setup.Same)
+	if err != nil {
+		if load.Close != nil {
+			err = errors.Join(err, load.Close())
+		}
+		return nil, err
+	}
+	if peak, ok := setup.Calibration.peakPerThread(load.Threads); ok {
+		r.setPeak(peak)
+		return r, nil
+	}
+	if err := r.prime(ctx); err != nil {
+		return nil, errors.Join(err, r.end())
+	}
+	return r, nil
+}
+
+// openControl serves the control socket, if there is one.
+func (k *kernelRun) openControl() (closeControl func(), err error) {
+	if k.spec.Socket == "" {
+		return func() {}, nil
+	}
+	listener, err := listenControl(k.spec.Socket)
+	if err != nil {
+		return nil, errors.Join(err, k.rig.end())
+	}
+	go serveControl(listener, k.answer)
+	return func() {
+		closeQuietly(listener)
+		_ = os.Remove(k.spec.Socket) // its directory may be gone already
+	}, nil
+}
+
+// live waits for the end and returns the exit code.
+func (k *kernelRun) live(ctx context.Context) int {
+	err := k.await(ctx)
+	if endErr := k.rig.end(); endErr != nil && !errors.Is(err, endErr) {
+		err = errors.Join(err, endErr)
+	}
+	switch {
+	case errors.Is(err, errParent):
+		return ExitParent
+	case errors.Is(err, errLease):
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		return ExitLease
+	case errors.Is(err, errStopped), errors.Is(err, errMaxDuration):
+		return ExitStopped
+	}
+	fmt.Fprintln(os.Stderr, "kernel:", err)
+	return ExitFailed
+}
+
+// await returns why the kernel must end.
+func (k *kernelRun) await(ctx context.Context) error {
+	end := time.NewTimer(time.Until(k.ends))
+	defer end.Stop()
+	lease := time.NewTimer(math.MaxInt64)
+	defer lease.Stop()
+	if k.spec.Lease > 0 {
+		lease.Reset(k.spec.Lease)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-k.rig.failed:
+			return k.rig.failure()
+		case <-end.C:
+			return errMaxDuration
+		case <-lease.C:
+			left := k.spec.Lease - k.sinceAsked()
+			if left <= 0 {
+				return errLease
+			}
+			lease.Reset(left)
+		}
+	}
+}
+
+func (k *kernelRun) sinceAsked() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return time.Since(k.asked)
+}
+
+// answer carries out one request.
+func (k *kernelRun) answer(q request) (Report, error) {
+	k.mu.Lock()
+	k.asked = time.Now()
+	k.mu.Unlock()
+	switch q.Op {
+	case opStats:
+	case opSet:
+		if q.Percent == nil || !(*q.Percent >= 0 && *q.Percent <= 100) {
+			return Report{}, errors.New("set needs a percent from 0 to 100")
+		}
+		k.set(*q.Percent)
+	case opPause:
+		k.rig.pause(true)
+	case opResume:
+		k.rig.pause(false)
+	case opStop:
+		defer k.stop(errStopped)
+	default:
+		return Report{}, fmt.Errorf("unknown request %q; known: set, stats, pause, resume, stop", q.Op)
+	}
+	return k.report(), nil
+}
+
+// set changes the intensity: the calibrated curve says which knob has that
+// impact.
+func (k *kernelRun) set(percent float64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.percent = percent
+	k.rig.set(k.curve.Knob(percent) / 100)
+}
+
+func (k *kernelRun) report() Report {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t := k.rig.read().minus(k.base)
+	threads := k.rig.load.Threads
+	return Report{
+		KernelStats: profiler.KernelStats{
+			At: time.Now(), IntensityPct: k.percent, Unit: k.descriptor.Unit,
+			Ops: t.ops, DemandOps: t.demandOps,
+			BusyNanoseconds: float64(t.busy.Nanoseconds()), WallNanoseconds: float64(t.wall.Nanoseconds()),
+		},
+		Source: string(k.descriptor.Source), Placement: placement(k.spec.Same), Threads: threads,
+		Paused: k.rig.paused.Load(), ResidentBytes: k.rig.load.ResidentBytes(),
+		CPUNanoseconds:  cpuTime().Nanoseconds(),
+		PeakOpsPerSec:   k.rig.peakPerThread() * float64(threads),
+		RemainingSecond: time.Until(k.ends).Seconds(),
+		Notes:           k.notes,
+	}
+}
+
+// cpuTime is the CPU time this process used. Asking for oneself cannot fail
+// (getrusage(2)).
+func cpuTime() time.Duration {
+	var usage unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &usage)
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}

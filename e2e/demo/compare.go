@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+)
+
+// The lengths of the demo's parts. All jobs run side by side while they are
+// measured.
+const (
+	warmUp        = 5 * time.Second  // after the last job runs
+	measureWindow = 20 * time.Second // one window for every service
+	batchWait     = 4 * time.Minute  // a batch job that takes longer is reported as such
+	runDeadline   = 10 * time.Minute // for all jobs to be held, profiled and placed
+)
+
+// outcome is what was measured of one job in one half.
+type outcome struct {
+	Nodes      []string `json:"nodes"`
+	RatePerSec float64  `json:"rate_per_sec,omitempty"`
+	Tail       string   `json:"tail,omitempty"`
+	FinishedIn string   `json:"finished_in,omitempty"`
+	Missing    string   `json:"missing,omitempty"` // why there is no number
+	Met        bool     `json:"met"`
+}
+
+// row is one line of the table.
+type row struct {
+	Job       string             `json:"job"`
+	Target    string             `json:"target"`
+	Stock     outcome            `json:"stock"`
+	Predicted cluster.Prediction `json:"predicted"`
+	Placer    outcome            `json:"placer"`
+	Why       string             `json:"why"`
+}
+
+// compare runs both halves, stock first, and joins them.
+func compare(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress) ([]row, error) {
+	p.stage("stock Nomad places the jobs", secondsPlaceStock)
+	stock, err := half(ctx, r, files, p, func(context.Context) error {
+		for _, f := range files {
+			if err := r.SubmitStock(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("stock half: %w", err)
+	}
+	p.stage("nomad-placer holds, profiles and places the same jobs", secondsPlacePlacer)
+	placed, err := half(ctx, r, files, p, func(ctx context.Context) error { return submitAll(ctx, r, files, p) })
+	if err != nil {
+		return nil, fmt.Errorf("placer half: %w", err)
+	}
+	return join(ctx, r, files, stock, placed)
+}
+
+// half submits the jobs, measures them side by side, and stops them. The jobs
+// of the second half stay up, for the pages to show.
+func half(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress, submit func(context.Context) error) ([]outcome, error) {
+	sctx, cancel := context.WithTimeout(ctx, runDeadline)
+	defer cancel()
+	if err := submit(sctx); err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if err := r.WaitRunning(sctx, f.ID); err != nil {
+			return nil, err
+		}
+	}
+	p.stage("measuring all jobs side by side", secondsMeasure)
+	if err := sleep(ctx, warmUp); err != nil {
+		return nil, err
+	}
+	out := make([]outcome, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			out[i] = measure(ctx, r, f)
+		}()
+	}
+	wg.Wait()
+	return out, ctx.Err()
+}
+
+// submitAll runs the command line once per job, side by side, as several users
+// would.
+func submitAll(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress) error {
+	if err := purgeAll(ctx, r, files); err != nil {
+		return err
+	}
+	errs := make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var out bytes.Buffer
+			placed, err := r.SubmitPlacer(ctx, f, &out)
+			switch {
+			case err != nil:
+				errs[i] = fmt.Errorf("%w\n%s", err, out.String())
+			case placed:
+				p.note(f.ID + " is placed")
+			default:
+				p.note(f.ID + " was left to stock Nomad:\n" + out.String())
+			}
+		}()
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func purgeAll(ctx context.Context, r *rig.Rig, files []rig.JobFile) error {
+	for _, f := range files {
+		if err := r.Purge(ctx, f.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure reads the job's own probe over one window; a batch job is followed
+// to its end.
+func measure(ctx context.Context, r *rig.Rig, f rig.JobFile) outcome {
+	var o outcome
+	var err error
+	if o.Nodes, err = r.Nodes(f.ID); err != nil {
+		o.Missing = err.Error()
+		return o
+	}
+	if f.Spec.Target.Kind == performance.FinishWithin {
+		return measureFinish(ctx, r, f, o)
+	}
+	readings, err := r.World.Observe(ctx, f.Workload(), measureWindow)
+	if err != nil || len(readings) == 0 {
+		o.Missing = fmt.Sprint("not measured: ", err)
+		return o
+	}
+	sum := performance.Measure{}
+	for _, reading := range readings {
+		if reading.Unavailable != "" {
+			o.Missing = reading.Unavailable
+			return o
+		}
+		sum.RatePerSec += reading.Measure.RatePerSec
+		sum.LatencyTail = max(sum.LatencyTail, reading.Measure.LatencyTail)
+	}
+	o.RatePerSec = sum.RatePerSec
+	if sum.LatencyTail > 0 {
+		o.Tail = sum.LatencyTail.Round(10 * time.Microsecond).String()
+	}
+	o.Met = met(f.Spec.Target, sum)
+	return o
+}
+
+// rateTolerance is how far below its number a rate may be and still count as
+// met: an open-loop generator at exactly the target rate reads a little under
+// it at the edges of a window.
+const rateTolerance = 0.02
+
+func met(t performance.Target, m performance.Measure) bool {
+	value, _, ok := t.Value()
+	if ok && m.RatePerSec < value*(1-rateTolerance) {
+		return false
+	}
+	return t.Latency == nil || m.LatencyTail <= t.Latency.Max
+}
+
+func measureFinish(ctx context.Context, r *rig.Rig, f rig.JobFile, o outcome) outcome {
+	ctx, cancel := context.WithTimeout(ctx, batchWait)
+	defer cancel()
+	for {
+		started, finished, ok, err := r.BatchTimes(f.ID)
+		switch {
+		case err != nil:
+			o.Missing = err.Error()
+			return o
+		case ok:
+			took := finished.Sub(started)
+			o.FinishedIn = took.Round(100 * time.Millisecond).String()
+			o.Met = took <= f.Spec.Target.FinishWithin
+			return o
+		}
+		if sleep(ctx, 250*time.Millisecond) != nil {
+			o.Missing = "not finished after " + batchWait.String()
+			return o
+		}
+	}
+}
+
+// join reads the placer's own records for the prediction and the reason.
+func join(ctx context.Context, r *rig.Rig, files []rig.JobFile, stock, placed []outcome) ([]row, error) {
+	s, err := nomadvars.New(r.API(), nomadvars.Options{})
+	if err != nil {
+		return nil, err
+	}
+	book := engine.Book{Store: s}
+	rows := make([]row, len(files))
+	for i, f := range files {
+		d, err := book.Decision(ctx, f.Workload().ID)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = row{Job: f.ID, Target: f.Spec.Target.String(), Stock: stock[i], Placer: placed[i], Predicted: d.Predicted, Why: d.Reason}
+		if len(d.Candidates) > 0 && strings.TrimSpace(d.Candidates[0].Why) != "" {
+			rows[i].Why = d.Candidates[0].Why
+		}
+	}
+	return rows, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,76 @@
+# nginx serving a small file under open-loop load.
+variable "bin" {
+  type        = string
+  description = "folder of the nomad-placer binary, which brings the load generator"
+}
+
+job "web" {
+  type = "service"
+
+  group "web" {
+    performance {
+      target {
+        qps = 6000
+        latency {
+          percentile = 99
+          max        = "3ms"
+        }
+      }
+      probe "prometheus" {
+        port    = "metrics"
+        rate    = "load_requests_total"
+        latency = "load_request_seconds"
+      }
+    }
+
+    network {
+      port "http" {}
+      port "metrics" {}
+    }
+
+    task "nginx" {
+      driver = "raw_exec"
+      config {
+        command = "/usr/sbin/nginx"
+        args    = ["-c", "${NOMAD_TASK_DIR}/nginx.conf", "-g", "daemon off;", "-e", "${NOMAD_TASK_DIR}/error.log"]
+      }
+      template {
+        destination = "local/nginx.conf"
+        data        = <<-EOT
+          worker_processes 1;
+          pid {{ env "NOMAD_TASK_DIR" }}/nginx.pid;
+          events { worker_connections 256; }
+          http {
+            access_log off;
+            client_body_temp_path {{ env "NOMAD_TASK_DIR" }}/body;
+            proxy_temp_path       {{ env "NOMAD_TASK_DIR" }}/proxy;
+            fastcgi_temp_path     {{ env "NOMAD_TASK_DIR" }}/fastcgi;
+            uwsgi_temp_path       {{ env "NOMAD_TASK_DIR" }}/uwsgi;
+            scgi_temp_path        {{ env "NOMAD_TASK_DIR" }}/scgi;
+            server {
+              listen 127.0.0.1:{{ env "NOMAD_PORT_http" }};
+              location / { return 200 "{{ range loop 16 }}thirty-two bytes of page content{{ end }}"; }
+            }
+          }
+        EOT
+      }
+      resources {
+        cpu    = 300
+        memory = 64
+      }
+    }
+
+    task "load" {
+      driver = "raw_exec"
+      config {
+        command = "${var.bin}/nomad-placer"
+        args = ["dev", "load", "-protocol", "http", "-rate", "6000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        "http://127.0.0.1:${NOMAD_PORT_http}/"]
+      }
+      resources {
+        cpu    = 200
+        memory = 64
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+//go:build e2e
+
+package placement
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// gateSubmissions is how many jobs in a row must pass the gate in order.
+const gateSubmissions = 50
+
+// TestNoAllocationBeforeTheRewrite submits one workload many times under many
+// names: it is profiled once and known after. Nomad's own indexes must show
+// that no allocation was ever made for a version that was held.
+func TestNoAllocationBeforeTheRewrite(t *testing.T) {
+	ctx := t.Context()
+	idle := func(j *api.Job) {
+		j.TaskGroups[0].Tasks[0].Resources = &api.Resources{CPU: ptr(20), MemoryMB: ptr(16)}
+	}
+	submit(ctx, t, held("gate-first", countingBlock, counting, idle))
+	released(ctx, t, "gate-first", 2*time.Minute)
+	for i := range gateSubmissions {
+		id := fmt.Sprintf("gate-%02d", i)
+		submit(ctx, t, held(id, countingBlock, counting, idle))
+	}
+	for i := range gateSubmissions {
+		id := fmt.Sprintf("gate-%02d", i)
+		released(ctx, t, id, time.Minute)
+		eventually(ctx, t, id+" has an allocation", time.Minute, func() bool {
+			allocs, _, err := shared.API().Jobs().Allocations(id, true, nil)
+			return err == nil && len(allocs) > 0
+		})
+		checkOrder(t, id)
+	}
+}
+
+// checkOrder compares the indexes of one job's versions and allocations.
+func checkOrder(t *testing.T, id string) {
+	t.Helper()
+	versions, _, _, err := shared.API().Jobs().Versions(id, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools := map[uint64]string{}
+	var rewritten uint64
+	for _, v := range versions {
+		pools[*v.Version] = *v.NodePool
+		if *v.NodePool != rig.HoldPool && (rewritten == 0 || *v.JobModifyIndex < rewritten) {
+			rewritten = *v.JobModifyIndex
+		}
+	}
+	if pools[0] != rig.HoldPool || rewritten == 0 {
+		t.Fatalf("%s: versions by pool %v", id, pools)
+	}
+	allocs, _, err := shared.API().Jobs().Allocations(id, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range allocs {
+		if pools[a.JobVersion] == rig.HoldPool || a.CreateIndex <= rewritten {
+			t.Errorf("%s: allocation %s of version %d was made at index %d, the rewrite at %d",
+				id, a.ID[:8], a.JobVersion, a.CreateIndex, rewritten)
+		}
+	}
+}
+
+func TestTheUsersNewerVersionWins(t *testing.T) {
+	ctx := t.Context()
+	submit(ctx, t, held("newer", countingBlock, counting+" # first"))
+	waitStage(ctx, t, "newer", placer.StageProfile)
+	if _, _, err := shared.API().Jobs().Register(held("newer", countingBlock, counting+" # second"), nil); err != nil {
+		t.Fatal(err)
+	}
+	job := released(ctx, t, "newer", 2*time.Minute)
+	args := fmt.Sprint(job.TaskGroups[0].Tasks[0].Config["args"])
+	if want := "# second"; !contains(args, want) {
+		t.Errorf("the released job runs %q, want the newer version's %q", args, want)
+	}
+	noProfilesLeft(ctx, t)
+}
+
+func TestAJobStoppedWhileHeldStaysStopped(t *testing.T) {
+	ctx := t.Context()
+	submit(ctx, t, held("stopped", countingBlock, counting+" # stopped"))
+	waitStage(ctx, t, "stopped", placer.StageProfile)
+	if _, _, err := shared.API().Jobs().Deregister("stopped", false, nil); err != nil {
+		t.Fatal(err)
+	}
+	noProfilesLeft(ctx, t)
+	time.Sleep(3 * time.Second) // a wrong release would come within a poll
+	job, _, err := shared.API().Jobs().Info("stopped", nil)
+	if err != nil || !*job.Stop || *job.NodePool != rig.HoldPool {
+		t.Errorf("the stopped job was touched: stop %v, pool %s, %v", *job.Stop, *job.NodePool, err)
+	}
+}
+
+// waitStage waits until the placer reached the stage with the job.
+func waitStage(ctx context.Context, t *testing.T, id string, stage placer.Stage) {
+	t.Helper()
+	eventually(ctx, t, id+" is at stage "+string(stage), 30*time.Second, func() bool {
+		e, err := book(t).Evaluation(ctx, placer.JobID{Namespace: "default", ID: id})
+		return err == nil && e.Stage == stage && profilesRunning(t) > 0
+	})
+}

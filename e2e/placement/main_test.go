@@ -1,0 +1,151 @@
+//go:build e2e
+
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+)
+
+const (
+	basePort = 18200
+	binDir   = "../../bin"
+)
+
+// shared is the cluster of all tests of this package.
+var shared *rig.Rig
+
+func TestMain(m *testing.M) {
+	cluster.Reexec()
+	os.Exit(runAll(m))
+}
+
+func runAll(m *testing.M) (code int) {
+	ctx := context.Background()
+	var err error
+	if shared, err = startRig(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer func() {
+		if err := shared.Stop(ctx); err != nil {
+			fmt.Fprintln(os.Stderr, "e2e: stopping the cluster:", err)
+			code = 1
+		}
+	}()
+	return m.Run()
+}
+
+func startRig(ctx context.Context) (*rig.Rig, error) {
+	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e-placement"})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.InstallPlacer(ctx); err != nil {
+		return nil, errors.Join(err, r.Stop(ctx))
+	}
+	return r, nil
+}
+
+// counting is a workload that does a hundred units of work a second and says so.
+const counting = `i=0; while true; do i=$((i+1)); echo "units $i"; sleep 0.01; done`
+
+// countingBlock is a performance block for it; the short profile keeps the
+// tests short.
+const countingBlock = `
+target {
+  rate = 50
+}
+probe "log" {
+  pattern = "units (\\d+)"
+}
+profile {
+  seconds = 8
+  sources = ["int"]
+}
+`
+
+// held is a job as stock "nomad job run" registers it: in the hold pool, with
+// the performance block as group meta.
+func held(id, block, script string, change ...func(*api.Job)) *api.Job {
+	task := api.NewTask("main", "raw_exec").
+		SetConfig("command", "/bin/bash").
+		SetConfig("args", []string{"-c", script}).
+		Require(&api.Resources{CPU: ptr(100), MemoryMB: ptr(32)})
+	group := api.NewTaskGroup("main", 1).AddTask(task)
+	group.Meta = map[string]string{"performance": block}
+	group.RestartPolicy = &api.RestartPolicy{Attempts: ptr(0), Mode: ptr("fail")}
+	job := api.NewServiceJob(id, id, "global", 50).AddTaskGroup(group)
+	job.NodePool = ptr(rig.HoldPool)
+	for _, c := range change {
+		c(job)
+	}
+	return job
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// submit registers the job and purges it when the test ends.
+func submit(ctx context.Context, t *testing.T, job *api.Job) {
+	t.Helper()
+	if _, _, err := shared.API().Jobs().Register(job, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shared.Purge(context.Background(), *job.ID); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// book reads the placer's records as an operator would, from Nomad Variables.
+func book(t *testing.T) engine.Book {
+	t.Helper()
+	s, err := nomadvars.New(shared.API(), nomadvars.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Book{Store: s}
+}
+
+func workload(id string) placer.WorkloadID {
+	return placer.WorkloadID{Namespace: "default", Job: id, Group: "main"}
+}
+
+// released waits until the job left the hold pool and returns it.
+func released(ctx context.Context, t *testing.T, id string, within time.Duration) *api.Job {
+	t.Helper()
+	var job *api.Job
+	eventually(ctx, t, id+" is released", within, func() bool {
+		j, _, err := shared.API().Jobs().Info(id, nil)
+		job = j
+		return err == nil && *j.NodePool != rig.HoldPool
+	})
+	return job
+}
+
+// eventually polls until ok, or fails the test naming what it waited for.
+func eventually(ctx context.Context, t *testing.T, what string, within time.Duration, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited %s in vain until %s", within, what)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

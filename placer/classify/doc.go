@@ -1,0 +1,40 @@
+// Package classify fills in what was not measured of a workload: its speed on
+// other node configurations, and its tolerated and caused score of the other
+// sources of interference. One file per classifier, one line in classifiers.go.
+//
+// Theory in five lines (Delimitrou 2015, §3.2, §3.3 and §4.3): workloads are
+// rows and configurations or sources are columns of a utility matrix. A few
+// rows are known well, a new one in two cells. Rows resemble each other in a
+// few hidden concepts, so the missing cells follow from the known ones, as
+// films are recommended from a few ratings. Speed, tolerated and caused scores
+// are three independent matrices. The arithmetic is in placer/numeric/pq.
+//
+// TrainingFrom builds the matrices from profiles, Training.Fit gives Models,
+// and Knowledge combines them with the workload's own profile.
+//
+// # What is said where nothing is known
+//
+// Every number carries its origin:
+//
+//   - measured: by a profiling run of this workload, with its interval.
+//   - predicted: by the classifier, from the workload's measured cells and the
+//     other workloads. The interval is a quantile of held-out residuals, per
+//     column where there are enough, pooled else, absent where there are fewer
+//     than nineteen: a 95 % bound cannot be told from less.
+//   - assumed: no cell of this kind was measured. With training rows the score
+//     is their average; without, it is cluster.AssumedToleratedPercent and
+//     cluster.AssumedCausedPercent. Both come with a warning.
+//
+// A speed nobody can tell is absent, never zero and never a guess.
+//
+// # Differences from the paper
+//
+//   - Performance is normalised to a configuration the new workload was itself
+//     measured on, per workload: its best configuration is not known, so two raw
+//     rates cannot otherwise be put on the scale of the training rows. There is
+//     one model per reference configuration.
+//   - A new row is folded in against fixed factors (see numeric/pq).
+//   - Predictions carry an interval; the text gives mean errors only.
+//   - The paper's own baseline, the scaled column mean, is a classifier here, so
+//     that "learning helps" can be checked on one's own data.
+package classify

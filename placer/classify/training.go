@@ -1,0 +1,167 @@
+package classify
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// Training is the three utility matrices. Row i of each is profile i; NaN is
+// what that profile did not measure.
+type Training struct {
+	Speed     Matrix // performance alone; each row in its own unit
+	Tolerated Matrix // percent
+	Caused    Matrix // percent
+	Sources   []interference.Source
+}
+
+// TrainingFrom builds the matrices from profiles. Columns are the union of what
+// was measured: node configurations by name, sources in the paper's order with
+// unlisted ones last. Only measured numbers count; predictions are not learnt
+// from.
+func TrainingFrom(profiles []profile.Profile) Training {
+	configurations, seen := map[string]bool{}, map[interference.Source]bool{}
+	for _, p := range profiles {
+		for c := range p.Alone {
+			configurations[c] = true
+		}
+		for _, scores := range []interference.Scores{p.Sensitivity.Tolerated, p.Sensitivity.Caused} {
+			for s, e := range scores {
+				if measured(e) {
+					seen[s] = true
+				}
+			}
+		}
+	}
+	t := Training{Sources: inPaperOrder(seen)}
+	t.Speed.Columns = slices.Sorted(maps.Keys(configurations))
+	t.Tolerated.Columns, t.Caused.Columns = names(t.Sources), names(t.Sources)
+	for _, p := range profiles {
+		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Alone, t.Speed.Columns))
+		t.Tolerated.Rows = append(t.Tolerated.Rows, scoreRow(p.Sensitivity.Tolerated, t.Sources))
+		t.Caused.Rows = append(t.Caused.Rows, scoreRow(p.Sensitivity.Caused, t.Sources))
+	}
+	return t
+}
+
+// measured: a profile's own estimate; an empty origin is that of a profile.
+func measured(e interference.Estimate) bool {
+	return e.Score.Known() && (e.Origin == interference.Measured || e.Origin == "")
+}
+
+func inPaperOrder(seen map[interference.Source]bool) []interference.Source {
+	var out []interference.Source
+	rest := maps.Clone(seen)
+	for _, info := range interference.Sources() {
+		if seen[info.Source] {
+			out = append(out, info.Source)
+			delete(rest, info.Source)
+		}
+	}
+	return append(out, slices.Sorted(maps.Keys(rest))...)
+}
+
+func names(sources []interference.Source) []string {
+	out := make([]string, len(sources))
+	for i, s := range sources {
+		out[i] = string(s)
+	}
+	return out
+}
+
+func speedRow(alone map[string]profile.Measurement, configurations []string) []float64 {
+	row := make([]float64, len(configurations))
+	for j, c := range configurations {
+		row[j] = math.NaN()
+		if m, ok := alone[c]; ok && usable(m.Value) {
+			row[j] = m.Value
+		}
+	}
+	return row
+}
+
+// usable: a speed that ratios can be taken of.
+func usable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+func scoreRow(scores interference.Scores, sources []interference.Source) []float64 {
+	row := make([]float64, len(sources))
+	for j, s := range sources {
+		row[j] = math.NaN()
+		if e := scores[s]; measured(e) {
+			row[j], _ = e.Score.Percent()
+		}
+	}
+	return row
+}
+
+// Models complete the rows of new workloads. Nil models and absent references
+// mean that there was nothing to learn from. The zero value knows nothing.
+type Models struct {
+	// Speed is by reference configuration: rows divided by their own speed there
+	// (Delimitrou 2015, §3.2.2, with the reference fixed per row).
+	Speed          map[string]Model
+	Configurations []string // columns of every speed model
+	Tolerated      Model
+	Caused         Model
+	Sources        []interference.Source // columns of both score models
+	Workloads      int                   // rows trained on
+}
+
+// Fit trains one model per matrix, and one speed model per reference
+// configuration. An empty matrix gives no model and no error.
+func (t Training) Fit(c Classifier, seed uint64) (Models, error) {
+	m := Models{Speed: map[string]Model{}, Configurations: t.Speed.Columns, Sources: t.Sources, Workloads: len(t.Speed.Rows)}
+	var err error
+	if m.Tolerated, err = fitOrNil(c, t.Tolerated, seed); err != nil {
+		return Models{}, fmt.Errorf("tolerated scores: %w", err)
+	}
+	if m.Caused, err = fitOrNil(c, t.Caused, seed); err != nil {
+		return Models{}, fmt.Errorf("caused scores: %w", err)
+	}
+	for j, reference := range t.Speed.Columns {
+		model, err := fitOrNil(c, relativeTo(t.Speed, j), seed)
+		if err != nil {
+			return Models{}, fmt.Errorf("speed relative to %s: %w", reference, err)
+		}
+		if model != nil {
+			m.Speed[reference] = model
+		}
+	}
+	return m, nil
+}
+
+func fitOrNil(c Classifier, m Matrix, seed uint64) (Model, error) {
+	model, err := c.Fit(m, seed)
+	if errors.Is(err, ErrNoTraining) {
+		return nil, nil
+	}
+	return model, err
+}
+
+// relativeTo divides every row by its cell in column reference, and keeps the
+// rows that say something about another column.
+func relativeTo(m Matrix, reference int) Matrix {
+	out := Matrix{Columns: m.Columns}
+	for _, row := range m.Rows {
+		if math.IsNaN(row[reference]) {
+			continue
+		}
+		ratio := make([]float64, len(row))
+		known := 0
+		for j, v := range row {
+			ratio[j] = v / row[reference]
+			if !math.IsNaN(v) {
+				known++
+			}
+		}
+		if known >= 2 {
+			out.Rows = append(out.Rows, ratio)
+		}
+	}
+	return out
+}

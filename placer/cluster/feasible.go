@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// PoolAll is Nomad's built-in node pool that holds every node.
+const PoolAll = "all"
+
+// Feasible splits the nodes of a snapshot into those that can run one more
+// allocation of the workload and those that cannot, with the first reason in
+// the order Nomad checks: readiness, node pool, datacenter, drivers,
+// constraints, then free cpu, cores, memory and disk. The workload's own
+// allocations do not count as used: an update replaces them.
+//
+// fit keeps the order of the snapshot. rejected holds the first MaxRejections
+// nodes dropped, counts all of them. A constraint that cannot be read lets no
+// node pass, as in Nomad, and its error is the rejection's detail.
+//
+// Ports, devices, volumes and host networks are left to Nomad. Cost: O(nodes ×
+// (constraints + residents)).
+func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected []Rejection, counts map[RejectReason]int) {
+	counts = map[RejectReason]int{}
+	c := newChecker(s, w, runPool)
+	fit = make([]*Node, 0, len(s.Nodes))
+	for _, n := range s.Nodes {
+		reason := c.check(n)
+		if reason == "" {
+			fit = append(fit, n)
+			continue
+		}
+		counts[reason]++
+		if len(rejected) < MaxRejections {
+			rejected = append(rejected, Rejection{Node: n.ID, Name: n.Name, Reason: reason, Detail: c.explain(n, reason)})
+		}
+	}
+	return fit, rejected, counts
+}
+
+// Room is how many allocations of the workload fit on the node at once, up to
+// limit. It looks at resources only.
+func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
+	used := usedOn(s, n, w.ID)
+	room := 0
+	for room < limit && short(n, used, w.Ask) == "" {
+		used = used.Add(w.Ask)
+		room++
+	}
+	return room
+}
+
+// checker is a workload's demands, compiled once for all nodes.
+type checker struct {
+	snapshot    *Snapshot
+	workload    *Workload
+	runPool     string
+	drivers     []string // attribute keys
+	constraints []CompiledConstraint
+	broken      error // a constraint that cannot be read
+}
+
+func newChecker(s *Snapshot, w *Workload, runPool string) *checker {
+	c := &checker{snapshot: s, workload: w, runPool: runPool}
+	for _, d := range w.Drivers {
+		c.drivers = append(c.drivers, "driver."+d)
+	}
+	for _, constraint := range w.Constraints {
+		k, err := CompileConstraint(constraint)
+		if err != nil {
+			c.broken = err
+			break
+		}
+		c.constraints = append(c.constraints, k)
+	}
+	return c
+}
+
+// check returns the first reason against the node, or "".
+func (c *checker) check(n *Node) RejectReason {
+	switch {
+	case !n.Ready:
+		return RejectNotReady
+	case !c.inPool(n):
+		return RejectPool
+	case !InDatacenters(n.Datacenter, c.workload.Datacenters):
+		return RejectDatacenter
+	case c.missingDriver(n) != "":
+		return RejectDriver
+	case c.broken != nil || c.failing(n) >= 0:
+		return RejectConstraint
+	}
+	return short(n, usedOn(c.snapshot, n, c.workload.ID), c.workload.Ask)
+}
+
+func (c *checker) inPool(n *Node) bool {
+	return c.runPool == "" || c.runPool == PoolAll || n.Pool == c.runPool
+}
+
+// missingDriver returns the attribute of a driver the node lacks, or "". Nomad
+// clients publish driver.<name> as "1"; any true boolean counts.
+func (c *checker) missingDriver(n *Node) string {
+	for _, key := range c.drivers {
+		if ok, err := strconv.ParseBool(n.Attributes[key]); err != nil || !ok {
+			return key
+		}
+	}
+	return ""
+}
+
+// failing is the index of the first constraint not met, or -1.
+func (c *checker) failing(n *Node) int {
+	return slices.IndexFunc(c.constraints, func(k CompiledConstraint) bool { return !k.Match(n) })
+}
+
+func (c *checker) explain(n *Node, reason RejectReason) string {
+	switch reason {
+	case RejectPool:
+		return fmt.Sprintf("in pool %q, the job runs in %q", n.Pool, c.runPool)
+	case RejectDatacenter:
+		return fmt.Sprintf("in datacenter %q, the job wants %s", n.Datacenter, strings.Join(c.workload.Datacenters, ", "))
+	case RejectDriver:
+		return fmt.Sprintf("the node has no healthy %s", strings.TrimPrefix(c.missingDriver(n), "driver."))
+	case RejectConstraint:
+		if c.broken != nil {
+			return c.broken.Error()
+		}
+		return c.constraints[c.failing(n)].Explain(n)
+	case RejectCPU, RejectCores, RejectMemory, RejectDisk:
+		return explainShort(n, usedOn(c.snapshot, n, c.workload.ID), c.workload.Ask, reason)
+	default:
+		return ""
+	}
+}
+
+// short returns the first resource the node has too little of, or "". Reserved
+// cores also take their MHz from the node's cpu.
+func short(n *Node, used, ask Resources) RejectReason {
+	switch {
+	case megahertz(n, used)+megahertz(n, ask) > n.Total.CPUMHz:
+		return RejectCPU
+	case ask.Cores > 0 && used.Cores+ask.Cores > n.Total.Cores:
+		return RejectCores
+	case used.MemoryMB+ask.MemoryMB > n.Total.MemoryMB:
+		return RejectMemory
+	case used.DiskMB+ask.DiskMB > n.Total.DiskMB:
+		return RejectDisk
+	default:
+		return ""
+	}
+}
+
+func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
+	line := func(ask, free int, unit string) string {
+		return fmt.Sprintf("asks %d %s, %d free", ask, unit, max(0, free))
+	}
+	switch reason {
+	case RejectCPU:
+		return line(megahertz(n, ask), n.Total.CPUMHz-megahertz(n, used), "MHz")
+	case RejectCores:
+		return line(ask.Cores, n.Total.Cores-used.Cores, "cores")
+	case RejectMemory:
+		return line(ask.MemoryMB, n.Total.MemoryMB-used.MemoryMB, "MB")
+	default:
+		return line(ask.DiskMB, n.Total.DiskMB-used.DiskMB, "MB of disk")
+	}
+}
+
+// megahertz is the cpu of an ask with its whole cores included.
+func megahertz(n *Node, r Resources) int { return r.CPUMHz + r.Cores*n.CoreMHz }
+
+// usedOn is Used(s.Residents(n, except)) without the copy.
+func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources {
+	var sum Resources
+	for _, list := range [2][]Allocation{s.Allocations[n.ID], s.Reserved[n.ID]} {
+		for i := range list {
+			if list[i].Workload != except {
+				sum = sum.Add(list[i].Resources)
+			}
+		}
+	}
+	return sum
+}
+
+// InDatacenters reports whether a datacenter matches one of a job's globs,
+// where * stands for any text. No globs match everything, Nomad's default "*".
+func InDatacenters(datacenter string, globs []string) bool {
+	if len(globs) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(globs, func(g string) bool { return globMatch(g, datacenter) })
+}
+
+// globMatch matches text against a pattern in which * is any text, in
+// O(pattern × text).
+func globMatch(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	rest, ok := strings.CutPrefix(text, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
+}

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// The scores a workload is given where nothing is known of it: it stands half
+// the pressure a source can make, and makes half. Two such workloads just fit
+// beside each other, a third does not: careful, and still placeable (chosen by
+// us). They are an assumption, always marked as one.
+const (
+	AssumedToleratedPercent = 50.0
+	AssumedCausedPercent    = 50.0
+)
+
+// ServerPressure is a node's state for the residents it would have beside the
+// workload except (Delimitrou 2015, §3.3.4), per column, in percent:
+//
+//	tolerated[k] = min over residents of their tolerated score   (empty: 100)
+//	caused[k]    = sum over residents of their caused scores     (empty: 0)
+//
+// The sum is not capped. A resident's unknown score is never taken as no
+// pressure: it is assumed to take the same share of every resource as of the
+// node's cpu, so it causes 100·share and tolerates 100·(1−share). Profiling
+// copies are gone within the minute and are left out.
+//
+// Cost: O(residents × columns); use a PressureTable for many nodes.
+func ServerPressure(s *Snapshot, n *Node, except WorkloadID, columns []interference.Source) (tolerated, caused []float64) {
+	tolerated, caused = make([]float64, len(columns)), make([]float64, len(columns))
+	NewPressureTable(s, columns).Fill(n, except, tolerated, caused)
+	return tolerated, caused
+}
+
+// NodePressure is a node's state with all its residents, as Scores for people:
+// the sum is clipped to 100.
+func NodePressure(s *Snapshot, n *Node, columns []interference.Source) Pressure {
+	t, c := ServerPressure(s, n, WorkloadID{}, columns)
+	p := Pressure{Tolerated: interference.Scores{}, Caused: interference.Scores{}}
+	for k, source := range columns {
+		p.Tolerated[source] = interference.Estimate{Score: interference.Percent(t[k])}
+		p.Caused[source] = interference.Estimate{Score: interference.Percent(c[k])}
+	}
+	return p
+}
+
+// PressureTable computes ServerPressure for many nodes of one snapshot: each
+// resident's scores are turned into vectors once. Not for concurrent use.
+type PressureTable struct {
+	snapshot *Snapshot
+	columns  []interference.Source
+	vectors  map[WorkloadID]residentVectors
+	unknown  residentVectors
+	slab     []float64 // storage of further vectors
+}
+
+// slabVectors is how many residents' vectors are allocated together.
+const slabVectors = 64
+
+// residentVectors are a resident's scores in column order; NaN is unknown.
+type residentVectors struct{ tolerated, caused []float64 }
+
+// NewPressureTable prepares a table for the columns.
+func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable {
+	unknown := make([]float64, len(columns))
+	for k := range unknown {
+		unknown[k] = math.NaN()
+	}
+	return &PressureTable{
+		snapshot: s, columns: columns,
+		vectors: make(map[WorkloadID]residentVectors, len(s.Known)),
+		unknown: residentVectors{unknown, unknown},
+	}
+}
+
+// Fill writes the node's pressure into tolerated and caused, both
+// len(columns), and returns how many of its residents have an unknown score.
+func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
+	for k := range tolerated {
+		tolerated[k], caused[k] = 100, 0
+	}
+	for _, list := range [2][]Allocation{p.snapshot.Allocations[n.ID], p.snapshot.Reserved[n.ID]} {
+		for i := range list {
+			if list[i].Workload == except || list[i].Profiling {
+				continue
+			}
+			if p.add(n, &list[i], tolerated, caused) {
+				assumed++
+			}
+		}
+	}
+	return assumed
+}
+
+// add folds one resident in and reports whether a score had to be assumed.
+func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64) (assumed bool) {
+	v := p.vectorsOf(a.Workload)
+	share := math.NaN() // computed at the first unknown score
+	for k := range p.columns {
+		t, c := v.tolerated[k], v.caused[k]
+		if math.IsNaN(t) || math.IsNaN(c) {
+			if !assumed {
+				assumed, share = true, shareOf(n, a.Resources)
+			}
+			t, c = known(t, 100*(1-share)), known(c, 100*share)
+		}
+		tolerated[k] = min(tolerated[k], t)
+		caused[k] += c
+	}
+	return assumed
+}
+
+func (p *PressureTable) vectorsOf(w WorkloadID) residentVectors {
+	if v, ok := p.vectors[w]; ok {
+		return v
+	}
+	v := p.unknown
+	if s, ok := p.snapshot.Known[w]; ok {
+		v = residentVectors{p.vector(s.Tolerated), p.vector(s.Caused)}
+	}
+	p.vectors[w] = v
+	return v
+}
+
+// vector is scores.Vector(p.columns) in the slab.
+func (p *PressureTable) vector(scores interference.Scores) []float64 {
+	n := len(p.columns)
+	if len(p.slab) < n {
+		p.slab = make([]float64, 2*slabVectors*n)
+	}
+	out := p.slab[:n:n]
+	p.slab = p.slab[n:]
+	for k, source := range p.columns {
+		out[k], _ = scores[source].Score.Percent()
+	}
+	return out
+}
+
+func known(v, fallback float64) float64 {
+	if math.IsNaN(v) {
+		return fallback
+	}
+	return v
+}
+
+// shareOf is the share of the node's cpu that r asks for, in 0..1; half where
+// the node's cpu is unknown.
+func shareOf(n *Node, r Resources) float64 {
+	if n.Total.CPUMHz <= 0 {
+		return 0.5
+	}
+	return min(1, max(0, float64(megahertz(n, r))/float64(n.Total.CPUMHz)))
+}

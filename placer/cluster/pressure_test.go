@@ -1,0 +1,79 @@
+package cluster_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Delimitrou 2015, §3.3.4: an empty server tolerates everything and causes
+// nothing; tolerated is the minimum, caused the sum, which is not capped.
+func TestServerPressure(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(2)
+	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
+	expect := func(what string, except cluster.WorkloadID, tolerated, caused []float64) {
+		t.Helper()
+		gotT, gotC := cluster.ServerPressure(s, s.Nodes[0], except, columns)
+		if !slices.Equal(gotT, tolerated) || !slices.Equal(gotC, caused) {
+			t.Errorf("%s: t %v c %v, want %v %v", what, gotT, gotC, tolerated, caused)
+		}
+	}
+	expect("empty", cluster.WorkloadID{}, []float64{100, 100}, []float64{0, 0})
+	a, b := clustertest.Workload("a"), clustertest.Workload("b")
+	s.Known[a.ID] = clustertest.Sensitivity(columns, []float64{30, 80}, []float64{60, 10})
+	s.Known[b.ID] = clustertest.Sensitivity(columns, []float64{50, 20}, []float64{70, 0})
+	clustertest.Run(s, a, "n1")
+	clustertest.Run(s, b, "n1")
+	expect("two", cluster.WorkloadID{}, []float64{30, 20}, []float64{130, 10})
+	expect("without a", a.ID, []float64{50, 20}, []float64{70, 0})
+	s.Allocations["n1"][0].Profiling = true
+	expect("a only profiles", cluster.WorkloadID{}, []float64{50, 20}, []float64{70, 0})
+	p := cluster.NodePressure(s, s.Nodes[0], columns)
+	if got, _ := p.Tolerated[columns[1]].Score.Percent(); got != 20 {
+		t.Errorf("published %v", got)
+	}
+}
+
+// An unknown resident counts by its share of the node's cpu, never as nothing.
+func TestUnknownResidents(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(2)
+	s := clustertest.Snapshot(clustertest.Node("n1", "big")) // 10,000 MHz, cores of 2,500
+	shares := clustertest.Workload("shares", clustertest.Ask(cluster.Resources{CPUMHz: 1000}))
+	cores := clustertest.Workload("cores", clustertest.Ask(cluster.Resources{Cores: 2}))
+	clustertest.Run(s, shares, "n1")
+	clustertest.Run(s, cores, "n1")
+	gotT, gotC := cluster.ServerPressure(s, s.Nodes[0], cluster.WorkloadID{}, columns)
+	if gotT[0] != 50 || math.Abs(gotC[0]-60) > 1e-9 {
+		t.Errorf("t %v c %v, want 50 and 60", gotT, gotC)
+	}
+	// Half known: only the missing score is assumed.
+	s.Known[cores.ID] = interference.Sensitivity{Tolerated: clustertest.Scores(columns, 90, 90)}
+	gotT, gotC = cluster.ServerPressure(s, s.Nodes[0], shares.ID, columns)
+	if gotT[0] != 90 || gotC[0] != 50 {
+		t.Errorf("t %v c %v, want 90 and 50", gotT, gotC)
+	}
+	s.Nodes[0].Total.CPUMHz = 0
+	if _, gotC = cluster.ServerPressure(s, s.Nodes[0], cores.ID, columns); gotC[0] != 50 {
+		t.Errorf("a node of unknown size: c %v, want half", gotC)
+	}
+}
+
+func BenchmarkPressureTable1000(b *testing.B) {
+	columns := clustertest.Columns(15)
+	s := clustertest.Random(rand.New(rand.NewPCG(1, 1)), 1000, 5, []string{"a"}, columns)
+	t, c := make([]float64, 15), make([]float64, 15)
+	b.ReportAllocs()
+	for b.Loop() {
+		table := cluster.NewPressureTable(s, columns)
+		for _, n := range s.Nodes {
+			table.Fill(n, cluster.WorkloadID{}, t, c)
+		}
+	}
+}

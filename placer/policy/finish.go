@@ -1,0 +1,330 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// tier says how good a node is; lower is better.
+type tier int
+
+const (
+	good   tier = iota // what the policy wants
+	slower             // harms nobody, but another configuration is preferred
+	harmed             // somebody's bound is predicted to break
+)
+
+// ranked is one node in a policy's order.
+type ranked struct {
+	option *option
+	tier   tier
+	key    [2]float64        // within the tier, smaller first
+	reject cluster.Rejection // why it is not good; without node and detail
+}
+
+// ranking is a policy's answer: every feasible node, tiers ascending, best
+// first within a tier. The functions are asked for listed nodes only, and may
+// be nil.
+type ranking struct {
+	nodes   []*ranked
+	reason  string // how the best was found
+	relaxed []cluster.Relaxation
+	parts   func(o *option) []cluster.ScorePart
+	why     func(o *option) string // of a good node, in the policy's words
+	detail  func(n *ranked) string // of a lesser one
+	// together reports whether one more allocation is fine beside n of its own
+	// group; nil: always.
+	together func(o *option, n int) bool
+}
+
+// allGood ranks the options in their present order.
+func (v *view) allGood(why string) ranking {
+	r := ranking{reason: why, why: func(*option) string { return why }, nodes: make([]*ranked, len(v.options))}
+	for i, o := range v.options {
+		r.nodes[i] = &ranked{option: o}
+	}
+	return r
+}
+
+// The spread of scores over the shortlist. Nomad sees them in nested buckets,
+// so the nodes wanted must stand alone at the top (chosen by us).
+const (
+	scoreWanted   = 1.0
+	scoreGoodHigh = 0.9
+	scoreGoodLow  = 0.5
+	scoreRestHigh = 0.4
+	scoreRestLow  = 0.1
+)
+
+// spareNodes is how many nodes beyond the group's count the shortlist keeps
+// where that many are feasible, so that a node's death does not strand the job
+// (chosen by us; design §4.2).
+const spareNodes = 2
+
+// blank is the decision before anything is known.
+func blank(r Request, name string) cluster.Decision {
+	w := r.Workload
+	d := cluster.Decision{
+		Format: cluster.DecisionFormat, Workload: w.ID, ProfileKey: w.ProfileKey, At: r.At,
+		Policy: name, Seed: r.Seed, Target: w.Spec.Target,
+		Considered: len(r.Snapshot.Nodes), RejectedBy: map[cluster.RejectReason]int{},
+		Count: w.Count, Resources: w.Ask,
+		Predicted: cluster.Prediction{Unit: w.Spec.Target.RateUnit()},
+	}
+	if r.Knowledge != nil {
+		d.Sensitivity = r.Knowledge.Sensitivity
+		d.Warnings = slices.Clone(r.Knowledge.Warnings)
+	}
+	return d
+}
+
+// place is the common course of policies that choose nodes.
+func place(r Request, name string, rank func(v *view) ranking) (cluster.Decision, error) {
+	v, err := open(r)
+	if err != nil {
+		return cluster.Decision{}, err
+	}
+	d := blank(r, name)
+	switch {
+	case r.JobType == "system" || r.JobType == "sysbatch":
+		d.Outcome, d.Reason = cluster.Stock, "a "+r.JobType+" job runs on every node: there is nothing to choose"
+	case r.Workload.Count == 0:
+		d.Outcome, d.Reason = cluster.Stock, "the group's count is 0: there is nothing to place"
+	case len(v.options) == 0:
+		d.Outcome, d.Reason = cluster.Queued, nothingFits(v.counts)
+		v.reject(&d, ranking{})
+	default:
+		v.finish(&d, rank(v))
+	}
+	d.Warnings = append(d.Warnings, v.warnings...)
+	return d, nil
+}
+
+// resourceReasons are those that pass when something ends.
+var resourceReasons = []cluster.RejectReason{
+	cluster.RejectCPU, cluster.RejectCores, cluster.RejectMemory, cluster.RejectDisk,
+}
+
+func nothingFits(counts map[cluster.RejectReason]int) string {
+	if len(counts) == 0 {
+		return "the cluster has no nodes"
+	}
+	var parts []string
+	room := false
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", reason, plural(counts[reason], "node")))
+		room = room || slices.Contains(resourceReasons, reason)
+	}
+	if room {
+		return "no node has room now: " + strings.Join(parts, ", ")
+	}
+	return "no node qualifies: " + strings.Join(parts, ", ")
+}
+
+// finish assigns the group, cuts the shortlist and writes the decision.
+func (v *view) finish(d *cluster.Decision, r ranking) {
+	v.reject(d, r)
+	d.Relaxed = r.relaxed
+	replicas := v.assign(r)
+	list := v.shortlist(r, replicas)
+	if missing := v.stranded(r, list); missing > 0 {
+		d.Outcome = cluster.Stock
+		d.Reason = fmt.Sprintf("a shortlist of %d nodes has no room for %d of %d allocations; the whole cluster has: left to stock Nomad",
+			len(list), missing, v.Workload.Count)
+		return
+	}
+	d.Outcome = cluster.Placed
+	d.Predicted = v.group(r, replicas)
+	for _, c := range list {
+		d.Candidates = append(d.Candidates, v.candidate(r, c, replicas[c.index]))
+	}
+	v.explainGroup(d, r, replicas)
+}
+
+// assign gives each allocation a node: distinct good ones first, then good ones
+// again where the group may share a node, then distinct lesser ones, then
+// wherever there is room. The result is the number of allocations per node of
+// the ranking.
+func (v *view) assign(r ranking) []int {
+	replicas := make([]int, len(r.nodes))
+	left := v.Workload.Count
+	// round gives each node of the tiers that wants one an allocation, and
+	// reports whether any did.
+	round := func(from, to tier, wants func(i int) bool) bool {
+		before := left
+		for i, n := range r.nodes {
+			if left > 0 && n.tier >= from && n.tier <= to && replicas[i] < n.option.room && wants(i) {
+				replicas[i]++
+				left--
+			}
+		}
+		return left < before
+	}
+	empty := func(i int) bool { return replicas[i] == 0 }
+	fine := func(i int) bool { return empty(i) || r.together == nil || r.together(r.nodes[i].option, replicas[i]) }
+	for round(good, good, fine) {
+		continue
+	}
+	for round(slower, slower, fine) {
+		continue
+	}
+	round(harmed, harmed, empty)
+	for round(good, harmed, func(int) bool { return true }) {
+		continue
+	}
+	if left > 0 {
+		v.warn("there is room for %d of %d allocations now; the rest waits", v.Workload.Count-left, v.Workload.Count)
+	}
+	return replicas
+}
+
+// listed is a place on the shortlist.
+type listed struct {
+	index    int // in the ranking
+	score    float64
+	fallback bool
+}
+
+// shortlist is the candidates, best first: nodes that got an allocation, then
+// other good ones, then lesser ones until enough feasible nodes are kept.
+func (v *view) shortlist(r ranking, replicas []int) []listed {
+	var wanted, more, rest []int
+	for i, n := range r.nodes {
+		switch {
+		case replicas[i] > 0:
+			wanted = append(wanted, i)
+		case n.tier == good:
+			more = append(more, i)
+		default:
+			rest = append(rest, i)
+		}
+	}
+	wanted = wanted[:min(len(wanted), cluster.MaxCandidates)]
+	more = more[:min(len(more), cluster.MaxCandidates-len(wanted))]
+	keep := min(cluster.MaxCandidates, v.Workload.Count+spareNodes)
+	rest = rest[:min(len(rest), max(0, keep-len(wanted)-len(more)))]
+	var out []listed
+	add := func(indexes []int, high, low float64, fallback bool) {
+		for k, i := range indexes {
+			out = append(out, listed{i, high - (high-low)*float64(k)/float64(max(1, len(indexes)-1)), fallback})
+		}
+	}
+	add(wanted, scoreWanted, scoreWanted, false)
+	add(more, scoreGoodHigh, scoreGoodLow, false)
+	add(rest, scoreRestHigh, scoreRestLow, true)
+	return out
+}
+
+// stranded is how many allocations the shortlist has no room for though the
+// other nodes have.
+func (v *view) stranded(r ranking, list []listed) int {
+	total, inside := 0, 0
+	for _, n := range r.nodes {
+		total += n.option.room
+	}
+	for _, c := range list {
+		inside += r.nodes[c.index].option.room
+	}
+	return max(0, min(v.Workload.Count, total)-inside)
+}
+
+// group adds up the predictions of all allocations. Unknown anywhere is unknown
+// altogether.
+func (v *view) group(r ranking, replicas []int) cluster.Prediction {
+	sum := cluster.Prediction{Known: true, Unit: v.unit}
+	for i, n := range replicas {
+		if n == 0 {
+			continue
+		}
+		p := v.predictShared(r.nodes[i].option, n)
+		sum.Known = sum.Known && p.Known
+		sum.RatePerSec += float64(n) * p.RatePerSec
+		sum.Low += float64(n) * p.Low
+		sum.High += float64(n) * p.High
+	}
+	if !sum.Known {
+		return cluster.Prediction{Unit: v.unit}
+	}
+	return sum
+}
+
+// predictShared is the prediction of each of n allocations of the group on one
+// node.
+func (v *view) predictShared(o *option, n int) cluster.Prediction {
+	if n <= 1 {
+		return o.predicted
+	}
+	return v.predict(o, v.withReplicas(o, n-1))
+}
+
+// explainGroup writes the decision's reason and the warnings about its target.
+func (v *view) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
+	qualify, crowded := 0, 0
+	for i, n := range replicas {
+		if r.nodes[i].tier == good {
+			qualify++
+		}
+		crowded = max(crowded, n)
+	}
+	d.Reason = fmt.Sprintf("%s; %d of %s with room qualified", r.reason, qualify, plural(len(r.nodes), "node"))
+	if crowded > 1 {
+		v.warn("up to %d allocations of the group share a node and press on each other", crowded)
+	}
+	v.judgeTarget(d)
+}
+
+// judgeTarget says whether the group is expected to reach its target.
+func (v *view) judgeTarget(d *cluster.Decision) {
+	if v.need == 0 {
+		return
+	}
+	target := v.need * float64(v.Workload.Count)
+	switch p := d.Predicted; {
+	case !p.Known:
+		v.warn("whether the target of %s %s is reached cannot be predicted", amount(target), v.unit)
+	case p.RatePerSec < target:
+		v.warn("no choice reaches the target of %s %s: the best possible is %s", amount(target), v.unit, amount(p.RatePerSec))
+	case p.Low < target:
+		v.warn("the target of %s %s is inside the prediction's error: %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
+	}
+}
+
+// reject fills the rejections: all counted, a sample with every reason in it
+// listed.
+func (v *view) reject(d *cluster.Decision, r ranking) {
+	maps.Copy(d.RejectedBy, v.counts)
+	byReason := map[cluster.RejectReason][]cluster.Rejection{}
+	for _, x := range v.rejected {
+		byReason[x.Reason] = append(byReason[x.Reason], x)
+	}
+	for _, n := range r.nodes {
+		if n.tier == good {
+			continue
+		}
+		d.RejectedBy[n.reject.Reason]++
+		if len(byReason[n.reject.Reason]) < cluster.MaxRejections {
+			byReason[n.reject.Reason] = append(byReason[n.reject.Reason], r.rejection(n))
+		}
+	}
+	d.Rejected = sample(byReason, cluster.MaxRejections)
+}
+
+// sample takes one of each reason in turn until there are limit.
+func sample(byReason map[cluster.RejectReason][]cluster.Rejection, limit int) []cluster.Rejection {
+	var out []cluster.Rejection
+	reasons := slices.Sorted(maps.Keys(byReason))
+	for i, more := 0, true; more; i++ {
+		more = false
+		for _, reason := range reasons {
+			if i < len(byReason[reason]) && len(out) < limit {
+				out = append(out, byReason[reason][i])
+				more = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// preference is the second half of the selection, on the options that harm
+// nobody: which of them are fast enough.
+func (s *selection) preference(alive []bool) (prefer func(*option) bool, reason string) {
+	meets := func(o *option) bool { return o.predicted.Known && o.predicted.RatePerSec >= s.need }
+	if s.need > 0 && s.anyAlive(alive, meets) {
+		return meets, "predicted to reach the target, " + s.harmlessness()
+	}
+	s.fastest = s.bestConfigurations(alive)
+	if len(s.fastest) == 0 {
+		s.warn("the speed of this workload is unknown on every node with room: interference alone decided")
+		return func(*option) bool { return true }, s.harmlessness()
+	}
+	prefer = func(o *option) bool { return s.fastest[o.node.Configuration] }
+	return prefer, "fastest configuration left, " + s.harmlessness()
+}
+
+// harmlessness says what the filter could keep.
+func (s *selection) harmlessness() string {
+	if len(s.relaxations()) > 0 {
+		return "least harm (no node keeps every bound), tightest fit first"
+	}
+	return "nobody pressed beyond what it stands, tightest fit first"
+}
+
+func (s *selection) anyAlive(alive []bool, f func(*option) bool) bool {
+	for i, o := range s.options {
+		if alive[i] && f(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// bestConfigurations are those with the highest speed alone among the options
+// alive (Delimitrou 2015, §3.4.1: interference first, platform second). One the
+// group already runs on counts stickySpeed times its speed. Empty where no
+// speed is known.
+func (s *selection) bestConfigurations(alive []bool) map[string]bool {
+	effective := map[string]float64{}
+	top := 0.0
+	for i, o := range s.options {
+		c := o.node.Configuration
+		if !alive[i] || !s.rates[c] {
+			continue
+		}
+		v := s.Knowledge.Speed[c].Value
+		if o.incumbent {
+			v *= stickySpeed
+		}
+		effective[c] = max(effective[c], v)
+		top = max(top, v)
+	}
+	maps.DeleteFunc(effective, func(_ string, v float64) bool { return v < top })
+	best := map[string]bool{}
+	for c := range effective {
+		best[c] = true
+	}
+	return best
+}
+
+// slowness says why an option that harms nobody is not good.
+func (s *selection) slowness(o *option) string {
+	c := o.node.Configuration
+	switch {
+	case !s.rates[c]:
+		return fmt.Sprintf("speed on configuration %s is unknown", c)
+	case len(s.fastest) == 0:
+		return fmt.Sprintf("expected %s %s, each allocation needs %s", amount(o.predicted.RatePerSec), s.unit, amount(s.need))
+	}
+	fastest := slices.Sorted(maps.Keys(s.fastest))[0]
+	return fmt.Sprintf("configuration %s does %s %s alone, %s does %s",
+		c, amount(s.Knowledge.Speed[c].Value), s.unit, fastest, amount(s.Knowledge.Speed[fastest].Value))
+}
+
+// key is what a node is ordered by within its tier, smaller first: good nodes
+// by fit; where the target is out of reach, and among slower nodes, by predicted
+// rate; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums
+// of the same scores tie.
+func (s *selection) key(n *ranked, fit float64) [2]float64 {
+	rate := n.option.predicted.RatePerSec
+	missesNeed := s.need > 0 && rate < s.need
+	if n.option.incumbent {
+		fit -= stickyFitPoints * float64(len(s.Columns))
+		rate *= stickySpeed
+	}
+	fit = math.Round(fit/fitStepPoints) * fitStepPoints
+	switch {
+	case n.tier == harmed:
+		return [2]float64{n.reject.ByPoints, fit}
+	case n.tier == slower || missesNeed:
+		return [2]float64{-rate, fit}
+	default:
+		return [2]float64{fit, 0}
+	}
+}
+
+// fitStepPoints is how exactly fits are compared: far below what a score can
+// mean, far above rounding.
+const fitStepPoints = 1e-6
+
+// inOrder sorts a ranking: tier, key, then fewer free MHz, then ID.
+func inOrder(a, b *ranked) int {
+	return cmp.Or(
+		cmp.Compare(a.tier, b.tier),
+		cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]),
+		cmp.Compare(a.option.freeMHz, b.option.freeMHz),
+		cmp.Compare(a.option.node.ID, b.option.node.ID),
+	)
+}

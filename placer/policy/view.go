@@ -1,0 +1,229 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// view is what the policies see of a request: the feasible nodes with dense
+// vectors in column order, computed once.
+type view struct {
+	Request
+	snapshot  *cluster.Snapshot // nodes sorted by ID, whatever order they came in
+	options   []*option
+	rejected  []cluster.Rejection
+	counts    map[cluster.RejectReason]int
+	tolerated []float64 // of the newcomer; never NaN
+	caused    []float64
+	assumed   int // newcomer's scores that had to be assumed here
+	predictor predict.Predictor
+	rates     map[string]bool // configurations with a usable speed
+	unit      string
+	need      float64 // rate one allocation must reach; 0: no numeric target
+	warnings  []string
+}
+
+// option is one feasible node.
+type option struct {
+	node       *cluster.Node
+	index      int       // in view.options as computed
+	tolerated  []float64 // of the residents together: min
+	caused     []float64 // sum
+	assumed    int       // residents with unknown scores
+	incumbent  bool      // the group already runs here
+	room       int       // allocations of the group that fit
+	freeMHz    int
+	cpuLoad    float64 // used share
+	memoryLoad float64
+	predicted  cluster.Prediction // one allocation, alone of its group
+}
+
+func validate(r Request) error {
+	switch {
+	case r.Workload == nil:
+		return fmt.Errorf("%w: no workload", ErrRequest)
+	case r.Snapshot == nil:
+		return fmt.Errorf("%w: no snapshot", ErrRequest)
+	case r.Workload.Count < 0:
+		return fmt.Errorf("%w: count %d", ErrRequest, r.Workload.Count)
+	default:
+		return nil
+	}
+}
+
+// open validates the request and computes the view.
+func open(r Request) (*view, error) {
+	if err := validate(r); err != nil {
+		return nil, err
+	}
+	if r.Knowledge == nil {
+		r.Knowledge = &cluster.Knowledge{}
+	}
+	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot), unit: r.Workload.Spec.Target.RateUnit()}
+	v.readKnowledge()
+	var fit []*cluster.Node
+	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
+	v.addOptions(fit)
+	return v, nil
+}
+
+// sortedSnapshot makes decisions independent of the order nodes came in.
+func sortedSnapshot(s *cluster.Snapshot) *cluster.Snapshot {
+	byID := func(a, b *cluster.Node) int { return cmp.Compare(a.ID, b.ID) }
+	if slices.IsSortedFunc(s.Nodes, byID) {
+		return s
+	}
+	sorted := *s
+	sorted.Nodes = slices.SortedFunc(slices.Values(s.Nodes), byID)
+	return &sorted
+}
+
+// readKnowledge turns what is known of the newcomer into vectors.
+func (v *view) readKnowledge() {
+	k := v.Knowledge
+	v.tolerated = v.orAssumed(k.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
+	v.caused = v.orAssumed(k.Sensitivity.Caused, cluster.AssumedCausedPercent)
+	if v.assumed > 0 {
+		v.warn("%d scores of this workload are unknown; half pressure is assumed for them", v.assumed)
+	}
+	slowdown := v.Workload.Spec.SlowdownMaxPercent
+	if !(slowdown > 0 && slowdown < 100) {
+		slowdown = performance.DefaultSlowdownMaxPercent
+	}
+	v.predictor = predict.New().Prepare(k, v.Columns, slowdown)
+	v.readSpeeds()
+	if rate, ok := targetRate(v.Workload.Spec); ok && v.Workload.Count > 0 {
+		v.need = rate / float64(v.Workload.Count)
+	}
+}
+
+func (v *view) orAssumed(s interference.Scores, fallback float64) []float64 {
+	out := s.Vector(v.Columns)
+	for i, x := range out {
+		if math.IsNaN(x) {
+			out[i] = fallback
+			v.assumed++
+		}
+	}
+	return out
+}
+
+// readSpeeds notes which configurations have a speed in the target's unit. A
+// profile taken with another probe says nothing of this target.
+func (v *view) readSpeeds() {
+	v.rates = map[string]bool{}
+	foreign := ""
+	for c, m := range v.Knowledge.Speed {
+		if m.Unit != "" && m.Unit != v.unit {
+			foreign = max(foreign, m.Unit)
+			continue
+		}
+		v.rates[c] = m.Value > 0 && !math.IsInf(m.Value, 0)
+	}
+	if foreign != "" {
+		v.warn("the profile counts %s, the target %s: performance cannot be predicted", foreign, v.unit)
+	}
+}
+
+// targetRate is the rate the whole group must reach, where the target says one.
+func targetRate(s performance.Spec) (float64, bool) {
+	value, _, ok := s.Target.Value()
+	if !ok || !(value > 0) {
+		return 0, false
+	}
+	if s.Target.Kind != performance.FinishWithin {
+		return value, true
+	}
+	if s.Probe == nil || !(s.Probe.Work > 0) {
+		return 0, false
+	}
+	return s.Probe.Work / value, true
+}
+
+// addOptions computes the vectors of the feasible nodes. Their storage is one
+// array: nodes × columns × 2.
+func (v *view) addOptions(fit []*cluster.Node) {
+	columns := len(v.Columns)
+	table := cluster.NewPressureTable(v.snapshot, v.Columns)
+	arena := make([]float64, 2*columns*len(fit))
+	options := make([]option, len(fit))
+	v.options = make([]*option, len(fit))
+	for i, n := range fit {
+		o := &options[i]
+		o.node, o.index = n, i
+		o.tolerated, arena = arena[:columns:columns], arena[columns:]
+		o.caused, arena = arena[:columns:columns], arena[columns:]
+		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
+		v.addLoad(o)
+		o.predicted = v.predict(o, o.caused)
+		v.options[i] = o
+	}
+}
+
+func (v *view) addLoad(o *option) {
+	o.room = cluster.Room(v.snapshot, v.Workload, o.node, v.perNode())
+	var used cluster.Resources
+	for _, list := range [2][]cluster.Allocation{v.snapshot.Allocations[o.node.ID], v.snapshot.Reserved[o.node.ID]} {
+		for i := range list {
+			switch {
+			case list[i].Workload != v.Workload.ID:
+				used = used.Add(list[i].Resources)
+			case !list[i].Profiling:
+				o.incumbent = true
+			}
+		}
+	}
+	mhz := used.CPUMHz + used.Cores*o.node.CoreMHz
+	o.freeMHz = o.node.Total.CPUMHz - mhz
+	o.cpuLoad = share(mhz, o.node.Total.CPUMHz)
+	o.memoryLoad = share(used.MemoryMB, o.node.Total.MemoryMB)
+}
+
+// perNode is how many allocations of the group one node may take at most.
+// distinct_property is left to Nomad: it counts over jobs a policy cannot see.
+func (v *view) perNode() int {
+	distinct := slices.ContainsFunc(v.Workload.Constraints, func(c cluster.Constraint) bool {
+		return c.Operator == "distinct_hosts" && c.Value != "false"
+	})
+	if distinct {
+		return 1
+	}
+	return max(1, v.Workload.Count)
+}
+
+// share of a total; a node that says it has nothing counts as full.
+func share(used, total int) float64 {
+	if total <= 0 {
+		return 1
+	}
+	return float64(used) / float64(total)
+}
+
+// predict one allocation on the node under a pressure.
+func (v *view) predict(o *option, pressure []float64) cluster.Prediction {
+	if !v.rates[o.node.Configuration] {
+		return cluster.Prediction{Unit: v.unit}
+	}
+	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, v.predictor.Share(pressure))
+}
+
+// withReplicas is the pressure on one allocation that shares the node with n
+// others of its own group.
+func (v *view) withReplicas(o *option, n int) []float64 {
+	out := slices.Clone(o.caused)
+	for k := range out {
+		out[k] += float64(n) * v.caused[k]
+	}
+	return out
+}
+
+func (v *view) warn(format string, args ...any) {
+	v.warnings = append(v.warnings, fmt.Sprintf(format, args...))
+}

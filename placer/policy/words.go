@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// maxNeighbours is how many neighbours a candidate lists, so that a record fits
+// one Nomad Variable on crowded nodes; the sentence counts them all.
+const maxNeighbours = 8
+
+// candidate writes one line of the shortlist.
+func (v *view) candidate(r ranking, c listed, replicas int) cluster.Candidate {
+	o := r.nodes[c.index].option
+	out := cluster.Candidate{
+		Node: o.node.ID, Name: o.node.Name, Configuration: o.node.Configuration,
+		Score: c.score, Predicted: v.predictShared(o, replicas),
+	}
+	neighbours := v.neighbours(o.node.ID)
+	out.Neighbours = neighbours[:min(len(neighbours), maxNeighbours)]
+	if r.parts != nil {
+		out.Parts = r.parts(o)
+	}
+	if replicas > 1 {
+		out.Parts = append(out.Parts, cluster.ScorePart{Name: "allocations", Value: float64(replicas)})
+	}
+	if c.fallback {
+		out.Parts = append(out.Parts, cluster.ScorePart{Name: "fallback", Value: 1})
+	}
+	out.Why = v.sentence(r, r.nodes[c.index], out, replicas, neighbours)
+	return out
+}
+
+// sentence is what a job author reads.
+func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas int, neighbours []string) string {
+	var parts []string
+	switch {
+	case n.tier != good && out.Score < scoreWanted:
+		parts = append(parts, "kept only in case better nodes fail: "+r.rejection(n).Detail)
+	case n.tier != good:
+		parts = append(parts, "taken for want of better nodes: "+r.rejection(n).Detail)
+	case r.why != nil:
+		parts = append(parts, r.why(n.option))
+	}
+	if n.option.incumbent {
+		parts = append(parts, "the group already runs here")
+	}
+	if p := out.Predicted; p.Known {
+		s := fmt.Sprintf("expected %s %s", amount(p.RatePerSec), p.Unit)
+		if p.Low < p.High {
+			s += fmt.Sprintf(" (%s to %s)", amount(p.Low), amount(p.High))
+		}
+		if v.need > 0 {
+			s += fmt.Sprintf(", each allocation needs %s", amount(v.need))
+		}
+		parts = append(parts, s+v.loss(n.option, replicas))
+	}
+	switch k := len(neighbours); k {
+	case 0:
+		parts = append(parts, "nobody else runs there")
+	case 1:
+		parts = append(parts, "beside "+neighbours[0])
+	default:
+		parts = append(parts, fmt.Sprintf("beside %s and %s", neighbours[0], plural(k-1, "other")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// noticeablePercent is the loss to neighbours worth a word (chosen by us: below
+// what a profiling run can tell from noise).
+const noticeablePercent = 1.0
+
+// loss says what the neighbours cost an allocation, and on which source.
+func (v *view) loss(o *option, replicas int) string {
+	s := v.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
+	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
+		return fmt.Sprintf(", %s %% less than alone because of %s", amount(lost), title(s.Source))
+	}
+	return ""
+}
+
+// rejection completes the rejection of a lesser node.
+func (r ranking) rejection(n *ranked) cluster.Rejection {
+	out := n.reject
+	out.Node, out.Name = n.option.node.ID, n.option.node.Name
+	if r.detail != nil {
+		out.Detail = r.detail(n)
+	}
+	return out
+}
+
+// neighbours lists the workloads on a node, without the group's own and without
+// profiling copies.
+func (v *view) neighbours(id cluster.NodeID) []string {
+	var out []string
+	for _, a := range v.snapshot.Residents(id, v.Workload.ID) {
+		if !a.Profiling {
+			out = append(out, a.Workload.String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// title is a source's name for people.
+func title(s interference.Source) string {
+	if info, ok := interference.Info(s); ok {
+		return info.Title
+	}
+	return string(s)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// amount prints about three significant digits: whole numbers from 100 on, one
+// decimal from 10 on.
+func amount(v float64) string {
+	switch m := math.Abs(v); {
+	case m >= 100:
+		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
+	case m >= 10:
+		return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+	default:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+}

@@ -1,0 +1,27 @@
+// Package predict says how fast a workload will be on a node beside its
+// neighbours: one file per performance model, one line in models.go.
+//
+// Theory in five lines (Delimitrou 2015, §5.4; our pressure model of iBench
+// §2.9): a workload's neighbours press on each source k with X_k, the sum of
+// their caused scores, at most 100 %. A response curve f_k gives the share of
+// its performance alone that the workload keeps under X_k; it loses its slowdown
+// bound (5 %) exactly at X_k = its tolerated score t_k. The share on the node is
+// the smallest f_k: the scarcest resource decides. Performance is the speed alone
+// on that node configuration times the share.
+//
+// Where the profile holds a measured ramp of a source, f_k is the measured
+// curve, made monotone and interpolated. Else, with slowdown bound d,
+//
+//	f(X) = 1 − d·(X/t)²                          for X ≤ t
+//	f(X) falls in a line from 1−d to f_min       from t to 100
+//
+// # Differences from the paper
+//
+//   - The text predicts only whether the bound holds, not by how much it is
+//     broken. f_min was never measured for a predicted score: 0.5 is the point
+//     value, 0.1 and 0.9 (the range seen among applications) the interval.
+//   - The product of all f_k is the second model: it assumes that slowdowns of
+//     different resources add up, which overstates them for a workload that has
+//     one bottleneck. Minimum is the default.
+//   - Speedups under pressure are clipped: a neighbour is never counted as help.
+package predict

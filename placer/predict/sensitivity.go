@@ -1,0 +1,208 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+var bottleneckDescriptor = Descriptor{
+	Name:    "bottleneck",
+	Summary: "sensitivity curves; the scarcest source decides",
+	Paper:   "Delimitrou 2015, §5.4",
+	New:     func() Model { return sensitivity{combine: scarcest} },
+}
+
+var compoundDescriptor = Descriptor{
+	Name:    "compound",
+	Summary: "sensitivity curves; slowdowns of all sources multiply",
+	Paper:   "Delimitrou 2015, §5.4",
+	New:     func() Model { return sensitivity{combine: product} },
+}
+
+// The share kept under full pressure where it was never measured: the point
+// value and the range seen among applications (iBench §2.9, .1 to .9).
+const (
+	fullPressureShare     = 0.5
+	fullPressureShareLow  = 0.1
+	fullPressureShareHigh = 0.9
+)
+
+// sensitivity is the model of the package comment.
+type sensitivity struct {
+	combine func(all, one Share) Share
+}
+
+// scarcest keeps the smaller share, bound by bound.
+func scarcest(all, one Share) Share {
+	all.Value, all.Low, all.High = min(all.Value, one.Value), min(all.Low, one.Low), min(all.High, one.High)
+	return all
+}
+
+// product multiplies the shares, bound by bound.
+func product(all, one Share) Share {
+	all.Value, all.Low, all.High = all.Value*one.Value, all.Low*one.Low, all.High*one.High
+	return all
+}
+
+func (m sensitivity) Prepare(k *cluster.Knowledge, columns []interference.Source, slowdownPercent float64) Predictor {
+	p := &curves{combine: m.combine, columns: columns, at: make([]curve, len(columns))}
+	for i, s := range columns {
+		p.at[i] = curveOf(k, s, slowdownPercent/100)
+	}
+	return p
+}
+
+// curves is a workload's response to every column.
+type curves struct {
+	combine func(all, one Share) Share
+	columns []interference.Source
+	at      []curve
+}
+
+func (p *curves) Share(pressure []float64) Share {
+	all := Share{Value: 1, Low: 1, High: 1, Known: true}
+	pressed, known, worst := 0, 0, 1.0
+	for i, x := range pressure {
+		if !(x > 0) {
+			continue
+		}
+		pressed++
+		if !p.at[i].known() {
+			// Whatever it does, it was not measured: only the lower bound moves.
+			all.Low = min(all.Low, fullPressureShareLow)
+			continue
+		}
+		known++
+		one := p.at[i].share(min(100, x))
+		if one.Value < worst {
+			worst, all.Source = one.Value, p.columns[i]
+		}
+		all = p.combine(all, one)
+	}
+	all.Known = pressed == 0 || known > 0
+	return all
+}
+
+// curve is a piecewise-linear measured response, or the two-part formula.
+type curve struct {
+	points    []point // ascending x, from (0, 1); nil: use the formula
+	tolerated [3]float64
+	slowdown  float64
+}
+
+// point is the share kept at a pressure, with its interval.
+type point struct{ x, value, low, high float64 }
+
+// indexes into curve.tolerated
+const (
+	atValue = iota
+	atLow   // the low bound of the tolerated score: the pessimistic curve
+	atHigh
+)
+
+func curveOf(k *cluster.Knowledge, s interference.Source, slowdown float64) curve {
+	e := k.Sensitivity.Tolerated[s]
+	t, _ := e.Score.Percent()
+	return curve{
+		points:    measuredPoints(k.Ramp, s),
+		tolerated: [3]float64{t, e.Low.Or(t), e.High.Or(t)},
+		slowdown:  slowdown,
+	}
+}
+
+func (c curve) known() bool { return c.points != nil || !math.IsNaN(c.tolerated[atValue]) }
+
+// measuredPoints is the ramp of a source as a curve that never rises: noise may
+// not make more pressure look better. Nil without a measured level.
+func measuredPoints(ramp []profile.RampPoint, s interference.Source) []point {
+	points := []point{{0, 1, 1, 1}}
+	for _, r := range ramp {
+		if r.Source != s || r.WorkloadRatio == nil || !(r.IntensityPercent > 0) || !finite(*r.WorkloadRatio) {
+			continue
+		}
+		p := point{x: r.IntensityPercent, value: *r.WorkloadRatio}
+		p.low, p.high = orElse(r.WorkloadLow, p.value), orElse(r.WorkloadHigh, p.value)
+		points = append(points, p)
+	}
+	if len(points) == 1 {
+		return nil
+	}
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+	for i := 1; i < len(points); i++ {
+		before := points[i-1]
+		points[i].value = min(before.value, clip(points[i].value))
+		points[i].low = min(before.low, clip(points[i].low), points[i].value)
+		points[i].high = max(min(before.high, clip(points[i].high)), points[i].value)
+	}
+	return points
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func orElse(v *float64, fallback float64) float64 {
+	if v == nil || !finite(*v) {
+		return fallback
+	}
+	return *v
+}
+
+func clip(v float64) float64 { return min(1, max(0, v)) }
+
+// share under pressure x in (0, 100].
+func (c curve) share(x float64) Share {
+	if c.points == nil {
+		return Share{
+			Value: response(x, c.tolerated[atValue], c.slowdown, fullPressureShare),
+			Low:   response(x, c.tolerated[atLow], c.slowdown, fullPressureShareLow),
+			High:  response(x, c.tolerated[atHigh], c.slowdown, fullPressureShareHigh),
+		}
+	}
+	i, _ := slices.BinarySearchFunc(c.points, x, func(p point, x float64) int { return cmp.Compare(p.x, x) })
+	if i == len(c.points) {
+		return c.beyond(x)
+	}
+	a, b := c.points[max(0, i-1)], c.points[i]
+	return between(a, b, x)
+}
+
+// beyond the last measured level the line goes on to the share assumed at full
+// pressure, or stays level where the workload already kept less.
+func (c curve) beyond(x float64) Share {
+	last := c.points[len(c.points)-1]
+	full := point{
+		x:     100,
+		value: min(last.value, fullPressureShare),
+		low:   min(last.low, fullPressureShareLow),
+		high:  min(last.high, fullPressureShareHigh),
+	}
+	if t := c.tolerated[atValue]; t >= 100 {
+		// The profile says the bound holds up to full pressure.
+		full.value = min(last.value, 1-c.slowdown)
+		full.high = last.high
+	}
+	return between(last, full, x)
+}
+
+func between(a, b point, x float64) Share {
+	f := 1.0
+	if b.x > a.x {
+		f = (x - a.x) / (b.x - a.x)
+	}
+	mix := func(a, b float64) float64 { return a + f*(b-a) }
+	return Share{Value: mix(a.value, b.value), Low: mix(a.low, b.low), High: mix(a.high, b.high)}
+}
+
+// response is f(X) of the package comment: pressure x and tolerated score t in
+// percent, slowdown bound and share at full pressure as fractions.
+func response(x, t, slowdown, full float64) float64 {
+	if x <= t {
+		return 1 - slowdown*(x/t)*(x/t)
+	}
+	knee := 1 - slowdown
+	return knee - (knee-min(full, knee))*(x-t)/(100-t)
+}

@@ -1,0 +1,23 @@
+// Package probe measures running workloads: one file per way to do it, each
+// ending in its descriptor, and one line in probes.go.
+//
+// A probe knows how to read a number; a Reach knows how to get at a workload.
+// The same probes run inside the driver on the workload's own node (a local
+// Reach) and in the placer over Nomad's API (a remote one).
+//
+//	prometheus   a counter of work, and a histogram of latencies, over HTTP
+//	log          the last number a pattern captures in the task's output
+//	exec         a number printed by a command inside the task
+//	completion   that the task has finished, and when
+//
+// A reading is stamped with the middle of the time it took. What is not a
+// usable number is an error, never a zero: ErrNotReady while there is no
+// answer, ErrNoSuchData for an answer without the thing named, ErrBadNumber for
+// NaN, infinite, negative or unreadable numbers.
+//
+// # Differences from the paper
+//
+// Delimitrou 2015, §3.3 and §4.2 profile with hardware counters (instructions
+// per second) and the application's own report for services. Virtual machines
+// rarely have counters, so every probe reads the workload's own count of work.
+package probe

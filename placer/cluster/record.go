@@ -31,8 +31,12 @@ func (s Stage) Ended() bool {
 	return s == StageObserve || s == StageDone || s == StageFailed
 }
 
+// EvaluationFormat is the version of the JSON form of an Evaluation.
+const EvaluationFormat = 1
+
 // Evaluation is one job on its way through the engine.
 type Evaluation struct {
+	Format     int       `json:"format"` // EvaluationFormat
 	Job        JobID     `json:"job"`
 	JobVersion uint64    `json:"job_version"`     // the version the user submitted
 	Group      string    `json:"group,omitempty"` // the group under work now

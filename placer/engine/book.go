@@ -24,6 +24,18 @@ const (
 // at the default interval, well inside one document.
 const maxObservations = 60
 
+// observations is the document of one workload's measurements.
+type observations struct {
+	Format       int                   `json:"format"`
+	Workload     cluster.WorkloadID    `json:"workload"`
+	Observations []cluster.Observation `json:"observations"`
+}
+
+const observationFormat = 1
+
+// newestFormat is the highest format this version reads of any of its records.
+const newestFormat = 1
+
 // Book keeps the engine's records in a store. It is what every replica, the
 // command line and the dashboard read.
 type Book struct{ Store store.Store }
@@ -66,6 +78,7 @@ func (b Book) Decisions(ctx context.Context) ([]cluster.Decision, error) {
 
 // PutEvaluation stores how far a job's evaluation is.
 func (b Book) PutEvaluation(ctx context.Context, e cluster.Evaluation) error {
+	e.Format = cluster.EvaluationFormat
 	return put(ctx, b.Store, pathOf(evaluationPrefix, e.Job.String()), e)
 }
 
@@ -100,16 +113,16 @@ func (b Book) AddObservations(ctx context.Context, w cluster.WorkloadID, o []clu
 	if len(all) > maxObservations {
 		all = all[len(all)-maxObservations:]
 	}
-	return put(ctx, b.Store, pathOf(observationPrefix, w.String()), all)
+	return put(ctx, b.Store, pathOf(observationPrefix, w.String()), observations{observationFormat, w, all})
 }
 
 // Observations returns what was measured of a workload, oldest first.
 func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error) {
-	o, err := get[[]cluster.Observation](ctx, b.Store, pathOf(observationPrefix, w.String()))
+	o, err := get[observations](ctx, b.Store, pathOf(observationPrefix, w.String()))
 	if errors.Is(err, cluster.ErrNoRecord) {
 		return nil, nil
 	}
-	return o, err
+	return o.Observations, err
 }
 
 // Profiles returns the keys of all stored profiles.
@@ -145,6 +158,15 @@ func get[T any](ctx context.Context, s store.Store, path string) (T, error) {
 	doc, err := s.Get(ctx, path)
 	if err != nil {
 		return v, noRecord(err)
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(doc.Data, &head); err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	if head.Format > newestFormat {
+		return v, fmt.Errorf("%s: %w: format %d", path, store.ErrFormat, head.Format)
 	}
 	if err := json.Unmarshal(doc.Data, &v); err != nil {
 		return v, fmt.Errorf("%s: %w", path, err)

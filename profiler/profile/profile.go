@@ -46,7 +46,7 @@ type RampPoint struct {
 	KernelRatio      *float64            `json:"kernel_ratio,omitempty"` // kernel beside workload / kernel alone
 	KernelLow        *float64            `json:"kernel_low,omitempty"`
 	KernelHigh       *float64            `json:"kernel_high,omitempty"`
-	AchievedPercent  float64             `json:"achieved_percent"` // of the demanded intensity
+	AchievedPercent  float64             `json:"achieved_percent"` // of the demanded operations; 0 where the kernel states no demand
 	Placement        string              `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
 }
 

@@ -1,0 +1,211 @@
+package profiler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/stat"
+)
+
+const (
+	// waitPoll is the distance of two attempts at the first reading.
+	waitPoll = 250 * time.Millisecond
+	// aloneWindowsWanted make the pairs of equal windows the first look needs;
+	// at most baselineShare of the run goes into them, and learning the pace.
+	aloneWindowsWanted = 20
+	baselineShare      = 4
+	// aloneOnly is how long a run without sources takes at most.
+	aloneOnly = 8 * time.Second
+	// learnPoll and learnSteps: the pace of a workload is learned from readings
+	// this far apart, until so many have moved.
+	learnPoll  = minDwell / 2
+	learnSteps = 8
+	// learnShare of the run may pass before a workload that has not moved once
+	// counts as doing nothing.
+	learnShare = 3
+	// minWindows is the least number of windows for an interval of a median.
+	minWindows = 6
+	// confidence of every interval in a profile.
+	confidence = 0.95
+	// noisyPercent: windows alone that differ by more are worth a warning.
+	noisyPercent = 10
+)
+
+// waitReady waits for the first usable reading.
+func (r *run) waitReady(ctx context.Context, wait time.Duration) error {
+	r.phase = PhaseWaiting
+	r.tell(r.describe())
+	end := r.clock.Now().Add(wait)
+	for {
+		_, err := r.read(ctx)
+		if errors.Is(err, ErrWorkloadFinished) && !r.progressing() {
+			return nil // a short run under a probe that sees whole runs
+		}
+		var bad *badWindow
+		if !errors.As(err, &bad) {
+			return err
+		}
+		if errors.Is(err, probe.ErrFailed) {
+			return fmt.Errorf("%w: %w", ErrWorkloadEnded, bad.cause)
+		}
+		if !r.clock.Now().Before(end) {
+			return fmt.Errorf("%w within %s: %w", ErrProbeSilent, wait, bad.cause)
+		}
+		if err := r.sleep(ctx, waitPoll); err != nil {
+			return err
+		}
+	}
+}
+
+// baseline learns the workload's pace and measures its performance alone.
+func (r *run) baseline(ctx context.Context) error {
+	r.phase = PhaseBaseline
+	r.tell(r.describe())
+	total := r.deadline.Sub(r.start)
+	if err := r.learnPace(ctx, total/learnShare); err != nil {
+		return err
+	}
+	until := r.start.Add(total / baselineShare)
+	if len(r.request.Sources) == 0 {
+		until = r.start.Add(min(aloneOnly, total))
+	}
+	windows, err := r.aloneWindows(ctx, until)
+	if len(windows) > 0 {
+		r.recordAlone(windows)
+	}
+	return err
+}
+
+// learnPace watches how often and how fast the count moves.
+func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
+	first, err := r.readRetry(ctx)
+	if err != nil {
+		return err
+	}
+	last, firstMove, lastMove, steps := first, first, first, 0
+	for end := r.clock.Now().Add(limit); steps < learnSteps; {
+		if !r.clock.Now().Before(end) {
+			break
+		}
+		if err := r.sleep(ctx, learnPoll); err != nil {
+			return err
+		}
+		next, err := r.readRetry(ctx)
+		if err != nil {
+			return err
+		}
+		if stepped(last, next) {
+			if steps++; steps == 1 {
+				firstMove = next
+			}
+			lastMove = next
+		}
+		last = next
+	}
+	return r.setPace(first, firstMove, lastMove, steps, last)
+}
+
+func (r *run) setPace(first, firstMove, lastMove performance.Reading, steps int, last performance.Reading) error {
+	rates := math.IsNaN(last.Work)
+	if steps == 0 && !(rates && last.RateNow > 0) {
+		return fmt.Errorf("%w: its count stood at %v for %s", ErrNoMeasurableWork, count(last), last.At.Sub(first.At).Round(time.Second))
+	}
+	var tick time.Duration
+	if steps > 1 {
+		tick = lastMove.At.Sub(firstMove.At) / time.Duration(steps-1)
+	} else if steps == 1 {
+		tick = last.At.Sub(first.At)
+	}
+	if tick <= learnPoll*5/4 {
+		tick = 0 // it moved at every look; its steps cannot be told apart
+	}
+	rate := last.RateNow
+	if !rates {
+		rate = (last.Work - first.Work) / last.At.Sub(first.At).Seconds()
+	}
+	r.pace = paceOf(tick, rate, r.request.Target, rates)
+	return nil
+}
+
+// count is the number a message shows of a reading.
+func count(reading performance.Reading) float64 {
+	if math.IsNaN(reading.Work) {
+		return reading.RateNow
+	}
+	return reading.Work
+}
+
+// readRetry reads, passing over a few failures in a row.
+func (r *run) readRetry(ctx context.Context) (performance.Reading, error) {
+	for failed := 1; ; failed++ {
+		reading, err := r.read(ctx)
+		var bad *badWindow
+		if !errors.As(err, &bad) {
+			return reading, err
+		}
+		if failed >= maxBadWindows {
+			return reading, fmt.Errorf("%d readings in a row failed: %w", failed, bad.cause)
+		}
+		if err := r.sleep(ctx, waitPoll); err != nil {
+			return reading, err
+		}
+	}
+}
+
+// aloneWindows takes windows until a time or until there are enough for the
+// ramps, and minWindows at least.
+func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, error) {
+	var windows []float64
+	bad := 0
+	enough := aloneWindowsWanted
+	if len(r.request.Sources) == 0 {
+		enough = math.MaxInt
+	}
+	for len(windows) < minWindows || (len(windows) < enough && r.clock.Now().Before(until)) {
+		if !r.clock.Now().Add(r.pace.dwell).Before(r.deadline) {
+			break
+		}
+		v, err := r.window(ctx)
+		var none *badWindow
+		switch {
+		case err == nil:
+			windows, bad = append(windows, v), 0
+			continue
+		case !errors.As(err, &none):
+			return windows, err
+		}
+		if bad++; bad >= maxBadWindows {
+			return windows, fmt.Errorf("%d windows in a row gave no number: %w", bad, none.cause)
+		}
+		if err := r.sleep(ctx, r.pace.dwell); err != nil {
+			return windows, err
+		}
+	}
+	for i := 1; i < len(windows); i += 2 {
+		r.noise.add(windows[i-1], windows[i])
+	}
+	return windows, nil
+}
+
+func (r *run) recordAlone(windows []float64) {
+	s := stat.MedianInterval(windows, confidence)
+	for _, w := range s.Warnings {
+		r.warn("performance alone: %s", w)
+	}
+	if spread := 100 * stat.MAD(windows) / s.Center; spread > noisyPercent {
+		r.warn("the performance alone differs by %.0f %% from window to window", spread)
+	}
+	r.setAlone(profile.Measurement{
+		Value: s.Center, Low: s.Low, High: s.High, Unit: r.request.Target.RateUnit(), Windows: len(windows),
+	})
+}
+
+func (r *run) setAlone(m profile.Measurement) {
+	r.out.Alone[r.request.Configuration] = m
+}

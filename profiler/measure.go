@@ -1,0 +1,235 @@
+package profiler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// Errors of a profiling run. Where something was measured before the error,
+// the profile returned with it holds that, with Complete false.
+var (
+	ErrBadRequest        = errors.New("the profiling request cannot be carried out as written")
+	ErrProbeSilent       = errors.New("the workload never gave a usable reading")
+	ErrNoMeasurableWork  = errors.New("the workload answers its probe but does no measurable work")
+	ErrWorkloadEnded     = errors.New("the workload ended while it was profiled")
+	ErrWorkloadRestarted = errors.New("the workload keeps restarting while it is profiled")
+	ErrStillPaused       = errors.New("the workload could not be resumed after it was paused")
+	// ErrKernelUnsupported is returned by a Bench for a source that has no
+	// working kernel on this node; the source is noted as unknown and the run
+	// goes on.
+	ErrKernelUnsupported = errors.New("no interference kernel for this source on this node")
+)
+
+// ErrWorkloadFinished is the ErrWorkloadEnded of a workload that did what it had
+// to do: no failure, only too short for the run.
+var ErrWorkloadFinished = fmt.Errorf("%w: it finished its work", ErrWorkloadEnded)
+
+// Options are the surroundings of a run.
+type Options struct {
+	Clock    Clock           // required
+	Progress func(Progress)  // at least once a second of Clock; may be nil
+	Machine  profile.Machine // copied into the profile; node fields come from the request
+	// Wait bounds the time until the probe's first usable reading; it is not
+	// part of Request.Seconds. 0 means DefaultWait.
+	Wait time.Duration
+}
+
+// DefaultWait is how long a workload may take to start answering (chosen by
+// us: with 45 s of measuring it keeps a run inside 75 s).
+const DefaultWait = 30 * time.Second
+
+// Measure carries out a profiling run. Request.Seconds bounds it, less the wait
+// for the first reading. It never leaves the workload paused, nor a kernel
+// running that it started, also when ctx ends.
+func Measure(ctx context.Context, r Request, s Subject, b Bench, o Options) (profile.Profile, error) {
+	run, err := newRun(r, s, b, o)
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	begun := o.Clock.Now()
+	run.out.Complete = true
+	err = run.finished(ctx, run.measure(ctx, o))
+	if err != nil {
+		run.out.Complete = false
+		run.warn("the run was cut short: %s", err)
+		run.phase = PhaseFailed
+		run.tell(err.Error())
+	}
+	run.out.Taken = o.Clock.Now()
+	run.out.Duration = run.out.Taken.Sub(begun)
+	return run.out, err
+}
+
+// finished tells a workload that ended well from one that failed: its processes
+// are gone either way, but its probe knows.
+func (r *run) finished(ctx context.Context, err error) error {
+	if !errors.Is(err, ErrWorkloadEnded) || r.request.Probe == nil {
+		return err
+	}
+	if reading, readErr := r.subject.Read(ctx); readErr == nil && reading.Done {
+		return ErrWorkloadFinished
+	}
+	return err
+}
+
+// slowdownMaxPercent bounds what may be asked for: at 100 everything is
+// tolerated.
+const slowdownMaxPercent = 90
+
+func newRun(r Request, s Subject, b Bench, o Options) (*run, error) {
+	if r.SlowdownPercent == 0 {
+		r.SlowdownPercent = performance.DefaultSlowdownMaxPercent
+	}
+	if r.Seconds == 0 {
+		r.Seconds = performance.DefaultProfileSeconds
+	}
+	if err := checkRequest(r); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		return nil, fmt.Errorf("%w: no clock", ErrBadRequest)
+	}
+	machine := o.Machine
+	machine.NodeID, machine.NodeName, machine.Configuration = r.NodeID, r.NodeName, r.Configuration
+	return &run{
+		request:  r,
+		subject:  s,
+		bench:    b,
+		clock:    o.Clock,
+		report:   o.Progress,
+		lastWork: math.NaN(),
+		random:   rand.New(rand.NewPCG(r.Seed, seedStream)),
+		logBound: math.Log1p(-r.SlowdownPercent / 100),
+		pace:     pace{dwell: minDwell, settle: max(minSettle, minDwell/settleShare)},
+		out: profile.Profile{
+			Format:      profile.Format,
+			Key:         r.Key,
+			Workload:    r.Workload,
+			Machine:     machine,
+			SlowdownMax: r.SlowdownPercent,
+			Target:      r.Target,
+			Alone:       map[string]profile.Measurement{},
+			Sensitivity: interference.Sensitivity{
+				Tolerated: interference.Scores{},
+				Caused:    interference.Scores{},
+			},
+		},
+	}, nil
+}
+
+// seedStream keeps this package's random numbers apart from others drawn from
+// the same seed.
+const seedStream = 0x70726f66696c6572 // "profiler"
+
+func checkRequest(r Request) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrBadRequest, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case r.Format != RequestFormat:
+		return bad("format %d, this version reads %d", r.Format, RequestFormat)
+	case r.Key == "":
+		return bad("no key")
+	case r.Configuration == "":
+		return bad("no node configuration")
+	case r.Seconds < 0:
+		return bad("%d seconds", r.Seconds)
+	case !(r.SlowdownPercent > 0) || r.SlowdownPercent > slowdownMaxPercent:
+		return bad("a slowdown bound of %v %%, want above 0 and at most %d", r.SlowdownPercent, slowdownMaxPercent)
+	}
+	seen := map[interference.Source]bool{}
+	for _, s := range r.Sources {
+		if _, err := interference.ParseSource(string(s)); err != nil {
+			return bad("%s", err)
+		}
+		if seen[s] {
+			return bad("source %s is asked for twice", s)
+		}
+		seen[s] = true
+	}
+	return checkProbe(r)
+}
+
+func checkProbe(r Request) error {
+	if r.Probe == nil {
+		return nil
+	}
+	d, ok := probe.Lookup(r.Probe.Type)
+	if !ok {
+		return fmt.Errorf("%w: unknown probe %q; known: %s", ErrBadRequest, r.Probe.Type, probe.Names())
+	}
+	if err := d.Validate(*r.Probe, r.Target); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadRequest, err)
+	}
+	return nil
+}
+
+// progressing says whether the workload's readings show progress.
+func (r *run) progressing() bool {
+	if r.request.Probe == nil {
+		return false
+	}
+	d, ok := probe.Lookup(r.request.Probe.Type)
+	return ok && d.Progress
+}
+
+func (r *run) measure(ctx context.Context, o Options) error {
+	if err := r.waitFirst(ctx, o.Wait); err != nil {
+		return err
+	}
+	r.start = r.clock.Now()
+	r.deadline = r.start.Add(time.Duration(r.request.Seconds) * time.Second)
+	if r.progressing() {
+		if err := r.baseline(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.ramps(ctx); err != nil {
+		return err
+	}
+	if err := r.awaitCompletion(ctx); err != nil {
+		return err
+	}
+	r.phase, r.source, r.intensity = PhaseDone, "", 0
+	r.tell("done")
+	return nil
+}
+
+func (r *run) waitFirst(ctx context.Context, wait time.Duration) error {
+	if wait <= 0 {
+		wait = DefaultWait
+	}
+	if r.request.Probe == nil {
+		return r.alive(ctx)
+	}
+	return r.waitReady(ctx, wait)
+}
+
+// ramps gives every source an equal part of the time that is left, so that what
+// one does not need goes to the next.
+func (r *run) ramps(ctx context.Context) error {
+	for i, source := range r.request.Sources {
+		now := r.clock.Now()
+		slice := r.deadline.Sub(now) / time.Duration(len(r.request.Sources)-i)
+		if err := r.ramp(ctx, source, now.Add(slice)); err != nil {
+			r.unmeasured(r.request.Sources[i+1:])
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) unmeasured(sources []interference.Source) {
+	for _, s := range sources {
+		r.unknownBoth(s, "the run ended before it was measured")
+	}
+}

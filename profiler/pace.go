@@ -1,0 +1,84 @@
+package profiler
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+const (
+	// minDwell is the shortest window (chosen by us, as the specification of
+	// the kernels asks: 125 windows of the kernels' own 2 ms).
+	minDwell = 250 * time.Millisecond
+	// minRequests a window of a service must hold, or its count is too coarse.
+	minRequests = 20
+	// minTicks a window of any other workload must hold.
+	minTicks = 2
+	// settleShare of a dwell passes after every switch before a window begins.
+	settleShare = 4
+	minSettle   = 20 * time.Millisecond
+	// coarseShare: a workload whose steps are longer than this part of a dwell
+	// is measured from step to step.
+	coarseShare = 20
+	// edgePolls per step, and the bounds of their distance.
+	edgePolls = 50
+	minPoll   = 5 * time.Millisecond
+	maxPoll   = 50 * time.Millisecond
+	// edgeSteps is how many steps' time an edge is waited for.
+	edgeSteps = 3
+	// kernelShare: a kernel counts finely, so its windows are this much shorter
+	// than those of a workload that does not count coarsely.
+	kernelShare = 2
+)
+
+// pace is how long things take for one workload.
+type pace struct {
+	dwell  time.Duration // length of a window
+	settle time.Duration // after every switch
+	tick   time.Duration // between two steps of the workload's count; 0: not seen apart
+	rates  bool          // the probe gives present rates, not a count
+}
+
+// paceOf chooses windows for a workload that steps every tick and does
+// ratePerSec units a second.
+func paceOf(tick time.Duration, ratePerSec float64, t performance.Target, rates bool) pace {
+	p := pace{dwell: max(minDwell, minTicks*tick), tick: tick, rates: rates}
+	if t.Kind == performance.QPS && ratePerSec > 0 {
+		p.dwell = max(p.dwell, time.Duration(minRequests/ratePerSec*float64(time.Second)))
+	}
+	p.settle = max(minSettle, p.dwell/settleShare)
+	if rates {
+		// A rate read now is the average of a step that began before it.
+		p.settle = max(p.settle, 2*tick)
+	}
+	return p
+}
+
+// coarse: the steps are so long that windows must begin and end on one.
+func (p pace) coarse() bool { return !p.rates && p.tick > p.dwell/coarseShare }
+
+func (p pace) poll() time.Duration { return min(maxPoll, max(minPoll, p.tick/edgePolls)) }
+
+func (p pace) edgeLimit() time.Duration { return edgeSteps * p.tick }
+
+// edgeWait is how long an edge takes on average, times two.
+func (p pace) edgeWait() time.Duration {
+	if !p.coarse() {
+		return 0
+	}
+	return p.tick
+}
+
+// pair is the time one pair of windows takes, with its switch.
+func (p pace) pair() time.Duration { return 2*(p.dwell+p.edgeWait()) + p.settle }
+
+// forKernel is the pace of the kernel's own windows. Beside a workload that
+// works in long steps they must still hold whole ones.
+func (p pace) forKernel() pace {
+	k := pace{dwell: p.dwell, settle: p.settle}
+	if p.tick == 0 {
+		k.dwell /= kernelShare
+		k.settle = max(minSettle, k.dwell/settleShare)
+	}
+	return k
+}

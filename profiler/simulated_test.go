@@ -1,0 +1,248 @@
+package profiler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// response is a relative performance under pressure x, 1 without.
+type response func(x float64) float64
+
+// curve is the pressure model of the specification of the kernels, §2.9: five
+// percent lost at knee, quadratic below it, then a line down to floor at 100.
+func curve(knee, floor float64) response {
+	return func(x float64) float64 {
+		if x <= knee {
+			if knee == 0 {
+				return 0.95
+			}
+			return 1 - 0.05*(x/knee)*(x/knee)
+		}
+		return 0.95 - (0.95-floor)*(x-knee)/(100-knee)
+	}
+}
+
+func flat(float64) float64 { return 1 }
+
+// points interpolates a published plot given at 10, 20, … 100.
+func points(y ...float64) response {
+	return func(x float64) float64 {
+		at := x / 10
+		i := int(at)
+		if i >= len(y) {
+			return y[len(y)-1]
+		}
+		before := 1.0
+		if i > 0 {
+			before = y[i-1]
+		}
+		return before + (y[i]-before)*(at-float64(i))
+	}
+}
+
+// machine is a simulated workload beside a simulated kernel, on a clock that
+// only sleeping moves. It is Clock, Subject, Bench and Kernel at once.
+type machine struct {
+	now    time.Time
+	random *rand.Rand
+
+	rate        float64 // units/s of the workload alone
+	workload    response
+	kernel      response
+	noise       float64 // sigma of the log of both speeds, per window of 250 ms
+	tick        time.Duration
+	share       float64 // share of requests within 1 ms alone; 0: no latency
+	late        bool    // no request is ever within 1 ms
+	readError   func(at time.Duration) error
+	aliveError  func(at time.Duration) error
+	kernelError error
+	statsError  func(at time.Duration) error
+	resumeError error
+	resetAt     []time.Duration
+	onSleep     func(at time.Duration)
+
+	begun     time.Time
+	work, ops float64
+	demand    float64
+	good      float64
+	intensity float64
+	paused    bool
+	pauses    int
+	resumes   int
+	open      int
+	kernelAge time.Duration
+	readings  int
+}
+
+const kernelOps = 1e9 // per second at full intensity
+
+func newMachine(seed uint64) *machine {
+	epoch := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return &machine{
+		now: epoch, begun: epoch, random: rand.New(rand.NewPCG(seed, 1)),
+		rate: 20000, workload: flat, kernel: flat, noise: 0.02,
+	}
+}
+
+func (m *machine) at() time.Duration { return m.now.Sub(m.begun) }
+
+func (m *machine) Now() time.Time { return m.now }
+
+// quantum is the step of the simulation; noise is drawn anew for each, so that
+// a window of 250 ms averages some of them.
+const quantum = 50 * time.Millisecond
+
+func (m *machine) Sleep(ctx context.Context, d time.Duration) error {
+	for d > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		step := min(d, quantum)
+		m.advance(step)
+		d -= step
+	}
+	return ctx.Err()
+}
+
+// advance moves the world: both parties press on each other at once.
+func (m *machine) advance(step time.Duration) {
+	m.now = m.now.Add(step)
+	seconds := step.Seconds()
+	// The noise of quanta averages out over a window of 250 ms, so each has
+	// more of it.
+	scale := m.noise * math.Sqrt(float64(250*time.Millisecond)/float64(step))
+	draw := func() float64 { return math.Exp(scale * m.random.NormFloat64()) }
+	if !m.paused {
+		speed := m.rate * m.workload(m.intensity) * draw()
+		m.work += speed * seconds
+		m.good += speed * seconds * m.share
+	}
+	if m.open > 0 {
+		slow := 1.0
+		if !m.paused {
+			slow = m.kernel(m.intensity)
+		}
+		m.ops += kernelOps * m.intensity / 100 * slow * draw() * seconds
+		m.demand += kernelOps * m.intensity / 100 * seconds
+	}
+	for len(m.resetAt) > 0 && m.at() >= m.resetAt[0] {
+		m.resetAt, m.work, m.good = m.resetAt[1:], 0, 0
+	}
+	if m.onSleep != nil {
+		m.onSleep(m.at())
+	}
+}
+
+func (m *machine) Read(context.Context) (performance.Reading, error) {
+	m.readings++
+	if m.readError != nil {
+		if err := m.readError(m.at()); err != nil {
+			return performance.Reading{}, err
+		}
+	}
+	r := performance.Reading{At: m.now, Work: math.Floor(m.work), RateNow: math.NaN()}
+	if m.tick > 0 {
+		perTick := m.rate * m.tick.Seconds()
+		r.Work = math.Floor(m.work/perTick) * perTick
+	}
+	if m.share > 0 || m.late {
+		r.Latency = []performance.Bucket{{UpperSeconds: 0.001, Count: m.good}, {UpperSeconds: math.Inf(1), Count: m.work}}
+	}
+	return r, nil
+}
+
+func (m *machine) Pause(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.paused = true
+	m.pauses++
+	return nil
+}
+
+func (m *machine) Resume(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if m.resumeError != nil {
+		return m.resumeError
+	}
+	m.paused = false
+	m.resumes++
+	return nil
+}
+
+func (m *machine) Alive(context.Context) error {
+	if m.aliveError != nil {
+		return m.aliveError(m.at())
+	}
+	return nil
+}
+
+func (m *machine) Kernel(context.Context, interference.Source) (profiler.Kernel, error) {
+	if m.kernelError != nil {
+		return nil, m.kernelError
+	}
+	m.open++
+	m.intensity = 0
+	return kernelOf{m}, nil
+}
+
+// kernelOf is the machine's one kernel.
+type kernelOf struct{ m *machine }
+
+func (k kernelOf) Set(ctx context.Context, percent float64) error {
+	if percent < 0 || percent > 100 {
+		return fmt.Errorf("intensity %v", percent)
+	}
+	k.m.intensity = percent
+	return ctx.Err()
+}
+
+func (k kernelOf) Stats(ctx context.Context) (profiler.KernelStats, error) {
+	if k.m.statsError != nil {
+		if err := k.m.statsError(k.m.at()); err != nil {
+			return profiler.KernelStats{}, err
+		}
+	}
+	return profiler.KernelStats{
+		At: k.m.now, IntensityPct: k.m.intensity, Ops: k.m.ops, DemandOps: k.m.demand,
+		WallNanoseconds: float64(k.m.at()), Unit: "bytes",
+	}, ctx.Err()
+}
+
+func (kernelOf) Speed(a, b profiler.KernelStats) float64 {
+	return (b.Ops - a.Ops) / (b.WallNanoseconds - a.WallNanoseconds) * 1e9
+}
+
+func (kernelOf) Placement() string { return "beside" }
+
+func (k kernelOf) Close() error {
+	if k.m.open == 0 {
+		return errors.New("closed twice")
+	}
+	k.m.open--
+	k.m.intensity = 0
+	return nil
+}
+
+func request(sources ...interference.Source) profiler.Request {
+	return profiler.Request{
+		Format: profiler.RequestFormat, Key: "k", Workload: "default/cache/cache", Configuration: "large",
+		NodeID: "n1", NodeName: "one", Task: "server",
+		Target: performance.Target{Kind: performance.Rate, Rate: 20000, Unit: "rows"},
+		Probe:  &performance.ProbeSpec{Type: "log", Pattern: `rows=(\d+)`},
+		// Two sources in 45 s, as the issue asks.
+		Sources: sources, Seconds: 45, SlowdownPercent: 5, Seed: 1,
+	}
+}
+
+func options(m *machine) profiler.Options { return profiler.Options{Clock: m} }

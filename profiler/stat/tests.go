@@ -1,0 +1,166 @@
+package stat
+
+import (
+	"math"
+	"sort"
+)
+
+// SignTest returns the one-sided p-values of the binomial sign test of "the
+// median of x is zero": less is small when x lies below zero, greater when it
+// lies above. Zeros are dropped (Conover, §3.4). It assumes only independence
+// and pays for that with power: 64 % of a t test's for normal samples. With no
+// samples both are 1. O(n).
+func SignTest(x []float64) (less, greater float64) {
+	below, above := 0, 0
+	for _, v := range x {
+		switch {
+		case v < 0:
+			below++
+		case v > 0:
+			above++
+		}
+	}
+	n := below + above
+	return BinomialBelow(n, above+1), BinomialBelow(n, below+1)
+}
+
+// SignedRank returns the exact one-sided p-values of Wilcoxon's signed-rank
+// test of "x is symmetric about zero": less is small when x lies below zero,
+// greater when it lies above. Zeros are dropped and ties share their mean rank,
+// the distribution being the one conditional on them (Conover, §5.7). It
+// assumes symmetry, which paired log ratios of exchangeable windows have, and
+// keeps 95 % of a t test's power. With no samples both are 1. O(n³).
+func SignedRank(x []float64) (less, greater float64) {
+	ranks, positive := doubledRanks(x)
+	total := 0
+	for _, r := range ranks {
+		total += r
+	}
+	ways := subsetSums(ranks, total)
+	all := math.Pow(2, float64(len(ranks)))
+	for sum, count := range ways {
+		if sum <= positive {
+			less += count / all
+		}
+		if sum >= positive {
+			greater += count / all
+		}
+	}
+	return min(1, less), min(1, greater)
+}
+
+// doubledRanks ranks the non-zero samples by absolute value, doubled so that
+// mean ranks of ties are whole, and sums those of the positive ones.
+func doubledRanks(x []float64) (ranks []int, positive int) {
+	var kept []float64
+	for _, v := range x {
+		if v != 0 {
+			kept = append(kept, v)
+		}
+	}
+	sort.Slice(kept, func(i, j int) bool { return math.Abs(kept[i]) < math.Abs(kept[j]) })
+	for i := 0; i < len(kept); {
+		j := i
+		for j < len(kept) && math.Abs(kept[j]) == math.Abs(kept[i]) {
+			j++
+		}
+		// Ranks i+1 … j have mean (i+1+j)/2.
+		for _, v := range kept[i:j] {
+			ranks = append(ranks, i+1+j)
+			if v > 0 {
+				positive += i + 1 + j
+			}
+		}
+		i = j
+	}
+	return ranks, positive
+}
+
+// subsetSums counts the subsets of ranks by their sum.
+func subsetSums(ranks []int, total int) []float64 {
+	ways := make([]float64, total+1)
+	ways[0] = 1
+	for _, r := range ranks {
+		for sum := total; sum >= r; sum-- {
+			ways[sum] += ways[sum-r]
+		}
+	}
+	return ways
+}
+
+// RankSum returns the exact one-sided p-values of the rank-sum test (Wilcoxon,
+// Mann and Whitney) of "x and reference come from one distribution": less is
+// small when x lies below, greater when it lies above. Ties share their mean
+// rank, the distribution being the one conditional on them (Conover, §5.1). It
+// assumes that x, but for a shift, varies as reference does. The smallest value
+// it can give is 1/C(len(x)+len(reference), len(x)). 1 where either is empty.
+// O(k·n³) for k samples in x and n in all.
+func RankSum(x, reference []float64) (less, greater float64) {
+	if len(x) == 0 || len(reference) == 0 {
+		return 1, 1
+	}
+	ranks, sumOfX := pooledRanks(x, reference)
+	ways := subsetSumsOfSize(ranks, len(x))
+	all := math.Exp(logChoose(len(ranks), len(x)))
+	for sum, count := range ways {
+		if sum <= sumOfX {
+			less += count / all
+		}
+		if sum >= sumOfX {
+			greater += count / all
+		}
+	}
+	return min(1, less), min(1, greater)
+}
+
+// pooledRanks ranks both samples together, doubled so that mean ranks of ties
+// are whole, and sums those of x.
+func pooledRanks(x, reference []float64) (ranks []int, sumOfX int) {
+	pooled := Sorted(append(append([]float64(nil), x...), reference...))
+	doubled := map[float64]int{}
+	for i := 0; i < len(pooled); {
+		j := i
+		for j < len(pooled) && pooled[j] == pooled[i] {
+			j++
+		}
+		doubled[pooled[i]] = i + 1 + j
+		i = j
+	}
+	for _, v := range pooled {
+		ranks = append(ranks, doubled[v])
+	}
+	for _, v := range x {
+		sumOfX += doubled[v]
+	}
+	return ranks, sumOfX
+}
+
+// subsetSumsOfSize counts the subsets of size k by their sum.
+func subsetSumsOfSize(ranks []int, k int) []float64 {
+	total := 0
+	for _, r := range ranks {
+		total += r
+	}
+	ways := make([][]float64, k+1)
+	for size := range ways {
+		ways[size] = make([]float64, total+1)
+	}
+	ways[0][0] = 1
+	for _, r := range ranks {
+		for size := k; size > 0; size-- {
+			for sum := total; sum >= r; sum-- {
+				ways[size][sum] += ways[size-1][sum-r]
+			}
+		}
+	}
+	return ways[k]
+}
+
+// RankSumLeast is the smallest p-value RankSum can give for k samples against m
+// reference samples, 1/C(m+k, k); 1 where either is 0.
+func RankSumLeast(m, k int) float64 {
+	if m <= 0 || k <= 0 {
+		return 1
+	}
+	return math.Exp(-logChoose(m+k, k))
+}

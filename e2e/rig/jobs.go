@@ -26,6 +26,7 @@ type JobFile struct {
 	Spec  performance.Spec
 
 	plain string // the jobspec without the blocks
+	block string // the text of the performance block
 }
 
 // ReadJobFile reads and checks a jobspec with one job.
@@ -43,7 +44,7 @@ func (r *Rig) ReadJobFile(path string) (JobFile, error) {
 		if f.Group != "" {
 			return JobFile{}, fmt.Errorf("%s: more than one group has a performance block", path)
 		}
-		f.Group = group
+		f.Group, f.block = group, block.Text
 		if f.Spec, _, err = (hcl.Options{}).DecodeBlock(block, path); err != nil {
 			return JobFile{}, err
 		}
@@ -75,6 +76,29 @@ func (r *Rig) SubmitStock(f JobFile) error {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return nil
+}
+
+// SubmitHeld registers the job in the hold pool, as stock "nomad job run" does
+// with a job that carries its block as meta.
+func (r *Rig) SubmitHeld(f JobFile) error {
+	job, err := r.Parse(f.plain, r.variables(f.plain))
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	for _, g := range job.TaskGroups {
+		if *g.Name == f.Group {
+			g.Meta = map[string]string{hcl.MetaKey: f.block}
+		}
+	}
+	return r.SubmitHeldJob(job)
+}
+
+// SubmitHeldJob registers a job in the hold pool.
+func (r *Rig) SubmitHeldJob(job *api.Job) error {
+	pool := HoldPool
+	job.NodePool = &pool
+	_, _, err := r.API().Jobs().Register(job, nil)
+	return err
 }
 
 // exitStock is the command line's exit code for "the job runs, but stock Nomad

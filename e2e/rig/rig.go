@@ -109,7 +109,7 @@ pools {
 
 // InstallPlacer installs the agent and waits until one instance leads.
 func (r *Rig) InstallPlacer(ctx context.Context) error {
-	if err := r.createHoldPool(); err != nil {
+	if err := r.CreateHoldPool(); err != nil {
 		return err
 	}
 	if err := r.applyPolicy(); err != nil {
@@ -129,7 +129,8 @@ func (r *Rig) InstallPlacer(ctx context.Context) error {
 	return r.waitLeader(ctx)
 }
 
-func (r *Rig) createHoldPool() error {
+// CreateHoldPool creates the pool without nodes in which jobs wait.
+func (r *Rig) CreateHoldPool() error {
 	_, err := r.API().NodePools().Register(&api.NodePool{
 		Name: HoldPool, Description: "nomad-placer: jobs wait here without nodes until they are placed",
 	}, nil)

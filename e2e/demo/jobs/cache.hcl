@@ -45,7 +45,7 @@ job "cache" {
       driver = "raw_exec"
       config {
         command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-protocol", "redis", "-rate", "20000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        args = ["dev", "load", "-wait", "10s", "-protocol", "redis", "-rate", "20000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "127.0.0.1:${NOMAD_PORT_redis}"]
       }
       resources {

@@ -64,7 +64,7 @@ job "web" {
       driver = "raw_exec"
       config {
         command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-protocol", "http", "-rate", "6000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        args = ["dev", "load", "-wait", "10s", "-protocol", "http", "-rate", "6000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "http://127.0.0.1:${NOMAD_PORT_http}/"]
       }
       resources {

@@ -1,0 +1,164 @@
+package driver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/driver/lab"
+)
+
+// The exit codes of virtual commands.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// usage is what `nomad alloc exec … help` prints.
+const usage = `commands of an ibench task:
+  set PERCENT [SOURCE]   change the intensity, 0 to 100
+  add PERCENT [SOURCE]   change it by that much, for example: add -10
+  pause [SOURCE]         stop pressing
+  resume [SOURCE]        go on at the same intensity
+  stats [SOURCE] [-json] what the kernels do; of a profiling run, how far it is
+  help                   this text
+Without SOURCE a command is for all kernels of the task.
+`
+
+// virtual is a parsed virtual command.
+type virtual struct {
+	request lab.Request
+	json    bool
+	help    bool
+}
+
+// parseCommand parses the words of a virtual command. There is no shell.
+func parseCommand(words []string) (virtual, error) {
+	var v virtual
+	var rest []string
+	for _, w := range words {
+		if w == "-json" || w == "--json" {
+			v.json = true
+			continue
+		}
+		rest = append(rest, w)
+	}
+	if len(rest) == 0 {
+		v.help = true
+		return v, nil
+	}
+	v.request.Command, rest = lab.Command(rest[0]), rest[1:]
+	var err error
+	switch v.request.Command {
+	case "help", "-h", "--help":
+		v.help = true
+		return v, nil
+	case lab.CommandSet, lab.CommandAdd:
+		if len(rest) == 0 {
+			return v, fmt.Errorf("%s needs a percentage", v.request.Command)
+		}
+		v.request.Percent, err = parsePercent(rest[0], v.request.Command == lab.CommandAdd)
+		rest = rest[1:]
+	case lab.CommandPause, lab.CommandResume, lab.CommandStats:
+	default:
+		return v, fmt.Errorf("unknown command %q%s", v.request.Command,
+			suggest(string(v.request.Command), []string{"set", "add", "pause", "resume", "stats", "help"}))
+	}
+	if err != nil {
+		return v, err
+	}
+	if len(rest) > 1 {
+		return v, fmt.Errorf("too many words: %s", strings.Join(rest, " "))
+	}
+	if len(rest) == 1 {
+		v.request.Source, err = source("SOURCE", rest[0])
+	}
+	return v, err
+}
+
+func parsePercent(text string, relative bool) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	low := 0.0
+	if relative {
+		low = -100
+	}
+	// The comparison is false for NaN, too.
+	if err != nil || !(v >= low && v <= 100) {
+		return 0, fmt.Errorf("%q is not a percentage from %.0f to 100", text, low)
+	}
+	return v, nil
+}
+
+// signalStep is what SIGUSR1 adds and SIGUSR2 takes, in percent.
+const signalStep = 10
+
+// signalHelp lists what SignalTask understands.
+const signalHelp = "SIGUSR1 (+10), SIGUSR2 (-10), SIGSTOP or SIGTSTP (pause), SIGCONT (resume), IBENCH=PERCENT, SET=PERCENT, SOURCE=PERCENT (for example mem_bw=40)"
+
+// parseSignal turns the text of a signal into a request. Nomad's client passes
+// the text on unchanged, so a level fits into it.
+func parseSignal(text string) (lab.Request, error) {
+	switch strings.TrimPrefix(strings.ToUpper(text), "SIG") {
+	case "USR1":
+		return lab.Request{Command: lab.CommandAdd, Percent: signalStep}, nil
+	case "USR2":
+		return lab.Request{Command: lab.CommandAdd, Percent: -signalStep}, nil
+	case "STOP", "TSTP":
+		return lab.Request{Command: lab.CommandPause}, nil
+	case "CONT":
+		return lab.Request{Command: lab.CommandResume}, nil
+	}
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return lab.Request{}, fmt.Errorf("signal %q is not supported; supported: %s", text, signalHelp)
+	}
+	percent, err := parsePercent(value, false)
+	if err != nil {
+		return lab.Request{}, fmt.Errorf("signal %q: %w", text, err)
+	}
+	r := lab.Request{Command: lab.CommandSet, Percent: percent}
+	if upper := strings.ToUpper(name); upper != "IBENCH" && upper != "SET" {
+		if r.Source, err = source("signal", strings.ToLower(name)); err != nil {
+			return lab.Request{}, fmt.Errorf("%w; supported: %s", err, signalHelp)
+		}
+	}
+	return r, nil
+}
+
+// render prints the answer to a virtual command.
+func render(answer lab.Response, asJSON bool) (string, error) {
+	if asJSON {
+		data, err := json.MarshalIndent(answer, "", "  ")
+		if err != nil {
+			return "", fmt.Errorf("print the answer: %w", err)
+		}
+		return string(data) + "\n", nil
+	}
+	var b strings.Builder
+	if p := answer.Progress; p != nil {
+		fmt.Fprintf(&b, "%s, %.0f %% done, %.0f s remaining: %s\n", p.Phase, p.Fraction*100, p.RemainingSeconds, p.Message)
+	}
+	for _, k := range answer.Kernels {
+		state := ""
+		switch {
+		case k.Paused:
+			state = ", paused"
+		case k.Ramp:
+			state = ", on a ramp"
+		}
+		fmt.Fprintf(&b, "%s: %.0f %% on CPUs %s (%s)%s, achieved %s, %.4g %s in %.1f s\n",
+			k.Source, k.IntensityPct, k.CPUs, k.Placement, state, achieved(k), k.Ops, k.Unit, k.WallNanoseconds/1e9)
+	}
+	return b.String(), nil
+}
+
+// achieved is the share of the demanded work that was done; a kernel that was
+// asked for nothing has none.
+func achieved(k lab.KernelStatus) string {
+	if k.DemandOps <= 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(100*k.Ops/k.DemandOps, 'f', 0, 64) + " %"
+}

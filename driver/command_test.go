@@ -1,0 +1,87 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/profiler"
+)
+
+func TestParseCommand(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]virtual{
+		"set 40":             {request: lab.Request{Command: lab.CommandSet, Percent: 40}},
+		"set 40% mem_bw":     {request: lab.Request{Command: lab.CommandSet, Percent: 40, Source: "mem_bw"}},
+		"add -10":            {request: lab.Request{Command: lab.CommandAdd, Percent: -10}},
+		"pause":              {request: lab.Request{Command: lab.CommandPause}},
+		"resume int":         {request: lab.Request{Command: lab.CommandResume, Source: "int"}},
+		"stats -json mem_bw": {request: lab.Request{Command: lab.CommandStats, Source: "mem_bw"}, json: true},
+		"help":               {request: lab.Request{Command: "help"}, help: true},
+		"":                   {help: true},
+	} {
+		got, err := parseCommand(strings.Fields(words))
+		if err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", words, got, err, want)
+		}
+	}
+	for words, want := range map[string]string{
+		"set":             "percentage",
+		"set 101":         "0 to 100",
+		"set -1":          "0 to 100",
+		"set NaN":         "percentage",
+		"set much":        "percentage",
+		"add 101":         "-100 to 100",
+		"stat":            `did you mean "stats"`,
+		"sh -c id":        "unknown command",
+		"pause mem_bv":    `did you mean "mem_bw"`,
+		"set 4 int extra": "too many words",
+	} {
+		if _, err := parseCommand(strings.Fields(words)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v does not say %q", words, err, want)
+		}
+	}
+}
+
+func TestParseSignal(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]lab.Request{
+		"SIGUSR1":   {Command: lab.CommandAdd, Percent: 10},
+		"sigusr2":   {Command: lab.CommandAdd, Percent: -10},
+		"SIGSTOP":   {Command: lab.CommandPause},
+		"CONT":      {Command: lab.CommandResume},
+		"IBENCH=40": {Command: lab.CommandSet, Percent: 40},
+		"set=0":     {Command: lab.CommandSet},
+		"mem_bw=25": {Command: lab.CommandSet, Percent: 25, Source: "mem_bw"},
+	} {
+		if got, err := parseSignal(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"SIGHUP", "", "=40", "IBENCH=130", "IBENCH=", "disk=40"} {
+		if _, err := parseSignal(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+	if _, err := parseSignal("SIGHUP"); !strings.Contains(err.Error(), "SIGUSR1") {
+		t.Errorf("%q does not list what is supported", err)
+	}
+}
+
+func TestRender(t *testing.T) {
+	t.Parallel()
+	idle := lab.KernelStatus{Source: "int", CPUs: []int{0, 1}, Placement: "same", Paused: true}
+	busy := lab.KernelStatus{Source: "mem_bw", CPUs: []int{1}, Placement: "beside", KernelStats: profiler.KernelStats{
+		IntensityPct: 40, Ops: 5e9, DemandOps: 1e10, WallNanoseconds: 2e9, Unit: "bytes",
+	}}
+	got, err := render(lab.Response{Kernels: []lab.KernelStatus{idle, busy}}, false)
+	want := "int: 0 % on CPUs 0-1 (same), paused, achieved -, 0  in 0.0 s\n" +
+		"mem_bw: 40 % on CPUs 1 (beside), achieved 50 %, 5e+09 bytes in 2.0 s\n"
+	if err != nil || got != want {
+		t.Errorf("got\n%swant\n%s%v", got, want, err)
+	}
+	got, err = render(lab.Response{Progress: &profiler.Progress{Phase: "ramp", Fraction: 0.5}}, true)
+	if err != nil || !strings.Contains(got, `"fraction": 0.5`) {
+		t.Errorf("JSON: %s, %v", got, err)
+	}
+}

@@ -1,0 +1,468 @@
+package driver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// pluginConfig is the configuration in the agent's file.
+type pluginConfig struct {
+	Enabled            bool
+	CalibrationFile    string
+	Calibrate          bool
+	KillSwitch         string // no kernel runs while this file exists
+	MaxDuration        time.Duration
+	Sources            []interference.Source // that tasks may use; empty is all
+	StorageDir         string                // default of storage kernels; empty is the task's own directory
+	MemoryReserveBytes int64                 // that kernels leave free
+	RuntimeDir         string
+}
+
+// taskConfig is the configuration of one task.
+type taskConfig struct {
+	Kernels     []lab.KernelSpec
+	Profile     *profiler.Request
+	Domain      lab.Domain
+	TargetTask  string
+	MaxDuration time.Duration // 0: the plugin's
+	Seed        uint64
+}
+
+// attributes are decoded HCL attributes of one block; at is the block's path,
+// for messages. Nomad has checked names and kinds against the schema.
+type attributes struct {
+	at     string
+	values map[string]any
+}
+
+func decode(data []byte) (attributes, error) {
+	a := attributes{values: map[string]any{}}
+	if len(data) == 0 {
+		return a, nil
+	}
+	if err := msgpack.Unmarshal(data, &a.values); err != nil {
+		return a, fmt.Errorf("configuration: %w", err)
+	}
+	return a, nil
+}
+
+func (a attributes) name(attribute string) string {
+	if a.at == "" {
+		return attribute
+	}
+	return a.at + "." + attribute
+}
+
+func (a attributes) has(name string) bool { return a.values[name] != nil }
+
+func (a attributes) text(name string) (string, error) {
+	switch v := a.values[name].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	default:
+		return "", fmt.Errorf("%s: %v is not a string", a.name(name), v)
+	}
+}
+
+func (a attributes) flag(name string) (bool, error) {
+	switch v := a.values[name].(type) {
+	case nil:
+		return false, nil
+	case bool:
+		return v, nil
+	default:
+		return false, fmt.Errorf("%s: %v is neither true nor false", a.name(name), v)
+	}
+}
+
+// number reads a number. Nomad hands over integers, floats, and, for decimals
+// that no float holds exactly (0.3), text.
+func (a attributes) number(name string) (float64, error) {
+	value := math.NaN()
+	switch v := a.values[name].(type) {
+	case nil:
+		return 0, nil
+	case int8:
+		value = float64(v)
+	case int16:
+		value = float64(v)
+	case int32:
+		value = float64(v)
+	case int64:
+		value = float64(v)
+	case uint8:
+		value = float64(v)
+	case uint16:
+		value = float64(v)
+	case uint32:
+		value = float64(v)
+	case uint64:
+		value = float64(v)
+	case float32:
+		value = float64(v)
+	case float64:
+		value = v
+	case string:
+		if f, err := strconv.ParseFloat(v, 64); err == nil {
+			value = f
+		}
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return 0, fmt.Errorf("%s: %v is not a number", a.name(name), a.values[name])
+	}
+	return value, nil
+}
+
+func (a attributes) percent(name string) (float64, error) {
+	v, err := a.number(name)
+	if err == nil && (v < 0 || v > 100) {
+		err = fmt.Errorf("%s: %v is outside 0 to 100 percent", a.name(name), v)
+	}
+	return v, err
+}
+
+// duration reads a positive duration; absent is 0.
+func (a attributes) duration(name string) (time.Duration, error) {
+	text, err := a.text(name)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %q is not a duration such as \"90s\" or \"10m\"", a.name(name), text)
+	}
+	if d <= 0 {
+		return 0, fmt.Errorf("%s: %s is not positive", a.name(name), text)
+	}
+	return d, nil
+}
+
+// seed reads a non-negative integer.
+func (a attributes) seed(name string) (uint64, error) {
+	v, err := a.number(name)
+	if err == nil && (v < 0 || v != math.Trunc(v) || v > 1<<53) {
+		err = fmt.Errorf("%s: %v is not an integer from 0 to 2^53", a.name(name), v)
+	}
+	return uint64(max(v, 0)), err
+}
+
+func (a attributes) texts(name string) ([]string, error) {
+	list, err := a.list(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s: %v is not a string", a.name(name), v)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func (a attributes) list(name string) ([]any, error) {
+	switch v := a.values[name].(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return v, nil
+	default:
+		return nil, fmt.Errorf("%s: %v is not a list", a.name(name), v)
+	}
+}
+
+// block returns a nested block, if it is there.
+func (a attributes) block(name string) (attributes, bool, error) {
+	switch v := a.values[name].(type) {
+	case nil:
+		return attributes{}, false, nil
+	case map[string]any:
+		return attributes{a.name(name), v}, true, nil
+	default:
+		return attributes{}, false, fmt.Errorf("%s: %v is not a block", a.name(name), v)
+	}
+}
+
+func decodePluginConfig(data []byte) (pluginConfig, error) {
+	a, err := decode(data)
+	if err != nil {
+		return pluginConfig{}, err
+	}
+	var c pluginConfig
+	var errs [10]error
+	var reserve float64
+	var sources []string
+	c.Enabled, errs[0] = a.flag("enabled")
+	c.CalibrationFile, errs[1] = a.path("calibration_file")
+	c.Calibrate, errs[2] = a.flag("calibrate")
+	c.KillSwitch, errs[3] = a.path("kill_switch")
+	c.MaxDuration, errs[4] = a.duration("max_duration")
+	c.StorageDir, errs[5] = a.path("storage_dir")
+	reserve, errs[6] = a.number("memory_reserve_mb")
+	c.RuntimeDir, errs[7] = a.path("runtime_dir")
+	sources, errs[8] = a.texts("sources")
+	for _, name := range sources {
+		s, err := source("sources", name)
+		errs[9] = errors.Join(errs[9], err)
+		c.Sources = append(c.Sources, s)
+	}
+	if reserve < 0 {
+		errs[6] = fmt.Errorf("memory_reserve_mb: %v is negative", reserve)
+	}
+	c.MemoryReserveBytes = int64(reserve) << 20
+	return c, errors.Join(errs[:]...)
+}
+
+// path reads an absolute path; absent is empty.
+func (a attributes) path(name string) (string, error) {
+	p, err := a.text(name)
+	if err == nil && p != "" && !filepath.IsAbs(p) {
+		err = fmt.Errorf("%s: %q is not an absolute path", a.name(name), p)
+	}
+	return p, err
+}
+
+func decodeTaskConfig(data []byte) (taskConfig, error) {
+	a, err := decode(data)
+	if err != nil {
+		return taskConfig{}, err
+	}
+	var c taskConfig
+	var errs [7]error
+	var domain string
+	c.Kernels, errs[0] = decodeKernels(a)
+	c.Profile, errs[1] = decodeProfile(a)
+	domain, errs[2] = a.text("domain")
+	c.TargetTask, errs[3] = a.text("target_task")
+	c.MaxDuration, errs[4] = a.duration("max_duration")
+	c.Seed, errs[5] = a.seed("seed")
+	c.Domain, errs[6] = decodeDomain(domain)
+	if err := errors.Join(errs[:]...); err != nil {
+		return taskConfig{}, err
+	}
+	return c, c.check()
+}
+
+// check refuses combinations that make no sense.
+func (c taskConfig) check() error {
+	switch {
+	case len(c.Kernels) > 0 && c.Profile != nil:
+		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
+	case len(c.Kernels) == 0 && c.Profile == nil:
+		return errors.New("kernel: a task needs at least one kernel block, or a profile block")
+	case c.Profile != nil && c.TargetTask != "":
+		return errors.New("target_task: a profile block names its tasks in the request")
+	case c.Profile != nil && c.Domain != lab.DomainAuto:
+		return errors.New("domain: a profiling run places its kernels by itself")
+	case c.Domain != lab.DomainAuto && c.TargetTask == "":
+		return fmt.Errorf("domain: %q is relative to a target_task, and there is none", c.Domain)
+	}
+	return nil
+}
+
+func decodeDomain(text string) (lab.Domain, error) {
+	if text == "" {
+		return lab.DomainAuto, nil
+	}
+	var names []string
+	for _, d := range lab.Domains() {
+		if string(d) == text {
+			return d, nil
+		}
+		names = append(names, string(d))
+	}
+	return "", fmt.Errorf("domain: unknown domain %q%s; known: %s", text, suggest(text, names), strings.Join(names, ", "))
+}
+
+func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
+	list, err := a.list("kernel")
+	if err != nil {
+		return nil, err
+	}
+	var out []lab.KernelSpec
+	for i, v := range list {
+		values, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("kernel: %v is not a block", v)
+		}
+		k, err := decodeKernel(attributes{fmt.Sprintf("kernel[%d]", i), values})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+func decodeKernel(a attributes) (lab.KernelSpec, error) {
+	var k lab.KernelSpec
+	var errs [6]error
+	var name string
+	name, errs[0] = a.text("source")
+	k.IntensityPercent, errs[1] = a.percent("intensity")
+	k.Path, errs[2] = a.path("path")
+	k.Peer, errs[3] = a.text("peer")
+	k.Ramp, errs[4] = decodeRamp(a)
+	k.Source, errs[5] = source(a.name("source"), name)
+	if err := errors.Join(errs[:]...); err != nil {
+		return k, err
+	}
+	if k.Ramp != nil && a.has("intensity") {
+		return k, fmt.Errorf("%s: a kernel has an intensity or a ramp, not both", a.at)
+	}
+	if k.Ramp == nil && !a.has("intensity") {
+		return k, fmt.Errorf("%s: a kernel needs an intensity or a ramp", a.at)
+	}
+	return k, checkScope(a, k)
+}
+
+// checkScope refuses options of other kernels.
+func checkScope(a attributes, k lab.KernelSpec) error {
+	isStorage := k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
+	if k.Path != "" && !isStorage {
+		return fmt.Errorf("%s: only storage kernels have a path, %s has none", a.name("path"), k.Source)
+	}
+	if k.Peer == "" {
+		return nil
+	}
+	if k.Source != interference.NetworkBandwidth {
+		return fmt.Errorf("%s: only %s has a peer, %s has none", a.name("peer"), interference.NetworkBandwidth, k.Source)
+	}
+	if _, _, err := net.SplitHostPort(k.Peer); err != nil {
+		return fmt.Errorf("%s: %q is not host:port", a.name("peer"), k.Peer)
+	}
+	return nil
+}
+
+// maxRampLevels bounds a ramp: a step of a tenth of a percent is the finest.
+const maxRampLevels = 1001
+
+func decodeRamp(a attributes) (*lab.Ramp, error) {
+	b, ok, err := a.block("ramp")
+	if err != nil || !ok {
+		return nil, err
+	}
+	var r lab.Ramp
+	var errs [4]error
+	r.FromPercent, errs[0] = b.percent("from")
+	r.ToPercent, errs[1] = b.percent("to")
+	r.StepPercent, errs[2] = b.percent("step")
+	r.Dwell, errs[3] = b.duration("dwell")
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	if r.StepPercent <= 0 || math.Abs(r.ToPercent-r.FromPercent)/r.StepPercent > maxRampLevels {
+		return nil, fmt.Errorf("%s: %v is not a step from 0.1 to 100 percent", b.name("step"), r.StepPercent)
+	}
+	if r.Dwell <= 0 {
+		return nil, fmt.Errorf("%s: a ramp needs a time at each level", b.name("dwell"))
+	}
+	return &r, nil
+}
+
+func decodeProfile(a attributes) (*profiler.Request, error) {
+	b, ok, err := a.block("profile")
+	if err != nil || !ok {
+		return nil, err
+	}
+	text, err := b.text("request")
+	if err != nil {
+		return nil, err
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields()
+	var r profiler.Request
+	if err := in.Decode(&r); err != nil {
+		return nil, fmt.Errorf("profile.request: %w", err)
+	}
+	return &r, checkRequest(r)
+}
+
+func checkRequest(r profiler.Request) error {
+	switch {
+	case r.Format != profiler.RequestFormat:
+		return fmt.Errorf("profile.request: format %d, this release reads %d", r.Format, profiler.RequestFormat)
+	case r.Task == "" && len(r.Tasks) == 0:
+		return errors.New("profile.request: it names no task")
+	case r.Seconds <= 0:
+		return fmt.Errorf("profile.request: seconds: %d is not positive", r.Seconds)
+	}
+	for _, s := range r.Sources {
+		if _, err := source("profile.request: sources", string(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source reads the name of a source; an unknown one names the nearest.
+func source(attribute, name string) (interference.Source, error) {
+	if s, err := interference.ParseSource(name); err == nil {
+		return s, nil
+	}
+	var names []string
+	for _, s := range interference.Sources() {
+		names = append(names, string(s.Source))
+	}
+	return "", fmt.Errorf("%s: unknown source of interference %q%s; known: %s", attribute, name, suggest(name, names), strings.Join(names, ", "))
+}
+
+// suggest names the known word nearest to a wrong one, if one is near: at most
+// half its letters differ.
+func suggest(wrong string, known []string) string {
+	best, bestDistance := "", len(wrong)/2+1
+	for _, k := range known {
+		if d := distance(strings.ToLower(wrong), k); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// distance is the Levenshtein distance of two words: the least number of
+// letters to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// allows reports whether the operator lets tasks use the source.
+func (c pluginConfig) allows(s interference.Source) bool {
+	return len(c.Sources) == 0 || slices.Contains(c.Sources, s)
+}

@@ -1,0 +1,139 @@
+package driver
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/nomad/plugins/drivers/proto"
+
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+func TestStateRoundTrip(t *testing.T) {
+	t.Parallel()
+	in := taskState{Dir: "/run/x", Name: "x", PID: 7, StartTicks: 9, BootID: "b", StartedAt: time.Unix(5, 0).UTC()}
+	data, err := in.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := decodeState(stateVersion, data)
+	if err != nil || !reflect.DeepEqual(in, out) {
+		t.Errorf("%+v, %v; want %+v", out, err, in)
+	}
+	if _, err := decodeState(stateVersion+1, data); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("a newer state was taken: %v", err)
+	}
+	if _, err := decodeState(stateVersion, []byte("{")); err == nil {
+		t.Error("a damaged state was taken")
+	}
+}
+
+func fakeNode() node {
+	return node{machine: ibench.Machine{Virtual: true}, allowed: cgroup.CPUs{0, 1}, tree: &cgroup.Tree{}, root: true}
+}
+
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	killSwitch := filepath.Join(t.TempDir(), "stop")
+	if err := os.WriteFile(killSwitch, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ok := pluginConfig{Enabled: true}
+	for _, c := range []struct {
+		name   string
+		change func(*node, *pluginConfig)
+		health proto.FingerprintResponse_HealthState
+		reason string
+	}{
+		{"healthy", func(*node, *pluginConfig) {}, proto.FingerprintResponse_HEALTHY, "Healthy"},
+		{"disabled", func(_ *node, c *pluginConfig) { c.Enabled = false }, proto.FingerprintResponse_UNDETECTED, "disabled"},
+		{"not root", func(n *node, _ *pluginConfig) { n.root = false }, proto.FingerprintResponse_UNHEALTHY, "root"},
+		{"no cgroups", func(n *node, _ *pluginConfig) { n.tree = nil }, proto.FingerprintResponse_UNHEALTHY, "cgroup"},
+		{"no CPUs", func(n *node, _ *pluginConfig) { n.allowed = nil }, proto.FingerprintResponse_UNHEALTHY, "CPU"},
+		{"kill switch", func(_ *node, c *pluginConfig) { c.KillSwitch = killSwitch }, proto.FingerprintResponse_UNHEALTHY, killSwitch},
+	} {
+		n, config := fakeNode(), ok
+		c.change(&n, &config)
+		got := fingerprint(n, config, nil)
+		if got.GetHealth() != c.health || !strings.Contains(got.GetHealthDescription(), c.reason) {
+			t.Errorf("%s: %v %q", c.name, got.GetHealth(), got.GetHealthDescription())
+		}
+	}
+}
+
+func TestFingerprintAttributes(t *testing.T) {
+	t.Parallel()
+	config := pluginConfig{Enabled: true, Sources: []interference.Source{interference.Integer}}
+	calibration := &ibench.Calibration{Sources: []ibench.SourceCalibration{
+		{Source: interference.Integer, Status: ibench.StatusNonlinear, Unit: "operations", PeakOpsPerSec: 2e9},
+		{Source: interference.MemoryBandwidth, Status: ibench.StatusSupported, Unit: "bytes", PeakOpsPerSec: 1e10},
+	}}
+	got := fingerprint(fakeNode(), config, calibration).GetAttributes()
+	for name, want := range map[string]string{
+		"version":           PluginVersion,
+		"cpus":              "0-1",
+		"soi.int":           "nonlinear",
+		"soi.int.peak":      "2e+09 operations/s",
+		"soi.mem_bw":        "unsupported",
+		"soi.mem_bw.reason": "not among the sources the operator allows",
+		"calibration.id":    calibration.Key.ID(),
+	} {
+		if v := got["driver.ibench."+name].GetStringVal(); v != want {
+			t.Errorf("%s = %q, want %q", name, v, want)
+		}
+	}
+	if _, ok := got["driver.ibench.soi.mem_bw.peak"]; ok {
+		t.Error("a source that is not allowed still shows a peak")
+	}
+	if !got["driver.ibench.virtual"].GetBoolVal() {
+		t.Error("the flag of a virtual machine is missing")
+	}
+	// Without a calibration the support is known, the peaks are not.
+	for name := range fingerprint(fakeNode(), pluginConfig{Enabled: true}, nil).GetAttributes() {
+		if strings.HasSuffix(name, ".peak") {
+			t.Errorf("%s without a calibration", name)
+		}
+	}
+}
+
+func TestThrottle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		tr := &throttle{send: func(_ time.Time, message string) { sent = append(sent, message) }}
+		for _, message := range []string{"1", "2", "3"} {
+			tr.offer(time.Now(), message)
+		}
+		time.Sleep(eventPeriod + time.Millisecond)
+		synctest.Wait()
+		tr.offer(time.Now(), "4")
+		tr.close()
+		if got := strings.Join(sent, " "); got != "1 3 4" {
+			t.Errorf("passed on %q, want the first, the last of the period, and what was held at the end", got)
+		}
+	})
+}
+
+func TestSampler(t *testing.T) {
+	t.Parallel()
+	s := sampler{mhzPerCore: 2000}
+	first := s.sample("id", nil, time.Unix(1, 0))
+	if f := first.GetAggResourceUsage(); len(f.GetCpu().GetMeasuredFields()) != 0 || len(f.GetMemory().GetMeasuredFields()) != 0 {
+		t.Errorf("figures without a control group: %v", f)
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	a, b := nameOf("alloc/web/1"), nameOf("alloc/web/2")
+	if a == b || len(a) != 16 || strings.ContainsAny(a, "/.") {
+		t.Errorf("names %q, %q", a, b)
+	}
+}

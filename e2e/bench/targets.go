@@ -1,0 +1,41 @@
+package main
+
+// target is one row of the table: a benchmark's metric and the bound it keeps.
+type target struct {
+	name string // of the row
+	// pkg and benchmark say what is run; benchmark is the full name with its
+	// sub-benchmark, without the "Benchmark" prefix and the CPU count.
+	pkg       string
+	benchmark string
+	// benchtime is how long or how often it runs, as for go test; empty is 1s.
+	benchtime string
+	// tags are build tags; "e2e" benchmarks start a real Nomad and need root.
+	tags string
+	// metric is the unit under which the benchmark reports the value, and scale
+	// what it is multiplied with to become the row's unit.
+	metric string
+	scale  float64
+	unit   string
+	// most is the bound: the value must be below it.
+	most float64
+}
+
+// targets are the speed and size targets of the product, in the order of the
+// table. A target is one line here and one benchmark.
+var targets = []target{
+	{
+		name: "classify and select, 1,000 nodes × 15 sources × 1,000 rows, p99",
+		pkg:  "./placer/policy", benchmark: "ClassifyAndSelect/paragon", benchtime: "500x",
+		metric: "p99-ms", scale: 1, unit: "ms", most: 10,
+	},
+	{
+		name: "kernel takes a new intensity",
+		pkg:  "./driver/ibench", benchmark: "Set", benchtime: "100x",
+		metric: "ns/op", scale: 1e-6, unit: "ms", most: 5,
+	},
+	{
+		name: "kernel at intensity 0",
+		pkg:  "./driver/ibench", benchmark: "Idle", benchtime: "20x",
+		metric: "%cpu", scale: 1, unit: "% of a core", most: 1,
+	},
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestBadModule runs the check on a module that breaks the rules on purpose.
+func TestBadModule(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := run(t.Context(), "testdata/bad", &out)
+	if !errors.Is(err, errViolations) {
+		t.Fatalf("error %v, want violations", err)
+	}
+	want := []string{
+		"placer/engine/a.go:6: time.Now: time is an argument in pure layers",
+		"placer/policy (deciding) imports placer/sim/truth (worlds): policies, classifiers and models are pure",
+		"placer/policy imports placer/clustertest: test support is imported by tests only",
+		"placer/policy/a.go:13: time.Sleep: time is an argument in pure layers",
+		"placer/policy/a.go:15: rand.IntN: randomness is an argument in pure layers",
+		"placer/policy/a.go:15: time.Since: time is an argument in pure layers",
+		"placer/surprise is in no layer",
+		"profiler/interference (words) imports placer/cluster (words): interference is the vocabulary",
+		"profiler/stat (arithmetic) imports profiler/interference (words): arithmetic works on floats",
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	slices.Sort(lines)
+	if len(lines) != len(want) {
+		t.Fatalf("%d violations, want %d:\n%s", len(lines), len(want), out.String())
+	}
+	for i, line := range lines {
+		if !strings.HasPrefix(line, want[i]) {
+			t.Errorf("violation %q, want %q…", line, want[i])
+		}
+	}
+}
+
+func TestProductsLinkOnlyMPL(t *testing.T) {
+	t.Parallel()
+	c := checker{module: "example.org/m"}
+	found := c.checkProducts([]listed{{ImportPath: "example.org/m/placer/cmd/nomad-placer", Deps: []string{
+		"fmt", "github.com/hashicorp/nomad/api", "github.com/hashicorp/nomad/api/contexts",
+		"github.com/hashicorp/nomad/plugins/base/proto", "github.com/hashicorp/nomad/plugins/base",
+		"github.com/hashicorp/nomad/nomad/structs",
+	}}})
+	if len(found) != 2 || !strings.Contains(found[0], "links github.com/hashicorp/nomad/plugins/base,") || !strings.Contains(found[1], "nomad/structs") {
+		t.Errorf("found %q, want plugins/base and nomad/structs", found)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"a/b", "a/b", true},
+		{"a/b", "a/b/c", false},
+		{"a/...", "a", true},
+		{"a/...", "a/b/c", true},
+		{"a/...", "ab", false},
+		{"...", "x/y", true},
+		{".../*test", "placer/policy/policytest", true},
+		{".../*test", "placer/policy", false},
+		{"*/cmd/...", "driver/cmd/x", true},
+		{"*/cmd/...", "cmd/x", false},
+		{"*/cmd/...", "placer/engine/cmd", false},
+	} {
+		if got := matches(c.pattern, c.path); got != c.want {
+			t.Errorf("%q covers %q: %t, want %t", c.pattern, c.path, got, c.want)
+		}
+	}
+}
+
+// TestExternal checks that only the standard library is free.
+func TestExternal(t *testing.T) {
+	t.Parallel()
+	c := checker{module: "example.org/m"}
+	r, ok := ruleFor("placer/numeric/pq")
+	if !ok {
+		t.Fatal("no rule for arithmetic")
+	}
+	for imported, allowed := range map[string]bool{
+		"math": true, "gonum.org/v1/gonum/mat": true, "gonum.org/v1/gonumother": false, "go.etcd.io/bbolt": false,
+	} {
+		if got := c.checkImport("placer/numeric/pq", r, imported) == ""; got != allowed {
+			t.Errorf("arithmetic imports %s: allowed %t, want %t", imported, got, allowed)
+		}
+	}
+}

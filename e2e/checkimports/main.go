@@ -1,0 +1,89 @@
+// Command checkimports enforces the house's import direction, the purity of its
+// deciding layers, and the licenses of what the shipped binaries link. The rules
+// are the table in rules.go. It prints one line per violation and exits 1.
+//
+//	go run ./e2e/checkimports
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+func main() {
+	if err := run(context.Background(), ".", os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "check-imports:", err)
+		os.Exit(1)
+	}
+}
+
+// errViolations says that violations were printed.
+var errViolations = errors.New("the house's rules are broken; see above")
+
+// run checks the module whose root is dir.
+func run(ctx context.Context, dir string, out io.Writer) error {
+	packages, err := list(ctx, dir, "./...")
+	if err != nil {
+		return err
+	}
+	c, err := newChecker(packages)
+	if err != nil {
+		return err
+	}
+	found := c.checkImports(packages)
+	impure, err := c.checkPurity(packages)
+	if err != nil {
+		return err
+	}
+	found = append(found, impure...)
+	shipped, err := c.listProducts(ctx, dir, packages)
+	if err != nil {
+		return err
+	}
+	found = append(found, c.checkProducts(shipped)...)
+	for _, problem := range found {
+		fmt.Fprintln(out, problem)
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%d violations: %w", len(found), errViolations)
+	}
+	fmt.Fprintf(out, "check-imports: %d packages keep the rules\n", len(packages))
+	return nil
+}
+
+func newChecker(packages []listed) (checker, error) {
+	for _, p := range packages {
+		if p.Module != nil {
+			return checker{module: p.Module.Path}, nil
+		}
+	}
+	return checker{}, errors.New("no packages of a module here")
+}
+
+// listProducts lists the shipped mains that exist, with all they link. A main
+// whose dependencies cannot be listed proves nothing, so that is an error.
+func (c checker) listProducts(ctx context.Context, dir string, packages []listed) ([]listed, error) {
+	var present []string
+	for _, p := range packages {
+		if path, ok := c.inside(p.ImportPath); ok && slices.Contains(products, path) {
+			present = append(present, p.ImportPath)
+		}
+	}
+	if len(present) == 0 {
+		return nil, nil
+	}
+	shipped, err := list(ctx, dir, present...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range shipped {
+		if len(p.DepsErrors) > 0 {
+			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.DepsErrors[0].Err)
+		}
+	}
+	return shipped, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+// rule says what the packages it covers may import from this module. The first
+// rule that covers a package is its rule.
+type rule struct {
+	layer string
+	// packages are paths inside the module; "x/..." covers x and all below it,
+	// "*/cmd/..." any first folder, and ".../*test" every package whose name ends
+	// in "test".
+	packages []string
+	// may lists what may be imported, in the same form.
+	may []string
+	// external lists the modules and packages outside this one that may be
+	// imported, by prefix; nil allows all. The standard library always may be.
+	external []string
+	// pure forbids the wall clock and global randomness:
+	// time and randomness are arguments.
+	pure bool
+	// because is the sentence a violation is explained with.
+	because string
+}
+
+// The groups of packages the rules speak of.
+var (
+	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}
+	arithmetic = []string{"placer/numeric/...", "profiler/stat"}
+	measuring  = []string{"profiler/..."}
+	deciding   = []string{
+		"placer/classify/...", "placer/predict/...", "placer/policy/...",
+		"placer/admission/...", "placer/provision/...", "placer/consolidate/...",
+	}
+)
+
+// rules is the house's table of who may import whom: words ← arithmetic ←
+// measuring and deciding ← engine ← worlds ← edges ← mains. Order matters.
+var rules = []rule{
+	{
+		layer: "mains", packages: []string{"*/cmd/...", "e2e/...", "examples/..."}, may: []string{"..."},
+	},
+	{
+		layer: testSupport, packages: []string{".../*test"}, may: []string{"..."},
+		because: "test support is imported by tests only",
+	},
+	{
+		layer: "words", packages: []string{"profiler/interference"}, external: []string{}, pure: true,
+		because: "interference is the vocabulary everything else builds on",
+	},
+	{
+		layer: "words", packages: []string{"profiler/performance", "profiler/profile"}, pure: true,
+		may: []string{"profiler/interference", "profiler/performance"}, external: []string{},
+		because: "the words know no arithmetic and no world",
+	},
+	{
+		layer: "words", packages: []string{"placer/cluster"}, pure: true,
+		may: []string{"profiler/interference", "profiler/performance", "profiler/profile"}, external: []string{"github.com/hashicorp/go-version"},
+		because: "the words know no arithmetic and no world",
+	},
+	{
+		layer: "arithmetic", packages: arithmetic, may: arithmetic, external: []string{"gonum.org/v1/gonum"}, pure: true,
+		because: "arithmetic works on floats and matrices and knows no domain type",
+	},
+	{
+		layer: "measuring", packages: measuring, may: measuring,
+		because: "profiler never imports placer: measuring must not depend on deciding",
+	},
+	{
+		layer: "deciding", packages: []string{"placer/predict/..."}, pure: true,
+		may: concat(words, arithmetic, []string{"profiler/workload/...", "placer/predict/..."}), external: []string{"gonum.org/v1/gonum"},
+		because: "models are pure: state, time and randomness are arguments",
+	},
+	{
+		layer: "deciding", packages: deciding, pure: true,
+		may: concat(words, arithmetic, []string{"profiler/workload/...", "profiler/training/...", "placer/predict/..."}), external: []string{"gonum.org/v1/gonum"},
+		because: "policies, classifiers and models are pure and see no world, no engine and not each other (except predict)",
+	},
+	{
+		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding),
+		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
+	},
+	{
+		layer: "worlds", packages: []string{"placer/sim/..."},
+		may:     concat(words, arithmetic, []string{"profiler/...", "placer/sim/..."}),
+		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
+	},
+	{
+		layer: "worlds", packages: []string{"placer/nomadapi/..."},
+		may:     concat(words, []string{"profiler/...", "placer/nomadapi/..."}),
+		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
+	},
+	{
+		layer: "edges", packages: []string{"driver/..."}, may: concat(words, []string{"profiler/...", "driver/..."}),
+		because: "the driver measures and presses; it decides nothing",
+	},
+	{
+		layer: "edges", packages: []string{"hcl/..."}, may: concat(words, []string{"profiler/probe", "hcl/..."}),
+		because: "hcl turns text into words",
+	},
+	{
+		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"placer/dashboard/..."}),
+		because: "the dashboard shows records and decides nothing",
+	},
+	{
+		layer: "edges", packages: []string{"placer/dev/..."}, may: []string{"placer/dev/..."},
+		because: "the load generator stands alone",
+	},
+}
+
+// testSupport is the layer of packages that only tests and other test support may
+// import. As with net/http/httptest, their names end in "test".
+const testSupport = "test support"
+
+// products are the mains that are shipped. They may link only the Nomad
+// packages of nomadMPL: the rest of Nomad is under the Business Source License.
+var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
+
+// nomadPrefix begins the paths that nomadMPL is a list of exceptions from. The
+// api module has a license file of its own, MPL-2.0.
+const nomadPrefix = "github.com/hashicorp/nomad/"
+
+var nomadMPL = []string{
+	"github.com/hashicorp/nomad/api/...",
+	"github.com/hashicorp/nomad/plugins/base/proto",
+	"github.com/hashicorp/nomad/plugins/drivers/proto",
+	"github.com/hashicorp/nomad/plugins/shared/hclspec",
+	"github.com/hashicorp/nomad/plugins/shared/structs/proto",
+}
+
+func concat(lists ...[]string) []string {
+	var all []string
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}

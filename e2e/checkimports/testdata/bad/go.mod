@@ -1,0 +1,3 @@
+module example.org/bad
+
+go 1.26

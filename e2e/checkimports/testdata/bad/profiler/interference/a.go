@@ -1,0 +1,3 @@
+package interference
+
+import _ "example.org/bad/placer/cluster"

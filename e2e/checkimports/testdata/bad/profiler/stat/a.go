@@ -1,0 +1,3 @@
+package stat
+
+import _ "example.org/bad/profiler/interference"

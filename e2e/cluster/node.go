@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// Node is what is known of one client of a running cluster.
+type Node struct {
+	Client        // as configured
+	ID     string // Nomad's node ID
+	Addr   string // http://127.0.0.1:port of the client agent
+	Log    string // the agent's log file
+}
+
+// Addr is the server's HTTP address: NOMAD_ADDR, and the web UI under /ui.
+func (c *Cluster) Addr() string { return c.server.addr }
+
+// Token is the management token, or empty without access control.
+func (c *Cluster) Token() string { return c.token }
+
+// API is a client of the server's API that carries the token.
+func (c *Cluster) API() *api.Client { return c.api }
+
+// Nomad is the path of the binary in use.
+func (c *Cluster) Nomad() string { return c.config.Nomad }
+
+// Dir is the run's folder: <agent>/agent.log, <agent>/data, <agent>/config.
+func (c *Cluster) Dir() string { return c.config.runDir() }
+
+// RunID names the run for Clean.
+func (c *Cluster) RunID() string { return c.config.RunID }
+
+// Env returns an environment in which the nomad command line talks to the
+// cluster: the given one without other Nomad settings.
+func (c *Cluster) Env(base []string) []string {
+	env := append(agentEnv(base), "NOMAD_ADDR="+c.Addr())
+	if c.token != "" {
+		env = append(env, "NOMAD_TOKEN="+c.token)
+	}
+	return env
+}
+
+// Clients is the number of clients.
+func (c *Cluster) Clients() int { return len(c.clients) }
+
+// Client describes client i, in the order of Config.Clients.
+func (c *Cluster) Client(i int) Node {
+	a := c.clients[i]
+	return Node{Client: c.config.Clients[i], ID: c.nodeIDs[i], Addr: a.addr, Log: a.logFile()}
+}
+
+// ClientNamed returns the number of the client with a name.
+func (c *Cluster) ClientNamed(name string) (int, bool) {
+	i := slices.IndexFunc(c.config.Clients, func(cl Client) bool { return cl.Name == name })
+	return i, i >= 0
+}
+
+// TaskGroup is the control group, as seen from outside the node, below which
+// Nomad puts the tasks of client i, for a v1 controller (ignored under v2).
+func (c *Cluster) TaskGroup(i int, controller string) string {
+	return filepath.Join(c.hierarchies.path(controller, c.clients[i].group), c.hierarchies.tasksGroup())
+}
+
+// Processes lists the processes on client i: the agent, its plugins, the tasks.
+func (c *Cluster) Processes(i int) ([]int, error) {
+	return c.hierarchies.processes(c.clients[i].group)
+}
+
+// StopClient shuts the agent of client i down in order. Its tasks run on.
+func (c *Cluster) StopClient(ctx context.Context, i int) error {
+	return c.clients[i].signal(ctx, syscall.SIGINT)
+}
+
+// KillClient kills the agent of client i. Its tasks run on.
+func (c *Cluster) KillClient(ctx context.Context, i int) error {
+	return c.clients[i].signal(ctx, syscall.SIGKILL)
+}
+
+// LoseClient ends everything on client i at once, as if its power failed.
+func (c *Cluster) LoseClient(ctx context.Context, i int) error {
+	a := c.clients[i]
+	if err := a.signal(ctx, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if err := c.hierarchies.killGroup(a.group); err != nil {
+		return fmt.Errorf("lose client %s: %w", a.name, err)
+	}
+	return nil
+}
+
+// RestartClient starts the agent of client i again, over the same data and in
+// the same namespaces, and waits until the node is ready. A running agent is
+// stopped first.
+func (c *Cluster) RestartClient(ctx context.Context, i int) error {
+	a := c.clients[i]
+	if err := c.StopClient(ctx, i); err != nil {
+		return err
+	}
+	if err := a.start(c.starter, c.hierarchies, c.config.Nomad); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.config.StartTimeout)
+	defer cancel()
+	if err := a.waitAnswer(ctx); err != nil {
+		return c.withLog(err, a)
+	}
+	return c.waitNode(ctx, i)
+}
+
+// waitAnswer waits until the agent's own HTTP API answers: until then the server
+// may still believe in the agent's former life.
+func (a *agent) waitAnswer(ctx context.Context) error {
+	client, err := api.NewClient(&api.Config{Address: a.addr})
+	if err != nil {
+		return fmt.Errorf("agent %s: %w", a.name, err)
+	}
+	return poll(ctx, "agent "+a.name, func(ctx context.Context) (bool, error) {
+		if err := a.failed(); err != nil {
+			return false, err
+		}
+		_, err := client.Agent().Health()
+		return err == nil, nil
+	})
+}

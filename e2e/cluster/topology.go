@@ -1,0 +1,34 @@
+package cluster
+
+// SlowQuota is the CPU share of the emulated slow machine of Topology.
+const SlowQuota = 0.4
+
+// Topology returns the three clients of the demo and the tests for a machine
+// whose logical CPUs are listed: alpha and beta get halves of the CPUs (of all
+// but the last where there are three or more), and gamma the last CPU with
+// SlowQuota of its time.
+//
+// On two CPUs beta and gamma share CPU 1: their tasks are neighbours although
+// their nodes differ. On one CPU all three share it. The classes "fast-a",
+// "fast-b" and "slow" are names; only the CPU sets and the quota are real.
+func Topology(cpus []int) []Client {
+	alpha, beta, gamma := splitCPUs(cpus)
+	return []Client{
+		{Name: "alpha", Class: "fast-a", CPUs: alpha},
+		{Name: "beta", Class: "fast-b", CPUs: beta},
+		{Name: "gamma", Class: "slow", CPUs: gamma, CPUQuota: SlowQuota},
+	}
+}
+
+func splitCPUs(cpus []int) (alpha, beta, gamma []int) {
+	n := len(cpus)
+	if n < 2 {
+		return cpus, cpus, cpus
+	}
+	fast := cpus
+	if n > 2 {
+		fast = cpus[:n-1]
+	}
+	half := (len(fast) + 1) / 2
+	return fast[:half], fast[half:], cpus[n-1:]
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
+)
+
+// nomadFlags name the Nomad to talk to, as Nomad's own command line does. What
+// is empty comes from NOMAD_ADDR, NOMAD_TOKEN, NOMAD_NAMESPACE, NOMAD_REGION
+// and Nomad's TLS variables.
+type nomadFlags struct {
+	address, token, namespace, region string
+	holdPool, runPool                 string
+}
+
+func (n *nomadFlags) add(f *flag.FlagSet) {
+	f.StringVar(&n.address, "address", "", "Nomad's `address`. Also NOMAD_ADDR; else http://127.0.0.1:4646.")
+	f.StringVar(&n.token, "token", "", "ACL `token`. Also NOMAD_TOKEN.")
+	f.StringVar(&n.namespace, "namespace", "", "`Namespace` of the job. Also NOMAD_NAMESPACE; else default.")
+	f.StringVar(&n.region, "region", "", "Nomad `region`. Also NOMAD_REGION.")
+}
+
+func (n *nomadFlags) addPools(f *flag.FlagSet) {
+	f.StringVar(&n.holdPool, "hold-pool", nomadapi.DefaultHoldPool, "Node `pool` without nodes in which jobs wait.")
+	f.StringVar(&n.runPool, "run-pool", nomadapi.DefaultRunPool, "Node `pool` that held jobs are released into.")
+}
+
+// client opens Nomad's API.
+func (n *nomadFlags) client() (*api.Client, error) {
+	c := api.DefaultConfig()
+	set(&c.Address, n.address)
+	set(&c.SecretID, n.token)
+	set(&c.Namespace, n.namespace)
+	set(&c.Region, n.region)
+	client, err := api.NewClient(c)
+	if err != nil {
+		return nil, fmt.Errorf("nomad at %s: %w", c.Address, err)
+	}
+	return client, nil
+}
+
+func set(to *string, v string) {
+	if v != "" {
+		*to = v
+	}
+}
+
+// jobNamespace is the namespace a job is looked for in.
+func (n *nomadFlags) jobNamespace(s *shell) string {
+	for _, v := range []string{n.namespace, s.getenv("NOMAD_NAMESPACE")} {
+		if v != "" && v != api.AllNamespacesNamespace {
+			return v
+		}
+	}
+	return api.DefaultNamespace
+}
+
+// world opens the same view of Nomad that the agent has.
+func (n *nomadFlags) world() (*nomadapi.World, error) {
+	return nomadapi.New(nomadapi.Options{
+		Address: n.address, Token: n.token, Region: n.region,
+		HoldPool: n.holdPool, RunPool: n.runPool,
+		Decode: decodeBlock, Probe: newProbe,
+	})
+}
+
+// blockOptions tell the reader of performance blocks which policies there are,
+// and let the probes check what only they know.
+func blockOptions() hcl.Options {
+	var policies []string
+	for _, p := range policy.Policies() {
+		policies = append(policies, p.Name)
+	}
+	return hcl.Options{Policies: policies, ValidateProbe: validateProbe}
+}
+
+func validateProbe(spec performance.ProbeSpec, target performance.Target) error {
+	d, ok := probe.Lookup(spec.Type)
+	if !ok {
+		return fmt.Errorf("unknown probe %q; known: %s", spec.Type, probe.Names())
+	}
+	return d.Validate(spec, target)
+}
+
+// decodeBlock is how the agent reads a performance text out of a job.
+func decodeBlock(text, file string) (performance.Spec, []string, error) {
+	return blockOptions().Decode([]byte(text), file)
+}
+
+func newProbe(spec performance.ProbeSpec, reach probe.Reach, task string) (probe.Probe, error) {
+	d, ok := probe.Lookup(spec.Type)
+	if !ok {
+		return nil, fmt.Errorf("unknown probe %q; known: %s", spec.Type, probe.Names())
+	}
+	return d.New(spec, reach, task)
+}
+
+// decodeNumbers reads JSON without losing digits of large numbers: a job's
+// durations are nanoseconds.
+func decodeNumbers(data []byte, out any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode(out)
+}
+
+// isNotFound reports that Nomad has no such thing.
+func isNotFound(err error) bool {
+	var answer api.UnexpectedResponseError
+	return errors.As(err, &answer) && answer.HasStatusCode() && answer.StatusCode() == 404
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+	"github.com/nomad-placer/nomad-placer/profiler/store/bolt"
+	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+)
+
+// agentFlags override the configuration file.
+type agentFlags struct {
+	nomad     nomadFlags
+	file      string
+	listen    string
+	dashboard string
+	nomadUI   string
+	policy    string
+	hold      time.Duration
+	holdPool  string
+	runPool   string
+	bolt      string
+	logLevel  string
+	logJSON   bool
+}
+
+func agentCommand() *command {
+	return &command{
+		name: "agent", synopsis: "Run the placer beside a Nomad cluster",
+		about: "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs. Flags override the configuration file.",
+		setup: func(f *flag.FlagSet) runner {
+			a := &agentFlags{}
+			a.nomad.add(f)
+			f.StringVar(&a.file, "config", "", "Configuration `file`.")
+			f.StringVar(&a.listen, "listen", "", "Serve the pages at this `host:port`.")
+			f.StringVar(&a.dashboard, "dashboard-url", "", "Where browsers find the pages: a `URL`.")
+			f.StringVar(&a.nomadUI, "nomad-ui", "", "Where browsers find Nomad's web UI: a `URL`, for links. Else Nomad's address.")
+			f.StringVar(&a.policy, "policy", "", "Placement `policy` of jobs that name none.")
+			f.DurationVar(&a.hold, "hold", 0, "Hold deadline of jobs that name none.")
+			f.StringVar(&a.holdPool, "hold-pool", "", "Node `pool` without nodes in which jobs wait.")
+			f.StringVar(&a.runPool, "run-pool", "", "Node `pool` that held jobs are released into.")
+			f.StringVar(&a.bolt, "bolt", "", "Keep records in this `file` instead of Nomad Variables: one agent only.")
+			f.StringVar(&a.logLevel, "log-level", "", "Least severity logged: trace, debug, info, warn or error.")
+			f.BoolVar(&a.logJSON, "log-json", false, "Log as JSON.")
+			return func(ctx context.Context, s *shell, _ []string) error { return runAgent(ctx, s, a) }
+		},
+	}
+}
+
+// config is the file with the flags over it.
+func (a *agentFlags) config() (jobhcl.AgentConfig, error) {
+	c := jobhcl.DefaultAgentConfig()
+	if a.file != "" {
+		source, err := os.ReadFile(a.file)
+		if err != nil {
+			return c, fmt.Errorf("configuration: %w", err)
+		}
+		if c, err = blockOptions().DecodeAgentConfig(source, a.file); err != nil {
+			return c, err
+		}
+	}
+	set(&c.Listen, a.listen)
+	set(&c.DashboardURL, a.dashboard)
+	set(&c.Policy, a.policy)
+	set(&c.Pools.Hold, a.holdPool)
+	set(&c.Pools.Run, a.runPool)
+	set(&c.LogLevel, a.logLevel)
+	if a.hold > 0 {
+		c.Hold = a.hold
+	}
+	if a.bolt != "" {
+		c.Store = jobhcl.StoreConfig{Kind: jobhcl.StoreBolt, Path: a.bolt}
+	}
+	return c, nil
+}
+
+// levelTrace is below debug, as in Nomad.
+const levelTrace = slog.LevelDebug - 4
+
+func newLog(s *shell, level string, asJSON bool) (*slog.Logger, error) {
+	levels := map[string]slog.Level{"trace": levelTrace, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	l, ok := levels[strings.ToLower(level)]
+	if !ok {
+		return nil, usageError("unknown log level %q; known: trace, debug, info, warn, error", level)
+	}
+	options := &slog.HandlerOptions{Level: l}
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(s.err, options)), nil
+	}
+	return slog.New(slog.NewTextHandler(s.err, options)), nil
+}
+
+// agent is a replica and its parts.
+type agent struct {
+	config  jobhcl.AgentConfig
+	log     *slog.Logger
+	world   *nomadapi.World
+	store   store.Store
+	engine  *engine.Engine
+	pages   http.Handler
+	address string // of the pages, for browsers
+}
+
+func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
+	config, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := newLog(s, config.LogLevel, a.logJSON)
+	if err != nil {
+		return err
+	}
+	g, err := newAgent(s, a, config, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := g.store.Close(); err != nil {
+			log.Warn("closing the store", "error", err)
+		}
+	}()
+	return g.run(ctx)
+}
+
+func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
+	g := &agent{config: config, log: log, address: strings.TrimSuffix(config.DashboardURL, "/")}
+	var err error
+	g.world, err = nomadapi.New(nomadapi.Options{
+		Address: a.nomad.address, Token: a.nomad.token, Region: a.nomad.region,
+		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run,
+		Decode: decodeBlock, Probe: newProbe, Logger: log, Clock: clock{s},
+		// The engine exists before any profile runs.
+		OnProgress: func(id string, p profiler.Progress) { g.engine.Progress(id, p) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if g.store, err = openStore(config.Store, g.world, a.nomad.jobNamespace(s)); err != nil {
+		return nil, err
+	}
+	if g.engine, err = engine.New(g.engineConfig(s)); err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
+	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine}, dashboard.Options{
+		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
+	return g, nil
+}
+
+// nomadUI is where the pages link to.
+func (g *agent) nomadUI(a *agentFlags) string {
+	if a.nomadUI != "" {
+		return strings.TrimSuffix(a.nomadUI, "/")
+	}
+	u, err := url.Parse(g.world.API().Address())
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
+		return "" // a socket in a task's directory: no browser reaches that
+	}
+	return strings.TrimSuffix(u.String(), "/")
+}
+
+func openStore(c jobhcl.StoreConfig, world *nomadapi.World, namespace string) (store.Store, error) {
+	if c.Kind == jobhcl.StoreBolt {
+		return bolt.Open(c.Path)
+	}
+	return nomadvars.New(world.API(), nomadvars.Options{Prefix: c.Path, Namespace: namespace})
+}
+
+func (g *agent) engineConfig(s *shell) engine.Config {
+	c := engine.Config{
+		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
+		Policy: g.config.Policy, Columns: g.config.Columns, Hold: g.config.Hold,
+		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources,
+	}
+	if g.address != "" {
+		c.Link = func(w cluster.WorkloadID) string { return g.address + dashboard.JobPath(w) }
+		c.Chart = func(w cluster.WorkloadID) string { return g.address + dashboard.ChartPath(w) }
+	}
+	return c
+}
+
+// The times of starting and stopping.
+const (
+	startRetry    = 2 * time.Second
+	shutdownGrace = 5 * time.Second
+	readLimit     = 10 * time.Second // of a request's header
+)
+
+// run serves until ctx ends or a part fails, and then stops the rest.
+func (g *agent) run(ctx context.Context) error {
+	listener, err := net.Listen("tcp", g.config.Listen)
+	if err != nil {
+		return fmt.Errorf("pages: %w", err)
+	}
+	g.log.Info("nomad-placer agent started", "version", version, "listen", listener.Addr().String(), "store", g.config.Store.Kind,
+		"hold_pool", g.config.Pools.Hold, "run_pool", g.config.Pools.Run, "policy", g.config.Policy)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	parts := []func(context.Context) error{
+		func(ctx context.Context) error { return g.serve(ctx, listener) },
+		g.world.Watch,
+		g.engine.WatchDeadlines,
+		g.lead,
+	}
+	ended := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() { ended <- part(ctx) }()
+	}
+	var errs []error
+	for range parts {
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			errs = append(errs, err)
+		}
+		cancel() // one part's end is the agent's end
+	}
+	g.log.Info("nomad-placer agent stopped")
+	return errors.Join(errs...)
+}
+
+func (g *agent) serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: g.pages, ReadHeaderTimeout: readLimit,
+		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("pages: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		return fmt.Errorf("pages: %w", err)
+	}
+	return nil
+}
+
+// lead runs the engine whenever this replica is the leader. A file store has
+// one agent, which needs no election.
+func (g *agent) lead(ctx context.Context) error {
+	if g.config.Store.Kind == jobhcl.StoreBolt {
+		return g.leading(ctx)
+	}
+	return g.world.NewElector(g.leaderAddress()).Run(ctx, g.leading)
+}
+
+func (g *agent) leaderAddress() string {
+	if g.address != "" {
+		return g.address
+	}
+	return g.config.Listen
+}
+
+func (g *agent) leading(ctx context.Context) error {
+	if err := g.ensurePool(ctx); err != nil {
+		return err
+	}
+	for {
+		err := g.engine.Run(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			return nil
+		}
+		g.log.Error("the engine stopped; starting it again", "error", err)
+		if err := g.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// ensurePool waits for a Nomad that answers: the agent may start before it.
+func (g *agent) ensurePool(ctx context.Context) error {
+	for {
+		_, err := g.world.EnsureHoldPool(ctx)
+		if err == nil {
+			return nil
+		}
+		g.log.Warn("the hold pool is not ready; trying again", "error", err)
+		if err := g.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *agent) pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(startRetry):
+		return nil
+	}
+}

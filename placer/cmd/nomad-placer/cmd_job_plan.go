@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+)
+
+// planReport is what `job plan -json` prints.
+type planReport struct {
+	Decisions  []cluster.Decision   `json:"decisions"`
+	Unprofiled []cluster.WorkloadID `json:"unprofiled,omitempty"`
+	Nomad      *api.JobPlanResponse `json:"nomad"`
+	Problems   []string             `json:"problems,omitempty"`
+}
+
+func jobPlanCommand() *command {
+	return &command{
+		name: "job plan", arguments: "FILE", synopsis: "Show what submitting a job would do",
+		about:   "Prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
+		minArgs: 1, maxArgs: 1,
+		setup: func(f *flag.FlagSet) runner {
+			r := &jobRun{}
+			r.from.add(f)
+			r.from.addPools(f)
+			r.vars.add(f)
+			r.out.add(f)
+			return func(ctx context.Context, s *shell, args []string) error { return planJob(ctx, s, r, args[0]) }
+		},
+	}
+}
+
+func planJob(ctx context.Context, s *shell, r *jobRun, file string) error {
+	client, err := r.from.client()
+	if err != nil {
+		return err
+	}
+	job, held, err := r.prepare(ctx, s, client, file)
+	if err != nil {
+		return err
+	}
+	var report planReport
+	if held {
+		if err := preview(ctx, s, r, job.body, &report); err != nil {
+			return err
+		}
+		if job.body, err = rewritten(job.body, r.from.holdPool, r.from.runPool, report.Decisions); err != nil {
+			return err
+		}
+	}
+	if report.Nomad, err = nomadPlan(ctx, client, job.body); err != nil {
+		return err
+	}
+	if r.out.json {
+		return printJSON(s.out, report)
+	}
+	p := r.out.page(s)
+	planPage(p, report)
+	return p.print(s.out)
+}
+
+// preview asks the placer's own engine, over the live cluster and its records.
+func preview(ctx context.Context, s *shell, r *jobRun, body map[string]any, report *planReport) error {
+	opened, err := r.from.open(s)
+	if err != nil {
+		return err
+	}
+	records, ok := opened.(engineRecords)
+	if !ok {
+		return errors.New("a plan needs Nomad itself: leave out -placer-address and NOMAD_PLACER_ADDR")
+	}
+	world, err := r.from.world()
+	if err != nil {
+		return err
+	}
+	job := world.ReadJob(body)
+	job.RunPool = r.from.runPool
+	report.Problems = job.Problems
+	report.Decisions, report.Unprofiled, err = records.engine.Preview(ctx, job)
+	return err
+}
+
+// rewritten is the job as the placer would register it.
+func rewritten(body map[string]any, holdPool, runPool string, decisions []cluster.Decision) (map[string]any, error) {
+	placed := make([]cluster.Decision, 0, len(decisions))
+	for _, d := range decisions {
+		if d.Outcome == cluster.Placed {
+			placed = append(placed, d)
+		}
+	}
+	return nomadapi.Rewrite(body, cluster.Plan{Job: cluster.Job{RunPool: runPool}, Decisions: placed}, holdPool)
+}
+
+func nomadPlan(ctx context.Context, client *api.Client, body map[string]any) (*api.JobPlanResponse, error) {
+	id, _ := body["ID"].(string)
+	namespace, _ := body["Namespace"].(string)
+	var raw json.RawMessage
+	request := map[string]any{"Job": body, "Diff": true}
+	write := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
+	if _, err := client.Raw().Write("/v1/job/"+url.PathEscape(id)+"/plan", request, &raw, write); err != nil {
+		return nil, fmt.Errorf("asking Nomad for a plan: %w", err)
+	}
+	var answer api.JobPlanResponse
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, fmt.Errorf("nomad's answer: %w", err)
+	}
+	return &answer, nil
+}
+
+func planPage(p *page, report planReport) {
+	unprofiled := map[cluster.WorkloadID]bool{}
+	for _, w := range report.Unprofiled {
+		unprofiled[w] = true
+	}
+	for _, problem := range report.Problems {
+		p.item(warn, problem)
+	}
+	for _, d := range report.Decisions {
+		planDecision(p, d, unprofiled[d.Workload])
+	}
+	p.section("Nomad's plan")
+	printDiff(p, report.Nomad.Diff)
+	printPlacements(p, report.Nomad)
+	if w := strings.TrimSpace(report.Nomad.Warnings); w != "" {
+		p.item(warn, w)
+	}
+}
+
+func planDecision(p *page, d cluster.Decision, unprofiled bool) {
+	p.line(heading(d.Workload.Job+" / "+d.Workload.Group), outcomeCell(d.Outcome))
+	p.fact("Target", wording.Target(d.Target))
+	p.fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
+	p.fact("Why", d.Reason)
+	if unprofiled {
+		p.fact("Profile", "none is stored: the workload would be profiled first, and the decision may change")
+	} else {
+		p.fact("Profile", shorten(d.ProfileKey, 20))
+	}
+	explainWarnings(p, d)
+	explainCandidates(p, d)
+	explainRejections(p, d)
+	p.b.WriteByte('\n')
+}

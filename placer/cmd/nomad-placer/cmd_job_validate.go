@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+
+	"github.com/hashicorp/nomad/api"
+
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+)
+
+// validation is what `job validate -json` prints.
+type validation struct {
+	Valid       bool               `json:"valid"`
+	Diagnostics jobhcl.Diagnostics `json:"diagnostics"`
+	Nomad       []string           `json:"nomad,omitempty"` // what Nomad says beyond ours
+}
+
+func jobValidateCommand() *command {
+	return &command{
+		name: "job validate", arguments: "FILE", synopsis: "Check a job file and its performance blocks",
+		about: "Checks every performance block of a job file, and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
+			"With -offline Nomad is not asked.",
+		minArgs: 1, maxArgs: 1,
+		setup: func(f *flag.FlagSet) runner {
+			var nomad nomadFlags
+			var vars variableFlags
+			var out outputFlags
+			nomad.add(f)
+			vars.add(f)
+			out.add(f)
+			offline := f.Bool("offline", false, "Check the performance blocks only, without a Nomad.")
+			return func(ctx context.Context, s *shell, args []string) error {
+				job, err := readJobFile(s, args[0], &vars)
+				if err != nil {
+					return err
+				}
+				var nomadSays []string
+				if !*offline && !job.diagnostic.HasErrors() {
+					if nomadSays, err = askNomad(ctx, s, &nomad, job); err != nil {
+						return err
+					}
+				}
+				return printValidation(s, &out, job, nomadSays)
+			}
+		},
+	}
+}
+
+// askNomad returns what Nomad finds wrong with the job. Problems of texts in
+// meta, which only show once Nomad has read the file, join the job's own.
+func askNomad(ctx context.Context, s *shell, nomad *nomadFlags, job *jobFile) ([]string, error) {
+	client, err := nomad.client()
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := job.parse(ctx, client, nomad.jobNamespace(s))
+	if job.diagnostic.HasErrors() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	request := map[string]any{"Job": parsed}
+	var answer json.RawMessage
+	if _, err := client.Raw().Write("/v1/validate/job", request, &answer, (&api.WriteOptions{}).WithContext(ctx)); err != nil {
+		return nil, fmt.Errorf("asking Nomad: %w", err)
+	}
+	var found struct{ ValidationErrors []string }
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return nil, fmt.Errorf("nomad's answer: %w", err)
+	}
+	return found.ValidationErrors, nil
+}
+
+func printValidation(s *shell, out *outputFlags, job *jobFile, nomadSays []string) error {
+	valid := !job.diagnostic.HasErrors() && len(nomadSays) == 0
+	if out.json {
+		v := validation{valid, job.diagnostic, nomadSays}
+		if v.Diagnostics == nil {
+			v.Diagnostics = jobhcl.Diagnostics{}
+		}
+		if err := printJSON(s.out, v); err != nil {
+			return err
+		}
+	} else {
+		printProblems(s, job.diagnostic)
+		for _, line := range nomadSays {
+			fmt.Fprintln(s.err, job.name+": error: "+line)
+		}
+	}
+	if !valid {
+		return errTold
+	}
+	if !out.json {
+		fmt.Fprintf(s.out, "%s is valid: %d performance block%s\n", job.name, len(job.specs), plural(len(job.specs)))
+	}
+	return nil
+}
+
+func printProblems(s *shell, ds jobhcl.Diagnostics) {
+	for _, d := range ds {
+		fmt.Fprintln(s.err, d.String())
+	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

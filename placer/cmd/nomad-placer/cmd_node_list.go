@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+func nodeListCommand() *command {
+	return &command{
+		name: "node list", synopsis: "List nodes with headroom and pressure per source",
+		about: "Lists every node. Each source shows headroom/pressure in percent: headroom is the least pressure any resident tolerates, so what a newcomer may cause; pressure is the sum the residents cause, so what a newcomer must stand. A ~ marks nodes with residents whose scores are not known: defaults are assumed for them.",
+		setup: func(f *flag.FlagSet) runner {
+			var from recordFlags
+			var out outputFlags
+			from.add(f)
+			out.add(f)
+			return func(ctx context.Context, s *shell, _ []string) error {
+				nodes, err := readNodes(ctx, s, &from)
+				if err != nil {
+					return err
+				}
+				if out.json {
+					return printJSON(s.out, nodes)
+				}
+				p := out.page(s)
+				nodeTable(p, nodes)
+				return p.print(s.out)
+			}
+		},
+	}
+}
+
+func readNodes(ctx context.Context, s *shell, from *recordFlags) ([]cluster.NodeRecord, error) {
+	r, err := from.open(s)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := r.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(nodes, func(a, b cluster.NodeRecord) int {
+		return cmp.Or(cmp.Compare(a.Node.Name, b.Node.Name), cmp.Compare(a.Node.ID, b.Node.ID))
+	})
+	return nodes, nil
+}
+
+func nodeTable(p *page, nodes []cluster.NodeRecord) {
+	if len(nodes) == 0 {
+		p.line(text("Nomad has no nodes."))
+		return
+	}
+	columns := knownColumns(nodes)
+	header := []string{"Node", "ID", "Configuration", "State", "Residents"}
+	for _, c := range columns {
+		header = append(header, string(c))
+	}
+	rows := make([][]cell, len(nodes))
+	for i, n := range nodes {
+		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: shortID(n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
+		for _, c := range columns {
+			rows[i] = append(rows[i], pressureCell(n, c))
+		}
+	}
+	p.table(header, rows)
+}
+
+func shortID(id cluster.NodeID) string { return string(id[:min(8, len(id))]) }
+
+func readyCell(n cluster.Node) cell {
+	if n.Ready {
+		return cell{text: "ready", hue: good}
+	}
+	return cell{text: "not ready", hue: warn}
+}
+
+// knownColumns are the sources of which at least one node says something.
+func knownColumns(nodes []cluster.NodeRecord) []interference.Source {
+	var out []interference.Source
+	for _, info := range interference.Sources() {
+		if slices.ContainsFunc(nodes, func(n cluster.NodeRecord) bool {
+			return n.Pressure.Tolerated[info.Source].Score.Known() || n.Pressure.Caused[info.Source].Score.Known()
+		}) {
+			out = append(out, info.Source)
+		}
+	}
+	return out
+}
+
+// lowRoom is the room below which a cell is coloured.
+const lowRoom = 20
+
+// pressureCell marks with ~ what rests on assumed scores.
+func pressureCell(n cluster.NodeRecord, s interference.Source) cell {
+	t, okT := n.Pressure.Tolerated[s].Score.Percent()
+	c, okC := n.Pressure.Caused[s].Score.Percent()
+	out := number(whole(t, okT) + "/" + whole(c, okC))
+	if wording.Assumed(n) > 0 {
+		out.text = "~" + out.text
+	}
+	if okT && okC && min(t, 100-c) < lowRoom {
+		out.hue = bad
+	}
+	return out
+}
+
+func whole(v float64, known bool) string {
+	if !known {
+		return "?"
+	}
+	return fmt.Sprintf("%.0f", v)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+)
+
+// policyRow is a policy as -json prints it.
+type policyRow struct {
+	Name         string `json:"name"`
+	Summary      string `json:"summary"`
+	Paper        string `json:"paper,omitempty"`
+	NeedsProfile bool   `json:"needs_profile"`
+}
+
+func policyListCommand() *command {
+	return &command{
+		name: "policy list", synopsis: "List the placement policies",
+		about: "Lists the policies that a performance block or the agent's configuration may name.",
+		setup: func(f *flag.FlagSet) runner {
+			var out outputFlags
+			out.add(f)
+			return func(_ context.Context, s *shell, _ []string) error { return listPolicies(s, &out) }
+		},
+	}
+}
+
+func listPolicies(s *shell, out *outputFlags) error {
+	var list []policyRow
+	var rows [][]cell
+	for _, d := range policy.Policies() {
+		list = append(list, policyRow{d.Name, d.Summary, d.Paper, d.NeedsProfile})
+		paper, profiles := d.Paper, "no"
+		if paper == "" {
+			paper = "baseline"
+		}
+		if d.NeedsProfile {
+			profiles = "yes"
+		}
+		rows = append(rows, []cell{{text: d.Name, hue: bold}, text(profiles), text(paper), text(d.Summary)})
+	}
+	if out.json {
+		return printJSON(s.out, list)
+	}
+	p := out.page(s)
+	p.table([]string{"Policy", "Profiles", "Source", "What it does"}, rows)
+	return p.print(s.out)
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/nomad-placer/nomad-placer/placer/dashboard"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+
+// TestMain lets the scripts run this test binary as nomad-placer, at the time
+// of the fixture and never on a terminal.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"nomad-placer": func() {
+			s := &shell{
+				in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
+				now: dashboardtest.Clock, after: time.After, terminal: os.Getenv("FAKE_TERMINAL") != "",
+			}
+			os.Exit(run(context.Background(), s, os.Args[1:]))
+		},
+	})
+}
+
+// TestScripts runs testdata/script against an agent's pages over fixed records
+// (NOMAD_PLACER_ADDR), the same without any records (EMPTY_PLACER), and a
+// Nomad that only parses and validates (NOMAD_ADDR).
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	full := pages(t, dashboardtest.Fixture())
+	empty := pages(t, &dashboardtest.Records{})
+	nomad := httptest.NewServer(http.HandlerFunc(checkingNomad))
+	t.Cleanup(nomad.Close)
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("NOMAD_PLACER_ADDR", full)
+			e.Setenv("EMPTY_PLACER", empty)
+			e.Setenv("NOMAD_ADDR", nomad.URL)
+			return nil
+		},
+	})
+}
+
+func pages(t *testing.T, r dashboard.Records) string {
+	t.Helper()
+	h, err := dashboard.New(r, dashboard.Options{Now: dashboardtest.Clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// checkingNomad answers what `job validate` asks: any jobspec parses, unless it
+// says "broken", and a job is valid unless it has no groups.
+func checkingNomad(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	body := string(raw)
+	switch {
+	case r.URL.Path == "/v1/jobs/parse" && strings.Contains(body, "broken"):
+		http.Error(w, "input.hcl:2,3-9: Unsupported block type", http.StatusBadRequest)
+	case r.URL.Path == "/v1/jobs/parse" && strings.Contains(body, "performance"):
+		http.Error(w, "input.hcl: the performance block was left in", http.StatusBadRequest)
+	case r.URL.Path == "/v1/jobs/parse":
+		_, _ = w.Write([]byte(`{"ID":"cache","Namespace":"default","TaskGroups":[{"Name":"redis"}]}`))
+	case r.URL.Path == "/v1/validate/job" && strings.Contains(body, "rate = 120"):
+		_, _ = w.Write([]byte(`{"ValidationErrors":["Missing tasks"]}`))
+	case r.URL.Path == "/v1/validate/job":
+		_, _ = w.Write([]byte(`{"ValidationErrors":null}`))
+	default:
+		http.NotFound(w, r)
+	}
+}

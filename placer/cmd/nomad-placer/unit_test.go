@@ -1,0 +1,144 @@
+package main
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+func TestCommandTable(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+		if c.synopsis == "" || c.about == "" || c.setup == nil {
+			t.Errorf("%s has no help", c.name)
+		}
+		if first, _, nested := strings.Cut(c.name, " "); nested && families[first] == "" {
+			t.Errorf("%s: %s is not a family", c.name, first)
+		}
+	}
+	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+		t.Errorf("the table is not sorted or names a command twice: %v", names)
+	}
+}
+
+func TestParseInterspersed(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		raw, args string
+		x         bool
+	}{
+		{"a -x b", "a b", true},
+		{"-x a b", "a b", true},
+		{"a b", "a b", false},
+		{"a -- -x b", "a -x b", false},
+		{"-- -x", "-x", false},
+		{"", "", false},
+	}
+	for _, c := range cases {
+		f := flag.NewFlagSet("t", flag.ContinueOnError)
+		x := f.Bool("x", false, "")
+		args, err := parseInterspersed(f, strings.Fields(c.raw))
+		if err != nil || strings.Join(args, " ") != c.args || *x != c.x {
+			t.Errorf("%q: got %v, x %v, %v", c.raw, args, *x, err)
+		}
+	}
+}
+
+func TestVariableExpression(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"5": `"5"`, `["a", "b"]`: `["a", "b"]`, "{a = 1}": "{a = 1}", "[broken": `"[broken"`,
+		`say "hi" ${x}`: `"say \"hi\" $${x}"`, "": `""`,
+	} {
+		if got := variableExpression(value); got != want {
+			t.Errorf("%q becomes %s, want %s", value, got, want)
+		}
+	}
+}
+
+func TestHoldRefusesAPoolThatWouldBeLost(t *testing.T) {
+	t.Parallel()
+	n := &nomadFlags{holdPool: "placer", runPool: "prod"}
+	for _, pool := range []any{nil, "", "default", "prod", "placer"} {
+		job := map[string]any{"NodePool": pool}
+		if err := hold(job, n); err != nil || job["NodePool"] != "placer" {
+			t.Errorf("pool %v: %v, %v", pool, job, err)
+		}
+	}
+	if err := hold(map[string]any{"NodePool": "gpu"}, n); err == nil {
+		t.Error("the user's own pool was dropped silently")
+	}
+}
+
+func TestTablesKeepThePageWidth(t *testing.T) {
+	t.Parallel()
+	p := &page{}
+	p.table([]string{"A", "N", "Text"}, [][]cell{
+		{text("ü"), number("1"), text(strings.Repeat("word ", 60))},
+		{text("longer"), number("1,000"), text("short")},
+	})
+	var b strings.Builder
+	if err := p.print(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(b.String(), "\n") {
+		if utf8.RuneCountInString(line) > pageWidth || strings.HasSuffix(line, " ") {
+			t.Errorf("%d wide: %q", utf8.RuneCountInString(line), line)
+		}
+	}
+	if !strings.Contains(b.String(), "  ü           1  word") {
+		t.Errorf("columns are not aligned:\n%s", b.String())
+	}
+}
+
+func TestProgressLine(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	fraction, left := 0.5, 12.0
+	e := cluster.Evaluation{Stage: cluster.StageProfile, Message: "measuring", Fraction: &fraction, RemainingSeconds: &left, Deadline: now.Add(90 * time.Second)}
+	want := "profile   ██████████░░░░░░░░░░  50 %  about 12 s left  measuring  (held until in 1 min at most)"
+	if got := progressLine(e, now); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := progressLine(cluster.Evaluation{Stage: cluster.StageHold, Message: "waiting"}, now); got != "hold      waiting" {
+		t.Errorf("what is not known is printed: %q", got)
+	}
+}
+
+func TestPrintDiff(t *testing.T) {
+	t.Parallel()
+	p := &page{}
+	printDiff(p, &api.JobDiff{Type: "Edited", ID: "web", TaskGroups: []*api.TaskGroupDiff{
+		{Type: "Edited", Name: "front", Updates: map[string]uint64{"in-place update": 1},
+			Fields: []*api.FieldDiff{{Type: "Edited", Name: "Count", Old: "1", New: "2", Annotations: []string{"forces create"}}, {Type: "None", Name: "Same"}},
+			Objects: []*api.ObjectDiff{{Type: "Added", Name: "Constraint", Fields: []*api.FieldDiff{{Type: "Added", Name: "RTarget", New: strings.Repeat("n", 200)}}},
+				{Type: "Edited", Name: "UI"}}},
+		{Type: "Added", Name: "back", Fields: []*api.FieldDiff{{Type: "Added", Name: "Count", New: "1"}}, Tasks: []*api.TaskDiff{{Type: "Added", Name: "t"}}},
+		{Type: "None", Name: "still"},
+	}})
+	want := "  ~ job web\n    ~ group front (1 in-place update)\n      ~ Count: \"1\" => \"2\" (forces create)\n      + Constraint\n        + RTarget: \"" +
+		strings.Repeat("n", 59) + "…\"\n    + group back\n      + task t\n"
+	if got := p.b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWantedAllocations(t *testing.T) {
+	t.Parallel()
+	two, system := 2, api.JobTypeSystem
+	if got := wantedAllocations(&api.Job{TaskGroups: []*api.TaskGroup{{Count: &two}, {}}}, 9); got != 3 {
+		t.Errorf("a service wants %d", got)
+	}
+	if got := wantedAllocations(&api.Job{Type: &system}, 4); got != 4 {
+		t.Errorf("a system job wants %d", got)
+	}
+}

@@ -1,0 +1,85 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+func TestNiceCeiling(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]float64{0: 1, -3: 1, 1: 1, 1.01: 1.5, 22400: 25000, 99: 100, 0.07: 0.08, 81: 100} {
+		if got := niceCeiling(v); got != want {
+			t.Errorf("niceCeiling(%v) = %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestScaleClips(t *testing.T) {
+	t.Parallel()
+	s := scale{0, 100, 10, 110}
+	for v, want := range map[float64]float64{-5: 10, 0: 10, 50: 60, 100: 110, 900: 110} {
+		if got := s.at(v); got != want {
+			t.Errorf("at(%v) = %v, want %v", v, got, want)
+		}
+	}
+	if got := (scale{3, 3, 1, 9}).at(3); got != 1 {
+		t.Errorf("an empty scale maps to %v", got)
+	}
+}
+
+// An unknown score must not look like zero.
+func TestUnknownIsNotDrawnAsZero(t *testing.T) {
+	t.Parallel()
+	zero := string(estimateBar(interference.Estimate{Score: interference.Percent(0)}, "tolerated"))
+	unknown := string(estimateBar(interference.Estimate{}, "tolerated"))
+	if zero == unknown || !strings.Contains(unknown, "unknown") || strings.Contains(unknown, "value") {
+		t.Errorf("zero %s\nunknown %s", zero, unknown)
+	}
+	c := compare(performance.Target{Kind: performance.Rate, Rate: 5}, wording.Expectation{}, wording.Measured{})
+	if got := string(comparisonChart(c)); strings.Contains(got, "mark predicted") || strings.Contains(got, "mark measured") {
+		t.Errorf("unknown performance is drawn: %s", got)
+	}
+}
+
+// A prediction in another unit than the target does not share its axis.
+func TestOtherUnitsAreNotCompared(t *testing.T) {
+	t.Parallel()
+	target := performance.Target{Kind: performance.QPS, QPS: 100}
+	e := wording.Expect(cluster.Prediction{Known: true, RatePerSec: 5, Unit: "rows/s"}, target)
+	if c := compare(target, e, wording.Measured{}); c.bars[1].known {
+		t.Error("rows/s are drawn on an axis of requests/s")
+	}
+}
+
+func TestRampWithMissingSides(t *testing.T) {
+	t.Parallel()
+	v := 0.4
+	got := string(rampChart(interference.TLB, []profile.RampPoint{
+		{IntensityPercent: 60, KernelRatio: &v}, {IntensityPercent: 20},
+	}, 5))
+	if strings.Contains(got, "dot tolerated") || strings.Count(got, "dot caused") != 1 {
+		t.Errorf("a side that was not measured is drawn: %s", got)
+	}
+}
+
+func TestHistorySumsAllocationsOfOneWindow(t *testing.T) {
+	t.Parallel()
+	o := dashboardtest.Fixture().AllObservations[dashboardtest.CacheID][:2]
+	both := append(append([]cluster.Observation(nil), o...), o...)
+	both[2].Allocation, both[3].Allocation = "al-2", "al-2"
+	got := totalsOverTime(performance.Target{Kind: performance.QPS}, both)
+	want := totalsOverTime(performance.Target{Kind: performance.QPS}, o)
+	if len(got) != 2 || got[0].y != 2*want[0].y || got[1].y != 2*want[1].y {
+		t.Errorf("got %v, want twice %v", got, want)
+	}
+	if historyChart(performance.Target{Kind: performance.QPS}, o[:1]) != "" {
+		t.Error("one point is no history")
+	}
+}

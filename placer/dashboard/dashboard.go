@@ -1,0 +1,202 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed assets
+var assetFiles embed.FS
+
+// DefaultRefresh is how often an open page reads itself again.
+const DefaultRefresh = 5 * time.Second
+
+// requestTimeout bounds the reading of records for one request.
+const requestTimeout = 15 * time.Second
+
+// Options are the facts around the records.
+type Options struct {
+	Version  string                      // of nomad-placer
+	NomadURL string                      // of Nomad's web UI, for links; empty: no links
+	Refresh  time.Duration               // of open pages; 0: DefaultRefresh
+	Now      func() time.Time            // required
+	Leader   func() string               // address of the leading replica, "" if unknown; may be nil
+	Health   func(context.Context) error // what /healthz asks; may be nil
+	Log      *slog.Logger                // may be nil
+}
+
+// server renders records. It keeps no state of its own.
+type server struct {
+	records Records
+	options Options
+	pages   map[string]*template.Template
+}
+
+// New returns the handler of all pages, charts, JSON and metrics.
+func New(records Records, options Options) (http.Handler, error) {
+	if options.Now == nil {
+		return nil, errors.New("dashboard: Options.Now is required")
+	}
+	if options.Refresh == 0 {
+		options.Refresh = DefaultRefresh
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &server{records: records, options: options, pages: map[string]*template.Template{}}
+	for _, name := range []string{"home", "job", "node", "error"} {
+		t, err := template.New("layout.html").Funcs(templateFuncs()).
+			ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
+		if err != nil {
+			return nil, fmt.Errorf("dashboard: page %s: %w", name, err)
+		}
+		s.pages[name] = t
+	}
+	assets, err := fs.Sub(assetFiles, "assets")
+	if err != nil {
+		return nil, fmt.Errorf("dashboard: assets: %w", err)
+	}
+	return s.routes(assets), nil
+}
+
+func (s *server) routes(assets fs.FS) http.Handler {
+	mux := http.NewServeMux()
+	page := func(pattern string, f func(*http.Request) (pageView, error)) {
+		mux.HandleFunc("GET "+pattern, s.page(f))
+	}
+	page("/{$}", s.home)
+	page("/job/{namespace}/{job}/{group}", s.job)
+	page("/job/{namespace}/{job}/{$}", s.job) // a job whose block could not be read has a record without a group
+	page("/node/{id}", s.node)
+
+	data := func(pattern string, f func(*http.Request) (any, error)) {
+		mux.HandleFunc("GET "+pattern, s.json(f))
+	}
+	data("/v1/decisions", s.decisionsJSON)
+	data("/v1/decision/{namespace}/{job}/{group}", s.decisionJSON)
+	data("/v1/decision/{namespace}/{job}/{$}", s.decisionJSON)
+	data("/v1/evaluations", s.evaluationsJSON)
+	data("/v1/profiles", s.profilesJSON)
+	data("/v1/profile/{key}", s.profileJSON)
+	data("/v1/nodes", s.nodesJSON)
+	data("/v1/node/{id}", s.nodeJSON)
+	data("/v1/observations/{namespace}/{job}/{group}", s.observationsJSON)
+	data("/v1/observations/{namespace}/{job}/{$}", s.observationsJSON)
+
+	mux.HandleFunc("GET /chart/{namespace}/{job}/{file}", s.chart)
+	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", cached(http.FileServerFS(assets))))
+	mux.HandleFunc("/", s.page(func(*http.Request) (pageView, error) {
+		return pageView{}, fmt.Errorf("this page does not exist: %w", cluster.ErrNoRecord)
+	}))
+	return secured(mux)
+}
+
+// secured sets the headers every answer carries. Nothing is loaded from
+// elsewhere and no inline script or style runs.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "+
+			"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+func cached(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=300")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// pageView is one page: its template, title and data.
+type pageView struct {
+	Template string
+	Title    string
+	Version  string
+	NomadURL string
+	Leader   string
+	Refresh  int // seconds
+	Now      time.Time
+	Data     any
+}
+
+// page renders into memory first, so that a failure is an error page and not
+// half a page.
+func (s *server) page(f func(*http.Request) (pageView, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		view, err := f(r)
+		status := http.StatusOK
+		if err != nil {
+			status = statusOf(err)
+			s.logFailure(r, status, err)
+			view = pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: sentence(err)}}
+		}
+		s.render(w, status, view)
+	}
+}
+
+func (s *server) render(w http.ResponseWriter, status int, view pageView) {
+	view.Version, view.NomadURL = s.options.Version, s.options.NomadURL
+	view.Refresh, view.Now = int(s.options.Refresh.Seconds()), s.options.Now()
+	if s.options.Leader != nil {
+		view.Leader = s.options.Leader()
+	}
+	var body bytes.Buffer
+	if err := s.pages[view.Template].Execute(&body, view); err != nil {
+		s.options.Log.Error("rendering a page failed", "page", view.Template, "error", err)
+		http.Error(w, "the page could not be rendered; the reason is in the agent's log", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // the reader may be gone
+}
+
+type errorView struct {
+	Status  int
+	Message string
+}
+
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, cluster.ErrNoRecord):
+		return http.StatusNotFound
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusGatewayTimeout
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+func (s *server) logFailure(r *http.Request, status int, err error) {
+	if status != http.StatusNotFound {
+		s.options.Log.Warn("a request failed", "path", r.URL.Path, "error", err)
+	}
+}
+
+func workloadOf(r *http.Request) cluster.WorkloadID {
+	return cluster.WorkloadID{Namespace: r.PathValue("namespace"), Job: r.PathValue("job"), Group: r.PathValue("group")}
+}

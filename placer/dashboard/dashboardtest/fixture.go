@@ -1,0 +1,231 @@
+// Package dashboardtest holds records for tests of what shows records: a small
+// cluster with one of everything, at a fixed time.
+package dashboardtest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// Records are records in memory. They are not written to while they are read.
+type Records struct {
+	AllDecisions    []cluster.Decision
+	AllEvaluations  []cluster.Evaluation
+	AllProfiles     map[string]profile.Profile
+	AllNodes        []cluster.NodeRecord
+	AllObservations map[cluster.WorkloadID][]cluster.Observation
+	Err             error // what every method fails with
+}
+
+// Decisions returns a copy of all decisions.
+func (m *Records) Decisions(context.Context) ([]cluster.Decision, error) {
+	return slices.Clone(m.AllDecisions), m.Err
+}
+
+// Decision finds one decision.
+func (m *Records) Decision(_ context.Context, w cluster.WorkloadID) (cluster.Decision, error) {
+	for _, d := range m.AllDecisions {
+		if d.Workload == w {
+			return d, m.Err
+		}
+	}
+	if m.Err != nil {
+		return cluster.Decision{}, m.Err
+	}
+	return cluster.Decision{}, cluster.ErrNoRecord
+}
+
+// Evaluations returns a copy of all evaluations.
+func (m *Records) Evaluations(context.Context) ([]cluster.Evaluation, error) {
+	return slices.Clone(m.AllEvaluations), m.Err
+}
+
+// Profiles returns the sorted keys.
+func (m *Records) Profiles(context.Context) ([]string, error) {
+	var keys []string
+	for k := range m.AllProfiles {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys, m.Err
+}
+
+// Profile finds one profile.
+func (m *Records) Profile(_ context.Context, key string) (profile.Profile, error) {
+	if p, ok := m.AllProfiles[key]; ok {
+		return p, m.Err
+	}
+	return profile.Profile{}, cluster.ErrNoRecord
+}
+
+// Nodes returns a copy of all nodes.
+func (m *Records) Nodes(context.Context) ([]cluster.NodeRecord, error) {
+	return slices.Clone(m.AllNodes), m.Err
+}
+
+// Observations returns a copy of a workload's observations.
+func (m *Records) Observations(_ context.Context, w cluster.WorkloadID) ([]cluster.Observation, error) {
+	return slices.Clone(m.AllObservations[w]), m.Err
+}
+
+// Now is the time of the fixture.
+var Now = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+// Clock always says Now.
+func Clock() time.Time { return Now }
+
+func estimate(v, spread float64, origin interference.Origin) interference.Estimate {
+	return interference.Estimate{
+		Score: interference.Percent(v), Low: interference.Percent(v - spread), High: interference.Percent(v + spread), Origin: origin,
+	}
+}
+
+// CacheID is the workload with a full record.
+var CacheID = cluster.WorkloadID{Namespace: "default", Job: "cache", Group: "redis"}
+
+// Fixture is a small cluster with one of everything.
+func Fixture() *Records {
+	m := &Records{AllProfiles: map[string]profile.Profile{}, AllObservations: map[cluster.WorkloadID][]cluster.Observation{}}
+	m.AllDecisions = []cluster.Decision{CacheDecision(), EncodeDecision(), queuedDecision()}
+	m.AllNodes = fixtureNodes()
+	m.AllProfiles["3f2a9c"] = fixtureProfile()
+	m.AllObservations[CacheID] = fixtureObservations()
+	fraction, remaining := 0.42, 31.0
+	m.AllEvaluations = []cluster.Evaluation{{
+		Job: cluster.JobID{Namespace: "default", ID: "search"}, Group: "index", JobVersion: 3, Stage: cluster.StageProfile,
+		Message:   "measuring one copy on alpha beside the memory bandwidth kernel",
+		StartedAt: Now.Add(-24 * time.Second), StageAt: Now.Add(-20 * time.Second), UpdatedAt: Now,
+		Deadline: Now.Add(4 * time.Minute), Fraction: &fraction, RemainingSeconds: &remaining,
+		Source: interference.MemoryBandwidth, IntensityPercent: 40,
+	}}
+	return m
+}
+
+func fixtureSensitivity() interference.Sensitivity {
+	unknown := interference.Estimate{Note: "could not be told from noise in 12 s"}
+	return interference.Sensitivity{
+		Tolerated: interference.Scores{
+			interference.LLCCapacity: estimate(35, 5, interference.Measured), interference.MemoryBandwidth: estimate(60, 10, interference.Measured),
+			interference.L1Data: estimate(82, 12, interference.Predicted), interference.Integer: estimate(95, 4, interference.Predicted),
+			interference.StorageBandwidth: estimate(100, 0, interference.Assumed), interference.NetworkBandwidth: unknown,
+		},
+		Caused: interference.Scores{
+			interference.LLCCapacity: estimate(55, 8, interference.Measured), interference.MemoryBandwidth: estimate(30, 6, interference.Measured),
+			interference.L1Data: estimate(20, 15, interference.Predicted), interference.Integer: estimate(40, 10, interference.Predicted),
+			interference.StorageBandwidth: estimate(2, 2, interference.Assumed), interference.NetworkBandwidth: estimate(65, 12, interference.Predicted),
+		},
+	}
+}
+
+// CacheDecision is a decision with every field in use.
+func CacheDecision() cluster.Decision {
+	predicted := cluster.Prediction{Known: true, RatePerSec: 21300, Low: 20100, High: 22400, Unit: "requests/s"}
+	return cluster.Decision{
+		Format: cluster.DecisionFormat, Workload: CacheID, JobVersion: 4, ModifyIndex: 812, ProfileKey: "3f2a9c",
+		At: Now.Add(-12 * time.Minute), Policy: "paragon", Seed: 7,
+		Target:  performance.Target{Kind: performance.QPS, QPS: 20000, Latency: &performance.Latency{Percentile: 99, Max: 5 * time.Millisecond}},
+		Outcome: cluster.Placed, Reason: "alpha is the least interfered node that reaches 20,000 requests/s.", Considered: 5,
+		Candidates: []cluster.Candidate{
+			{Node: "a1b2c3d4-0000-0000-0000-000000000001", Name: "alpha", Configuration: "fast", Score: 1, Predicted: predicted,
+				Parts: []cluster.ScorePart{{Name: "D1", Value: 22}, {Name: "D2", Value: 9}}, Neighbours: []string{"default/web/nginx"},
+				Why: "It leaves 22 points of headroom to nginx and reaches the target with 6 % to spare."},
+			{Node: "a1b2c3d4-0000-0000-0000-000000000002", Name: "delta", Configuration: "fast", Score: 0.71,
+				Predicted: cluster.Prediction{Known: true, RatePerSec: 20050, Low: 18700, High: 21100, Unit: "requests/s"},
+				Why:       "It is kept for the day alpha is lost: it reaches the target, but only just."},
+		},
+		Rejected: []cluster.Rejection{
+			{Node: "a1b2c3d4-0000-0000-0000-000000000003", Name: "beta", Reason: cluster.RejectInterference, Source: interference.LLCCapacity, Direction: cluster.D1, ByPoints: 12.5, Detail: "encode/ffmpeg tolerates 30 %"},
+			{Node: "a1b2c3d4-0000-0000-0000-000000000004", Name: "gamma", Reason: cluster.RejectInterference, Source: interference.MemoryBandwidth, Direction: cluster.D2, ByPoints: 8},
+			{Node: "a1b2c3d4-0000-0000-0000-000000000005", Name: "epsilon", Reason: cluster.RejectMemory, Detail: "256 MiB asked, 120 MiB free"},
+		},
+		RejectedBy: map[cluster.RejectReason]int{cluster.RejectInterference: 2, cluster.RejectMemory: 1},
+		Relaxed:    []cluster.Relaxation{{Source: interference.Integer, Direction: cluster.D2, Points: 5}},
+		Predicted:  predicted, Count: 1, Resources: cluster.Resources{Cores: 1, MemoryMB: 256, DiskMB: 300},
+		Sensitivity: fixtureSensitivity(),
+		Warnings:    []string{"network bandwidth was not measured: the kernel could not be told from noise"},
+		Steps: []cluster.Step{{Name: "hold", Duration: 14 * time.Millisecond}, {Name: "profile", Duration: 41 * time.Second},
+			{Name: "classify", Duration: 900 * time.Microsecond}, {Name: "place", Duration: 2 * time.Millisecond}, {Name: "rewrite", Duration: 120 * time.Millisecond}},
+	}
+}
+
+// EncodeDecision left a job to stock Nomad.
+func EncodeDecision() cluster.Decision {
+	return cluster.Decision{
+		Workload: cluster.WorkloadID{Namespace: "batch", Job: "encode", Group: "ffmpeg"}, At: Now.Add(-3 * time.Hour), Policy: "paragon",
+		Target:  performance.Target{Kind: performance.FinishWithin, FinishWithin: 10 * time.Minute},
+		Outcome: cluster.Stock, Reason: "No node has the ibench driver, so the job runs where stock Nomad puts it.", Count: 1,
+	}
+}
+
+func queuedDecision() cluster.Decision {
+	return cluster.Decision{
+		Workload: cluster.WorkloadID{Namespace: "default", Job: "render", Group: "frames"}, At: Now.Add(-40 * time.Second), Policy: "paragon",
+		Target:  performance.Target{Kind: performance.Rate, Rate: 120, Unit: "frames"},
+		Outcome: cluster.Queued, Reason: "Every node lacks room now.", Considered: 5, Count: 2,
+		RejectedBy: map[cluster.RejectReason]int{cluster.RejectCPU: 5},
+	}
+}
+
+func fixtureNodes() []cluster.NodeRecord {
+	var out []cluster.NodeRecord
+	for i, name := range []string{"alpha", "delta", "beta", "gamma", "epsilon"} {
+		n := cluster.NodeRecord{
+			Node: cluster.Node{ID: cluster.NodeID("a1b2c3d4-0000-0000-0000-00000000000" + string(rune('1'+i))), Name: name, Datacenter: "dc1",
+				Pool: "default", Class: "fast", Configuration: "fast", Ready: i != 4, Kernels: i != 3,
+				Total: cluster.Resources{CPUMHz: 5192, Cores: 2, MemoryMB: 8192, DiskMB: 40000}},
+			Used: cluster.Resources{CPUMHz: 900 * i, MemoryMB: 1100 * (i + 1), DiskMB: 300}, At: Now.Add(-2 * time.Second),
+			Pressure: cluster.Pressure{Tolerated: interference.Scores{}, Caused: interference.Scores{}},
+		}
+		if i > 0 {
+			n.Residents = []cluster.Resident{{Workload: CacheID, Allocations: i, Resources: cluster.Resources{Cores: 1, MemoryMB: 256}, Known: i != 2}}
+		}
+		for j, s := range []interference.Source{interference.MemoryBandwidth, interference.LLCCapacity, interference.L1Data, interference.Integer, interference.NetworkBandwidth} {
+			n.Pressure.Tolerated[s] = estimate(100-float64((i*17+j*9)%70), 0, interference.Measured)
+			n.Pressure.Caused[s] = estimate(float64((i*23+j*5)%80), 0, interference.Measured)
+			if i == 2 && j == 3 {
+				n.Pressure.Caused[s] = interference.Estimate{}
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func fixtureProfile() profile.Profile {
+	p := profile.Profile{
+		Format: profile.Format, Key: "3f2a9c", Workload: CacheID.String(), Taken: Now.Add(-13 * time.Minute), SlowdownMax: 5, Target: CacheDecision().Target,
+		Machine: profile.Machine{NodeName: "alpha", Configuration: "fast", CPUModel: "Example CPU at 2.6 GHz", Virtual: true},
+		Alone: map[string]profile.Measurement{"fast": {Value: 22600, Low: 22100, High: 23000, Unit: "requests/s", Windows: 16},
+			"slow": {Value: 9100, Low: 8800, High: 9500, Unit: "requests/s", Windows: 12}},
+		Sensitivity: fixtureSensitivity(), Duration: 41 * time.Second, Complete: true,
+	}
+	for _, s := range []interference.Source{interference.LLCCapacity, interference.MemoryBandwidth} {
+		for _, x := range []float64{20, 35, 40, 60, 100} {
+			workload, kernel := 1-0.05*math.Pow(x/38, 2), 1-0.12*x/100
+			p.Ramp = append(p.Ramp, profile.RampPoint{Source: s, IntensityPercent: x, Pairs: 8, Placement: "beside", AchievedPercent: 98,
+				WorkloadRatio: &workload, WorkloadLow: shift(workload, -0.02), WorkloadHigh: shift(workload, 0.02),
+				KernelRatio: &kernel, KernelLow: shift(kernel, -0.015), KernelHigh: shift(kernel, 0.015)})
+		}
+	}
+	return p
+}
+
+func shift(v, by float64) *float64 { v += by; return &v }
+
+func fixtureObservations() []cluster.Observation {
+	var out []cluster.Observation
+	for i := range 30 {
+		rate := 20600 + 700*math.Sin(float64(i)/3)
+		out = append(out, cluster.Observation{Allocation: "al-1", Node: "a1b2c3d4-0000-0000-0000-000000000001",
+			At: Now.Add(time.Duration(i-30) * 10 * time.Second), Window: 10 * time.Second,
+			Measure: performance.Measure{RatePerSec: rate, Goodput: rate, LatencyTail: 4100 * time.Microsecond}})
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// The metrics are read from the records at each scrape; an unknown number has
+// no sample.
+var (
+	upMetric = prometheus.NewDesc("placer_records_readable",
+		"1 if the records could be read for this scrape.", nil, nil)
+	outcomeMetric = prometheus.NewDesc("placer_workloads",
+		"Workloads by the outcome of their newest decision.", []string{"outcome"}, nil)
+	evaluationMetric = prometheus.NewDesc("placer_evaluations",
+		"Evaluations by stage.", []string{"stage"}, nil)
+	targetMetric = prometheus.NewDesc("placer_workload_target",
+		"Target of the workload, in its unit.", workloadLabels, nil)
+	predictedMetric = prometheus.NewDesc("placer_workload_predicted",
+		"Performance predicted when the workload was placed, in its unit.", workloadLabels, nil)
+	measuredMetric = prometheus.NewDesc("placer_workload_measured",
+		"Performance measured last, in the target's unit.", workloadLabels, nil)
+	headroomMetric = prometheus.NewDesc("placer_node_headroom_percent",
+		"Least pressure any resident of the node tolerates: what a newcomer may cause.", []string{"node", "source"}, nil)
+	pressureMetric = prometheus.NewDesc("placer_node_pressure_percent",
+		"Pressure the residents of the node cause together: what a newcomer must stand.", []string{"node", "source"}, nil)
+
+	workloadLabels = []string{"namespace", "job", "group", "unit"}
+)
+
+// collector turns records into samples for one scrape.
+type collector struct {
+	ctx     context.Context
+	records Records
+}
+
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{upMetric, outcomeMetric, evaluationMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric} {
+		ch <- d
+	}
+}
+
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	readable := 1.0
+	for _, part := range []func(chan<- prometheus.Metric) error{c.decisions, c.evaluations, c.nodes} {
+		if err := part(ch); err != nil {
+			readable = 0
+		}
+	}
+	ch <- gauge(upMetric, readable)
+}
+
+func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (c collector) decisions(ch chan<- prometheus.Metric) error {
+	list, err := c.records.Decisions(c.ctx)
+	if err != nil {
+		return err
+	}
+	outcomes := map[cluster.Outcome]int{cluster.Placed: 0, cluster.Stock: 0, cluster.Queued: 0}
+	for _, d := range list {
+		outcomes[d.Outcome]++
+		if err := c.workload(ch, d); err != nil {
+			return err
+		}
+	}
+	for outcome, n := range outcomes {
+		ch <- gauge(outcomeMetric, float64(n), string(outcome))
+	}
+	return nil
+}
+
+func (c collector) workload(ch chan<- prometheus.Metric, d cluster.Decision) error {
+	id := d.Workload
+	if v, unit, ok := d.Target.Value(); ok {
+		ch <- gauge(targetMetric, v, id.Namespace, id.Job, id.Group, unit)
+	}
+	if e := wording.Expect(d.Predicted, d.Target); e.Known {
+		ch <- gauge(predictedMetric, e.Value, id.Namespace, id.Job, id.Group, e.Unit)
+	}
+	observations, err := c.records.Observations(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	if m := wording.Measure(d.Target, observations); m.Known {
+		ch <- gauge(measuredMetric, m.Value, id.Namespace, id.Job, id.Group, m.Unit)
+	}
+	return nil
+}
+
+func (c collector) evaluations(ch chan<- prometheus.Metric) error {
+	list, err := c.records.Evaluations(c.ctx)
+	if err != nil {
+		return err
+	}
+	stages := map[cluster.Stage]int{}
+	for _, e := range list {
+		stages[e.Stage]++
+	}
+	for stage, n := range stages {
+		ch <- gauge(evaluationMetric, float64(n), string(stage))
+	}
+	return nil
+}
+
+func (c collector) nodes(ch chan<- prometheus.Metric) error {
+	list, err := c.records.Nodes(c.ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		for _, info := range interference.Sources() {
+			if v, ok := n.Pressure.Tolerated[info.Source].Score.Percent(); ok {
+				ch <- gauge(headroomMetric, v, nodeLabel(n.Node), string(info.Source))
+			}
+			if v, ok := n.Pressure.Caused[info.Source].Score.Percent(); ok {
+				ch <- gauge(pressureMetric, v, nodeLabel(n.Node), string(info.Source))
+			}
+		}
+	}
+	return nil
+}
+
+// nodeLabel tells nodes apart even where two have one name.
+func nodeLabel(n cluster.Node) string { return n.Name + "/" + shortID(n.ID) }
+
+func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(collector{r.Context(), s.records}); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	families, err := prometheus.Gatherers{registry, prometheus.DefaultGatherer}.Gather()
+	if err != nil {
+		s.options.Log.Warn("some metrics could not be gathered", "error", err)
+	}
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	w.Header().Set("Content-Type", string(format))
+	encoder := expfmt.NewEncoder(w, format)
+	for _, f := range families {
+		if err := encoder.Encode(f); err != nil {
+			return // the reader is gone
+		}
+	}
+}

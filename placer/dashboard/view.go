@@ -1,0 +1,198 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+func templateFuncs() template.FuncMap {
+	return template.FuncMap{
+		"ago":        wording.Ago,
+		"duration":   wording.Duration,
+		"target":     wording.Target,
+		"number":     wording.Number,
+		"points":     wording.Points,
+		"source":     wording.Source,
+		"resources":  wording.Resources,
+		"rejection":  wording.Rejection,
+		"score":      wording.Score,
+		"interval":   wording.Interval,
+		"jobpath":    JobPath,
+		"recordpath": workloadPath,
+		"nodepath":   nodePath,
+		"shortid":    shortID,
+		"stamp":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"percent":    func(v float64) string { return wording.Number(v*100) + " %" },
+		"seconds":    func(v float64) string { return wording.Duration(time.Duration(v * float64(time.Second))) },
+		"mod6":       func(i int) int { return i % 6 },
+	}
+}
+
+// JobPath is the address of a workload's page, below that of the dashboard.
+func JobPath(w cluster.WorkloadID) string { return "/job" + workloadPath(w) }
+
+// ChartPath is the address of a workload's small chart.
+func ChartPath(w cluster.WorkloadID) string { return "/chart" + workloadPath(w) + ".svg" }
+
+// workloadPath is the tail of a workload's addresses. Names may hold any
+// character.
+func workloadPath(w cluster.WorkloadID) string {
+	return "/" + url.PathEscape(w.Namespace) + "/" + url.PathEscape(w.Job) + "/" + url.PathEscape(w.Group)
+}
+
+func nodePath(id cluster.NodeID) string { return "/node/" + url.PathEscape(string(id)) }
+
+// nomadJob is a job's page in Nomad's own UI; empty where that is not known.
+func (s *server) nomadJob(j cluster.JobID) string {
+	if s.options.NomadURL == "" {
+		return ""
+	}
+	return s.options.NomadURL + "/ui/jobs/" + url.PathEscape(j.ID+"@"+j.Namespace)
+}
+
+func (s *server) nomadNode(id cluster.NodeID) string {
+	if s.options.NomadURL == "" {
+		return ""
+	}
+	return s.options.NomadURL + "/ui/clients/" + url.PathEscape(string(id))
+}
+
+// shortID is the first block of a node's id, as Nomad prints it.
+func shortID(id cluster.NodeID) string {
+	if len(id) > 8 {
+		return string(id[:8])
+	}
+	return string(id)
+}
+
+// chosen are the nodes a decision is meant for: one for each allocation, best
+// first. The other candidates are there for the day one of them dies.
+func chosen(d cluster.Decision) []cluster.Candidate {
+	return d.Candidates[:min(max(d.Count, 1), len(d.Candidates))]
+}
+
+// knownSources are the sources of which a score is known, in the order of the
+// paper.
+func knownSources(s interference.Sensitivity) []interference.Source {
+	var out []interference.Source
+	for _, info := range interference.Sources() {
+		if s.Tolerated[info.Source].Score.Known() || s.Caused[info.Source].Score.Known() {
+			out = append(out, info.Source)
+		}
+	}
+	return out
+}
+
+func sortDecisions(list []cluster.Decision) {
+	slices.SortFunc(list, func(a, b cluster.Decision) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Workload.String(), b.Workload.String()))
+	})
+}
+
+func sortEvaluations(list []cluster.Evaluation) {
+	slices.SortFunc(list, func(a, b cluster.Evaluation) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(a.Job.String(), b.Job.String()))
+	})
+}
+
+func sortNodes(list []cluster.NodeRecord) {
+	slices.SortFunc(list, func(a, b cluster.NodeRecord) int {
+		return cmp.Or(cmp.Compare(a.Node.Name, b.Node.Name), cmp.Compare(a.Node.ID, b.Node.ID))
+	})
+}
+
+// badge is a coloured word; Kind is its CSS class.
+type badge struct{ Text, Kind string }
+
+func outcomeBadge(o cluster.Outcome) badge {
+	switch o {
+	case cluster.Placed:
+		return badge{"placed", "good"}
+	case cluster.Queued:
+		return badge{"waiting for room", "warn"}
+	case cluster.Stock:
+		return badge{"left to Nomad", "plain"}
+	default:
+		return badge{string(o), "plain"}
+	}
+}
+
+func verdictBadge(v wording.Verdict) badge {
+	switch v {
+	case wording.Met:
+		return badge{"✓ met", "good"}
+	case wording.Missed:
+		return badge{"✗ missed", "bad"}
+	default:
+		return badge{}
+	}
+}
+
+// evaluationView is one evaluation under way.
+type evaluationView struct {
+	cluster.Evaluation
+	Percent   string // for the progress element; empty while unknown
+	Remaining string
+	Hold      string // until the hold deadline; empty where the job is not held
+	Overdue   bool
+}
+
+func viewEvaluation(e cluster.Evaluation, now time.Time) evaluationView {
+	v := evaluationView{Evaluation: e}
+	if e.Fraction != nil {
+		v.Percent = wording.Number(*e.Fraction * 100)
+	}
+	if e.RemainingSeconds != nil {
+		v.Remaining = "about " + wording.Duration(time.Duration(*e.RemainingSeconds*float64(time.Second))) + " left"
+	}
+	if !e.Deadline.IsZero() && !e.Stage.Ended() {
+		v.Hold = "runs under stock rules " + wording.Ago(now, e.Deadline) + " at the latest"
+		v.Overdue = now.After(e.Deadline)
+		if v.Overdue {
+			v.Hold = "hold deadline passed " + wording.Ago(now, e.Deadline)
+		}
+	}
+	return v
+}
+
+// heatCell is one cell of the nodes × sources table.
+type heatCell struct {
+	Headroom string // what a newcomer may cause
+	Pressure string // what a newcomer must stand
+	Kind     string // CSS class: heat-0 (much room) … heat-4, unknown
+	Say      string // for screen readers and the tooltip
+}
+
+// heat classes the room a newcomer has on one source of a node, in the
+// direction that has less of it: the headroom residents leave, or what their
+// pressure leaves of 100.
+func heat(n cluster.NodeRecord, s interference.Source) heatCell {
+	t, c := n.Pressure.Tolerated[s], n.Pressure.Caused[s]
+	cell := heatCell{Headroom: "?", Pressure: "?", Kind: "unknown"}
+	cell.Say = wording.Source(s) + ": headroom " + wording.Score(t) + ", pressure " + wording.Score(c)
+	headroom, okT := t.Score.Percent()
+	pressure, okC := c.Score.Percent()
+	if okT {
+		cell.Headroom = fmt.Sprintf("%.0f", headroom)
+	}
+	if okC {
+		cell.Pressure = fmt.Sprintf("%.0f", pressure)
+	}
+	if okT && okC {
+		room := min(headroom, 100-pressure)
+		cell.Kind = fmt.Sprintf("heat-%d", 4-min(4, int(room/20)))
+	}
+	if note := wording.AssumedNote(n); note != "" {
+		cell.Say += "; " + note
+		cell.Kind += " assumed"
+	}
+	return cell
+}

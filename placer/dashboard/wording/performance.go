@@ -1,0 +1,238 @@
+package wording
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// UnitRuns is the unit of a rate that counts whole runs of a job.
+const UnitRuns = "runs/s"
+
+// Target prints a target: "20,000 requests/s with p99 ≤ 5 ms".
+func Target(t performance.Target) string {
+	v, unit, ok := t.Value()
+	switch {
+	case !ok:
+		return "best effort"
+	case t.Kind == performance.FinishWithin:
+		return "finish within " + Quantity(v, unit)
+	case t.Latency != nil:
+		return Quantity(v, unit) + " with p" + Number(t.Latency.Percentile) + " ≤ " + Duration(t.Latency.Max)
+	default:
+		return Quantity(v, unit)
+	}
+}
+
+// Expectation is a prediction in the unit of its target where that can be
+// said.
+type Expectation struct {
+	Known      bool
+	Value      float64
+	Low, High  float64 // equal to Value where no interval is known
+	Unit       string
+	Comparable bool // in the target's own unit
+}
+
+// Expect puts a prediction into the target's unit: for a finish time a rate of
+// runs becomes seconds, and its interval turns round.
+func Expect(p cluster.Prediction, t performance.Target) Expectation {
+	if !p.Known || math.IsNaN(p.RatePerSec) {
+		return Expectation{}
+	}
+	e := Expectation{Known: true, Value: p.RatePerSec, Low: p.Low, High: p.High, Unit: p.Unit}
+	if e.Low == 0 && e.High == 0 {
+		e.Low, e.High = e.Value, e.Value
+	}
+	if e.Unit == "" {
+		e.Unit = t.RateUnit()
+	}
+	if t.Kind == performance.FinishWithin && e.Unit == UnitRuns && e.Value > 0 {
+		e.Value, e.Unit = 1/e.Value, "s"
+		e.Low, e.High = inverse(p.High, e.Value), inverse(p.Low, e.Value)
+	}
+	_, unit, ok := t.Value()
+	e.Comparable = ok && unit == e.Unit
+	return e
+}
+
+func inverse(v, fallback float64) float64 {
+	if v <= 0 {
+		return fallback
+	}
+	return 1 / v
+}
+
+// String prints "21,300 requests/s (20,100 to 22,400)".
+func (e Expectation) String() string {
+	if !e.Known {
+		return Unknown
+	}
+	if e.Low == e.High {
+		return e.Short()
+	}
+	return fmt.Sprintf("%s (%s to %s)", e.Short(), Number(e.Low), Number(e.High))
+}
+
+// Short prints the value without its interval.
+func (e Expectation) Short() string {
+	if !e.Known {
+		return Unknown
+	}
+	return Quantity(e.Value, e.Unit)
+}
+
+// Quantity prints a number with its unit; seconds as a duration.
+func Quantity(v float64, unit string) string {
+	if unit == "s" && !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return Duration(time.Duration(v * float64(time.Second)))
+	}
+	return Number(v) + " " + unit
+}
+
+// Verdict compares a measurement with its target.
+type Verdict string
+
+// The verdicts.
+const (
+	Met       Verdict = "met"
+	Missed    Verdict = "missed"
+	NoVerdict Verdict = "" // no target, or not enough was measured
+)
+
+// Measured is what a group does now, all its allocations together.
+type Measured struct {
+	Known       bool
+	Value       float64 // in Unit
+	Unit        string
+	Tail        time.Duration // worst latency at the target's percentile; 0 if not measured
+	Percentile  float64       // of Tail
+	At          time.Time     // of the newest observation
+	Allocations int           // how many were measured
+	Missing     int           // how many gave no number
+	Why         string        // why there is no number, or why some are missing
+	Verdict     Verdict
+}
+
+// metShare is the share of a rate target that counts as met: the 5 % QoS bound
+// that every score is measured at (Delimitrou 2015, §3.3.2).
+const metShare = 1 - performance.DefaultSlowdownMaxPercent/100
+
+// Measure sums the newest observation of each allocation. An observation that
+// is older than the newest one by more than two of its windows belongs to an
+// allocation that is gone.
+func Measure(t performance.Target, observations []cluster.Observation) Measured {
+	newest := newestPerAllocation(observations)
+	m := Measured{Unit: t.RateUnit()}
+	if t.Latency != nil {
+		m.Percentile = t.Latency.Percentile
+	}
+	if t.Kind == performance.FinishWithin {
+		m.Unit = "s"
+	}
+	for _, o := range newest {
+		m.add(t, o)
+	}
+	if m.Allocations == 0 {
+		if m.Why == "" {
+			m.Why = "not measured yet"
+		}
+		return m
+	}
+	m.Known = true
+	m.Verdict = m.judge(t)
+	return m
+}
+
+func (m *Measured) add(t performance.Target, o cluster.Observation) {
+	if o.At.After(m.At) {
+		m.At = o.At
+	}
+	value, ok := observed(t, o)
+	if !ok {
+		m.Missing++
+		m.Why = o.Unavailable
+		if m.Why == "" {
+			m.Why = "the work is not finished yet"
+		}
+		return
+	}
+	m.Allocations++
+	if t.Kind == performance.FinishWithin {
+		m.Value = max(m.Value, value)
+		return
+	}
+	m.Value += value
+	m.Tail = max(m.Tail, o.Measure.LatencyTail)
+}
+
+// observed is the one number of an observation that the target speaks of.
+func observed(t performance.Target, o cluster.Observation) (float64, bool) {
+	if o.Unavailable != "" {
+		return 0, false
+	}
+	if t.Kind == performance.FinishWithin {
+		return o.FinishedIn.Seconds(), o.FinishedIn > 0
+	}
+	return o.Measure.Goodput, !math.IsNaN(o.Measure.Goodput)
+}
+
+func (m *Measured) judge(t performance.Target) Verdict {
+	want, _, ok := t.Value()
+	if !ok {
+		return NoVerdict
+	}
+	met := m.Value >= want*metShare
+	if t.Kind == performance.FinishWithin {
+		met = m.Value <= want
+	}
+	if t.Latency != nil && m.Tail > t.Latency.Max {
+		return Missed
+	}
+	switch {
+	case met && (m.Missing == 0 || t.Kind != performance.FinishWithin):
+		return Met
+	case m.Missing > 0:
+		return NoVerdict // the missing allocations may make up for it
+	default:
+		return Missed
+	}
+}
+
+// String prints "19,800 requests/s, p99 4.1 ms".
+func (m Measured) String() string {
+	if !m.Known {
+		return Unknown
+	}
+	text := Quantity(m.Value, m.Unit)
+	if m.Tail > 0 {
+		text += ", p" + Number(m.Percentile) + " " + Duration(m.Tail)
+	}
+	if m.Missing > 0 {
+		text += fmt.Sprintf(" (%d of %d allocations)", m.Allocations, m.Allocations+m.Missing)
+	}
+	return text
+}
+
+func newestPerAllocation(observations []cluster.Observation) []cluster.Observation {
+	last := map[string]int{}
+	var newest time.Time
+	for i, o := range observations {
+		if j, seen := last[o.Allocation]; !seen || o.At.After(observations[j].At) {
+			last[o.Allocation] = i
+		}
+		if o.At.After(newest) {
+			newest = o.At
+		}
+	}
+	var out []cluster.Observation
+	for i, o := range observations {
+		if last[o.Allocation] == i && !o.At.Before(newest.Add(-2*o.Window)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}

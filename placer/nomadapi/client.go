@@ -1,0 +1,201 @@
+package nomadapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// allNamespaces is Nomad's wildcard in list requests.
+const allNamespaces = "*"
+
+// Bounds on talking to Nomad, chosen by us.
+const (
+	requestTimeout = 15 * time.Second // one ordinary request
+	retryAttempts  = 4                // the first try included
+	retryFirstWait = 100 * time.Millisecond
+	retryMaxWait   = 2 * time.Second
+)
+
+// client is raw JSON over Nomad's HTTP API. Numbers stay json.Number, so that a
+// job goes back exactly as it came, unknown fields included.
+type client struct {
+	api   *api.Client
+	clock cluster.Clock
+}
+
+// get decodes the answer of path into out and returns the index of the answer.
+// It is retried: reading twice harms nobody.
+func (c *client) get(ctx context.Context, path string, q api.QueryOptions, out any) (uint64, error) {
+	var index uint64
+	err := c.retry(ctx, func(ctx context.Context) error {
+		var body json.RawMessage
+		meta, err := c.api.Raw().Query(path, &body, q.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		index = meta.LastIndex
+		return decodeNumbers(bytes.NewReader(body), out)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("GET %s: %w", path, err)
+	}
+	return index, nil
+}
+
+// stream hands the body of path to read, which decodes as it goes.
+func (c *client) stream(ctx context.Context, path string, q api.QueryOptions, read func(io.Reader) error) error {
+	err := c.retry(ctx, func(ctx context.Context) error {
+		body, err := c.api.Raw().Response(path, q.WithContext(ctx))
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		return read(body)
+	})
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", path, err)
+	}
+	return nil
+}
+
+// write puts in at path once.
+func (c *client) write(ctx context.Context, path, namespace string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
+	if _, err := c.api.Raw().Write(path, in, out, q); err != nil {
+		return fmt.Errorf("PUT %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeSafe is write with retries, for writes that may be done twice: those that
+// are compare-and-set, or that set the same value again.
+func (c *client) writeSafe(ctx context.Context, path, namespace string, in, out any) error {
+	return c.retry(ctx, func(ctx context.Context) error { return c.write(ctx, path, namespace, in, out) })
+}
+
+// delete removes path; deleting twice harms nobody.
+func (c *client) delete(ctx context.Context, path, namespace string) error {
+	err := c.retry(ctx, func(ctx context.Context) error {
+		q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
+		_, err := c.api.Raw().Delete(path, nil, q)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("DELETE %s: %w", path, err)
+	}
+	return nil
+}
+
+// retry calls f until it succeeds, fails for good, or the attempts are used up.
+func (c *client) retry(ctx context.Context, f func(context.Context) error) error {
+	wait := retryFirstWait
+	for attempt := 1; ; attempt++ {
+		err := once(ctx, f)
+		if err == nil || attempt == retryAttempts || !retriable(err) || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-c.clock.After(wait):
+		}
+		wait = min(2*wait, retryMaxWait)
+	}
+}
+
+func once(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return f(ctx)
+}
+
+// retriable says whether the same request may succeed a moment later: the
+// connection failed, or a server answered that it has no leader or is busy.
+// Nomad also answers 500 to some requests that can never succeed, such as a lost
+// compare-and-set; those are not.
+func retriable(err error) bool {
+	if isConflict(err) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	switch status := statusOf(err); {
+	case status == 0:
+		return isConnection(err)
+	case status == http.StatusTooManyRequests:
+		return true
+	default:
+		return status >= 500
+	}
+}
+
+// isConnection reports whether err came from below HTTP; a body that did not
+// decode is not such an error.
+func isConnection(err error) bool {
+	var urlError *url.Error
+	return errors.As(err, &urlError) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)
+}
+
+// statusOf is the HTTP status an error carries, 0 where there is none.
+func statusOf(err error) int {
+	var unexpected api.UnexpectedResponseError
+	if errors.As(err, &unexpected) {
+		return unexpected.StatusCode()
+	}
+	return 0
+}
+
+func isNotFound(err error) bool { return statusOf(err) == http.StatusNotFound }
+
+// isConflict reports a lost compare-and-set of a job registration, which Nomad
+// answers with status 500 and this text.
+func isConflict(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Enforcing job modify index")
+}
+
+// bodyOf is what the server said, without the api package's wrapping.
+func bodyOf(err error) string {
+	var unexpected api.UnexpectedResponseError
+	if errors.As(err, &unexpected) && unexpected.HasBody() {
+		return strings.TrimSpace(unexpected.Body())
+	}
+	return err.Error()
+}
+
+func decodeNumbers(r io.Reader, out any) error {
+	d := json.NewDecoder(r)
+	d.UseNumber()
+	return d.Decode(out)
+}
+
+func jobPath(id cluster.JobID, suffix string) string {
+	return "/v1/job/" + url.PathEscape(id.ID) + suffix
+}
+
+// rawJob reads a job as it is, cluster.ErrGone where it is stopped or purged.
+func (c *client) rawJob(ctx context.Context, id cluster.JobID) (object, error) {
+	var job object
+	_, err := c.get(ctx, jobPath(id, ""), api.QueryOptions{Namespace: id.Namespace}, &job)
+	if isNotFound(err) {
+		return nil, fmt.Errorf("job %s: %w", id, cluster.ErrGone)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if job.boolean("Stop") {
+		return nil, fmt.Errorf("job %s is stopped: %w", id, cluster.ErrGone)
+	}
+	return job, nil
+}

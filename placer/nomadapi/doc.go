@@ -1,0 +1,43 @@
+// Package nomadapi is the live world: it lets the engine see and change a real
+// HashiCorp Nomad cluster through the interfaces of placer/cluster, and knows
+// nothing of policies, classifiers or the engine.
+//
+// What it does, by file:
+//
+//   - jobs.go, snapshot.go: State. Lists are the truth; watch.go's event stream
+//     is only a wake-up, because Nomad's stream is not durable.
+//   - apply.go, rewrite.go, page.go: Planner. A job is held in a node pool without
+//     nodes; applying a plan rewrites the raw job JSON and registers it again,
+//     compare-and-set on its JobModifyIndex, with its source text re-sent.
+//   - lab.go, labjob.go: Laboratory. A profiling run is an ordinary batch job: the
+//     user's group, once, beside a task of the ibench driver.
+//   - observe.go, reach.go: Observer. The same probes as on the node, reached over
+//     Nomad's client API.
+//   - leader.go, pool.go, pressure.go: leadership by a Variables lock, the hold
+//     pool, and node pressure as dynamic node metadata.
+//
+// # Theory
+//
+// A decision becomes one hard constraint with a shortlist of nodes, and nested
+// affinities inside it. Nomad scores only max(100, count) feasible nodes once
+// affinities are present, so an affinity alone misses the wanted node on a large
+// cluster. With L buckets of equal weight, the k-th listing all nodes that score
+// at least k/L, Nomad's affinity score is linear in ours (matched weight over
+// total weight). Nothing here is taken from a paper: Delimitrou 2015, §3.4, ends
+// at "the list of acceptable servers"; this package is how Nomad is made to
+// obey that list.
+//
+// # Fencing
+//
+// The leader's lock is not a fence. Every write of a user's job carries the
+// JobModifyIndex it was decided on, so a leader that lost its lock, or a user who
+// was faster, can never be overwritten: Nomad refuses and Apply says
+// cluster.ErrStale.
+//
+// # Differences from the paper
+//
+// Paragon places the moment it decides. Here Nomad's scheduler places, inside the
+// shortlist, and may choose a lower-ranked node when resources moved meanwhile.
+// Chosen nodes are therefore reserved in snapshots until their allocations are
+// seen, for a minute at most.
+package nomadapi

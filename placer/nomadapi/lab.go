@@ -1,0 +1,328 @@
+package nomadapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// Errors of a profiling run beside those of the cluster package.
+var (
+	// ErrNotPlaced: Nomad found no room for the profiling run on its node.
+	ErrNotPlaced = errors.New("the profiling run was not placed")
+	// ErrNoResult: the run ended and left no profile.
+	ErrNoResult = errors.New("the profiling run left no profile")
+)
+
+// Bounds of following a run, chosen by us.
+const (
+	labPoll         = 500 * time.Millisecond
+	labPlaceWithin  = 15 * time.Second // registration to allocation
+	labStopWithin   = 12 * time.Second // for partial results after a stop
+	labLogTailBytes = 2000
+	labLogTailLines = 5
+	maxResultBytes  = 8 << 20
+)
+
+// Profile runs the request as a batch job and returns the profile it leaves. A
+// run of the same id that is under way is adopted. The job is removed at the end,
+// however that comes, also when ctx has ended.
+func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
+	if !r.Node.Kernels {
+		return profile.Profile{}, fmt.Errorf("node %s: %w", r.Node.Name, cluster.ErrNoKernels)
+	}
+	user, err := w.nomad.rawJob(ctx, r.Job.ID)
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	if now := user.index("JobModifyIndex"); now != r.Job.ModifyIndex {
+		return profile.Profile{}, fmt.Errorf("job %s is at index %d, not %d: %w", r.Job.ID, now, r.Job.ModifyIndex, cluster.ErrStale)
+	}
+	job, err := labJob(user, r, w.opts.Owner)
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	if !r.Deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Deadline.Sub(w.clock.Now()))
+		defer cancel()
+	}
+	run := &labRun{w: w, id: jobIDOf(job), request: r}
+	err = run.start(ctx, job)
+	if run.ours {
+		defer run.remove()
+	}
+	if err != nil {
+		return profile.Profile{}, err
+	}
+	return run.follow(ctx)
+}
+
+// labRun is one profiling job.
+type labRun struct {
+	w        *World
+	id       cluster.JobID
+	request  cluster.ProfileRequest
+	ours     bool   // a job of ours may exist: also after a registration that failed half-way
+	progress string // the last progress record seen
+}
+
+// start registers the job where it does not exist; one that does is adopted.
+func (l *labRun) start(ctx context.Context, job object) error {
+	body := registration{Job: job, EnforceIndex: true} // index 0: must not exist
+	l.ours = true
+	err := l.w.nomad.writeSafe(ctx, jobPath(l.id, ""), l.id.Namespace, body, nil)
+	if !isConflict(err) {
+		return wrap(err, "start profiling run %s", l.id)
+	}
+	var existing struct {
+		Stop bool
+		Meta map[string]string
+	}
+	if _, err := l.w.nomad.get(ctx, jobPath(l.id, ""), api.QueryOptions{Namespace: l.id.Namespace}, &existing); err != nil {
+		return err
+	}
+	if existing.Meta[metaOwner] != l.w.opts.Owner {
+		l.ours = false
+		return fmt.Errorf("job %s exists and was not made here: its name is needed for a profiling run", l.id)
+	}
+	if !existing.Stop {
+		l.w.log.Info("profiling run adopted", "job", l.id.String())
+		return nil
+	}
+	if err := l.w.RemoveJob(ctx, l.id); err != nil {
+		return err
+	}
+	return wrap(l.w.nomad.writeSafe(ctx, jobPath(l.id, ""), l.id.Namespace, body, nil), "start profiling run %s", l.id)
+}
+
+func wrap(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
+// follow waits for the run's end and reads what it left.
+func (l *labRun) follow(ctx context.Context) (profile.Profile, error) {
+	began := l.w.clock.Now()
+	for {
+		alloc, err := l.allocation(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return l.cutShort(ctx)
+		case err != nil:
+			return profile.Profile{}, err
+		case alloc == nil:
+			if err := l.unplaced(ctx, l.w.clock.Now().Sub(began)); err != nil {
+				return profile.Profile{}, err
+			}
+		case alloc.lost():
+			return profile.Profile{}, fmt.Errorf("node %s: %w", l.request.Node.Name, cluster.ErrNodeLost)
+		case alloc.ended():
+			return l.result(ctx, alloc)
+		default:
+			l.reportProgress(ctx, alloc.ID)
+		}
+		select {
+		case <-ctx.Done():
+		case <-l.w.clock.After(labPoll):
+		}
+	}
+}
+
+// labAlloc is the part of the run's allocation that is looked at.
+type labAlloc struct {
+	ID            string
+	ClientStatus  string
+	DesiredStatus string
+	CreateIndex   uint64
+	TaskStates    map[string]labTaskState
+}
+
+type labTaskState struct {
+	State      string
+	Failed     bool
+	FinishedAt time.Time
+	Events     []labTaskEvent
+}
+
+type labTaskEvent struct {
+	Type           string
+	ExitCode       int
+	DisplayMessage string
+}
+
+func (a *labAlloc) lost() bool { return a.ClientStatus == "lost" || a.ClientStatus == "unknown" }
+
+// ended: all tasks are dead, or the profiler is: its files are final then.
+func (a *labAlloc) ended() bool {
+	return a.ClientStatus == "complete" || a.ClientStatus == "failed" || a.TaskStates[labTask].State == "dead"
+}
+
+// allocation returns the run's newest allocation, nil where there is none yet.
+// Allocations of an earlier, purged job of the same name are not the run's.
+func (l *labRun) allocation(ctx context.Context) (*labAlloc, error) {
+	var list []labAlloc
+	_, err := l.w.nomad.get(ctx, jobPath(l.id, "/allocations"), api.QueryOptions{
+		Namespace: l.id.Namespace, Params: map[string]string{"all": "false"},
+	}, &list)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	newest := slices.MaxFunc(list, func(a, b labAlloc) int {
+		return cmp.Compare(a.CreateIndex, b.CreateIndex)
+	})
+	return &newest, nil
+}
+
+// unplaced says why Nomad has not placed the run, once it had its time to.
+func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
+	var evals []struct {
+		CreateIndex    uint64
+		Status         string
+		FailedTGAllocs map[string]struct {
+			NodesEvaluated     int
+			ConstraintFiltered map[string]int
+			DimensionExhausted map[string]int
+		}
+	}
+	_, err := l.w.nomad.get(ctx, jobPath(l.id, "/evaluations"), api.QueryOptions{Namespace: l.id.Namespace}, &evals)
+	if err != nil {
+		return wrap(err, "profiling run %s", l.id)
+	}
+	var why []string
+	for _, e := range evals {
+		for _, failed := range e.FailedTGAllocs {
+			for constraint := range failed.ConstraintFiltered {
+				// Every other node fails the constraint to this one.
+				if !strings.Contains(constraint, nodeIDTarget) {
+					why = append(why, constraint)
+				}
+			}
+			for dimension := range failed.DimensionExhausted {
+				why = append(why, dimension+" exhausted")
+			}
+		}
+	}
+	slices.Sort(why)
+	why = slices.Compact(why)
+	switch {
+	case slices.Contains(why, "missing drivers"):
+		return fmt.Errorf("node %s lacks a driver of the group or of the kernels: %w", l.request.Node.Name, ErrNotPlaced)
+	case len(why) == 0 && since < labPlaceWithin:
+		return nil
+	case len(why) == 0:
+		return fmt.Errorf("node %s took no allocation within %s: %w", l.request.Node.Name, labPlaceWithin, ErrNotPlaced)
+	case since < labPlaceWithin/3:
+		return nil // something may be on its way out of the node
+	default:
+		return fmt.Errorf("node %s: %s: %w", l.request.Node.Name, strings.Join(why, ", "), ErrNotPlaced)
+	}
+}
+
+func (l *labRun) reportProgress(ctx context.Context, allocID string) {
+	if l.w.opts.OnProgress == nil {
+		return
+	}
+	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ProgressFile)
+	if err != nil || string(b) == l.progress {
+		return // not written yet, or nothing new
+	}
+	var p profiler.Progress
+	if json.Unmarshal(b, &p) != nil {
+		return // seen half-written
+	}
+	l.progress = string(b)
+	l.w.opts.OnProgress(l.request.ID, p)
+}
+
+// readFile reads a file of the allocation's shared directory.
+func (w *World) readFile(ctx context.Context, namespace, allocID, name string) ([]byte, error) {
+	var out []byte
+	q := api.QueryOptions{Namespace: namespace, Params: map[string]string{"path": "alloc/" + name}}
+	err := w.nomad.stream(ctx, "/v1/client/fs/cat/"+url.PathEscape(allocID), q, func(r io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(r, maxResultBytes))
+		return err
+	})
+	return out, err
+}
+
+// cutShort ends a run whose time is over: it is stopped, given a moment to write
+// what it has, and read.
+func (l *labRun) cutShort(ctx context.Context) (profile.Profile, error) {
+	why := fmt.Errorf("profiling run %s was cut short: %w", l.request.ID, ctx.Err())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), labStopWithin)
+	defer cancel()
+	alloc, err := l.allocation(ctx)
+	if err != nil || alloc == nil || alloc.lost() {
+		return profile.Profile{}, why
+	}
+	if err := l.w.deregister(ctx, l.id, false); err != nil {
+		return profile.Profile{}, errors.Join(why, err)
+	}
+	for alloc != nil && !alloc.ended() && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-l.w.clock.After(labPoll):
+		}
+		if alloc, err = l.allocation(ctx); err != nil {
+			return profile.Profile{}, errors.Join(why, err)
+		}
+	}
+	if alloc == nil {
+		return profile.Profile{}, why
+	}
+	p, err := l.readProfile(ctx, alloc.ID)
+	if err != nil {
+		l.w.log.Debug("a run cut short left no profile", "run", l.request.ID, "error", err)
+	}
+	return p, why
+}
+
+// remove takes the run's job away. It has its own context: it must happen also
+// when the caller's has ended. What it cannot remove, Sweep will.
+func (l *labRun) remove() {
+	ctx, cancel := context.WithTimeout(context.Background(), removeWithin+requestTimeout)
+	defer cancel()
+	if err := l.w.RemoveJob(ctx, l.id); err != nil {
+		l.w.log.Warn("profiling run not removed, the next sweep will", "job", l.id.String(), "error", err)
+	}
+}
+
+// Sweep removes profiling jobs made here whose id is not in keep.
+func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
+	var stubs []jobStub
+	_, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{
+		Namespace: allNamespaces, Prefix: labJobPrefix, Params: map[string]string{"meta": "true"},
+	}, &stubs)
+	if err != nil {
+		return wrap(err, "profiling runs")
+	}
+	var failures []error
+	for _, s := range stubs {
+		if s.Meta[metaOwner] != w.opts.Owner || keep[s.Meta[metaProfileID]] {
+			continue
+		}
+		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}
+		if err := w.RemoveJob(ctx, id); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		w.log.Info("left-over profiling run removed", "job", id.String())
+	}
+	return errors.Join(failures...)
+}

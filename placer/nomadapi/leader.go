@@ -1,0 +1,178 @@
+package nomadapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// The leader's lock. A lock is not a fence: every write of a job is fenced by its
+// JobModifyIndex, so two leaders for a moment waste work and harm nothing. That is
+// why no lock delay is kept after a lock expires.
+const (
+	LeaderPath      = "nomad-placer/leader"
+	leaderTTL       = 15 * time.Second
+	leaderLockDelay = time.Second // the least Nomad takes is above zero
+	leaderRenew     = leaderTTL / 3
+	leaderRetry     = 3 * time.Second
+	leaderItem      = "address"
+)
+
+// Elector takes part in the election of one leading instance.
+type Elector struct {
+	w       *World
+	address string
+	path    string
+}
+
+// NewElector returns an elector for this instance; address is what the others
+// find in the variable: where the leader's pages are.
+func (w *World) NewElector(address string) *Elector {
+	return &Elector{w: w, address: address, path: LeaderPath}
+}
+
+// Run tries for leadership until ctx ends. While this instance leads, onElected
+// runs with a context that ends when the lock is lost; after a loss Run tries
+// again. Run returns the error of onElected when it ends by itself, having given
+// up the lock so that another instance leads at once.
+func (e *Elector) Run(ctx context.Context, onElected func(context.Context) error) error {
+	for {
+		lock, err := e.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		lost, err := e.lead(ctx, lock, onElected)
+		if !lost {
+			return err
+		}
+		e.w.log.Warn("leadership lost", "error", err)
+	}
+}
+
+// acquire blocks until this instance holds the lock.
+func (e *Elector) acquire(ctx context.Context) (string, error) {
+	said := onceLog{}
+	for {
+		lock, err := e.tryAcquire(ctx)
+		if ctx.Err() != nil {
+			if err == nil {
+				e.release(lock)
+			}
+			return "", ctx.Err()
+		}
+		if err == nil {
+			e.w.log.Info("leading", "address", e.address)
+			return lock, nil
+		}
+		if said.first("", err.Error()) {
+			e.w.log.Info("not leading", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-e.w.clock.After(leaderRetry):
+		}
+	}
+}
+
+// errLocked: another instance holds the lock, or ours was lost.
+var errLocked = errors.New("the lock is held by another instance")
+
+// lockVariable is a variable as the lock operations take and answer it.
+type lockVariable struct {
+	Path  string
+	Items map[string]string `json:",omitempty"`
+	Lock  variableLock
+}
+
+type variableLock struct {
+	ID        string `json:",omitempty"`
+	TTL       string `json:",omitempty"`
+	LockDelay string `json:",omitempty"`
+}
+
+// tryAcquire returns the id of the lock. The api package has a client for locks,
+// but making one writes to the settings its other requests read.
+func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
+	answer, err := e.lockOperation(ctx, "lock-acquire", lockVariable{
+		Items: map[string]string{leaderItem: e.address},
+		Lock:  variableLock{TTL: leaderTTL.String(), LockDelay: leaderLockDelay.String()},
+	})
+	if err != nil {
+		return "", err
+	}
+	return answer.Lock.ID, nil
+}
+
+// lockOperation is not ended by ctx, only by its own short timeout: an answer
+// thrown away could be a lock that nobody knows of and that has to expire.
+func (e *Elector) lockOperation(ctx context.Context, operation string, v lockVariable) (lockVariable, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaderRenew)
+	defer cancel()
+	v.Path = e.path
+	var answer lockVariable
+	err := e.w.nomad.write(ctx, "/v1/var/"+e.path+"?"+operation, "", v, &answer)
+	if statusOf(err) == http.StatusConflict {
+		return answer, fmt.Errorf("%s: %w", operation, errLocked)
+	}
+	return answer, wrap(err, "leader %s", operation)
+}
+
+// lead runs onElected while the lock is kept. lost is true where the lock went
+// away under it, whatever onElected made of that.
+func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.Context) error) (lost bool, err error) {
+	leading, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- onElected(leading) }()
+	renewed := e.w.clock.Now()
+	for {
+		select {
+		case err := <-done:
+			e.release(lock)
+			return false, err
+		case <-e.w.clock.After(leaderRenew):
+			err := e.renew(ctx, lock)
+			if err == nil {
+				renewed = e.w.clock.Now()
+				continue
+			}
+			// A server without a leader cannot renew; the lock itself lives on
+			// until its TTL, so one more try is left before it is given up.
+			if !errors.Is(err, errLocked) && e.w.clock.Now().Sub(renewed)+leaderRenew < leaderTTL {
+				continue
+			}
+			stop()
+			<-done
+			return true, err
+		}
+	}
+}
+
+func (e *Elector) renew(ctx context.Context, lock string) error {
+	_, err := e.lockOperation(ctx, "lock-renew", lockVariable{Lock: variableLock{ID: lock}})
+	return err
+}
+
+func (e *Elector) release(lock string) {
+	_, err := e.lockOperation(context.Background(), "lock-release", lockVariable{Lock: variableLock{ID: lock}})
+	if err != nil {
+		e.w.log.Debug("leader lock not released, it expires by itself", "error", err)
+	}
+}
+
+// Leader returns the address the last elected leader gave, empty where there was
+// none. Whether its lock is still held Nomad tells only its holder and management
+// tokens, so the address may be of an instance that has gone.
+func (w *World) Leader(ctx context.Context) (string, error) {
+	var v struct{ Items map[string]string }
+	_, err := w.nomad.get(ctx, "/v1/var/"+LeaderPath, api.QueryOptions{}, &v)
+	if isNotFound(err) {
+		return "", nil
+	}
+	return v.Items[leaderItem], wrap(err, "leader")
+}

@@ -1,0 +1,253 @@
+package nomadtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Object is a JSON object.
+type Object = map[string]any
+
+// Server is an in-memory Nomad.
+type Server struct {
+	URL string
+
+	// AutoPlace lets registered jobs have allocations at once.
+	AutoPlace bool
+	// OnAlloc, where set, is called with each new allocation before anybody can
+	// see it, and may change it (task states, client status). It must not call
+	// back into the server.
+	OnAlloc func(alloc Object)
+
+	mu      sync.Mutex
+	index   uint64
+	tables  map[string]uint64 // last index of each table
+	jobs    map[key]*job
+	nodes   map[string]Object
+	pools   map[string]Object
+	allocs  map[string]Object
+	vars    map[key]*variable
+	files   map[string]map[string][]byte // allocation, path
+	notes   []Note
+	faults  []*fault
+	watches map[chan struct{}]bool
+	seq     int
+}
+
+type key struct{ namespace, id string }
+
+// Note is a scaling event left without a count.
+type Note struct {
+	Job, Group, Message string
+	Error               bool
+}
+
+type fault struct {
+	method, prefix string
+	status, left   int
+	body           string
+}
+
+// refusal is an answer that is not 200.
+type refusal struct {
+	status int
+	text   string
+}
+
+// New starts a server that ends with the test. It has the built-in node pools.
+func New(tb testing.TB) *Server {
+	tb.Helper()
+	s := &Server{
+		tables: map[string]uint64{}, jobs: map[key]*job{}, nodes: map[string]Object{},
+		pools:  map[string]Object{"default": {"Name": "default"}, "all": {"Name": "all"}},
+		allocs: map[string]Object{}, vars: map[key]*variable{}, files: map[string]map[string][]byte{},
+		watches: map[chan struct{}]bool{}, index: 1,
+	}
+	server := httptest.NewServer(s.routes())
+	s.URL = server.URL
+	tb.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return s
+}
+
+// Fail answers the next n requests of the method whose path starts with prefix
+// with the status and body.
+func (s *Server) Fail(method, prefix string, status, n int, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, &fault{method, prefix, status, n, body})
+}
+
+// handler answers a request with the lock held; v is the body, index the table's.
+type handler func(r *http.Request) (v any, index uint64, refused *refusal)
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h handler) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, h) })
+	}
+	s.jobRoutes(handle)
+	s.nodeRoutes(handle)
+	s.allocRoutes(handle)
+	s.variableRoutes(handle)
+	mux.HandleFunc("GET /v1/event/stream", s.events)
+	return mux
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.faultFor(r); f != nil {
+		http.Error(w, f.body, f.status)
+		return
+	}
+	v, index, refused := h(r)
+	if refused != nil {
+		w.WriteHeader(refused.status)
+		if refused.status == http.StatusConflict {
+			_ = json.NewEncoder(w).Encode(v)
+			return
+		}
+		fmt.Fprint(w, refused.text)
+		return
+	}
+	w.Header().Set("X-Nomad-Index", strconv.FormatUint(max(1, index), 10))
+	w.Header().Set("X-Nomad-KnownLeader", "true")
+	w.Header().Set("X-Nomad-LastContact", "0")
+	if b, ok := v.([]byte); ok {
+		_, _ = w.Write(b)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func (s *Server) faultFor(r *http.Request) *fault {
+	for _, f := range s.faults {
+		if f.left > 0 && f.method == r.Method && strings.HasPrefix(r.URL.Path, f.prefix) {
+			f.left--
+			return f
+		}
+	}
+	return nil
+}
+
+// bump advances the index for a table and wakes the event streams.
+func (s *Server) bump(table string) uint64 {
+	s.index++
+	s.tables[table] = s.index
+	for c := range s.watches {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+	return s.index
+}
+
+// events sends one batch per change; what it says is not looked at.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	wake := make(chan struct{}, 1)
+	s.mu.Lock()
+	s.watches[wake] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.watches, wake)
+		s.mu.Unlock()
+	}()
+	flusher, _ := w.(http.Flusher)
+	fmt.Fprintln(w, "{}")
+	flusher.Flush()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-wake:
+			fmt.Fprintln(w, `{"Index":1,"Events":[{"Topic":"Job"}]}`)
+			flusher.Flush()
+		}
+	}
+}
+
+func body(r *http.Request) (Object, *refusal) {
+	var o Object
+	d := json.NewDecoder(r.Body)
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil {
+		return nil, &refusal{http.StatusBadRequest, err.Error()}
+	}
+	return o, nil
+}
+
+func namespaceOf(r *http.Request) string {
+	if ns := r.URL.Query().Get("namespace"); ns != "" {
+		return ns
+	}
+	return "default"
+}
+
+func inNamespace(r *http.Request, namespace string) bool {
+	want := namespaceOf(r)
+	return want == "*" || want == namespace
+}
+
+func text(o Object, field string) string {
+	s, _ := o[field].(string)
+	return s
+}
+
+func sub(o Object, field string) Object {
+	m, _ := o[field].(Object)
+	return m
+}
+
+func list(o Object, field string) []Object {
+	items, _ := o[field].([]any)
+	var out []Object
+	for _, item := range items {
+		if m, ok := item.(Object); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func number(v any) int {
+	switch n := v.(type) {
+	case json.Number:
+		i, _ := n.Int64()
+		return int(i)
+	case float64:
+		return int(n)
+	case int:
+		return n
+	case uint64:
+		return int(n)
+	default:
+		return 0
+	}
+}
+
+// plain gives o the types a JSON decoder gives, as a real server's answer has.
+func plain(o Object) Object {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	var out Object
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.UseNumber()
+	if err := d.Decode(&out); err != nil {
+		panic(err)
+	}
+	return out
+}

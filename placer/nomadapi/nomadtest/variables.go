@@ -1,0 +1,128 @@
+package nomadtest
+
+import (
+	"fmt"
+	"net/http"
+)
+
+type variable struct {
+	items  Object
+	lockID string
+	index  uint64
+}
+
+func (s *Server) variableRoutes(handle func(string, handler)) {
+	handle("GET /v1/vars", s.listVars)
+	handle("GET /v1/var/{path...}", s.getVar)
+	handle("PUT /v1/var/{path...}", s.putVar)
+	handle("DELETE /v1/var/{path...}", s.deleteVar)
+}
+
+// ExpireLock takes a lock away from its holder, as the end of its TTL does.
+func (s *Server) ExpireLock(namespace, path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v := s.vars[key{namespace, path}]; v != nil {
+		v.lockID = ""
+		s.bump("vars")
+	}
+}
+
+func (s *Server) varJSON(k key, v *variable) Object {
+	out := Object{"Namespace": k.namespace, "Path": k.id, "Items": v.items, "ModifyIndex": v.index, "CreateIndex": v.index}
+	if v.lockID != "" {
+		out["Lock"] = Object{"ID": v.lockID, "TTL": "15s", "LockDelay": "1s"}
+	}
+	return out
+}
+
+func (s *Server) listVars(r *http.Request) (any, uint64, *refusal) {
+	out := []Object{}
+	for k, v := range s.vars {
+		if inNamespace(r, k.namespace) {
+			out = append(out, Object{"Namespace": k.namespace, "Path": k.id, "ModifyIndex": v.index})
+		}
+	}
+	return out, s.tables["vars"], nil
+}
+
+func (s *Server) getVar(r *http.Request) (any, uint64, *refusal) {
+	k := key{namespaceOf(r), r.PathValue("path")}
+	v := s.vars[k]
+	if v == nil {
+		return nil, 0, &refusal{http.StatusNotFound, "variable not found"}
+	}
+	shown := s.varJSON(k, v)
+	delete(shown, "Lock") // told to its holder only
+	return shown, s.index, nil
+}
+
+func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
+	in, refused := body(r)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	k, q := key{namespaceOf(r), r.PathValue("path")}, r.URL.Query()
+	v := s.vars[k]
+	held := text(sub(in, "Lock"), "ID")
+	conflict := func() (any, uint64, *refusal) {
+		shown := Object{}
+		if v != nil {
+			shown = s.varJSON(k, v)
+			delete(shown, "Lock")
+		}
+		return shown, 0, &refusal{http.StatusConflict, "conflict"}
+	}
+	switch {
+	case q.Has("lock-acquire"):
+		if v != nil && v.lockID != "" && v.lockID != held {
+			return conflict()
+		}
+		if v == nil {
+			v = &variable{}
+			s.vars[k] = v
+		}
+		if v.lockID == "" {
+			s.seq++
+			v.lockID = fmt.Sprintf("lock-%d", s.seq)
+		}
+		if items := sub(in, "Items"); items != nil {
+			v.items = items
+		}
+	case q.Has("lock-renew"), q.Has("lock-release"):
+		if v == nil || v.lockID == "" || v.lockID != held {
+			return conflict()
+		}
+		if q.Has("lock-release") {
+			v.lockID = ""
+		}
+	default:
+		if v != nil && v.lockID != "" && v.lockID != held {
+			return conflict()
+		}
+		if q.Has("cas") && q.Get("cas") != fmt.Sprint(indexOf(v)) {
+			return conflict()
+		}
+		v = &variable{items: sub(in, "Items")}
+		s.vars[k] = v
+	}
+	v.index = s.bump("vars")
+	return s.varJSON(k, v), s.index, nil
+}
+
+func indexOf(v *variable) uint64 {
+	if v == nil {
+		return 0
+	}
+	return v.index
+}
+
+func (s *Server) deleteVar(r *http.Request) (any, uint64, *refusal) {
+	k := key{namespaceOf(r), r.PathValue("path")}
+	if q := r.URL.Query(); q.Has("cas") && q.Get("cas") != fmt.Sprint(indexOf(s.vars[k])) {
+		return Object{}, 0, &refusal{http.StatusConflict, "conflict"}
+	}
+	delete(s.vars, k)
+	s.bump("vars")
+	return Object{}, s.index, nil
+}

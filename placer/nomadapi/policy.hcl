@@ -1,0 +1,41 @@
+# What `nomad-placer agent` needs, and no more, when it runs as a Nomad job with
+# workload identity (`identity { env = true }`):
+#
+#   nomad acl policy apply -namespace default -job nomad-placer nomad-placer policy.hcl
+
+# Jobs may be submitted in any namespace; narrow this to the namespaces the
+# placer serves where that is wanted.
+namespace "*" {
+  capabilities = [
+    "list-jobs",       # find held jobs and jobs with a performance block
+    "read-job",        # jobs, their submissions, allocations, evaluations; job and allocation events
+    "submit-job",      # release a held job; start and remove profiling runs; leave scaling events
+    "read-fs",         # a profiling run's result and progress; logs, for log probes and last words
+    "alloc-exec",      # exec probes
+    "alloc-node-exec", # exec probes in tasks without file system isolation (raw_exec)
+  ]
+}
+
+# Its own namespace: the same, because a rule that names a namespace replaces the
+# rule for "*", and its own state: profiles, decisions, leadership.
+namespace "default" {
+  capabilities = [
+    "list-jobs", "read-job", "submit-job", "read-fs", "alloc-exec", "alloc-node-exec",
+  ]
+  variables {
+    path "nomad-placer/*" {
+      capabilities = ["read", "list", "write", "destroy"]
+    }
+  }
+}
+
+# Read nodes, their resources and their events; write each node's pressure as
+# dynamic node metadata, which Nomad counts as writing the node.
+node {
+  policy = "write"
+}
+
+# Create the hold pool where it is missing.
+node_pool "placer" {
+  policy = "write"
+}

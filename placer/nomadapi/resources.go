@@ -1,0 +1,61 @@
+package nomadapi
+
+import "github.com/nomad-placer/nomad-placer/placer/cluster"
+
+// lifecycle says when a task of a group runs.
+type lifecycle struct {
+	Hook    string
+	Sidecar bool
+}
+
+// taskAsk is what one task takes. CPU of reserved cores is not in its MHz, here
+// as in a cluster.Resources.
+type taskAsk struct {
+	resources cluster.Resources
+	lifecycle lifecycle
+}
+
+// groupAsk adds up the tasks of a group as Nomad's scheduler does: tasks that
+// never run at the same time share their CPU and memory, so the group takes the
+// largest of its phases; reserved cores are never shared.
+func groupAsk(tasks []taskAsk, diskMB int) cluster.Resources {
+	var prestart, main, poststop cluster.Resources
+	cores := 0
+	for _, t := range tasks {
+		cores += t.resources.Cores
+		r := t.resources
+		r.Cores = 0
+		switch t.lifecycle.Hook {
+		case "prestart":
+			prestart = prestart.Add(r)
+			if t.lifecycle.Sidecar {
+				main = main.Add(r)
+			}
+		case "poststop":
+			poststop = poststop.Add(r)
+		default: // main tasks and poststart
+			main = main.Add(r)
+		}
+	}
+	return cluster.Resources{
+		CPUMHz:   max(prestart.CPUMHz, main.CPUMHz, poststop.CPUMHz),
+		Cores:    cores,
+		MemoryMB: max(prestart.MemoryMB, main.MemoryMB, poststop.MemoryMB),
+		DiskMB:   diskMB,
+	}
+}
+
+// askOf is what one allocation of a group of a job asks for.
+func askOf(group object) cluster.Resources {
+	var tasks []taskAsk
+	for _, task := range group.objects("Tasks") {
+		r := task.object("Resources")
+		ask := cluster.Resources{Cores: int(r.number("Cores")), MemoryMB: int(r.number("MemoryMB")) + int(r.number("SecretsMB"))}
+		if ask.Cores == 0 {
+			ask.CPUMHz = int(r.number("CPU"))
+		}
+		l := task.object("Lifecycle")
+		tasks = append(tasks, taskAsk{ask, lifecycle{l.text("Hook"), l.boolean("Sidecar")}})
+	}
+	return groupAsk(tasks, int(group.object("EphemeralDisk").number("SizeMB")))
+}

@@ -1,0 +1,193 @@
+package nomadapi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// ourMark is the first element of every node list we write. No node has such an
+// id, so it matches nothing; it says that the line is ours and in which form.
+const ourMark = "placer:v1"
+
+const (
+	nodeIDTarget   = "${node.unique.id}"
+	listedOperator = "set_contains_any"
+)
+
+// Bounds of the rewrite (placer design, "what is rewritten and how").
+const (
+	maxShortlist = 100 // Nomad scores at most this many nodes beside affinities
+	maxBuckets   = 10  // steps of the affinity score, 0.1 each
+	// maxAffinityCount is the group count above which affinities are left out:
+	// the scheduler's work on them grows with the square of the count.
+	maxAffinityCount = 100
+)
+
+// Rewrite returns the raw job as the plan wants it: in the run pool, each placed
+// group bound to its shortlist, earlier additions of ours gone, everything the
+// user wrote as it was. The input is not touched.
+//
+// Count and resources are kept: a policy that sizes does so before the job is
+// first placed and through its own plan, and a count that `nomad job scale` or an
+// autoscaler changed must survive.
+func Rewrite(job map[string]any, p cluster.Plan, holdPool string) (map[string]any, error) {
+	out := object(Strip(job))
+	if out.text("NodePool") == holdPool {
+		out["NodePool"] = p.Job.RunPool
+	}
+	decisions := map[string]cluster.Decision{}
+	for _, d := range p.Decisions {
+		if d.Outcome == cluster.Queued {
+			return nil, fmt.Errorf("workload %s is queued and cannot be released yet", d.Workload)
+		}
+		decisions[d.Workload.Group] = d
+	}
+	for _, group := range out.objects("TaskGroups") {
+		if d, ok := decisions[group.text("Name")]; ok {
+			bind(group, d, out.text("Type"))
+		}
+	}
+	writePage(out, p.Page, p.Link)
+	return out, nil
+}
+
+// Release returns the raw job freed from the hold pool and from everything this
+// package ever added: what `job release` writes when no placer is alive.
+func Release(job map[string]any, holdPool, runPool string) map[string]any {
+	out := object(Strip(job))
+	if out.text("NodePool") == holdPool {
+		out["NodePool"] = runPool
+	}
+	return out
+}
+
+// Strip returns the raw job without anything this package ever added.
+func Strip(job map[string]any) map[string]any {
+	out := object(job).clone()
+	stripLists(out)
+	for _, group := range out.objects("TaskGroups") {
+		stripLists(group)
+	}
+	stripPage(out)
+	return out
+}
+
+func stripLists(holder object) {
+	for _, key := range []string{"Constraints", "Affinities"} {
+		list := holder.objects(key)
+		kept := make([]object, 0, len(list))
+		for _, line := range list {
+			if !isOurs(line) {
+				kept = append(kept, line)
+			}
+		}
+		if len(kept) != len(list) {
+			holder.setList(key, kept)
+		}
+	}
+}
+
+// isOurs reports whether a constraint or affinity was written by us.
+func isOurs(line object) bool {
+	first, _, _ := strings.Cut(line.text("RTarget"), ",")
+	return strings.TrimSpace(first) == ourMark
+}
+
+// bind adds the shortlist of a decision to its group, and the order inside it
+// where Nomad takes one.
+func bind(group object, d cluster.Decision, jobType string) {
+	candidates := d.Candidates[:min(len(d.Candidates), maxShortlist)]
+	if d.Outcome != cluster.Placed || len(candidates) == 0 {
+		return
+	}
+	group.setList("Constraints", append(group.objects("Constraints"), object{
+		"LTarget": nodeIDTarget,
+		"RTarget": nodeList(candidates),
+		"Operand": listedOperator,
+	}))
+	if !takesAffinities(jobType, group.number("Count"), len(candidates)) {
+		return
+	}
+	group.setList("Affinities", append(group.objects("Affinities"), buckets(candidates)...))
+}
+
+func takesAffinities(jobType string, count int64, candidates int) bool {
+	return jobType != "system" && jobType != "sysbatch" && count <= maxAffinityCount && candidates > 1
+}
+
+// buckets are nested affinities of equal weight: the k-th of L lists every
+// candidate that scores at least k/L, so that the share of matched weight grows
+// with the score. Scores are first stretched to 0..1 over the shortlist, because
+// only their order inside it matters to Nomad; equal neighbouring buckets are
+// written once with their weights added.
+func buckets(candidates []cluster.Candidate) []object {
+	low, high := scoreRange(candidates)
+	if high == low {
+		return nil
+	}
+	var out []object
+	const bucketWeight = 100 / maxBuckets
+	previous, weight := "", 0
+	flush := func() {
+		if weight > 0 {
+			out = append(out, object{
+				"LTarget": nodeIDTarget,
+				"RTarget": previous,
+				"Operand": listedOperator,
+				"Weight":  weight,
+			})
+		}
+	}
+	for k := 1; k <= maxBuckets; k++ {
+		var inside []cluster.Candidate
+		for _, c := range candidates {
+			// The small allowance keeps a score of exactly k/L in bucket k.
+			if (c.Score-low)/(high-low)+1e-9 >= float64(k)/maxBuckets {
+				inside = append(inside, c)
+			}
+		}
+		list := nodeList(inside)
+		if list != previous {
+			flush()
+			previous, weight = list, 0
+		}
+		weight += bucketWeight
+	}
+	flush()
+	return out
+}
+
+func scoreRange(candidates []cluster.Candidate) (low, high float64) {
+	low, high = candidates[0].Score, candidates[0].Score
+	for _, c := range candidates {
+		low, high = min(low, c.Score), max(high, c.Score)
+	}
+	return low, high
+}
+
+func nodeList(candidates []cluster.Candidate) string {
+	var b strings.Builder
+	b.WriteString(ourMark)
+	for _, c := range candidates {
+		b.WriteByte(',')
+		b.WriteString(string(c.Node))
+	}
+	return b.String()
+}
+
+// ShortlistOf returns the nodes a raw group was bound to by an earlier rewrite,
+// and whether it was.
+func ShortlistOf(group map[string]any) (nodes []cluster.NodeID, bound bool) {
+	for _, line := range object(group).objects("Constraints") {
+		if !isOurs(line) {
+			continue
+		}
+		for _, id := range strings.Split(line.text("RTarget"), ",")[1:] {
+			nodes = append(nodes, cluster.NodeID(id))
+		}
+		return nodes, true
+	}
+	return nil, false
+}

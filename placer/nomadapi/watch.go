@@ -1,0 +1,115 @@
+package nomadapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// Bounds of watching, chosen by us.
+const (
+	pollInterval   = 2 * time.Second // the wake-up without an event stream
+	streamMinWait  = 200 * time.Millisecond
+	streamMaxWait  = 10 * time.Second
+	streamReadSize = 64 << 10
+)
+
+// The topics that can change what a snapshot or the list of jobs says. The
+// stream's payloads are not read: lists are the truth.
+const eventPath = "/v1/event/stream?topic=Job:*&topic=Node:*&topic=Allocation:*"
+
+// Changed receives when something may have changed; several changes may come as
+// one. It stays silent unless Watch runs.
+func (w *World) Changed() <-chan struct{} { return w.changed }
+
+func (w *World) wake() {
+	select {
+	case w.changed <- struct{}{}:
+	default: // a wake-up is waiting already
+	}
+}
+
+// Watch feeds Changed until ctx ends: from Nomad's event stream, connected again
+// with growing pauses when it breaks, and every two seconds from a clock.
+func (w *World) Watch(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.followEvents(ctx)
+	}()
+	defer func() { <-done }()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.clock.After(pollInterval):
+			w.wake()
+		}
+	}
+}
+
+func (w *World) followEvents(ctx context.Context) {
+	wait := streamMinWait
+	for ctx.Err() == nil {
+		began := w.clock.Now()
+		err := w.readEvents(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if w.clock.Now().Sub(began) > streamMaxWait {
+			wait = streamMinWait
+		}
+		w.log.Debug("event stream ended, polling meanwhile", "error", err, "again_in", wait)
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.clock.After(wait):
+		}
+		wait = min(2*wait, streamMaxWait)
+	}
+}
+
+// readEvents wakes once per batch of events until the stream ends. Nomad 1.11.2
+// answers with the status line "HTTP/0.0 200 OK", which Go's client accepts.
+func (w *World) readEvents(ctx context.Context) error {
+	q := (&api.QueryOptions{Namespace: allNamespaces}).WithContext(ctx)
+	body, err := w.nomad.api.Raw().Response(eventPath, q)
+	if err != nil {
+		return fmt.Errorf("event stream: %w", err)
+	}
+	defer body.Close()
+	w.wake() // what happened while there was no stream
+	r := bufio.NewReaderSize(body, streamReadSize)
+	for {
+		some, err := skipLine(r)
+		if some {
+			w.wake()
+		}
+		if errors.Is(err, io.EOF) {
+			return errors.New("event stream closed by the server")
+		}
+		if err != nil {
+			return fmt.Errorf("event stream: %w", err)
+		}
+	}
+}
+
+// skipLine reads one line of any length without keeping it, and reports whether
+// it held events: a heartbeat is an empty object.
+func skipLine(r *bufio.Reader) (events bool, err error) {
+	length := 0
+	for {
+		part, err := r.ReadSlice('\n')
+		length += len(bytes.TrimSpace(part))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		return length > len("{}"), err
+	}
+}

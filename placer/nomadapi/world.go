@@ -1,0 +1,144 @@
+package nomadapi
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
+)
+
+// The defaults of Options.
+const (
+	DefaultHoldPool = "placer"
+	DefaultRunPool  = "default"
+	DefaultOwner    = "nomad-placer"
+)
+
+// MetaKey is the group meta key that carries the text of a performance block.
+const MetaKey = "performance"
+
+// DecodeFunc decodes the text of a performance block; file names it in errors.
+type DecodeFunc func(text, file string) (spec performance.Spec, warnings []string, err error)
+
+// ProbeFunc makes the probe a spec asks for; task is the default task.
+type ProbeFunc func(spec performance.ProbeSpec, reach probe.Reach, task string) (probe.Probe, error)
+
+// Options configure a World. Zero fields take the defaults.
+type Options struct {
+	// Address, Token and Region override NOMAD_ADDR, NOMAD_TOKEN, NOMAD_REGION.
+	Address, Token, Region string
+
+	HoldPool string // pool without nodes in which jobs wait
+	RunPool  string // pool a held job is released into
+	Owner    string // value of meta placer.owner on jobs made here
+
+	Decode DecodeFunc // required for State
+	Probe  ProbeFunc  // required for Observer
+
+	// OnProgress is told of each new progress record of a profiling run. It is
+	// called from the goroutine of Profile and must not block.
+	OnProgress func(id string, p profiler.Progress)
+
+	Clock  cluster.Clock // default: the system's
+	Logger *slog.Logger  // default: slog.Default()
+}
+
+// World is a live Nomad cluster.
+type World struct {
+	opts    Options
+	nomad   *client
+	clock   cluster.Clock
+	log     *slog.Logger
+	changed chan struct{}
+
+	jobs         jobCache
+	nodes        nodeCache
+	allocs       allocCache
+	reservations reservations
+	pressure     pressureBoard
+}
+
+var _ cluster.World = (*World)(nil)
+
+// New returns a world over the Nomad the options or the environment name. It
+// talks to nobody yet.
+func New(o Options) (*World, error) {
+	o = o.withDefaults()
+	conf := api.DefaultConfig()
+	if o.Address != "" {
+		conf.Address = o.Address
+	}
+	if o.Token != "" {
+		conf.SecretID = o.Token
+	}
+	if o.Region != "" {
+		conf.Region = o.Region
+	}
+	c, err := api.NewClient(conf)
+	if err != nil {
+		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
+	}
+	return &World{
+		opts:     o,
+		nomad:    &client{api: c, clock: o.Clock},
+		clock:    o.Clock,
+		log:      o.Logger,
+		changed:  make(chan struct{}, 1),
+		pressure: newPressureBoard(),
+	}, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.HoldPool == "" {
+		o.HoldPool = DefaultHoldPool
+	}
+	if o.RunPool == "" {
+		o.RunPool = DefaultRunPool
+	}
+	if o.Owner == "" {
+		o.Owner = DefaultOwner
+	}
+	if o.Clock == nil {
+		o.Clock = systemClock{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// API returns the underlying Nomad client, for the callers that need an endpoint
+// this package has no word for.
+func (w *World) API() *api.Client { return w.nomad.api }
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                         { return time.Now() }
+func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// onceLog says a thing once per key, so that a poll does not fill the log.
+type onceLog struct {
+	mu   sync.Mutex
+	said map[string]string
+}
+
+// first reports whether text is new for key.
+func (o *onceLog) first(key, text string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.said == nil {
+		o.said = map[string]string{}
+	}
+	if o.said[key] == text {
+		return false
+	}
+	o.said[key] = text
+	return true
+}

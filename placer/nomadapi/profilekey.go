@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -23,8 +24,33 @@ func profileKey(group object, kind performance.Kind) string {
 		content["Resources"] = map[string]any(pick(task.object("Resources"), profiledSizeFields))
 		tasks = append(tasks, map[string]any(content))
 	}
-	sum := sha256.Sum256(canonical(map[string]any{"Tasks": tasks, "Target": string(kind)}))
+	sum := sha256.Sum256(canonical(withoutZeros(map[string]any{"Tasks": tasks, "Target": string(kind)})))
 	return hex.EncodeToString(sum[:])
+}
+
+// withoutZeros drops fields that are zero, "" or false. Nomad writes them into a
+// stored job and leaves them out of a parsed one; they mean the same.
+func withoutZeros(v any) any {
+	switch t := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for k, item := range t {
+			switch kept := withoutZeros(item); kept {
+			case "", false, json.Number("0"), nil:
+			default:
+				out[k] = kept
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(t))
+		for i, item := range t {
+			out[i] = withoutZeros(item)
+		}
+		return out
+	default:
+		return v
+	}
 }
 
 func pick(from object, fields []string) object {

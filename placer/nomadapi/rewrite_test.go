@@ -257,6 +257,7 @@ func TestProfileKey(t *testing.T) {
 		"name":        func(g object) { g["Name"] = "other"; tasks(g)["Name"] = "other" },
 		"count":       func(g object) { g["Count"] = 9 },
 		"constraints": func(g object) { tasks(g)["Constraints"] = nil },
+		"zeros":       func(g object) { tasks(g)["User"] = ""; tasks(g).object("Resources")["Cores"] = json.Number("0") },
 		"nulls":       func(g object) { tasks(g)["Templates"] = nil; tasks(g)["Artifacts"] = []any{} },
 	} {
 		if key(change) != base {

@@ -32,7 +32,7 @@ type Config struct {
 	// BasePort is the server's HTTP port; the cluster uses the ports up to
 	// BasePort+300+100·clients. Required.
 	BasePort int
-	// Dir is where the run's folder is made. Default: nomad-placer-clusters in
+	// Dir is where the run's folder is made. Default: placer in
 	// the temporary directory, the only place where Clean and CleanDead look.
 	Dir string
 	// Nomad is the binary. Default: what FindNomad finds.
@@ -90,7 +90,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.RunID = fmt.Sprintf("%d-%d", c.BasePort, os.Getpid())
 	}
 	if c.Dir == "" {
-		c.Dir = defaultDir()
+		c.Dir = DefaultDir()
 	}
 	if c.LogLevel == "" {
 		c.LogLevel = "INFO"
@@ -153,5 +153,7 @@ func (c Config) dynamicPort(client int) int {
 // runDir is the folder of the run.
 func (c Config) runDir() string { return filepath.Join(c.Dir, c.RunID) }
 
-// defaultDir is where runs are kept unless the caller says otherwise.
-func defaultDir() string { return filepath.Join(os.TempDir(), "nomad-placer-clusters") }
+// DefaultDir is where runs are kept unless the caller says otherwise. It is
+// short because the task API's socket lies 70 bytes below a run's folder, and a
+// socket's path has at most 107.
+func DefaultDir() string { return filepath.Join(os.TempDir(), "placer") }

@@ -94,7 +94,7 @@ func parseStartTicks(stat string) (uint64, error) {
 // Clean ends the processes of one run in the default folder, whether its owner
 // lives or not, and removes its control groups and folder. A run that does not
 // exist is clean.
-func Clean(ctx context.Context, runID string) error { return CleanIn(ctx, defaultDir(), runID) }
+func Clean(ctx context.Context, runID string) error { return CleanIn(ctx, DefaultDir(), runID) }
 
 // CleanIn is Clean for a run whose Config.Dir was dir.
 func CleanIn(_ context.Context, dir, runID string) error {
@@ -139,7 +139,7 @@ func keep(runDir string) error {
 
 // CleanDead removes every run in the default folder whose owner is gone, and
 // returns their IDs.
-func CleanDead(ctx context.Context) ([]string, error) { return cleanDeadIn(ctx, defaultDir()) }
+func CleanDead(ctx context.Context) ([]string, error) { return cleanDeadIn(ctx, DefaultDir()) }
 
 func cleanDeadIn(ctx context.Context, dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)

@@ -3,6 +3,10 @@ package cluster
 // SlowQuota is the CPU share of the emulated slow machine of Topology.
 const SlowQuota = 0.4
 
+// slowMHz is what the slow machine advertises: about SlowQuota of one core of
+// today's servers, so that stock Nomad sees it as the small machine it is.
+const slowMHz = 1000
+
 // Topology returns the three clients of the demo and the tests for a machine
 // whose logical CPUs are listed: alpha and beta get halves of the CPUs (of all
 // but the last where there are three or more), and gamma the last CPU with
@@ -16,7 +20,7 @@ func Topology(cpus []int) []Client {
 	return []Client{
 		{Name: "alpha", Class: "fast-a", CPUs: alpha},
 		{Name: "beta", Class: "fast-b", CPUs: beta},
-		{Name: "gamma", Class: "slow", CPUs: gamma, CPUQuota: SlowQuota},
+		{Name: "gamma", Class: "slow", CPUs: gamma, CPUQuota: SlowQuota, CPUMHz: slowMHz},
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 const (
 	warmUp        = 5 * time.Second  // after the last job runs
 	measureWindow = 20 * time.Second // one window for every service
-	batchWait     = 4 * time.Minute  // a batch job that takes longer is reported as such
+	batchWait     = 3 * time.Minute  // a batch job that takes longer is reported as such
 	runDeadline   = 10 * time.Minute // for all jobs to be held, profiled and placed
 )
 

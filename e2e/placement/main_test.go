@@ -49,7 +49,7 @@ func runAll(m *testing.M) (code int) {
 }
 
 func startRig(ctx context.Context) (*rig.Rig, error) {
-	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e-placement"})
+	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e"})
 	if err != nil {
 		return nil, err
 	}

@@ -69,9 +69,12 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		}
 		o.Clients = cluster.Topology(cpus)
 	}
+	for i := range o.Clients {
+		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name)
+	}
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, PluginDir: plugins, KeepDir: o.KeepDir,
-		ImageSources: []string{"http://127.0.0.1:*"}, ClientHCL: driverHCL,
+		ImageSources: []string{"http://127.0.0.1:*"},
 	})
 	if err != nil {
 		return nil, err
@@ -85,14 +88,18 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	return &Rig{Cluster: c, World: world, opts: o}, nil
 }
 
-// driverHCL loads the plugin with its defaults.
-const driverHCL = `
+// driverHCL loads the plugin; the nodes of a rig share one machine, so each has
+// its own runtime folder.
+func driverHCL(run, node string) string {
+	return fmt.Sprintf(`
 plugin "nomad-driver-ibench" {
   config {
-    enabled = true
+    enabled     = true
+    runtime_dir = %q
   }
 }
-`
+`, filepath.Join(cluster.DefaultDir(), run, node, "ibench"))
+}
 
 // Decode reads the text of a performance block.
 func Decode(text, file string) (performance.Spec, []string, error) {

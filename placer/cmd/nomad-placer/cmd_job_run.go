@@ -134,6 +134,9 @@ func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job
 	write := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
 	var raw json.RawMessage
 	if _, err := client.Raw().Write("/v1/jobs", body, &raw, write); err != nil {
+		if strings.Contains(err.Error(), "nonexistent node pool") {
+			err = fmt.Errorf("%w: the agent makes the hold pool when it starts; is one running?", err)
+		}
 		return nil, fmt.Errorf("submitting %s: %w", id, err)
 	}
 	var answer api.JobRegisterResponse

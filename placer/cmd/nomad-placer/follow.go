@@ -19,6 +19,9 @@ const (
 	// quietAfter is how long a held job may stay unseen before we say that no
 	// agent seems to run: agents list jobs every two seconds.
 	quietAfter = 10 * time.Second
+	// recordGrace is how long a released job's record may take to appear: the
+	// placer writes the job first and its record after it.
+	recordGrace = 5 * time.Second
 )
 
 // follower watches one job from its registration to running allocations.
@@ -57,6 +60,7 @@ var errSuperseded = errors.New("a newer version of the job was submitted; this o
 // untilReleased returns once the job has left the hold pool. The evaluation is
 // the placer's record of it; its Stage is empty where there is none.
 func (f *follower) untilReleased(ctx context.Context) (cluster.Evaluation, error) {
+	var free time.Time // since when the job is out of the hold pool
 	for {
 		e, err := f.records.Evaluation(ctx, f.id)
 		if err != nil && !errors.Is(err, cluster.ErrNoRecord) {
@@ -78,9 +82,13 @@ func (f *follower) untilReleased(ctx context.Context) (cluster.Evaluation, error
 			return e, err
 		}
 		if !held {
-			// Released, perhaps by hand; the record may follow in a moment.
-			f.endLine()
-			return e, nil
+			if free.IsZero() {
+				free = f.shell.now()
+			}
+			if f.shell.now().Sub(free) > recordGrace {
+				f.endLine()
+				return e, nil // released by hand, or by a placer whose store fails
+			}
 		}
 		if err := f.pause(ctx); err != nil {
 			return e, err

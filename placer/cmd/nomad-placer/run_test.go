@@ -20,7 +20,12 @@ import (
 type cliTest struct {
 	t     *testing.T
 	nomad *nomadtest.Server
+	began time.Time
 }
+
+// now is a clock that goes with the test Nomad's: its time begins in 1970 and
+// goes on by a second per write.
+func (c *cliTest) now() time.Time { return time.Unix(60, 0).Add(time.Since(c.began)) }
 
 func newCLITest(t *testing.T) *cliTest {
 	t.Helper()
@@ -28,7 +33,27 @@ func newCLITest(t *testing.T) *cliTest {
 	s.AutoPlace = true
 	s.OnAlloc = func(a nomadtest.Object) { a["NodeName"] = "alpha" }
 	s.AddNode(nomadtest.Node{ID: "11111111-0000-0000-0000-000000000001", Name: "alpha", Class: "fast", CPUMHz: 4000, MemoryMB: 4096, Drivers: []string{"raw_exec"}})
-	return &cliTest{t, s}
+	c := &cliTest{t, s, time.Now()}
+	world, err := (&nomadFlags{address: s.URL}).world()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := world.EnsureHoldPool(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// until waits for a condition that a goroutine brings about, not for long.
+func (o *output) until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("waited in vain for %s; the command printed:\n%s", what, o)
 }
 
 // output collects what a command prints; an agent prints from many goroutines.
@@ -52,7 +77,7 @@ func (o *output) String() string {
 // start runs a command; its exit code arrives on the channel.
 func (c *cliTest) start(ctx context.Context, args ...string) (*output, <-chan int) {
 	out, code := &output{}, make(chan int, 1)
-	s := &shell{in: strings.NewReader(""), out: out, err: out, now: time.Now, after: time.After, getenv: func(name string) string {
+	s := &shell{in: strings.NewReader(""), out: out, err: out, now: c.now, after: time.After, getenv: func(name string) string {
 		return map[string]string{"NOMAD_ADDR": c.nomad.URL}[name]
 	}}
 	go func() { code <- run(ctx, s, args) }()
@@ -175,7 +200,7 @@ func TestRunTellsWhenStockNomadPlacesTheJob(t *testing.T) {
 	t.Parallel()
 	c := newCLITest(t)
 	c.agent()
-	file := c.jobFile("target {\n rate = 5\n}\nprobe \"log\" {\n pattern = \"n=([0-9]+)\"\n}\nhold = \"10s\"\n")
+	file := c.jobFile("target {\n rate = 5\n}\nprobe \"log\" {\n pattern = \"n=([0-9]+)\"\n}\n")
 	out, code := c.run("job", "run", file)
 	if code != exitStock || !strings.Contains(out, "left to stock Nomad") {
 		t.Errorf("exit %d:\n%s", code, out)
@@ -224,9 +249,7 @@ func TestInterruptedRunLeavesTheJob(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, code := c.start(ctx, "job", "run", "-address", c.nomad.URL, c.jobFile(unprofiled))
-	for c.nomad.Job("default", "web") == nil {
-		time.Sleep(10 * time.Millisecond)
-	}
+	out.until(t, "the submission", func() bool { return strings.Contains(out.String(), "submitted") })
 	cancel()
 	if text, n := out.wait(t, code); n != exitInterrupted {
 		t.Errorf("exit %d:\n%s", n, text)
@@ -237,9 +260,7 @@ func TestRunEndsWhenTheJobIsStoppedOrReplaced(t *testing.T) {
 	t.Parallel()
 	c := newCLITest(t)
 	out, code := c.start(t.Context(), "job", "run", "-address", c.nomad.URL, c.jobFile(unprofiled))
-	for !strings.Contains(out.String(), "submitted") {
-		time.Sleep(10 * time.Millisecond)
-	}
+	out.until(t, "the submission", func() bool { return strings.Contains(out.String(), "submitted") })
 	c.nomad.Stop("default", "web")
 	if text, n := out.wait(t, code); n != exitFailed || !strings.Contains(text, "stopped while it was held") {
 		t.Errorf("exit %d:\n%s", n, text)

@@ -3,6 +3,7 @@ package nomadtest
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 type variable struct {
@@ -39,7 +40,7 @@ func (s *Server) varJSON(k key, v *variable) Object {
 func (s *Server) listVars(r *http.Request) (any, uint64, *refusal) {
 	out := []Object{}
 	for k, v := range s.vars {
-		if inNamespace(r, k.namespace) {
+		if inNamespace(r, k.namespace) && strings.HasPrefix(k.id, r.URL.Query().Get("prefix")) {
 			out = append(out, Object{"Namespace": k.namespace, "Path": k.id, "ModifyIndex": v.index})
 		}
 	}

@@ -99,7 +99,7 @@ func (h *handle) makeGroup() (join func(pid int) error, err error) {
 	if h.tree == nil {
 		return func(int) error { return nil }, nil
 	}
-	group, err := h.tree.Create(lab.GroupPrefix+h.state.Name, cgroup.Limits{})
+	group, err := h.tree.Create(lab.GroupPrefix+h.state.Name, cgroup.Limits{Weight: cgroup.MaxWeight})
 	if err != nil {
 		return nil, err
 	}

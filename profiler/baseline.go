@@ -208,4 +208,5 @@ func (r *run) recordAlone(windows []float64) {
 
 func (r *run) setAlone(m profile.Measurement) {
 	r.out.Alone[r.request.Configuration] = m
+	r.alone = m.Value
 }

@@ -35,6 +35,13 @@ func (r *run) caused(ctx context.Context, p *pressed, deadline time.Time) (s *se
 		pace:    pace,
 		equal:   &noise{}, // a kernel's speed varies in its own way: learned on the way
 		onFirst: r.random.IntN(2) == 0,
+		backlog: func(c condition) time.Duration {
+			if !c.on {
+				return 0 // a paused workload answers nothing
+			}
+			// A workload that catches up causes more than it usually does.
+			return r.drain(drainAfterPause)
+		},
 		set: func(ctx context.Context, c condition) error {
 			if err := p.kernel.Set(ctx, c.percent); err != nil {
 				return err

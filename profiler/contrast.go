@@ -17,6 +17,9 @@ type contrast struct {
 	// measure gives the performance of one window under the present condition.
 	measure func(ctx context.Context, c condition) (float64, error)
 	pace    pace
+	// backlog is how long work that queued up under the condition before may
+	// drain before a window; nil: the workload's queue does not matter.
+	backlog func(c condition) time.Duration
 	equal   *noise     // grows with every two windows under one condition
 	onFirst bool       // order of the next pair
 	present *condition // nil before the first
@@ -56,7 +59,11 @@ func (r *run) measureUnder(ctx context.Context, c *contrast, want condition) (fl
 			return 0, err
 		}
 		c.present, c.last = &want, math.NaN()
-		if err := r.sleep(ctx, c.pace.settle); err != nil {
+		limit := time.Duration(0)
+		if c.backlog != nil {
+			limit = c.backlog(want)
+		}
+		if err := r.settle(ctx, c.pace.settle, limit); err != nil {
 			return 0, err
 		}
 	}

@@ -51,6 +51,7 @@ type run struct {
 	deadline time.Time // start plus Request.Seconds
 	pace     pace
 	logBound float64 // ln(1 − slowdown)
+	alone    float64 // goodput without pressure; 0 before it was measured
 	noise    noise   // of the workload's own windows, without pressure
 
 	phase      string

@@ -61,6 +61,7 @@ type machine struct {
 	tick        time.Duration
 	share       float64 // share of requests within 1 ms alone; 0: no latency
 	late        bool    // no request is ever within 1 ms
+	queueing    bool    // pressure beyond a quarter, and pauses, queue requests up
 	readError   func(at time.Duration) error
 	aliveError  func(at time.Duration) error
 	kernelError error
@@ -70,6 +71,7 @@ type machine struct {
 	onSleep     func(at time.Duration)
 
 	begun     time.Time
+	queue     time.Duration // how long the queue takes to drain; all answers are late until then
 	work, ops float64
 	demand    float64
 	good      float64
@@ -112,6 +114,16 @@ func (m *machine) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+// queueUp lengthens the queue while requests are not served as they come, and
+// drains it otherwise.
+func (m *machine) queueUp(step time.Duration) {
+	if m.queueing && (m.paused || m.intensity > 25) {
+		m.queue = min(m.queue+2*step, 3*time.Second)
+		return
+	}
+	m.queue = max(0, m.queue-step)
+}
+
 // advance moves the world: both parties press on each other at once.
 func (m *machine) advance(step time.Duration) {
 	m.now = m.now.Add(step)
@@ -123,8 +135,11 @@ func (m *machine) advance(step time.Duration) {
 	if !m.paused {
 		speed := m.rate * m.workload(m.intensity) * draw()
 		m.work += speed * seconds
-		m.good += speed * seconds * m.share
+		if m.queue <= 0 {
+			m.good += speed * seconds * m.share
+		}
 	}
+	m.queueUp(step)
 	if m.open > 0 {
 		slow := 1.0
 		if !m.paused {

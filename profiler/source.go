@@ -80,6 +80,10 @@ func (r *run) bothScores(ctx context.Context, source interference.Source, p *pre
 	if why := r.noTolerated(); why != "" {
 		r.out.Sensitivity.Tolerated[source] = interference.Estimate{Note: why}
 	} else {
+		// The source before may have left a queue.
+		if err := r.settle(ctx, r.pace.settle, r.drain(drainAfterPressure)); err != nil {
+			return err
+		}
 		now := r.clock.Now()
 		s, b, err := r.tolerated(ctx, p, now.Add(deadline.Sub(now)*toleratedShare/100))
 		workload = s

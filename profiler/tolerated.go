@@ -26,6 +26,12 @@ func (r *run) tolerated(ctx context.Context, p *pressed, deadline time.Time) (*s
 		pace:    r.pace,
 		equal:   &r.noise,
 		onFirst: r.random.IntN(2) == 0,
+		backlog: func(c condition) time.Duration {
+			if c.on {
+				return 0 // what queues up under pressure is its effect
+			}
+			return r.drain(drainAfterPressure)
+		},
 		set: func(ctx context.Context, c condition) error {
 			if !c.on {
 				return p.kernel.Set(ctx, 0)

@@ -24,7 +24,8 @@ const (
 	// default of 100 ms would stall a task for 60 ms at a quota of 40 %; chosen
 	// by us so that the stalls stay below 10 ms.
 	quotaPeriod = 10 * time.Millisecond
-	// agentLeaf holds the agent itself under cgroup v2, where a group with
+	// agentLeaf holds the agent itself: under v1 for a CPU weight of its own, and
+	// also under v2, where a group with
 	// enabled controllers may not hold processes.
 	agentLeaf = "agent"
 	// killAttempts bounds how often the processes of a group are killed anew;
@@ -170,7 +171,8 @@ func (h hierarchies) createAgent(runID string, c Client) (group string, err erro
 		if err := inheritCPUSet(cpuset); err != nil {
 			return "", err
 		}
-	} else if err := os.Mkdir(filepath.Join(cpuset, agentLeaf), 0o755); err != nil {
+	}
+	if err := os.Mkdir(filepath.Join(h.path("cpu", group), agentLeaf), 0o755); err != nil {
 		return "", fmt.Errorf("create control group: %w", err)
 	}
 	if len(c.CPUs) > 0 {
@@ -190,6 +192,9 @@ func (h hierarchies) limitTasks(group string, c Client) error {
 			return err
 		}
 	}
+	if err := h.favourAgent(group); err != nil {
+		return err
+	}
 	if c.CPUQuota == 0 {
 		return nil
 	}
@@ -208,6 +213,17 @@ func (h hierarchies) limitTasks(group string, c Client) error {
 	)
 }
 
+// favourAgent gives the agent and its log collectors their CPU time whatever
+// runs on the node: an interference kernel at full weight would starve them on
+// a node of one CPU, and with them everything that is measured through Nomad.
+func (h hierarchies) favourAgent(group string) error {
+	leaf := filepath.Join(h.path("cpu", group), agentLeaf)
+	if h.Version == 2 {
+		return writeControl(leaf, "cpu.weight", "10000")
+	}
+	return writeControl(leaf, "cpu.shares", "262144")
+}
+
 // tasksGroup is the name of the group Nomad makes for its tasks.
 func (h hierarchies) tasksGroup() string {
 	if h.Version == 2 {
@@ -217,10 +233,10 @@ func (h hierarchies) tasksGroup() string {
 }
 
 // enter moves the calling process into an agent's group in every hierarchy.
-// Under v2 with leaf set it goes into the agent's leaf.
+// With leaf set it goes into the agent's leaf where the hierarchy has one.
 func (h hierarchies) enter(group string, leaf bool) error {
 	for _, dir := range h.paths(group) {
-		if h.Version == 2 && leaf {
+		if leaf && h.hasLeaf(dir, group) {
 			dir = filepath.Join(dir, agentLeaf)
 		}
 		if err := writeControl(dir, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
@@ -228,6 +244,12 @@ func (h hierarchies) enter(group string, leaf bool) error {
 		}
 	}
 	return nil
+}
+
+// hasLeaf: under v2 the agent must not sit beside its children, and under v1 it
+// has a CPU weight of its own.
+func (h hierarchies) hasLeaf(dir, group string) bool {
+	return h.Version == 2 || dir == h.path("cpu", group)
 }
 
 // inheritCPUSet copies the parent's CPUs and memory nodes, if none are set.

@@ -19,9 +19,11 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/bolt"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+	"github.com/nomad-placer/nomad-placer/profiler/training"
 )
 
 // agentFlags override the configuration file.
@@ -154,7 +156,11 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 	if g.store, err = openStore(config.Store, g.world, a.nomad.jobNamespace(s)); err != nil {
 		return nil, err
 	}
-	if g.engine, err = engine.New(g.engineConfig(s)); err != nil {
+	rows, err := training.Load()
+	if err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
+	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
 	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine}, dashboard.Options{
@@ -185,11 +191,12 @@ func openStore(c jobhcl.StoreConfig, world *nomadapi.World, namespace string) (s
 	return nomadvars.New(world.API(), nomadvars.Options{Prefix: c.Path, Namespace: namespace})
 }
 
-func (g *agent) engineConfig(s *shell) engine.Config {
+func (g *agent) engineConfig(s *shell, rows []profile.Profile) engine.Config {
 	c := engine.Config{
 		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
 		Policy: g.config.Policy, Columns: g.config.Columns, Hold: g.config.Hold,
 		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources,
+		Concurrency: g.config.Profile.Concurrency, Training: rows,
 	}
 	if g.address != "" {
 		c.Link = func(w cluster.WorkloadID) string { return g.address + dashboard.JobPath(w) }

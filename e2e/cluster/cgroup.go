@@ -24,9 +24,8 @@ const (
 	// default of 100 ms would stall a task for 60 ms at a quota of 40 %; chosen
 	// by us so that the stalls stay below 10 ms.
 	quotaPeriod = 10 * time.Millisecond
-	// agentLeaf holds the agent itself: under v1 for a CPU weight of its own, and
-	// also under v2, where a group with
-	// enabled controllers may not hold processes.
+	// agentLeaf holds the agent itself: for a CPU weight of its own, and because
+	// under v2 a group with enabled controllers may not hold processes.
 	agentLeaf = "agent"
 	// killAttempts bounds how often the processes of a group are killed anew;
 	// between two attempts lies killPause.

@@ -62,7 +62,7 @@ func fakeUnified(t *testing.T, controllers string, groups ...string) (hierarchie
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range []string{"cgroup.subtree_control", "cpuset.cpus", "cpu.max", "cgroup.procs"} {
+		for _, file := range []string{"cgroup.subtree_control", "cpuset.cpus", "cpu.max", "cpu.weight", "cgroup.procs"} {
 			writeFile(t, filepath.Join(dir, file), "")
 		}
 		writeFile(t, filepath.Join(dir, "cgroup.controllers"), controllers+"\n")
@@ -88,7 +88,7 @@ func readFile(t *testing.T, path string) string {
 
 func TestUnifiedQuota(t *testing.T) {
 	t.Parallel()
-	h, root := fakeUnified(t, "cpuset cpu io memory pids", "placer-r/n/nomad.slice")
+	h, root := fakeUnified(t, "cpuset cpu io memory pids", "placer-r/n/nomad.slice", "placer-r/n/agent")
 	writeFile(t, filepath.Join(root, "placer-r/n/cgroup.controllers"), "cpuset cpu memory")
 	writeFile(t, filepath.Join(root, "placer-r/n/cgroup.subtree_control"), "")
 	if err := h.limitTasks("placer-r/n", Client{CPUs: []int{1, 2}, CPUQuota: 0.4}); err != nil {
@@ -99,6 +99,9 @@ func TestUnifiedQuota(t *testing.T) {
 	}
 	if got := readFile(t, filepath.Join(root, "placer-r/n/nomad.slice/cpu.max")); got != "8000 10000" {
 		t.Errorf("cpu.max %q, want 40 %% of two CPUs", got)
+	}
+	if got := readFile(t, filepath.Join(root, "placer-r/n/agent/cpu.weight")); got != "10000" {
+		t.Errorf("the agent's cpu.weight is %q", got)
 	}
 }
 

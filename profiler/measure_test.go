@@ -538,3 +538,25 @@ func TestAQueueDrainsBeforeTheNextWindow(t *testing.T) {
 		}
 	}
 }
+
+// A workload that gets no CPU time cannot answer its probe either: from 60 %
+// on it stands still, and that is where it breaks.
+func TestSilenceUnderPressureIsAStandstill(t *testing.T) {
+	t.Parallel()
+	m := newMachine(5)
+	m.noise = 0.005
+	m.readError = func(time.Duration) error {
+		if m.intensity >= 60 {
+			return fmt.Errorf("%w: timeout", probe.ErrNotReady)
+		}
+		return nil
+	}
+	p, err := measure(t, m, request(bandwidth))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.Sensitivity.Tolerated[bandwidth]
+	if low, high := e.Low.Or(101), e.High.Or(-1); low > 55 || high < 55 || high > 60 {
+		t.Errorf("tolerated %s [%s, %s] %s, planted 55", e.Score, e.Low, e.High, e.Note)
+	}
+}

@@ -2,9 +2,11 @@ package profiler
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
@@ -42,7 +44,11 @@ func (r *run) tolerated(ctx context.Context, p *pressed, deadline time.Time) (*s
 			if !c.on {
 				return r.window(ctx)
 			}
-			return r.windowPressed(ctx, p)
+			v, err := r.windowPressed(ctx, p)
+			if starved(err) {
+				return 0, nil
+			}
+			return v, err
 		},
 	}
 	s, b, err := r.searchUntil(ctx, deadline, c)
@@ -50,6 +56,13 @@ func (r *run) tolerated(ctx context.Context, p *pressed, deadline time.Time) (*s
 		return s, b, err
 	}
 	return s, b, p.kernel.Set(ctx, 0)
+}
+
+// starved: under pressure the workload lives but does not even answer its
+// probe, which it does without. That is a standstill, not a failed window.
+func starved(err error) bool {
+	var bad *badWindow
+	return errors.As(err, &bad) && errors.Is(bad.cause, probe.ErrNotReady)
 }
 
 // windowPressed is a workload's window with a look at what the kernel achieves

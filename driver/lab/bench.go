@@ -61,7 +61,7 @@ func (s *subject) Resume(context.Context) error { return s.target.Resume() }
 
 // Alive returns nil while every task of the workload has a process.
 func (s *subject) Alive(context.Context) error {
-	_, err := s.target.Pids()
+	err := s.target.Alive()
 	if errors.Is(err, ErrNoProcess) {
 		return fmt.Errorf("the workload has ended: %w", err)
 	}

@@ -25,6 +25,34 @@ type Target struct {
 	Record string
 
 	groups []cgroup.Group // frozen together; found by the first Pause
+	mains  []process      // the oldest process of each task, as last found
+}
+
+// Alive returns nil while every task has a process. The processes found last
+// are looked at first: a look at every process of the machine takes CPU time
+// from what is measured.
+func (t *Target) Alive() error {
+	if len(t.mains) == len(t.Tasks) && !slices.ContainsFunc(t.mains, t.gone) {
+		return nil
+	}
+	t.mains = nil
+	for _, id := range t.Tasks {
+		pids, err := t.Procs.Find(id)
+		if err != nil {
+			return err
+		}
+		start, err := t.Procs.StartTicks(pids[0])
+		if err != nil {
+			continue // ended since: looked for anew next time
+		}
+		t.mains = append(t.mains, process{pids[0], start})
+	}
+	return nil
+}
+
+func (t *Target) gone(p process) bool {
+	start, err := t.Procs.StartTicks(p.PID)
+	return err != nil || start != p.StartTicks
 }
 
 // Pids lists the processes of all tasks; a task without one is an error.

@@ -111,7 +111,7 @@ func submit(ctx context.Context, t *testing.T, job *api.Job) {
 }
 
 // book reads the placer's records as an operator would, from Nomad Variables.
-func book(t *testing.T) engine.Book {
+func book(t testing.TB) engine.Book {
 	t.Helper()
 	s, err := nomadvars.New(shared.API(), nomadvars.Options{})
 	if err != nil {

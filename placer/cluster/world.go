@@ -87,6 +87,10 @@ type ProfileRequest struct {
 	Sources  []interference.Source // empty: performance alone only
 	Seconds  int
 	Deadline time.Time
+	// OnResult, if set, is called at most once, before Profile returns, as soon
+	// as the result is known: cleaning up after a run takes a while, and the
+	// placement need not wait for it.
+	OnResult func(profile.Profile)
 }
 
 // Laboratory runs workloads beside interference kernels.

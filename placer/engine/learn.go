@@ -80,9 +80,8 @@ func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workloa
 	if err != nil {
 		return nil, warnings, err
 	}
-	defer release()
 	t.stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
-	results := e.runAll(ctx, requests, limit, t)
+	results := e.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
 	for _, err := range failed {
 		warnings = append(warnings, "profiling: "+err.Error())
@@ -130,30 +129,46 @@ func (e *Engine) before(ctx context.Context, limit time.Time) (context.Context, 
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *tracker) []runResult {
+// runAll runs the requests side by side and returns their results as soon as
+// all are known; the runs are cleaned up behind, and only then are the nodes
+// released for the next profile.
+func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *tracker, release func()) []runResult {
 	ctx, cancel := e.before(ctx, limit)
-	defer cancel()
 	results := make([]runResult, len(requests))
-	var wg sync.WaitGroup
+	var known, ended sync.WaitGroup
 	for i, r := range requests {
+		known.Add(1)
+		var once sync.Once
+		result := func(p profile.Profile, err error) {
+			once.Do(func() {
+				results[i] = runResult{p, err}
+				known.Done()
+			})
+		}
+		r.OnResult = func(p profile.Profile) { result(p, nil) }
 		e.mu.Lock()
 		e.runs[r.ID] = t
 		e.mu.Unlock()
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			p, err := e.cfg.World.Profile(ctx, r)
-			if err != nil && context.Cause(ctx) == errHoldOver {
-				err = fmt.Errorf("%w: %w", errHoldOver, err)
-			}
-			results[i] = runResult{p, err}
-			e.mu.Lock()
-			delete(e.runs, r.ID)
-			e.mu.Unlock()
-		}()
+		ended.Go(func() { result(e.runOne(ctx, r)) })
 	}
-	wg.Wait()
+	e.wg.Go(func() {
+		defer cancel()
+		ended.Wait()
+		release()
+	})
+	known.Wait()
 	return results
+}
+
+func (e *Engine) runOne(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
+	p, err := e.cfg.World.Profile(ctx, r)
+	if err != nil && errors.Is(context.Cause(ctx), errHoldOver) {
+		err = fmt.Errorf("%w: %w", errHoldOver, err)
+	}
+	e.mu.Lock()
+	delete(e.runs, r.ID)
+	e.mu.Unlock()
+	return p, err
 }
 
 // mergeRuns folds the runs into one profile; the first run, beside kernels, is

@@ -30,6 +30,8 @@ var (
 // Bounds of following a run, chosen by us.
 const (
 	labPoll         = 500 * time.Millisecond
+	labPollNearEnd  = 50 * time.Millisecond
+	labNearEnd      = 2 * time.Second
 	labPlaceWithin  = 15 * time.Second // registration to allocation
 	labStopWithin   = 12 * time.Second // for partial results after a stop
 	labLogTailBytes = 2000
@@ -60,7 +62,7 @@ func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.
 		ctx, cancel = context.WithTimeout(ctx, r.Deadline.Sub(w.clock.Now()))
 		defer cancel()
 	}
-	run := &labRun{w: w, id: jobIDOf(job), request: r}
+	run := &labRun{w: w, id: jobIDOf(job), request: r, remaining: time.Duration(r.Seconds) * time.Second}
 	err = run.start(ctx, job)
 	if run.ours {
 		defer run.remove()
@@ -78,6 +80,9 @@ type labRun struct {
 	request  cluster.ProfileRequest
 	ours     bool   // a job of ours may exist: also after a registration that failed half-way
 	progress string // the last progress record seen
+	handed   bool   // the result was handed over early
+
+	remaining time.Duration // as the run last said
 }
 
 // start registers the job where it does not exist; one that does is adopted.
@@ -139,8 +144,25 @@ func (l *labRun) follow(ctx context.Context) (profile.Profile, error) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-l.w.clock.After(labPoll):
+		case <-l.w.clock.After(l.pause()):
 		}
+	}
+}
+
+// pause is the time to the next look: short when the run is about to end, so
+// that the held job does not wait for the poll.
+func (l *labRun) pause() time.Duration {
+	if l.remaining < labNearEnd {
+		return labPollNearEnd
+	}
+	return labPoll
+}
+
+// early hands the result over before the cleaning up.
+func (l *labRun) early(p profile.Profile) {
+	if l.request.OnResult != nil && !l.handed {
+		l.handed = true
+		l.request.OnResult(p)
 	}
 }
 
@@ -235,9 +257,6 @@ func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
 }
 
 func (l *labRun) reportProgress(ctx context.Context, allocID string) {
-	if l.w.opts.OnProgress == nil {
-		return
-	}
 	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ProgressFile)
 	if err != nil || string(b) == l.progress {
 		return // not written yet, or nothing new
@@ -247,7 +266,21 @@ func (l *labRun) reportProgress(ctx context.Context, allocID string) {
 		return // seen half-written
 	}
 	l.progress = string(b)
-	l.w.opts.OnProgress(l.request.ID, p)
+	l.remaining = time.Duration(p.RemainingSeconds * float64(time.Second))
+	if l.w.opts.OnProgress != nil {
+		l.w.opts.OnProgress(l.request.ID, p)
+	}
+	if p.Phase == profiler.PhaseDone {
+		l.handOver(ctx, allocID)
+	}
+}
+
+// handOver reads the result of a run that says it is done. The file is written
+// before the word, so it is final; what cannot be read now is read at the end.
+func (l *labRun) handOver(ctx context.Context, allocID string) {
+	if p, err := l.readProfile(ctx, allocID); err == nil && p.Complete {
+		l.early(p)
+	}
 }
 
 // readFile reads a file of the allocation's shared directory.

@@ -2,6 +2,7 @@ package hcl
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"maps"
 	"os"
@@ -95,8 +96,8 @@ func TestDecodeGoldenErrors(t *testing.T) {
 // wellFormed checks what every error promises.
 func wellFormed(t testing.TB, err error) {
 	t.Helper()
-	ds, ok := err.(Diagnostics)
-	if !ok {
+	var ds Diagnostics
+	if !errors.As(err, &ds) {
 		t.Fatalf("error of type %T", err)
 	}
 	if len(ds) == 0 || !ds.HasErrors() {

@@ -347,6 +347,6 @@ func metaOf(group map[string]any) (map[string]any, error) {
 	case map[string]any:
 		return meta, nil
 	default:
-		return nil, fmt.Errorf("Meta: %w", ErrMalformedJob)
+		return nil, fmt.Errorf("group meta: %w", ErrMalformedJob)
 	}
 }

@@ -13,6 +13,11 @@ import (
 // the kernel shares the workload's CPUs a pause also gives it their time; that
 // is part of what the workload does to others.
 func (r *run) caused(ctx context.Context, p *pressed, deadline time.Time) (s *search, b bracket, err error) {
+	if y, ok := p.kernel.(Yielder); ok {
+		if err := y.Yield(ctx); err != nil {
+			return nil, bracket{}, err
+		}
+	}
 	paused := false
 	resume := func() error {
 		if !paused {

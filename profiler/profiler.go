@@ -42,6 +42,14 @@ type Kernel interface {
 	Close() error
 }
 
+// Yielder is a kernel that can give up the CPU weight with which it takes its
+// intensity from the workload. For a tolerated score it must press in full; for
+// a caused score it must be a neighbour like any other, or it would not notice
+// what the workload takes.
+type Yielder interface {
+	Yield(ctx context.Context) error
+}
+
 // Bench starts kernels next to the subject.
 type Bench interface {
 	Kernel(ctx context.Context, s interference.Source) (Kernel, error)

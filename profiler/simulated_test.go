@@ -80,7 +80,6 @@ type machine struct {
 	pauses    int
 	resumes   int
 	open      int
-	kernelAge time.Duration
 	readings  int
 }
 

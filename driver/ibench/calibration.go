@@ -236,7 +236,7 @@ func (c Calibration) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("save the calibration: %w", err)
 	}
-	defer os.Remove(file.Name())
+	defer func() { _ = os.Remove(file.Name()) }() // gone after the rename
 	_, err = file.Write(append(data, '\n'))
 	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
 	if err == nil {

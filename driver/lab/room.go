@@ -48,6 +48,8 @@ func startProcess(ctx context.Context, s ibench.Spec) (unit, error) {
 	return p, nil
 }
 
+var _ profiler.Yielder = (*placed)(nil)
+
 // placed is a kernel on its CPUs, in its own control group.
 type placed struct {
 	unit
@@ -95,6 +97,14 @@ func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*plac
 
 // Placement is the word of the profile record.
 func (p *placed) Placement() string { return p.placement.Name() }
+
+// Yield gives the kernel the CPU weight of any other task.
+func (p *placed) Yield(context.Context) error {
+	if p.group == nil {
+		return nil
+	}
+	return p.group.SetWeight(cgroup.DefaultWeight)
+}
 
 // Close ends the kernel and removes its control group.
 func (p *placed) Close() error { return errors.Join(p.unit.Close(), p.removeGroup()) }

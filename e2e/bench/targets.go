@@ -24,6 +24,36 @@ type target struct {
 // table. A target is one line here and one benchmark.
 var targets = []target{
 	{
+		name: "profile complete to rewritten job accepted, median",
+		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "5x", tags: "e2e",
+		metric: "release-ms", scale: 1, unit: "ms", most: 250,
+	},
+	{
+		name: "whole profile with two sources, median",
+		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "5x", tags: "e2e",
+		metric: "profile-s", scale: 1, unit: "s", most: 60,
+	},
+	{
+		name: "hold without profiling over stock Nomad, median",
+		pkg:  "./e2e/placement", benchmark: "Hold", benchtime: "1x", tags: "e2e",
+		metric: "overhead-s", scale: 1, unit: "s", most: 1.5,
+	},
+	{
+		name: "agent at 1,000 nodes and 5,000 allocations",
+		pkg:  "./placer/cmd/nomad-placer", benchmark: "AgentMemory", benchtime: "1x",
+		metric: "MiB-rss", scale: 1, unit: "MiB", most: 80,
+	},
+	{
+		name: "idle driver, CPU",
+		pkg:  "./e2e/placement", benchmark: "IdleDriver", benchtime: "1x", tags: "e2e",
+		metric: "%cpu", scale: 1, unit: "% of a core", most: 0.5,
+	},
+	{
+		name: "idle driver, memory",
+		pkg:  "./e2e/placement", benchmark: "IdleDriver", benchtime: "1x", tags: "e2e",
+		metric: "MiB-rss", scale: 1, unit: "MiB", most: 40,
+	},
+	{
 		name: "classify and select, 1,000 nodes × 15 sources × 1,000 rows, p99",
 		pkg:  "./placer/policy", benchmark: "ClassifyAndSelect/paragon", benchtime: "500x",
 		metric: "p99-ms", scale: 1, unit: "ms", most: 10,

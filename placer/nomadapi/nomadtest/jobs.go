@@ -10,7 +10,6 @@ import (
 type job struct {
 	current     Object
 	submissions map[int]Object
-	scaled      []Note
 }
 
 func (s *Server) jobRoutes(handle func(string, handler)) {

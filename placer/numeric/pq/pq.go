@@ -112,11 +112,11 @@ func check(rows, columns int, entries []Entry) error {
 		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
 			return fmt.Errorf("%w: (%d, %d)", ErrNotFinite, e.Row, e.Column)
 		}
-		if cell := e.Row*columns + e.Column; seen[cell] {
+		cell := e.Row*columns + e.Column
+		if seen[cell] {
 			return fmt.Errorf("%w: (%d, %d) twice", ErrShape, e.Row, e.Column)
-		} else {
-			seen[cell] = true
 		}
+		seen[cell] = true
 	}
 	return nil
 }

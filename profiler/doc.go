@@ -35,6 +35,12 @@
 //     a score unknown rather than guess.
 //   - The text stores a caused score as the intensity at which the kernel loses
 //     5 %; we store 100 minus it (see package interference).
+//   - A kernel on the workload's own CPUs takes its intensity with a high CPU
+//     weight while the tolerated score is measured, and competes with the
+//     default weight for the caused score: with the high one it would not notice
+//     what the workload takes, with the default one it could not press in full.
+//   - A service under open-loop load has a queue after pressure or a pause; the
+//     next window waits, within bounds, until its goodput is back.
 //   - A workload that gets faster under pressure counts as not slowed; the
 //     measured ratio is recorded as it was, above 1.
 package profiler

@@ -38,6 +38,7 @@ func TestBadInputRunsUnderStockRules(t *testing.T) {
 		block, script string
 		want          string // part of the reason
 		within        time.Duration
+		cannotRun     bool // whoever places it
 	}{
 		"percentile": {
 			block:  "target {\n qps = 100\n latency {\n percentile = 200\n max = \"5ms\"\n }\n}\nprobe \"prometheus\" {\n port = \"m\"\n rate = \"r\"\n latency = \"l\"\n}\n",
@@ -50,7 +51,10 @@ func TestBadInputRunsUnderStockRules(t *testing.T) {
 			block: "target {\n rate = 5\n qps = 3\n}\nprobe \"log\" {\n pattern = \"(x)\"\n}\n", script: counting, want: "target", within: 20 * time.Second,
 		},
 		"huge": {
-			block: "target {\n rate = 5\n}\n# " + strings.Repeat("x", 1<<20), script: counting, want: "64 KiB", within: 30 * time.Second,
+			block: "target {\n rate = 5\n}\n# " + strings.Repeat("x", 1<<20), script: counting, want: "65536 bytes", within: 30 * time.Second,
+			// Nomad hands meta to tasks in their environment, and the kernel starts
+			// no program with a megabyte there: stock rules fail it too.
+			cannotRun: true,
 		},
 		"crash": {
 			block: countingBlock, script: `echo "units 1"; [ -z "$PLACER_PROFILE" ] || { echo "cannot open shop" >&2; exit 3; }; ` + counting,
@@ -69,7 +73,7 @@ func TestBadInputRunsUnderStockRules(t *testing.T) {
 			submit(t.Context(), t, held(id, c.block, c.script))
 			job := released(t.Context(), t, id, c.within)
 			checkStock(t, job, c.want)
-			if err := shared.WaitRunning(t.Context(), id); err != nil {
+			if err := shared.WaitRunning(t.Context(), id); (err != nil) != c.cannotRun {
 				t.Error(err)
 			}
 			noProfilesLeft(t.Context(), t)

@@ -84,6 +84,7 @@ func held(id, block, script string, change ...func(*api.Job)) *api.Job {
 		SetConfig("command", "/bin/bash").
 		SetConfig("args", []string{"-c", script}).
 		Require(&api.Resources{CPU: ptr(100), MemoryMB: ptr(32)})
+	task.KillSignal = "SIGKILL" // a shell between two sleeps hears nothing gentler
 	group := api.NewTaskGroup("main", 1).AddTask(task)
 	group.Meta = map[string]string{"performance": block}
 	group.RestartPolicy = &api.RestartPolicy{Attempts: ptr(0), Mode: ptr("fail")}

@@ -133,12 +133,15 @@ func (e *Engine) consider(ctx context.Context, job cluster.Job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if f := e.flights[job.ID]; f != nil {
-		if f.modifyIndex != job.ModifyIndex || job.Stopped {
-			f.cancel() // a newer version, or a stop, always wins; the next pass starts afresh
+		// A newer held version, or a stop, always wins; the next pass starts
+		// afresh. A version that is not held is usually our own release, whose
+		// evaluation has a few words left to write.
+		if job.Stopped || job.Held && f.modifyIndex != job.ModifyIndex {
+			f.cancel()
 		}
 		return
 	}
-	if job.Stopped || (!job.Held && e.done[job.ID] >= job.ModifyIndex) {
+	if job.Stopped || e.done[job.ID] >= job.ModifyIndex { // also a list from before our own write
 		return
 	}
 	fctx, cancel := context.WithCancel(ctx)

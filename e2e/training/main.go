@@ -29,7 +29,7 @@ const (
 	runID = "training"
 	// secondsPerSource is enough for an interval of about ten points on a quiet
 	// machine (profiler's own simulations at 1 % noise).
-	secondsPerSource = 12
+	secondsPerSource = 10
 	aloneSeconds     = 8
 	runOverhead      = 12 // starting and stopping a copy
 )

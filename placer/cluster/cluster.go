@@ -97,6 +97,7 @@ type Allocation struct {
 	Resources Resources  `json:"resources"`
 	Version   uint64     `json:"version"` // job version
 	Profiling bool       `json:"profiling"`
+	System    bool       `json:"system"` // of a system job: on every node whatever we decide
 }
 
 // Snapshot is one consistent look at the cluster. Nobody writes to it.

@@ -432,6 +432,20 @@ func TestAJobThatBypassedTheGateIsOnlyAdvised(t *testing.T) {
 	})
 }
 
+func TestASystemJobDoesNotMakeANodeShared(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := twoNodes()
+		world.everywhere = true
+		b := start(t, world, mem.New())
+		b.world.submit(testJob("web"))
+		settle(time.Minute)
+		if w := strings.Join(b.decision(webGroup).Warnings, "\n"); strings.Contains(w, "no empty node") {
+			t.Errorf("warnings %q", w)
+		}
+	})
+}
+
 func TestAWaitingJobIsPlacedWhenRoomAppears(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {

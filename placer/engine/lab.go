@@ -77,8 +77,16 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 	return c
 }
 
+// residents counts the allocations on a node whose performance somebody may
+// depend on and that could be elsewhere.
 func residents(s *cluster.Snapshot, n *cluster.Node, w cluster.Workload) int {
-	return len(s.Residents(n.ID, w.ID))
+	count := 0
+	for _, a := range s.Residents(n.ID, w.ID) {
+		if !a.System && !a.Profiling {
+			count++
+		}
+	}
+	return count
 }
 
 // anyRoomLater reports that some node was only full or not ready, which time

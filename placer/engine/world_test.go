@@ -28,6 +28,8 @@ type memWorld struct {
 	ran     []cluster.ProfileRequest // every profiling run started
 	applied []cluster.Plan
 
+	everywhere bool // a system job has an allocation on every node
+
 	// beforeApply and lab are the planted faults; nil: none.
 	beforeApply func(cluster.Plan) error
 	lab         func(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error)
@@ -114,6 +116,14 @@ func (w *memWorld) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	for _, j := range w.jobs {
 		for _, a := range j.allocs {
 			s.Allocations[a.Node] = append(s.Allocations[a.Node], a)
+		}
+	}
+	for _, n := range w.nodes {
+		if w.everywhere {
+			s.Allocations[n.ID] = append(s.Allocations[n.ID], cluster.Allocation{
+				ID: "agent-" + n.Name, Workload: cluster.WorkloadID{Namespace: "default", Job: "agent", Group: "agent"}, Node: n.ID,
+				Resources: cluster.Resources{CPUMHz: 50, MemoryMB: 32}, System: true,
+			})
 		}
 	}
 	return s, nil

@@ -30,6 +30,7 @@ type allocStub struct {
 	ID                 string
 	Namespace          string
 	JobID              string
+	JobType            string
 	JobVersion         uint64
 	TaskGroup          string
 	NodeID             string
@@ -124,6 +125,7 @@ func (s *allocStub) allocation(names interner) cluster.Allocation {
 		Resources: s.AllocatedResources.sum(),
 		Version:   s.JobVersion,
 		Profiling: strings.HasPrefix(s.JobID, labJobPrefix),
+		System:    s.JobType == "system",
 	}
 }
 

@@ -95,12 +95,12 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 	return out
 }
 
-// neighbours lists the workloads on a node, without the group's own and without
-// profiling copies.
+// neighbours lists the workloads on a node, without the group's own, without
+// profiling copies and without system jobs, which no choice avoids.
 func (v *view) neighbours(id cluster.NodeID) []string {
 	var out []string
 	for _, a := range v.snapshot.Residents(id, v.Workload.ID) {
-		if !a.Profiling {
+		if !a.Profiling && !a.System {
 			out = append(out, a.Workload.String())
 		}
 	}

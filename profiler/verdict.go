@@ -1,6 +1,10 @@
 package profiler
 
-import "github.com/nomad-placer/nomad-placer/profiler/stat"
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/profiler/stat"
+)
 
 // verdict on one level of pressure.
 type verdict int
@@ -57,9 +61,35 @@ func (n *noise) reaches(l look) bool {
 	return stat.RankSumLeast(len(n.logs), l.pairs) <= l.error
 }
 
+// A gross loss needs no second pair: the performance is at most half, and that
+// is grossFactor times beyond the largest difference seen among at least
+// grossNoise pairs of equal windows. Rank tests cannot spend so little error on
+// one pair; but pressure that all but stops a workload costs seconds a pair, for
+// the probe's silence and the queue behind it (chosen by us).
+const (
+	grossFactor = 4
+	grossNoise  = 6
+	grossLog    = -0.6931471805599453 // ln(1/2)
+)
+
+// gross says whether one log ratio is such a loss.
+func (n *noise) gross(v float64) bool {
+	if len(n.logs) < grossNoise || v > grossLog {
+		return false
+	}
+	largest := 0.0
+	for _, l := range n.logs {
+		largest = max(largest, math.Abs(l))
+	}
+	return -v > grossFactor*largest
+}
+
 // judge gives the verdict on the log ratios of one level, or undecided between
 // two looks. logBound is ln(1 − slowdown).
 func judge(logs []float64, logBound float64, n *noise) verdict {
+	if len(logs) == 1 && n.gross(logs[0]) {
+		return loss
+	}
 	excess := make([]float64, len(logs))
 	for i, v := range logs {
 		excess[i] = v - logBound

@@ -78,3 +78,26 @@ func TestBracketInvariant(t *testing.T) {
 		}
 	}
 }
+
+func TestAGrossLossNeedsOnePair(t *testing.T) {
+	t.Parallel()
+	quiet := &noise{logs: []float64{0.02, -0.03, 0.01, 0, -0.01, 0.04}}
+	loud := &noise{logs: []float64{0.2, -0.3, 0.1, 0, -0.1, 0.4}}
+	few := &noise{logs: []float64{0.01}}
+	bound := math.Log(0.95)
+	for name, c := range map[string]struct {
+		n    *noise
+		log  float64
+		want verdict
+	}{
+		"standstill":              {quiet, math.Log(1e-6), loss},
+		"a third is left":         {quiet, math.Log(0.33), loss},
+		"a fifth is lost":         {quiet, math.Log(0.8), undecided},
+		"half, among loud noise":  {loud, math.Log(0.45), undecided},
+		"half, and no noise seen": {few, math.Log(0.45), undecided},
+	} {
+		if got := judge([]float64{c.log}, bound, c.n); got != c.want {
+			t.Errorf("%s: verdict %d, want %d", name, got, c.want)
+		}
+	}
+}

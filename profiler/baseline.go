@@ -26,6 +26,10 @@ const (
 	// this far apart, until so many have moved.
 	learnPoll  = minDwell / 2
 	learnSteps = 8
+	// grainSteps and grainLimit bound the closer look: the collector of Nomad's
+	// logs writes every 100 ms, so a second shows ten of its steps.
+	grainSteps = 10
+	grainLimit = 1200 * time.Millisecond
 	// learnShare of the run may pass before a workload that has not moved once
 	// counts as doing nothing.
 	learnShare = 3
@@ -108,7 +112,59 @@ func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
 		}
 		last = next
 	}
-	return r.setPace(first, firstMove, lastMove, steps, last)
+	if err := r.setPace(first, firstMove, lastMove, steps, last); err != nil {
+		return err
+	}
+	if r.pace.tick > 0 || r.pace.rates {
+		return nil
+	}
+	return r.learnGrain(ctx)
+}
+
+// learnGrain looks closer at a count that moved at every look: it may still
+// come in steps (a log is collected in bursts) or in units so large that a
+// short window holds only a few of them.
+func (r *run) learnGrain(ctx context.Context) error {
+	last, err := r.readRetry(ctx)
+	if err != nil {
+		return err
+	}
+	var firstStep, lastStep performance.Reading
+	steps, grain := 0, 0.0
+	for end := r.clock.Now().Add(grainLimit); steps < grainSteps && r.clock.Now().Before(end); {
+		if err := r.sleep(ctx, minPoll); err != nil {
+			return err
+		}
+		next, err := r.readRetry(ctx)
+		if err != nil {
+			return err
+		}
+		if !stepped(last, next) {
+			continue
+		}
+		if steps++; steps == 1 {
+			firstStep = next
+		} else {
+			grain = commonDivisor(grain, next.Work-last.Work)
+		}
+		last, lastStep = next, next
+	}
+	if steps < 2 {
+		return nil
+	}
+	r.pace = r.pace.withGrain(lastStep.At.Sub(firstStep.At)/time.Duration(steps-1), grain)
+	return nil
+}
+
+// commonDivisor of two whole numbers; 0 says that there is none to speak of.
+func commonDivisor(a, b float64) float64 {
+	if a != math.Trunc(a) || b != math.Trunc(b) || b <= 0 {
+		return 0
+	}
+	for b > 0 {
+		a, b = b, math.Mod(a, b)
+	}
+	return a
 }
 
 func (r *run) setPace(first, firstMove, lastMove performance.Reading, steps int, last performance.Reading) error {

@@ -39,7 +39,7 @@ func holds(e interference.Estimate, truth float64) bool {
 // every window, so on such a machine a score may stay unknown.
 func TestRecoversPlantedScores(t *testing.T) {
 	t.Parallel()
-	const seeds = 200
+	const seeds = 400
 	tests := []struct {
 		name              string
 		tolerated, caused float64 // planted knees: t, and 100 − x

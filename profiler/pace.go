@@ -14,6 +14,9 @@ const (
 	minRequests = 20
 	// minTicks a window of any other workload must hold.
 	minTicks = 2
+	// minGrains a window must hold, or counting whole ones makes noise of its own
+	// (chosen by us: one in 25 is less than the usual 5 % bound).
+	minGrains = 25
 	// settleShare of a dwell passes after every switch before a window begins.
 	settleShare = 4
 	minSettle   = 20 * time.Millisecond
@@ -37,12 +40,13 @@ type pace struct {
 	settle time.Duration // after every switch
 	tick   time.Duration // between two steps of the workload's count; 0: not seen apart
 	rates  bool          // the probe gives present rates, not a count
+	perSec float64       // units a second, as learned
 }
 
 // paceOf chooses windows for a workload that steps every tick and does
 // ratePerSec units a second.
 func paceOf(tick time.Duration, ratePerSec float64, t performance.Target, rates bool) pace {
-	p := pace{dwell: max(minDwell, minTicks*tick), tick: tick, rates: rates}
+	p := pace{dwell: max(minDwell, minTicks*tick), tick: tick, rates: rates, perSec: ratePerSec}
 	if t.Kind == performance.QPS && ratePerSec > 0 {
 		p.dwell = max(p.dwell, time.Duration(minRequests/ratePerSec*float64(time.Second)))
 	}
@@ -51,6 +55,21 @@ func paceOf(tick time.Duration, ratePerSec float64, t performance.Target, rates 
 		// A rate read now is the average of a step that began before it.
 		p.settle = max(p.settle, 2*tick)
 	}
+	return p
+}
+
+// withGrain takes a closer look into account: steps every tick, of a whole
+// number of grains.
+func (p pace) withGrain(tick time.Duration, grain float64) pace {
+	if tick <= minDwell/coarseShare {
+		tick = 0
+	}
+	p.tick = tick
+	p.dwell = max(p.dwell, minTicks*tick)
+	if p.perSec > 0 {
+		p.dwell = max(p.dwell, time.Duration(minGrains*grain/p.perSec*float64(time.Second)))
+	}
+	p.settle = max(minSettle, p.dwell/settleShare)
 	return p
 }
 

@@ -1,4 +1,4 @@
-# A batch job with a deadline: 1,500 chunks through xz, one process at a time.
+# A batch job with a deadline: 6,000 chunks through xz, one process at a time.
 job "compress" {
   type = "batch"
 
@@ -9,7 +9,7 @@ job "compress" {
       }
       probe "log" {
         pattern = "chunks done: (\\d+)"
-        work    = 1500
+        work    = 6000
       }
     }
 
@@ -18,8 +18,8 @@ job "compress" {
       config {
         command = "/bin/bash"
         args = ["-c", <<-EOT
-          seq 1 40000 > "$NOMAD_TASK_DIR/chunk"
-          for i in $(seq 1 1500); do
+          seq 1 8000 > "$NOMAD_TASK_DIR/chunk"
+          for i in $(seq 1 6000); do
             xz -6 -T1 -c "$NOMAD_TASK_DIR/chunk" > /dev/null || exit 1
             echo "chunks done: $i"
           done

@@ -88,7 +88,7 @@ func TestTheUsersNewerVersionWins(t *testing.T) {
 	if want := "# second"; !contains(args, want) {
 		t.Errorf("the released job runs %q, want the newer version's %q", args, want)
 	}
-	noProfilesLeft(ctx, t)
+	noProfilesLeft(ctx, t, soon)
 }
 
 func TestAJobStoppedWhileHeldStaysStopped(t *testing.T) {
@@ -98,7 +98,7 @@ func TestAJobStoppedWhileHeldStaysStopped(t *testing.T) {
 	if _, _, err := shared.API().Jobs().Deregister("stopped", false, nil); err != nil {
 		t.Fatal(err)
 	}
-	noProfilesLeft(ctx, t)
+	noProfilesLeft(ctx, t, soon)
 	time.Sleep(3 * time.Second) // a wrong release would come within a poll
 	job, _, err := shared.API().Jobs().Info("stopped", nil)
 	if err != nil || !*job.Stop || *job.NodePool != rig.HoldPool {

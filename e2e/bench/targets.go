@@ -25,12 +25,12 @@ type target struct {
 var targets = []target{
 	{
 		name: "profile complete to rewritten job accepted, median",
-		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "5x", tags: "e2e",
+		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "3x", tags: "e2e",
 		metric: "release-ms", scale: 1, unit: "ms", most: 250,
 	},
 	{
 		name: "whole profile with two sources, median",
-		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "5x", tags: "e2e",
+		pkg:  "./e2e/placement", benchmark: "Placement", benchtime: "3x", tags: "e2e",
 		metric: "profile-s", scale: 1, unit: "s", most: 60,
 	},
 	{

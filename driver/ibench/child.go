@@ -143,9 +143,20 @@ func setupOf(spec Spec) (Setup, []string, error) {
 	if err != nil {
 		return Setup{}, nil, err
 	}
+	d, err := Describe(spec.Source)
+	if err != nil {
+		return Setup{}, nil, err
+	}
+	variant, err := d.variant(spec.Variant)
+	if err != nil {
+		return Setup{}, nil, err
+	}
 	s := Setup{
 		Machine: m, CPUs: spec.CPUs, Same: spec.Same, Path: spec.Path,
-		MaxBytes: spec.MaxBytes, Peer: spec.Peer, Seed: spec.Seed,
+		MaxBytes: spec.MaxBytes, Peer: spec.Peer, Variant: variant, Seed: spec.Seed,
+	}
+	if len(d.Variants) > 0 && variant != d.Variants[0] {
+		return s, []string{"not calibrated: only the variant " + d.Variants[0] + " is; the intensity is the share of a peak measured at the start"}, nil
 	}
 	if spec.CalibrationFile == "" {
 		return s, []string{"not calibrated: the intensity is the share of a peak measured at the start"}, nil

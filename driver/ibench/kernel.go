@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -27,6 +29,9 @@ type Descriptor struct {
 	Loads  string // what the kernel presses on
 	Spares string // what it must not press on
 	Unit   string // of one operation
+	// Variants name other ways to press on the same resource, for example by
+	// writing; the first is the default. Empty: there is only one way.
+	Variants []string
 	// Dwell is how long calibration stays at one level.
 	Dwell time.Duration
 	// BriefBytes bounds MaxBytes while calibrating, for kernels that take long
@@ -54,6 +59,7 @@ type Setup struct {
 	Path        string // directory on the disk to press on
 	MaxBytes    int64  // bound of memory or disk space; 0 is the kernel's default
 	Peer        string // host:port to send to; empty is a sink in the same process
+	Variant     string // one of the descriptor's; never empty where it has any
 	Seed        uint64
 }
 
@@ -140,6 +146,19 @@ func Describe(s interference.Source) (Descriptor, error) {
 		return Descriptor{}, err
 	}
 	return Descriptor{}, fmt.Errorf("source %s: %w", s, ErrNoKernel)
+}
+
+// variant returns the named variant, or the default where the name is empty.
+func (d Descriptor) variant(name string) (string, error) {
+	switch {
+	case name == "" && len(d.Variants) > 0:
+		return d.Variants[0], nil
+	case name == "" || slices.Contains(d.Variants, name):
+		return name, nil
+	case len(d.Variants) == 0:
+		return "", fmt.Errorf("source %s has no variants, so none is called %q", d.Source, name)
+	}
+	return "", fmt.Errorf("source %s has no variant %q; known: %s", d.Source, name, strings.Join(d.Variants, ", "))
 }
 
 // Supported returns nil, or the reason why the machine cannot run the kernel

@@ -31,6 +31,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.spec.Path, "path", "", "storage: directory on the disk to press on")
 	flags.Int64Var(&o.spec.MaxBytes, "max-bytes", 0, "bound of memory or disk space in bytes; 0 is the kernel's default")
 	flags.StringVar(&o.spec.Peer, "peer", "", "network: host:port of a peer that drops what it gets; a sink of its own when empty")
+	flags.StringVar(&o.spec.Variant, "variant", "", "one of the kernel's variants; its first when empty")
 	flags.StringVar(&o.spec.CalibrationFile, "calibration", "", "calibration file")
 	flags.BoolVar(&o.spec.Same, "same", false, "the CPUs are the workload's own")
 	flags.Uint64Var(&o.spec.Seed, "seed", 1, "seed of random orders")

@@ -39,6 +39,7 @@ type Spec struct {
 	Path            string // storage: directory on the disk to press on
 	MaxBytes        int64  // bound of memory or disk space; 0 is the kernel's default
 	Peer            string // network: host:port to send to; empty is the kernel's own sink
+	Variant         string // one of the kernel's variants; empty is its first
 	CalibrationFile string
 	Seed            uint64
 
@@ -51,7 +52,11 @@ type Spec struct {
 }
 
 func (s Spec) check() error {
-	if _, err := Describe(s.Source); err != nil {
+	d, err := Describe(s.Source)
+	if err != nil {
+		return err
+	}
+	if _, err := d.variant(s.Variant); err != nil {
 		return err
 	}
 	switch {
@@ -81,6 +86,7 @@ func (s Spec) options() []string {
 		"-path=" + s.Path,
 		"-max-bytes=" + strconv.FormatInt(s.MaxBytes, 10),
 		"-peer=" + s.Peer,
+		"-variant=" + s.Variant,
 		"-calibration=" + s.CalibrationFile,
 		"-seed=" + strconv.FormatUint(s.Seed, 10),
 	}

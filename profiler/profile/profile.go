@@ -50,6 +50,25 @@ type RampPoint struct {
 	Placement        string              `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
 }
 
+// ScalePoint is the performance alone at one size of the workload's copy.
+type ScalePoint struct {
+	Cores    int         `json:"cores"`               // CPUs it may use
+	MemoryMB int64       `json:"memory_mb,omitempty"` // memory it was told to use, or limited to; 0 is not varied
+	Speed    Measurement `json:"speed"`
+}
+
+// Provenance says how a measurement can be repeated.
+type Provenance struct {
+	Application string            `json:"application"`        // identifier in the catalogue, for example "zstd-19"
+	Command     string            `json:"command"`            // as run, with the input's name
+	Input       string            `json:"input,omitempty"`    // what it worked on, with size and seed
+	Versions    map[string]string `json:"versions,omitempty"` // of the packages measured
+	Kernels     string            `json:"kernels"`            // release of the interference kernels
+	Calibration string            `json:"calibration,omitempty"`
+	Repetitions int               `json:"repetitions"` // visits of a level
+	FileSystem  string            `json:"file_system,omitempty"`
+}
+
 // Profile is what is known of one workload (a task group with its image,
 // command and size), from one or more runs.
 type Profile struct {
@@ -63,6 +82,8 @@ type Profile struct {
 	Alone       map[string]Measurement   `json:"alone"` // performance alone, by node configuration
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Ramp        []RampPoint              `json:"ramp,omitempty"`
+	ScaleUp     []ScalePoint             `json:"scale_up,omitempty"`
+	Provenance  *Provenance              `json:"provenance,omitempty"`
 	Warnings    []string                 `json:"warnings,omitempty"`
 	Duration    time.Duration            `json:"duration"`
 	Complete    bool                     `json:"complete"` // false: partial results of a run cut short

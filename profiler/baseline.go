@@ -16,9 +16,9 @@ import (
 const (
 	// waitPoll is the distance of two attempts at the first reading.
 	waitPoll = 250 * time.Millisecond
-	// aloneWindowsWanted make the pairs of equal windows the first look needs;
+	// aloneWindowsWanted give the performance alone and a first idea of the noise;
 	// at most baselineShare of the run goes into them, and learning the pace.
-	aloneWindowsWanted = 20
+	aloneWindowsWanted = 12
 	baselineShare      = 4
 	// aloneOnly is how long a run without sources takes at most.
 	aloneOnly = 8 * time.Second
@@ -115,7 +115,7 @@ func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
 	if err := r.setPace(first, firstMove, lastMove, steps, last); err != nil {
 		return err
 	}
-	if r.pace.tick > 0 || r.pace.rates {
+	if r.pace.tick > 0 || r.pace.rates || r.pace.exact {
 		return nil
 	}
 	return r.learnGrain(ctx)
@@ -170,7 +170,7 @@ func commonDivisor(a, b float64) float64 {
 func (r *run) setPace(first, firstMove, lastMove performance.Reading, steps int, last performance.Reading) error {
 	rates := math.IsNaN(last.Work)
 	if steps == 0 && !(rates && last.RateNow > 0) {
-		return fmt.Errorf("%w: its count stood at %v for %s", ErrNoMeasurableWork, count(last), last.At.Sub(first.At).Round(time.Second))
+		return fmt.Errorf("%w: its count stood at %v for %s", ErrNoMeasurableWork, count(last), r.clock.Now().Sub(r.start).Round(time.Second))
 	}
 	var tick time.Duration
 	if steps > 1 {
@@ -185,7 +185,7 @@ func (r *run) setPace(first, firstMove, lastMove performance.Reading, steps int,
 	if !rates {
 		rate = (last.Work - first.Work) / last.At.Sub(first.At).Seconds()
 	}
-	r.pace = paceOf(tick, rate, r.request.Target, rates)
+	r.pace = paceOf(tick, rate, r.request.Target, last)
 	return nil
 }
 
@@ -243,11 +243,36 @@ func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, err
 			return windows, err
 		}
 	}
-	for i := 1; i < len(windows); i += 2 {
-		r.noise.add(windows[i-1], windows[i])
-	}
+	r.noise = noiseOf(windows)
 	return windows, nil
 }
+
+// guessedNoise holds where the windows alone say nothing, noiseSpread where they
+// do: a dozen windows tell their noise to a third, and pressure may change it.
+var guessedNoise = stat.NoiseGuess{Sigma: 0.03, Spread: 0.9}
+
+const (
+	noiseSpread = 0.5
+	leastNoise  = 0.001
+)
+
+// noiseOf is the noise of the ratio of two windows next to each other.
+func noiseOf(windows []float64) stat.NoiseGuess {
+	var logs []float64
+	for i := 1; i < len(windows); i++ {
+		if v, ok := stat.LogRatio(windows[i], windows[i-1]); ok {
+			logs = append(logs, math.Abs(v))
+		}
+	}
+	if len(logs) < minWindows-1 {
+		return guessedNoise
+	}
+	return stat.NoiseGuess{Sigma: max(leastNoise, absToSigma*stat.Median(logs)), Spread: noiseSpread}
+}
+
+// absToSigma makes the median absolute value of a normal sample about 0 estimate
+// its standard deviation, 1/Φ⁻¹(3/4).
+const absToSigma = 1.4826022185056018
 
 func (r *run) recordAlone(windows []float64) {
 	s := stat.MedianInterval(windows, confidence)

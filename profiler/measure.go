@@ -141,6 +141,8 @@ func checkRequest(r Request) error {
 		return bad("no key")
 	case r.Configuration == "":
 		return bad("no node configuration")
+	case r.Method != "" && r.Method != MethodSearch && r.Method != MethodSweep:
+		return bad("method %q, known: %s, %s", r.Method, MethodSearch, MethodSweep)
 	case r.Seconds < 0:
 		return bad("%d seconds", r.Seconds)
 	case !(r.SlowdownPercent > 0) || r.SlowdownPercent > slowdownMaxPercent:

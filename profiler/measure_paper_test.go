@@ -58,7 +58,7 @@ func TestSection332Ends(t *testing.T) {
 	never := quietRun(t, flat, flat, source)
 	wantScore(t, "t of a workload that never loses", never.Sensitivity.Tolerated[source], 100, 0)
 	atOnce := quietRun(t, points(.5, .4, .4, .4, .4, .4, .4, .4, .4, .4), flat, source)
-	wantScore(t, "t of a workload that loses at the first step", atOnce.Sensitivity.Tolerated[source], 0, 0)
+	wantScore(t, "t of a workload that loses at the first step", atOnce.Sensitivity.Tolerated[source], 0, step)
 }
 
 // Chapter 5: the caused score is read off the kernel: the intensity x* at which
@@ -68,7 +68,7 @@ func TestChapter5Caused(t *testing.T) {
 	t.Parallel()
 	source := interference.MemoryBandwidth
 	p := quietRun(t, flat, curve(60, 0.5), source)
-	wantScore(t, "c", p.Sensitivity.Caused[source], 100-(60+step), step)
+	wantScore(t, "c", p.Sensitivity.Caused[source], 100-60, step)
 	harmless := quietRun(t, flat, flat, source)
 	wantScore(t, "c of a workload the kernel does not notice", harmless.Sensitivity.Caused[source], 0, 0)
 }

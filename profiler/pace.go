@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"math"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -29,9 +30,6 @@ const (
 	maxPoll   = 50 * time.Millisecond
 	// edgeSteps is how many steps' time an edge is waited for.
 	edgeSteps = 3
-	// kernelShare: a kernel counts finely, so its windows are this much shorter
-	// than those of a workload that does not count coarsely.
-	kernelShare = 2
 )
 
 // pace is how long things take for one workload.
@@ -40,18 +38,23 @@ type pace struct {
 	settle time.Duration // after every switch
 	tick   time.Duration // between two steps of the workload's count; 0: not seen apart
 	rates  bool          // the probe gives present rates, not a count
+	exact  bool          // the probe says when it counted
 	perSec float64       // units a second, as learned
 }
 
 // paceOf chooses windows for a workload that steps every tick and does
-// ratePerSec units a second.
-func paceOf(tick time.Duration, ratePerSec float64, t performance.Target, rates bool) pace {
-	p := pace{dwell: max(minDwell, minTicks*tick), tick: tick, rates: rates, perSec: ratePerSec}
+// ratePerSec units a second. A window between exact readings begins with the
+// first step in it and ends with the last, so it needs one more.
+func paceOf(tick time.Duration, ratePerSec float64, t performance.Target, last performance.Reading) pace {
+	p := pace{dwell: max(minDwell, minTicks*tick), tick: tick, rates: math.IsNaN(last.Work), exact: last.Exact, perSec: ratePerSec}
+	if p.exact {
+		p.dwell = max(minDwell, (minTicks+1)*tick)
+	}
 	if t.Kind == performance.QPS && ratePerSec > 0 {
 		p.dwell = max(p.dwell, time.Duration(minRequests/ratePerSec*float64(time.Second)))
 	}
 	p.settle = max(minSettle, p.dwell/settleShare)
-	if rates {
+	if p.rates {
 		// A rate read now is the average of a step that began before it.
 		p.settle = max(p.settle, 2*tick)
 	}
@@ -74,11 +77,25 @@ func (p pace) withGrain(tick time.Duration, grain float64) pace {
 }
 
 // coarse: the steps are so long that windows must begin and end on one.
-func (p pace) coarse() bool { return !p.rates && p.tick > p.dwell/coarseShare }
+func (p pace) coarse() bool { return !p.rates && !p.exact && p.tick > p.dwell/coarseShare }
 
-func (p pace) poll() time.Duration { return min(maxPoll, max(minPoll, p.tick/edgePolls)) }
+// poll is the distance of two looks for a step; a step that says when it was needs
+// no close look.
+func (p pace) poll() time.Duration {
+	if p.exact {
+		return maxPoll / 2
+	}
+	return min(maxPoll, max(minPoll, p.tick/edgePolls))
+}
 
-func (p pace) edgeLimit() time.Duration { return edgeSteps * p.tick }
+// edgeLimit is how long a step is waited for. An exact count may also come late,
+// as lines do that are collected.
+func (p pace) edgeLimit() time.Duration {
+	if p.exact {
+		return max(2*minDwell, edgeSteps*p.tick)
+	}
+	return edgeSteps * p.tick
+}
 
 // edgeWait is how long an edge takes on average, times two.
 func (p pace) edgeWait() time.Duration {
@@ -86,18 +103,4 @@ func (p pace) edgeWait() time.Duration {
 		return 0
 	}
 	return p.tick
-}
-
-// pair is the time one pair of windows takes, with its switch.
-func (p pace) pair() time.Duration { return 2*(p.dwell+p.edgeWait()) + p.settle }
-
-// forKernel is the pace of the kernel's own windows. Beside a workload that
-// works in long steps they must still hold whole ones.
-func (p pace) forKernel() pace {
-	k := pace{dwell: p.dwell, settle: p.settle}
-	if p.tick == 0 {
-		k.dwell /= kernelShare
-		k.settle = max(minSettle, k.dwell/settleShare)
-	}
-	return k
 }

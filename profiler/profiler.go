@@ -72,7 +72,18 @@ type Request struct {
 	Seconds         int                    `json:"seconds"`
 	SlowdownPercent float64                `json:"slowdown_percent"`
 	Seed            uint64                 `json:"seed"`
+	Method          Method                 `json:"method,omitempty"`
 }
+
+// Method is how a run spends the time of a source.
+type Method string
+
+// The methods. Both close in on the crossing of the bound and use the same
+// estimator; they differ in what they measure besides.
+const (
+	MethodSearch Method = "search" // little else; stops as soon as both scores are narrow. Also ""
+	MethodSweep  Method = "sweep"  // the whole curve first: for training rows and simulators
+)
 
 // RequestFormat is the version of Request.
 const RequestFormat = 1

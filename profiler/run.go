@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
 // The phases of a run, as Progress names them.
@@ -50,9 +51,9 @@ type run struct {
 	start    time.Time // of the measuring, after the wait
 	deadline time.Time // start plus Request.Seconds
 	pace     pace
-	logBound float64 // ln(1 − slowdown)
-	alone    float64 // goodput without pressure; 0 before it was measured
-	noise    noise   // of the workload's own windows, without pressure
+	logBound float64         // ln(1 − slowdown)
+	alone    float64         // goodput without pressure; 0 before it was measured
+	noise    stat.NoiseGuess // of a ratio of two windows of the workload
 
 	phase      string
 	source     interference.Source
@@ -191,7 +192,7 @@ func (r *run) window(ctx context.Context) (float64, error) {
 	if err := r.sleep(ctx, r.pace.dwell-r.pace.edgeWait()/2); err != nil {
 		return math.NaN(), err
 	}
-	b, err := r.edge(ctx)
+	b, err := r.edge(ctx, &a)
 	if err != nil {
 		return math.NaN(), err
 	}
@@ -209,44 +210,67 @@ func (r *run) beginning(ctx context.Context) (performance.Reading, error) {
 	if r.isKept {
 		return r.kept, nil
 	}
-	return r.edge(ctx)
+	return r.edge(ctx, nil)
 }
 
-// edge takes a reading. For a workload that counts in coarse steps it waits for
-// the next step, so that a window holds whole steps.
-func (r *run) edge(ctx context.Context) (performance.Reading, error) {
+// edge takes the reading at the end of a window, or at its beginning if begun is
+// nil. For a workload that counts in coarse steps it waits for the next step, so
+// that a window holds whole steps. For one that says when it counted it waits
+// only where there is no count yet of the time since the window began.
+func (r *run) edge(ctx context.Context, begun *performance.Reading) (performance.Reading, error) {
+	entered := r.clock.Now()
 	first, err := r.read(ctx)
-	if err != nil || !r.pace.coarse() {
+	if err != nil {
 		return first, err
 	}
+	enough := func(next performance.Reading) bool { return stepped(first, next) }
+	switch {
+	case r.pace.exact && begun == nil:
+		enough = func(next performance.Reading) bool { return !next.At.Before(entered) }
+	case r.pace.exact:
+		enough = func(next performance.Reading) bool { return stepped(*begun, next) }
+	case !r.pace.coarse():
+		return first, nil
+	}
+	if r.pace.exact && enough(first) {
+		return first, nil
+	}
+	return r.poll(ctx, first, enough)
+}
+
+// poll reads until a reading is enough. If none is within the limit the workload
+// all but stands still, which is what the window must say.
+func (r *run) poll(ctx context.Context, last performance.Reading, enough func(performance.Reading) bool) (performance.Reading, error) {
 	for end := r.clock.Now().Add(r.pace.edgeLimit()); r.clock.Now().Before(end); {
 		if err := r.sleep(ctx, r.pace.poll()); err != nil {
-			return first, err
+			return last, err
 		}
 		next, err := r.read(ctx)
-		if err != nil {
+		if err != nil || enough(next) {
 			return next, err
 		}
-		if stepped(first, next) {
-			return next, nil
-		}
 	}
-	// No step within the limit: the workload all but stands still, which is
-	// what the window must say.
 	return r.read(ctx)
 }
 
 // between is the goodput between two readings.
 func (r *run) between(a, b performance.Reading) (float64, error) {
+	if a.Exact != b.Exact {
+		return math.NaN(), &badWindow{errStampsChange}
+	}
 	m, err := performance.Between(a, b, r.request.Target)
 	switch {
 	case err == nil:
 		return m.Goodput, nil
-	case errors.Is(err, performance.ErrNoWork) && b.At.After(a.At) && m.RatePerSec == 0:
+	case errors.Is(err, performance.ErrNoWork) && m.RatePerSec == 0 && (b.At.After(a.At) || a.Exact && a.Work == b.Work):
 		return 0, nil // the count stood still: a real zero
 	}
 	return math.NaN(), &badWindow{err}
 }
+
+// errStampsChange: a rate between a moment of counting and one of reading would
+// be wrong by what lies between the two.
+var errStampsChange = errors.New("only one of two readings says when it was counted")
 
 // stepped says whether the workload has moved on between two readings.
 func stepped(a, b performance.Reading) bool {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 const (
@@ -40,10 +42,14 @@ func (r *run) settle(ctx context.Context, settle, limit time.Duration) error {
 	}
 }
 
-// queues: late answers count, and the windows are fine enough to see them go.
+// queues: late answers count, and the readings are fine enough to see them go.
 func (r *run) queues() bool {
-	return r.request.Target.Latency != nil && r.alone > 0 && !r.pace.coarse()
+	return r.request.Target.Latency != nil && r.alone > 0 && !r.pace.coarse() && !(r.pace.exact && r.pace.tick > 0)
 }
+
+// serves: requests come to the workload from outside. What it did not serve in
+// time it may serve later, so that a window shows what was before it.
+func (r *run) serves() bool { return r.request.Target.Kind == performance.QPS }
 
 // probeSettling is the goodput of one settle time.
 func (r *run) probeSettling(ctx context.Context, settle time.Duration) (float64, error) {

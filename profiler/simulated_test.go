@@ -58,7 +58,11 @@ type machine struct {
 	workload    response
 	kernel      response
 	noise       float64 // sigma of the log of both speeds, per window of 250 ms
+	drift       float64 // amplitude of a slow sine of the log of both speeds
+	phase       float64 // of the sine, in radians
+	burstsPerS  float64 // how often another guest of the host takes a fifth of both speeds for a moment
 	tick        time.Duration
+	stamps      bool    // readings say when the last tick was
 	share       float64 // share of requests within 1 ms alone; 0: no latency
 	late        bool    // no request is ever within 1 ms
 	queueing    bool    // pressure beyond a quarter, and pauses, queue requests up
@@ -71,6 +75,7 @@ type machine struct {
 	onSleep     func(at time.Duration)
 
 	begun     time.Time
+	ticked    time.Time     // the last tick
 	queue     time.Duration // how long the queue takes to drain; all answers are late until then
 	work, ops float64
 	demand    float64
@@ -79,6 +84,7 @@ type machine struct {
 	paused    bool
 	pauses    int
 	resumes   int
+	burst     time.Duration // what is left of one
 	open      int
 	readings  int
 }
@@ -130,10 +136,15 @@ func (m *machine) advance(step time.Duration) {
 	// The noise of quanta averages out over a window of 250 ms, so each has
 	// more of it.
 	scale := m.noise * math.Sqrt(float64(250*time.Millisecond)/float64(step))
-	draw := func() float64 { return math.Exp(scale * m.random.NormFloat64()) }
+	common := m.disturbed(step)
+	draw := func() float64 { return math.Exp(scale*m.random.NormFloat64()) * common }
 	if !m.paused {
 		speed := m.rate * m.workload(m.intensity) * draw()
 		m.work += speed * seconds
+		if perTick := m.rate * m.tick.Seconds(); perTick > 0 && math.Mod(m.work, perTick) < speed*seconds {
+			ago := math.Mod(m.work, perTick) / speed
+			m.ticked = m.now.Add(-time.Duration(ago * float64(time.Second)))
+		}
 		if m.queue <= 0 {
 			m.good += speed * seconds * m.share
 		}
@@ -155,6 +166,22 @@ func (m *machine) advance(step time.Duration) {
 	}
 }
 
+// driftPeriod is slow against a window and short against a source.
+const driftPeriod = 30 * time.Second
+
+// disturbed is what the rest of the host does to both speeds at once.
+func (m *machine) disturbed(step time.Duration) float64 {
+	f := math.Exp(m.drift * math.Sin(m.phase+2*math.Pi*m.at().Seconds()/driftPeriod.Seconds()))
+	if m.burstsPerS > 0 && m.burst <= 0 && m.random.Float64() < m.burstsPerS*step.Seconds() {
+		m.burst = 200 * time.Millisecond
+	}
+	if m.burst > 0 {
+		m.burst -= step
+		f *= 0.8
+	}
+	return f
+}
+
 func (m *machine) Read(context.Context) (performance.Reading, error) {
 	m.readings++
 	if m.readError != nil {
@@ -166,6 +193,9 @@ func (m *machine) Read(context.Context) (performance.Reading, error) {
 	if m.tick > 0 {
 		perTick := m.rate * m.tick.Seconds()
 		r.Work = math.Floor(m.work/perTick) * perTick
+	}
+	if m.stamps {
+		r.At, r.Exact = m.ticked, true
 	}
 	if m.share > 0 || m.late {
 		r.Latency = []performance.Bucket{{UpperSeconds: 0.001, Count: m.good}, {UpperSeconds: math.Inf(1), Count: m.work}}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sort"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -13,14 +11,17 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
-// toleratedShare of a source's time goes to the tolerated score, in percent;
-// what it leaves goes to the caused score (chosen by us: the workload is the
-// noisier of the two).
+// toleratedShare of a source's time goes to the tolerated score, in percent,
+// where the two need windows of their own; what it leaves goes to the caused
+// score (chosen by us: the workload is the noisier of the two).
 const toleratedShare = 60
 
-// maxBracketPoints: a score is unknown when its bracket is wider than this,
+// maxBracketPoints: a score is unknown when its interval is wider than this,
 // half of the scale.
 const maxBracketPoints = 50
+
+// PlacementSame is the placement of a kernel on the workload's own CPUs.
+const PlacementSame = "same"
 
 // ramp measures one source in the time until deadline. Errors of the source
 // alone become notes; errors of the workload end the run.
@@ -76,27 +77,53 @@ func keep(err, kind error) error {
 
 func (r *run) bothScores(ctx context.Context, source interference.Source, p *pressed, deadline time.Time) error {
 	r.unknownBoth(source, "the run ended before it was measured")
-	var workload *search
+	var workload *side
 	if why := r.noTolerated(); why != "" {
 		r.out.Sensitivity.Tolerated[source] = interference.Estimate{Note: why}
 	} else {
+		workload = r.newSide("workload", r.noise)
 		// The source before may have left a queue.
 		if err := r.settle(ctx, r.pace.settle, r.drain(drainAfterPressure)); err != nil {
 			return err
 		}
+	}
+	kernel := r.newSide("kernel", kernelNoise)
+	err := r.visit(ctx, p, workload, kernel, deadline)
+	if workload != nil {
+		r.out.Sensitivity.Tolerated[source] = r.toleratedEstimate(workload, err)
+	}
+	r.out.Sensitivity.Caused[source] = r.causedEstimate(kernel, err)
+	r.recordRamp(source, p, workload, kernel)
+	return err
+}
+
+// kernelNoise is the guess for a kernel, which is not watched alone before.
+var kernelNoise = stat.NoiseGuess{Sigma: 0.02, Spread: 0.9}
+
+func (r *run) newSide(party string, n stat.NoiseGuess) *side {
+	s := &side{party: party, logBound: r.logBound, noise: n}
+	s.refit()
+	return s
+}
+
+// visit measures both sides: together where one window under pressure serves
+// both, else one after the other.
+func (r *run) visit(ctx context.Context, p *pressed, workload, kernel *side, deadline time.Time) error {
+	if workload != nil && r.shares(p) {
+		return r.newSeries(p, workload, kernel).until(ctx, deadline)
+	}
+	if workload != nil {
 		now := r.clock.Now()
-		s, b, err := r.tolerated(ctx, p, now.Add(deadline.Sub(now)*toleratedShare/100))
-		workload = s
-		r.out.Sensitivity.Tolerated[source] = r.toleratedEstimate(s, b, err)
-		if err != nil {
-			r.recordRamp(source, p, workload, nil)
+		if err := r.newSeries(p, workload, nil).until(ctx, now.Add(deadline.Sub(now)*toleratedShare/100)); err != nil {
 			return err
 		}
 	}
-	s, b, err := r.caused(ctx, p, deadline)
-	r.out.Sensitivity.Caused[source] = r.causedEstimate(s, b, err)
-	r.recordRamp(source, p, workload, s)
-	return err
+	if y, ok := p.kernel.(Yielder); ok {
+		if err := y.Yield(ctx); err != nil {
+			return err
+		}
+	}
+	return r.newSeries(p, nil, kernel).until(ctx, deadline)
 }
 
 // noTolerated says why a tolerated score cannot be measured in this run.
@@ -115,121 +142,88 @@ func (r *run) unknownBoth(source interference.Source, note string) {
 	r.out.Sensitivity.Caused[source] = interference.Estimate{Note: note}
 }
 
-// toleratedEstimate: the score is the crossing, the interval the bracket.
-func (r *run) toleratedEstimate(s *search, b bracket, err error) interference.Estimate {
-	if note := unknowable(s, b, err, "workload", r.pace.dwell); note != "" {
+// toleratedEstimate: the score is the crossing.
+func (r *run) toleratedEstimate(s *side, err error) interference.Estimate {
+	if note := r.unknowable(s, err); note != "" {
 		return interference.Estimate{Note: note}
 	}
+	c := s.crossing().onGrid()
 	return interference.Estimate{
-		Score:  interference.Percent(float64(b.crossing)),
-		Low:    interference.Percent(float64(b.clean)),
-		High:   interference.Percent(float64(b.loss)),
+		Score:  interference.Percent(c.at),
+		Low:    interference.Percent(c.low),
+		High:   interference.Percent(c.high),
 		Origin: interference.Measured,
-		Note:   r.contrary(b, "workload"),
+		Note:   r.hysteresis(s),
 	}
 }
 
-// causedEstimate: x* is the level above the crossing, c = 100 − x*, and 0 when
-// the kernel never loses (Delimitrou 2015, chapter 5).
-func (r *run) causedEstimate(s *search, b bracket, err error) interference.Estimate {
-	if note := unknowable(s, b, err, "kernel", r.pace.dwell); note != "" {
+// causedEstimate: x* is the crossing, c = 100 − x*, and 0 when the kernel never
+// loses (Delimitrou 2015, chapter 5).
+func (r *run) causedEstimate(s *side, err error) interference.Estimate {
+	if note := r.unknowable(s, err); note != "" {
 		return interference.Estimate{Note: note}
 	}
+	c := s.crossing().onGrid()
 	return interference.Estimate{
-		Score:  interference.Percent(float64(topLevel - b.crossing - gridStep)), // clipped at 0: never lost
-		Low:    interference.Percent(float64(topLevel - b.loss)),
-		High:   interference.Percent(float64(topLevel - b.clean)),
+		Score:  interference.Percent(topLevel - c.at),
+		Low:    interference.Percent(topLevel - c.high),
+		High:   interference.Percent(topLevel - c.low),
 		Origin: interference.Measured,
-		Note:   r.contrary(b, "kernel"),
+		Note:   r.hysteresis(s),
 	}
 }
 
-// unknowable says why a bracket is no score.
-func unknowable(s *search, b bracket, err error, party string, dwell time.Duration) string {
-	pairs, dropped := 0, 0
-	if s != nil {
-		for _, l := range s.levels {
-			pairs, dropped = pairs+l.pairs(), dropped+l.dropped
-		}
-	}
+// unknowable says why a side gives no score.
+func (r *run) unknowable(s *side, err error) string {
+	c := s.crossing()
 	switch {
 	case err != nil:
 		return "the measurement was cut short: " + err.Error()
-	case pairs == 0 && dropped > 0:
-		return fmt.Sprintf("the %s did nothing in the windows it should be compared with, so there is no ratio", party)
-	case pairs == 0:
-		return fmt.Sprintf("no pair of windows gave a ratio in the time (a window of this workload takes %s)", dwell)
-	case !b.decided:
-		return fmt.Sprintf("no slowdown of the %s could be told from noise in %d pairs of windows", party, pairs)
-	case min(b.loss, topLevel)-b.clean > maxBracketPoints:
-		return fmt.Sprintf("between %d and %d %%, too wide to be a score after %d pairs of windows", b.clean, min(b.loss, topLevel), pairs)
+	case len(s.visits) == 0 && s.dropped > 0:
+		return fmt.Sprintf("the %s did nothing in the windows it should be compared with, so there is no ratio", s.party)
+	case len(s.visits) == 0:
+		return fmt.Sprintf("no pair of windows gave a ratio in the time (a window of this workload takes %s)", r.pace.dwell)
+	case c.width() > maxBracketPoints:
+		return fmt.Sprintf("between %.0f and %.0f %%, too wide to be a score after %d pairs of windows with %.1f %% of noise",
+			c.low, c.high, len(s.visits), 100*s.fit.Sigma())
 	}
 	return ""
 }
 
-func (r *run) contrary(b bracket, party string) string {
-	if !b.contrary {
+func (r *run) hysteresis(s *side) string {
+	if r.request.Method != MethodSweep {
 		return ""
 	}
-	return fmt.Sprintf("the %s lost at %d %% but not at a higher level; the lower one counts", party, b.loss)
+	if d := s.hysteresis(); d > 0 {
+		return fmt.Sprintf("the crossing of the %s moved by %.0f points between the way up and the visits after", s.party, d)
+	}
+	return ""
 }
 
-// recordRamp writes one point per probed level, with both sides where both were
-// measured.
-func (r *run) recordRamp(source interference.Source, p *pressed, workload, kernel *search) {
-	for _, percent := range probed(workload, kernel) {
+// recordRamp writes one point per visited level, with both sides where both
+// were measured.
+func (r *run) recordRamp(source interference.Source, p *pressed, workload, kernel *side) {
+	for percent := gridStep; percent <= topLevel; percent += gridStep {
+		w, hasWorkload := workload.atLevel(percent)
+		k, hasKernel := kernel.atLevel(percent)
+		if !hasWorkload && !hasKernel {
+			continue
+		}
 		point := profile.RampPoint{
 			Source:           source,
 			IntensityPercent: float64(percent),
+			Pairs:            max(w.N, k.N),
 			Placement:        p.kernel.Placement(),
 		}
 		if v, ok := p.achievedPercent(percent); ok {
 			point.AchievedPercent = v
 		}
-		w, k := side(workload, percent), side(kernel, percent)
-		point.Pairs = max(w.N, k.N)
-		point.WorkloadRatio, point.WorkloadLow, point.WorkloadHigh = pointers(w)
-		point.KernelRatio, point.KernelLow, point.KernelHigh = pointers(k)
+		if hasWorkload {
+			point.WorkloadRatio, point.WorkloadLow, point.WorkloadHigh = &w.Center, &w.Low, &w.High
+		}
+		if hasKernel {
+			point.KernelRatio, point.KernelLow, point.KernelHigh = &k.Center, &k.Low, &k.High
+		}
 		r.out.Ramp = append(r.out.Ramp, point)
 	}
-}
-
-// probed lists the levels with at least one pair, ascending.
-func probed(searches ...*search) []int {
-	seen := map[int]bool{}
-	for _, s := range searches {
-		if s == nil {
-			continue
-		}
-		for percent, l := range s.levels {
-			if l.pairs() > 0 {
-				seen[percent] = true
-			}
-		}
-	}
-	var out []int
-	for percent := range seen {
-		out = append(out, percent)
-	}
-	sort.Ints(out)
-	return out
-}
-
-func side(s *search, percent int) stat.Summary {
-	if s == nil || s.levels[percent] == nil {
-		return stat.Summary{Center: math.NaN()}
-	}
-	return stat.Exp(stat.HodgesLehmann(s.levels[percent].logs, confidence))
-}
-
-// pointers gives the ratio where there is one, and its interval where enough
-// pairs carry the confidence.
-func pointers(s stat.Summary) (ratio, low, high *float64) {
-	if s.N == 0 || math.IsNaN(s.Center) {
-		return nil, nil, nil
-	}
-	if s.Confidence < confidence {
-		return &s.Center, nil, nil
-	}
-	return &s.Center, &s.Low, &s.High
 }

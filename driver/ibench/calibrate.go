@@ -2,6 +2,7 @@ package ibench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,16 +18,18 @@ import (
 )
 
 // The calibration protocol. Times are chosen so that all kernels of a release
-// take 20 s at most; they are shorter than the design's for that reason.
+// take a minute; they are shorter than the design's for that reason.
 const (
 	levelDwell        = 30 * time.Millisecond // default Dwell of a kernel
 	peakRuns          = 5                     // the median counts
 	peakGain          = 1.03                  // more threads must gain this much
 	curveStepPercent  = 5
 	verifyStepPercent = 10
-	gapMaxPercent     = 5                // more is nonlinear
-	calibrateTime     = 20 * time.Second // for all kernels, on a quiet machine
-	calibrateTimeout  = 30 * time.Second // on any
+	gapMaxPercent     = 5    // more is nonlinear
+	rSquaredMin       = 0.98 // less is nonlinear
+	sourceTimeMax     = 8 * time.Second
+	calibrateTime     = 55 * time.Second // for all kernels, on a quiet machine
+	calibrateTimeout  = 90 * time.Second // on any
 )
 
 // CalibrateSpec says how to calibrate.
@@ -38,6 +42,9 @@ type CalibrateSpec struct {
 	Path       string                // directory on the disk to calibrate; without it storage is unsupported
 	MaxBytes   int64
 	Seed       uint64
+	// Budget is how long it should take on a quiet machine; 0 is a minute for
+	// all kernels. A smaller one repeats less.
+	Budget time.Duration
 }
 
 // CalibrationProgress tells how far a calibration is.
@@ -48,9 +55,9 @@ type CalibrationProgress struct {
 }
 
 // Calibrate measures every kernel of the machine, one after the other, each in
-// a process of its own; it takes about 20 s, 30 s at most, and loads the CPUs meanwhile. A
-// source that fails is unsupported with the reason: only the end of ctx is an
-// error. progress may be nil.
+// a process of its own; it takes about a minute, 90 s at most, and loads the CPUs
+// meanwhile. A source that fails is unsupported with the reason: only the end of
+// ctx is an error. progress may be nil.
 func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(CalibrationProgress)) (Calibration, error) {
 	cpus := spec.CPUs
 	if len(cpus) == 0 {
@@ -66,8 +73,12 @@ func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(Calibratio
 		}
 	}
 	c := Calibration{Format: CalibrationFormat, Key: KeyOf(spec.Machine, cpus), At: time.Now().UTC()}
-	soon := time.Now().Add(calibrateTime)
-	bounded, cancel := context.WithTimeout(ctx, calibrateTimeout)
+	budget := spec.Budget
+	if budget <= 0 {
+		budget = calibrateTime
+	}
+	soon := time.Now().Add(budget)
+	bounded, cancel := context.WithTimeout(ctx, max(calibrateTimeout, budget*3/2))
 	defer cancel()
 	left := runnable(spec.Machine, sources)
 	for i, source := range sources {
@@ -78,13 +89,19 @@ func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(Calibratio
 			c.Sources = append(c.Sources, unsupported(source, err))
 			continue
 		}
-		c.Sources = append(c.Sources, calibrateChild(bounded, spec, source, cpus, max(time.Until(soon)/time.Duration(left), time.Millisecond)))
+		c.Sources = append(c.Sources, calibrateChild(bounded, spec, source, cpus, share(time.Until(soon), left)))
 		left--
 		if ctx.Err() != nil {
 			return Calibration{}, fmt.Errorf("calibrate: %w", ctx.Err())
 		}
 	}
 	return c, nil
+}
+
+// share is the time of one of the sources left: a part of the time left, but
+// no more than helps one source.
+func share(left time.Duration, sources int) time.Duration {
+	return min(max(left/time.Duration(sources), time.Millisecond), sourceTimeMax)
 }
 
 // runnable counts the sources the machine has a kernel for.
@@ -196,8 +213,8 @@ func calibrateMain(ctx context.Context, spec Spec, stdout io.Writer) int {
 }
 
 // calibrateSource finds capacity, peak and transfer curve of one kernel and
-// checks the curve in a second pass. It repeats doubtful levels as long as it
-// can hope to be done by ends.
+// checks the curve in a second sweep. It repeats sweeps and doubtful levels as
+// long as it can hope to be done by ends.
 func calibrateSource(ctx context.Context, d Descriptor, setup Setup, ends time.Time) (SourceCalibration, error) {
 	sc := SourceCalibration{Source: d.Source, Unit: d.Unit, Status: StatusSupported}
 	if brief := d.BriefBytes; brief > 0 && (setup.MaxBytes == 0 || setup.MaxBytes > brief) {
@@ -216,24 +233,34 @@ func calibrateSource(ctx context.Context, d Descriptor, setup Setup, ends time.T
 	}
 	setup.Threads = sc.Threads
 	setup.Calibration = sc
-	r, err := openRig(ctx, d, setup)
+	err := withGauge(ctx, d, setup, func(g gauge, notes []string) error {
+		sc.Notes = notes
+		bench := &calibrationBench{
+			measure: func(knob float64) (float64, error) { return g.impact(ctx, knob) },
+			unit:    d.Knob == Duty, dwell: d.Dwell, ends: ends,
+		}
+		if err := sc.findCurve(bench); err != nil {
+			return err
+		}
+		return sc.findReach(ctx, g)
+	})
 	if err != nil {
-		return sc, err
-	}
-	sc.Notes = r.load.Notes
-	bench := &calibrationBench{
-		descriptor: d, rig: r, peak: sc.PeakOpsPerSec, ends: ends,
-		left: 100/curveStepPercent + 1 + 100/verifyStepPercent + 1,
-	}
-	err = sc.findCurve(func(knob, expected float64) (float64, error) { return bench.sure(ctx, knob, expected) })
-	if err = errors.Join(err, r.end()); err != nil {
 		return sc, fmt.Errorf("curve: %w", err)
 	}
-	if sc.MaxGapPercent > gapMaxPercent {
+	sc.judge()
+	return sc, nil
+}
+
+// judge decides whether the kernel is linear enough.
+func (sc *SourceCalibration) judge() {
+	switch {
+	case sc.MaxGapPercent > gapMaxPercent:
 		sc.Status = StatusNonlinear
 		sc.Reason = fmt.Sprintf("pressure and intensity differ by up to %.0f points", sc.MaxGapPercent)
+	case sc.RSquared < rSquaredMin:
+		sc.Status = StatusNonlinear
+		sc.Reason = fmt.Sprintf("pressure is no straight line of intensity: R² is %.3f", sc.RSquared)
 	}
-	return sc, nil
 }
 
 // findPeak raises the number of threads, doubling it, until the gain is below
@@ -293,87 +320,108 @@ func (t totals) opsPerSec(threads int) float64 {
 	return t.ops / t.wall.Seconds() * float64(threads)
 }
 
-// calibrationBench measures the impact of knobs.
-type calibrationBench struct {
-	descriptor Descriptor
-	rig        *rig
-	peak       float64 // operations per second
-	// Levels are measured again only as long as the rest still fits.
-	ends time.Time
-	left int // levels to measure
-}
+// refineRounds is how often a curve that misses is refined by its own check.
+const refineRounds = 3
 
-// repeatRuns is how often a surprising level is measured again.
-const repeatRuns = 2
-
-// sure measures the impact of a knob that should have the impact expected. A
-// surprise may be the machine's other work: it is measured again where there
-// is time, and the median counts.
-func (b *calibrationBench) sure(ctx context.Context, knobPercent, expectedPercent float64) (float64, error) {
-	impact, err := b.impact(ctx, knobPercent)
-	b.left--
-	if err != nil || math.Abs(impact-expectedPercent) <= gapMaxPercent || !b.mayRepeat() {
-		return impact, err
-	}
-	runs := []float64{impact}
-	for range repeatRuns {
-		impact, err := b.impact(ctx, knobPercent)
-		if err != nil {
-			return 0, err
-		}
-		runs = append(runs, impact)
-	}
-	return median(runs), nil
-}
-
-func (b *calibrationBench) mayRepeat() bool {
-	needed := time.Duration(b.left+repeatRuns) * (b.descriptor.Dwell + settleDwell)
-	return time.Now().Add(needed).Before(b.ends)
-}
-
-// impact returns the impact of a knob in percent. Rate and duty kernels: the
-// share of the peak reached. Footprint kernels without hardware counters: the
-// share of the capacity walked, times the share of the refreshes it was meant
-// to get.
-func (b *calibrationBench) impact(ctx context.Context, knobPercent float64) (float64, error) {
-	done, err := b.rig.measure(ctx, knobPercent/100, b.descriptor.Dwell)
+// findCurve sweeps the knob, and then checks how far the inverse of the curve
+// found is from a straight line. What the check measured makes the curve finer
+// where it misses, as long as there is time. Where every curve is farther off
+// than the knob itself was, other work of the machine has bent them: the knob
+// stays the intensity.
+func (sc *SourceCalibration) findCurve(bench *calibrationBench) error {
+	knobs, checks := steps(curveStepPercent), steps(verifyStepPercent)
+	bench.reserve = len(checks)
+	impacts, err := bench.sweep(knobs, knobs)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if b.descriptor.Knob != Footprint {
-		return min(100, 100*done.opsPerSec(b.rig.load.Threads)/b.peak), nil
-	}
-	if done.demandOps <= 0 {
-		return 0, nil // nothing is walked
-	}
-	return knobPercent * min(1, done.ops/done.demandOps), nil
-}
-
-// findCurve measures the impact of growing knobs, and then how far the inverse
-// of that curve is from a straight line. Where it is farther than the knob
-// itself was, other work of the machine has bent the curve: the knob stays the
-// intensity. impact measures one knob that should have the impact expected.
-func (sc *SourceCalibration) findCurve(impact func(knobPercent, expectedPercent float64) (float64, error)) error {
-	var knobs, impacts []float64
-	straightGap := 0.0
-	for knob := 0.0; knob <= 100; knob += curveStepPercent {
-		got, err := impact(knob, knob)
+	bench.reserve = 0
+	sc.MaxGapPercent, sc.RSquared = maxGap(knobs, impacts), rSquared(knobs, impacts)
+	for range refineRounds {
+		curve := FitCurve(knobs, impacts)
+		tried := make([]float64, len(checks))
+		for i, x := range checks {
+			tried[i] = curve.Knob(x)
+		}
+		checked, err := bench.sweep(tried, checks)
 		if err != nil {
 			return err
 		}
-		knobs, impacts = append(knobs, knob), append(impacts, got)
-		straightGap = max(straightGap, math.Abs(got-knob))
-	}
-	sc.Curve = FitCurve(knobs, impacts)
-	for x := 0.0; x <= 100; x += verifyStepPercent {
-		got, err := impact(sc.Curve.Knob(x), x)
-		if err != nil {
-			return err
+		if gap := maxGap(checks, checked); gap <= sc.MaxGapPercent {
+			sc.Curve, sc.MaxGapPercent, sc.RSquared = curve, gap, rSquared(checks, checked)
 		}
-		sc.MaxGapPercent = max(sc.MaxGapPercent, math.Abs(got-x))
-	}
-	if straightGap < sc.MaxGapPercent {
-		sc.Curve, sc.MaxGapPercent = Curve{}, straightGap
+		if sc.MaxGapPercent <= doubtPercent || !bench.timeFor(len(checks)) {
+			break
+		}
+		knobs, impacts = merge(knobs, impacts, tried, checked)
 	}
 	return nil
+}
+
+// merge adds points to those of a curve, in the order of the knobs.
+func merge(knobs, impacts, moreKnobs, moreImpacts []float64) ([]float64, []float64) {
+	type point struct{ knob, impact float64 }
+	var all []point
+	for i := range knobs {
+		all = append(all, point{knobs[i], impacts[i]})
+	}
+	for i := range moreKnobs {
+		all = append(all, point{moreKnobs[i], moreImpacts[i]})
+	}
+	slices.SortStableFunc(all, func(a, b point) int { return cmp.Compare(a.knob, b.knob) })
+	outKnobs, outImpacts := make([]float64, len(all)), make([]float64, len(all))
+	for i, p := range all {
+		outKnobs[i], outImpacts[i] = p.knob, p.impact
+	}
+	return outKnobs, outImpacts
+}
+
+// findReach records how much of the whole capacity the kernel displaces at
+// intensity 100, where that can be measured.
+func (sc *SourceCalibration) findReach(ctx context.Context, g gauge) error {
+	o, ok := g.(*occupancyGauge)
+	if !ok {
+		return nil
+	}
+	reach, err := o.reach(ctx)
+	if err != nil {
+		return err
+	}
+	sc.ReachPercent = reach
+	return nil
+}
+
+// steps returns 0 to 100 percent in steps of that size.
+func steps(percent float64) []float64 {
+	var out []float64
+	for x := 0.0; x <= 100; x += percent {
+		out = append(out, x)
+	}
+	return out
+}
+
+// maxGap is the largest difference between intensities and impacts, in points.
+func maxGap(intensities, impacts []float64) float64 {
+	gap := 0.0
+	for i, x := range intensities {
+		gap = max(gap, math.Abs(impacts[i]-x))
+	}
+	return gap
+}
+
+// rSquared is the share of the impacts' variance that the line impact =
+// intensity explains: 1 less the squared distance from that line over the one
+// from the mean. Stricter than that of a fitted line, which forgives a wrong
+// slope; not a number where all impacts are equal.
+func rSquared(intensities, impacts []float64) float64 {
+	mean := 0.0
+	for _, y := range impacts {
+		mean += y / float64(len(impacts))
+	}
+	residual, total := 0.0, 0.0
+	for i, y := range impacts {
+		residual += (y - intensities[i]) * (y - intensities[i])
+		total += (y - mean) * (y - mean)
+	}
+	return 1 - residual/total
 }

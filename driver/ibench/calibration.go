@@ -89,9 +89,15 @@ type SourceCalibration struct {
 	KneeBytes     int64 `json:"knee_bytes,omitempty"`
 	// Curve maps the knob to the impact measured; its inverse maps an
 	// intensity to the knob.
-	Curve         Curve    `json:"curve"`
-	MaxGapPercent float64  `json:"max_gap_percent"` // points between intensity and impact on the second pass
-	Notes         []string `json:"notes,omitempty"`
+	Curve         Curve   `json:"curve"`
+	MaxGapPercent float64 `json:"max_gap_percent"` // points between intensity and impact in the second sweep
+	// RSquared is how well the line impact = intensity explains the second
+	// sweep; 0 where there was none.
+	RSquared float64 `json:"r_squared,omitempty"`
+	// ReachPercent is the share of the capacity that the kernel displaces at
+	// intensity 100, where that was measured.
+	ReachPercent float64  `json:"reach_percent,omitempty"`
+	Notes        []string `json:"notes,omitempty"`
 }
 
 // ThreadPeak is the most that a number of threads reached together.

@@ -138,7 +138,7 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 	}
 	spec := CalibrateSpec{
 		Machine: m, Sources: []interference.Source{interference.Integer, interference.StorageBandwidth, interference.TLB},
-		Seed: 1, MaxBytes: testBytes,
+		Seed: 1, MaxBytes: testBytes, Budget: time.Second,
 	}
 	var warned error
 	steps := 0
@@ -156,7 +156,7 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 	if storage.Status != StatusUnsupported || storage.Reason == "" {
 		t.Errorf("storage without a path: %+v", storage)
 	}
-	if tlb.Reason != ErrNoKernel.Error() {
+	if tlb.Status == StatusUnsupported || !(tlb.CapacityBytes > 0) || !(tlb.ReachPercent >= 0) {
 		t.Errorf("tlb: %+v", tlb)
 	}
 	again, err := EnsureCalibration(t.Context(), path, spec, nil, func(err error) { t.Error(err) })

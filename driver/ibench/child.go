@@ -22,6 +22,8 @@ const (
 	ExitUsage   = 2
 	ExitLease   = 3 // nobody renewed the lease
 	ExitParent  = 4 // the parent it should die with is gone
+	ExitMemory  = 5 // the machine is short of memory
+	ExitCPUs    = 6 // its CPUs were taken away
 )
 
 func exitText(code int) string {
@@ -34,6 +36,10 @@ func exitText(code int) string {
 		return "ended because nobody renewed its lease"
 	case ExitParent:
 		return "ended with its parent"
+	case ExitMemory:
+		return "ended because the machine is short of memory"
+	case ExitCPUs:
+		return "ended because its CPUs were taken away"
 	}
 	return "failed with exit code " + strconv.Itoa(code)
 }
@@ -113,6 +119,10 @@ func report(handshake bool, failure error) {
 	closeQuietly(ready)
 }
 
+// oomScoreFirst makes a process the first that is killed for lack of memory
+// (proc_pid_oom_score_adj(5)).
+const oomScoreFirst = "1000"
+
 // prepareProcess makes the Go runtime quiet and puts every thread on the
 // kernel's CPUs. There is one processor of the runtime per worker and some for
 // the control socket, so that workers never wait for one.
@@ -121,6 +131,16 @@ func prepareProcess(spec Spec) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(childMemoryLimit)
 	runtime.GOMAXPROCS(max(len(spec.CPUs), storageThreadsMax) + processorsForControl)
+	// Best effort: where memory runs out all the same, this process goes first.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte(oomScoreFirst), 0)
+	if err := checkOnline("/", spec.CPUs); err != nil {
+		return err
+	}
+	return pinProcess(spec.CPUs)
+}
+
+// pinProcess puts every thread of this process on cpus.
+func pinProcess(cpus []int) error {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return fmt.Errorf("own threads: %w", err)
@@ -130,7 +150,7 @@ func prepareProcess(spec Spec) error {
 		if err != nil {
 			continue
 		}
-		if err := pinThread(tid, spec.CPUs); err != nil && !errors.Is(err, unix.ESRCH) {
+		if err := pinThread(tid, cpus); err != nil && !errors.Is(err, unix.ESRCH) {
 			return err
 		}
 	}
@@ -198,8 +218,9 @@ func runKernel(signals context.Context, o options, gate *os.File) int {
 		if errors.Is(context.Cause(ctx), errParent) {
 			return ExitParent
 		}
-		return ExitFailed
+		return exitCode(err)
 	}
+	go newGuard("/", o.spec.CPUs, k.rig.threads, k.rig.load.Healthy).watch(ctx, stop)
 	return k.live(ctx)
 }
 

@@ -28,11 +28,14 @@ const (
 	opPause  operation = "pause"
 	opResume operation = "resume"
 	opStop   operation = "stop"
+	opRamp   operation = "ramp"
 )
 
 type request struct {
 	Op      operation `json:"op"`
 	Percent *float64  `json:"percent,omitempty"` // of set
+
+	RampDuration time.Duration `json:"ramp_ns,omitempty"` // of ramp
 }
 
 type reply struct {
@@ -53,6 +56,11 @@ type Report struct {
 	PeakOpsPerSec   float64  `json:"peak_ops_per_sec,omitempty"`
 	RemainingSecond float64  `json:"remaining_seconds"` // until max duration
 	Notes           []string `json:"notes,omitempty"`
+	Alerts          []string `json:"alerts,omitempty"` // what keeps it from its intensity now
+	// Measures are numbers of the kernel's own, by name with its unit.
+	Measures map[string]float64 `json:"measures,omitempty"`
+	// Ramp is what was done at each level, in the reply to a ramp.
+	Ramp []RampLevel `json:"ramp,omitempty"`
 }
 
 // requestBytesMax bounds one line of the protocol.

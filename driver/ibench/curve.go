@@ -107,11 +107,17 @@ type KneeSweep struct {
 }
 
 // capacity is the smaller of the reported size and the knee; kneeBytes is 0
-// where no knee shows.
+// where no knee shows. Where the size is not reported the knee alone counts,
+// and the largest footprint walked where there is none.
 func (k KneeSweep) capacity() (bytes, kneeBytes int64) {
-	kneeBytes, ok := Knee(k.Samples)
-	if !ok {
+	kneeBytes, _ = Knee(k.Samples)
+	switch {
+	case kneeBytes == 0 && k.ReportedBytes == 0 && len(k.Samples) > 0:
+		return k.Samples[len(k.Samples)-1].Bytes, 0
+	case kneeBytes == 0:
 		return k.ReportedBytes, 0
+	case k.ReportedBytes == 0:
+		return kneeBytes, kneeBytes
 	}
 	return min(k.ReportedBytes, kneeBytes), kneeBytes
 }
@@ -170,4 +176,20 @@ func median(v []float64) float64 {
 		return (s[n/2-1] + s[n/2]) / 2
 	}
 	return s[len(s)/2]
+}
+
+// midmean returns the mean of the middle half of v: as little moved by outliers
+// as the median, and finer than the ticks of a clock. NaN when v is empty.
+func midmean(v []float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	s := slices.Clone(v)
+	slices.Sort(s)
+	s = s[len(s)/4 : len(s)-len(s)/4]
+	sum := 0.0
+	for _, x := range s {
+		sum += x
+	}
+	return sum / float64(len(s))
 }

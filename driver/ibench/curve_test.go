@@ -194,10 +194,11 @@ func TestFindCurve(t *testing.T) {
 	} {
 		var sc SourceCalibration
 		calls := 0
-		if err := sc.findCurve(func(knob, _ float64) (float64, error) {
+		bench := &calibrationBench{measure: func(knob float64) (float64, error) {
 			calls++
 			return c.machine(calls, knob), nil
-		}); err != nil {
+		}}
+		if err := sc.findCurve(bench); err != nil {
 			t.Fatal(err)
 		}
 		if sc.MaxGapPercent > c.gap || (len(sc.Curve.KnobPercent) > 0) != c.curved {

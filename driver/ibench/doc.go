@@ -32,35 +32,93 @@
 //   - One file per kernel, ending in its Descriptor; kernels.go is the list.
 //   - harness.go keeps the pace of a kernel's threads in windows of 2 ms with
 //     absolute deadlines, sleeping in between; child.go is the kernel's process.
+//   - footprint.go keeps a share of a capacity occupied, beside the workload
+//     and on its CPUs. native_*.s is what must be assembly; machine_code.go
+//     writes instructions for the two kernels that press with code.
 //   - process.go is the parent's side, control.go the protocol between both.
-//   - calibrate.go, knee.go, curve.go measure; calibration.go is the file.
+//   - guard.go ends a kernel where it would do harm: memory runs short, or its
+//     CPUs are taken away. sink.go is the other end of net_bw.
+//   - calibrate.go is the protocol of a calibration; knee.go, gauge.go,
+//     sweep.go and curve.go measure; calibration.go is the file.
 //
 // A kernel ends by itself at its max duration; when its lease is not renewed,
 // if it has one; and with its parent, if asked to: through a pipe that closes
 // with the parent and the parent-death signal. Its scratch file has no name,
 // so it cannot be left behind.
 //
+// # What calibration measures
+//
+// Without hardware counters the impact of a kernel is, by its kind:
+//
+//   - Rate and duty: the share of the peak reached, in operations per second. A
+//     duty kernel counts in units of its own top speed in the same sweep, as
+//     the clock of a core drifts.
+//   - Caches and TLB: the share of a probe set of the same capacity that the
+//     kernel displaces. The set is fetched, the kernel walks, and the set is
+//     recalled in the opposite order; the time of the recall lies between that
+//     after no pressure (0 %) and that after the kernel at its top (100 %). How
+//     much of the whole capacity that top displaces is the calibration's reach.
+//     Where such a set does not notice the kernel at all, as on a machine whose
+//     last-level cache others keep full, the share walked counts and a note
+//     says so.
+//   - Other footprints: the share of the capacity that is occupied as the
+//     operating system tells it, else the share walked.
+//
+// Every level is measured in up to three passes, up and down, and again while
+// it is doubtful and time is left; the median counts. A measurement during
+// which the kernel waited for its CPU is made again. The impact at 0, 10, …,
+// 100 % after calibration gives the largest gap and R² of the line impact =
+// intensity.
+//
+// # On the workload's own CPUs
+//
+// Without hardware threads nobody can press on a core's private resources while
+// the workload runs there; a kernel can only take turns with it.
+//
+//   - l1d, l1i, l2_cap and tlb press by replacing what the workload had there:
+//     x % of the capacity, once per beat of 1 to 5 ms, in a burst that takes
+//     the same 0.1 to 2 % of the CPU at every intensity. What the workload loses
+//     is the time to fetch its lines again.
+//   - Their own speed is that of the burst, timed without the waking up around
+//     it. It falls in proportion to the share of the whole capacity that the
+//     workload replaced of the kernel's lines since the last burst, compared
+//     with what an idle CPU replaces. A workload that replaces everything many
+//     times per beat costs the kernel 5 % of its speed at 5 to 20 % intensity
+//     (caused 80 to 95; tried on one machine), one that leaves most of it none.
+//   - int, fp, vector and prefetch take CPU time, which is what they press with
+//     there.
+//
 // # Differences from the paper
 //
-//   - Kernels hold a level until told otherwise; the 10 ms ramp is not built,
-//     as a workload's performance cannot be measured in it.
-//   - Without hardware counters the impact of a rate or duty kernel is the
-//     share of its own measured peak, and that of a footprint kernel the share
-//     of capacity walked times the share of refreshes that were in time. For
-//     l1d beside the workload this is linear by construction.
+//   - Kernels hold a level until told otherwise: a workload's performance cannot
+//     be measured in a ramp of 10 ms. Process.Ramp runs the published ramp and
+//     tells what the kernel did at each level.
+//   - l1i rotates eight orders, as one alone would be served by the processor's
+//     cache of decoded instructions and not by the L1.
+//   - vector has no AVX-512: the paper's vectors have 256 bits.
+//   - prefetch presses on instruction prefetching; data is a variant of ours.
 //   - The capacity of a cache is the smaller of its reported size and its
 //     measured knee: virtual machines overstate sizes. The knee is taken with
-//     huge pages where the machine grants them. An exclusive last-level cache
-//     is not told from an inclusive one.
-//   - mem_bw and llc_bw read only; there is no variant with stores.
-//   - l1d on the workload's own CPUs cannot hold the cache while the workload
-//     runs. It walks its footprint once a millisecond instead, which costs the
-//     workload little on most machines: without hardware threads nobody can
-//     press harder on its L1 without taking its CPU time. The kernel's speed is
-//     per busy time even there: per wall time a fixed beat shows no loss.
-//   - int and fp on the workload's own CPUs take CPU time, which is what they
-//     press with there.
+//     huge pages where the machine grants them. Where the processor says that
+//     its last-level cache is not inclusive, llc_cap fills the cache below too.
+//   - mem_bw and llc_bw read. Variants of mem_bw write: through the caches, or
+//     past them, which leaves the last-level cache alone. A variant other than
+//     the first is not calibrated.
+//   - mem_cap fills what is available beside a reserve, not all memory, and no
+//     faster than the machine hands out pages: gigabytes take seconds, and a
+//     level counts once the report's held_bytes are its goal_bytes. It gives back
+//     when memory gets short. Its goroutine takes and gives back, so that its
+//     speed is that of touching pages alone.
+//   - storage_cap spreads its reads over a file of its own, of 1 GiB unless told
+//     otherwise, and keeps what it once wrote until it ends: filling the disk
+//     anew at every level would press on its bandwidth.
+//   - l2_cap and l2_bw are unsupported where the L2 is the last level.
+//   - interconnect needs two CPUs. Where the workload has one of only two, one
+//     thread of the pair runs on it and takes CPU time as well: no line can
+//     travel to a core that executes nothing. A message is a line that moves to
+//     the receiver and back; its boxes are answered in batches, so that the
+//     moves overlap.
+//   - net_bw takes the round-trip time over a second connection beside the bulk,
+//     as an echo in the stream itself would time the socket's own buffer.
 //   - net_bw without a peer presses on the network stack, not on a link.
-//   - Nine sources of the paper have no kernel in this release; they are
-//     unsupported, which is not a score of 0.
 package ibench

@@ -27,6 +27,13 @@ func waitChange(word *atomic.Uint32, old uint32, d time.Duration) {
 		uintptr(old), uintptr(unsafe.Pointer(&timeout)), 0, 0)
 }
 
+// awaitChange sleeps until the word is not old any more and wakeAll was called.
+// A plain system call: the runtime takes the processor of the thread, and when
+// all are idle its monitor thread sleeps too.
+func awaitChange(word *atomic.Uint32, old uint32) {
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWaitPrivate, uintptr(old), 0, 0, 0)
+}
+
 // wakeAll wakes every thread that waits for the word to change.
 func wakeAll(word *atomic.Uint32) {
 	const all = 1<<31 - 1

@@ -22,12 +22,14 @@ const (
 	windowSame   = 10 * time.Millisecond
 )
 
-// idleSlice is how long an idle worker sleeps before it accounts for its time.
-// A new level wakes it.
-const idleSlice = 20 * time.Millisecond
-
-// warmUp is how long a kernel without a calibrated peak runs to find one.
-const warmUp = 50 * time.Millisecond
+// A kernel without a calibrated peak runs for some moments to find one. Their
+// median counts: the first may only fill buffers, and others may get in the way
+// of some. Where it did nothing, having got no CPU or no answer, there are more.
+const (
+	warmUp        = 10 * time.Millisecond
+	warmUpRuns    = 5
+	warmUpRunsMax = 50
+)
 
 // rig runs the workers of a load, each on a thread of its own.
 type rig struct {
@@ -35,11 +37,14 @@ type rig struct {
 	meters []meter
 	same   bool
 	start  time.Time
+	// threads are those of the workers, valid once startRig has returned.
+	threads []pinnedThread
 
 	knob   atomic.Uint64 // math.Float64bits of 0..1
 	peak   atomic.Uint64 // math.Float64bits of operations per second and thread; 0 is not known yet
 	change atomic.Uint32 // counts changes of knob, peak, pause and ending; threads sleep on it
 	paused atomic.Bool
+	ramp   atomic.Pointer[ramp] // under way; nil most of the time
 	ending atomic.Bool
 
 	workers sync.WaitGroup
@@ -50,7 +55,7 @@ type rig struct {
 
 // startRig starts the workers at knob 0 and returns when every one is made.
 func startRig(ctx context.Context, load *Load, cpus []int, same bool) (*rig, error) {
-	r := &rig{load: load, meters: make([]meter, load.Threads), same: same, start: time.Now(), failed: make(chan struct{})}
+	r := &rig{load: load, meters: make([]meter, load.Threads), same: same, start: time.Now(), failed: make(chan struct{}), threads: make([]pinnedThread, load.Threads)}
 	made := make(chan error, load.Threads)
 	for i := range load.Threads {
 		r.workers.Add(1)
@@ -92,6 +97,7 @@ func (r *rig) runThread(i int, cpus []int, made chan<- error) {
 		made <- err
 		return
 	}
+	r.threads[i] = pinnedThread{tid: unix.Gettid(), cpus: cpus}
 	w, err := r.load.Worker(i)
 	made <- err
 	if err != nil {
@@ -152,9 +158,16 @@ func (r *rig) run(w Worker, m *meter) error {
 	b.next = b.marked
 	for !r.ending.Load() {
 		b.retune()
+		if p := r.ramp.Load(); p != nil && p != b.climbed {
+			b.climbed = p
+			if err := b.climb(p); err != nil {
+				return err
+			}
+			b.change-- // the level before the ramp is to be taken over again
+			continue
+		}
 		if b.paused || b.pace.idle() {
-			b.rest(r.now() + idleSlice)
-			b.next = r.now()
+			b.idle()
 			continue
 		}
 		if err := b.window(); err != nil {
@@ -181,6 +194,8 @@ type beat struct {
 	tokens float64       // operations that may start now; negative is a debt
 	next   time.Duration // start of the next window
 	marked time.Duration // wall time is accounted up to here
+
+	climbed *ramp // the last one
 }
 
 // changed reports whether there is a new level.
@@ -203,8 +218,17 @@ func (b *beat) retune() {
 		b.length = windowBeside
 	}
 	b.tokens = 0
-	b.next = b.rig.now()
+	b.next = b.windowStart()
 	b.meter.taken.Store(change)
+}
+
+// windowStart is where a window begins that begins now.
+func (b *beat) windowStart() time.Duration {
+	now := b.rig.now()
+	if b.pace.Aligned {
+		return now.Truncate(b.length)
+	}
+	return now
 }
 
 // window works for one window and sleeps for the rest of it.
@@ -213,25 +237,52 @@ func (b *beat) window() error {
 	quota := b.pace.OpsPerSecond * b.length.Seconds()
 	b.tokens = min(b.tokens+quota, quota)
 	busyEnd := b.next + time.Duration(b.pace.Busy*float64(b.length))
-	begin := r.now()
-	ops, now := 0.0, begin
+	ops, busy, now := 0.0, time.Duration(0), r.now()
 	for b.tokens > 0 && now < busyEnd && !b.changed() && !r.ending.Load() {
 		n, err := b.worker.Work(b.tokens)
 		ops += n
 		b.tokens -= n
+		last := now
 		now = r.now()
+		busy += b.took(now - last)
 		if err != nil {
-			b.account(ops, now-begin)
+			b.account(ops, busy)
 			return err
 		}
+		if n == 0 {
+			break // nothing to do before the next window
+		}
 	}
-	b.account(ops, now-begin)
 	b.next += b.length
 	b.rest(b.next)
+	// Once per window and not when the work ends: totals read at any moment are
+	// those of whole windows.
+	b.account(ops, busy)
 	if late := r.now() - b.next; late > b.length {
-		b.next += late
+		b.next = b.windowStart()
 	}
 	return nil
+}
+
+// idle sleeps until there is a new level. It wakes for nothing else: an idle
+// kernel costs no CPU time.
+func (b *beat) idle() {
+	if !b.paused {
+		b.meter.rest(b.marked)
+	}
+	for !b.changed() && !b.rig.ending.Load() {
+		awaitChange(&b.rig.change, b.change)
+	}
+	b.account(0, 0)
+}
+
+// took is how long the last quantum was busy: by the worker's own watch where
+// it has one, else as seen from here.
+func (b *beat) took(seen time.Duration) time.Duration {
+	if timed, ok := b.worker.(timedWorker); ok {
+		return timed.Took()
+	}
+	return seen
 }
 
 // rest sleeps until the deadline, or until there is a new level.
@@ -243,7 +294,6 @@ func (b *beat) rest(until time.Duration) {
 		}
 		waitChange(&b.rig.change, b.change, left)
 	}
-	b.account(0, 0)
 }
 
 // account adds work, and the wall time since the last account, unless paused.
@@ -317,8 +367,9 @@ func (r *rig) pause(paused bool) {
 // read returns the totals over all threads.
 func (r *rig) read() totals {
 	var sum totals
+	now := r.now()
 	for i := range r.meters {
-		sum = sum.plus(r.meters[i].read())
+		sum = sum.plus(r.meters[i].read(now))
 	}
 	return sum
 }
@@ -354,17 +405,23 @@ func (r *rig) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prime finds the peak by running at the top for a moment.
+// prime finds the peak by running at the top for some moments.
 func (r *rig) prime(ctx context.Context) error {
-	done, err := r.measure(ctx, 1, warmUp)
-	r.set(0)
-	if err != nil {
-		return err
+	var peaks []float64
+	for run := 0; run < warmUpRuns || len(peaks) == 0 && run < warmUpRunsMax; run++ {
+		done, err := r.measure(ctx, 1, warmUp)
+		if err != nil {
+			return err
+		}
+		if done.ops > 0 && done.busy > 0 {
+			peaks = append(peaks, done.ops/done.busy.Seconds())
+		}
 	}
-	if done.ops <= 0 || done.busy <= 0 {
+	r.set(0)
+	if len(peaks) == 0 {
 		return errors.New("the kernel did nothing in its first run")
 	}
-	r.setPeak(done.ops / done.busy.Seconds())
+	r.setPeak(median(peaks))
 	return nil
 }
 

@@ -6,44 +6,25 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// A quantum of the arithmetic kernels: about twenty microseconds.
+// arithmeticRounds is a quantum of the arithmetic kernels: 5 to 20 microseconds.
 const arithmeticRounds = 2048
 
-// integerOpsPerRound is 8 chains of four instructions: add, multiply, shift
-// and exclusive or.
-const integerOpsPerRound = 8 * 4
-
 // integerWorker keeps eight independent chains of integer operations, so that
-// the units and not the latency of one chain are the limit.
+// the units and not the latency of one chain are the limit: add, multiply,
+// shift and exclusive or. In assembly where there is one, as the compiler's
+// choice of instructions is not constant.
 type integerWorker struct{ chain [8]uint64 }
+
+func newIntegerWorker() *integerWorker {
+	return &integerWorker{chain: [8]uint64{1, 2, 3, 4, 5, 6, 7, 8}}
+}
 
 // Tune keeps a share of the time busy.
 func (w *integerWorker) Tune(u, peakPerThread float64) Pace { return dutyPace(u, peakPerThread) }
 
 // Work runs one quantum; an operation is one integer instruction of a chain.
 func (w *integerWorker) Work(float64) (float64, error) {
-	a, b, c, d := w.chain[0], w.chain[1], w.chain[2], w.chain[3]
-	e, f, g, h := w.chain[4], w.chain[5], w.chain[6], w.chain[7]
-	const add, multiply = 0x9e3779b9, 0x2545f491 // odd constants with mixed bits: no chain falls to zero
-	for range arithmeticRounds {
-		a = (a + add) * multiply
-		b = (b + add) * multiply
-		c = (c + add) * multiply
-		d = (d + add) * multiply
-		e = (e + add) * multiply
-		f = (f + add) * multiply
-		g = (g + add) * multiply
-		h = (h + add) * multiply
-		a ^= a >> 7
-		b ^= b >> 7
-		c ^= c >> 7
-		d ^= d >> 7
-		e ^= e >> 7
-		f ^= f >> 7
-		g ^= g >> 7
-		h ^= h >> 7
-	}
-	w.chain = [8]uint64{a, b, c, d, e, f, g, h}
+	integerRounds(&w.chain, arithmeticRounds)
 	return arithmeticRounds * integerOpsPerRound, nil
 }
 
@@ -69,8 +50,6 @@ var integer = Descriptor{
 	Dwell:     levelDwell,
 	Supported: func(Machine) error { return nil },
 	New: func(_ context.Context, s Setup) (*Load, error) {
-		return newArithmetic(s, func() Worker {
-			return &integerWorker{chain: [8]uint64{1, 2, 3, 4, 5, 6, 7, 8}}
-		}), nil
+		return newArithmetic(s, func() Worker { return newIntegerWorker() }), nil
 	},
 }

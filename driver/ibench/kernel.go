@@ -44,6 +44,9 @@ type Descriptor struct {
 	// Knee sweeps footprints of growing size, to find the usable size of a
 	// cache; nil for kernels that need none. It must stop when ctx ends.
 	Knee func(ctx context.Context, s Setup) (KneeSweep, error)
+	// Probe makes a working set of the calibrated capacity, whose losses are the
+	// kernel's impact; nil for kernels without such a thing.
+	Probe func(s Setup) (probeSet, error)
 	// MaxThreads is the most threads calibration tries for the peak on that
 	// many CPUs; nil keeps the kernel's own number.
 	MaxThreads func(cpus int) int
@@ -91,7 +94,19 @@ type Load struct {
 	// ResidentBytes is the memory the kernel occupies by intent.
 	ResidentBytes func() int64
 	Notes         []string // what a reader of its numbers should know
-	Close         func() error
+	// Occupied measures which share of its capacity, 0..1, a footprint kernel
+	// occupies now; nil where that cannot be measured.
+	Occupied func() (float64, error)
+	// Measures are further numbers of the kernel's own, by name with its unit;
+	// nil where there are none.
+	Measures func() map[string]float64
+	// Alerts say what keeps the kernel from its intensity now; nil where
+	// nothing can.
+	Alerts func() []string
+	// Healthy returns an error once the kernel cannot go on, for what its
+	// workers do not meet themselves; nil where there is no such thing.
+	Healthy func() error
+	Close   func() error
 }
 
 // Worker is one thread's part of a kernel. It is used by that thread alone.
@@ -106,12 +121,22 @@ type Worker interface {
 	Close() error
 }
 
+// timedWorker is a Worker that times its quanta itself, because waking up is
+// a large part of what the harness would see.
+type timedWorker interface {
+	// Took is how long the last quantum was busy.
+	Took() time.Duration
+}
+
 // Pace bounds the work of one thread.
 type Pace struct {
 	OpsPerSecond float64       // +Inf is as fast as it goes
 	Busy         float64       // longest busy share of a window, 0..1
 	DemandPerSec float64       // operations per second the knob asks for; +Inf asks for what it gets
 	Window       time.Duration // 0 is the harness's window
+	// Aligned makes the windows of all threads begin at the same moments, for
+	// workers that need each other.
+	Aligned bool
 }
 
 func (p Pace) idle() bool { return p.OpsPerSecond <= 0 || p.Busy <= 0 }

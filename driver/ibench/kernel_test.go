@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,8 +46,10 @@ func TestDescribe(t *testing.T) {
 	if d, err := Describe(interference.MemoryBandwidth); err != nil || d.Knob != Rate {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := Describe(interference.Vector); !errors.Is(err, ErrNoKernel) {
-		t.Errorf("a source without a kernel: %v", err)
+	for _, info := range interference.Sources() {
+		if _, err := Describe(info.Source); err != nil {
+			t.Errorf("every source has a kernel, but: %v", err)
+		}
 	}
 	if _, err := Describe("gpu"); err == nil || errors.Is(err, ErrNoKernel) {
 		t.Errorf("no source at all: %v", err)
@@ -119,7 +122,7 @@ func TestStreamReadsEveryLine(t *testing.T) {
 
 func TestFloatChainsStayOrdinary(t *testing.T) {
 	t.Parallel()
-	w := &floatWorker{chain: [8]float64{1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.7, 1.8}}
+	w := newFloatWorker()
 	for range 50 {
 		if _, err := w.Work(0); err != nil {
 			t.Fatal(err)
@@ -134,7 +137,7 @@ func TestFloatChainsStayOrdinary(t *testing.T) {
 
 func TestIntegerChainsDoNotDie(t *testing.T) {
 	t.Parallel()
-	w := &integerWorker{chain: [8]uint64{1, 2, 3, 4, 5, 6, 7, 8}}
+	w := newIntegerWorker()
 	before := w.chain
 	for range 50 {
 		if _, err := w.Work(0); err != nil {
@@ -260,10 +263,16 @@ func TestStalledPeerDoesNotStallControl(t *testing.T) {
 // On the workload's own CPUs every kernel runs too.
 func TestKernelsOnTheWorkloadsCPUs(t *testing.T) {
 	t.Parallel()
-	for _, source := range []interference.Source{interference.Integer, interference.L1Data, interference.LLCCapacity} {
+	for _, source := range []interference.Source{
+		interference.Integer, interference.FloatingPoint, interference.Prefetcher, interference.Vector,
+		interference.L1Data, interference.L1Instruction, interference.TLB, interference.LLCCapacity,
+	} {
 		t.Run(string(source), func(t *testing.T) {
 			t.Parallel()
 			spec := testSpec(t, source)
+			if m, err := ReadMachine("/"); err != nil || Supported(m, source) != nil {
+				t.Skipf("this machine cannot run it: %v, %v", err, Supported(m, source))
+			}
 			cpus, err := AllowedCPUs()
 			if err != nil {
 				t.Fatal(err)
@@ -385,4 +394,49 @@ func benchmarkKernel(b *testing.B, percent float64) *Process {
 	}
 	b.Cleanup(func() { _ = p.Close() })
 	return p
+}
+
+// BenchmarkKernels is the speed of each kernel at intensity 100, in its unit.
+func BenchmarkKernels(b *testing.B) {
+	m, err := ReadMachine("/")
+	if err != nil {
+		b.Fatal(err)
+	}
+	cpus, err := AllowedCPUs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, d := range Kernels() {
+		for _, variant := range append(d.Variants[min(1, len(d.Variants)):], "") {
+			b.Run(strings.Trim(string(d.Source)+"/"+variant, "/"), func(b *testing.B) { benchmarkPeak(b, d, m, cpus, variant) })
+		}
+	}
+}
+
+func benchmarkPeak(b *testing.B, d Descriptor, m Machine, cpus []int, name string) {
+	variant, err := d.variant(name)
+	if err == nil {
+		err = d.Supported(m)
+	}
+	if err != nil {
+		b.Skipf("this machine cannot run it: %v", err)
+	}
+	r, err := openRig(b.Context(), d, Setup{
+		Machine: m, CPUs: cpus, Path: b.TempDir(), MaxBytes: testBytes, Variant: variant, Seed: 1,
+	})
+	if err != nil {
+		b.Skipf("this machine cannot run it: %v", err)
+	}
+	ops, wall := 0.0, time.Duration(0)
+	for b.Loop() {
+		done, err := r.measure(b.Context(), 1, levelDwell)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ops, wall = ops+done.ops, wall+done.wall
+	}
+	if err := r.end(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(ops/wall.Seconds()*float64(r.load.Threads), d.Unit+"/s")
 }

@@ -6,11 +6,20 @@ func Kernels() []Descriptor {
 	return []Descriptor{
 		floatingPoint,
 		integer,
+		interconnect,
 		l1Data,
+		l1Instruction,
+		l2Bandwidth,
+		l2Capacity,
 		llcBandwidth,
 		llcCapacity,
 		memoryBandwidth,
+		memoryCapacity,
 		networkBandwidth,
+		prefetch,
 		storageBandwidth,
+		storageCapacity,
+		tlb,
+		vector,
 	}
 }

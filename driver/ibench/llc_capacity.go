@@ -25,6 +25,7 @@ const llcKneeOvershoot = 1.5
 type llcWalker struct {
 	ring    *ring
 	at      cursors
+	extra   int     // lines that the cache below holds besides
 	sweep   *region // of the size of the cache below
 	touched int
 	sum     byte
@@ -41,12 +42,17 @@ func newLLCCapacity(_ context.Context, s Setup) (*Load, error) {
 	}
 	capacity = s.bounded(capacity)
 	below := max(s.Machine.belowLLC(), int64(llc.LineBytes))
+	// What the cache below holds, a cache that is not inclusive need not.
+	extra := int64(0)
+	if s.Machine.LLCInclusion == NonInclusive {
+		extra = below
+	}
 	load := &Load{
 		Threads: 1,
 		Worker: func(int) (Worker, error) {
-			return newLLCWalker(capacity, below, llc, s.Seed)
+			return newLLCWalker(capacity, below, extra, llc, s.Seed)
 		},
-		ResidentBytes: func() int64 { return capacity + below },
+		ResidentBytes: func() int64 { return capacity + extra + below },
 	}
 	if s.Calibration.CapacityBytes == 0 && s.Machine.Virtual {
 		load.Notes = append(load.Notes, "not calibrated: the capacity is the one reported, which virtual machines often overstate")
@@ -54,8 +60,8 @@ func newLLCCapacity(_ context.Context, s Setup) (*Load, error) {
 	return load, nil
 }
 
-func newLLCWalker(capacity, below int64, llc Cache, seed uint64) (*llcWalker, error) {
-	r, err := newRing(capacity, llc.LineBytes, llc.Sets, true, rand.New(rand.NewPCG(seed, 0)))
+func newLLCWalker(capacity, below, extra int64, llc Cache, seed uint64) (*llcWalker, error) {
+	r, err := newRing(capacity+extra, llc.LineBytes, llc.Sets, true, rand.New(rand.NewPCG(seed, 0)))
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +70,7 @@ func newLLCWalker(capacity, below int64, llc Cache, seed uint64) (*llcWalker, er
 		_ = r.Close()
 		return nil, err
 	}
-	return &llcWalker{ring: r, sweep: sweep}, nil
+	return &llcWalker{ring: r, extra: int(extra) / llc.LineBytes, sweep: sweep}, nil
 }
 
 // Tune makes the walk cover the share u of the capacity.
@@ -72,7 +78,7 @@ func (w *llcWalker) Tune(u, _ float64) Pace {
 	if u <= 0 {
 		return Pace{}
 	}
-	w.ring.resize(int(u * float64(len(w.ring.order))))
+	w.ring.resize(w.extra + int(u*float64(len(w.ring.order)-w.extra)))
 	w.at = w.ring.spread()
 	perSecond := float64(w.ring.n) / llcSweep.Seconds()
 	return Pace{OpsPerSecond: perSecond, Busy: 1, DemandPerSec: perSecond}
@@ -130,4 +136,11 @@ var llcCapacity = Descriptor{
 	Supported: memoryBandwidth.Supported,
 	New:       newLLCCapacity,
 	Knee:      llcKnee,
+	Probe: func(s Setup) (probeSet, error) {
+		llc, ok := s.Machine.LLC()
+		if !ok {
+			return nil, errNoLLC
+		}
+		return newDataProbe(s.bounded(llc.capacity(s)), llc.LineBytes, llc.Sets, true, probeOrder(s))
+	},
 }

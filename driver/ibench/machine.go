@@ -13,8 +13,8 @@ import (
 )
 
 // Machine is what the kernels need to know of the machine they run on. It is
-// read from sysfs and procfs; what is not reported there stays empty, and a
-// kernel that needs it says so.
+// read from sysfs and procfs, and asked of the processor; what neither reports
+// stays empty, and a kernel that needs it says so.
 type Machine struct {
 	CPUModel             string  `json:"cpu_model"`
 	Microcode            string  `json:"microcode,omitempty"`
@@ -25,6 +25,10 @@ type Machine struct {
 	MemoryTotalBytes     int64   `json:"memory_total_bytes"`
 	MemoryAvailableBytes int64   `json:"memory_available_bytes"`
 	NICs                 []NIC   `json:"nics"`
+	// TLB and LLCInclusion are known where the processor tells them, which it
+	// does for the running machine only.
+	TLB          TLB       `json:"tlb"`
+	LLCInclusion Inclusion `json:"llc_inclusion,omitempty"`
 }
 
 // NIC is one network interface.
@@ -59,6 +63,9 @@ func ReadMachine(root string) (Machine, error) {
 	}
 	if m.NICs, err = readNICs(filepath.Join(root, "sys/class/net")); err != nil {
 		return Machine{}, err
+	}
+	if root == "/" {
+		m.askProcessor(cpuid)
 	}
 	return m, nil
 }
@@ -163,6 +170,16 @@ func (m Machine) SMT() bool {
 func (m Machine) DataCache(level int) (Cache, bool) {
 	for _, c := range m.Caches {
 		if c.Level == level && c.Type != CacheInstruction {
+			return c, true
+		}
+	}
+	return Cache{}, false
+}
+
+// InstructionCache returns the L1 cache that holds instructions.
+func (m Machine) InstructionCache() (Cache, bool) {
+	for _, c := range m.Caches {
+		if c.Level == 1 && c.Type != CacheData {
 			return c, true
 		}
 	}

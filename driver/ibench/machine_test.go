@@ -97,7 +97,7 @@ func TestReadMachineBare(t *testing.T) {
 	for source, reason := range map[interference.Source]string{
 		interference.MemoryBandwidth: "no last-level cache", interference.LLCCapacity: "no last-level cache",
 		interference.L1Data: "no L1 data cache", interference.NetworkBandwidth: "no network interface",
-		interference.TLB: "no kernel in this release",
+		interference.L1Instruction: "no L1 instruction cache",
 	} {
 		name := "soi." + string(source)
 		if attributes[name] != string(StatusUnsupported) || !strings.Contains(attributes[name+".reason"], reason) {

@@ -16,10 +16,33 @@ const (
 	streamBytesMin       = 1 << 20
 )
 
+// The variants of mem_bw. Reading evicts the last-level cache on the way, and
+// so does writing, which fetches each line before; "nt" writes past the caches.
+const (
+	streamRead        = "read"
+	streamNontemporal = "nt"
+	streamWriteBack   = "write"
+)
+
+// passOf returns how a variant goes over memory.
+func passOf(variant string) (streamPass, error) {
+	switch variant {
+	case streamNontemporal:
+		return nontemporalPass()
+	case streamWriteBack:
+		return streamWrite, nil
+	}
+	return stream, nil
+}
+
 func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
 	llc, ok := s.Machine.LLC()
 	if !ok {
 		return nil, errNoLLC
+	}
+	pass, err := passOf(s.Variant)
+	if err != nil {
+		return nil, err
 	}
 	total := min(streamLLCFactor*llc.SizeBytes, s.Machine.MemoryAvailableBytes/streamMemoryFraction)
 	threads := s.threads(len(s.CPUs), len(s.CPUs))
@@ -27,7 +50,12 @@ func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
 	load := &Load{
 		Threads: threads,
 		Worker: func(int) (Worker, error) {
-			return newStreamer(perThread, llc.LineBytes, false)
+			w, err := newStreamer(perThread, llc.LineBytes, false)
+			if err != nil {
+				return nil, err
+			}
+			w.pass = pass
+			return w, nil
 		},
 		ResidentBytes: func() int64 { return perThread * int64(threads) },
 	}
@@ -40,13 +68,14 @@ func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
 var errNoLLC = errors.New("the machine reports no last-level cache")
 
 var memoryBandwidth = Descriptor{
-	Source: interference.MemoryBandwidth,
-	Knob:   Rate,
-	Means:  "share of the memory read bandwidth that the kernel's CPUs sustain",
-	Loads:  "memory channels; evicts the last-level cache on the way",
-	Spares: "memory capacity: a tenth of it at most",
-	Unit:   "bytes",
-	Dwell:  levelDwell,
+	Source:   interference.MemoryBandwidth,
+	Knob:     Rate,
+	Means:    "share of the memory bandwidth, by default for reading, that the kernel's CPUs sustain",
+	Loads:    "memory channels; evicts the last-level cache on the way, but for the variant nt",
+	Spares:   "memory capacity: a tenth of it at most",
+	Unit:     "bytes",
+	Variants: []string{streamRead, streamNontemporal, streamWriteBack},
+	Dwell:    levelDwell,
 	Supported: func(m Machine) error {
 		if _, ok := m.LLC(); !ok {
 			return errNoLLC

@@ -60,9 +60,12 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 }
 
 // AllowedCPUs returns the CPUs the calling thread may use.
-func AllowedCPUs() ([]int, error) {
+func AllowedCPUs() ([]int, error) { return allowedCPUs(0) }
+
+// allowedCPUs returns the CPUs a thread (0 is the calling one) may use.
+func allowedCPUs(tid int) ([]int, error) {
 	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+	if err := unix.SchedGetaffinity(tid, &set); err != nil {
 		return nil, fmt.Errorf("allowed CPUs: %w", err)
 	}
 	var out []int

@@ -161,6 +161,14 @@ func (p *Process) Resume(ctx context.Context) error {
 	return err
 }
 
+// Ramp raises the intensity from 0 to 100 percent within that time, in steps
+// of one, and returns what the kernel did at each: the published mode, which
+// takes 10 ms (Delimitrou 2015, §5.3). The intensity before counts again after.
+func (p *Process) Ramp(ctx context.Context, total time.Duration) ([]RampLevel, error) {
+	r, err := p.ask(ctx, request{Op: opRamp, RampDuration: total})
+	return r.Ramp, err
+}
+
 // ask sends one request; every request renews the lease.
 func (p *Process) ask(ctx context.Context, q request) (Report, error) {
 	select {

@@ -87,22 +87,29 @@ func newRing(bytes int64, lineBytes, sets int, huge bool, random *rand.Rand) (*r
 	if err != nil {
 		return nil, err
 	}
-	if sets <= 0 {
-		sets = lines
-	}
-	r := &ring{region: region, order: make([]uint32, lines), line: lineBytes}
-	for i := range r.order {
-		r.order[i] = uint32(i)
-	}
-	for start := 0; start < lines; start += sets {
-		layer := r.order[start:min(start+sets, lines)]
-		random.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })
-	}
+	r := &ring{region: region, order: layers(lines, sets, random), line: lineBytes}
 	for i := range lines - 1 {
 		r.link(i, i+1)
 	}
 	r.resize(lines)
 	return r, nil
+}
+
+// layers returns the numbers of lines in random order within layers of sets
+// lines each; sets of 0 is one layer.
+func layers(lines, sets int, random *rand.Rand) []uint32 {
+	if sets <= 0 {
+		sets = lines
+	}
+	order := make([]uint32, lines)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	for start := 0; start < lines; start += sets {
+		layer := order[start:min(start+sets, lines)]
+		random.Shuffle(len(layer), func(i, j int) { layer[i], layer[j] = layer[j], layer[i] })
+	}
+	return order
 }
 
 // link makes the i-th line of the order lead to the j-th.
@@ -136,8 +143,11 @@ func (r *ring) spread() cursors {
 }
 
 // walk moves every cursor on by steps lines.
-func (r *ring) walk(c *cursors, steps int) {
-	base := r.region.base()
+func (r *ring) walk(c *cursors, steps int) { walkLinks(r.region.base(), c, steps) }
+
+// walkLinks moves every cursor on by steps links: offsets from base to the
+// next one.
+func walkLinks(base unsafe.Pointer, c *cursors, steps int) {
 	a, b, d, e, f, g, h, k := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
 	for range steps {
 		a = *(*uint64)(unsafe.Add(base, a))
@@ -152,10 +162,11 @@ func (r *ring) walk(c *cursors, steps int) {
 	*c = cursors{a, b, d, e, f, g, h, k}
 }
 
-// bytes is the footprint of the walk.
-func (r *ring) bytes() int64 { return int64(r.n) * int64(r.line) }
-
 func (r *ring) Close() error { return r.region.Close() }
+
+// streamPass goes once over bytes of memory at p, line by line. What it returns
+// keeps the compiler from dropping its loads.
+type streamPass func(p unsafe.Pointer, bytes, lineBytes int) uint64
 
 // stream reads one word of every line of bytes of memory at p, with four
 // accumulators so that the loads do not wait for each other. One word fetches
@@ -172,6 +183,15 @@ func stream(p unsafe.Pointer, bytes, lineBytes int) uint64 {
 	return a + b + c + d
 }
 
+// streamWrite writes one word of every line of bytes of memory at p: each line
+// is fetched, changed and written back.
+func streamWrite(p unsafe.Pointer, bytes, lineBytes int) uint64 {
+	for i := 0; i < bytes; i += lineBytes {
+		*(*uint64)(unsafe.Add(p, i)) = uint64(i)
+	}
+	return 0
+}
+
 // streamChunkBytes is one quantum of a streaming kernel.
 const streamChunkBytes = 64 << 10
 
@@ -180,7 +200,8 @@ type streamer struct {
 	region *region
 	line   int
 	offset int
-	sum    uint64 // keeps the compiler from dropping the loads
+	pass   streamPass
+	sum    uint64 // of what the passes returned
 }
 
 // newStreamer makes a streamer over bytes, rounded down to whole chunks.
@@ -193,15 +214,15 @@ func newStreamer(bytes int64, lineBytes int, huge bool) (*streamer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &streamer{region: region, line: lineBytes}, nil
+	return &streamer{region: region, line: lineBytes, pass: stream}, nil
 }
 
 // Tune keeps a share of the peak.
 func (s *streamer) Tune(u, peakPerThread float64) Pace { return ratePace(u, peakPerThread) }
 
-// Work streams one chunk; an operation is a byte fetched.
+// Work streams one chunk; an operation is a byte of a line read or written.
 func (s *streamer) Work(float64) (float64, error) {
-	s.sum += stream(unsafe.Add(s.region.base(), s.offset), streamChunkBytes, s.line)
+	s.sum += s.pass(unsafe.Add(s.region.base(), s.offset), streamChunkBytes, s.line)
 	s.offset += streamChunkBytes
 	if s.offset == len(s.region.data) {
 		s.offset = 0

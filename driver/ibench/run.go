@@ -43,6 +43,9 @@ func startKernel(ctx context.Context, spec Spec, stop context.CancelCauseFunc) (
 	if err := d.Supported(setup.Machine); err != nil {
 		return nil, fmt.Errorf("source %s: %w", d.Source, err)
 	}
+	if err := newGuard("/", nil, nil, nil).ready(); err != nil {
+		return nil, err
+	}
 	r, err := openRig(ctx, d, setup)
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", d.Source, err)
@@ -104,16 +107,27 @@ func (k *kernelRun) live(ctx context.Context) int {
 	if endErr := k.rig.end(); endErr != nil && !errors.Is(err, endErr) {
 		err = errors.Join(err, endErr)
 	}
+	code := exitCode(err)
+	if code != ExitStopped && code != ExitParent {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+	}
+	return code
+}
+
+// exitCode tells the parent why a kernel ended.
+func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errParent):
 		return ExitParent
 	case errors.Is(err, errLease):
-		fmt.Fprintln(os.Stderr, "kernel:", err)
 		return ExitLease
+	case errors.Is(err, errMemory):
+		return ExitMemory
+	case errors.Is(err, errCPUs):
+		return ExitCPUs
 	case errors.Is(err, errStopped), errors.Is(err, errMaxDuration):
 		return ExitStopped
 	}
-	fmt.Fprintln(os.Stderr, "kernel:", err)
 	return ExitFailed
 }
 
@@ -166,10 +180,12 @@ func (k *kernelRun) answer(q request) (Report, error) {
 		k.rig.pause(true)
 	case opResume:
 		k.rig.pause(false)
+	case opRamp:
+		return k.climb(q.RampDuration)
 	case opStop:
 		defer k.stop(errStopped)
 	default:
-		return Report{}, fmt.Errorf("unknown request %q; known: set, stats, pause, resume, stop", q.Op)
+		return Report{}, fmt.Errorf("unknown request %q; known: set, stats, pause, resume, ramp, stop", q.Op)
 	}
 	return k.report(), nil
 }
@@ -183,12 +199,23 @@ func (k *kernelRun) set(percent float64) {
 	k.rig.set(k.curve.Knob(percent) / 100)
 }
 
+// climb runs a ramp and reports it. The intensity before counts again after.
+func (k *kernelRun) climb(total time.Duration) (Report, error) {
+	levels, err := k.rig.climb(context.Background(), total, k.curve.Knob)
+	if err != nil {
+		return Report{}, err
+	}
+	r := k.report()
+	r.Ramp = levels
+	return r, nil
+}
+
 func (k *kernelRun) report() Report {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t := k.rig.read().minus(k.base)
 	threads := k.rig.load.Threads
-	return Report{
+	r := Report{
 		KernelStats: profiler.KernelStats{
 			At: time.Now(), IntensityPct: k.percent, Unit: k.descriptor.Unit,
 			Ops: t.ops, DemandOps: t.demandOps,
@@ -201,6 +228,13 @@ func (k *kernelRun) report() Report {
 		RemainingSecond: time.Until(k.ends).Seconds(),
 		Notes:           k.notes,
 	}
+	if alerts := k.rig.load.Alerts; alerts != nil {
+		r.Alerts = alerts()
+	}
+	if measures := k.rig.load.Measures; measures != nil {
+		r.Measures = measures()
+	}
+	return r
 }
 
 // cpuTime is the CPU time this process used. Asking for oneself cannot fail

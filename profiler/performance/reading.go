@@ -20,7 +20,11 @@ type Reading struct {
 	Work    float64  // units of work done since the workload started
 	RateNow float64  // units per second at this instant
 	Latency []Bucket // cumulative, ascending; nil without a latency probe
-	Done    bool     // the workload has finished its work
+	// Exact: At is the moment Work was counted, as the workload itself says, not
+	// the moment it was read. The rate between two exact readings is exact, however
+	// coarsely the workload counts.
+	Exact bool
+	Done  bool // the workload has finished its work
 	// Started is when the workload started; zero where the probe cannot tell.
 	Started time.Time
 }

@@ -10,7 +10,11 @@
 //	exec         a number printed by a command inside the task
 //	completion   that the task has finished, and when
 //
-// A reading is stamped with the middle of the time it took. What is not a
+// A reading is stamped with the middle of the time it took, or exactly with the
+// moment the workload counted, where it says so: a prometheus sample by its time
+// stamp, a log line by what the group named at captures (Unix seconds, or RFC
+// 3339), if that is less than a minute ago. Then a workload that counts only now
+// and then can be measured over short windows. What is not a
 // usable number is an error, never a zero: ErrNotReady while there is no
 // answer, ErrNoSuchData for an answer without the thing named, ErrBadNumber for
 // NaN, infinite, negative or unreadable numbers.

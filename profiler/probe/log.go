@@ -32,12 +32,13 @@ type logReader struct {
 	spec    performance.ProbeSpec
 	reach   Reach
 	task    string
-	pattern *regexp.Regexp
+	pattern logPattern
 
 	offset   int64
 	partial  []byte
 	skipping bool
-	last     string // what the newest match captured
+	last     string // the number of the newest match
+	counted  string // its time stamp, if the pattern captures one
 	matched  bool
 }
 
@@ -53,7 +54,7 @@ func (p *logReader) Read(ctx context.Context) (performance.Reading, error) {
 	if err != nil {
 		return performance.Reading{}, p.wrap(err)
 	}
-	return asReading(at, v, p.spec.Mode), nil
+	return stamped(asReading(at, v, p.spec.Mode), parseStamp(p.counted)), nil
 }
 
 // follow reads to the end of the stream. A backlog beyond MaxBodyBytes takes
@@ -110,7 +111,10 @@ func (p *logReader) line(end []byte) {
 		return
 	}
 	if m := p.pattern.FindSubmatch(line); m != nil {
-		p.last, p.matched = string(m[1]), true
+		p.last, p.matched = string(m[p.pattern.number]), true
+		if p.pattern.stamp > 0 {
+			p.counted = string(m[p.pattern.stamp])
+		}
 	}
 }
 
@@ -125,24 +129,44 @@ func (p *logReader) wrap(err error) error {
 	return fmt.Errorf("%s of task %s: %w", p.stream(), p.task, err)
 }
 
-// compilePattern wants exactly one group; errors say where in the pattern.
-func compilePattern(pattern string) (*regexp.Regexp, error) {
+// stampGroup is the name of the group around a line's time stamp.
+const stampGroup = "at"
+
+// logPattern is a pattern with the groups around its number and, if it has one,
+// its time stamp.
+type logPattern struct {
+	*regexp.Regexp
+	number, stamp int // stamp is 0 without one
+}
+
+// compilePattern wants exactly one group besides the one named at; errors say
+// where in the pattern.
+func compilePattern(pattern string) (logPattern, error) {
 	if len(pattern) > maxPatternBytes {
-		return nil, fmt.Errorf("a pattern of %d bytes, at most %d", len(pattern), maxPatternBytes)
+		return logPattern{}, fmt.Errorf("a pattern of %d bytes, at most %d", len(pattern), maxPatternBytes)
 	}
 	re, err := regexp.Compile(pattern)
 	var bad *syntax.Error
 	if errors.As(err, &bad) {
 		at := strings.Index(pattern, bad.Expr) + 1
-		return nil, fmt.Errorf("%s at character %d: %q", bad.Code, max(1, at), bad.Expr)
+		return logPattern{}, fmt.Errorf("%s at character %d: %q", bad.Code, max(1, at), bad.Expr)
 	}
 	if err != nil {
-		return nil, err
+		return logPattern{}, err
 	}
-	if n := re.NumSubexp(); n != 1 {
-		return nil, fmt.Errorf("the pattern has %d groups; it needs exactly one, around the number: use (…) once and (?:…) for the rest", n)
+	p := logPattern{Regexp: re, stamp: max(0, re.SubexpIndex(stampGroup))}
+	groups := 0
+	for i := 1; i <= re.NumSubexp(); i++ {
+		if i != p.stamp {
+			p.number = i
+			groups++
+		}
 	}
-	return re, nil
+	if groups != 1 {
+		return logPattern{}, fmt.Errorf("the pattern has %d groups; it needs exactly one, around the number, "+
+			"and may have (?P<%s>…) around a time stamp: use (…) once and (?:…) for the rest", groups, stampGroup)
+	}
+	return p, nil
 }
 
 func validateLog(spec performance.ProbeSpec, target performance.Target) error {

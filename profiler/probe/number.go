@@ -57,6 +57,44 @@ func asReading(at time.Time, v float64, mode performance.ProbeMode) performance.
 	return r
 }
 
+// How far a workload's own time stamp may lie from the moment of reading: longer
+// ago it is of a workload that stands still or of another clock, and a stamp of
+// the future is of another clock (chosen by us: clocks of one node agree).
+const (
+	maxStampAge   = time.Minute
+	maxStampAhead = 100 * time.Millisecond
+)
+
+// stamped puts a reading at the moment the workload says it counted. A stamp that
+// cannot be right is left out; the zero time is none.
+func stamped(r performance.Reading, counted time.Time) performance.Reading {
+	age := r.At.Sub(counted)
+	if counted.IsZero() || math.IsNaN(r.Work) || age > maxStampAge || age < -maxStampAhead {
+		return r
+	}
+	r.At, r.Exact = counted, true
+	return r
+}
+
+// parseStamp reads Unix seconds with a fraction, as bash's EPOCHREALTIME gives
+// them (with a comma in some languages), or RFC 3339. The zero time is neither.
+func parseStamp(text string) time.Time {
+	text = strings.TrimSpace(text)
+	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return at
+	}
+	whole, fraction, _ := strings.Cut(strings.Replace(text, ",", ".", 1), ".")
+	seconds, err := strconv.ParseUint(whole, 10, 40)
+	if err != nil {
+		return time.Time{}
+	}
+	part, err := strconv.ParseFloat("0."+fraction+"0", 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), int64(math.Round(part*1e9)))
+}
+
 // bounded gives a reading its time-out, times it, and marks an answer that did
 // not come as ErrNotReady.
 func bounded[T any](ctx context.Context, timeout time.Duration, ask func(context.Context) (T, error)) (answer T, at time.Time, err error) {

@@ -119,6 +119,10 @@ func TestValidate(t *testing.T) {
 		{"no pattern", spec{Type: "log"}, rows, "pattern", "missing"},
 		{"bad pattern", spec{Type: "log", Pattern: `ab[c(d)`}, rows, "pattern", "character 3"},
 		{"two groups", spec{Type: "log", Pattern: `(a)(b)`}, rows, "pattern", "2 groups"},
+		{"stamp", spec{Type: "log", Pattern: `(?P<at>\S+) n=(\d+)`}, rows, "", ""},
+		{"stamp after a named number", spec{Type: "log", Pattern: `n=(?P<n>\d+) (?P<at>\S+)`}, rows, "", ""},
+		{"stamp only", spec{Type: "log", Pattern: `(?P<at>\S+)`}, rows, "pattern", "0 groups"},
+		{"stamp and two groups", spec{Type: "log", Pattern: `(?P<at>\S+) (a)(b)`}, rows, "pattern", "2 groups"},
 		{"no group", spec{Type: "log", Pattern: `a`}, rows, "pattern", "0 groups"},
 		{"huge pattern", spec{Type: "log", Pattern: strings.Repeat("a", 1<<20)}, rows, "pattern", "at most"},
 		{"stream", spec{Type: "log", Pattern: `(a)`, Stream: "both"}, rows, "stream", "stdout"},
@@ -324,6 +328,70 @@ func TestCompletion(t *testing.T) {
 	failed := probe.Status{StartedAt: start, FinishedAt: end, ExitCode: 137}
 	if _, err := read(t, spec, &probetest.Reach{State: failed}); !errors.Is(err, probe.ErrFailed) || !strings.Contains(err.Error(), "137") {
 		t.Errorf("failed: %v", err)
+	}
+}
+
+// A time stamp of the workload's own makes the reading exact, unless it cannot be
+// right: then the reading is of the moment it was taken, as without one.
+func TestStamps(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	ago := now.Add(-1500 * time.Millisecond).Truncate(time.Microsecond)
+	unix := func(at time.Time) string { return fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000) }
+	log := func(stamp string) (performance.Reading, error) {
+		r := &probetest.Reach{Log: []byte("0 rows=1\n" + stamp + " rows=2\n")}
+		return read(t, performance.ProbeSpec{Type: "log", Pattern: `^(?P<at>\S+) rows=(\d+)`}, r)
+	}
+	millis := func(stamps ...int64) (performance.Reading, error) {
+		text := "# TYPE w counter\n"
+		for i, s := range stamps {
+			text += fmt.Sprintf("w{i=\"%d\"} 1", i)
+			if s != 0 {
+				text += fmt.Sprintf(" %d", s)
+			}
+			text += "\n"
+		}
+		r := &probetest.Reach{}
+		serve(r, text)
+		return read(t, performance.ProbeSpec{Type: "prometheus", Port: "m", Rate: "w"}, r)
+	}
+	ms := ago.UnixMilli()
+	tests := []struct {
+		name string
+		read func() (performance.Reading, error)
+		want time.Time // zero: not exact
+	}{
+		{"log, EPOCHREALTIME", func() (performance.Reading, error) { return log(unix(ago)) }, ago},
+		{"log, with a comma", func() (performance.Reading, error) { return log(strings.Replace(unix(ago), ".", ",", 1)) }, ago},
+		{"log, whole seconds", func() (performance.Reading, error) { return log(fmt.Sprint(ago.Unix())) }, time.Unix(ago.Unix(), 0)},
+		{"log, RFC 3339", func() (performance.Reading, error) {
+			return log(ago.In(time.FixedZone("", 3*3600)).Format(time.RFC3339Nano))
+		}, ago},
+		{"log, of last year", func() (performance.Reading, error) { return log(unix(now.AddDate(-1, 0, 0))) }, time.Time{}},
+		{"log, of the future", func() (performance.Reading, error) { return log(unix(now.Add(time.Hour))) }, time.Time{}},
+		{"log, no time", func() (performance.Reading, error) { return log("INFO") }, time.Time{}},
+		{"log, negative", func() (performance.Reading, error) { return log("-5") }, time.Time{}},
+		{"prometheus", func() (performance.Reading, error) { return millis(ms) }, time.UnixMilli(ms)},
+		{"prometheus, two of one moment", func() (performance.Reading, error) { return millis(ms, ms) }, time.UnixMilli(ms)},
+		{"prometheus, two moments", func() (performance.Reading, error) { return millis(ms, ms-1) }, time.Time{}},
+		{"prometheus, one without", func() (performance.Reading, error) { return millis(ms, 0) }, time.Time{}},
+		{"prometheus, without", func() (performance.Reading, error) { return millis(0) }, time.Time{}},
+		{"prometheus, stale", func() (performance.Reading, error) { return millis(ms - 3600e3) }, time.Time{}},
+	}
+	for _, tt := range tests {
+		got, err := tt.read()
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if got.Exact != !tt.want.IsZero() || got.Exact && !got.At.Equal(tt.want) || !got.Exact && got.At.Before(now) {
+			t.Errorf("%s: at %v, exact %v, want %v", tt.name, got.At, got.Exact, tt.want)
+		}
+	}
+	rate, err := read(t, performance.ProbeSpec{Type: "log", Mode: performance.ModeRate, Pattern: `^(?P<at>\S+) r=(\d+)`},
+		&probetest.Reach{Log: []byte(unix(ago) + " r=2\n")})
+	if err != nil || rate.Exact {
+		t.Errorf("a present rate counts nothing: %+v, %v", rate, err)
 	}
 }
 

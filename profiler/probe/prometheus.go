@@ -7,6 +7,7 @@ import (
 	"math"
 	"sort"
 	"strings"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -36,11 +37,11 @@ func (p *prometheusReader) Read(ctx context.Context) (performance.Reading, error
 	if err != nil {
 		return performance.Reading{}, p.wrap(err)
 	}
-	work, err := sumCounter(families, p.rate)
+	work, counted, err := sumCounter(families, p.rate)
 	if err != nil {
 		return performance.Reading{}, p.wrap(err)
 	}
-	r := asReading(at, work, performance.ModeTotal)
+	r := stamped(asReading(at, work, performance.ModeTotal), counted)
 	if p.latency == nil {
 		return r, nil
 	}
@@ -74,28 +75,39 @@ func parseText(body []byte) (map[string]*dto.MetricFamily, error) {
 }
 
 // sumCounter adds up a counter's matching series. NAME_count of a histogram or
-// summary NAME is a counter too.
-func sumCounter(families map[string]*dto.MetricFamily, s selector) (float64, error) {
+// summary NAME is a counter too. counted is the time stamp all of them carry;
+// zero without one.
+func sumCounter(families map[string]*dto.MetricFamily, s selector) (sum float64, counted time.Time, err error) {
 	family, value, err := findCounter(families, s.name)
 	if err != nil {
-		return 0, err
+		return 0, counted, err
 	}
 	series := s.series(family)
 	if len(series) == 0 {
-		return 0, fmt.Errorf("%s is there, but no series of it has the labels of the selector: %w", s.name, ErrNoSuchData)
+		return 0, counted, fmt.Errorf("%s is there, but no series of it has the labels of the selector: %w", s.name, ErrNoSuchData)
 	}
-	sum := 0.0
 	for _, m := range series {
 		v := value(m)
 		if !usable(v) {
-			return 0, fmt.Errorf("%s is %v: %w", s.name, v, ErrBadNumber)
+			return 0, counted, fmt.Errorf("%s is %v: %w", s.name, v, ErrBadNumber)
 		}
 		sum += v
 	}
 	if !usable(sum) {
-		return 0, fmt.Errorf("%s adds up to %v: %w", s.name, sum, ErrBadNumber)
+		return 0, counted, fmt.Errorf("%s adds up to %v: %w", s.name, sum, ErrBadNumber)
 	}
-	return sum, nil
+	return sum, commonStamp(series), nil
+}
+
+// commonStamp is the time stamp that every series carries: a sum of counts from
+// different moments is exact at none.
+func commonStamp(series []*dto.Metric) time.Time {
+	for _, m := range series {
+		if m.TimestampMs == nil || *m.TimestampMs != series[0].GetTimestampMs() {
+			return time.Time{}
+		}
+	}
+	return time.UnixMilli(series[0].GetTimestampMs())
 }
 
 func findCounter(families map[string]*dto.MetricFamily, name string) (*dto.MetricFamily, func(*dto.Metric) float64, error) {

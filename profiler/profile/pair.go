@@ -15,6 +15,7 @@ type Pair struct {
 	Pairs     int       `json:"pairs"` // windows together, each between windows alone
 	A         PairSide  `json:"a"`
 	B         PairSide  `json:"b"`
+	DataSet   *DataSet  `json:"data_set,omitempty"` // set: measured by others, and imported
 	Warnings  []string  `json:"warnings,omitempty"`
 }
 

@@ -67,6 +67,7 @@ type Provenance struct {
 	Calibration string            `json:"calibration,omitempty"`
 	Repetitions int               `json:"repetitions"` // visits of a level
 	FileSystem  string            `json:"file_system,omitempty"`
+	DataSet     *DataSet          `json:"data_set,omitempty"` // set: measured by others, and imported
 }
 
 // Profile is what is known of one workload (a task group with its image,

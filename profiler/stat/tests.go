@@ -5,25 +5,6 @@ import (
 	"sort"
 )
 
-// SignTest returns the one-sided p-values of the binomial sign test of "the
-// median of x is zero": less is small when x lies below zero, greater when it
-// lies above. Zeros are dropped (Conover, §3.4). It assumes only independence
-// and pays for that with power: 64 % of a t test's for normal samples. With no
-// samples both are 1. O(n).
-func SignTest(x []float64) (less, greater float64) {
-	below, above := 0, 0
-	for _, v := range x {
-		switch {
-		case v < 0:
-			below++
-		case v > 0:
-			above++
-		}
-	}
-	n := below + above
-	return BinomialBelow(n, above+1), BinomialBelow(n, below+1)
-}
-
 // SignedRank returns the exact one-sided p-values of Wilcoxon's signed-rank
 // test of "x is symmetric about zero": less is small when x lies below zero,
 // greater when it lies above. Zeros are dropped and ties share their mean rank,
@@ -154,13 +135,4 @@ func subsetSumsOfSize(ranks []int, k int) []float64 {
 		}
 	}
 	return ways[k]
-}
-
-// RankSumLeast is the smallest p-value RankSum can give for k samples against m
-// reference samples, 1/C(m+k, k); 1 where either is 0.
-func RankSumLeast(m, k int) float64 {
-	if m <= 0 || k <= 0 {
-		return 1
-	}
-	return math.Exp(-logChoose(m+k, k))
 }

@@ -1,0 +1,121 @@
+package ibench
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+func TestInterconnectNeedsTwoCPUs(t *testing.T) {
+	t.Parallel()
+	_, err := newInterconnect(t.Context(), Setup{CPUs: []int{3}})
+	if err == nil || !strings.Contains(err.Error(), "may use CPU 3 only") {
+		t.Errorf("one CPU: %v", err)
+	}
+	if err := interconnect.Supported(Machine{CPUs: make([]CPU, 1)}); err == nil {
+		t.Error("supported with one CPU")
+	}
+	if err := interconnect.Supported(Machine{CPUs: make([]CPU, 2)}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A slot carries one message at a time, there and back.
+func TestMailSlot(t *testing.T) {
+	t.Parallel()
+	var s mailSlot
+	if s.answer() {
+		t.Error("an answer to no message")
+	}
+	for range 3 {
+		if !s.send() || s.send() {
+			t.Error("a slot takes exactly one message before its answer")
+		}
+		if !s.answer() || s.answer() {
+			t.Error("a message gets exactly one answer")
+		}
+	}
+}
+
+// The number of receivers grows from one to all others (Delimitrou 2015,
+// §5.3, SoI14).
+func TestFanOutGrows(t *testing.T) {
+	t.Parallel()
+	const peers = 6
+	p, err := newPost(peers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeQuietly(p.region)
+	m := newMessenger(p, 0)
+	for u, want := range map[float64]int{0: 1, 0.1: 1, 0.25: 2, 0.5: 3, 1: peers - 1} {
+		if pace := m.Tune(u, 100); m.fan != want || !pace.Aligned {
+			t.Errorf("at %v: %d receivers, want %d; %+v", u, m.fan, want, pace)
+		}
+	}
+}
+
+// Every message sent is answered, between any number of threads.
+func TestMessengersMoveLines(t *testing.T) {
+	t.Parallel()
+	for _, peers := range []int{2, 3, 5} {
+		p, err := newPost(peers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		moved := make([]float64, peers)
+		for i := range peers {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				m := newMessenger(p, i)
+				m.Tune(1, 0)
+				for range 200 {
+					n, err := m.Work(64)
+					if err != nil {
+						t.Error(err)
+					}
+					moved[i] += n
+				}
+			}()
+		}
+		all.Wait()
+		for i, n := range moved {
+			if n <= 0 {
+				t.Errorf("thread %d of %d moved nothing", i, peers)
+			}
+		}
+		for from := range peers {
+			for to := range peers {
+				for i, s := range p.box(from, to).slots {
+					if s.sent < s.received || s.sent > s.received+1 {
+						t.Fatalf("box %d-%d slot %d: sent %d, received %d", from, to, i, s.sent, s.received)
+					}
+				}
+			}
+		}
+		closeQuietly(p.region)
+	}
+}
+
+func TestInterconnectInAProcess(t *testing.T) {
+	t.Parallel()
+	cpus, err := AllowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cpus) < 2 {
+		t.Skip("the test may use one CPU only")
+	}
+	spec := testSpec(t, interference.Interconnect)
+	spec.CPUs, spec.Stderr = cpus[:1], nil
+	if p, err := Start(t.Context(), spec); err == nil {
+		p.Close()
+		t.Error("it started on one CPU")
+	} else if !strings.Contains(err.Error(), "needs two") {
+		t.Error(err)
+	}
+}

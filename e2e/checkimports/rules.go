@@ -22,7 +22,7 @@ type rule struct {
 
 // The groups of packages the rules speak of.
 var (
-	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}
+	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster", "placer/board"}
 	arithmetic = []string{"placer/numeric/...", "profiler/stat"}
 	measuring  = []string{"profiler/..."}
 	deciding   = []string{
@@ -56,12 +56,22 @@ var rules = []rule{
 		because: "the words know no arithmetic and no world",
 	},
 	{
+		layer: "words", packages: []string{"placer/board"}, pure: true,
+		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}, external: []string{},
+		because: "the board is the cluster in numbers: it knows no policy and no world",
+	},
+	{
 		layer: "arithmetic", packages: arithmetic, may: arithmetic, external: []string{"gonum.org/v1/gonum"}, pure: true,
 		because: "arithmetic works on floats and matrices and knows no domain type",
 	},
 	{
 		layer: "measuring", packages: measuring, may: measuring,
 		because: "profiler never imports placer: measuring must not depend on deciding",
+	},
+	{
+		layer: "deciding", packages: []string{"placer/classify/..."}, pure: true,
+		may: concat(words, arithmetic, []string{"profiler/workload/...", "profiler/training/...", "profiler/store", "placer/classify/..."}), external: []string{"gonum.org/v1/gonum"},
+		because: "classifiers are pure; their evaluation reads data sets and profiles",
 	},
 	{
 		layer: "deciding", packages: []string{"placer/predict/..."}, pure: true,
@@ -79,9 +89,14 @@ var rules = []rule{
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{
+		layer: "worlds", packages: []string{"placer/sim/truth/...", "placer/sim/trace/...", "placer/sim/shape/..."},
+		may:     concat(words, arithmetic, []string{"profiler/...", "placer/sim/truth/...", "placer/sim/trace/...", "placer/sim/shape/..."}),
+		because: "what really happens, and what was recorded, know no policy",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/sim/..."},
-		may:     concat(words, arithmetic, []string{"profiler/...", "placer/sim/..."}),
-		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
+		may:     concat(words, arithmetic, deciding, []string{"profiler/...", "placer/sim/...", "placer/engine/adapt"}),
+		because: "the simulator drives policies, admission and adaptation itself, through their interfaces (decision 0008), and knows no other world",
 	},
 	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},

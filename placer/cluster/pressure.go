@@ -101,7 +101,7 @@ func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64)
 		t, c := v.tolerated[k], v.caused[k]
 		if math.IsNaN(t) || math.IsNaN(c) {
 			if !assumed {
-				assumed, share = true, shareOf(n, a.Resources)
+				assumed, share = true, ShareOf(n, a.Resources)
 			}
 			t, c = known(t, 100*(1-share)), known(c, 100*share)
 		}
@@ -144,9 +144,9 @@ func known(v, fallback float64) float64 {
 	return v
 }
 
-// shareOf is the share of the node's cpu that r asks for, in 0..1; half where
+// ShareOf is the share of the node's cpu that r asks for, in 0..1; half where
 // the node's cpu is unknown.
-func shareOf(n *Node, r Resources) float64 {
+func ShareOf(n *Node, r Resources) float64 {
 	if n.Total.CPUMHz <= 0 {
 		return 0.5
 	}

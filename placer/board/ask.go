@@ -1,0 +1,91 @@
+package board
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// Ask is what is to be placed, as far as a policy may know it: estimates of
+// classifiers, never the truth. Performance is in one unit of the caller's
+// choice, the same throughout an ask.
+type Ask struct {
+	Ref      Ref
+	Size     cluster.Resources // of one allocation, where the policy does not size
+	Count    int               // allocations wanted, where the policy does not size; ≥ 1
+	Priority int
+	// Tolerated and Caused are by column, percent, without NaN.
+	Tolerated, Caused []float64
+	// Speed is the performance alone of one allocation of Size by configuration;
+	// NaN is unknown. Nil: nothing is known.
+	Speed []float64
+	// Target is the performance the whole group must reach; 0 is none.
+	Target float64
+	// Sizes are the sizes a policy may choose from, ascending, with the
+	// performance of each relative to Size; nil: Size is given.
+	Sizes []SizeOption
+	// ScaleOut[n-1] is the performance of n allocations relative to one; nil:
+	// Count is given. Beyond its end, the last gain goes on.
+	ScaleOut []float64
+	// Allowed reports whether the user's own constraints let a node run it; nil
+	// allows all.
+	Allowed func(n Index) bool
+	// Expected is how long it runs alone on the best configuration; 0 unknown.
+	Expected   time.Duration
+	BestEffort bool
+	Gang       bool // all allocations or none
+	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
+	SlowdownMax float64
+}
+
+// SizeOption is one size of an allocation.
+type SizeOption struct {
+	Size  cluster.Resources
+	Speed float64 // relative to Ask.Size
+}
+
+// Unit is one allocation of a choice.
+type Unit struct {
+	Node      Index
+	Size      cluster.Resources
+	Predicted float64 // performance of this allocation; NaN unknown
+}
+
+// Choice is a policy's answer. Without units nothing can be placed now.
+type Choice struct {
+	Units []Unit
+	// Reaches reports that the predicted performance meets the target, or that
+	// there is none.
+	Reaches bool
+	// Bind lists nodes at which the ask waits for whichever has room first (late
+	// binding); empty where Units is not.
+	Bind []Index
+	// Evict lists best-effort residents that must leave first.
+	Evict []Eviction
+
+	Examined   int // nodes looked at
+	Relaxed    []cluster.Relaxation
+	Backtracks int
+	TimedOut   bool
+}
+
+// Eviction is a resident that must leave.
+type Eviction struct {
+	Node Index
+	Ref  Ref
+}
+
+// Selector chooses nodes on one board. It may keep indexes of that board, and is
+// pure apart from those: the same board, ask and random numbers give the same
+// choice. It does not change the board.
+type Selector interface {
+	Select(b *Board, a *Ask, random *rand.Rand) Choice
+}
+
+// DecisionTime is the time a choice takes in the simulated world, by the
+// policy's own published or stated cost model. A selector without one decides
+// in no time.
+type DecisionTime interface {
+	DecisionTime(b *Board, a *Ask, c Choice) time.Duration
+}

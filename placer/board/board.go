@@ -1,0 +1,242 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Index is a node's place on the board.
+type Index int32
+
+// None is no node.
+const None Index = -1
+
+// Ref names a resident: unique among those on a board.
+type Ref int64
+
+// Node is what does not change about a node.
+type Node struct {
+	ID            cluster.NodeID
+	Configuration int // index into Board.Configurations
+	Total         cluster.Resources
+	CoreMHz       int
+	Rack          int // nodes of one rack are near each other; 0 where nothing is known
+	// Capability is how well the node serves an empty column, in percent of the
+	// best node: 100 where nothing is known. len(Columns), or nil for all 100.
+	Capability []float64
+}
+
+// Resident is an allocation on a node.
+type Resident struct {
+	Ref        Ref
+	Size       cluster.Resources
+	Tolerated  []float64 // by column, percent; shared, not written to
+	Caused     []float64
+	Priority   int
+	BestEffort bool // may be evicted for others
+}
+
+// Listener hears that a node changed: its residents, its room or its state.
+type Listener interface{ NodeChanged(n Index) }
+
+// Board is one cluster. It is not safe for concurrent use.
+type Board struct {
+	Columns        []interference.Source
+	Configurations []string
+
+	nodes     []Node
+	ready     []bool
+	used      []cluster.Resources
+	residents [][]Resident
+	tolerated []float64 // node-major
+	caused    []float64
+	headroom  []float64
+	listeners []Listener
+}
+
+// New returns an empty board.
+func New(columns []interference.Source, configurations []string) *Board {
+	return &Board{Columns: slices.Clone(columns), Configurations: slices.Clone(configurations)}
+}
+
+// Add puts a ready node on the board.
+func (b *Board) Add(n Node) Index {
+	i := Index(len(b.nodes))
+	b.nodes = append(b.nodes, n)
+	b.ready = append(b.ready, true)
+	b.used = append(b.used, cluster.Resources{})
+	b.residents = append(b.residents, nil)
+	k := len(b.Columns)
+	b.tolerated = append(b.tolerated, make([]float64, k)...)
+	b.caused = append(b.caused, make([]float64, k)...)
+	b.headroom = append(b.headroom, make([]float64, k)...)
+	b.recompute(i)
+	b.tell(i)
+	return i
+}
+
+// Listen adds a listener, which hears of changes from now on.
+func (b *Board) Listen(l Listener) { b.listeners = append(b.listeners, l) }
+
+// Len is the number of nodes.
+func (b *Board) Len() int { return len(b.nodes) }
+
+// Node returns what does not change about a node.
+func (b *Board) Node(i Index) *Node { return &b.nodes[i] }
+
+// Ready reports whether the node takes allocations.
+func (b *Board) Ready(i Index) bool { return b.ready[i] }
+
+// Used is what the residents of a node hold.
+func (b *Board) Used(i Index) cluster.Resources { return b.used[i] }
+
+// Residents lists the allocations of a node; the slice is the board's own.
+func (b *Board) Residents(i Index) []Resident { return b.residents[i] }
+
+// Tolerated is the least score among the residents, by column. The slice is the
+// board's own, as of the next two.
+func (b *Board) Tolerated(i Index) []float64 { return b.row(b.tolerated, i) }
+
+// Caused is the sum of the residents' scores, by column, not capped.
+func (b *Board) Caused(i Index) []float64 { return b.row(b.caused, i) }
+
+// Headroom is what the node can still take, by column; see the package comment.
+func (b *Board) Headroom(i Index) []float64 { return b.row(b.headroom, i) }
+
+func (b *Board) row(all []float64, i Index) []float64 {
+	k := len(b.Columns)
+	return all[int(i)*k : (int(i)+1)*k : (int(i)+1)*k]
+}
+
+// SetReady makes a node take allocations, or none.
+func (b *Board) SetReady(i Index, ready bool) {
+	if b.ready[i] != ready {
+		b.ready[i] = ready
+		b.tell(i)
+	}
+}
+
+// Place adds a resident. Room is the caller's to check: a world may be fuller
+// than a policy would make it.
+func (b *Board) Place(i Index, r Resident) {
+	b.residents[i] = append(b.residents[i], r)
+	b.used[i] = b.used[i].Add(r.Size)
+	b.recompute(i)
+	b.tell(i)
+}
+
+// Remove takes a resident away.
+func (b *Board) Remove(i Index, ref Ref) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Ref == ref })
+	if at < 0 {
+		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
+	}
+	b.used[i] = subtract(b.used[i], b.residents[i][at].Size)
+	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
+	b.recompute(i)
+	b.tell(i)
+	return nil
+}
+
+// Resize changes what a resident holds.
+func (b *Board) Resize(i Index, ref Ref, size cluster.Resources) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Ref == ref })
+	if at < 0 {
+		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
+	}
+	r := &b.residents[i][at]
+	b.used[i] = subtract(b.used[i], r.Size).Add(size)
+	r.Size = size
+	b.tell(i)
+	return nil
+}
+
+// Fits reports whether the node is ready and has room for the size.
+func (b *Board) Fits(i Index, size cluster.Resources) bool {
+	return b.ready[i] && fits(b.nodes[i], b.used[i], size)
+}
+
+// Room is how many of that size fit at once, up to limit.
+func (b *Board) Room(i Index, size cluster.Resources, limit int) int {
+	if !b.ready[i] {
+		return 0
+	}
+	used, n := b.used[i], 0
+	for n < limit && fits(b.nodes[i], used, size) {
+		used = used.Add(size)
+		n++
+	}
+	return n
+}
+
+// Load is the used share of a node's CPU, 0 to 1 and above where a world has
+// overcommitted it.
+func (b *Board) Load(i Index) float64 {
+	total := b.nodes[i].Total.CPUMHz
+	if total <= 0 {
+		return 1
+	}
+	return float64(megahertz(b.nodes[i], b.used[i])) / float64(total)
+}
+
+// MemoryLoad is the used share of a node's memory.
+func (b *Board) MemoryLoad(i Index) float64 {
+	if b.nodes[i].Total.MemoryMB <= 0 {
+		return 1
+	}
+	return float64(b.used[i].MemoryMB) / float64(b.nodes[i].Total.MemoryMB)
+}
+
+// FreeMHz is the CPU nobody holds.
+func (b *Board) FreeMHz(i Index) int {
+	return b.nodes[i].Total.CPUMHz - megahertz(b.nodes[i], b.used[i])
+}
+
+func (b *Board) tell(i Index) {
+	for _, l := range b.listeners {
+		l.NodeChanged(i)
+	}
+}
+
+// recompute derives the scores of a node from its residents.
+func (b *Board) recompute(i Index) {
+	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
+	residents := b.residents[i]
+	for k := range t {
+		t[k], c[k], h[k] = 100, 0, b.capability(i, k)
+		for r := range residents {
+			t[k] = min(t[k], residents[r].Tolerated[k])
+			c[k] += residents[r].Caused[k]
+		}
+		for r := range residents {
+			h[k] = min(h[k], residents[r].Tolerated[k]-(c[k]-residents[r].Caused[k]))
+		}
+		h[k] = max(0, h[k])
+	}
+}
+
+func (b *Board) capability(i Index, k int) float64 {
+	if e := b.nodes[i].Capability; e != nil {
+		return e[k]
+	}
+	return 100
+}
+
+func fits(n Node, used, size cluster.Resources) bool {
+	sum := used.Add(size)
+	return megahertz(n, sum) <= n.Total.CPUMHz && sum.Cores <= n.Total.Cores &&
+		sum.MemoryMB <= n.Total.MemoryMB && sum.DiskMB <= n.Total.DiskMB
+}
+
+// megahertz counts reserved cores at the node's clock.
+func megahertz(n Node, r cluster.Resources) int { return r.CPUMHz + r.Cores*n.CoreMHz }
+
+func subtract(a, b cluster.Resources) cluster.Resources {
+	return cluster.Resources{
+		CPUMHz: a.CPUMHz - b.CPUMHz, Cores: a.Cores - b.Cores,
+		MemoryMB: a.MemoryMB - b.MemoryMB, DiskMB: a.DiskMB - b.DiskMB,
+	}
+}

@@ -1,0 +1,192 @@
+package foreign
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/stat"
+)
+
+// iaasContention: one dedicated host full of virtual machines, of which 1 to all
+// ran the same benchmark at once.
+var iaasContention = Format{
+	Name:  "iaas-vm-contention",
+	Title: "Benchmarks in 1 to 48 virtual machines of one dedicated host at once",
+	Takes: []string{
+		"one active machine: speed alone by host type (iperf in bytes/s, sysbench and y-cruncher in runs/s, pgbench in transactions/s)",
+		"more active machines on m5d: a ramp of net_bw (iperf) and int (sysbench), intensity 100·(machines − 1)/(48 − 1); no score, for this is not the kernels' scale",
+	},
+	Leaves: []string{
+		"y-cruncher and pgbench beside neighbours: they press on several resources at once",
+		"iperf, sysbench and y-cruncher of c3 and c4: the source has the same numbers for both hosts",
+		"the summary table: averages of the rows of m5d",
+	},
+	License: "none stated",
+	tables: []tableSpec{
+		{name: "host", columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "set", "vm"}, several: true},
+		{name: "m5d_dedicated_host", columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "setId", "vmId"}},
+		{name: "m5d_summary_by_tenants", columns: []string{"sysbench", "ycruncher", "pgbench", "iperf", "setId", "tenants"},
+			leave: "averages over the repetitions of m5d_dedicated_host"},
+	},
+	read: readIaaS,
+}
+
+var iaasSet = profile.DataSet{
+	Name: "iaas-vm-contention", Repository: "wlloyduw/IaaSCloudResourceContention", Commit: "3447d81b1514", License: "none stated",
+}
+
+const (
+	iaasMixed  = "the neighbours press on several resources at once: not a level of one source"
+	iaasShared = "c3 and c4 have the same numbers: which host they were measured on is not known"
+)
+
+// iaasBenchmark is one column of the tables.
+type iaasBenchmark struct {
+	column string
+	unit   string
+	// speed turns the column into units per second.
+	speed func(v float64) float64
+	// source is what copies of it press on; empty where that is more than one.
+	source interference.Source
+}
+
+// pgbenchSeconds is the length of a run of pgbench.
+const pgbenchSeconds = 60
+
+var iaasBenchmarks = []iaasBenchmark{
+	{"iperf", "bytes/s", func(v float64) float64 { return v * 1e6 / 8 }, interference.NetworkBandwidth},
+	// sysbench's CPU test divides integers in search of primes.
+	{"sysbench", "runs/s", func(v float64) float64 { return 1 / v }, interference.Integer},
+	{"ycruncher", "runs/s", func(v float64) float64 { return 1 / v }, ""},
+	{"pgbench", "transactions/s", func(v float64) float64 { return v / pgbenchSeconds }, ""},
+}
+
+// iaasHost is one table of rows per virtual machine.
+type iaasHost struct {
+	configuration string
+	table         *table
+	set, vm       string // column names
+	full          int    // machines on the host
+	// shared: only pgbench is known to be of this host, so it has no ramp.
+	shared bool
+}
+
+// speeds are by benchmark, active machines, and repetition; of each repetition
+// all machines' speeds.
+type iaasSpeeds map[string]map[int]map[int][]float64
+
+func readIaaS(r *reading) error {
+	var hosts []iaasHost
+	for _, t := range r.all("host") {
+		name, _, _ := strings.Cut(filepath.Base(t.file), "_")
+		if name != "c3" && name != "c4" {
+			r.problems.add(&InputError{File: t.path, Problem: "the host type is not known", Hint: "the columns do not say it: keep the name c3_host or c4_host"})
+			continue
+		}
+		hosts = append(hosts, iaasHost{configuration: "aws/" + name, table: t, set: "set", vm: "vm", full: 16, shared: true})
+	}
+	if t := r.table("m5d_dedicated_host"); len(t.rows) > 0 {
+		hosts = append(hosts, iaasHost{configuration: "aws/m5d", table: t, set: "setId", vm: "vmId", full: 48})
+	}
+	for _, t := range r.tables {
+		t.per = len(iaasBenchmarks) // every row has one number of each
+		for reason := range t.skipped {
+			t.skipped[reason] *= t.per
+		}
+	}
+	speeds := map[string]iaasSpeeds{}
+	for _, h := range hosts {
+		speeds[h.configuration] = h.read()
+	}
+	if r.problems.err() != nil {
+		return nil
+	}
+	for _, b := range iaasBenchmarks {
+		if p, ok := iaasProfile(b, hosts, speeds); ok {
+			r.add(p)
+		}
+	}
+	return nil
+}
+
+// read collects the speeds. Rows with the same set and machine are repetitions,
+// in the order of the file.
+func (h iaasHost) read() iaasSpeeds {
+	out := iaasSpeeds{}
+	type place struct{ set, vm int }
+	visits := map[place]int{}
+	for _, row := range h.table.rows {
+		at := place{row.count(h.set, 1, h.full), row.count(h.vm, 1, h.full)}
+		visits[at]++
+		for _, b := range iaasBenchmarks {
+			v := b.speed(row.positive(b.column))
+			switch {
+			case h.shared && b.column != "pgbench":
+				h.table.skip(1, iaasShared)
+				continue
+			case at.set > 1 && b.source == "":
+				h.table.skip(1, iaasMixed)
+				continue
+			}
+			h.table.take(1)
+			out.add(b.column, at.set, visits[at], v)
+		}
+	}
+	return out
+}
+
+func (s iaasSpeeds) add(benchmark string, active, repetition int, v float64) {
+	if s[benchmark] == nil {
+		s[benchmark] = map[int]map[int][]float64{}
+	}
+	if s[benchmark][active] == nil {
+		s[benchmark][active] = map[int][]float64{}
+	}
+	s[benchmark][active][repetition] = append(s[benchmark][active][repetition], v)
+}
+
+// runs are the medians over the machines of a repetition: machines of one host
+// at one time are no independent samples.
+func (s iaasSpeeds) runs(benchmark string, active int) []float64 {
+	var out []float64
+	for _, repetition := range slices.Sorted(maps.Keys(s[benchmark][active])) {
+		out = append(out, stat.Median(s[benchmark][active][repetition]))
+	}
+	return out
+}
+
+func iaasProfile(b iaasBenchmark, hosts []iaasHost, speeds map[string]iaasSpeeds) (profile.Profile, bool) {
+	p := newProfile(iaasSet, b.column, b.column)
+	for _, h := range hosts {
+		alone := speeds[h.configuration].runs(b.column, 1)
+		if len(alone) == 0 {
+			continue
+		}
+		p.Alone[h.configuration] = measurement(alone, b.unit)
+		p.Machine = profile.Machine{Configuration: h.configuration, Virtual: true}
+		p.Provenance.Repetitions = len(alone)
+		if b.source != "" {
+			iaasRamp(&p, b, h, speeds[h.configuration])
+		}
+	}
+	fewRuns(&p)
+	return p, len(p.Alone) > 0
+}
+
+func iaasRamp(p *profile.Profile, b iaasBenchmark, h iaasHost, speeds iaasSpeeds) {
+	alone := speeds.runs(b.column, 1)
+	for _, active := range slices.Sorted(maps.Keys(speeds[b.column])) {
+		if active == 1 {
+			continue
+		}
+		x := 100 * float64(active-1) / float64(h.full-1)
+		p.Ramp = append(p.Ramp, point(b.source, x, compare(speeds.runs(b.column, active), alone), onOtherCPUs))
+	}
+	p.Sensitivity.Tolerated[b.source] = interference.Estimate{
+		Note: "pressure is counted in virtual machines that run the same benchmark, not in percent of the resource: no score",
+	}
+}

@@ -25,6 +25,9 @@ var pluginSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"sources":           hclspec.NewAttr("sources", "list(string)", false),
 	"storage_dir":       withDefault("storage_dir", "string", `""`),
 	"memory_reserve_mb": withDefault("memory_reserve_mb", "number", "512"),
+	"disk_reserve_mb":   withDefault("disk_reserve_mb", "number", "1024"),
+	"metrics_address":   withDefault("metrics_address", "string", `""`),
+	"config_version":    withDefault("config_version", "number", "1"),
 	"runtime_dir":       withDefault("runtime_dir", "string", `"/run/nomad-driver-ibench"`),
 })
 
@@ -36,6 +39,9 @@ var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 		"intensity": hclspec.NewAttr("intensity", "number", false),
 		"path":      hclspec.NewAttr("path", "string", false),
 		"peer":      hclspec.NewAttr("peer", "string", false),
+		"variant":   hclspec.NewAttr("variant", "string", false),
+		"duration":  hclspec.NewAttr("duration", "string", false),
+		"max_bytes": hclspec.NewAttr("max_bytes", "number", false),
 		"ramp": hclspec.NewBlock("ramp", false, hclspec.NewObject(map[string]*hclspec.Spec{
 			"from":  hclspec.NewAttr("from", "number", true),
 			"to":    hclspec.NewAttr("to", "number", true),
@@ -46,10 +52,15 @@ var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"profile": hclspec.NewBlock("profile", false, hclspec.NewObject(map[string]*hclspec.Spec{
 		"request": hclspec.NewAttr("request", "string", true),
 	})),
-	"domain":       withDefault("domain", "string", `"auto"`),
-	"target_task":  hclspec.NewAttr("target_task", "string", false),
-	"max_duration": hclspec.NewAttr("max_duration", "string", false),
-	"seed":         withDefault("seed", "number", "1"),
+	"pairs": hclspec.NewBlock("pairs", false, hclspec.NewObject(map[string]*hclspec.Spec{
+		"request": hclspec.NewAttr("request", "string", true),
+	})),
+	"domain":         withDefault("domain", "string", `"auto"`),
+	"target_task":    hclspec.NewAttr("target_task", "string", false),
+	"max_duration":   hclspec.NewAttr("max_duration", "string", false),
+	"allow_pair":     withDefault("allow_pair", "bool", "false"),
+	"seed":           withDefault("seed", "number", "1"),
+	"config_version": withDefault("config_version", "number", "1"),
 })
 
 // capabilities: signals and virtual commands change the intensity; there is no

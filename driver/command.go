@@ -2,9 +2,11 @@ package driver
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/lab"
 )
@@ -20,6 +22,9 @@ const (
 const usage = `commands of an ibench task:
   set PERCENT [SOURCE]   change the intensity, 0 to 100
   add PERCENT [SOURCE]   change it by that much, for example: add -10
+  ramp FROM TO STEP DWELL [SOURCE]
+                         walk from one intensity to another, for example:
+                         ramp 0 100 10 2s
   pause [SOURCE]         stop pressing
   resume [SOURCE]        go on at the same intensity
   stats [SOURCE] [-json] what the kernels do; of a profiling run, how far it is
@@ -61,10 +66,13 @@ func parseCommand(words []string) (virtual, error) {
 		}
 		v.request.Percent, err = parsePercent(rest[0], v.request.Command == lab.CommandAdd)
 		rest = rest[1:]
+	case lab.CommandRamp:
+		v.request.Ramp, err = parseRamp(rest)
+		rest = rest[min(rampWords, len(rest)):]
 	case lab.CommandPause, lab.CommandResume, lab.CommandStats:
 	default:
 		return v, fmt.Errorf("unknown command %q%s", v.request.Command,
-			suggest(string(v.request.Command), []string{"set", "add", "pause", "resume", "stats", "help"}))
+			suggest(string(v.request.Command), []string{"set", "add", "ramp", "pause", "resume", "stats", "help"}))
 	}
 	if err != nil {
 		return v, err
@@ -76,6 +84,30 @@ func parseCommand(words []string) (virtual, error) {
 		v.request.Source, err = source("SOURCE", rest[0])
 	}
 	return v, err
+}
+
+// rampWords are the words of a ramp: FROM TO STEP DWELL.
+const rampWords = 4
+
+func parseRamp(words []string) (*lab.Ramp, error) {
+	if len(words) < rampWords {
+		return nil, errors.New("ramp needs FROM TO STEP DWELL, for example: ramp 0 100 10 2s")
+	}
+	var r lab.Ramp
+	var errs [4]error
+	r.FromPercent, errs[0] = parsePercent(words[0], false)
+	r.ToPercent, errs[1] = parsePercent(words[1], false)
+	r.StepPercent, errs[2] = parsePercent(words[2], false)
+	if r.Dwell, errs[3] = time.ParseDuration(words[3]); errs[3] != nil {
+		errs[3] = fmt.Errorf("%q is not a duration such as 2s or 500ms", words[3])
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("ramp: %w", err)
+	}
+	if err := r.Check(); err != nil {
+		return nil, fmt.Errorf("ramp: %w", err)
+	}
+	return &r, nil
 }
 
 func parsePercent(text string, relative bool) (float64, error) {
@@ -141,24 +173,42 @@ func render(answer lab.Response, asJSON bool) (string, error) {
 		fmt.Fprintf(&b, "%s, %.0f %% done, %.0f s remaining: %s\n", p.Phase, p.Fraction*100, p.RemainingSeconds, p.Message)
 	}
 	for _, k := range answer.Kernels {
-		state := ""
-		switch {
-		case k.Paused:
-			state = ", paused"
-		case k.Ramp:
-			state = ", on a ramp"
-		}
-		fmt.Fprintf(&b, "%s: %.0f %% on CPUs %s (%s)%s, achieved %s, %.4g %s in %.1f s\n",
-			k.Source, k.IntensityPct, k.CPUs, k.Placement, state, achieved(k), k.Ops, k.Unit, k.WallNanoseconds/1e9)
+		fmt.Fprintln(&b, kernelLine(k))
 	}
 	return b.String(), nil
 }
 
-// achieved is the share of the demanded work that was done; a kernel that was
-// asked for nothing has none.
+// kernelLine describes a kernel on one line.
+func kernelLine(k lab.KernelStatus) string {
+	name, state := string(k.Source), ""
+	if k.Variant != "" {
+		name += " " + k.Variant
+	}
+	switch {
+	case k.Paused:
+		state = ", paused"
+	case k.Ramp:
+		state = ", on a ramp"
+	}
+	return fmt.Sprintf("%s: %.4g %% on CPUs %s (%s)%s, achieved %s, speed %s, %.4g %s in %.1f s",
+		name, k.IntensityPct, k.CPUs, k.Placement, state, achieved(k), speed(k), k.Ops, k.Unit, k.WallNanoseconds/1e9)
+}
+
+// achieved is the intensity reached of late, or since the start where nothing
+// newer is known; a kernel that was asked for nothing has none.
 func achieved(k lab.KernelStatus) string {
-	if k.DemandOps <= 0 {
+	switch {
+	case k.AchievedPercent != nil:
+		return strconv.FormatFloat(*k.AchievedPercent, 'f', 0, 64) + " %"
+	case k.DemandOps > 0:
+		return strconv.FormatFloat(100*k.Ops/k.DemandOps, 'f', 0, 64) + " % of what was asked"
+	}
+	return "-"
+}
+
+func speed(k lab.KernelStatus) string {
+	if k.SpeedOpsPerSec == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(100*k.Ops/k.DemandOps, 'f', 0, 64) + " %"
+	return strconv.FormatFloat(*k.SpeedOpsPerSec, 'g', 4, 64) + " " + k.Unit + "/s"
 }

@@ -1,8 +1,10 @@
 package driver
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/lab"
 	"github.com/nomad-placer/nomad-placer/profiler"
@@ -11,31 +13,42 @@ import (
 func TestParseCommand(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]virtual{
-		"set 40":             {request: lab.Request{Command: lab.CommandSet, Percent: 40}},
-		"set 40% mem_bw":     {request: lab.Request{Command: lab.CommandSet, Percent: 40, Source: "mem_bw"}},
-		"add -10":            {request: lab.Request{Command: lab.CommandAdd, Percent: -10}},
-		"pause":              {request: lab.Request{Command: lab.CommandPause}},
+		"set 40":         {request: lab.Request{Command: lab.CommandSet, Percent: 40}},
+		"set 40% mem_bw": {request: lab.Request{Command: lab.CommandSet, Percent: 40, Source: "mem_bw"}},
+		"add -10":        {request: lab.Request{Command: lab.CommandAdd, Percent: -10}},
+		"pause":          {request: lab.Request{Command: lab.CommandPause}},
+		"ramp 0 100% 12.5 2s int": {request: lab.Request{Command: lab.CommandRamp, Source: "int", Ramp: &lab.Ramp{
+			ToPercent: 100, StepPercent: 12.5, Dwell: 2 * time.Second,
+		}}},
 		"resume int":         {request: lab.Request{Command: lab.CommandResume, Source: "int"}},
 		"stats -json mem_bw": {request: lab.Request{Command: lab.CommandStats, Source: "mem_bw"}, json: true},
 		"help":               {request: lab.Request{Command: "help"}, help: true},
 		"":                   {help: true},
 	} {
 		got, err := parseCommand(strings.Fields(words))
-		if err != nil || got != want {
+		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v; want %+v", words, got, err, want)
 		}
 	}
 	for words, want := range map[string]string{
-		"set":             "percentage",
-		"set 101":         "0 to 100",
-		"set -1":          "0 to 100",
-		"set NaN":         "percentage",
-		"set much":        "percentage",
-		"add 101":         "-100 to 100",
-		"stat":            `did you mean "stats"`,
-		"sh -c id":        "unknown command",
-		"pause mem_bv":    `did you mean "mem_bw"`,
-		"set 4 int extra": "too many words",
+		"set":                 "percentage",
+		"set 101":             "0 to 100",
+		"set -1":              "0 to 100",
+		"set NaN":             "percentage",
+		"set much":            "percentage",
+		"add 101":             "-100 to 100",
+		"stat":                `did you mean "stats"`,
+		"sh -c id":            "unknown command",
+		"pause mem_bv":        `did you mean "mem_bw"`,
+		"set 4 int extra":     "too many words",
+		"ramp":                "FROM TO STEP DWELL",
+		"ramp 0 50 10":        "FROM TO STEP DWELL",
+		"ramp 0 130 10 1s":    "0 to 100",
+		"ramp 0 50 0 1s":      "step",
+		"ramp 0 50 0.001 1s":  "step",
+		"ramp 0 50 10 2":      "not a duration",
+		"ramp 0 50 10 0s":     "time at each level",
+		"ramp 0 50 10 1s a b": "too many words",
 	} {
 		if _, err := parseCommand(strings.Fields(words)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v does not say %q", words, err, want)
@@ -71,12 +84,18 @@ func TestParseSignal(t *testing.T) {
 func TestRender(t *testing.T) {
 	t.Parallel()
 	idle := lab.KernelStatus{Source: "int", CPUs: []int{0, 1}, Placement: "same", Paused: true}
-	busy := lab.KernelStatus{Source: "mem_bw", CPUs: []int{1}, Placement: "beside", KernelStats: profiler.KernelStats{
+	reached, rate := 12.4, 2e9
+	climbing := lab.KernelStatus{
+		Source: "fp", CPUs: []int{1}, Placement: "beside", Ramp: true, AchievedPercent: &reached, SpeedOpsPerSec: &rate,
+		KernelStats: profiler.KernelStats{IntensityPct: 12.5, Ops: 1, DemandOps: 1, WallNanoseconds: 1e9, Unit: "operations"},
+	}
+	busy := lab.KernelStatus{Source: "mem_bw", Variant: "nt", CPUs: []int{1}, Placement: "beside", KernelStats: profiler.KernelStats{
 		IntensityPct: 40, Ops: 5e9, DemandOps: 1e10, WallNanoseconds: 2e9, Unit: "bytes",
 	}}
-	got, err := render(lab.Response{Kernels: []lab.KernelStatus{idle, busy}}, false)
-	want := "int: 0 % on CPUs 0-1 (same), paused, achieved -, 0  in 0.0 s\n" +
-		"mem_bw: 40 % on CPUs 1 (beside), achieved 50 %, 5e+09 bytes in 2.0 s\n"
+	got, err := render(lab.Response{Kernels: []lab.KernelStatus{idle, busy, climbing}}, false)
+	want := "int: 0 % on CPUs 0-1 (same), paused, achieved -, speed -, 0  in 0.0 s\n" +
+		"mem_bw nt: 40 % on CPUs 1 (beside), achieved 50 % of what was asked, speed -, 5e+09 bytes in 2.0 s\n" +
+		"fp: 12.5 % on CPUs 1 (beside), on a ramp, achieved 12 %, speed 2e+09 operations/s, 1 operations in 1.0 s\n"
 	if err != nil || got != want {
 		t.Errorf("got\n%swant\n%s%v", got, want, err)
 	}

@@ -14,9 +14,11 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/pairs"
 )
 
 // pluginConfig is the configuration in the agent's file.
@@ -29,16 +31,20 @@ type pluginConfig struct {
 	Sources            []interference.Source // that tasks may use; empty is all
 	StorageDir         string                // default of storage kernels; empty is the task's own directory
 	MemoryReserveBytes int64                 // that kernels leave free
+	DiskReserveBytes   int64                 // that storage kernels leave free
 	RuntimeDir         string
+	MetricsAddress     string // host:port or the path of a socket; empty serves none
 }
 
 // taskConfig is the configuration of one task.
 type taskConfig struct {
 	Kernels     []lab.KernelSpec
 	Profile     *profiler.Request
+	Pairs       *pairs.Request
 	Domain      lab.Domain
 	TargetTask  string
 	MaxDuration time.Duration // 0: the plugin's
+	AllowPair   bool
 	Seed        uint64
 }
 
@@ -207,28 +213,72 @@ func decodePluginConfig(data []byte) (pluginConfig, error) {
 		return pluginConfig{}, err
 	}
 	var c pluginConfig
-	var errs [10]error
-	var reserve float64
+	var errs [13]error
 	var sources []string
-	c.Enabled, errs[0] = a.flag("enabled")
-	c.CalibrationFile, errs[1] = a.path("calibration_file")
-	c.Calibrate, errs[2] = a.flag("calibrate")
-	c.KillSwitch, errs[3] = a.path("kill_switch")
-	c.MaxDuration, errs[4] = a.duration("max_duration")
-	c.StorageDir, errs[5] = a.path("storage_dir")
-	reserve, errs[6] = a.number("memory_reserve_mb")
-	c.RuntimeDir, errs[7] = a.path("runtime_dir")
-	sources, errs[8] = a.texts("sources")
+	errs[0] = a.version()
+	c.Enabled, errs[1] = a.flag("enabled")
+	c.CalibrationFile, errs[2] = a.path("calibration_file")
+	c.Calibrate, errs[3] = a.flag("calibrate")
+	c.KillSwitch, errs[4] = a.path("kill_switch")
+	c.MaxDuration, errs[5] = a.duration("max_duration")
+	c.StorageDir, errs[6] = a.path("storage_dir")
+	c.MemoryReserveBytes, errs[7] = a.mebibytes("memory_reserve_mb")
+	c.DiskReserveBytes, errs[8] = a.mebibytes("disk_reserve_mb")
+	c.RuntimeDir, errs[9] = a.path("runtime_dir")
+	c.MetricsAddress, errs[10] = a.listenAddress("metrics_address")
+	sources, errs[11] = a.texts("sources")
 	for _, name := range sources {
 		s, err := source("sources", name)
-		errs[9] = errors.Join(errs[9], err)
+		errs[12] = errors.Join(errs[12], err)
 		c.Sources = append(c.Sources, s)
 	}
-	if reserve < 0 {
-		errs[6] = fmt.Errorf("memory_reserve_mb: %v is negative", reserve)
-	}
-	c.MemoryReserveBytes = int64(reserve) << 20
 	return c, errors.Join(errs[:]...)
+}
+
+// configVersion is the newest version of a configuration this release reads.
+const configVersion = 1
+
+// version refuses a configuration that is written for a later release; absent
+// is the present version.
+func (a attributes) version() error {
+	v, err := a.number("config_version")
+	if err != nil || !a.has("config_version") {
+		return err
+	}
+	if v != math.Trunc(v) || v < 1 || v > configVersion {
+		return fmt.Errorf("config_version: %v is not known to this release (%s), which reads version %d", v, PluginVersion, configVersion)
+	}
+	return nil
+}
+
+// mebibytes reads a size in MiB, as Nomad writes sizes, and returns bytes.
+func (a attributes) mebibytes(name string) (int64, error) {
+	v, err := a.number(name)
+	if err == nil && (v < 0 || v > 1<<40) {
+		err = fmt.Errorf("%s: %v is not a size in MiB", a.name(name), v)
+	}
+	return int64(v * (1 << 20)), err
+}
+
+// bytes reads a positive size in bytes; absent is 0.
+func (a attributes) bytes(name string) (int64, error) {
+	v, err := a.number(name)
+	if err == nil && a.has(name) && !(v >= 1 && v <= 1<<60) {
+		err = fmt.Errorf("%s: %v is not a size in bytes", a.name(name), v)
+	}
+	return int64(v), err
+}
+
+// listenAddress reads host:port or the absolute path of a unix socket.
+func (a attributes) listenAddress(name string) (string, error) {
+	text, err := a.text(name)
+	if err != nil || text == "" || filepath.IsAbs(text) {
+		return text, err
+	}
+	if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
+		return "", fmt.Errorf("%s: %q is neither host:port nor the absolute path of a socket", a.name(name), text)
+	}
+	return text, nil
 }
 
 // path reads an absolute path; absent is empty.
@@ -246,7 +296,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 		return taskConfig{}, err
 	}
 	var c taskConfig
-	var errs [7]error
+	var errs [10]error
 	var domain string
 	c.Kernels, errs[0] = decodeKernels(a)
 	c.Profile, errs[1] = decodeProfile(a)
@@ -255,6 +305,9 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	c.MaxDuration, errs[4] = a.duration("max_duration")
 	c.Seed, errs[5] = a.seed("seed")
 	c.Domain, errs[6] = decodeDomain(domain)
+	c.AllowPair, errs[7] = a.flag("allow_pair")
+	errs[8] = a.version()
+	c.Pairs, errs[9] = decodePairs(a)
 	if err := errors.Join(errs[:]...); err != nil {
 		return taskConfig{}, err
 	}
@@ -266,6 +319,10 @@ func (c taskConfig) check() error {
 	switch {
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
+	case c.Pairs != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
+		return errors.New("pairs: a task that measures pairs has no kernels, profile, target_task or domain")
+	case c.Pairs != nil:
+		return nil
 	case len(c.Kernels) == 0 && c.Profile == nil:
 		return errors.New("kernel: a task needs at least one kernel block, or a profile block")
 	case c.Profile != nil && c.TargetTask != "":
@@ -292,10 +349,16 @@ func decodeDomain(text string) (lab.Domain, error) {
 	return "", fmt.Errorf("domain: unknown domain %q%s; known: %s", text, suggest(text, names), strings.Join(names, ", "))
 }
 
+// maxKernels bounds the kernels of a task, and so its processes and metrics.
+const maxKernels = 32
+
 func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
 	list, err := a.list("kernel")
 	if err != nil {
 		return nil, err
+	}
+	if len(list) > maxKernels {
+		return nil, fmt.Errorf("kernel: %d blocks, a task has %d at most", len(list), maxKernels)
 	}
 	var out []lab.KernelSpec
 	for i, v := range list {
@@ -314,7 +377,7 @@ func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
 
 func decodeKernel(a attributes) (lab.KernelSpec, error) {
 	var k lab.KernelSpec
-	var errs [6]error
+	var errs [9]error
 	var name string
 	name, errs[0] = a.text("source")
 	k.IntensityPercent, errs[1] = a.percent("intensity")
@@ -322,6 +385,9 @@ func decodeKernel(a attributes) (lab.KernelSpec, error) {
 	k.Peer, errs[3] = a.text("peer")
 	k.Ramp, errs[4] = decodeRamp(a)
 	k.Source, errs[5] = source(a.name("source"), name)
+	k.Variant, errs[6] = a.text("variant")
+	k.Duration, errs[7] = a.duration("duration")
+	k.MaxBytes, errs[8] = a.bytes("max_bytes")
 	if err := errors.Join(errs[:]...); err != nil {
 		return k, err
 	}
@@ -331,7 +397,20 @@ func decodeKernel(a attributes) (lab.KernelSpec, error) {
 	if k.Ramp == nil && !a.has("intensity") {
 		return k, fmt.Errorf("%s: a kernel needs an intensity or a ramp", a.at)
 	}
-	return k, checkScope(a, k)
+	return k, errors.Join(checkScope(a, k), checkVariant(a, k))
+}
+
+// checkVariant refuses a variant that the source does not have.
+func checkVariant(a attributes, k lab.KernelSpec) error {
+	d, err := ibench.Describe(k.Source)
+	if err != nil || k.Variant == "" || slices.Contains(d.Variants, k.Variant) {
+		return nil // a source without a kernel is refused where the machine is known
+	}
+	if len(d.Variants) == 0 {
+		return fmt.Errorf("%s: %s has no variants", a.name("variant"), k.Source)
+	}
+	return fmt.Errorf("%s: %s has no variant %q%s; known: %s",
+		a.name("variant"), k.Source, k.Variant, suggest(k.Variant, d.Variants), strings.Join(d.Variants, ", "))
 }
 
 // checkScope refuses options of other kernels.
@@ -352,9 +431,6 @@ func checkScope(a attributes, k lab.KernelSpec) error {
 	return nil
 }
 
-// maxRampLevels bounds a ramp: a step of a tenth of a percent is the finest.
-const maxRampLevels = 1001
-
 func decodeRamp(a attributes) (*lab.Ramp, error) {
 	b, ok, err := a.block("ramp")
 	if err != nil || !ok {
@@ -369,11 +445,8 @@ func decodeRamp(a attributes) (*lab.Ramp, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if r.StepPercent <= 0 || math.Abs(r.ToPercent-r.FromPercent)/r.StepPercent > maxRampLevels {
-		return nil, fmt.Errorf("%s: %v is not a step from 0.1 to 100 percent", b.name("step"), r.StepPercent)
-	}
-	if r.Dwell <= 0 {
-		return nil, fmt.Errorf("%s: a ramp needs a time at each level", b.name("dwell"))
+	if err := r.Check(); err != nil {
+		return nil, fmt.Errorf("%s.%w", b.at, err)
 	}
 	return &r, nil
 }
@@ -394,6 +467,28 @@ func decodeProfile(a attributes) (*profiler.Request, error) {
 		return nil, fmt.Errorf("profile.request: %w", err)
 	}
 	return &r, checkRequest(r)
+}
+
+// decodePairs reads a request for pairs of tasks of the same allocation.
+func decodePairs(a attributes) (*pairs.Request, error) {
+	b, ok, err := a.block("pairs")
+	if err != nil || !ok {
+		return nil, err
+	}
+	text, err := b.text("request")
+	if err != nil {
+		return nil, err
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields()
+	var r pairs.Request
+	if err := in.Decode(&r); err != nil {
+		return nil, fmt.Errorf("pairs.request: %w", err)
+	}
+	if r, err = r.WithDefaults(); err != nil {
+		return nil, fmt.Errorf("pairs.request: %w", err)
+	}
+	return &r, nil
 }
 
 func checkRequest(r profiler.Request) error {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,14 +54,21 @@ func TestNumbers(t *testing.T) {
 func TestTaskConfig(t *testing.T) {
 	t.Parallel()
 	values := task(
-		kernel(m{"source": "storage_bw", "path": "/data"}),
+		kernel(m{"source": "storage_bw", "path": "/data", "max_bytes": 1 << 20, "duration": "30s"}),
 		kernel(m{"source": "net_bw", "peer": "10.0.0.1:9000", "intensity": 0}),
 		kernel(m{"intensity": nil, "ramp": m{"from": 100, "to": "0.5", "step": 10, "dwell": "250ms"}}),
 	)
 	values["domain"], values["target_task"], values["max_duration"], values["seed"] = "beside", "redis", "90s", 7
+	values["allow_pair"], values["config_version"] = true, 1
 	c, err := decodeTaskConfig(pack(t, values))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if k := c.Kernels[0]; k.MaxBytes != 1<<20 || k.Duration != 30*time.Second {
+		t.Errorf("first kernel: %+v", k)
+	}
+	if !c.AllowPair {
+		t.Error("allow_pair is lost")
 	}
 	if c.Domain != lab.DomainBeside || c.TargetTask != "redis" || c.MaxDuration != 90*time.Second || c.Seed != 7 {
 		t.Errorf("task: %+v", c)
@@ -121,6 +129,13 @@ func TestBadTaskConfig(t *testing.T) {
 		{"relative path", task(kernel(m{"source": "storage_bw", "path": "data"})), []string{"kernel[0].path", "absolute"}},
 		{"peer without port", task(kernel(m{"source": "net_bw", "peer": "host"})), []string{"kernel[0].peer", "host:port"}},
 		{"peer of another kernel", task(kernel(m{"peer": "a:1"})), []string{"kernel[0].peer", "net_bw"}},
+		{"variant of a source without any", task(kernel(m{"source": "int", "variant": "nt"})), []string{"kernel[0].variant", "int has no variants"}},
+		{"no size", task(kernel(m{"max_bytes": 0})), []string{"kernel[0].max_bytes", "not a size"}},
+		{"size is no number", task(kernel(m{"max_bytes": "1 GiB"})), []string{"kernel[0].max_bytes", "1 GiB"}},
+		{"kernel's duration", task(kernel(m{"duration": "-3s"})), []string{"kernel[0].duration", "positive"}},
+		{"allow_pair", with("allow_pair", "yes"), []string{"allow_pair", "neither true nor false"}},
+		{"newer configuration", with("config_version", 2), []string{"config_version: 2", PluginVersion, "reads version 1"}},
+		{"too many kernels", task(slices.Repeat([]any{kernel(nil)}, maxKernels+1)...), []string{"33 blocks", "32 at most"}},
 		{"domain", with("domain", "besides"), []string{"domain", `did you mean "beside"`}},
 		{"domain without target", with("domain", "same"), []string{"domain", "target_task"}},
 		{"duration", with("max_duration", "10"), []string{"max_duration", "10"}},
@@ -173,6 +188,7 @@ func TestPluginConfig(t *testing.T) {
 	}
 	for name, value := range map[string]any{
 		"max_duration": "soon", "runtime_dir": "run", "sources": []string{"membw"}, "memory_reserve_mb": -1, "enabled": "yes",
+		"disk_reserve_mb": "much", "metrics_address": "localhost", "config_version": 2,
 	} {
 		bad := defaults()
 		bad[name] = value

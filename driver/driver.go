@@ -53,6 +53,9 @@ type Driver struct {
 	mhzPerCore  float64
 	tasks       map[string]*handle
 	lastWarning string
+
+	metricsAddress string
+	endMetrics     context.CancelFunc
 }
 
 // New returns a driver for the machine it runs on.
@@ -96,7 +99,27 @@ func (d *Driver) SetConfig(_ context.Context, r *baseproto.SetConfigRequest) (*b
 	d.mu.Unlock()
 	go d.calibrate(d.ctx, c)
 	go d.sweep(c.RuntimeDir)
+	d.exportMetrics(c.MetricsAddress)
 	return &baseproto.SetConfigResponse{}, nil
+}
+
+// exportMetrics serves the metrics at the address, and no longer at an earlier
+// one; empty serves none.
+func (d *Driver) exportMetrics(address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if address == d.metricsAddress {
+		return
+	}
+	d.metricsAddress = address
+	if d.endMetrics != nil {
+		d.endMetrics()
+	}
+	ctx, cancel := context.WithCancel(d.ctx)
+	d.endMetrics = cancel
+	if address != "" {
+		go d.serveMetrics(ctx, address)
+	}
 }
 
 // mhzPerCore is the mean speed of the agent's cores, 0 where it does not tell.
@@ -201,9 +224,10 @@ func (d *Driver) spec(task *proto.TaskConfig) (lab.Spec, error) {
 	}
 	spec := lab.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
-		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile,
+		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs,
 		CPUs: cpus, Allowed: d.node.allowed, MaxDuration: duration, KillSwitch: config.KillSwitch,
-		StorageDir: config.StorageDir, MaxBytes: memory, Seed: c.Seed,
+		StorageDir: config.StorageDir, MaxBytes: memory, DiskReserveBytes: config.DiskReserveBytes,
+		AllowPair: c.AllowPair, Seed: c.Seed,
 	}
 	if spec.StorageDir == "" {
 		spec.StorageDir = filepath.Join(task.GetAllocDir(), task.GetName(), "local")
@@ -246,6 +270,9 @@ func taskDuration(c taskConfig, config pluginConfig) (time.Duration, error) {
 	out := limit
 	if c.Profile != nil {
 		out = lab.ProfileDuration(*c.Profile)
+	}
+	if c.Pairs != nil {
+		out = lab.PairsDuration(*c.Pairs)
 	}
 	if c.MaxDuration > 0 {
 		out = c.MaxDuration
@@ -466,7 +493,7 @@ func (d *Driver) DestroyTask(ctx context.Context, r *proto.DestroyTaskRequest) (
 }
 
 // InspectTask describes a task.
-func (d *Driver) InspectTask(_ context.Context, r *proto.InspectTaskRequest) (*proto.InspectTaskResponse, error) {
+func (d *Driver) InspectTask(ctx context.Context, r *proto.InspectTaskRequest) (*proto.InspectTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -474,13 +501,33 @@ func (d *Driver) InspectTask(_ context.Context, r *proto.InspectTaskRequest) (*p
 	out := &proto.TaskStatus{
 		Id: h.task.GetId(), Name: h.task.GetName(), State: proto.TaskState_RUNNING,
 		StartedAt: timestamppb.New(h.state.StartedAt),
+		// The agent reads both, also of a task that runs, and falls over nil.
+		CompletedAt: timestamppb.New(time.Time{}), Result: &proto.ExitResult{},
 	}
 	attributes := map[string]string{"pid": strconv.Itoa(h.state.PID)}
-	if !h.running() {
+	if h.running() {
+		maps.Copy(attributes, h.kernels(ctx))
+	} else {
 		out.State, out.Result, out.CompletedAt = proto.TaskState_EXITED, h.exit, timestamppb.New(h.completed)
 		attributes["reason"] = h.reason
 	}
 	return &proto.InspectTaskResponse{Task: out, Driver: &proto.TaskDriverStatus{Attributes: attributes}}, nil
+}
+
+// kernels describes the kernels of a task, one attribute each; none where the
+// task does not answer at once.
+func (h *handle) kernels(ctx context.Context) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	out := map[string]string{}
+	answer, err := lab.Call(ctx, h.socket(), lab.Request{Command: lab.CommandStats})
+	if err != nil {
+		return out
+	}
+	for i, k := range answer.Kernels {
+		out["kernel."+strconv.Itoa(i)] = kernelLine(k)
+	}
+	return out
 }
 
 // statsPeriod is used where the agent names none.

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,52 +51,75 @@ func (b *eventBus) emit(task *proto.TaskConfig, at time.Time, message string) {
 	}
 }
 
-// eventPeriod is the shortest time between two events of one task.
-const eventPeriod = time.Second
+// A task may say eventBurst things at once, and one more each eventPeriod:
+// Nomad keeps the last ten events of a task, and people read them.
+const (
+	eventPeriod = time.Second
+	eventBurst  = 4
+)
 
-// throttle passes events on, at most one each period. Of several within a
-// period it passes the first at once and the last at the period's end.
+// eventJoins is how many of those that are too many are told in one.
+const eventJoins = 6
+
+// throttle passes events on. Those that are too many within a period it passes
+// in one, at the period's end.
 type throttle struct {
 	send func(at time.Time, message string)
 
-	mu      sync.Mutex
-	pending *time.Timer
-	at      time.Time
-	message string
-	held    bool
+	mu    sync.Mutex
+	timer *time.Timer // runs while fewer than eventBurst may be said at once
+	said  int         // not yet made up for by a period
+	at    time.Time   // of the newest that is held
+	held  []string
 }
 
 func (t *throttle) offer(at time.Time, message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending != nil {
-		t.at, t.message, t.held = at, message, true
+	if t.said == eventBurst {
+		t.at, t.held = at, append(t.held, message)
 		return
 	}
+	t.said++
 	t.send(at, message)
-	t.pending = time.AfterFunc(eventPeriod, t.flush)
+	if t.timer == nil {
+		t.timer = time.AfterFunc(eventPeriod, t.tick)
+	}
 }
 
-func (t *throttle) flush() {
+// tick makes up for one event.
+func (t *throttle) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending = nil
-	if t.held {
-		t.held = false
-		t.send(t.at, t.message)
-		t.pending = time.AfterFunc(eventPeriod, t.flush)
+	t.timer = nil
+	if !t.flush() {
+		t.said--
 	}
+	if t.said > 0 {
+		t.timer = time.AfterFunc(eventPeriod, t.tick)
+	}
+}
+
+// flush passes on what is held and reports whether there was anything.
+func (t *throttle) flush() bool {
+	if len(t.held) == 0 {
+		return false
+	}
+	message := strings.Join(t.held[max(0, len(t.held)-eventJoins):], "; ")
+	if dropped := len(t.held) - eventJoins; dropped > 0 {
+		message = fmt.Sprintf("(%d earlier ones) %s", dropped, message)
+	}
+	t.held = nil
+	t.send(t.at, message)
+	return true
 }
 
 // close passes on what is held and stops the timer.
 func (t *throttle) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending != nil {
-		t.pending.Stop()
+	if t.timer != nil {
+		t.timer.Stop()
 	}
-	if t.held {
-		t.held = false
-		t.send(t.at, t.message)
-	}
+	t.flush()
 }

@@ -210,6 +210,10 @@ func TestKernelTask(t *testing.T) {
 		t.Error("SIGHUP was accepted")
 	}
 	a.checkStats(ctx, t, id)
+	if r, err := a.driver.InspectTask(ctx, &proto.InspectTaskRequest{TaskId: id}); err != nil ||
+		r.GetTask().GetCompletedAt() == nil || r.GetTask().GetResult() == nil || !strings.HasPrefix(r.GetDriver().GetAttributes()["kernel.0"], "int: 22 %") {
+		t.Errorf("inspect while it runs: %v, %v", r, err)
+	}
 	if e, err := events.Recv(); err != nil || !strings.HasPrefix(e.GetMessage(), "int: ") || e.GetTaskId() != id {
 		t.Errorf("first event: %v, %v", e, err)
 	}

@@ -106,14 +106,24 @@ func (h *handle) makeGroup() (join func(pid int) error, err error) {
 	return group.Join, nil
 }
 
+// endingTime is how long a child that cannot be reached gets to turn out to have
+// ended.
+const endingTime = time.Second
+
 // settle puts the child into its control group and waits for its socket.
 func (h *handle) settle(ctx context.Context, join func(pid int) error, ended <-chan struct{}) error {
 	var err error
-	if h.state.StartTicks, err = h.procs.StartTicks(h.state.PID); err != nil {
-		return err
+	if h.state.StartTicks, err = h.procs.StartTicks(h.state.PID); err == nil {
+		err = join(h.state.PID)
 	}
-	if err := join(h.state.PID); err != nil {
-		return err
+	if err != nil {
+		// A child that failed at once is gone, and perhaps its group already.
+		select {
+		case <-ended:
+			return h.earlyEnd()
+		case <-time.After(endingTime):
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/validate"
 )
 
 // role is one thing the program can be run as.
@@ -21,9 +22,11 @@ type role struct {
 }
 
 var roles = []role{
-	{"calibrate", "measure the kernels of this machine and keep the result (about 20 s of load)", calibrateMain},
+	{"calibrate", "measure the kernels of this machine and keep the result (about a minute of load)", calibrateMain},
 	{"kernel", "", func(args []string, _, _ io.Writer) int { return ibench.KernelMain(args) }},
+	{"sink", "take what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},
 	{"task", "", lab.Main},
+	{"validate", "measure whether the kernels of this machine do what they say (up to 10 minutes of load)", validate.Main},
 	{"version", "print the version", versionMain},
 }
 

@@ -108,16 +108,39 @@ func TestThrottle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []string
 		tr := &throttle{send: func(_ time.Time, message string) { sent = append(sent, message) }}
-		for _, message := range []string{"1", "2", "3"} {
-			tr.offer(time.Now(), message)
+		offer := func(messages ...string) {
+			for _, message := range messages {
+				tr.offer(time.Now(), message)
+			}
 		}
+		offer("1", "2", "3", "4", "5", "6")
 		time.Sleep(eventPeriod + time.Millisecond)
 		synctest.Wait()
-		tr.offer(time.Now(), "4")
+		offer("7", "8")
 		tr.close()
-		if got := strings.Join(sent, " "); got != "1 3 4" {
-			t.Errorf("passed on %q, want the first, the last of the period, and what was held at the end", got)
+		if got := strings.Join(sent, ", "); got != "1, 2, 3, 4, 5; 6, 7; 8" {
+			t.Errorf("passed on %q, want a burst, those of the period in one, and what was held at the end", got)
 		}
+		sent = nil
+		tr = &throttle{send: tr.send, said: eventBurst}
+		offer("1", "2", "3", "4", "5", "6", "7", "8")
+		tr.close()
+		if got := strings.Join(sent, ", "); got != "(2 earlier ones) 3; 4; 5; 6; 7; 8" {
+			t.Errorf("passed on %q, want the newest", got)
+		}
+		sent = nil
+		tr = &throttle{send: tr.send}
+		offer("1", "2")
+		time.Sleep(10 * eventPeriod)
+		synctest.Wait()
+		if tr.timer != nil {
+			t.Error("the timer runs for ever")
+		}
+		offer("3", "4", "5", "6")
+		if got := strings.Join(sent, " "); got != "1 2 3 4 5 6" {
+			t.Errorf("passed on %q, want all: there was time for another burst", got)
+		}
+		tr.close()
 	})
 }
 

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/nomad/plugins/drivers/proto"
@@ -17,37 +19,60 @@ type sampler struct {
 }
 
 // sample reads the groups. A group that went between listing and reading is
-// left out; the CPU share is measured from the second sample on.
+// left out; the CPU share is measured from the second sample on. Beside the sum
+// there is one figure for each process: the task's own and its kernels'.
 func (s *sampler) sample(taskID string, groups []cgroup.Group, now time.Time) *proto.TaskStats {
-	used, memory, seen := time.Duration(0), uint64(0), map[string]time.Duration{}
+	all, seen := cgroup.Usage{}, map[string]time.Duration{}
+	used := time.Duration(0)
+	elapsed := now.Sub(s.lastAt)
+	if s.last == nil {
+		elapsed = 0
+	}
+	each := map[string]*proto.TaskResourceUsage{}
 	for _, g := range groups {
 		u, err := g.Usage()
 		if err != nil {
 			continue
 		}
-		memory += uint64(u.MemoryBytes)
+		before, known := s.last[g.Path()]
 		seen[g.Path()] = u.CPU
-		used += u.CPU - s.last[g.Path()]
+		all.MemoryBytes += u.MemoryBytes
+		used += u.CPU - before
+		if pids, err := g.Pids(); err == nil && len(pids) > 0 {
+			share := elapsed
+			if !known {
+				share = 0
+			}
+			each[strconv.Itoa(slices.Min(pids))] = s.usage(u.CPU-before, share, u.MemoryBytes)
+		}
 	}
-	usage := &proto.TaskResourceUsage{
+	sum := s.usage(used, elapsed, all.MemoryBytes)
+	if len(seen) == 0 {
+		sum = &proto.TaskResourceUsage{Cpu: &proto.CPUUsage{}, Memory: &proto.MemoryUsage{}}
+	}
+	s.last, s.lastAt = seen, now
+	return &proto.TaskStats{Id: taskID, Timestamp: timestamppb.New(now), AggResourceUsage: sum, ResourceUsageByPid: each}
+}
+
+// usage is the CPU time used in a period, which is unknown where that is 0, and
+// the memory occupied.
+func (s *sampler) usage(cpu, period time.Duration, memoryBytes int64) *proto.TaskResourceUsage {
+	out := &proto.TaskResourceUsage{
 		Cpu: &proto.CPUUsage{},
 		Memory: &proto.MemoryUsage{
-			Usage:          memory,
+			Usage:          uint64(memoryBytes),
 			MeasuredFields: []proto.MemoryUsage_Fields{proto.MemoryUsage_USAGE},
 		},
 	}
-	if len(seen) == 0 {
-		usage.Memory.MeasuredFields = nil
+	if period <= 0 {
+		return out
 	}
-	if elapsed := now.Sub(s.lastAt); s.last != nil && elapsed > 0 && len(seen) > 0 {
-		percent := 100 * used.Seconds() / elapsed.Seconds()
-		usage.Cpu.Percent = percent
-		usage.Cpu.MeasuredFields = []proto.CPUUsage_Fields{proto.CPUUsage_PERCENT}
-		if s.mhzPerCore > 0 {
-			// Not listed as measured, as in Nomad's own drivers: it is derived.
-			usage.Cpu.TotalTicks = percent / 100 * s.mhzPerCore
-		}
+	percent := 100 * cpu.Seconds() / period.Seconds()
+	out.Cpu.Percent = percent
+	out.Cpu.MeasuredFields = []proto.CPUUsage_Fields{proto.CPUUsage_PERCENT}
+	if s.mhzPerCore > 0 {
+		// Not listed as measured, as in Nomad's own drivers: it is derived.
+		out.Cpu.TotalTicks = percent / 100 * s.mhzPerCore
 	}
-	s.last, s.lastAt = seen, now
-	return &proto.TaskStats{Id: taskID, Timestamp: timestamppb.New(now), AggResourceUsage: usage}
+	return out
 }

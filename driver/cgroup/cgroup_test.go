@@ -354,3 +354,38 @@ func TestCPUs(t *testing.T) {
 		t.Errorf("Without: %q", got)
 	}
 }
+
+// Where Nomad's tasks have a CPU quota, groups are made inside it; they are found
+// wherever they are.
+func TestInsideQuota(t *testing.T) {
+	t.Parallel()
+	for version, c := range map[Version]struct {
+		make        func(*testing.T) (Tree, string)
+		file        string
+		free, limit string
+		nomad       string
+	}{
+		V1: {fakeV1, "cpu/nomad/cpu.cfs_quota_us", "-1", "40000", "/nomad"},
+		V2: {fakeV2, "nomad.slice/cpu.max", "max 100000", "40000 100000", "/nomad.slice"},
+	} {
+		tree, root := c.make(t)
+		if got := tree.Child("ibench.a").Path(); got != "/ibench.a" {
+			t.Errorf("v%d without Nomad: %s", version, got)
+		}
+		mustMkdir(t, filepath.Dir(filepath.Join(root, c.file)))
+		for value, want := range map[string]string{c.free: "/ibench.a", c.limit: c.nomad + "/ibench.a"} {
+			mustWrite(t, filepath.Join(root, c.file), value+"\n")
+			g := tree.Child("ibench.a")
+			if g.Path() != want {
+				t.Errorf("v%d, quota %s: %s, want %s", version, value, g.Path(), want)
+			}
+			for _, dir := range g.Dirs() {
+				mustMkdir(t, dir)
+			}
+		}
+		groups, err := tree.Named("ibench.")
+		if err != nil || len(groups) != 2 {
+			t.Errorf("v%d: %v, %v; want both", version, groups, err)
+		}
+	}
+}

@@ -5,7 +5,8 @@
 // controller is mounted, read from mountinfo. Everything is created right
 // below the mount points, so inside a cgroup namespace (one Nomad client per
 // namespace, as a development cluster runs them) a group never leaves the
-// node's own share.
+// node's own share; where the tasks of Nomad have a CPU quota, groups are
+// created below Nomad's own group, inside that quota.
 //
 // A Group is one control group with the controllers the driver needs: cpuset,
 // cpu, cpuacct, memory and freezer. On v1 that is one directory per

@@ -37,13 +37,14 @@ const sharesPerWeight = 1024.0 / DefaultWeight
 // maxShares is the kernel's bound of cpu.shares.
 const maxShares = 262144
 
-// Create makes a group right below the root of the tree, sets its limits and
-// returns it. A group of that name that exists is taken over.
+// Create makes a group, sets its limits and returns it: right below the root of
+// the tree, or, where Nomad's tasks share a CPU quota, within that. A group of
+// that name that exists is taken over.
 func (t Tree) Create(name string, limits Limits) (Group, error) {
 	if name == "" || strings.ContainsAny(name, "/\x00") || name[0] == '.' {
 		return Group{}, fmt.Errorf("cgroup: %q is not a group name", name)
 	}
-	g := Group{tree: t, path: "/" + name}
+	g := t.Child(name)
 	if err := g.create(limits); err != nil {
 		return Group{}, errors.Join(err, g.Remove(context.Background()))
 	}
@@ -52,7 +53,7 @@ func (t Tree) Create(name string, limits Limits) (Group, error) {
 
 func (g Group) create(limits Limits) error {
 	if g.tree.version == V2 {
-		if err := g.tree.enable("cpuset", "cpu", "memory"); err != nil {
+		if err := g.tree.enable(filepath.Dir(g.path), "cpuset", "cpu", "memory"); err != nil {
 			return err
 		}
 	}
@@ -73,10 +74,10 @@ func (g Group) create(limits Limits) error {
 	return g.setMemory(limits.MemoryBytes)
 }
 
-// enable asks the v2 root to hand controllers to its children. A controller
+// enable asks a v2 group to hand controllers to its children. A controller
 // that is already on is accepted silently by the kernel.
-func (t Tree) enable(controllers ...string) error {
-	file := filepath.Join(t.dir("", "/"), "cgroup.subtree_control")
+func (t Tree) enable(parent string, controllers ...string) error {
+	file := filepath.Join(t.dir("", parent), "cgroup.subtree_control")
 	for _, c := range controllers {
 		if err := write(file, "+"+c); err != nil {
 			return fmt.Errorf("cgroup: controller %s is not available here: %w", c, err)
@@ -276,16 +277,21 @@ func removeDir(ctx context.Context, dir string) error {
 	}
 }
 
-// Named finds the groups right below the root whose name starts with prefix.
+// Named finds the groups that Create made whose name starts with prefix.
 func (t Tree) Named(prefix string) ([]Group, error) {
-	entries, err := os.ReadDir(t.dir(controllerCPUSet, "/"))
-	if err != nil {
-		return nil, fmt.Errorf("cgroup: %w", err)
-	}
 	var out []Group
-	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
-			out = append(out, Group{tree: t, path: "/" + e.Name()})
+	for _, parent := range []string{"/", t.nomad()} {
+		entries, err := os.ReadDir(t.dir(controllerCPUSet, parent))
+		if errors.Is(err, fs.ErrNotExist) && parent != "/" {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cgroup: %w", err)
+		}
+		for _, e := range entries {
+			if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
+				out = append(out, Group{tree: t, path: filepath.Join(parent, e.Name())})
+			}
 		}
 	}
 	return out, nil

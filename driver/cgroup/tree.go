@@ -136,6 +136,37 @@ func (t Tree) CPUs() (cpus CPUs, ok bool) {
 	return nil, false
 }
 
+// nomad is the group that holds all tasks of the Nomad client.
+func (t Tree) nomad() string {
+	if t.version == V2 {
+		return "/nomad.slice"
+	}
+	return "/nomad"
+}
+
+// Child is the group that Create makes under that name. Where the operator has
+// given Nomad's tasks a CPU quota, kernels are to share it: beside it they would
+// press harder than any task of the node could. Elsewhere the root's children
+// compete with Nomad's tasks as a whole.
+func (t Tree) Child(name string) Group {
+	parent := "/"
+	if t.quota(t.nomad()) {
+		parent = t.nomad()
+	}
+	return Group{tree: t, path: filepath.Join(parent, name)}
+}
+
+// quota reports whether a group's CPU time is limited. One that cannot be read
+// is not there.
+func (t Tree) quota(path string) bool {
+	if t.version == V2 {
+		data, err := os.ReadFile(filepath.Join(t.dir("", path), "cpu.max"))
+		return err == nil && !strings.HasPrefix(string(data), "max")
+	}
+	microseconds, err := readInt(filepath.Join(t.dir(controllerCPU, path), "cpu.cfs_quota_us"))
+	return err == nil && microseconds > 0
+}
+
 // Reserved are the CPUs that Nomad has reserved for tasks (resources { cores })
 // other than those of the allocation: no kernel may run there.
 func (t Tree) Reserved(allocID string) (CPUs, error) {

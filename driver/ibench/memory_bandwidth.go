@@ -50,7 +50,7 @@ func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
 	load := &Load{
 		Threads: threads,
 		Worker: func(int) (Worker, error) {
-			w, err := newStreamer(perThread, llc.LineBytes, false)
+			w, err := newStreamer(perThread, llc.LineBytes, true)
 			if err != nil {
 				return nil, err
 			}

@@ -35,7 +35,7 @@ func (b *bench) Kernel(ctx context.Context, s interference.Source) (profiler.Ker
 	if err != nil {
 		return nil, err
 	}
-	where, err := Place(s, DomainAuto, cpus, allowed)
+	where, err := Place(b.machine, s, DomainAuto, cpus, allowed)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", profiler.ErrKernelUnsupported, err)
 	}

@@ -24,6 +24,7 @@ const (
 	CommandAdd    Command = "add"    // intensity += Percent, kept in 0..100
 	CommandPause  Command = "pause"  // kernels stand still
 	CommandResume Command = "resume" // and go on
+	CommandRamp   Command = "ramp"   // intensity walks as Ramp says
 	CommandStats  Command = "stats"
 	CommandEvents Command = "events" // answers with one line per event, without end
 )
@@ -33,6 +34,7 @@ type Request struct {
 	Command Command             `json:"command"`
 	Percent float64             `json:"percent,omitempty"`
 	Source  interference.Source `json:"source,omitempty"`
+	Ramp    *Ramp               `json:"ramp,omitempty"`
 }
 
 // Response answers a Request. Exactly one of the fields after Error is set.
@@ -57,6 +59,14 @@ type KernelStatus struct {
 	CPUs      cgroup.CPUs         `json:"cpus"`
 	Paused    bool                `json:"paused"`
 	Ramp      bool                `json:"ramp"` // a ramp is under way
+	Variant   string              `json:"variant,omitempty"`
+	// AchievedPercent is the intensity reached since the last look: the demanded
+	// one times the share of the demanded work done. SpeedOpsPerSec is the
+	// kernel's own performance over the same time. Absent where not known yet.
+	AchievedPercent *float64 `json:"achieved_percent,omitempty"`
+	SpeedOpsPerSec  *float64 `json:"speed_ops_per_sec,omitempty"`
+	ResidentBytes   int64    `json:"resident_bytes"` // memory occupied by intent
+	Notes           []string `json:"notes,omitempty"`
 	profiler.KernelStats
 }
 

@@ -16,11 +16,15 @@ type journal struct {
 
 	mu        sync.Mutex
 	listeners map[chan Event]bool
-	last      *Event // given to a new listener, so that none misses the start
+	recent    []Event // given to a new listener, so that none misses the start
 }
 
-// journalDepth bounds what waits for a slow listener.
-const journalDepth = 16
+// journalDepth bounds what waits for a slow listener, and journalKeeps what a
+// new one is given: Nomad shows the last ten events of a task.
+const (
+	journalDepth = 16
+	journalKeeps = 10
+)
 
 func newJournal(out io.Writer, now func() time.Time) *journal {
 	return &journal{out: out, now: now, listeners: map[chan Event]bool{}}
@@ -32,7 +36,8 @@ func (j *journal) say(format string, args ...any) {
 	defer j.mu.Unlock()
 	// A task whose log collector is gone goes on without it.
 	_, _ = fmt.Fprintf(j.out, "%s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Message)
-	j.last = &e
+	j.recent = append(j.recent, e)
+	j.recent = j.recent[max(0, len(j.recent)-journalKeeps):]
 	for c := range j.listeners {
 		offer(c, e)
 	}
@@ -56,8 +61,8 @@ func (j *journal) events() (<-chan Event, func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	c := make(chan Event, journalDepth)
-	if j.last != nil {
-		c <- *j.last
+	for _, e := range j.recent {
+		c <- e
 	}
 	j.listeners[c] = true
 	return c, func() {

@@ -4,73 +4,183 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 )
 
 // noise is kernel mode: kernels held at the wanted intensity.
 type noise struct {
 	*journal
+	room   *room
+	target *Target // nil without one
+	gone   time.Time
+
+	ctx  context.Context         // of the whole run
+	fail context.CancelCauseFunc // ends it
+	wait sync.WaitGroup          // for what runs beside
 
 	mu      sync.Mutex // serialises commands
-	kernels []*voice
+	kernels []*voice   // those that run
 }
 
-// voice is one kernel of a noise.
-type voice struct {
-	*placed
-	ramp    context.CancelFunc // ends the ramp under way
-	ramping bool
-	paused  bool
-	percent float64
-}
+// How often the surroundings of the kernels are looked at, and how long a
+// target may be away: a restart of its task takes Nomad a moment.
+const (
+	lookPeriod  = 500 * time.Millisecond
+	targetGrace = 3 * time.Second
+)
 
-// runKernels starts the kernels and holds them until ctx ends or one dies.
+// runKernels starts the kernels and holds them until ctx ends, one dies, or the
+// last one's duration is over.
 func runKernels(ctx context.Context, r *room, n *noise) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wait sync.WaitGroup
-	defer wait.Wait()
-	defer cancel(nil)
-	if err := n.startAll(ctx, r, cancel, &wait); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx) // why it was cut short
+	n.room = r
+	n.ctx, n.fail = context.WithCancelCause(ctx)
+	defer n.wait.Wait()
+	defer n.fail(nil)
+	if err := n.startAll(n.ctx); err != nil {
+		if n.ctx.Err() != nil {
+			err = context.Cause(n.ctx) // why it was cut short
 		}
 		return errors.Join(err, n.close())
 	}
-	<-ctx.Done()
+	n.attend()
 	if err := n.close(); err != nil {
-		return err
+		return fmt.Errorf("%w (ended because: %v)", err, context.Cause(n.ctx))
 	}
-	return context.Cause(ctx)
+	return context.Cause(n.ctx)
 }
 
-func (n *noise) startAll(ctx context.Context, r *room, cancel context.CancelCauseFunc, wait *sync.WaitGroup) error {
-	placements, err := r.placements(ctx)
+// attend watches what the kernels depend on until the run ends.
+func (n *noise) attend() {
+	ticker := time.NewTicker(lookPeriod)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := errors.Join(n.lookAtTarget(), n.giveWay()); err != nil {
+			n.fail(err)
+			return
+		}
+	}
+}
+
+// lookAtTarget ends the run when the target has been away for too long.
+func (n *noise) lookAtTarget() error {
+	if n.target == nil {
+		return nil
+	}
+	err := n.target.Alive()
+	if err == nil {
+		n.gone = time.Time{}
+		return nil
+	}
+	if !errors.Is(err, ErrNoProcess) {
+		return err
+	}
+	now := n.room.now()
+	if n.gone.IsZero() {
+		n.gone = now
+	}
+	if now.Sub(n.gone) < targetGrace {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errTargetGone, n.room.spec.TargetTask)
+}
+
+// giveWay moves kernels off CPUs that Nomad has meanwhile reserved for other
+// allocations. A kernel left without any CPU ends the run.
+func (n *noise) giveWay() error {
+	allowed, err := n.room.allowed()
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i, spec := range r.spec.Kernels {
+	for _, v := range n.kernels {
+		before := v.placement.CPUs
+		left := before.And(allowed)
+		switch {
+		case len(left) == len(before):
+		case len(left) == 0:
+			return fmt.Errorf("kernel %s: %w", v.source, ErrNoCPU)
+		default:
+			if err := n.move(v, left); err != nil {
+				return err
+			}
+			n.say("%s: moved to CPUs %s: %s reserved for another allocation", v.source, left, before.Without(left))
+		}
+	}
+	return nil
+}
+
+// move starts a kernel anew on other CPUs, as it was: the threads of a kernel
+// keep to their own. The caller holds the lock.
+func (n *noise) move(v *voice, cpus cgroup.CPUs) error {
+	old := v.placed
+	where := old.placement
+	where.CPUs = cpus
+	spec := v.spec
+	spec.IntensityPercent = v.percent
+	v.placed = nil // the end of the old one is not that of the task
+	if err := old.Close(); err != nil {
+		v.placed = old
+		return fmt.Errorf("kernel %s: %w", spec.Source, err)
+	}
+	k, err := n.room.kernel(n.ctx, spec, where)
+	if err != nil {
+		v.placed = old
+		return err
+	}
+	v.placed, v.gauge = k, gauge{}
+	n.wait.Go(func() { n.watch(v, k) })
+	if v.paused {
+		return k.Pause(n.ctx)
+	}
+	return nil
+}
+
+func (n *noise) startAll(ctx context.Context) error {
+	placements, err := n.placements(ctx)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, spec := range n.room.spec.Kernels {
 		if spec.Ramp != nil {
 			spec.IntensityPercent = spec.Ramp.FromPercent
 		}
-		k, err := r.kernel(ctx, spec, placements[i])
-		if err != nil {
+		if err := n.start(ctx, spec, placements[i]); err != nil {
 			return err
 		}
-		v := &voice{placed: k, percent: spec.IntensityPercent, ramp: func() {}}
-		n.kernels = append(n.kernels, v)
-		n.say("%s: %.0f %% on CPUs %s%s", k.source, v.percent, k.placement.CPUs, r.relation(k.placement))
-		wait.Go(func() { watch(ctx, v, cancel) })
-		if spec.Ramp != nil {
-			n.startRamp(ctx, v, *spec.Ramp, cancel, wait)
-		}
+	}
+	return nil
+}
+
+// start starts one kernel; the caller holds the lock.
+func (n *noise) start(ctx context.Context, spec KernelSpec, where Placement) error {
+	c, err := n.room.claim(spec, where)
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", spec.Source, err)
+	}
+	k, err := n.room.kernel(ctx, spec, where)
+	if err != nil {
+		return errors.Join(err, n.room.claims.drop(c))
+	}
+	v := &voice{placed: k, spec: spec, claim: c, percent: spec.IntensityPercent, ramp: func() {}}
+	n.kernels = append(n.kernels, v)
+	n.say("%s: %.4g %% on CPUs %s%s", k.source, v.percent, k.placement.CPUs, n.room.relation(k.placement))
+	n.wait.Go(func() { n.watch(v, k) })
+	if spec.Ramp != nil {
+		n.startRamp(v, *spec.Ramp)
+	}
+	if spec.Duration > 0 {
+		n.wait.Go(func() { n.endAfter(v, spec.Duration) })
 	}
 	return nil
 }
@@ -80,18 +190,26 @@ func (r *room) relation(p Placement) string {
 	switch {
 	case r.spec.TargetTask == "":
 		return ""
+	case p.Name() == placementAcross:
+		return ", one of them of " + r.spec.TargetTask
 	case p.Same:
 		return ", those of " + r.spec.TargetTask
+	case p.Name() == string(DomainSibling):
+		return ", sibling threads of " + r.spec.TargetTask
 	default:
 		return ", beside " + r.spec.TargetTask
 	}
 }
 
 // placements decides where each kernel runs.
-func (r *room) placements(ctx context.Context) ([]Placement, error) {
+func (n *noise) placements(ctx context.Context) ([]Placement, error) {
+	r := n.room
 	allowed, err := r.allowed()
 	if err != nil {
 		return nil, err
+	}
+	if len(allowed) == 0 {
+		return nil, ErrNoCPU
 	}
 	out := make([]Placement, len(r.spec.Kernels))
 	if r.spec.TargetTask == "" {
@@ -112,74 +230,71 @@ func (r *room) placements(ctx context.Context) ([]Placement, error) {
 	if err != nil {
 		return nil, err
 	}
+	n.target = target
+	return out, r.placeAll(out, cpus, allowed)
+}
+
+// placeAll places every kernel relative to a target.
+func (r *room) placeAll(out []Placement, target, allowed cgroup.CPUs) error {
 	for i, k := range r.spec.Kernels {
-		if out[i], err = Place(k.Source, r.spec.Domain, cpus, allowed); err != nil {
-			return nil, fmt.Errorf("kernel %s: %w (target on CPUs %s, driver on %s)", k.Source, err, cpus, allowed)
+		var err error
+		if out[i], err = Place(r.machine, k.Source, r.spec.Domain, target, allowed); err != nil {
+			return fmt.Errorf("kernel %s: %w (target on CPUs %s, driver on %s)", k.Source, err, target, allowed)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// watch ends the task when a kernel ends on its own.
-func watch(ctx context.Context, v *voice, cancel context.CancelCauseFunc) {
-	exit, err := v.Wait(ctx)
-	if err == nil && ctx.Err() == nil {
-		cancel(fmt.Errorf("kernel %s %s", v.source, exit))
+// watch ends the task when a kernel ends on its own, with the kernel's reason.
+func (n *noise) watch(v *voice, k *placed) {
+	exit, err := k.Wait(n.ctx)
+	if err != nil || n.ctx.Err() != nil {
+		return
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if v.over || v.placed != k {
+		return // it was ended
+	}
+	reason := exit.String()
+	if words := k.words.String(); words != "" {
+		reason += ": " + words
+	}
+	n.fail(fmt.Errorf("kernel %s %s", k.source, reason))
 }
 
-func (n *noise) startRamp(ctx context.Context, v *voice, r Ramp, cancel context.CancelCauseFunc, wait *sync.WaitGroup) {
-	ctx, v.ramp = context.WithCancel(ctx)
-	v.ramping = true
-	wait.Go(func() {
-		if err := n.walk(ctx, v, r); err != nil && ctx.Err() == nil {
-			cancel(err)
-		}
-	})
-}
-
-// walk goes through the ramp's levels and stays at the last.
-func (n *noise) walk(ctx context.Context, v *voice, r Ramp) error {
-	levels := r.Levels()
-	for i, level := range levels {
-		if i > 0 {
-			if err := n.rampTo(ctx, v, level); err != nil {
-				return err
-			}
-		}
-		if i == len(levels)-1 {
+// endAfter ends a kernel when its own duration is over, and the run with the
+// last one.
+func (n *noise) endAfter(v *voice, d time.Duration) {
+	select {
+	case <-n.ctx.Done():
+		return
+	case <-time.After(d):
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ctx.Err() != nil {
+		return
+	}
+	v.over = true
+	for i, k := range n.kernels {
+		if k == v {
+			n.kernels = append(n.kernels[:i:i], n.kernels[i+1:]...)
 			break
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(r.Dwell):
-		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	v.ramping = false
-	return nil
+	n.say("%s: ended after its duration of %s", v.source, d)
+	if err := n.end(v); err != nil {
+		n.fail(err)
+	} else if len(n.kernels) == 0 {
+		n.fail(errDone)
+	}
 }
 
-// rampTo sets a level unless a command has ended the ramp meanwhile.
-func (n *noise) rampTo(ctx context.Context, v *voice, level float64) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if ctx.Err() != nil {
-		return nil
-	}
-	return n.set(ctx, v, level)
-}
-
-// set changes one kernel's level; the caller holds the lock.
-func (n *noise) set(ctx context.Context, v *voice, percent float64) error {
-	if err := v.Set(ctx, percent); err != nil {
-		return err
-	}
-	n.say("%s: %.0f %% → %.0f %%", v.source, v.percent, percent)
-	v.percent = percent
-	return nil
+// end closes a kernel and takes its claim back.
+func (n *noise) end(v *voice) error {
+	v.ramp()
+	return errors.Join(v.Close(), n.room.claims.drop(v.claim))
 }
 
 func (n *noise) close() error {
@@ -187,97 +302,8 @@ func (n *noise) close() error {
 	defer n.mu.Unlock()
 	var errs []error
 	for _, v := range n.kernels {
-		errs = append(errs, v.Close())
+		errs = append(errs, n.end(v))
 	}
 	n.kernels = nil
 	return errors.Join(errs...)
-}
-
-// handle carries out one command.
-func (n *noise) handle(ctx context.Context, q Request) Response {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	chosen, err := n.choose(q.Source)
-	if err == nil {
-		for _, v := range chosen {
-			if err = n.apply(ctx, v, q); err != nil {
-				break
-			}
-		}
-	}
-	if err != nil {
-		return Response{Error: err.Error()}
-	}
-	return n.status(ctx, chosen)
-}
-
-func (n *noise) choose(source interference.Source) ([]*voice, error) {
-	if len(n.kernels) == 0 {
-		return nil, errors.New("no kernel runs yet: the task still waits for its target")
-	}
-	if source == "" {
-		return n.kernels, nil
-	}
-	var chosen []*voice
-	var names []string
-	for _, v := range n.kernels {
-		names = append(names, string(v.source))
-		if v.source == source {
-			chosen = append(chosen, v)
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, fmt.Errorf("this task has no kernel %q; it has: %s", source, strings.Join(slices.Compact(names), ", "))
-	}
-	return chosen, nil
-}
-
-func (n *noise) apply(ctx context.Context, v *voice, q Request) error {
-	switch q.Command {
-	case CommandSet, CommandAdd:
-		percent := q.Percent
-		if q.Command == CommandAdd {
-			percent = min(100, max(0, v.percent+q.Percent))
-		}
-		if !(percent >= 0 && percent <= 100) {
-			return fmt.Errorf("intensity %v is outside 0 to 100 percent", percent)
-		}
-		v.ramp()
-		v.ramping = false
-		return n.set(ctx, v, percent)
-	case CommandPause, CommandResume:
-		return n.pause(ctx, v, q.Command == CommandPause)
-	case CommandStats:
-		return nil
-	default:
-		return fmt.Errorf("unknown command %q", q.Command)
-	}
-}
-
-func (n *noise) pause(ctx context.Context, v *voice, pause bool) error {
-	act, word := v.Resume, "goes on"
-	if pause {
-		act, word = v.Pause, "paused"
-	}
-	if err := act(ctx); err != nil {
-		return err
-	}
-	v.paused = pause
-	n.say("%s: %s at %.0f %%", v.source, word, v.percent)
-	return nil
-}
-
-func (n *noise) status(ctx context.Context, chosen []*voice) Response {
-	var out Response
-	for _, v := range chosen {
-		stats, err := v.Stats(ctx)
-		if err != nil {
-			return Response{Error: err.Error()}
-		}
-		out.Kernels = append(out.Kernels, KernelStatus{
-			Source: v.source, PID: v.PID(), Placement: v.Placement(), CPUs: v.placement.CPUs,
-			Paused: v.paused, Ramp: v.ramping, KernelStats: stats,
-		})
-	}
-	return out
 }

@@ -10,19 +10,23 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
-// Why a child ends by itself. The first three are orderly.
+// Why a child ends by itself. All but the last are orderly.
 var (
 	errStopped    = errors.New("stopped")
 	errTimeUp     = errors.New("max_duration is over")
 	errAllocGone  = errors.New("the allocation's directory is gone")
+	errDone       = errors.New("the duration of every kernel is over")
+	errTargetGone = errors.New("the target task has ended")
 	errKillSwitch = errors.New("the operator's kill switch is on")
 )
 
@@ -75,6 +79,13 @@ func run(ctx context.Context, dir string, stdout, stderr io.Writer) Exit {
 		procs:   Proc{Root: "/proc", Self: os.Getpid()},
 		journal: newJournal(stdout, time.Now),
 	}
+	if r.machine, err = ibench.ReadMachine("/"); err != nil {
+		return Exit{CodeFailed, fmt.Sprintf("read the machine: %v", err)}
+	}
+	if r.claims, err = openClaims(dir); err != nil {
+		return Exit{CodeFailed, err.Error()}
+	}
+	defer r.claims.close()
 	tree, err := cgroup.Detect("/proc/self/mountinfo")
 	if err == nil {
 		r.tree = &tree
@@ -97,6 +108,11 @@ func (r *room) work(ctx context.Context) error {
 		s := &study{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}
 		go r.answer(ctx, cancel, listener, s)
 		return s.runProfile(ctx, profiler.Measure)
+	}
+	if r.spec.Pairs != nil {
+		c := &couples{&study{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}}
+		go r.answer(ctx, cancel, listener, c)
+		return c.runPairs(ctx)
 	}
 	n := &noise{journal: r.journal}
 	go r.answer(ctx, cancel, listener, n)
@@ -145,6 +161,12 @@ func (r *room) lease(end time.Time) error {
 	return nil
 }
 
+// orderly reports whether a task that ended for that reason has not failed.
+func orderly(err error) bool {
+	return slices.ContainsFunc([]error{errStopped, errTimeUp, errAllocGone, errDone, errTargetGone},
+		func(reason error) bool { return errors.Is(err, reason) })
+}
+
 // exitOf turns the end of a task into its exit record.
 func exitOf(err error) Exit {
 	switch {
@@ -154,7 +176,7 @@ func exitOf(err error) Exit {
 		return Exit{CodePartial, err.Error()}
 	case errors.Is(err, errNothing):
 		return Exit{CodeFailed, err.Error()}
-	case errors.Is(err, errStopped), errors.Is(err, errTimeUp), errors.Is(err, errAllocGone):
+	case orderly(err):
 		return Exit{CodeComplete, err.Error()}
 	default:
 		return Exit{CodeFailed, err.Error()}

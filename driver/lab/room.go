@@ -1,12 +1,17 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
@@ -25,6 +30,7 @@ type unit interface {
 	PID() int
 	Done() <-chan struct{}
 	Wait(ctx context.Context) (ibench.Exit, error)
+	Report(ctx context.Context) (ibench.Report, error)
 }
 
 // room is what a child works in: the task's spec and the machine around it.
@@ -33,11 +39,13 @@ type room struct {
 	dir     string // runtime directory
 	tree    *cgroup.Tree
 	procs   Proc
+	machine ibench.Machine
 	journal *journal
 	stderr  io.Writer
 	now     func() time.Time
 	start   func(ctx context.Context, s ibench.Spec) (unit, error)
 	started int // kernels started so far; names their files and groups
+	claims  *claims
 }
 
 func startProcess(ctx context.Context, s ibench.Spec) (unit, error) {
@@ -56,43 +64,116 @@ type placed struct {
 	source    interference.Source
 	placement Placement
 	group     *cgroup.Group // nil where the machine has no control groups
+	words     *lastWords
 }
 
 // startTimeout bounds a kernel's start: a storage kernel writes its file first.
 const startTimeout = 20 * time.Second
 
+// kernelOverheadBytes is what a kernel's process needs beside its working set:
+// the Go runtime with the heap that its memory limit allows, and program text.
+const kernelOverheadBytes = 128 << 20
+
 // kernel starts a kernel there. It dies with this process.
 func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*placed, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	if k.Path == "" {
+		k.Path = r.spec.StorageDir
+	}
+	maxBytes, err := r.bound(k)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Source, err)
+	}
 	name := fmt.Sprintf("%s.%d", r.spec.Name, r.started)
 	r.started++
-	out := &placed{source: k.Source, placement: where}
+	out := &placed{source: k.Source, placement: where, words: &lastWords{out: r.stderr}}
 	spec := ibench.Spec{
-		Source: k.Source, IntensityPercent: k.IntensityPercent,
+		Source: k.Source, IntensityPercent: k.IntensityPercent, Variant: k.Variant,
 		CPUs: where.CPUs, Same: where.Same,
 		MaxDuration: r.spec.MaxDuration, DieWithParent: true,
 		Socket: filepath.Join(r.dir, fmt.Sprintf("k%d.sock", r.started)),
-		Path:   k.Path, MaxBytes: r.spec.MaxBytes, Peer: k.Peer,
+		Path:   k.Path, MaxBytes: maxBytes, Peer: k.Peer,
 		CalibrationFile: r.spec.CalibrationFile, Seed: r.spec.Seed + uint64(r.started),
-		Stdout: r.stderr, Stderr: r.stderr,
-	}
-	if spec.Path == "" {
-		spec.Path = r.spec.StorageDir
+		Stdout: r.stderr, Stderr: out.words,
 	}
 	if r.tree != nil {
 		info, _ := interference.Info(k.Source) // Place has refused unknown ones
-		group, err := r.tree.Create(GroupPrefix+name, cgroup.Limits{CPUs: where.CPUs, Weight: where.Weight(info.Scope)})
+		limits := cgroup.Limits{CPUs: where.CPUs, Weight: where.Weight(info.Scope)}
+		if r.spec.MaxBytes > 0 {
+			limits.MemoryBytes = r.spec.MaxBytes + kernelOverheadBytes
+		}
+		group, err := r.tree.Create(GroupPrefix+name, limits)
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", k.Source, err)
 		}
 		out.group, spec.Join = &group, group.Join
 	}
-	var err error
 	if out.unit, err = r.start(ctx, spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("kernel %s: %w", k.Source, err), out.removeGroup())
 	}
 	return out, nil
+}
+
+// diskBytesDefault is what a storage kernel may take where nothing else is
+// said and the disk has less than that above its reserve.
+const diskBytesDefault = 1 << 30
+
+// bound is how much memory, or of a storage kernel disk space, a kernel may
+// take; 0 leaves it to the kernel.
+func (r *room) bound(k KernelSpec) (int64, error) {
+	if !k.storage() {
+		if k.MaxBytes > 0 && r.spec.MaxBytes > 0 {
+			return min(k.MaxBytes, r.spec.MaxBytes), nil
+		}
+		return max(k.MaxBytes, r.spec.MaxBytes), nil
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(k.Path, &disk); err != nil {
+		return 0, fmt.Errorf("path %s: %w", k.Path, err)
+	}
+	free := int64(disk.Bavail) * disk.Bsize
+	left := free - r.spec.DiskReserveBytes
+	switch {
+	case left <= 0:
+		return 0, fmt.Errorf("the disk of %s has %d MiB free, no more than the reserve of %d MiB", k.Path, free>>20, r.spec.DiskReserveBytes>>20)
+	case k.MaxBytes > 0:
+		return min(k.MaxBytes, left), nil
+	case left < diskBytesDefault:
+		return left, nil
+	}
+	return 0, nil
+}
+
+// lastWords passes a kernel's error output on and keeps its last line: why the
+// kernel ended.
+type lastWords struct {
+	out io.Writer
+
+	mu   sync.Mutex
+	line []byte // the last line so far
+}
+
+// lastWordsMax bounds the line kept.
+const lastWordsMax = 1024
+
+func (w *lastWords) Write(data []byte) (int, error) {
+	w.mu.Lock()
+	text := append(w.line, data...)
+	lines := bytes.Split(bytes.TrimRight(text, "\n"), []byte("\n"))
+	last := lines[len(lines)-1]
+	if bytes.HasSuffix(text, []byte("\n")) {
+		last = append(bytes.Clone(last), '\n')
+	}
+	w.line = bytes.Clone(last[:min(len(last), lastWordsMax)])
+	w.mu.Unlock()
+	return w.out.Write(data)
+}
+
+func (w *lastWords) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.TrimPrefix(strings.TrimSpace(string(w.line)), "kernel: ")
 }
 
 // Placement is the word of the profile record.
@@ -131,6 +212,21 @@ func (r *room) allowed() (cgroup.CPUs, error) {
 	return cpus.Without(reserved), nil
 }
 
+// claim records that a kernel there presses on its resource, unless another one
+// does.
+func (r *room) claim(k KernelSpec, where Placement) (claim, error) {
+	info, _ := interference.Info(k.Source) // Place has refused unknown ones
+	if k.Path == "" {
+		k.Path = r.spec.StorageDir
+	}
+	c := claim{
+		Source: k.Source, Domains: domains(r.machine, info, where.CPUs, k),
+		AllocID: r.spec.AllocID, Task: r.spec.Task,
+	}
+	c.Where = strings.Join(c.Domains, ", ")
+	return c, r.claims.add(c, r.spec.AllowPair)
+}
+
 // stepAside moves this process off the target's CPUs where there are others, so
 // that measuring does not disturb what is measured. The driver has made the
 // group before it let the task start.
@@ -139,7 +235,7 @@ func (r *room) stepAside(target cgroup.CPUs) error {
 	if err != nil || r.tree == nil {
 		return err
 	}
-	return r.tree.Open("/" + GroupPrefix + r.spec.Name).SetCPUs(allowed.Without(target))
+	return r.tree.Child(GroupPrefix + r.spec.Name).SetCPUs(allowed.Without(target))
 }
 
 // target is the workload of those tasks.

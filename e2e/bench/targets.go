@@ -54,6 +54,11 @@ var targets = []target{
 		metric: "MiB-rss", scale: 1, unit: "MiB", most: 40,
 	},
 	{
+		name: "idle driver on a busy program: loss clear of the interval",
+		pkg:  "./e2e/driver", benchmark: "DriverOnVictim", benchtime: "1x", tags: "e2e",
+		metric: "loss-beyond-interval-%", scale: 1, unit: "%", most: 0.01,
+	},
+	{
 		name: "classify and select, 1,000 nodes × 15 sources × 1,000 rows, p99",
 		pkg:  "./placer/policy", benchmark: "ClassifyAndSelect/paragon", benchtime: "500x",
 		metric: "p99-ms", scale: 1, unit: "ms", most: 10,

@@ -24,6 +24,12 @@ func Topology(cpus []int) []Client {
 	}
 }
 
+// OneNode returns the one client of a measuring cluster: it has all CPUs, so that
+// kernels may run beside what is measured.
+func OneNode(cpus []int) []Client {
+	return []Client{{Name: "solo", Class: "solo", CPUs: cpus}}
+}
+
 func splitCPUs(cpus []int) (alpha, beta, gamma []int) {
 	n := len(cpus)
 	if n < 2 {

@@ -38,6 +38,9 @@ type Options struct {
 	// AgentConfig is the text of the agent's configuration file; default: the
 	// demo's.
 	AgentConfig string
+	// DriverConfig is more text for the driver's configuration in the agents'
+	// files.
+	DriverConfig string
 }
 
 // Rig is a running cluster.
@@ -70,7 +73,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients = cluster.Topology(cpus)
 	}
 	for i := range o.Clients {
-		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name)
+		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, PluginDir: plugins, KeepDir: o.KeepDir,
@@ -90,15 +93,16 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 
 // driverHCL loads the plugin; the nodes of a rig share one machine, so each has
 // its own runtime folder.
-func driverHCL(run, node string) string {
+func driverHCL(run, node, more string) string {
 	return fmt.Sprintf(`
 plugin "nomad-driver-ibench" {
   config {
     enabled     = true
     runtime_dir = %q
+    %s
   }
 }
-`, filepath.Join(cluster.DefaultDir(), run, node, "ibench"))
+`, filepath.Join(cluster.DefaultDir(), run, node, "ibench"), more)
 }
 
 // Decode reads the text of a performance block.

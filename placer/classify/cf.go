@@ -11,7 +11,27 @@ var cfDescriptor = Descriptor{
 	Name:    "cf",
 	Summary: "collaborative filtering: SVD, then PQ with stochastic gradient descent; new rows folded in",
 	Paper:   "Delimitrou 2015, §3.2",
-	New:     func() Classifier { return collaborative{} },
+	New:     func() Classifier { return collaborative{bias: pq.NoBias} },
+}
+
+var cfBiasDescriptor = Descriptor{
+	Name:    "cf-bias",
+	Summary: "cf with the mean and a learned offset per workload",
+	Paper:   "Delimitrou 2015, §4.3.1",
+	New:     func() Classifier { return collaborative{bias: pq.LearnedBias} },
+}
+
+var cfLogDescriptor = Descriptor{
+	Name:    "cf-log",
+	Summary: "ours: cf with speeds in logarithms",
+	New:     func() Classifier { return inLogs{collaborative{bias: pq.NoBias}} },
+}
+
+var cfShrunkDescriptor = Descriptor{
+	Name:    "cf-shrunk",
+	Summary: "cf with the mean and a fixed offset per workload, shrunk to none",
+	Paper:   "Delimitrou 2015, §4.3.1, the offset's rule ours",
+	New:     func() Classifier { return collaborative{bias: pq.ShrunkBias} },
 }
 
 // ranks are the numbers of similarity concepts cross-validation chooses from. One
@@ -19,20 +39,20 @@ var cfDescriptor = Descriptor{
 // cells known, leaving it out made predictions from 20 rows worse than the mean.
 var ranks = []int{1, 2, 3, 4}
 
-type collaborative struct{}
+type collaborative struct{ bias pq.Bias }
 
 // Fit factorises the matrix at the rank cross-validation prefers. With too few
 // rows to hold any out it uses pq's default rank, and predictions have no
 // interval.
-func (collaborative) Fit(m Matrix, seed uint64) (Model, error) {
+func (c collaborative) Fit(m Matrix, seed uint64) (Model, error) {
 	entries, rows, err := entriesOf(m)
 	if err != nil {
 		return nil, err
 	}
 	cfg := pq.Defaults()
-	cfg.Seed = seed
+	cfg.Seed, cfg.Bias = seed, c.bias
 	columns := len(m.Columns)
-	rank, validation, err := pq.ChooseRank(rows, columns, entries, ranks, cfg, pq.DefaultFolding())
+	rank, validation, err := pq.ChooseRank(rows, columns, entries, ranks, cfg, folding(m))
 	switch {
 	case err == nil:
 		cfg.Rank = rank
@@ -46,6 +66,12 @@ func (collaborative) Fit(m Matrix, seed uint64) (Model, error) {
 		return nil, fmt.Errorf("fit: %w", err)
 	}
 	return &factors{model: fitted, width: halfWidths(validation.Residuals)}, nil
+}
+
+func folding(m Matrix) pq.Folding {
+	f := pq.DefaultFolding()
+	f.Always = m.Always
+	return f
 }
 
 // entriesOf lists the observed cells; rows without any are dropped.
@@ -86,3 +112,9 @@ func (f *factors) Complete(row []float64) ([]Cell, error) {
 	}
 	return cells(row, completed, f.width, f.model.Informed), nil
 }
+
+// Concepts is how much of what workloads have in common each similarity concept
+// carries, descending, in sum 1 (Delimitrou 2015, §3.2: the singular values of
+// the completed matrix as confidence). How the paper uses it is not stated; here
+// it is shown.
+func (f *factors) Concepts() []float64 { return f.model.Concepts() }

@@ -20,7 +20,14 @@ var (
 func Classifiers() []Descriptor {
 	return []Descriptor{
 		cfDescriptor,
+		cfBiasDescriptor,
+		cfLogDescriptor,
+		cfShrunkDescriptor,
+		gaussDescriptor,
+		knnDescriptor,
+		localDescriptor,
 		meanDescriptor,
+		svdDescriptor,
 	}
 }
 

@@ -5,6 +5,13 @@ package classify
 type Matrix struct {
 	Columns []string
 	Rows    [][]float64 // each len(Columns)
+
+	// Ratio: cells are positive and only their ratios mean something, so that a
+	// classifier of ours may work on logarithms.
+	Ratio bool
+	// Always lists columns that every new row brings: the reference of rows that
+	// were divided by it. Cross-validation shows them too.
+	Always []int
 }
 
 // Cell is one completed cell of a row.

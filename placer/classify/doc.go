@@ -10,7 +10,14 @@
 // are three independent matrices. The arithmetic is in placer/numeric/pq.
 //
 // TrainingFrom builds the matrices from profiles, Training.Fit gives Models,
-// and Knowledge combines them with the workload's own profile.
+// and Knowledge combines them with the workload's own profile. Four keeps the
+// matrices of all kinds (scale-up, scale-out, heterogeneity, tolerated, caused)
+// and types of workload, takes measurements back, and is what sizing builds on.
+//
+// Which classifier is best is a question to one's own data: the package evaluate
+// and "nomad-placer profile evaluate" answer it. On the public sets of the package
+// dataset local is best or level with the best nearly everywhere; cf is the
+// paper's.
 //
 // # What is said where nothing is known
 //
@@ -36,5 +43,14 @@
 //   - A new row is folded in against fixed factors (see numeric/pq).
 //   - Predictions carry an interval; the text gives mean errors only.
 //   - The paper's own baseline, the scaled column mean, is a classifier here, so
-//     that "learning helps" can be checked on one's own data.
+//     that "learning helps" can be checked on one's own data; so are plain SVD and
+//     nearest neighbours.
+//   - cf-log, gauss and local are ours. In logarithms a ratio and its inverse are
+//     equally far from 1, and no predicted speed is negative. gauss is the best
+//     completion linear in the known cells; local lets families of workloads have
+//     shapes of their own. Both say how uncertain each cell is given what was
+//     shown, so their intervals widen where the shown cells say little, and gauss
+//     can say which cells are worth measuring (Planner).
+//   - The paper's confidence, the singular values of the completed matrix, is
+//     reported by cf (Concepts); how it is to be used the text does not say.
 package classify

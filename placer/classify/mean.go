@@ -3,6 +3,7 @@ package classify
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 var meanDescriptor = Descriptor{
@@ -12,10 +13,6 @@ var meanDescriptor = Descriptor{
 }
 
 type scaledMean struct{}
-
-// shown is how many cells of a held-out row the baseline sees, as in
-// pq.DefaultFolding.
-const shown = 2
 
 // Fit averages the columns. Residuals come from leaving one row out at a time.
 func (scaledMean) Fit(m Matrix, seed uint64) (Model, error) {
@@ -35,7 +32,7 @@ func (scaledMean) Fit(m Matrix, seed uint64) (Model, error) {
 	if total == 0 {
 		return nil, ErrNoTraining
 	}
-	return &means{means: meansOf(sums, counts), width: halfWidths(leaveOneOut(m.Rows, sums, counts, seed))}, nil
+	return &means{means: meansOf(sums, counts), width: halfWidths(leaveOneOut(m, sums, counts, seed))}, nil
 }
 
 // meansOf divides; a column without cells is NaN.
@@ -50,26 +47,23 @@ func meansOf(sums []float64, counts []int) []float64 {
 	return out
 }
 
-func leaveOneOut(rows [][]float64, sums []float64, counts []int, seed uint64) [][]float64 {
-	rng := rand.New(rand.NewPCG(seed, uint64(len(rows))))
+func leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float64 {
+	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
 	residuals := make([][]float64, len(sums))
-	for _, row := range rows {
-		otherSums, otherCounts := append([]float64(nil), sums...), append([]int(nil), counts...)
-		var known []int
+	for _, row := range atLeastTwo(m.Rows) {
+		otherSums, otherCounts := slices.Clone(sums), slices.Clone(counts)
 		for j, v := range row {
 			if !math.IsNaN(v) {
-				known = append(known, j)
 				otherSums[j] -= v
 				otherCounts[j]--
 			}
 		}
-		rng.Shuffle(len(known), func(a, b int) { known[a], known[b] = known[b], known[a] })
-		given := max(0, min(shown, len(known)-1))
+		given := toShow(row, m.Always, rng)
 		others := meansOf(otherSums, otherCounts)
-		ratio := ratioTo(others, row, known[:given])
-		for _, j := range known[given:] {
-			if !math.IsNaN(others[j]) {
-				residuals[j] = append(residuals[j], row[j]-ratio*others[j])
+		ratio := ratioTo(others, row, given)
+		for j, v := range row {
+			if !math.IsNaN(v) && !slices.Contains(given, j) && !math.IsNaN(others[j]) {
+				residuals[j] = append(residuals[j], v-ratio*others[j])
 			}
 		}
 	}

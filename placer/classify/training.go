@@ -124,7 +124,7 @@ func (t Training) Fit(c Classifier, seed uint64) (Models, error) {
 		return Models{}, fmt.Errorf("caused scores: %w", err)
 	}
 	for j, reference := range t.Speed.Columns {
-		model, err := fitOrNil(c, relativeTo(t.Speed, j), seed)
+		model, err := fitOrNil(c, RelativeTo(t.Speed, j), seed)
 		if err != nil {
 			return Models{}, fmt.Errorf("speed relative to %s: %w", reference, err)
 		}
@@ -143,10 +143,11 @@ func fitOrNil(c Classifier, m Matrix, seed uint64) (Model, error) {
 	return model, err
 }
 
-// relativeTo divides every row by its cell in column reference, and keeps the
-// rows that say something about another column.
-func relativeTo(m Matrix, reference int) Matrix {
-	out := Matrix{Columns: m.Columns}
+// RelativeTo divides every row by its cell in column reference, and keeps the
+// rows that say something about another column (Delimitrou 2015, §3.2.2, with
+// the reference fixed).
+func RelativeTo(m Matrix, reference int) Matrix {
+	out := Matrix{Columns: m.Columns, Ratio: true, Always: []int{reference}}
 	for _, row := range m.Rows {
 		if math.IsNaN(row[reference]) {
 			continue

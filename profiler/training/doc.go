@@ -4,8 +4,13 @@
 //
 // A row is one file *.json in the folder rows, as store/FORMAT.md describes a
 // profile. A row is taken only with its provenance: which machine, which
-// application, when, complete, and every score measured. An empty set is a
-// valid one; then only the cluster's own profiles teach.
+// application with which command, input and versions, when, complete, every
+// score measured, and the speed at several sizes. An empty set is a valid one;
+// then only the cluster's own profiles teach.
+//
+// Pairs are the measured slowdowns of two applications that run together: the
+// truth a prediction is judged by. Repeats are second, independent measurements
+// of some rows; Repeatability compares the two. FORMAT.md describes all three.
 //
 // # Differences from the paper
 //

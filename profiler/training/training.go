@@ -12,19 +12,30 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
-//go:embed rows
+//go:embed rows pairs
 var shipped embed.FS
+
+// The folders below this package's own: rows and repeats hold <application>.json,
+// pairs PairsFile. Repeats are kept for the repeatability table and are not part of
+// the program.
+const (
+	RowsFolder    = "rows"
+	RepeatsFolder = "repeats"
+	PairsFolder   = "pairs"
+	PairsFile     = "pairs.jsonl"
+)
 
 // Errors of a row.
 var (
 	ErrNoProvenance = errors.New("a training row must say what was measured, where and when")
 	ErrNotMeasured  = errors.New("a training row holds measured numbers only, of a complete run")
 	ErrTwice        = errors.New("two training rows have the same key")
+	ErrTooLarge     = errors.New("the training row is too large")
 )
 
 // Load reads the shipped rows, sorted by key.
 func Load() ([]profile.Profile, error) {
-	rows, err := fs.Sub(shipped, "rows")
+	rows, err := fs.Sub(shipped, RowsFolder)
 	if err != nil {
 		return nil, fmt.Errorf("training set: %w", err)
 	}
@@ -33,7 +44,12 @@ func Load() ([]profile.Profile, error) {
 
 // LoadFrom reads the rows of another folder. One bad row is an error: a set is
 // taken whole or not at all, so that the same program always learns the same.
-func LoadFrom(folder fs.FS) ([]profile.Profile, error) {
+func LoadFrom(folder fs.FS) ([]profile.Profile, error) { return loadAll(folder, Check) }
+
+// LoadRepeats reads second measurements, which have no scale-up.
+func LoadRepeats(folder fs.FS) ([]profile.Profile, error) { return loadAll(folder, CheckRepeat) }
+
+func loadAll(folder fs.FS, check func(profile.Profile) error) ([]profile.Profile, error) {
 	files, err := fs.Glob(folder, "*.json")
 	if err != nil {
 		return nil, fmt.Errorf("training set: %w", err)
@@ -41,7 +57,7 @@ func LoadFrom(folder fs.FS) ([]profile.Profile, error) {
 	var rows []profile.Profile
 	seen := map[string]string{}
 	for _, file := range files {
-		row, err := load(folder, file)
+		row, err := load(folder, file, check)
 		if err != nil {
 			return nil, fmt.Errorf("training row %s: %w", file, err)
 		}
@@ -55,10 +71,13 @@ func LoadFrom(folder fs.FS) ([]profile.Profile, error) {
 	return rows, nil
 }
 
-func load(folder fs.FS, file string) (profile.Profile, error) {
+func load(folder fs.FS, file string, check func(profile.Profile) error) (profile.Profile, error) {
 	data, err := fs.ReadFile(folder, file)
 	if err != nil {
 		return profile.Profile{}, err
+	}
+	if len(data) > MaxRowBytes {
+		return profile.Profile{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxRowBytes)
 	}
 	row, err := store.DecodeProfile(data)
 	if err != nil {
@@ -67,7 +86,22 @@ func load(folder fs.FS, file string) (profile.Profile, error) {
 	return row, check(row)
 }
 
-func check(row profile.Profile) error {
+// MaxRowBytes bounds a row: all of them are part of the program.
+const MaxRowBytes = 64 << 10
+
+// Check says what a training row lacks.
+func Check(row profile.Profile) error {
+	if err := CheckRepeat(row); err != nil {
+		return err
+	}
+	if row.Provenance.DataSet != nil {
+		return nil // others may not have tried sizes
+	}
+	return checkScaleUp(row.ScaleUp)
+}
+
+// CheckRepeat says what a second measurement lacks.
+func CheckRepeat(row profile.Profile) error {
 	m := row.Machine
 	switch {
 	case row.Key == "" || row.Workload == "" || row.Taken.IsZero():
@@ -83,6 +117,39 @@ func check(row profile.Profile) error {
 		if err := checkScores(scores); err != nil {
 			return err
 		}
+	}
+	return checkProvenance(row)
+}
+
+// checkProvenance: what was measured here must be repeatable; what others have
+// measured names their data set.
+func checkProvenance(row profile.Profile) error {
+	p := row.Provenance
+	if p == nil {
+		return fmt.Errorf("%w: provenance is needed", ErrNoProvenance)
+	}
+	if p.DataSet != nil {
+		return nil
+	}
+	switch {
+	case p.Application == "" || p.Command == "" || p.Kernels == "" || p.FileSystem == "":
+		return fmt.Errorf("%w: provenance.application, command, kernels and file_system are needed", ErrNoProvenance)
+	case len(p.Versions) == 0 || p.Repetitions <= 0:
+		return fmt.Errorf("%w: provenance.versions and repetitions are needed", ErrNoProvenance)
+	}
+	return nil
+}
+
+func checkScaleUp(points []profile.ScalePoint) error {
+	cores := map[int]bool{}
+	for _, s := range points {
+		if s.Cores <= 0 || !(s.Speed.Value > 0) {
+			return fmt.Errorf("%w: a scale_up point without cores or speed", ErrNotMeasured)
+		}
+		cores[s.Cores] = true
+	}
+	if len(cores) < 2 {
+		return fmt.Errorf("%w: scale_up needs the speed on at least two numbers of cores", ErrNotMeasured)
 	}
 	return nil
 }

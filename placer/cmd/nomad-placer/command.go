@@ -156,7 +156,8 @@ func parseInterspersed(f *flag.FlagSet, raw []string) ([]string, error) {
 
 // AutocompleteArgs completes file names where the command takes one.
 func (b *bound) AutocompleteArgs() complete.Predictor {
-	if b.arguments == "FILE" {
+	switch strings.Trim(b.arguments, "[]") {
+	case "FILE", "PATH":
 		return complete.PredictFiles("*")
 	}
 	return complete.PredictNothing

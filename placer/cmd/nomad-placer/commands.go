@@ -14,6 +14,7 @@ func commands() []*command {
 	return []*command{
 		agentCommand(),
 		devLoadCommand(),
+		devLoopCommand(),
 		jobExplainCommand(),
 		jobPlanCommand(),
 		jobReleaseCommand(),
@@ -24,7 +25,9 @@ func commands() []*command {
 		nodeListCommand(),
 		nodeStatusCommand(),
 		policyListCommand(),
+		profileEvaluateCommand(),
 		profileExportCommand(),
+		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
 		versionCommand(),
@@ -37,7 +40,7 @@ var families = map[string]string{
 	"job":     "Submit jobs with a performance block, and see what became of them",
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
-	"profile": "See what was measured of workloads",
+	"profile": "See what was measured of workloads, and import what others measured",
 }
 
 func factories(ctx context.Context, s *shell) map[string]cli.CommandFactory {

@@ -3,6 +3,7 @@ package pq
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Validation is what cross-validation found.
@@ -13,15 +14,24 @@ type Validation struct {
 
 // Folding bounds the work of CrossValidate.
 type Folding struct {
-	Folds  int // parts the rows are split in
-	Given  int // cells of a held-out row that are shown to the model
-	Rows   int // at most so many rows are used
-	Epochs int // bound on sweeps per fit
+	Folds  int   // parts the rows are split in
+	Given  int   // cells of a held-out row that are shown to the model
+	Always []int // columns that are among those shown, where the row has them
+	Rows   int   // at most so many rows are used
+	Epochs int   // bound on sweeps per fit
 }
 
 // DefaultFolding shows two cells of a row, as an online profile does
 // (Delimitrou 2015, §3.2).
 func DefaultFolding() Folding { return Folding{Folds: 5, Given: 2, Rows: 200, Epochs: 300} }
+
+// last is 0 for a cell that is always shown, 1 for others.
+func (f Folding) last(e Entry) int {
+	if slices.Contains(f.Always, e.Column) {
+		return 0
+	}
+	return 1
+}
 
 // CrossValidate holds out one part of the rows at a time, fits the others, and
 // folds every held-out row in from Given of its cells (or all but one where it
@@ -41,7 +51,7 @@ func CrossValidate(rows, columns int, entries []Entry, cfg Config, f Folding) (V
 	v := Validation{Residuals: make([][]float64, columns)}
 	folds := min(f.Folds, len(chosen))
 	for fold := range folds {
-		if err := v.hold(chosen, fold, folds, columns, cfg, f.Given, rng); err != nil {
+		if err := v.hold(chosen, fold, folds, columns, cfg, f, rng); err != nil {
 			return Validation{}, err
 		}
 	}
@@ -49,7 +59,7 @@ func CrossValidate(rows, columns int, entries []Entry, cfg Config, f Folding) (V
 }
 
 // hold fits without one part and predicts it.
-func (v *Validation) hold(chosen [][]Entry, fold, folds, columns int, cfg Config, given int, rng *rand.Rand) error {
+func (v *Validation) hold(chosen [][]Entry, fold, folds, columns int, cfg Config, f Folding, rng *rand.Rand) error {
 	var train []Entry
 	rows := 0
 	for i, row := range chosen {
@@ -66,16 +76,17 @@ func (v *Validation) hold(chosen [][]Entry, fold, folds, columns int, cfg Config
 		return err
 	}
 	for i := fold; i < len(chosen); i += folds {
-		if err := v.predict(m, chosen[i], given, rng); err != nil {
+		if err := v.predict(m, chosen[i], f, rng); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *Validation) predict(m *Model, row []Entry, given int, rng *rand.Rand) error {
+func (v *Validation) predict(m *Model, row []Entry, f Folding, rng *rand.Rand) error {
 	order := rng.Perm(len(row))
-	shown := max(0, min(given, len(row)-1))
+	slices.SortStableFunc(order, func(a, b int) int { return f.last(row[a]) - f.last(row[b]) })
+	shown := max(0, min(f.Given, len(row)-1))
 	columns, values := make([]int, shown), make([]float64, shown)
 	for i, at := range order[:shown] {
 		columns[i], values[i] = row[at].Column, row[at].Value

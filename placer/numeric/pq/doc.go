@@ -30,6 +30,13 @@
 //     found, by least squares with the distribution of the known rows as prior:
 //     two cells cannot determine three factors, and shrinking to zero would
 //     predict zero. Refitting is for when the training set changes.
+//   - The text prints the mean and one offset per row in §4.3.1 and no rule for
+//     the offset: Bias offers none, learned and shrunk, and for ratings offsets of
+//     columns too.
+//   - A matrix whose shorter side exceeds 256 is decomposed within a random
+//     subspace (Halko 2011): the descent only starts from there.
+//   - The second decomposition, of the completed matrix, needs no completed
+//     matrix: Concepts takes it from the factors.
 //   - The rank is chosen by cross-validation, never by share of energy: rows are
 //     strongly correlated, so the 90 % rule picks one factor, which is no better
 //     than scaling the mean row.

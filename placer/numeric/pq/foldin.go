@@ -81,7 +81,7 @@ func (m *Model) FoldIn(columns []int, values []float64, out []float64) error {
 			continue // nothing is known that could relate this cell to others
 		}
 		p := m.p[j*d : (j+1)*d]
-		residual := values[i]/m.scale - m.mean
+		residual := values[i]/m.scale - m.mean - m.offset[j]
 		for k, v := range p {
 			residual -= v * m.priorMean[k]
 		}

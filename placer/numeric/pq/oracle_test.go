@@ -25,7 +25,7 @@ func TestFoldInAgainstNormalEquations(t *testing.T) {
 			}
 		}
 		cfg := Defaults()
-		cfg.Rank, cfg.MaxEpochs, cfg.Bias = 1+rng.IntN(4), 50, rng.IntN(2) == 0
+		cfg.Rank, cfg.MaxEpochs, cfg.Bias = 1+rng.IntN(4), 50, Bias(rng.IntN(4))
 		m, err := Fit(rows, columns, entries, cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func naiveFoldIn(m *Model, given []int, values []float64) []float64 {
 		}
 		p := mat.NewVecDense(d, append([]float64(nil), m.p[j*d:(j+1)*d]...))
 		left.RankOne(left, 1, p, p)
-		right.AddScaledVec(&right, values[i]/m.scale-m.mean, p)
+		right.AddScaledVec(&right, values[i]/m.scale-m.mean-m.offset[j], p)
 	}
 	var q mat.VecDense
 	if err := q.SolveVec(left, &right); err != nil {

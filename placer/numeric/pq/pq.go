@@ -33,9 +33,26 @@ type Config struct {
 	Regularisation float64 // λ
 	MaxEpochs      int     // bound on sweeps
 	Tolerance      float64 // stop when a sweep's RMSE changes by less, relative
-	Bias           bool    // subtract the mean and learn one offset per row (Delimitrou 2015, §4.3)
-	Seed           uint64  // of the order of each sweep
+	Bias           Bias    // what is subtracted from a cell before the factors
+	Seed           uint64  // of the order of each sweep, and of a large decomposition
 }
+
+// Bias says which offsets a cell has beside the factors.
+type Bias int
+
+// The biases. The text prints the mean μ and one offset b per row, and no rule
+// for b (Delimitrou 2015, §4.3.1).
+const (
+	NoBias      Bias = iota // Delimitrou 2015, §3.2
+	LearnedBias             // μ and b, b from 0 by the same descent
+	ShrunkBias              // μ and b, b fixed at the row's residuals over their number and biasPrior
+	FullBias                // μ, b and one offset per column, all learned (Koren 2009); for ratings
+)
+
+// biasPrior is how many residuals of zero stand beside those of a row or column
+// when its offset is estimated, so that two cells do not decide it (chosen by
+// us; Koren 2009 uses 10 and 25).
+const biasPrior = 10
 
 // Defaults is the configuration the synthetic study of the design picked. The
 // source gives no values ("determined empirically"); treat them as a start.
@@ -63,15 +80,16 @@ const noiseFloor = 0.03
 // Model is a fitted factorisation. It is safe for concurrent use.
 type Model struct {
 	rows, columns int
-	dims          int // latent numbers per row: rank, and one more with Bias
-	bias          bool
+	dims          int // latent numbers per row: rank, and one more with a bias
+	bias          Bias
 	scale         float64   // values are divided by it inside
 	mean          float64   // subtracted inside; 0 without Bias
+	offset        []float64 // per column, subtracted inside; 0 but with FullBias
 	q, p          []float64 // row-major, rows×dims and columns×dims
 	informed      []bool    // per column: has an entry
 	priorMean     []float64 // dims
 	penalty       []float64 // dims×dims: noise variance times inverse prior covariance
-	singular      []float64 // of the filled matrix, descending
+	singular      []float64 // of the filled matrix, descending; of a large one the first
 	epochs        int
 	rmse          float64
 }
@@ -86,18 +104,27 @@ func Fit(rows, columns int, entries []Entry, cfg Config) (*Model, error) {
 	if err := check(rows, columns, entries); err != nil {
 		return nil, err
 	}
-	m := &Model{rows: rows, columns: columns, bias: cfg.Bias, informed: make([]bool, columns)}
+	m := &Model{rows: rows, columns: columns, bias: cfg.Bias, offset: make([]float64, columns), informed: make([]bool, columns)}
 	for _, e := range entries {
 		m.informed[e.Column] = true
 	}
 	work := m.normalise(entries)
-	if err := m.start(work, max(1, min(cfg.Rank, rows, columns))); err != nil {
+	if err := m.start(work, rankOf(cfg, rows, columns), cfg.Seed); err != nil {
 		return nil, err
 	}
 	if err := m.descend(work, cfg); err != nil {
 		return nil, err
 	}
 	return m, m.fitPrior()
+}
+
+// rankOf is at least 1, except that offsets may stand alone.
+func rankOf(cfg Config, rows, columns int) int {
+	rank := max(0, min(cfg.Rank, rows, columns))
+	if cfg.Bias == NoBias {
+		return max(1, rank)
+	}
+	return rank
 }
 
 func check(rows, columns int, entries []Entry) error {
@@ -143,7 +170,7 @@ func (m *Model) normalise(entries []Entry) []Entry {
 		out[i].Value /= m.scale
 		sum += out[i].Value
 	}
-	if m.bias {
+	if m.bias != NoBias {
 		m.mean = sum / float64(len(out))
 		for i := range out {
 			out[i].Value -= m.mean
@@ -152,60 +179,64 @@ func (m *Model) normalise(entries []Entry) []Entry {
 	return out
 }
 
-// start sets the factors from the decomposition of the filled matrix.
-func (m *Model) start(entries []Entry, rank int) error {
+// start sets the offsets, and the factors from the decomposition of the filled
+// rest.
+func (m *Model) start(entries []Entry, rank int, seed uint64) error {
 	m.dims = rank
-	offset := 0
-	if m.bias {
-		m.dims, offset = rank+1, 1
+	first := 0
+	if m.bias != NoBias {
+		m.dims, first = rank+1, 1
 	}
 	m.q, m.p = make([]float64, m.rows*m.dims), make([]float64, m.columns*m.dims)
-	filled := fill(m.rows, m.columns, entries)
-	if m.bias {
-		for i := range m.rows {
-			m.q[i*m.dims] = m.takeOffset(filled.RawRowView(i))
+	rest := slices.Clone(entries)
+	if m.bias == FullBias {
+		m.offset = takeMeans(rest, m.columns, func(e Entry) int { return e.Column })
+	}
+	if m.bias == FullBias || m.bias == ShrunkBias {
+		for i, b := range takeMeans(rest, m.rows, func(e Entry) int { return e.Row }) {
+			m.q[i*m.dims] = b
 		}
+	}
+	if m.bias != NoBias {
 		for j := range m.columns {
-			if m.informed[j] {
-				m.p[j*m.dims] = 1
-			}
+			m.p[j*m.dims] = 1 // what a row's offset is multiplied by
 		}
 	}
-	var svd mat.SVD
-	if !svd.Factorize(filled, mat.SVDThin) {
-		return ErrSVD
+	if rank == 0 {
+		return nil
 	}
-	var u, v mat.Dense
-	svd.UTo(&u)
-	svd.VTo(&v)
-	m.singular = svd.Values(nil)
+	u, v, singular, err := decompose(fill(m.rows, m.columns, rest), rank, seed)
+	if err != nil {
+		return err
+	}
+	m.singular = singular
 	root := math.Sqrt(float64(m.rows))
 	for k := range rank {
 		for i := range m.rows {
-			m.q[i*m.dims+offset+k] = root * u.At(i, k)
+			m.q[i*m.dims+first+k] = root * u.At(i, k)
 		}
 		for j := range m.columns {
-			m.p[j*m.dims+offset+k] = m.singular[k] / root * v.At(j, k)
+			m.p[j*m.dims+first+k] = m.singular[k] / root * v.At(j, k)
 		}
 	}
 	return nil
 }
 
-// takeOffset subtracts from a row its mean over informed columns, and returns
-// it.
-func (m *Model) takeOffset(row []float64) float64 {
-	var r running
-	for j, v := range row {
-		if m.informed[j] {
-			r.add(v)
-		}
+// takeMeans subtracts from every entry the shrunk mean of its group, and returns
+// those.
+func takeMeans(entries []Entry, groups int, group func(Entry) int) []float64 {
+	sums, counts := make([]float64, groups), make([]float64, groups)
+	for _, e := range entries {
+		sums[group(e)] += e.Value
+		counts[group(e)]++
 	}
-	for j := range row {
-		if m.informed[j] {
-			row[j] -= r.mean()
-		}
+	for g := range sums {
+		sums[g] /= counts[g] + biasPrior
 	}
-	return r.mean()
+	for i := range entries {
+		entries[i].Value -= sums[group(entries[i])]
+	}
+	return sums
 }
 
 // fill returns the dense rows×columns matrix with holes replaced: by the mean
@@ -294,14 +325,19 @@ func (m *Model) descend(entries []Entry, cfg Config) error {
 func (m *Model) step(e Entry, cfg Config) float64 {
 	q := m.q[e.Row*m.dims : (e.Row+1)*m.dims]
 	p := m.p[e.Column*m.dims : (e.Column+1)*m.dims]
-	residual := e.Value
+	residual := e.Value - m.offset[e.Column]
 	for k := range q {
 		residual -= q[k] * p[k]
 	}
 	first := 0
-	if m.bias { // the first dimension of a column is the constant 1
-		q[0] += cfg.LearningRate * (residual - cfg.Regularisation*q[0])
+	if m.bias != NoBias { // the first dimension of a column is the constant 1
 		first = 1
+	}
+	if m.bias == LearnedBias || m.bias == FullBias {
+		q[0] += cfg.LearningRate * (residual - cfg.Regularisation*q[0])
+	}
+	if m.bias == FullBias {
+		m.offset[e.Column] += cfg.LearningRate * (residual - cfg.Regularisation*m.offset[e.Column])
 	}
 	for k := first; k < len(q); k++ {
 		qk, pk := q[k], p[k]
@@ -318,7 +354,7 @@ func (m *Model) At(row, column int) float64 {
 }
 
 func (m *Model) value(q []float64, column int) float64 {
-	sum := m.mean
+	sum := m.mean + m.offset[column]
 	for k, v := range m.p[column*m.dims : (column+1)*m.dims] {
 		sum += q[k] * v
 	}
@@ -338,6 +374,6 @@ func (m *Model) Epochs() int { return m.epochs }
 // Columns is the length of a row.
 func (m *Model) Columns() int { return m.columns }
 
-// SingularValues are those of the filled, scaled matrix, descending: how much
-// each similarity concept explains.
+// SingularValues are those of the filled, scaled matrix, descending; of a large
+// matrix only the first.
 func (m *Model) SingularValues() []float64 { return slices.Clone(m.singular) }

@@ -1,0 +1,6 @@
+package worker
+
+const haveVectors = true
+
+//go:noescape
+func vectorChains(state *vectorState, rounds int)

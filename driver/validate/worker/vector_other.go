@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package worker
+
+const haveVectors = false
+
+func vectorChains(*vectorState, int) {}

@@ -1,0 +1,180 @@
+package classify
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// shown is how many cells of a held-out row a model sees, as in
+// pq.DefaultFolding (Delimitrou 2015, §3.2).
+const shown = 2
+
+// heldOutFolds and heldOutRows bound cross-validation (chosen by us).
+const (
+	heldOutFolds = 5
+	heldOutRows  = 200
+)
+
+// filler completes one row: out receives a value for every column, and deviation
+// the standard deviation it is known to, or 1 where the model gives none.
+type filler interface {
+	complete(row, out, deviation []float64) error
+	informed(column int) bool
+}
+
+// residuals are held-out values minus predictions, per column, as they are and
+// over the deviation the model gave.
+type residuals struct{ raw, standard [][]float64 }
+
+// heldOut fits without one part of the rows at a time and lets the model predict
+// them from the columns every row brings and random others, two at least. Fewer
+// than two rows that anything could be held out of give no residuals and no
+// error. Every call with the same matrix and seed holds out the same.
+func heldOut(m Matrix, seed uint64, fit func(rows [][]float64) (filler, error)) (residuals, error) {
+	found := residuals{make([][]float64, len(m.Columns)), make([][]float64, len(m.Columns))}
+	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
+	rows := atLeastTwo(m.Rows)
+	rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+	rows = rows[:min(heldOutRows, len(rows))]
+	if len(rows) < 2 {
+		return found, nil
+	}
+	folds := min(heldOutFolds, len(rows))
+	for fold := range folds {
+		var train, test [][]float64
+		for i, row := range rows {
+			if i%folds == fold {
+				test = append(test, row)
+			} else {
+				train = append(train, row)
+			}
+		}
+		model, err := fit(train)
+		if err != nil {
+			return residuals{}, err
+		}
+		for _, row := range test {
+			if err := predictHeldOut(model, row, m.Always, rng, found); err != nil {
+				return residuals{}, err
+			}
+		}
+	}
+	return found, nil
+}
+
+func predictHeldOut(model filler, row []float64, always []int, rng *rand.Rand, found residuals) error {
+	partial := slices.Repeat([]float64{math.NaN()}, len(row))
+	for _, j := range toShow(row, always, rng) {
+		partial[j] = row[j]
+	}
+	out, deviation := make([]float64, len(row)), make([]float64, len(row))
+	if err := model.complete(partial, out, deviation); err != nil {
+		return err
+	}
+	for j, v := range row {
+		if !math.IsNaN(v) && math.IsNaN(partial[j]) && model.informed(j) && deviation[j] > 0 {
+			found.raw[j] = append(found.raw[j], v-out[j])
+			found.standard[j] = append(found.standard[j], (v-out[j])/deviation[j])
+		}
+	}
+	return nil
+}
+
+// toShow draws which known cells of a row the model sees; one is always kept
+// back.
+func toShow(row []float64, always []int, rng *rand.Rand) []int {
+	var first, rest []int
+	for j, v := range row {
+		switch {
+		case math.IsNaN(v):
+		case slices.Contains(always, j):
+			first = append(first, j)
+		default:
+			rest = append(rest, j)
+		}
+	}
+	rng.Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
+	all := append(first, rest...)
+	return all[:max(0, min(max(shown, len(first)), len(all)-1))]
+}
+
+// atLeastTwo are the rows with two known cells or more.
+func atLeastTwo(rows [][]float64) [][]float64 {
+	var out [][]float64
+	for _, row := range rows {
+		n := 0
+		for _, v := range row {
+			if !math.IsNaN(v) {
+				n++
+			}
+		}
+		if n >= 2 {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// meanSquare is over all residuals as they are; NaN where there are none.
+func (r residuals) meanSquare() float64 {
+	var sum, n float64
+	for _, column := range r.raw {
+		for _, r := range column {
+			sum, n = sum+r*r, n+1
+		}
+	}
+	return sum / n
+}
+
+// trainingRows checks the rows of a matrix and keeps those with a known cell.
+func trainingRows(m Matrix) ([][]float64, error) {
+	var rows [][]float64
+	for _, row := range m.Rows {
+		at, _, err := observed(row, len(m.Columns))
+		if err != nil {
+			return nil, err
+		}
+		if len(at) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, ErrNoTraining
+	}
+	return rows, nil
+}
+
+// bestOf holds out for every candidate and returns the one of the least mean
+// square, the first of equals, with its residuals. Where nothing can be held out
+// it is the first candidate.
+func bestOf[T any](m Matrix, seed uint64, candidates []T, fit func(rows [][]float64, c T) (filler, error)) (T, residuals, error) {
+	var best T
+	var kept residuals
+	least := math.Inf(1)
+	for i, c := range candidates {
+		found, err := heldOut(m, seed, func(rows [][]float64) (filler, error) { return fit(rows, c) })
+		if err != nil {
+			return best, kept, err
+		}
+		if e := found.meanSquare(); i == 0 || e < least {
+			best, kept = c, found
+			if !math.IsNaN(e) {
+				least = e
+			}
+		}
+	}
+	return best, kept, nil
+}
+
+// completeWith brackets what f predicts; width is in its deviations, per column.
+func completeWith(f filler, row, width []float64) ([]Cell, error) {
+	completed, half := make([]float64, len(row)), make([]float64, len(row))
+	if err := f.complete(row, completed, half); err != nil {
+		return nil, err
+	}
+	for j := range half {
+		half[j] *= width[j]
+	}
+	return cells(row, completed, half, f.informed), nil
+}

@@ -1,0 +1,33 @@
+package classify
+
+// PlannerName is the classifier whose models are Planners.
+const PlannerName = "gauss"
+
+// Planner is a Model that can say which cells are worth measuring. Delimitrou
+// 2015 draws them at random; this is ours.
+type Planner interface {
+	Model
+	// Plan returns up to count further columns, best first, when those in known
+	// are measured anyhow; only allowed ones.
+	Plan(known []int, count int, allowed func(column int) bool) ([]int, error)
+	// Leftover is the total variance that stays when known are measured.
+	Leftover(known []int) (float64, error)
+}
+
+var (
+	_ Planner = (*normal)(nil)
+	_ Planner = plannedLogs{}
+)
+
+// plannedLogs is a logModel over a Planner: what is worth measuring does not
+// depend on any value.
+type plannedLogs struct {
+	logModel
+	planner Planner
+}
+
+func (p plannedLogs) Plan(known []int, count int, allowed func(int) bool) ([]int, error) {
+	return p.planner.Plan(known, count, allowed)
+}
+
+func (p plannedLogs) Leftover(known []int) (float64, error) { return p.planner.Leftover(known) }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/dev"
+)
+
+func devLoopCommand() *command {
+	return &command{
+		name: "dev loop", arguments: "-- COMMAND...", synopsis: "Run a real program as an endless, measurable workload",
+		about: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
+			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
+			"-io its reads and writes, -requests what it answers as a server. A command that ends is started anew; one that fails ends the loop with its last words.",
+		minArgs: 1, maxArgs: math.MaxInt,
+		setup: func(f *flag.FlagSet) runner {
+			c := dev.LoopConfig{}
+			var lines bool
+			var io, protocol string
+			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
+			f.DurationVar(&c.Duration, "duration", 0, "How long; 0 is until interrupted.")
+			f.IntVar(&c.Parallel, "parallel", 1, "Runs at a time.")
+			f.StringVar(&c.Feed.File, "feed", "", "Feed this `file` to the command again and again; a unit is a megabyte.")
+			f.Int64Var(&c.Feed.HeadBytes, "head", 0, "feed: the first `bytes` of the file are fed only once.")
+			f.IntVar(&c.Feed.ChunkBytes, "chunk", 16<<10, "feed: `bytes` written at once, and held by the pipe.")
+			f.BoolVar(&c.Feed.Output, "output", false, "feed: count what the command prints, not what it takes.")
+			f.BoolVar(&lines, "lines", false, "A unit is a line the command prints.")
+			f.StringVar(&io, "io", "", "A unit is what the kernel counts of the command: calls, read-bytes or write-bytes (in megabytes).")
+			f.StringVar(&protocol, "requests", "", "The command is a server; a unit is a request it has answered: redis, memcached or http.")
+			f.StringVar(&c.Requests.Target, "target", "", "requests: where the server listens, host:port or a URL, on this machine.")
+			f.IntVar(&c.Requests.Connections, "connections", dev.DefaultConnections, "requests: clients, each with one request under way.")
+			f.IntVar(&c.Requests.Keys, "keys", dev.DefaultKeys, "requests: keys of redis or memcached, all set before the counting begins.")
+			f.IntVar(&c.Requests.ValueBytes, "value-bytes", dev.DefaultValueBytes, "requests: size of a value.")
+			f.Float64Var(&c.Requests.ReadFraction, "read-fraction", 0.9, "requests: share of requests that read, 0 to 1.")
+			f.Uint64Var(&c.Requests.Seed, "seed", 1, "requests: seed of keys and mix.")
+			return func(ctx context.Context, s *shell, args []string) error {
+				c.Command, c.Errors = args, s.err
+				c.IO, c.Requests.Protocol = dev.IOCounter(io), dev.Protocol(protocol)
+				var err error
+				if c.Mode, err = loopMode(c.Feed.File != "", lines, io != "", protocol != ""); err != nil {
+					return err
+				}
+				summary, err := dev.Loop(ctx, c)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(s.out, summary)
+				return err
+			}
+		},
+	}
+}
+
+// loopMode is the one mode that was asked for.
+func loopMode(feed, lines, io, requests bool) (dev.LoopMode, error) {
+	mode, chosen := dev.LoopRepeat, 0
+	for _, m := range []struct {
+		asked bool
+		mode  dev.LoopMode
+	}{{feed, dev.LoopFeed}, {lines, dev.LoopLines}, {io, dev.LoopIO}, {requests, dev.LoopRequests}} {
+		if m.asked {
+			mode = m.mode
+			chosen++
+		}
+	}
+	if chosen > 1 {
+		return "", usageError("at most one of -feed, -lines, -io and -requests")
+	}
+	return mode, nil
+}

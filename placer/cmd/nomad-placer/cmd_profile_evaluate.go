@@ -1,0 +1,308 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/classify/dataset"
+	"github.com/nomad-placer/nomad-placer/placer/classify/evaluate"
+	"github.com/nomad-placer/nomad-placer/profiler/training"
+)
+
+func profileEvaluateCommand() *command {
+	return &command{
+		name: "profile evaluate", arguments: "[FOLDER]", synopsis: "Say how well the unmeasured is filled in",
+		about: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
+			"FOLDER holds profiles as JSON files, whole or in part; without it the shipped training set is used, with -data public measurements. " +
+			"Beside the classifiers stand what papers published, what a predictor would score that knew every mean (floor), and, where workloads were " +
+			"measured on two days, what measuring all over again scores (repeat). Errors are percent of the speed, or points of a score.",
+		maxArgs: 1,
+		setup: func(f *flag.FlagSet) runner {
+			e := evaluation{options: evaluate.Defaults()}
+			e.out.add(f)
+			f.StringVar(&e.classifiers, "classifier", "", "Only these `names`, with commas between. Default: all.")
+			f.StringVar(&e.data, "data", "", "Public measurements: a `name`, a folder of that name, or all.")
+			f.StringVar(&e.root, "data-root", "../shared/data", "The `folder` that holds data sets by name.")
+			f.IntVar(&e.options.Entries, "entries", e.options.Entries, "How many cells of a workload are shown.")
+			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
+			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out: row is the workload, group every input of its program.")
+			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown: random, fixed (the usually best and random others) or planned (ours).")
+			return func(ctx context.Context, s *shell, args []string) error { return e.run(ctx, s, args) }
+		},
+	}
+}
+
+type evaluation struct {
+	out                                  outputFlags
+	classifiers, data, root, leave, draw string
+	seeds                                int
+	options                              evaluate.Options
+}
+
+// evaluated is the JSON output.
+type evaluated struct {
+	Reports   []evaluate.Report    `json:"reports"`
+	Failed    []string             `json:"failed,omitempty"` // sets that could not be evaluated
+	Published []evaluate.Published `json:"published"`
+}
+
+func (e *evaluation) run(ctx context.Context, s *shell, args []string) error {
+	classifiers, err := e.check(args)
+	if err != nil {
+		return err
+	}
+	if filepath.Base(e.data) == dataset.MovieLens {
+		return e.ratings(ctx, s)
+	}
+	sets, err := e.sets(args)
+	if err != nil {
+		return err
+	}
+	result := evaluated{Published: evaluate.PublishedFigures()}
+	for _, set := range sets {
+		e.options.Progress = progressOf(s, set.Name)
+		report, err := evaluate.Run(ctx, set, classifiers, e.options)
+		switch {
+		case errors.Is(err, evaluate.ErrTooSmall):
+			result.Failed = append(result.Failed, err.Error())
+		case err != nil:
+			return err
+		default:
+			result.Reports = append(result.Reports, report)
+		}
+	}
+	if e.out.json {
+		return printJSON(s.out, result)
+	}
+	return printEvaluated(s, &e.out, result)
+}
+
+// check turns flags into options.
+func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {
+	e.options.Leave, e.options.Draw = evaluate.Leave(e.leave), evaluate.Draw(e.draw)
+	switch {
+	case e.seeds < 1 || e.options.Entries < 1:
+		return nil, usageError("-seeds and -entries must be at least 1")
+	case e.options.Leave != evaluate.LeaveRow && e.options.Leave != evaluate.LeaveGroup:
+		return nil, usageError("-leave is row or group, not %q", e.leave)
+	case e.options.Draw != evaluate.DrawRandom && e.options.Draw != evaluate.DrawFixed && e.options.Draw != evaluate.DrawPlanned:
+		return nil, usageError("-draw is random, fixed or planned, not %q", e.draw)
+	case e.data != "" && len(args) > 0:
+		return nil, usageError("either -data or a folder of profiles")
+	}
+	e.options.Seeds = nil
+	for i := range e.seeds {
+		e.options.Seeds = append(e.options.Seeds, uint64(i+1))
+	}
+	if e.classifiers == "" {
+		return classify.Classifiers(), nil
+	}
+	var out []classify.Descriptor
+	for name := range strings.SplitSeq(e.classifiers, ",") {
+		d, err := classify.Lookup(strings.TrimSpace(name))
+		if err != nil {
+			return nil, usageError("%s", err)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func (e *evaluation) sets(args []string) ([]dataset.Set, error) {
+	if e.data != "" {
+		return publicSets(e.data, e.root)
+	}
+	profiles, err := training.Load()
+	if len(args) > 0 {
+		profiles, err = dataset.ReadProfiles(os.DirFS(args[0]))
+	}
+	if err != nil {
+		return nil, err
+	}
+	sets := dataset.FromProfiles(profiles)
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("%d profiles: too few to leave one out; two must be known in three cells of one kind", len(profiles))
+	}
+	return sets, nil
+}
+
+// publicSets reads one data set, by name below root or by path, or all.
+func publicSets(name, root string) ([]dataset.Set, error) {
+	if name == "all" {
+		var sets []dataset.Set
+		for _, r := range dataset.Readers() {
+			own, err := readSets(r, filepath.Join(root, r.Name))
+			if err != nil {
+				return nil, err
+			}
+			sets = append(sets, own...)
+		}
+		return sets, nil
+	}
+	r, err := dataset.Lookup(filepath.Base(name))
+	if err != nil {
+		return nil, usageError("%s", err)
+	}
+	return readSets(r, pathOf(name, root))
+}
+
+// pathOf looks a bare name up below root.
+func pathOf(name, root string) string {
+	if filepath.Base(name) == name {
+		return filepath.Join(root, name)
+	}
+	return name
+}
+
+// ratings checks the factorisation itself on film ratings.
+func (e *evaluation) ratings(ctx context.Context, s *shell) error {
+	rows, columns, all, err := dataset.ReadMovieLens(os.DirFS(pathOf(e.data, e.root)))
+	if err != nil {
+		return err
+	}
+	r, err := evaluate.Ratings(ctx, rows, columns, all, dataset.LeastStars, dataset.MostStars, e.options.Seeds, progressOf(s, e.data))
+	if err != nil {
+		return err
+	}
+	if e.out.json {
+		return printJSON(s.out, r)
+	}
+	p := e.out.page(s)
+	p.line(text(fmt.Sprintf("%d ratings of %d users and %d films, a fifth held out, %d seeds", r.Ratings, r.Rows, r.Columns, r.Seeds)))
+	figures := map[string]evaluate.Figure{"mean": r.Mean, "offsets": r.Offsets, "factors": r.Factors}
+	table := [][]cell{}
+	for _, name := range []string{"mean", "offsets", "factors"} {
+		f := figures[name]
+		value := strconv.FormatFloat(f.Mean, 'f', 4, 64)
+		if f.Low != nil {
+			value += " ±" + strconv.FormatFloat(f.Mean-*f.Low, 'f', 4, 64)
+		}
+		table = append(table, []cell{{text: name, hue: bold}, number(value)})
+	}
+	table = append(table, []cell{{text: "published", hue: faint}, number(strconv.FormatFloat(r.Published.Figures[evaluate.RMSE], 'f', 2, 64)), text(r.Published.Source)})
+	p.table([]string{"Predictor", "RMSE"}, table)
+	return p.print(s.out)
+}
+
+func readSets(r dataset.Reader, folder string) ([]dataset.Set, error) {
+	sets, err := r.Read(os.DirFS(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not here (%s publishes it): %w", r.Name, r.Source, err)
+	}
+	return sets, err
+}
+
+// progressOf shows a bar with the remaining time on a terminal, on standard
+// error.
+func progressOf(s *shell, name string) func(done, total int) {
+	if !s.terminal {
+		return nil
+	}
+	var bar *progressbar.ProgressBar
+	return func(done, total int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
+	}
+}
+
+func printEvaluated(s *shell, out *outputFlags, result evaluated) error {
+	p := out.page(s)
+	for _, r := range result.Reports {
+		p.section(fmt.Sprintf("%s (%s)", r.Set, r.Kind))
+		p.line(text(fmt.Sprintf("%d workloads, %d columns, %d shown (%s), %s left out, %d seeds", r.Rows, r.Columns, r.Entries, r.Draw, r.Leave, r.Seeds)))
+		for _, skipped := range r.Skipped {
+			p.item(plain, "not used: "+skipped.String())
+		}
+		papers := published(result.Published, r.Kind)
+		for _, share := range []bool{true, false} {
+			p.line()
+			p.table(evaluationTable(r, papers, share))
+		}
+		for i, paper := range papers {
+			p.line(text(mark(i)), text(paper.Source))
+		}
+	}
+	for _, failed := range result.Failed {
+		p.item(warn, failed)
+	}
+	if len(result.Reports) > 0 {
+		p.section("Columns")
+		for _, m := range evaluate.Metrics() {
+			p.fact(m.Name, m.Summary)
+		}
+		p.line(text("± is half the 95 % interval over seeds, which draw what is shown."))
+	}
+	return p.print(s.out)
+}
+
+// published are the tables about one kind of columns.
+func published(all []evaluate.Published, kind dataset.Kind) []evaluate.Published {
+	return slices.DeleteFunc(slices.Clone(all), func(p evaluate.Published) bool { return p.Kind != kind })
+}
+
+// mark is how a published table is called in the one of ours.
+func mark(i int) string { return fmt.Sprintf("paper %d", i+1) }
+
+// evaluationTable has a row per classifier and bound, and a column per metric
+// that is a share or is not.
+func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool) ([]string, [][]cell) {
+	header := []string{"Errors"}
+	if share {
+		header = []string{"Shares, %"}
+	}
+	var metrics []string
+	for _, m := range evaluate.Metrics() {
+		if _, ok := r.Lines[0].Figures[m.Name]; ok && m.Percent == share {
+			metrics, header = append(metrics, m.Name), append(header, m.Name)
+		}
+	}
+	row := func(name string, h hue, figures map[string]evaluate.Figure) []cell {
+		out := []cell{{text: name, hue: h}}
+		for _, metric := range metrics {
+			out = append(out, number(figureText(figures, metric)))
+		}
+		return out
+	}
+	var rows [][]cell
+	for _, line := range r.Lines {
+		rows = append(rows, row(line.Classifier, bold, line.Figures))
+	}
+	for _, extra := range []*evaluate.Line{r.Repeat, r.Floor} {
+		if extra != nil {
+			rows = append(rows, row(extra.Classifier, faint, extra.Figures))
+		}
+	}
+	for i, paper := range papers {
+		figures := map[string]evaluate.Figure{}
+		for name, v := range paper.Figures {
+			figures[name] = evaluate.Figure{Mean: v}
+		}
+		rows = append(rows, row(mark(i), faint, figures))
+	}
+	return header, rows
+}
+
+func figureText(figures map[string]evaluate.Figure, name string) string {
+	f, ok := figures[name]
+	if !ok {
+		return "–"
+	}
+	value := strconv.FormatFloat(f.Mean, 'f', 1, 64)
+	if f.Low != nil {
+		value += " ±" + strconv.FormatFloat(f.Mean-*f.Low, 'f', 1, 64)
+	}
+	return value
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// profileFolder holds rows whose three scores are proportional.
+func profileFolder(t *testing.T, rows int) string {
+	t.Helper()
+	folder := t.TempDir()
+	for i := range rows {
+		scores := interference.Scores{}
+		for k, s := range []interference.Source{interference.LLCCapacity, interference.MemoryBandwidth, interference.TLB} {
+			scores[s] = interference.Estimate{Score: interference.Percent(float64((i + 1) * (k + 2))), Origin: interference.Measured}
+		}
+		data, err := json.Marshal(profile.Profile{
+			Format: profile.Format, Key: fmt.Sprint("k", i), Workload: fmt.Sprint("w", i), Taken: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+			Machine:     profile.Machine{Configuration: "big", CPUModel: "cpu", KernelRelease: "6.1"},
+			SlowdownMax: 5, Complete: true, Sensitivity: interference.Sensitivity{Tolerated: scores},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i, ".json")), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func evaluateCommand(args ...string) (code int, out, failure string) {
+	var stdout, stderr bytes.Buffer
+	s := &shell{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: time.Now, after: time.After}
+	code = run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
+	return code, stdout.String(), stderr.String()
+}
+
+func TestProfileEvaluate(t *testing.T) {
+	t.Parallel()
+	folder := profileFolder(t, 12)
+	code, out, failure := evaluateCommand("-classifier", "mean,knn", "-seeds", "2", folder)
+	for _, want := range []string{"tolerated scores (interference)", "12 workloads, 3 columns, 2 shown (random), row left out, 2 seeds", "\n  knn ", "\n  mean ", "paper 1  Delimitrou 2015, table 3.2"} {
+		if code != exitDone || !strings.Contains(out, want) {
+			t.Errorf("exit %d, %q missing in\n%s%s", code, want, out, failure)
+		}
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if len([]rune(line)) > pageWidth {
+			t.Errorf("wider than a page: %q", line)
+		}
+	}
+	code, out, _ = evaluateCommand("-json", "-classifier", "mean", folder)
+	var got evaluated
+	if err := json.Unmarshal([]byte(out), &got); code != exitDone || err != nil || len(got.Reports) != 1 || got.Reports[0].Lines[0].Classifier != "mean" {
+		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+}
+
+func TestProfileEvaluateRefusals(t *testing.T) {
+	t.Parallel()
+	bad := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bad, "x.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"-classifier", "mean,magic"}, exitUsage, `unknown classifier "magic"; known: cf,`},
+		{[]string{"-data", "magic"}, exitUsage, `unknown data set "magic"; known: `},
+		{[]string{"-data", "all", "folder"}, exitUsage, "either -data or a folder"},
+		{[]string{"-draw", "magic"}, exitUsage, "-draw is random, fixed or planned"},
+		{[]string{"-leave", "magic"}, exitUsage, "-leave is row or group"},
+		{[]string{"-seeds", "0"}, exitUsage, "at least 1"},
+		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, exitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},
+		{[]string{bad}, exitFailed, "x.json"},
+		{[]string{profileFolder(t, 1)}, exitFailed, "1 profiles: too few"},
+	} {
+		code, _, failure := evaluateCommand(c.args...)
+		if code != c.code || !strings.Contains(failure, c.want) {
+			t.Errorf("%v: exit %d, %q, want %d, %q", c.args, code, failure, c.code, c.want)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package dev_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/dev"
+)
+
+// loopFor is long enough for any command of these tests to do some work.
+const loopFor = 400 * time.Millisecond
+
+func shell(script string) []string { return []string{"/bin/sh", "-c", script} }
+
+func TestLoopCounts(t *testing.T) {
+	t.Parallel()
+	input := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(input, []byte(strings.Repeat("0123456789abcde\n", 4096)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]dev.LoopConfig{
+		"repeat":          {Mode: dev.LoopRepeat, Command: shell("exit 0")},
+		"repeat at once":  {Mode: dev.LoopRepeat, Command: shell("exit 0"), Parallel: 2},
+		"feed":            {Mode: dev.LoopFeed, Command: shell("exec cat > /dev/null"), Feed: dev.FeedConfig{File: input}},
+		"feed to gzip":    {Mode: dev.LoopFeed, Command: []string{"gzip", "-c"}, Feed: dev.FeedConfig{File: input, ChunkBytes: 4096}},
+		"feed, output":    {Mode: dev.LoopFeed, Command: []string{"cat"}, Feed: dev.FeedConfig{File: input, Output: true}},
+		"feed, restarted": {Mode: dev.LoopFeed, Command: shell("head -c 5000 > /dev/null"), Feed: dev.FeedConfig{File: input, ChunkBytes: 4096}},
+		"lines":           {Mode: dev.LoopLines, Command: shell("while :; do echo; sleep 0.002; done")},
+		"lines of awk":    {Mode: dev.LoopLines, Command: []string{"awk", `BEGIN { for (;;) { print ++n; fflush() } }`}},
+		"io":              {Mode: dev.LoopIO, Command: shell("exec dd if=/dev/zero of=/dev/null bs=512 2>/dev/null")},
+		"io of a child":   {Mode: dev.LoopIO, IO: dev.IOWriteBytes, Command: shell("dd if=/dev/zero of=/dev/null bs=4096 2>/dev/null; true")},
+	}
+	for name, config := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config.Duration = loopFor
+			got, err := dev.Loop(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Units <= 0 || got.Ticks == 0 {
+				t.Errorf("no work: %v", got)
+			}
+		})
+	}
+}
+
+// A file is fed without its head from the second time on, and in order.
+func TestLoopFeedsHeadOnce(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	input, output := filepath.Join(folder, "input"), filepath.Join(folder, "output")
+	if err := os.WriteFile(input, []byte("head:body;"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dev.Loop(t.Context(), dev.LoopConfig{
+		Mode: dev.LoopFeed, Duration: loopFor, Feed: dev.FeedConfig{File: input, HeadBytes: 5, ChunkBytes: 3},
+		// The first run keeps what it got; those after it only take the input.
+		Command: shell(`if [ -e "` + output + `" ]; then exec cat > /dev/null; fi; head -c 20 > "` + output + `"`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(output)
+	if err != nil || string(got) != "head:body;body;body;" {
+		t.Errorf("the command got %q, %v", got, err)
+	}
+}
+
+func TestLoopTellsWhyACommandFailed(t *testing.T) {
+	t.Parallel()
+	input := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(input, make([]byte, 100), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	failing := shell("echo it broke >&2; exit 3")
+	tests := map[string]struct {
+		config dev.LoopConfig
+		want   string
+	}{
+		"repeat":    {dev.LoopConfig{Mode: dev.LoopRepeat, Command: failing}, "it broke"},
+		"feed":      {dev.LoopConfig{Mode: dev.LoopFeed, Command: failing, Feed: dev.FeedConfig{File: input}}, "it broke"},
+		"lines":     {dev.LoopConfig{Mode: dev.LoopLines, Command: failing}, "it broke"},
+		"io":        {dev.LoopConfig{Mode: dev.LoopIO, Command: failing}, "it broke"},
+		"idle":      {dev.LoopConfig{Mode: dev.LoopLines, Command: shell("exit 0")}, "without any work"},
+		"missing":   {dev.LoopConfig{Mode: dev.LoopRepeat, Command: []string{"/nonexistent/program"}}, "/nonexistent/program"},
+		"server":    {dev.LoopConfig{Mode: dev.LoopRequests, Command: failing, Requests: dev.RequestsConfig{Protocol: dev.Redis, Target: "127.0.0.1:1"}}, "it broke"},
+		"remote":    {dev.LoopConfig{Mode: dev.LoopRequests, Command: failing, Requests: dev.RequestsConfig{Protocol: dev.Redis, Target: "192.0.2.1:1"}}, "loopback"},
+		"no mode":   {dev.LoopConfig{Command: failing}, "unknown mode"},
+		"no file":   {dev.LoopConfig{Mode: dev.LoopFeed, Command: failing, Feed: dev.FeedConfig{File: "/nonexistent/file"}}, "/nonexistent/file"},
+		"long head": {dev.LoopConfig{Mode: dev.LoopFeed, Command: failing, Feed: dev.FeedConfig{File: input, HeadBytes: 100}}, "leaves nothing"},
+		"counter":   {dev.LoopConfig{Mode: dev.LoopIO, IO: "wishes", Command: failing}, "unknown counter"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := dev.Loop(t.Context(), tt.config)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q in it", err, tt.want)
+			}
+		})
+	}
+	if _, err := dev.Loop(t.Context(), dev.LoopConfig{Mode: dev.LoopRepeat, Command: failing}); !errors.Is(err, dev.ErrCommand) {
+		t.Errorf("%v is not ErrCommand", err)
+	}
+}
+
+// The metrics of a loop are Prometheus text with a time of their own.
+func TestLoopMetrics(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := dev.Loop(ctx, dev.LoopConfig{Mode: dev.LoopRepeat, Command: shell("exit 0"), Listen: address})
+		ended <- err
+	}()
+	text := ""
+	for !strings.Contains(text, "loop_units_total 1") && t.Context().Err() == nil {
+		text = get("http://" + address + "/metrics")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(text) {
+		var units float64
+		var millis int64
+		if n, _ := fmt.Sscanf(line, "loop_units_total %f %d", &units, &millis); n == 2 && millis > 1e12 {
+			return
+		}
+	}
+	t.Errorf("no sample with a time in:\n%s", text)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// get returns a page; empty where there is none yet.
+func get(url string) string {
+	response, err := http.Get(url)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,219 @@
+package gauss
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// conditional is what the known columns of a row say of the missing ones.
+type conditional struct {
+	at, missing []int
+	weights     *mat.Dense // missing×known: Σ_mo·Σ_oo⁻¹; nil where either is empty
+	left        *mat.Dense // missing×missing conditional covariance; nil where none is missing
+}
+
+// condition prepares the conditional distribution of missing given at.
+func (m *Model) condition(at, missing []int) (*conditional, error) {
+	c := &conditional{at: at, missing: missing}
+	if len(missing) == 0 {
+		return c, nil
+	}
+	c.left = m.block(missing, missing)
+	if len(at) == 0 {
+		return c, nil
+	}
+	known := mat.NewSymDense(len(at), nil)
+	for a, i := range at {
+		for b := a; b < len(at); b++ {
+			known.SetSym(a, b, m.cov.At(i, at[b]))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(known) {
+		return nil, ErrSingular
+	}
+	cross := m.block(at, missing)
+	solved := mat.NewDense(len(at), len(missing), nil)
+	if err := factor.SolveTo(solved, cross); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSingular, err)
+	}
+	c.weights = mat.DenseCopyOf(solved.T())
+	var explained mat.Dense
+	explained.Mul(c.weights, cross)
+	c.left.Sub(c.left, &explained)
+	return c, nil
+}
+
+func (m *Model) block(rows, columns []int) *mat.Dense {
+	out := mat.NewDense(len(rows), len(columns), nil)
+	for a, i := range rows {
+		for b, j := range columns {
+			out.Set(a, b, m.cov.At(i, j))
+		}
+	}
+	return out
+}
+
+// fill writes the conditional mean into the missing cells of out.
+func (c *conditional) fill(mean, row, out []float64) {
+	for a, i := range c.missing {
+		v := mean[i]
+		if c.weights != nil {
+			for b, j := range c.at {
+				v += c.weights.At(a, b) * (row[j] - mean[j])
+			}
+		}
+		out[i] = v
+	}
+}
+
+// addCovariance adds rows times the conditional covariance.
+func (c *conditional) addCovariance(cov *mat.SymDense, rows float64) {
+	for a, i := range c.missing {
+		for b := a; b < len(c.missing); b++ {
+			j := c.missing[b]
+			cov.SetSym(i, j, cov.At(i, j)+rows*c.left.At(a, b))
+		}
+	}
+}
+
+// Complete writes the conditional mean and the conditional standard deviation
+// of every cell of a row; NaN marks the missing ones. A known cell keeps its
+// value, with deviation 0. A known cell of a column that is not Informed is
+// passed over. Cost: O(known³ + known·columns).
+//
+// It returns ErrShape, ErrNotFinite or ErrSingular; mean and deviation are then
+// undefined.
+func (m *Model) Complete(row, mean, deviation []float64) error {
+	if err := m.check(row, mean, deviation); err != nil {
+		return err
+	}
+	at := m.known(row)
+	solved, err := m.project(at)
+	if err != nil {
+		return err
+	}
+	for j, v := range row {
+		if !math.IsNaN(v) {
+			mean[j], deviation[j] = v, 0
+			continue
+		}
+		mean[j] = m.mean[j]
+		variance := m.cov.At(j, j)
+		for a, i := range at {
+			w := solved.At(a, j)
+			mean[j] += w * (row[i] - m.mean[i])
+			variance -= w * m.cov.At(i, j)
+		}
+		deviation[j] = math.Sqrt(max(0, variance))
+	}
+	return nil
+}
+
+func (m *Model) check(row, mean, deviation []float64) error {
+	if len(row) != m.columns || len(mean) != m.columns || len(deviation) != m.columns {
+		return fmt.Errorf("%w: %d, %d and %d cells for %d columns", ErrShape, len(row), len(mean), len(deviation), m.columns)
+	}
+	for j, v := range row {
+		if math.IsInf(v, 0) {
+			return fmt.Errorf("%w: column %d", ErrNotFinite, j)
+		}
+	}
+	return nil
+}
+
+// known lists the cells that say something of others.
+func (m *Model) known(row []float64) []int {
+	var at []int
+	for j, v := range row {
+		if !math.IsNaN(v) && m.informed[j] {
+			at = append(at, j)
+		}
+	}
+	return at
+}
+
+// project returns Σ_oo⁻¹·Σ_o·, known×columns.
+func (m *Model) project(at []int) (*mat.Dense, error) {
+	if len(at) == 0 {
+		return nil, nil
+	}
+	known := mat.NewSymDense(len(at), nil)
+	cross := mat.NewDense(len(at), m.columns, nil)
+	for a, i := range at {
+		for b := a; b < len(at); b++ {
+			known.SetSym(a, b, m.cov.At(i, at[b]))
+		}
+		for j := range m.columns {
+			cross.Set(a, j, m.cov.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(known) {
+		return nil, ErrSingular
+	}
+	solved := mat.NewDense(len(at), m.columns, nil)
+	if err := factor.SolveTo(solved, cross); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSingular, err)
+	}
+	return solved, nil
+}
+
+// Plan returns up to n further columns that are worth knowing most, best first,
+// when those in known are known anyhow: each is the one that leaves the least
+// total variance of all columns (greedy A-optimality; Krause 2008, §2). It does
+// not depend on any value. Columns not allowed are never chosen.
+func (m *Model) Plan(known []int, n int, allowed func(column int) bool) ([]int, error) {
+	chosen := append([]int(nil), known...)
+	var out []int
+	for range n {
+		best, least := -1, math.Inf(1)
+		for j := range m.columns {
+			if !m.informed[j] || !allowed(j) || contains(chosen, j) {
+				continue
+			}
+			left, err := m.Leftover(append(chosen[:len(chosen):len(chosen)], j))
+			if err != nil {
+				return nil, err
+			}
+			if left < least {
+				best, least = j, left
+			}
+		}
+		if best < 0 {
+			break
+		}
+		chosen, out = append(chosen, best), append(out, best)
+	}
+	return out, nil
+}
+
+// Leftover is the sum of conditional variances given the columns at.
+func (m *Model) Leftover(at []int) (float64, error) {
+	solved, err := m.project(at)
+	if err != nil {
+		return 0, err
+	}
+	total := 0.0
+	for j := range m.columns {
+		if !m.informed[j] {
+			continue
+		}
+		total += m.cov.At(j, j)
+		for a, i := range at {
+			total -= solved.At(a, j) * m.cov.At(i, j)
+		}
+	}
+	return total, nil
+}
+
+func contains(list []int, v int) bool {
+	for _, w := range list {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,159 @@
+package gauss
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Local completes rows from the training rows that resemble them: the
+// conditional distribution is that of a Model whose rows are weighted by how
+// near their known cells are, with the Model itself as prior (locally weighted
+// regression; Atkeson 1997, §2–4). Where rows fall into families with different
+// shapes, one covariance for all describes none of them. It is safe for
+// concurrent use.
+type Local struct {
+	*Model
+	away      []float64 // row-major: the filled rows less the model's mean
+	deviation []float64 // per column, of the rows
+	bandwidth float64
+	priorRows float64
+}
+
+// NewLocal fills the rows by the model they were fitted to. bandwidth is the
+// distance, in standard deviations, at which a row weighs 0.61; priorRows is how
+// many rows the model counts as. ErrShape where either is not above zero.
+func NewLocal(m *Model, rows [][]float64, bandwidth, priorRows float64) (*Local, error) {
+	if !(bandwidth > 0) || !(priorRows > 0) {
+		return nil, fmt.Errorf("%w: bandwidth %v and prior rows %v must be above 0", ErrShape, bandwidth, priorRows)
+	}
+	l := &Local{Model: m, bandwidth: bandwidth, priorRows: priorRows, deviation: make([]float64, m.columns)}
+	l.away = make([]float64, len(rows)*m.columns)
+	ignored := make([]float64, m.columns)
+	for i, row := range rows {
+		line := l.line(i)
+		if err := m.Complete(row, line, ignored); err != nil {
+			return nil, err
+		}
+		for j := range line {
+			line[j] -= m.mean[j]
+			l.deviation[j] += line[j] * line[j] / float64(len(rows))
+		}
+	}
+	for j, v := range l.deviation {
+		l.deviation[j] = math.Sqrt(v)
+	}
+	return l, nil
+}
+
+func (l *Local) line(i int) []float64 { return l.away[i*l.columns : (i+1)*l.columns] }
+
+// Complete is Model.Complete with weighted rows. Cost: O(rows·known·columns).
+func (l *Local) Complete(row, mean, deviation []float64) error {
+	if err := l.check(row, mean, deviation); err != nil {
+		return err
+	}
+	at := l.known(row)
+	local, cross, variance := l.moments(row, at)
+	known := mat.NewSymDense(max(1, len(at)), nil)
+	for a := range at {
+		for b := a; b < len(at); b++ {
+			known.SetSym(a, b, cross.At(a, at[b]))
+		}
+	}
+	var solved mat.Dense
+	if len(at) > 0 {
+		var factor mat.Cholesky
+		if !factor.Factorize(known) {
+			return ErrSingular
+		}
+		if err := factor.SolveTo(&solved, cross); err != nil {
+			return fmt.Errorf("%w: %w", ErrSingular, err)
+		}
+	}
+	for j, v := range row {
+		if !math.IsNaN(v) {
+			mean[j], deviation[j] = v, 0
+			continue
+		}
+		mean[j] = local[j]
+		left := variance[j]
+		for a, i := range at {
+			mean[j] += solved.At(a, j) * (row[i] - local[i])
+			left -= solved.At(a, j) * cross.At(a, j)
+		}
+		deviation[j] = math.Sqrt(max(0, left))
+	}
+	return nil
+}
+
+// leastExponent leaves out rows that weigh less than 10⁻⁹: a million of them are
+// a thousandth of one (chosen by us).
+const leastExponent = 20.7
+
+// weight of training row i is exp(−d²/2h²) with d the root mean square distance
+// over the known columns that vary, in their standard deviations; shown is those
+// cells less the mean.
+func (l *Local) weight(i int, at []int, shown []float64) float64 {
+	line := l.line(i)
+	var sum, n float64
+	for a, j := range at {
+		if s := l.deviation[j]; s > 0 {
+			d := (shown[a] - line[j]) / s
+			sum, n = sum+d*d, n+1
+		}
+	}
+	if n > 0 {
+		sum /= n
+	}
+	if exponent := sum / (2 * l.bandwidth * l.bandwidth); exponent < leastExponent {
+		return math.Exp(-exponent)
+	}
+	return 0
+}
+
+// moments returns the weighted mean, the covariances of the known columns with
+// all (known×columns), and the variances, the model counted as priorRows rows.
+// Everything is summed as deviations from the model's mean in one pass.
+func (l *Local) moments(row []float64, at []int) (mean []float64, cross *mat.Dense, variance []float64) {
+	total, n := l.priorRows, l.columns
+	mean, variance = make([]float64, n), make([]float64, n)
+	crossed := make([]float64, max(1, len(at))*n)
+	shown := make([]float64, len(at))
+	for a, j := range at {
+		shown[a] = row[j] - l.mean[j]
+	}
+	for i := range len(l.away) / n {
+		w := l.weight(i, at, shown)
+		if w == 0 {
+			continue
+		}
+		total += w
+		line := l.line(i)
+		for j, d := range line {
+			mean[j] += w * d
+			variance[j] += w * d * d
+		}
+		for a, k := range at {
+			along, sums := w*line[k], crossed[a*n:(a+1)*n]
+			for j, d := range line {
+				sums[j] += along * d
+			}
+		}
+	}
+	for j := range mean {
+		mean[j] /= total
+		variance[j] = (variance[j]+l.priorRows*l.cov.At(j, j))/total - mean[j]*mean[j]
+	}
+	cross = mat.NewDense(max(1, len(at)), n, crossed)
+	for a, i := range at {
+		for j := range n {
+			cross.Set(a, j, (cross.At(a, j)+l.priorRows*l.cov.At(i, j))/total-mean[i]*mean[j])
+		}
+	}
+	for j, v := range l.mean {
+		mean[j] += v
+	}
+	return mean, cross, variance
+}

@@ -58,7 +58,8 @@ func (g Group) create(limits Limits) error {
 		}
 	}
 	for _, dir := range g.tree.dirs(g.path) {
-		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		// On v1 Nomad's own group is not in every hierarchy before its first task.
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("cgroup: %w", err)
 		}
 	}

@@ -109,6 +109,7 @@ func newTask(t *testing.T, h *testutils.DriverHarness, config string) *drivers.T
 	if err := task.EncodeDriverConfig(value); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("TMPDIR", t.TempDir()) // the harness does not remove all of its folders
 	t.Cleanup(h.MkAllocDir(task, true))
 	return task
 }

@@ -34,8 +34,8 @@ const cellNoise = 0.01
 
 // emSteps bounds the fit and emTolerance ends it, in standard deviations.
 const (
-	emSteps     = 50
-	emTolerance = 1e-3
+	emSteps     = 20
+	emTolerance = 1e-2
 )
 
 type gaussian struct{}

@@ -13,7 +13,7 @@ var aslibFiles = []string{"asp-potassco.csv.gz", "csp-2010.csv.gz", "sat12-indu.
 
 // aslibRows is how many instances of a scenario are taken, the first ones: more
 // make the evaluation long and tell nothing new (chosen by us).
-const aslibRows = 200
+const aslibRows = 100
 
 // readASlib makes one matrix per scenario: a row is an instance, a column a
 // solver. A run that hit the time limit is censored: its speed is not known, and
@@ -27,7 +27,7 @@ func readASlib(folder fs.FS) ([]Set, error) {
 			t.set.Name = "aslib " + f.text("scenario")
 			instance := f.text("instance")
 			if _, seen := t.rows[instance]; !seen && len(t.set.Rows) >= aslibRows {
-				skipped.add("instance beyond the first 200", f.where())
+				skipped.add("instance beyond the first 100", f.where())
 				return nil
 			}
 			if f.text("status") != "ok" {

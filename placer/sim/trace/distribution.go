@@ -1,0 +1,155 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Distribution gives positive numbers: seconds, cores, bytes or tasks.
+type Distribution interface {
+	// Draw gives one number.
+	Draw(random *rand.Rand) float64
+	// Check tells what is wrong with the parameters.
+	Check() error
+}
+
+// ErrDistribution: a distribution has parameters it cannot be drawn with.
+var ErrDistribution = errors.New("bad distribution")
+
+// Fixed is always the same number.
+type Fixed float64
+
+// Draw gives it.
+func (f Fixed) Draw(*rand.Rand) float64 { return float64(f) }
+
+// Check wants a number, 0 or above.
+func (f Fixed) Check() error {
+	if !(f >= 0) || math.IsInf(float64(f), 0) {
+		return fmt.Errorf("%w: fixed %v", ErrDistribution, float64(f))
+	}
+	return nil
+}
+
+// Uniform is evenly distributed in [Low, High).
+type Uniform struct{ Low, High float64 }
+
+// Draw gives a number of the range.
+func (u Uniform) Draw(random *rand.Rand) float64 { return u.Low + random.Float64()*(u.High-u.Low) }
+
+// Check wants an ascending range, 0 or above.
+func (u Uniform) Check() error {
+	if !(u.Low >= 0 && u.High >= u.Low) || math.IsInf(u.High, 0) {
+		return fmt.Errorf("%w: uniform from %v to %v", ErrDistribution, u.Low, u.High)
+	}
+	return nil
+}
+
+// LogUniform has an evenly distributed logarithm: as many between 1 and 10
+// minutes as between 10 and 100. It is what "minutes to hours" is read as.
+type LogUniform struct{ Low, High float64 }
+
+// Draw gives a number of the range.
+func (l LogUniform) Draw(random *rand.Rand) float64 {
+	return l.Low * math.Pow(l.High/l.Low, random.Float64())
+}
+
+// Check wants an ascending range above 0.
+func (l LogUniform) Check() error {
+	if !(l.Low > 0 && l.High >= l.Low) || math.IsInf(l.High, 0) {
+		return fmt.Errorf("%w: log-uniform from %v to %v", ErrDistribution, l.Low, l.High)
+	}
+	return nil
+}
+
+// LogNormal has a normally distributed logarithm, of standard deviation Sigma.
+// Numbers above Most, if that is set, are drawn again.
+type LogNormal struct{ Median, Sigma, Most float64 }
+
+// Draw gives a number.
+func (l LogNormal) Draw(random *rand.Rand) float64 {
+	for {
+		if v := l.Median * math.Exp(l.Sigma*random.NormFloat64()); l.Most == 0 || v <= l.Most {
+			return v
+		}
+	}
+}
+
+// Check wants a median above 0 that is not above Most, so that at least every
+// second number is taken.
+func (l LogNormal) Check() error {
+	if !(l.Median > 0 && l.Sigma >= 0) || math.IsInf(l.Median*l.Sigma, 0) || (l.Most != 0 && !(l.Most >= l.Median)) {
+		return fmt.Errorf("%w: lognormal of median %v, sigma %v, at most %v", ErrDistribution, l.Median, l.Sigma, l.Most)
+	}
+	return nil
+}
+
+// Exponential has no memory.
+type Exponential struct{ Mean float64 }
+
+// Draw gives a number.
+func (e Exponential) Draw(random *rand.Rand) float64 { return e.Mean * random.ExpFloat64() }
+
+// Check wants a mean above 0.
+func (e Exponential) Check() error {
+	if !(e.Mean > 0) || math.IsInf(e.Mean, 0) {
+		return fmt.Errorf("%w: exponential of mean %v", ErrDistribution, e.Mean)
+	}
+	return nil
+}
+
+// Weighted is one value of a Choice.
+type Weighted struct{ Value, Weight float64 }
+
+// Choice is one of some values, by weight.
+type Choice []Weighted
+
+// Draw gives one of the values.
+func (c Choice) Draw(random *rand.Rand) float64 {
+	var sum float64
+	for _, w := range c {
+		sum += w.Weight
+	}
+	at := random.Float64() * sum
+	for _, w := range c {
+		if at -= w.Weight; at < 0 {
+			return w.Value
+		}
+	}
+	return c[len(c)-1].Value
+}
+
+// Check wants values of 0 or above with weights that sum to more than 0.
+func (c Choice) Check() error {
+	var sum float64
+	for _, w := range c {
+		if !(w.Weight >= 0 && w.Value >= 0) || math.IsInf(w.Weight+w.Value, 0) {
+			return fmt.Errorf("%w: choice of %v with weight %v", ErrDistribution, w.Value, w.Weight)
+		}
+		sum += w.Weight
+	}
+	if !(sum > 0) {
+		return fmt.Errorf("%w: choice without a weight above 0", ErrDistribution)
+	}
+	return nil
+}
+
+// Empirical is one of measured values, each as likely as any.
+type Empirical []float64
+
+// Draw gives one of the values.
+func (e Empirical) Draw(random *rand.Rand) float64 { return e[random.IntN(len(e))] }
+
+// Check wants at least one value, and none below 0.
+func (e Empirical) Check() error {
+	for _, v := range e {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w: empirical value %v", ErrDistribution, v)
+		}
+	}
+	if len(e) == 0 {
+		return fmt.Errorf("%w: empirical without values", ErrDistribution)
+	}
+	return nil
+}

@@ -131,7 +131,7 @@ func probeAttributes() []attribute {
 		},
 		{
 			name: "pattern", kind: kindText, example: `"frame= *([0-9]+)"`,
-			summary: "a regular expression (RE2) with exactly one group, the number; the last match counts",
+			summary: "a regular expression (RE2) with one group, the number; the last match counts. A second group `(?P<at>…)` may hold when the line was printed (Unix seconds with decimals, or RFC 3339)",
 		},
 		{
 			name: "command", kind: kindTexts, example: `["/bin/progress", "--rows"]`,

@@ -103,11 +103,12 @@ func Check(row profile.Profile) error {
 // CheckRepeat says what a second measurement lacks.
 func CheckRepeat(row profile.Profile) error {
 	m := row.Machine
+	foreign := row.Provenance != nil && row.Provenance.DataSet != nil
 	switch {
-	case row.Key == "" || row.Workload == "" || row.Taken.IsZero():
-		return fmt.Errorf("%w: key, workload and taken are needed", ErrNoProvenance)
-	case m.Configuration == "" || m.CPUModel == "" || m.KernelRelease == "":
-		return fmt.Errorf("%w: the machine's configuration, cpu_model and kernel_release are needed", ErrNoProvenance)
+	case row.Key == "" || row.Workload == "" || m.Configuration == "":
+		return fmt.Errorf("%w: key, workload and the machine's configuration are needed", ErrNoProvenance)
+	case !foreign && (row.Taken.IsZero() || m.CPUModel == "" || m.KernelRelease == ""):
+		return fmt.Errorf("%w: taken and the machine's cpu_model and kernel_release are needed", ErrNoProvenance)
 	case !(row.SlowdownMax > 0):
 		return fmt.Errorf("%w: slowdown_max_percent is needed", ErrNoProvenance)
 	case !row.Complete:
@@ -128,7 +129,10 @@ func checkProvenance(row profile.Profile) error {
 	if p == nil {
 		return fmt.Errorf("%w: provenance is needed", ErrNoProvenance)
 	}
-	if p.DataSet != nil {
+	if d := p.DataSet; d != nil {
+		if d.Name == "" || d.Repository == "" || d.License == "" {
+			return fmt.Errorf("%w: provenance.data_set needs name, repository and license", ErrNoProvenance)
+		}
 		return nil
 	}
 	switch {

@@ -106,7 +106,7 @@ func TestWhatIsNotAskedFor(t *testing.T) {
 		t.Error(err)
 	}
 	foreign := row("b")
-	foreign.ScaleUp, foreign.Provenance = nil, &profile.Provenance{DataSet: &profile.DataSet{Name: "set"}}
+	foreign.ScaleUp, foreign.Provenance = nil, &profile.Provenance{DataSet: &profile.DataSet{Name: "set", Repository: "owner/name", License: "none stated"}}
 	if _, err := training.LoadFrom(folder(t, map[string]profile.Profile{"1.json": foreign})); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,12 @@ type ProbeSchema struct {
 }
 
 // DefaultPolicies are the policies known without Options, sorted.
-func DefaultPolicies() []string { return []string{"least-loaded", "nomad", "paragon", "random"} }
+func DefaultPolicies() []string {
+	return []string{
+		"autoscale", "least-loaded", "nh", "ni", "nomad", "nomad-binpack", "nomad-spread", "paragon", "paragon-statistical",
+		"quasar", "random", "reservation-ll", "reservation-paragon", "sparrow", "tarcil",
+	}
+}
 
 // DefaultProbes are the probes known without Options, sorted.
 func DefaultProbes() []ProbeSchema {

@@ -65,5 +65,7 @@ type Descriptor struct {
 	Name    string
 	Summary string
 	Paper   string // author, year, section; "" for baselines
-	New     func(b *board.Board, o Options, random *rand.Rand) (Controller, error)
+	// Parameters are what Options.Values may hold.
+	Parameters []Parameter
+	New        func(b *board.Board, o Options, random *rand.Rand) (Controller, error)
 }

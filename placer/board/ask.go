@@ -35,6 +35,12 @@ type Ask struct {
 	Expected   time.Duration
 	BestEffort bool
 	Gang       bool // all allocations or none
+	// Late asks for late binding: where the nodes that would suit are busy, the
+	// choice names two of them to wait at (admission.Attempt.Late).
+	Late bool
+	// Forced is the last chance: whatever has room is taken, whomever it harms
+	// and however far from the target (admission.Attempt.Forced).
+	Forced bool
 	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
 	SlowdownMax float64
 }

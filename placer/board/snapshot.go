@@ -26,6 +26,7 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	}
 	b := New(columns, configurations)
 	ref := Ref(0)
+	known := map[cluster.WorkloadID]scores{}
 	for _, n := range s.Nodes {
 		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz})
 		b.SetReady(i, n.Ready)
@@ -34,16 +35,37 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 				continue
 			}
 			ref++
-			b.Place(i, residentOf(s, n, a, columns, ref))
+			b.Place(i, residentOf(s, n, a, columns, ref, known))
 		}
 	}
 	return b
 }
 
-func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, columns []interference.Source, ref Ref) Resident {
-	known := s.Known[a.Workload]
-	r := Resident{Ref: ref, Size: a.Resources, Tolerated: known.Tolerated.Vector(columns), Caused: known.Caused.Vector(columns)}
+// scores of a workload in column order; NaN is unknown.
+type scores struct {
+	tolerated, caused []float64
+	complete          bool
+}
+
+func scoresOf(s *cluster.Snapshot, w cluster.WorkloadID, columns []interference.Source) scores {
+	known := s.Known[w]
+	out := scores{tolerated: known.Tolerated.Vector(columns), caused: known.Caused.Vector(columns)}
+	out.complete = !slices.ContainsFunc(out.tolerated, math.IsNaN) && !slices.ContainsFunc(out.caused, math.IsNaN)
+	return out
+}
+
+func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, columns []interference.Source, ref Ref, known map[cluster.WorkloadID]scores) Resident {
+	of, ok := known[a.Workload]
+	if !ok {
+		of = scoresOf(s, a.Workload, columns)
+		known[a.Workload] = of
+	}
+	r := Resident{Ref: ref, Size: a.Resources, Tolerated: of.tolerated, Caused: of.caused}
+	if of.complete {
+		return r // shared between the workload's allocations
+	}
 	share := cluster.ShareOf(n, a.Resources)
+	r.Tolerated, r.Caused = slices.Clone(r.Tolerated), slices.Clone(r.Caused)
 	for k := range columns {
 		if math.IsNaN(r.Tolerated[k]) {
 			r.Tolerated[k] = 100 * (1 - share)

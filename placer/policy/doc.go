@@ -1,11 +1,14 @@
 // Package policy chooses nodes: one file per placement policy, one line in
-// policies.go.
+// selectors.go and one in policies.go.
 //
-// Every policy works in the same stages: feasible nodes (placer/cluster), an
-// order of its own over them, then one common ending that assigns the group's
-// allocations to the best nodes, cuts the shortlist, predicts the group's
-// performance and writes the Decision. So baselines and policies of the papers
-// differ in the order only.
+// A policy is a board.Selector: it looks at dense numbers (placer/board) and
+// answers which nodes, and for some how much of each. The simulator asks it
+// directly. A live cluster asks the same selector through live.go: the snapshot
+// becomes a board, the choice the head of a ranking, and one common ending
+// assigns the group's allocations, cuts the shortlist, predicts the group's
+// performance and writes the Decision. Paragon's live policy ranks by itself, for
+// it also weighs where a running group is now; both walk the same filter
+// (chain.go).
 //
 // Paragon (Delimitrou 2015, §3.4) in five lines, for newcomer n and server s,
 // per source k, in percent:
@@ -15,6 +18,21 @@
 //	D2 = t_n − c_s   the newcomer survives the residents where D2 ≥ 0
 //	keep servers with all D1, D2 ≥ 0; of those the best configuration;
 //	of those the tightest fit, min Σ|D1 + D2|
+//
+// The others, in a line each; their files say more:
+//
+//	paragon-statistical  §3.4.2: best colocation quality of R nodes drawn by hash;
+//	                     the best of R has rank ≤ x with probability x^R
+//	nh, ni               §3.5: paragon without configurations, without interference
+//	quasar               §4.3.3: nodes by quality, scaled up before out, until
+//	                     so(n)/n · Σ performance reaches the target
+//	tarcil               §7.2–7.3: Q of a few cores drawn by lot, ⌈ln p/ln(1−a)⌉ of them
+//	sparrow              two probes per allocation, late binding
+//	autoscale            §4.5.4: one more above 70 % load, 1 to 8
+//	nomad-binpack/-spread  what stock Nomad documents of its own scoring
+//	least-loaded, random, reservation-…  baselines
+//
+// An oracle is not a policy: it is any of these with an ask made of true numbers.
 //
 // # Differences from the paper
 //
@@ -26,14 +44,22 @@
 //     smallest relaxation that leaves a server: among equal ones the previous
 //     source first, then the one before, the source itself last. Giving up 95
 //     points of one source where 5 of another would do harms more.
-//   - No timeout: policies have no clock, and the search is O(servers × sources)
-//     with at most one relaxation per source and direction.
-//   - Targets. The paper knows only "as fast as possible". Where the group has a
+//   - Timeouts. Policies have no clock: a timeout is a number of cores that the
+//     decision-time model (decisiontime.go) allows to look at.
+//   - Targets. Paragon knows only "as fast as possible". Where the group has a
 //     numeric target, every configuration predicted to reach it is good enough;
 //     the best configuration matters only where none does.
 //   - Groups. A group's allocations go to distinct nodes while acceptable ones
 //     are left; then they share, and press on each other with their own scores.
 //   - A running group keeps its nodes unless others are clearly better: see the
-//     stickiness constants in paragon.go.
-//   - Ties: fewer free MHz, then the node's ID.
+//     stickiness constants in paragon.go. Policies made from selectors do not
+//     know where a group runs.
+//   - Quasar's combination of its four estimates and its exact greedy rule are
+//     not in the text: see quasar.go and kept in field.go.
+//   - Tarcil prints T − U for the quality of a violating unit, under which the
+//     worst ranks best; it is U here. Good units are counted by the contention on
+//     the workload's first resource instead of in 20 hash buckets, and the order
+//     of resources is the workload's, so that U is about what matters to it.
+//   - The mapping from a hash to a node is unspecified in §3.4.2: see rings.go.
+//   - Ties: fewer free MHz, then the node's place (live: its ID).
 package policy

@@ -36,18 +36,12 @@ type ranking struct {
 	parts   func(o *option) []cluster.ScorePart
 	why     func(o *option) string // of a good node, in the policy's words
 	detail  func(n *ranked) string // of a lesser one
+	// preset is the number of allocations per node where the policy has chosen
+	// them itself; nil: assign does.
+	preset []int
 	// together reports whether one more allocation is fine beside n of its own
 	// group; nil: always.
 	together func(o *option, n int) bool
-}
-
-// allGood ranks the options in their present order.
-func (v *view) allGood(why string) ranking {
-	r := ranking{reason: why, why: func(*option) string { return why }, nodes: make([]*ranked, len(v.options))}
-	for i, o := range v.options {
-		r.nodes[i] = &ranked{option: o}
-	}
-	return r
 }
 
 // The spread of scores over the shortlist. Nomad sees them in nested buckets,
@@ -145,13 +139,17 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 	v.explainGroup(d, r, replicas)
 }
 
-// assign gives each allocation a node: distinct good ones first, then good ones
+// assign gives each allocation a node: where the policy said, then distinct good ones first, then good ones
 // again where the group may share a node, then distinct lesser ones, then
 // wherever there is room. The result is the number of allocations per node of
 // the ranking.
 func (v *view) assign(r ranking) []int {
 	replicas := make([]int, len(r.nodes))
 	left := v.Workload.Count
+	for i, n := range r.preset {
+		replicas[i] = min(n, r.nodes[i].option.room, left)
+		left -= replicas[i]
+	}
 	// round gives each node of the tiers that wants one an allocation, and
 	// reports whether any did.
 	round := func(from, to tier, wants func(i int) bool) bool {

@@ -1,28 +1,56 @@
 package policy
 
 import (
-	"cmp"
-	"slices"
+	"math/rand/v2"
 
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-var leastLoadedDescriptor = Descriptor{
+var leastLoadedSelector = SelectorDescriptor{
 	Name:    "least-loaded",
 	Summary: "the node with the smallest share of cpu in use; knows neither interference nor speed",
 	Paper:   "Delimitrou 2015, §3.5 (baseline LL)",
-	New:     func() Policy { return leastLoaded{} },
+	New:     func(b *board.Board, _ Options) board.Selector { return newLeastLoaded(b) },
+	reason:  "the least loaded first",
 }
 
-type leastLoaded struct{}
+// leastLoaded orders by used share of cpu, then of memory, then place. The paper
+// leaves "load" undefined. Cost: O(count × log nodes).
+type leastLoaded struct {
+	tree  *tournament
+	units []board.Unit
+}
 
-// Place orders by used share of cpu, then of memory, then ID. The paper leaves
-// "load" undefined.
-func (leastLoaded) Place(r Request) (cluster.Decision, error) {
-	return place(r, leastLoadedDescriptor.Name, func(v *view) ranking {
-		slices.SortStableFunc(v.options, func(a, b *option) int {
-			return cmp.Or(cmp.Compare(a.cpuLoad, b.cpuLoad), cmp.Compare(a.memoryLoad, b.memoryLoad), cmp.Compare(a.node.ID, b.node.ID))
-		})
-		return v.allGood("the least loaded first")
-	})
+func newLeastLoaded(b *board.Board) *leastLoaded { return &leastLoaded{tree: newTournament(b)} }
+
+// Select implements board.Selector.
+func (l *leastLoaded) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+	c := l.take(b, a, a.Count)
+	c.Reaches = reaches(a, c.Units)
+	return c
+}
+
+// take chooses nodes for n allocations of the ask's size.
+func (l *leastLoaded) take(b *board.Board, a *board.Ask, n int) board.Choice {
+	var c board.Choice
+	pass := func(n board.Index) bool { return a.Allowed == nil || a.Allowed(n) }
+	l.units = l.units[:0]
+	for len(l.units) < n {
+		at, examined := l.tree.least(a.Size, pass)
+		c.Examined += examined
+		if at == board.None {
+			break
+		}
+		l.units = append(l.units, board.Unit{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
+		if len(l.units) < n {
+			l.tree.pretend(at, a.Size, +1)
+		}
+	}
+	for _, u := range l.units[:max(0, min(len(l.units), n-1))] {
+		l.tree.pretend(u.Node, u.Size, -1)
+	}
+	if !a.Gang || len(l.units) == n {
+		c.Units = append(c.Units, l.units...)
+	}
+	return c
 }

@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -33,65 +31,50 @@ func (paragon) Place(r Request) (cluster.Decision, error) {
 	return place(r, paragonDescriptor.Name, func(v *view) ranking { return newSelection(v).rank() })
 }
 
-// selection is one run of the greedy search.
+// selection is one run of the greedy search over the view's options.
 type selection struct {
 	*view
-	chain  []bound
+	filter chainFilter
 	margin [][]float64 // option × chain: D, in points; incumbents get their bonus
 	l1     []float64   // option: Σ|D1+D2|
 
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
 
-// bound is one step of the filter: a source in a direction, and how far it had
-// to be relaxed.
-type bound struct {
-	column    int
-	direction cluster.Direction
-	relaxed   float64 // points ≥ 0: the filter keeps D ≥ −relaxed
-}
-
 func newSelection(v *view) *selection {
-	s := &selection{view: v, chain: chainOf(v.tolerated, v.caused)}
-	steps := len(s.chain)
+	s := &selection{view: v}
+	s.filter.run(len(v.options), s, v.tolerated, v.caused)
+	steps := len(s.filter.chain)
 	arena := make([]float64, steps*len(v.options))
 	s.margin = make([][]float64, len(v.options))
 	s.l1 = make([]float64, len(v.options))
 	for i, o := range v.options {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
-		s.l1[i] = s.measure(o, s.margin[i])
+		s.measure(o, s.margin[i])
+		s.l1[i] = fitPoints(o.tolerated, o.caused, s.tolerated, s.caused)
 	}
 	return s
 }
 
-// chainOf orders the filter: D1 by decreasing caused score, then D2 by
-// increasing tolerated score, hardest first (Delimitrou 2015, §3.4.1). Ties keep
-// the order of the columns.
-func chainOf(tolerated, caused []float64) []bound {
-	var d1, d2 []bound
-	for k := range caused {
-		d1 = append(d1, bound{column: k, direction: cluster.D1})
-		d2 = append(d2, bound{column: k, direction: cluster.D2})
-	}
-	slices.SortStableFunc(d1, func(a, b bound) int { return cmp.Compare(caused[b.column], caused[a.column]) })
-	slices.SortStableFunc(d2, func(a, b bound) int { return cmp.Compare(tolerated[a.column], tolerated[b.column]) })
-	return append(d1, d2...)
+// pressure of an option, for the filter.
+func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
+	o := s.options[i]
+	return o.tolerated, o.caused, s.bonus(o)
 }
 
-// measure writes D per step of the chain and returns Σ|D1+D2|.
-func (s *selection) measure(o *option, margin []float64) float64 {
-	bonus := 0.0
+func (s *selection) bonus(o *option) float64 {
 	if o.incumbent {
-		bonus = stickyHeadroomPoints
+		return stickyHeadroomPoints
 	}
-	for i, b := range s.chain {
+	return 0
+}
+
+// measure writes D per step of the chain.
+func (s *selection) measure(o *option, margin []float64) {
+	bonus := s.bonus(o)
+	for i, b := range s.filter.chain {
 		margin[i] = s.distance(o, b) + bonus
 	}
-	sum := 0.0
-	for k := range o.caused {
-		sum += math.Abs(o.tolerated[k] - s.caused[k] + s.tolerated[k] - o.caused[k])
-	}
-	return sum
 }
 
 // distance is D1 or D2 of one source.
@@ -102,105 +85,17 @@ func (s *selection) distance(o *option, b bound) float64 {
 	return s.tolerated[b.column] - o.caused[b.column]
 }
 
-// tolerance on comparisons of scores, in points: sums of scores are floats.
-const epsilonPoints = 1e-9
-
-// relaxStepPoints is the step of backtracking (paper: "relax the QoS", no
-// value; chosen by us).
-const relaxStepPoints = 5.0
-
-// filter walks the chain and returns which options survive it, relaxing a bound
-// where none would.
-func (s *selection) filter() []bool {
-	alive := make([]bool, len(s.options))
-	for i := range alive {
-		alive[i] = true
-	}
-	for step := range s.chain {
-		left := 0
-		for i := range alive {
-			alive[i] = alive[i] && s.holds(i, step)
-			if alive[i] {
-				left++
-			}
-		}
-		if left == 0 {
-			s.relax(step)
-			for i := range alive {
-				alive[i] = s.firstBroken(i, step) < 0
-			}
-		}
-	}
-	return alive
-}
-
-func (s *selection) holds(option, step int) bool {
-	return s.margin[option][step]+s.chain[step].relaxed >= -epsilonPoints
-}
-
-// firstBroken is the first broken step up to and including last, or -1.
-func (s *selection) firstBroken(option, last int) int {
-	for step := 0; step <= last; step++ {
-		if !s.holds(option, step) {
-			return step
-		}
-	}
-	return -1
-}
-
-// relax gives way in one bound at or before step, by the fewest steps that
-// leave an option: among equals the previous bound first, then earlier ones, the
-// bound itself last. Every option alive before step breaks only that one, so
-// there is always an answer.
-func (s *selection) relax(step int) {
-	need := make([]float64, step+1)
-	for j := range need {
-		need[j] = math.Inf(1)
-	}
-	for i := range s.options {
-		if j := s.onlyBroken(i, step); j >= 0 {
-			need[j] = min(need[j], -(s.margin[i][j] + s.chain[j].relaxed))
-		}
-	}
-	best, steps := step, stepsOf(need[step])
-	for j := 0; j < step; j++ { // later ones win ties: k−1 before k−2
-		if n := stepsOf(need[j]); n <= steps {
-			best, steps = j, n
-		}
-	}
-	s.chain[best].relaxed += steps * relaxStepPoints
-}
-
-func stepsOf(points float64) float64 { return math.Ceil((points - epsilonPoints) / relaxStepPoints) }
-
-// onlyBroken is the one broken step up to last, or -1 where there is none or
-// more than one.
-func (s *selection) onlyBroken(option, last int) int {
-	broken := -1
-	for step := 0; step <= last; step++ {
-		if s.holds(option, step) {
-			continue
-		}
-		if broken >= 0 {
-			return -1
-		}
-		broken = step
-	}
-	return broken
-}
-
 // rank filters, prefers and orders.
 func (s *selection) rank() ranking {
-	alive := s.filter()
-	prefer, reason := s.preference(alive)
+	prefer, reason := s.preference()
 	r := ranking{
-		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.relaxations(),
+		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
 	for i, o := range s.options {
 		n := &ranked{option: o}
 		switch {
-		case !alive[i]:
+		case !s.filter.alive(i):
 			n.tier, n.reject = harmed, s.harm(i)
 		case !prefer(o):
 			n.tier, n.reject = slower, cluster.Rejection{Reason: cluster.RejectSlower}
@@ -213,38 +108,27 @@ func (s *selection) rank() ranking {
 	return r
 }
 
-// relaxations lists the bounds that gave way.
-func (s *selection) relaxations() []cluster.Relaxation {
-	var out []cluster.Relaxation
-	for _, b := range s.chain {
-		if b.relaxed > 0 {
-			out = append(out, cluster.Relaxation{Source: s.Columns[b.column], Direction: b.direction, Points: b.relaxed})
-		}
-	}
-	return out
-}
-
-func (s *selection) warnRelaxed(relaxed []cluster.Relaxation) {
+func (v *view) warnRelaxed(relaxed []cluster.Relaxation) {
 	for _, r := range relaxed {
 		who := "the residents"
 		if r.Direction == cluster.D2 {
 			who = "this workload"
 		}
-		s.warn("every node that fits hurts somebody: %s may be pressed on %s by %s points beyond the bound", who, title(r.Source), amount(r.Points))
+		v.warn("every node that fits hurts somebody: %s may be pressed on %s by %s points beyond the bound", who, title(r.Source), amount(r.Points))
 	}
 }
 
 // harm names the worst broken bound of a rejected option.
 func (s *selection) harm(option int) cluster.Rejection {
 	worst, points := -1, 0.0
-	for step, b := range s.chain {
+	for step, b := range s.filter.chain {
 		if missing := -(s.margin[option][step] + b.relaxed); missing > points {
 			worst, points = step, missing
 		}
 	}
 	r := cluster.Rejection{Reason: cluster.RejectInterference}
 	if worst >= 0 {
-		r.Source, r.Direction = s.Columns[s.chain[worst].column], s.chain[worst].direction
+		r.Source, r.Direction = s.Columns[s.filter.chain[worst].column], s.filter.chain[worst].direction
 		r.ByPoints = -s.margin[option][worst]
 	}
 	return r
@@ -272,7 +156,7 @@ func (s *selection) headroom(o *option) string {
 	if len(margin) == 0 {
 		return "no source of interference is watched"
 	}
-	b := s.chain[slices.Index(margin, slices.Min(margin))]
+	b := s.filter.chain[slices.Index(margin, slices.Min(margin))]
 	d, source := s.distance(o, b), title(s.Columns[b.column])
 	switch {
 	case d < -epsilonPoints && o.incumbent:

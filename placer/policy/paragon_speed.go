@@ -10,12 +10,12 @@ import (
 
 // preference is the second half of the selection, on the options that harm
 // nobody: which of them are fast enough.
-func (s *selection) preference(alive []bool) (prefer func(*option) bool, reason string) {
+func (s *selection) preference() (prefer func(*option) bool, reason string) {
 	meets := func(o *option) bool { return o.predicted.Known && o.predicted.RatePerSec >= s.need }
-	if s.need > 0 && s.anyAlive(alive, meets) {
+	if s.need > 0 && s.anyAlive(meets) {
 		return meets, "predicted to reach the target, " + s.harmlessness()
 	}
-	s.fastest = s.bestConfigurations(alive)
+	s.fastest = s.bestConfigurations()
 	if len(s.fastest) == 0 {
 		s.warn("the speed of this workload is unknown on every node with room: interference alone decided")
 		return func(*option) bool { return true }, s.harmlessness()
@@ -26,15 +26,15 @@ func (s *selection) preference(alive []bool) (prefer func(*option) bool, reason 
 
 // harmlessness says what the filter could keep.
 func (s *selection) harmlessness() string {
-	if len(s.relaxations()) > 0 {
+	if s.filter.backtracks > 0 {
 		return "least harm (no node keeps every bound), tightest fit first"
 	}
 	return "nobody pressed beyond what it stands, tightest fit first"
 }
 
-func (s *selection) anyAlive(alive []bool, f func(*option) bool) bool {
+func (s *selection) anyAlive(f func(*option) bool) bool {
 	for i, o := range s.options {
-		if alive[i] && f(o) {
+		if s.filter.alive(i) && f(o) {
 			return true
 		}
 	}
@@ -45,12 +45,12 @@ func (s *selection) anyAlive(alive []bool, f func(*option) bool) bool {
 // alive (Delimitrou 2015, §3.4.1: interference first, platform second). One the
 // group already runs on counts stickySpeed times its speed. Empty where no
 // speed is known.
-func (s *selection) bestConfigurations(alive []bool) map[string]bool {
+func (s *selection) bestConfigurations() map[string]bool {
 	effective := map[string]float64{}
 	top := 0.0
 	for i, o := range s.options {
 		c := o.node.Configuration
-		if !alive[i] || !s.rates[c] {
+		if !s.filter.alive(i) || !s.rates[c] {
 			continue
 		}
 		v := s.Knowledge.Speed[c].Value

@@ -9,13 +9,25 @@ import (
 // ErrRequest: the request cannot be decided on.
 var ErrRequest = errors.New("policy: unusable request")
 
-// Policies lists every policy, sorted by name.
+// Policies lists every policy, sorted by name. Those that need nothing of a live
+// cluster beyond a board are their selectors; see live.go.
 func Policies() []Descriptor {
 	return []Descriptor{
-		leastLoadedDescriptor,
+		live(autoscaleSelector),
+		live(leastLoadedSelector),
+		live(nhSelector),
+		live(niSelector),
 		nomadDescriptor,
+		live(nomadBinpackSelector),
+		live(nomadSpreadSelector),
 		paragonDescriptor,
-		randomDescriptor,
+		live(paragonStatisticalSelector),
+		live(quasarSelector),
+		live(randomSelector),
+		live(reservationLeastLoadedSelector),
+		live(reservationParagonSelector),
+		live(sparrowSelector),
+		live(tarcilSelector),
 	}
 }
 

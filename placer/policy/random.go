@@ -3,22 +3,52 @@ package policy
 import (
 	"math/rand/v2"
 
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-var randomDescriptor = Descriptor{
+var randomSelector = SelectorDescriptor{
 	Name:    "random",
 	Summary: "any node that fits, by the seed",
-	New:     func() Policy { return random{} },
+	New:     func(*board.Board, Options) board.Selector { return &randomSelection{} },
+	reason:  "drawn by lot",
 }
 
-type random struct{}
+// randomSelection draws uniformly among the nodes with room.
+type randomSelection struct{ field field }
 
-// Place shuffles the feasible nodes. The same seed gives the same order.
-func (random) Place(r Request) (cluster.Decision, error) {
-	return place(r, randomDescriptor.Name, func(v *view) ranking {
-		rng := rand.New(rand.NewPCG(r.Seed, uint64(len(v.options))))
-		rng.Shuffle(len(v.options), func(i, j int) { v.options[i], v.options[j] = v.options[j], v.options[i] })
-		return v.allGood("drawn by lot")
-	})
+// randomDraws is how often a node is drawn from all before those with room are
+// listed: on a cluster that is not full the first few draws do.
+const randomDraws = 32
+
+// Select implements board.Selector.
+func (s *randomSelection) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+	f := &s.field
+	f.begin(b, a, 0)
+	for len(f.units) < a.Count {
+		n := s.draw(random)
+		if n == board.None {
+			break
+		}
+		f.take(board.Unit{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+	}
+	return f.choice(a.Count)
+}
+
+// draw is uniform: a rejected draw says nothing about the others.
+func (s *randomSelection) draw(random *rand.Rand) board.Index {
+	f := &s.field
+	if f.board.Len() == 0 {
+		return board.None
+	}
+	for range randomDraws {
+		f.examined++
+		if n := board.Index(random.IntN(f.board.Len())); f.open(n) {
+			return n
+		}
+	}
+	f.gather()
+	if len(f.nodes) == 0 {
+		return board.None
+	}
+	return f.nodes[random.IntN(len(f.nodes))]
 }

@@ -1,0 +1,112 @@
+package policy_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/policy/policytest"
+)
+
+// plainRequest is one allocation of work that is known in full, runs nowhere yet
+// and has no target.
+func plainRequest(seed uint64) policy.Request {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	columns := clustertest.Columns(1 + rng.IntN(5))
+	tolerated, caused := make([]float64, len(columns)), make([]float64, len(columns))
+	for k := range columns {
+		tolerated[k], caused[k] = 30+70*rng.Float64(), 50*rng.Float64()
+	}
+	return policy.Request{
+		Workload: clustertest.Workload("newcomer"), JobType: "batch", RunPool: clustertest.Pool, Columns: columns, Seed: seed,
+		Snapshot:  clustertest.Random(rng, 1+rng.IntN(12), 4, []string{"big", "small", "tiny"}, columns),
+		Knowledge: clustertest.Knowledge(clustertest.Sensitivity(columns, tolerated, caused), map[string]float64{"big": 200, "small": 100, "tiny": 50}),
+	}
+}
+
+// The live policy of Paragon, which weighs more than its selector, and the
+// selector choose the same node where there is no more to weigh, relaxations
+// included.
+func TestLiveParagonIsItsSelector(t *testing.T) {
+	t.Parallel()
+	d, err := policy.LookupSelector("paragon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	relaxed := 0
+	for seed := range uint64(300) {
+		r := plainRequest(seed)
+		got := policytest.Place(t, descriptor(t, "paragon"), r)
+		b := board.FromSnapshot(r.Snapshot, r.Columns, r.Workload.ID)
+		a := board.Ask{
+			Size: r.Workload.Ask, Count: 1,
+			Tolerated: r.Knowledge.Sensitivity.Tolerated.Vector(r.Columns), Caused: r.Knowledge.Sensitivity.Caused.Vector(r.Columns),
+		}
+		for _, c := range b.Configurations {
+			a.Speed = append(a.Speed, r.Knowledge.Speed[c].Value)
+		}
+		c := d.New(b, policy.Options{}).Select(b, &a, nil)
+		if (got.Outcome == cluster.Placed) != (len(c.Units) == 1) {
+			t.Fatalf("seed %d: %s, the selector %+v", seed, got.Outcome, c)
+		}
+		if len(c.Units) == 0 {
+			continue
+		}
+		if id := b.Node(c.Units[0].Node).ID; got.Candidates[0].Node != id {
+			t.Fatalf("seed %d: live %s, selector %s", seed, got.Candidates[0].Node, id)
+		}
+		if len(got.Relaxed) != len(c.Relaxed) {
+			t.Fatalf("seed %d: live relaxed %v, selector %v", seed, got.Relaxed, c.Relaxed)
+		}
+		relaxed += len(c.Relaxed)
+	}
+	if relaxed == 0 {
+		t.Error("no scene needed a relaxation: the test says less than it means to")
+	}
+}
+
+// A policy made from a selector explains itself: what it chose and why, spare
+// nodes after, the rest only in case better nodes fail.
+func TestLiveDecisionOfASelector(t *testing.T) {
+	t.Parallel()
+	s := newScene([]float64{50}, []float64{30}).
+		node("n1", "small", nil, nil).
+		node("n2", "big", []float64{10}, []float64{0}).
+		node("n3", "big", []float64{90}, []float64{10}).
+		node("n4", "small", []float64{20}, []float64{80}).
+		node("n5", "small", []float64{20}, []float64{80})
+	d := policytest.Place(t, descriptor(t, "ni"), s.request())
+	best(t, d, "n2")
+	if !strings.Contains(d.Reason, "fastest configuration with room") || !strings.Contains(d.Candidates[0].Why, "neighbours do not count") {
+		t.Errorf("%q, %q", d.Reason, d.Candidates[0].Why)
+	}
+	d = policytest.Place(t, descriptor(t, "nh"), s.request())
+	best(t, d, "n3")
+	if len(d.Relaxed) != 0 || len(d.Candidates) < 3 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A group larger than what a sampling policy finds at once is placed in full
+// while there is room.
+func TestLiveGroupsAreComplete(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"sparrow", "tarcil", "paragon-statistical", "nomad-binpack", "quasar", "autoscale"} {
+		s := newScene([]float64{80}, []float64{5}, clustertest.Count(12))
+		for _, id := range []string{"n1", "n2", "n3", "n4"} {
+			s.node(id, "big", nil, nil)
+		}
+		d := policytest.Place(t, descriptor(t, name), s.request())
+		if d.Outcome != cluster.Placed || warned(d, "the rest waits") {
+			t.Errorf("%s: %s %q", name, d.Reason, d.Warnings)
+		}
+		if !d.Predicted.Known || math.IsNaN(d.Predicted.RatePerSec) {
+			t.Errorf("%s: predicted %+v", name, d.Predicted)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+var paragonSelector = SelectorDescriptor{
+	Name: paragonDescriptor.Name, Summary: paragonDescriptor.Summary, Paper: paragonDescriptor.Paper,
+	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
+	New: func(_ *board.Board, o Options) board.Selector {
+		return &greedySelector{platforms: true, timeout: o.Timeout}
+	},
+}
+
+var nhSelector = SelectorDescriptor{
+	Name:         "nh",
+	Summary:      "paragon without heterogeneity: interference decides, the node's configuration does not",
+	Paper:        "Delimitrou 2015, §3.5 (baseline NH)",
+	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
+	New: func(_ *board.Board, o Options) board.Selector {
+		return &greedySelector{timeout: o.Timeout}
+	},
+	reason: "nobody pressed beyond what it stands, whatever the configuration",
+}
+
+// greedySelector is Paragon's greedy selection on a board (Delimitrou 2015,
+// §3.4.1), the filter shared with the live policy. Cost: O(nodes × sources) for
+// each round, and one round unless a group is larger than the set of nodes that
+// survive.
+type greedySelector struct {
+	centralTime
+	platforms bool // step 5: of the survivors, the best configuration
+	timeout   time.Duration
+
+	field  field
+	filter chainFilter
+	ranks  []greedyRank
+}
+
+// greedyRank orders survivors, smaller first.
+type greedyRank struct {
+	node board.Index
+	slow float64 // negative speed where faster is better, else 0
+	fit  float64 // Σ|D1+D2|
+}
+
+// Select places the ask's allocations on distinct nodes while acceptable ones
+// are left; then they share, and press on each other.
+func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+	f := &g.field
+	f.begin(b, a, g.timeout)
+	var relaxed []cluster.Relaxation
+	backtracks := 0
+	for len(f.units) < a.Count {
+		f.gather()
+		if g.filter.run(len(f.nodes), f, a.Tolerated, a.Caused) == 0 {
+			break
+		}
+		relaxed = mergeRelaxed(relaxed, g.filter.relaxations(b.Columns))
+		backtracks += g.filter.backtracks
+		g.rank()
+		for _, r := range g.best(a.Count - len(f.units)) {
+			f.take(board.Unit{Node: r.node, Size: a.Size, Predicted: g.predict(r.node)})
+		}
+	}
+	c := f.choice(a.Count)
+	c.Relaxed, c.Backtracks = relaxed, backtracks
+	return c
+}
+
+// rank lists the survivors of the preferred configurations.
+func (g *greedySelector) rank() {
+	f := &g.field
+	need := f.ask.Target / float64(max(1, f.ask.Count))
+	meets := need > 0 && g.anySurvivor(func(n board.Index) bool { return g.predict(n) >= need })
+	top := g.topSpeed()
+	g.ranks = g.ranks[:0]
+	for i, n := range f.nodes {
+		if !g.filter.alive(i) {
+			continue
+		}
+		switch {
+		case !g.platforms || math.IsInf(top, -1):
+		case meets && !(g.predict(n) >= need):
+			continue
+		case !meets && !(alone(f.ask, f.board.Node(n)) >= top):
+			continue
+		}
+		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), fit: g.fit(i)})
+	}
+}
+
+// slowness orders by speed only where the target is out of reach: there the
+// fastest of what is left counts before the fit.
+func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float64 {
+	p := g.predict(n)
+	if !g.platforms || need <= 0 || meets || math.IsNaN(p) {
+		return 0
+	}
+	return -p
+}
+
+// fit of f.nodes[i], rounded so that sums of the same scores tie.
+func (g *greedySelector) fit(i int) float64 {
+	t, c, _ := g.field.pressure(i)
+	return math.Round(fitPoints(t, c, g.field.ask.Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
+}
+
+func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {
+	for i, n := range g.field.nodes {
+		if g.filter.alive(i) && f(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// topSpeed is the highest speed alone among the survivors; −Inf: none is known.
+func (g *greedySelector) topSpeed() float64 {
+	top := math.Inf(-1)
+	for i, n := range g.field.nodes {
+		if g.filter.alive(i) {
+			if v := alone(g.field.ask, g.field.board.Node(n)); v > top {
+				top = v
+			}
+		}
+	}
+	return top
+}
+
+// best returns the first n ranks in order; for one it does not sort.
+func (g *greedySelector) best(n int) []greedyRank {
+	order := func(x, y greedyRank) int {
+		return cmp.Or(cmp.Compare(x.slow, y.slow), cmp.Compare(x.fit, y.fit), byRoom(g.field.board, x.node, y.node))
+	}
+	if n == 1 {
+		return []greedyRank{slices.MinFunc(g.ranks, order)}
+	}
+	slices.SortFunc(g.ranks, order)
+	return g.ranks[:min(n, len(g.ranks))]
+}
+
+// predict one allocation on the node beside its residents.
+func (g *greedySelector) predict(n board.Index) float64 {
+	a, b := g.field.ask, g.field.board
+	return alone(a, b.Node(n)) * kept(a, b.Caused(n))
+}

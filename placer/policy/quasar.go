@@ -1,0 +1,401 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+var quasarSelector = SelectorDescriptor{
+	Name:         "quasar",
+	Summary:      "how much, how many and where at once: the best nodes first, scaled up before out, until the target is reached",
+	Paper:        "Delimitrou 2015, §4.3.3",
+	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
+	New:    func(_ *board.Board, o Options) board.Selector { return &quasar{timeout: o.Timeout} },
+	reason: "the nodes of highest quality first, as many as the target needs",
+}
+
+// quasar is the greedy allocation and assignment. Nodes are ranked by quality:
+// those where nobody's bound breaks first, then by the performance of the largest
+// size with room, then slack, fewer free MHz and place. Down the ranking each
+// node gets the smallest size that closes what is missing to the target, else
+// its largest; so(n)/n is taken anew with every node; the last node is shrunk to
+// the smallest size that suffices. Cost: O(nodes × sources + taken × log nodes).
+type quasar struct {
+	centralTime
+	timeout time.Duration
+
+	field field
+	ranks []quality // a heap, best on top
+}
+
+// quality is a node's place in the ranking.
+type quality struct {
+	node        board.Index
+	harmless    bool
+	size        int // the largest size with room, index into the sizes
+	performance float64
+	slack       float64 // min of all D1, D2, in points
+	kept        float64
+	evict       bool // best-effort residents may have to leave
+	asIs        bool // and only for their room: nobody is harmed beside them
+}
+
+// Select implements board.Selector.
+func (q *quasar) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+	f := &q.field
+	f.begin(b, a, q.timeout)
+	sizes := sizesOf(a)
+	q.rank(sizes, false)
+	c := q.fill(sizes)
+	if !q.enough(c) && q.canEvict() {
+		f.begin(b, a, q.timeout)
+		q.rank(sizes, true)
+		c = q.fill(sizes)
+	}
+	c.Examined, c.TimedOut = f.examined, f.timedOut
+	return c
+}
+
+// sizesOf are the sizes to choose from, ascending.
+func sizesOf(a *board.Ask) []board.SizeOption {
+	switch {
+	case len(a.Sizes) == 0:
+		return []board.SizeOption{{Size: a.Size, Speed: 1}}
+	case a.BestEffort:
+		return a.Sizes[:1] // the smallest useful
+	default:
+		return a.Sizes
+	}
+}
+
+// enough: nothing more can be wished for.
+func (q *quasar) enough(c board.Choice) bool {
+	return len(c.Units) > 0 && c.Reaches && (q.field.ask.Target > 0 || len(c.Units) >= q.field.ask.Count)
+}
+
+// canEvict: best-effort work gives way to the rest.
+func (q *quasar) canEvict() bool {
+	a, b := q.field.ask, q.field.board
+	if a.BestEffort {
+		return false
+	}
+	for i := range b.Len() {
+		if slices.ContainsFunc(b.Residents(board.Index(i)), func(r board.Resident) bool { return r.BestEffort }) {
+			return true
+		}
+	}
+	return false
+}
+
+// rank makes the heap of all nodes with room for the smallest size.
+func (q *quasar) rank(sizes []board.SizeOption, evicting bool) {
+	f := &q.field
+	q.ranks = q.ranks[:0]
+	for i := range f.board.Len() {
+		n := board.Index(i)
+		if !f.look(n) {
+			break
+		}
+		if !f.allowed(n) || !f.board.Ready(n) {
+			continue
+		}
+		r := q.judge(n, sizes)
+		if evicting {
+			r = better(r, q.judgeEvicting(n, sizes))
+		}
+		if r.size >= 0 {
+			q.ranks = append(q.ranks, r)
+		}
+	}
+	for i := len(q.ranks)/2 - 1; i >= 0; i-- {
+		q.sink(i)
+	}
+}
+
+// better of a node as it is, and without its best-effort residents: these stay
+// unless the node does more without them.
+func better(asIs, emptied quality) quality {
+	if emptied.size < 0 || asIs.harmless && asIs.size >= emptied.size {
+		return asIs
+	}
+	emptied.asIs = asIs.harmless
+	return emptied
+}
+
+// judge a node as it is; size −1: no room.
+func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
+	b := q.field.board
+	at := len(sizes) - 1
+	for at >= 0 && !b.Fits(n, sizes[at].Size) {
+		at--
+	}
+	if at < 0 {
+		return quality{size: -1, harmless: q.qualityOf(n, sizes, 0, b.Tolerated(n), b.Caused(n)).harmless}
+	}
+	return q.qualityOf(n, sizes, at, b.Tolerated(n), b.Caused(n))
+}
+
+// judgeEvicting judges a node without its best-effort residents.
+func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality {
+	f := &q.field
+	b := f.board
+	var used cluster.Resources
+	evicts := false
+	for k := range f.mixT {
+		f.mixT[k], f.mixC[k] = 100, 0
+	}
+	for _, r := range b.Residents(n) {
+		if r.BestEffort {
+			evicts = true
+			continue
+		}
+		used = used.Add(r.Size)
+		for k := range f.mixT {
+			f.mixT[k] = min(f.mixT[k], r.Tolerated[k])
+			f.mixC[k] += r.Caused[k]
+		}
+	}
+	at := len(sizes) - 1
+	for at >= 0 && !hasRoom(b.Node(n), used, sizes[at].Size) {
+		at--
+	}
+	if at < 0 || !evicts {
+		return quality{size: -1}
+	}
+	out := q.qualityOf(n, sizes, at, f.mixT, f.mixC)
+	out.evict = true
+	return out
+}
+
+// hasRoom is Board.Fits for a load that is not on the board.
+func hasRoom(n *board.Node, used, size cluster.Resources) bool {
+	sum := used.Add(size)
+	return sum.CPUMHz+sum.Cores*n.CoreMHz <= n.Total.CPUMHz && sum.Cores <= n.Total.Cores &&
+		sum.MemoryMB <= n.Total.MemoryMB && sum.DiskMB <= n.Total.DiskMB
+}
+
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated, caused []float64) quality {
+	a := q.field.ask
+	slack := math.Inf(1)
+	for k := range caused {
+		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-caused[k])
+	}
+	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused)}
+	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
+	return r
+}
+
+// before is the ranking. Unknown performance comes last among its equals.
+func (q *quasar) before(x, y *quality) bool {
+	switch {
+	case x.harmless != y.harmless:
+		return x.harmless
+	case x.evict != y.evict:
+		return !x.evict
+	}
+	px, py := orLowest(x.performance), orLowest(y.performance)
+	if px != py {
+		return px > py
+	}
+	if x.slack != y.slack {
+		return x.slack > y.slack
+	}
+	return byRoom(q.field.board, x.node, y.node) < 0
+}
+
+func (q *quasar) sink(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(q.ranks) {
+			return
+		}
+		if child+1 < len(q.ranks) && q.before(&q.ranks[child+1], &q.ranks[child]) {
+			child++
+		}
+		if !q.before(&q.ranks[child], &q.ranks[i]) {
+			return
+		}
+		q.ranks[i], q.ranks[child] = q.ranks[child], q.ranks[i]
+		i = child
+	}
+}
+
+func (q *quasar) next() (quality, bool) {
+	if len(q.ranks) == 0 {
+		return quality{}, false
+	}
+	top, last := q.ranks[0], len(q.ranks)-1
+	q.ranks[0] = q.ranks[last]
+	q.ranks = q.ranks[:last]
+	q.sink(0)
+	return top, true
+}
+
+func speedKnown(a *board.Ask) bool {
+	return slices.ContainsFunc(a.Speed, func(v float64) bool { return !math.IsNaN(v) })
+}
+
+// fill walks down the ranking. Without a target, or with no speed to size by, it
+// takes the ask's count.
+func (q *quasar) fill(sizes []board.SizeOption) board.Choice {
+	switch a := q.field.ask; {
+	case a.Target <= 0 || a.BestEffort || !speedKnown(a):
+		return q.fillCount(sizes)
+	case len(a.ScaleOut) == 0 && a.Count <= 1:
+		return q.fillOne(sizes)
+	default:
+		return q.fillTarget(sizes)
+	}
+}
+
+// fillCount gives out the given count at the ask's own size, or the smallest
+// useful to best-effort work, which is content with nothing less than harmless.
+func (q *quasar) fillCount(sizes []board.SizeOption) board.Choice {
+	a := q.field.ask
+	var c board.Choice
+	at := 0
+	if !a.BestEffort {
+		at = nearestSize(a, sizes)
+	}
+	for len(c.Units) < a.Count {
+		r, ok := q.next()
+		if !ok || a.BestEffort && !r.harmless && !a.Forced {
+			break
+		}
+		q.grant(&c, r, sizes, min(at, r.size))
+	}
+	if a.Gang && len(c.Units) < a.Count {
+		return board.Choice{}
+	}
+	c.Reaches = reaches(a, c.Units)
+	return c
+}
+
+// nearestSize is the size of relative speed nearest to the ask's own.
+func nearestSize(a *board.Ask, sizes []board.SizeOption) int {
+	at := 0
+	for i, s := range sizes {
+		if s.Size == a.Size {
+			return i
+		}
+		if math.Abs(s.Speed-1) < math.Abs(sizes[at].Speed-1) {
+			at = i
+		}
+	}
+	return at
+}
+
+// fillOne is for work that one node must carry: the first harmless node that
+// reaches the target alone, else the harmless one of highest performance, else
+// whatever ranks first.
+func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
+	best, bestAt, most := -1, -1, -1
+	for i := range q.ranks {
+		r := &q.ranks[i]
+		if most < 0 || q.before(r, &q.ranks[most]) {
+			most = i
+		}
+		if !r.harmless || best >= 0 && !q.before(r, &q.ranks[best]) {
+			continue
+		}
+		if at := q.smallest(*r, sizes, q.field.ask.Target); at >= 0 {
+			best, bestAt = i, at
+		}
+	}
+	var c board.Choice
+	switch {
+	case best >= 0:
+		q.grant(&c, q.ranks[best], sizes, bestAt)
+		c.Reaches = true
+	case most >= 0:
+		q.grant(&c, q.ranks[most], sizes, q.ranks[most].size)
+	}
+	return c
+}
+
+// smallest is the smallest size with which the node reaches a performance, or
+// −1.
+func (q *quasar) smallest(r quality, sizes []board.SizeOption, wanted float64) int {
+	one := alone(q.field.ask, q.field.board.Node(r.node)) * r.kept
+	for at := 0; at <= r.size; at++ {
+		if one*sizes[at].Speed >= wanted {
+			return at
+		}
+	}
+	return -1
+}
+
+// fillTarget scales up, then out, until the group reaches its target. Work whose
+// scale-out is not known has at most its own count of allocations.
+func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
+	a := q.field.ask
+	var c board.Choice
+	sum, total := 0.0, 0.0 // performance before and after efficiency
+	for total < a.Target && (len(a.ScaleOut) > 0 || len(c.Units) < a.Count) {
+		r, ok := q.next()
+		if !ok {
+			break
+		}
+		if math.IsNaN(r.performance) {
+			continue
+		}
+		e := efficiency(a, len(c.Units)+1)
+		at := r.size
+		if small := q.smallest(r, sizes, a.Target/e-sum); small >= 0 {
+			at = small
+		}
+		one := alone(a, q.field.board.Node(r.node)) * r.kept * sizes[at].Speed
+		if (sum+one)*e <= total {
+			break // more nodes would only make it slower
+		}
+		q.grant(&c, r, sizes, at)
+		sum += one
+		total = sum * e
+	}
+	c.Reaches = total >= a.Target
+	if !c.Reaches && !a.Forced {
+		return board.Choice{} // admission queues it: no oversubscription
+	}
+	return c
+}
+
+// grant takes a node at a size.
+func (q *quasar) grant(c *board.Choice, r quality, sizes []board.SizeOption, at int) {
+	a, b := q.field.ask, q.field.board
+	c.Units = append(c.Units, board.Unit{
+		Node: r.node, Size: sizes[at].Size,
+		Predicted: alone(a, b.Node(r.node)) * r.kept * sizes[at].Speed,
+	})
+	if r.evict {
+		c.Evict = append(c.Evict, evictions(b, r, sizes[at].Size)...)
+	}
+}
+
+// evictions lists the best-effort residents that must leave a node: least
+// important first, then youngest, until there is room; all of them where the node
+// harms somebody with any of them there.
+func evictions(b *board.Board, r quality, size cluster.Resources) []board.Eviction {
+	residents := slices.DeleteFunc(slices.Clone(b.Residents(r.node)), func(x board.Resident) bool { return !x.BestEffort })
+	slices.Reverse(residents)
+	slices.SortStableFunc(residents, func(x, y board.Resident) int { return cmp.Compare(x.Priority, y.Priority) })
+	used := b.Used(r.node)
+	var out []board.Eviction
+	for _, x := range residents {
+		if r.asIs && hasRoom(b.Node(r.node), used, size) {
+			break
+		}
+		used = without(used, x.Size)
+		out = append(out, board.Eviction{Node: r.node, Ref: x.Ref})
+	}
+	return out
+}
+
+func without(a, b cluster.Resources) cluster.Resources {
+	return a.Add(cluster.Resources{CPUMHz: -b.CPUMHz, Cores: -b.Cores, MemoryMB: -b.MemoryMB, DiskMB: -b.DiskMB})
+}

@@ -30,6 +30,9 @@ func commands() []*command {
 		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
+		simListCommand(),
+		simRunCommand(),
+		simValidateCommand(),
 		versionCommand(),
 	}
 }
@@ -41,6 +44,7 @@ var families = map[string]string{
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
 	"profile": "See what was measured of workloads, and import what others measured",
+	"sim":     "Compare policies on a simulated cluster",
 }
 
 func factories(ctx context.Context, s *shell) map[string]cli.CommandFactory {

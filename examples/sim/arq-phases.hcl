@@ -1,0 +1,42 @@
+title  = "ARQ on 40 servers, workloads with phases"
+source = "Delimitrou 2015, §6.5"
+notes = [
+  "durations of 2 to 8 minutes are ours: with them the load classes of the text hold on 178 cores",
+  "performance is taken while a job runs; with_wait counts profiling and queueing",
+]
+seeds = [1, 2, 3, 4, 5]
+
+cluster {
+  shape = "paragon-local-40"
+}
+
+population "arq" {
+  classes      = ["ST", "MT", "MP", "IO"]
+  platforms    = "published"
+  weights      = [29, 22, 350, 12]
+  applications = 413
+  jobs         = 178
+  phases       = 3
+
+  arrivals "gaussian_gaps" {
+    every = "10s"
+    sigma = "1s"
+  }
+
+  duration "loguniform" {
+    low  = "2m"
+    high = "8m"
+  }
+}
+
+policy "arq" {
+  selector  = "paragon"
+  admission = "arq"
+}
+policy "paragon" {}
+policy "least-loaded" {}
+policy "paragon-unordered" {
+  selector  = "paragon"
+  admission = "none"
+}
+policy "nomad-binpack" { admission = "none" }

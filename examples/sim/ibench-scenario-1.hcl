@@ -1,0 +1,37 @@
+title  = "iBench: 200 applications on 40 nodes"
+source = "Delimitrou 2015, §5.5.1, scenario 1"
+notes = [
+  "durations of 5 to 30 minutes are ours: with them the load classes of the text hold on 178 cores",
+  "performance is taken while a job runs; with_wait counts profiling and queueing",
+]
+seeds = [1, 2, 3, 4, 5]
+
+cluster {
+  shape = "paragon-local-40"
+}
+
+population "ibench" {
+  classes      = ["ST", "MT", "MP", "IO"]
+  platforms    = "published"
+  weights      = [29, 22, 140, 10]
+  applications = 201
+  jobs         = 200
+
+  arrivals "constant" {
+    every = "1s"
+  }
+
+  duration "loguniform" {
+    low  = "5m"
+    high = "30m"
+  }
+}
+
+policy "ibench" { selector = "paragon" }
+policy "least-loaded" {}
+policy "ibench-oracle" {
+  selector  = "paragon"
+  knowledge = "oracle"
+}
+policy "nomad-binpack" { admission = "none" }
+policy "nomad-spread"  { admission = "none" }

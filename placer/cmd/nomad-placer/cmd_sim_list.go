@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
+	"github.com/nomad-placer/nomad-placer/placer/sim/shape"
+	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
+)
+
+func simListCommand() *command {
+	return &command{
+		name: "sim list", arguments: "[FOLDER]", synopsis: "See what a scenario can be made of",
+		about:   "Lists the policies, admission controllers, adapters, cluster shapes and trace formats that a scenario file can name, and the scenarios of a folder.",
+		maxArgs: 1,
+		setup: func(f *flag.FlagSet) runner {
+			o := outputFlags{}
+			o.add(f)
+			return func(_ context.Context, s *shell, args []string) error { return simList(s, &o, args) }
+		},
+	}
+}
+
+// simItem is one name that a scenario file may use.
+type simItem struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	Paper   string `json:"paper,omitempty"`
+}
+
+func simList(s *shell, o *outputFlags, args []string) error {
+	items := simItems()
+	if len(args) > 0 {
+		found, err := simScenarios(args[0])
+		if err != nil {
+			return err
+		}
+		items = append(found, items...)
+	}
+	if o.json {
+		return printJSON(s.out, items)
+	}
+	p := o.page(s)
+	var rows [][]cell
+	for _, i := range items {
+		rows = append(rows, []cell{{text: i.Kind, hue: faint}, {text: i.Name, hue: bold}, {text: i.Summary}, {text: i.Paper, hue: faint}})
+	}
+	p.table([]string{"Kind", "Name", "What", "Source"}, rows)
+	return p.print(s.out)
+}
+
+func simItems() []simItem {
+	var out []simItem
+	for _, d := range policy.Selectors() {
+		out = append(out, simItem{"policy", d.Name, d.Summary, d.Paper})
+	}
+	for _, d := range admission.Controllers() {
+		out = append(out, simItem{"admission", d.Name, d.Summary, d.Paper})
+	}
+	for _, d := range adapt.Adapters() {
+		out = append(out, simItem{"adapter", d.Name, d.Summary, d.Paper})
+	}
+	for _, d := range shape.Shapes() {
+		out = append(out, simItem{"shape", d.Name, d.Summary, ""})
+	}
+	for _, d := range trace.Readers() {
+		out = append(out, simItem{"trace", d.Name, d.Summary, d.Source})
+	}
+	return out
+}
+
+// simScenarios reads every scenario of a folder; a bad one is an error.
+func simScenarios(folder string) ([]simItem, error) {
+	if _, err := os.Stat(folder); err != nil {
+		return nil, fmt.Errorf("scenarios: %w", err)
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.hcl"))
+	if err != nil {
+		return nil, fmt.Errorf("scenarios: %w", err)
+	}
+	var out []simItem
+	var bad []error
+	for _, path := range paths {
+		sc, err := scenario.Load(path)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		out = append(out, simItem{"scenario", sc.Name, sc.Title, sc.Source})
+	}
+	return out, errors.Join(bad...)
+}

@@ -1,0 +1,103 @@
+package adapt
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// Instant is a moment as the time since the start of the world.
+type Instant = time.Duration
+
+// Unit is one running allocation of a workload.
+type Unit struct {
+	Ref         board.Ref
+	Node        board.Index
+	Size        cluster.Resources
+	Performance float64 // in the last window; NaN unknown
+}
+
+// Observation is one running workload as its probe saw it in the last window.
+type Observation struct {
+	Ref         board.Ref
+	Performance float64 // of the whole workload, in the unit of its target; NaN unknown
+	Target      float64 // what it must reach now; 0 is none
+	Units       []Unit
+	Sizes       []board.SizeOption // it may be given, ascending; nil: it is not resized
+	Speed       []float64          // estimated, by configuration; nil unknown
+	Priority    int
+	BestEffort  bool
+	Scales      bool // more allocations help
+}
+
+// Kind is what an action does.
+type Kind string
+
+// The kinds of action, cheapest first.
+const (
+	Close      Kind = "close"      // the node takes no more allocations
+	Open       Kind = "open"       // it does again
+	Reclassify Kind = "reclassify" // profile it again, where it is
+	Resize     Kind = "resize"     // change one allocation in place
+	Evict      Kind = "evict"      // a best-effort allocation leaves
+	Shrink     Kind = "shrink"     // one allocation fewer
+	Grow       Kind = "grow"       // allocations more
+	Relaunch   Kind = "relaunch"   // a straggling allocation starts elsewhere
+	Move       Kind = "move"       // the workload starts elsewhere
+)
+
+// Action is one change; which fields count follows from its kind.
+type Action struct {
+	Kind   Kind
+	Ref    board.Ref         // of the workload, or of the allocation (Resize, Evict, Shrink, Relaunch)
+	Node   board.Index       // Close, Open, Resize, Evict, Shrink, Relaunch
+	Size   cluster.Resources // Resize
+	Count  int               // Grow
+	Reason string
+}
+
+// Adapter corrects placements by what workloads reach. It is pure apart from
+// the windows it remembers, and used by one goroutine.
+type Adapter interface {
+	// Step looks at one window of every running workload, in the order of their
+	// refs. The board is not changed.
+	Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action
+	// Forget is called when a workload ended.
+	Forget(ref board.Ref)
+}
+
+// Options are the thresholds; Defaults has the stated ones.
+type Options struct {
+	Window        time.Duration
+	Below         float64 // share of the target under which a window is bad
+	Windows       int     // consecutive bad windows before anything is done
+	Above         float64 // share of the target above which a window is wasteful
+	WastefulAfter int     // consecutive wasteful windows before it gives back
+	ProbeEvery    time.Duration
+	ProbeShare    float64 // of the active workloads, sampled each time
+	Straggler     float64 // share slower than the median of its group
+	Quiet         time.Duration
+	MaxCores      float64 // of one workload: the cost cap; 0 is none
+	Moves         bool    // a workload may be moved
+}
+
+// Defaults: Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %
+// for three windows of 10 s, above 120 % for ten, 20 % sampled every 10 minutes,
+// stragglers 50 % slower than the median. A workload rests for a minute after a
+// change (chosen by us).
+func Defaults() Options {
+	return Options{
+		Window: 10 * time.Second, Below: 0.95, Windows: 3, Above: 1.2, WastefulAfter: 10,
+		ProbeEvery: 10 * time.Minute, ProbeShare: 0.2, Straggler: 0.5, Quiet: time.Minute,
+	}
+}
+
+// Descriptor is one line of the table of adapters.
+type Descriptor struct {
+	Name    string
+	Summary string
+	Paper   string
+	New     func(o Options) Adapter
+}

@@ -1,0 +1,208 @@
+package adapt_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+)
+
+func size(cores int) cluster.Resources { return cluster.Resources{Cores: cores, MemoryMB: 100} }
+
+func twoNodes() *board.Board {
+	b := board.New(nil, []string{"a"})
+	for _, id := range []cluster.NodeID{"n0", "n1"} {
+		b.Add(board.Node{ID: id, CoreMHz: 1000, Total: cluster.Resources{CPUMHz: 8000, Cores: 8, MemoryMB: 1000}})
+	}
+	return b
+}
+
+// window is one workload on node 0 with 2 of 8 cores, which may have 1 to 8.
+func window(performance float64) adapt.Observation {
+	return adapt.Observation{
+		Ref: 1, Performance: performance, Target: 100,
+		Units: []adapt.Unit{{Ref: 1, Node: 0, Size: size(2), Performance: performance}},
+		Sizes: []board.SizeOption{{Size: size(1), Speed: 0.5}, {Size: size(2), Speed: 1}, {Size: size(4), Speed: 1.9}, {Size: size(8), Speed: 3.5}},
+	}
+}
+
+func adapter(t *testing.T, name string, change func(*adapt.Options)) adapt.Adapter {
+	t.Helper()
+	d, err := adapt.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := adapt.Defaults()
+	o.ProbeEvery = 0
+	if change != nil {
+		change(&o)
+	}
+	return d.New(o)
+}
+
+func kinds(actions []adapt.Action) []adapt.Kind {
+	var out []adapt.Kind
+	for _, a := range actions {
+		out = append(out, a.Kind)
+	}
+	return out
+}
+
+// steps gives windows to an adapter and returns the actions of the last one.
+func steps(a adapt.Adapter, b *board.Board, windows ...adapt.Observation) []adapt.Action {
+	var out []adapt.Action
+	for i, w := range windows {
+		out = a.Step(time.Duration(i+1)*10*time.Second, b, []adapt.Observation{w}, rand.New(rand.NewPCG(1, 1)))
+	}
+	return out
+}
+
+// Delimitrou 2015, §4.3.4: three windows below 95 % first classify anew, then
+// grow on the node it holds, by the least that closes the gap.
+func TestBelowTargetThreeTimes(t *testing.T) {
+	t.Parallel()
+	b := twoNodes()
+	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
+	bad := window(60)
+	if got := steps(adapter(t, "quasar", nil), b, bad, bad); got != nil {
+		t.Errorf("after two windows: %v", got)
+	}
+	if got := steps(adapter(t, "quasar", nil), b, bad, window(99), bad, bad); got != nil {
+		t.Errorf("after a good window: %v", got)
+	}
+	got := steps(adapter(t, "quasar", nil), b, bad, bad, bad)
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Resize}) || got[1].Size != size(4) {
+		t.Errorf("after three: %+v", got)
+	}
+}
+
+// Where there is no room, best-effort work leaves, and nothing else does.
+func TestBestEffortLeavesFirst(t *testing.T) {
+	t.Parallel()
+	b := twoNodes()
+	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
+	b.Place(0, board.Resident{Ref: 2, Size: size(3)})
+	b.Place(0, board.Resident{Ref: 3, Size: size(3), BestEffort: true})
+	bad := window(60)
+	got := steps(adapter(t, "quasar", nil), b, bad, bad, bad)
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Evict, adapt.Resize}) || got[1].Ref != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestNoRoomMeansMoreNodes(t *testing.T) {
+	t.Parallel()
+	b := twoNodes()
+	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
+	b.Place(0, board.Resident{Ref: 2, Size: size(6)})
+	bad := window(40)
+	if got := steps(adapter(t, "quasar", nil), b, bad, bad, bad); !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify}) {
+		t.Errorf("what does not scale: %v", got)
+	}
+	bad.Scales = true
+	got := steps(adapter(t, "quasar", nil), b, bad, bad, bad)
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Grow}) || got[1].Count != 1 {
+		t.Errorf("what scales: %+v", got)
+	}
+	capped := adapter(t, "quasar", func(o *adapt.Options) { o.MaxCores = 2 })
+	if got := steps(capped, b, bad, bad, bad); !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify}) {
+		t.Errorf("at the cost cap: %v", got)
+	}
+	bad.Scales = false
+	moving := adapter(t, "quasar", func(o *adapt.Options) { o.Moves = true })
+	if got := steps(moving, b, bad, bad, bad); !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Move}) {
+		t.Errorf("what may move: %v", got)
+	}
+}
+
+func TestWhatIsTooMuchIsGivenBack(t *testing.T) {
+	t.Parallel()
+	b := twoNodes()
+	rich := window(250)
+	windows := slices.Repeat([]adapt.Observation{rich}, 10)
+	if got := steps(adapter(t, "quasar", nil), b, windows[:9]...); got != nil {
+		t.Errorf("after nine windows: %v", got)
+	}
+	got := steps(adapter(t, "quasar", nil), b, windows...)
+	if len(got) != 1 || got[0].Kind != adapt.Resize || got[0].Size != size(1) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestStragglersStartElsewhere(t *testing.T) {
+	t.Parallel()
+	w := window(100)
+	w.Units = nil
+	for i, p := range []float64{30, 30, 30, 15} {
+		w.Units = append(w.Units, adapt.Unit{Ref: board.Ref(10 + i), Node: 1, Size: size(1), Performance: p})
+	}
+	got := steps(adapter(t, "quasar", nil), twoNodes(), w)
+	if len(got) != 1 || got[0].Kind != adapt.Relaunch || got[0].Ref != 13 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAFifthIsProbed(t *testing.T) {
+	t.Parallel()
+	a := adapter(t, "quasar", func(o *adapt.Options) { o.ProbeEvery = 10 * time.Minute })
+	var windows []adapt.Observation
+	for i := range 500 {
+		w := window(100)
+		w.Ref = board.Ref(i)
+		windows = append(windows, w)
+	}
+	got := a.Step(10*time.Minute, twoNodes(), windows, rand.New(rand.NewPCG(1, 1)))
+	if len(got) < 70 || len(got) > 130 {
+		t.Errorf("%d of 500 were probed", len(got))
+	}
+	if again := a.Step(11*time.Minute, twoNodes(), windows, rand.New(rand.NewPCG(1, 1))); again != nil {
+		t.Errorf("a minute later again: %d", len(again))
+	}
+}
+
+func TestANodeIsClosedUntilItRecovers(t *testing.T) {
+	t.Parallel()
+	a, b := adapter(t, "close", nil), twoNodes()
+	got := steps(a, b, window(60), window(60), window(60))
+	if len(got) != 1 || got[0].Kind != adapt.Close || got[0].Node != 0 {
+		t.Fatalf("%+v", got)
+	}
+	if got = steps(a, b, window(60)); got != nil {
+		t.Errorf("it is closed again: %+v", got)
+	}
+	if got = steps(a, b, window(97)); len(got) != 1 || got[0].Kind != adapt.Open {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Every listed adapter leaves a workload at its target alone, is deterministic
+// and takes an empty cluster.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	for _, d := range adapt.Adapters() {
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			a := adapter(t, d.Name, nil)
+			if got := a.Step(0, twoNodes(), nil, rand.New(rand.NewPCG(1, 1))); got != nil {
+				t.Errorf("nothing runs: %v", got)
+			}
+			good := slices.Repeat([]adapt.Observation{window(100)}, 30)
+			if got := steps(a, twoNodes(), good...); got != nil {
+				t.Errorf("at its target: %v", got)
+			}
+			bad := slices.Repeat([]adapt.Observation{window(50)}, 3)
+			one, two := steps(adapter(t, d.Name, nil), twoNodes(), bad...), steps(adapter(t, d.Name, nil), twoNodes(), bad...)
+			if !slices.Equal(one, two) {
+				t.Errorf("%v and then %v", one, two)
+			}
+			a.Forget(1)
+		})
+	}
+	if _, err := adapt.Lookup("quux"); err == nil {
+		t.Error("an unknown adapter was found")
+	}
+}

@@ -1,0 +1,52 @@
+package adapt
+
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// room counts what the actions of one step already took.
+type room struct {
+	board   *board.Board
+	taken   map[board.Index]cluster.Resources
+	evicted map[board.Ref]bool
+}
+
+func newRoom(b *board.Board) *room {
+	return &room{board: b, taken: map[board.Index]cluster.Resources{}, evicted: map[board.Ref]bool{}}
+}
+
+// take grows an allocation on a node from one size to another, and lists the
+// best-effort residents that must leave for it, lowest priority first.
+func (r *room) take(n board.Index, from, to cluster.Resources) ([]board.Ref, bool) {
+	need := minus(r.taken[n].Add(to), from)
+	var out []board.Ref
+	if !r.board.Fits(n, need) {
+		residents := slices.Clone(r.board.Residents(n))
+		slices.SortStableFunc(residents, func(a, b board.Resident) int { return a.Priority - b.Priority })
+		ok := false
+		for _, v := range residents {
+			if !v.BestEffort || r.evicted[v.Ref] {
+				continue
+			}
+			out, need = append(out, v.Ref), minus(need, v.Size)
+			if ok = r.board.Fits(n, need); ok {
+				break
+			}
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	for _, ref := range out {
+		r.evicted[ref] = true
+	}
+	r.taken[n] = need
+	return out, true
+}
+
+func minus(a, b cluster.Resources) cluster.Resources {
+	return cluster.Resources{CPUMHz: a.CPUMHz - b.CPUMHz, Cores: a.Cores - b.Cores, MemoryMB: a.MemoryMB - b.MemoryMB, DiskMB: a.DiskMB - b.DiskMB}
+}

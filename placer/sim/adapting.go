@@ -1,0 +1,215 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+)
+
+// window measures every running workload and carries out what the adapter says.
+func (w *World) window() error {
+	w.heap.push(w.now+w.config.Window, kindWindow, 0, 0)
+	order := slices.Clone(w.running)
+	slices.Sort(order)
+	w.windows = w.windows[:0]
+	for _, i := range order {
+		if s := w.workloads.at(i); s.job.App != nil && w.now >= s.resume {
+			w.windows = append(w.windows, w.observe(s))
+		}
+	}
+	for _, a := range w.config.Adapter.Step(w.now, w.board, w.windows, w.adapting) {
+		if err := w.act(a); err != nil {
+			return err
+		}
+	}
+	for _, i := range order {
+		if s := w.workloads.at(i); s.stage == stageRunning && s.missing > 0 {
+			w.grow(i, s)
+		}
+	}
+	return nil
+}
+
+// observe is what a probe sees of a workload: for one without a target, the speed
+// against what its placement promised is unknown, and the target is its best.
+func (w *World) observe(s *workload) adapt.Observation {
+	o := adapt.Observation{
+		Ref: s.ask.Ref, Performance: s.capacity, Target: s.job.Target * s.load, Sizes: s.ask.Sizes, Speed: s.ask.Speed,
+		Priority: s.job.Priority, BestEffort: s.job.BestEffort, Scales: s.job.Sized && s.ask.ScaleOut != nil,
+	}
+	if s.job.Shape != Service && o.Target == 0 && s.ask.Speed != nil {
+		o.Target = w.promised(s)
+	}
+	for _, k := range s.units {
+		u := &w.units[k]
+		o.Units = append(o.Units, adapt.Unit{Ref: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed})
+	}
+	return o
+}
+
+// promised is the performance the estimates say for where it runs.
+func (w *World) promised(s *workload) float64 {
+	sum := 0.0
+	for _, k := range s.units {
+		sum += s.ask.Speed[w.board.Node(w.units[k].node).Configuration]
+	}
+	return sum
+}
+
+// act carries out one action. What has ended or changed meanwhile is left alone.
+func (w *World) act(a adapt.Action) error {
+	switch a.Kind {
+	case adapt.Close, adapt.Open:
+		w.closed[a.Node] = a.Kind == adapt.Close
+		if a.Kind == adapt.Close {
+			w.counters.Closed++
+		}
+		w.board.SetReady(a.Node, !w.closed[a.Node] && !w.down[a.Node])
+		return nil
+	case adapt.Evict:
+		if w.unitOf(a.Ref) >= 0 {
+			w.evict(a.Ref)
+		}
+		return nil
+	}
+	i := workloadOf(a.Ref)
+	s := w.workloads.at(i)
+	if s.stage != stageRunning {
+		return nil
+	}
+	w.integrate(s)
+	switch a.Kind {
+	case adapt.Reclassify:
+		return w.reclassify(s)
+	case adapt.Grow:
+		s.missing = max(s.missing, a.Count)
+	case adapt.Resize:
+		w.resize(a)
+	case adapt.Shrink, adapt.Relaunch:
+		w.drop(i, s, a)
+	case adapt.Move:
+		w.move(i, s)
+	default:
+		return fmt.Errorf("sim: the adapter wants %q, which is no action", a.Kind)
+	}
+	return nil
+}
+
+// unitOf finds the allocation of a ref; -1 where it is gone.
+func (w *World) unitOf(ref board.Ref) int32 {
+	s := w.workloads.at(workloadOf(ref))
+	if s.stage != stageRunning {
+		return -1
+	}
+	for _, k := range s.units {
+		if refOf(w.units[k].workload, w.units[k].number) == ref {
+			return k
+		}
+	}
+	return -1
+}
+
+// reclassify profiles a workload where it is, in the phase it is in.
+func (w *World) reclassify(s *workload) error {
+	if w.config.Knower == nil {
+		return nil
+	}
+	w.counters.Reclassified++
+	e, err := w.config.Knower.Know(&s.job, s.phase)
+	if err != nil {
+		return fmt.Errorf("sim: job %d: %w", s.job.Number, err)
+	}
+	s.estimate(e)
+	for _, k := range s.units {
+		u := &w.units[k]
+		ref := refOf(u.workload, u.number)
+		if err := w.board.Remove(u.node, ref); err != nil {
+			return err
+		}
+		w.board.Place(u.node, board.Resident{
+			Ref: ref, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		})
+	}
+	return nil
+}
+
+// resize changes an allocation where the node has room.
+func (w *World) resize(a adapt.Action) {
+	k := w.unitOf(a.Ref)
+	if k < 0 {
+		return
+	}
+	u := &w.units[k]
+	more := cluster.Resources{CPUMHz: a.Size.CPUMHz - u.size.CPUMHz, Cores: a.Size.Cores - u.size.Cores, MemoryMB: a.Size.MemoryMB - u.size.MemoryMB}
+	if (more.Cores > 0 || more.CPUMHz > 0 || more.MemoryMB > 0) && !w.board.Fits(u.node, more) {
+		return
+	}
+	if err := w.board.Resize(u.node, a.Ref, a.Size); err != nil {
+		return
+	}
+	w.counters.Resizes++
+	u.size, u.cores = a.Size, coresOf(a.Size)
+	w.vacated(u.node)
+}
+
+// drop ends one allocation, and starts another one where it only straggled.
+func (w *World) drop(i int32, s *workload, a adapt.Action) {
+	k := w.unitOf(a.Ref)
+	if k < 0 || len(s.units) < 2 {
+		return
+	}
+	n := w.units[k].node
+	w.finish(k)
+	w.vacated(n)
+	w.counters.Shrunk++
+	if a.Kind == adapt.Relaunch {
+		s.missing++
+	}
+	w.rate(i, s)
+}
+
+// grow adds allocations to a running workload, beside admission: it was admitted
+// with its target.
+func (w *World) grow(i int32, s *workload) {
+	ask := s.ask
+	ask.Count = s.missing
+	ask.Target = max(0, s.job.Target*s.load-s.capacity)
+	choice := w.choose(&ask, nil)
+	units, _ := w.fitting(s, choice.Units)
+	if len(units) == 0 {
+		return
+	}
+	w.counters.Grown++
+	s.missing = 0
+	for _, u := range units {
+		w.begin(i, s, u.Node, u.Size)
+	}
+	for _, u := range units {
+		w.refresh(u.Node)
+	}
+	w.rate(i, s)
+}
+
+// move starts a workload elsewhere, where the selector now chooses another node.
+func (w *World) move(i int32, s *workload) {
+	k := s.units[0]
+	from := w.units[k].node
+	choice := w.choose(&s.ask, func(n board.Index) bool { return n != from })
+	units, _ := w.fitting(s, choice.Units)
+	if len(units) == 0 || len(choice.Relaxed) > 0 {
+		return
+	}
+	w.counters.Moves++
+	s.resume = w.now + w.config.MoveTime
+	if w.config.MoveTime > 0 {
+		w.heap.push(s.resume, kindResume, i, s.life)
+	}
+	w.begin(i, s, units[0].Node, units[0].Size)
+	w.finish(k)
+	w.refresh(units[0].Node)
+	w.vacated(from)
+	w.rate(i, s)
+}

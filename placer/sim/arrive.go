@@ -1,0 +1,125 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// arrive takes the next submission in, and sends it to be profiled.
+func (w *World) arrive() error {
+	i := w.workloads.take()
+	s := w.workloads.at(i)
+	s.job, s.stage, s.load, s.running = w.next, stageProfiling, 1, -1
+	j := &s.job
+	if j.Count < 1 || j.Count >= 1<<maxUnitBits {
+		return fmt.Errorf("%w: job %d wants %d allocations", ErrConfig, j.Number, j.Count)
+	}
+	s.record = int32(len(w.records))
+	w.records = append(w.records, Record{
+		Number: int32(j.Number), Class: int16(j.Class), Shape: j.Shape, Arrived: w.now, Ready: Never, Started: Never, Ended: Never,
+		Ideal: j.Duration, Targeted: j.Target > 0,
+	})
+	w.reserved += w.asked(s)
+	profiled, err := w.know(i, s)
+	if err != nil {
+		return err
+	}
+	s.prepare()
+	if err := w.read(); err != nil {
+		return err
+	}
+	if !profiled || w.config.ProfileTime <= 0 {
+		return w.ready(i)
+	}
+	w.profile(i)
+	return nil
+}
+
+// prepare derives what the progress is measured in.
+func (s *workload) prepare() {
+	j := &s.job
+	s.left = j.Count
+	s.progress.work = j.Duration.Seconds()
+	if j.App == nil {
+		return
+	}
+	_, s.best = j.App.Best()
+	s.best *= j.App.Size(0, float64(j.Size.Cores)+float64(j.Size.CPUMHz)/mhzPerCore, math.Inf(1))
+	switch {
+	case j.Target > 0:
+		s.scale = j.Target
+	case j.Shape == Batch:
+		s.scale = s.best * float64(j.Count) * j.App.Out.Relative(j.Count)
+	default:
+		s.scale = s.best
+	}
+}
+
+// mhzPerCore is what CPU shares are counted in here: a core of any node is a
+// thousand of them. How fast it is, the truth knows.
+const mhzPerCore = 1000
+
+// know fills the ask with estimates, and reports whether that takes a profiling
+// run.
+func (w *World) know(i int32, s *workload) (bool, error) {
+	j := &s.job
+	s.ask = board.Ask{
+		Ref: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
+		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax,
+	}
+	if w.config.Knower == nil {
+		return false, nil
+	}
+	e, err := w.config.Knower.Know(j, s.phase)
+	if err != nil {
+		return false, fmt.Errorf("sim: job %d: %w", j.Number, err)
+	}
+	s.estimate(e)
+	return e.Profiled, nil
+}
+
+// slowdownMax is the loss that still counts as good (Delimitrou 2015, §3.3.2).
+const slowdownMax = 0.05
+
+// estimate puts what is known into the ask.
+func (s *workload) estimate(e Estimate) {
+	if e.Tolerated != nil {
+		s.ask.Tolerated, s.ask.Caused = e.Tolerated, e.Caused
+	}
+	s.ask.Speed, s.ask.Expected = e.Speed, e.Expected
+	if s.job.Sized {
+		s.ask.Sizes, s.ask.ScaleOut = e.Sizes, e.ScaleOut
+	}
+}
+
+// profile takes a slot of the laboratory, or waits for one.
+func (w *World) profile(i int32) {
+	if w.config.LabSlots > 0 && w.labBusy >= w.config.LabSlots {
+		w.lab = append(w.lab, i)
+		return
+	}
+	w.labBusy++
+	w.heap.push(w.now+w.config.ProfileTime, kindReady, i, 0)
+}
+
+// ready hands a profiled workload to admission.
+func (w *World) ready(i int32) error {
+	s := w.workloads.at(i)
+	r := &w.records[s.record]
+	it := admission.Item{Ask: &s.ask, Arrived: r.Arrived, Ready: w.now}
+	if w.now > r.Arrived {
+		it.Profile = w.config.ProfileTime
+		w.labBusy--
+		if len(w.lab) > 0 {
+			w.profile(w.lab[0])
+			w.lab = w.lab[1:]
+		}
+	}
+	r.Ready = w.now
+	s.stage = stageWaiting
+	w.config.Controller.Arrive(w.now, it)
+	return nil
+}

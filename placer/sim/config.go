@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+)
+
+// Config is one run.
+type Config struct {
+	Board      *board.Board // with all its nodes, without residents
+	Truth      truth.World  // nil where no job has an application
+	Jobs       Source
+	Knower     Knower // nil: nothing is known
+	Selector   board.Selector
+	Controller admission.Controller
+	Adapter    adapt.Adapter // nil: nothing is adapted
+	Window     time.Duration // of the adapter; 0 is 10 s
+	Seed       uint64
+
+	// ProfileTime is what profiling and classifying a job takes, where its
+	// estimate says that it was profiled. At most LabSlots run at once; 0 is no
+	// limit.
+	ProfileTime time.Duration
+	LabSlots    int
+	// Agents decide side by side; 0 is 1.
+	Agents int
+	// RestartTime and MoveTime pass without work after an allocation was started
+	// again, or moved.
+	RestartTime, MoveTime time.Duration
+	// Nodes are those that come and go, in order of time.
+	Nodes []NodeChange
+	// Limit ends the run; 0 is when everything has ended.
+	Limit Instant
+	// SampleEvery is how often utilisation is read at first; 0 is a minute.
+	SampleEvery time.Duration
+	// LoadEvery is how often the load of services changes; 0 is a minute.
+	LoadEvery time.Duration
+	// Expect is the number of jobs, where it is known: of the progress.
+	Expect int
+	// Progress is called now and then; may be nil.
+	Progress func(ended, expected int, now Instant)
+}
+
+// maxUnitBits bounds the allocations of one workload: its refs are a row of
+// that length.
+const maxUnitBits = 20
+
+// Errors of a run.
+var (
+	ErrConfig = errors.New("sim: the run cannot be made")
+	ErrSpins  = errors.New("sim: the admission controller keeps offering what was refused")
+	ErrOrder  = errors.New("sim: a job was submitted before the one in front of it")
+)
+
+func (c *Config) check() error {
+	switch {
+	case c.Board == nil || c.Jobs == nil || c.Selector == nil || c.Controller == nil:
+		return fmt.Errorf("%w: board, jobs, selector and controller are needed", ErrConfig)
+	case c.Board.Len() == 0:
+		return fmt.Errorf("%w: the board has no nodes", ErrConfig)
+	case c.ProfileTime < 0 || c.RestartTime < 0 || c.MoveTime < 0 || c.Limit < 0:
+		return fmt.Errorf("%w: times must not be negative", ErrConfig)
+	}
+	for _, n := range c.Nodes {
+		if int(n.Node) < 0 || int(n.Node) >= c.Board.Len() {
+			return fmt.Errorf("%w: no node %d to lose or return", ErrConfig, n.Node)
+		}
+	}
+	return nil
+}
+
+func (c *Config) defaults() {
+	c.Agents = max(1, c.Agents)
+	for _, d := range []struct {
+		at    *time.Duration
+		value time.Duration
+	}{{&c.Window, 10 * time.Second}, {&c.SampleEvery, time.Minute}, {&c.LoadEvery, time.Minute}} {
+		if *d.at <= 0 {
+			*d.at = d.value
+		}
+	}
+}

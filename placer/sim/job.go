@@ -1,0 +1,116 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+)
+
+// Instant is a moment as the time since the start of the world.
+type Instant = time.Duration
+
+// Shape is how the allocations of a job work together.
+type Shape uint8
+
+// The shapes.
+const (
+	Batch   Shape = iota // together on one piece of work
+	Tasks                // each on a piece of its own
+	Service              // together, for a time, against an offered load
+)
+
+// Job is one submission.
+type Job struct {
+	Number int // in the order of submission, from 0: its identity
+	At     Instant
+	// App is what really happens; nil: it runs for Duration wherever it is.
+	App   *truth.Application
+	Shape Shape
+	// Class is an index of Config.Classes.
+	Class int
+	// Duration is how long it runs when everything is as good as it can be: batch
+	// work at its target, or alone on the best configuration; a service's life.
+	Duration time.Duration
+	// Size and Count are what its user asks for.
+	Size     cluster.Resources
+	Count    int
+	Priority int
+	// Target is the performance the group must reach, of a service at load 1; 0
+	// is none.
+	Target     float64
+	BestEffort bool
+	Gang       bool
+	Sized      bool // the policy chooses size and count
+	Load       Load
+}
+
+// Load is how the offered load of a service goes, relative to its nominal one.
+type Load struct {
+	Swing             float64       // amplitude of a sine around 1; 0 is flat
+	Period            time.Duration // of the sine
+	Shift             time.Duration
+	Spike             float64 // added between SpikeAt and SpikeEnd
+	SpikeAt, SpikeEnd time.Duration
+}
+
+// At is the load some time after the service started.
+func (l *Load) At(t time.Duration) float64 {
+	v := 1.0
+	if l.Swing > 0 && l.Period > 0 {
+		v += l.Swing * math.Sin(2*math.Pi*(t+l.Shift).Seconds()/l.Period.Seconds())
+	}
+	if t >= l.SpikeAt && t < l.SpikeEnd {
+		v += l.Spike
+	}
+	return max(0.05, v)
+}
+
+// varies reports whether the load ever changes.
+func (l *Load) varies() bool { return l.Swing > 0 || l.Spike != 0 }
+
+// Source gives the jobs in order of submission. False is the end.
+type Source interface {
+	Next() (Job, bool, error)
+}
+
+// List is a source of jobs that are all there.
+type List struct {
+	Jobs []Job
+	next int
+}
+
+// Next implements Source.
+func (l *List) Next() (Job, bool, error) {
+	if l.next >= len(l.Jobs) {
+		return Job{}, false, nil
+	}
+	l.next++
+	return l.Jobs[l.next-1], true, nil
+}
+
+// Estimate is what classification says of a job. Slices are shared and not
+// written to.
+type Estimate struct {
+	Tolerated, Caused []float64 // by column, percent
+	Speed             []float64 // of one allocation of the job's size, by configuration; nil unknown
+	Sizes             []board.SizeOption
+	ScaleOut          []float64
+	Expected          time.Duration // on the best configuration, alone; 0 unknown
+	Profiled          bool          // a profiling run was needed
+}
+
+// Knower answers what is known of a job when it was profiled in a phase. The
+// answer depends on the job and the phase only, not on when it is asked.
+type Knower interface {
+	Know(j *Job, phase int) (Estimate, error)
+}
+
+// NodeChange is a node that is lost or comes back.
+type NodeChange struct {
+	At    Instant
+	Node  board.Index
+	Ready bool
+}

@@ -1,0 +1,139 @@
+package sim
+
+import "time"
+
+// Outcome is how a job ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unfinished Outcome = iota // still there when the run ended
+	Done
+	Killed // memory was exhausted: it never ends
+	Refused
+)
+
+// Never is the instant of something that did not happen.
+const Never Instant = -1
+
+// Record is what became of one job.
+type Record struct {
+	Number   int32
+	Class    int16
+	Outcome  Outcome
+	Shape    Shape
+	Restarts uint8
+	Targeted bool
+	// Best reports that it first ran on one of the configurations on which it is
+	// truly within 1 % of its best.
+	Best bool
+
+	Arrived, Ready, Started, Ended Instant
+	Ideal                          time.Duration
+	Deciding                       time.Duration // all its decisions
+	// Interference and Platform are the means over its run of the share of speed
+	// that neighbours left, and that its configurations give relative to the best.
+	Interference, Platform float32
+	// Served is the mean share of a service's load that was served, InBound the
+	// share of its life in which all but 5 % was.
+	Served, InBound float32
+	Cores           float32 // it was given at first
+	Relaxed         int16   // sources in which its placement broke a bound
+}
+
+// Performance is its speed relative to the ideal while it ran, or the share of
+// its load that a service served; 0 where it did not end.
+func (r *Record) Performance() float64 {
+	if r.Outcome != Done {
+		return 0
+	}
+	if r.Shape == Service {
+		return float64(r.Served)
+	}
+	return ratio(r.Ideal, r.Ended-r.Started)
+}
+
+// WithWait is the same from submission on.
+func (r *Record) WithWait() float64 {
+	if r.Outcome != Done {
+		return 0
+	}
+	if r.Shape == Service {
+		return float64(r.Served) * ratio(r.Ideal, r.Ended-r.Arrived)
+	}
+	return ratio(r.Ideal, r.Ended-r.Arrived)
+}
+
+// Wait is how long it was ready and not running before it first started.
+func (r *Record) Wait() time.Duration {
+	if r.Started < 0 || r.Ready < 0 {
+		return 0
+	}
+	return max(0, r.Started-r.Ready)
+}
+
+func ratio(ideal, real time.Duration) float64 {
+	if real <= 0 {
+		return 1
+	}
+	return float64(ideal) / float64(real)
+}
+
+// Counters count what happened in a run.
+type Counters struct {
+	Jobs           int   `json:"jobs"`
+	Events         int   `json:"events"`
+	Stale          int   `json:"stale_events"`
+	Decisions      int   `json:"decisions"`
+	Placements     int   `json:"placements"`
+	NoRoom         int   `json:"no_room"`
+	Conflicts      int   `json:"plan_refusals"` // another decision took the room
+	Relaxed        int   `json:"relaxed"`
+	RelaxedSeveral int   `json:"relaxed_several"` // in more than one source
+	TimedOut       int   `json:"timed_out"`
+	Bound          int   `json:"bound_late"`
+	Evictions      int   `json:"evictions"`
+	Killed         int   `json:"killed"`
+	Restarts       int   `json:"restarts"`
+	NodesLost      int   `json:"nodes_lost"`
+	Resizes        int   `json:"resizes"`
+	Grown          int   `json:"grown"`
+	Shrunk         int   `json:"shrunk"`
+	Moves          int   `json:"moves"`
+	Reclassified   int   `json:"reclassified"`
+	Closed         int   `json:"nodes_closed"`
+	Examined       int64 `json:"nodes_examined"`
+}
+
+// Sample is the cluster at a moment, in cores.
+type Sample struct {
+	At                        Instant
+	Used, Allocated, Reserved float64
+	Running, Waiting          int
+}
+
+// Result is a run.
+type Result struct {
+	Records  []Record // by number
+	Counters Counters
+	Samples  []Sample
+	// Heat is the used share of each node's cores, a row per sample.
+	Heat     [][]float32
+	Cores    float64 // of the cluster
+	End      Instant // of the last job
+	Deciding []time.Duration
+}
+
+// Add sums counters of several runs.
+func (c *Counters) Add(o Counters) {
+	for _, p := range [][2]*int{
+		{&c.Jobs, &o.Jobs}, {&c.Events, &o.Events}, {&c.Stale, &o.Stale}, {&c.Decisions, &o.Decisions}, {&c.Placements, &o.Placements},
+		{&c.NoRoom, &o.NoRoom}, {&c.Conflicts, &o.Conflicts}, {&c.Relaxed, &o.Relaxed}, {&c.RelaxedSeveral, &o.RelaxedSeveral},
+		{&c.TimedOut, &o.TimedOut}, {&c.Bound, &o.Bound}, {&c.Evictions, &o.Evictions}, {&c.Killed, &o.Killed}, {&c.Restarts, &o.Restarts},
+		{&c.NodesLost, &o.NodesLost}, {&c.Resizes, &o.Resizes}, {&c.Grown, &o.Grown}, {&c.Shrunk, &o.Shrunk}, {&c.Moves, &o.Moves},
+		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed},
+	} {
+		*p[0] += *p[1]
+	}
+	c.Examined += o.Examined
+}

@@ -1,0 +1,403 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+)
+
+// place starts allocations of a workload.
+func (w *World) place(i int32, s *workload, units []board.Unit, choice *board.Choice) {
+	w.counters.Placements++
+	if len(choice.Relaxed) > 0 {
+		w.counters.Relaxed++
+		if len(choice.Relaxed) > 1 {
+			w.counters.RelaxedSeveral++
+		}
+	}
+	r := &w.records[s.record]
+	if r.Started == Never {
+		r.Started, r.Relaxed = w.now, int16(len(choice.Relaxed))
+		r.Best = w.onBest(s, units)
+	}
+	first := s.stage != stageRunning
+	for _, u := range units {
+		k := w.begin(i, s, u.Node, u.Size)
+		r.Cores += float32(w.units[k].cores)
+	}
+	if s.job.Shape == Tasks {
+		s.left -= len(units)
+		s.ask.Count = s.left
+	} else {
+		s.left = 0
+	}
+	if first {
+		w.goes(i, s)
+	}
+	for _, u := range units {
+		w.refresh(u.Node)
+	}
+	w.rate(i, s)
+}
+
+// goes makes a workload run.
+func (w *World) goes(i int32, s *workload) {
+	s.stage = stageRunning
+	s.running = len(w.running)
+	w.running = append(w.running, i)
+	s.progress.since = w.now
+	if w.records[s.record].Restarts > 0 && w.config.RestartTime > 0 {
+		s.resume = w.now + w.config.RestartTime
+		w.heap.push(s.resume, kindResume, i, s.life)
+	}
+	if s.job.Shape == Service && s.job.Load.varies() {
+		s.load = s.job.Load.At(0)
+		w.heap.push(w.now+w.config.LoadEvery, kindLoad, i, s.life)
+	}
+}
+
+// onBest reports whether all units are on configurations within 1 % of the best.
+func (w *World) onBest(s *workload, units []board.Unit) bool {
+	if s.job.App == nil {
+		return true
+	}
+	_, best := s.job.App.Best()
+	return !slices.ContainsFunc(units, func(u board.Unit) bool {
+		return s.job.App.Alone[w.board.Node(u.Node).Configuration] < 0.99*best
+	})
+}
+
+// begin puts one allocation on a node.
+func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resources) int32 {
+	k := w.freeUnit
+	if k < 0 {
+		w.units = append(w.units, unit{})
+		k = int32(len(w.units) - 1)
+	} else {
+		w.freeUnit = w.units[k].next
+	}
+	u := &w.units[k]
+	generation := u.progress.generation + 1
+	*u = unit{workload: i, node: n, number: w.number(s), size: size, cores: coresOf(size), place: int32(len(w.nodeUnits[n]))}
+	u.progress = progress{work: s.job.Duration.Seconds(), since: w.now, generation: generation}
+	w.nodeUnits[n] = append(w.nodeUnits[n], k)
+	s.units = append(s.units, k)
+	ref := refOf(i, u.number)
+	w.board.Place(n, board.Resident{
+		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+	})
+	w.config.Controller.Started(w.now, n, ref)
+	return k
+}
+
+// number is the least one that no allocation of the workload has.
+func (w *World) number(s *workload) int32 {
+	next := int32(0)
+	for _, k := range s.units {
+		next = max(next, w.units[k].number+1)
+	}
+	return next
+}
+
+// finish takes one allocation away.
+func (w *World) finish(k int32) {
+	u := &w.units[k]
+	s := w.workloads.at(u.workload)
+	list := w.nodeUnits[u.node]
+	last := list[len(list)-1]
+	list[u.place] = last
+	w.units[last].place = u.place
+	w.nodeUnits[u.node] = list[:len(list)-1]
+	at := slices.Index(s.units, k)
+	s.units = slices.Delete(s.units, at, at+1)
+	ref := refOf(u.workload, u.number)
+	if err := w.board.Remove(u.node, ref); err != nil {
+		panic(err) // the board holds what the world put there: a fault of this package
+	}
+	w.config.Controller.Ended(w.now, u.node, ref)
+	u.progress.generation++
+	u.next = w.freeUnit
+	w.freeUnit = k
+}
+
+// refresh computes the speeds on a node anew.
+func (w *World) refresh(n board.Index) {
+	if w.config.Truth == nil || len(w.nodeUnits[n]) == 0 {
+		return
+	}
+	w.placed = w.placed[:0]
+	for _, k := range w.nodeUnits[n] {
+		u := &w.units[k]
+		s := w.workloads.at(u.workload)
+		w.placed = append(w.placed, truth.Placed{
+			Application: s.job.App, Cores: u.cores, MemoryMB: float64(u.size.MemoryMB), Phase: s.phase, Load: s.load, Elastic: s.job.Sized,
+		})
+	}
+	w.speeds = w.config.Truth.Speeds(w.board.Node(n).Configuration, w.placed, w.speeds)
+	for at, k := range w.nodeUnits[n] {
+		u := &w.units[k]
+		if u.speed == w.speeds[at].Value && u.alone == w.speeds[at].Alone && u.speed > 0 {
+			continue
+		}
+		u.speed, u.alone = w.speeds[at].Value, w.speeds[at].Alone
+		w.rate(u.workload, w.workloads.at(u.workload))
+		if u.speed <= 0 {
+			w.doomed = append(w.doomed, u.workload)
+		}
+	}
+}
+
+// rate integrates what was done so far and reschedules the end of a workload.
+func (w *World) rate(i int32, s *workload) {
+	if s.stage != stageRunning {
+		return
+	}
+	w.integrate(s)
+	w.measure(s)
+	if s.job.Shape == Tasks {
+		w.rateTasks(s)
+		return
+	}
+	p := &s.progress
+	before := p.rate
+	p.rate = w.groupRate(s)
+	if p.rate == before && p.generation != 0 && s.running >= 0 && p.rate != 0 {
+		return
+	}
+	p.generation++
+	if at, ok := p.at(s.boundary()); ok {
+		w.heap.push(at, kindProgress, i, p.generation)
+	}
+}
+
+// groupRate is the progress of batch work, or the passing of a service's life.
+func (w *World) groupRate(s *workload) float64 {
+	switch {
+	case len(s.units) == 0:
+		if s.job.Shape == Service {
+			return 1 // its users wait, and its time passes
+		}
+		return 0
+	case s.job.App == nil || s.job.Shape == Service:
+		return 1
+	case w.now < s.resume:
+		return 0
+	default:
+		return s.capacity / s.scale
+	}
+}
+
+// rateTasks reschedules the ends of single tasks.
+func (w *World) rateTasks(s *workload) {
+	for _, k := range s.units {
+		u := &w.units[k]
+		rate := 1.0
+		if s.job.App != nil {
+			rate = u.speed / s.scale
+		}
+		if rate == u.progress.rate && rate != 0 {
+			continue
+		}
+		u.progress.advance(w.now)
+		u.progress.rate = rate
+		u.progress.generation++
+		if at, ok := u.progress.at(u.progress.work); ok {
+			w.heap.push(at, kindUnit, k, u.progress.generation)
+		}
+	}
+}
+
+// boundary is the work at which the phase, or everything, ends.
+func (s *workload) boundary() float64 {
+	if s.job.App == nil || s.phase >= len(s.job.App.Phases)-1 {
+		return s.progress.work
+	}
+	share := 0.0
+	for _, p := range s.job.App.Phases[:s.phase+1] {
+		share += p.Share
+	}
+	return share * s.progress.work
+}
+
+// integrate adds the time since the last change to the sums of a workload.
+func (w *World) integrate(s *workload) {
+	dt := s.progress.advance(w.now)
+	if dt <= 0 || s.job.App == nil {
+		return
+	}
+	s.seconds += dt
+	s.sumInterference += dt * s.interference
+	s.sumPlatform += dt * s.platform
+	if s.job.Shape == Service {
+		offered := s.scale * s.load
+		served := min(1, s.capacity/offered)
+		s.sumServed += dt * served
+		if served >= inBound {
+			s.sumInBound += dt
+		}
+	}
+}
+
+// inBound is the share of its load that a service must serve (Delimitrou 2015,
+// §3.3.2: 5 % may be lost).
+const inBound = 0.95
+
+// measure reads what the workload reaches now.
+func (w *World) measure(s *workload) {
+	if s.job.App == nil {
+		return
+	}
+	sum, alone, n := 0.0, 0.0, float64(len(s.units))
+	for _, k := range s.units {
+		u := &w.units[k]
+		sum, alone = sum+u.speed, alone+u.alone
+	}
+	s.capacity = 0
+	s.interference, s.platform = 0, 0
+	if n > 0 {
+		s.capacity = sum
+		if s.job.Shape != Tasks {
+			s.capacity *= w.config.Truth.Group(s.job.App, len(s.units))
+		}
+		if alone > 0 {
+			s.interference = sum / alone
+		}
+		_, top := s.job.App.Best()
+		for _, k := range s.units {
+			s.platform += s.job.App.Alone[w.board.Node(w.units[k].node).Configuration] / top / n
+		}
+	}
+	if w.now < s.resume {
+		s.capacity = 0
+	}
+}
+
+// milestone ends a phase, or the workload.
+func (w *World) milestone(e event) {
+	s := w.workloads.at(e.who)
+	if s.stage != stageRunning || s.progress.generation != e.generation {
+		w.stale()
+		return
+	}
+	w.integrate(s)
+	if s.progress.reached(s.progress.work) {
+		w.end(e.who, s, Done)
+		return
+	}
+	if s.progress.reached(s.boundary()) {
+		s.phase++
+	}
+	s.progress.rate = -1 // differs from every rate: it is rescheduled
+	nodes := w.nodesOf(s)
+	for _, n := range nodes {
+		w.refresh(n)
+	}
+	w.rate(e.who, s)
+}
+
+// nodesOf lists the nodes of a workload once each.
+func (w *World) nodesOf(s *workload) []board.Index {
+	var out []board.Index
+	for _, k := range s.units {
+		if n := w.units[k].node; !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// taskEnds ends one task, and the workload with its last one.
+func (w *World) taskEnds(e event) {
+	u := &w.units[e.who]
+	if u.progress.generation != e.generation {
+		w.stale()
+		return
+	}
+	i, n := u.workload, u.node
+	s := w.workloads.at(i)
+	w.integrate(s)
+	if len(s.units) == 1 && s.left == 0 {
+		w.end(i, s, Done)
+		return
+	}
+	w.finish(e.who)
+	w.vacated(n)
+	w.measure(s)
+}
+
+func (w *World) stale() {
+	w.counters.Stale++
+	w.stirred = false
+}
+
+// vacated: a node has room again.
+func (w *World) vacated(n board.Index) {
+	w.refresh(n)
+	if w.anyBound > 0 {
+		w.bindings(n)
+	}
+}
+
+// end takes a workload out of the world.
+func (w *World) end(i int32, s *workload, o Outcome) {
+	w.leaveNodes(s)
+	r := &w.records[s.record]
+	r.Outcome, r.Ended = o, w.now
+	w.conclude(s)
+	w.leaveRunning(s)
+	w.ended++
+	w.reserved -= w.asked(s)
+	if w.config.Adapter != nil {
+		w.config.Adapter.Forget(s.ask.Ref)
+	}
+	w.workloads.give(i)
+}
+
+// leaveNodes takes all allocations of a workload away.
+func (w *World) leaveNodes(s *workload) {
+	for len(s.units) > 0 {
+		k := s.units[len(s.units)-1]
+		n := w.units[k].node
+		w.finish(k)
+		w.vacated(n)
+	}
+}
+
+func (w *World) leaveRunning(s *workload) {
+	if s.running < 0 {
+		return
+	}
+	last := w.running[len(w.running)-1]
+	w.running[s.running] = last
+	w.workloads.at(last).running = s.running
+	w.running = w.running[:len(w.running)-1]
+	s.running = -1
+}
+
+// conclude writes the means of a run into its record.
+func (w *World) conclude(s *workload) {
+	r := &w.records[s.record]
+	if s.seconds > 0 {
+		r.Interference, r.Platform = float32(s.sumInterference/s.seconds), float32(s.sumPlatform/s.seconds)
+		r.Served, r.InBound = float32(s.sumServed/s.seconds), float32(s.sumInBound/s.seconds)
+	}
+	if s.job.App == nil {
+		r.Interference, r.Platform, r.Served, r.InBound = 1, 1, 1, 1
+	}
+}
+
+// settle kills what ran out of memory.
+func (w *World) settle() {
+	for len(w.doomed) > 0 {
+		i := w.doomed[len(w.doomed)-1]
+		w.doomed = w.doomed[:len(w.doomed)-1]
+		s := w.workloads.at(i)
+		if s.stage == stageRunning && slices.ContainsFunc(s.units, func(k int32) bool { return w.units[k].speed <= 0 }) {
+			w.counters.Killed++
+			w.integrate(s)
+			w.end(i, s, Killed)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim/shape"
+	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Bounds of a scenario, against slips of the pen.
+const (
+	maxSeeds    = 100
+	maxJobs     = 10_000_000
+	maxTasks    = 100_000
+	maxPolicies = 100
+)
+
+var platforms = []string{"", string(truth.Hardware), string(truth.Published)}
+
+// check fills the scenario and collects every problem.
+func (c *checker) check(s *Scenario) {
+	f := c.file
+	s.Title, s.Source, s.Notes = f.Title, f.Source, f.Notes
+	s.limit = c.span(f.Limit, 0, "limit")
+	c.seeds(s)
+	c.loads(s)
+	for _, name := range f.Columns {
+		source, err := interference.ParseSource(name)
+		if err != nil {
+			c.fail(c.at("columns"), "%s", err)
+		}
+		s.Columns = append(s.Columns, source)
+	}
+	if len(f.Columns) == 0 {
+		s.Columns = paragonColumns
+	}
+	c.cluster()
+	switch {
+	case len(f.Populations)+len(f.Traces) == 0:
+		c.fail(c.body.Range(), "nothing is submitted: a population or a trace block is needed")
+	case len(f.Populations) > 0 && len(f.Traces) > 0:
+		c.fail(c.at("", blockAt{"trace", 0}), "a trace has no truth: it cannot be mixed with populations")
+	case len(f.Traces) > 1:
+		c.fail(c.at("", blockAt{"trace", 1}), "one trace at a time")
+	}
+	for i := range f.Populations {
+		c.population(i)
+	}
+	for i := range f.Traces {
+		c.trace(i)
+	}
+	c.profiling()
+	c.world()
+	c.policies()
+}
+
+func (c *checker) seeds(s *Scenario) {
+	if n := len(c.file.Seeds); n == 0 || n > maxSeeds {
+		c.fail(c.at("seeds"), "1 to %d seeds are needed, not %d", maxSeeds, n)
+	}
+	seen := map[int]bool{}
+	for _, v := range c.file.Seeds {
+		if v < 0 || seen[v] {
+			c.fail(c.at("seeds"), "seed %d is negative or there twice", v)
+		}
+		seen[v] = true
+		s.Seeds = append(s.Seeds, uint64(v))
+	}
+}
+
+func (c *checker) loads(s *Scenario) {
+	by := false
+	for _, p := range c.file.Populations {
+		by = by || p.Arrivals.ByLoad
+	}
+	if by != (len(c.file.Loads) > 0) {
+		c.fail(c.at("loads"), "loads and an arrivals block with by_load = true need each other")
+	}
+	for _, l := range c.file.Loads {
+		if !(l > 0) || l > 10 {
+			c.fail(c.at("loads"), "a load is a share of the cluster's cores above 0, not %v", l)
+		}
+	}
+	s.Loads = append(s.Loads, c.file.Loads...)
+	if len(s.Loads) == 0 {
+		s.Loads = []float64{0}
+	}
+}
+
+func (c *checker) cluster() {
+	at, b := blockAt{"cluster", 0}, c.file.Cluster
+	switch {
+	case (b.Shape == "") == (b.Nodes == ""):
+		c.fail(c.at("shape", at), "cluster needs either shape or machines")
+	case b.Shape != "":
+		if _, err := shape.Lookup(b.Shape); err != nil {
+			c.fail(c.at("shape", at), "%s", err)
+		}
+	}
+	for i, l := range b.Lose {
+		here := blockAt{"lose", i}
+		if l.Nodes < 1 {
+			c.fail(c.at("nodes", at, here), "nodes = %d: at least one is lost", l.Nodes)
+		}
+		c.span(l.At, 0, "at", at, here)
+		c.span(l.For, 0, "for", at, here)
+	}
+}
+
+func (c *checker) population(i int) {
+	p, at := &c.file.Populations[i], blockAt{"population", i}
+	if len(p.Classes) == 0 {
+		c.fail(c.at("classes", at), "classes is empty")
+	}
+	for _, name := range p.Classes {
+		c.oneOf(name, truth.ClassNames(), "classes", at)
+	}
+	if len(p.Weights) > 0 && len(p.Weights) != len(p.Classes) {
+		c.fail(c.at("weights", at), "%d weights for %d classes", len(p.Weights), len(p.Classes))
+	}
+	for _, w := range p.Weights {
+		if w < 0 {
+			c.fail(c.at("weights", at), "a weight is negative")
+		}
+	}
+	c.between(p.Jobs, 1, maxJobs, "jobs", at)
+	c.between(p.Applications, 0, maxJobs, "applications", at)
+	c.between(p.Phases, 0, 16, "phases", at)
+	c.between(p.Tasks, 0, maxTasks, "tasks", at)
+	c.oneOf(p.Platforms, platforms, "platforms", at)
+	c.oneOf(p.Shape, []string{"", "batch", "tasks"}, "shape", at)
+	c.oneOf(p.Reservations, []string{"", "exact", "published"}, "reservations", at)
+	if p.Reservations != "" && !p.Targets {
+		c.fail(c.at("reservations", at), "reservations differ from the need only with targets = true")
+	}
+	if p.Targets && p.Shape == "tasks" {
+		c.fail(c.at("targets", at), "tasks have no common target")
+	}
+	if p.Swing < 0 || p.Swing >= 1 {
+		c.fail(c.at("load_swing", at), "load_swing is a share from 0 to below 1")
+	}
+	c.span(p.SwingPeriod, 0, "load_period", at)
+	if _, err := p.Arrivals.times(time.Second); err != nil {
+		c.fail(c.at("", at, blockAt{"arrivals", 0}), "%s", err)
+	}
+	if _, err := p.Duration.distribution(); err != nil {
+		c.fail(c.at("", at, blockAt{"duration", 0}), "%s", err)
+	}
+}
+
+func (c *checker) between(v, low, high int, attribute string, path ...blockAt) {
+	if v < low || v > high {
+		c.fail(c.at(attribute, path...), "%s = %d is not from %d to %d", attribute, v, low, high)
+	}
+}
+
+func (c *checker) trace(i int) {
+	t, at := &c.file.Traces[i], blockAt{"trace", i}
+	c.oneOf(t.Format, trace.Names(), "trace", at)
+	for _, name := range t.Classes {
+		c.oneOf(name, truth.ClassNames(), "classes", at)
+	}
+	c.oneOf(t.Platforms, platforms, "platforms", at)
+	c.between(t.Applications, 0, maxJobs, "applications", at)
+	c.between(t.Limit, 0, maxJobs, "limit", at)
+	c.span(t.From, 0, "from", at)
+	c.span(t.To, 0, "to", at)
+	if t.Duration != nil {
+		if _, err := t.Duration.distribution(); err != nil {
+			c.fail(c.at("", at, blockAt{"duration", 0}), "%s", err)
+		}
+	}
+}
+
+func (c *checker) profiling() {
+	p, at := c.file.Profiling, blockAt{"profiling", 0}
+	if p == nil {
+		return
+	}
+	c.span(p.Time, 0, "time", at)
+	c.between(p.Training, 0, 10_000, "training", at)
+	c.between(p.Entries, 0, 100, "entries", at)
+	c.between(p.LabSlots, 0, maxJobs, "lab_slots", at)
+	if p.Classifier != "" {
+		var known []string
+		for _, d := range classify.Classifiers() {
+			known = append(known, d.Name)
+		}
+		c.oneOf(p.Classifier, known, "classifier", at)
+	}
+}
+
+func (c *checker) world() {
+	if w, at := c.file.World, (blockAt{"world", 0}); w != nil {
+		c.span(w.RestartTime, 0, "restart_time", at)
+		c.span(w.MoveTime, 0, "move_time", at)
+		c.span(w.Window, 0, "window", at)
+		c.span(w.SampleEvery, 0, "sample_every", at)
+	}
+}
+
+func (c *checker) policies() {
+	if n := len(c.file.Policies); n == 0 || n > maxPolicies {
+		c.fail(c.body.Range(), "1 to %d policy blocks are needed, not %d", maxPolicies, n)
+	}
+	seen := map[string]bool{}
+	for i := range c.file.Policies {
+		p, at := &c.file.Policies[i], blockAt{"policy", i}
+		if seen[p.Name] {
+			c.fail(c.at("", at), "policy %q is there twice", p.Name)
+		}
+		seen[p.Name] = true
+		c.policy(p, at)
+	}
+}
+
+// policy completes a block and checks its names.
+func (c *checker) policy(p *policyBlock, at blockAt) {
+	set := func(to *string, value string) {
+		if *to == "" {
+			*to = value
+		}
+	}
+	set(&p.Selector, p.Name)
+	set(&p.Admission, "fifo")
+	set(&p.Adapter, "none")
+	set(&p.Sizing, "reservation")
+	var selectors, controllers, adapters []string
+	for _, d := range policy.Selectors() {
+		selectors = append(selectors, d.Name)
+	}
+	for _, d := range admission.Controllers() {
+		controllers = append(controllers, d.Name)
+	}
+	for _, d := range adapt.Adapters() {
+		adapters = append(adapters, d.Name)
+	}
+	c.oneOf(p.Selector, selectors, "selector", at)
+	c.oneOf(p.Admission, controllers, "admission", at)
+	c.oneOf(p.Adapter, adapters, "adapter", at)
+	c.oneOf(p.Sizing, []string{"reservation", "policy"}, "sizing", at)
+	c.between(p.Agents, 0, 10_000, "agents", at)
+	d, err := policy.LookupSelector(p.Selector)
+	if err == nil {
+		if _, err = d.Options(p.Options); err != nil {
+			c.fail(c.at("options", at), "%s", err)
+		}
+		if d.NeedsProfile {
+			set(&p.Knowledge, "estimated")
+		}
+	}
+	set(&p.Knowledge, "none")
+	c.oneOf(p.Knowledge, []string{"estimated", "oracle", "none"}, "knowledge", at)
+	if len(c.file.Traces) > 0 && len(c.file.Traces[0].Classes) == 0 && p.Knowledge != "none" {
+		c.fail(c.at("knowledge", at), "policy %s needs knowledge, and a trace without classes has nothing to profile: give it classes, or the policy knowledge = \"none\"", p.Name)
+	}
+}

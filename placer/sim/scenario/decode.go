@@ -1,0 +1,214 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// MaxFileBytes bounds a scenario file.
+const MaxFileBytes = 1 << 20
+
+// ErrScenario: a file is no scenario; the text says where and why.
+var ErrScenario = errors.New("not a usable scenario")
+
+// Scenario is a checked file.
+type Scenario struct {
+	Name    string // of the file, without its ending
+	Title   string
+	Source  string
+	Notes   []string
+	Seeds   []uint64
+	Loads   []float64 // at least one; 0 where the file has none
+	Columns []interference.Source
+
+	folder string // paths of traces are relative to it
+	file   file
+	limit  time.Duration
+}
+
+// Policies lists the names of the policies in the order of the file.
+func (s *Scenario) Policies() []string {
+	var out []string
+	for _, p := range s.file.Policies {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// paragonColumns are the ten sources of Paragon: its families, as the text
+// leaves them open (Delimitrou 2015, §3.3.2).
+var paragonColumns = []interference.Source{
+	interference.MemoryCapacity, interference.MemoryBandwidth, interference.StorageBandwidth, interference.NetworkBandwidth,
+	interference.LLCCapacity, interference.LLCBandwidth, interference.L2Capacity, interference.L1Instruction, interference.L1Data, interference.TLB,
+}
+
+// Load reads a scenario file.
+func Load(path string) (*Scenario, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	if info.Size() > MaxFileBytes {
+		return nil, fmt.Errorf("%s: %w: %d bytes, at most %d", path, ErrScenario, info.Size(), MaxFileBytes)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return Decode(src, path)
+}
+
+// Decode reads the text of a scenario; filename is what errors call it.
+func Decode(src []byte, filename string) (*Scenario, error) {
+	parsed, problems := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	if problems.HasErrors() {
+		return nil, asError(problems)
+	}
+	s := &Scenario{
+		Name:   strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename)),
+		folder: filepath.Dir(filename),
+	}
+	if problems = gohcl.DecodeBody(parsed.Body, nil, &s.file); problems.HasErrors() {
+		return nil, asError(problems)
+	}
+	c := checker{body: parsed.Body.(*hclsyntax.Body), file: &s.file}
+	c.check(s)
+	if len(c.problems) > 0 {
+		return nil, asError(c.problems)
+	}
+	return s, nil
+}
+
+// asError prints diagnostics as compilers do.
+func asError(problems hcl.Diagnostics) error {
+	var lines []string
+	for _, d := range problems {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		line := d.Summary
+		if d.Detail != "" {
+			line += ": " + d.Detail
+		}
+		if d.Subject != nil {
+			line = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Filename, d.Subject.Start.Line, d.Subject.Start.Column, line)
+		}
+		lines = append(lines, line)
+	}
+	return fmt.Errorf("%w:\n%s", ErrScenario, strings.Join(lines, "\n"))
+}
+
+// checker says what is wrong with values that have the right type.
+type checker struct {
+	body     *hclsyntax.Body
+	file     *file
+	problems hcl.Diagnostics
+}
+
+// at is where an attribute of a block stands; without the attribute the block,
+// without the block the file. path is block types and numbers, then the name.
+func (c *checker) at(attribute string, path ...blockAt) hcl.Range {
+	body, where := c.body, c.body.Range()
+	for _, p := range path {
+		n := 0
+		for _, b := range body.Blocks {
+			if b.Type != p.kind {
+				continue
+			}
+			if n == p.number {
+				body, where = b.Body, b.DefRange()
+				break
+			}
+			n++
+		}
+	}
+	if a, ok := body.Attributes[attribute]; ok {
+		return a.SrcRange
+	}
+	return where
+}
+
+// blockAt is the number-th block of a kind.
+type blockAt struct {
+	kind   string
+	number int
+}
+
+func (c *checker) fail(at hcl.Range, format string, args ...any) {
+	c.problems = append(c.problems, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: fmt.Sprintf(format, args...), Subject: &at})
+}
+
+// span reads a duration; empty is the fallback.
+func (c *checker) span(text string, fallback time.Duration, attribute string, path ...blockAt) time.Duration {
+	if text == "" {
+		return fallback
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		c.fail(c.at(attribute, path...), "%s = %q is no duration such as \"90s\" or \"1h30m\"", attribute, text)
+		return fallback
+	}
+	return d
+}
+
+// oneOf checks a name, and offers the nearest known one.
+func (c *checker) oneOf(name string, known []string, attribute string, path ...blockAt) {
+	if slices.Contains(known, name) {
+		return
+	}
+	hint := ""
+	if near := nearest(name, known); near != "" {
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	c.fail(c.at(attribute, path...), "unknown %s %q%s Known: %s", attribute, name, orStop(hint), strings.Join(known, ", "))
+}
+
+func orStop(hint string) string {
+	if hint == "" {
+		return "."
+	}
+	return hint
+}
+
+// nearest is the known name with the least edit distance, if that is at most a
+// third of it.
+func nearest(word string, known []string) string {
+	best, least := "", len(word)/3+1
+	for _, k := range known {
+		if d := distance(word, k); d <= least && (best == "" || d < distance(word, best)) {
+			best = k
+		}
+	}
+	return best
+}
+
+// distance is the number of single-character changes (Levenshtein 1966).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

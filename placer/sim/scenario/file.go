@@ -1,0 +1,133 @@
+package scenario
+
+// file is the grammar of a scenario file.
+type file struct {
+	Title       string            `hcl:"title"`
+	Source      string            `hcl:"source,optional"`
+	Notes       []string          `hcl:"notes,optional"`
+	Seeds       []int             `hcl:"seeds"`
+	Loads       []float64         `hcl:"loads,optional"` // of arrivals with by_load
+	Limit       string            `hcl:"limit,optional"`
+	Columns     []string          `hcl:"columns,optional"` // sources; the ten of Paragon
+	Cluster     clusterBlock      `hcl:"cluster,block"`
+	Populations []populationBlock `hcl:"population,block"`
+	Traces      []traceBlock      `hcl:"trace,block"`
+	Profiling   *profilingBlock   `hcl:"profiling,block"`
+	World       *worldBlock       `hcl:"world,block"`
+	Policies    []policyBlock     `hcl:"policy,block"`
+}
+
+type clusterBlock struct {
+	Shape string      `hcl:"shape,optional"`
+	Nodes string      `hcl:"machines,optional"` // a trace's machine table instead of a shape
+	Units *unitsBlock `hcl:"normalised,block"`
+	Lose  []loseBlock `hcl:"lose,block"`
+}
+
+// unitsBlock is what 1 means in a machine table with normalised sizes.
+type unitsBlock struct {
+	Cores    float64 `hcl:"cores,optional"`
+	MemoryMB float64 `hcl:"memory_mb,optional"`
+}
+
+type loseBlock struct {
+	Nodes int    `hcl:"nodes"` // how many, drawn by the seed
+	At    string `hcl:"at"`
+	For   string `hcl:"for,optional"` // empty: for good
+}
+
+type populationBlock struct {
+	Name         string        `hcl:"name,label"`
+	Classes      []string      `hcl:"classes"`
+	Weights      []int         `hcl:"weights,optional"`       // of the classes among the applications; equal
+	EqualClasses bool          `hcl:"equal_classes,optional"` // each class is submitted as often as the others
+	Applications int           `hcl:"applications,optional"`  // to draw from; one per job
+	Jobs         int           `hcl:"jobs"`
+	Phases       int           `hcl:"phases,optional"`
+	Platforms    string        `hcl:"platforms,optional"` // hardware or published: how configurations differ
+	Shape        string        `hcl:"shape,optional"`     // batch, tasks; a service is one by its class
+	Tasks        int           `hcl:"tasks,optional"`
+	Targets      bool          `hcl:"targets,optional"` // jobs have targets, and policies may size them
+	Reservations string        `hcl:"reservations,optional"`
+	Priority     int           `hcl:"priority,optional"`
+	BestEffort   bool          `hcl:"best_effort,optional"`
+	Swing        float64       `hcl:"load_swing,optional"`
+	SwingPeriod  string        `hcl:"load_period,optional"`
+	Pressure     float64       `hcl:"pressure,optional"` // multiplies what applications press; 1
+	Arrivals     arrivalsBlock `hcl:"arrivals,block"`
+	Duration     durationBlock `hcl:"duration,block"`
+}
+
+type arrivalsBlock struct {
+	Kind   string      `hcl:"kind,label"` // constant, poisson, gaussian_gaps, gaussian_times
+	Every  string      `hcl:"every,optional"`
+	Sigma  string      `hcl:"sigma,optional"`
+	Middle string      `hcl:"middle,optional"`
+	ByLoad bool        `hcl:"by_load,optional"` // every follows from the load
+	Burst  *burstBlock `hcl:"burst,block"`
+}
+
+type burstBlock struct {
+	After int    `hcl:"after"`
+	Jobs  int    `hcl:"jobs"`
+	Every string `hcl:"every"`
+}
+
+type durationBlock struct {
+	Kind   string  `hcl:"kind,label"` // fixed, loguniform, lognormal
+	Value  string  `hcl:"value,optional"`
+	Low    string  `hcl:"low,optional"`
+	High   string  `hcl:"high,optional"`
+	Median string  `hcl:"median,optional"`
+	Sigma  float64 `hcl:"sigma,optional"`
+	Most   string  `hcl:"most,optional"`
+}
+
+type traceBlock struct {
+	Format   string         `hcl:"format,label"`
+	Path     string         `hcl:"path"`
+	Files    []string       `hcl:"files,optional"`
+	From     string         `hcl:"from,optional"`
+	To       string         `hcl:"to,optional"`
+	Sample   float64        `hcl:"sample,optional"`
+	Limit    int            `hcl:"limit,optional"`
+	Cores    float64        `hcl:"cores,optional"`     // what 1 means
+	MemoryMB float64        `hcl:"memory_mb,optional"` // what 1 means
+	Tasks    int            `hcl:"tasks,optional"`     // of a job whose number of tasks is unknown
+	TaskCPU  float64        `hcl:"task_cores,optional"`
+	TaskMB   float64        `hcl:"task_memory_mb,optional"`
+	Duration *durationBlock `hcl:"duration,block"` // of what has none
+	// Classes gives every job an application drawn from them, so that it has
+	// interference; without, durations are those of the trace.
+	Classes      []string `hcl:"classes,optional"`
+	Applications int      `hcl:"applications,optional"` // to draw from; 400
+	Platforms    string   `hcl:"platforms,optional"`
+}
+
+type profilingBlock struct {
+	Time       string `hcl:"time,optional"`
+	Training   int    `hcl:"training,optional"`
+	Entries    int    `hcl:"entries,optional"`
+	Classifier string `hcl:"classifier,optional"`
+	LabSlots   int    `hcl:"lab_slots,optional"`
+}
+
+type worldBlock struct {
+	RestartTime string `hcl:"restart_time,optional"`
+	MoveTime    string `hcl:"move_time,optional"`
+	Window      string `hcl:"window,optional"`
+	SampleEvery string `hcl:"sample_every,optional"`
+}
+
+type policyBlock struct {
+	Name             string            `hcl:"name,label"`
+	Selector         string            `hcl:"selector,optional"`  // the policy's name
+	Admission        string            `hcl:"admission,optional"` // fifo
+	Knowledge        string            `hcl:"knowledge,optional"` // estimated, oracle or none
+	Adapter          string            `hcl:"adapter,optional"`   // none
+	Sizing           string            `hcl:"sizing,optional"`    // reservation or policy
+	Agents           int               `hcl:"agents,optional"`
+	Moves            bool              `hcl:"moves,optional"`
+	Options          map[string]string `hcl:"options,optional"`
+	AdmissionOptions map[string]string `hcl:"admission_options,optional"`
+}

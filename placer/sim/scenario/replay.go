@@ -1,0 +1,167 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+)
+
+// defaultApplications is how many applications the jobs of a trace are drawn
+// from.
+const defaultApplications = 400
+
+// path is relative to the folder of the scenario file.
+func (s *Scenario) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(s.folder, p)
+}
+
+// replay is a trace as a source of jobs: one per task.
+type replay struct {
+	reader       trace.Reader
+	block        *traceBlock
+	applications []*truth.Application
+	random       *rand.Rand
+	pending      trace.Job
+	left         int
+	number       int
+	skipped      map[string]int
+	largest      cluster.Resources
+}
+
+// replay opens the trace of the scenario.
+func (s *Scenario) replay(m *truth.Model, h *hardware, seed uint64) (*replay, []*truth.Application, error) {
+	b := &s.file.Traces[0]
+	o := trace.Options{Files: b.Files, From: must(b.From), To: must(b.To), Sample: b.Sample, SampleSeed: seed, Limit: int64(b.Limit)}
+	if b.Cores > 0 {
+		o.LargestCores = b.Cores
+	}
+	if b.MemoryMB > 0 {
+		o.LargestMemoryBytes = b.MemoryMB * mib
+	}
+	reader, err := trace.Open(s.path(b.Path), b.Format, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if reader, err = b.fill(reader, seed); err != nil {
+		return nil, nil, err
+	}
+	r := &replay{reader: reader, block: b, random: rand.New(rand.NewPCG(seed, streamTrace)), skipped: map[string]int{}}
+	for _, n := range h.nodes {
+		r.largest.CPUMHz, r.largest.MemoryMB = max(r.largest.CPUMHz, n.mhz), max(r.largest.MemoryMB, n.memoryMB)
+	}
+	if len(b.Classes) == 0 {
+		return r, nil, nil
+	}
+	count := b.Applications
+	if count == 0 {
+		count = defaultApplications
+	}
+	r.applications, err = truth.Population(m, truth.Spec{Classes: b.Classes, Count: count, Platforms: truth.Platforms(b.Platforms)}, seed)
+	return r, r.applications, err
+}
+
+// fill draws what the trace does not say.
+func (b *traceBlock) fill(r trace.Reader, seed uint64) (trace.Reader, error) {
+	f := trace.Filling{Seed: seed}
+	if b.Tasks > 0 {
+		f.Tasks = trace.Fixed(float64(b.Tasks))
+	}
+	if b.TaskCPU > 0 {
+		f.Cores = trace.Fixed(b.TaskCPU)
+	}
+	if b.TaskMB > 0 {
+		f.Memory = trace.Fixed(b.TaskMB * mib)
+	}
+	if b.Duration != nil {
+		d, err := b.Duration.distribution()
+		if err != nil {
+			return nil, err
+		}
+		f.Duration = d
+	}
+	return trace.Fill(r, f)
+}
+
+// Next implements sim.Source.
+func (r *replay) Next() (sim.Job, bool, error) {
+	for r.left == 0 {
+		job, err := r.reader.Next()
+		if errors.Is(err, io.EOF) {
+			return sim.Job{}, false, nil
+		}
+		if err != nil {
+			return sim.Job{}, false, err
+		}
+		if why := r.unusable(&job); why != "" {
+			r.skipped[why]++
+			continue
+		}
+		r.pending, r.left = job, max(1, job.Tasks)
+	}
+	r.left--
+	j := sim.Job{
+		Number: r.number, At: r.pending.Submit, Shape: sim.Batch, Duration: r.pending.Duration, Count: 1,
+		Priority: r.pending.Priority, BestEffort: r.pending.Class == trace.BestEffort,
+		Size: sizeOf(&r.pending),
+	}
+	r.number++
+	if len(r.applications) > 0 {
+		j.App = r.applications[r.random.IntN(len(r.applications))]
+	}
+	return j, true, nil
+}
+
+// unusable says why a job of the trace is left out: it is counted.
+func (r *replay) unusable(j *trace.Job) string {
+	size := sizeOf(j)
+	switch {
+	case math.IsNaN(j.Cores) || math.IsNaN(j.MemoryBytes):
+		return "no size"
+	case j.Duration < 0:
+		return "no duration"
+	case size.CPUMHz > r.largest.CPUMHz || size.MemoryMB > r.largest.MemoryMB:
+		return "larger than any node"
+	default:
+		return ""
+	}
+}
+
+func sizeOf(j *trace.Job) cluster.Resources {
+	if math.IsNaN(j.Cores) || math.IsNaN(j.MemoryBytes) {
+		return cluster.Resources{}
+	}
+	return cluster.Resources{CPUMHz: max(1, int(j.Cores*mhzPerCore)), MemoryMB: max(1, int(j.MemoryBytes/mib))}
+}
+
+// skips are the reasons for which jobs were left out, of the reader and here.
+func (r *replay) skips() map[string]int {
+	out := r.reader.Skips()
+	for why, n := range r.skipped {
+		out[why] += n
+	}
+	return out
+}
+
+func (r *replay) close() error {
+	if err := r.reader.Close(); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	return nil
+}
+
+var _ sim.Source = (*replay)(nil)
+
+// expected is not known of a trace; the span is.
+func (b *traceBlock) span() time.Duration { return max(0, must(b.To)-must(b.From)) }

@@ -1,0 +1,427 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Options of a run.
+type Options struct {
+	Policies []string // empty: all of the scenario
+	Seeds    []uint64 // empty: those of the scenario
+	Parallel int      // runs at once; 0: one per processor
+	// Progress is called from several goroutines with the share done, 0 to 1.
+	Progress func(share float64, what string)
+}
+
+// Defaults of blocks that a file need not have; the paper's values.
+const (
+	defaultProfileTime = time.Minute
+	defaultTraining    = 20
+	defaultRestartTime = 30 * time.Second // chosen by us: an image pull and a start
+	defaultMoveTime    = 30 * time.Second
+)
+
+// ErrPolicy: the scenario has no such policy.
+var ErrPolicy = errors.New("no such policy in the scenario")
+
+// task is one run.
+type task struct {
+	policy *policyBlock
+	load   int
+	seed   int
+}
+
+// Run runs every policy at every load under every seed. The result does not
+// depend on how many run at once.
+func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
+	policies, err := s.choose(o.Policies)
+	if err != nil {
+		return nil, err
+	}
+	seeds := o.Seeds
+	if len(seeds) == 0 {
+		seeds = s.Seeds
+	}
+	h, err := s.hardware()
+	if err != nil {
+		return nil, err
+	}
+	runs := &runs{scenario: s, hardware: h, seeds: seeds, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
+	runs.model = truth.NewModel(s.Columns, h.machines)
+	for seed := range seeds { // seeds outermost: what a seed needs is freed when it is done
+		for load := range s.Loads {
+			for _, p := range policies {
+				runs.tasks = append(runs.tasks, task{p, load, seed})
+			}
+		}
+	}
+	if err := runs.all(ctx, o); err != nil {
+		return nil, err
+	}
+	return runs.report(policies), nil
+}
+
+func (s *Scenario) choose(names []string) ([]*policyBlock, error) {
+	var out []*policyBlock
+	for i := range s.file.Policies {
+		if len(names) == 0 || slices.Contains(names, s.file.Policies[i].Name) {
+			out = append(out, &s.file.Policies[i])
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(s.Policies(), n) {
+			return nil, fmt.Errorf("%w: %q; it has %s", ErrPolicy, n, strings.Join(s.Policies(), ", "))
+		}
+	}
+	return out, nil
+}
+
+// runs are the runs of one scenario.
+type runs struct {
+	scenario *Scenario
+	hardware *hardware
+	model    *truth.Model
+	seeds    []uint64
+	tasks    []task
+
+	mutex   sync.Mutex
+	worlds  map[[2]int]*submitted // by load and seed
+	results map[task]*sim.Result
+	skipped map[string]int
+	done    atomic.Int64 // millionths of tasks
+}
+
+// submitted is what all policies of a load and seed share.
+type submitted struct {
+	once sync.Once
+	err  error
+	left atomic.Int32 // policies that still need it
+
+	submissions
+	estimator *knowing.Estimator
+	oracle    *knowing.Oracle
+}
+
+func (r *runs) all(ctx context.Context, o Options) error {
+	parallel := o.Parallel
+	if parallel <= 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan task)
+	var group sync.WaitGroup
+	for range min(parallel, len(r.tasks)) {
+		group.Go(func() {
+			for t := range next {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := r.one(ctx, t, o.Progress); err != nil {
+					stop(fmt.Errorf("policy %s, seed %d: %w", t.policy.Name, r.seeds[t.seed], err))
+				}
+			}
+		})
+	}
+	for _, t := range r.tasks {
+		next <- t
+	}
+	close(next)
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+func (r *runs) one(ctx context.Context, t task, progress func(float64, string)) error {
+	config, finish, err := r.config(t)
+	if err != nil {
+		return err
+	}
+	last := int64(0)
+	tell := func(share float64) {
+		now := int64(share * 1e6)
+		total := r.done.Add(now - last)
+		last = now
+		if progress != nil {
+			progress(float64(total)/1e6/float64(len(r.tasks)), fmt.Sprintf("%s, seed %d", t.policy.Name, r.seeds[t.seed]))
+		}
+	}
+	config.Progress = func(ended, expected int, now sim.Instant) {
+		switch {
+		case expected > 0:
+			tell(float64(ended) / float64(expected))
+		case config.Limit > 0:
+			tell(min(1, float64(now)/float64(config.Limit)))
+		}
+	}
+	world, err := sim.New(config)
+	if err != nil {
+		return err
+	}
+	result, err := world.Run(ctx)
+	if err != nil {
+		return err
+	}
+	tell(1)
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.results[t] = result
+	if s := r.worlds[[2]int{t.load, t.seed}]; s != nil && s.left.Add(-1) == 0 {
+		delete(r.worlds, [2]int{t.load, t.seed})
+	}
+	return finish(r.skipped)
+}
+
+// config wires one run together. finish closes what it reads, and counts what was
+// left out.
+func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
+	s, seed := r.scenario, r.seeds[t.seed]
+	b := r.hardware.board(r.columns(t.policy))
+	c := sim.Config{
+		Board: b, Seed: seed, Limit: s.limit, Agents: t.policy.Agents, Nodes: s.lost(r.hardware, seed),
+		RestartTime: defaultRestartTime, MoveTime: defaultMoveTime, Truth: r.model,
+	}
+	if w := s.file.World; w != nil {
+		c.Window, c.SampleEvery = must(w.Window), must(w.SampleEvery)
+		c.RestartTime, c.MoveTime = orElse(w.RestartTime, c.RestartTime), orElse(w.MoveTime, c.MoveTime)
+	}
+	nothing := func(map[string]int) error { return nil }
+	if err := r.decider(&c, t, b); err != nil {
+		return c, nothing, err
+	}
+	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
+		replay, _, err := s.replay(r.model, r.hardware, seed)
+		if err != nil {
+			return c, nothing, err
+		}
+		c.Jobs, c.Truth = replay, nil
+		return c, closing(replay), nil
+	}
+	shared, err := r.submitted(t)
+	if err != nil {
+		return c, nothing, err
+	}
+	r.know(&c, t, shared)
+	finish := nothing
+	if len(s.file.Traces) > 0 {
+		replay, _, err := s.replay(r.model, r.hardware, seed)
+		if err != nil {
+			return c, nothing, err
+		}
+		c.Jobs, finish = replay, closing(replay)
+		return c, finish, nil
+	}
+	c.Jobs, c.Expect = &sim.List{Jobs: sized(shared.jobs, t.policy.Sizing == "policy")}, len(shared.jobs)
+	return c, finish, nil
+}
+
+func orElse(text string, fallback time.Duration) time.Duration {
+	if text == "" {
+		return fallback
+	}
+	return must(text)
+}
+
+func closing(r *replay) func(map[string]int) error {
+	return func(skipped map[string]int) error {
+		for why, n := range r.skips() {
+			skipped[why] = max(skipped[why], n) // the same in every run
+		}
+		return r.close()
+	}
+}
+
+// columns of a policy that knows nothing of sources are none: its board is
+// cheaper.
+func (r *runs) columns(p *policyBlock) []interference.Source {
+	if p.Knowledge == "none" && len(r.scenario.file.Populations) == 0 {
+		return nil
+	}
+	return r.scenario.Columns
+}
+
+// sized are the jobs as a policy gets them that chooses sizes: what users
+// reserve is then only a hint, and the size of one allocation is the program's own.
+func sized(jobs []sim.Job, byPolicy bool) []sim.Job {
+	if !byPolicy {
+		return jobs
+	}
+	out := slices.Clone(jobs)
+	for i := range out {
+		if out[i].Target > 0 {
+			out[i].Sized = true
+		}
+	}
+	return out
+}
+
+// decider is the selector, the controller and the adapter.
+func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
+	p := t.policy
+	d, err := policy.LookupSelector(p.Selector)
+	if err != nil {
+		return err
+	}
+	options, err := d.Options(p.Options)
+	if err != nil {
+		return err
+	}
+	c.Selector = d.New(b, options)
+	a, err := admission.Lookup(p.Admission)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(c.Seed, streamAdmission))
+	if c.Controller, err = a.New(b, admission.Options{Values: p.AdmissionOptions}, random); err != nil {
+		return fmt.Errorf("admission %s: %w", p.Admission, err)
+	}
+	if p.Adapter == "none" {
+		return nil
+	}
+	adapter, err := adapt.Lookup(p.Adapter)
+	if err != nil {
+		return err
+	}
+	thresholds := adapt.Defaults()
+	thresholds.Moves = p.Moves
+	c.Adapter = adapter.New(thresholds)
+	return nil
+}
+
+// submitted draws what a load and seed need, once.
+func (r *runs) submitted(t task) (*submitted, error) {
+	at := [2]int{t.load, t.seed}
+	r.mutex.Lock()
+	shared := r.worlds[at]
+	if shared == nil {
+		shared = &submitted{}
+		shared.left.Store(int32(len(r.tasks) / len(r.seeds) / len(r.scenario.Loads)))
+		r.worlds[at] = shared
+	}
+	r.mutex.Unlock()
+	shared.once.Do(func() { shared.err = r.draw(shared, t) })
+	return shared, shared.err
+}
+
+func (r *runs) draw(shared *submitted, t task) error {
+	s, seed := r.scenario, r.seeds[t.seed]
+	var err error
+	if len(s.file.Populations) > 0 {
+		if shared.submissions, err = s.populations(r.model, r.hardware, seed, s.Loads[t.load]); err != nil {
+			return err
+		}
+	}
+	p := s.file.Profiling
+	if p == nil {
+		p = &profilingBlock{}
+	}
+	if shared.training, err = s.training(r.model, seed, s.largest(), p.Training); err != nil {
+		return err
+	}
+	name := p.Classifier
+	if name == "" {
+		name = classify.Default
+	}
+	d, err := classify.Lookup(name)
+	if err != nil {
+		return err
+	}
+	o := knowing.Options{Classifier: d.New(), Training: shared.training, Entries: p.Entries, Seed: seed}
+	if s.targets() {
+		o.Sizes, o.Nodes = sizesOf(r.hardware), numbersOfNodes
+	}
+	shared.oracle = knowing.NewOracle(r.model, o)
+	shared.estimator, err = knowing.NewEstimator(r.model, o)
+	return err
+}
+
+// targets reports whether any job has a target.
+func (s *Scenario) targets() bool {
+	return slices.ContainsFunc(s.file.Populations, func(p populationBlock) bool { return p.Targets })
+}
+
+// largest is the number of applications of the largest population: those for
+// training are numbered from there on.
+func (s *Scenario) largest() int {
+	n := defaultApplications
+	for i := range s.file.Populations {
+		n = max(n, s.file.Populations[i].pool())
+	}
+	for i := range s.file.Traces {
+		n = max(n, s.file.Traces[i].Applications)
+	}
+	return n
+}
+
+// training draws the applications that were measured in every cell: other ones
+// than those submitted.
+func (s *Scenario) training(m *truth.Model, seed uint64, first, count int) ([]*truth.Application, error) {
+	if count == 0 {
+		count = defaultTraining
+	}
+	var spec truth.Spec
+	for _, p := range s.file.Populations {
+		spec.Classes, spec.Platforms = append(spec.Classes, p.Classes...), truth.Platforms(p.Platforms)
+	}
+	for _, t := range s.file.Traces {
+		spec.Classes, spec.Platforms = append(spec.Classes, t.Classes...), truth.Platforms(t.Platforms)
+	}
+	spec.Count = first + count
+	all, err := truth.Population(m, spec, seed)
+	if err != nil {
+		return nil, err
+	}
+	return all[first:], nil
+}
+
+// know sets what the policy may know, and what that costs.
+func (r *runs) know(c *sim.Config, t task, shared *submitted) {
+	switch t.policy.Knowledge {
+	case "estimated":
+		c.Knower, c.ProfileTime = shared.estimator, defaultProfileTime
+		if p := r.scenario.file.Profiling; p != nil {
+			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
+		}
+	case "oracle":
+		c.Knower = shared.oracle
+	}
+}
+
+// report puts the lines in the order of the file.
+func (r *runs) report(policies []*policyBlock) *report.Report {
+	s := r.scenario
+	out := &report.Report{Format: report.Format, Scenario: s.Name, Title: s.Title, Source: s.Source, Notes: s.Notes, Seeds: r.seeds}
+	if len(r.skipped) > 0 {
+		out.Skipped = maps.Clone(r.skipped)
+	}
+	for load, value := range s.Loads {
+		for _, p := range policies {
+			var results []*sim.Result
+			for seed := range r.seeds {
+				results = append(results, r.results[task{p, load, seed}])
+			}
+			out.Lines = append(out.Lines, report.Summarise(p.Name, value, results))
+		}
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package scenario_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
+)
+
+// examples is where the shipped scenarios are.
+const examples = "../../../examples/sim"
+
+func TestShippedScenariosAreUsable(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(filepath.Join(examples, "*.hcl"))
+	if err != nil || len(paths) < 14 {
+		t.Fatalf("%d scenarios: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		if s, err := scenario.Load(path); err != nil {
+			t.Error(err)
+		} else if len(s.Seeds) == 0 || len(s.Policies()) < 2 || s.Source == "" {
+			t.Errorf("%s: %d seeds, %d policies, source %q", s.Name, len(s.Seeds), len(s.Policies()), s.Source)
+		}
+	}
+}
+
+// small is a scenario with everything a file can have.
+const small = `title  = "small"
+source = "a test"
+seeds  = [1, 2]
+limit  = "4h"
+
+cluster {
+  shape = "homogeneous-6x4x8GiB"
+
+  lose {
+    nodes = 1
+    at    = "5m"
+    for   = "5m"
+  }
+}
+
+population "batch" {
+  classes      = ["ST", "MP"]
+  weights      = [1, 3]
+  applications = 20
+  jobs         = 40
+  phases       = 2
+  platforms    = "published"
+
+  arrivals "poisson" {
+    every = "20s"
+  }
+
+  duration "loguniform" {
+    low  = "2m"
+    high = "8m"
+  }
+}
+
+population "services" {
+  classes     = ["memcached"]
+  jobs        = 3
+  targets     = true
+  load_swing  = 0.3
+  load_period = "10m"
+
+  arrivals "constant" {
+    every = "30s"
+  }
+
+  duration "fixed" {
+    value = "20m"
+  }
+}
+
+profiling {
+  training   = 12
+  classifier = "mean"
+}
+
+policy "paragon" {
+  sizing  = "reservation"
+  adapter = "quasar"
+}
+policy "least-loaded" {}
+policy "oracle" {
+  selector  = "paragon"
+  knowledge = "oracle"
+}
+`
+
+func decode(t *testing.T, text string) (*scenario.Scenario, error) {
+	t.Helper()
+	return scenario.Decode([]byte(text), "test.hcl")
+}
+
+func TestTheSameBytesHoweverManyRunAtOnce(t *testing.T) {
+	t.Parallel()
+	s, err := decode(t, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outputs [][]byte
+	for _, parallel := range []int{1, 4, 4} {
+		r, err := s.Run(context.Background(), scenario.Options{Parallel: parallel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := r.HTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if text := page.String(); strings.Contains(text, "http") || strings.Contains(text, "<script") || !strings.Contains(text, "<svg") {
+			t.Error("the page loads something, or draws nothing")
+		}
+		outputs = append(outputs, data)
+	}
+	for i := range outputs {
+		if !bytes.Equal(outputs[0], outputs[i]) {
+			t.Errorf("run %d differs from run 0", i)
+		}
+	}
+}
+
+func TestOnlySomePolicies(t *testing.T) {
+	t.Parallel()
+	s, err := decode(t, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), scenario.Options{Policies: []string{"least-loaded"}, Seeds: []uint64{7}})
+	if err != nil || len(r.Lines) != 1 || r.Lines[0].Counters.Jobs != 43 || r.Lines[0].Counters.NodesLost != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := s.Run(context.Background(), scenario.Options{Policies: []string{"quux"}}); !errors.Is(err, scenario.ErrPolicy) {
+		t.Errorf("an unknown policy: %v", err)
+	}
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ old, new, want string }{
+		"syntax":             {"cluster {", "cluster {{", "test.hcl:6:10: "},
+		"argument":           {"jobs         = 40", "jbos = 40", `test.hcl:20:3: Unsupported argument: An argument named "jbos" is not expected here. Did you mean "jobs"?`},
+		"missing":            {`title  = "small"`, "", `The argument "title" is required`},
+		"type":               {"seeds  = [1, 2]", `seeds = "x"`, "test.hcl:3:10: "},
+		"policy":             {`policy "least-loaded" {}`, `policy "leest-loaded" {}`, `unknown selector "leest-loaded"; did you mean "least-loaded"?`},
+		"policy twice":       {`policy "least-loaded" {}`, "policy \"paragon\" {}", `policy "paragon" is there twice`},
+		"class":              {`["ST", "MP"]`, `["ST", "MQ"]`, `test.hcl:17:3: unknown classes "MQ"`},
+		"duration":           {`"8m"`, `"8 minutes"`, `"8 minutes" is no duration such as "90s" or "1h30m"`},
+		"contradiction":      {`high = "8m"`, `high = "1m"`, "test.hcl:28:3: "},
+		"shape":              {"homogeneous-6x4x8GiB", "paragon-lokal", "unknown cluster shape"},
+		"seeds twice":        {"[1, 2]", "[1, 1]", "test.hcl:3:1: seed 1 is negative or there twice"},
+		"loads":              {`limit  = "4h"`, `loads = [0.5]`, "test.hcl:4:1: loads and an arrivals block with by_load = true need each other"},
+		"negative":           {"jobs         = 40", "jobs = -4", "test.hcl:20:3: jobs = -4 is not from 1 to"},
+		"knowledge":          {`knowledge = "oracle"`, `knowledge = "orakle"`, `unknown knowledge "orakle"; did you mean "oracle"?`},
+		"classifier":         {`"mean"`, `"meen"`, `did you mean "mean"?`},
+		"option":             {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n options = { x = \"1\" }\n}", `has no parameter "x"`},
+		"weights":            {"[1, 3]", "[1]", "test.hcl:18:3: 1 weights for 2 classes"},
+		"arrivals":           {`arrivals "poisson"`, `arrivals "poison"`, `unknown arrivals "poison"`},
+		"nothing to do":      {"population", "policy", "nothing is submitted"},
+		"target without use": {"phases       = 2", `reservations = "published"`, "reservations differ from the need only with targets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(small, c.old, c.new, 1)
+			if name == "nothing to do" {
+				text = text[:strings.Index(text, "policy \"batch\"")] + "policy \"random\" {}\n"
+			}
+			_, err := decode(t, text)
+			if !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(small))
+	f.Add([]byte("cluster {"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if _, err := scenario.Decode(src, "fuzz.hcl"); err != nil && !strings.Contains(err.Error(), "fuzz.hcl") {
+			t.Errorf("an error without a place: %v", err)
+		}
+	})
+}

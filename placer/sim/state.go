@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// progress is work that goes on at a rate.
+type progress struct {
+	done, work float64 // seconds of ideal speed
+	rate       float64 // seconds of ideal speed per second
+	since      Instant
+	generation uint32
+}
+
+func (p *progress) advance(now Instant) float64 {
+	dt := (now - p.since).Seconds()
+	p.done += p.rate * dt
+	p.since = now
+	return dt
+}
+
+// at is when the work reaches a mark; false: never at this rate.
+func (p *progress) at(mark float64) (Instant, bool) {
+	if p.rate <= 0 {
+		return 0, false
+	}
+	left := (mark - p.done) / p.rate
+	if left <= 0 {
+		return p.since, true
+	}
+	if left > maxSeconds {
+		return 0, false
+	}
+	return p.since + Instant(math.Ceil(left*float64(time.Second))), true
+}
+
+// maxSeconds is as far as an Instant reaches, with room to add.
+const maxSeconds = 2e9
+
+// reached allows for the rounding of an instant to nanoseconds.
+func (p *progress) reached(mark float64) bool { return p.done >= mark-1e-6 }
+
+// stage is where a workload stands.
+type stage uint8
+
+const (
+	stageFree stage = iota
+	stageProfiling
+	stageWaiting
+	stageRunning
+)
+
+// workload is a job in the world.
+type workload struct {
+	job      Job
+	ask      board.Ask
+	stage    stage
+	phase    int
+	life     uint32 // how often this place was used, for late bindings
+	record   int32
+	units    []int32
+	left     int // tasks not yet started, or late bindings to come
+	running  int // place in World.running
+	progress progress
+	resume   Instant // no work before
+	best     float64 // performance alone on the best configuration
+	scale    float64 // performance that is ideal speed
+	capacity float64 // performance now
+	load     float64
+	missing  int // allocations to replace
+	free     int32
+
+	interference, platform float64 // now
+	sumInterference        float64
+	sumPlatform            float64
+	sumServed, sumInBound  float64
+	seconds                float64
+}
+
+// unit is one allocation.
+type unit struct {
+	workload int32
+	node     board.Index
+	number   int32 // of its ref
+	place    int32 // in World.nodeUnits
+	size     cluster.Resources
+	cores    float64
+	speed    float64
+	alone    float64
+	progress progress // Tasks only
+	next     int32    // free list
+}
+
+// slabBits: workloads are kept in slabs, so that pointers to their asks hold.
+const slabBits = 10
+
+type slabs struct {
+	all  [][]workload
+	free int32
+	used int
+}
+
+func (s *slabs) at(i int32) *workload { return &s.all[i>>slabBits][i&(1<<slabBits-1)] }
+
+// take returns a place that nobody uses.
+func (s *slabs) take() int32 {
+	s.used++
+	if s.free < 0 {
+		base := int32(len(s.all)) << slabBits
+		slab := make([]workload, 1<<slabBits)
+		for k := range slab {
+			slab[k].free = base + int32(k) + 1
+		}
+		slab[len(slab)-1].free = -1
+		s.all, s.free = append(s.all, slab), base
+	}
+	i := s.free
+	s.free = s.at(i).free
+	return i
+}
+
+// give returns a place; what has capacity is kept.
+func (s *slabs) give(i int32) {
+	w := s.at(i)
+	s.used--
+	*w = workload{free: s.free, units: w.units[:0], life: w.life + 1, progress: progress{generation: w.progress.generation + 1}}
+	s.free = i
+}
+
+func refOf(workload int32, number int32) board.Ref {
+	return board.Ref(workload)<<maxUnitBits | board.Ref(number)
+}
+
+func workloadOf(ref board.Ref) int32 { return int32(ref >> maxUnitBits) }

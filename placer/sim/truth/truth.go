@@ -1,0 +1,47 @@
+package truth
+
+import (
+	"math/rand/v2"
+)
+
+// Placed is one allocation on a node, as the truth sees it.
+type Placed struct {
+	Application *Application
+	Cores       float64
+	MemoryMB    float64
+	Phase       int     // which of the application's phases it is in
+	Load        float64 // of a service: offered load relative to its nominal one; 1 for batch work
+	Elastic     bool    // its size was chosen for it: its own limit, not the node's, bounds its memory
+}
+
+// Speed is what an allocation gets.
+type Speed struct {
+	Value float64 // in the unit of its application; 0 is a workload that was killed (memory exhausted)
+	Alone float64 // the same without neighbours
+}
+
+// World says what really happens. No policy, classifier or admission may import
+// this package. It is safe for concurrent use.
+type World interface {
+	// Speeds returns the performance of every allocation on one node of the
+	// configuration, given all its neighbours, in out, which is grown as needed.
+	Speeds(configuration int, on []Placed, out []Speed) []Speed
+	// Group is the performance of n allocations together relative to the sum of
+	// their own: what scale-out costs.
+	Group(a *Application, n int) float64
+	// Measure is what a profiling run of some seconds sees of a true number:
+	// noisy, and NaN where the run could not tell.
+	Measure(a *Application, value float64, seconds float64, random *rand.Rand) float64
+}
+
+// Machine is what a node configuration is made of.
+type Machine struct {
+	Name     string
+	Cores    float64
+	GHz      float64
+	IPC      float64 // instructions per cycle relative to the best generation
+	LLCMB    float64
+	MemoryMB float64
+	// Capability is how well it serves each column, percent of the best.
+	Capability []float64
+}

@@ -1,0 +1,256 @@
+package truth_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+var columns = []interference.Source{
+	interference.LLCCapacity, interference.MemoryBandwidth, interference.NetworkBandwidth, interference.L1Instruction, interference.StorageBandwidth,
+}
+
+func model() *truth.Model {
+	var machines []truth.Machine
+	for i, ghz := range []float64{3, 2.6, 2.2, 2, 1.8, 1.6} {
+		machines = append(machines, truth.Machine{Name: string(rune('a' + i)), Cores: 16, GHz: ghz, IPC: 1 - 0.1*float64(i), LLCMB: 12 / float64(i+1), MemoryMB: 32768})
+	}
+	return truth.NewModel(columns, machines)
+}
+
+// Delimitrou 2015, Fig. 5.3: the rows of mcf and memcached, and the scores they
+// give at 5 % loss.
+func TestPublishedRows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		curve     truth.Curve
+		rows      map[float64]float64
+		tolerated [2]float64
+	}{
+		"mcf":       {truth.McfUnderLLC, map[float64]float64{0: 1, 10: .98, 30: .96, 60: .65, 65: .565, 100: .11}, [2]float64{30, 35}},
+		"memcached": {truth.MemcachedUnderNetwork, map[float64]float64{0: 1, 20: .94, 50: .78, 100: .10}, [2]float64{15, 20}},
+	} {
+		for x, want := range c.rows {
+			if got := c.curve.At(x); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s at %v: %v, want %v", name, x, got, want)
+			}
+		}
+		if got := c.curve.Tolerated(0.05); got < c.tolerated[0] || got > c.tolerated[1] {
+			t.Errorf("%s tolerates %v, want %v", name, got, c.tolerated)
+		}
+	}
+}
+
+func TestPlantedScoresAreRecovered(t *testing.T) {
+	t.Parallel()
+	for _, tolerated := range []float64{5, 10, 35, 60, 95} {
+		c := truth.Planted(tolerated, 0.3)
+		if got := c.Tolerated(0.05); math.Abs(got-tolerated) > 0.01 {
+			t.Errorf("planted %v, got %v", tolerated, got)
+		}
+	}
+	c := truth.Planted(100, 0.3)
+	if c.Tolerated(0.05) != 100 || c.At(100) < 0.95 {
+		t.Error("100 falls")
+	}
+}
+
+func place(m *truth.Model, apps ...*truth.Application) []truth.Speed {
+	var on []truth.Placed
+	for _, a := range apps {
+		on = append(on, truth.Placed{Application: a, Cores: a.Cores, MemoryMB: a.MemoryMB, Load: 1})
+	}
+	return m.Speeds(0, on, nil)
+}
+
+// What the policies assume is not what happens: pressure is not the sum, and the
+// loss is neither product nor minimum.
+func TestTheTruthIsNotAdditive(t *testing.T) {
+	t.Parallel()
+	m := model()
+	pop, err := truth.Population(m, truth.Spec{Classes: []string{"MP"}, Count: 60, PeakShare: -1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs := 0
+	for i := 0; i+2 < len(pop); i += 3 {
+		a, b, c := pop[i], pop[i+1], pop[i+2]
+		share := func(s []truth.Speed) float64 { return math.Log(s[0].Value / s[0].Alone) }
+		both, sum := share(place(m, a, b, c)), share(place(m, a, b))+share(place(m, a, c))
+		if math.Abs(both-sum) > 0.01 {
+			differs++
+		}
+	}
+	if differs < 5 {
+		t.Errorf("only %d of 20 triples are not additive", differs)
+	}
+}
+
+func TestAloneIsWithoutLossAndNeighboursCost(t *testing.T) {
+	t.Parallel()
+	m := model()
+	pop, _ := truth.Population(m, truth.Spec{Classes: truth.ClassNames(), Count: 40, PeakShare: -1}, 1)
+	lost := 0.0
+	for _, a := range pop {
+		if s := place(m, a)[0]; math.Abs(s.Value-s.Alone) > 1e-6*s.Alone {
+			t.Errorf("%s alone gets %v of %v", a.Name, s.Value, s.Alone)
+		}
+		s := place(m, a, pop[0], pop[1], pop[2])[0]
+		if s.Value > 1.06*s.Alone {
+			t.Errorf("%s gains %v from neighbours", a.Name, s.Value/s.Alone)
+		}
+		lost += 1 - s.Value/s.Alone
+	}
+	if lost/float64(len(pop)) < 0.01 {
+		t.Errorf("neighbours cost %v", lost/float64(len(pop)))
+	}
+}
+
+// When a node runs out of memory the one furthest above its ask is killed.
+func TestMemoryIsExhausted(t *testing.T) {
+	t.Parallel()
+	m := truth.NewModel(columns, []truth.Machine{{Name: "a", Cores: 8, GHz: 2, IPC: 1, LLCMB: 8, MemoryMB: 4096}})
+	apps := truth.Fixtures(m)
+	apps[0].Phases[0].MemoryMB = 3500
+	s := place(m, apps[0], apps[1])
+	if s[0].Value != 0 || s[1].Value <= 0 {
+		t.Errorf("%+v", s)
+	}
+	if s = place(m, apps[0]); s[0].Value <= 0 {
+		t.Error("alone it fits")
+	}
+}
+
+func TestMeasurementsAreNoisyAndSometimesUnknown(t *testing.T) {
+	t.Parallel()
+	m, random := model(), rand.New(rand.NewPCG(1, 2))
+	a := truth.Fixtures(m)[0]
+	var sum, squares float64
+	unknown, n := 0, 20000
+	for range n {
+		v := m.Measure(a, 100, 60, random)
+		if math.IsNaN(v) {
+			unknown++
+			continue
+		}
+		l := math.Log(v / 100)
+		sum, squares = sum+l, squares+l*l
+	}
+	known := float64(n - unknown)
+	if sd := math.Sqrt(squares / known); sd < 0.024 || sd > 0.026 || math.Abs(sum/known) > 0.001 {
+		t.Errorf("bias %v, deviation %v", sum/known, sd)
+	}
+	if share := float64(unknown) / float64(n); share < 0.007 || share > 0.013 {
+		t.Errorf("%v unknown", share)
+	}
+}
+
+// The matrices are not of low rank: after three factors there is as much left as
+// in the measured ones, and how much configurations interact with programs is
+// that of SPEC on six machines: 0.20, after three factors 0.047.
+func TestPlatformFactorsAreAsMeasured(t *testing.T) {
+	t.Parallel()
+	m := model()
+	for _, p := range []truth.Platforms{truth.Hardware, truth.Published} {
+		pop, err := truth.Population(m, truth.Spec{Classes: []string{"ST", "MT", "MP", "IO"}, Count: 200, Platforms: p}, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, left := interactions(pop)
+		if all < 0.08 || all > 0.3 || left < 0.02 || left > 0.08 {
+			t.Errorf("%s: interactions %.3f, after three factors %.3f", p, all, left)
+		}
+	}
+}
+
+// interactions of the logarithms beyond row and column means, and what three
+// factors leave of them.
+func interactions(pop []*truth.Application) (all, left float64) {
+	rows, cols := len(pop), len(pop[0].Alone)
+	d := mat.NewDense(rows, cols, nil)
+	for i, a := range pop {
+		for j, v := range a.Alone {
+			d.Set(i, j, math.Log(v))
+		}
+	}
+	row, col, mean := make([]float64, rows), make([]float64, cols), 0.0
+	for i := range rows {
+		for j := range cols {
+			v := d.At(i, j)
+			row[i] += v / float64(cols)
+			col[j] += v / float64(rows)
+			mean += v / float64(rows*cols)
+		}
+	}
+	for i := range rows {
+		for j := range cols {
+			d.Set(i, j, d.At(i, j)-row[i]-col[j]+mean)
+		}
+	}
+	var s mat.SVD
+	s.Factorize(d, mat.SVDNone)
+	for k, v := range s.Values(nil) {
+		all += v * v
+		if k >= 3 {
+			left += v * v
+		}
+	}
+	n := float64(rows * cols)
+	return math.Sqrt(all / n), math.Sqrt(left / n)
+}
+
+func TestPopulationsRepeatAndBegin(t *testing.T) {
+	t.Parallel()
+	m := model()
+	spec := truth.Spec{Classes: truth.ClassNames(), Count: 30}
+	long, err := truth.Population(m, spec, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Count = 10
+	short, _ := truth.Population(m, spec, 9)
+	for i := range short {
+		if short[i].Alone[2] != long[i].Alone[2] || short[i].Phases[0].Pressure[1] != long[i].Phases[0].Pressure[1] || short[i].Origin == "" {
+			t.Errorf("application %d differs", i)
+		}
+	}
+	if _, err := truth.Population(m, truth.Spec{Classes: []string{"quux"}, Count: 1}, 1); err == nil {
+		t.Error("an unknown class was drawn")
+	}
+}
+
+func TestScaleOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		s        truth.ScaleOut
+		n        int
+		relative float64
+	}{
+		{truth.ScaleOut{}, 10, 1},
+		{truth.ScaleOut{Serial: 0.02}, 2, 1 / 1.02},
+		{truth.ScaleOut{Serial: 0.01, Crosstalk: 0.001}, 10, 1 / (1 + 0.09 + 0.09)},
+	} {
+		if got := c.s.Relative(c.n); math.Abs(got-c.relative) > 1e-9 {
+			t.Errorf("%+v at %d: %v, want %v", c.s, c.n, got, c.relative)
+		}
+	}
+}
+
+func BenchmarkSpeedsOfTwelve(b *testing.B) {
+	m := model()
+	pop, _ := truth.Population(m, truth.Spec{Classes: []string{"MP"}, Count: 12}, 1)
+	var on []truth.Placed
+	for _, a := range pop {
+		on = append(on, truth.Placed{Application: a, Cores: 1, MemoryMB: a.MemoryMB, Load: 1})
+	}
+	var out []truth.Speed
+	b.ReportAllocs()
+	for b.Loop() {
+		out = m.Speeds(0, on, out)
+	}
+}

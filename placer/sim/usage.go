@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// usage is what is read of the cluster now and then. When it holds more than
+// maxSamples, every second one is dropped and the interval doubled.
+type usage struct {
+	every   time.Duration
+	total   float64
+	nodes   []float64 // cores
+	samples []Sample
+	heat    [][]float32
+	idle    int
+}
+
+// maxSamples bounds the memory of a run, and is as many columns as a picture
+// shows.
+const maxSamples = 512
+
+func newUsage(b *board.Board, every time.Duration) usage {
+	u := usage{every: every}
+	for n := range b.Len() {
+		t := b.Node(board.Index(n)).Total
+		cores := max(float64(t.Cores), float64(t.CPUMHz)/mhzPerCore)
+		u.nodes = append(u.nodes, cores)
+		u.total += cores
+	}
+	return u
+}
+
+// sample reads the cluster, and comes again.
+func (w *World) sample() {
+	u := &w.usage
+	s := Sample{At: w.now, Reserved: w.reserved, Running: len(w.running), Waiting: w.workloads.used - len(w.running)}
+	row := make([]float32, len(u.nodes))
+	for n := range row {
+		used := 0.0
+		for _, k := range w.nodeUnits[n] {
+			used += w.usedBy(&w.units[k])
+		}
+		s.Used += used
+		s.Allocated += coresOf(w.board.Used(board.Index(n)))
+		if u.nodes[n] > 0 {
+			row[n] = float32(used / u.nodes[n])
+		}
+	}
+	u.samples, u.heat = append(u.samples, s), append(u.heat, row)
+	if len(u.samples) >= maxSamples {
+		u.thin()
+	}
+	w.heap.push(w.now+u.every, kindSample, 0, 0)
+}
+
+// usedBy is the cores an allocation keeps busy.
+func (w *World) usedBy(u *unit) float64 {
+	s := w.workloads.at(u.workload)
+	if s.job.App == nil {
+		return u.cores
+	}
+	busy := min(u.cores, s.job.App.UsefulCores()) * s.job.App.Phases[s.phase].Intensity
+	if s.job.Shape == Service && s.capacity > 0 {
+		busy *= min(1, s.scale*s.load/s.capacity)
+	}
+	return busy
+}
+
+// thin keeps every second sample.
+func (u *usage) thin() {
+	n := 0
+	for i := 1; i < len(u.samples); i += 2 {
+		u.samples[n], u.heat[n] = u.samples[i], u.heat[i]
+		n++
+	}
+	u.samples, u.heat = u.samples[:n], u.heat[:n]
+	u.every *= 2
+}

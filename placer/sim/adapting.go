@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
@@ -177,7 +178,7 @@ func (w *World) grow(i int32, s *workload) {
 	ask := s.ask
 	ask.Count = s.missing
 	ask.Target = max(0, s.job.Target*s.load-s.capacity)
-	choice := w.choose(&ask, nil)
+	choice := w.choose(admission.Attempt{Item: admission.Item{Ask: &ask}})
 	units, _ := w.fitting(s, choice.Units)
 	if len(units) == 0 {
 		return
@@ -197,7 +198,9 @@ func (w *World) grow(i int32, s *workload) {
 func (w *World) move(i int32, s *workload) {
 	k := s.units[0]
 	from := w.units[k].node
-	choice := w.choose(&s.ask, func(n board.Index) bool { return n != from })
+	choice := w.choose(admission.Attempt{
+		Item: admission.Item{Ask: &s.ask}, Within: func(n board.Index) bool { return n != from },
+	})
 	units, _ := w.fitting(s, choice.Units)
 	if len(units) == 0 || len(choice.Relaxed) > 0 {
 		return

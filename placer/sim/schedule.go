@@ -39,7 +39,7 @@ func (w *World) schedule() error {
 // decide asks the selector, and commits at once where that takes no time.
 func (w *World) decide(attempt admission.Attempt, retries int) {
 	s := w.workloads.at(workloadOf(attempt.Item.Ask.Ref))
-	choice := w.choose(attempt.Item.Ask, attempt.Within)
+	choice := w.choose(attempt)
 	spent := time.Duration(0)
 	if w.timed != nil {
 		spent = w.timed.DecisionTime(w.board, attempt.Item.Ask, choice)
@@ -58,16 +58,21 @@ func (w *World) decide(attempt admission.Attempt, retries int) {
 	w.heap.push(w.now+spent, kindDecision, int32(k), 0)
 }
 
-// choose runs the selector on the nodes the attempt may use.
-func (w *World) choose(ask *board.Ask, within func(board.Index) bool) board.Choice {
+// choose runs the selector on the nodes the attempt may use, and tells it what
+// kind of attempt this is.
+func (w *World) choose(attempt admission.Attempt) board.Choice {
 	w.counters.Decisions++
-	if within == nil {
+	ask, within := attempt.Item.Ask, attempt.Within
+	if within == nil && !attempt.Late && !attempt.Forced {
 		return w.selected(ask)
 	}
 	limited := *ask
-	limited.Allowed = within
-	if user := ask.Allowed; user != nil {
-		limited.Allowed = func(n board.Index) bool { return user(n) && within(n) }
+	limited.Late, limited.Forced = attempt.Late, attempt.Forced
+	if within != nil {
+		limited.Allowed = within
+		if user := ask.Allowed; user != nil {
+			limited.Allowed = func(n board.Index) bool { return user(n) && within(n) }
+		}
 	}
 	return w.selected(&limited)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ type SourceCalibration struct {
 	// PeakOpsPerSec is the most all threads together reached.
 	PeakOpsPerSec float64 `json:"peak_ops_per_sec,omitempty"`
 	Threads       int     `json:"threads,omitempty"` // that reached it
-	// Peaks are the peaks by number of threads, growing.
+	// Peaks are the peaks by number of CPUs and threads.
 	Peaks []ThreadPeak `json:"peaks,omitempty"`
 	// CapacityBytes is the capacity a footprint kernel fills at intensity 100:
 	// the smaller of the size reported and the knee measured.
@@ -102,22 +103,40 @@ type SourceCalibration struct {
 
 // ThreadPeak is the most that a number of threads reached together.
 type ThreadPeak struct {
+	CPUs      int     `json:"cpus,omitempty"` // that they ran on; 0 is not known
 	Threads   int     `json:"threads"`
 	OpsPerSec float64 `json:"ops_per_sec"`
 }
 
-// peakPerThread returns the peak of one of that many threads. Between the
-// numbers measured, the next smaller one is scaled up, to the overall peak at
-// most. ok is false where nothing was measured.
-func (sc SourceCalibration) peakPerThread(threads int) (opsPerSec float64, ok bool) {
+// peakPerThread returns the peak of one of that many threads on that many CPUs.
+// Between the numbers measured, the next smaller ones are scaled up, to the
+// overall peak at most. ok is false where nothing was measured that is not
+// larger.
+func (sc SourceCalibration) peakPerThread(threads, cpus int) (opsPerSec float64, ok bool) {
+	var best ThreadPeak
 	for _, p := range sc.Peaks {
-		if p.Threads > threads {
-			break
+		fits := p.Threads <= threads && p.CPUs <= cpus
+		if fits && (p.CPUs > best.CPUs || p.CPUs == best.CPUs && p.Threads > best.Threads) {
+			best = p
 		}
-		opsPerSec = min(p.OpsPerSec/float64(p.Threads), sc.PeakOpsPerSec/float64(threads))
-		ok = true
 	}
-	return opsPerSec, ok
+	if best.Threads == 0 {
+		return 0, false
+	}
+	return min(best.OpsPerSec/float64(best.Threads), sc.PeakOpsPerSec/float64(threads)), true
+}
+
+// scalePeak corrects the peak of that many threads and CPUs by a factor.
+func (sc *SourceCalibration) scalePeak(threads, cpus int, factor float64) {
+	sc.Peaks = slices.Clone(sc.Peaks)
+	sc.PeakOpsPerSec = 0
+	for i := range sc.Peaks {
+		p := &sc.Peaks[i]
+		if p.Threads == threads && p.CPUs == cpus {
+			p.OpsPerSec *= factor
+		}
+		sc.PeakOpsPerSec = max(sc.PeakOpsPerSec, p.OpsPerSec)
+	}
 }
 
 // Source returns the calibration of one source.
@@ -224,7 +243,7 @@ func (sc SourceCalibration) check() error {
 		return errors.New("a negative size or rate")
 	}
 	for _, p := range sc.Peaks {
-		if p.Threads < 1 || p.OpsPerSec <= 0 {
+		if p.Threads < 1 || p.CPUs < 0 || p.OpsPerSec <= 0 {
 			return errors.New("a peak of nothing")
 		}
 	}

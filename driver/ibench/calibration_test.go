@@ -20,7 +20,7 @@ func testCalibration() Calibration {
 		Sources: []SourceCalibration{
 			{
 				Source: interference.MemoryBandwidth, Status: StatusSupported, Unit: "bytes", PeakOpsPerSec: 3e10, Threads: 4,
-				Peaks: []ThreadPeak{{1, 1.6e10}, {2, 2.8e10}, {4, 3e10}},
+				Peaks: []ThreadPeak{{1, 1, 1.6e10}, {2, 1, 1.7e10}, {2, 2, 2.8e10}, {4, 4, 3e10}},
 				Curve: FitCurve([]float64{0, 50, 100}, []float64{0, 40, 100}),
 			},
 			{Source: interference.LLCCapacity, Status: StatusNonlinear, Reason: "by 7 points", Unit: "lines", CapacityBytes: 1 << 20},
@@ -110,12 +110,21 @@ func TestAttributes(t *testing.T) {
 func TestPeakPerThread(t *testing.T) {
 	t.Parallel()
 	sc := testCalibration().Sources[0]
-	for threads, want := range map[int]float64{1: 1.6e10, 2: 1.4e10, 3: 1e10, 4: 7.5e9, 8: 3.75e9} {
-		if got, ok := sc.peakPerThread(threads); !ok || got != want {
-			t.Errorf("%d threads: %v, %v; want %v", threads, got, ok, want)
+	for _, c := range []struct {
+		threads, cpus int
+		want          float64
+	}{
+		{1, 1, 1.6e10}, {1, 2, 1.7e10}, {2, 1, 1.5e10}, {2, 2, 1.4e10}, {3, 2, 1e10}, {2, 4, 1.4e10}, {4, 4, 7.5e9}, {8, 8, 3.75e9},
+	} {
+		if got, ok := sc.peakPerThread(c.threads, c.cpus); !ok || got != c.want {
+			t.Errorf("%d threads on %d CPUs: %v, %v; want %v", c.threads, c.cpus, got, ok, c.want)
 		}
 	}
-	if _, ok := (SourceCalibration{}).peakPerThread(1); ok {
+	sc.scalePeak(4, 4, 0.5)
+	if got, _ := sc.peakPerThread(4, 4); got != 1.5e10/4 || sc.PeakOpsPerSec != 2.8e10 {
+		t.Errorf("halved, the peak of four threads is %v each, and the peak of all %v", got, sc.PeakOpsPerSec)
+	}
+	if _, ok := (SourceCalibration{}).peakPerThread(1, 1); ok {
 		t.Error("a peak out of nothing")
 	}
 }

@@ -136,11 +136,37 @@ func prepareProcess(spec Spec) error {
 	if err := checkOnline("/", spec.CPUs); err != nil {
 		return err
 	}
+	if spec.Same {
+		if err := raiseThreads(); err != nil {
+			return err
+		}
+	}
 	return pinProcess(spec.CPUs)
+}
+
+// niceControl is the priority, on the workload's CPUs, of the threads that answer
+// requests: above that of the workers, which leave them no time at 100 %. They
+// need some microseconds a second.
+const niceControl = -20
+
+// raiseThreads gives every thread of this process that priority, and so those
+// that they will start. Workers take their own. Best effort: it needs a
+// privilege.
+func raiseThreads() error {
+	return eachThread(func(tid int) error {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, tid, niceControl)
+		return nil
+	})
 }
 
 // pinProcess puts every thread of this process on cpus.
 func pinProcess(cpus []int) error {
+	return eachThread(func(tid int) error { return pinThread(tid, cpus) })
+}
+
+// eachThread calls f for every thread of this process. One that is gone by then
+// is no error.
+func eachThread(f func(tid int) error) error {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return fmt.Errorf("own threads: %w", err)
@@ -150,7 +176,7 @@ func pinProcess(cpus []int) error {
 		if err != nil {
 			continue
 		}
-		if err := pinThread(tid, cpus); err != nil && !errors.Is(err, unix.ESRCH) {
+		if err := f(tid); err != nil && !errors.Is(err, unix.ESRCH) {
 			return err
 		}
 	}

@@ -103,6 +103,7 @@ type KneeSample struct {
 // KneeSweep is a walk over footprints of growing size.
 type KneeSweep struct {
 	ReportedBytes int64 // what the machine says the size is
+	Shared        bool  // others use the cache at the same time
 	Samples       []KneeSample
 }
 
@@ -110,7 +111,11 @@ type KneeSweep struct {
 // where no knee shows. Where the size is not reported the knee alone counts,
 // and the largest footprint walked where there is none.
 func (k KneeSweep) capacity() (bytes, kneeBytes int64) {
-	kneeBytes, _ = Knee(k.Samples)
+	if k.Shared {
+		kneeBytes, _ = HalfKnee(k.Samples)
+	} else {
+		kneeBytes, _ = Knee(k.Samples)
+	}
 	switch {
 	case kneeBytes == 0 && k.ReportedBytes == 0 && len(k.Samples) > 0:
 		return k.Samples[len(k.Samples)-1].Bytes, 0
@@ -143,6 +148,36 @@ func Knee(samples []KneeSample) (bytes int64, ok bool) {
 	}
 	limit := kneeFactor * median(plateau)
 	for i := kneePlateauSamples; i+1 < len(samples); i++ {
+		if samples[i].NsPerAccess > limit && samples[i+1].NsPerAccess > limit {
+			return samples[i-1].Bytes, true
+		}
+	}
+	return 0, false
+}
+
+// HalfKnee returns the largest footprint of which a cache that is shared still
+// serves half: where the time per access is halfway from that of the first
+// octave to that of the last, which must be beyond the cache. On such a cache the
+// time does not leap but climbs over two octaves, as others take their part, and
+// where the climb begins differs from minute to minute. ok is false where the
+// last octave is less than twice as slow. Samples must grow in size.
+func HalfKnee(samples []KneeSample) (bytes int64, ok bool) {
+	if len(samples) <= 2*kneePlateauSamples {
+		return 0, false
+	}
+	plateau := func(samples []KneeSample) float64 {
+		var ns []float64
+		for _, s := range samples {
+			ns = append(ns, s.NsPerAccess)
+		}
+		return median(ns)
+	}
+	here, beyond := plateau(samples[:kneePlateauSamples]), plateau(samples[len(samples)-kneePlateauSamples:])
+	if beyond < 2*here {
+		return 0, false
+	}
+	limit := (here + beyond) / 2
+	for i := 1; i+1 < len(samples); i++ {
 		if samples[i].NsPerAccess > limit && samples[i+1].NsPerAccess > limit {
 			return samples[i-1].Bytes, true
 		}

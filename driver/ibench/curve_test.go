@@ -194,7 +194,7 @@ func TestFindCurve(t *testing.T) {
 	} {
 		var sc SourceCalibration
 		calls := 0
-		bench := &calibrationBench{measure: func(knob float64) (float64, error) {
+		bench := &calibrationBench{step: curveStepPercent, passes: sweepPasses, measure: func(knob float64) (float64, error) {
 			calls++
 			return c.machine(calls, knob), nil
 		}}

@@ -50,22 +50,27 @@
 //
 // Without hardware counters the impact of a kernel is, by its kind:
 //
-//   - Rate and duty: the share of the peak reached, in operations per second. A
-//     duty kernel counts in units of its own top speed in the same sweep, as
-//     the clock of a core drifts.
-//   - Caches and TLB: the share of a probe set of the same capacity that the
-//     kernel displaces. The set is fetched, the kernel walks, and the set is
+//   - Rate and duty: the share of the peak reached, in operations per second. The
+//     peak is measured on one CPU, two, four, … and all, as a kernel may run on
+//     some of them; and again wherever a sweep meets another top. A duty kernel
+//     counts in units of its own top speed in the same sweep, as the clock of a
+//     core drifts.
+//   - Caches and TLB: the share of probe sets of the same capacity that the
+//     kernel displaces. A set is fetched, the kernel walks, and the set is
 //     recalled in the opposite order; the time of the recall lies between that
 //     after no pressure (0 %) and that after the kernel at its top (100 %). How
 //     much of the whole capacity that top displaces is the calibration's reach.
+//     Several sets at other addresses take turns. For the last-level cache the
+//     caches below are filled with other lines before each recall: they would
+//     serve a part of the set themselves, and lose it to any walk.
 //     Where such a set does not notice the kernel at all, as on a machine whose
 //     last-level cache others keep full, the share walked counts and a note
 //     says so.
 //   - Other footprints: the share of the capacity that is occupied as the
 //     operating system tells it, else the share walked.
 //
-// Every level is measured in up to three passes, up and down, and again while
-// it is doubtful and time is left; the median counts. A measurement during
+// Every level is measured in several passes, up and down, and again while it is
+// doubtful and time is left; the median counts. A measurement during
 // which the kernel waited for its CPU is made again. The impact at 0, 10, …,
 // 100 % after calibration gives the largest gap and R² of the line impact =
 // intensity.
@@ -99,8 +104,11 @@
 //   - prefetch presses on instruction prefetching; data is a variant of ours.
 //   - The capacity of a cache is the smaller of its reported size and its
 //     measured knee: virtual machines overstate sizes. The knee is taken with
-//     huge pages where the machine grants them. Where the processor says that
-//     its last-level cache is not inclusive, llc_cap fills the cache below too.
+//     huge pages where the machine grants them. Of a cache that others use at
+//     the same time (the last level; the L2 of a core whose other thread may
+//     belong to another virtual machine) it is the footprint half of which is
+//     still served. Where the processor says that its last-level cache is not
+//     inclusive, llc_cap fills the cache below too.
 //   - mem_bw and llc_bw read. Variants of mem_bw write: through the caches, or
 //     past them, which leaves the last-level cache alone. A variant other than
 //     the first is not calibrated.
@@ -117,7 +125,9 @@
 //     thread of the pair runs on it and takes CPU time as well: no line can
 //     travel to a core that executes nothing. A message is a line that moves to
 //     the receiver and back; its boxes are answered in batches, so that the
-//     moves overlap.
+//     moves overlap. How fast two CPUs of a virtual machine pass lines changes
+//     threefold with where its host runs them (tried on one machine): a peak
+//     calibrated before such a move is a wrong one after.
 //   - net_bw takes the round-trip time over a second connection beside the bulk,
 //     as an echo in the stream itself would time the socket's own buffer.
 //   - net_bw without a peer presses on the network stack, not on a link.

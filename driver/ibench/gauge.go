@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // gauge measures the impact of a knob, both in percent.
@@ -34,7 +36,7 @@ func withGauge(ctx context.Context, d Descriptor, setup Setup, f func(g gauge, n
 	if err != nil {
 		return err
 	}
-	g := &rigGauge{descriptor: d, rig: r, peak: setup.Calibration.PeakOpsPerSec}
+	g := &rigGauge{descriptor: d, rig: r}
 	err = f(g, slices.Concat(r.load.Notes, unnoticed))
 	return errors.Join(err, r.end())
 }
@@ -45,7 +47,9 @@ func withOccupancy(ctx context.Context, d Descriptor, setup Setup, f func(g gaug
 		if err != nil {
 			return err
 		}
+		begin := time.Now()
 		if _, err = g.impact(ctx, 100); err == nil {
+			g.took = time.Since(begin)
 			err = f(g, notes)
 		}
 		return errors.Join(err, g.Close())
@@ -56,7 +60,6 @@ func withOccupancy(ctx context.Context, d Descriptor, setup Setup, f func(g gaug
 type rigGauge struct {
 	descriptor Descriptor
 	rig        *rig
-	peak       float64 // operations per second
 }
 
 // A measurement during which the kernel waited for a CPU longer than this is
@@ -96,7 +99,8 @@ func (g *rigGauge) once(ctx context.Context, knobPercent float64) (impactPercent
 		return 0, 0, err
 	}
 	if g.descriptor.Knob != Footprint {
-		return 100 * done.opsPerSec(g.rig.load.Threads) / g.peak, done.wall, nil
+		threads := g.rig.load.Threads
+		return 100 * done.opsPerSec(threads) / (g.rig.peakPerThread() * float64(threads)), done.wall, nil
 	}
 	if occupied := g.rig.load.Occupied; occupied != nil {
 		share, err := occupied()
@@ -126,11 +130,11 @@ func (r *rig) waited() time.Duration {
 	return sum
 }
 
-// probeSet is a working set as large as the capacity that a footprint kernel
-// presses on. Walking it shows how much of it the kernel has displaced, as a
-// workload of that size would notice.
+// probeSet is a working set in the capacity that a footprint kernel presses on.
+// Walking it shows how much of it the kernel has displaced, as a workload would
+// notice.
 type probeSet interface {
-	// lines is its size.
+	// lines is the size of the capacity that it was made for.
 	lines() int
 	// prime fetches every line, in one order.
 	prime()
@@ -140,6 +144,11 @@ type probeSet interface {
 	Close() error
 }
 
+// screened is a probe set of a cache with others below it. What those hold of
+// the set is no concern of the kernel, but they give it away to whoever walks:
+// so they are filled with something else before each recall.
+type screened interface{ screen() }
+
 // occupancyGauge measures a footprint kernel by what a probe set loses: the
 // share of its lines that the kernel displaces, as the time to recall them
 // tells. Kernel and probe take turns on one pinned thread.
@@ -147,11 +156,28 @@ type occupancyGauge struct {
 	descriptor Descriptor
 	setup      Setup
 	worker     Worker
-	probe      probeSet
+	probes     []probeSet // taken in turn
+	lines      int        // of the capacity
 	load       *Load
+	took       time.Duration // to measure one level, about
 }
 
+// probesInTurn are as many sets at other addresses, whose mean counts: caches
+// place and replace lines by their addresses, and the share that one set loses
+// differs from that of another by up to 20 points (measured for the L1
+// instruction cache). Of large sets there are fewer, as their walks take long;
+// they have more lines to even it out.
+const (
+	probesInTurn  = 5
+	probeLinesMax = 128 << 10 // of all sets together, if there are several
+)
+
 func openOccupancy(ctx context.Context, d Descriptor, setup Setup) (g *occupancyGauge, notes []string, err error) {
+	// A kernel that presses on a core runs on the workload's own CPU where cores
+	// have no second hardware thread, and may walk another way there.
+	if info, ok := interference.Info(d.Source); ok && info.Scope == interference.ScopeCore {
+		setup.Same = !setup.Machine.SMT()
+	}
 	load, err := d.New(ctx, setup)
 	if err != nil {
 		return nil, nil, err
@@ -160,8 +186,16 @@ func openOccupancy(ctx context.Context, d Descriptor, setup Setup) (g *occupancy
 	if g.worker, err = load.Worker(0); err != nil {
 		return nil, nil, errors.Join(err, g.Close())
 	}
-	if g.probe, err = d.Probe(setup); err != nil {
-		return nil, nil, errors.Join(err, g.Close())
+	for total := 0; len(g.probes) == 0 || len(g.probes) < probesInTurn && total < probeLinesMax; {
+		each := setup
+		each.Seed += uint64(len(g.probes))
+		p, err := d.Probe(each)
+		if err != nil {
+			return nil, nil, errors.Join(err, g.Close())
+		}
+		g.probes = append(g.probes, p)
+		g.lines = p.lines()
+		total += g.lines
 	}
 	return g, load.Notes, nil
 }
@@ -172,8 +206,8 @@ func (g *occupancyGauge) Close() error {
 	if g.worker != nil {
 		errs = append(errs, g.worker.Close())
 	}
-	if g.probe != nil {
-		errs = append(errs, g.probe.Close())
+	for _, p := range g.probes {
+		errs = append(errs, p.Close())
 	}
 	if g.load.Close != nil {
 		errs = append(errs, g.load.Close())
@@ -181,9 +215,15 @@ func (g *occupancyGauge) Close() error {
 	return errors.Join(errs...)
 }
 
-// The samples of one level: as many as fit into the kernel's dwell, and a few
-// at least.
-const occupancySamples = 3
+// The samples of one level: as many as fit into occupancyDwell, and a few at
+// least. They come in blocks of one condition, whose first is not counted: what
+// a kernel displaces depends on how many of its own lines it still finds, and a
+// workload meets it again and again at one level.
+const (
+	occupancyDwell   = 10 * time.Millisecond
+	occupancySamples = 2
+	occupancyBlock   = 2
+)
 
 // noticed is by how much the recall must be slower after the kernel at 100, for
 // a share of it to be told from noise.
@@ -203,52 +243,81 @@ func (g *occupancyGauge) impact(ctx context.Context, knobPercent float64) (float
 	return g.displaced(ctx, g.walked(knobPercent/100), g.walked(1))
 }
 
-// reach is the share that the kernel displaces at 100, of what a walk over
-// twice the capacity displaces.
+// reach is the share that the kernel displaces at 100, of what one with twice
+// the capacity displaces.
 func (g *occupancyGauge) reach(ctx context.Context) (percent float64, err error) {
 	double := g.setup
 	double.Calibration.CapacityBytes *= 2
-	flood, err := g.descriptor.Probe(double)
-	if err != nil {
+	flood := &occupancyGauge{descriptor: g.descriptor, setup: double, lines: 2 * g.lines}
+	if flood.load, err = g.descriptor.New(ctx, double); err != nil {
 		return 0, err
 	}
-	defer closeQuietly(flood)
-	percent, err = g.displaced(ctx, g.walked(1), func() error { flood.prime(); return nil })
-	return min(100, max(0, percent)), err
+	flood.worker, err = flood.load.Worker(0)
+	if err == nil {
+		percent, err = g.displaced(ctx, g.walked(1), flood.walked(1))
+	}
+	return min(100, max(0, percent)), errors.Join(err, flood.Close())
 }
 
 // displaced compares the recall after some pressure with those after none and
-// after all.
+// after all: the mean over the probe sets.
 func (g *occupancyGauge) displaced(ctx context.Context, some, all func() error) (percent float64, err error) {
 	conditions := []func() error{func() error { return nil }, some, all}
-	times := make([][]float64, len(conditions))
-	for begin := time.Now(); len(times[0]) < occupancySamples || time.Since(begin) < g.descriptor.Dwell; {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		for i, press := range conditions {
-			took, err := g.recallAfter(press)
-			if err != nil {
-				return 0, err
+	times := make([][][]float64, len(g.probes)) // of each probe, by condition
+	for i := range times {
+		times[i] = make([][]float64, len(conditions))
+	}
+	last := times[len(times)-1]
+	for begin := time.Now(); len(last[0]) < occupancySamples || time.Since(begin) < occupancyDwell; {
+		for p, probe := range g.probes {
+			for i, press := range conditions {
+				took, err := recallBlock(ctx, probe, press)
+				if err != nil {
+					return 0, err
+				}
+				times[p][i] = append(times[p][i], took...)
 			}
-			times[i] = append(times[i], float64(took))
 		}
 	}
-	low, mid, high := midmean(times[0]), midmean(times[1]), midmean(times[2])
+	var low, mid, high float64 // sums over the probes
+	for _, t := range times {
+		low, mid, high = low+midmean(t[0]), mid+midmean(t[1]), high+midmean(t[2])
+	}
 	if high < noticed*low {
 		return 0, errUnnoticed
 	}
 	return 100 * (mid - low) / (high - low), nil
 }
 
+// recallBlock returns the times of some recalls after the pressure.
+func recallBlock(ctx context.Context, probe probeSet, press func() error) ([]float64, error) {
+	var out []float64
+	for i := range occupancyBlock + 1 {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		took, err := recallAfter(probe, press)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, float64(took))
+		}
+	}
+	return out, nil
+}
+
 // recallAfter returns how long the recall takes after the pressure.
-func (g *occupancyGauge) recallAfter(press func() error) (time.Duration, error) {
-	g.probe.prime()
+func recallAfter(probe probeSet, press func() error) (time.Duration, error) {
+	probe.prime()
 	if err := press(); err != nil {
 		return 0, err
 	}
+	if s, ok := probe.(screened); ok {
+		s.screen()
+	}
 	begin := time.Now()
-	g.probe.recall()
+	probe.recall()
 	return time.Since(begin), nil
 }
 
@@ -259,7 +328,7 @@ func (g *occupancyGauge) walked(knob float64) func() error {
 			return nil
 		}
 		g.worker.Tune(knob, 0)
-		lines := max(occupancyPasses*knob*float64(g.probe.lines()), occupancyLines)
+		lines := max(occupancyPasses*knob*float64(g.lines), occupancyLines)
 		for done := 0.0; done < lines; {
 			n, err := g.worker.Work(lines - done)
 			if err != nil {

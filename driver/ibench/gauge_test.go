@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -32,7 +33,7 @@ func (l *leaky) Close() error { return nil }
 func leakyGauge(l *leaky) *occupancyGauge {
 	return &occupancyGauge{
 		descriptor: Descriptor{Dwell: time.Millisecond, Probe: func(Setup) (probeSet, error) { return l, nil }},
-		worker:     l, probe: l, load: &Load{},
+		worker:     l, probes: []probeSet{l}, lines: l.lines(), load: &Load{},
 	}
 }
 
@@ -59,7 +60,7 @@ func TestOccupancyThatIsNotNoticed(t *testing.T) {
 	// A kernel that displaces nothing; the probe takes the same time always, up
 	// to a jitter below what counts as noticed.
 	g := leakyGauge(&leaky{})
-	g.probe = evenProbe{}
+	g.probes = []probeSet{evenProbe{}}
 	if _, err := g.impact(t.Context(), 100); !errors.Is(err, errUnnoticed) {
 		t.Errorf("nothing is displaced: %v", err)
 	}
@@ -91,7 +92,7 @@ func TestOccupancyPassesErrorsOn(t *testing.T) {
 func TestSweepIgnoresDriftAndDisturbance(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	bench := &calibrationBench{ends: time.Now().Add(time.Hour), measure: func(knob float64) (float64, error) {
+	bench := &calibrationBench{passes: sweepPasses, ends: time.Now().Add(time.Hour), measure: func(knob float64) (float64, error) {
 		calls++
 		switch {
 		case calls <= 2 && knob == 0:
@@ -117,7 +118,7 @@ func TestSweepIgnoresDriftAndDisturbance(t *testing.T) {
 func TestSweepWithoutTimeMeasuresOnce(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	bench := &calibrationBench{measure: func(float64) (float64, error) { calls++; return 0, nil }}
+	bench := &calibrationBench{passes: sweepPasses, measure: func(float64) (float64, error) { calls++; return 0, nil }}
 	if _, err := bench.sweep([]float64{0, 50, 100}, []float64{0, 50, 100}); err != nil || calls != 3 {
 		t.Errorf("%d measurements, %v", calls, err)
 	}
@@ -133,7 +134,7 @@ func TestSweepUnit(t *testing.T) {
 	t.Parallel()
 	slow := func(knob float64) (float64, error) { return 0.8 * knob, nil }
 	for unit, want := range map[bool][]float64{true: {0, 50, 100}, false: {0, 40, 80}} {
-		bench := &calibrationBench{measure: slow, unit: unit}
+		bench := &calibrationBench{passes: sweepPasses, measure: slow, unit: unit}
 		if got, err := bench.sweep([]float64{0, 50, 100}, []float64{0, 50, 100}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("unit %v: %v, %v", unit, got, err)
 		}
@@ -167,5 +168,74 @@ func TestMidmean(t *testing.T) {
 	t.Parallel()
 	if !math.IsNaN(midmean(nil)) || midmean([]float64{3}) != 3 || midmean([]float64{1, 2, 4, 1000}) != 3 {
 		t.Errorf("%v, %v", midmean([]float64{3}), midmean([]float64{1, 2, 4, 1000}))
+	}
+}
+
+// Levels below the top are shares of a peak that was measured too high at first.
+func TestToppedCorrectsThePeak(t *testing.T) {
+	t.Parallel()
+	const real = 80.0
+	peak := 100.0
+	bench := &calibrationBench{
+		passes:  sweepPasses,
+		ends:    time.Now().Add(time.Hour),
+		measure: func(knob float64) (float64, error) { return 100 * min(real, knob/100*peak) / peak, nil },
+		correct: func(factor float64) { peak *= factor },
+	}
+	knobs := steps(curveStepPercent)
+	got, err := bench.topped(knobs)
+	if err != nil || math.Abs(peak-real) > 1e-9 {
+		t.Errorf("the peak is %v, %v; want %v", peak, err, real)
+	}
+	if gap := maxGap(knobs, got); gap > 1e-9 {
+		t.Errorf("%v off: %.1f", gap, got)
+	}
+}
+
+// A reason says whether the kernel bends or the machine is disturbed.
+func TestJudgeSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		gap, rSquared, scatter float64
+		says                   string // empty is supported
+	}{
+		{4, 0.99, 9, ""},
+		{7, 0.99, 9, "something else uses"},
+		{7, 0.99, 1, "how the kernel works"},
+		{7, 0.99, math.NaN(), "no time to measure"},
+		{4, 0.97, 1, "R² is 0.970"},
+	} {
+		sc := SourceCalibration{Status: StatusSupported, MaxGapPercent: c.gap, RSquared: c.rSquared}
+		sc.judge(c.scatter)
+		if (sc.Status == StatusSupported) != (c.says == "") || !strings.Contains(sc.Reason, c.says) {
+			t.Errorf("%+v: %s, %q", c, sc.Status, sc.Reason)
+		}
+	}
+}
+
+// The time of a cache that others use climbs slowly: half of what it serves is
+// its knee.
+func TestHalfKnee(t *testing.T) {
+	t.Parallel()
+	climb := func(first, last float64) []KneeSample {
+		var out []KneeSample
+		for _, size := range kneeSizes(1<<20, 64<<20, 64) {
+			share := (float64(size) - first) / (last - first)
+			out = append(out, KneeSample{Bytes: size, NsPerAccess: 2 + 18*min(1, max(0, share))})
+		}
+		return out
+	}
+	for _, c := range []struct{ first, last float64 }{{4 << 20, 12 << 20}, {7 << 20, 9 << 20}} {
+		got, ok := HalfKnee(climb(c.first, c.last))
+		if want := (c.first + c.last) / 2; !ok || math.Abs(float64(got)/want-1) > 0.1 {
+			t.Errorf("climbs from %.0f to %.0f: knee %d, %v", c.first, c.last, got, ok)
+		}
+	}
+	flat := climb(1<<40, 2<<40)
+	if got, ok := HalfKnee(flat); ok {
+		t.Errorf("a flat sweep has a knee at %d", got)
+	}
+	if _, ok := HalfKnee(flat[:5]); ok {
+		t.Error("a knee out of five samples")
 	}
 }

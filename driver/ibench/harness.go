@@ -132,10 +132,13 @@ func prepareThread(cpus []int, same bool) error {
 	}
 	if same {
 		// Best effort: without the privilege the cgroup's weight decides alone.
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -19)
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, niceSame)
 	}
 	return nil
 }
+
+// niceSame is the priority of a worker on the workload's CPUs.
+const niceSame = niceControl + 1
 
 // pinThread restricts a thread (0 is the calling one) to cpus.
 func pinThread(tid int, cpus []int) error {
@@ -249,8 +252,12 @@ func (b *beat) window() error {
 			b.account(ops, busy)
 			return err
 		}
-		if n == 0 {
+		if n == 0 && !b.pace.Aligned {
 			break // nothing to do before the next window
+		}
+		if n == 0 { // the others are late
+			b.rest(min(now+alignedPause, busyEnd))
+			now = r.now()
 		}
 	}
 	b.next += b.length
@@ -263,6 +270,11 @@ func (b *beat) window() error {
 	}
 	return nil
 }
+
+// alignedPause is how long a worker that needs others sleeps when they do not
+// come: they may have lost their CPU for a moment, to a process or to the host of
+// a virtual machine, and are back long before the next window.
+const alignedPause = 50 * time.Microsecond
 
 // idle sleeps until there is a new level. It wakes for nothing else: an idle
 // kernel costs no CPU time.

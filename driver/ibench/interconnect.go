@@ -21,17 +21,23 @@ const mailSlots = 128
 // which would belong to another message.
 const mailSlotBytes = 2 * defaultLineBytes
 
-// mailBatch is how many slots of one box are looked at in one go.
-const mailBatch = 32
+// mailBatches is the number of batches a box is divided into. A side takes a
+// batch once its last message is there, and all of it at once: then the moves of
+// its lines overlap. A side that took single messages would sooner or later
+// follow the other at a distance of one, and wait for every line: a quarter of
+// the rate, for as long as it lasts (measured). With fewer batches both wait for
+// each other.
+const mailBatches = 4
 
 // mailQuantum is how many lines are moved between two looks at the clock: some
 // tens of microseconds.
 const mailQuantum = 2048
 
 // mailPatience bounds the wait for a peer. Peers begin their windows at the
-// same moments, but one may be late by a wake-up; a longer wait would press on
-// the CPU.
-const mailPatience = 50 * time.Microsecond
+// same moments, but one may be late by a wake-up, which takes 60 to 90
+// microseconds on a virtual machine: who gives up before loses the window, and so
+// does the other. A longer wait would press on the CPU.
+const mailPatience = 150 * time.Microsecond
 
 // mailSlot carries one message at a time: the sender writes its number, the
 // receiver answers with the same number in the same line. So the line moves to
@@ -45,44 +51,58 @@ type mailSlot struct {
 	_        [mailSlotBytes - 16]byte
 }
 
-// answer answers the message in the slot, if there is a new one.
-func (s *mailSlot) answer() bool {
-	sent := atomic.LoadUint64(&s.sent)
-	if sent == atomic.LoadUint64(&s.received) {
-		return false
-	}
-	s.received = sent
-	return true
+// waits reports whether there is a message that waits for its answer.
+func (s *mailSlot) waits() bool {
+	return atomic.LoadUint64(&s.sent) != atomic.LoadUint64(&s.received)
 }
 
-// send puts the next message into the slot once the last one is answered.
-func (s *mailSlot) send() bool {
-	sent := atomic.LoadUint64(&s.sent)
-	if sent != atomic.LoadUint64(&s.received) {
-		return false
-	}
-	s.sent = sent + 1
-	return true
-}
+func (s *mailSlot) answer() { s.received = atomic.LoadUint64(&s.sent) }
+
+// send puts the next message into the slot, whose last one is answered.
+func (s *mailSlot) send() { s.sent = atomic.LoadUint64(&s.received) + 1 }
 
 // mailbox carries messages from one thread to another. Each side goes round it
-// at its own place.
+// at its own place, a batch at a time.
 type mailbox struct {
 	slots []mailSlot
-	at    int
+	batch int
+	at    int // first slot of the next batch
 }
 
-// next moves up to limit slots on with f, in order, and returns how many it did.
-func (b *mailbox) next(limit int, f func(*mailSlot) bool) int {
-	for n := range min(limit, len(b.slots)) {
-		if !f(&b.slots[b.at]) {
-			return n
-		}
-		if b.at++; b.at == len(b.slots) {
-			b.at = 0
-		}
+// due is the batch that is next.
+func (b *mailbox) due() []mailSlot { return b.slots[b.at : b.at+b.batch] }
+
+// done goes on to the batch after, and returns the size of the last.
+func (b *mailbox) done() int {
+	if b.at += b.batch; b.at == len(b.slots) {
+		b.at = 0
 	}
-	return min(limit, len(b.slots))
+	return b.batch
+}
+
+// answer answers a batch of messages, once all of it is there, and returns how
+// many.
+func (b *mailbox) answer() int {
+	batch := b.due()
+	if !batch[len(batch)-1].waits() {
+		return 0
+	}
+	for i := range batch {
+		batch[i].answer()
+	}
+	return b.done()
+}
+
+// send sends a batch, once the one before it in the same slots is answered.
+func (b *mailbox) send() int {
+	batch := b.due()
+	if batch[len(batch)-1].waits() {
+		return 0
+	}
+	for i := range batch {
+		batch[i].send()
+	}
+	return b.done()
 }
 
 // post holds a box for every ordered pair of threads.
@@ -93,7 +113,7 @@ type post struct {
 }
 
 func newPost(peers int) (*post, error) {
-	slots := max(mailSlots/(peers-1), 1)
+	slots := max(mailSlots/(peers-1)/mailBatches, 1) * mailBatches
 	r, err := newRegion(int64(peers*peers*slots)*mailSlotBytes, false)
 	if err != nil {
 		return nil, err
@@ -105,7 +125,7 @@ func newPost(peers int) (*post, error) {
 // box is one side's view of a box.
 func (p *post) box(from, to int) mailbox {
 	first := (*mailSlot)(unsafe.Add(p.region.base(), (from*p.peers+to)*p.slots*mailSlotBytes))
-	return mailbox{slots: unsafe.Slice(first, p.slots)}
+	return mailbox{slots: unsafe.Slice(first, p.slots), batch: p.slots / mailBatches}
 }
 
 func newInterconnect(_ context.Context, s Setup) (*Load, error) {
@@ -165,7 +185,7 @@ func (m *messenger) Work(maxOps float64) (float64, error) {
 	begin, moved := time.Now(), 0
 	quiet := time.Duration(-1) // since when nothing comes; negative while something does
 	for moved < wanted {
-		n := m.round(min(mailBatch, wanted))
+		n := m.round()
 		if moved += n; n > 0 {
 			quiet = -1
 			continue
@@ -188,14 +208,14 @@ func (m *messenger) Work(maxOps float64) (float64, error) {
 // Took is how long lines came in the last quantum.
 func (m *messenger) Took() time.Duration { return m.took }
 
-// round looks at every box once, limit slots of each at most.
-func (m *messenger) round(limit int) int {
+// round looks at every box once.
+func (m *messenger) round() int {
 	moved := 0
 	for i := range m.in {
-		moved += m.in[i].next(limit, (*mailSlot).answer)
+		moved += m.in[i].answer()
 	}
 	for i := range m.fan {
-		moved += m.out[i].next(limit, (*mailSlot).send)
+		moved += m.out[i].send()
 	}
 	return moved
 }
@@ -204,13 +224,15 @@ func (m *messenger) round(limit int) int {
 func (m *messenger) Close() error { return nil }
 
 var interconnect = Descriptor{
-	Source: interference.Interconnect,
-	Knob:   Rate,
-	Means:  "share of the rate at which the kernel's CPUs can pass cache lines to each other; the number of receivers per sender grows with it",
-	Loads:  "coherence traffic between cores; CPU time where it shares the workload's CPUs",
-	Spares: "shared caches and memory: the lines fit into the cores' own caches",
-	Unit:   "lines",
-	Dwell:  levelDwell,
+	Source:  interference.Interconnect,
+	Knob:    Rate,
+	Means:   "share of the rate at which the kernel's CPUs can pass cache lines to each other; the number of receivers per sender grows with it",
+	Loads:   "coherence traffic between cores; CPU time where it shares the workload's CPUs",
+	Spares:  "shared caches and memory: the lines fit into the cores' own caches",
+	Unit:    "lines",
+	Dwell:   levelDwell,
+	Shares:  2,
+	CPUsMin: 2,
 	Supported: func(m Machine) error {
 		if len(m.CPUs) < 2 {
 			return errors.New("messages go between CPUs, and the machine has one")

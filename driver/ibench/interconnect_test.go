@@ -22,20 +22,37 @@ func TestInterconnectNeedsTwoCPUs(t *testing.T) {
 	}
 }
 
-// A slot carries one message at a time, there and back.
-func TestMailSlot(t *testing.T) {
+// A box takes batches as long as it has room, and each is answered once.
+func TestMailbox(t *testing.T) {
 	t.Parallel()
-	var s mailSlot
-	if s.answer() {
+	const batch = 8
+	slots := make([]mailSlot, mailBatches*batch)
+	sender, receiver := mailbox{slots: slots, batch: batch}, mailbox{slots: slots, batch: batch}
+	if receiver.answer() != 0 {
 		t.Error("an answer to no message")
 	}
 	for range 3 {
-		if !s.send() || s.send() {
-			t.Error("a slot takes exactly one message before its answer")
+		for range mailBatches {
+			if n := sender.send(); n != batch {
+				t.Errorf("%d messages of a batch of %d went out", n, batch)
+			}
 		}
-		if !s.answer() || s.answer() {
-			t.Error("a message gets exactly one answer")
+		if sender.send() != 0 {
+			t.Error("a full box takes more")
 		}
+		for range mailBatches {
+			if n := receiver.answer(); n != batch {
+				t.Errorf("%d messages of a batch of %d were answered", n, batch)
+			}
+		}
+		if receiver.answer() != 0 {
+			t.Error("a second answer")
+		}
+	}
+	// A batch whose last message is not there yet is left alone.
+	slots[0].sent++
+	if receiver.answer() != 0 || slots[0].received != 3 {
+		t.Error("half a batch was answered")
 	}
 }
 

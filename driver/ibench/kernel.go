@@ -47,6 +47,11 @@ type Descriptor struct {
 	// Probe makes a working set of the calibrated capacity, whose losses are the
 	// kernel's impact; nil for kernels without such a thing.
 	Probe func(s Setup) (probeSet, error)
+	// Shares is how much of the time of a calibration it needs, in that of most
+	// others; 0 is one.
+	Shares int
+	// CPUsMin is how many CPUs it needs; 0 is one.
+	CPUsMin int
 	// MaxThreads is the most threads calibration tries for the peak on that
 	// many CPUs; nil keeps the kernel's own number.
 	MaxThreads func(cpus int) int

@@ -355,10 +355,24 @@ func TestRigStopsMeasuringWithItsContext(t *testing.T) {
 // BenchmarkSet is the time until a running kernel presses with a new
 // intensity; the target is 5 ms.
 func BenchmarkSet(b *testing.B) {
-	p := benchmarkKernel(b, 50)
+	benchmarkSet(b, Spec{Source: interference.MemoryBandwidth, IntensityPercent: 90})
+}
+
+// BenchmarkSetOnOneCPU is the same of a kernel that leaves its CPU no time, and
+// shares it with what answers requests.
+func BenchmarkSetOnOneCPU(b *testing.B) {
+	cpus, err := AllowedCPUs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmarkSet(b, Spec{Source: interference.Integer, IntensityPercent: 100, CPUs: cpus[:1], Same: true})
+}
+
+func benchmarkSet(b *testing.B, spec Spec) {
+	p := benchmarkKernel(b, spec)
 	level := 0.0
 	for b.Loop() {
-		level = 90 - level // a level never repeats itself
+		level = spec.IntensityPercent - level // a level never repeats itself
 		if err := p.Set(b.Context(), level); err != nil {
 			b.Fatal(err)
 		}
@@ -367,7 +381,7 @@ func BenchmarkSet(b *testing.B) {
 
 // BenchmarkIdle is the CPU a kernel takes at intensity 0; the target is 1 %.
 func BenchmarkIdle(b *testing.B) {
-	p := benchmarkKernel(b, 0)
+	p := benchmarkKernel(b, Spec{Source: interference.MemoryBandwidth})
 	before, err := p.Report(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -383,12 +397,11 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(100*cpu/float64(after.At.Sub(before.At).Nanoseconds()), "%cpu")
 }
 
-func benchmarkKernel(b *testing.B, percent float64) *Process {
+func benchmarkKernel(b *testing.B, spec Spec) *Process {
 	b.Helper()
-	p, err := Start(b.Context(), Spec{
-		Source: interference.MemoryBandwidth, IntensityPercent: percent, MaxDuration: time.Minute,
-		DieWithParent: true, MaxBytes: testBytes, Socket: b.TempDir() + "/kernel.sock",
-	})
+	spec.MaxDuration, spec.DieWithParent, spec.MaxBytes = time.Minute, true, testBytes
+	spec.Socket = b.TempDir() + "/kernel.sock"
+	p, err := Start(b.Context(), spec)
 	if err != nil {
 		b.Fatal(err)
 	}

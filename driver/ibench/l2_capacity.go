@@ -131,18 +131,20 @@ func (c Cache) capacity(s Setup) int64 {
 	return c.SizeBytes
 }
 
-// l2Knee sweeps from twice the L1 to twice the reported size.
+// l2Knee sweeps from twice the L1 to four times the reported size.
 func l2Knee(ctx context.Context, s Setup) (KneeSweep, error) {
 	l2, err := middleCache(s.Machine)
 	if err != nil {
 		return KneeSweep{}, err
 	}
 	l1, _ := s.Machine.DataCache(1)
-	return kneeSweep(ctx, kneeRange{
+	sweep, err := kneeSweep(ctx, kneeRange{
 		reported: l2.SizeBytes,
-		first:    2 * max(l1.SizeBytes, int64(l2.LineBytes)*ringCursors), last: 2 * l2.SizeBytes,
+		first:    2 * max(l1.SizeBytes, int64(l2.LineBytes)*ringCursors), last: 4 * l2.SizeBytes,
 		line: l2.LineBytes, sets: l2.Sets, huge: true, seed: s.Seed, cpus: s.CPUs,
 	})
+	sweep.Shared = true // with the core's other thread, which may be another machine's
+	return sweep, err
 }
 
 var l2Capacity = Descriptor{

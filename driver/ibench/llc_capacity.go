@@ -118,11 +118,13 @@ func llcKnee(ctx context.Context, s Setup) (KneeSweep, error) {
 		return KneeSweep{}, errNoLLC
 	}
 	last := s.bounded(int64(llcKneeOvershoot * float64(llc.SizeBytes)))
-	return kneeSweep(ctx, kneeRange{
+	sweep, err := kneeSweep(ctx, kneeRange{
 		reported: llc.SizeBytes,
 		first:    2 * max(s.Machine.belowLLC(), int64(llc.LineBytes)*ringCursors), last: last,
 		line: llc.LineBytes, sets: llc.Sets, huge: true, seed: s.Seed, cpus: s.CPUs,
 	})
+	sweep.Shared = true
+	return sweep, err
 }
 
 var llcCapacity = Descriptor{
@@ -133,6 +135,7 @@ var llcCapacity = Descriptor{
 	Spares:    "cache and memory bandwidth: each line is touched a hundred times a second",
 	Unit:      "lines",
 	Dwell:     levelDwell,
+	Shares:    3,
 	Supported: memoryBandwidth.Supported,
 	New:       newLLCCapacity,
 	Knee:      llcKnee,
@@ -141,6 +144,7 @@ var llcCapacity = Descriptor{
 		if !ok {
 			return nil, errNoLLC
 		}
-		return newDataProbe(s.bounded(llc.capacity(s)), llc.LineBytes, llc.Sets, true, probeOrder(s))
+		below := max(s.Machine.belowLLC(), int64(llc.LineBytes)*ringCursors)
+		return newScreenedProbe(s.bounded(llc.capacity(s)), below, llc, probeOrder(s))
 	},
 }

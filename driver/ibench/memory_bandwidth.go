@@ -76,6 +76,7 @@ var memoryBandwidth = Descriptor{
 	Unit:     "bytes",
 	Variants: []string{streamRead, streamNontemporal, streamWriteBack},
 	Dwell:    levelDwell,
+	Shares:   2,
 	Supported: func(m Machine) error {
 		if _, ok := m.LLC(); !ok {
 			return errNoLLC

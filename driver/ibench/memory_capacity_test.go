@@ -61,7 +61,7 @@ func TestMemoryRoom(t *testing.T) {
 			"sys/fs/cgroup/nomad/task/memory.max": "max\n",
 			"sys/fs/cgroup/nomad/memory.max":      "1073741824\n",
 			"sys/fs/cgroup/nomad/memory.current":  "536870912\n",
-			"sys/fs/cgroup/nomad/memory.stat":     "anon 1\ninactive_file 134217728\n",
+			"sys/fs/cgroup/nomad/memory.stat":     "anon 1\ninactive_file 100663296\nactive_file 33554432\n",
 		}, 1024 - 512 + 128 - 128},
 		"version 1": {map[string]string{
 			"proc/self/cgroup":                                "9:cpu:/x\n4:memory:/task\n0::/\n",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,8 +34,8 @@ type memoryRoom struct {
 // memoryGroup is one control group with its limit, in either version.
 type memoryGroup struct {
 	dir          string
-	limit, usage string // names of files
-	reclaimable  string // field of memory.stat
+	limit, usage string   // names of files
+	reclaimable  []string // fields of memory.stat
 }
 
 // newMemoryRoom finds the groups of this process below root, "/" on a running
@@ -52,10 +53,10 @@ func newMemoryRoom(root string) memoryRoom {
 		if len(parts) != 3 {
 			continue
 		}
-		g := memoryGroup{limit: "memory.max", usage: "memory.current", reclaimable: "inactive_file"}
+		g := memoryGroup{limit: "memory.max", usage: "memory.current", reclaimable: []string{"inactive_file", "active_file"}}
 		top := filepath.Join(root, "sys/fs/cgroup")
 		if strings.Contains(","+parts[1]+",", ",memory,") {
-			g = memoryGroup{limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", reclaimable: "total_inactive_file"}
+			g = memoryGroup{limit: "memory.limit_in_bytes", usage: "memory.usage_in_bytes", reclaimable: []string{"total_inactive_file", "total_active_file"}}
 			top = filepath.Join(top, "memory")
 		} else if parts[1] != "" {
 			continue
@@ -87,19 +88,21 @@ func (g memoryGroup) room() (bytes int64, ok bool) {
 	return limit - usage + g.reclaimableBytes() - memoryReserve(limit), true
 }
 
-// reclaimableBytes is page cache that counts as used but gives way.
+// reclaimableBytes is page cache that counts as used but gives way, whether it was
+// used lately or not, as in the machine's own MemAvailable (proc_meminfo(5)).
 func (g memoryGroup) reclaimableBytes() int64 {
 	text, err := readText(filepath.Join(g.dir, "memory.stat"))
 	if err != nil {
 		return 0
 	}
+	sum := int64(0)
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && name == g.reclaimable {
-			return n
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && slices.Contains(g.reclaimable, name) {
+			sum += n
 		}
 	}
-	return 0
+	return sum
 }
 
 func readBytes(path string) (bytes int64, ok bool) {

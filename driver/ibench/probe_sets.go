@@ -52,6 +52,55 @@ func (p *dataProbe) recall() {
 
 func (p *dataProbe) Close() error { return p.ring.Close() }
 
+// screenFactor is by how much the screen is larger than what it fills (chosen by
+// us: twice the size leaves nothing, whatever the replacement).
+const screenFactor = 2
+
+// screenedProbe is a probe set of memory lines with a screen.
+type screenedProbe struct {
+	*dataProbe
+	cover    *ring
+	capacity int // lines
+}
+
+// screenedFraction is the part of the capacity that a screened probe takes. The
+// capacity of a cache that others use is a footprint of which it serves half: a
+// probe of that size would have lost the other half before the kernel begins. A
+// much smaller one loses nothing until the kernel fills the rest, and then
+// everything at once (measured). Chosen by us in between.
+const screenedFraction = 2
+
+// newScreenedProbe makes a probe of a capacity, with a screen of the size of the
+// cache below.
+func newScreenedProbe(capacity, below int64, llc Cache, random *rand.Rand) (*screenedProbe, error) {
+	bytes := min(max(capacity/screenedFraction, screenFactor*below), capacity)
+	p, err := newDataProbe(bytes, llc.LineBytes, llc.Sets, true, random)
+	if err != nil {
+		return nil, err
+	}
+	cover, err := newRing(screenFactor*below, llc.LineBytes, 0, true, random)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("screen: %w", err), p.Close())
+	}
+	return &screenedProbe{p, cover, int(capacity) / llc.LineBytes}, nil
+}
+
+func (p *screenedProbe) lines() int { return p.capacity }
+
+func (p *screenedProbe) screen() {
+	at := p.cover.spread()
+	p.cover.walk(&at, p.cover.n/ringCursors)
+}
+
+// prime fetches the lines with the screen up, so that they are where a recall
+// without pressure finds them.
+func (p *screenedProbe) prime() {
+	p.dataProbe.prime()
+	p.screen()
+}
+
+func (p *screenedProbe) Close() error { return errors.Join(p.dataProbe.Close(), p.cover.Close()) }
+
 // codeProbe is a probe set of instructions: one order forth in all slots but
 // the last, and back in that. Priming goes back first, so that the branch target
 // buffers know the way, and forth several times after, so that the cache of

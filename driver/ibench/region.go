@@ -24,8 +24,8 @@ type region struct {
 // evenly over the sets of a physically indexed cache.
 func newRegion(bytes int64, huge bool) (*region, error) {
 	mapped := bytes
-	if huge {
-		mapped += hugePageBytes
+	if huge { // the last page whole as well: part of a mapping gets no huge page
+		mapped = (bytes+hugePageBytes-1)/hugePageBytes*hugePageBytes + hugePageBytes
 	}
 	all, err := unix.Mmap(-1, 0, int(mapped), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {

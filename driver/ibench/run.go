@@ -75,7 +75,7 @@ func openRig(ctx context.Context, d Descriptor, setup Setup) (*rig, error) {
 		}
 		return nil, err
 	}
-	if peak, ok := setup.Calibration.peakPerThread(load.Threads); ok {
+	if peak, ok := setup.Calibration.peakPerThread(load.Threads, len(setup.CPUs)); ok {
 		r.setPeak(peak)
 		return r, nil
 	}

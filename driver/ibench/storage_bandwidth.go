@@ -157,6 +157,7 @@ var storageBandwidth = Descriptor{
 	Unit:       "bytes",
 	Variants:   []string{storageRead, storageWrite},
 	Dwell:      storageDwell,
+	Shares:     3,
 	Supported:  func(Machine) error { return nil },
 	New:        newStorageBandwidth,
 	BriefBytes: storageBytesBrief,

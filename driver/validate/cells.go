@@ -89,7 +89,7 @@ func (s *session) linearity(source interference.Source) cell {
 	if s.layout.pressing(source).Same {
 		level = max(level, s.pace.sameLevel)
 	}
-	levels := time.Duration(2*(100/s.pace.linearStep+1) + 2)
+	levels := time.Duration(linearPasses * (100/s.pace.linearStep + 1))
 	return cell{
 		key: "linearity--" + string(source), title: "linearity of " + string(source), stage: stageLinearity,
 		expect: startTime + levels*(level+s.pace.settle),
@@ -107,7 +107,7 @@ func (s *session) victim(source interference.Source) cell {
 	}
 	return cell{
 		key: "victim--" + string(source), title: "victim of " + string(source), stage: stageVictim,
-		expect: 2*startTime + time.Duration(100/s.pace.victimStep*2*s.pace.curvePairs)*(length+s.pace.settle),
+		expect: 2*startTime + time.Duration(100/s.pace.victimStep*2*s.pace.curvePairs*s.pace.passes)*(length+s.pace.settle),
 		measure: func(ctx context.Context) (any, error) {
 			return measureVictim(ctx, s.bench, s.pace, s.machine, s.layout, source)
 		},

@@ -39,7 +39,7 @@ func measureCrossTalk(ctx context.Context, b bench, p pace, l layout, from, to i
 	if observing.Same {
 		length = max(length, sameWindow)
 	}
-	out.Loss, err = pressFull(ctx, b, p, aggressor, kernelWindow(b, observer), length)
+	out.Loss, err = pressFull(ctx, b, p, aggressor, kernelWindow(b, observer), length, excuse(from, to, out.Placement) != "")
 	if err = errors.Join(err, aggressor.Set(ctx, 0), observer.Set(ctx, 0)); err != nil {
 		return out, err
 	}

@@ -72,7 +72,7 @@ func measureDisplacement(ctx context.Context, b bench, p pace, m ibench.Machine,
 const minContrast = 1.15
 
 func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, where place, out *Displacement) error {
-	spec := worker.Spec{Kind: pr.kind, CPUs: []int{l.victim}, Bytes: out.UnitBytes, Stride: pr.stride, Idle: pr.idle}
+	spec := worker.Spec{Kind: pr.kind, CPUs: []int{l.victim}, Bytes: out.UnitBytes, Stride: pr.stride, Idle: pr.idle, Turns: where.Same}
 	length := max(p.probe, probesPerLevel*pr.idle)
 	full := spec
 	full.EvictSelf = true
@@ -109,7 +109,7 @@ func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, whe
 }
 
 // probesPerLevel is the least number of probes behind a point.
-const probesPerLevel = 8
+const probesPerLevel = 16
 
 // fullProbe measures what a walk costs when everything is displaced.
 func (t *team) fullProbe(ctx context.Context, spec worker.Spec, length time.Duration) (Number, error) {

@@ -20,7 +20,11 @@
 // is one file in the state directory, so an interrupted run goes on where it
 // was. Every comparison is of windows next to each other in time, in the order
 // off, on, on, off; the median of the paired ratios counts, and its interval is
-// free of assumptions (profiler/stat). Victims and yardsticks are workers of
+// free of assumptions (profiler/stat). Levels are visited in several passes, up and
+// down, so that a change of the machine, or of the host of a virtual one, is no
+// bend of a curve. A level off the line, and a pair over the target without a
+// reason known beforehand, is measured again, and all measurements count: a
+// disturbance does not happen again, an effect does. Victims and yardsticks are workers of
 // this package (folder worker), in processes of their own, pinned, counting into a page shared with
 // this process, so that reading them costs them nothing.
 //

@@ -99,7 +99,7 @@ type drawing interface{ SVG() string }
 func drawn(d drawing) template.HTML { return template.HTML(d.SVG()) }
 
 func (r Report) impactChart(l Linearity) plot.Lines {
-	up, down := plot.Series{Name: "up"}, plot.Series{Name: "down"}
+	up, down := plot.Series{Name: "up", Colour: 0}, plot.Series{Name: "down", Colour: 1}
 	for _, p := range l.Points {
 		s := &up
 		if p.Down {
@@ -109,18 +109,24 @@ func (r Report) impactChart(l Linearity) plot.Lines {
 	}
 	series := []plot.Series{up, down}
 	if theirs := published[l.Source]; theirs != nil {
-		series = append(series, plot.Series{Name: "published", X: publishedAt, Y: theirs, Dots: true})
+		series = append(series, plot.Series{Name: "published", X: publishedAt, Y: theirs, Dots: true, Colour: 2})
 	}
 	for _, d := range r.Displacements {
 		if d.Source == l.Source && len(d.Points) > 0 {
-			probe := plot.Series{Name: "displaced", Dashed: true}
+			probe := plot.Series{Name: "displaced", Dashed: true, Colour: 3}
 			for _, p := range d.Points {
 				probe.X, probe.Y = append(probe.X, p.Intensity), append(probe.Y, float64(p.Impact))
 			}
 			series = append(series, probe)
 		}
 	}
-	return plot.Lines{Title: string(l.Source), XLabel: string(l.Source) + ": intensity, %", YLabel: "impact, %", XMax: 100, YMax: 100, Series: series}
+	return plot.Lines{Title: titleOf(l.Source), XLabel: "intensity, %", YLabel: "impact, %", XMax: 100, YMax: 100, Diagonal: true, Series: series}
+}
+
+// titleOf names a source, short and in words.
+func titleOf(s interference.Source) string {
+	info, _ := interference.Info(s)
+	return string(s) + ": " + info.Title
 }
 
 func (c VictimCurve) chart() plot.Lines {
@@ -130,7 +136,7 @@ func (c VictimCurve) chart() plot.Lines {
 		loss.Low, loss.High = append(loss.Low, float64(p.Loss.Low)), append(loss.High, float64(p.Loss.High))
 	}
 	return plot.Lines{
-		Title: string(c.Source), XLabel: string(c.Source) + ": intensity, %", YLabel: "loss, %", XMax: 100, YMax: 100, Series: []plot.Series{loss},
+		Title: titleOf(c.Source), XLabel: "intensity, %", YLabel: "loss, %", XMax: 100, YMax: 100, Series: []plot.Series{loss},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -49,41 +50,121 @@ type level struct {
 	opsPerSec float64
 	kept      float64 // share of the demand, 0..1
 	held      float64 // bytes
+	top       float64 // operations per second at intensity 100 in the same pass
+}
+
+// How often a level is measured: once in each of linearPasses passes, up and
+// down in turn, so that a drift of the machine does not look like a slope. The
+// median counts. A level that still is farther off the line than doubtPoints is
+// measured again, in up to doubtPasses further passes.
+const (
+	linearPasses = 4
+	doubtPasses  = 4
+	doubtPoints  = 2.5
+)
+
+// sweepLevels are the levels of one direction: what each pass found.
+type sweepLevels struct {
+	x     []float64
+	found [][]level
 }
 
 func (w sweep) run(ctx context.Context, out *Linearity) error {
-	// The top is visited four times, so that its own noise does not shift the
-	// whole curve.
-	points := []LinearPoint{{Intensity: 100}}
+	var up sweepLevels
 	for x := 0; x <= 100; x += w.pace.linearStep {
-		points = append(points, LinearPoint{Intensity: float64(x)})
+		up.x = append(up.x, float64(x))
 	}
-	for x := 100; x >= 0; x -= w.pace.linearStep {
-		points = append(points, LinearPoint{Intensity: float64(x), Down: true})
-	}
-	points = append(points, LinearPoint{Intensity: 100})
-	levels := make([]level, len(points))
-	for i, pt := range points {
-		var err error
-		if levels[i], err = w.level(ctx, pt.Intensity); err != nil {
-			return fmt.Errorf("intensity %.0f: %w", pt.Intensity, err)
+	up.found = make([][]level, len(up.x))
+	down := sweepLevels{slices.Clone(up.x), make([][]level, len(up.x))}
+	slices.Reverse(down.x)
+	both := []*sweepLevels{&up, &down}
+	for pass := range linearPasses {
+		if err := w.pass(ctx, both[pass%2], nil); err != nil {
+			return err
 		}
 	}
-	out.PeakOps = Number(topOf(points, levels, func(l level) float64 { return l.opsPerSec }))
+	w.score(up, down, out)
+	for pass := range doubtPasses {
+		off := func(x float64) bool {
+			return slices.ContainsFunc(out.Points, func(p LinearPoint) bool {
+				return p.Intensity == x && !(math.Abs(float64(p.Impact)-x) <= doubtPoints)
+			})
+		}
+		if !slices.ContainsFunc(up.x, off) {
+			break
+		}
+		// What a level is compared with is measured again with it.
+		again := func(x float64) bool { return x == 100 || off(x) }
+		if err := w.pass(ctx, both[pass%2], again); err != nil {
+			return err
+		}
+		w.score(up, down, out)
+	}
+	return nil
+}
+
+// pass measures the levels of one direction, or some of them and the top.
+func (w sweep) pass(ctx context.Context, levels *sweepLevels, which func(x float64) bool) error {
+	found, top := map[int]level{}, math.NaN()
+	for i, x := range levels.x {
+		if which != nil && !which(x) {
+			continue
+		}
+		l, err := w.level(ctx, x)
+		if err != nil {
+			return fmt.Errorf("intensity %.0f: %w", x, err)
+		}
+		if x == 100 {
+			top = l.opsPerSec
+		}
+		found[i] = l
+	}
+	for i, l := range found {
+		l.top = top
+		levels.found[i] = append(levels.found[i], l)
+	}
+	return nil
+}
+
+// score makes points of what the passes found.
+func (w sweep) score(up, down sweepLevels, out *Linearity) {
+	opsPerSec := func(_ float64, l level) float64 { return l.opsPerSec }
+	top := stat.Median(append(up.of(100, opsPerSec), down.of(100, opsPerSec)...))
+	out.PeakOps = Number(top)
+	impact := func(_ float64, l level) float64 { return 100 * l.opsPerSec / top }
 	switch {
+	case w.descriptor.Knob == ibench.Duty:
+		// The speed of a duty kernel is that of the core, whose clock drifts.
+		impact = func(_ float64, l level) float64 { return 100 * l.opsPerSec / l.top }
 	case w.descriptor.Source == interference.MemoryCapacity:
 		out.Measure = measureResident
-		top, ground := topOf(points, levels, func(l level) float64 { return l.held }), levels[1].held
-		score(points, levels, func(_ float64, l level) float64 { return 100 * (l.held - ground) / (top - ground) })
+		held := func(_ float64, l level) float64 { return l.held }
+		most := stat.Median(append(up.of(100, held), down.of(100, held)...))
+		ground := stat.Median(up.of(0, held))
+		impact = func(_ float64, l level) float64 { return 100 * (l.held - ground) / (most - ground) }
 	case w.descriptor.Knob == ibench.Footprint:
 		out.Measure = measureFootprint
-		score(points, levels, func(x float64, l level) float64 { return x * min(1, l.kept) })
-	default:
-		score(points, levels, func(_ float64, l level) float64 { return 100 * l.opsPerSec / float64(out.PeakOps) })
+		impact = func(x float64, l level) float64 { return x * min(1, l.kept) }
 	}
-	out.Points = points[1 : len(points)-1]
+	out.Points = out.Points[:0]
+	for i, levels := range []sweepLevels{up, down} {
+		for _, x := range levels.x {
+			out.Points = append(out.Points, LinearPoint{Intensity: x, Impact: Number(stat.Median(levels.of(x, impact))), Down: i == 1})
+		}
+	}
 	out.RSquared, out.MaxGap = straightness(out.Points)
-	return nil
+}
+
+// of returns a number of each visit to a level that has one: one in which no
+// thread came to account for its time has none.
+func (s sweepLevels) of(x float64, number func(x float64, l level) float64) []float64 {
+	var out []float64
+	for _, l := range s.found[slices.Index(s.x, x)] {
+		if n := number(x, l); !math.IsNaN(n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func (w sweep) level(ctx context.Context, x float64) (level, error) {
@@ -112,23 +193,6 @@ func (w sweep) level(ctx context.Context, x float64) (level, error) {
 		out.held = float64(held)
 	}
 	return out, nil
-}
-
-// topOf is the median over the visits of intensity 100.
-func topOf(points []LinearPoint, levels []level, of func(level) float64) float64 {
-	var top []float64
-	for i, p := range points {
-		if p.Intensity == 100 {
-			top = append(top, of(levels[i]))
-		}
-	}
-	return stat.Median(top)
-}
-
-func score(points []LinearPoint, levels []level, impact func(x float64, l level) float64) {
-	for i := range points {
-		points[i].Impact = Number(impact(points[i].Intensity, levels[i]))
-	}
 }
 
 // straightness is how close the points are to the ideal line impact = x: the

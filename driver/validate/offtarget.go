@@ -28,7 +28,7 @@ func measureOffTarget(ctx context.Context, b bench, p pace, m ibench.Machine, l 
 	}
 	w.Run()
 	defer w.Pause()
-	out.Loss, err = pressFull(ctx, b, p, k, workerWindow(b, w), v.length(p))
+	out.Loss, err = pressFull(ctx, b, p, k, workerWindow(b, w), v.length(p), excuse(from, of, out.Placement) != "")
 	if err != nil {
 		return out, err
 	}

@@ -30,8 +30,8 @@ type victim struct {
 // The working sets. Each fits its resource with a little room, so that only
 // somebody else can take it away.
 const (
-	shareOfCache    = 0.75 // of a private cache
-	shareOfLLC      = 0.25 // of the last-level cache as reported, which virtual machines overstate
+	shareOfCache    = 0.75  // of a private cache
+	shareOfLLC      = 0.125 // of the last-level cache as reported, which virtual machines overstate
 	codeBytes       = 24 << 10
 	straightBytes   = 96 << 10 // of code: several instruction caches, so that it lives on prefetching
 	tlbPages        = 512
@@ -171,17 +171,40 @@ func (t *team) curve(ctx context.Context, p pace, m ibench.Machine, l layout, v 
 	if err != nil {
 		return err
 	}
+	length := v.length(p)
+	if where.Same {
+		length = max(length, sameWindow)
+	}
 	measure := workerWindow(t.bench, w)
-	for x := p.victimStep; x <= 100; x += p.victimStep {
-		length := v.length(p)
-		if where.Same {
-			length = max(length, sameWindow)
+	return levels(ctx, p, out, func(x float64) func(bool) (float64, error) {
+		return pressed(ctx, t.bench, p, k, x, measure, length)
+	})
+}
+
+// levels measures the points of a curve in several passes, up and down in turn:
+// what changes meanwhile, on this machine or on the host of a virtual one,
+// changes every level alike and is no bend of the curve.
+func levels(ctx context.Context, p pace, out *VictimCurve, at func(x float64) func(on bool) (float64, error)) error {
+	n := 100 / p.victimStep
+	found := make([]paired, n)
+	for pass := range p.passes {
+		for i := range n {
+			if pass%2 == 1 {
+				i = n - 1 - i
+			}
+			x := (i + 1) * p.victimStep
+			if err := found[i].add(ctx, p.curvePairs, at(float64(x))); err != nil {
+				return fmt.Errorf("intensity %d: %w", x, err)
+			}
 		}
-		loss, err := press(ctx, t.bench, p, p.curvePairs, k, float64(x), measure, length)
+	}
+	for i := range found {
+		x := (i + 1) * p.victimStep
+		ratio, err := found[i].ratio()
 		if err != nil {
 			return fmt.Errorf("intensity %d: %w", x, err)
 		}
-		out.Points = append(out.Points, VictimPoint{Intensity: float64(x), Loss: loss})
+		out.Points = append(out.Points, VictimPoint{Intensity: float64(x), Loss: lossOf(ratio)})
 	}
 	return nil
 }

@@ -5,19 +5,17 @@
 //
 // A shared machine gives outliers on one side and drifts, so nothing here
 // assumes a normal distribution. Intervals of a median come from order
-// statistics (binomial, exact, no assumption), intervals of a shift from Walsh
-// averages (exact, assumes symmetry), and of any other statistic from the
-// bootstrap (approximate). A response to pressure is the exception: it is fitted
-// as a hidden Markov chain with a prior, because what is known of its shape is
-// worth more than freedom from assumptions (FitResponse). Ratios are taken of windows next to each other in
-// time and treated on the log scale, where a ratio and its inverse are equally
-// far from 1.
+// statistics (binomial, exact, no assumption), and intervals of a shift from Walsh
+// averages (exact, assumes symmetry). A response to pressure is the exception: it
+// is fitted as a hidden Markov chain with a prior, because what is known of its
+// shape is worth more than freedom from assumptions (FitResponse). Ratios are
+// taken of windows next to each other in time and treated on the log scale, where
+// a ratio and its inverse are equally far from 1.
 //
 // Sources: Conover, Practical Nonparametric Statistics, 3rd ed., §3.2
 // (median interval), §5.1 (rank sum), §5.7 (signed rank); Hodges and Lehmann
-// 1963; Efron and Tibshirani 1993, §13.3 (percentile interval); Robertson et al.
-// 1988, §1.2 (isotonic regression); Rabiner 1989, §III (sums over a chain); Lange,
-// Little and Taylor 1989 (Student noise).
+// 1963; Robertson et al. 1988, §1.2 (isotonic regression); Rabiner 1989, §III (sums
+// over a chain); Lange, Little and Taylor 1989 (Student noise).
 //
 // A Summary carries warnings as values: too few samples for the confidence
 // asked is something a reader should see, not a reason to stop. Empty input is

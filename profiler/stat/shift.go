@@ -71,25 +71,9 @@ func walshRank(n int, confidence float64) (r int, reached float64) {
 // ranks keep their meaning (chosen by us: a millionth).
 const minLogRatio = -13.815510557964274
 
-// LogRatios returns ln(on[i]/off[i]) for the pairs that have one: off must be
-// positive and both finite. A zero in on gives the logarithm of a millionth,
-// and no ratio goes below that.
-// skipped counts the pairs left out. The slices must have equal lengths.
-func LogRatios(on, off []float64) (logs []float64, skipped int) {
-	if len(on) != len(off) {
-		panic("stat: on and off have different lengths")
-	}
-	for i := range on {
-		if r, ok := LogRatio(on[i], off[i]); ok {
-			logs = append(logs, r)
-		} else {
-			skipped++
-		}
-	}
-	return logs, skipped
-}
-
-// LogRatio is one pair of LogRatios; ok is false for a pair without a ratio.
+// LogRatio returns ln(on/off), for two windows that have a ratio: off must be
+// positive and both finite; ok is false otherwise. A zero in on gives the
+// logarithm of a millionth, and no ratio goes below that.
 func LogRatio(on, off float64) (v float64, ok bool) {
 	if !(off > 0) || !(on >= 0) || math.IsInf(on, 1) || math.IsInf(off, 1) {
 		return math.NaN(), false
@@ -101,7 +85,15 @@ func LogRatio(on, off float64) (v float64, ok bool) {
 // distribution-free interval of MedianInterval. Pairs without a ratio are left
 // out; the slices must have equal lengths.
 func RatioMedian(on, off []float64, confidence float64) Summary {
-	logs, _ := LogRatios(on, off)
+	if len(on) != len(off) {
+		panic("stat: on and off have different lengths")
+	}
+	var logs []float64
+	for i := range on {
+		if r, ok := LogRatio(on[i], off[i]); ok {
+			logs = append(logs, r)
+		}
+	}
 	return Exp(MedianInterval(logs, confidence))
 }
 

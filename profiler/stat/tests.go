@@ -1,61 +1,6 @@
 package stat
 
-import (
-	"math"
-	"sort"
-)
-
-// SignedRank returns the exact one-sided p-values of Wilcoxon's signed-rank
-// test of "x is symmetric about zero": less is small when x lies below zero,
-// greater when it lies above. Zeros are dropped and ties share their mean rank,
-// the distribution being the one conditional on them (Conover, §5.7). It
-// assumes symmetry, which paired log ratios of exchangeable windows have, and
-// keeps 95 % of a t test's power. With no samples both are 1. O(n³).
-func SignedRank(x []float64) (less, greater float64) {
-	ranks, positive := doubledRanks(x)
-	total := 0
-	for _, r := range ranks {
-		total += r
-	}
-	ways := subsetSums(ranks, total)
-	all := math.Pow(2, float64(len(ranks)))
-	for sum, count := range ways {
-		if sum <= positive {
-			less += count / all
-		}
-		if sum >= positive {
-			greater += count / all
-		}
-	}
-	return min(1, less), min(1, greater)
-}
-
-// doubledRanks ranks the non-zero samples by absolute value, doubled so that
-// mean ranks of ties are whole, and sums those of the positive ones.
-func doubledRanks(x []float64) (ranks []int, positive int) {
-	var kept []float64
-	for _, v := range x {
-		if v != 0 {
-			kept = append(kept, v)
-		}
-	}
-	sort.Slice(kept, func(i, j int) bool { return math.Abs(kept[i]) < math.Abs(kept[j]) })
-	for i := 0; i < len(kept); {
-		j := i
-		for j < len(kept) && math.Abs(kept[j]) == math.Abs(kept[i]) {
-			j++
-		}
-		// Ranks i+1 … j have mean (i+1+j)/2.
-		for _, v := range kept[i:j] {
-			ranks = append(ranks, i+1+j)
-			if v > 0 {
-				positive += i + 1 + j
-			}
-		}
-		i = j
-	}
-	return ranks, positive
-}
+import "math"
 
 // subsetSums counts the subsets of ranks by their sum.
 func subsetSums(ranks []int, total int) []float64 {

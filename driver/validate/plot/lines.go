@@ -8,9 +8,10 @@ import (
 
 // Lines is a line chart. Its axes begin at 0.
 type Lines struct {
-	Title          string // read by screen readers
+	Title          string // above the chart, and read by screen readers
 	XLabel, YLabel string
 	XMax, YMax     float64
+	Diagonal       bool // from nothing at 0 to the end of both axes
 	Series         []Series
 }
 
@@ -19,6 +20,7 @@ type Series struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64 // interval of each point; empty for none
+	Colour    int       // of the page's s0, s1, …
 	Dots      bool      // dots without a line
 	Dashed    bool
 }
@@ -26,10 +28,10 @@ type Series struct {
 // The layout of a line chart in pixels.
 const (
 	linesWidth   = 420
-	linesHeight  = 260
+	linesHeight  = 276
 	marginLeft   = 44
 	marginRight  = 12
-	marginTop    = 14
+	marginTop    = 30 // the title
 	marginBottom = 58 // axis, its label, and the legend
 	legendStep   = 128
 	gridLines    = 5
@@ -40,14 +42,28 @@ func (l Lines) SVG() string {
 	d := newDrawing(linesWidth, linesHeight, l.Title)
 	x := scale{to: l.XMax, first: marginLeft, last: linesWidth - marginRight}
 	y := scale{to: l.YMax, first: linesHeight - marginBottom, last: marginTop}
+	d.add(`<text class="label title" x="%d" y="16">%s</text>`, marginLeft, escape(l.Title))
 	l.axes(d, x, y)
+	step := legendStep
+	if n := len(l.Series); n > 0 {
+		step = min(step, (linesWidth-marginLeft)/n)
+	}
 	for i, s := range l.Series {
-		s.draw(d, x, y, i)
-		at := float64(marginLeft + i*legendStep)
-		d.add(`<line class="line s%d%s" x1="%s" y1="%d" x2="%s" y2="%d"/>`, i, s.dash(), num(at), linesHeight-8, num(at+18), linesHeight-8)
-		d.text(at+22, linesHeight-4, "start", s.Name)
+		s.draw(d, x, y)
+		s.legend(d, float64(marginLeft+i*step))
 	}
 	return d.done()
+}
+
+// legend is the series' name and how it looks.
+func (s Series) legend(d *drawing, at float64) {
+	const y = linesHeight - 8
+	if s.Dots {
+		d.add(`<circle class="dot s%d" cx="%s" cy="%d" r="2.2"/>`, s.Colour, num(at+9), y)
+	} else {
+		d.add(`<line class="line s%d%s" x1="%s" y1="%d" x2="%s" y2="%d"/>`, s.Colour, s.dash(), num(at), y, num(at+18), y)
+	}
+	d.text(at+22, y+4, "start", s.Name)
 }
 
 func (l Lines) axes(d *drawing, x, y scale) {
@@ -57,6 +73,9 @@ func (l Lines) axes(d *drawing, x, y scale) {
 		d.add(`<line class="grid" x1="%s" y1="%s" x2="%s" y2="%s"/>`, num(x.first), num(y.at(vy)), num(x.last), num(y.at(vy)))
 		d.text(x.at(vx), y.first+14, "middle", short(vx))
 		d.text(x.first-4, y.at(vy)+4, "end", short(vy))
+	}
+	if l.Diagonal {
+		d.add(`<line class="axis dashed" x1="%s" y1="%s" x2="%s" y2="%s"/>`, num(x.first), num(y.first), num(x.last), num(y.last))
 	}
 	d.add(`<path class="axis" d="M%s %s V%s H%s"/>`, num(x.first), num(y.last), num(y.first), num(x.last))
 	d.text((x.first+x.last)/2, y.first+30, "middle", l.XLabel)
@@ -70,7 +89,8 @@ func (s Series) dash() string {
 	return ""
 }
 
-func (s Series) draw(d *drawing, x, y scale, index int) {
+func (s Series) draw(d *drawing, x, y scale) {
+	index := s.Colour
 	for i := range s.Low {
 		if finite(s.Low[i]) && finite(s.High[i]) {
 			d.add(`<line class="band s%d" x1="%s" y1="%s" x2="%s" y2="%s"/>`, index,

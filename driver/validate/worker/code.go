@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -54,7 +53,7 @@ func newProgram(size int64, random *rand.Rand) (*program, error) {
 		writeBlock(mem[at*lineBytes:(at+1)*lineBytes], (next-at)*lineBytes, next < 0)
 	}
 	if err := unix.Mprotect(mem, unix.PROT_READ|unix.PROT_EXEC); err != nil {
-		return nil, errors.Join(fmt.Errorf("make code executable: %w", err), unix.Munmap(mem))
+		return nil, errors.Join(fmt.Errorf("make code executable: %w", err), unmapMemory(mem))
 	}
 	p := &program{mem: mem, entry: uintptr(unsafe.Pointer(&mem[0])), blocks: blocks}
 	// A Go func value points to a word that holds the address of its code. The
@@ -64,7 +63,7 @@ func newProgram(size int64, random *rand.Rand) (*program, error) {
 	return p, nil
 }
 
-func (p *program) close() error { return unix.Munmap(p.mem) }
+func (p *program) close() error { return unmapMemory(p.mem) }
 
 // coder runs its program over and over.
 type coder struct{ *program }
@@ -95,20 +94,17 @@ var codeKind = Kind{
 // codeProber is the probe of an instruction cache.
 type codeProber struct {
 	*program
-	idle  time.Duration
-	calm  *calm
 	evict *program // nil for a real probe
+	still *stillness
 }
 
 func (p codeProber) step() (count, error) {
-	p.run()
-	if p.evict != nil {
-		p.evict.run()
-	}
-	keepStill(p.idle)
-	begin := time.Now()
-	p.run()
-	return p.calm.counted(p.blocks, time.Since(begin)), nil
+	return p.still.probed(p.blocks, func() {
+		p.run()
+		if p.evict != nil {
+			p.evict.run()
+		}
+	}, p.run)
 }
 
 func (p codeProber) close() error {
@@ -125,7 +121,7 @@ func openCodeProbe(o options, _ int, _ *commons) (loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := codeProber{program: p, idle: o.Idle, calm: &calm{}}
+	c := codeProber{program: p, still: newStillness(o)}
 	if !o.EvictSelf {
 		return c, nil
 	}

@@ -87,7 +87,7 @@ func (d *disk) step() (count, error) {
 	return count{ops: uint64(n)}, nil
 }
 
-func (d *disk) close() error { return errors.Join(d.file.Close(), unix.Munmap(d.buffer)) }
+func (d *disk) close() error { return errors.Join(d.file.Close(), unmapMemory(d.buffer)) }
 
 var diskRandomKind = Kind{
 	Name: "disk-random", Unit: "bytes", Threads: 1, Does: "reads random blocks of 64 KiB of a file, past the page cache",

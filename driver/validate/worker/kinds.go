@@ -43,8 +43,10 @@ type options struct {
 	Idle   time.Duration // of a probe, between prime and probe
 	// EvictSelf makes a probe displace everything by itself, for scale.
 	EvictSelf bool
-	Dir       string // directory on a disk
-	Seed      uint64
+	// Turns says that a probe shares its CPU with the kernel.
+	Turns bool
+	Dir   string // directory on a disk
+	Seed  uint64
 }
 
 // Kinds lists the workers, sorted by name.

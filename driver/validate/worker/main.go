@@ -53,6 +53,7 @@ func run(args []string, stderr io.Writer, ready *os.File) error {
 	flags.IntVar(&o.Stride, "stride", 0, "bytes between two places")
 	flags.DurationVar(&o.Idle, "idle", 0, "of a probe")
 	flags.BoolVar(&o.EvictSelf, "evict-self", false, "of a probe: displace everything")
+	flags.BoolVar(&o.Turns, "turns", false, "of a probe: the kernel shares its CPU")
 	flags.StringVar(&o.Dir, "dir", "", "directory on a disk")
 	flags.Uint64Var(&o.Seed, "seed", 1, "of everything random")
 	if err := flags.Parse(args); err != nil {

@@ -5,38 +5,63 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// mapMemory maps and fills memory outside the Go heap. huge asks for huge
-// pages, so that a walk is not one over the TLB.
+// mapMemory maps and fills memory outside the Go heap; unmapMemory frees it. huge
+// asks for huge pages, so that a walk is not one over the TLB, nor over the few
+// sets that scattered pages happen to share.
 func mapMemory(size int64, huge bool) ([]byte, error) {
 	if size <= 0 {
 		return nil, errors.New("a working set of no bytes")
 	}
-	mem, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	advice, align := unix.MADV_NOHUGEPAGE, int64(smallPage)
+	if huge { // whole ones: part of a mapping gets none
+		advice, align = unix.MADV_HUGEPAGE, hugePage
+	}
+	room := (size + align - 1) / align * align
+	at, err := unix.MmapPtr(-1, 0, nil, uintptr(room+align), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return nil, fmt.Errorf("map %d bytes: %w", size, err)
 	}
-	advice := unix.MADV_NOHUGEPAGE
-	if huge {
-		advice = unix.MADV_HUGEPAGE
+	// What lies before the first and after the last whole page goes back.
+	head := -uintptr(at) & uintptr(align-1)
+	first := unsafe.Add(at, head)
+	if head > 0 {
+		err = unix.MunmapPtr(at, head)
 	}
-	_ = unix.Madvise(mem, advice) // small pages do as well
+	if tail := uintptr(align) - head; tail > 0 {
+		err = errors.Join(err, unix.MunmapPtr(unsafe.Add(first, room), tail))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("map %d bytes: %w", size, err)
+	}
+	all := unsafe.Slice((*byte)(first), room)
+	_ = unix.Madvise(all, advice) // small pages do as well
+	mem := all[:size]
 	for i := 0; i < len(mem); i += smallPage {
 		mem[i] = 1
 	}
 	return mem, nil
 }
 
+// unmapMemory frees what mapMemory returned.
+func unmapMemory(mem []byte) error {
+	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(cap(mem))); err != nil {
+		return fmt.Errorf("unmap memory: %w", err)
+	}
+	return nil
+}
+
+const hugePage = 2 << 20
+
 const smallPage = 4096
 
 // hugeFrom is the working set from which huge pages are asked for: below it a
 // part of one would do.
-const hugeFrom = 1 << 20
+const hugeFrom = 256 << 10
 
 // hop is a walk over places of a memory region in random order: each place
 // holds the address of the next as an index.
@@ -93,7 +118,7 @@ func (h *hop) walk(n int) {
 	h.at = at
 }
 
-func (h *hop) close() error { return unix.Munmap(h.mem) }
+func (h *hop) close() error { return unmapMemory(h.mem) }
 
 // chaser chases pointers through its working set.
 type chaser struct{ *hop }
@@ -119,48 +144,17 @@ var chaseKind = Kind{Name: "chase", Unit: "lines", Does: "chases pointers throug
 // takes: each line that somebody displaced costs the time of a miss.
 type prober struct {
 	*hop
-	idle  time.Duration
-	calm  *calm
 	evict *hop // walked while idle: what displaces everything; nil for a real probe
+	still *stillness
 }
 
 func (p prober) step() (count, error) {
-	p.walk(p.steps)
-	if p.evict != nil {
-		p.evict.walk(p.evict.steps)
-	}
-	keepStill(p.idle)
-	begin := time.Now()
-	p.walk(p.steps)
-	return p.calm.counted(p.steps, time.Since(begin)), nil
-}
-
-// calm drops the walks of a probe during which somebody else had the CPU: what
-// they cost is not the price of misses.
-type calm struct{ fastest time.Duration }
-
-// disturbedFactor is how much slower than the fastest walk a disturbed one is,
-// at least. A walk over lines that are all gone to the next cache but one takes
-// about twelve times as long; somebody else's turn, a hundred times (chosen by
-// us in between).
-const disturbedFactor = 30
-
-func (c *calm) counted(ops int, took time.Duration) count {
-	if c.fastest == 0 || took < c.fastest {
-		c.fastest = took
-	}
-	if took > disturbedFactor*c.fastest {
-		return count{}
-	}
-	return count{ops: uint64(ops), nanoseconds: uint64(took)}
-}
-
-// keepStill spins for a while, on registers and the clock only. It does not
-// sleep: a CPU that goes idle and wakes up runs so much of the operating system
-// that a small cache is displaced by that alone. Kernels on this CPU preempt it.
-func keepStill(d time.Duration) {
-	for begin := time.Now(); time.Since(begin) < d; {
-	}
+	return p.still.probed(p.steps, func() {
+		p.walk(p.steps)
+		if p.evict != nil {
+			p.evict.walk(p.evict.steps)
+		}
+	}, func() { p.walk(p.steps) })
 }
 
 func (p prober) close() error {
@@ -182,7 +176,7 @@ func openProbe(o options, _ int, _ *commons) (loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := prober{hop: h, idle: o.Idle, calm: &calm{}}
+	p := prober{hop: h, still: newStillness(o)}
 	if !o.EvictSelf {
 		return p, nil
 	}
@@ -214,7 +208,7 @@ func (m *memchr) step() (count, error) {
 	return count{ops: uint64(n)}, nil
 }
 
-func (m *memchr) close() error { return unix.Munmap(m.mem) }
+func (m *memchr) close() error { return unmapMemory(m.mem) }
 
 var memchrKind = Kind{
 	Name: "memchr", Unit: "bytes", Does: "reads its working set in sequence, every byte, with the Go library's vector search",
@@ -243,7 +237,7 @@ func (c *copier) step() (count, error) {
 	return count{ops: 2 * uint64(n)}, nil
 }
 
-func (c *copier) close() error { return unix.Munmap(c.mem) }
+func (c *copier) close() error { return unmapMemory(c.mem) }
 
 var copyKind = Kind{
 	Name: "copy", Unit: "bytes", Does: "STREAM copy with the Go library's copy; bytes read plus bytes written",
@@ -277,7 +271,7 @@ func (t *triad) step() (count, error) {
 	return count{ops: 3 * 8 * uint64(n)}, nil
 }
 
-func (t *triad) close() error { return unix.Munmap(t.mem) }
+func (t *triad) close() error { return unmapMemory(t.mem) }
 
 var triadKind = Kind{
 	Name: "triad", Unit: "bytes", Does: "STREAM triad in plain Go; 24 bytes for each element, as STREAM counts",

@@ -28,6 +28,7 @@ type Spec struct {
 	Stride    int
 	Idle      time.Duration
 	EvictSelf bool
+	Turns     bool // a probe shares its CPU with the kernel
 	Dir       string
 	Seed      uint64
 	// Join is called with the worker's pid before it allocates, to put it into
@@ -39,7 +40,7 @@ func (s Spec) flags() []string {
 	return []string{
 		"-kind=" + s.Kind, "-cpus=" + ibench.FormatCPUList(s.CPUs),
 		"-bytes=" + strconv.FormatInt(s.Bytes, 10), "-stride=" + strconv.Itoa(s.Stride),
-		"-idle=" + s.Idle.String(), "-evict-self=" + strconv.FormatBool(s.EvictSelf),
+		"-idle=" + s.Idle.String(), "-evict-self=" + strconv.FormatBool(s.EvictSelf), "-turns=" + strconv.FormatBool(s.Turns),
 		"-dir=" + s.Dir, "-seed=" + strconv.FormatUint(s.Seed, 10),
 	}
 }

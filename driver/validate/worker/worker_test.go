@@ -96,16 +96,21 @@ func TestEveryKindCounts(t *testing.T) {
 	}
 }
 
-func TestCalmDropsDisturbedWalks(t *testing.T) {
+// Somebody else's turn in the middle of one walk is not the price of misses.
+func TestProbesCountByTheirMedian(t *testing.T) {
 	t.Parallel()
-	var c calm
-	for _, walk := range []struct {
-		took time.Duration
-		ops  uint64
-	}{{2000, 100}, {1000, 100}, {12000, 100}, {100000, 0}, {1100, 100}} {
-		if got := c.counted(100, walk.took); got.ops != walk.ops || (got.ops > 0) != (got.nanoseconds > 0) {
-			t.Errorf("a walk of %v counts as %+v", walk.took, got)
+	s := newStillness(options{})
+	fills, walks := 0, 0
+	got, err := s.probed(100, func() { fills++ }, func() {
+		if walks++; walks == 2 {
+			time.Sleep(50 * time.Millisecond)
 		}
+	})
+	if err != nil || got.ops != 100 || got.nanoseconds >= uint64(50*time.Millisecond) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if fills != probesPerStep || walks != probesPerStep {
+		t.Errorf("%d fills and %d walks for %d probes", fills, walks, probesPerStep)
 	}
 }
 

@@ -29,7 +29,7 @@ import (
 
 // Times of one run, for deadlines and the remaining time.
 const (
-	aloneSeconds    = 8
+	aloneSeconds    = 6
 	baselineSeconds = 10
 	runOverhead     = 8 * time.Second // starting and stopping a copy
 	runGrace        = 3 * time.Minute // beyond that something is wrong

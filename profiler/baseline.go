@@ -19,13 +19,14 @@ const (
 	// aloneWindowsWanted give the performance alone and a first idea of the noise;
 	// at most baselineShare of the run goes into them, and learning the pace.
 	aloneWindowsWanted = 12
+	aloneTimeWanted    = aloneWindowsWanted * minDwell // of shorter windows there are more
 	baselineShare      = 4
 	// aloneOnly is how long a run without sources takes at most.
 	aloneOnly = 8 * time.Second
-	// learnPoll and learnSteps: the pace of a workload is learned from readings
+	// learnPoll and learnMoves: the pace of a workload is learned from readings
 	// this far apart, until so many have moved.
 	learnPoll  = minDwell / 2
-	learnSteps = 8
+	learnMoves = 8
 	// grainSteps and grainLimit bound the closer look: the collector of Nomad's
 	// logs writes every 100 ms, so a second shows ten of its steps.
 	grainSteps = 10
@@ -93,7 +94,7 @@ func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
 		return err
 	}
 	last, firstMove, lastMove, steps := first, first, first, 0
-	for end := r.clock.Now().Add(limit); steps < learnSteps; {
+	for end := r.clock.Now().Add(limit); steps < learnMoves; {
 		if !r.clock.Now().Before(end) {
 			break
 		}
@@ -115,10 +116,40 @@ func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
 	if err := r.setPace(first, firstMove, lastMove, steps, last); err != nil {
 		return err
 	}
-	if r.pace.tick > 0 || r.pace.rates || r.pace.exact {
+	switch {
+	case r.pace.tick > 0 || r.pace.rates:
 		return nil
+	case r.pace.exact:
+		return r.learnSteps(ctx)
 	}
 	return r.learnGrain(ctx)
+}
+
+// learnSteps looks closer at exact readings that moved at every look: whether
+// they move in short steps too.
+func (r *run) learnSteps(ctx context.Context) error {
+	first, err := r.readRetry(ctx)
+	if err != nil {
+		return err
+	}
+	last, steps := first, 0
+	for end := r.clock.Now().Add(minDwell); r.clock.Now().Before(end); {
+		if err := r.sleep(ctx, minPoll); err != nil {
+			return err
+		}
+		next, err := r.readRetry(ctx)
+		if err != nil {
+			return err
+		}
+		if next.At.After(last.At) {
+			steps++
+			last = next
+		}
+	}
+	if steps > 0 {
+		r.pace = r.pace.withSteps(last.At.Sub(first.At)/time.Duration(steps), r.request.Target)
+	}
+	return nil
 }
 
 // learnGrain looks closer at a count that moved at every look: it may still
@@ -219,7 +250,7 @@ func (r *run) readRetry(ctx context.Context) (performance.Reading, error) {
 func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, error) {
 	var windows []float64
 	bad := 0
-	enough := aloneWindowsWanted
+	enough := max(aloneWindowsWanted, int(aloneTimeWanted/r.pace.dwell))
 	if len(r.request.Sources) == 0 {
 		enough = math.MaxInt
 	}
@@ -227,7 +258,7 @@ func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, err
 		if !r.clock.Now().Add(r.pace.dwell).Before(r.deadline) {
 			break
 		}
-		v, err := r.window(ctx)
+		v, err := r.window(ctx, r.pace.dwell)
 		var none *badWindow
 		switch {
 		case err == nil:

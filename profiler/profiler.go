@@ -50,6 +50,20 @@ type Yielder interface {
 	Yield(ctx context.Context) error
 }
 
+// Settler is a kernel whose level takes time to be reached, as one that fills
+// memory.
+type Settler interface {
+	// Settle returns once the last level that was set is reached, or as near as it
+	// gets.
+	Settle(ctx context.Context) error
+}
+
+// Paced is a kernel that says how long a window must be for its pressure and its
+// own speed to be even. For one that does not it is a quarter of a second.
+type Paced interface {
+	Window() time.Duration
+}
+
 // Bench starts kernels next to the subject.
 type Bench interface {
 	Kernel(ctx context.Context, s interference.Source) (Kernel, error)

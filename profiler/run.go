@@ -183,13 +183,13 @@ func (r *run) alive(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrWorkloadEnded, err)
 }
 
-// window measures the workload's goodput for one dwell.
-func (r *run) window(ctx context.Context) (float64, error) {
+// window measures the workload's goodput for a time, usually one dwell.
+func (r *run) window(ctx context.Context, length time.Duration) (float64, error) {
 	a, err := r.beginning(ctx)
 	if err != nil {
 		return math.NaN(), err
 	}
-	if err := r.sleep(ctx, r.pace.dwell-r.pace.edgeWait()/2); err != nil {
+	if err := r.sleep(ctx, length-r.pace.edgeWait()/2); err != nil {
 		return math.NaN(), err
 	}
 	b, err := r.edge(ctx, &a)

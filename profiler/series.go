@@ -114,24 +114,40 @@ func (s *series) visitTime() time.Duration {
 	return total
 }
 
-// windowTime: a kernel counts finely, so where the workload's count does not
-// matter its windows are short. Beside a workload that works in long steps they
+// windowTime: most kernels count finely, so where the workload's count does not
+// matter their windows are short. Beside a workload that works in long steps they
 // must still hold whole ones.
 func (s *series) windowTime(k kind) time.Duration {
 	switch {
 	case k == kernelAlone, s.workload == nil && s.pace.tick == 0:
-		return minDwell
+		return s.kernelWindowTime()
 	case s.workload == nil:
-		return s.pace.dwell
+		return max(s.pace.dwell, s.kernelWindowTime())
 	}
-	return s.pace.dwell + s.pace.edgeWait()
+	return s.workloadWindowTime() + s.pace.edgeWait()
+}
+
+// kernelWindowTime is that of a window of the kernel's own speed.
+func (s *series) kernelWindowTime() time.Duration {
+	if p, ok := s.kernel.kernel.(Paced); ok && s.pace.fine {
+		return p.Window()
+	}
+	return minDwell
+}
+
+// workloadWindowTime: the pressure must be even over a window of the workload too.
+func (s *series) workloadWindowTime() time.Duration {
+	if s.pace.fine {
+		return max(s.pace.dwell, s.kernelWindowTime())
+	}
+	return s.pace.dwell
 }
 
 func (s *series) settleTime(k kind) time.Duration {
 	if k == kernelAlone || s.workload == nil {
-		return max(minSettle, minDwell/settleShare)
+		return max(minSettle, s.kernelWindowTime()/settleShare)
 	}
-	return s.pace.settle
+	return max(s.pace.settle, s.workloadWindowTime()/settleShare)
 }
 
 // readings are the windows of one visit; NaN where there was none.
@@ -204,7 +220,7 @@ func (s *series) enter(ctx context.Context, k kind, percent int) error {
 		return nil
 	}
 	s.present = nil
-	if err := s.kernel.kernel.Set(ctx, float64(want.percent)); err != nil {
+	if err := s.setLevel(ctx, want.percent); err != nil {
 		return err
 	}
 	resumed := s.paused && !want.paused
@@ -213,6 +229,18 @@ func (s *series) enter(ctx context.Context, k kind, percent int) error {
 	}
 	s.present = &want
 	return s.settle(ctx, s.settleTime(k), s.backlog(k, resumed))
+}
+
+// setLevel sets the kernel's level and waits until it has reached it: one that
+// still fills memory presses on other things than it should, and is slow itself.
+func (s *series) setLevel(ctx context.Context, percent int) error {
+	if err := s.kernel.kernel.Set(ctx, float64(percent)); err != nil {
+		return err
+	}
+	if k, ok := s.kernel.kernel.(Settler); ok {
+		return k.Settle(ctx)
+	}
+	return nil
 }
 
 // backlog is how long work that queued up under the condition before may drain:
@@ -258,7 +286,7 @@ func (s *series) resume(ctx context.Context) error {
 func (s *series) measure(ctx context.Context, k kind, into *readings) (err error) {
 	switch {
 	case k == workloadAlone:
-		into.alone, err = s.window(ctx)
+		into.alone, err = s.window(ctx, s.workloadWindowTime())
 	case k == kernelAlone:
 		into.kernelAlone, err = s.kernelWindow(ctx, func() error { return s.sleep(ctx, s.windowTime(k)) })
 	case s.workload == nil:
@@ -270,7 +298,7 @@ func (s *series) measure(ctx context.Context, k kind, into *readings) (err error
 		})
 	default:
 		into.kernelBeside, err = s.kernelWindow(ctx, func() error {
-			into.pressed, err = s.window(ctx)
+			into.pressed, err = s.window(ctx, s.workloadWindowTime())
 			if starved(err) {
 				into.pressed, err = 0, nil
 			}

@@ -269,6 +269,8 @@ func (kernelOf) Speed(a, b profiler.KernelStats) float64 {
 
 func (kernelOf) Placement() string { return "beside" }
 
+func (kernelOf) Window() time.Duration { return 100 * time.Millisecond }
+
 func (k kernelOf) Close() error {
 	if k.m.open == 0 {
 		return errors.New("closed twice")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -118,6 +119,7 @@ type study struct {
 	sources int // measured in one run
 	seconds int // of the run
 	seeds   int
+	fine    bool // the workload counts finely and says when
 }
 
 func (s study) run(t *testing.T) (rows []string, all [2]tally, spent float64) {
@@ -149,6 +151,9 @@ func (s study) once(t *testing.T, shape shape, seed uint64) (out [2]outcome, sec
 	t.Helper()
 	m := newMachine(seed)
 	m.noise, m.drift, m.burstsPerS = s.noise, 0.02, 0.15
+	if s.fine {
+		m.tick, m.stamps = 2*time.Millisecond, true
+	}
 	m.phase = 2.4 * float64(seed) // 2.4 radians, the golden angle, spreads them evenly
 	m.workload, m.kernel = shape.response, shape.response
 	var sources []interference.Source
@@ -208,6 +213,9 @@ func wholeStudy(t *testing.T) {
 		for _, s := range []study{
 			{method: profiler.MethodSearch, sources: 2, seconds: 45},
 			{method: profiler.MethodSearch, sources: 2, seconds: 35},
+			{method: profiler.MethodSearch, sources: 2, seconds: 35, fine: true},
+			{method: profiler.MethodSweep, sources: 5, seconds: 45, fine: true},
+			{method: profiler.MethodSweep, sources: 5, seconds: 65, fine: true},
 			{method: profiler.MethodSweep, sources: 5, seconds: 45},
 			{method: profiler.MethodSweep, sources: 5, seconds: 55},
 			{method: profiler.MethodSweep, sources: 5, seconds: 65},
@@ -217,8 +225,8 @@ func wholeStudy(t *testing.T) {
 			s.noise, s.seeds = noise, *studySeeds
 			rows, all, seconds := s.run(t)
 			var text strings.Builder
-			fmt.Fprintf(&text, "noise %.0f %%, %s, %d s for %d sources: %.1f s a source\n%-20s   %s     %s\n",
-				100*s.noise, s.method, s.seconds, s.sources, seconds, "", tallyHead, tallyHead)
+			fmt.Fprintf(&text, "noise %.0f %%, %s, fine %v, %d s for %d sources: %.1f s a source\n%-20s   %s     %s\n",
+				100*s.noise, s.method, s.fine, s.seconds, s.sources, seconds, "", tallyHead, tallyHead)
 			for _, row := range rows {
 				fmt.Fprintln(&text, row)
 			}

@@ -279,6 +279,100 @@ func TestExactStamps(t *testing.T) {
 	}
 }
 
+// A count in short, exact steps is measured in short windows: under the bursts of
+// a shared host more is known in the same time.
+func TestFineCountsHaveShortWindows(t *testing.T) {
+	t.Parallel()
+	run := func(fine bool) (pairs int, width float64) {
+		for seed := range uint64(4) {
+			m := newMachine(seed)
+			m.noise, m.burstsPerS = 0.01, 1
+			if fine {
+				m.tick, m.stamps = 2*time.Millisecond, true
+			}
+			m.workload, m.kernel = curve(60, 0.7), flat
+			r := sweepRequest(bandwidth)
+			r.Seconds = 12
+			p, err := measure(t, m, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, point := range p.Ramp {
+				pairs += point.Pairs
+			}
+			e := p.Sensitivity.Tolerated[bandwidth]
+			width += e.High.Or(100) - e.Low.Or(0)
+			if e.Score.Known() && !holds(e, 60) {
+				t.Errorf("fine %v: tolerated %+v", fine, e)
+			}
+			checkLeftAlone(t, m)
+		}
+		return pairs, width / 4
+	}
+	coarsePairs, coarseWidth := run(false)
+	finePairs, fineWidth := run(true)
+	t.Logf("%d pairs and %.0f points against %d and %.0f", finePairs, fineWidth, coarsePairs, coarseWidth)
+	if finePairs < 3*coarsePairs/2 || fineWidth > coarseWidth {
+		t.Errorf("%d pairs and intervals of %.0f points, %d and %.0f without stamps", finePairs, fineWidth, coarsePairs, coarseWidth)
+	}
+}
+
+// filling is a machine whose kernel takes time to reach a level, and presses on
+// everything until then.
+type filling struct {
+	*machine
+	goal    float64
+	settles int
+}
+
+func (f *filling) Kernel(ctx context.Context, s interference.Source) (profiler.Kernel, error) {
+	k, err := f.machine.Kernel(ctx, s)
+	return fillingKernel{k, f}, err
+}
+
+type fillingKernel struct {
+	profiler.Kernel
+	f *filling
+}
+
+func (k fillingKernel) Set(ctx context.Context, percent float64) error {
+	k.f.goal = percent
+	if percent > 0 {
+		percent = 100 // while it fills
+	}
+	return k.Kernel.Set(ctx, percent)
+}
+
+func (k fillingKernel) Settle(ctx context.Context) error {
+	k.f.settles++
+	if err := k.f.Sleep(ctx, 200*time.Millisecond); err != nil {
+		return err
+	}
+	return k.Kernel.Set(ctx, k.f.goal)
+}
+
+// A level counts once the kernel has reached it.
+func TestALevelIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	m := newMachine(7)
+	m.noise, m.workload, m.kernel = 0.005, curve(50, 0.2), curve(70, 0.4)
+	f := &filling{machine: m}
+	p, err := profiler.Measure(t.Context(), request(bandwidth), m, f, options(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.settles == 0 {
+		t.Error("nobody waited")
+	}
+	if e := p.Sensitivity.Tolerated[bandwidth]; !holds(e, 50) {
+		t.Errorf("tolerated %+v", e)
+	}
+	if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 30) {
+		t.Errorf("caused %+v", e)
+	}
+	checkLeftAlone(t, m)
+}
+
 // Under pressure that stops the count, an exact count that stands still is zero,
 // not a window without a number.
 func TestExactStandstill(t *testing.T) {

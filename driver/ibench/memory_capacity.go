@@ -48,8 +48,8 @@ func newMemoryCapacity(_ context.Context, s Setup) (*Load, error) {
 		Measures: func() map[string]float64 {
 			return map[string]float64{
 				"capacity_bytes": float64(capacity),
-				"goal_bytes":     float64(hold.goal.Load()),
-				"held_bytes":     float64(hold.resident.Load()),
+				MeasureGoal:      float64(hold.goal.Load()),
+				MeasureHeld:      float64(hold.resident.Load()),
 				"major_faults":   float64(majorFaults()),
 			}
 		},

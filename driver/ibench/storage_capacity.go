@@ -52,8 +52,8 @@ func newStorageCapacity(ctx context.Context, s Setup) (*Load, error) {
 		Measures: func() map[string]float64 {
 			return map[string]float64{
 				"capacity_bytes": float64(size),
-				"goal_bytes":     float64(span.goal.Load()),
-				"held_bytes":     float64(span.written.Load()),
+				MeasureGoal:      float64(span.goal.Load()),
+				MeasureHeld:      float64(span.written.Load()),
 			}
 		},
 		Alerts: span.short.list,

@@ -56,7 +56,11 @@ func startProcess(ctx context.Context, s ibench.Spec) (unit, error) {
 	return p, nil
 }
 
-var _ profiler.Yielder = (*placed)(nil)
+var (
+	_ profiler.Yielder = (*placed)(nil)
+	_ profiler.Settler = (*placed)(nil)
+	_ profiler.Paced   = (*placed)(nil)
+)
 
 // placed is a kernel on its CPUs, in its own control group.
 type placed struct {
@@ -185,6 +189,21 @@ func (p *placed) Yield(context.Context) error {
 		return nil
 	}
 	return p.group.SetWeight(cgroup.DefaultWeight)
+}
+
+// Settle waits until the kernel holds what its level says.
+func (p *placed) Settle(ctx context.Context) error {
+	return ibench.AwaitLevel(ctx, p.Report, profiler.SystemClock{}.Sleep)
+}
+
+// Window is the shortest time in which the kernel can be measured.
+func (p *placed) Window() time.Duration {
+	for _, d := range ibench.Kernels() {
+		if d.Source == p.source {
+			return d.Window()
+		}
+	}
+	return 0
 }
 
 // Close ends the kernel and removes its control group.

@@ -102,7 +102,7 @@ func (k *fakeKernel) Report(context.Context) (ibench.Report, error) {
 	if rate := k.bench.fillRate; rate > 0 {
 		goal := k.percent * (1 << 20)
 		k.held = min(goal, k.held+rate)
-		r.Measures = map[string]float64{measureGoal: goal, measureHeld: k.held}
+		r.Measures = map[string]float64{ibench.MeasureGoal: goal, ibench.MeasureHeld: k.held}
 	}
 	return r, nil
 }

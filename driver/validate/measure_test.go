@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -195,8 +196,8 @@ func TestSettle(t *testing.T) {
 	}{
 		"at once":   {0, 0},
 		"one step":  {100 << 20, 0},
-		"ten steps": {10 << 20, 9 * settlePoll},
-		"never":     {0.1, settlePolls * settlePoll},
+		"ten steps": {10 << 20, 9 * 20 * time.Millisecond},
+		"never":     {0.1, ibench.AwaitLevelMost},
 	} {
 		b := newFakeBench()
 		b.fillRate = c.rate

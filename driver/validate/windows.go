@@ -197,20 +197,6 @@ func pressFull(ctx context.Context, b bench, p pace, k kernel, measure window, l
 	return lossOf(ratio), err
 }
 
-// A kernel that fills memory or a disk takes its time: its level counts once
-// it holds what it should.
-const (
-	settlePoll  = 20 * time.Millisecond
-	settlePolls = 150     // at most
-	settleBytes = 1 << 20 // as near to its goal as counts
-	// stillPolls is how many looks in a row may show no change before the kernel
-	// counts as stuck short of its goal, or as one that does not give back.
-	stillPolls = 10
-	// keptPolls is the same for one that holds more than its goal: some give
-	// back at once, others not at all.
-	keptPolls = 2
-)
-
 // setAndSettle sets a level and waits until the kernel has reached it.
 func setAndSettle(ctx context.Context, b bench, p pace, k kernel, percent float64) error {
 	if err := k.Set(ctx, percent); err != nil {
@@ -219,33 +205,5 @@ func setAndSettle(ctx context.Context, b bench, p pace, k kernel, percent float6
 	if err := b.Sleep(ctx, p.settle); err != nil {
 		return err
 	}
-	last := math.NaN()
-	for still, polls := 0, 0; polls < settlePolls; polls++ {
-		r, err := k.Report(ctx)
-		if err != nil {
-			return err
-		}
-		held, fills := r.Measures[measureHeld]
-		if !fills || math.Abs(held-r.Measures[measureGoal]) <= settleBytes {
-			return nil
-		}
-		still++
-		if held != last {
-			still = 0
-		}
-		last = held
-		if still >= stillPolls || (still >= keptPolls && held > r.Measures[measureGoal]) {
-			return nil
-		}
-		if err := b.Sleep(ctx, settlePoll); err != nil {
-			return err
-		}
-	}
-	return nil
+	return ibench.AwaitLevel(ctx, k.Report, b.Sleep)
 }
-
-// The measures by which kernels that fill something say how far they are.
-const (
-	measureGoal = "goal_bytes"
-	measureHeld = "held_bytes"
-)

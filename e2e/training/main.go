@@ -46,7 +46,7 @@ func main() {
 	flag.StringVar(&s.inputs, "inputs", defaultInputs, "folder of the generated inputs")
 	flag.StringVar(&s.folder, "training", "profiler/training", "folder the measurements are written to")
 	flag.StringVar(&only, "only", "", "only these applications, separated by commas")
-	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, repeat (rows once more), pairs; or table, which prints how well repeats agree with rows")
+	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, refine (what rows could not tell from noise), repeat (rows once more), pairs; or table, which prints how well repeats agree with rows")
 	flag.IntVar(&s.port, "port", 17900, "first of the ports used, all on 127.0.0.1")
 	flag.IntVar(&s.cpu, "cpu", 0, "CPU the applications are bound to")
 	flag.IntVar(&s.seconds, "seconds-per-source", 10, "time for one application and one source")
@@ -79,7 +79,7 @@ type job func(ctx context.Context, apps []catalogue.Application, s settings) err
 
 func run(ctx context.Context, s settings, bare bool, what job) error {
 	if what == nil {
-		return fmt.Errorf("unknown kind: want rows, repeat, pairs or table")
+		return fmt.Errorf("unknown kind: want rows, refine, repeat, pairs or table")
 	}
 	all, err := catalogue.Load()
 	if err != nil {
@@ -131,6 +131,8 @@ func measureOf(kind string) job {
 	switch kind {
 	case "rows":
 		return measureRows
+	case "refine":
+		return refineRows
 	case "repeat":
 		return measureRepeats
 	case "pairs":

@@ -67,7 +67,10 @@ type Provenance struct {
 	Calibration string            `json:"calibration,omitempty"`
 	Repetitions int               `json:"repetitions"` // visits of a level
 	FileSystem  string            `json:"file_system,omitempty"`
-	DataSet     *DataSet          `json:"data_set,omitempty"` // set: measured by others, and imported
+	// Refined are the sources measured a second time, for longer, because a score
+	// could not be told from noise.
+	Refined []interference.Source `json:"refined,omitempty"`
+	DataSet *DataSet              `json:"data_set,omitempty"` // set: measured by others, and imported
 }
 
 // Profile is what is known of one workload (a task group with its image,

@@ -3,9 +3,12 @@ package cgroup
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -284,6 +287,59 @@ func TestFreezableOfShared(t *testing.T) {
 		if _, err := c.tree.FreezableOf(proc); !errors.Is(err, ErrShared) {
 			t.Errorf("v%d %q: %v, want ErrShared", c.tree.Version(), c.text, err)
 		}
+	}
+}
+
+// A group that never stands still is let go.
+func TestFreezeLetsGo(t *testing.T) {
+	t.Parallel()
+	tree, root := fakeV2(t)
+	dir := filepath.Join(root, "g")
+	control(t, filepath.Join(dir, "cgroup.freeze"))
+	mustWrite(t, filepath.Join(dir, "cgroup.events"), "populated 1\nfrozen 0\n")
+	if err := tree.Open("/g").Freeze(t.Context()); !errors.Is(err, ErrNotFrozen) {
+		t.Errorf("a group that never freezes: %v", err)
+	}
+	if state, err := os.ReadFile(filepath.Join(dir, "cgroup.freeze")); err != nil || string(state) != "0" {
+		t.Errorf("it is left in state %q, %v", state, err)
+	}
+}
+
+// A process that starts programs all the time is often between vfork and exec,
+// where it does not freeze: on this machine's own control groups it does in the end.
+func TestFreezeOfWhatStartsPrograms(t *testing.T) {
+	t.Parallel()
+	tree, err := Detect("/proc/self/mountinfo")
+	if err != nil {
+		t.Skipf("no control groups here: %v", err)
+	}
+	path := fmt.Sprintf("/nomad-placer-freeze-%d", os.Getpid())
+	dir := tree.dir(controllerFreezer, path)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("control groups cannot be made here: %v", err)
+	}
+	starter := exec.Command("sh", "-c", "while :; do /bin/true; done")
+	if err := starter.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group := tree.Open(path)
+	t.Cleanup(func() {
+		_ = group.Thaw()
+		_ = starter.Process.Kill()
+		_ = starter.Wait() // it was killed: that is its end
+		if err := group.Remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	mustWrite(t, filepath.Join(dir, "cgroup.procs"), strconv.Itoa(starter.Process.Pid))
+	for range 200 {
+		if err := group.Freeze(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := group.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -70,28 +70,66 @@ func (g Group) freezeFile() string {
 	return filepath.Join(dir, "freezer.state")
 }
 
-// Freeze stops every process of the group and returns when all stand still.
+// ErrNotFrozen means that some process of a group did not stand still in time.
+var ErrNotFrozen = errors.New("a process does not stand still")
+
+// The times of a freeze. A process between vfork and exec waits in the kernel for
+// its child, which is frozen already, so the group would never be frozen: it is
+// let go for a moment and stopped again. One try in fifty meets such a process of
+// a workload that starts programs all the time (measured).
+const (
+	freezeTry    = 20 * time.Millisecond
+	freezePause  = 2 * time.Millisecond
+	freezeWithin = 2 * time.Second
+)
+
+// Freeze stops every process of the group and returns when all stand still. A
+// group that does not within two seconds is let go, and the error is ErrNotFrozen.
 func (g Group) Freeze(ctx context.Context) error {
+	end := time.Now().Add(freezeWithin)
+	for {
+		frozen, err := g.tryFreeze(ctx)
+		if frozen || err != nil {
+			return err
+		}
+		if err := g.Thaw(); err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("cgroup: freeze %s: %w", g.path, ErrNotFrozen)
+		}
+		if err := g.wait(ctx, freezePause); err != nil {
+			return err
+		}
+	}
+}
+
+// tryFreeze stops the group and waits for it, but not for long.
+func (g Group) tryFreeze(ctx context.Context) (frozen bool, err error) {
 	state := "FROZEN"
 	if g.tree.version == V2 {
 		state = "1"
 	}
 	if err := write(g.freezeFile(), state); err != nil {
-		return err
+		return false, err
 	}
-	for {
+	for end := time.Now().Add(freezeTry); ; {
 		frozen, err := g.Frozen()
-		if err != nil {
-			return err
+		if frozen || err != nil || time.Now().After(end) {
+			return frozen, err
 		}
-		if frozen {
-			return nil
+		if err := g.wait(ctx, freezePoll); err != nil {
+			return false, err
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("cgroup: freeze %s: %w", g.path, ctx.Err())
-		case <-time.After(freezePoll):
-		}
+	}
+}
+
+func (g Group) wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("cgroup: freeze %s: %w", g.path, ctx.Err())
+	case <-time.After(d):
+		return nil
 	}
 }
 

@@ -148,7 +148,7 @@ func TestHysteresisIsNoted(t *testing.T) {
 type yielding struct {
 	*machine
 	yields, pausesBefore int
-	hard, gentle         response
+	gentle               response
 }
 
 func (y *yielding) Kernel(ctx context.Context, s interference.Source) (profiler.Kernel, error) {

@@ -47,7 +47,7 @@ func runKernels(ctx context.Context, r *room, n *noise) error {
 	}
 	n.attend()
 	if err := n.close(); err != nil {
-		return fmt.Errorf("%w (ended because: %v)", err, context.Cause(n.ctx))
+		return fmt.Errorf("%w (ended because: %s)", err, context.Cause(n.ctx).Error())
 	}
 	return context.Cause(n.ctx)
 }

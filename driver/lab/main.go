@@ -85,7 +85,7 @@ func run(ctx context.Context, dir string, stdout, stderr io.Writer) Exit {
 	if r.claims, err = openClaims(dir); err != nil {
 		return Exit{CodeFailed, err.Error()}
 	}
-	defer r.claims.close()
+	defer func() { _ = r.claims.close() }() // the lock goes with the process
 	tree, err := cgroup.Detect("/proc/self/mountinfo")
 	if err == nil {
 		r.tree = &tree

@@ -89,10 +89,10 @@ func (s *session) linearity(source interference.Source) cell {
 	if s.layout.pressing(source).Same {
 		level = max(level, s.pace.sameLevel)
 	}
-	levels := time.Duration(linearPasses * (100/s.pace.linearStep + 1))
+	levels := linearPasses * (100/s.pace.linearStep + 1)
 	return cell{
 		key: "linearity--" + string(source), title: "linearity of " + string(source), stage: stageLinearity,
-		expect: startTime + levels*(level+s.pace.settle),
+		expect: startTime + time.Duration(levels)*(level+s.pace.settle),
 		measure: func(ctx context.Context) (any, error) {
 			return measureLinearity(ctx, s.bench, s.pace, s.layout, source)
 		},

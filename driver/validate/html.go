@@ -96,7 +96,7 @@ func (r Report) charts() []chartGroup {
 // drawing is a picture of package plot, which escapes every text in it.
 type drawing interface{ SVG() string }
 
-func drawn(d drawing) template.HTML { return template.HTML(d.SVG()) }
+func drawn(d drawing) template.HTML { return template.HTML(d.SVG()) } //nolint:gosec // package plot escapes every text
 
 func (r Report) impactChart(l Linearity) plot.Lines {
 	up, down := plot.Series{Name: "up", Colour: 0}, plot.Series{Name: "down", Colour: 1}

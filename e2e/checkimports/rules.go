@@ -116,6 +116,10 @@ var rules = []rule{
 		because: "the dashboard shows records and decides nothing",
 	},
 	{
+		layer: "edges", packages: []string{"placer/proxy/..."}, may: concat(words, []string{"placer/proxy/..."}),
+		because: "the front door speaks HTTP and asks the placer through its own interface",
+	},
+	{
 		layer: "edges", packages: []string{"placer/dev/..."}, may: []string{"placer/dev/..."},
 		because: "the load generator stands alone",
 	},

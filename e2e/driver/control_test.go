@@ -183,7 +183,7 @@ func TestBadConfig(t *testing.T) {
 		variables map[string]string
 		want      string
 	}{
-		{"unknown source", map[string]string{"source": `"mem_bandwith"`}, `unknown source of interference "mem_bandwith"`},
+		{"unknown source", map[string]string{"source": `"mem_bandwith"`}, `unknown source of interference "mem_bandwith"`}, //nolint:misspell // that is the point
 		{"unknown domain", map[string]string{"domain": `"besides"`}, `did you mean "beside"?`},
 		{"variant", map[string]string{"variant": `"nt"`}, "kernel[0].variant: int has no variants"},
 		{"path of another kernel", map[string]string{"path": `"/srv"`}, "only storage kernels have a path"},

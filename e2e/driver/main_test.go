@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -228,7 +229,8 @@ func nomad(args ...string) (code int, out string) {
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	if err := cmd.Run(); err != nil {
-		if exit, ok := err.(*exec.ExitError); ok {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
 			return exit.ExitCode(), both.String()
 		}
 		return -1, err.Error()

@@ -78,7 +78,7 @@ func check(ctx context.Context, a catalogue.Application, s settings) (c checked,
 	if err != nil {
 		return c, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	// A server may be another user.
 	if err := os.Chmod(folder, 0o755); err != nil {
 		return c, err

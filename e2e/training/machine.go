@@ -19,7 +19,7 @@ func fileSystem(folder string) (string, error) {
 	if err := unix.Statfs(folder, &s); err != nil {
 		return "", fmt.Errorf("file system of %s: %w", folder, err)
 	}
-	if name, ok := fileSystems[int64(s.Type)]; ok {
+	if name, ok := fileSystems[s.Type]; ok {
 		return name, nil
 	}
 	return fmt.Sprintf("magic %#x", s.Type), nil

@@ -1,7 +1,7 @@
 title  = "ARQ on 40 servers, oversubscribed"
 source = "Delimitrou 2015, §6.5"
 notes = [
-  "durations of 30 minutes to 2 hours are ours: shorter jobs have no window of 5 %",
+  "durations of 30 minutes to 2 hours are ours: shorter jobs have no window of 5 %; 150 % of the cores are wanted once all have arrived",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
 seeds = [1, 2, 3, 4, 5]

@@ -1,7 +1,7 @@
 title  = "Tarcil on 400 servers: 7,200 mixed jobs"
 source = "Delimitrou 2015, §7.6"
 notes = [
-  "durations of 1 to 10 minutes are ours; profiles are known beforehand",
+  "durations of 10 minutes to 1 hour are ours: two thirds of the cores are wanted; profiles are known beforehand",
   "decisions take the time of the stated cost model; results depend on it",
 ]
 seeds = [1, 2, 3, 4, 5]
@@ -12,7 +12,7 @@ cluster {
 
 population "mixed" {
   classes       = ["ST", "MT", "MP", "IO"]
-  platforms    = "published"
+  platforms     = "published"
   applications  = 400
   jobs          = 7200
   equal_classes = true

@@ -207,7 +207,7 @@ func TestSwitching(t *testing.T) {
 	moved := 0
 	for range 300 {
 		c := newARQ(testBoard(1), arqConfig{classes: 10, period: time.Second, wait: time.Minute, windows: random.IntN(2) == 0})
-		now := Instant(time.Hour)
+		now := time.Hour
 		for l := range c.pools.busy {
 			for range 1 + random.IntN(6) {
 				c.pools.busy[l].begin(now - Instant(random.Float64()*float64(time.Hour)))

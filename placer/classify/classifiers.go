@@ -19,6 +19,7 @@ var (
 // Classifiers lists every classifier, sorted by name.
 func Classifiers() []Descriptor {
 	return []Descriptor{
+		averageDescriptor,
 		cfDescriptor,
 		cfBiasDescriptor,
 		cfLogDescriptor,

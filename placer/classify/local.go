@@ -71,3 +71,12 @@ func (n *near) Complete(row []float64) ([]Cell, error) {
 	}
 	return completeWith(n.localFiller, row, n.width)
 }
+
+// Plan returns which further columns are worth measuring most, by the distribution
+// of all rows: which of them are near is not known before.
+func (n *near) Plan(known []int, count int, allowed func(int) bool) ([]int, error) {
+	return n.model.Plan(known, count, allowed)
+}
+
+// Leftover is the total variance left when known are measured.
+func (n *near) Leftover(known []int) (float64, error) { return n.model.Leftover(known) }

@@ -9,13 +9,19 @@ import (
 var meanDescriptor = Descriptor{
 	Name:    "mean",
 	Summary: "the column mean, scaled by the row's known cells: the baseline without learning",
-	New:     func() Classifier { return scaledMean{} },
+	New:     func() Classifier { return columnMean{scaled: true} },
 }
 
-type scaledMean struct{}
+var averageDescriptor = Descriptor{
+	Name:    "average",
+	Summary: "the column mean, whatever the row shows: the baseline without measuring",
+	New:     func() Classifier { return columnMean{} },
+}
+
+type columnMean struct{ scaled bool }
 
 // Fit averages the columns. Residuals come from leaving one row out at a time.
-func (scaledMean) Fit(m Matrix, seed uint64) (Model, error) {
+func (c columnMean) Fit(m Matrix, seed uint64) (Model, error) {
 	sums, counts := make([]float64, len(m.Columns)), make([]int, len(m.Columns))
 	total := 0
 	for _, row := range m.Rows {
@@ -32,7 +38,7 @@ func (scaledMean) Fit(m Matrix, seed uint64) (Model, error) {
 	if total == 0 {
 		return nil, ErrNoTraining
 	}
-	return &means{means: meansOf(sums, counts), width: halfWidths(leaveOneOut(m, sums, counts, seed))}, nil
+	return &means{columnMean: c, means: meansOf(sums, counts), width: halfWidths(c.leaveOneOut(m, sums, counts, seed))}, nil
 }
 
 // meansOf divides; a column without cells is NaN.
@@ -47,7 +53,7 @@ func meansOf(sums []float64, counts []int) []float64 {
 	return out
 }
 
-func leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float64 {
+func (c columnMean) leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
 	residuals := make([][]float64, len(sums))
 	for _, row := range atLeastTwo(m.Rows) {
@@ -60,7 +66,7 @@ func leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float6
 		}
 		given := toShow(row, m.Always, rng)
 		others := meansOf(otherSums, otherCounts)
-		ratio := ratioTo(others, row, given)
+		ratio := c.ratio(others, row, given)
 		for j, v := range row {
 			if !math.IsNaN(v) && !slices.Contains(given, j) && !math.IsNaN(others[j]) {
 				residuals[j] = append(residuals[j], v-ratio*others[j])
@@ -68,6 +74,14 @@ func leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float6
 		}
 	}
 	return residuals
+}
+
+// ratio is what the means are multiplied by.
+func (c columnMean) ratio(means, row []float64, known []int) float64 {
+	if !c.scaled {
+		return 1
+	}
+	return ratioTo(means, row, known)
 }
 
 // ratioTo is how much a row exceeds the means in its known cells; 1 where there
@@ -86,14 +100,17 @@ func ratioTo(means, row []float64, known []int) float64 {
 	return have / expected
 }
 
-type means struct{ means, width []float64 }
+type means struct {
+	columnMean
+	means, width []float64
+}
 
 func (m *means) Complete(row []float64) ([]Cell, error) {
 	at, _, err := observed(row, len(m.means))
 	if err != nil {
 		return nil, err
 	}
-	ratio := ratioTo(m.means, row, at)
+	ratio := m.ratio(m.means, row, at)
 	completed := make([]float64, len(row))
 	for j := range completed {
 		completed[j] = ratio * m.means[j]

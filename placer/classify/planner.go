@@ -1,6 +1,7 @@
 package classify
 
-// PlannerName is the classifier whose models are Planners.
+// PlannerName is the plainest classifier whose models are Planners; those of local
+// are, too.
 const PlannerName = "gauss"
 
 // Planner is a Model that can say which cells are worth measuring. Delimitrou
@@ -16,6 +17,7 @@ type Planner interface {
 
 var (
 	_ Planner = (*normal)(nil)
+	_ Planner = (*near)(nil)
 	_ Planner = plannedLogs{}
 )
 

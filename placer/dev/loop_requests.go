@@ -119,10 +119,10 @@ func request(ctx context.Context, c LoopConfig, count *progress) error {
 	select {
 	case err = <-server:
 		cancel()
-		<-asking
+		<-asking //nolint:errcheck // it was told to end
 	case err = <-asking:
 		cancel()
-		<-server
+		<-server //nolint:errcheck // it was told to end
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type Config struct {
 	Log   *slog.Logger
 
 	Policy         string                          // default policy; "" means paragon
-	Columns        []interference.Source           // sources that count; empty means DefaultColumns
+	Columns        []interference.Source           // sources that count; empty: those that can be known, see columns.go
 	Training       []profile.Profile               // shipped training rows; stored profiles are added
 	Hold           time.Duration                   // default hold deadline
 	ProfileSeconds int                             // default length of a profile
@@ -37,17 +37,6 @@ type Config struct {
 	ObserveWindow time.Duration
 	PublishEvery  time.Duration
 	SweepEvery    time.Duration
-}
-
-// DefaultColumns are the sources a placement counts unless configured: those
-// with a kernel in this release. (Paragon's own ten are never listed in the
-// text; see decision 0004.)
-func DefaultColumns() []interference.Source {
-	return []interference.Source{
-		interference.MemoryBandwidth, interference.StorageBandwidth, interference.NetworkBandwidth,
-		interference.LLCCapacity, interference.LLCBandwidth, interference.L1Data,
-		interference.Integer, interference.FloatingPoint,
-	}
 }
 
 // The defaults, chosen by us: fast enough that a person waiting does not
@@ -78,9 +67,6 @@ func (c *Config) applyDefaults() error {
 	}
 	if _, err := policy.Lookup(c.Policy); err != nil {
 		return fmt.Errorf("engine: %w", err)
-	}
-	if len(c.Columns) == 0 {
-		c.Columns = DefaultColumns()
 	}
 	setDuration(&c.Hold, performance.DefaultHold)
 	setDuration(&c.Poll, defaultPoll)

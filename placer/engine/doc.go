@@ -29,6 +29,8 @@
 //
 // Paragon profiles on dedicated machines. We prefer a node without residents
 // but use a shared one when there is none, and say so in the decision. Paragon
-// draws its two sources at random; we take the sources along which the training
-// set differs most, and fall back to a seeded draw without a training set.
+// draws its two sources at random; we take those that tell most of the others in
+// the training set, and fall back to a seeded draw without one. Paragon counts
+// ten sources; we count every one that the training set knows and some node can
+// press on (decisions 0004 and 0009).
 package engine

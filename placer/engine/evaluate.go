@@ -158,7 +158,7 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 		RunPool:   job.RunPool,
 		Knowledge: &k.knowledge,
 		Snapshot:  snapshot,
-		Columns:   e.cfg.Columns,
+		Columns:   e.columns(),
 		Seed:      seedOf(job, k.workload),
 		At:        e.cfg.Clock.Now(),
 	})

@@ -14,9 +14,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
-// classifierName is the classifier the engine uses; the mean baseline stays
-// for evaluation.
-const classifierName = "cf"
+// classifierName is the classifier the engine uses: the best on measured speeds,
+// level with the best on measured scores, and one that can say what is worth
+// measuring (decision 0009).
+const classifierName = "local"
 
 // modelSeed makes fitting repeatable: same rows, same model.
 const modelSeed = 1
@@ -25,9 +26,10 @@ const modelSeed = 1
 type knowing struct {
 	mu             sync.RWMutex
 	models         classify.Models
-	configurations []string                        // every node configuration seen
-	spread         map[interference.Source]float64 // standard deviation of training scores, points
-	rank           map[string]float64              // mean speed of a configuration relative to the row's best
+	columns        []interference.Source // that count; nil before the first fit
+	told           []toldShare           // by source of the models
+	configurations []string              // every node configuration seen
+	rank           map[string]float64    // mean speed of a configuration relative to the row's best
 }
 
 // refit fits the models to the shipped rows and every stored profile. Only a
@@ -54,24 +56,19 @@ func (e *Engine) refit(ctx context.Context) error {
 	k := &e.knowing
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.models = models
+	k.models, k.columns = models, e.columnsFor(training, snapshot)
 	k.configurations = configurationsOf(snapshot)
-	k.spread = spreadOf(training)
+	k.told = toldOf(rows, training.Sources)
 	k.rank = rankOf(training.Speed)
 	return nil
 }
 
 // classify combines a workload's own profile, if any, with what others show.
 func (e *Engine) classify(p *profile.Profile) cluster.Knowledge {
+	columns := e.columns()
 	e.knowing.mu.RLock()
 	defer e.knowing.mu.RUnlock()
-	return classify.Knowledge(p, e.knowing.models, e.cfg.Columns, e.knowing.configurations)
-}
-
-func (e *Engine) spread() map[interference.Source]float64 {
-	e.knowing.mu.RLock()
-	defer e.knowing.mu.RUnlock()
-	return e.knowing.spread
+	return classify.Knowledge(p, e.knowing.models, columns, e.knowing.configurations)
 }
 
 func (e *Engine) configurationRank() map[string]float64 {
@@ -87,32 +84,6 @@ func configurationsOf(s *cluster.Snapshot) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// spreadOf is the larger standard deviation of a source's two score columns:
-// along a source with a wide spread one measurement tells workloads apart.
-func spreadOf(t classify.Training) map[interference.Source]float64 {
-	out := make(map[interference.Source]float64, len(t.Sources))
-	for j, s := range t.Sources {
-		out[s] = max(deviation(t.Tolerated.Rows, j), deviation(t.Caused.Rows, j))
-	}
-	return out
-}
-
-// deviation is the population standard deviation of column j without its
-// missing cells; 0 for fewer than two.
-func deviation(rows [][]float64, j int) float64 {
-	var n, sum, squares float64
-	for _, row := range rows {
-		if v := row[j]; !math.IsNaN(v) {
-			n, sum, squares = n+1, sum+v, squares+v*v
-		}
-	}
-	if n < 2 {
-		return 0
-	}
-	mean := sum / n
-	return math.Sqrt(max(0, squares/n-mean*mean))
 }
 
 // rankOf is each configuration's mean speed over the rows, each row divided by

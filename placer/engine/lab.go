@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -68,13 +67,28 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 		c.warnings = append(c.warnings, fmt.Sprintf(
 			"profiled on %s beside %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
 	}
-	for _, n := range free[1:] {
-		if n.Configuration != c.main.Configuration {
-			c.other = n
-			break
+	c.other = e.second(s, w, c.main, free[1:])
+	return c
+}
+
+// second is the node for a run alone on another configuration: of those with as
+// few residents as possible, one of the configuration that tells most of the
+// others. Nil where there is no other.
+func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Node, free []*cluster.Node) *cluster.Node {
+	var able []*cluster.Node
+	for _, n := range free {
+		if n.Configuration != first.Configuration && (len(able) == 0 || residents(s, n, w) == residents(s, able[0], w)) {
+			able = append(able, n)
 		}
 	}
-	return c
+	if len(able) == 0 {
+		return nil
+	}
+	wanted := e.tellingConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
+	if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n.Configuration == wanted }); i >= 0 {
+		return able[i]
+	}
+	return able[0]
 }
 
 // residents counts the allocations on a node whose performance somebody may
@@ -116,29 +130,6 @@ func countsText(counts map[cluster.RejectReason]int) string {
 		text += fmt.Sprintf("%d %s", counts[r], r)
 	}
 	return text
-}
-
-// chooseSources takes the user's, else the operator's, else those along which
-// the training rows differ most, else a seeded draw; only ones that the node
-// can press on.
-func (e *Engine) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
-	if len(w.Spec.Profile.Sources) > 0 {
-		return w.Spec.Profile.Sources
-	}
-	if len(e.cfg.ProfileSources) > 0 {
-		return e.cfg.ProfileSources
-	}
-	var able []interference.Source
-	for _, c := range e.cfg.Columns {
-		if supports(n, c) {
-			able = append(able, c)
-		}
-	}
-	spread := e.spread()
-	rng := rand.New(rand.NewPCG(seedOf(job, w), 1))
-	rng.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
-	slices.SortStableFunc(able, func(a, b interference.Source) int { return -cmp.Compare(spread[a], spread[b]) })
-	return able[:min(e.cfg.SourceCount, len(able))]
 }
 
 // supports reads the driver's fingerprint; a node that says nothing of a

@@ -65,7 +65,7 @@ func (e *Engine) publish(ctx context.Context) error {
 	}
 	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
 	for _, n := range s.Nodes {
-		pressure[n.ID] = cluster.NodePressure(s, n, e.cfg.Columns)
+		pressure[n.ID] = cluster.NodePressure(s, n, e.columns())
 	}
 	return e.cfg.World.Publish(ctx, pressure)
 }
@@ -86,7 +86,7 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 	for i, n := range filled.Nodes {
 		residents := filled.Residents(n.ID, cluster.WorkloadID{})
 		out[i] = cluster.NodeRecord{
-			Node: *n, Used: cluster.Used(residents), Pressure: cluster.NodePressure(&filled, n, e.cfg.Columns),
+			Node: *n, Used: cluster.Used(residents), Pressure: cluster.NodePressure(&filled, n, e.columns()),
 			Residents: groupResidents(residents, filled.Known), At: e.cfg.Clock.Now(),
 		}
 	}

@@ -147,7 +147,7 @@ func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.
 				continue
 			}
 			stop()
-			<-done
+			<-done //nolint:errcheck // it was told to end
 			return true, err
 		}
 	}

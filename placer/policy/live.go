@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -33,50 +32,35 @@ func (p selecting) Place(r Request) (cluster.Decision, error) {
 // others.
 const rejectUnchosen cluster.RejectReason = "not chosen"
 
-// liveDraws is how often a policy that draws a sample is asked again before the
-// rest is placed for it: nothing waits in admission here, and a node that fits is
-// to be used.
-const liveDraws = 4
-
 // question is one live request put to a selector.
 type question struct {
 	*view
 	board    *board.Board
-	selector board.Selector
-	random   *rand.Rand
 	options  []*option // by board index; nil: not feasible
 	chosen   []*option // in the order chosen
 	replicas map[*option]int
-	relaxed  []cluster.Relaxation
 }
 
 // ask puts the request to the selector: first for the group, then for a few
 // spare nodes. What it did not choose follows, least loaded first.
 func (v *view) ask(d SelectorDescriptor) ranking {
-	q := v.question(d)
+	q := v.question()
+	inner := d.New(q.board, Options{})
 	a := q.compose()
-	for draw := 0; draw < liveDraws && a.Count > 0; draw++ {
-		c := q.selector.Select(q.board, &a, q.random)
-		if draw == 0 {
-			q.relaxed = c.Relaxed
-		}
-		a.Count -= q.record(c, a.Count)
-		a.Target = 0 // the rest as well as can be
-	}
-	a.Count = spareNodes
+	random := Draws(v.Seed)
+	c := Whole(inner, q.room).Select(q.board, &a, random)
+	q.record(c)
+	a.Count, a.Target = spareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
-	spare := q.selector.Select(q.board, &a, q.random)
-	return q.ranking(d, spare)
+	return q.ranking(d, c.Relaxed, inner.Select(q.board, &a, random))
 }
 
-func (v *view) question(d SelectorDescriptor) *question {
+func (v *view) question() *question {
 	q := &question{
 		view: v, board: board.FromSnapshot(v.snapshot, v.Columns, v.Workload.ID),
-		random:   rand.New(rand.NewPCG(v.Seed, uint64(len(v.options)))),
 		options:  make([]*option, len(v.snapshot.Nodes)),
 		replicas: map[*option]int{},
 	}
-	q.selector = d.New(q.board, Options{})
 	byID := make(map[cluster.NodeID]*option, len(v.options))
 	for _, o := range v.options {
 		byID[o.node.ID] = o
@@ -85,6 +69,15 @@ func (v *view) question(d SelectorDescriptor) *question {
 		q.options[i] = byID[n.ID]
 	}
 	return q
+}
+
+// room is how many allocations of the group a node takes. The board does not
+// count profiling copies.
+func (q *question) room(n board.Index) int {
+	if o := q.options[n]; o != nil {
+		return o.room
+	}
+	return 0
 }
 
 // compose the ask. Admission is not between us and the selector: what has room is
@@ -100,10 +93,7 @@ func (q *question) compose() board.Ask {
 		Tolerated: q.tolerated, Caused: q.caused,
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
 		SlowdownMax: performance.DefaultSlowdownMaxPercent / 100,
-		Allowed: func(n board.Index) bool {
-			o := q.options[n]
-			return o != nil && q.replicas[o] < o.room
-		},
+		Allowed:     func(n board.Index) bool { return q.options[n] != nil },
 	}
 	if s := w.Spec.SlowdownMaxPercent; s > 0 && s < 100 {
 		a.SlowdownMax = s / 100
@@ -126,27 +116,20 @@ func (q *question) speeds() []float64 {
 	return out
 }
 
-// record the first n units of a choice, as far as the live cluster has room for
-// them, and how many that are. The board does not count profiling copies.
-func (q *question) record(c board.Choice, n int) int {
-	taken := 0
+// record a choice.
+func (q *question) record(c board.Choice) {
 	for _, u := range c.Units {
 		o := q.options[u.Node]
-		if taken == n || o == nil || q.replicas[o] >= o.room {
-			continue
-		}
 		if q.replicas[o] == 0 {
 			q.chosen = append(q.chosen, o)
 		}
 		q.replicas[o]++
-		taken++
 	}
-	return taken
 }
 
-func (q *question) ranking(d SelectorDescriptor, spare board.Choice) ranking {
+func (q *question) ranking(d SelectorDescriptor, relaxed []cluster.Relaxation, spare board.Choice) ranking {
 	r := ranking{
-		reason: d.reason, relaxed: q.relaxed,
+		reason: d.reason, relaxed: relaxed,
 		why:    func(*option) string { return d.reason },
 		detail: func(*ranked) string { return fmt.Sprintf("%s chose others", d.Name) },
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 )
 
 var paragonSelector = SelectorDescriptor{
@@ -147,8 +148,9 @@ func (g *greedySelector) best(n int) []greedyRank {
 	return g.ranks[:min(n, len(g.ranks))]
 }
 
-// predict one allocation on the node beside its residents.
+// predict one allocation on the node beside its residents, as the live policy does
+// from scores alone.
 func (g *greedySelector) predict(n board.Index) float64 {
 	a, b := g.field.ask, g.field.board
-	return alone(a, b.Node(n)) * kept(a, b.Caused(n))
+	return alone(a, b.Node(n)) * predict.Kept(a.Tolerated, b.Caused(n), slowdownMax(a))
 }

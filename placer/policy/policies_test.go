@@ -16,7 +16,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestSelectorConformance(t *testing.T) {
+func TestConformanceOfSelectors(t *testing.T) {
 	t.Parallel()
 	for _, d := range policy.Selectors() {
 		t.Run(d.Name, func(t *testing.T) { t.Parallel(); policytest.RunSelector(t, d) })

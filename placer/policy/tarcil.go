@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
 )
 
 var tarcilSelector = SelectorDescriptor{
@@ -85,7 +86,7 @@ type tarcil struct {
 
 	field   field
 	drawn   lots
-	demand  demand
+	demand  digits.Number // what the ask needs
 	found   []unitCandidate
 	scratch []float64
 }
@@ -103,7 +104,7 @@ func (s *tarcil) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.C
 	f := &s.field
 	f.begin(b, a, 0)
 	s.scratch = resized(s.scratch, len(b.Columns))
-	s.demand = demandOf(s.demand, a.Caused)
+	s.demand = digits.Sorted(s.demand, a.Caused)
 	top := fastest(a)
 	s.draw(s.size(top)*a.Count, top, random)
 	s.choose(func(c *unitCandidate) bool { return c.good })
@@ -145,11 +146,11 @@ func platform(a *board.Ask, configuration int, top float64) float64 {
 // size of the sample for one allocation: what the share of good units asks for.
 func (s *tarcil) size(top float64) int {
 	column := -1
-	if len(s.demand.order) > 0 {
-		column = s.demand.order[0]
+	if len(s.demand.Order) > 0 {
+		column = s.demand.Order[0]
 	}
 	a := s.field.ask
-	good := s.table.goodShare(column, s.demand.target, func(c int) bool { return platform(a, c, top) >= tarcilKeptSpeed })
+	good := s.table.goodShare(column, s.demand.Value, func(c int) bool { return platform(a, c, top) >= tarcilKeptSpeed })
 	return int(max(float64(s.few), min(float64(s.many), sampleSize(good, s.failure))))
 }
 
@@ -178,10 +179,10 @@ func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
 		return unitCandidate{}, false
 	}
 	contention(f.board, n, s.scratch)
-	free := 1 - encode(s.demand.order, s.scratch)
+	free := 1 - s.demand.Read(s.scratch)
 	g := platform(f.ask, f.board.Node(n).Configuration, top)
-	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.target) * g, free: f.board.Fits(n, f.ask.Size)}
-	c.good = g >= tarcilKeptSpeed && free >= s.demand.target
+	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.Value) * g, free: f.board.Fits(n, f.ask.Size)}
+	c.good = g >= tarcilKeptSpeed && free >= s.demand.Value
 	if s.measured {
 		c.good = g >= tarcilKeptSpeed && s.within(s.scratch)
 	}

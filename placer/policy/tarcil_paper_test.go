@@ -12,54 +12,8 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/board/boardtest"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
 )
-
-// §7.2.2, Eq. 7.1 and 7.2: [84, 31] becomes 8431 of 9999.
-func TestEncoding(t *testing.T) {
-	t.Parallel()
-	if got, want := demandOf(demand{}, []float64{31, 84}).target, 8431.0/9999; math.Abs(got-want) > 1e-12 {
-		t.Errorf("T %v, want %v", got, want)
-	}
-	for _, c := range []struct {
-		caused []float64
-		want   float64
-	}{{[]float64{0, 0, 0}, 0}, {[]float64{99, 99, 99}, 1}, {[]float64{100, math.NaN(), 99}, 1}, {nil, 0}} {
-		if got := demandOf(demand{}, c.caused).target; math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("T of %v is %v, want %v", c.caused, got, c.want)
-		}
-	}
-}
-
-// The encoding keeps the lexicographic order of sorted digits.
-func TestEncodingPreservesOrder(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(1, 6).Draw(rt, "columns") // 12 digits: exact in a float64
-		scores := rapid.SliceOfN(rapid.Float64Range(0, 99), n, n)
-		x, y := scores.Draw(rt, "x"), scores.Draw(rt, "y")
-		digits := func(v []float64) []float64 {
-			var out []float64
-			for _, c := range v {
-				out = append(out, digit(c))
-			}
-			slices.Sort(out)
-			slices.Reverse(out)
-			return out
-		}
-		want := slices.Compare(digits(x), digits(y))
-		tx, ty := demandOf(demand{}, x).target, demandOf(demand{}, y).target
-		got := 0
-		switch {
-		case tx < ty-1e-13:
-			got = -1
-		case tx > ty+1e-13:
-			got = 1
-		}
-		if got != want {
-			rt.Fatalf("%v and %v compare %d, encoded %v and %v", x, y, want, tx, ty)
-		}
-	})
-}
 
 // §7.2.2, Eq. 7.5: the ideal unit has U = T; better ones are wasted, worse ones
 // violate and rank below, the worst last.
@@ -101,9 +55,9 @@ func TestContentionAndPermutation(t *testing.T) {
 	if want := []float64{(80 + 2*20) / 4.0, 2 * 8 / 4.0}; !slices.Equal(got, want) {
 		t.Errorf("C %v, want %v", got, want)
 	}
-	first := demandOf(demand{}, []float64{50, 10})
-	second := demandOf(demand{}, []float64{10, 50})
-	if u1, u2 := 1-encode(first.order, got), 1-encode(second.order, got); u1 >= first.target+0.25 || u2 <= 0.9 {
+	first := digits.Sorted(digits.Number{}, []float64{50, 10})
+	second := digits.Sorted(digits.Number{}, []float64{10, 50})
+	if u1, u2 := 1-first.Read(got), 1-second.Read(got); u1 >= first.Value+0.25 || u2 <= 0.9 {
 		t.Errorf("U %v for work on the contended resource, %v for work on the other", u1, u2)
 	}
 	one := b.Add(boardtest.Node("one", 1)) // C is 0 where a node has one unit
@@ -156,7 +110,7 @@ func TestSampledRankFollowsPower(t *testing.T) {
 				a := boardtest.Ask(rng, shape)
 				s.field.begin(b, &a, 0)
 				s.scratch = resized(s.scratch, len(b.Columns))
-				s.demand = demandOf(s.demand, a.Caused)
+				s.demand = digits.Sorted(s.demand, a.Caused)
 				s.draw(len(s.table.ofUnit), math.NaN(), rng)
 				all := slices.Clone(s.found) // ascending rank is from the end
 				for range 50 {
@@ -208,22 +162,22 @@ func TestGoodShare(t *testing.T) {
 	all := func(int) bool { return true }
 	for range 20 {
 		a := boardtest.Ask(rng, shape)
-		d := demandOf(demand{}, a.Caused)
+		d := digits.Sorted(digits.Number{}, a.Caused)
 		inner, outer := 0, 0
 		c := make([]float64, len(b.Columns))
 		for i := range b.Len() {
 			n := board.Index(i)
 			contention(b, n, c)
 			free := b.FreeMHz(n) / boardtest.CoreMHz
-			if free > 0 && c[d.order[0]] < 100*(1-d.target)-bandPercent {
+			if free > 0 && c[d.Order[0]] < 100*(1-d.Value)-bandPercent {
 				inner += free
 			}
-			if free > 0 && c[d.order[0]] < 100*(1-d.target)+bandPercent {
+			if free > 0 && c[d.Order[0]] < 100*(1-d.Value)+bandPercent {
 				outer += free
 			}
 		}
 		units := float64(len(s.table.ofUnit))
-		if got := s.table.goodShare(d.order[0], d.target, all); got < float64(inner)/units || got > float64(outer)/units {
+		if got := s.table.goodShare(d.Order[0], d.Value, all); got < float64(inner)/units || got > float64(outer)/units {
 			t.Errorf("good share %v, by scan between %v and %v", got, float64(inner)/units, float64(outer)/units)
 		}
 	}

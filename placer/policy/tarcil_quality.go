@@ -1,66 +1,19 @@
 package policy
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-// The arithmetic of Tarcil (Delimitrou 2015, §7.2). Scores are digits 0..99.
+// The arithmetic of Tarcil (Delimitrou 2015, §7.2). Scores are digits 0..99; the
+// workload's own, sorted, are one number T, how demanding it is, and a unit's
+// contention in the same order is 1 − U, U how free it is (package digits).
 //
-//	V      the scores of the workload, sorted: the permutation π remembers whose
-//	V_enc  = Σ c_(r)·10^(2(N−r))            two digits each: [84, 31] is 8431
-//	T      = V_enc / (10^(2N) − 1)          how demanding the workload is, 0..1
-//	U      = 1 − V_H,enc / (10^(2N) − 1)    how free the unit is, under the same π
-//	Q      = 1 − (U − T) where U ≥ T, else U
+//	Q = 1 − (U − T) where U ≥ T, else U
 //
 // The paper prints T − U for the second branch, under which the worst of the
 // violating units ranks best; its range [0, T) is kept by U.
-
-// topDigit is the highest score.
-const topDigit = 99
-
-// digit is a score in percent as a digit; NaN counts as the highest.
-func digit(percent float64) float64 {
-	if !(percent < topDigit) {
-		return topDigit
-	}
-	return math.Round(max(0, percent))
-}
-
-// demand is what a workload asks of a unit.
-type demand struct {
-	order  []int // π: columns by decreasing caused score
-	target float64
-}
-
-// demandOf encodes the caused scores. Ties keep the order of the columns.
-func demandOf(d demand, caused []float64) demand {
-	d.order = resized(d.order, len(caused))
-	for k := range d.order {
-		d.order[k] = k
-	}
-	slices.SortStableFunc(d.order, func(x, y int) int { return cmp.Compare(digit(caused[y]), digit(caused[x])) })
-	d.target = encode(d.order, caused)
-	return d
-}
-
-// encode concatenates the digits in the order and divides by the largest number
-// of that length: T, and 1 − U. 10^(2N) overflows 64 bits at ten columns; a
-// float64 keeps the first seven, and the rest only breaks near-ties.
-func encode(order []int, scores []float64) float64 {
-	sum, weight := 0.0, 1.0
-	for _, k := range order {
-		weight /= 100
-		sum += digit(scores[k]) * weight
-	}
-	if len(order) == 0 {
-		return 0
-	}
-	return sum / (1 - weight)
-}
 
 // targetQuality is Q.
 func targetQuality(free, target float64) float64 {

@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/nomad-placer/nomad-placer/placer/board"
+import (
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
+)
 
 // unitTable is the cluster in resource units, one per core (§7.2.1), and counts
 // of those that are free, so that the share of good ones is known without a look
@@ -26,7 +29,7 @@ type unitNode struct {
 
 const (
 	bandPercent = 5
-	bands       = topDigit/bandPercent + 1
+	bands       = digits.Top/bandPercent + 1
 )
 
 func newUnitTable(b *board.Board) *unitTable {
@@ -72,7 +75,7 @@ func (t *unitTable) read(n board.Index) {
 	}
 	contention(t.board, n, t.scratch)
 	for k, c := range t.scratch {
-		at.bands[k] = uint8(min(bands-1, int(digit(c))/bandPercent))
+		at.bands[k] = uint8(min(bands-1, int(digits.Of(c))/bandPercent))
 	}
 }
 

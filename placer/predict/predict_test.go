@@ -50,6 +50,22 @@ func TestFormula(t *testing.T) {
 	near(t, "high at full pressure", p.Share([]float64{100}).High, 0.9)
 }
 
+// From scores alone, Kept is what the default model's predictor says.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 9))
+	columns := clustertest.Columns(4)
+	for range 300 {
+		tolerated, pressure := make([]float64, 4), make([]float64, 4)
+		for k := range columns {
+			tolerated[k], pressure[k] = 100*rng.Float64(), max(0, 200*rng.Float64()-50)
+		}
+		k := clustertest.Knowledge(clustertest.Sensitivity(columns, tolerated, tolerated), nil)
+		want := prepare(t, predict.Default, k, columns).Share(pressure).Value
+		near(t, "kept", predict.Kept(tolerated, pressure, 0.05), want)
+	}
+}
+
 func TestEdgeScores(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(1)

@@ -57,6 +57,19 @@ func (m sensitivity) Prepare(k *cluster.Knowledge, columns []interference.Source
 	return p
 }
 
+// Kept is the share that the default model expects to be kept by a workload of
+// which only the tolerated scores are known, under a pressure: both by column, in
+// percent and without NaN. slowdown is the QoS bound as a share.
+func Kept(tolerated, pressure []float64, slowdown float64) float64 {
+	kept := 1.0
+	for k, x := range pressure {
+		if x > 0 {
+			kept = min(kept, response(min(100, x), tolerated[k], slowdown, fullPressureShare))
+		}
+	}
+	return kept
+}
+
 // curves is a workload's response to every column.
 type curves struct {
 	combine func(all, one Share) Share

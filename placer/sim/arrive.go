@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 )
 
 // arrive takes the next submission in, and sends it to be profiled.
@@ -20,14 +21,14 @@ func (w *World) arrive() error {
 	s.record = int32(len(w.records))
 	w.records = append(w.records, Record{
 		Number: int32(j.Number), Class: int16(j.Class), Shape: j.Shape, Arrived: w.now, Ready: Never, Started: Never, Ended: Never,
-		Ideal: j.Duration, Targeted: j.Target > 0,
+		Ideal: j.Duration, Targeted: j.Target > 0, Priority: int16(j.Priority),
 	})
 	w.reserved += w.asked(s)
 	profiled, err := w.know(i, s)
 	if err != nil {
 		return err
 	}
-	s.prepare()
+	s.prepare(w.machines)
 	if err := w.read(); err != nil {
 		return err
 	}
@@ -39,15 +40,15 @@ func (w *World) arrive() error {
 }
 
 // prepare derives what the progress is measured in.
-func (s *workload) prepare() {
+func (s *workload) prepare(machines []truth.Machine) {
 	j := &s.job
 	s.left = j.Count
 	s.progress.work = j.Duration.Seconds()
 	if j.App == nil {
 		return
 	}
-	_, s.best = j.App.Best()
-	s.best *= j.App.Size(0, float64(j.Size.Cores)+float64(j.Size.CPUMHz)/mhzPerCore, math.Inf(1))
+	_, s.top = j.Best(machines)
+	s.best = s.top * j.App.Size(0, float64(j.Size.Cores)+float64(j.Size.CPUMHz)/mhzPerCore, math.Inf(1))
 	switch {
 	case j.Target > 0:
 		s.scale = j.Target

@@ -30,6 +30,8 @@ type Config struct {
 	LabSlots    int
 	// Agents decide side by side; 0 is 1.
 	Agents int
+	// Instant decisions take no time, whatever the selector's cost model says.
+	Instant bool
 	// RestartTime and MoveTime pass without work after an allocation was started
 	// again, or moved.
 	RestartTime, MoveTime time.Duration

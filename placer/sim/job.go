@@ -47,6 +47,17 @@ type Job struct {
 	Load       Load
 }
 
+// Best is the speed of its application alone on the best configuration that can
+// hold an allocation, and which that is: the ideal it is measured by. Work whose
+// size is a policy's choice is held by its application's own size.
+func (j *Job) Best(machines []truth.Machine) (configuration int, value float64) {
+	cores, memoryMB := coresOf(j.Size), float64(j.Size.MemoryMB)
+	if j.Target > 0 {
+		cores, memoryMB = j.App.Cores, j.App.MemoryMB
+	}
+	return j.App.Best(func(c int) bool { return c < len(machines) && machines[c].Holds(cores, memoryMB) })
+}
+
 // Load is how the offered load of a service goes, relative to its nominal one.
 type Load struct {
 	Swing             float64       // amplitude of a sine around 1; 0 is flat

@@ -23,6 +23,7 @@ type Record struct {
 	Outcome  Outcome
 	Shape    Shape
 	Restarts uint8
+	Priority int16
 	Targeted bool
 	// Best reports that it first ran on one of the configurations on which it is
 	// truly within 1 % of its best.

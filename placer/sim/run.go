@@ -26,6 +26,9 @@ func (w *World) place(i int32, s *workload, units []board.Unit, choice *board.Ch
 	for _, u := range units {
 		k := w.begin(i, s, u.Node, u.Size)
 		r.Cores += float32(w.units[k].cores)
+		if s.job.App == nil && s.job.Shape == Tasks {
+			w.rateTask(s, k)
+		}
 	}
 	if s.job.Shape == Tasks {
 		s.left -= len(units)
@@ -63,10 +66,7 @@ func (w *World) onBest(s *workload, units []board.Unit) bool {
 	if s.job.App == nil {
 		return true
 	}
-	_, best := s.job.App.Best()
-	return !slices.ContainsFunc(units, func(u board.Unit) bool {
-		return s.job.App.Alone[w.board.Node(u.Node).Configuration] < 0.99*best
-	})
+	return !slices.ContainsFunc(units, func(u board.Unit) bool { return w.platform(s, u.Node) < 0.99 })
 }
 
 // begin puts one allocation on a node.
@@ -80,7 +80,12 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	}
 	u := &w.units[k]
 	generation := u.progress.generation + 1
-	*u = unit{workload: i, node: n, number: w.number(s), size: size, cores: coresOf(size), place: int32(len(w.nodeUnits[n]))}
+	*u = unit{
+		workload: i, node: n, number: s.numbered, size: size, cores: coresOf(size),
+		place: int32(len(w.nodeUnits[n])), at: int32(len(s.units)), platform: w.platform(s, n),
+	}
+	s.numbered = (s.numbered + 1) & (1<<maxUnitBits - 1) // those of long ago have ended
+	s.platforms += u.platform
 	u.progress = progress{work: s.job.Duration.Seconds(), since: w.now, generation: generation}
 	w.nodeUnits[n] = append(w.nodeUnits[n], k)
 	s.units = append(s.units, k)
@@ -92,13 +97,13 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	return k
 }
 
-// number is the least one that no allocation of the workload has.
-func (w *World) number(s *workload) int32 {
-	next := int32(0)
-	for _, k := range s.units {
-		next = max(next, w.units[k].number+1)
+// platform is what the configuration of a node gives a workload alone, relative
+// to its best one.
+func (w *World) platform(s *workload, n board.Index) float64 {
+	if s.job.App == nil || s.top <= 0 {
+		return 1
 	}
-	return next
+	return s.job.App.Alone[w.board.Node(n).Configuration] / s.top
 }
 
 // finish takes one allocation away.
@@ -110,8 +115,7 @@ func (w *World) finish(k int32) {
 	list[u.place] = last
 	w.units[last].place = u.place
 	w.nodeUnits[u.node] = list[:len(list)-1]
-	at := slices.Index(s.units, k)
-	s.units = slices.Delete(s.units, at, at+1)
+	w.leaveGroup(s, k)
 	ref := refOf(u.workload, u.number)
 	if err := w.board.Remove(u.node, ref); err != nil {
 		panic(err) // the board holds what the world put there: a fault of this package
@@ -120,6 +124,20 @@ func (w *World) finish(k int32) {
 	u.progress.generation++
 	u.next = w.freeUnit
 	w.freeUnit = k
+}
+
+// leaveGroup takes an allocation out of its workload; the last one takes its
+// place.
+func (w *World) leaveGroup(s *workload, k int32) {
+	u := &w.units[k]
+	other := s.units[len(s.units)-1]
+	s.units[u.at] = other
+	w.units[other].at = u.at
+	s.units = s.units[:len(s.units)-1]
+	s.speeds, s.alones, s.platforms = s.speeds-u.speed, s.alones-u.alone, s.platforms-u.platform
+	if len(s.units) == 0 {
+		s.speeds, s.alones, s.platforms, s.numbered = 0, 0, 0, 0 // no rest of rounding
+	}
 }
 
 // refresh computes the speeds on a node anew.
@@ -141,8 +159,15 @@ func (w *World) refresh(n board.Index) {
 		if u.speed == w.speeds[at].Value && u.alone == w.speeds[at].Alone && u.speed > 0 {
 			continue
 		}
+		s := w.workloads.at(u.workload)
+		w.integrate(s)
+		s.speeds += w.speeds[at].Value - u.speed
+		s.alones += w.speeds[at].Alone - u.alone
 		u.speed, u.alone = w.speeds[at].Value, w.speeds[at].Alone
-		w.rate(u.workload, w.workloads.at(u.workload))
+		w.rate(u.workload, s)
+		if s.job.Shape == Tasks {
+			w.rateTask(s, k)
+		}
 		if u.speed <= 0 {
 			w.doomed = append(w.doomed, u.workload)
 		}
@@ -157,8 +182,7 @@ func (w *World) rate(i int32, s *workload) {
 	w.integrate(s)
 	w.measure(s)
 	if s.job.Shape == Tasks {
-		w.rateTasks(s)
-		return
+		return // each on its own
 	}
 	p := &s.progress
 	before := p.rate
@@ -189,23 +213,21 @@ func (w *World) groupRate(s *workload) float64 {
 	}
 }
 
-// rateTasks reschedules the ends of single tasks.
-func (w *World) rateTasks(s *workload) {
-	for _, k := range s.units {
-		u := &w.units[k]
-		rate := 1.0
-		if s.job.App != nil {
-			rate = u.speed / s.scale
-		}
-		if rate == u.progress.rate && rate != 0 {
-			continue
-		}
-		u.progress.advance(w.now)
-		u.progress.rate = rate
-		u.progress.generation++
-		if at, ok := u.progress.at(u.progress.work); ok {
-			w.heap.push(at, kindUnit, k, u.progress.generation)
-		}
+// rateTask reschedules the end of a single task.
+func (w *World) rateTask(s *workload, k int32) {
+	u := &w.units[k]
+	rate := 1.0
+	if s.job.App != nil {
+		rate = u.speed / s.scale
+	}
+	if rate == u.progress.rate && rate != 0 {
+		return
+	}
+	u.progress.advance(w.now)
+	u.progress.rate = rate
+	u.progress.generation++
+	if at, ok := u.progress.at(u.progress.work); ok {
+		w.heap.push(at, kindUnit, k, u.progress.generation)
 	}
 }
 
@@ -249,25 +271,16 @@ func (w *World) measure(s *workload) {
 	if s.job.App == nil {
 		return
 	}
-	sum, alone, n := 0.0, 0.0, float64(len(s.units))
-	for _, k := range s.units {
-		u := &w.units[k]
-		sum, alone = sum+u.speed, alone+u.alone
-	}
-	s.capacity = 0
-	s.interference, s.platform = 0, 0
-	if n > 0 {
-		s.capacity = sum
+	s.capacity, s.interference, s.platform = 0, 0, 0
+	if n := len(s.units); n > 0 {
+		s.capacity = s.speeds
 		if s.job.Shape != Tasks {
-			s.capacity *= w.config.Truth.Group(s.job.App, len(s.units))
+			s.capacity *= w.config.Truth.Group(s.job.App, n)
 		}
-		if alone > 0 {
-			s.interference = sum / alone
+		if s.alones > 0 {
+			s.interference = s.speeds / s.alones
 		}
-		_, top := s.job.App.Best()
-		for _, k := range s.units {
-			s.platform += s.job.App.Alone[w.board.Node(w.units[k].node).Configuration] / top / n
-		}
+		s.platform = s.platforms / float64(n)
 	}
 	if w.now < s.resume {
 		s.capacity = 0
@@ -351,6 +364,9 @@ func (w *World) end(i int32, s *workload, o Outcome) {
 	w.reserved -= w.asked(s)
 	if w.config.Adapter != nil {
 		w.config.Adapter.Forget(s.ask.Ref)
+	}
+	if s.waits() { // it was killed with tasks still to be placed
+		w.config.Controller.Withdraw(s.ask.Ref)
 	}
 	w.workloads.give(i)
 }

@@ -67,12 +67,18 @@ type workload struct {
 	running  int // place in World.running
 	progress progress
 	resume   Instant // no work before
-	best     float64 // performance alone on the best configuration
+	top      float64 // the application's speed alone on the best configuration that can hold it
+	best     float64 // the same at the size asked for
 	scale    float64 // performance that is ideal speed
 	capacity float64 // performance now
 	load     float64
 	missing  int // allocations to replace
+	numbered int32
 	free     int32
+
+	// Sums over its allocations, so that a group of thousands costs no more than
+	// one when one of them changes.
+	speeds, alones, platforms float64
 
 	interference, platform float64 // now
 	sumInterference        float64
@@ -87,10 +93,12 @@ type unit struct {
 	node     board.Index
 	number   int32 // of its ref
 	place    int32 // in World.nodeUnits
+	at       int32 // in workload.units
 	size     cluster.Resources
 	cores    float64
 	speed    float64
 	alone    float64
+	platform float64  // what its configuration gives, relative to the best
 	progress progress // Tasks only
 	next     int32    // free list
 }

@@ -38,12 +38,16 @@ func (w *World) sample() {
 	s := Sample{At: w.now, Reserved: w.reserved, Running: len(w.running), Waiting: w.workloads.used - len(w.running)}
 	row := make([]float32, len(u.nodes))
 	for n := range row {
-		used := 0.0
-		for _, k := range w.nodeUnits[n] {
-			used += w.usedBy(&w.units[k])
+		allocated := coresOf(w.board.Used(board.Index(n)))
+		used := allocated
+		if w.config.Truth != nil {
+			used = 0
+			for _, k := range w.nodeUnits[n] {
+				used += w.usedBy(&w.units[k])
+			}
 		}
 		s.Used += used
-		s.Allocated += coresOf(w.board.Used(board.Index(n)))
+		s.Allocated += allocated
 		if u.nodes[n] > 0 {
 			row[n] = float32(used / u.nodes[n])
 		}

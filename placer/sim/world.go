@@ -19,6 +19,7 @@ type World struct {
 	now    Instant
 	heap   eventHeap
 
+	machines  []truth.Machine // by configuration: the room of its largest node
 	workloads slabs
 	units     []unit
 	freeUnit  int32
@@ -93,12 +94,20 @@ func New(c Config) (*World, error) {
 		choosing: rand.New(rand.NewPCG(c.Seed, streamChoose)), adapting: rand.New(rand.NewPCG(c.Seed, streamAdapt)),
 		records: make([]Record, 0, c.Expect),
 	}
-	w.timed, _ = c.Selector.(board.DecisionTime)
+	if !c.Instant {
+		w.timed, _ = c.Selector.(board.DecisionTime)
+	}
+	w.machines = machines(c.Board)
 	for range c.Board.Columns {
 		w.assumedT, w.assumedC = append(w.assumedT, assumedTolerated), append(w.assumedC, assumedCaused)
 	}
 	w.usage = newUsage(c.Board, c.SampleEvery)
 	for i, change := range c.Nodes {
+		if change.At <= 0 { // it is so before the first submission
+			w.down[change.Node] = !change.Ready
+			w.board.SetReady(change.Node, change.Ready)
+			continue
+		}
 		w.heap.push(change.At, kindNode, int32(i), 0)
 	}
 	w.heap.push(c.SampleEvery, kindSample, 0, 0)
@@ -106,6 +115,18 @@ func New(c Config) (*World, error) {
 		w.heap.push(c.Window, kindWindow, 0, 0)
 	}
 	return w, w.read()
+}
+
+// machines is the room of the largest node of every configuration.
+func machines(b *board.Board) []truth.Machine {
+	out := make([]truth.Machine, len(b.Configurations))
+	for i := range b.Len() {
+		n := b.Node(board.Index(i))
+		m := &out[n.Configuration]
+		m.Cores = max(m.Cores, float64(n.Total.Cores), float64(n.Total.CPUMHz)/mhzPerCore)
+		m.MemoryMB = max(m.MemoryMB, float64(n.Total.MemoryMB))
+	}
+	return out
 }
 
 // What is assumed of the scores of a job that was never profiled: the middle.

@@ -20,7 +20,7 @@ var ErrPair = errors.New("not a measured pair")
 const maxPairBytes = 64 << 10
 
 // LoadPairs reads the shipped pair table, in the order it was measured.
-func LoadPairs() ([]profile.Pair, error) {
+func LoadPairs() (pairs []profile.Pair, err error) {
 	f, err := shipped.Open(PairsFolder + "/" + PairsFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // none were measured yet
@@ -28,7 +28,7 @@ func LoadPairs() ([]profile.Pair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pairs: %w", err)
 	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, f.Close()) }()
 	return ReadPairs(f)
 }
 

@@ -121,7 +121,7 @@ func (p *Process) launch(ctx context.Context, spec Spec, shared *os.File) error 
 	p.gate = gate
 	if err := open(ctx, spec, cmd.Process.Pid, gate, ready); err != nil {
 		_ = cmd.Process.Kill() // it may have ended by itself
-		<-p.exited
+		_ = <-p.exited         // it was killed: that is its end
 		return errors.Join(err, gate.Close())
 	}
 	return nil
@@ -180,7 +180,7 @@ func (p *Process) Close() error {
 	err := p.gate.Close()
 	p.Run() // a paused one would notice late
 	select {
-	case <-p.exited:
+	case <-p.exited: //nolint:errcheck // how it ends says nothing here
 	case <-time.After(closeGrace):
 		err = errors.Join(err, fmt.Errorf("worker %s does not end", p.kind.Name))
 		return err // its page stays mapped: it may still write

@@ -84,6 +84,6 @@ func (s *stillness) switched() (bool, error) {
 		return false, fmt.Errorf("context switches: %w", err)
 	}
 	before := s.switches
-	s.switches = int64(usage.Nivcsw)
+	s.switches = usage.Nivcsw
 	return s.switches > before, nil
 }

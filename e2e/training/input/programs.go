@@ -159,9 +159,9 @@ func writeSmallFiles(folder string, count, bytes int) error {
 	return errors.Join(errs...)
 }
 
-func makeTar(ctx context.Context, _, path string) error {
+func makeTar(ctx context.Context, _, path string) (err error) {
 	folder := path + ".d"
-	defer os.RemoveAll(folder) // what is left is removed with the next attempt
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	if err := errors.Join(os.RemoveAll(folder), writeSmallFiles(filepath.Join(folder, "files"), 60, 3000)); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -35,7 +36,10 @@ type Row struct {
 	Name  string
 	Group string      // the program, whatever its input: rows that may resemble each other by origin
 	Cells [][]float64 // per column: the measurements; none is unknown
-	Again []float64   // per column: the mean measured on another day; NaN or nil where it was not
+	// Deviation is the standard deviation of a cell by its own interval; NaN or
+	// nil where it has none.
+	Deviation []float64
+	Again     []float64 // per column: the median measured on another day; NaN or nil where it was not
 }
 
 // Skip counts rows of a file that were not used for one reason.
@@ -97,6 +101,15 @@ func (t *table) add(name, group, column string, value float64) {
 	row.Cells[j] = append(row.Cells[j], value)
 }
 
+// deviate notes the deviation of a cell that was added.
+func (t *table) deviate(name, column string, deviation float64) {
+	row, j := &t.set.Rows[t.rows[name]], t.columns[column]
+	for len(row.Deviation) <= j {
+		row.Deviation = append(row.Deviation, math.NaN())
+	}
+	row.Deviation[j] = deviation
+}
+
 // finish pads every row, and leaves out those known in fewer than least
 // columns: nothing could be predicted of them.
 func (t *table) finish(least int, skipped *skips) Set {
@@ -105,6 +118,9 @@ func (t *table) finish(least int, skipped *skips) Set {
 	for _, row := range t.set.Rows {
 		for len(row.Cells) < len(set.Columns) {
 			row.Cells = append(row.Cells, nil)
+		}
+		for row.Deviation != nil && len(row.Deviation) < len(set.Columns) {
+			row.Deviation = append(row.Deviation, math.NaN())
 		}
 		if known(row) < least {
 			skipped.add(fmt.Sprintf("workload known in fewer than %d columns", least), row.Name)
@@ -126,11 +142,13 @@ func known(row Row) int {
 	return n
 }
 
-// Mean of the measurements of a cell; NaN of none.
-func Mean(runs []float64) float64 {
-	var sum float64
-	for _, v := range runs {
-		sum += v
+// Median of the measurements of a cell; NaN of none. One run in a few that
+// straggled says little of the machine.
+func Median(runs []float64) float64 {
+	n := len(runs)
+	if n == 0 {
+		return math.NaN()
 	}
-	return sum / float64(len(runs)) // 0/0 is NaN
+	sorted := slices.Sorted(slices.Values(runs))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -73,7 +73,7 @@ func measuredAgain(set *Set, other Set) {
 		for j, column := range set.Columns {
 			row.Again[j] = math.NaN()
 			if k := slices.Index(other.Columns, column); k >= 0 {
-				row.Again[j] = Mean(twin.Cells[k])
+				row.Again[j] = Median(twin.Cells[k])
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func readPARSEC(folder fs.FS) ([]Set, error) {
 		if key.kernel == "none" {
 			continue
 		}
-		alone := Mean(seconds[run{key.name, key.app, "none"}])
+		alone := Median(seconds[run{key.name, key.app, "none"}])
 		for _, took := range seconds[key] {
 			if !(alone > 0) {
 				skipped.add("never measured without a kernel", key.name)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -52,8 +53,17 @@ func addScores(t *table, p profile.Profile, scores interference.Scores) {
 		e := scores[info.Source]
 		if v, ok := e.Score.Percent(); ok && (e.Origin == interference.Measured || e.Origin == "") {
 			t.add(p.Key, groupOf(p), string(info.Source), v)
+			t.deviate(p.Key, string(info.Source), deviationOf(e))
 		}
 	}
+}
+
+// normalHalfWidth is half a 95 % interval in standard deviations.
+const normalHalfWidth = 1.96
+
+// deviationOf a score by its 95 % interval; NaN where it has none.
+func deviationOf(e interference.Estimate) float64 {
+	return (e.High.Or(math.NaN()) - e.Low.Or(math.NaN())) / (2 * normalHalfWidth)
 }
 
 // groupOf is the application a profile is of, whatever its input.

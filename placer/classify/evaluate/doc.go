@@ -7,8 +7,10 @@
 // report has beside them:
 //
 //   - the baselines: the scaled column mean, nearest neighbours, plain SVD.
-//   - the floor: what a predictor would score that knows every cell's mean
-//     exactly, since what it is compared with is a mean of a few noisy runs.
+//   - the floor: what a predictor would score that knows every cell exactly,
+//     since what it is compared with is the median of a few noisy runs.
+//   - others: what is predicted of each cell from all others of its row, as well
+//     as they are known. What is missing there no two cells can tell.
 //   - an interval over seeds: which cells were shown differs between them.
 //
 // # Differences from the paper
@@ -17,7 +19,9 @@
 //     program with several inputs, LeaveGroup leaves all of them out, which is
 //     harder; both are offered.
 //   - A shown cell is one run, drawn among its repetitions, as a profiling run
-//     is; the truth of a cell is the mean of all.
-//   - Which cells are shown is drawn at random, as in the paper, or planned
-//     (DrawPlanned), which is ours and never mixed with the former.
+//     is; the truth of a cell is the median of all.
+//   - Which cells are shown is drawn at random, as in the paper, or chosen on the
+//     training rows (DrawPlanned and others), which is ours and never mixed with
+//     the former.
+//   - A predicted score is kept within 0 and 100, as the product does.
 package evaluate

@@ -30,8 +30,13 @@ type Draw string
 const (
 	DrawRandom  Draw = "random"  // any, uniformly (Delimitrou 2015, §3.2)
 	DrawFixed   Draw = "fixed"   // the column that is best most often, others at random
-	DrawPlanned Draw = "planned" // ours: those that leave the least uncertainty, the same for every row
+	DrawPlanned Draw = "planned" // ours: those that leave the least uncertainty, one after the other, the same for every row
+	DrawPair    Draw = "pair"    // ours: the two that together leave the least; scores only
+	DrawWidest  Draw = "widest"  // ours: those along which the training rows differ most; scores only
 )
+
+// Draws lists all ways.
+func Draws() []Draw { return []Draw{DrawRandom, DrawFixed, DrawPlanned, DrawPair, DrawWidest} }
 
 // Options of Run. The zero value is not usable; see Defaults.
 type Options struct {
@@ -47,18 +52,18 @@ func Defaults() Options {
 	return Options{Entries: 2, Seeds: []uint64{1, 2, 3, 4, 5}, Leave: LeaveRow, Draw: DrawRandom}
 }
 
-// ErrTooSmall: nothing can be left out of the set.
-var ErrTooSmall = errors.New("evaluate: the set is too small")
+// Errors of Run.
+var (
+	ErrTooSmall = errors.New("evaluate: the set is too small")
+	ErrDraw     = errors.New("evaluate: cells cannot be chosen so")
+)
 
 // Run evaluates the classifiers on a set. The same arguments give the same
 // report, however many processors work on it.
 func Run(ctx context.Context, set dataset.Set, classifiers []classify.Descriptor, o Options) (Report, error) {
 	folds := foldsOf(set, o.Leave)
-	if len(folds) < 2 {
-		return Report{}, fmt.Errorf("%w: %s has %d folds", ErrTooSmall, set.Name, len(folds))
-	}
-	if o.Entries < 1 || o.Entries >= len(set.Columns) {
-		return Report{}, fmt.Errorf("%w: %s has %d columns, of which %d are to be shown", ErrTooSmall, set.Name, len(set.Columns), o.Entries)
+	if err := o.check(set, len(folds)); err != nil {
+		return Report{}, err
 	}
 	results := make([][]trial, len(folds))
 	err := forEach(ctx, len(folds), o.Progress, func(i int) error {
@@ -71,6 +76,21 @@ func Run(ctx context.Context, set dataset.Set, classifiers []classify.Descriptor
 		return Report{}, fmt.Errorf("%s: %w", set.Name, err)
 	}
 	return newReport(set, classifiers, o, slices.Concat(results...)), nil
+}
+
+// check says why nothing can be left out and shown.
+func (o Options) check(set dataset.Set, folds int) error {
+	switch {
+	case folds < 2:
+		return fmt.Errorf("%w: %s has %d folds", ErrTooSmall, set.Name, folds)
+	case o.Entries < 1 || o.Entries >= len(set.Columns):
+		return fmt.Errorf("%w: %s has %d columns, of which %d are to be shown", ErrTooSmall, set.Name, len(set.Columns), o.Entries)
+	case set.Ratio && (o.Draw == DrawPair || o.Draw == DrawWidest):
+		return fmt.Errorf("%w: %s has speeds, and %s chooses among scores", ErrDraw, set.Name, o.Draw)
+	case o.Draw == DrawPair && o.Entries != 2:
+		return fmt.Errorf("%w: a pair is of two, not %d", ErrDraw, o.Entries)
+	}
+	return nil
 }
 
 // foldsOf lists the rows that are left out together.
@@ -171,11 +191,11 @@ func newFold(set dataset.Set, out []int, classifiers []classify.Descriptor, o Op
 	return f
 }
 
-// truthOf is each cell's mean; NaN where it was not measured.
+// truthOf is each cell's median; NaN where it was not measured.
 func truthOf(row dataset.Row) []float64 {
 	out := make([]float64, len(row.Cells))
 	for j, runs := range row.Cells {
-		out[j] = dataset.Mean(runs)
+		out[j] = dataset.Median(runs)
 	}
 	return out
 }
@@ -233,6 +253,13 @@ func (f *fold) run() ([]trial, error) {
 				out = append(out, t)
 			}
 		}
+		t, ok, err := f.fromOthers(i)
+		if err != nil {
+			return nil, fmt.Errorf("%s, from others: %w", f.set.Rows[i].Name, err)
+		}
+		if ok {
+			out = append(out, t)
+		}
 	}
 	return out, nil
 }
@@ -249,10 +276,16 @@ func (f *fold) draw(row dataset.Row, rng *rand.Rand) ([]int, error) {
 	if len(known) <= f.options.Entries {
 		return nil, nil
 	}
+	switch f.options.Draw {
+	case DrawPlanned:
+		return f.planned(known)
+	case DrawPair:
+		return f.pair(known)
+	case DrawWidest:
+		return f.widest(known), nil
+	}
 	rng.Shuffle(len(known), func(a, b int) { known[a], known[b] = known[b], known[a] })
 	switch {
-	case f.options.Draw == DrawPlanned:
-		return f.planned(known)
 	case f.options.Draw == DrawFixed && slices.Contains(known, f.fixed):
 		rest := slices.DeleteFunc(known, func(j int) bool { return j == f.fixed })
 		known = append([]int{f.fixed}, rest...)
@@ -278,58 +311,6 @@ func (f *fold) withinProbes(known []int) []int {
 		return nil
 	}
 	return at
-}
-
-// planned asks the normal distribution of the training rows.
-func (f *fold) planned(known []int) ([]int, error) {
-	slices.Sort(known)
-	if !f.set.Ratio {
-		model, err := f.plannerFor(-1)
-		if err != nil {
-			return nil, err
-		}
-		return model.Plan(nil, f.options.Entries, func(j int) bool { return slices.Contains(known, j) })
-	}
-	var best []int
-	least := math.Inf(1)
-	for _, reference := range known {
-		model, err := f.plannerFor(reference)
-		if err != nil {
-			return nil, err
-		}
-		rest, err := model.Plan([]int{reference}, f.options.Entries-1, func(j int) bool { return slices.Contains(known, j) })
-		if err != nil {
-			return nil, err
-		}
-		at := append([]int{reference}, rest...)
-		left, err := model.Leftover(at)
-		if err != nil {
-			return nil, err
-		}
-		if left < least {
-			best, least = at, left
-		}
-	}
-	return best, nil
-}
-
-// plannerIndex is the key of the planning model among the classifiers'.
-const plannerIndex = -1
-
-func (f *fold) plannerFor(reference int) (classify.Planner, error) {
-	d, err := classify.Lookup(classify.PlannerName)
-	if err != nil {
-		return nil, err
-	}
-	model, err := f.model(modelKey{plannerIndex, reference}, d)
-	if err != nil {
-		return nil, err
-	}
-	planner, ok := model.(classify.Planner)
-	if !ok {
-		return nil, fmt.Errorf("classifier %s cannot plan", d.Name)
-	}
-	return planner, nil
 }
 
 // model is fitted once per reference.
@@ -383,7 +364,7 @@ func (f *fold) compare(i, c int, at []int, cells []classify.Cell, unit float64) 
 		if math.IsNaN(truth[j]) || !cell.Known {
 			continue
 		}
-		predicted[j] = cell.Value * unit
+		predicted[j] = f.inUnit(cell.Value, unit)
 		if slices.Contains(at, j) {
 			continue
 		}
@@ -396,4 +377,12 @@ func (f *fold) compare(i, c int, at []int, cells []classify.Cell, unit float64) 
 		t.chosen = truth[chosen]
 	}
 	return t
+}
+
+// inUnit turns a predicted ratio into a speed; a score stays between 0 and 100.
+func (f *fold) inUnit(v, unit float64) float64 {
+	if f.set.Ratio {
+		return v * unit
+	}
+	return min(100, max(0, v))
 }

@@ -84,9 +84,13 @@ func TestPlantedSet(t *testing.T) {
 		if c := figure(t, r.Lines[0], evaluate.Covered); c < 90 {
 			t.Errorf("%d cells: %v %% inside the 95 %% interval", entries, c)
 		}
-		// E|N(0, σ²/3)| with σ = 2 %: 0.92 %; a tenth for the estimated σ.
-		if f := figure(t, *r.Floor, evaluate.MeanError); math.Abs(f-0.92) > 0.1 {
-			t.Errorf("floor %v %%, want about 0.92", f)
+		// The median of three of N(0, σ²) has 0.67·σ, its magnitude a mean of
+		// 0.535·σ: 1.07 % of σ = 2 %; a tenth for the few rows.
+		if f := figure(t, *r.Floor, evaluate.MeanError); math.Abs(f-1.07) > 0.1 {
+			t.Errorf("floor %v %%, want about 1.07", f)
+		}
+		if o := figure(t, *r.Others, evaluate.MeanError); o >= errors[entries] {
+			t.Errorf("%v %% from all others, %v %% from %d", o, errors[entries], entries)
 		}
 		if r.Repeat != nil {
 			t.Error("nothing was measured on another day")
@@ -175,6 +179,73 @@ func TestScoresHaveBandsAndNoBest(t *testing.T) {
 	}
 	if e := r.Lines[0].ByColumn["c"]; e > 1 { // proportional: exact but for which rows are left out
 		t.Errorf("error in c: %v", e)
+	}
+}
+
+// Scores are as certain as their intervals: E|N(0, 10²)| is 8 points, in the
+// middle of the scale.
+func TestFloorOfScores(t *testing.T) {
+	t.Parallel()
+	set := dataset.Set{Name: "scores", Kind: dataset.Interference, Columns: []string{"a", "b", "c"}}
+	for i := range 40 {
+		v := []float64{50}
+		set.Rows = append(set.Rows, dataset.Row{Name: fmt.Sprint(i), Cells: [][]float64{v, v, v}, Deviation: []float64{10, 10, math.NaN()}})
+	}
+	run := func() evaluate.Report {
+		r, err := evaluate.Run(context.Background(), set, named(t, "average"), evaluate.Defaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if f := figure(t, *run().Floor, evaluate.MeanError); math.Abs(f-7.98) > 0.3 {
+		t.Errorf("floor %v points, want about 8", f)
+	}
+	for i := range set.Rows {
+		set.Rows[i].Deviation = nil
+	}
+	if r := run(); r.Floor != nil {
+		t.Errorf("a floor without intervals: %+v", r.Floor)
+	}
+}
+
+// The two widest columns say the same: to show both leaves another pair in the
+// dark, to show one of each leaves only the column that nothing tells.
+func TestChosenColumns(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(8, 8))
+	set := dataset.Set{Name: "scores", Kind: dataset.Interference, Columns: []string{"own", "a", "a again", "b", "b again"}}
+	for i := range 60 {
+		own, a, b := 30*rng.Float64(), 60*rng.Float64(), 50*rng.Float64()
+		row := dataset.Row{Name: fmt.Sprint(i)}
+		for _, v := range []float64{own, a, a + rng.Float64(), b, b + rng.Float64()} {
+			row.Cells = append(row.Cells, []float64{v})
+		}
+		set.Rows = append(set.Rows, row)
+	}
+	errors := map[evaluate.Draw]float64{}
+	for _, draw := range []evaluate.Draw{evaluate.DrawRandom, evaluate.DrawWidest, evaluate.DrawPlanned, evaluate.DrawPair} {
+		o := evaluate.Defaults()
+		o.Draw = draw
+		r, err := evaluate.Run(context.Background(), set, named(t, "gauss"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errors[draw] = r.Lines[0].ByColumn["b"] + r.Lines[0].ByColumn["b again"]
+	}
+	if !(errors[evaluate.DrawPair] < 5 && errors[evaluate.DrawPlanned] < 5 && errors[evaluate.DrawWidest] > 10) {
+		t.Errorf("errors of b: %v", errors)
+	}
+}
+
+func TestDrawsOfScoresOnly(t *testing.T) {
+	t.Parallel()
+	for _, draw := range []evaluate.Draw{evaluate.DrawPair, evaluate.DrawWidest} {
+		o := evaluate.Defaults()
+		o.Draw = draw
+		if _, err := evaluate.Run(context.Background(), planted(1, 5, 5, 1, 0), named(t, "mean"), o); !errors.Is(err, evaluate.ErrDraw) {
+			t.Errorf("%s: %v", draw, err)
+		}
 	}
 }
 

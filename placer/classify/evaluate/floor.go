@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/nomad-placer/nomad-placer/placer/classify/dataset"
 )
 
@@ -14,30 +12,39 @@ import (
 // share is then below a point for 60 rows (chosen by us).
 const floorRounds = 100
 
-// floor is the score of a predictor that knows every mean: the truth it is
-// compared with is drawn around its prediction with the spread of a mean of as
-// many runs as there are. A cell of one run has the spread of a cell with
-// several drawn from the set. nil where no cell has several runs.
+// floor is the score of a predictor that knows every cell: the truth it is compared
+// with is what the median of as many runs would be another time. A cell of one
+// run varies as a cell with several drawn from the set. nil where no cell has
+// several runs. Scores vary as their own intervals say.
 func floor(set dataset.Set, seeds int) *Line {
-	spreads := relativeSpreads(set)
-	if len(spreads) == 0 || !set.Ratio {
+	several := cellsOfSeveral(set)
+	if set.Ratio && len(several) == 0 {
 		return nil
 	}
 	var trials []trial
+	cells := 0
 	for i, row := range set.Rows {
 		rng := rand.New(rand.NewPCG(modelSeed, uint64(i)))
 		for round := range floorRounds {
-			t := floorTrial(row, spreads, rng)
+			var t trial
+			if set.Ratio {
+				t = floorTrial(row, several, rng)
+			} else {
+				t = scoresAgain(row, rng)
+			}
 			t.row, t.seed = i, round%seeds
-			trials = append(trials, t)
+			trials, cells = append(trials, t), cells+len(t.cells)
 		}
+	}
+	if cells == 0 {
+		return nil
 	}
 	line := newLine("floor", set, seeds, trials, 0)
 	delete(line.Figures, Covered)
 	return &line
 }
 
-func floorTrial(row dataset.Row, spreads []float64, rng *rand.Rand) trial {
+func floorTrial(row dataset.Row, several [][]float64, rng *rand.Rand) trial {
 	t := trial{ratio: true}
 	known := truthOf(row)
 	drawn := make([]float64, len(known))
@@ -46,36 +53,54 @@ func floorTrial(row dataset.Row, spreads []float64, rng *rand.Rand) trial {
 		if len(runs) == 0 {
 			continue
 		}
-		spread := spreads[rng.IntN(len(spreads))]
-		if len(runs) > 1 {
-			spread = relativeSpread(runs)
+		like := runs
+		if len(runs) == 1 {
+			like = several[rng.IntN(len(several))]
 		}
-		drawn[j] = known[j] * math.Exp(spread/math.Sqrt(float64(len(runs)))*rng.NormFloat64())
+		drawn[j] = known[j] * anotherTime(like, len(runs), rng)
 		t.cells = append(t.cells, outcome{column: j, want: drawn[j], got: known[j]})
 	}
 	t.best, t.chosen = drawn[argmax(drawn)], drawn[argmax(known)]
 	return t
 }
 
-func relativeSpreads(set dataset.Set) []float64 {
-	var out []float64
+// scoresAgain draws each score that has an interval as another measurement of it
+// might come out.
+func scoresAgain(row dataset.Row, rng *rand.Rand) trial {
+	var t trial
+	for j, runs := range row.Cells {
+		if len(runs) == 0 || j >= len(row.Deviation) || math.IsNaN(row.Deviation[j]) {
+			continue
+		}
+		known := dataset.Median(runs)
+		again := min(100, max(0, known+row.Deviation[j]*rng.NormFloat64()))
+		t.cells = append(t.cells, outcome{column: j, want: again, got: known})
+	}
+	return t
+}
+
+func cellsOfSeveral(set dataset.Set) [][]float64 {
+	var out [][]float64
 	for _, row := range set.Rows {
 		for _, runs := range row.Cells {
 			if len(runs) > 1 {
-				out = append(out, relativeSpread(runs))
+				out = append(out, runs)
 			}
 		}
 	}
 	return out
 }
 
-// relativeSpread is the standard deviation of a run over the mean of all. That
-// of a few normal values is too small on average by
-// √(2/(n−1))·Γ(n/2)/Γ((n−1)/2), which is put right.
-func relativeSpread(runs []float64) float64 {
-	mean, sd := stat.MeanStdDev(runs, nil)
-	n := float64(len(runs))
-	return sd / mean / (math.Sqrt(2/(n-1)) * math.Gamma(n/2) / math.Gamma((n-1)/2))
+// anotherTime is the median of n more runs over that of those there were: n are
+// drawn of them with replacement (Efron 1979). k runs vary less around their own
+// middle than around the true one, by √((k−1)/k), which is put right.
+func anotherTime(runs []float64, n int, rng *rand.Rand) float64 {
+	again := make([]float64, n)
+	for i := range again {
+		again[i] = runs[rng.IntN(len(runs))]
+	}
+	k := float64(len(runs))
+	return math.Exp(math.Log(dataset.Median(again)/dataset.Median(runs)) * math.Sqrt(k/(k-1)))
 }
 
 // repeated is the score of measuring all over again: each row as it was measured

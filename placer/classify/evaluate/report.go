@@ -39,6 +39,7 @@ type Report struct {
 	Leave   Leave          `json:"leave"`
 	Draw    Draw           `json:"draw"`
 	Lines   []Line         `json:"lines"`
+	Others  *Line          `json:"others,omitempty"` // each cell from all others of its row
 	Floor   *Line          `json:"floor,omitempty"`
 	Repeat  *Line          `json:"repeat,omitempty"`
 	Skipped []dataset.Skip `json:"skipped,omitempty"`
@@ -52,8 +53,22 @@ func newReport(set dataset.Set, classifiers []classify.Descriptor, o Options, tr
 	for c, d := range classifiers {
 		r.Lines = append(r.Lines, newLine(d.Name, set, len(o.Seeds), trials, c))
 	}
+	r.Others = othersLine(set, trials, len(classifiers))
 	r.Floor, r.Repeat = floor(set, len(o.Seeds)), repeated(set, o.Seeds)
 	return r
+}
+
+// othersLine is about cells only: no column is named the best.
+func othersLine(set dataset.Set, trials []trial, at int) *Line {
+	own := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool { return t.classifier != at })
+	if len(own) == 0 {
+		return nil
+	}
+	line := newLine("others", set, 1, own, at)
+	for _, name := range []string{BestFound, WithinFive, Covered} {
+		delete(line.Figures, name)
+	}
+	return &line
 }
 
 func newLine(name string, set dataset.Set, seeds int, trials []trial, classifier int) Line {

@@ -25,8 +25,9 @@ func profileEvaluateCommand() *command {
 		name: "profile evaluate", arguments: "[FOLDER]", synopsis: "Say how well the unmeasured is filled in",
 		about: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
 			"FOLDER holds profiles as JSON files, whole or in part; without it the shipped training set is used, with -data public measurements. " +
-			"Beside the classifiers stand what papers published, what a predictor would score that knew every mean (floor), and, where workloads were " +
-			"measured on two days, what measuring all over again scores (repeat). Errors are percent of the speed, or points of a score.",
+			"Beside the classifiers stand what papers published, what all other cells of a row say of each (others), what a predictor would score that " +
+			"knew every cell (floor), and, where workloads were measured on two days, what measuring all over again scores (repeat). Errors are percent " +
+			"of the speed, or points of a score.",
 		maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			e := evaluation{options: evaluate.Defaults()}
@@ -37,7 +38,7 @@ func profileEvaluateCommand() *command {
 			f.IntVar(&e.options.Entries, "entries", e.options.Entries, "How many cells of a workload are shown.")
 			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
 			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out: row is the workload, group every input of its program.")
-			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown: random, fixed (the usually best and random others) or planned (ours).")
+			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown: random, fixed (the usually best and random others), or chosen on the training rows: planned (those that tell most), and of scores pair or widest.")
 			return func(ctx context.Context, s *shell, args []string) error { return e.run(ctx, s, args) }
 		},
 	}
@@ -74,7 +75,7 @@ func (e *evaluation) run(ctx context.Context, s *shell, args []string) error {
 		e.options.Progress = progressOf(s, set.Name)
 		report, err := evaluate.Run(ctx, set, classifiers, e.options)
 		switch {
-		case errors.Is(err, evaluate.ErrTooSmall):
+		case errors.Is(err, evaluate.ErrTooSmall), errors.Is(err, evaluate.ErrDraw):
 			result.Failed = append(result.Failed, err.Error())
 		case err != nil:
 			return err
@@ -96,8 +97,8 @@ func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {
 		return nil, usageError("-seeds and -entries must be at least 1")
 	case e.options.Leave != evaluate.LeaveRow && e.options.Leave != evaluate.LeaveGroup:
 		return nil, usageError("-leave is row or group, not %q", e.leave)
-	case e.options.Draw != evaluate.DrawRandom && e.options.Draw != evaluate.DrawFixed && e.options.Draw != evaluate.DrawPlanned:
-		return nil, usageError("-draw is random, fixed or planned, not %q", e.draw)
+	case !slices.Contains(evaluate.Draws(), e.options.Draw):
+		return nil, usageError("-draw is random, fixed, planned, pair or widest, not %q", e.draw)
 	case e.data != "" && len(args) > 0:
 		return nil, usageError("either -data or a folder of profiles")
 	}
@@ -280,7 +281,7 @@ func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool)
 	for _, line := range r.Lines {
 		rows = append(rows, row(line.Classifier, bold, line.Figures))
 	}
-	for _, extra := range []*evaluate.Line{r.Repeat, r.Floor} {
+	for _, extra := range []*evaluate.Line{r.Others, r.Repeat, r.Floor} {
 		if extra != nil {
 			rows = append(rows, row(extra.Classifier, faint, extra.Figures))
 		}

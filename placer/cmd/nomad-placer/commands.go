@@ -30,6 +30,8 @@ func commands() []*command {
 		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
+		proxyCommand(),
+		simFiguresCommand(),
 		simListCommand(),
 		simRunCommand(),
 		simValidateCommand(),

@@ -78,10 +78,10 @@ func TestProfileEvaluateRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"-classifier", "mean,magic"}, exitUsage, `unknown classifier "magic"; known: cf,`},
+		{[]string{"-classifier", "mean,magic"}, exitUsage, `unknown classifier "magic"; known: average, cf,`},
 		{[]string{"-data", "magic"}, exitUsage, `unknown data set "magic"; known: `},
 		{[]string{"-data", "all", "folder"}, exitUsage, "either -data or a folder"},
-		{[]string{"-draw", "magic"}, exitUsage, "-draw is random, fixed or planned"},
+		{[]string{"-draw", "magic"}, exitUsage, "-draw is random, fixed, planned, pair or widest"},
 		{[]string{"-leave", "magic"}, exitUsage, "-leave is row or group"},
 		{[]string{"-seeds", "0"}, exitUsage, "at least 1"},
 		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, exitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},

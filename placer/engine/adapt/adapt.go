@@ -83,7 +83,7 @@ type Options struct {
 	Moves         bool    // a workload may be moved
 }
 
-// Defaults: Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %
+// Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %
 // for three windows of 10 s, above 120 % for ten, 20 % sampled every 10 minutes,
 // stragglers 50 % slower than the median. A workload rests for a minute after a
 // change (chosen by us).

@@ -206,3 +206,15 @@ func TestConformance(t *testing.T) {
 		t.Error("an unknown adapter was found")
 	}
 }
+
+// A size that is no longer in the list, because the workload was classified anew,
+// counts as the largest that takes no more cores: it can still be changed.
+func TestSizesOfAnEarlierClassification(t *testing.T) {
+	t.Parallel()
+	old := window(50)
+	old.Units[0].Size.MemoryMB = 90
+	got := steps(adapter(t, "quasar", nil), twoNodes(), old, old, old)
+	if !slices.Contains(kinds(got), adapt.Resize) || got[len(got)-1].Size != size(8) {
+		t.Errorf("%+v", got)
+	}
+}

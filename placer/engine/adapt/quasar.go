@@ -179,13 +179,20 @@ func (q *quasar) giveBack(w *Observation, share float64) []Action {
 	return out
 }
 
+// speedOf is the speed of a size. One that is not in the list, because the workload
+// was classified anew meanwhile, counts as the largest that takes no more cpu; NaN
+// where none does.
 func speedOf(sizes []board.SizeOption, size cluster.Resources) float64 {
+	speed := math.NaN()
 	for _, o := range sizes {
-		if o.Size == size {
+		switch {
+		case o.Size == size:
 			return o.Speed
+		case o.Size.Cores <= size.Cores && o.Size.CPUMHz <= size.CPUMHz:
+			speed = o.Speed
 		}
 	}
-	return math.NaN()
+	return speed
 }
 
 func top(sizes []board.SizeOption) float64 {

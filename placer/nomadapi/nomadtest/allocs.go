@@ -25,6 +25,22 @@ func (s *Server) PutAlloc(alloc Object) {
 	s.putAlloc(plain(alloc))
 }
 
+// PlaceOn gives the groups of a job their allocations on these nodes, one each,
+// whatever the job's constraints say: for tests that are the scheduler themselves.
+func (s *Server) PlaceOn(namespace, jobID string, nodes ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[key{namespace, jobID}]
+	if j == nil {
+		return
+	}
+	for _, group := range list(j.current, "TaskGroups") {
+		for i, id := range nodes {
+			s.placeOne(j.current, group, Object{"ID": id}, i)
+		}
+	}
+}
+
 // UpdateAllocs changes every allocation of a job.
 func (s *Server) UpdateAllocs(namespace, jobID string, change func(alloc Object)) {
 	s.mu.Lock()

@@ -22,12 +22,13 @@ func Large(tb testing.TB, nodes, allocs int) *httptest.Server {
 	})
 	mux.HandleFunc("GET /v1/node/{id}", func(w http.ResponseWriter, r *http.Request) {
 		index(w)
+		//nolint:gosec // JSON for tests
 		fmt.Fprintf(w, `{"ID":%q,"Name":%q,"Status":"ready","SchedulingEligibility":"eligible","NodePool":"prod","NodeClass":"c",
 			"NodeResources":{"Cpu":{"CpuShares":8000},"Memory":{"MemoryMB":16000}},"Attributes":{`, r.PathValue("id"), r.PathValue("id"))
 		for i := range 70 { // a real client sends about as many
 			fmt.Fprintf(w, `"platform.group%d.attribute.name%d":"a value of usual length %d",`, i%7, i, i)
 		}
-		fmt.Fprintf(w, `"unique.hostname":%q}}`, r.PathValue("id"))
+		fmt.Fprintf(w, `"unique.hostname":%q}}`, r.PathValue("id")) //nolint:gosec // JSON for tests
 	})
 	mux.HandleFunc("GET /v1/allocations", func(w http.ResponseWriter, r *http.Request) {
 		index(w)
@@ -39,7 +40,7 @@ func Large(tb testing.TB, nodes, allocs int) *httptest.Server {
 	})
 	mux.HandleFunc("GET /v1/node/pool/{name}", func(w http.ResponseWriter, r *http.Request) {
 		index(w)
-		fmt.Fprintf(w, `{"Name":%q}`, r.PathValue("name"))
+		fmt.Fprintf(w, `{"Name":%q}`, r.PathValue("name")) //nolint:gosec // JSON for tests
 	})
 	mux.HandleFunc("GET /v1/node/pool/{name}/nodes", func(w http.ResponseWriter, _ *http.Request) {
 		index(w)

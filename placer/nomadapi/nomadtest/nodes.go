@@ -1,6 +1,7 @@
 package nomadtest
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,11 +19,12 @@ func (s *Server) nodeRoutes(handle func(string, handler)) {
 type Node struct {
 	ID, Name, Pool, Class string
 	CPUMHz, MemoryMB      int
+	Cores                 int      // 0: two
 	Drivers               []string // healthy ones
 	Meta                  map[string]string
 }
 
-// AddNode makes a ready node of two cores.
+// AddNode makes a ready node.
 func (s *Server) AddNode(n Node) {
 	if n.Pool == "" {
 		n.Pool = "default"
@@ -35,16 +37,18 @@ func (s *Server) AddNode(n Node) {
 		drivers[d] = Object{"Detected": true, "Healthy": true}
 		attributes["driver."+d] = "1"
 	}
-	half := n.CPUMHz / 2
+	var cores []any
+	count := cmp.Or(n.Cores, 2)
+	for i := range count {
+		cores = append(cores, Object{"ID": i, "BaseSpeed": n.CPUMHz / count})
+	}
 	s.PutNode(Object{
 		"ID": n.ID, "Name": n.Name, "NodePool": n.Pool, "NodeClass": n.Class, "Datacenter": "dc1",
 		"Status": "ready", "SchedulingEligibility": "eligible", "Drain": false, "HTTPAddr": "127.0.0.1:1",
 		"Attributes": attributes, "Meta": n.Meta, "Drivers": drivers,
 		"NodeResources": Object{
 			"Cpu": Object{"CpuShares": n.CPUMHz}, "Memory": Object{"MemoryMB": n.MemoryMB}, "Disk": Object{"DiskMB": 10000},
-			"Processors": Object{"Topology": Object{"Cores": []any{
-				Object{"ID": 0, "BaseSpeed": half}, Object{"ID": 1, "BaseSpeed": half},
-			}}},
+			"Processors": Object{"Topology": Object{"Cores": cores}},
 		},
 		"ReservedResources": Object{"Cpu": Object{"CpuShares": 0}, "Memory": Object{"MemoryMB": 0}, "Disk": Object{"DiskMB": 0}},
 	})
@@ -59,6 +63,15 @@ func (s *Server) PutNode(node Object) {
 	s.nodes[text(node, "ID")] = node
 	if pool := text(node, "NodePool"); s.pools[pool] == nil {
 		s.pools[pool] = Object{"Name": pool}
+	}
+}
+
+// SetNodeStatus changes a node's status: ready, down, disconnected.
+func (s *Server) SetNodeStatus(id, status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.nodes[id]; n != nil {
+		n["Status"], n["ModifyIndex"] = status, s.bump("nodes")
 	}
 }
 

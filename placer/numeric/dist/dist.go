@@ -33,7 +33,7 @@ func (d Weibull) LogSurvival(x float64) float64 {
 	return -math.Pow(max(0, x)/d.Scale, d.Shape)
 }
 
-// Lognormal: ln X is normal with mean Mu and standard deviation Sigma > 0.
+// Lognormal is X where ln X is normal with mean Mu and standard deviation Sigma > 0.
 type Lognormal struct{ Mu, Sigma float64 }
 
 // Name implements Distribution, as do the following methods.

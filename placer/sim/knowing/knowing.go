@@ -22,7 +22,8 @@ type Options struct {
 	Training   []*truth.Application // measured in every cell
 	Entries    int                  // of each row; 0 is the papers' two
 	Seconds    float64              // of one run; 0 is a minute
-	Sizes      []cluster.Resources  // that may be chosen, ascending; nil: none
+	Cores      []int                // of one allocation that may be chosen, ascending; nil: no size may
+	MemoryMB   []int                // blocks of memory that may be chosen with them, ascending
 	Nodes      []int                // numbers of allocations that are classified, ascending from 1; nil: none
 	Seed       uint64
 }
@@ -98,7 +99,7 @@ func (e *Estimator) fit() error {
 		{"speed", &e.speed, ratios(all.speed, e.configurations(), e.reference)},
 		{"tolerated scores", &e.tolerated, classify.Matrix{Columns: e.columns(), Rows: all.tolerated}},
 		{"caused scores", &e.caused, classify.Matrix{Columns: e.columns(), Rows: all.caused}},
-		{"scale-up", &e.scaleUp, ratios(all.up, names(len(e.options.Sizes)), e.referenceSize())},
+		{"scale-up", &e.scaleUp, ratios(all.up, names(len(e.options.Cores)), e.referenceSize())},
 		{"scale-out", &e.scaleOut, ratios(all.out, names(len(e.options.Nodes)), 0)},
 	}
 	for _, f := range fits {
@@ -146,8 +147,8 @@ func names(n int) []string {
 }
 
 // referenceSize is the column that every scale-up row is divided by: the middle
-// size.
-func (e *Estimator) referenceSize() int { return len(e.options.Sizes) / 2 }
+// number of cores.
+func (e *Estimator) referenceSize() int { return len(e.options.Cores) / 2 }
 
 func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Rand) {
 	speed := make([]float64, len(a.Alone))
@@ -161,7 +162,7 @@ func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Ran
 		t[j], c[j] = e.model.MeasureScores(a, 0, j, e.options.Seconds, random)
 	}
 	all.tolerated, all.caused = append(all.tolerated, t), append(all.caused, c)
-	up := make([]float64, len(e.options.Sizes))
+	up := make([]float64, len(e.options.Cores))
 	for i := range up {
 		up[i] = e.run(a, e.atSize(a, 0, i), random)
 	}
@@ -175,9 +176,9 @@ func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Ran
 	}
 }
 
+// atSize is the speed on a number of cores, with all the memory it uses.
 func (e *Estimator) atSize(a *truth.Application, phase, i int) float64 {
-	s := e.options.Sizes[i]
-	return a.Alone[e.reference] * a.Size(phase, float64(s.Cores), float64(s.MemoryMB))
+	return a.Alone[e.reference] * a.Size(phase, float64(e.options.Cores[i]), math.Inf(1))
 }
 
 func (e *Estimator) together(a *truth.Application, n int) float64 {
@@ -221,14 +222,14 @@ func (e *Estimator) estimate(j *sim.Job, phase int) (sim.Estimate, error) {
 	if out.Speed, err = e.speeds(a, random); err != nil {
 		return out, err
 	}
-	out.Expected = expected(j, out.Speed)
+	out.Expected = e.expected(j, out.Speed)
 	if out.Tolerated, out.Caused, err = e.scores(a, phase, random); err != nil {
 		return out, err
 	}
-	if !j.Sized || len(e.options.Sizes) == 0 {
+	if !j.Sized || len(e.options.Cores) == 0 {
 		return out, nil
 	}
-	out.Sizes, err = e.sizes(a, phase, random, out.Speed, j.Size)
+	out.Sizes, err = e.sizes(a, phase, random, out.Speed)
 	if err == nil && truth.Distributed(a.Class) {
 		out.ScaleOut, err = e.scaled(a, random)
 	}
@@ -245,8 +246,8 @@ func (e *Estimator) speeds(a *truth.Application, random *rand.Rand) ([]float64, 
 
 // expected is how long the job is thought to take on the best configuration: its
 // work is known, its speed is as estimated. 0 is unknown.
-func expected(j *sim.Job, speed []float64) time.Duration {
-	_, real := j.App.Best()
+func (e *Estimator) expected(j *sim.Job, speed []float64) time.Duration {
+	_, real := j.Best(e.model.Machines())
 	top := 0.0
 	for _, v := range speed {
 		top = max(top, v)
@@ -332,23 +333,42 @@ func completeScores(m classify.Model, row []float64, assumed float64) ([]float64
 	return row, nil
 }
 
-// sizes completes the row of sizes, relative to the size asked for.
-func (e *Estimator) sizes(a *truth.Application, phase int, random *rand.Rand, speed []float64, size cluster.Resources) ([]board.SizeOption, error) {
+// sizes completes the row of numbers of cores, relative to the size of the other
+// runs. How much memory it uses is not classified but read, in the run itself.
+func (e *Estimator) sizes(a *truth.Application, phase int, random *rand.Rand, speed []float64) ([]board.SizeOption, error) {
 	reference := e.referenceSize()
-	row := unknown(len(e.options.Sizes))
+	row := unknown(len(e.options.Cores))
 	row[reference] = e.run(a, e.atSize(a, phase, reference), random)
 	e.draw(row, reference, random, func(i int) float64 { return e.run(a, e.atSize(a, phase, i), random) })
+	memory := e.run(a, a.Phases[phase].MemoryMB, random)
 	row, err := completeRatio(e.scaleUp, row, reference)
-	if err != nil || row == nil || speed == nil {
+	if err != nil || row == nil || speed == nil || math.IsNaN(memory) {
 		return nil, err
 	}
 	var out []board.SizeOption
-	for i, s := range e.options.Sizes {
+	for i, n := range e.options.Cores {
 		if row[i] > 0 && !math.IsNaN(row[i]) {
-			out = append(out, board.SizeOption{Size: s, Speed: row[i] / speed[e.reference]})
+			out = append(out, board.SizeOption{Size: cluster.Resources{Cores: n, MemoryMB: e.options.block(memory)}, Speed: row[i] / speed[e.reference]})
 		}
 	}
 	return out, nil
+}
+
+// memoryReserve is what an allocation gets beyond the memory that a run was seen
+// to use: two deviations of a measurement, so that it is not killed for a misreading.
+const memoryReserve = 1.05
+
+// block is the least block of memory that holds what was seen, or the largest.
+func (o *Options) block(seenMB float64) int {
+	for _, mb := range o.MemoryMB {
+		if float64(mb) >= memoryReserve*seenMB {
+			return mb
+		}
+	}
+	if len(o.MemoryMB) == 0 {
+		return int(math.Ceil(memoryReserve * seenMB))
+	}
+	return o.MemoryMB[len(o.MemoryMB)-1]
 }
 
 // scaled completes the row of numbers of nodes, for every number up to the last.
@@ -400,9 +420,10 @@ func (o *Oracle) Know(j *sim.Job, phase int) (sim.Estimate, error) {
 	if !j.Sized {
 		return out, nil
 	}
-	for _, s := range o.options.Sizes {
-		if v := j.App.Size(phase, float64(s.Cores), float64(s.MemoryMB)); v > 0 {
-			out.Sizes = append(out.Sizes, board.SizeOption{Size: s, Speed: v})
+	memory := o.options.block(j.App.Phases[phase].MemoryMB)
+	for _, n := range o.options.Cores {
+		if v := j.App.Size(phase, float64(n), float64(memory)); v > 0 {
+			out.Sizes = append(out.Sizes, board.SizeOption{Size: cluster.Resources{Cores: n, MemoryMB: memory}, Speed: v})
 		}
 	}
 	if truth.Distributed(j.App.Class) && len(o.options.Nodes) > 0 {

@@ -33,13 +33,17 @@ type Line struct {
 	Policy  string   `json:"policy"`
 	Load    float64  `json:"load,omitempty"`
 	Metrics []Figure `json:"metrics"`
+	Details []Figure `json:"details"` // of Details, and by class and priority
 	// Curve and WithWait are performances, sorted from worst to best, at
 	// curvePoints quantiles: means over seeds.
-	Curve    []float64    `json:"curve"`
-	WithWait []float64    `json:"curve_with_wait"`
-	Usage    []UsagePoint `json:"usage"`    // of the first seed
-	Heat     [][]float64  `json:"heat"`     // of the first seed: a row per group of nodes, a column per time
-	Counters sim.Counters `json:"counters"` // summed over seeds
+	Curve    []float64 `json:"curve"`
+	WithWait []float64 `json:"curve_with_wait"`
+	// Spread are further distributions at as many quantiles, by the names of the
+	// Spread constants.
+	Spread   map[string][]float64 `json:"spread,omitempty"`
+	Usage    []UsagePoint         `json:"usage"`    // of the first seed
+	Heat     [][]float64          `json:"heat"`     // of the first seed: a row per group of nodes, a column per time
+	Counters sim.Counters         `json:"counters"` // summed over seeds
 }
 
 // Figure is a metric with its interval over seeds.
@@ -201,10 +205,7 @@ func decidings(r *sim.Result) []float64 {
 }
 
 func usedShare(r *sim.Result, of func(*sim.Sample) float64) float64 {
-	last := sim.Instant(0)
-	for i := range r.Records {
-		last = max(last, r.Records[i].Arrived)
-	}
+	last := lastArrival(r)
 	sum, n := 0.0, 0
 	for i := range r.Samples {
 		if s := &r.Samples[i]; s.At <= last || n == 0 {
@@ -251,36 +252,13 @@ func mean(v []float64) float64 {
 // curvePoints are the points of a sorted curve.
 const curvePoints = 101
 
-// Summarise makes the line of one policy from its runs, one per seed.
-func Summarise(policy string, load float64, runs []*sim.Result) Line {
-	l := Line{Policy: policy, Load: load}
-	for _, m := range Metrics() {
-		values := make([]float64, len(runs))
-		for i, r := range runs {
-			values[i] = m.of(r)
-		}
-		if f, ok := figure(m.Name, values); ok {
-			l.Metrics = append(l.Metrics, f)
-		}
-	}
-	l.Curve, l.WithWait = curve(runs, performance), curve(runs, withWait)
-	l.Usage, l.Heat = usage(runs[0]), heat(runs[0])
-	for _, r := range runs {
-		l.Counters.Add(r.Counters)
-	}
-	return l
-}
-
-// figure is the mean with its interval by Student's t; false where a run has no
-// such number.
-func figure(name string, values []float64) (Figure, bool) {
-	if slices.ContainsFunc(values, math.IsNaN) {
-		return Figure{}, false
-	}
+// Interval is the mean of the values of seeds with its interval by Student's t;
+// of one value there is none.
+func Interval(name string, values []float64) Figure {
 	f := Figure{Name: name, Mean: mean(values)}
 	n := float64(len(values))
 	if n < 2 {
-		return f, true
+		return f
 	}
 	squares := 0.0
 	for _, v := range values {
@@ -290,21 +268,18 @@ func figure(name string, values []float64) (Figure, bool) {
 	half := t * math.Sqrt(squares/(n-1)/n)
 	low, high := f.Mean-half, f.Mean+half
 	f.Low, f.High = &low, &high
-	return f, true
+	return f
 }
 
-func curve(runs []*sim.Result, of func(*sim.Record) float64) []float64 {
-	out := make([]float64, curvePoints)
-	for _, r := range runs {
-		all := sorted(r, of)
-		for i := range out {
-			if len(all) > 0 {
-				out[i] += quantile(all, float64(i)/(curvePoints-1)) / float64(len(runs))
-			}
-		}
+// curve is nil where there are no jobs.
+func curve(r *sim.Result, of func(*sim.Record) float64) []float64 {
+	all := sorted(r, of)
+	if len(all) == 0 {
+		return nil
 	}
+	out := make([]float64, curvePoints)
 	for i := range out {
-		out[i] = round(out[i])
+		out[i] = round(quantile(all, float64(i)/(curvePoints-1)))
 	}
 	return out
 }
@@ -352,11 +327,13 @@ func heat(r *sim.Result) [][]float64 {
 	return out
 }
 
-// Figure returns a metric of a line by name.
+// Figure returns a metric or detail of a line by name.
 func (l *Line) Figure(name string) (Figure, bool) {
-	for _, f := range l.Metrics {
-		if f.Name == name {
-			return f, true
+	for _, figures := range [][]Figure{l.Metrics, l.Details} {
+		for _, f := range figures {
+			if f.Name == name {
+				return f, true
+			}
 		}
 	}
 	return Figure{}, false

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,74 @@ func TestMetrics(t *testing.T) {
 	}
 	if l.Curve[0] != 0 || l.Curve[100] != 1 {
 		t.Errorf("curve from %v to %v", l.Curve[0], l.Curve[100])
+	}
+}
+
+// details of runOf: jobs began at 0, 20, 0 and 0 s and were submitted at 0; the
+// run ends at 120 s, which is when what never ended is taken to end.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	l := report.Summarise("p", 0, []*sim.Result{runOf()})
+	for name, want := range map[string]float64{
+		"median": 45, "worst": 0, "run_mean": (100 + 100 + 120 + 120) / 4.0, "stay_mean": (100 + 120 + 120 + 120) / 4.0,
+		"waiting_share": 100 * (20 / 120.0) / 2, "overhead_under_5": 25, "waiting_max": 20, "decided_150ms": 100, "used_until_90": 25, "unrelaxed": 100,
+		"platform_lost_1": 50, "interference_lost_20": 50, "late_100": 100 * (120/90.0 - 1) / 2, "late_5": 100 * (120/90.0 - 1),
+	} {
+		f, ok := l.Figure(name)
+		if !ok || math.Abs(f.Mean-want) > 1e-6 {
+			t.Errorf("%s is %v, want %v", name, f.Mean, want)
+		}
+	}
+	if _, ok := l.Figure("target_deviation"); ok {
+		t.Error("there are no targets")
+	}
+	if _, ok := l.Figure("qos:ST"); ok {
+		t.Error("one class has no part of its own")
+	}
+}
+
+// By class and by priority: the second job of runOf is another one.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	r := runOf()
+	r.Records[1].Class, r.Records[1].Priority = 1, 50
+	l := report.Summarise("p", 0, []*sim.Result{r})
+	for name, want := range map[string]float64{
+		"performance:MT": 90, "hmean:MT": 90, "hmean:ST": 0, "performance:ST": 100 / 3.0, "qos:ST": 100 / 3.0, "late:0": 0, "late:50": 100 * (120/90.0 - 1),
+	} {
+		f, ok := l.Figure(name)
+		if !ok || math.Abs(f.Mean-want) > 1e-6 {
+			t.Errorf("%s is %v, want %v", name, f.Mean, want)
+		}
+	}
+}
+
+// What is required is ideal: two jobs of a core for 100 s, of which 3 cores are
+// allocated at one moment and 2 at another; the third requires more than there is.
+func TestCoreDeviation(t *testing.T) {
+	t.Parallel()
+	r := &sim.Result{Cores: 4, Samples: []sim.Sample{{At: 0, Allocated: 3}, {At: 10 * time.Second, Allocated: 2}, {At: 20 * time.Second, Allocated: 4}}}
+	for i, at := range []time.Duration{0, 0, 20 * time.Second} {
+		r.Records = append(r.Records, sim.Record{Number: int32(i), Arrived: at, Ideal: 100 * time.Second, Cores: []float32{1, 1, 9}[i], Outcome: sim.Done})
+	}
+	l := report.Summarise("p", 0, []*sim.Result{r})
+	if f, _ := l.Figure("core_deviation"); f.Mean != 25 {
+		t.Errorf("%v, want the mean of 50 and 0", f.Mean)
+	}
+}
+
+// A line of several seeds is the merged lines of each.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	a, b := runOf(), runOf()
+	a.End, b.Counters.Placements = 200*time.Second, 19
+	one, two := report.Summarise("p", 0, []*sim.Result{a}), report.Summarise("p", 0, []*sim.Result{b})
+	if got, want := report.Merge([]report.Line{one, two}), report.Summarise("p", 0, []*sim.Result{a, b}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	two.Metrics = two.Metrics[1:]
+	if m := report.Merge([]report.Line{one, two}); len(m.Metrics) != len(one.Metrics)-1 {
+		t.Error("a metric that one seed has not was kept")
 	}
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/admission"
@@ -54,6 +55,9 @@ func (c *checker) check(s *Scenario) {
 	}
 	for i := range f.Traces {
 		c.trace(i)
+	}
+	if len(c.problems) == 0 && s.usesMeasured() {
+		c.onlyMeasured()
 	}
 	c.profiling()
 	c.world()
@@ -146,11 +150,33 @@ func (c *checker) population(i int) {
 		c.fail(c.at("load_swing", at), "load_swing is a share from 0 to below 1")
 	}
 	c.span(p.SwingPeriod, 0, "load_period", at)
+	c.span(p.SpikeAt, 0, "spike_at", at)
+	if length := c.span(p.SpikeFor, 0, "spike_for", at); p.Spike < 0 || (p.Spike > 0) != (length > 0) {
+		c.fail(c.at("load_spike", at), "load_spike is above 0, and it and spike_for need each other")
+	}
 	if _, err := p.Arrivals.times(time.Second); err != nil {
 		c.fail(c.at("", at, blockAt{"arrivals", 0}), "%s", err)
 	}
 	if _, err := p.Duration.distribution(); err != nil {
 		c.fail(c.at("", at, blockAt{"duration", 0}), "%s", err)
+	}
+}
+
+// onlyMeasured: what is measured is not mixed with what is drawn, so that a report
+// says one thing.
+func (c *checker) onlyMeasured() {
+	for i, p := range c.file.Populations {
+		if !slices.Equal(p.Classes, []string{truth.MeasuredClass}) {
+			c.fail(c.at("classes", blockAt{"population", i}), "class %q is not mixed with drawn ones in a scenario", truth.MeasuredClass)
+		}
+		if p.Targets {
+			c.fail(c.at("targets", blockAt{"population", i}), "measured rows have no targets")
+		}
+	}
+	for i, t := range c.file.Traces {
+		if !slices.Equal(t.Classes, []string{truth.MeasuredClass}) {
+			c.fail(c.at("classes", blockAt{"trace", i}), "class %q is not mixed with drawn ones in a scenario", truth.MeasuredClass)
+		}
 	}
 }
 
@@ -175,6 +201,23 @@ func (c *checker) trace(i int) {
 		if _, err := t.Duration.distribution(); err != nil {
 			c.fail(c.at("", at, blockAt{"duration", 0}), "%s", err)
 		}
+	}
+	for _, s := range []struct {
+		name string
+		of   *spreadBlock
+	}{{"tasks", t.Tasks}, {"task_cores", t.TaskCPU}, {"task_memory_mb", t.TaskMB}} {
+		if d := s.of.distribution(1); s.of != nil && d.Check() != nil {
+			c.fail(c.at("", at, blockAt{s.name, 0}), "%s", d.Check())
+		}
+	}
+	if !(t.Cores >= 0) || !(t.MemoryMB >= 0) {
+		c.fail(c.at("", at), "cores and memory_mb, what 1 means in the trace, must not be negative")
+	}
+	if t.Sample < 0 || t.Sample > 1 {
+		c.fail(c.at("sample", at), "sample = %v is no share from 0 to 1", t.Sample)
+	}
+	if from, to := must(t.From), must(t.To); to > 0 && to <= from {
+		c.fail(c.at("to", at), "to = %q is not after from = %q", t.To, t.From)
 	}
 }
 

@@ -1,9 +1,8 @@
 package scenario
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/shape"
-	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -30,6 +28,8 @@ type hardware struct {
 	machines []truth.Machine // by configuration
 	nodes    []node
 	cores    float64
+	changes  []sim.NodeChange // nodes that come and go, in order of time
+	skipped  map[string]int   // events of machines that were left out
 }
 
 type node struct {
@@ -60,8 +60,8 @@ func fromShape(c shape.Cluster, columns []interference.Source) (*hardware, error
 		cores := max(1, math.Floor(n.Cores.Value))
 		g := generationOf(n.Configuration)
 		m := truth.Machine{
-			Name: n.Configuration, Cores: cores, GHz: n.SpeedGHz.Or(g.ghz), IPC: g.ipc, LLCMB: n.LLCBytes.Or(g.llcMB*mib) / mib,
-			MemoryMB: n.MemoryBytes.Value / mib,
+			Name: n.Configuration, Cores: cores, GHz: n.SpeedGHz.Or(g.ghz), IPC: g.ipc, LLCMB: n.LLCBytes.Or(g.llcMB*mib) / mib, StreamGBs: g.stream,
+			MemoryMB: n.MemoryBytes.Value / mib, Siblings: g.siblings, Family: g.family, Share: cores * n.Count.Value,
 		}
 		for range int(n.Count.Value) {
 			h.nodes = append(h.nodes, node{len(h.machines), int(cores), int(cores) * mhzPerCore, int(m.MemoryMB)})
@@ -106,52 +106,6 @@ func peak(m *truth.Machine, c interference.Source) float64 {
 	}
 }
 
-// fromMachines reads the machine table of a trace: its capacities are the
-// configurations.
-func (s *Scenario) fromMachines() (*hardware, error) {
-	events, err := trace.OpenNodes(s.path(s.file.Cluster.Nodes), "", trace.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = events.Close() }() // read only
-	cores, memory := 1.0, float64(mib)
-	if u := s.file.Cluster.Units; u != nil {
-		cores, memory = u.Cores, u.MemoryMB*mib
-	}
-	h, index := &hardware{}, map[string]int{}
-	for {
-		e, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if e.Change != trace.Added || !(e.Cores > 0) || !(e.MemoryBytes > 0) {
-			continue
-		}
-		n := node{mhz: int(e.Cores * cores * mhzPerCore), memoryMB: int(e.MemoryBytes * memory / mib)}
-		n.cores = n.mhz / mhzPerCore
-		name := fmt.Sprintf("%s%dm-%dMB", e.Configuration, n.mhz, n.memoryMB)
-		i, ok := index[name]
-		if !ok {
-			i = len(h.machines)
-			index[name] = i
-			h.machines = append(h.machines, truth.Machine{
-				Name: name, Cores: float64(n.mhz) / mhzPerCore, GHz: unknownGHz, IPC: 1, LLCMB: unknownLLCMB, MemoryMB: float64(n.memoryMB),
-			})
-		}
-		n.configuration = i
-		h.nodes = append(h.nodes, n)
-		h.cores += float64(n.mhz) / mhzPerCore
-	}
-	if len(h.nodes) == 0 {
-		return nil, fmt.Errorf("%s: no machines", s.file.Cluster.Nodes)
-	}
-	capabilities(h.machines, s.Columns)
-	return h, nil
-}
-
 // board is a fresh board of the cluster.
 func (h *hardware) board(columns []interference.Source) *board.Board {
 	var configurations []string
@@ -169,10 +123,11 @@ func (h *hardware) board(columns []interference.Source) *board.Board {
 	return b
 }
 
-// lost draws which nodes are lost, and when they come back.
+// lost is which nodes come and go: those of the machine table, and those the
+// scenario loses, which are drawn.
 func (s *Scenario) lost(h *hardware, seed uint64) []sim.NodeChange {
 	random := rand.New(rand.NewPCG(seed, streamLost))
-	var out []sim.NodeChange
+	out := slices.Clone(h.changes)
 	for _, l := range s.file.Cluster.Lose {
 		at, away := must(l.At), must(l.For)
 		for _, n := range random.Perm(len(h.nodes))[:min(l.Nodes, len(h.nodes))] {
@@ -182,7 +137,7 @@ func (s *Scenario) lost(h *hardware, seed uint64) []sim.NodeChange {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b sim.NodeChange) int { return int(min(1, max(-1, a.At-b.At))) })
+	slices.SortStableFunc(out, func(a, b sim.NodeChange) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
 

@@ -53,6 +53,9 @@ type populationBlock struct {
 	BestEffort   bool          `hcl:"best_effort,optional"`
 	Swing        float64       `hcl:"load_swing,optional"`
 	SwingPeriod  string        `hcl:"load_period,optional"`
+	Spike        float64       `hcl:"load_spike,optional"` // added to the nominal load of 1
+	SpikeAt      string        `hcl:"spike_at,optional"`   // of a service's life
+	SpikeFor     string        `hcl:"spike_for,optional"`
 	Pressure     float64       `hcl:"pressure,optional"` // multiplies what applications press; 1
 	Arrivals     arrivalsBlock `hcl:"arrivals,block"`
 	Duration     durationBlock `hcl:"duration,block"`
@@ -93,15 +96,22 @@ type traceBlock struct {
 	Limit    int            `hcl:"limit,optional"`
 	Cores    float64        `hcl:"cores,optional"`     // what 1 means
 	MemoryMB float64        `hcl:"memory_mb,optional"` // what 1 means
-	Tasks    int            `hcl:"tasks,optional"`     // of a job whose number of tasks is unknown
-	TaskCPU  float64        `hcl:"task_cores,optional"`
-	TaskMB   float64        `hcl:"task_memory_mb,optional"`
+	Tasks    *spreadBlock   `hcl:"tasks,block"`        // of jobs whose number of tasks is unknown
+	TaskCPU  *spreadBlock   `hcl:"task_cores,block"`   // of tasks whose cores are unknown
+	TaskMB   *spreadBlock   `hcl:"task_memory_mb,block"`
 	Duration *durationBlock `hcl:"duration,block"` // of what has none
 	// Classes gives every job an application drawn from them, so that it has
 	// interference; without, durations are those of the trace.
 	Classes      []string `hcl:"classes,optional"`
 	Applications int      `hcl:"applications,optional"` // to draw from; 400
 	Platforms    string   `hcl:"platforms,optional"`
+}
+
+// spreadBlock is a lognormal distribution; without sigma it is the median.
+type spreadBlock struct {
+	Median float64 `hcl:"median"`
+	Sigma  float64 `hcl:"sigma,optional"`
+	Most   float64 `hcl:"most,optional"`
 }
 
 type profilingBlock struct {
@@ -117,6 +127,7 @@ type worldBlock struct {
 	MoveTime    string `hcl:"move_time,optional"`
 	Window      string `hcl:"window,optional"`
 	SampleEvery string `hcl:"sample_every,optional"`
+	Instant     bool   `hcl:"instant_decisions,optional"` // they take no time
 }
 
 type policyBlock struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // The streams of random numbers of a seed.
@@ -111,11 +112,11 @@ type submissions struct {
 }
 
 // populations draws everything that is submitted, in order of time.
-func (s *Scenario) populations(m *truth.Model, h *hardware, seed uint64, load float64) (submissions, error) {
+func (s *Scenario) populations(m *truth.Model, h *hardware, rows []profile.Profile, seed uint64, load float64) (submissions, error) {
 	var out submissions
 	for i := range s.file.Populations {
 		p := &s.file.Populations[i]
-		part, err := p.draw(m, h, seed, uint64(i), load)
+		part, err := p.draw(m, h, rows, seed, uint64(i), load)
 		if err != nil {
 			return out, fmt.Errorf("population %q: %w", p.Name, err)
 		}
@@ -129,9 +130,9 @@ func (s *Scenario) populations(m *truth.Model, h *hardware, seed uint64, load fl
 	return out, nil
 }
 
-func (p *populationBlock) draw(m *truth.Model, h *hardware, seed, number uint64, load float64) (submissions, error) {
+func (p *populationBlock) draw(m *truth.Model, h *hardware, rows []profile.Profile, seed, number uint64, load float64) (submissions, error) {
 	spec := truth.Spec{Classes: p.sequence(), Count: p.pool(), Phases: p.Phases, CausedScale: p.Pressure, Platforms: truth.Platforms(p.Platforms)}
-	applications, err := truth.Population(m, spec, seed)
+	pool, err := applications(m, rows, spec, seed)
 	if err != nil {
 		return submissions{}, err
 	}
@@ -142,7 +143,7 @@ func (p *populationBlock) draw(m *truth.Model, h *hardware, seed, number uint64,
 	}
 	var out submissions
 	for range p.Jobs {
-		a := p.pick(applications, random)
+		a := p.pick(pool, random)
 		out.jobs = append(out.jobs, p.job(a, m, h, durations, random))
 	}
 	arrivals, err := p.Arrivals.times(gapOf(out.jobs, h.cores, load))
@@ -213,6 +214,7 @@ func (p *populationBlock) job(a *truth.Application, m *truth.Model, h *hardware,
 	if truth.Service(a.Class) {
 		j.Shape = sim.Service
 		j.Load = sim.Load{Swing: p.Swing, Period: must(p.SwingPeriod), Shift: time.Duration(random.Float64() * float64(must(p.SwingPeriod)))}
+		j.Load.Spike, j.Load.SpikeAt, j.Load.SpikeEnd = p.Spike, must(p.SpikeAt), must(p.SpikeAt)+must(p.SpikeFor)
 	}
 	if p.Targets {
 		p.target(&j, m, random)
@@ -269,24 +271,24 @@ func reserve(j *sim.Job, h *hardware, random *rand.Rand) {
 	j.Size.MemoryMB = min(memory/2, max(64, int(factor*float64(j.Size.MemoryMB))))
 }
 
-// sizesOf are the sizes a policy may choose: cores by memory, as far as the
-// largest node goes (Delimitrou 2015, §4.3.2: quantised to whole cores and blocks
-// of memory).
-func sizesOf(h *hardware) []cluster.Resources {
-	most := node{}
+// coresOf are the numbers of cores a policy may choose, as far as the largest node
+// goes (Delimitrou 2015, §4.3.2: quantised to whole cores and blocks of memory).
+func coresOf(h *hardware) []int {
+	most := 0
 	for _, n := range h.nodes {
-		most.cores, most.memoryMB = max(most.cores, n.cores), max(most.memoryMB, n.memoryMB)
+		most = max(most, n.cores)
 	}
-	var out []cluster.Resources
+	var out []int
 	for _, c := range []int{1, 2, 4, 8, 12, 16, 24} {
-		for _, mb := range []int{512, 1024, 2048, 4096, 8192} {
-			if c <= most.cores && mb <= most.memoryMB {
-				out = append(out, cluster.Resources{Cores: c, MemoryMB: mb})
-			}
+		if c <= most {
+			out = append(out, c)
 		}
 	}
 	return out
 }
+
+// memoryBlocksMB go with them.
+var memoryBlocksMB = []int{256, 512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768}
 
 // numbersOfNodes are the columns of the scale-out classification.
 var numbersOfNodes = []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}

@@ -7,12 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // defaultApplications is how many applications the jobs of a trace are drawn
@@ -27,21 +27,19 @@ func (s *Scenario) path(p string) string {
 	return filepath.Join(s.folder, p)
 }
 
-// replay is a trace as a source of jobs: one per task.
+// replay is a trace as a source of jobs.
 type replay struct {
 	reader       trace.Reader
 	block        *traceBlock
 	applications []*truth.Application
 	random       *rand.Rand
-	pending      trace.Job
-	left         int
 	number       int
 	skipped      map[string]int
 	largest      cluster.Resources
 }
 
 // replay opens the trace of the scenario.
-func (s *Scenario) replay(m *truth.Model, h *hardware, seed uint64) (*replay, []*truth.Application, error) {
+func (s *Scenario) replay(m *truth.Model, h *hardware, rows []profile.Profile, seed uint64) (*replay, error) {
 	b := &s.file.Traces[0]
 	o := trace.Options{Files: b.Files, From: must(b.From), To: must(b.To), Sample: b.Sample, SampleSeed: seed, Limit: int64(b.Limit)}
 	if b.Cores > 0 {
@@ -52,38 +50,30 @@ func (s *Scenario) replay(m *truth.Model, h *hardware, seed uint64) (*replay, []
 	}
 	reader, err := trace.Open(s.path(b.Path), b.Format, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if reader, err = b.fill(reader, seed); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := &replay{reader: reader, block: b, random: rand.New(rand.NewPCG(seed, streamTrace)), skipped: map[string]int{}}
 	for _, n := range h.nodes {
 		r.largest.CPUMHz, r.largest.MemoryMB = max(r.largest.CPUMHz, n.mhz), max(r.largest.MemoryMB, n.memoryMB)
 	}
 	if len(b.Classes) == 0 {
-		return r, nil, nil
+		return r, nil
 	}
 	count := b.Applications
 	if count == 0 {
 		count = defaultApplications
 	}
-	r.applications, err = truth.Population(m, truth.Spec{Classes: b.Classes, Count: count, Platforms: truth.Platforms(b.Platforms)}, seed)
-	return r, r.applications, err
+	r.applications, err = applications(m, rows, truth.Spec{Classes: b.Classes, Count: count, Platforms: truth.Platforms(b.Platforms)}, seed)
+	return r, err
 }
 
 // fill draws what the trace does not say.
 func (b *traceBlock) fill(r trace.Reader, seed uint64) (trace.Reader, error) {
 	f := trace.Filling{Seed: seed}
-	if b.Tasks > 0 {
-		f.Tasks = trace.Fixed(float64(b.Tasks))
-	}
-	if b.TaskCPU > 0 {
-		f.Cores = trace.Fixed(b.TaskCPU)
-	}
-	if b.TaskMB > 0 {
-		f.Memory = trace.Fixed(b.TaskMB * mib)
-	}
+	f.Tasks, f.Cores, f.Memory = b.Tasks.distribution(1), b.TaskCPU.distribution(1), b.TaskMB.distribution(mib)
 	if b.Duration != nil {
 		d, err := b.Duration.distribution()
 		if err != nil {
@@ -94,9 +84,17 @@ func (b *traceBlock) fill(r trace.Reader, seed uint64) (trace.Reader, error) {
 	return trace.Fill(r, f)
 }
 
+// distribution is of numbers in a unit; nil where nothing is drawn.
+func (b *spreadBlock) distribution(unit float64) trace.Distribution {
+	if b == nil {
+		return nil
+	}
+	return trace.LogNormal{Median: b.Median * unit, Sigma: b.Sigma, Most: b.Most * unit}
+}
+
 // Next implements sim.Source.
 func (r *replay) Next() (sim.Job, bool, error) {
-	for r.left == 0 {
+	for {
 		job, err := r.reader.Next()
 		if errors.Is(err, io.EOF) {
 			return sim.Job{}, false, nil
@@ -108,19 +106,25 @@ func (r *replay) Next() (sim.Job, bool, error) {
 			r.skipped[why]++
 			continue
 		}
-		r.pending, r.left = job, max(1, job.Tasks)
+		return r.job(&job), true, nil
 	}
-	r.left--
+}
+
+// job is one submission: its tasks run the same program, each on a piece of its
+// own.
+func (r *replay) job(t *trace.Job) sim.Job {
 	j := sim.Job{
-		Number: r.number, At: r.pending.Submit, Shape: sim.Batch, Duration: r.pending.Duration, Count: 1,
-		Priority: r.pending.Priority, BestEffort: r.pending.Class == trace.BestEffort,
-		Size: sizeOf(&r.pending),
+		Number: r.number, At: t.Submit, Shape: sim.Batch, Duration: t.Duration, Count: max(1, t.Tasks),
+		Priority: t.Priority, BestEffort: t.Class == trace.BestEffort, Size: sizeOf(t),
+	}
+	if j.Count > 1 {
+		j.Shape = sim.Tasks
 	}
 	r.number++
 	if len(r.applications) > 0 {
 		j.App = r.applications[r.random.IntN(len(r.applications))]
 	}
-	return j, true, nil
+	return j
 }
 
 // unusable says why a job of the trace is left out: it is counted.
@@ -131,6 +135,8 @@ func (r *replay) unusable(j *trace.Job) string {
 		return "no size"
 	case j.Duration < 0:
 		return "no duration"
+	case j.Tasks > maxTasks:
+		return "more tasks than a run can hold"
 	case size.CPUMHz > r.largest.CPUMHz || size.MemoryMB > r.largest.MemoryMB:
 		return "larger than any node"
 	default:
@@ -162,6 +168,3 @@ func (r *replay) close() error {
 }
 
 var _ sim.Source = (*replay)(nil)
-
-// expected is not known of a trace; the span is.
-func (b *traceBlock) span() time.Duration { return max(0, must(b.To)-must(b.From)) }

@@ -23,6 +23,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // Options of a run.
@@ -68,7 +69,11 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	runs := &runs{scenario: s, hardware: h, seeds: seeds, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
+	maps.Copy(runs.skipped, h.skipped)
 	runs.model = truth.NewModel(s.Columns, h.machines)
+	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
+		return nil, err
+	}
 	for seed := range seeds { // seeds outermost: what a seed needs is freed when it is done
 		for load := range s.Loads {
 			for _, p := range policies {
@@ -102,6 +107,7 @@ type runs struct {
 	scenario *Scenario
 	hardware *hardware
 	model    *truth.Model
+	rows     measuredRows // none where all applications are drawn
 	seeds    []uint64
 	tasks    []task
 
@@ -202,7 +208,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		RestartTime: defaultRestartTime, MoveTime: defaultMoveTime, Truth: r.model,
 	}
 	if w := s.file.World; w != nil {
-		c.Window, c.SampleEvery = must(w.Window), must(w.SampleEvery)
+		c.Window, c.SampleEvery, c.Instant = must(w.Window), must(w.SampleEvery), w.Instant
 		c.RestartTime, c.MoveTime = orElse(w.RestartTime, c.RestartTime), orElse(w.MoveTime, c.MoveTime)
 	}
 	nothing := func(map[string]int) error { return nil }
@@ -210,7 +216,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		return c, nothing, err
 	}
 	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
-		replay, _, err := s.replay(r.model, r.hardware, seed)
+		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)
 		if err != nil {
 			return c, nothing, err
 		}
@@ -224,7 +230,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	r.know(&c, t, shared)
 	finish := nothing
 	if len(s.file.Traces) > 0 {
-		replay, _, err := s.replay(r.model, r.hardware, seed)
+		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)
 		if err != nil {
 			return c, nothing, err
 		}
@@ -292,7 +298,11 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(c.Seed, streamAdmission))
-	if c.Controller, err = a.New(b, admission.Options{Values: p.AdmissionOptions}, random); err != nil {
+	held, err := admissionOptions(p.AdmissionOptions)
+	if err != nil {
+		return fmt.Errorf("admission %s: %w", p.Admission, err)
+	}
+	if c.Controller, err = a.New(b, held, random); err != nil {
 		return fmt.Errorf("admission %s: %w", p.Admission, err)
 	}
 	if p.Adapter == "none" {
@@ -327,7 +337,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 	s, seed := r.scenario, r.seeds[t.seed]
 	var err error
 	if len(s.file.Populations) > 0 {
-		if shared.submissions, err = s.populations(r.model, r.hardware, seed, s.Loads[t.load]); err != nil {
+		if shared.submissions, err = s.populations(r.model, r.hardware, r.rows.submitted, seed, s.Loads[t.load]); err != nil {
 			return err
 		}
 	}
@@ -335,7 +345,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 	if p == nil {
 		p = &profilingBlock{}
 	}
-	if shared.training, err = s.training(r.model, seed, s.largest(), p.Training); err != nil {
+	if shared.training, err = s.training(r.model, r.rows.teaching, seed, s.largest(), p.Training); err != nil {
 		return err
 	}
 	name := p.Classifier
@@ -348,7 +358,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 	}
 	o := knowing.Options{Classifier: d.New(), Training: shared.training, Entries: p.Entries, Seed: seed}
 	if s.targets() {
-		o.Sizes, o.Nodes = sizesOf(r.hardware), numbersOfNodes
+		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
 	}
 	shared.oracle = knowing.NewOracle(r.model, o)
 	shared.estimator, err = knowing.NewEstimator(r.model, o)
@@ -375,19 +385,19 @@ func (s *Scenario) largest() int {
 
 // training draws the applications that were measured in every cell: other ones
 // than those submitted.
-func (s *Scenario) training(m *truth.Model, seed uint64, first, count int) ([]*truth.Application, error) {
+func (s *Scenario) training(m *truth.Model, rows []profile.Profile, seed uint64, first, count int) ([]*truth.Application, error) {
 	if count == 0 {
 		count = defaultTraining
 	}
 	var spec truth.Spec
 	for _, p := range s.file.Populations {
-		spec.Classes, spec.Platforms = append(spec.Classes, p.Classes...), truth.Platforms(p.Platforms)
+		spec.Classes, spec.Platforms, spec.CausedScale = append(spec.Classes, p.Classes...), truth.Platforms(p.Platforms), p.Pressure
 	}
 	for _, t := range s.file.Traces {
 		spec.Classes, spec.Platforms = append(spec.Classes, t.Classes...), truth.Platforms(t.Platforms)
 	}
 	spec.Count = first + count
-	all, err := truth.Population(m, spec, seed)
+	all, err := applications(m, rows, spec, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -182,10 +182,11 @@ func shortOfMemory(have, need float64) float64 {
 // us: a working set below two fifths cannot make progress between faults).
 const fatalMemoryShare = 0.4
 
-// Best is the greatest performance alone on any configuration, and which.
-func (a *Application) Best() (configuration int, value float64) {
+// Best is the greatest performance alone on any configuration that can hold it,
+// and which. Where none can, it is 0 on configuration 0.
+func (a *Application) Best(holds func(configuration int) bool) (configuration int, value float64) {
 	for i, v := range a.Alone {
-		if v > value {
+		if v > value && holds(i) {
 			configuration, value = i, v
 		}
 	}

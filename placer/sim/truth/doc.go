@@ -20,22 +20,42 @@
 //   - beyond what the node has (its own and the neighbours' demand above 100 %)
 //     pressure grows faster than the demand: a knee;
 //   - a source leaks into others: lost cache becomes memory traffic;
-//   - weak configurations multiply pressure; core-private sources press less on a
-//     node whose cores are mostly free;
+//   - weak configurations multiply pressure;
+//   - what is private to a core is felt only by who shares a core: allocations
+//     have cores of their own, unless these are hardware threads;
 //   - losses of several sources overlap (a stall hides another), so they add in
 //     quadrature, between the product and the minimum of the shares;
 //   - every pair of applications has a residual of its own.
 //
-// # Sources of numbers
+// # Which fact sets what
 //
-// mcf and memcached are the published rows of Delimitrou 2015, Fig. 5.3. Measured
-// shares kept at full pressure and speed-ups by threads are medians over groups of
-// public measurements (see measured.go). Profiles and pairs of the shipped
-// training set become applications by FromProfiles and residuals by FromPairs.
+// Nothing here was set by what a policy that is modelled on it reaches.
+//
+//   - Responses: the rows of mcf and memcached are the published ones (Delimitrou
+//     2015, Fig. 5.3); the shares kept at full pressure are medians of public runs
+//     (measured.go), and go down to severeKept for who lives off a source: a tenth, as
+//     mcf and memcached there and as the slowdowns of up to 10 of one program in §4.2.
+//   - Who leans on what (kinds, indifference): of 20 SPEC programs a third moves more
+//     than a third of the bytes per second of the heaviest, and of 18 half lose less
+//     than a tenth when nine tenths of the last-level cache are taken away
+//     (spec-llc-sensitivity).
+//   - How hard they press (pressurePerCore, toleranceSlope): the published losses of
+//     the two baselines that do not look at neighbours, on 1,000 servers under high load
+//     (§3.5.2): NI 34 %, met; least-loaded 48 %, of which neighbours and
+//     platforms together take 34 %: pressing harder would leave what was measured further
+//     behind. Of 125 pairs of real applications on neighbouring CPUs of one machine of
+//     today each keeps 0.95 (profiler/training/pairs); rows of our own make such gentler
+//     populations: FromProfiles.
+//   - Cores: of pairs bound to one CPU each keeps 0.485, so that sharing in turns costs
+//     the share of the time and little more.
+//   - Configurations: clock, generation, cache and memory bandwidth of the parts, as
+//     published by their makers, with nothing fitted (Hardware), or as instance types of
+//     a cloud suit programs (Published); each says what it meets. Leaks: see leaks.
+//   - Noise of a run: the replicates of lumos-cloud-perf.
+//
 // What was never published is drawn, and Application.Origin says from what.
 //
 // # Differences from the paper
 //
-// The papers ran on machines; this is a model of machines. It is calibrated on
-// hardware facts and public measurements only, never on a policy's result.
+// The papers ran on machines; this is a model of machines.
 package truth

@@ -1,7 +1,12 @@
 package truth
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -64,97 +69,179 @@ func tenths(shares ...float64) Curve {
 	return Through(points...)
 }
 
-// FromProfiles makes applications of measured rows for a cluster of one
-// configuration per measured one; a configuration nobody measured takes the
-// factor of its machine. Columns nobody measured take the curve of unmeasured.
-func FromProfiles(rows []profile.Profile, m *Model, unmeasured Curve) []*Application {
-	var out []*Application
+// ErrRows: measured rows do not make a population.
+var ErrRows = errors.New("truth: the measured rows make no population")
+
+// What stands for a source that a row does not know: little felt, little pressed,
+// as the fixtures (chosen by us). A measured row lacks few.
+var unmeasuredCurve = Planted(80, 0.8)
+
+// unmeasuredMemoryMB is the memory of a program whose row does not vary it.
+const unmeasuredMemoryMB = 1024
+
+// FromProfiles makes spec.Count applications of measured rows, each in turn. What
+// was measured is on one machine; how the configurations of the cluster differ for
+// it is drawn as spec.Platforms says, anew for every application, around the
+// measured speed. The classes of the spec are not looked at. Applications of one row
+// are one program to pairs.
+func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*Application, error) {
+	var usable []*profile.Profile
 	for i := range rows {
-		if a := fromProfile(&rows[i], m, unmeasured); a != nil {
-			out = append(out, a)
+		if v, ok := rows[i].Alone[rows[i].Machine.Configuration]; ok && v.Value > 0 {
+			usable = append(usable, &rows[i])
 		}
+	}
+	if len(usable) == 0 {
+		return nil, fmt.Errorf("%w: %d rows, none with a speed alone on its machine", ErrRows, len(rows))
+	}
+	machines := suits(m, seed)
+	var out []*Application
+	for i := range spec.Count {
+		a := fromProfile(usable[i%len(usable)], m)
+		a.Name = fmt.Sprintf("%s-%04d", a.Name, i)
+		random := rand.New(rand.NewPCG(seed, uint64(i)+1))
+		if spec.Platforms == Published {
+			a.aloneBySuit(machines, random)
+		} else {
+			a.aloneByClock(m, random)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// fromProfile is the application of a row, without its speeds.
+func fromProfile(row *profile.Profile, m *Model) *Application {
+	alone := row.Alone[row.Machine.Configuration]
+	a := &Application{
+		Name: row.Workload, Class: MeasuredClass, Unit: alone.Unit, Cores: measuredCores(row),
+		MemoryMB: unmeasuredMemoryMB, Origin: "training row " + row.Key, id: identity(row.Key),
+	}
+	for _, s := range row.ScaleUp {
+		a.MemoryMB = max(a.MemoryMB, float64(s.MemoryMB))
+	}
+	a.ScaleUp = measuredScaleUp(row, a.Cores, alone.Value)
+	p := Phase{Share: 1, MemoryMB: a.MemoryMB, Intensity: 1}
+	for _, c := range m.columns {
+		curve, caused := measuredColumn(row, c)
+		p.Response, p.Pressure = append(p.Response, curve), append(p.Pressure, caused)
+	}
+	a.Phases = []Phase{p}
+	return a
+}
+
+// measuredCores: our own rows are of programs bound to one CPU; those of others say
+// how many they had.
+func measuredCores(row *profile.Profile) float64 {
+	if row.Provenance == nil || row.Provenance.DataSet == nil {
+		return 1
+	}
+	return float64(max(1, len(row.Machine.CPUs)))
+}
+
+// measuredScaleUp is the speed by cores with the most memory that was tried at
+// each, relative to the size of the row.
+func measuredScaleUp(row *profile.Profile, cores, alone float64) []ScalePoint {
+	best := map[int]profile.ScalePoint{}
+	for _, s := range row.ScaleUp {
+		if old, ok := best[s.Cores]; s.Cores > 0 && s.Speed.Value > 0 && (!ok || s.MemoryMB >= old.MemoryMB) {
+			best[s.Cores] = s
+		}
+	}
+	if at, ok := best[int(cores)]; ok {
+		alone = at.Speed.Value
+	}
+	var out []ScalePoint
+	for _, n := range slices.Sorted(maps.Keys(best)) {
+		out = append(out, ScalePoint{float64(n), best[n].Speed.Value / alone})
 	}
 	return out
 }
 
-// fromProfile is nil for a row without a speed.
-func fromProfile(row *profile.Profile, m *Model, unmeasured Curve) *Application {
-	alone, ok := row.Alone[row.Machine.Configuration]
-	if !ok || !(alone.Value > 0) {
-		return nil
-	}
-	a := &Application{
-		Name: row.Workload, Class: "measured", Unit: alone.Unit,
-		Cores: float64(max(1, len(row.Machine.CPUs))), MemoryMB: 1024, Origin: "training row " + row.Key,
-	}
+// aloneByClock draws the speeds by clock and generation: of a measured row no other
+// property is known. The unit is kept.
+func (a *Application) aloneByClock(m *Model, random *rand.Rand) {
 	for _, machine := range m.machines {
-		v := alone.Value * machine.GHz * machine.IPC
-		if own, ok := row.Alone[machine.Name]; ok && own.Value > 0 {
-			v = own.Value
-		}
-		a.Alone = append(a.Alone, v)
+		a.Alone = append(a.Alone, machine.GHz*machine.IPC*math.Exp(platformResidual*random.NormFloat64()))
 	}
-	for _, s := range row.ScaleUp {
-		if s.MemoryMB == 0 && s.Cores > 0 && s.Speed.Value > 0 {
-			a.ScaleUp = append(a.ScaleUp, ScalePoint{float64(s.Cores), s.Speed.Value / alone.Value})
-		}
-	}
-	slices.SortFunc(a.ScaleUp, func(x, y ScalePoint) int { return int(x.Cores - y.Cores) })
-	p := Phase{Share: 1, MemoryMB: a.MemoryMB, Intensity: 1}
-	for _, c := range m.columns {
-		curve, caused := measuredColumn(row, c, unmeasured)
-		p.Response, p.Pressure = append(p.Response, curve), append(p.Pressure, caused)
-	}
-	a.Phases = []Phase{p}
-	return identify(a)
 }
 
 // measuredColumn is the response and the pressure of a row at one source: the
 // ramp where there is one, else the planted curve of its score.
-func measuredColumn(row *profile.Profile, c interference.Source, unmeasured Curve) (Curve, float64) {
+func measuredColumn(row *profile.Profile, c interference.Source) (Curve, float64) {
 	var points []Point
 	for _, r := range row.Ramp {
 		if r.Source == c && r.WorkloadRatio != nil && r.IntensityPercent > 0 {
-			points = append(points, Point{r.IntensityPercent, min(1, *r.WorkloadRatio)})
+			points = append(points, Point{r.IntensityPercent, min(1, max(0.01, *r.WorkloadRatio))})
 		}
 	}
-	slices.SortFunc(points, func(x, y Point) int { return int(math.Round(10 * (x.Percent - y.Percent))) })
+	slices.SortStableFunc(points, func(x, y Point) int { return cmp.Compare(x.Percent, y.Percent) })
 	points = slices.CompactFunc(points, func(x, y Point) bool { return x.Percent == y.Percent })
-	curve := unmeasured
+	curve := unmeasuredCurve
 	if len(points) > 0 {
 		curve = Through(points...)
 	} else if t, ok := row.Sensitivity.Tolerated[c].Score.Percent(); ok {
-		curve = Planted(t, 0.6)
+		curve = Planted(t, plantedAtFull)
 	}
-	return curve, row.Sensitivity.Caused[c].Score.Or(0)
+	return curve, row.Sensitivity.Caused[c].Score.Or(otherPressurePercent)
 }
 
-// FromPairs keeps what pairs of applications were measured to do to each other
-// beyond what the model says of them, as residuals. It returns how many pairs
-// were of known applications.
+// plantedAtFull is the share kept at full pressure by a row with a score and no
+// ramp: the median of keptAtFull.
+const plantedAtFull = 0.64
+
+// FromPairs keeps what pairs of applications on neighbouring CPUs were measured to
+// do to each other beyond what the model says of them, as residuals: the mean of a
+// pair's measurements. It returns how many were of known applications. Pairs that
+// shared a CPU are left out: allocations have CPUs of their own.
 func (m *Model) FromPairs(pairs []profile.Pair, applications []*Application) int {
-	byName, known := map[string]*Application{}, 0
+	known := map[uint64]*Application{}
 	for _, a := range applications {
-		byName[a.Name] = a
+		known[a.id] = a
 	}
-	for _, p := range pairs {
-		a, b := byName[p.A.Application], byName[p.B.Application]
-		if a == nil || b == nil {
+	sums, counts, taken := map[pairKey]float64{}, map[pairKey]float64{}, 0
+	for i := range pairs {
+		p := &pairs[i]
+		a, b := known[identity(p.A.Key)], known[identity(p.B.Key)]
+		if a == nil || b == nil || p.Placement != "beside" {
 			continue
 		}
-		known++
+		taken++
 		on := []Placed{whole(a), whole(b)}
-		said := m.Speeds(0, on, nil)
-		m.keep(a, b, p.A.Ratio, said[0])
-		m.keep(b, a, p.B.Ratio, said[1])
+		for side, ratio := range []float64{p.A.Ratio, p.B.Ratio} {
+			if ratio > 0 {
+				key := pairKey{on[side].Application.id, on[1-side].Application.id}
+				sums[key] += -math.Log(ratio) - m.pressed(m.strongest(), on, side)
+				counts[key]++
+			}
+		}
 	}
-	return known
+	for key, sum := range sums {
+		m.pairs[key] = max(-maxGain, sum/counts[key])
+	}
+	return taken
 }
 
-func (m *Model) keep(victim, neighbour *Application, ratio float64, said Speed) {
-	if ratio > 0 && said.Value > 0 {
-		m.pairs[pairKey{victim.id, neighbour.id}] = max(-0.05, math.Log(said.Value/said.Alone)-math.Log(ratio))
+// pressed is what the sources alone cost an allocation: a logarithm.
+func (m *Model) pressed(configuration int, on []Placed, i int) float64 {
+	var s scratch
+	all, cores := m.press(configuration, on, -1, &s)
+	return math.Sqrt(m.squares(configuration, &on[i], &s.pressed[i], &all, cores))
+}
+
+// strongest is the configuration that pressure weighs least on.
+func (m *Model) strongest() int {
+	at, least := 0, math.Inf(1)
+	for i, row := range m.multiply {
+		sum := 0.0
+		for _, v := range row {
+			sum += v
+		}
+		if sum < least {
+			at, least = i, sum
+		}
 	}
+	return at
 }
 
 func whole(a *Application) Placed {

@@ -36,12 +36,28 @@ type World interface {
 
 // Machine is what a node configuration is made of.
 type Machine struct {
-	Name     string
-	Cores    float64
-	GHz      float64
-	IPC      float64 // instructions per cycle relative to the best generation
-	LLCMB    float64
-	MemoryMB float64
+	Name  string
+	Cores float64
+	GHz   float64
+	IPC   float64 // instructions per cycle relative to the best generation
+	LLCMB float64
+	// StreamGBs is the memory bandwidth that one core reaches; 0 is unknown.
+	StreamGBs float64
+	MemoryMB  float64
+	// Siblings is how many of its cores share what is private to a core: 2 where
+	// they are hardware threads, else 1; 0 is 1.
+	Siblings float64
+	// Family is the microarchitecture: machines of one suit the same programs. Empty
+	// is one of its own.
+	Family string
+	// Share of the cluster's cores that are of this configuration, in any unit; 0
+	// everywhere is as many of each.
+	Share float64
 	// Capability is how well it serves each column, percent of the best.
 	Capability []float64
+}
+
+// Holds reports whether an allocation of that size can run on an empty machine.
+func (m *Machine) Holds(cores, memoryMB float64) bool {
+	return cores <= m.Cores && memoryMB <= m.MemoryMB
 }

@@ -1,0 +1,190 @@
+//go:build e2e
+
+package placement
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listens finds the address in the proxy's first log line.
+var listens = regexp.MustCompile(`proxy started.* listen=(\S+)`)
+
+// startProxy runs the shipped front door before the cluster until the test ends.
+func startProxy(ctx context.Context, t *testing.T) (address string) {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "nomad-placer"), "proxy", "-listen", "127.0.0.1:0")
+	cmd.Env = shared.Env(os.Environ())
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	output, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(output)
+	lines.Scan()
+	text := lines.Text()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(io.Discard, output) // until it ends
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-done
+		var exit *exec.ExitError
+		if err := cmd.Wait(); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == exitInterrupted) {
+			t.Errorf("the proxy ended with %v", err)
+		}
+	})
+	found := listens.FindStringSubmatch(text)
+	if found == nil {
+		t.Fatalf("the proxy says %q", text)
+	}
+	return "http://" + found[1]
+}
+
+// exitInterrupted is the command line's exit code after an interrupt.
+const exitInterrupted = 130
+
+// stock runs the stock command line against an address.
+func stock(ctx context.Context, t *testing.T, address string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, shared.Nomad(), args...)
+	cmd.Env = append(shared.Env(os.Environ()), "NOMAD_ADDR="+address, "NOMAD_CLI_NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+const proxiedJob = `
+job "%s" {
+  type = "service"
+  group "main" {
+    restart {
+      attempts = 0
+      mode     = "fail"
+    }
+    %s
+    task "main" {
+      driver      = "raw_exec"
+      kill_signal = "SIGKILL"
+      config {
+        command = "/bin/bash"
+        args    = ["-c", "i=0; while true; do i=$((i+1)); echo \"units $i\"; sleep 0.01; done"]
+      }
+      resources {
+        cpu    = 100
+        memory = 32
+      }
+    }
+  }
+}
+`
+
+func jobFileOf(t *testing.T, id, more string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), id+".nomad.hcl")
+	if err := os.WriteFile(path, []byte(fmt.Sprintf(proxiedJob, id, more)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Through the proxy, the stock command line needs nothing of ours: a job with
+// targets is held, profiled and placed while `nomad job run` waits, which then
+// follows the released version and ends with 0; planning it again changes nothing.
+func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	address := startProxy(ctx, t)
+	const id = "proxied"
+	t.Cleanup(func() {
+		if err := shared.Purge(context.Background(), id); err != nil {
+			t.Error(err)
+		}
+	})
+	file := jobFileOf(t, id, "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}")
+	out, err := stock(ctx, t, address, "job", "run", file)
+	if err != nil {
+		t.Fatalf("nomad job run: %v\n%s", err, out)
+	}
+	for _, want := range []string{"nomad-placer: ", `finished with status "complete"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	job := released(ctx, t, id, time.Minute)
+	if d, err := book(t).Decision(ctx, workload(id)); err != nil || d.Outcome != "placed" {
+		t.Errorf("decision %+v, %v", d, err)
+	}
+	if *job.NodePool == "placer" {
+		t.Error("the job is still held")
+	}
+	// Exit code 0 of a plan: no allocation is created or destroyed.
+	if out, err := stock(ctx, t, address, "job", "plan", file); err != nil || regexp.MustCompile(`\d+ (create|destroy)`).MatchString(out) {
+		t.Errorf("nomad job plan: %v\n%s", err, out)
+	}
+}
+
+// A job without targets is none of ours, and a wrong block is refused before
+// anything is registered.
+func TestOtherJobsThroughTheProxy(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	address := startProxy(ctx, t)
+	const id = "unconcerned"
+	t.Cleanup(func() {
+		if err := shared.Purge(context.Background(), id); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, ""))
+	if err != nil || strings.Contains(out, "nomad-placer") {
+		t.Errorf("nomad job run: %v\n%s", err, out)
+	}
+	wrong := jobFileOf(t, "wrong", "meta {\n performance = <<EOT\ntarget {\n  rat = 50\n}\nEOT\n}")
+	out, err = stock(ctx, t, address, "job", "run", wrong)
+	if err == nil || !strings.Contains(out, "rate") || !strings.Contains(out, "2:3") {
+		t.Errorf("nomad job run of a wrong block: %v\n%s", err, out)
+	}
+	if _, _, err := shared.API().Jobs().Info("wrong", nil); err == nil {
+		t.Error("the wrong job was registered")
+	}
+	checkPassesThrough(ctx, t, address)
+}
+
+// checkPassesThrough looks at the UI and the event stream through the proxy.
+func checkPassesThrough(ctx context.Context, t *testing.T, address string) {
+	t.Helper()
+	for path, want := range map[string]string{"/ui/": "<html", "/v1/event/stream?index=0": "{"} {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Nomad-Token", shared.Token())
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		buffer := make([]byte, 512)
+		n, _ := io.ReadAtLeast(answer.Body, buffer, 1)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK || !strings.Contains(strings.ToLower(string(buffer[:n])), want) {
+			t.Errorf("%s: %s %q", path, answer.Status, buffer[:n])
+		}
+	}
+}

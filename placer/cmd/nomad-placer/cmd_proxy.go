@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/proxy"
+)
+
+// proxyFlags configure the front door.
+type proxyFlags struct {
+	from      recordFlags
+	listen    string
+	cert, key string
+	wait      time.Duration
+	takenUp   time.Duration
+	logLevel  string
+	logJSON   bool
+}
+
+func proxyCommand() *command {
+	return &command{
+		name: "proxy", synopsis: "Run a front door before Nomad's API",
+		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; the answer comes once the job is released, so `nomad job run` shows the released version and its exit code. Plans show the placer's decision. Everything else passes through unchanged.\n \n" +
+			"A job that no agent takes up is released to stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
+		setup: func(f *flag.FlagSet) runner {
+			p := &proxyFlags{}
+			p.from.add(f)
+			p.from.addPools(f)
+			f.StringVar(&p.listen, "listen", "127.0.0.1:4656", "Serve at this `host:port`.")
+			f.StringVar(&p.cert, "tls-cert-file", "", "Serve HTTPS with this certificate `file`.")
+			f.StringVar(&p.key, "tls-key-file", "", "Private key `file` of the certificate.")
+			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Keep an answer back at most this long; the job goes on.")
+			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job to stock rules when no agent takes it up in this time.")
+			f.StringVar(&p.logLevel, "log-level", "info", "Least severity logged: trace, debug, info, warn or error.")
+			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
+			return func(ctx context.Context, s *shell, _ []string) error { return p.run(ctx, s) }
+		},
+	}
+}
+
+func (p *proxyFlags) run(ctx context.Context, s *shell) error {
+	if (p.cert == "") != (p.key == "") {
+		return usageError("-tls-cert-file and -tls-key-file go together")
+	}
+	log, err := newLog(s, p.logLevel, p.logJSON)
+	if err != nil {
+		return err
+	}
+	front, nomad, err := p.front(s, log)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", p.listen)
+	if err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	log.Info("nomad-placer proxy started", "version", version, "listen", listener.Addr().String(), "nomad", nomad.String(),
+		"hold_pool", p.from.holdPool, "run_pool", p.from.runPool)
+	return p.serve(ctx, listener, front, log)
+}
+
+// serve answers until ctx ends, and then lets answers under way end.
+func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front http.Handler, log *slog.Logger) error {
+	server := &http.Server{Handler: front, ReadHeaderTimeout: readLimit, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() {
+		if p.cert != "" {
+			failed <- server.ServeTLS(listener, p.cert, p.key)
+			return
+		}
+		failed <- server.Serve(listener)
+	}()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("proxy: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	// Streams do not end by themselves.
+	if err := server.Shutdown(grace); errors.Is(err, context.DeadlineExceeded) {
+		return server.Close()
+	} else if err != nil {
+		return fmt.Errorf("proxy: %w", err)
+	}
+	return nil
+}
+
+func (p *proxyFlags) front(s *shell, log *slog.Logger) (http.Handler, *url.URL, error) {
+	config := api.DefaultConfig()
+	set(&config.Address, p.from.address)
+	nomad, err := url.Parse(config.Address)
+	if err != nil || nomad.Host == "" && nomad.Scheme != "unix" {
+		return nil, nil, usageError("Nomad's address %q is not a URL like http://127.0.0.1:4646", config.Address)
+	}
+	transport, err := nomadTransport(config, nomad)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := p.from.open(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, ok := opened.(engineRecords)
+	if !ok {
+		return nil, nil, usageError("a proxy needs Nomad itself: leave out -placer-address and NOMAD_PLACER_ADDR")
+	}
+	world, err := p.from.world()
+	if err != nil {
+		return nil, nil, err
+	}
+	front, err := proxy.New(proxy.Options{
+		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool},
+		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
+		TakenUpWithin: p.takenUp, Wait: p.wait, Clock: clock{s}, Log: log,
+	})
+	return front, nomad, err
+}
+
+// nomadTransport reaches Nomad with the certificates of its environment; nil where
+// there is nothing to configure.
+func nomadTransport(config *api.Config, nomad *url.URL) (http.RoundTripper, error) {
+	if nomad.Scheme != "https" {
+		return nil, nil
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	if err := api.ConfigureTLS(&http.Client{Transport: transport}, config.TLSConfig); err != nil {
+		return nil, fmt.Errorf("certificates for Nomad: %w", err)
+	}
+	return transport, nil
+}
+
+// frontDoor is the placer as the proxy asks it.
+type frontDoor struct {
+	records           engineRecords
+	world             *nomadapi.World
+	holdPool, runPool string
+}
+
+// Extract implements proxy.Placer.
+func (d frontDoor) Extract(jobspec string) (string, func(map[string]any) error, error) {
+	const name = "input.hcl" // as Nomad calls it
+	stripped, blocks, problems := jobhcl.Extract([]byte(jobspec), name)
+	for _, group := range slices.Sorted(maps.Keys(blocks)) {
+		_, _, err := blockOptions().DecodeBlock(blocks[group], name)
+		var more jobhcl.Diagnostics
+		if err != nil && !errors.As(err, &more) {
+			return "", nil, err
+		}
+		problems = append(problems, more...)
+	}
+	if err := problems.Err(); err != nil {
+		return "", nil, err
+	}
+	if len(blocks) == 0 {
+		return jobspec, nil, nil
+	}
+	return string(stripped), func(job map[string]any) error { return jobhcl.Attach(job, blocks) }, nil
+}
+
+// Check implements proxy.Placer.
+func (d frontDoor) Check(job map[string]any) (targets bool, err error) {
+	texts := jobhcl.FromMeta(job)
+	var errs []error
+	for _, group := range slices.Sorted(maps.Keys(texts)) {
+		if _, _, err := decodeBlock(texts[group], "meta.performance of group "+group); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return len(texts) > 0, errors.Join(errs...)
+}
+
+// Preview implements proxy.Placer.
+func (d frontDoor) Preview(ctx context.Context, body map[string]any) (map[string]any, error) {
+	job := d.world.ReadJob(body)
+	job.RunPool = d.runPool
+	if len(job.Problems) > 0 {
+		return nil, errors.New(strings.Join(job.Problems, "; "))
+	}
+	decisions, _, err := d.records.engine.Preview(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return rewritten(body, d.holdPool, d.runPool, decisions)
+}
+
+// Evaluation implements proxy.Placer.
+func (d frontDoor) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error) {
+	return d.records.Evaluation(ctx, id)
+}
+
+// Release implements proxy.Placer.
+func (d frontDoor) Release(ctx context.Context, id cluster.JobID) error {
+	_, err := d.world.ReleaseJob(ctx, id)
+	return err
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	examples "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
+)
+
+func simFiguresCommand() *command {
+	return &command{
+		name: "sim figures", synopsis: "Put the published results of papers beside ours",
+		about: "Runs the scenarios that stand for tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
+			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
+			"That something is missed is a result, not a failure.",
+		setup: func(f *flag.FlagSet) runner {
+			r := simFigures{}
+			r.out.add(f)
+			f.StringVar(&r.only, "only", "", "Only these experiments or papers: `names`, with commas between.")
+			f.StringVar(&r.seeds, "seeds", "", "Other seeds: how many, or `numbers` with commas between. Default: those of each scenario.")
+			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
+			f.StringVar(&r.pages, "out", "", "Write Markdown to this `folder`: an index and a page per paper.")
+			f.StringVar(&r.page, "report", "", "Write an HTML page with pictures, and with what the runs took on this machine, to this `file`.")
+			f.StringVar(&r.data, "data-root", "../shared/data", "The `folder` that holds public measurements by name. What is not there is not run.")
+			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
+			f.BoolVar(&r.list, "list", false, "Run nothing; list the experiments.")
+			return func(ctx context.Context, s *shell, _ []string) error { return r.run(ctx, s) }
+		},
+	}
+}
+
+type simFigures struct {
+	out                                  outputFlags
+	only, seeds, work, pages, page, data string
+	parallel                             int
+	list                                 bool
+}
+
+func (r *simFigures) run(ctx context.Context, s *shell) error {
+	if r.parallel < 0 {
+		return usageError("-parallel must not be negative")
+	}
+	seeds, err := r.seedList()
+	if err != nil {
+		return err
+	}
+	var names []string
+	if r.only != "" {
+		for name := range strings.SplitSeq(r.only, ",") {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	chosen, err := figures.Choose(names)
+	if errors.Is(err, figures.ErrUnknown) {
+		return usageError("-only: %s", err)
+	}
+	if r.list {
+		return r.printList(s, chosen)
+	}
+	progress := figuresProgress{shell: s}
+	result, err := figures.Run(ctx, chosen, figures.Options{
+		Scenarios: examples.Files, Data: r.data, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now, Progress: progress.tell,
+	})
+	progress.end()
+	if err != nil {
+		return err
+	}
+	if err := r.write(result); err != nil {
+		return err
+	}
+	if r.out.json {
+		return printJSON(s.out, result)
+	}
+	return r.print(s, result)
+}
+
+// mostSeeds bounds a number of seeds, against slips of the pen.
+const mostSeeds = 100
+
+// seedList reads one number as how many, and several as themselves.
+func (r *simFigures) seedList() ([]uint64, error) {
+	if r.seeds == "" {
+		return nil, nil
+	}
+	var out []uint64
+	parts := strings.Split(r.seeds, ",")
+	for _, text := range parts {
+		v, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
+		if err != nil || slices.Contains(out, v) {
+			return nil, usageError("-seeds takes how many, or different whole numbers with commas between, not %q", r.seeds)
+		}
+		out = append(out, v)
+	}
+	if len(parts) > 1 {
+		return out, nil
+	}
+	count := out[0]
+	if count < 1 || count > mostSeeds {
+		return nil, usageError("-seeds: 1 to %d seeds, not %d", mostSeeds, count)
+	}
+	out = nil
+	for seed := range count {
+		out = append(out, seed+1)
+	}
+	return out, nil
+}
+
+// listed is an experiment of -list.
+type listed struct {
+	ID        string   `json:"id"`
+	Paper     string   `json:"paper"`
+	Where     string   `json:"where"`
+	Title     string   `json:"title"`
+	Scenarios []string `json:"scenarios,omitempty"`
+	Missing   string   `json:"missing,omitempty"`
+}
+
+func (r *simFigures) printList(s *shell, chosen []figures.Experiment) error {
+	var all []listed
+	for _, e := range chosen {
+		all = append(all, listed{e.ID, e.Paper, e.Where, e.Title, e.Scenarios, e.Missing})
+	}
+	if r.out.json {
+		return printJSON(s.out, all)
+	}
+	p := r.out.page(s)
+	var rows [][]cell
+	for _, e := range all {
+		scenarios := strings.Join(e.Scenarios, ", ")
+		if e.Missing != "" {
+			scenarios = "not carried by the simulator"
+		}
+		rows = append(rows, []cell{{text: e.ID, hue: bold}, {text: e.Title}, {text: e.Where, hue: faint}, {text: scenarios, hue: faint}})
+	}
+	p.table([]string{"Experiment", "What", "Where", "Scenarios"}, rows)
+	return p.print(s.out)
+}
+
+// write makes the files that were asked for.
+func (r *simFigures) write(result *figures.Report) error {
+	if r.pages != "" {
+		if err := os.MkdirAll(r.pages, 0o755); err != nil {
+			return fmt.Errorf("figures: %w", err)
+		}
+		for name, text := range result.Files() {
+			if err := os.WriteFile(filepath.Join(r.pages, name), []byte(text), 0o644); err != nil {
+				return fmt.Errorf("figures: %w", err)
+			}
+		}
+	}
+	if r.page == "" {
+		return nil
+	}
+	f, err := os.Create(r.page)
+	if err != nil {
+		return fmt.Errorf("figures: %w", err)
+	}
+	if err := result.HTML(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+// print has a row per experiment, and what was missed below.
+func (r *simFigures) print(s *shell, result *figures.Report) error {
+	p := r.out.page(s)
+	var rows [][]cell
+	for i := range result.Outcomes {
+		o := &result.Outcomes[i]
+		row := []cell{{text: o.ID, hue: bold}, {text: o.Title}, {}, number("–"), number("–"), requirementCell(o.Verdict)}
+		if len(o.Quantities) > 0 {
+			headline := o.Summary[0].Cells[0]
+			row[2], row[3], row[4] = text(o.Quantities[0].String()), number(headline.PublishedText()), number(headline.OursText())
+		}
+		rows = append(rows, row)
+	}
+	p.table([]string{"Experiment", "What", "Quantity", "Published", "Ours", "Requirement"}, rows)
+	p.line()
+	for _, c := range result.Counts {
+		p.line(text(fmt.Sprintf("%s: %d met, %d missed, %d not carried by the simulator, %d not run", c.Paper, c.Met, c.Missed, c.NotCarried, c.NotRun)))
+	}
+	return p.print(s.out)
+}
+
+func requirementCell(v figures.Verdict) cell {
+	switch v {
+	case figures.Met:
+		return cell{text: string(v), hue: good}
+	case figures.Missed:
+		return cell{text: string(v), hue: warn}
+	default:
+		return cell{text: string(v), hue: faint}
+	}
+}
+
+// figuresProgress says on standard error how many runs have ended and how long
+// the rest takes: as a moving line on a terminal, else a line now and then.
+type figuresProgress struct {
+	shell *shell
+	shown time.Time
+	any   bool
+}
+
+// figuresProgressEvery is how often a line is written where it stays.
+const figuresProgressEvery = 30 * time.Second
+
+func (p *figuresProgress) tell(now figures.Progress) {
+	line := fmt.Sprintf("sim figures: %d of %d runs, %d of them kept", now.Done, now.Total, now.Kept)
+	if now.Left > 0 {
+		line += ", " + now.Left.Round(time.Second).String() + " left"
+	}
+	line += " (" + now.What + ")"
+	at := p.shell.now()
+	switch {
+	case p.shell.terminal && (!p.any || at.Sub(p.shown) >= simProgressEvery):
+		p.any, p.shown = true, at
+		fmt.Fprint(p.shell.err, "\r\033[K"+line)
+	case !p.shell.terminal && p.shown.IsZero():
+		p.shown = at
+	case !p.shell.terminal && at.Sub(p.shown) >= figuresProgressEvery:
+		p.shown = at
+		fmt.Fprintln(p.shell.err, line)
+	}
+}
+
+func (p *figuresProgress) end() {
+	if p.any {
+		fmt.Fprint(p.shell.err, "\r\033[K")
+	}
+}

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// DefaultColumns are the sources a placement counts where nothing was learnt yet.
+// (Paragon's own ten are never listed in the text; see decision 0004.)
+func DefaultColumns() []interference.Source {
+	return []interference.Source{
+		interference.MemoryBandwidth, interference.StorageBandwidth, interference.NetworkBandwidth,
+		interference.LLCCapacity, interference.LLCBandwidth, interference.L1Data,
+		interference.Integer, interference.FloatingPoint,
+	}
+}
+
+// leastTaught is how many training rows must know a source for it to count beyond
+// the default ones: with fewer its predictions have no interval (19 residuals,
+// see classify).
+const leastTaught = 19
+
+// columnsFor are the sources that can be known here: the default ones and those
+// that enough training rows tell of, less what no node can press on. Where the
+// operator named some, those.
+func (e *Engine) columnsFor(t classify.Training, s *cluster.Snapshot) []interference.Source {
+	if len(e.cfg.Columns) > 0 {
+		return e.cfg.Columns
+	}
+	known := map[interference.Source]bool{}
+	for _, source := range DefaultColumns() {
+		known[source] = true
+	}
+	for j, source := range t.Sources {
+		if taughtBy(t, j) >= leastTaught {
+			known[source] = true
+		}
+	}
+	var out []interference.Source
+	for _, info := range interference.Sources() {
+		if known[info.Source] && pressable(s, info.Source) {
+			out = append(out, info.Source)
+		}
+	}
+	if len(out) == 0 {
+		return DefaultColumns()
+	}
+	return out
+}
+
+// taughtBy is the number of rows that know both scores of a source.
+func taughtBy(t classify.Training, column int) int {
+	n := 0
+	for i := range t.Tolerated.Rows {
+		if !math.IsNaN(t.Tolerated.Rows[i][column]) && !math.IsNaN(t.Caused.Rows[i][column]) {
+			n++
+		}
+	}
+	return n
+}
+
+// pressable: some node with kernels does not rule the source out. A cluster
+// without any says nothing.
+func pressable(s *cluster.Snapshot, source interference.Source) bool {
+	kernels := slices.DeleteFunc(slices.Clone(s.Nodes), func(n *cluster.Node) bool { return !n.Kernels })
+	return len(kernels) == 0 || slices.ContainsFunc(kernels, func(n *cluster.Node) bool { return supports(n, source) })
+}
+
+// columns are the sources that count now.
+func (e *Engine) columns() []interference.Source {
+	e.knowing.mu.RLock()
+	defer e.knowing.mu.RUnlock()
+	switch {
+	case len(e.knowing.columns) > 0:
+		return e.knowing.columns
+	case len(e.cfg.Columns) > 0:
+		return e.cfg.Columns
+	default:
+		return DefaultColumns()
+	}
+}

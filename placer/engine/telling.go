@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+// chooseSources takes the user's, else the operator's, else those that tell most
+// of the rest, else a seeded draw; only ones that the node can press on.
+func (e *Engine) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
+	if len(w.Spec.Profile.Sources) > 0 {
+		return w.Spec.Profile.Sources
+	}
+	if len(e.cfg.ProfileSources) > 0 {
+		return e.cfg.ProfileSources
+	}
+	var able []interference.Source
+	for _, c := range e.columns() {
+		if supports(n, c) {
+			able = append(able, c)
+		}
+	}
+	rng := rand.New(rand.NewPCG(seedOf(job, w), 1))
+	rng.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
+	e.knowing.mu.RLock()
+	defer e.knowing.mu.RUnlock()
+	order := e.knowing.telling(able, e.cfg.SourceCount)
+	slices.SortStableFunc(able, func(a, b interference.Source) int { return cmp.Compare(place(order, a), place(order, b)) })
+	return able[:min(e.cfg.SourceCount, len(able))]
+}
+
+// place in a list; those that are not in it come last.
+func place(list []interference.Source, s interference.Source) int {
+	if i := slices.Index(list, s); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// toldShare is the share of the runs that pressed on a source and could tell its
+// scores.
+type toldShare struct{ tolerated, caused float64 }
+
+func toldOf(profiles []profile.Profile, sources []interference.Source) []toldShare {
+	out := make([]toldShare, len(sources))
+	for j, s := range sources {
+		out[j] = toldShare{
+			tolerated: knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Tolerated }),
+			caused:    knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Caused }),
+		}
+	}
+	return out
+}
+
+// knownShare is over the profiles that name the source, if only to say that it
+// could not be told; 0 without any.
+func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
+	pressed, known := 0, 0
+	for _, p := range profiles {
+		e, ok := scores(p)[s]
+		if !ok {
+			continue
+		}
+		pressed++
+		if e.Score.Known() {
+			known++
+		}
+	}
+	return float64(known) / float64(max(1, pressed))
+}
+
+// telling are the sources worth pressing on, best first: one after the other that
+// which is expected to leave the least variance of all scores (numeric/gauss,
+// Plan). A run presses on a source once for both of its scores, and may fail to
+// tell either. Nil where the models cannot say.
+func (k *knowing) telling(able []interference.Source, count int) []interference.Source {
+	tolerated, ok := k.models.Tolerated.(classify.Planner)
+	caused, both := k.models.Caused.(classify.Planner)
+	if !ok || !both {
+		return nil
+	}
+	var out []interference.Source
+	var known []int
+	for range min(count, len(able)) {
+		best, least := -1, math.Inf(1)
+		for _, s := range able {
+			j := slices.Index(k.models.Sources, s)
+			if j < 0 || slices.Contains(known, j) {
+				continue
+			}
+			told := k.told[j]
+			left := expected(tolerated, known, j, told.tolerated) + expected(caused, known, j, told.caused)
+			if left < least {
+				best, least = j, left
+			}
+		}
+		if best < 0 {
+			break
+		}
+		known, out = append(known, best), append(out, k.models.Sources[best])
+	}
+	return out
+}
+
+// expected is the variance left where column j is measured beside those known, and
+// told with a probability; +Inf where the model cannot say.
+func expected(m classify.Planner, known []int, j int, told float64) float64 {
+	without, err := m.Leftover(known)
+	if err != nil {
+		return math.Inf(1)
+	}
+	with, err := m.Leftover(append(slices.Clone(known), j))
+	if err != nil {
+		return math.Inf(1)
+	}
+	return told*with + (1-told)*without
+}
+
+// tellingConfiguration is the one of the able ones whose speed, beside that on the
+// reference, tells most of the speed elsewhere; "" where the models cannot say.
+func (e *Engine) tellingConfiguration(reference string, able []string) string {
+	e.knowing.mu.RLock()
+	defer e.knowing.mu.RUnlock()
+	all := e.knowing.models.Configurations
+	planner, ok := e.knowing.models.Speed[reference].(classify.Planner)
+	if !ok {
+		return ""
+	}
+	known := []int{slices.Index(all, reference)}
+	best, err := planner.Plan(known, 1, func(j int) bool { return slices.Contains(able, all[j]) })
+	if err != nil || len(best) == 0 {
+		return ""
+	}
+	return all[best[0]]
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+)
+
+func score(percent float64) interference.Estimate {
+	return interference.Estimate{Score: interference.Percent(percent), Origin: interference.Measured}
+}
+
+// trainingRows: memory bandwidth and both LLC scores follow one cause, network
+// bandwidth differs most and follows nothing; LLC capacity is told in one row of
+// five.
+func trainingRows(rows int) []profile.Profile {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var out []profile.Profile
+	for i := range rows {
+		cause := rng.Float64()
+		scores := interference.Scores{
+			interference.MemoryBandwidth:  score(20 + 60*cause),
+			interference.LLCBandwidth:     score(30 + 50*cause + rng.Float64()),
+			interference.LLCCapacity:      {Note: "could not be told"},
+			interference.NetworkBandwidth: score(40 + 30*rng.Float64()),
+		}
+		if i%5 == 0 {
+			scores[interference.LLCCapacity] = score(10 + 90*cause)
+		}
+		out = append(out, profile.Profile{Sensitivity: interference.Sensitivity{Tolerated: scores, Caused: scores}})
+	}
+	return out
+}
+
+func knowingOf(t *testing.T, rows []profile.Profile) (*knowing, classify.Training) {
+	t.Helper()
+	d, err := classify.Lookup(classifierName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := classify.TrainingFrom(rows)
+	models, err := training.Fit(d.New(), modelSeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &knowing{models: models, told: toldOf(rows, training.Sources)}, training
+}
+
+// One score that tells three beats one that differs more, and one that can hardly
+// ever be told; what is then left is the one nothing tells.
+func TestTellingSources(t *testing.T) {
+	t.Parallel()
+	k, training := knowingOf(t, trainingRows(40))
+	got := k.telling(training.Sources, 2)
+	first := []interference.Source{interference.MemoryBandwidth, interference.LLCBandwidth}
+	if len(got) != 2 || !slices.Contains(first, got[0]) || got[1] != interference.NetworkBandwidth {
+		t.Errorf("chose %v", got)
+	}
+	if got := k.telling([]interference.Source{interference.TLB}, 2); len(got) != 0 {
+		t.Errorf("chose %v, of which no row tells", got)
+	}
+	if got := (&knowing{}).telling(training.Sources, 2); got != nil {
+		t.Errorf("chose %v without models", got)
+	}
+}
+
+// What counts: the default sources and those that enough rows tell, less those
+// that no node can press on; the operator's where he named some.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	rows := trainingRows(40)
+	for i := range rows {
+		rows[i].Sensitivity.Tolerated[interference.Vector] = score(50)
+		if i < leastTaught-1 {
+			rows[i].Sensitivity.Tolerated[interference.TLB] = score(50)
+		}
+		rows[i].Sensitivity.Caused = rows[i].Sensitivity.Tolerated
+	}
+	node := func(unsupported ...interference.Source) *cluster.Node {
+		n := &cluster.Node{Kernels: true, Attributes: map[string]string{}}
+		for _, s := range unsupported {
+			n.Attributes["driver.ibench.soi."+string(s)] = "unsupported"
+		}
+		return n
+	}
+	training := classify.TrainingFrom(rows)
+	for name, c := range map[string]struct {
+		nodes        []*cluster.Node
+		asked        []interference.Source
+		with, absent []interference.Source
+	}{
+		"no nodes":           {with: append(DefaultColumns(), interference.Vector), absent: []interference.Source{interference.TLB}},
+		"one node cannot":    {nodes: []*cluster.Node{node(interference.NetworkBandwidth), node()}, with: []interference.Source{interference.NetworkBandwidth}},
+		"no node can":        {nodes: []*cluster.Node{node(interference.NetworkBandwidth)}, absent: []interference.Source{interference.NetworkBandwidth}},
+		"without kernels":    {nodes: []*cluster.Node{{}}, with: DefaultColumns()},
+		"the operator's own": {asked: []interference.Source{interference.TLB}, with: []interference.Source{interference.TLB}, absent: DefaultColumns()},
+	} {
+		e := &Engine{cfg: Config{Columns: c.asked}}
+		got := e.columnsFor(training, &cluster.Snapshot{Nodes: c.nodes})
+		for _, s := range c.with {
+			if !slices.Contains(got, s) {
+				t.Errorf("%s: %s does not count: %v", name, s, got)
+			}
+		}
+		for _, s := range c.absent {
+			if slices.Contains(got, s) {
+				t.Errorf("%s: %s counts: %v", name, s, got)
+			}
+		}
+	}
+	if got := (&Engine{}).columns(); !slices.Equal(got, DefaultColumns()) {
+		t.Errorf("before the first fit: %v", got)
+	}
+}
+
+// The second run goes where it tells most: c follows b, and d follows nothing, but
+// varies less than both together.
+func TestTellingConfiguration(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(2, 2))
+	var rows []profile.Profile
+	for range 40 {
+		base, b := 10+90*rng.Float64(), 0.5+rng.Float64()
+		alone := map[string]profile.Measurement{}
+		for configuration, v := range map[string]float64{
+			"a": base, "b": base * b, "c": base * b * (1 + 0.01*rng.Float64()), "d": base * (0.9 + 0.2*rng.Float64()),
+		} {
+			alone[configuration] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s"}
+		}
+		rows = append(rows, profile.Profile{Alone: alone})
+	}
+	k, _ := knowingOf(t, rows)
+	e := &Engine{knowing: knowing{models: k.models}}
+	if got := e.tellingConfiguration("a", []string{"c", "d"}); got != "c" {
+		t.Errorf("chose %q", got)
+	}
+	if got := e.tellingConfiguration("x", []string{"c", "d"}) + e.tellingConfiguration("a", []string{"x"}); got != "" {
+		t.Errorf("chose %q of what no row knows", got)
+	}
+	nodes := []*cluster.Node{{ID: "1", Configuration: "d"}, {ID: "2", Configuration: "c"}, {ID: "3", Configuration: "a"}, {ID: "4", Configuration: "b"}}
+	s := &cluster.Snapshot{Allocations: map[cluster.NodeID][]cluster.Allocation{"4": {{ID: "x", Workload: cluster.WorkloadID{Job: "other"}}}}}
+	if n := e.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes); n == nil || n.ID != "2" {
+		t.Errorf("second run on %+v", n)
+	}
+	if n := e.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes[2:3]); n != nil {
+		t.Errorf("second run on the same configuration: %+v", n)
+	}
+}

@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// register holds a job with targets and answers once it was released.
+func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
+	job := b.job()
+	if job == nil {
+		p.forward(w, r, b.raw, nil)
+		return
+	}
+	targets, err := p.o.Placer.Check(job)
+	switch {
+	case err != nil:
+		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
+		return
+	case !targets:
+		p.forward(w, r, b.raw, nil)
+		return
+	}
+	if pool := text(job, "NodePool"); !p.mayHold(pool) {
+		p.forward(w, r, b.raw, warning(fmt.Sprintf("the job names node_pool %q, so it did not pass the placer: leave node_pool out and use a constraint", pool)))
+		return
+	}
+	held := clone(job)
+	held["NodePool"] = p.o.HoldPool
+	data, err := b.with(held)
+	if err != nil {
+		p.o.Log.Error("writing a job as JSON; it passes as it is", "error", err)
+		p.forward(w, r, b.raw, nil)
+		return
+	}
+	p.forward(w, r, data, p.untilReleased(r, jobOf(r, job)))
+}
+
+// mayHold: a job released goes into the run pool, so one that asks for another
+// pool would lose what its user wrote.
+func (p *Proxy) mayHold(pool string) bool {
+	switch pool {
+	case "", "default", p.o.HoldPool, p.o.RunPool:
+		return true
+	}
+	return false
+}
+
+// jobOf is what a registration is about, as Nomad reads it: a namespace in the
+// job counts before one in the query.
+func jobOf(r *http.Request, job map[string]any) cluster.JobID {
+	id := cluster.JobID{Namespace: text(job, "Namespace"), ID: text(job, "ID")}
+	if given := r.URL.Query().Get("namespace"); id.Namespace == "" && given != "" {
+		id.Namespace = given
+	}
+	if id.Namespace == "" {
+		id.Namespace = "default"
+	}
+	return id
+}
+
+// clone copies the top level of a job.
+func clone(job map[string]any) map[string]any {
+	out := make(map[string]any, len(job))
+	for k, v := range job {
+		out[k] = v
+	}
+	return out
+}
+
+// warning adds a line to the warnings of an answer.
+func warning(line string) after {
+	return func(answer *http.Response) error {
+		return edit(answer, func(fields map[string]any) map[string]any { return warned(fields, line) })
+	}
+}
+
+// warned are the fields with one more line of warnings, which the command line and
+// the UI show.
+func warned(fields map[string]any, line string) map[string]any {
+	if line == "" {
+		return fields
+	}
+	if said := text(fields, "Warnings"); said != "" {
+		line = said + "\nnomad-placer: " + line
+	} else {
+		line = "nomad-placer: " + line
+	}
+	fields["Warnings"] = line
+	return fields
+}
+
+// untilReleased keeps the answer to a registration back until the job may run,
+// and makes it the answer to the registration of the version that does.
+func (p *Proxy) untilReleased(r *http.Request, id cluster.JobID) after {
+	return func(answer *http.Response) error {
+		return edit(answer, func(fields map[string]any) map[string]any {
+			h := &held{Proxy: p, request: r, id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
+			ctx, cancel := context.WithTimeout(r.Context(), p.o.Wait)
+			defer cancel()
+			note, err := h.follow(ctx, fields)
+			if err != nil {
+				p.o.Log.Warn("a held job could not be followed to its release", "job", id.String(), "error", err)
+				note = "the job is held and could not be followed further: " + err.Error() + "; see `nomad-placer job status " + id.ID + "`"
+			}
+			return warned(fields, note)
+		})
+	}
+}

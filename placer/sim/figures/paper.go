@@ -1,0 +1,19 @@
+package figures
+
+// Paper is a system whose evaluation is reproduced.
+type Paper struct {
+	Name   string // of files and of the command line
+	Title  string
+	Source string
+}
+
+// Papers lists all, in the order of the index.
+func Papers() []Paper {
+	return []Paper{
+		{"paragon", "Paragon", "Delimitrou 2015, chapter 3"},
+		{"quasar", "Quasar", "Delimitrou 2015, chapter 4"},
+		{"ibench", "iBench", "Delimitrou 2015, chapter 5"},
+		{"arq", "ARQ", "Delimitrou 2015, chapter 6"},
+		{"tarcil", "Tarcil", "Delimitrou 2015, chapter 7"},
+	}
+}

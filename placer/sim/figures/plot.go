@@ -1,0 +1,146 @@
+package figures
+
+import (
+	"html/template"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+)
+
+// Plot is a picture of an experiment.
+type Plot struct {
+	Title string
+	rows  []At
+	draw  func(r *results, rows []At) template.HTML
+}
+
+// lines are the rows that ran, with their names.
+func (r *results) linesOf(rows []At) ([]report.Line, []string) {
+	var lines []report.Line
+	var names []string
+	for _, a := range rows {
+		if l, ok := r.line(a); ok {
+			lines, names = append(lines, l), append(names, a.String())
+		}
+	}
+	return lines, names
+}
+
+// sorted draws the performance of jobs from worst to best: the distribution of
+// QoS as the papers draw it.
+func sorted(rows ...At) Plot {
+	return Plot{"Performance of jobs, from worst to best", rows, func(r *results, rows []At) template.HTML {
+		lines, names := r.linesOf(rows)
+		return report.CurvesPicture(lines, names, false)
+	}}
+}
+
+// sortedWithWait is the same from submission on.
+func sortedWithWait(rows ...At) Plot {
+	return Plot{"Performance of jobs from submission, from worst to best", rows, func(r *results, rows []At) template.HTML {
+		lines, names := r.linesOf(rows)
+		return report.CurvesPicture(lines, names, true)
+	}}
+}
+
+// usageOf draws used, allocated and reserved cores over time.
+func usageOf(a At) Plot {
+	return Plot{"Cores over time, " + a.String(), []At{a}, func(r *results, rows []At) template.HTML {
+		l, ok := r.line(rows[0])
+		if !ok {
+			return ""
+		}
+		return report.UsagePicture(l, rows[0].String())
+	}}
+}
+
+// heatOf draws how busy nodes are over time.
+func heatOf(a At) Plot {
+	return Plot{"Nodes over time, " + a.String(), []At{a}, func(r *results, rows []At) template.HTML {
+		l, ok := r.line(rows[0])
+		if !ok {
+			return ""
+		}
+		return report.HeatPicture(l, rows[0].String())
+	}}
+}
+
+// maps are heat maps of several rows.
+func maps(rows ...At) []Plot {
+	var out []Plot
+	for _, a := range rows {
+		out = append(out, heatOf(a))
+	}
+	return out
+}
+
+// cdf draws a distribution over jobs: a Spread of report, times a factor.
+func cdf(title, spread, below, unit string, factor float64, log bool, rows ...At) Plot {
+	return Plot{title, rows, func(r *results, rows []At) template.HTML {
+		lines, names := r.linesOf(rows)
+		return report.CDFPicture(lines, names, spread, below, unit, factor, log)
+	}}
+}
+
+// keptOfPlatforms and keptOfNeighbours are the two ways to lose speed.
+func keptOfPlatforms(rows ...At) Plot {
+	return cdf("Speed that the configuration leaves", report.SpreadPlatform, "of the best configuration's speed", "%", 100, false, rows...)
+}
+
+func keptOfNeighbours(rows ...At) Plot {
+	return cdf("Speed that neighbours leave", report.SpreadInterference, "of the speed alone", "%", 100, false, rows...)
+}
+
+func decisionTimes(rows ...At) Plot {
+	return cdf("Time of a job's decisions, by the stated cost model", report.SpreadDeciding, "", "ms", 1, true, rows...)
+}
+
+func waits(rows ...At) Plot {
+	return cdf("Wait from ready to started", report.SpreadWait, "", "s", 1, false, rows...)
+}
+
+// sweepLine is a quantity along a knob.
+type sweepLine struct {
+	name   string
+	points []sweepPoint
+}
+
+type sweepPoint struct {
+	x  float64
+	at At
+}
+
+// sweep draws a quantity along a knob.
+func sweep(title string, q Quantity, below, unit string, log bool, lines ...sweepLine) Plot {
+	var rows []At
+	for _, l := range lines {
+		for _, p := range l.points {
+			rows = append(rows, p.at)
+		}
+	}
+	return Plot{title, rows, func(r *results, _ []At) template.HTML {
+		var series []report.Series
+		for _, l := range lines {
+			s := report.Series{Name: l.name}
+			for _, p := range l.points {
+				if f, ok := q.of(r, p.at); ok {
+					s.X, s.Y = append(s.X, p.x), append(s.Y, f.Mean)
+				}
+			}
+			series = append(series, s)
+		}
+		return report.Plot(report.Axes{Label: title, X: below, XUnit: unit, XLog: log, YUnit: q.Unit}, series)
+	}}
+}
+
+// overLoads draws a quantity of policies by load.
+func overLoads(title string, q Quantity, loads []float64, policies ...string) Plot {
+	var lines []sweepLine
+	for _, p := range policies {
+		l := sweepLine{name: p}
+		for _, load := range loads {
+			l.points = append(l.points, sweepPoint{100 * load, of(p).load(load)})
+		}
+		lines = append(lines, l)
+	}
+	return sweep(title, q, "load", "%", false, lines...)
+}

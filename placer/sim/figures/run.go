@@ -1,0 +1,400 @@
+package figures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
+)
+
+// Options of Run.
+type Options struct {
+	Scenarios fs.FS    // holds NAME.hcl
+	Data      string   // folder of public measurements by name; empty: none
+	Work      string   // folder of kept results; empty: nothing is kept
+	Seeds     []uint64 // empty: those of each scenario
+	Parallel  int      // runs at once; 0: one per processor
+	Now       func() time.Time
+	Progress  func(Progress) // one call at a time; may be nil
+}
+
+// Progress is how far a report is.
+type Progress struct {
+	Done, Total int           // runs
+	Kept        int           // of those done: from an earlier time
+	Left        time.Duration // of the runs; 0 when they are done
+	What        string        // ended last
+}
+
+// ErrUnknown: there is no such experiment.
+var ErrUnknown = errors.New("no such experiment")
+
+// Choose returns the experiments of that name or paper; all where none is named.
+func Choose(names []string) ([]Experiment, error) {
+	every := Experiments()
+	if len(names) == 0 {
+		return every, nil
+	}
+	var out []Experiment
+	for _, name := range names {
+		found := slices.ContainsFunc(every, func(e Experiment) bool { return e.ID == name || e.Paper == name })
+		if !found {
+			var known []string
+			for _, p := range Papers() {
+				known = append(known, p.Name)
+			}
+			for _, e := range every {
+				known = append(known, e.ID)
+			}
+			return nil, fmt.Errorf("%w: %q; known: %s", ErrUnknown, name, strings.Join(known, ", "))
+		}
+	}
+	for _, e := range every {
+		if slices.Contains(names, e.ID) || slices.Contains(names, e.Paper) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// Run makes the report. It does not depend on how many run at once, nor on what
+// was kept.
+func Run(ctx context.Context, chosen []Experiment, o Options) (*Report, error) {
+	if o.Work != "" {
+		if err := os.MkdirAll(o.Work, 0o755); err != nil {
+			return nil, fmt.Errorf("figures: %w", err)
+		}
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	r := &runner{options: o, files: map[string]*input{}, lines: map[At][]report.Line{}, tables: map[string]*computed{}, costs: map[[2]string]float64{}, store: store{folder: o.Work}}
+	if err := r.plan(chosen); err != nil {
+		return nil, err
+	}
+	if len(r.jobs) > 0 && o.Work != "" {
+		mark, err := canary(ctx, o.Parallel)
+		if err != nil {
+			return nil, err
+		}
+		r.store.canary = mark
+	}
+	if err := r.all(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.compute(ctx, chosen); err != nil {
+		return nil, err
+	}
+	return r.report(chosen), nil
+}
+
+// input is a scenario with its text.
+type input struct {
+	scenario *scenario.Scenario
+	text     []byte
+	seeds    []uint64
+}
+
+// runner is a report being made.
+type runner struct {
+	options Options
+	store   store
+	names   []string // of scenarios, in the order of first use
+	files   map[string]*input
+	jobs    []job
+	tables  map[string]*computed
+
+	mutex sync.Mutex
+	ended []*kept // by job
+	tally Progress
+	costs map[[2]string]float64 // host seconds of a scenario and policy
+	host  []hostRow
+	lines map[At][]report.Line
+}
+
+// job is one run to be made, or kept.
+type job struct {
+	scenario, policy string
+	seed             uint64
+}
+
+// computed is the outcome of a computation.
+type computed struct {
+	table  *Table
+	absent string
+}
+
+// plan reads the scenarios and lists the runs: seeds outermost, so that the time
+// left is known after the first.
+func (r *runner) plan(chosen []Experiment) error {
+	most := 0
+	for _, e := range chosen {
+		if err := e.check(); err != nil {
+			return err
+		}
+		for _, name := range e.Scenarios {
+			if r.files[name] != nil {
+				continue
+			}
+			file, err := r.load(name)
+			if err != nil {
+				return fmt.Errorf("figures: %s: %w", e.ID, err)
+			}
+			r.files[name], r.names = file, append(r.names, name)
+			most = max(most, len(file.seeds))
+		}
+	}
+	for at := range most {
+		for _, name := range r.names {
+			file := r.files[name]
+			if at >= len(file.seeds) {
+				continue
+			}
+			for _, p := range file.scenario.Policies() {
+				r.jobs = append(r.jobs, job{name, p, file.seeds[at]})
+			}
+		}
+	}
+	r.ended, r.tally.Total = make([]*kept, len(r.jobs)), len(r.jobs)
+	return nil
+}
+
+func (r *runner) load(name string) (*input, error) {
+	text, err := fs.ReadFile(r.options.Scenarios, name+".hcl")
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	s, err := scenario.Decode(text, name+".hcl")
+	if err != nil {
+		return nil, err
+	}
+	file := &input{s, text, s.Seeds}
+	if len(r.options.Seeds) > 0 {
+		file.seeds = r.options.Seeds
+	}
+	return file, nil
+}
+
+// all makes every run.
+func (r *runner) all(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(r.options.Parallel, len(r.jobs)) {
+		group.Go(func() {
+			for i := range next {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := r.one(ctx, i); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	for i := range r.jobs {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	r.sort()
+	return nil
+}
+
+// one makes a run, or takes a kept one.
+func (r *runner) one(ctx context.Context, i int) error {
+	j := r.jobs[i]
+	file := r.files[j.scenario]
+	key := r.store.key(file.text, j.policy, j.seed)
+	var k kept
+	if r.store.get(key, &k) && len(k.Lines) == len(file.scenario.Loads) {
+		r.end(i, &k, true)
+		return nil
+	}
+	begun := r.options.Now()
+	result, err := file.scenario.Run(ctx, scenario.Options{Policies: []string{j.policy}, Seeds: []uint64{j.seed}, Parallel: 1})
+	if err != nil {
+		return fmt.Errorf("figures: %s: %w", j.scenario, err)
+	}
+	k = kept{j.scenario, j.policy, j.seed, r.options.Now().Sub(begun).Seconds(), result.Lines}
+	if err := r.store.put(key, k); err != nil {
+		return err
+	}
+	r.end(i, &k, false)
+	return nil
+}
+
+// end counts a run that has ended.
+func (r *runner) end(i int, k *kept, before bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.ended[i] = k
+	r.tally.Done++
+	if before {
+		r.tally.Kept++
+	}
+	j := r.jobs[i]
+	r.costs[[2]string{j.scenario, j.policy}] = k.HostSeconds
+	if r.options.Progress == nil {
+		return
+	}
+	r.tally.Left = r.left()
+	r.tally.What = fmt.Sprintf("%s, %s, seed %d", j.scenario, j.policy, j.seed)
+	r.options.Progress(r.tally)
+}
+
+// left is the expected time of the runs that have not ended: each as the last of
+// the same scenario and policy, or as the mean of all.
+func (r *runner) left() time.Duration {
+	mean := 0.0
+	for _, c := range r.costs {
+		mean += c / float64(len(r.costs))
+	}
+	sum := 0.0
+	for i, j := range r.jobs {
+		if r.ended[i] != nil {
+			continue
+		}
+		cost, ok := r.costs[[2]string{j.scenario, j.policy}]
+		if !ok {
+			cost = mean
+		}
+		sum += cost
+	}
+	return time.Duration(sum / float64(r.options.Parallel) * float64(time.Second))
+}
+
+// sort puts what ended in the order of the jobs, whoever ended first.
+func (r *runner) sort() {
+	at := map[[2]string]int{}
+	for i, k := range r.ended {
+		j := r.jobs[i]
+		for _, l := range k.Lines {
+			row := At{j.scenario, j.policy, l.Load}
+			r.lines[row] = append(r.lines[row], l)
+		}
+		group := [2]string{j.scenario, j.policy}
+		n, ok := at[group]
+		if !ok {
+			n = len(r.host)
+			at[group] = n
+			r.host = append(r.host, hostRow{Scenario: j.scenario, Policy: j.policy})
+		}
+		r.host[n].add(k)
+	}
+}
+
+// compute makes the tables that are not of scenarios.
+func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
+	for _, e := range chosen {
+		if e.Compute == nil || r.tables[e.Compute.Name] != nil {
+			continue
+		}
+		table, err := e.Compute.run(ctx, environment{r.options.Data, &r.store, r.tell})
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.tables[e.Compute.Name] = &computed{absent: "the data is not here: " + e.Compute.Source}
+		case err != nil:
+			return fmt.Errorf("figures: %s: %w", e.ID, err)
+		default:
+			r.tables[e.Compute.Name] = &computed{table: table}
+		}
+	}
+	return nil
+}
+
+// tell says what a computation does; how long it takes is not known.
+func (r *runner) tell(what string) {
+	if r.options.Progress == nil {
+		return
+	}
+	r.tally.What, r.tally.Left = what, 0
+	r.options.Progress(r.tally)
+}
+
+func (r *runner) report(chosen []Experiment) *Report {
+	out := &Report{Format: ReportFormat, host: r.host}
+	for i := range chosen {
+		e := &chosen[i]
+		own, rows, notes := &results{}, e.Rows, []string(nil)
+		if e.Compute != nil {
+			c := r.tables[e.Compute.Name]
+			own.table, own.absent = c.table, c.absent
+			if len(rows) == 0 && c.table != nil {
+				rows = c.table.rows()
+			}
+		}
+		if len(e.Scenarios) > 0 {
+			own.first, own.lines = e.Scenarios[0], r.of(e.Scenarios)
+			if len(rows) == 0 {
+				rows = everyRow(r.files[own.first].scenario)
+			}
+			notes = r.notes(e.Scenarios)
+		}
+		out.Outcomes = append(out.Outcomes, e.outcome(own, rows, notes))
+	}
+	out.Counts = count(out.Outcomes)
+	return out
+}
+
+// everyRow is every policy at every load.
+func everyRow(s *scenario.Scenario) []At {
+	return loaded(s.Loads, s.Policies()...)
+}
+
+// of are the lines of some scenarios.
+func (r *runner) of(scenarios []string) map[At][]report.Line {
+	out := map[At][]report.Line{}
+	for a, lines := range r.lines {
+		if slices.Contains(scenarios, a.Scenario) {
+			out[a] = lines
+		}
+	}
+	return out
+}
+
+// notes of scenarios, each once.
+func (r *runner) notes(scenarios []string) []string {
+	var out []string
+	for _, name := range scenarios {
+		for _, n := range r.files[name].scenario.Notes {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// hostRow is what runs of a scenario and policy took on the host.
+type hostRow struct {
+	Scenario, Policy string
+	Runs             int
+	Seconds          float64 // of all runs
+	Events           int
+	Decisions        int
+	Examined         int64
+}
+
+func (h *hostRow) add(k *kept) {
+	h.Runs++
+	h.Seconds += k.HostSeconds
+	for _, l := range k.Lines {
+		h.Events += l.Counters.Events
+		h.Decisions += l.Counters.Decisions
+		h.Examined += l.Counters.Examined
+	}
+}

@@ -1,0 +1,79 @@
+package figures
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+)
+
+// ResultFormat is part of the key of every kept result. It is raised when a
+// change of the world, of a policy or of what is known of jobs changes results
+// in a way that the canary (canary.hcl) does not show.
+const ResultFormat = 1
+
+// kept is one run: a policy of a scenario under a seed, at every load.
+type kept struct {
+	Scenario    string        `json:"scenario"`
+	Policy      string        `json:"policy"`
+	Seed        uint64        `json:"seed"`
+	HostSeconds float64       `json:"host_seconds"`
+	Lines       []report.Line `json:"lines"`
+}
+
+// store is a folder of kept results; without a folder nothing is kept.
+type store struct {
+	folder string
+	canary string
+}
+
+// key is a hash of everything that a run depends on.
+func (s *store) key(text []byte, policy string, seed uint64) string {
+	return keyOf("run", strconv.Itoa(report.Format), s.canary, string(text), policy, strconv.FormatUint(seed, 10))
+}
+
+// keyOf hashes parts so that no two lists of them are alike.
+func keyOf(parts ...string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d ", ResultFormat)
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (s *store) path(key string) string { return filepath.Join(s.folder, key+".json") }
+
+// get reads a result; false where there is none, or none that can be read: then
+// it is made anew.
+func (s *store) get(key string, to any) bool {
+	if s.folder == "" {
+		return false
+	}
+	data, err := os.ReadFile(s.path(key))
+	return err == nil && json.Unmarshal(data, to) == nil
+}
+
+// put writes a result whole or not at all.
+func (s *store) put(key string, result any) error {
+	if s.folder == "" {
+		return nil
+	}
+	data, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("figures: keep a result: %w", err)
+	}
+	part := s.path(key) + ".part"
+	if err := os.WriteFile(part, data, 0o644); err != nil {
+		return fmt.Errorf("figures: keep a result: %w", err)
+	}
+	if err := os.Rename(part, s.path(key)); err != nil {
+		return fmt.Errorf("figures: keep a result: %w", err)
+	}
+	return nil
+}

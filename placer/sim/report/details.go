@@ -1,0 +1,347 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+)
+
+// Details lists metrics that tables of papers have and the table of a scenario
+// would be too long with. Where jobs are of several classes or priorities, a
+// line also has performance, qos, hmean and in_bound by class, and late by
+// priority: "qos:ST", "late:50".
+func Details() []Metric {
+	out := []Metric{
+		{"median", "%", "performance that half of the jobs fall short of", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0.5) }},
+		{"median_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, withWait), 0.5) }},
+		{"worst", "%", "performance of the worst job", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0) }},
+		{"worst_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, withWait), 0) }},
+		{"run_mean", "s", "mean time from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return mean(times(r, startedAt)) }},
+		{"stay_mean", "s", "mean time from submitted to ended, likewise", func(r *sim.Result) float64 { return mean(times(r, arrivedAt)) }},
+		{"stay_p95", "s", "time from submitted to ended that 5 % of the jobs exceed, likewise", func(r *sim.Result) float64 { return quantile(times(r, arrivedAt), 0.95) }},
+		{"target_deviation", "%", "mean distance of the performance of jobs with a target from it", targetDeviation},
+		{"profiling_share", "%", "mean share of a job's time before it was ready", share(func(r *sim.Record) time.Duration { return r.Ready - r.Arrived })},
+		{"deciding_share", "%", "mean share of a job's time in decisions", share(func(r *sim.Record) time.Duration { return r.Deciding })},
+		{"waiting_share", "%", "mean share of a job's time from ready to started", share(func(r *sim.Record) time.Duration { return r.Wait() })},
+		{"overhead_share", "%", "mean share of a job's time before it started", share(func(r *sim.Record) time.Duration { return r.Started - r.Arrived })},
+		{"overhead_under_5", "%", "jobs that started within 5 % of their run time", overheadUnder5},
+		{"waiting_max", "%", "longest wait from ready to started, of the job's run time", waitingMax},
+		{"decided_150ms", "%", "jobs whose decisions took at most 150 ms", func(r *sim.Result) float64 { return 100 * shareBelow(decidings(r), 150) }},
+		{"core_deviation", "%", "mean distance of the allocated from the ideally required cores, while there are so many", coreDeviation},
+		{"used_middle", "%", "cores busy, mean over the middle half of the submissions", usedMiddle},
+		{"used_until_90", "%", "cores busy, mean until 90 % of the jobs have ended", usedUntil90},
+		{"used_alone", "%", "cores that would at most be busy with one job per node, mean until the last submission", usedAlone},
+		{"unrelaxed", "%", "placements that broke no bound", func(r *sim.Result) float64 { return 100 - percent(r.Counters.Relaxed, r.Counters.Placements) }},
+		{"relaxed_one", "%", "placements that broke a bound in one source", func(r *sim.Result) float64 {
+			return percent(r.Counters.Relaxed-r.Counters.RelaxedSeveral, r.Counters.Placements)
+		}},
+		{"relaxed_several", "%", "placements that broke bounds in several sources", func(r *sim.Result) float64 { return percent(r.Counters.RelaxedSeveral, r.Counters.Placements) }},
+		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *sim.Result) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
+	}
+	for _, most := range []int{1, 10, 20} {
+		kept := 1 - float64(most)/100
+		out = append(out,
+			Metric{fmt.Sprintf("platform_lost_%d", most), "%", fmt.Sprintf("jobs whose configurations cost them at most %d %%", most),
+				func(r *sim.Result) float64 { return shareOf(r, ended(platform), kept) }},
+			Metric{fmt.Sprintf("interference_lost_%d", most), "%", fmt.Sprintf("jobs that neighbours cost at most %d %%", most),
+				func(r *sim.Result) float64 { return shareOf(r, undisturbed, kept) }})
+	}
+	for _, percentile := range []int{5, 10, 25, 50, 75, 90, 95, 100} {
+		out = append(out, Metric{fmt.Sprintf("late_%d", percentile), "%", fmt.Sprintf("mean excess of the time from ready to ended over the ideal one, the %d %% shortest jobs", percentile),
+			func(r *sim.Result) float64 { return late(r, percentile) }})
+	}
+	return out
+}
+
+// ended is 0 for what was killed or had not ended.
+func ended(of func(*sim.Record) float64) func(*sim.Record) float64 {
+	return func(r *sim.Record) float64 {
+		if r.Outcome != sim.Done {
+			return 0
+		}
+		return of(r)
+	}
+}
+
+func startedAt(r *sim.Record) sim.Instant { return r.Started }
+func arrivedAt(r *sim.Record) sim.Instant { return r.Arrived }
+
+// times are sorted seconds from an instant of a job to its end. What never ended
+// has lasted until the end of the run: too short, but not left out.
+func times(r *sim.Result, from func(*sim.Record) sim.Instant) []float64 {
+	out := make([]float64, 0, len(r.Records))
+	for i := range r.Records {
+		rec := &r.Records[i]
+		begin, end := from(rec), rec.Ended
+		if begin < 0 {
+			begin = rec.Arrived
+		}
+		if rec.Outcome != sim.Done {
+			end = max(begin, r.End)
+		}
+		out = append(out, (end - begin).Seconds())
+	}
+	slices.Sort(out)
+	return out
+}
+
+func targetDeviation(r *sim.Result) float64 {
+	sum, n := 0.0, 0
+	for i := range r.Records {
+		if rec := &r.Records[i]; rec.Targeted {
+			sum, n = sum+math.Abs(1-rec.Performance()), n+1
+		}
+	}
+	return 100 * sum / float64(n) // NaN where no job has a target
+}
+
+// share of the time from submission to end, the mean over what ended.
+func share(of func(*sim.Record) time.Duration) func(*sim.Result) float64 {
+	return func(r *sim.Result) float64 {
+		sum, n := 0.0, 0
+		for i := range r.Records {
+			if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ended > rec.Arrived {
+				sum, n = sum+float64(of(rec))/float64(rec.Ended-rec.Arrived), n+1
+			}
+		}
+		return 100 * sum / float64(n)
+	}
+}
+
+func overheadUnder5(r *sim.Result) float64 {
+	n := 0
+	for i := range r.Records {
+		rec := &r.Records[i]
+		if rec.Outcome == sim.Done && float64(rec.Started-rec.Arrived) <= 0.05*float64(rec.Ended-rec.Started) {
+			n++
+		}
+	}
+	return percent(n, len(r.Records))
+}
+
+func waitingMax(r *sim.Result) float64 {
+	most := 0.0
+	for i := range r.Records {
+		if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ended > rec.Started {
+			most = max(most, float64(rec.Wait())/float64(rec.Ended-rec.Started))
+		}
+	}
+	return 100 * most
+}
+
+// shareBelow is the share of sorted values up to a limit; NaN of none.
+func shareBelow(v []float64, limit float64) float64 {
+	n, _ := slices.BinarySearchFunc(v, limit, func(x, limit float64) int {
+		if x <= limit {
+			return -1
+		}
+		return 1
+	})
+	return float64(n) / float64(len(v))
+}
+
+// coreDeviation compares with what is ideally required: the cores of the jobs
+// that would run if each began when it was submitted and took its ideal time
+// (Delimitrou 2015, §3.5.1). Moments that require more cores than there are do
+// not count.
+func coreDeviation(r *sim.Result) float64 {
+	sum, n := 0.0, 0
+	last := lastArrival(r)
+	for i := range r.Samples {
+		s := &r.Samples[i]
+		if s.At > last {
+			break
+		}
+		if cores := required(r, s.At); cores > 0 && cores <= r.Cores {
+			sum, n = sum+math.Abs(s.Allocated-cores)/cores, n+1
+		}
+	}
+	return 100 * sum / float64(n)
+}
+
+func required(r *sim.Result, at sim.Instant) float64 {
+	sum := 0.0
+	for i := range r.Records {
+		if rec := &r.Records[i]; rec.Arrived <= at && at < rec.Arrived+rec.Ideal {
+			sum += float64(rec.Cores)
+		}
+	}
+	return sum
+}
+
+func lastArrival(r *sim.Result) sim.Instant {
+	last := sim.Instant(0)
+	for i := range r.Records {
+		last = max(last, r.Records[i].Arrived)
+	}
+	return last
+}
+
+func usedMiddle(r *sim.Result) float64 {
+	sum, n := 0.0, 0
+	last := lastArrival(r)
+	for i := range r.Samples {
+		if s := &r.Samples[i]; s.At >= last/4 && s.At <= last-last/4 {
+			sum, n = sum+s.Used, n+1
+		}
+	}
+	return 100 * sum / float64(n) / r.Cores
+}
+
+// usedUntil90 is for what is submitted at once and drains: the last submission is
+// soon, and the last job says little of the others.
+func usedUntil90(r *sim.Result) float64 {
+	var ends []sim.Instant
+	for i := range r.Records {
+		end := r.Records[i].Ended
+		if end < 0 {
+			end = r.End
+		}
+		ends = append(ends, end)
+	}
+	if len(ends) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(ends)
+	until := ends[(len(ends)-1)*9/10]
+	sum, n := 0.0, 0
+	for i := range r.Samples {
+		if s := &r.Samples[i]; s.At <= until {
+			sum, n = sum+s.Used, n+1
+		}
+	}
+	return 100 * sum / float64(n) / r.Cores
+}
+
+// usedAlone is a bound, not a run: as many jobs as are there, but one per node,
+// each as busy as those that run.
+func usedAlone(r *sim.Result) float64 {
+	if len(r.Heat) == 0 {
+		return math.NaN()
+	}
+	nodes := len(r.Heat[0])
+	return usedShare(r, func(s *sim.Sample) float64 {
+		if s.Running == 0 {
+			return 0
+		}
+		return s.Used / float64(s.Running) * float64(min(nodes, s.Running+s.Waiting))
+	})
+}
+
+// late is over the shortest jobs, by their ideal time.
+func late(r *sim.Result, percentile int) float64 {
+	var all []*sim.Record
+	for i := range r.Records {
+		if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ideal > 0 {
+			all = append(all, rec)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *sim.Record) int { return int(min(1, max(-1, a.Ideal-b.Ideal))) })
+	n := (len(all)*percentile + 99) / 100
+	return meanLate(all[:n])
+}
+
+func meanLate(all []*sim.Record) float64 {
+	sum := 0.0
+	for _, rec := range all {
+		sum += max(0, float64(rec.Ended-rec.Ready)/float64(rec.Ideal)-1)
+	}
+	return 100 * sum / float64(len(all))
+}
+
+// parts are the details by class and by priority, where there are several.
+func parts(r *sim.Result) []named {
+	var out []named
+	classes := map[string][]*sim.Record{}
+	priorities := map[int][]*sim.Record{}
+	names := truth.ClassNames()
+	for i := range r.Records {
+		rec := &r.Records[i]
+		priorities[int(rec.Priority)] = append(priorities[int(rec.Priority)], rec)
+		if c := int(rec.Class); c >= 0 && c < len(names) {
+			classes[names[c]] = append(classes[names[c]], rec)
+		}
+	}
+	if len(classes) > 1 {
+		for _, name := range names {
+			out = append(out, ofClass(name, classes[name])...)
+		}
+	}
+	if len(priorities) > 1 {
+		for _, p := range sortedKeys(priorities) {
+			done := slices.DeleteFunc(slices.Clone(priorities[p]), func(r *sim.Record) bool { return r.Outcome != sim.Done || r.Ideal <= 0 })
+			out = append(out, named{fmt.Sprintf("late:%d", p), meanLate(done)})
+		}
+	}
+	return out
+}
+
+// named is a value with the name of its metric.
+type named struct {
+	name  string
+	value float64
+}
+
+func ofClass(name string, records []*sim.Record) []named {
+	if len(records) == 0 {
+		return nil
+	}
+	sum, inverse, kept, bound := 0.0, 0.0, 0, 0.0
+	for _, r := range records {
+		p := min(1, r.Performance())
+		sum, inverse, bound = sum+p, inverse+1/p, bound+float64(r.InBound)
+		if r.Performance() >= QoS-shareTolerance {
+			kept++
+		}
+	}
+	n := float64(len(records))
+	out := []named{
+		{"performance:" + name, 100 * sum / n}, {"qos:" + name, 100 * float64(kept) / n},
+		{"hmean:" + name, 100 * n / inverse}, // 0 where a job never ended
+	}
+	if truth.Service(name) {
+		out = append(out, named{"in_bound:" + name, 100 * bound / n})
+	}
+	return out
+}
+
+func sortedKeys(m map[int][]*sim.Record) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Spreads are the distributions of a line that pictures need.
+const (
+	SpreadPlatform     = "platform"
+	SpreadInterference = "interference"
+	SpreadWait         = "wait_seconds"
+	SpreadDeciding     = "deciding_ms"
+	SpreadStay         = "stay_seconds"
+)
+
+// spread is each distribution at curvePoints quantiles.
+func spread(r *sim.Result) map[string][]float64 {
+	out := map[string][]float64{}
+	for name, values := range map[string][]float64{
+		SpreadPlatform: sorted(r, ended(platform)), SpreadInterference: sorted(r, undisturbed),
+		SpreadWait: waits(r), SpreadDeciding: decidings(r), SpreadStay: times(r, arrivedAt),
+	} {
+		if len(values) == 0 {
+			continue
+		}
+		points := make([]float64, curvePoints)
+		for i := range points {
+			points[i] = round(quantile(values, float64(i)/(curvePoints-1)))
+		}
+		out[name] = points
+	}
+	return out
+}

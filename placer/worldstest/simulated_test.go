@@ -1,0 +1,125 @@
+package worldstest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+)
+
+// recorder stands between the simulated world and policy and admission: it deals
+// every decision its own random numbers, makes every attempt the last, and notes
+// what was started where.
+type recorder struct {
+	admission.Controller
+	selector board.Selector
+	board    *board.Board
+	seeds    []uint64 // by job
+
+	jobs    map[board.Ref]int
+	plans   []plan // by job
+	choices []board.Choice
+	current int
+}
+
+func (r *recorder) Arrive(now admission.Instant, it admission.Item) {
+	r.jobs[it.Ask.Ref] = len(r.plans)
+	r.plans, r.choices = append(r.plans, plan{}), append(r.choices, board.Choice{})
+	r.Controller.Arrive(now, it)
+}
+
+func (r *recorder) Next(now admission.Instant) (admission.Attempt, bool) {
+	a, ok := r.Controller.Next(now)
+	a.Forced = true
+	return a, ok
+}
+
+func (r *recorder) Started(now admission.Instant, n board.Index, ref board.Ref) {
+	r.plans[r.current][r.board.Node(n).ID]++
+	r.Controller.Started(now, n, ref)
+}
+
+// Select implements board.Selector.
+func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+	r.current = r.jobs[a.Ref]
+	c := r.selector.Select(b, a, policy.Draws(r.seeds[r.current]))
+	r.choices[r.current] = c
+	return c
+}
+
+// Know implements sim.Knower: what the profile says, and of the rest what is
+// assumed.
+func (s scene) Know(j *sim.Job, _ int) (sim.Estimate, error) {
+	of := s.jobs[j.Number]
+	e := sim.Estimate{Tolerated: slices.Clone(of.tolerated), Caused: slices.Clone(of.caused)}
+	for k := range s.columns {
+		if math.IsNaN(e.Tolerated[k]) {
+			e.Tolerated[k], e.Caused[k] = cluster.AssumedToleratedPercent, cluster.AssumedCausedPercent
+		}
+	}
+	for _, class := range s.classes {
+		v, ok := of.speed[class]
+		if !ok {
+			v = math.NaN()
+		}
+		e.Speed = append(e.Speed, v)
+	}
+	return e, nil
+}
+
+// simulate runs the scenario under a selector; seeds are those of the decisions.
+func (s scene) simulate(t *testing.T, d policy.SelectorDescriptor, seeds []uint64) *recorder {
+	t.Helper()
+	b := board.New(s.columns, s.classes)
+	var absent board.Index
+	for _, n := range s.nodes {
+		i := b.Add(board.Node{
+			ID: n.id, Configuration: slices.Index(s.classes, n.class), CoreMHz: coreMHz,
+			Total: cluster.Resources{CPUMHz: n.cores * coreMHz, Cores: n.cores, MemoryMB: n.memoryMB, DiskMB: diskMB},
+		})
+		if n.id == s.absent {
+			absent = i
+		}
+	}
+	none, err := admission.Lookup("none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller, err := none.New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{Controller: controller, selector: policy.Whole(d.New(b, policy.Options{}), nil), board: b, seeds: seeds, jobs: map[board.Ref]int{}}
+	world, err := sim.New(sim.Config{
+		Board: b, Jobs: &sim.List{Jobs: s.simulated()}, Knower: s, Selector: r, Controller: r, Seed: 1,
+		Nodes: []sim.NodeChange{
+			{At: 0, Node: absent, Ready: false},
+			{At: step*sim.Instant(s.returns()+1) - step/4, Node: absent, Ready: true},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := world.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// simulated jobs run for a fixed time and end between two submissions.
+func (s scene) simulated() []sim.Job {
+	var out []sim.Job
+	for i, j := range s.jobs {
+		out = append(out, sim.Job{
+			Number: i, At: step * sim.Instant(i+1), Shape: sim.Batch, Duration: step*sim.Instant(j.lives) + step/2,
+			Size: j.size, Count: j.count, Target: j.target,
+		})
+	}
+	return out
+}

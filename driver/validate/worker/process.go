@@ -121,7 +121,7 @@ func (p *Process) launch(ctx context.Context, spec Spec, shared *os.File) error 
 	p.gate = gate
 	if err := open(ctx, spec, cmd.Process.Pid, gate, ready); err != nil {
 		_ = cmd.Process.Kill() // it may have ended by itself
-		_ = <-p.exited         // it was killed: that is its end
+		<-p.exited             //nolint:errcheck // it was killed: that is its end
 		return errors.Join(err, gate.Close())
 	}
 	return nil

@@ -76,19 +76,21 @@ var ErrNotFrozen = errors.New("a process does not stand still")
 // The times of a freeze. A process between vfork and exec waits in the kernel for
 // its child, which is frozen already, so the group would never be frozen: it is
 // let go for a moment and stopped again. One try in fifty meets such a process of
-// a workload that starts programs all the time (measured).
+// a workload that starts programs all the time (measured). A process also needs its
+// CPU once to stand still, which on a crowded one may take a while, so each try is
+// twice as long as the one before.
 const (
-	freezeTry    = 20 * time.Millisecond
+	freezeTry    = 20 * time.Millisecond // the first one
 	freezePause  = 2 * time.Millisecond
-	freezeWithin = 2 * time.Second
+	freezeWithin = 3 * time.Second
 )
 
 // Freeze stops every process of the group and returns when all stand still. A
-// group that does not within two seconds is let go, and the error is ErrNotFrozen.
+// group that does not within three seconds is let go, and the error is ErrNotFrozen.
 func (g Group) Freeze(ctx context.Context) error {
 	end := time.Now().Add(freezeWithin)
-	for {
-		frozen, err := g.tryFreeze(ctx)
+	for try := freezeTry; ; try *= 2 {
+		frozen, err := g.tryFreeze(ctx, try)
 		if frozen || err != nil {
 			return err
 		}
@@ -104,8 +106,8 @@ func (g Group) Freeze(ctx context.Context) error {
 	}
 }
 
-// tryFreeze stops the group and waits for it, but not for long.
-func (g Group) tryFreeze(ctx context.Context) (frozen bool, err error) {
+// tryFreeze stops the group and waits for it, but no longer than that.
+func (g Group) tryFreeze(ctx context.Context, within time.Duration) (frozen bool, err error) {
 	state := "FROZEN"
 	if g.tree.version == V2 {
 		state = "1"
@@ -113,7 +115,7 @@ func (g Group) tryFreeze(ctx context.Context) (frozen bool, err error) {
 	if err := write(g.freezeFile(), state); err != nil {
 		return false, err
 	}
-	for end := time.Now().Add(freezeTry); ; {
+	for end := time.Now().Add(within); ; {
 		frozen, err := g.Frozen()
 		if frozen || err != nil || time.Now().After(end) {
 			return frozen, err

@@ -22,11 +22,11 @@ import (
 var listens = regexp.MustCompile(`proxy started.* listen=(\S+)`)
 
 // startProxy runs the shipped front door before the cluster until the test ends.
-func startProxy(ctx context.Context, t *testing.T) (address string) {
+func startProxy(t *testing.T) (address string) {
 	t.Helper()
-	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "nomad-placer"), "proxy", "-listen", "127.0.0.1:0")
+	// Not the test's context: that ends before the cleanup below.
+	cmd := exec.Command(filepath.Join(binDir, "nomad-placer"), "proxy", "-listen", "127.0.0.1:0")
 	cmd.Env = shared.Env(os.Environ())
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	output, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func jobFileOf(t *testing.T, id, more string) string {
 func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	address := startProxy(ctx, t)
+	address := startProxy(t)
 	const id = "proxied"
 	t.Cleanup(func() {
 		if err := shared.Purge(context.Background(), id); err != nil {
@@ -144,7 +144,7 @@ func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 func TestOtherJobsThroughTheProxy(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	address := startProxy(ctx, t)
+	address := startProxy(t)
 	const id = "unconcerned"
 	t.Cleanup(func() {
 		if err := shared.Purge(context.Background(), id); err != nil {

@@ -22,6 +22,7 @@ type role struct {
 }
 
 var roles = []role{
+	{"awake", "", func(args []string, _, _ io.Writer) int { return ibench.AwakeMain(args) }},
 	{"calibrate", "measure the kernels of this machine and keep the result (about a minute of load)", calibrateMain},
 	{"kernel", "", func(args []string, _, _ io.Writer) int { return ibench.KernelMain(args) }},
 	{"sink", "take what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},

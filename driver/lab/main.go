@@ -75,7 +75,7 @@ func run(ctx context.Context, dir string, stdout, stderr io.Writer) Exit {
 		return Exit{CodeFailed, err.Error()}
 	}
 	r := &room{
-		spec: spec, dir: dir, stderr: stderr, now: time.Now, start: startProcess,
+		spec: spec, dir: dir, stderr: stderr, now: time.Now, start: startProcess, awake: keepAwake,
 		procs:   Proc{Root: "/proc", Self: os.Getpid()},
 		journal: newJournal(stdout, time.Now),
 	}

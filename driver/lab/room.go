@@ -44,6 +44,8 @@ type room struct {
 	stderr  io.Writer
 	now     func() time.Time
 	start   func(ctx context.Context, s ibench.Spec) (unit, error)
+	// awake keeps CPUs from idling until it is closed.
+	awake   func(cpus []int, join func(pid int) error) (io.Closer, error)
 	started int // kernels started so far; names their files and groups
 	claims  *claims
 }
@@ -54,6 +56,42 @@ func startProcess(ctx context.Context, s ibench.Spec) (unit, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+func keepAwake(cpus []int, join func(pid int) error) (io.Closer, error) {
+	return ibench.KeepAwake(cpus, join)
+}
+
+// awakeWeight is the CPU weight of what keeps CPUs awake: the least there is. Its
+// threads give way to everybody in their own control group only, so that group must
+// give way too.
+const awakeWeight = 1
+
+// keepAwake keeps CPUs from idling, in a control group that takes what is left.
+func (r *room) keepAwake(name string, cpus cgroup.CPUs) (io.Closer, error) {
+	if r.tree == nil {
+		return r.awake(cpus, nil)
+	}
+	group, err := r.tree.Create(GroupPrefix+name+".awake", cgroup.Limits{CPUs: cpus, Weight: awakeWeight})
+	if err != nil {
+		return nil, fmt.Errorf("keep CPUs awake: %w", err)
+	}
+	process, err := r.awake(cpus, group.Join)
+	if err != nil {
+		return nil, errors.Join(err, group.Remove(context.Background()))
+	}
+	return awakeIn{process, group}, nil
+}
+
+// awakeIn removes the control group with what was in it.
+type awakeIn struct {
+	process io.Closer
+	group   cgroup.Group
+}
+
+// Close ends the process and removes the group.
+func (a awakeIn) Close() error {
+	return errors.Join(a.process.Close(), a.group.Remove(context.Background()))
 }
 
 var (
@@ -69,6 +107,8 @@ type placed struct {
 	placement Placement
 	group     *cgroup.Group // nil where the machine has no control groups
 	words     *lastWords
+	keepAwake func() (io.Closer, error)
+	awake     io.Closer // nil before Yield, and for kernels that do not need it
 }
 
 // startTimeout bounds a kernel's start: a storage kernel writes its file first.
@@ -92,6 +132,7 @@ func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*plac
 	name := fmt.Sprintf("%s.%d", r.spec.Name, r.started)
 	r.started++
 	out := &placed{source: k.Source, placement: where, words: &lastWords{out: r.stderr}}
+	out.keepAwake = func() (io.Closer, error) { return r.keepAwake(name, where.CPUs) }
 	spec := ibench.Spec{
 		Source: k.Source, IntensityPercent: k.IntensityPercent, Variant: k.Variant,
 		CPUs: where.CPUs, Same: where.Same,
@@ -183,12 +224,31 @@ func (w *lastWords) String() string {
 // Placement is the word of the profile record.
 func (p *placed) Placement() string { return p.placement.Name() }
 
-// Yield gives the kernel the CPU weight of any other task.
+// Yield gives the kernel the CPU weight of any other task. From here on its own
+// speed counts, with and without the workload: a kernel that works in bursts on the
+// workload's CPUs must find them awake both times.
 func (p *placed) Yield(context.Context) error {
-	if p.group == nil {
+	if p.group != nil {
+		if err := p.group.SetWeight(cgroup.DefaultWeight); err != nil {
+			return err
+		}
+	}
+	d, ok := p.descriptor()
+	if !ok || d.Knob != ibench.Footprint || p.Placement() != profiler.PlacementSame || p.awake != nil {
 		return nil
 	}
-	return p.group.SetWeight(cgroup.DefaultWeight)
+	var err error
+	p.awake, err = p.keepAwake()
+	return err
+}
+
+func (p *placed) descriptor() (ibench.Descriptor, bool) {
+	for _, d := range ibench.Kernels() {
+		if d.Source == p.source {
+			return d, true
+		}
+	}
+	return ibench.Descriptor{}, false
 }
 
 // Settle waits until the kernel holds what its level says.
@@ -198,16 +258,21 @@ func (p *placed) Settle(ctx context.Context) error {
 
 // Window is the shortest time in which the kernel can be measured.
 func (p *placed) Window() time.Duration {
-	for _, d := range ibench.Kernels() {
-		if d.Source == p.source {
-			return d.Window()
-		}
+	d, ok := p.descriptor()
+	if !ok {
+		return 0
 	}
-	return 0
+	return d.Window()
 }
 
 // Close ends the kernel and removes its control group.
-func (p *placed) Close() error { return errors.Join(p.unit.Close(), p.removeGroup()) }
+func (p *placed) Close() error {
+	var err error
+	if p.awake != nil {
+		err = p.awake.Close()
+	}
+	return errors.Join(err, p.unit.Close(), p.removeGroup())
+}
 
 func (p *placed) removeGroup() error {
 	if p.group == nil {

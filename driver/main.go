@@ -62,14 +62,21 @@ func calibrateMain(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	file := flags.String("file", "/var/lib/nomad-driver-ibench/calibration.json", "where to keep the result")
 	dir := flags.String("storage-dir", "", "directory on the disk to calibrate; without it storage is left out")
+	repair := flags.Bool("repair", false, "measure again, for longer, only what is not linear in the result kept, and keep the better")
 	if err := flags.Parse(args); err != nil {
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	calibrate := ibench.Calibrate
+	if *repair {
+		calibrate = func(ctx context.Context, spec ibench.CalibrateSpec, progress func(ibench.CalibrationProgress)) (ibench.Calibration, error) {
+			return ibench.RepairCalibration(ctx, *file, spec, progress)
+		}
+	}
 	n, err := readNode()
 	if err == nil {
-		err = calibrateTo(ctx, n, *file, *dir, stdout)
+		err = calibrateTo(ctx, n, calibrate, *file, *dir, stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -78,9 +85,12 @@ func calibrateMain(args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-func calibrateTo(ctx context.Context, n node, file, dir string, stdout io.Writer) error {
+// calibration measures kernels.
+type calibration func(ctx context.Context, spec ibench.CalibrateSpec, progress func(ibench.CalibrationProgress)) (ibench.Calibration, error)
+
+func calibrateTo(ctx context.Context, n node, calibrate calibration, file, dir string, stdout io.Writer) error {
 	spec := ibench.CalibrateSpec{Machine: n.machine, CPUs: n.allowed, Path: dir}
-	c, err := ibench.Calibrate(ctx, spec, func(p ibench.CalibrationProgress) {
+	c, err := calibrate(ctx, spec, func(p ibench.CalibrationProgress) {
 		fmt.Fprintf(stdout, "%d/%d %s\n", p.Done+1, p.Total, p.Source)
 	})
 	if err != nil {

@@ -82,7 +82,8 @@ func (r *run) baseline(ctx context.Context) error {
 	}
 	windows, err := r.aloneWindows(ctx, until)
 	if len(windows) > 0 {
-		r.recordAlone(windows)
+		r.noise = noiseOf(steadied(windows))
+		r.recordAlone(speeds(windows))
 	}
 	return err
 }
@@ -126,29 +127,23 @@ func (r *run) learnPace(ctx context.Context, limit time.Duration) error {
 }
 
 // learnSteps looks closer at exact readings that moved at every look: whether
-// they move in short steps too.
+// they move in short steps too. Looks are further apart than short steps, but at
+// a random moment the last step is half a step old on average.
 func (r *run) learnSteps(ctx context.Context) error {
-	first, err := r.readRetry(ctx)
-	if err != nil {
-		return err
-	}
-	last, steps := first, 0
-	for end := r.clock.Now().Add(minDwell); r.clock.Now().Before(end); {
+	var age time.Duration
+	looks := 0
+	for end := r.clock.Now().Add(minDwell); r.clock.Now().Before(end); looks++ {
 		if err := r.sleep(ctx, minPoll); err != nil {
 			return err
 		}
-		next, err := r.readRetry(ctx)
+		asked := r.clock.Now()
+		reading, err := r.readRetry(ctx)
 		if err != nil {
 			return err
 		}
-		if next.At.After(last.At) {
-			steps++
-			last = next
-		}
+		age += max(0, asked.Sub(reading.At))
 	}
-	if steps > 0 {
-		r.pace = r.pace.withSteps(last.At.Sub(first.At)/time.Duration(steps), r.request.Target)
-	}
+	r.pace = r.pace.withSteps(2*age/time.Duration(looks), r.request.Target)
 	return nil
 }
 
@@ -247,8 +242,8 @@ func (r *run) readRetry(ctx context.Context) (performance.Reading, error) {
 
 // aloneWindows takes windows until a time or until there are enough for the
 // ramps, and minWindows at least.
-func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, error) {
-	var windows []float64
+func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]timed, error) {
+	var windows []timed
 	bad := 0
 	enough := max(aloneWindowsWanted, int(aloneTimeWanted/r.pace.dwell))
 	if len(r.request.Sources) == 0 {
@@ -274,8 +269,15 @@ func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]float64, err
 			return windows, err
 		}
 	}
-	r.noise = noiseOf(windows)
 	return windows, nil
+}
+
+func speeds(windows []timed) []float64 {
+	out := make([]float64, len(windows))
+	for i, w := range windows {
+		out[i] = w.speed
+	}
+	return out
 }
 
 // guessedNoise holds where the windows alone say nothing, noiseSpread where they

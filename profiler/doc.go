@@ -49,7 +49,8 @@
 //	sweep        21    5 %   84 %        2.7  10.3                      96 %  100 %
 //
 // A workload that counts in short steps and says when (fine below) is measured in
-// windows of 100 ms, ten of a kernel's own on shared CPUs; six seeds:
+// windows of ten of its steps, 25 ms at least, and at least some of a kernel's own;
+// six seeds:
 //
 //	search       14    1 %  100 %        0.2   4.2                      98 %  100 %
 //	search       15    2 %   97 %        1.7   6.6                      96 %  100 %
@@ -69,8 +70,8 @@
 //
 //   - The paper sweeps 0 to 100 in 10 ms and reads hardware counters. Rates of
 //     requests or rows cannot be read in 10 ms, and virtual machines have no
-//     counters; we hold a level for windows of 100 ms where the workload counts
-//     finely, of 250 ms or longer elsewhere, and assume that more pressure never
+//     counters; we hold a level for windows of 25 to 100 ms where the workload
+//     counts finely, of 250 ms or longer elsewhere, and assume that more pressure never
 //     helps.
 //   - The paper gives a score without an error, on a grid. We interpolate between
 //     levels, give an interval, and leave a score unknown rather than guess.
@@ -87,6 +88,11 @@
 //     for.
 //   - A service under open-loop load has a queue after pressure or a pause; the
 //     next window waits, within bounds, until its goodput is back.
+//   - The clock of the cores drifts with what other cores do. Where a Tempo is given,
+//     its change between the two windows of a ratio is taken out of it, as far as
+//     the speed is seen to follow it within one level. What pressure itself does to
+//     the clock stays in; it is taken to be next to nothing until the windows say
+//     otherwise (a spike and slab), and what is not known of it widens the interval.
 //   - A workload that gets faster under pressure counts as not slowed; the
 //     measured ratio is recorded as it was, above 1.
 package profiler

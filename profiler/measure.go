@@ -38,6 +38,8 @@ type Options struct {
 	Clock    Clock           // required
 	Progress func(Progress)  // at least once a second of Clock; may be nil
 	Machine  profile.Machine // copied into the profile; node fields come from the request
+	// Tempo says how fast the cores ran; nil where that is not known.
+	Tempo Tempo
 	// Wait bounds the time until the probe's first usable reading; it is not
 	// part of Request.Seconds. 0 means DefaultWait.
 	Wait time.Duration
@@ -105,6 +107,7 @@ func newRun(r Request, s Subject, b Bench, o Options) (*run, error) {
 		subject:  s,
 		bench:    b,
 		clock:    o.Clock,
+		tempo:    o.Tempo,
 		report:   o.Progress,
 		lastWork: math.NaN(),
 		random:   rand.New(rand.NewPCG(r.Seed, seedStream)),

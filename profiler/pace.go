@@ -11,14 +11,17 @@ const (
 	// minDwell is the shortest window (chosen by us, as the specification of
 	// the kernels asks: 125 windows of the kernels' own 2 ms).
 	minDwell = 250 * time.Millisecond
-	// fineDwell is the shortest window of a workload that counts finely and says
-	// when it counted (chosen by us on measured applications: what other guests of
-	// a host do to one comes in bursts of some 100 ms, so most short windows have
-	// none, and a ratio of two short ones next to each other has less drift; at
-	// equal time the noise is 1.3 to 4 times less than with minDwell).
-	fineDwell = 100 * time.Millisecond
+	// finestDwell is the shortest window of a workload that counts finely and says
+	// when it counted (chosen by us on measured machines, see the package comment:
+	// what other guests of a host do to one comes in bursts of some 100 ms, and the
+	// clock of its cores drifts within as much, so windows much shorter and next to
+	// each other have less noise at equal time).
+	finestDwell = 25 * time.Millisecond
+	// fineSteps a window of fine counts must hold: what it loses at its ends is
+	// part of a step.
+	fineSteps = 10
 	// fineTick is the longest step that counts as fine.
-	fineTick = fineDwell / 10
+	fineTick = 10 * time.Millisecond
 	// minRequests a window of a service must hold, or its count is too coarse.
 	minRequests = 20
 	// minTicks a window of any other workload must hold.
@@ -92,7 +95,7 @@ func (p pace) withSteps(tick time.Duration, t performance.Target) pace {
 	if tick > fineTick || t.Kind == performance.QPS {
 		return p
 	}
-	p.fine, p.dwell = true, fineDwell
+	p.fine, p.dwell = true, max(finestDwell, fineSteps*tick)
 	p.settle = max(minSettle, p.dwell/settleShare)
 	return p
 }

@@ -45,6 +45,7 @@ type run struct {
 	subject Subject
 	bench   Bench
 	clock   Clock
+	tempo   Tempo // nil: not known
 	report  func(Progress)
 	random  *rand.Rand
 
@@ -184,25 +185,25 @@ func (r *run) alive(ctx context.Context) error {
 }
 
 // window measures the workload's goodput for a time, usually one dwell.
-func (r *run) window(ctx context.Context, length time.Duration) (float64, error) {
+func (r *run) window(ctx context.Context, length time.Duration) (timed, error) {
 	a, err := r.beginning(ctx)
 	if err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
 	if err := r.sleep(ctx, length-r.pace.edgeWait()/2); err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
 	b, err := r.edge(ctx, &a)
 	if err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
 	r.kept, r.isKept = b, true
 	v, err := r.between(a, b)
 	if err == nil && v == 0 {
 		// Standing still may be death: a log outlives the one who wrote it.
-		return v, r.alive(ctx)
+		err = r.alive(ctx)
 	}
-	return v, err
+	return r.timed(v, a.At, b.At), err
 }
 
 // beginning of a window: the end of the one before, if that was just now.

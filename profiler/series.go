@@ -152,18 +152,17 @@ func (s *series) settleTime(k kind) time.Duration {
 
 // readings are the windows of one visit; NaN where there was none.
 type readings struct {
-	alone        float64 // of the workload
-	pressed      float64 // of the workload
-	kernelBeside float64
-	kernelAlone  float64
+	alone        timed // of the workload
+	pressed      timed // of the workload
+	kernelBeside timed
+	kernelAlone  timed
 }
 
 // block carries out one or two visits.
 func (s *series) block(ctx context.Context, visits []chosen) error {
-	nan := math.NaN()
 	got := make([]readings, len(visits))
 	for i := range got {
-		got[i] = readings{nan, nan, nan, nan}
+		got[i] = readings{untimed, untimed, untimed, untimed}
 	}
 	for _, st := range s.order {
 		if st.visit >= len(visits) || !s.clock.Now().Before(s.run.deadline) {
@@ -300,12 +299,12 @@ func (s *series) measure(ctx context.Context, k kind, into *readings) (err error
 		into.kernelBeside, err = s.kernelWindow(ctx, func() error {
 			into.pressed, err = s.window(ctx, s.workloadWindowTime())
 			if starved(err) {
-				into.pressed, err = 0, nil
+				into.pressed, err = timed{0, math.NaN()}, nil
 			}
 			return err
 		})
 		var bad *badWindow
-		if s.caused == nil && errors.As(err, &bad) && !math.IsNaN(into.pressed) {
+		if s.caused == nil && errors.As(err, &bad) && !math.IsNaN(into.pressed.speed) {
 			return nil // only the kernel's speed is missing, and nobody asked
 		}
 	}
@@ -313,26 +312,27 @@ func (s *series) measure(ctx context.Context, k kind, into *readings) (err error
 }
 
 // kernelWindow measures the kernel's own speed during something.
-func (s *series) kernelWindow(ctx context.Context, during func() error) (float64, error) {
+func (s *series) kernelWindow(ctx context.Context, during func() error) (timed, error) {
 	before, err := s.kernel.kernel.Stats(ctx)
 	if err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
+	from := s.clock.Now()
 	if err := during(); err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
 	after, err := s.kernel.kernel.Stats(ctx)
 	if err != nil {
-		return math.NaN(), err
+		return untimed, err
 	}
 	if !s.paused {
 		s.kernel.achieve(s.intensity, before, after)
 	}
 	speed := s.kernel.kernel.Speed(before, after)
 	if math.IsNaN(speed) || math.IsInf(speed, 0) || speed < 0 {
-		return math.NaN(), &badWindow{fmt.Errorf("the kernel gave a speed of %v", speed)}
+		return untimed, &badWindow{fmt.Errorf("the kernel gave a speed of %v", speed)}
 	}
-	return speed, nil
+	return s.timed(speed, from, s.clock.Now()), nil
 }
 
 // starved: under pressure the workload lives but does not even answer its

@@ -20,15 +20,18 @@ type side struct {
 	logBound float64
 	noise    stat.NoiseGuess
 	visits   []visited
-	dropped  int           // visits without a ratio
-	fit      stat.Response // to the visits so far
-	picks    int           // levels chosen for this side
+	steadied steadying       // what is known of the tempo
+	dropped  int             // visits without a ratio
+	fit      stat.Response   // to the visits so far
+	doubts   []stat.Response // the same, were the heat another
+	picks    int             // levels chosen for this side
 }
 
 // visited is one measured ratio.
 type visited struct {
 	percent int
-	log     float64
+	log     float64 // of the speeds, on over off
+	tempo   float64 // of the tempos, likewise
 	pass    pass
 }
 
@@ -42,23 +45,39 @@ const (
 )
 
 // add takes one visit's two windows, without and with the other party.
-func (s *side) add(percent int, p pass, on, off float64) {
-	if v, ok := stat.LogRatio(on, off); ok {
-		s.visits = append(s.visits, visited{percent, v, p})
+func (s *side) add(percent int, p pass, on, off timed) {
+	speed, tempo, ok := logRatios(on, off)
+	if !ok {
+		s.dropped++
 		return
 	}
-	s.dropped++
+	s.visits = append(s.visits, visited{percent, speed, tempo, p})
 }
 
 // refit brings the fit up to date.
-func (s *side) refit() { s.fit = s.fitOf(func(visited) bool { return true }) }
+func (s *side) refit() {
+	s.steadied = learnSteadying(s.visits)
+	s.fit = s.fitOf(all, s.steadied)
+	s.doubts = nil
+	if s.steadied.doubtful() {
+		for _, errors := range []float64{-heatErrors, heatErrors} {
+			s.doubts = append(s.doubts, s.fitOf(all, s.steadied.warmer(errors)))
+		}
+	}
+}
+
+func all(visited) bool { return true }
+
+// heatErrors: the interval of a score is that over the heats within so many
+// standard errors, each with its own interval; together that is more than 95 %.
+const heatErrors = 1.5
 
 // fitOf fits a part of the visits.
-func (s *side) fitOf(part func(visited) bool) stat.Response {
+func (s *side) fitOf(part func(visited) bool, t steadying) stat.Response {
 	var ratios []stat.LevelRatio
 	for _, v := range s.visits {
 		if part(v) {
-			ratios = append(ratios, stat.LevelRatio{Level: v.percent / gridStep, Log: v.log})
+			ratios = append(ratios, stat.LevelRatio{Level: v.percent / gridStep, Log: t.steady(v)})
 		}
 	}
 	return stat.FitResponse(ratios, levelsAll, s.logBound, s.noise)
@@ -82,7 +101,15 @@ func (c crossing) onGrid() crossing {
 	return c
 }
 
-func (s *side) crossing() crossing { return crossingOf(s.fit) }
+// crossing of the bound; what is not known of the heat widens its interval.
+func (s *side) crossing() crossing {
+	out := crossingOf(s.fit)
+	for _, f := range s.doubts {
+		c := crossingOf(f)
+		out.low, out.high = min(out.low, c.low), max(out.high, c.high)
+	}
+	return out
+}
 
 func crossingOf(f stat.Response) crossing {
 	return crossing{
@@ -104,7 +131,7 @@ func (s *side) atLevel(percent int) (stat.Summary, bool) {
 	var logs []float64
 	for _, v := range s.visits {
 		if v.percent == percent {
-			logs = append(logs, v.log)
+			logs = append(logs, s.steadied.steady(v))
 		}
 	}
 	if len(logs) == 0 {
@@ -122,8 +149,8 @@ const hysteresisPoints = 10
 // hysteresis is the difference of the crossings found on the way up and after,
 // in points; 0 unless it is larger than both are uncertain.
 func (s *side) hysteresis() float64 {
-	up := crossingOf(s.fitOf(func(v visited) bool { return v.pass == upwards }))
-	after := crossingOf(s.fitOf(func(v visited) bool { return v.pass != upwards }))
+	up := crossingOf(s.fitOf(func(v visited) bool { return v.pass == upwards }, s.steadied))
+	after := crossingOf(s.fitOf(func(v visited) bool { return v.pass != upwards }, s.steadied))
 	apart := up.low > after.high || after.low > up.high
 	if d := math.Abs(up.at - after.at); apart && d > hysteresisPoints {
 		return d

@@ -60,6 +60,8 @@ type machine struct {
 	noise       float64 // sigma of the log of both speeds, per window of 250 ms
 	drift       float64 // amplitude of a slow sine of the log of both speeds
 	phase       float64 // of the sine, in radians
+	wander      float64 // sigma of the log of the cores' tempo, which takes both speeds along
+	heat        float64 // what full pressure takes off the log of the tempo
 	burstsPerS  float64 // how often another guest of the host takes a fifth of both speeds for a moment
 	tick        time.Duration
 	stamps      bool    // readings say when the last tick was
@@ -85,6 +87,8 @@ type machine struct {
 	pauses    int
 	resumes   int
 	burst     time.Duration // what is left of one
+	tempo     float64       // log of the cores' tempo, without what heat takes
+	beats     []beat
 	open      int
 	readings  int
 }
@@ -107,12 +111,49 @@ func (m *machine) Now() time.Time { return m.now }
 // a window of 250 ms averages some of them.
 const quantum = 50 * time.Millisecond
 
+// finely is the step where the tempo wanders, wanderTime how long it remembers.
+const (
+	finely     = 5 * time.Millisecond
+	wanderTime = 150 * time.Millisecond
+)
+
+// beat is the tempo from one moment on.
+type beat struct {
+	from  time.Time
+	tempo float64
+}
+
+func (m *machine) beat(step time.Duration) float64 {
+	keep := math.Exp(-step.Seconds() / wanderTime.Seconds())
+	m.tempo = keep*m.tempo + m.wander*math.Sqrt(1-keep*keep)*m.random.NormFloat64()
+	tempo := m.tempo
+	if m.open > 0 {
+		tempo -= m.heat * m.intensity / 100
+	}
+	m.beats = append(m.beats, beat{m.now.Add(-step), math.Exp(tempo)})
+	return math.Exp(tempo)
+}
+
+// Mean is the mean tempo of the simulated cores.
+func (m *machine) Mean(from, to time.Time) float64 {
+	sum, n := 0.0, 0
+	for i := len(m.beats) - 1; i >= 0 && !m.beats[i].from.Before(from); i-- {
+		if m.beats[i].from.Before(to) {
+			sum, n = sum+m.beats[i].tempo, n+1
+		}
+	}
+	return sum / float64(n)
+}
+
 func (m *machine) Sleep(ctx context.Context, d time.Duration) error {
 	for d > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		step := min(d, quantum)
+		if m.wander > 0 {
+			step = min(d, finely)
+		}
 		m.advance(step)
 		d -= step
 	}
@@ -172,6 +213,9 @@ const driftPeriod = 30 * time.Second
 // disturbed is what the rest of the host does to both speeds at once.
 func (m *machine) disturbed(step time.Duration) float64 {
 	f := math.Exp(m.drift * math.Sin(m.phase+2*math.Pi*m.at().Seconds()/driftPeriod.Seconds()))
+	if m.wander > 0 || m.heat > 0 {
+		f *= m.beat(step)
+	}
 	if m.burstsPerS > 0 && m.burst <= 0 && m.random.Float64() < m.burstsPerS*step.Seconds() {
 		m.burst = 200 * time.Millisecond
 	}
@@ -269,7 +313,7 @@ func (kernelOf) Speed(a, b profiler.KernelStats) float64 {
 
 func (kernelOf) Placement() string { return "beside" }
 
-func (kernelOf) Window() time.Duration { return 100 * time.Millisecond }
+func (kernelOf) Window() time.Duration { return 50 * time.Millisecond }
 
 func (k kernelOf) Close() error {
 	if k.m.open == 0 {

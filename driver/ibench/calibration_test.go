@@ -184,3 +184,61 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 		t.Errorf("a kernel with a calibration: %+v, %v; each of its threads: %v, %v", r, err, each, ok)
 	}
 }
+
+// A repair measures what is not linear, and nothing else; the rest is kept.
+func TestRepairCalibration(t *testing.T) {
+	t.Parallel()
+	m, err := ReadMachine("/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpus, err := AllowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "calibration.json")
+	spec := CalibrateSpec{Machine: m, Seed: 1, MaxBytes: testBytes}
+	if _, err := RepairCalibration(t.Context(), path, spec, nil); !errors.Is(err, ErrNoCalibration) {
+		t.Errorf("without a file: %v", err)
+	}
+	kept := testCalibration()
+	kept.Key = KeyOf(m, cpus)
+	kept.Sources = append(kept.Sources[:1], uncalibrated(interference.Integer))
+	if err := kept.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	var measured []interference.Source
+	c, err := RepairCalibration(t.Context(), path, spec, func(p CalibrationProgress) { measured = append(measured, p.Source) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(measured, []interference.Source{interference.Integer}) || !reflect.DeepEqual(c.Sources[0], kept.Sources[0]) {
+		t.Errorf("measured %v, kept %+v", measured, c.Sources[0])
+	}
+	if repaired := c.Sources[1]; !(repaired.PeakOpsPerSec > 0) {
+		t.Errorf("int after the repair: %+v", repaired)
+	}
+}
+
+func TestBetterCalibration(t *testing.T) {
+	t.Parallel()
+	measured := func(status Status, gap float64) SourceCalibration {
+		return SourceCalibration{Status: status, MaxGapPercent: gap, PeakOpsPerSec: 1}
+	}
+	never := uncalibrated(interference.Integer)
+	for i, c := range []struct {
+		again, before SourceCalibration
+		better        bool
+	}{
+		{measured(StatusSupported, 4), measured(StatusNonlinear, 9), true},
+		{measured(StatusNonlinear, 7), measured(StatusNonlinear, 9), true},
+		{measured(StatusNonlinear, 9), measured(StatusNonlinear, 7), false},
+		{measured(StatusNonlinear, 9), never, true},
+		{never, measured(StatusNonlinear, 9), false},
+		{SourceCalibration{Status: StatusUnsupported}, measured(StatusNonlinear, 9), false},
+	} {
+		if better := c.again.betterThan(c.before); better != c.better {
+			t.Errorf("case %d: better %v", i, better)
+		}
+	}
+}

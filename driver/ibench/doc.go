@@ -40,6 +40,7 @@
 //     CPUs are taken away. sink.go is the other end of net_bw.
 //   - calibrate.go is the protocol of a calibration; knee.go, gauge.go,
 //     sweep.go and curve.go measure; calibration.go is the file.
+//   - tempo.go watches the clock of the cores, awake.go keeps CPUs from idling.
 //
 // A kernel ends by itself at its max duration; when its lease is not renewed,
 // if it has one; and with its parent, if asked to: through a pipe that closes
@@ -53,8 +54,8 @@
 //   - Rate and duty: the share of the peak reached, in operations per second. The
 //     peak is measured on one CPU, two, four, … and all, as a kernel may run on
 //     some of them; and again wherever a sweep meets another top. A duty kernel
-//     counts in units of its own top speed in the same sweep, as the clock of a
-//     core drifts.
+//     counts in units of its own top speed in the same sweep, and of the clock of
+//     the cores meanwhile, as that drifts.
 //   - Caches and TLB: the share of probe sets of the same capacity that the
 //     kernel displaces. A set is fetched, the kernel walks, and the set is
 //     recalled in the opposite order; the time of the recall lies between that

@@ -37,6 +37,10 @@ func withGauge(ctx context.Context, d Descriptor, setup Setup, f func(g gauge, n
 		return err
 	}
 	g := &rigGauge{descriptor: d, rig: r}
+	if d.Knob == Duty {
+		g.tempo = StartTempo()
+		defer func() { _ = g.tempo.Close() }() // it cannot fail
+	}
 	err = f(g, slices.Concat(r.load.Notes, unnoticed))
 	return errors.Join(err, r.end())
 }
@@ -60,6 +64,8 @@ func withOccupancy(ctx context.Context, d Descriptor, setup Setup, f func(g gaug
 type rigGauge struct {
 	descriptor Descriptor
 	rig        *rig
+	tempo      *Tempo  // nil unless the kernel's speed is that of the core
+	usual      float64 // the first tempo seen
 }
 
 // A measurement during which the kernel waited for a CPU longer than this is
@@ -94,13 +100,15 @@ func (g *rigGauge) impact(ctx context.Context, knobPercent float64) (impactPerce
 // tell; else the share of the capacity walked, times the share of the refreshes
 // it was meant to get.
 func (g *rigGauge) once(ctx context.Context, knobPercent float64) (impactPercent float64, wall time.Duration, err error) {
+	begun := time.Now()
 	done, err := g.rig.measure(ctx, knobPercent/100, g.descriptor.Dwell)
 	if err != nil {
 		return 0, 0, err
 	}
 	if g.descriptor.Knob != Footprint {
 		threads := g.rig.load.Threads
-		return 100 * done.opsPerSec(threads) / (g.rig.peakPerThread() * float64(threads)), done.wall, nil
+		share := done.opsPerSec(threads) / (g.rig.peakPerThread() * float64(threads))
+		return 100 * share * g.slowness(begun, time.Now()), done.wall, nil
 	}
 	if occupied := g.rig.load.Occupied; occupied != nil {
 		share, err := occupied()
@@ -110,6 +118,22 @@ func (g *rigGauge) once(ctx context.Context, knobPercent float64) (impactPercent
 		return 0, done.wall, nil // nothing is walked
 	}
 	return knobPercent * min(1, done.ops/done.demandOps), done.wall, nil
+}
+
+// slowness is by how much slower than usual the core was clocked: a duty kernel
+// that did less then was not busy for a shorter time.
+func (g *rigGauge) slowness(from, to time.Time) float64 {
+	if g.tempo == nil {
+		return 1
+	}
+	tempo := g.tempo.Mean(from, to)
+	switch {
+	case math.IsNaN(tempo):
+		return 1
+	case g.usual == 0:
+		g.usual = tempo
+	}
+	return g.usual / tempo
 }
 
 // waited is how long the workers have waited for a CPU so far: the second

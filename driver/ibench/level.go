@@ -58,17 +58,27 @@ func AwaitLevel(ctx context.Context, report func(context.Context) (Report, error
 }
 
 // The shortest windows over which a kernel's pressure and its own speed are even:
-// ten of its own windows on shared CPUs, and many of its operations where one is
-// a request to a disk or a message.
+// some of the windows within which it keeps its pace, or of its beats; long beside
+// the time in which a large shared cache changes hands; and many of its operations
+// where one is a request to a disk or a message.
 const (
-	evenWindow   = 10 * windowSame
-	coarseWindow = 250 * time.Millisecond
+	besideWindow = 12 * windowBeside
+	sameWindow   = 10 * windowSame
+	refillWindow = 100 * time.Millisecond
+	coarseWindow = 120 * time.Millisecond
 )
 
-// Window is the shortest time in which a level of the kernel can be measured.
-func (d Descriptor) Window() time.Duration {
-	if d.Dwell > levelDwell {
+// Window is the shortest time in which a level of the kernel can be measured, on
+// CPUs of its own or on those of others. It is a multiple of the kernel's own
+// windows, so that it holds the same pressure wherever it begins.
+func (d Descriptor) Window(same bool) time.Duration {
+	switch {
+	case d.Dwell > levelDwell:
 		return coarseWindow
+	case same && d.Knob != Footprint:
+		return sameWindow
+	case !same && d.Knob == Footprint:
+		return refillWindow
 	}
-	return evenWindow
+	return besideWindow
 }

@@ -115,9 +115,12 @@ func (s *study) attempt(ctx context.Context, r profiler.Request, m measure) (pro
 	if err != nil {
 		return profile.Profile{}, err
 	}
+	tempo := ibench.StartTempo()
+	defer func() { _ = tempo.Close() }() // it cannot fail
 	s.say("profiling %s on CPUs %s for %d s", strings.Join(r.Tasks, ", "), cpus, r.Seconds)
 	return m(ctx, r, &subject{target: target, probe: reader}, &bench{room: s.room, target: target, machine: machine}, profiler.Options{
 		Clock:    profiler.SystemClock{},
+		Tempo:    tempo,
 		Progress: s.progress,
 		Machine: profile.Machine{
 			NodeID: r.NodeID, NodeName: r.NodeName, Configuration: r.Configuration,

@@ -262,7 +262,7 @@ func (p *placed) Window() time.Duration {
 	if !ok {
 		return 0
 	}
-	return d.Window()
+	return d.Window(p.placement.Same)
 }
 
 // Close ends the kernel and removes its control group.

@@ -39,6 +39,9 @@ type bench interface {
 	MemoryGroup(limitBytes int64) (join func(pid int) error, remove func() error, err error)
 	// Sleep lets them work.
 	Sleep(ctx context.Context, d time.Duration) error
+	// Tempo is how fast the cores were clocked meanwhile, in a unit of its own; NaN
+	// where that is not known.
+	Tempo(from, to time.Time) float64
 	// Anonymous is the memory a process holds, in bytes, as the operating
 	// system counts.
 	Anonymous(pid int) (int64, error)
@@ -75,6 +78,7 @@ type machineBench struct {
 	seed        uint64
 	started     int // kernels so far, to name their sockets
 	weight      weightGroup
+	tempo       *ibench.Tempo
 }
 
 // program is how this program starts itself again.
@@ -127,6 +131,8 @@ func (b *machineBench) Sleep(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+func (b *machineBench) Tempo(from, to time.Time) float64 { return b.tempo.Mean(from, to) }
 
 // team holds the kernels and workers of a cell and ends them together.
 type team struct {

@@ -60,6 +60,8 @@ func (b *fakeBench) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
+func (b *fakeBench) Tempo(time.Time, time.Time) float64 { return 1 }
+
 const fakePeak = 1e9 // operations per second
 
 // fakeKernel counts as its intensity was since the last look.

@@ -48,9 +48,10 @@ type sweep struct {
 // level is what a kernel did at one intensity.
 type level struct {
 	opsPerSec float64
+	steady    float64 // the same over the tempo of the cores; NaN where that is not known
 	kept      float64 // share of the demand, 0..1
 	held      float64 // bytes
-	top       float64 // operations per second at intensity 100 in the same pass
+	top       float64 // steady at intensity 100 in the same pass
 }
 
 // How often a level is measured: once in each of linearPasses passes, up and
@@ -115,7 +116,7 @@ func (w sweep) pass(ctx context.Context, levels *sweepLevels, which func(x float
 			return fmt.Errorf("intensity %.0f: %w", x, err)
 		}
 		if x == 100 {
-			top = l.opsPerSec
+			top = l.steady
 		}
 		found[i] = l
 	}
@@ -135,7 +136,7 @@ func (w sweep) score(up, down sweepLevels, out *Linearity) {
 	switch {
 	case w.descriptor.Knob == ibench.Duty:
 		// The speed of a duty kernel is that of the core, whose clock drifts.
-		impact = func(_ float64, l level) float64 { return 100 * l.opsPerSec / l.top }
+		impact = func(_ float64, l level) float64 { return 100 * l.steady / l.top }
 	case w.descriptor.Source == interference.MemoryCapacity:
 		out.Measure = measureResident
 		held := func(_ float64, l level) float64 { return l.held }
@@ -180,6 +181,7 @@ func (w sweep) level(ctx context.Context, x float64) (level, error) {
 		return level{}, err
 	}
 	out := level{opsPerSec: opsPerWall(before, after), kept: 1}
+	out.steady = out.opsPerSec / w.bench.Tempo(before.At, after.At)
 	if demand := after.DemandOps - before.DemandOps; demand > 0 {
 		out.kept = (after.Ops - before.Ops) / demand
 	} else if x > 0 {

@@ -224,6 +224,13 @@ func (v validation) calibrate(ctx context.Context, p progress) (ibench.Calibrati
 	if c, err = ibench.Calibrate(ctx, spec, note); err != nil {
 		return c, err
 	}
+	if err := c.Save(v.state.calibration()); err != nil || v.options.quick {
+		return c, err
+	}
+	// What was not straight may only have been disturbed.
+	if c, err = ibench.RepairCalibration(ctx, v.state.calibration(), spec, note); err != nil {
+		return c, err
+	}
 	return c, c.Save(v.state.calibration())
 }
 
@@ -246,6 +253,7 @@ func (v validation) measure(ctx context.Context, c ibench.Calibration, p progres
 	b := &machineBench{
 		program: v.options.program, scratch: scratch, storage: v.options.storage,
 		calibration: v.state.calibration(), seed: v.options.seed, weight: openWeightGroup(),
+		tempo: ibench.StartTempo(),
 	}
 	s := &session{bench: b, pace: fullPace(), machine: v.machine, layout: l, storage: v.options.storage, cast: newCast(b)}
 	if v.options.quick {
@@ -262,7 +270,7 @@ func (v validation) measure(ctx context.Context, c ibench.Calibration, p progres
 	cells := s.cells(runs)
 	err = s.runCells(ctx, v.state, cells, time.Now, p)
 	report.Ended = time.Now().UTC()
-	return report, cells, errors.Join(err, b.weight.close(), remove())
+	return report, cells, errors.Join(err, b.tempo.Close(), b.weight.close(), remove())
 }
 
 // report is the report's head.

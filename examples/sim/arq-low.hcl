@@ -31,6 +31,11 @@ policy "arq" {
   selector  = "paragon"
   admission = "arq"
 }
+policy "arq-oracle" {
+  selector  = "paragon"
+  admission = "arq"
+  knowledge = "oracle"
+}
 policy "paragon" {}
 policy "least-loaded" {}
 policy "paragon-unordered" {
@@ -38,3 +43,4 @@ policy "paragon-unordered" {
   admission = "none"
 }
 policy "nomad-binpack" { admission = "none" }
+policy "nomad-spread" { admission = "none" }

@@ -33,6 +33,11 @@ policy "arq" {
   selector  = "paragon"
   admission = "arq"
 }
+policy "arq-oracle" {
+  selector  = "paragon"
+  admission = "arq"
+  knowledge = "oracle"
+}
 policy "paragon" {}
 policy "least-loaded" {}
 policy "paragon-unordered" {
@@ -40,3 +45,4 @@ policy "paragon-unordered" {
   admission = "none"
 }
 policy "nomad-binpack" { admission = "none" }
+policy "nomad-spread" { admission = "none" }

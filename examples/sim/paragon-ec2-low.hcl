@@ -34,6 +34,10 @@ profiling {
 
 policy "paragon" {}
 policy "paragon-statistical" {}
+policy "paragon-planned" {
+  selector  = "paragon"
+  knowledge = "planned"
+}
 policy "nh" {}
 policy "ni" {}
 policy "least-loaded" {}

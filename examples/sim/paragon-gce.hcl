@@ -33,6 +33,10 @@ profiling {
 }
 
 policy "paragon" {}
+policy "paragon-planned" {
+  selector  = "paragon"
+  knowledge = "planned"
+}
 policy "nh" {}
 policy "ni" {}
 policy "least-loaded" {}

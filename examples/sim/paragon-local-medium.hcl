@@ -30,6 +30,10 @@ population "paragon" {
 }
 
 policy "paragon" {}
+policy "paragon-planned" {
+  selector  = "paragon"
+  knowledge = "planned"
+}
 policy "nh" {}
 policy "ni" {}
 policy "least-loaded" {}

@@ -38,7 +38,14 @@ policy "paragon-closing" {
   selector = "paragon"
   adapter  = "close"
 }
+policy "paragon-oracle" {
+  selector  = "paragon"
+  knowledge = "oracle"
+  adapter   = "quasar"
+  moves     = true
+}
 policy "nh" {}
 policy "ni" {}
 policy "least-loaded" {}
 policy "nomad-binpack" { admission = "none" }
+policy "nomad-spread" { admission = "none" }

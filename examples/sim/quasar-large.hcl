@@ -45,6 +45,12 @@ policy "quasar-unadapted" {
   selector = "quasar"
   sizing   = "policy"
 }
+policy "quasar-planned" {
+  selector  = "quasar"
+  sizing    = "policy"
+  knowledge = "planned"
+  adapter   = "quasar"
+}
 policy "quasar-oracle" {
   selector  = "quasar"
   sizing    = "policy"
@@ -53,4 +59,6 @@ policy "quasar-oracle" {
 }
 policy "reservation-paragon" {}
 policy "reservation-ll" {}
+policy "least-loaded" {}
 policy "nomad-binpack" { admission = "none" }
+policy "nomad-spread" { admission = "none" }

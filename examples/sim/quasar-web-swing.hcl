@@ -54,6 +54,12 @@ policy "quasar" {
   sizing  = "policy"
   adapter = "quasar"
 }
+policy "quasar-planned" {
+  selector  = "quasar"
+  sizing    = "policy"
+  knowledge = "planned"
+  adapter   = "quasar"
+}
 policy "quasar-oracle" {
   selector  = "quasar"
   sizing    = "policy"

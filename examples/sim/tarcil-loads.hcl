@@ -48,8 +48,18 @@ policy "centralized" {
   selector  = "quasar"
   agents    = 1
 }
+policy "tarcil-oracle" {
+  selector  = "tarcil"
+  admission = "tarcil"
+  knowledge = "oracle"
+  agents    = 10
+}
 policy "least-loaded" { agents = 10 }
 policy "nomad-binpack" {
+  admission = "none"
+  agents    = 10
+}
+policy "nomad-spread" {
   admission = "none"
   agents    = 10
 }

@@ -113,13 +113,19 @@ func (w *World) unitOf(ref board.Ref) int32 {
 	return -1
 }
 
-// reclassify profiles a workload where it is, in the phase it is in.
+// reclassify profiles a workload where it is, in the phase it is in. What was
+// measured in the same phase before is kept, and more is added to it.
 func (w *World) reclassify(s *workload) error {
 	if w.config.Knower == nil {
 		return nil
 	}
 	w.counters.Reclassified++
-	e, err := w.config.Knower.Know(&s.job, s.phase)
+	if s.known == s.phase {
+		s.again++
+	} else {
+		s.known, s.again = s.phase, 0
+	}
+	e, err := w.config.Knower.Know(&s.job, s.phase, s.again)
 	if err != nil {
 		return fmt.Errorf("sim: job %d: %w", s.job.Number, err)
 	}

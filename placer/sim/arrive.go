@@ -74,11 +74,12 @@ func (w *World) know(i int32, s *workload) (bool, error) {
 	if w.config.Knower == nil {
 		return false, nil
 	}
-	e, err := w.config.Knower.Know(j, s.phase)
+	e, err := w.config.Knower.Know(j, s.phase, 0)
 	if err != nil {
 		return false, fmt.Errorf("sim: job %d: %w", j.Number, err)
 	}
 	s.estimate(e)
+	s.known, s.again = s.phase, 0
 	return e.Profiled, nil
 }
 

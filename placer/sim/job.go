@@ -113,10 +113,11 @@ type Estimate struct {
 	Profiled          bool          // a profiling run was needed
 }
 
-// Knower answers what is known of a job when it was profiled in a phase. The
-// answer depends on the job and the phase only, not on when it is asked.
+// Knower answers what is known of a job when it was profiled in a phase, and so many
+// times again in the same one. The answer depends on nothing else, not on when it is
+// asked.
 type Knower interface {
-	Know(j *Job, phase int) (Estimate, error)
+	Know(j *Job, phase, again int) (Estimate, error)
 }
 
 // NodeChange is a node that is lost or comes back.

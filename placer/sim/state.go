@@ -60,6 +60,8 @@ type workload struct {
 	ask      board.Ask
 	stage    stage
 	phase    int
+	known    int    // phase of the last profile
+	again    int    // profiles of that phase beyond the first
 	life     uint32 // how often this place was used, for late bindings
 	record   int32
 	units    []int32

@@ -299,7 +299,7 @@ func TestAGroupReachesItsTarget(t *testing.T) {
 
 type knows struct{}
 
-func (knows) Know(*sim.Job, int) (sim.Estimate, error) { return sim.Estimate{Profiled: true}, nil }
+func (knows) Know(*sim.Job, int, int) (sim.Estimate, error) { return sim.Estimate{Profiled: true}, nil }
 
 // With one slot in the laboratory, profiles are made one after another.
 func TestProfilingTakesTime(t *testing.T) {

@@ -55,7 +55,7 @@ func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choi
 
 // Know implements sim.Knower: what the profile says, and of the rest what is
 // assumed.
-func (s scene) Know(j *sim.Job, _ int) (sim.Estimate, error) {
+func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 	of := s.jobs[j.Number]
 	e := sim.Estimate{Tolerated: slices.Clone(of.tolerated), Caused: slices.Clone(of.caused)}
 	for k := range s.columns {

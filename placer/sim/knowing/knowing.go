@@ -20,7 +20,8 @@ import (
 type Options struct {
 	Classifier classify.Classifier
 	Training   []*truth.Application // measured in every cell
-	Entries    int                  // of each row; 0 is the papers' two
+	Entries    int                  // of each row; 0 is the papers' two; as many more with each further profile
+	Planned    bool                 // entries are those that tell most, where the classifier can say; else they are drawn
 	Seconds    float64              // of one run; 0 is a minute
 	Cores      []int                // of one allocation that may be chosen, ascending; nil: no size may
 	MemoryMB   []int                // blocks of memory that may be chosen with them, ascending
@@ -46,8 +47,8 @@ type Estimator struct {
 
 // key: an estimate depends on nothing else.
 type key struct {
-	number, phase int
-	sized         bool
+	number, phase, again int
+	sized                bool
 }
 
 var _ sim.Knower = (*Estimator)(nil)
@@ -200,47 +201,61 @@ func (e *Estimator) run(a *truth.Application, value float64, random *rand.Rand) 
 }
 
 // Know implements sim.Knower.
-func (e *Estimator) Know(j *sim.Job, phase int) (sim.Estimate, error) {
-	at := key{j.Number, phase, j.Sized}
+func (e *Estimator) Know(j *sim.Job, phase, again int) (sim.Estimate, error) {
+	at := key{j.Number, phase, again, j.Sized}
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if out, ok := e.known[at]; ok {
 		return out, nil
 	}
-	out, err := e.estimate(j, phase)
+	out, err := e.estimate(j, phase, e.options.Entries*(1+again))
 	if err == nil {
 		e.known[at] = out
 	}
 	return out, err
 }
 
-func (e *Estimator) estimate(j *sim.Job, phase int) (sim.Estimate, error) {
-	random := rand.New(rand.NewPCG(e.options.Seed^uint64(phase+1)<<32, uint64(j.Number)+1))
+// The streams of random numbers: with one for each matrix, a row with more entries
+// begins with those of a row with fewer.
+const (
+	streamSpeeds = iota
+	streamScores
+	streamSizes
+	streamNodes
+)
+
+// estimate profiles a job with so many entries to a row.
+func (e *Estimator) estimate(j *sim.Job, phase, entries int) (sim.Estimate, error) {
+	stream := func(matrix uint64) *rand.Rand {
+		return rand.New(rand.NewPCG(e.options.Seed^uint64(phase+1)<<32, (uint64(j.Number)+1)|matrix<<48))
+	}
 	out := sim.Estimate{Profiled: true}
 	a := j.App
 	var err error
-	if out.Speed, err = e.speeds(a, random); err != nil {
+	if out.Speed, err = e.speeds(a, entries, stream(streamSpeeds)); err != nil {
 		return out, err
 	}
 	out.Expected = e.expected(j, out.Speed)
-	if out.Tolerated, out.Caused, err = e.scores(a, phase, random); err != nil {
+	if out.Tolerated, out.Caused, err = e.scores(a, phase, entries, stream(streamScores)); err != nil {
 		return out, err
 	}
 	if !j.Sized || len(e.options.Cores) == 0 {
 		return out, nil
 	}
-	out.Sizes, err = e.sizes(a, phase, random, out.Speed)
+	out.Sizes, err = e.sizes(a, phase, entries, stream(streamSizes), out.Speed)
 	if err == nil && truth.Distributed(a.Class) {
-		out.ScaleOut, err = e.scaled(a, random)
+		out.ScaleOut, err = e.scaled(a, stream(streamNodes))
 	}
 	return out, err
 }
 
 // speeds completes the row of configurations, in the unit of the application.
-func (e *Estimator) speeds(a *truth.Application, random *rand.Rand) ([]float64, error) {
+func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
 	row := unknown(len(a.Alone))
 	row[e.reference] = e.run(a, a.Alone[e.reference], random)
-	e.draw(row, e.reference, random, func(i int) float64 { return e.run(a, a.Alone[i], random) })
+	if err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Alone[i], random) }); err != nil {
+		return nil, err
+	}
 	return completeRatio(e.speed, row, e.reference)
 }
 
@@ -258,18 +273,30 @@ func (e *Estimator) expected(j *sim.Job, speed []float64) time.Duration {
 	return time.Duration(float64(j.Duration) * real / top)
 }
 
-// draw measures cells at random until the row has its entries.
-func (e *Estimator) draw(row []float64, reference int, random *rand.Rand, measure func(i int) float64) {
-	have := 1
-	for _, i := range random.Perm(len(row)) {
-		if have >= e.options.Entries {
-			return
-		}
-		if i != reference {
-			row[i] = measure(i)
-			have++
+// fill measures further cells of a row whose reference is measured until it has its
+// entries.
+func (e *Estimator) fill(m classify.Model, row []float64, reference, entries int, random *rand.Rand, measure func(i int) float64) error {
+	cells, err := e.choose(m, len(row), []int{reference}, entries-1, random)
+	for _, i := range cells {
+		row[i] = measure(i)
+	}
+	return err
+}
+
+// choose returns up to count cells to measure when those in known are measured
+// anyhow.
+func (e *Estimator) choose(m classify.Model, cells int, known []int, count int, random *rand.Rand) ([]int, error) {
+	left := func(i int) bool { return !slices.Contains(known, i) }
+	if planner, ok := m.(classify.Planner); ok && e.options.Planned {
+		return planner.Plan(known, min(count, cells-len(known)), left)
+	}
+	var out []int
+	for _, i := range random.Perm(cells) {
+		if len(out) < count && left(i) {
+			out = append(out, i)
 		}
 	}
+	return out, nil
 }
 
 // completeRatio completes a row that is divided by its reference. A row whose
@@ -298,10 +325,14 @@ func completeRatio(m classify.Model, row []float64, reference int) ([]float64, e
 func unknown(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 
 // scores completes the rows of sources.
-func (e *Estimator) scores(a *truth.Application, phase int, random *rand.Rand) (tolerated, caused []float64, err error) {
+func (e *Estimator) scores(a *truth.Application, phase, entries int, random *rand.Rand) (tolerated, caused []float64, err error) {
 	k := len(e.model.Columns())
 	t, c := unknown(k), unknown(k)
-	for _, j := range random.Perm(k)[:min(k, e.options.Entries)] {
+	sources, err := e.choose(e.tolerated, k, nil, entries, random)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range sources {
 		t[j], c[j] = e.model.MeasureScores(a, phase, j, e.options.Seconds, random)
 	}
 	if tolerated, err = completeScores(e.tolerated, t, cluster.AssumedToleratedPercent); err != nil {
@@ -335,11 +366,13 @@ func completeScores(m classify.Model, row []float64, assumed float64) ([]float64
 
 // sizes completes the row of numbers of cores, relative to the size of the other
 // runs. How much memory it uses is not classified but read, in the run itself.
-func (e *Estimator) sizes(a *truth.Application, phase int, random *rand.Rand, speed []float64) ([]board.SizeOption, error) {
+func (e *Estimator) sizes(a *truth.Application, phase, entries int, random *rand.Rand, speed []float64) ([]board.SizeOption, error) {
 	reference := e.referenceSize()
 	row := unknown(len(e.options.Cores))
 	row[reference] = e.run(a, e.atSize(a, phase, reference), random)
-	e.draw(row, reference, random, func(i int) float64 { return e.run(a, e.atSize(a, phase, i), random) })
+	if err := e.fill(e.scaleUp, row, reference, entries, random, func(i int) float64 { return e.run(a, e.atSize(a, phase, i), random) }); err != nil {
+		return nil, err
+	}
 	memory := e.run(a, a.Phases[phase].MemoryMB, random)
 	row, err := completeRatio(e.scaleUp, row, reference)
 	if err != nil || row == nil || speed == nil || math.IsNaN(memory) {
@@ -413,7 +446,7 @@ var _ sim.Knower = (*Oracle)(nil)
 func NewOracle(m *truth.Model, o Options) *Oracle { return &Oracle{m, o} }
 
 // Know implements sim.Knower.
-func (o *Oracle) Know(j *sim.Job, phase int) (sim.Estimate, error) {
+func (o *Oracle) Know(j *sim.Job, phase, _ int) (sim.Estimate, error) {
 	const loss = 0.05
 	out := sim.Estimate{Speed: j.App.Alone, Expected: j.Duration}
 	out.Tolerated, out.Caused = truth.TrueScores(j.App, phase, loss)

@@ -139,6 +139,7 @@ func (c *checker) population(i int) {
 	c.between(p.Tasks, 0, maxTasks, "tasks", at)
 	c.oneOf(p.Platforms, platforms, "platforms", at)
 	c.oneOf(p.Shape, []string{"", "batch", "tasks"}, "shape", at)
+	c.between(p.MostCores, 0, 1024, "most_cores", at)
 	c.oneOf(p.Reservations, []string{"", "exact", "published"}, "reservations", at)
 	if p.Reservations != "" && !p.Targets {
 		c.fail(c.at("reservations", at), "reservations differ from the need only with targets = true")
@@ -299,7 +300,7 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 		}
 	}
 	set(&p.Knowledge, "none")
-	c.oneOf(p.Knowledge, []string{"estimated", "oracle", "none"}, "knowledge", at)
+	c.oneOf(p.Knowledge, []string{"estimated", "planned", "oracle", "none"}, "knowledge", at)
 	if len(c.file.Traces) > 0 && len(c.file.Traces[0].Classes) == 0 && p.Knowledge != "none" {
 		c.fail(c.at("knowledge", at), "policy %s needs knowledge, and a trace without classes has nothing to profile: give it classes, or the policy knowledge = \"none\"", p.Name)
 	}

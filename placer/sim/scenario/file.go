@@ -56,7 +56,8 @@ type populationBlock struct {
 	Spike        float64       `hcl:"load_spike,optional"` // added to the nominal load of 1
 	SpikeAt      string        `hcl:"spike_at,optional"`   // of a service's life
 	SpikeFor     string        `hcl:"spike_for,optional"`
-	Pressure     float64       `hcl:"pressure,optional"` // multiplies what applications press; 1
+	Pressure     float64       `hcl:"pressure,optional"`   // multiplies what applications press; 1
+	MostCores    int           `hcl:"most_cores,optional"` // of one allocation; 0 is as the class has them
 	Arrivals     arrivalsBlock `hcl:"arrivals,block"`
 	Duration     durationBlock `hcl:"duration,block"`
 }
@@ -134,7 +135,7 @@ type policyBlock struct {
 	Name             string            `hcl:"name,label"`
 	Selector         string            `hcl:"selector,optional"`  // the policy's name
 	Admission        string            `hcl:"admission,optional"` // fifo
-	Knowledge        string            `hcl:"knowledge,optional"` // estimated, oracle or none
+	Knowledge        string            `hcl:"knowledge,optional"` // estimated, planned, oracle or none
 	Adapter          string            `hcl:"adapter,optional"`   // none
 	Sizing           string            `hcl:"sizing,optional"`    // reservation or policy
 	Agents           int               `hcl:"agents,optional"`

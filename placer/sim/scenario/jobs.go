@@ -131,7 +131,7 @@ func (s *Scenario) populations(m *truth.Model, h *hardware, rows []profile.Profi
 }
 
 func (p *populationBlock) draw(m *truth.Model, h *hardware, rows []profile.Profile, seed, number uint64, load float64) (submissions, error) {
-	spec := truth.Spec{Classes: p.sequence(), Count: p.pool(), Phases: p.Phases, CausedScale: p.Pressure, Platforms: truth.Platforms(p.Platforms)}
+	spec := truth.Spec{Classes: p.sequence(), Count: p.pool(), Phases: p.Phases, CausedScale: p.Pressure, MostCores: float64(p.MostCores), Platforms: truth.Platforms(p.Platforms)}
 	pool, err := applications(m, rows, spec, seed)
 	if err != nil {
 		return submissions{}, err
@@ -146,7 +146,7 @@ func (p *populationBlock) draw(m *truth.Model, h *hardware, rows []profile.Profi
 		a := p.pick(pool, random)
 		out.jobs = append(out.jobs, p.job(a, m, h, durations, random))
 	}
-	arrivals, err := p.Arrivals.times(gapOf(out.jobs, h.cores, load))
+	arrivals, err := p.Arrivals.times(gapOf(out.jobs, h, load))
 	if err != nil {
 		return submissions{}, err
 	}
@@ -189,16 +189,40 @@ func (p *populationBlock) pick(all []*truth.Application, random *rand.Rand) *tru
 	}
 }
 
-// gapOf is the mean gap at which jobs keep a share of the cores busy.
-func gapOf(jobs []sim.Job, cores, load float64) time.Duration {
+// gapOf is the mean gap at which jobs keep a share of the cores busy, when each runs
+// on nodes as they come and has no neighbours: a load is read off a cluster whose
+// scheduler does not always find the best.
+func gapOf(jobs []sim.Job, h *hardware, load float64) time.Duration {
 	if load <= 0 {
 		return time.Second // the arrivals state their own
 	}
+	cores := make([]float64, len(h.machines))
+	for _, n := range h.nodes {
+		cores[n.configuration] += float64(n.cores)
+	}
 	seconds := 0.0
 	for i := range jobs {
-		seconds += float64(jobs[i].Size.Cores*jobs[i].Count) * jobs[i].Duration.Seconds()
+		j := &jobs[i]
+		seconds += float64(j.Size.Cores*j.Count) * j.Duration.Seconds() * slowness(j, h.machines, cores)
 	}
-	return time.Duration(seconds / float64(len(jobs)) / (load * cores) * float64(time.Second))
+	return time.Duration(seconds / float64(len(jobs)) / (load * h.cores) * float64(time.Second))
+}
+
+// slowness is how much longer than on its best configuration a job takes on a core
+// as it comes; 1 where no configuration holds it.
+func slowness(j *sim.Job, machines []truth.Machine, cores []float64) float64 {
+	_, best := j.Best(machines)
+	sum, weight := 0.0, 0.0
+	for i := range machines {
+		if v := j.App.Alone[i]; v > 0 && machines[i].Holds(float64(j.Size.Cores), float64(j.Size.MemoryMB)) {
+			sum += cores[i] * best / v
+			weight += cores[i]
+		}
+	}
+	if weight == 0 {
+		return 1
+	}
+	return sum / weight
 }
 
 // job is one submission of an application.

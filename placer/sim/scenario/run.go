@@ -126,6 +126,7 @@ type submitted struct {
 
 	submissions
 	estimator *knowing.Estimator
+	planned   *knowing.Estimator // nil unless a policy wants it
 	oracle    *knowing.Oracle
 }
 
@@ -361,8 +362,24 @@ func (r *runs) draw(shared *submitted, t task) error {
 		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
 	}
 	shared.oracle = knowing.NewOracle(r.model, o)
-	shared.estimator, err = knowing.NewEstimator(r.model, o)
+	if shared.estimator, err = knowing.NewEstimator(r.model, o); err != nil || !s.plans() {
+		return err
+	}
+	if d, err = classify.Lookup(plannedClassifier); err != nil {
+		return err
+	}
+	o.Classifier, o.Planned = d.New(), true
+	shared.planned, err = knowing.NewEstimator(r.model, o)
 	return err
+}
+
+// plannedClassifier is that of the live engine (decision 0009).
+const plannedClassifier = "local"
+
+// plans reports whether a policy knows what the live engine would: cells are chosen
+// by what they tell.
+func (s *Scenario) plans() bool {
+	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == "planned" })
 }
 
 // targets reports whether any job has a target.
@@ -392,6 +409,7 @@ func (s *Scenario) training(m *truth.Model, rows []profile.Profile, seed uint64,
 	var spec truth.Spec
 	for _, p := range s.file.Populations {
 		spec.Classes, spec.Platforms, spec.CausedScale = append(spec.Classes, p.Classes...), truth.Platforms(p.Platforms), p.Pressure
+		spec.MostCores = float64(p.MostCores)
 	}
 	for _, t := range s.file.Traces {
 		spec.Classes, spec.Platforms = append(spec.Classes, t.Classes...), truth.Platforms(t.Platforms)
@@ -407,8 +425,11 @@ func (s *Scenario) training(m *truth.Model, rows []profile.Profile, seed uint64,
 // know sets what the policy may know, and what that costs.
 func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	switch t.policy.Knowledge {
-	case "estimated":
+	case "estimated", "planned":
 		c.Knower, c.ProfileTime = shared.estimator, defaultProfileTime
+		if t.policy.Knowledge == "planned" {
+			c.Knower = shared.planned
+		}
 		if p := r.scenario.file.Profiling; p != nil {
 			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
 		}

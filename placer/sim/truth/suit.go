@@ -83,7 +83,7 @@ func candidates(machines []Machine, suits []suit, random *rand.Rand) []candidate
 	out := make([]candidate, levelSample)
 	for i := range out {
 		c := &whole[i%len(whole)]
-		cores, memory := c.size(random)
+		cores, memory := c.size(0, random)
 		likes := likings(random)
 		out[i] = candidate{cores: cores, speed: make([]float64, len(machines))}
 		for k := range machines {
@@ -130,7 +130,7 @@ func likings(random *rand.Rand) liking {
 
 // of is the logarithm of the program's speed on a machine, before its level.
 func (l *liking) of(s *suit, random *rand.Rand) float64 {
-	ln := platformResidual * random.NormFloat64()
+	ln := suitResidual * random.NormFloat64()
 	for f := range l {
 		ln += l[f] * s.taste[f]
 	}

@@ -30,6 +30,8 @@ const (
 type Tempo struct {
 	stop chan struct{}
 	done chan struct{}
+	// chain is the last product: it keeps the compiler from leaving the work out.
+	chain uint64
 
 	mu    sync.Mutex
 	beats [tempoKept]tempoBeat
@@ -68,7 +70,7 @@ func (t *Tempo) run() {
 			return
 		case <-ticker.C:
 		}
-		t.add(tempoBeat{time.Now(), chainSpeed()})
+		t.add(tempoBeat{time.Now(), t.chainSpeed()})
 	}
 }
 
@@ -81,18 +83,15 @@ func urgent() {
 }
 
 // chainSpeed is that of the fastest of some chains.
-func chainSpeed() float64 {
+func (t *Tempo) chainSpeed() float64 {
 	best := math.Inf(1)
 	for range tempoChains {
 		begun := time.Now()
-		chain = multiply(chain)
+		t.chain = multiply(t.chain)
 		best = min(best, time.Since(begun).Seconds())
 	}
 	return tempoChain / best
 }
-
-// chain keeps the compiler from leaving the work out.
-var chain uint64 = 1
 
 // multiply is a chain of multiplications (the constants are those of Knuth 1997,
 // §3.3.4, line 26); each needs the one before.

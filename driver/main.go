@@ -27,7 +27,7 @@ var roles = []role{
 	{"kernel", "", func(args []string, _, _ io.Writer) int { return ibench.KernelMain(args) }},
 	{"sink", "take what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},
 	{"task", "", lab.Main},
-	{"validate", "measure whether the kernels of this machine do what they say (up to 10 minutes of load)", validate.Main},
+	{"validate", "measure whether the kernels of this machine do what they say (up to a quarter of an hour of load)", validate.Main},
 	{"version", "print the version", versionMain},
 }
 

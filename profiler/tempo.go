@@ -9,7 +9,7 @@ import (
 
 // Tempo says how fast the cores ran. Their clock follows power and heat, on a
 // shared host also those of other guests, and takes the workload and the kernel
-// along: on one such host by 7 % within a quarter of a second.
+// along (decision 0010 has figures of one such host).
 type Tempo interface {
 	// Mean is the mean speed of the cores between two moments, in any unit that
 	// stays the same; NaN where it is not known.

@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// wandering is a machine whose cores' clock wanders by 7 %.
+// wandering is a machine whose cores' clock wanders by 7 %, as that of decision 0010.
 func wandering(seed uint64) *machine {
 	m := newMachine(seed)
 	m.noise, m.wander = 0.003, 0.07

@@ -49,6 +49,16 @@ type CalibrateSpec struct {
 	Budget time.Duration
 }
 
+// fillCPUs sets the CPUs of a spec that says none to all that may be used.
+func (s *CalibrateSpec) fillCPUs() error {
+	if len(s.CPUs) > 0 {
+		return nil
+	}
+	var err error
+	s.CPUs, err = AllowedCPUs()
+	return err
+}
+
 // CalibrationProgress tells how far a calibration is.
 type CalibrationProgress struct {
 	Source interference.Source // about to be calibrated
@@ -61,13 +71,10 @@ type CalibrationProgress struct {
 // meanwhile. A source that fails is unsupported with the reason: only the end of
 // ctx is an error. progress may be nil.
 func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(CalibrationProgress)) (Calibration, error) {
-	cpus := spec.CPUs
-	if len(cpus) == 0 {
-		var err error
-		if cpus, err = AllowedCPUs(); err != nil {
-			return Calibration{}, err
-		}
+	if err := spec.fillCPUs(); err != nil {
+		return Calibration{}, err
 	}
+	cpus := spec.CPUs
 	sources := spec.Sources
 	if len(sources) == 0 {
 		for _, info := range interference.Sources() {
@@ -130,11 +137,8 @@ func runnable(m Machine, sources []interference.Source) int {
 // to the machine, and otherwise calibrates and saves it there. warn hears why
 // a file that exists was not used.
 func EnsureCalibration(ctx context.Context, path string, spec CalibrateSpec, progress func(CalibrationProgress), warn func(error)) (Calibration, error) {
-	if len(spec.CPUs) == 0 {
-		var err error
-		if spec.CPUs, err = AllowedCPUs(); err != nil {
-			return Calibration{}, err
-		}
+	if err := spec.fillCPUs(); err != nil {
+		return Calibration{}, err
 	}
 	c, err := LoadCalibration(path, KeyOf(spec.Machine, spec.CPUs))
 	if err == nil {
@@ -157,11 +161,8 @@ const repairTime = 3 * sourceTimeMax / 2
 // with the better of both. On a machine shared with others a source may only have
 // been measured at a bad moment.
 func RepairCalibration(ctx context.Context, path string, spec CalibrateSpec, progress func(CalibrationProgress)) (Calibration, error) {
-	if len(spec.CPUs) == 0 {
-		var err error
-		if spec.CPUs, err = AllowedCPUs(); err != nil {
-			return Calibration{}, err
-		}
+	if err := spec.fillCPUs(); err != nil {
+		return Calibration{}, err
 	}
 	c, err := LoadCalibration(path, KeyOf(spec.Machine, spec.CPUs))
 	if err != nil {

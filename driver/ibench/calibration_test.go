@@ -129,10 +129,8 @@ func TestPeakPerThread(t *testing.T) {
 	}
 }
 
-// One calibration end to end, through the child process and a damaged cache:
-// plausible numbers, no judgement of a busy machine.
-func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
-	t.Parallel()
+func thisMachine(t *testing.T) (Machine, []int) {
+	t.Helper()
 	m, err := ReadMachine("/")
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +139,14 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m, cpus
+}
+
+// One calibration end to end, through the child process and a damaged cache:
+// plausible numbers, no judgement of a busy machine.
+func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
+	t.Parallel()
+	m, cpus := thisMachine(t)
 	path := filepath.Join(t.TempDir(), "calibration.json")
 	if err := os.WriteFile(path, []byte("{broken"), 0o600); err != nil {
 		t.Fatal(err)
@@ -188,14 +194,7 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 // A repair measures what is not linear, and nothing else; the rest is kept.
 func TestRepairCalibration(t *testing.T) {
 	t.Parallel()
-	m, err := ReadMachine("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cpus, err := AllowedCPUs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, cpus := thisMachine(t)
 	path := filepath.Join(t.TempDir(), "calibration.json")
 	spec := CalibrateSpec{Machine: m, Seed: 1, MaxBytes: testBytes}
 	if _, err := RepairCalibration(t.Context(), path, spec, nil); !errors.Is(err, ErrNoCalibration) {

@@ -12,9 +12,9 @@ import (
 // How the tempo of the cores is taken, chosen by us: a chain of dependent
 // multiplications takes a fixed number of cycles, so its speed is the clock's.
 // Of a few the fastest counts, as the others were interrupted. All of it is half a
-// percent of one CPU. The clock of the cores of a package goes up and down together
-// (on the machines tried: a correlation of 0.96 to 0.99 between two CPUs, busy or
-// not), so it does not matter much on which it is taken.
+// percent of one CPU. The cores of a package share their power, so their clocks go up
+// and down together, more or less (BenchmarkTempo), and it does not matter much on
+// which it is taken.
 const (
 	tempoEvery  = 5 * time.Millisecond
 	tempoChain  = 3000 // multiplications, about 4 µs

@@ -76,9 +76,9 @@ const usageText = `Usage: nomad-driver-ibench validate [options]
 
 Measures whether the interference kernels of this machine do what they say, and
 writes a report: linearity, peaks against other programs, victims, cross-talk.
-It takes up to ten minutes and loads every CPU, the disk and the memory
-meanwhile: run it on a machine that does nothing else. An interrupted run goes
-on where it was.
+It takes up to a quarter of an hour, with the calibration, and loads every CPU,
+the disk and the memory meanwhile: run it on a machine that does nothing else. An
+interrupted run goes on where it was.
 
 Some peaks are compared with programs of others, where they are installed. On
 Debian and Ubuntu:

@@ -14,7 +14,8 @@ import (
 const confidence = 0.95
 
 // pace says how long the measurements take. Chosen by us so that a full
-// validation of seventeen sources ends within ten minutes.
+// validation of seventeen sources takes ten minutes, without the calibration before
+// it and what that has to repeat.
 type pace struct {
 	quick      bool          // leave out other people's programs
 	settle     time.Duration // after a change of intensity, before it counts

@@ -10,7 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 )
 
-// planned asks the normal distribution of the training rows.
+// planned asks the normal distribution of the training rows; nil where they know
+// nothing of the row's columns.
 func (f *fold) planned(known []int) ([]int, error) {
 	if !f.set.Ratio {
 		model, err := f.plannerFor(-1)
@@ -23,6 +24,9 @@ func (f *fold) planned(known []int) ([]int, error) {
 	least := math.Inf(1)
 	for _, reference := range known {
 		model, err := f.plannerFor(reference)
+		if errors.Is(err, classify.ErrNoTraining) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -237,7 +237,7 @@ func (f *fold) run() ([]trial, error) {
 				return nil, err
 			}
 			if at == nil {
-				continue // too few cells are known to show some and test others
+				continue // too few cells are known, of this row or of the others, to show some and test others
 			}
 			shown := make([]float64, len(at))
 			for n, j := range at {
@@ -264,8 +264,8 @@ func (f *fold) run() ([]trial, error) {
 	return out, nil
 }
 
-// draw chooses the columns to show, the reference first; nil where the row has
-// too few.
+// draw chooses the columns to show, the reference first; nil where too few are
+// known.
 func (f *fold) draw(row dataset.Row, rng *rand.Rand) ([]int, error) {
 	var known []int
 	for j, runs := range row.Cells {

@@ -238,6 +238,28 @@ func TestChosenColumns(t *testing.T) {
 	}
 }
 
+// A row of which the others know no column is not planned for, and the rest is told
+// all the same.
+func TestPlannedWithoutTraining(t *testing.T) {
+	t.Parallel()
+	set := planted(7, 6, 5, 1, 0)
+	set.Columns = append(set.Columns, "x", "y", "z")
+	for i := range set.Rows {
+		set.Rows[i].Cells = append(set.Rows[i].Cells, nil, nil, nil)
+	}
+	v := []float64{1}
+	set.Rows = append(set.Rows, dataset.Row{Name: "alone", Group: "alone", Cells: [][]float64{nil, nil, nil, nil, nil, v, v, v}})
+	o := evaluate.Defaults()
+	o.Draw = evaluate.DrawPlanned
+	r, err := evaluate.Run(t.Context(), set, named(t, "gauss"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := figure(t, r.Lines[0], evaluate.MeanError); !(e < 30) {
+		t.Errorf("mean error of the others %v %%", e)
+	}
+}
+
 func TestDrawsOfScoresOnly(t *testing.T) {
 	t.Parallel()
 	for _, draw := range []evaluate.Draw{evaluate.DrawPair, evaluate.DrawWidest} {

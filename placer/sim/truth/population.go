@@ -166,11 +166,11 @@ const (
 // choose one, NH, loses 22 %, some of it to neighbours): that is the first factor.
 // And two cells of a row tell a configuration within 5 % of the best for 90 % of the
 // workloads (table 3.1): so what two cells cannot tell, the other factors and the
-// residual, is small. With the noise of a run the best linear predictor finds it for
-// 92 % at these sizes, for 49 % were they 6.7 times as large: that would be the shape
+// residual, is small. At these sizes the best linear predictor finds it for 88 % with
+// the noise of a run (TestTwoCellsTellAsPublished). They are a seventh of those
 // of instance types, where four campaigns of some 60 workloads on 15 or 18 types of
 // one cloud (lumos-cloud-perf) have factors of 0.111, 0.035 and 0.027 and a residual
-// of 0.045. On such data no classifier comes near table 3.1 (placer/docs/classification.md).
+// of 0.045: on such data no classifier comes near table 3.1 (placer/docs/classification.md).
 const platformFactors = 3
 
 var platformStrength = [platformFactors]float64{0.30, 0.012, 0.009}

@@ -101,6 +101,8 @@ func TestSpanGrowsToItsGoalAndKeepsIt(t *testing.T) {
 	if share, err := d.occupied(); err != nil || share != 0.5 {
 		t.Errorf("occupies %v, %v", share, err)
 	}
+	d.stop() // only its own goroutine gives back; now that is this one
+	<-d.done
 	d.shrink(storageBytesMin, -1<<20)
 	if d.readable() != storageBytesMin || len(d.short.list()) != 1 {
 		t.Errorf("on a full disk it reads in %d and says %v", d.readable(), d.short.list())

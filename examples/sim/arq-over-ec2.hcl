@@ -41,6 +41,11 @@ policy "arq" {
   selector  = "paragon"
   admission = "arq"
 }
+policy "arq-printed" {
+  selector          = "paragon"
+  admission         = "arq"
+  admission_options = { configurations = "any" }
+}
 policy "arq-planned" {
   selector  = "paragon"
   admission = "arq"
@@ -52,10 +57,14 @@ policy "arq-oracle" {
   knowledge = "oracle"
 }
 policy "paragon" {}
-policy "least-loaded" {}
-policy "paragon-unordered" {
+policy "paragon-planned" {
   selector  = "paragon"
-  admission = "none"
+  knowledge = "planned"
 }
+policy "paragon-oracle" {
+  selector  = "paragon"
+  knowledge = "oracle"
+}
+policy "least-loaded" {}
 policy "nomad-binpack" { admission = "none" }
 policy "nomad-spread" { admission = "none" }

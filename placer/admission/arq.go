@@ -49,6 +49,7 @@ var arqParameters = parameterList{controller: "arq", classes: true, list: []Para
 	{Name: "priorities", Default: "no", Choices: []string{"no", "yes"}, Summary: "high before low within a class and on a freed node (§6.7)"},
 	{Name: "quality", Default: "caused", Choices: []string{"caused", "sensitivity", "both"}, Summary: "what an item's class is computed from: caused scores (Eq. 6.1), 100 less the tolerated ones, or per source the higher of both"},
 	{Name: "server", Default: "headroom", Choices: []string{"headroom", "tolerated"}, Summary: "what a node still stands: less what its residents press on each other, or their least score (§3.3.4)"},
+	{Name: "configurations", Default: "fast", Choices: []string{"fast", "any"}, Summary: "what a pool offers: configurations on which the item alone keeps its bound, or any, as printed"},
 	{Name: "slack", Default: "runtime", Choices: []string{"runtime", "window"}, Summary: "the factor of the switching rule: 1.05·CT − P as printed, or the window only"},
 	{Name: "period", Default: "1s", Summary: "of the scheduler: no window is shorter, and the last chance comes two of them before its end"},
 	{Name: "wait", Default: "60s", Summary: "the window where the run time is unknown"},
@@ -59,6 +60,7 @@ type arqConfig struct {
 	classes                       int
 	sensitivity, both             bool
 	literal                       bool // nodes by tolerated scores
+	anyConfiguration              bool // a slow one too
 	shortest, priorities, windows bool
 	period, wait                  time.Duration
 }
@@ -71,7 +73,7 @@ func readARQ(o Options) (arqConfig, error) {
 	c := arqConfig{
 		classes:     cmp.Or(o.Classes, defaultClasses),
 		sensitivity: s.is("quality", "sensitivity"), both: s.is("quality", "both"),
-		literal:  s.is("server", "tolerated"),
+		literal: s.is("server", "tolerated"), anyConfiguration: s.is("configurations", "any"),
 		shortest: s.is("order", "sjf"), priorities: s.is("priorities", "yes"), windows: s.is("slack", "window"),
 		period: s.duration("period"), wait: s.duration("wait"),
 	}
@@ -224,7 +226,7 @@ func (c *arq) flush(now Instant) {
 		pool := c.pools.level(n)
 		for l := 0; l <= pool; l++ {
 			q := &c.queues[l]
-			if q.head != nil && q.todo&(1<<pool) == 0 && mayRun(c.board, n, q.head.item.Ask) && c.harmless(q.head.item.Ask, n) {
+			if q.head != nil && q.todo&(1<<pool) == 0 && mayRun(c.board, n, q.head.item.Ask) && c.suits(q.head, n) {
 				q.todo |= 1 << pool
 			}
 		}
@@ -280,10 +282,20 @@ func (c *arq) outranks(h, other *waiting) bool {
 // offer lets an item be tried in one pool, where nobody is harmed.
 func (c *arq) offer(w *waiting, pool int) Attempt {
 	w.flying = true
-	ask := w.item.Ask
 	return Attempt{Item: w.item, Within: func(n board.Index) bool {
-		return c.pools.level(n) == pool && c.harmless(ask, n)
+		return c.pools.level(n) == pool && c.suits(w, n)
 	}}
+}
+
+// suits: the item keeps its bound there, alone and beside the residents, and they
+// keep theirs.
+func (c *arq) suits(w *waiting, n board.Index) bool {
+	ask := w.item.Ask
+	at := c.board.Node(n).Configuration
+	if at < len(ask.Speed) && ask.Speed[at] < w.quality.speed {
+		return false
+	}
+	return c.harmless(ask, n)
 }
 
 // harmless: residents stand the newcomer, and it stands them, on every source

@@ -49,7 +49,7 @@ func TestClassOfAnItem(t *testing.T) {
 // §6.4: W = 0.05·CT − P, and S = 1.05·CT − P.
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	c := &arq{arqConfig: arqConfig{classes: 10, period: time.Second, wait: time.Minute}}
+	c := &arq{pools: &pools{}, arqConfig: arqConfig{classes: 10, period: time.Second, wait: time.Minute}}
 	ask := &board.Ask{Expected: 100 * time.Minute}
 	q := c.qualityOf(Item{Ask: ask, Arrived: time.Hour, Ready: time.Hour + 2*time.Minute, Profile: time.Minute})
 	if q.window != 3*time.Minute || q.deadline != time.Hour+5*time.Minute || q.last != q.deadline-2*time.Second {

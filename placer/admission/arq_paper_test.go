@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -69,6 +70,45 @@ func TestPoolsOfferHarmlessNodesOnly(t *testing.T) {
 	}
 	if offered == 0 {
 		t.Error("no node was ever offered")
+	}
+}
+
+// A configuration on which an item alone breaks its bound is not offered, unless the
+// pools are as printed.
+func TestPoolsOfferFastConfigurations(t *testing.T) {
+	t.Parallel()
+	slowOffers := func(configurations string) int {
+		d := lookup(t, "arq")
+		made := d.New
+		d.New = func(b *board.Board, o admission.Options, r *rand.Rand) (admission.Controller, error) {
+			o.Values = map[string]string{"configurations": configurations}
+			return made(b, o, r)
+		}
+		slow := 0
+		for seed := range uint64(20) {
+			s := admissiontest.Random(seed)
+			s.Offered = func(_ time.Duration, b *board.Board, a admission.Attempt) {
+				if a.Forced {
+					return
+				}
+				best := 0.0
+				for n := range board.Index(b.Len()) {
+					if node := b.Node(n); a.Item.Ask.Size.CPUMHz <= node.Total.CPUMHz {
+						best = max(best, a.Item.Ask.Speed[node.Configuration])
+					}
+				}
+				for n := range board.Index(b.Len()) {
+					if a.Within(n) && a.Item.Ask.Speed[b.Node(n).Configuration] < 0.95*best-1e-9 {
+						slow++
+					}
+				}
+			}
+			admissiontest.Play(t, d, s)
+		}
+		return slow
+	}
+	if fast, printed := slowOffers("fast"), slowOffers("any"); fast != 0 || printed == 0 {
+		t.Errorf("%d and %d offers of a slow configuration", fast, printed)
 	}
 }
 

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"slices"
+
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
@@ -28,8 +30,9 @@ type pools struct {
 
 // nodeSize is what a node has; reserved cores count at its clock.
 type nodeSize struct {
-	total   cluster.Resources
-	coreMHz int
+	configuration int
+	total         cluster.Resources
+	coreMHz       int
 }
 
 type pooledNode struct {
@@ -81,26 +84,38 @@ func (p *pools) room(size cluster.Resources) bool {
 	return p.least != before
 }
 
-// large keeps the sizes of nodes that matter to possible.
+// large keeps the sizes of nodes that matter to possible and fastest.
 func (p *pools) large(n *board.Node) {
 	for _, other := range p.largest {
-		if n.CoreMHz == other.coreMHz && within(n.Total, other.total) {
+		if n.Configuration == other.configuration && n.CoreMHz == other.coreMHz && within(n.Total, other.total) {
 			return
 		}
 	}
-	p.largest = append(p.largest, nodeSize{n.Total, n.CoreMHz})
+	p.largest = append(p.largest, nodeSize{n.Configuration, n.Total, n.CoreMHz})
 }
 
 // possible reports whether some node could hold the size if it were empty.
 func (p *pools) possible(size cluster.Resources) bool {
+	return slices.ContainsFunc(p.largest, func(n nodeSize) bool { return n.holds(size) })
+}
+
+// holds reports whether the node could hold the size if it were empty.
+func (n nodeSize) holds(size cluster.Resources) bool {
+	need := size
+	need.CPUMHz += size.Cores * n.coreMHz
+	return within(need, n.total)
+}
+
+// fastest is the speed of the ask on the best configuration that could hold it; 0
+// where none is known.
+func (p *pools) fastest(a *board.Ask) float64 {
+	best := 0.0
 	for _, n := range p.largest {
-		need := size
-		need.CPUMHz += size.Cores * n.coreMHz
-		if within(need, n.total) {
-			return true
+		if n.configuration < len(a.Speed) && a.Speed[n.configuration] > best && n.holds(least(a)) {
+			best = a.Speed[n.configuration]
 		}
 	}
-	return false
+	return best
 }
 
 func within(a, b cluster.Resources) bool {

@@ -28,6 +28,7 @@ type qualityState struct {
 	urgent   bool
 	window   time.Duration // it may wait from Ready
 	slack    float64       // seconds, S of the switching rule
+	speed    float64       // least one of a configuration that suits; 0: all do
 	deadline Instant
 	last     Instant // of the last chance
 	todo     uint64  // pools of the last chance
@@ -36,8 +37,9 @@ type qualityState struct {
 
 const anyPool = -1
 
-// qualityOf classifies an item, and sets the time it may wait (Delimitrou 2015,
-// §6.4): 5 % of its run time or what its ask says, less profiling.
+// qualityOf classifies an item, sets the time it may wait (Delimitrou 2015, §6.4: 5 %
+// of its run time or what its ask says, less profiling), and how fast a configuration
+// must be not to break the same bound by itself.
 func (c *arq) qualityOf(it Item) qualityState {
 	class := c.class(it.Ask)
 	q := qualityState{class: class, own: class, pool: anyPool, priority: it.Ask.Priority, length: it.Ask.Expected}
@@ -55,6 +57,9 @@ func (c *arq) qualityOf(it Item) qualityState {
 	q.slack = q.window.Seconds()
 	if !c.windows && it.Ask.Expected > 0 {
 		q.slack = max(q.slack, (1+share)*it.Ask.Expected.Seconds()-spent.Seconds())
+	}
+	if !c.anyConfiguration {
+		q.speed = (1 - share) * c.pools.fastest(it.Ask)
 	}
 	q.deadline = it.Ready + q.window
 	q.last = q.deadline - max(time.Second, 2*c.period)

@@ -29,6 +29,9 @@
 //
 //   - A node's quality is its headroom by default: the minimum of the residents'
 //     tolerated scores forgets that neighbours use part of it up.
+//   - A node whose configuration is so slow for an item that it would break its bound
+//     by itself does not suit it. The text takes the best configuration of the
+//     pool, whatever it is; that is configurations = "any".
 //   - Bypassing upwards is transitive. With idle, equal nodes every node is in the
 //     top pool, and easy items would starve if they could climb one pool only.
 //   - The step from the distribution of busy periods to the chance of a free node

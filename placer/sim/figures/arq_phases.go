@@ -12,6 +12,6 @@ var arqPhases = Experiment{
 		ahead("ARQ keeps the QoS of 20 points more than Paragon alone", qos, 20, of("arq"), of("paragon")),
 		atLeast("mean performance is at least 97 %", meanPerformance, 97, of("arq")),
 	},
-	Why:   "The paper counts from submission on; a minute of profiling alone is more than 5 % of jobs of some minutes, so that the share while running stands first here. " + whyPrograms + whyDurations,
+	Why:   "The paper counts from submission on; a minute of profiling alone is more than 5 % of jobs of some minutes, so that the share while running stands first here. " + whyNoRoom + whyPrograms + whyDurations,
 	Plots: []Plot{sorted(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack")), sortedWithWait(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack"))},
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -183,13 +184,23 @@ func (f JobFile) Workload() cluster.Workload {
 }
 
 // Purge stops the job, waits until its tasks are gone, and forgets it. Nomad
-// 1.11.2 crashes when a job with live allocations is purged at once.
+// 1.11.2 crashes when a job with live allocations is purged at once. On a busy
+// machine with many tasks that takes longer than the placer itself would wait.
 func (r *Rig) Purge(ctx context.Context, id string) error {
-	if err := r.World.RemoveJob(ctx, cluster.JobID{Namespace: "default", ID: id}); err != nil {
-		return fmt.Errorf("purge %s: %w", id, err)
+	ctx, cancel := context.WithTimeout(ctx, purgeWithin)
+	defer cancel()
+	for {
+		err := r.World.RemoveJob(ctx, cluster.JobID{Namespace: "default", ID: id})
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, nomadapi.ErrNotQuiet) || ctx.Err() != nil:
+			return fmt.Errorf("purge %s: %w", id, err)
+		}
 	}
-	return nil
 }
+
+const purgeWithin = 2 * time.Minute
 
 // BatchTimes returns when a batch job's allocation started and finished; ok is
 // false while it runs. A failed allocation is an error.

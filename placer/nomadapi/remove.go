@@ -19,8 +19,8 @@ const (
 	removePoll   = 200 * time.Millisecond
 )
 
-// errNotQuiet: a stopped job's allocations still run.
-var errNotQuiet = errors.New("its allocations have not ended yet")
+// ErrNotQuiet: a stopped job's allocations still run. It may be removed later.
+var ErrNotQuiet = errors.New("its allocations have not ended yet")
 
 // RemoveJob stops a job, waits until its allocations and evaluations have ended,
 // and purges it. A job that does not exist is no error. It is for jobs made here
@@ -47,7 +47,7 @@ func (w *World) waitQuiet(ctx context.Context, id cluster.JobID) error {
 			return err
 		}
 		if w.clock.Now().After(deadline) {
-			return errNotQuiet
+			return ErrNotQuiet
 		}
 		select {
 		case <-ctx.Done():

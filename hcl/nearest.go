@@ -12,6 +12,10 @@ const maxNearestRunes = 64
 // minPrefixRunes is how much of a name is taken for the whole of it.
 const minPrefixRunes = 4
 
+// Nearest returns the known name a user most likely meant by word, or "" where
+// none is near.
+func Nearest(word string, known []string) string { return nearest(word, known) }
+
 // nearest returns the known name a user most likely meant by word, or "" where
 // none is near: at most one edit in three characters, at least one, or else the
 // only name that word begins.

@@ -34,6 +34,8 @@ type ProbeFunc func(spec performance.ProbeSpec, reach probe.Reach, task string) 
 type Options struct {
 	// Address, Token and Region override NOMAD_ADDR, NOMAD_TOKEN, NOMAD_REGION.
 	Address, Token, Region string
+	// Configure, if given, changes the client's configuration after these.
+	Configure func(*api.Config)
 
 	HoldPool string // pool without nodes in which jobs wait
 	RunPool  string // pool a held job is released into
@@ -80,6 +82,9 @@ func New(o Options) (*World, error) {
 	}
 	if o.Region != "" {
 		conf.Region = o.Region
+	}
+	if o.Configure != nil {
+		o.Configure(conf)
 	}
 	c, err := api.NewClient(conf)
 	if err != nil {

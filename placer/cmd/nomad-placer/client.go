@@ -17,18 +17,24 @@ import (
 )
 
 // nomadFlags name the Nomad to talk to, as Nomad's own command line does. What
-// is empty comes from NOMAD_ADDR, NOMAD_TOKEN, NOMAD_NAMESPACE, NOMAD_REGION
-// and Nomad's TLS variables.
+// is empty comes from Nomad's environment variables.
 type nomadFlags struct {
 	address, token, namespace, region string
+	tls                               api.TLSConfig
 	holdPool, runPool                 string
 }
 
 func (n *nomadFlags) add(f *flag.FlagSet) {
 	f.StringVar(&n.address, "address", "", "Nomad's `address`. Also NOMAD_ADDR; else http://127.0.0.1:4646.")
 	f.StringVar(&n.token, "token", "", "ACL `token`. Also NOMAD_TOKEN.")
-	f.StringVar(&n.namespace, "namespace", "", "`Namespace` of the job. Also NOMAD_NAMESPACE; else default.")
-	f.StringVar(&n.region, "region", "", "Nomad `region`. Also NOMAD_REGION.")
+	f.StringVar(&n.namespace, "namespace", "", "The job's `namespace`. Also NOMAD_NAMESPACE; else default.")
+	f.StringVar(&n.region, "region", "", "Nomad `region`. Also NOMAD_REGION; else that of the Nomad asked.")
+	f.StringVar(&n.tls.CACert, "ca-cert", "", "Trust the authority in this PEM `file`. Also NOMAD_CACERT.")
+	f.StringVar(&n.tls.CAPath, "ca-path", "", "Trust the authorities in this `folder` of PEM files. Also NOMAD_CAPATH.")
+	f.StringVar(&n.tls.ClientCert, "client-cert", "", "Show Nomad the certificate in this PEM `file`. Also NOMAD_CLIENT_CERT.")
+	f.StringVar(&n.tls.ClientKey, "client-key", "", "The certificate's key, a PEM `file`. Also NOMAD_CLIENT_KEY.")
+	f.StringVar(&n.tls.TLSServerName, "tls-server-name", "", "The `name` that Nomad's certificate must have, where it is not that of the address. Also NOMAD_TLS_SERVER_NAME.")
+	f.BoolVar(&n.tls.Insecure, "tls-skip-verify", false, "Do not check Nomad's certificate: anyone on the way can read and change all. Also NOMAD_SKIP_VERIFY.")
 }
 
 func (n *nomadFlags) addPools(f *flag.FlagSet) {
@@ -36,13 +42,25 @@ func (n *nomadFlags) addPools(f *flag.FlagSet) {
 	f.StringVar(&n.runPool, "run-pool", nomadapi.DefaultRunPool, "Node `pool` that held jobs are released into.")
 }
 
+// configure puts the flags over the environment's configuration. The namespace
+// is left alone: it is that of one job, and not of all that is read.
+func (n *nomadFlags) configure(c *api.Config) {
+	set(&c.Address, n.address)
+	set(&c.SecretID, n.token)
+	set(&c.Region, n.region)
+	set(&c.TLSConfig.CACert, n.tls.CACert)
+	set(&c.TLSConfig.CAPath, n.tls.CAPath)
+	set(&c.TLSConfig.ClientCert, n.tls.ClientCert)
+	set(&c.TLSConfig.ClientKey, n.tls.ClientKey)
+	set(&c.TLSConfig.TLSServerName, n.tls.TLSServerName)
+	c.TLSConfig.Insecure = c.TLSConfig.Insecure || n.tls.Insecure
+}
+
 // client opens Nomad's API.
 func (n *nomadFlags) client() (*api.Client, error) {
 	c := api.DefaultConfig()
-	set(&c.Address, n.address)
-	set(&c.SecretID, n.token)
+	n.configure(c)
 	set(&c.Namespace, n.namespace)
-	set(&c.Region, n.region)
 	client, err := api.NewClient(c)
 	if err != nil {
 		return nil, fmt.Errorf("nomad at %s: %w", c.Address, err)
@@ -69,8 +87,8 @@ func (n *nomadFlags) jobNamespace(s *shell) string {
 // world opens the same view of Nomad that the agent has.
 func (n *nomadFlags) world() (*nomadapi.World, error) {
 	return nomadapi.New(nomadapi.Options{
-		Address: n.address, Token: n.token, Region: n.region,
-		HoldPool: n.holdPool, RunPool: n.runPool,
+		Configure: n.configure,
+		HoldPool:  n.holdPool, RunPool: n.runPool,
 		Decode: decodeBlock, Probe: newProbe,
 	})
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training"
 )
 
-// agentFlags override the configuration file.
+// agentOptions override the configuration file.
 type agentFlags struct {
 	nomad     nomadFlags
 	file      string
@@ -45,7 +45,8 @@ type agentFlags struct {
 func agentCommand() *command {
 	return &command{
 		name: "agent", synopsis: "Run the placer beside a Nomad cluster",
-		about: "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs. Flags override the configuration file.",
+		about:   "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs. Flags override the configuration file.",
+		example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
 		setup: func(f *flag.FlagSet) runner {
 			a := &agentFlags{}
 			a.nomad.add(f)
@@ -58,7 +59,7 @@ func agentCommand() *command {
 			f.StringVar(&a.holdPool, "hold-pool", "", "Node `pool` without nodes in which jobs wait.")
 			f.StringVar(&a.runPool, "run-pool", "", "Node `pool` that held jobs are released into.")
 			f.StringVar(&a.bolt, "bolt", "", "Keep records in this `file` instead of Nomad Variables: one agent only.")
-			f.StringVar(&a.logLevel, "log-level", "", "Least severity logged: trace, debug, info, warn or error.")
+			f.StringVar(&a.logLevel, "log-level", "", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&a.logJSON, "log-json", false, "Log as JSON.")
 			return func(ctx context.Context, s *shell, _ []string) error { return runAgent(ctx, s, a) }
 		},
@@ -92,6 +93,9 @@ func (a *agentFlags) config() (jobhcl.AgentConfig, error) {
 	return c, nil
 }
 
+// logLevels are the names of severities, as in Nomad.
+var logLevels = []string{"trace", "debug", "info", "warn", "error"}
+
 // levelTrace is below debug, as in Nomad.
 const levelTrace = slog.LevelDebug - 4
 
@@ -99,7 +103,7 @@ func newLog(s *shell, level string, asJSON bool) (*slog.Logger, error) {
 	levels := map[string]slog.Level{"trace": levelTrace, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	l, ok := levels[strings.ToLower(level)]
 	if !ok {
-		return nil, usageError("unknown log level %q; known: trace, debug, info, warn, error", level)
+		return nil, usageError("unknown log level %q; known: %s", level, strings.Join(logLevels, ", "))
 	}
 	options := &slog.HandlerOptions{Level: l}
 	if asJSON {
@@ -144,8 +148,8 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 	g := &agent{config: config, log: log, address: strings.TrimSuffix(config.DashboardURL, "/")}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
-		Address: a.nomad.address, Token: a.nomad.token, Region: a.nomad.region,
-		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run,
+		Configure: a.nomad.configure,
+		HoldPool:  config.Pools.Hold, RunPool: config.Pools.Run,
 		Decode: decodeBlock, Probe: newProbe, Logger: log, Clock: clock{s},
 		// The engine exists before any profile runs.
 		OnProgress: func(id string, p profiler.Progress) { g.engine.Progress(id, p) },

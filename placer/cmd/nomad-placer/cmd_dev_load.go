@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
 	"github.com/nomad-placer/nomad-placer/placer/dev"
 )
@@ -13,12 +12,16 @@ func devLoadCommand() *command {
 		name: "dev load", arguments: "TARGET", synopsis: "Generate an open-loop load for redis or HTTP",
 		about: "Sends requests at a fixed rate whatever the answers do, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
 			"With -listen it serves Prometheus metrics (load_requests_total, load_errors_total, load_request_seconds), which a performance block can probe.",
+		example: "nomad-placer dev load -rate 500 -duration 30s 127.0.0.1:6379\n" +
+			"nomad-placer dev load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			c := dev.LoadConfig{}
 			var protocol, arrivals string
-			f.StringVar(&protocol, "protocol", string(dev.Redis), "What to speak: redis or http.")
-			f.StringVar(&arrivals, "arrivals", string(dev.Even), "How requests are spread over time: even or poisson.")
+			var out outputFlags
+			out.add(f)
+			f.StringVar(&protocol, "protocol", string(dev.Redis), "The `protocol` to speak: redis or http.")
+			f.StringVar(&arrivals, "arrivals", string(dev.Even), "The `arrivals` of requests over time: even or poisson.")
 			f.Float64Var(&c.RatePerSecond, "rate", 100, "Requests per second.")
 			f.IntVar(&c.Connections, "connections", dev.DefaultConnections, "Connections kept open.")
 			f.DurationVar(&c.Duration, "duration", 0, "How long; 0 is until interrupted.")
@@ -33,14 +36,45 @@ func devLoadCommand() *command {
 			f.BoolVar(&c.AllowRemote, "allow-remote", false, "Allow a target beyond this machine's loopback.")
 			return func(ctx context.Context, s *shell, args []string) error {
 				c.Target, c.Output = args[0], s.out
+				if out.forMachines() {
+					c.Output = s.err
+				}
 				c.Protocol, c.Arrivals = dev.Protocol(protocol), dev.Arrivals(arrivals)
 				summary, err := dev.Load(ctx, c)
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(s.out, summary)
-				return err
+				return out.print(s, loadReportOf(summary), func(p *page) { p.line(text(summary.String())) })
 			}
 		},
 	}
+}
+
+// loadReport is what `dev load -json` prints. A load without an answer has no
+// latency.
+type loadReport struct {
+	Requests      uint64           `json:"requests"`
+	Errors        uint64           `json:"errors"`
+	LastError     string           `json:"last_error,omitempty"`
+	Seconds       float64          `json:"seconds"`
+	RatePerSecond float64          `json:"rate_per_second"`
+	Latency       []latencySeconds `json:"latency"`
+}
+
+type latencySeconds struct {
+	Percentile float64 `json:"percentile"`
+	Seconds    float64 `json:"seconds"`
+}
+
+func loadReportOf(s dev.Summary) loadReport {
+	r := loadReport{
+		Requests: s.Requests, Errors: s.Errors, LastError: s.LastError,
+		Seconds: s.Took.Seconds(), RatePerSecond: s.RatePerSecond(), Latency: []latencySeconds{},
+	}
+	for _, percentile := range []float64{50, 95, 99, 99.9, 100} {
+		if v, ok := s.Latency(percentile); ok {
+			r.Latency = append(r.Latency, latencySeconds{percentile, v.Seconds()})
+		}
+	}
+	return r
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math"
 
 	"github.com/nomad-placer/nomad-placer/placer/dev"
@@ -15,9 +14,12 @@ func devLoopCommand() *command {
 		about: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
 			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
 			"-io its reads and writes, -requests what it answers as a server. A command that ends is started anew; one that fails ends the loop with its last words.",
+		example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
 		minArgs: 1, maxArgs: math.MaxInt,
 		setup: func(f *flag.FlagSet) runner {
 			c := dev.LoopConfig{}
+			var out outputFlags
+			out.add(f)
 			var lines bool
 			var io, protocol string
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
@@ -28,9 +30,9 @@ func devLoopCommand() *command {
 			f.IntVar(&c.Feed.ChunkBytes, "chunk", 16<<10, "feed: `bytes` written at once, and held by the pipe.")
 			f.BoolVar(&c.Feed.Output, "output", false, "feed: count what the command prints, not what it takes.")
 			f.BoolVar(&lines, "lines", false, "A unit is a line the command prints.")
-			f.StringVar(&io, "io", "", "A unit is what the kernel counts of the command: calls, read-bytes or write-bytes (in megabytes).")
-			f.StringVar(&protocol, "requests", "", "The command is a server; a unit is a request it has answered: redis, memcached or http.")
-			f.StringVar(&c.Requests.Target, "target", "", "requests: where the server listens, host:port or a URL, on this machine.")
+			f.StringVar(&io, "io", "", "A unit is what the kernel counts of the command, by the name of the `counter`: calls, read-bytes or write-bytes (in megabytes).")
+			f.StringVar(&protocol, "requests", "", "The command is a server; a unit is a request it has answered. The `protocol` is redis, memcached or http.")
+			f.StringVar(&c.Requests.Target, "target", "", "requests: the `address` where the server listens, host:port or a URL, on this machine.")
 			f.IntVar(&c.Requests.Connections, "connections", dev.DefaultConnections, "requests: clients, each with one request under way.")
 			f.IntVar(&c.Requests.Keys, "keys", dev.DefaultKeys, "requests: keys of redis or memcached, all set before the counting begins.")
 			f.IntVar(&c.Requests.ValueBytes, "value-bytes", dev.DefaultValueBytes, "requests: size of a value.")
@@ -47,11 +49,20 @@ func devLoopCommand() *command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(s.out, summary)
-				return err
+				report := loopReport{summary.Units, summary.Ticks, summary.Took.Seconds(), summary.RatePerSecond(), summary.Runs}
+				return out.print(s, report, func(p *page) { p.line(text(summary.String())) })
 			}
 		},
 	}
+}
+
+// loopReport is what `dev loop -json` prints.
+type loopReport struct {
+	Units         float64 `json:"units"`
+	Ticks         uint64  `json:"ticks"`
+	Seconds       float64 `json:"seconds"`
+	RatePerSecond float64 `json:"rate_per_second"`
+	Runs          uint64  `json:"runs"`
 }
 
 // loopMode is the one mode that was asked for.

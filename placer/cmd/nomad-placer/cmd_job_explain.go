@@ -14,13 +14,16 @@ import (
 func jobExplainCommand() *command {
 	return &command{
 		name: "job explain", arguments: "JOB", synopsis: "Explain where a job was placed, and why",
-		about:   "Prints the record of the newest decision for each group of a job: target, outcome, chosen nodes and why, every rejected node and its reason, sensitivity to interference, prediction and measurement, and where the time went.",
-		minArgs: 1, maxArgs: 1,
+		about: "Prints the record of the newest decision for each group of a job: target, outcome, chosen nodes and why, every rejected node and its reason, sensitivity to interference, prediction and measurement, and where the time went.",
+		example: "nomad-placer job explain cache\n" +
+			"nomad-placer job explain -t '{{range .}}{{.decision.policy}}: {{.decision.reason}}{{end}}' cache",
+		minArgs: 1, maxArgs: 1, complete: knownJobs,
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
 			from.add(f)
 			out.add(f)
+			out.addVerbose(f, "Print every acceptable node and the whole keys.")
 			group := f.String("group", "", "Explain this `group` only.")
 			return func(ctx context.Context, s *shell, args []string) error {
 				r, err := from.open(s)
@@ -49,17 +52,14 @@ func explainJob(ctx context.Context, s *shell, r records, id cluster.JobID, grou
 			return err
 		}
 	}
-	if out.json {
-		return printJSON(s.out, explanations)
-	}
-	p := out.page(s)
-	for i, x := range explanations {
-		if i > 0 {
-			p.b.WriteString("\n\n")
+	return out.print(s, explanations, func(p *page) {
+		for i, x := range explanations {
+			if i > 0 {
+				p.b.WriteString("\n\n")
+			}
+			explainPage(p, x, s.now())
 		}
-		explainPage(p, x, s.now())
-	}
-	return p.print(s.out)
+	})
 }
 
 // noDecision says what is known of a job without a decision.

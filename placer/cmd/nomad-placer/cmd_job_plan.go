@@ -28,6 +28,7 @@ func jobPlanCommand() *command {
 	return &command{
 		name: "job plan", arguments: "FILE", synopsis: "Show what submitting a job would do",
 		about:   "Prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
+		example: "nomad-placer job plan cache.nomad.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			r := &jobRun{}
@@ -35,6 +36,7 @@ func jobPlanCommand() *command {
 			r.from.addPools(f)
 			r.vars.add(f)
 			r.out.add(f)
+			r.out.addVerbose(f, "Print long values and keys in full.")
 			return func(ctx context.Context, s *shell, args []string) error { return planJob(ctx, s, r, args[0]) }
 		},
 	}
@@ -61,12 +63,7 @@ func planJob(ctx context.Context, s *shell, r *jobRun, file string) error {
 	if report.Nomad, err = nomadPlan(ctx, client, job.body); err != nil {
 		return err
 	}
-	if r.out.json {
-		return printJSON(s.out, report)
-	}
-	p := r.out.page(s)
-	planPage(p, report)
-	return p.print(s.out)
+	return r.out.print(s, report, func(p *page) { planPage(p, report) })
 }
 
 // preview asks the placer's own engine, over the live cluster and its records.
@@ -144,7 +141,7 @@ func planDecision(p *page, d cluster.Decision, unprofiled bool) {
 	if unprofiled {
 		p.fact("Profile", "none is stored: the workload would be profiled first, and the decision may change")
 	} else {
-		p.fact("Profile", shorten(d.ProfileKey, 20))
+		p.fact("Profile", p.cut(d.ProfileKey, 20))
 	}
 	explainWarnings(p, d)
 	explainCandidates(p, d)

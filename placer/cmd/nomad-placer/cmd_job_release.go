@@ -12,31 +12,45 @@ func jobReleaseCommand() *command {
 	return &command{
 		name: "job release", arguments: "JOB", synopsis: "Free a held job under stock rules",
 		about:   "Moves a held job into the run pool as it is, so that stock Nomad places it at once. It needs no running agent. A job that is not held stays as it is.",
-		minArgs: 1, maxArgs: 1,
+		example: "nomad-placer job release cache",
+		minArgs: 1, maxArgs: 1, complete: nomadJobs,
 		setup: func(f *flag.FlagSet) runner {
 			var nomad nomadFlags
+			var out outputFlags
 			nomad.add(f)
 			nomad.addPools(f)
+			out.add(f)
 			return func(ctx context.Context, s *shell, args []string) error {
 				world, err := nomad.world()
 				if err != nil {
 					return err
 				}
-				result, err := world.ReleaseJob(ctx, cluster.JobID{Namespace: nomad.jobNamespace(s), ID: args[0]})
+				id := cluster.JobID{Namespace: nomad.jobNamespace(s), ID: args[0]}
+				result, err := world.ReleaseJob(ctx, id)
 				if err != nil {
 					return err
 				}
-				return tellEdit(s, result, "Job "+args[0]+" is released", "Job "+args[0]+" is not held; nothing was changed")
+				return tellEdit(s, &out, id, result, "Job "+args[0]+" is released", "Job "+args[0]+" is not held; nothing was changed")
 			}
 		},
 	}
 }
 
-func tellEdit(s *shell, result cluster.PlanResult, done, unchanged string) error {
-	line := fmt.Sprintf("%s: version %d", done, result.Version)
-	if result.Unchanged {
-		line = unchanged
-	}
-	_, err := fmt.Fprintln(s.out, line+".")
-	return err
+// editReport is what -json prints of a change to a job.
+type editReport struct {
+	Job         cluster.JobID `json:"job"`
+	Changed     bool          `json:"changed"`
+	Version     uint64        `json:"version"`
+	ModifyIndex uint64        `json:"modify_index"`
+}
+
+func tellEdit(s *shell, out *outputFlags, id cluster.JobID, result cluster.PlanResult, done, unchanged string) error {
+	report := editReport{id, !result.Unchanged, result.Version, result.ModifyIndex}
+	return out.print(s, report, func(p *page) {
+		if result.Unchanged {
+			p.line(text(unchanged + "."))
+			return
+		}
+		p.line(text(fmt.Sprintf("%s: version %d.", done, result.Version)))
+	})
 }

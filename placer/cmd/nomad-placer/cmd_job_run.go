@@ -38,9 +38,11 @@ type runReport struct {
 func jobRunCommand() *command {
 	return &command{
 		name: "job run", arguments: "FILE", synopsis: "Submit a job and wait until it is placed",
-		about: "Submits a job file whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run. " +
-			"Exit code 0: placed by the placer and running; 3: running, but left to stock Nomad; 1: anything else.\n \nInterrupting this command does not stop the job.",
-		minArgs: 1, maxArgs: 1,
+		about: "Submits a job file whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
+		example: "nomad-placer job run cache.nomad.hcl\n" +
+			"nomad-placer job run -var image=redis:7 -detach cache.nomad.hcl",
+		exitsStock: true,
+		minArgs:    1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			r := &jobRun{}
 			r.from.add(f)
@@ -148,7 +150,7 @@ func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job
 	}
 	f := &follower{
 		shell: s, nomad: client, hold: r.from.holdPool, started: s.now(),
-		id: cluster.JobID{Namespace: namespace, ID: id}, quiet: r.out.json,
+		id: cluster.JobID{Namespace: namespace, ID: id}, quiet: r.out.forMachines(),
 	}
 	version, err := f.registered(ctx, answer.JobModifyIndex)
 	if err != nil {
@@ -156,8 +158,8 @@ func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job
 	}
 	f.version = version
 	f.say(fmt.Sprintf("%-9s %s, version %d", "submitted", f.id, version))
-	if r.detach && r.out.json {
-		return f, printJSON(s.out, runReport{Job: f.id, Version: version})
+	if r.detach && r.out.forMachines() {
+		return f, r.out.print(s, runReport{Job: f.id, Version: version}, nil)
 	}
 	return f, nil
 }
@@ -186,11 +188,7 @@ func (r *jobRun) follow(ctx context.Context, s *shell, f *follower, held bool) e
 		return err
 	}
 	report.Running, report.Nodes = state.up+state.done, state.nodes
-	if r.out.json {
-		err = printJSON(s.out, report)
-	} else {
-		r.tellEnd(s, f, state)
-	}
+	err = r.out.print(s, report, func(p *page) { tellEnd(p, f, state) })
 	if err == nil && stock {
 		return exitError{code: exitStock}
 	}
@@ -230,14 +228,14 @@ func suffix(message string) string {
 	return ": " + message
 }
 
-func (r *jobRun) tellEnd(s *shell, f *follower, state running) {
+func tellEnd(p *page, f *follower, state running) {
 	if state.wanted == 0 {
-		fmt.Fprintf(s.out, "Job %s is registered; it runs when it is dispatched or due.\n", f.id.ID)
+		p.line(text("Job " + f.id.ID + " is registered; it runs when it is dispatched or due."))
 		return
 	}
-	fmt.Fprintf(s.out, "Job %s runs: %d allocation%s on %s, after %s.\nMore: nomad-placer job explain %s\n",
-		f.id.ID, state.up+state.done, plural(state.up+state.done), strings.Join(unique(state.nodes), ", "),
-		wording.Duration(s.now().Sub(f.started)), f.id.ID)
+	p.line(text(fmt.Sprintf("Job %s runs: %d allocation%s on %s, after %s.", f.id.ID, state.up+state.done, plural(state.up+state.done),
+		strings.Join(unique(state.nodes), ", "), wording.Duration(f.shell.now().Sub(f.started)))))
+	p.line(text("More: nomad-placer job explain " + f.id.ID))
 }
 
 func unique(list []string) []string {

@@ -21,13 +21,16 @@ type statusReport struct {
 func jobStatusCommand() *command {
 	return &command{
 		name: "job status", arguments: "[JOB]", synopsis: "List jobs in progress and placed",
-		about:   "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
-		maxArgs: 1,
+		about: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
+		example: "nomad-placer job status\n" +
+			"nomad-placer job status -t '{{range .decisions}}{{.workload.job}} {{.outcome}}{{\"\\n\"}}{{end}}'",
+		maxArgs: 1, complete: knownJobs,
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
 			from.add(f)
 			out.add(f)
+			out.addVerbose(f, "Print names and nodes in full.")
 			return func(ctx context.Context, s *shell, args []string) error {
 				r, err := from.open(s)
 				if err != nil {
@@ -37,14 +40,9 @@ func jobStatusCommand() *command {
 				if err != nil {
 					return err
 				}
-				if out.json {
-					return printJSON(s.out, report)
-				}
-				p := out.page(s)
-				if err := statusPage(ctx, s, p, r, report); err != nil {
-					return err
-				}
-				return p.print(s.out)
+				var failed error
+				err = out.print(s, report, func(p *page) { failed = statusPage(ctx, s, p, r, report) })
+				return cmp.Or(failed, err)
 			}
 		},
 	}
@@ -109,7 +107,7 @@ func statusPage(ctx context.Context, s *shell, p *page, r records, report status
 		if err != nil {
 			return err
 		}
-		rows[i] = statusRow(d, wording.Measure(d.Target, observations))
+		rows[i] = statusRow(p, d, wording.Measure(d.Target, observations))
 	}
 	p.table([]string{"Job / group", "Outcome", "Predicted", "Measured", "", "Nodes", "Target"}, rows)
 	return nil
@@ -129,7 +127,7 @@ func progressRow(e cluster.Evaluation, s *shell) []cell {
 	return []cell{{text: e.Job.String(), hue: bold}, text(string(e.Stage)), number(done), number(left), text(until), text(e.Message)}
 }
 
-func statusRow(d cluster.Decision, m wording.Measured) []cell {
+func statusRow(p *page, d cluster.Decision, m wording.Measured) []cell {
 	var nodes []string
 	for _, c := range chosen(d) {
 		nodes = append(nodes, c.Name)
@@ -141,8 +139,8 @@ func statusRow(d cluster.Decision, m wording.Measured) []cell {
 	verdict := verdictCell(m.Verdict)
 	verdict.text = string(m.Verdict)
 	return []cell{
-		{text: shorten(name, 26), hue: bold}, outcomeCell(d.Outcome), number(expectedShort(d)),
-		number(measuredShort(m)), verdict, text(shorten(strings.Join(nodes, ", "), 16)), text(wording.Target(d.Target)),
+		{text: p.cut(name, 26), hue: bold}, outcomeCell(d.Outcome), number(expectedShort(d)),
+		number(measuredShort(m)), verdict, text(p.cut(strings.Join(nodes, ", "), 16)), text(wording.Target(d.Target)),
 	}
 }
 

@@ -11,21 +11,25 @@ func jobStripCommand() *command {
 	return &command{
 		name: "job strip", arguments: "JOB", synopsis: "Remove what the placer added to a job",
 		about:   "Removes the constraints, affinities and the page that the placer added to a job; the user's own stay. Nomad may then move its allocations at the next update.",
-		minArgs: 1, maxArgs: 1,
+		example: "nomad-placer job strip cache",
+		minArgs: 1, maxArgs: 1, complete: nomadJobs,
 		setup: func(f *flag.FlagSet) runner {
 			var nomad nomadFlags
+			var out outputFlags
 			nomad.add(f)
 			nomad.addPools(f)
+			out.add(f)
 			return func(ctx context.Context, s *shell, args []string) error {
 				world, err := nomad.world()
 				if err != nil {
 					return err
 				}
-				result, err := world.StripJob(ctx, cluster.JobID{Namespace: nomad.jobNamespace(s), ID: args[0]})
+				id := cluster.JobID{Namespace: nomad.jobNamespace(s), ID: args[0]}
+				result, err := world.StripJob(ctx, id)
 				if err != nil {
 					return err
 				}
-				return tellEdit(s, result, "Job "+args[0]+" is stripped", "The placer has added nothing to job "+args[0])
+				return tellEdit(s, &out, id, result, "Job "+args[0]+" is stripped", "The placer has added nothing to job "+args[0])
 			}
 		},
 	}

@@ -23,6 +23,7 @@ func jobValidateCommand() *command {
 		name: "job validate", arguments: "FILE", synopsis: "Check a job file and its performance blocks",
 		about: "Checks every performance block of a job file, and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
 			"With -offline Nomad is not asked.",
+		example: "nomad-placer job validate -offline cache.nomad.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			var nomad nomadFlags
@@ -77,27 +78,20 @@ func askNomad(ctx context.Context, s *shell, nomad *nomadFlags, job *jobFile) ([
 
 func printValidation(s *shell, out *outputFlags, job *jobFile, nomadSays []string) error {
 	valid := !job.diagnostic.HasErrors() && len(nomadSays) == 0
-	if out.json {
-		v := validation{valid, job.diagnostic, nomadSays}
-		if v.Diagnostics == nil {
-			v.Diagnostics = jobhcl.Diagnostics{}
-		}
-		if err := printJSON(s.out, v); err != nil {
-			return err
-		}
-	} else {
+	v := validation{valid, append(jobhcl.Diagnostics{}, job.diagnostic...), nomadSays}
+	err := out.print(s, v, func(p *page) {
 		printProblems(s, job.diagnostic)
 		for _, line := range nomadSays {
 			fmt.Fprintln(s.err, job.name+": error: "+line)
 		}
-	}
-	if !valid {
+		if valid {
+			p.line(text(fmt.Sprintf("%s is valid: %d performance block%s", job.name, len(job.specs), plural(len(job.specs)))))
+		}
+	})
+	if err == nil && !valid {
 		return errTold
 	}
-	if !out.json {
-		fmt.Fprintf(s.out, "%s is valid: %d performance block%s\n", job.name, len(job.specs), plural(len(job.specs)))
-	}
-	return nil
+	return err
 }
 
 func printProblems(s *shell, ds jobhcl.Diagnostics) {

@@ -15,23 +15,20 @@ import (
 func nodeListCommand() *command {
 	return &command{
 		name: "node list", synopsis: "List nodes with headroom and pressure per source",
-		about: "Lists every node. Each source shows headroom/pressure in percent: headroom is the least pressure any resident tolerates, so what a newcomer may cause; pressure is the sum the residents cause, so what a newcomer must stand. A ~ marks nodes with residents whose scores are not known: defaults are assumed for them.",
+		about:   "Lists every node. Each source shows headroom/pressure in percent: headroom is the least pressure any resident tolerates, so what a newcomer may cause; pressure is the sum the residents cause, so what a newcomer must stand. A ~ marks nodes with residents whose scores are not known: defaults are assumed for them.",
+		example: "nomad-placer node list",
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
 			from.add(f)
 			out.add(f)
+			out.addVerbose(f, "Print whole node IDs.")
 			return func(ctx context.Context, s *shell, _ []string) error {
 				nodes, err := readNodes(ctx, s, &from)
 				if err != nil {
 					return err
 				}
-				if out.json {
-					return printJSON(s.out, nodes)
-				}
-				p := out.page(s)
-				nodeTable(p, nodes)
-				return p.print(s.out)
+				return out.print(s, nodes, func(p *page) { nodeTable(p, nodes) })
 			}
 		},
 	}
@@ -64,7 +61,7 @@ func nodeTable(p *page, nodes []cluster.NodeRecord) {
 	}
 	rows := make([][]cell, len(nodes))
 	for i, n := range nodes {
-		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: shortID(n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
+		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: p.cutID(n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
 		for _, c := range columns {
 			rows[i] = append(rows[i], pressureCell(n, c))
 		}
@@ -72,7 +69,13 @@ func nodeTable(p *page, nodes []cluster.NodeRecord) {
 	p.table(header, rows)
 }
 
-func shortID(id cluster.NodeID) string { return string(id[:min(8, len(id))]) }
+// cutID is the part of an ID that Nomad shows, or all of it.
+func (p *page) cutID(id cluster.NodeID) string {
+	if p.verbose {
+		return string(id)
+	}
+	return string(id[:min(8, len(id))])
+}
 
 func readyCell(n cluster.Node) cell {
 	if n.Ready {

@@ -15,7 +15,8 @@ func nodeStatusCommand() *command {
 	return &command{
 		name: "node status", arguments: "NODE", synopsis: "Show one node: room, headroom, residents",
 		about:   "Prints what is free on a node, its headroom and pressure per source, and who lives there. NODE is a name, or an ID that may be cut short.",
-		minArgs: 1, maxArgs: 1,
+		example: "nomad-placer node status alpha",
+		minArgs: 1, maxArgs: 1, complete: nodeNames,
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -30,12 +31,7 @@ func nodeStatusCommand() *command {
 				if err != nil {
 					return err
 				}
-				if out.json {
-					return printJSON(s.out, n)
-				}
-				p := out.page(s)
-				nodePage(p, n)
-				return p.print(s.out)
+				return out.print(s, n, func(p *page) { nodePage(p, n) })
 			}
 		},
 	}
@@ -50,7 +46,7 @@ func pickNode(nodes []cluster.NodeRecord, wanted string) (cluster.NodeRecord, er
 	}
 	switch len(found) {
 	case 0:
-		return cluster.NodeRecord{}, fmt.Errorf("node %s: %w", wanted, cluster.ErrNoRecord)
+		return cluster.NodeRecord{}, withHint(fmt.Errorf("node %s: %w", wanted, cluster.ErrNoRecord), "nomad-placer node list shows all nodes")
 	case 1:
 		return found[0], nil
 	default:

@@ -18,7 +18,8 @@ type policyRow struct {
 func policyListCommand() *command {
 	return &command{
 		name: "policy list", synopsis: "List the placement policies",
-		about: "Lists the policies that a performance block or the agent's configuration may name.",
+		about:   "Lists the policies that a performance block or the agent's configuration may name.",
+		example: "nomad-placer policy list",
 		setup: func(f *flag.FlagSet) runner {
 			var out outputFlags
 			out.add(f)
@@ -41,10 +42,7 @@ func listPolicies(s *shell, out *outputFlags) error {
 		}
 		rows = append(rows, []cell{{text: d.Name, hue: bold}, text(profiles), text(paper), text(d.Summary)})
 	}
-	if out.json {
-		return printJSON(s.out, list)
-	}
-	p := out.page(s)
-	p.table([]string{"Policy", "Profiles", "Source", "What it does"}, rows)
-	return p.print(s.out)
+	return out.print(s, list, func(p *page) {
+		p.table([]string{"Policy", "Profiles", "Source", "What it does"}, rows)
+	})
 }

@@ -28,6 +28,7 @@ func profileEvaluateCommand() *command {
 			"Beside the classifiers stand what papers published, what all other cells of a row say of each (others), what a predictor would score that " +
 			"knew every cell (floor), and, where workloads were measured on two days, what measuring all over again scores (repeat). Errors are percent " +
 			"of the speed, or points of a score.",
+		example: "nomad-placer profile evaluate -classifier cf -entries 4",
 		maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			e := evaluation{options: evaluate.Defaults()}
@@ -37,8 +38,8 @@ func profileEvaluateCommand() *command {
 			f.StringVar(&e.root, "data-root", "../shared/data", "The `folder` that holds data sets by name.")
 			f.IntVar(&e.options.Entries, "entries", e.options.Entries, "How many cells of a workload are shown.")
 			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
-			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out: row is the workload, group every input of its program.")
-			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown: random, fixed (the usually best and random others), or chosen on the training rows: planned (those that tell most), and of scores pair or widest.")
+			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out, a `part`: row is the workload, group every input of its program.")
+			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown, by a `method`: random, fixed (the usually best and random others), or chosen on the training rows: planned (those that tell most), and of scores pair or widest.")
 			return func(ctx context.Context, s *shell, args []string) error { return e.run(ctx, s, args) }
 		},
 	}
@@ -83,10 +84,7 @@ func (e *evaluation) run(ctx context.Context, s *shell, args []string) error {
 			result.Reports = append(result.Reports, report)
 		}
 	}
-	if e.out.json {
-		return printJSON(s.out, result)
-	}
-	return printEvaluated(s, &e.out, result)
+	return e.out.print(s, result, func(p *page) { evaluatedPage(p, result) })
 }
 
 // check turns flags into options.
@@ -176,10 +174,10 @@ func (e *evaluation) ratings(ctx context.Context, s *shell) error {
 	if err != nil {
 		return err
 	}
-	if e.out.json {
-		return printJSON(s.out, r)
-	}
-	p := e.out.page(s)
+	return e.out.print(s, r, func(p *page) { ratingsPage(p, r) })
+}
+
+func ratingsPage(p *page, r evaluate.RatingsReport) {
 	p.line(text(fmt.Sprintf("%d ratings of %d users and %d films, a fifth held out, %d seeds", r.Ratings, r.Rows, r.Columns, r.Seeds)))
 	figures := map[string]evaluate.Figure{"mean": r.Mean, "offsets": r.Offsets, "factors": r.Factors}
 	table := [][]cell{}
@@ -193,7 +191,6 @@ func (e *evaluation) ratings(ctx context.Context, s *shell) error {
 	}
 	table = append(table, []cell{{text: "published", hue: faint}, number(strconv.FormatFloat(r.Published.Figures[evaluate.RMSE], 'f', 2, 64)), text(r.Published.Source)})
 	p.table([]string{"Predictor", "RMSE"}, table)
-	return p.print(s.out)
 }
 
 func readSets(r dataset.Reader, folder string) ([]dataset.Set, error) {
@@ -219,8 +216,7 @@ func progressOf(s *shell, name string) func(done, total int) {
 	}
 }
 
-func printEvaluated(s *shell, out *outputFlags, result evaluated) error {
-	p := out.page(s)
+func evaluatedPage(p *page, result evaluated) {
 	for _, r := range result.Reports {
 		p.section(fmt.Sprintf("%s (%s)", r.Set, r.Kind))
 		p.line(text(fmt.Sprintf("%d workloads, %d columns, %d shown (%s), %s left out, %d seeds", r.Rows, r.Columns, r.Entries, r.Draw, r.Leave, r.Seeds)))
@@ -246,7 +242,6 @@ func printEvaluated(s *shell, out *outputFlags, result evaluated) error {
 		}
 		p.line(text("± is half the 95 % interval over seeds, which draw what is shown."))
 	}
-	return p.print(s.out)
 }
 
 // published are the tables about one kind of columns.

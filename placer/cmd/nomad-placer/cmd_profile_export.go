@@ -10,25 +10,33 @@ import (
 func profileExportCommand() *command {
 	return &command{
 		name: "profile export", arguments: "[KEY]", synopsis: "Write profiles as JSON",
-		about:   "Writes one profile, or all of them, as a JSON list that can be kept as training rows.",
-		maxArgs: 1,
+		about:   "Writes one profile, or all of them, as a JSON list that can be kept as training rows. KEY may be cut short as long as it names one profile.",
+		example: "nomad-placer profile export > profiles.json",
+		maxArgs: 1, complete: profileKeys,
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			from.add(f)
+			var out outputFlags
+			out.add(f)
 			return func(ctx context.Context, s *shell, args []string) error {
 				if len(args) == 0 {
 					all, err := readProfiles(ctx, s, &from)
 					if err != nil {
 						return err
 					}
-					return printJSON(s.out, all)
+					return exportProfiles(s, &out, all)
 				}
 				q, err := findProfile(ctx, s, &from, args[0])
 				if err != nil {
 					return err
 				}
-				return printJSON(s.out, []profile.Profile{q})
+				return exportProfiles(s, &out, []profile.Profile{q})
 			}
 		},
 	}
+}
+
+func exportProfiles(s *shell, out *outputFlags, all []profile.Profile) error {
+	out.json = out.template.parsed == nil // there is no page of it
+	return out.print(s, all, nil)
 }

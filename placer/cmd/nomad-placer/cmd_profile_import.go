@@ -18,10 +18,12 @@ func profileImportCommand() *command {
 		about: "Reads a folder (or one table) of a known public data set and writes what it says as profiles and pairs in our own format, " +
 			"so that they can serve as training rows and in tests. Without -o nothing is written: the data are checked and counted. " +
 			"What the data do not say stays unknown, and every measurement that is not taken is counted under its reason. The store is not touched.",
+		example: "nomad-placer profile import -list\n" +
+			"nomad-placer profile import -o rows downloads/gavel",
 		maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			var c importRun
-			f.StringVar(&c.format, "format", "", "`name` of the data set. By default it is found by the columns.")
+			f.StringVar(&c.format, "format", "", "The `name` of the data set. By default it is found by the columns.")
 			f.StringVar(&c.output, "o", "", "Write to this `folder`, which must not exist or be empty, or with - one JSON document a line to standard output.")
 			f.BoolVar(&c.list, "list", false, "List the data sets that can be read, with what each yields.")
 			c.out.add(f)
@@ -128,10 +130,10 @@ func (c *importRun) reportOf(r foreign.Result) importReport {
 
 func (c *importRun) report(s *shell, w io.Writer, r foreign.Result) error {
 	report := c.reportOf(r)
-	if c.out.json {
-		return printJSON(w, report)
-	}
-	p := c.out.page(s)
+	return c.out.printTo(s, w, report, func(p *page) { c.reportPage(p, report, r) })
+}
+
+func (c *importRun) reportPage(p *page, report importReport, r foreign.Result) {
 	p.line(heading(report.Format))
 	p.b.WriteByte('\n')
 	p.fact("Profiles", fmt.Sprintf("%s: speeds alone %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
@@ -154,7 +156,6 @@ func (c *importRun) report(s *shell, w io.Writer, r foreign.Result) error {
 	if len(rows) > 0 {
 		p.table(nil, rows)
 	}
-	return p.print(w)
 }
 
 func writtenText(output string) string {
@@ -178,14 +179,14 @@ type importFormat struct {
 }
 
 func (c *importRun) printFormats(s *shell) error {
-	if c.out.json {
-		var list []importFormat
-		for _, f := range foreign.Formats() {
-			list = append(list, importFormat{f.Name, f.Title, f.Tables(), f.Takes, f.Leaves, f.License})
-		}
-		return printJSON(s.out, list)
+	var list []importFormat
+	for _, f := range foreign.Formats() {
+		list = append(list, importFormat{f.Name, f.Title, f.Tables(), f.Takes, f.Leaves, f.License})
 	}
-	p := c.out.page(s)
+	return c.out.print(s, list, formatsPage)
+}
+
+func formatsPage(p *page) {
 	for i, f := range foreign.Formats() {
 		if i > 0 {
 			p.b.WriteByte('\n')
@@ -203,5 +204,4 @@ func (c *importRun) printFormats(s *shell) error {
 			p.item(plain, l)
 		}
 	}
-	return p.print(s.out)
 }

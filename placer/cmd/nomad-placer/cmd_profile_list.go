@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"strings"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -13,12 +14,14 @@ import (
 func profileListCommand() *command {
 	return &command{
 		name: "profile list", synopsis: "List stored profiles",
-		about: "Lists what was measured: one line per workload, by the key of its content.",
+		about:   "Lists what was measured: one line per workload, by the key of its content.",
+		example: "nomad-placer profile list",
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
 			from.add(f)
 			out.add(f)
+			out.addVerbose(f, "Print whole keys.")
 			return func(ctx context.Context, s *shell, _ []string) error { return listProfiles(ctx, s, &from, &out) }
 		},
 	}
@@ -29,13 +32,13 @@ func listProfiles(ctx context.Context, s *shell, from *recordFlags, out *outputF
 	if err != nil {
 		return err
 	}
-	if out.json {
-		return printJSON(s.out, all)
-	}
-	p := out.page(s)
+	return out.print(s, all, func(p *page) { profileTable(p, all, s.now()) })
+}
+
+func profileTable(p *page, all []profile.Profile, now time.Time) {
 	if len(all) == 0 {
 		p.line(text("No profile is stored yet."))
-		return p.print(s.out)
+		return
 	}
 	rows := make([][]cell, len(all))
 	for i, q := range all {
@@ -44,12 +47,11 @@ func listProfiles(ctx context.Context, s *shell, from *recordFlags, out *outputF
 			state = cell{text: "partial", hue: warn}
 		}
 		rows[i] = []cell{
-			{text: shorten(q.Key, 13), hue: bold}, text(q.Workload), state, text(wording.Ago(s.now(), q.Taken)),
+			{text: p.cut(q.Key, 13), hue: bold}, text(q.Workload), state, text(wording.Ago(now, q.Taken)),
 			text(q.Machine.Configuration), text(measuredSources(q)),
 		}
 	}
 	p.table([]string{"Key", "Workload", "State", "Taken", "Configuration", "Measured sources"}, rows)
-	return p.print(s.out)
 }
 
 func readProfiles(ctx context.Context, s *shell, from *recordFlags) ([]profile.Profile, error) {

@@ -18,7 +18,8 @@ func profileShowCommand() *command {
 	return &command{
 		name: "profile show", arguments: "KEY", synopsis: "Show one profile with its ramp",
 		about:   "Prints a profile: performance alone, the sensitivity scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
-		minArgs: 1, maxArgs: 1,
+		example: "nomad-placer profile show 3f2a",
+		minArgs: 1, maxArgs: 1, complete: profileKeys,
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -29,12 +30,7 @@ func profileShowCommand() *command {
 				if err != nil {
 					return err
 				}
-				if out.json {
-					return printJSON(s.out, q)
-				}
-				p := out.page(s)
-				profilePage(p, q, s.now())
-				return p.print(s.out)
+				return out.print(s, q, func(p *page) { profilePage(p, q, s.now()) })
 			}
 		},
 	}
@@ -58,7 +54,7 @@ func findProfile(ctx context.Context, s *shell, from *recordFlags, prefix string
 	}
 	switch len(found) {
 	case 0:
-		return profile.Profile{}, fmt.Errorf("profile %s: %w", prefix, cluster.ErrNoRecord)
+		return profile.Profile{}, withHint(fmt.Errorf("profile %s: %w", prefix, cluster.ErrNoRecord), "nomad-placer profile list shows all keys")
 	case 1:
 		return r.Profile(ctx, found[0])
 	default:

@@ -38,6 +38,7 @@ func proxyCommand() *command {
 		name: "proxy", synopsis: "Run a front door before Nomad's API",
 		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; the answer comes once the job is released, so `nomad job run` shows the released version and its exit code. Plans show the placer's decision. Everything else passes through unchanged.\n \n" +
 			"A job that no agent takes up is released to stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
+		example: "nomad-placer proxy -listen 127.0.0.1:4656",
 		setup: func(f *flag.FlagSet) runner {
 			p := &proxyFlags{}
 			p.from.add(f)
@@ -47,7 +48,7 @@ func proxyCommand() *command {
 			f.StringVar(&p.key, "tls-key-file", "", "Private key `file` of the certificate.")
 			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Keep an answer back at most this long; the job goes on.")
 			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job to stock rules when no agent takes it up in this time.")
-			f.StringVar(&p.logLevel, "log-level", "info", "Least severity logged: trace, debug, info, warn or error.")
+			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
 			return func(ctx context.Context, s *shell, _ []string) error { return p.run(ctx, s) }
 		},
@@ -104,7 +105,7 @@ func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front htt
 
 func (p *proxyFlags) front(s *shell, log *slog.Logger) (http.Handler, *url.URL, error) {
 	config := api.DefaultConfig()
-	set(&config.Address, p.from.address)
+	p.from.configure(config)
 	nomad, err := url.Parse(config.Address)
 	if err != nil || nomad.Host == "" && nomad.Scheme != "unix" {
 		return nil, nil, usageError("Nomad's address %q is not a URL like http://127.0.0.1:4646", config.Address)

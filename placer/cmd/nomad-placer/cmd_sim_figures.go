@@ -22,6 +22,8 @@ func simFiguresCommand() *command {
 		about: "Runs the scenarios that stand for tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
 			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
 			"That something is missed is a result, not a failure.",
+		example: "nomad-placer sim figures -list\n" +
+			"nomad-placer sim figures -only paragon-e4 -seeds 1",
 		setup: func(f *flag.FlagSet) runner {
 			r := simFigures{}
 			r.out.add(f)
@@ -77,10 +79,7 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 	if err := r.write(result); err != nil {
 		return err
 	}
-	if r.out.json {
-		return printJSON(s.out, result)
-	}
-	return r.print(s, result)
+	return r.out.print(s, result, func(p *page) { figuresPage(p, result) })
 }
 
 // mostSeeds bounds a number of seeds, against slips of the pen.
@@ -129,10 +128,10 @@ func (r *simFigures) printList(s *shell, chosen []figures.Experiment) error {
 	for _, e := range chosen {
 		all = append(all, listed{e.ID, e.Paper, e.Where, e.Title, e.Scenarios, e.Missing})
 	}
-	if r.out.json {
-		return printJSON(s.out, all)
-	}
-	p := r.out.page(s)
+	return r.out.print(s, all, func(p *page) { experimentTable(p, all) })
+}
+
+func experimentTable(p *page, all []listed) {
 	var rows [][]cell
 	for _, e := range all {
 		scenarios := strings.Join(e.Scenarios, ", ")
@@ -142,7 +141,6 @@ func (r *simFigures) printList(s *shell, chosen []figures.Experiment) error {
 		rows = append(rows, []cell{{text: e.ID, hue: bold}, {text: e.Title}, {text: e.Where, hue: faint}, {text: scenarios, hue: faint}})
 	}
 	p.table([]string{"Experiment", "What", "Where", "Scenarios"}, rows)
-	return p.print(s.out)
 }
 
 // write makes the files that were asked for.
@@ -170,9 +168,8 @@ func (r *simFigures) write(result *figures.Report) error {
 	return f.Close()
 }
 
-// print has a row per experiment, and what was missed below.
-func (r *simFigures) print(s *shell, result *figures.Report) error {
-	p := r.out.page(s)
+// figuresPage has a row per experiment, and what was missed below.
+func figuresPage(p *page, result *figures.Report) {
 	var rows [][]cell
 	for i := range result.Outcomes {
 		o := &result.Outcomes[i]
@@ -188,7 +185,6 @@ func (r *simFigures) print(s *shell, result *figures.Report) error {
 	for _, c := range result.Counts {
 		p.line(text(fmt.Sprintf("%s: %d met, %d missed, %d not carried by the simulator, %d not run", c.Paper, c.Met, c.Missed, c.NotCarried, c.NotRun)))
 	}
-	return p.print(s.out)
 }
 
 func requirementCell(v figures.Verdict) cell {

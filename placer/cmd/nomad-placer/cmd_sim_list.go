@@ -20,6 +20,7 @@ func simListCommand() *command {
 	return &command{
 		name: "sim list", arguments: "[FOLDER]", synopsis: "See what a scenario can be made of",
 		about:   "Lists the policies, admission controllers, adapters, cluster shapes and trace formats that a scenario file can name, and the scenarios of a folder.",
+		example: "nomad-placer sim list examples/sim",
 		maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			o := outputFlags{}
@@ -46,16 +47,15 @@ func simList(s *shell, o *outputFlags, args []string) error {
 		}
 		items = append(found, items...)
 	}
-	if o.json {
-		return printJSON(s.out, items)
-	}
-	p := o.page(s)
+	return o.print(s, items, func(p *page) { simTable(p, items) })
+}
+
+func simTable(p *page, items []simItem) {
 	var rows [][]cell
 	for _, i := range items {
 		rows = append(rows, []cell{{text: i.Kind, hue: faint}, {text: i.Name, hue: bold}, {text: i.Summary}, {text: i.Paper, hue: faint}})
 	}
 	p.table([]string{"Kind", "Name", "What", "Source"}, rows)
-	return p.print(s.out)
 }
 
 func simItems() []simItem {

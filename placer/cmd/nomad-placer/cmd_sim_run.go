@@ -22,6 +22,7 @@ func simRunCommand() *command {
 		name: "sim run", arguments: "FILE", synopsis: "Compare policies on a simulated cluster",
 		about: "Runs a scenario file: every policy under every seed, on the same submissions. Prints a table of what became of the jobs; ± is half the 95 % interval over seeds. " +
 			"The same file and seeds give the same bytes. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0.",
+		example: "nomad-placer sim run -seeds 1,2 examples/sim/paragon-ec2-low.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			r := simRun{}
@@ -77,10 +78,7 @@ func (r *simRun) run(ctx context.Context, s *shell, file string) error {
 			return err
 		}
 	}
-	if r.out.json {
-		return printJSON(s.out, result)
-	}
-	return printSim(s, &r.out, result)
+	return r.out.print(s, result, func(p *page) { simPage(p, result) })
 }
 
 func writePage(r *report.Report, path string) error {
@@ -94,9 +92,8 @@ func writePage(r *report.Report, path string) error {
 	return f.Close()
 }
 
-// printSim has a row per metric and a column per policy and load.
-func printSim(s *shell, o *outputFlags, r *report.Report) error {
-	p := o.page(s)
+// simPage has a row per metric and a column per policy and load.
+func simPage(p *page, r *report.Report) {
 	p.line(heading(r.Title))
 	if r.Source != "" {
 		p.line(cell{text: r.Source, hue: faint})
@@ -130,7 +127,6 @@ func printSim(s *shell, o *outputFlags, r *report.Report) error {
 		}
 	}
 	p.table(header, rows)
-	return p.print(s.out)
 }
 
 // sortedSkips says what of a trace was left out.

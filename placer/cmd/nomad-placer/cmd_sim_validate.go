@@ -13,6 +13,7 @@ func simValidateCommand() *command {
 	return &command{
 		name: "sim validate", arguments: "FILE", synopsis: "Check a scenario file",
 		about:   "Reads a scenario and says what is wrong with it, with file, line and column. Nothing is run, and no trace is opened.",
+		example: "nomad-placer sim validate examples/sim/paragon-ec2-low.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
 			o := outputFlags{}
@@ -22,11 +23,20 @@ func simValidateCommand() *command {
 				if err != nil {
 					return err
 				}
-				p := o.page(s)
-				p.line(text(sc.Name + " is a usable scenario: " + sc.Title))
-				p.line(text(strings.Join(sc.Policies(), ", ") + " under " + strconv.Itoa(len(sc.Seeds)) + " seeds"))
-				return p.print(s.out)
+				found := usableScenario{sc.Name, sc.Title, sc.Policies(), sc.Seeds}
+				return o.print(s, found, func(p *page) {
+					p.line(text(found.Name + " is a usable scenario: " + found.Title))
+					p.line(text(strings.Join(found.Policies, ", ") + " under " + strconv.Itoa(len(found.Seeds)) + " seeds"))
+				})
 			}
 		},
 	}
+}
+
+// usableScenario is what `sim validate -json` prints.
+type usableScenario struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Policies []string `json:"policies"`
+	Seeds    []uint64 `json:"seeds"`
 }

@@ -2,26 +2,27 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/hashicorp/cli"
-	"github.com/posener/complete"
 )
 
 // command is one subcommand: a row of the table in commands.go.
 type command struct {
-	name      string // "job run"
-	arguments string // "FILE", for the usage line
-	synopsis  string // one line
-	about     string // paragraphs
-	minArgs   int
-	maxArgs   int
-	setup     func(*flag.FlagSet) runner
+	name       string // "job run"
+	arguments  string // "FILE", for the usage line
+	synopsis   string // one line
+	about      string // paragraphs
+	example    string // command lines, one a line
+	exitsStock bool   // may end with exitStock
+	minArgs    int
+	maxArgs    int
+	complete   predictor // of the arguments; files where arguments says FILE or PATH
+	setup      func(*flag.FlagSet) runner
 }
 
 // runner does the work after the flags were read; what it returns as error is
@@ -61,46 +62,29 @@ func (b *bound) flags() (*flag.FlagSet, runner) {
 	return f, b.setup(f)
 }
 
-func (b *bound) usage() string {
-	return strings.TrimSpace(fmt.Sprintf("Usage: nomad-placer %s [options] %s", b.name, b.arguments))
-}
-
-// Help prints usage, description and every flag with its default.
-func (b *bound) Help() string {
-	f, _ := b.flags()
-	var out strings.Builder
-	out.WriteString(b.usage() + "\n\n" + indent(wrap(b.about, pageWidth-2), "  "))
-	first := true
-	f.VisitAll(func(g *flag.Flag) {
-		if first {
-			out.WriteString("\n\nOptions:")
-			first = false
-		}
-		value, text := flag.UnquoteUsage(g)
-		if value != "" {
-			value = "=" + value
-		}
-		if g.DefValue != "" && g.DefValue != "false" && g.DefValue != "0" && g.DefValue != "0s" {
-			text += " Default: " + g.DefValue + "."
-		}
-		out.WriteString("\n\n  -" + g.Name + value + "\n" + indent(wrap(text, pageWidth-6), "      "))
-	})
-	return out.String()
-}
-
 // Run reads flags wherever they stand among the arguments.
 func (b *bound) Run(raw []string) int {
 	f, work := b.flags()
-	args, err := parseInterspersed(f, raw)
-	if err == nil && (len(args) < b.minArgs || len(args) > b.maxArgs) {
-		err = usageError("%s takes %s", b.name, argumentsText(b.minArgs, b.maxArgs, b.arguments))
-	} else if err != nil {
-		err = usageError("%s", err)
-	}
+	args, err := b.parse(f, raw)
 	if err == nil {
 		err = work(b.ctx, b.shell, args)
 	}
 	return b.finish(err)
+}
+
+// parse finds every wrong use that can be seen before anything is done.
+func (b *bound) parse(f *flag.FlagSet, raw []string) ([]string, error) {
+	args, err := parseInterspersed(f, raw)
+	switch {
+	case err != nil:
+		return nil, withHint(usageError("%s", flagProblem(err)), flagHint(err, f))
+	case len(args) < b.minArgs || len(args) > b.maxArgs:
+		return nil, usageError("%s takes %s", b.name, argumentsText(b.minArgs, b.maxArgs, b.arguments))
+	case slices.Contains(args, ""):
+		return nil, withHint(usageError("%s: an argument is empty", b.name), "is a variable of your shell not set?")
+	default:
+		return args, checkOutputFlags(f)
+	}
 }
 
 func (b *bound) finish(err error) int {
@@ -110,7 +94,7 @@ func (b *bound) finish(err error) int {
 		return exitDone
 	case errors.As(err, &exit):
 		if exit.text != "" {
-			fmt.Fprintln(b.shell.err, "Error: "+exit.text)
+			b.tell(err)
 		}
 		if exit.code == exitUsage {
 			fmt.Fprintln(b.shell.err, b.usage()+"\nMore with -help.")
@@ -119,8 +103,16 @@ func (b *bound) finish(err error) int {
 	case b.ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitInterrupted
 	default:
-		fmt.Fprintln(b.shell.err, "Error: "+err.Error())
+		b.tell(err)
 		return exitFailed
+	}
+}
+
+// tell prints an error, and what helps against it where that is known.
+func (b *bound) tell(err error) {
+	fmt.Fprintln(b.shell.err, "Error: "+err.Error())
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintln(b.shell.err, "Hint: "+hint)
 	}
 }
 
@@ -152,48 +144,4 @@ func parseInterspersed(f *flag.FlagSet, raw []string) ([]string, error) {
 		}
 		args, raw = append(args, rest[0]), rest[1:]
 	}
-}
-
-// AutocompleteArgs completes file names where the command takes one.
-func (b *bound) AutocompleteArgs() complete.Predictor {
-	switch strings.Trim(b.arguments, "[]") {
-	case "FILE", "PATH":
-		return complete.PredictFiles("*")
-	}
-	return complete.PredictNothing
-}
-
-// AutocompleteFlags completes the names of all flags.
-func (b *bound) AutocompleteFlags() complete.Flags {
-	f, _ := b.flags()
-	out := complete.Flags{}
-	f.VisitAll(func(g *flag.Flag) { out["-"+g.Name] = complete.PredictAnything })
-	return out
-}
-
-// printJSON is the output of every command with -json.
-func printJSON(w io.Writer, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("as JSON: %w", err)
-	}
-	_, err = fmt.Fprintf(w, "%s\n", data)
-	return err
-}
-
-// outputFlags are the flags of commands that print records.
-type outputFlags struct {
-	json    bool
-	noColor bool
-}
-
-func (o *outputFlags) add(f *flag.FlagSet) {
-	f.BoolVar(&o.json, "json", false, "Print the records as JSON.")
-	f.BoolVar(&o.noColor, "no-color", false, "Print without colour. Colour is only ever used on a terminal.")
-}
-
-// page starts a text page for the shell's output.
-func (o *outputFlags) page(s *shell) *page {
-	color := s.terminal && !o.noColor && s.getenv("NO_COLOR") == "" && s.getenv("NOMAD_CLI_NO_COLOR") == ""
-	return &page{color: color}
 }

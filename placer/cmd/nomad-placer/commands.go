@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/cli"
+
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 )
 
 // commands is the table of subcommands, sorted by name.
@@ -68,6 +70,47 @@ func (f family) Help() string {
 	return fmt.Sprintf("Usage: nomad-placer %s <subcommand> [options]\n\n  %s.", f.name, f.synopsis)
 }
 func (f family) Synopsis() string { return f.synopsis }
+
+// rootFlags are what may stand before the command.
+var rootFlags = []string{"h", "help", "v", "version", "autocomplete-install", "autocomplete-uninstall"}
+
+// misuse finds an unknown command or a flag before the command; nil leaves the
+// rest to the cli package.
+func misuse(args []string) error {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if !slices.Contains(rootFlags, strings.TrimLeft(args[0], "-")) {
+			return withHint(usageError("unknown option %s before the command", args[0]), "options stand after the command: nomad-placer <command> [options]")
+		}
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	var names, within []string // all commands, and those of the family
+	for _, c := range commands() {
+		first, second, nested := strings.Cut(c.name, " ")
+		if nested && first == args[0] {
+			within = append(within, second)
+		}
+		names = append(names, first)
+	}
+	if !slices.Contains(names, args[0]) {
+		return unknownCommand("", args[0], slices.Compact(names))
+	}
+	if len(within) > 0 && len(args) > 1 && !strings.HasPrefix(args[1], "-") && !slices.Contains(within, args[1]) {
+		return unknownCommand(args[0]+" ", args[1], within)
+	}
+	return nil
+}
+
+func unknownCommand(family, name string, known []string) error {
+	err := usageError("unknown command %q", family+name)
+	if near := jobhcl.Nearest(name, known); near != "" {
+		return withHint(err, fmt.Sprintf("did you mean \"nomad-placer %s%s\"?", family, near))
+	}
+	return withHint(err, fmt.Sprintf("nomad-placer %s-help lists the commands", family))
+}
+
 func (f family) Run([]string) int { return cli.RunResultHelp }
 
 // helpOf is the page of `nomad-placer` without a subcommand.
@@ -89,6 +132,7 @@ func helpOf(all map[string]cli.CommandFactory) string {
 		}
 		fmt.Fprintf(&b, "    %-9s %s\n", name, c.Synopsis())
 	}
-	b.WriteString("\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 the job runs but stock Nomad\nplaced it, 130 interrupted. Every command takes -help.\n")
-	return strings.TrimSuffix(b.String(), "\n")
+	b.WriteString("\nEvery command takes -help. nomad-placer -autocomplete-install sets up completion in your shell.\n\n")
+	b.WriteString(exitHelp(true))
+	return b.String()
 }

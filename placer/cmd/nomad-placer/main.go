@@ -1,12 +1,14 @@
 // Command nomad-placer places Nomad jobs by what they must achieve: it is the
 // agent that runs as a system job, and the command line around it.
 //
-// Exit codes: 0 done, 1 failed (the reason is on standard error), 2 wrong
-// usage, 3 the job runs but stock Nomad placed it, 130 interrupted.
+// What a command is called, takes, prints and ends with is in its own help, and
+// all of it in placer/docs/cli.md.
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -58,17 +60,27 @@ func run(ctx context.Context, s *shell, args []string) int {
 	app.Commands = factories(ctx, s)
 	app.HelpWriter, app.ErrorWriter = s.out, s.err
 	app.HelpFunc = helpOf
+	if s.getenv(completionLine) == "" {
+		if err := misuse(args); err != nil {
+			fmt.Fprintf(s.err, "Error: %s\nHint: %s\n", err, cmp.Or(hintOf(err), "nomad-placer -help lists all commands"))
+			return exitUsage
+		}
+	}
 	code, err := app.Run()
-	if err != nil {
-		_, _ = io.WriteString(s.err, "Error: "+err.Error()+"\n")
+	switch {
+	case err != nil:
+		fmt.Fprintf(s.err, "Error: %s\n", err)
 		return exitFailed
+	case code == noCommand, code == exitFailed && families[app.Subcommand()] != "":
+		return exitUsage // the help was printed
+	default:
+		return code
 	}
-	if code == unknownCommand {
-		return exitUsage
-	}
-	return code
 }
 
-// unknownCommand is what the cli package returns for a subcommand that does not
-// exist.
-const unknownCommand = 127
+// completionLine is set where a shell asks for completions; the arguments are
+// the shell's then.
+const completionLine = "COMP_LINE"
+
+// noCommand is what the cli package returns where no command is named.
+const noCommand = 127

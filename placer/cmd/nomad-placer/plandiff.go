@@ -66,7 +66,7 @@ func diffFields(p *page, depth int, fields []*api.FieldDiff) {
 		if f.Type == "None" {
 			continue
 		}
-		diffLine(p, depth, f.Type, f.Name+": "+changeText(f)+annotationsText(f.Annotations))
+		diffLine(p, depth, f.Type, f.Name+": "+changeText(p, f)+annotationsText(f.Annotations))
 	}
 }
 
@@ -74,8 +74,8 @@ func diffFields(p *page, depth int, fields []*api.FieldDiff) {
 // long.
 const maxFieldText = 60
 
-func changeText(f *api.FieldDiff) string {
-	old, next := quoted(f.Old), quoted(f.New)
+func changeText(p *page, f *api.FieldDiff) string {
+	old, next := quoted(p, f.Old), quoted(p, f.New)
 	switch f.Type {
 	case "Added":
 		return next
@@ -86,8 +86,8 @@ func changeText(f *api.FieldDiff) string {
 	}
 }
 
-func quoted(s string) string {
-	return `"` + shorten(strings.ReplaceAll(s, "\n", "⏎"), maxFieldText) + `"`
+func quoted(p *page, s string) string {
+	return `"` + p.cut(strings.ReplaceAll(s, "\n", "⏎"), maxFieldText) + `"`
 }
 
 func diffObjects(p *page, depth int, objects []*api.ObjectDiff) {

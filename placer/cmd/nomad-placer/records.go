@@ -31,9 +31,13 @@ type recordFlags struct {
 
 func (r *recordFlags) add(f *flag.FlagSet) {
 	r.nomadFlags.add(f)
+	r.addOwn(f)
+}
+
+func (r *recordFlags) addOwn(f *flag.FlagSet) {
 	f.StringVar(&r.dashboard, "placer-address", "", "Read records from the agent's pages at this `URL` instead of Nomad Variables. Also NOMAD_PLACER_ADDR.")
-	f.StringVar(&r.namespace, "placer-namespace", api.DefaultNamespace, "`Namespace` of the placer's Variables.")
-	f.StringVar(&r.path, "placer-path", nomadvars.DefaultPrefix, "Path `prefix` of the placer's Variables.")
+	f.StringVar(&r.namespace, "placer-namespace", api.DefaultNamespace, "The `namespace` of the placer's Variables.")
+	f.StringVar(&r.path, "placer-path", nomadvars.DefaultPrefix, "The path `prefix` of the placer's Variables.")
 }
 
 // records are the dashboard's records and the one lookup that only the command

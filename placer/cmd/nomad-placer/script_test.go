@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +20,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
+var update = flag.Bool("update", false, "rewrite the expected output in testdata, and the pages of placer/docs that are generated")
 
 // TestMain lets the scripts run this test binary as nomad-placer, at the time
 // of the fixture and never on a terminal.
@@ -45,6 +48,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NOMAD_PLACER_ADDR", full)
 			e.Setenv("EMPTY_PLACER", empty)
@@ -52,6 +56,25 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// exits runs a program and wants an exit code: exits 2 program argument...
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits code program [argument...]")
+	}
+	code := 0
+	var failed *exec.ExitError
+	err := ts.Exec(args[1], args[2:]...)
+	switch {
+	case errors.As(err, &failed):
+		code = failed.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
 }
 
 func pages(t *testing.T, r dashboard.Records) string {

@@ -38,8 +38,9 @@ func heading(s string) cell { return cell{text: s, hue: bold} }
 
 // page collects the lines of a text page.
 type page struct {
-	b     strings.Builder
-	color bool
+	b       strings.Builder
+	color   bool
+	verbose bool // print in full what is cut short otherwise
 }
 
 func (p *page) paint(h hue, s string) string {
@@ -201,6 +202,14 @@ func pad(s string, width int) string {
 		return s + strings.Repeat(" ", width-n)
 	}
 	return s
+}
+
+// cut shortens text, except on a page that leaves nothing out.
+func (p *page) cut(s string, limit int) string {
+	if p.verbose {
+		return s
+	}
+	return shorten(s, limit)
 }
 
 // shorten cuts text to limit characters.

@@ -13,7 +13,7 @@ import (
 )
 
 // maxAlternatives is how many acceptable nodes beyond the chosen ones are
-// printed; -json has them all.
+// printed; -verbose and -json have them all.
 const maxAlternatives = 5
 
 // explanation is what `job explain` prints for one group.
@@ -122,11 +122,15 @@ func explainCandidates(p *page, d cluster.Decision) {
 	}
 	p.section(fmt.Sprintf("Also acceptable: %d", len(rest)))
 	var rows [][]cell
-	for _, c := range rest[:min(len(rest), maxAlternatives)] {
+	shown := min(len(rest), maxAlternatives)
+	if p.verbose {
+		shown = len(rest)
+	}
+	for _, c := range rest[:shown] {
 		rows = append(rows, []cell{text(c.Name), text(c.Configuration), number(wording.Number(c.Score)), number(wording.Expect(c.Predicted, d.Target).Short()), text(c.Why)})
 	}
 	p.table([]string{"Node", "Configuration", "Score", "Predicted", "Why"}, rows)
-	if more := len(rest) - maxAlternatives; more > 0 {
+	if more := len(rest) - shown; more > 0 {
 		p.line(cell{text: fmt.Sprintf("  and %d more", more), hue: faint})
 	}
 }
@@ -256,6 +260,6 @@ func explainSteps(p *page, d cluster.Decision) {
 	if key == "" {
 		key = "none"
 	}
-	p.fact("Profile", shorten(key, 20))
+	p.fact("Profile", p.cut(key, 20))
 	p.fact("Seed", fmt.Sprint(d.Seed))
 }

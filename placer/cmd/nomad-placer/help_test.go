@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The help of everything, in one file and as a page of the documentation; both
+// are rewritten with -update, so that a change of help is seen in review.
+const (
+	helpGolden = "testdata/help.txt"
+	cliPage    = "../../docs/cli.md"
+)
+
+func helpText(t *testing.T, words ...string) string {
+	t.Helper()
+	out := &output{}
+	s := &shell{out: out, err: out, getenv: func(string) string { return "" }}
+	if code := run(t.Context(), s, append(words, "-h")); code != exitDone {
+		t.Fatalf("%v -h ends with %d", words, code)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// helpNames are the root, every family and every command, sorted.
+func helpNames() []string {
+	names := []string{""}
+	family := ""
+	for _, c := range commands() {
+		if first, _, nested := strings.Cut(c.name, " "); nested && first != family {
+			family = first
+			names = append(names, first)
+		}
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func TestHelpIsGolden(t *testing.T) {
+	t.Parallel()
+	var golden, page strings.Builder
+	page.WriteString("# The command line\n\nEverything `nomad-placer` can do, as its own help says it. `go test ./placer/cmd/nomad-placer -update` writes this page.\n\n" +
+		"What a command prints as a page for people it prints as data with `-json`, and through a Go template over the same names with `-t`.\n" +
+		"Every Nomad option has the environment variable of Nomad's own command line; an option wins over its variable.\n")
+	for _, name := range helpNames() {
+		title := strings.TrimSpace("nomad-placer " + name)
+		help := helpText(t, strings.Fields(name)...)
+		fmt.Fprintf(&golden, "$ %s -h\n%s\n\n", title, help)
+		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s\n```\n", title, help)
+	}
+	compareGolden(t, helpGolden, golden.String())
+	compareGolden(t, cliPage, page.String())
+}
+
+func compareGolden(t *testing.T, path, want string) {
+	t.Helper()
+	have, err := os.ReadFile(path)
+	if err == nil && string(have) == want {
+		return
+	}
+	if !*update {
+		t.Errorf("%s is not what the commands say (%v); rewrite it with -update and review the difference", path, err)
+		return
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every help has all its parts, and every option says what it is without being
+// given.
+func TestHelpIsComplete(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		b := &bound{c, context.Background(), &shell{}}
+		help := b.Help()
+		for _, want := range []string{"Usage: nomad-placer " + c.name, "\n  " + c.synopsis + ".\n", "\nExample:\n\n  nomad-placer " + c.name, "\nExit codes:\n"} {
+			if !strings.Contains(help, want) {
+				t.Errorf("the help of %s does not say %q", c.name, want)
+			}
+		}
+		if strings.ContainsAny(c.synopsis, "\n.") || utf8.RuneCountInString(c.synopsis) > 80 {
+			t.Errorf("%s: the synopsis is not one line: %q", c.name, c.synopsis)
+		}
+		for line := range strings.SplitSeq(help, "\n") {
+			if n := utf8.RuneCountInString(line); n > pageWidth+10 {
+				t.Errorf("%s: a line of %d characters: %q", c.name, n, line)
+			}
+		}
+		f, _ := b.flags()
+		f.VisitAll(func(g *flag.Flag) { checkFlagHelp(t, c.name, g) })
+	}
+}
+
+// checkFlagHelp wants a sentence that says what follows where the option is
+// not given, or its default in the line that is added by itself.
+func checkFlagHelp(t *testing.T, command string, g *flag.Flag) {
+	t.Helper()
+	kind, usage := flag.UnquoteUsage(g)
+	if usage == "" || !strings.HasSuffix(usage, ".") {
+		t.Errorf("%s -%s: the help is not a sentence: %q", command, g.Name, usage)
+	}
+	if kind == "string" || kind == "value" {
+		t.Errorf("%s -%s: its value has no name: put one in backquotes", command, g.Name)
+	}
+}
+
+// A script walks every command as a process: help, an unknown option, no
+// arguments, empty arguments.
+func TestEveryCommandByScript(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, c := range commands() {
+		var b strings.Builder
+		line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+		line("exec nomad-placer %s -h", c.name)
+		line("stdout '^Usage: nomad-placer %s'", c.name)
+		line("! stderr .")
+		line("exits 2 nomad-placer %s -nonsense", c.name)
+		line("! stdout .")
+		line("stderr '^Error: unknown option -nonsense$'")
+		line("stderr '^Usage: nomad-placer %s'", c.name)
+		line("exits 2 nomad-placer %s -hlep", c.name)
+		line("exits 2 nomad-placer %s ''", c.name)
+		line("! stderr panic")
+		if c.minArgs > 0 {
+			line("exits 2 nomad-placer %s", c.name)
+			line("stderr '^Error: .* takes '")
+		}
+		file := filepath.Join(folder, strings.ReplaceAll(c.name, " ", "-")+".txtar")
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{Dir: folder, Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits}})
+}

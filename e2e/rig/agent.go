@@ -1,9 +1,7 @@
 package rig
 
-import _ "embed"
+import "github.com/nomad-placer/nomad-placer/examples/install"
 
 // agentJobHCL is the system job an operator installs, with the folder of the
-// binary and the agent's configuration as variables.
-//
-//go:embed nomad-placer.nomad.hcl
-var agentJobHCL string
+// binary, the agent's configuration and the port of its pages as variables.
+var agentJobHCL = install.AgentJob

@@ -130,7 +130,8 @@ func (r *Rig) InstallPlacer(ctx context.Context) error {
 	if config == "" {
 		config = demoAgentConfig
 	}
-	job, err := r.Parse(agentJobHCL, map[string]string{"bin": r.opts.Bin, "config": config})
+	// The clients of a rig share one machine, so no port is the same for all.
+	job, err := r.Parse(agentJobHCL, map[string]string{"bin": r.opts.Bin, "config": config, "port": "0"})
 	if err != nil {
 		return fmt.Errorf("agent job: %w", err)
 	}

@@ -1,0 +1,14 @@
+# The part of a Nomad client's agent file that the placer needs: the ibench
+# driver, which lies in the client's plugin_dir, and raw_exec for the agent's own
+# job.
+plugin "nomad-driver-ibench" {
+  config {
+    enabled = true
+  }
+}
+
+plugin "raw_exec" {
+  config {
+    enabled = true
+  }
+}

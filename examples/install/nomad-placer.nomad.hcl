@@ -1,0 +1,85 @@
+# nomad-placer as a Nomad system job: one instance on every client, one of them
+# leading. Its only right is the ACL policy attached to its workload identity.
+#
+#   nomad job run examples/install/nomad-placer.nomad.hcl
+variable "bin" {
+  type        = string
+  default     = "/usr/local/bin"
+  description = "Folder of the nomad-placer binary on every client."
+}
+
+variable "config" {
+  type        = string
+  default     = "policy = \"paragon\"\n"
+  description = "The agent's configuration, as text: see examples/install/agent.hcl."
+}
+
+variable "ip" {
+  type        = string
+  default     = "127.0.0.1"
+  description = "Where the pages are served. They have no login: with $${NOMAD_IP_http} everyone in the client's network reads them."
+}
+
+variable "port" {
+  type        = number
+  default     = 9464
+  description = "Port of the pages and of /metrics; 0 lets Nomad choose one."
+}
+
+job "nomad-placer" {
+  type      = "system"
+  node_pool = "all"
+  priority  = 90
+
+  group "agent" {
+    network {
+      port "http" {
+        static = var.port
+      }
+    }
+
+    # For Prometheus' nomad_sd_configs, and `nomad service info nomad-placer`.
+    service {
+      name     = "nomad-placer"
+      provider = "nomad"
+      port     = "http"
+      address  = var.ip
+    }
+
+    task "agent" {
+      driver = "raw_exec"
+
+      identity {
+        env = true
+      }
+
+      config {
+        command = "${var.bin}/nomad-placer"
+        args = [
+          "agent",
+          "-config", "${NOMAD_TASK_DIR}/agent.hcl",
+          "-listen", "${var.ip}:${NOMAD_PORT_http}",
+          "-dashboard-url", "http://${var.ip}:${NOMAD_PORT_http}",
+        ]
+      }
+
+      env {
+        # The task API: a local socket that accepts the workload identity, so
+        # that no address, certificate or long-lived token has to be configured.
+        NOMAD_ADDR = "unix://${NOMAD_SECRETS_DIR}/api.sock"
+      }
+
+      template {
+        destination = "local/agent.hcl"
+        data        = var.config
+      }
+
+      resources {
+        cpu    = 100
+        memory = 128
+      }
+
+      kill_timeout = "15s"
+    }
+  }
+}

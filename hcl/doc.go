@@ -24,7 +24,8 @@
 // from every user of a cluster.
 //
 // The whole grammar is one table per file, schema_performance.go and
-// schema_agent.go; the reference in README.md is generated from it.
+// schema_agent.go; the reference, placer/docs/performance-block.md,
+// is generated from them.
 //
 // # Differences from the paper
 //

@@ -45,15 +45,16 @@ func TestExampleJobs(t *testing.T) {
 	}
 }
 
-// The jobspecs in the README are read as the placer reads them.
-func TestReadmeJobs(t *testing.T) {
+// The jobspecs in the reference are read as the placer reads them.
+func TestReferenceJobs(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("README.md")
+	const name = "../placer/docs/performance-block.md"
+	page, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	jobs := 0
-	for _, part := range strings.Split(string(readme), "```hcl\n")[1:] {
+	for _, part := range strings.Split(string(page), "```hcl\n")[1:] {
 		src, _, _ := strings.Cut(part, "```")
 		switch {
 		case strings.HasPrefix(src, "job "):
@@ -62,17 +63,17 @@ func TestReadmeJobs(t *testing.T) {
 			src = "job \"x\" {\n  group \"g\" {\n" + src + "  }\n}\n"
 			jobs++
 		default:
-			if _, err := DecodeAgentConfig([]byte(src), "README.md"); err != nil {
+			if _, err := DecodeAgentConfig([]byte(src), name); err != nil {
 				t.Error(err)
 			}
 			continue
 		}
-		if _, _, err := onlyBlock(t, []byte(src), "README.md"); err != nil {
+		if _, _, err := onlyBlock(t, []byte(src), name); err != nil {
 			t.Error(err)
 		}
 	}
 	if jobs != 2 {
-		t.Errorf("%d jobs in the README, want 2", jobs)
+		t.Errorf("%d jobs in %s, want 2", jobs, name)
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// Training is the three utility matrices. Row i of each is profile i; NaN is
+// Training is the four utility matrices. Row i of each is profile i; NaN is
 // what that profile did not measure.
 type Training struct {
 	Speed     Matrix // performance alone; each row in its own unit
 	Tolerated Matrix // percent
 	Caused    Matrix // percent
+	ScaleUp   Matrix // performance alone by CPUs; each row in its own unit
+	Cores     []int  // columns of ScaleUp
 	Sources   []interference.Source
 }
 
@@ -41,7 +43,10 @@ func TrainingFrom(profiles []profile.Profile) Training {
 	t := Training{Sources: inPaperOrder(seen)}
 	t.Speed.Columns = slices.Sorted(maps.Keys(configurations))
 	t.Tolerated.Columns, t.Caused.Columns = names(t.Sources), names(t.Sources)
+	t.Cores = coreColumns(profiles)
+	t.ScaleUp.Columns = coreNames(t.Cores)
 	for _, p := range profiles {
+		t.ScaleUp.Rows = append(t.ScaleUp.Rows, sizeRow(&p, t.Cores))
 		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Alone, t.Speed.Columns))
 		t.Tolerated.Rows = append(t.Tolerated.Rows, scoreRow(p.Sensitivity.Tolerated, t.Sources))
 		t.Caused.Rows = append(t.Caused.Rows, scoreRow(p.Sensitivity.Caused, t.Sources))
@@ -109,13 +114,16 @@ type Models struct {
 	Tolerated      Model
 	Caused         Model
 	Sources        []interference.Source // columns of both score models
-	Workloads      int                   // rows trained on
+	// ScaleUp is by reference number of CPUs, as Speed is by configuration.
+	ScaleUp   map[int]Model
+	Cores     []int // columns of every scale-up model
+	Workloads int   // rows trained on
 }
 
 // Fit trains one model per matrix, and one speed model per reference
-// configuration. An empty matrix gives no model and no error.
+// configuration or number of CPUs. An empty matrix gives no model and no error.
 func (t Training) Fit(c Classifier, seed uint64) (Models, error) {
-	m := Models{Speed: map[string]Model{}, Configurations: t.Speed.Columns, Sources: t.Sources, Workloads: len(t.Speed.Rows)}
+	m := Models{Speed: map[string]Model{}, Configurations: t.Speed.Columns, Sources: t.Sources, Workloads: len(t.Speed.Rows), ScaleUp: map[int]Model{}, Cores: t.Cores}
 	var err error
 	if m.Tolerated, err = fitOrNil(c, t.Tolerated, seed); err != nil {
 		return Models{}, fmt.Errorf("tolerated scores: %w", err)
@@ -130,6 +138,15 @@ func (t Training) Fit(c Classifier, seed uint64) (Models, error) {
 		}
 		if model != nil {
 			m.Speed[reference] = model
+		}
+	}
+	for j, cores := range t.Cores {
+		model, err := fitOrNil(c, RelativeTo(t.ScaleUp, j), seed)
+		if err != nil {
+			return Models{}, fmt.Errorf("speed relative to %d CPUs: %w", cores, err)
+		}
+		if model != nil {
+			m.ScaleUp[cores] = model
 		}
 	}
 	return m, nil

@@ -73,6 +73,7 @@ type Workload struct {
 	Drivers     []string         `json:"drivers,omitempty"`
 	Constraints []Constraint     `json:"constraints,omitempty"` // the user's own: job, group and tasks
 	Datacenters []string         `json:"datacenters,omitempty"`
+	Sizable     Sizable          `json:"sizable,omitzero"`
 }
 
 // Job is a submitted job as the engine sees it.
@@ -138,6 +139,11 @@ type Knowledge struct {
 	Speed       map[string]profile.Measurement `json:"speed"` // performance alone, by node configuration
 	SpeedOrigin map[string]interference.Origin `json:"speed_origin"`
 	Ramp        []profile.RampPoint            `json:"-"`
-	Confidence  float64                        `json:"confidence"` // share of scores that were measured, 0..1
-	Warnings    []string                       `json:"warnings,omitempty"`
+	// ScaleUp is performance by the CPUs an allocation may use; empty: its size was
+	// never varied. Speed is at ReferenceCores.
+	ScaleUp        []ScaleSpeed `json:"scale_up,omitempty"`
+	ReferenceCores int          `json:"reference_cores,omitempty"`
+	MemoryPeakMB   float64      `json:"memory_peak_mb,omitempty"` // the most the sized task was seen to use; 0: not seen
+	Confidence     float64      `json:"confidence"`               // share of scores that were measured, 0..1
+	Warnings       []string     `json:"warnings,omitempty"`
 }

@@ -126,6 +126,7 @@ type Decision struct {
 	Predicted   Prediction               `json:"predicted"` // for the whole group on the best candidates
 	Count       int                      `json:"count"`
 	Resources   Resources                `json:"resources"`
+	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Warnings    []string                 `json:"warnings,omitempty"`
 	Steps       []Step                   `json:"steps,omitempty"`

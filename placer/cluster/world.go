@@ -78,13 +78,27 @@ type Pressure struct {
 	Caused    interference.Scores // sum over residents, clipped for display
 }
 
+// Purpose is what a profiling run is for.
+type Purpose string
+
+// The purposes.
+const (
+	PurposeInterference Purpose = "interference" // beside kernels
+	PurposeAlone        Purpose = "alone"        // on another node configuration
+	PurposeSize         Purpose = "size"         // alone, at another size
+)
+
 // ProfileRequest asks for one profiling run.
 type ProfileRequest struct {
+	Purpose  Purpose
 	ID       string // deterministic: the same request adopts a run already under way
 	Job      Job
 	Workload Workload
 	Node     Node
 	Sources  []interference.Source // empty: performance alone only
+	// Size is what the sized task of the copy gets; a zero field is as the job says.
+	Size     Resources
+	Scales   bool // the run is one of several sizes of the workload
 	Seconds  int
 	Deadline time.Time
 	// OnResult, if set, is called at most once, before Profile returns, as soon

@@ -152,18 +152,23 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 	if err != nil {
 		return cluster.Decision{}, err
 	}
+	workload, knowledge, kept, maySize := e.sized(k, snapshot)
 	d, err := desc.New().Place(policy.Request{
-		Workload:  &k.workload,
+		Workload:  &workload,
 		JobType:   job.Type,
 		RunPool:   job.RunPool,
-		Knowledge: &k.knowledge,
+		Knowledge: &knowledge,
 		Snapshot:  snapshot,
 		Columns:   e.columns(),
 		Seed:      seedOf(job, k.workload),
 		At:        e.cfg.Clock.Now(),
+		MaySize:   maySize,
 	})
 	if err != nil {
 		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.workload.ID, err)
+	}
+	if kept != nil {
+		d.Sizing = kept
 	}
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex

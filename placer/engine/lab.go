@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,8 @@ import (
 type labChoice struct {
 	main     *cluster.Node // beside kernels; nil: every usable node is busy
 	other    *cluster.Node // alone, another configuration; nil: there is none
+	sized    *cluster.Node // alone, at another size; nil: not wanted, or no room
+	size     cluster.Resources
 	sources  []interference.Source
 	warnings []string
 	err      error // profiling is impossible, not merely busy
@@ -20,28 +23,34 @@ type labChoice struct {
 
 func (c labChoice) nodes() []*cluster.Node {
 	var out []*cluster.Node
-	for _, n := range [2]*cluster.Node{c.main, c.other} {
-		if n != nil {
+	for _, n := range [3]*cluster.Node{c.main, c.other, c.sized} {
+		if n != nil && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-// chooseLab prefers nodes without residents, whose performance nobody depends
+// chooseLab finds nodes for the runs that are missing; where restricts them to one
+// configuration. It prefers nodes without residents, whose performance nobody depends
 // on, then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the
 // high end, so that the machine's limits do not look like the workload's). The
 // caller holds e.mu.
-func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload) labChoice {
+func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) labChoice {
 	if e.labs >= e.cfg.Concurrency {
 		return labChoice{}
 	}
-	one := w
-	one.Count = 1
+	one := sizedCopy(w, e.labSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
 	if len(fit) > 0 && len(withKernels) == 0 {
 		return labChoice{err: cluster.ErrNoKernels}
+	}
+	if where != "" {
+		withKernels = slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return n.Configuration != where })
+		if len(withKernels) == 0 {
+			return labChoice{err: fmt.Errorf("no node of configuration %s, where it was profiled, has room now", where)}
+		}
 	}
 	if len(fit) == 0 {
 		if len(s.Nodes) > 0 && !anyRoomLater(counts) {
@@ -53,22 +62,76 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 	if len(free) == 0 {
 		return labChoice{}
 	}
-	rank := e.configurationRank()
+	rank, sizes := e.configurationRank(), e.roomForSizes(s, job, w, m)
 	slices.SortStableFunc(free, func(a, b *cluster.Node) int {
 		return cmp.Or(
 			cmp.Compare(residents(s, a, w), residents(s, b, w)),
+			cmp.Compare(sizes[a.ID], sizes[b.ID]),
 			-cmp.Compare(rank[a.Configuration], rank[b.Configuration]),
 			-cmp.Compare(a.CoreMHz, b.CoreMHz),
 			cmp.Compare(a.ID, b.ID),
 		)
 	})
+	if !m.base {
+		c := labChoice{}
+		if e.secondSize(&c, s, job, w, free[0], free); c.sized == nil {
+			c.err = errors.New(c.warnings[0])
+		}
+		return c
+	}
 	c := labChoice{main: free[0], sources: e.chooseSources(free[0], job, w)}
 	if n := residents(s, c.main, w); n > 0 {
 		c.warnings = append(c.warnings, fmt.Sprintf(
 			"profiled on %s beside %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
 	}
 	c.other = e.second(s, w, c.main, free[1:])
+	if m.size {
+		e.secondSize(&c, s, job, w, c.main, free)
+	}
 	return c
+}
+
+// roomForSizes is, by node, the place in the wishes of the best other size that it
+// has room for; lower is better.
+func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing) map[cluster.NodeID]int {
+	out := map[cluster.NodeID]int{}
+	if !m.size {
+		return out
+	}
+	wishes := e.otherSizes(w)
+	for _, n := range s.Nodes {
+		out[n.ID] = len(wishes)
+	}
+	for i, size := range slices.Backward(wishes) {
+		copied := sizedCopy(w, size)
+		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
+		for _, n := range fit {
+			out[n.ID] = i
+		}
+	}
+	return out
+}
+
+// secondSize finds the other size to measure and a node for it: one like the first,
+// with as few residents, so that both run side by side; else the first itself,
+// after its own run.
+func (e *Engine) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
+	for _, size := range e.otherSizes(w) {
+		copied := sizedCopy(w, size)
+		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
+		able := slices.DeleteFunc(slices.Clone(free), func(n *cluster.Node) bool {
+			return n.Configuration != first.Configuration || n == c.other || !slices.Contains(fit, n) || residents(s, n, w) > residents(s, first, w)
+		})
+		if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n != c.main }); i >= 0 {
+			c.sized, c.size = able[i], size
+			return
+		}
+		if len(able) > 0 {
+			c.sized, c.size = able[0], size
+			return
+		}
+	}
+	c.warnings = append(c.warnings, "no node like "+first.Name+" had room to run it at another size of its scale block: how its speed grows with its size is not measured")
 }
 
 // second is the node for a run alone on another configuration: of those with as

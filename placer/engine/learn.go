@@ -48,10 +48,16 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 	if err != nil {
 		k.warnings = append(k.warnings, "the profile store did not answer: "+err.Error())
 	}
-	if p == nil && desc.NeedsProfile && !w.Spec.Profile.Skip {
-		p, k.warnings, err = e.profile(ctx, job, w, limit, t)
-		if err != nil {
+	if m := e.missingOf(p, w); m.any() && desc.NeedsProfile && !w.Spec.Profile.Skip {
+		measured, warnings, err := e.profile(ctx, job, w, p, m, limit, t)
+		k.warnings = append(k.warnings, warnings...)
+		if err != nil && (p == nil || ctx.Err() != nil) {
 			return k, err
+		}
+		if err != nil {
+			k.warnings = append(k.warnings, "it could not be measured at another size: "+err.Error())
+		} else {
+			p = measured
 		}
 	}
 	t.stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
@@ -72,17 +78,33 @@ func (e *Engine) storedProfile(ctx context.Context, key string) (*profile.Profil
 }
 
 // profile runs the workload beside kernels on one node, and alone on a node of
-// another configuration, side by side. It stores what was measured before it
-// returns it.
-func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) (*profile.Profile, []string, error) {
+// another configuration, side by side; where its size may be chosen, alone at
+// another size as well. It stores what was measured before it returns it. old is
+// what the store had of it, nil for nothing.
+func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *tracker) (*profile.Profile, []string, error) {
 	t.stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
-	requests, warnings, release, err := e.reserveLab(ctx, job, w, limit, t)
+	where := ""
+	if !m.base {
+		where = old.Machine.Configuration
+	}
+	requests, warnings, release, err := e.reserveLab(ctx, job, w, m, where, limit)
 	if err != nil {
 		return nil, warnings, err
 	}
 	t.stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
 	results := e.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
+	if merged != nil && m.base && len(merged.Alone) == 0 && len(merged.Sensitivity.Caused) == 0 {
+		merged = nil // a speed at another size alone is no profile
+	}
+	if merged != nil && !m.base {
+		both, err := store.Merge(withFirstPoint(*old), *merged)
+		if err != nil {
+			return nil, warnings, err
+		}
+		both.Complete = old.Complete
+		merged = &both
+	}
 	for _, err := range failed {
 		warnings = append(warnings, "profiling: "+err.Error())
 	}
@@ -92,7 +114,7 @@ func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workloa
 	if merged == nil {
 		return nil, warnings, fmt.Errorf("it could not be profiled: %w", errors.Join(failed...))
 	}
-	stored, err := store.Profiles{Store: e.cfg.Store}.PutMerged(ctx, *merged)
+	stored, err := e.keep(ctx, old, *merged, m)
 	if err != nil {
 		warnings = append(warnings, "the profile could not be stored and is used for this placement only: "+err.Error())
 		return merged, warnings, nil
@@ -104,6 +126,9 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 	message := fmt.Sprintf("profiling on %s", requests[0].Node.Name)
 	for _, r := range requests[1:] {
 		message += " and " + r.Node.Name
+		if r.Purpose == cluster.PurposeSize {
+			message += " with " + sizeName(r.Size)
+		}
 	}
 	return message
 }
@@ -136,20 +161,33 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 	ctx, cancel := e.before(ctx, limit)
 	results := make([]runResult, len(requests))
 	var known, ended sync.WaitGroup
+	lanes := map[cluster.NodeID][]oneRun{}
 	for i, r := range requests {
 		known.Add(1)
 		var once sync.Once
 		result := func(p profile.Profile, err error) {
 			once.Do(func() {
-				results[i] = runResult{p, err}
+				results[i] = runResult{resultOf(p, r), err}
 				known.Done()
 			})
 		}
-		r.OnResult = func(p profile.Profile) { result(p, nil) }
 		e.mu.Lock()
 		e.runs[r.ID] = t
 		e.mu.Unlock()
-		ended.Go(func() { result(e.runOne(ctx, r)) })
+		lanes[r.Node.ID] = append(lanes[r.Node.ID], func(before error) error {
+			if hopeless(before) {
+				e.forgetRun(r.ID)
+				result(profile.Profile{}, nil) // the first has said why
+				return before
+			}
+			r.OnResult = func(p profile.Profile) { result(p, nil) }
+			p, err := e.runOne(ctx, r, limit)
+			result(p, err)
+			return err
+		})
+	}
+	for _, lane := range lanes {
+		ended.Go(func() { oneByOne(lane) })
 	}
 	e.wg.Go(func() {
 		defer cancel()
@@ -160,14 +198,55 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 	return results
 }
 
-func (e *Engine) runOne(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
-	p, err := e.cfg.World.Profile(ctx, r)
+// oneRun is a run on a node, told how the one before it there ended.
+type oneRun func(before error) error
+
+// oneByOne makes the runs of one node, which must not press on each other, in
+// order.
+func oneByOne(lane []oneRun) {
+	var before error
+	for _, run := range lane {
+		before = run(before)
+	}
+}
+
+// hopeless: after this no further run on the node can succeed.
+func hopeless(err error) bool {
+	for _, end := range []error{cluster.ErrWorkloadFailed, cluster.ErrNodeLost, cluster.ErrGone, cluster.ErrStale} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) forgetRun(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.runs, id)
+}
+
+// resultOf is what a run says of the workload.
+func resultOf(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
+	switch {
+	case r.Purpose == cluster.PurposeSize:
+		return asScalePoint(p, r)
+	case r.Purpose == cluster.PurposeInterference && r.Scales:
+		p.ScaleUp = pointsOf(p, r)
+	}
+	return p
+}
+
+func (e *Engine) runOne(ctx context.Context, r cluster.ProfileRequest, limit time.Time) (profile.Profile, error) {
+	var p profile.Profile
+	err := e.inTime(r, limit)
+	if err == nil {
+		p, err = e.cfg.World.Profile(ctx, r)
+	}
 	if err != nil && errors.Is(context.Cause(ctx), errHoldOver) {
 		err = fmt.Errorf("%w: %w", errHoldOver, err)
 	}
-	e.mu.Lock()
-	delete(e.runs, r.ID)
-	e.mu.Unlock()
+	e.forgetRun(r.ID)
 	return p, err
 }
 
@@ -180,7 +259,7 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 		if r.err != nil {
 			failed = append(failed, r.err)
 		}
-		if len(r.profile.Alone) == 0 && len(r.profile.Sensitivity.Caused) == 0 {
+		if len(r.profile.Alone) == 0 && len(r.profile.Sensitivity.Caused) == 0 && len(r.profile.ScaleUp) == 0 {
 			continue
 		}
 		if merged == nil {
@@ -202,14 +281,14 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 
 // reserveLab chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
-func (e *Engine) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) ([]cluster.ProfileRequest, []string, func(), error) {
+func (e *Engine) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
 	for {
 		snapshot, err := e.cfg.World.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
 		}
 		e.mu.Lock()
-		choice := e.chooseLab(snapshot, job, w)
+		choice := e.chooseLab(snapshot, job, w, m, where)
 		release := e.occupy(choice)
 		e.mu.Unlock()
 		if choice.err != nil {
@@ -235,7 +314,7 @@ func (e *Engine) reserveLab(ctx context.Context, job cluster.Job, w cluster.Work
 // occupy marks the chosen nodes and returns how to free them; nil where there
 // is nothing to occupy. The caller holds e.mu.
 func (e *Engine) occupy(c labChoice) (release func()) {
-	if c.main == nil {
+	if len(c.nodes()) == 0 {
 		return nil
 	}
 	for _, n := range c.nodes() {
@@ -252,24 +331,51 @@ func (e *Engine) occupy(c labChoice) (release func()) {
 	}
 }
 
-// requests writes the run beside kernels and, where another configuration was
-// found, the run alone.
+// requests writes the run beside kernels and, where there are nodes for them, the
+// runs alone on another configuration and at another size.
 func (e *Engine) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := w.Spec.Profile.Seconds
 	if seconds == 0 {
 		seconds = e.cfg.ProfileSeconds
 	}
-	out := []cluster.ProfileRequest{{
-		ID: runID(w.ProfileKey, "interference"), Job: job, Workload: w, Node: *c.main,
-		Sources: c.sources, Seconds: seconds, Deadline: limit,
-	}}
+	var out []cluster.ProfileRequest
+	if c.main != nil {
+		out = append(out, cluster.ProfileRequest{
+			ID: runID(w.ProfileKey, "interference"), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
+			Size: e.labSize(w), Scales: e.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
+		})
+	}
 	if c.other != nil {
 		out = append(out, cluster.ProfileRequest{
-			ID: runID(w.ProfileKey, "alone/"+c.other.Configuration), Job: job, Workload: w, Node: *c.other,
-			Seconds: aloneSeconds, Deadline: limit,
+			ID: aloneID(w, c.other), Purpose: cluster.PurposeAlone, Job: job, Workload: w, Node: *c.other,
+			Size: e.labSize(w), Seconds: aloneSeconds, Deadline: limit,
+		})
+	}
+	if c.sized != nil {
+		// Of the interference run's configuration there is no other run alone.
+		out = append(out, cluster.ProfileRequest{
+			ID: aloneID(w, c.sized), Purpose: cluster.PurposeSize, Job: job, Workload: w, Node: *c.sized,
+			Size: c.size, Seconds: aloneSeconds, Deadline: limit,
 		})
 	}
 	return out
+}
+
+func aloneID(w cluster.Workload, n *cluster.Node) string {
+	return runID(w.ProfileKey, "alone/"+n.Configuration)
+}
+
+// aloneTakes is the least time in which a run alone can begin, measure and be read
+// (chosen by us: a copy starts in a few seconds).
+const aloneTakes = (aloneSeconds + 4) * time.Second
+
+// inTime refuses a run at another size that could not end before the hold
+// deadline: it waits for its turn on its node.
+func (e *Engine) inTime(r cluster.ProfileRequest, limit time.Time) error {
+	if r.Purpose == cluster.PurposeSize && e.cfg.Clock.Now().Add(aloneTakes).After(limit) {
+		return fmt.Errorf("%s with %s: %w", r.Node.Name, sizeName(r.Size), errNoTime)
+	}
+	return nil
 }
 
 // aloneSeconds is the length of a run that only measures performance alone;

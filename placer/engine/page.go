@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
 // MaxPageBytes is Nomad's limit on a job's ui.description.
@@ -36,6 +37,11 @@ func groupLines(d cluster.Decision) []string {
 		return append(lines, row("placed by", "stock Nomad"), row("why", shorten(d.Reason, 300)))
 	}
 	lines = append(lines, row("predicted", PredictionText(d.Predicted)))
+	if d.Sizing.Changes(d.Count) {
+		lines = append(lines, row("size", shorten(SizeSentence(d), 260)))
+	} else if d.Sizing != nil && d.Sizing.Chosen {
+		lines = append(lines, row("size", shorten("as written: "+d.Sizing.Why, 200)))
+	}
 	for i, c := range d.Candidates {
 		if i == max(1, min(d.Count, 3)) {
 			break
@@ -49,6 +55,16 @@ func groupLines(d cluster.Decision) []string {
 		lines = append(lines, row("warning", shorten(w, 140)))
 	}
 	return lines
+}
+
+// SizeSentence says what a group was given in place of what its user wrote, and why.
+func SizeSentence(d cluster.Decision) string {
+	s := d.Sizing
+	return fmt.Sprintf("%s instead of %s: %s", sizeOf(d.Count, s.Own), sizeOf(s.CountWas, s.OwnWas), s.Why)
+}
+
+func sizeOf(count int, own cluster.Resources) string {
+	return fmt.Sprintf("%d × %s", count, policy.SizeText(own))
 }
 
 func row(name, value string) string { return "| " + name + " | " + escape(value) + " |" }
@@ -130,5 +146,9 @@ func sentenceOf(d cluster.Decision) string {
 		}
 		nodes = append(nodes, c.Name)
 	}
-	return fmt.Sprintf("%s goes to %s (%s): %s", name, strings.Join(nodes, ", "), d.Policy, d.Reason)
+	text := fmt.Sprintf("%s goes to %s (%s): %s", name, strings.Join(nodes, ", "), d.Policy, d.Reason)
+	if d.Sizing.Changes(d.Count) {
+		text += "; it gets " + SizeSentence(d)
+	}
+	return text
 }

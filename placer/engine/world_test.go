@@ -153,14 +153,25 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	w.applied = append(w.applied, p)
 	j.allocs = nil
 	for _, wl := range j.job.Workloads {
-		for i := range wl.Count {
+		count, size := sizeFor(p, wl)
+		for i := range count {
 			j.allocs = append(j.allocs, cluster.Allocation{
-				ID: fmt.Sprintf("%s-%d", wl.ID, i), Workload: wl.ID, Node: nodeFor(p, wl, i, w.nodes), Resources: wl.Ask,
+				ID: fmt.Sprintf("%s-%d", wl.ID, i), Workload: wl.ID, Node: nodeFor(p, wl, i, w.nodes), Resources: size,
 			})
 		}
 	}
 	w.wake()
 	return cluster.PlanResult{Version: j.job.Version, ModifyIndex: w.index}, nil
+}
+
+// sizeFor is what the group gets: as decided, where its size was.
+func sizeFor(p cluster.Plan, wl cluster.Workload) (int, cluster.Resources) {
+	for _, d := range p.Decisions {
+		if d.Workload == wl.ID && d.Sizing != nil && d.Sizing.Chosen {
+			return d.Count, d.Resources
+		}
+	}
+	return wl.Count, wl.Ask
 }
 
 func nodeFor(p cluster.Plan, wl cluster.Workload, i int, nodes []*cluster.Node) cluster.NodeID {

@@ -145,12 +145,13 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 	return cluster.Workload{
 		ID:          id,
 		Spec:        spec,
-		ProfileKey:  profileKey(group, spec.Target.Kind),
+		ProfileKey:  profileKey(asSubmitted(group), spec.Target.Kind),
 		Count:       int(group.number("Count")),
 		Ask:         askOf(group),
 		Drivers:     driversOf(group),
 		Constraints: userConstraints(raw, group),
 		Datacenters: raw.texts("Datacenters"),
+		Sizable:     sizableOf(group, spec),
 	}, ""
 }
 

@@ -83,6 +83,9 @@ type labRun struct {
 	handed   bool   // the result was handed over early
 
 	remaining time.Duration // as the run last said
+
+	memoryRead   time.Time // when it was last looked at
+	memoryPeakMB float64   // of the sized task; 0: not seen
 }
 
 // start registers the job where it does not exist; one that does is adopted.
@@ -140,6 +143,7 @@ func (l *labRun) follow(ctx context.Context) (profile.Profile, error) {
 		case alloc.ended():
 			return l.result(ctx, alloc)
 		default:
+			l.watchMemory(ctx, alloc.ID)
 			l.reportProgress(ctx, alloc.ID)
 		}
 		select {

@@ -117,6 +117,9 @@ func labGroup(user object, r cluster.ProfileRequest) (object, error) {
 		delete(group, f)
 	}
 	group["Count"] = 1
+	if task := findTask(group, r.Workload.Sizable.Task); task != nil {
+		setSize(task, r.Size)
+	}
 	group["RestartPolicy"] = never()
 	group["ReschedulePolicy"] = map[string]any{"Attempts": 0, "Unlimited": false}
 	group.setList("Constraints", withoutOurs(group.objects("Constraints")))

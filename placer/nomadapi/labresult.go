@@ -64,6 +64,7 @@ func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profi
 	if p.Key != l.request.Workload.ProfileKey {
 		return profile.Profile{}, fmt.Errorf("%s is of another workload", profiler.ResultFile)
 	}
+	p.MemoryPeakMB = l.memoryPeakMB
 	return p, nil
 }
 

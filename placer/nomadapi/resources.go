@@ -19,8 +19,18 @@ type taskAsk struct {
 // never run at the same time share their CPU and memory, so the group takes the
 // largest of its phases; reserved cores are never shared.
 func groupAsk(tasks []taskAsk, diskMB int) cluster.Resources {
-	var prestart, main, poststop cluster.Resources
-	cores := 0
+	prestart, main, poststop, cores := phases(tasks)
+	return cluster.Resources{
+		CPUMHz:   max(prestart.CPUMHz, main.CPUMHz, poststop.CPUMHz),
+		Cores:    cores,
+		MemoryMB: max(prestart.MemoryMB, main.MemoryMB, poststop.MemoryMB),
+		DiskMB:   diskMB,
+	}
+}
+
+// phases are what the tasks take before, during and after the group's work,
+// without reserved cores, which are summed over all.
+func phases(tasks []taskAsk) (prestart, main, poststop cluster.Resources, cores int) {
 	for _, t := range tasks {
 		cores += t.resources.Cores
 		r := t.resources
@@ -37,25 +47,33 @@ func groupAsk(tasks []taskAsk, diskMB int) cluster.Resources {
 			main = main.Add(r)
 		}
 	}
-	return cluster.Resources{
-		CPUMHz:   max(prestart.CPUMHz, main.CPUMHz, poststop.CPUMHz),
-		Cores:    cores,
-		MemoryMB: max(prestart.MemoryMB, main.MemoryMB, poststop.MemoryMB),
-		DiskMB:   diskMB,
-	}
+	return prestart, main, poststop, cores
 }
 
 // askOf is what one allocation of a group of a job asks for.
 func askOf(group object) cluster.Resources {
 	var tasks []taskAsk
 	for _, task := range group.objects("Tasks") {
-		r := task.object("Resources")
-		ask := cluster.Resources{Cores: int(r.number("Cores")), MemoryMB: int(r.number("MemoryMB")) + int(r.number("SecretsMB"))}
-		if ask.Cores == 0 {
-			ask.CPUMHz = int(r.number("CPU"))
-		}
-		l := task.object("Lifecycle")
-		tasks = append(tasks, taskAsk{ask, lifecycle{l.text("Hook"), l.boolean("Sidecar")}})
+		tasks = append(tasks, taskAskOf(task))
 	}
-	return groupAsk(tasks, int(group.object("EphemeralDisk").number("SizeMB")))
+	return groupAsk(tasks, diskOf(group))
+}
+
+func diskOf(group object) int { return int(group.object("EphemeralDisk").number("SizeMB")) }
+
+func taskAskOf(task object) taskAsk {
+	ask := ownAsk(task)
+	ask.MemoryMB += int(task.object("Resources").number("SecretsMB"))
+	l := task.object("Lifecycle")
+	return taskAsk{ask, lifecycle{l.text("Hook"), l.boolean("Sidecar")}}
+}
+
+// ownAsk is what a task's resources block says.
+func ownAsk(task object) cluster.Resources {
+	r := task.object("Resources")
+	ask := cluster.Resources{Cores: int(r.number("Cores")), MemoryMB: int(r.number("MemoryMB"))}
+	if ask.Cores == 0 {
+		ask.CPUMHz = int(r.number("CPU"))
+	}
+	return ask
 }

@@ -29,13 +29,17 @@ const (
 // group bound to its shortlist, earlier additions of ours gone, everything the
 // user wrote as it was. The input is not touched.
 //
-// Count and resources are kept: a policy that sizes does so before the job is
-// first placed and through its own plan, and a count that `nomad job scale` or an
-// autoscaler changed must survive.
+// Count and resources are written only where a policy has chosen them, and only
+// while the job is held: a job that runs keeps the size it has, because a count that
+// `nomad job scale` or an autoscaler changed must survive.
 func Rewrite(job map[string]any, p cluster.Plan, holdPool string) (map[string]any, error) {
-	out := object(Strip(job))
-	if out.text("NodePool") == holdPool {
+	held := object(job).text("NodePool") == holdPool
+	var out object
+	if held {
+		out = Strip(job)
 		out["NodePool"] = p.Job.RunPool
+	} else {
+		out = stripPlacement(job)
 	}
 	decisions := map[string]cluster.Decision{}
 	for _, d := range p.Decisions {
@@ -46,6 +50,9 @@ func Rewrite(job map[string]any, p cluster.Plan, holdPool string) (map[string]an
 	}
 	for _, group := range out.objects("TaskGroups") {
 		if d, ok := decisions[group.text("Name")]; ok {
+			if held && d.Outcome == cluster.Placed {
+				writeSize(group, d)
+			}
 			bind(group, d, out.text("Type"))
 		}
 	}
@@ -63,23 +70,40 @@ func Release(job map[string]any, holdPool, runPool string) map[string]any {
 	return out
 }
 
-// Strip returns the raw job without anything this package ever added.
+// Strip returns the raw job without anything this package ever added, and with the
+// sizes its user wrote.
 func Strip(job map[string]any) map[string]any {
 	out := object(job).clone()
-	stripLists(out)
 	for _, group := range out.objects("TaskGroups") {
-		stripLists(group)
+		unsize(group)
+	}
+	out = stripPlacement(out)
+	for _, group := range out.objects("TaskGroups") {
+		dropLines(group, isOurs) // the mark too
+	}
+	return out
+}
+
+// stripPlacement returns the raw job without what binds it to nodes and without our
+// page; sizes and the marks of them stay.
+func stripPlacement(job map[string]any) object {
+	out := object(job).clone()
+	isPlacement := func(line object) bool { return isOurs(line) && !isSizeMark(line) }
+	dropLines(out, isPlacement)
+	for _, group := range out.objects("TaskGroups") {
+		dropLines(group, isPlacement)
 	}
 	stripPage(out)
 	return out
 }
 
-func stripLists(holder object) {
+// dropLines removes constraints and affinities.
+func dropLines(holder object, drop func(line object) bool) {
 	for _, key := range []string{"Constraints", "Affinities"} {
 		list := holder.objects(key)
 		kept := make([]object, 0, len(list))
 		for _, line := range list {
-			if !isOurs(line) {
+			if !drop(line) {
 				kept = append(kept, line)
 			}
 		}
@@ -94,6 +118,8 @@ func isOurs(line object) bool {
 	first, _, _ := strings.Cut(line.text("RTarget"), ",")
 	return strings.TrimSpace(first) == ourMark
 }
+
+func isSizeMark(line object) bool { return strings.HasPrefix(line.text("RTarget"), sizeMarkPrefix) }
 
 // bind adds the shortlist of a decision to its group, and the order inside it
 // where Nomad takes one.
@@ -181,7 +207,7 @@ func nodeList(candidates []cluster.Candidate) string {
 // and whether it was.
 func ShortlistOf(group map[string]any) (nodes []cluster.NodeID, bound bool) {
 	for _, line := range object(group).objects("Constraints") {
-		if !isOurs(line) {
+		if !isOurs(line) || isSizeMark(line) {
 			continue
 		}
 		for _, id := range strings.Split(line.text("RTarget"), ",")[1:] {

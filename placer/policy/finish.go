@@ -78,9 +78,21 @@ func blank(r Request, name string) cluster.Decision {
 
 // place is the common course of policies that choose nodes.
 func place(r Request, name string, rank func(v *view) ranking) (cluster.Decision, error) {
+	d, _, err := placed(r, name, rank)
+	return d, err
+}
+
+// facts of a placement that its decision tells in words only.
+type facts struct {
+	missing int  // allocations without room
+	harms   bool // somebody's bound is predicted to break
+}
+
+// placed is place, with the facts.
+func placed(r Request, name string, rank func(v *view) ranking) (cluster.Decision, facts, error) {
 	v, err := open(r)
 	if err != nil {
-		return cluster.Decision{}, err
+		return cluster.Decision{}, facts{}, err
 	}
 	d := blank(r, name)
 	switch {
@@ -95,7 +107,7 @@ func place(r Request, name string, rank func(v *view) ranking) (cluster.Decision
 		v.finish(&d, rank(v))
 	}
 	d.Warnings = append(d.Warnings, v.warnings...)
-	return d, nil
+	return d, v.facts, nil
 }
 
 // resourceReasons are those that pass when something ends.
@@ -133,6 +145,7 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 	}
 	d.Outcome = cluster.Placed
 	d.Predicted = v.group(r, replicas)
+	v.facts.harms = v.harming(r, replicas)
 	for _, c := range list {
 		d.Candidates = append(d.Candidates, v.candidate(r, c, replicas[c.index]))
 	}
@@ -174,10 +187,26 @@ func (v *view) assign(r ranking) []int {
 	for round(good, harmed, func(int) bool { return true }) {
 		continue
 	}
+	v.facts.missing = left
 	if left > 0 {
 		v.warn("there is room for %d of %d allocations now; the rest waits", v.Workload.Count-left, v.Workload.Count)
 	}
 	return replicas
+}
+
+// harming reports whether a bound breaks on any node that got an allocation: of its
+// residents, of the newcomer, or among the newcomer's own.
+func (v *view) harming(r ranking, replicas []int) bool {
+	for i, n := range replicas {
+		o := r.nodes[i].option
+		for k := range v.Columns {
+			own := float64(max(0, n-1)) * v.caused[k]
+			if n > 0 && (o.tolerated[k]-float64(n)*v.caused[k] < -epsilonPoints || v.tolerated[k]-o.caused[k]-own < -epsilonPoints) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // listed is a place on the shortlist.

@@ -16,7 +16,7 @@ import (
 // follows, as for every policy.
 func live(d SelectorDescriptor) Descriptor {
 	return Descriptor{
-		Name: d.Name, Summary: d.Summary, Paper: d.Paper, NeedsProfile: d.NeedsProfile,
+		Name: d.Name, Summary: d.Summary, Paper: d.Paper, NeedsProfile: d.NeedsProfile, Sizes: d.Sizes,
 		New: func() Policy { return selecting{d} },
 	}
 }
@@ -25,6 +25,9 @@ type selecting struct{ d SelectorDescriptor }
 
 // Place implements Policy.
 func (p selecting) Place(r Request) (cluster.Decision, error) {
+	if p.d.Sizes && r.MaySize && r.Workload != nil && r.Snapshot != nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
+		return p.placeSized(r)
+	}
 	return place(r, p.d.Name, func(v *view) ranking { return v.ask(p.d) })
 }
 

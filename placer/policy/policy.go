@@ -17,6 +17,9 @@ type Request struct {
 	Columns   []interference.Source // the sources that count, in order
 	Seed      uint64
 	At        time.Time
+	// MaySize lets a policy that can choose size and count as well. The group has
+	// no allocation yet.
+	MaySize bool
 }
 
 // Policy places one workload. It is pure: the same request gives the same
@@ -33,5 +36,6 @@ type Descriptor struct {
 	Paper   string // author, year, section; "" for baselines
 	// NeedsProfile: the policy is only better than chance with a profile.
 	NeedsProfile bool
+	Sizes        bool // it chooses size and count too, where the user leaves them open
 	New          func() Policy
 }

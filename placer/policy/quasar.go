@@ -15,7 +15,7 @@ var quasarSelector = SelectorDescriptor{
 	Name:         "quasar",
 	Summary:      "how much, how many and where at once: the best nodes first, scaled up before out, until the target is reached",
 	Paper:        "Delimitrou 2015, §4.3.3",
-	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
+	NeedsProfile: true, Sizes: true, Parameters: []Parameter{timeoutParameter},
 	New:    func(_ *board.Board, o Options) board.Selector { return &quasar{timeout: o.Timeout} },
 	reason: "the nodes of highest quality first, as many as the target needs",
 }

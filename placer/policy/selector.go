@@ -18,6 +18,7 @@ type SelectorDescriptor struct {
 	Summary      string
 	Paper        string // author, year, section; "" for baselines
 	NeedsProfile bool   // only better than chance with a profile
+	Sizes        bool   // chooses size and count too
 	Parameters   []Parameter
 	New          func(b *board.Board, o Options) board.Selector
 

@@ -28,6 +28,7 @@ type view struct {
 	unit      string
 	need      float64 // rate one allocation must reach; 0: no numeric target
 	warnings  []string
+	facts     facts
 }
 
 // option is one feasible node.

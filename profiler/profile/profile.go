@@ -87,8 +87,11 @@ type Profile struct {
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Ramp        []RampPoint              `json:"ramp,omitempty"`
 	ScaleUp     []ScalePoint             `json:"scale_up,omitempty"`
-	Provenance  *Provenance              `json:"provenance,omitempty"`
-	Warnings    []string                 `json:"warnings,omitempty"`
-	Duration    time.Duration            `json:"duration"`
-	Complete    bool                     `json:"complete"` // false: partial results of a run cut short
+	// MemoryPeakMB is the most memory the sized task was seen to use, without page
+	// cache where that can be told; 0 was not looked at.
+	MemoryPeakMB float64       `json:"memory_peak_mb,omitempty"`
+	Provenance   *Provenance   `json:"provenance,omitempty"`
+	Warnings     []string      `json:"warnings,omitempty"`
+	Duration     time.Duration `json:"duration"`
+	Complete     bool          `json:"complete"` // false: partial results of a run cut short
 }

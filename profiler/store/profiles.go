@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -134,7 +136,8 @@ var ErrOtherWorkload = errors.New("the profiles are of different workloads")
 // Merge joins two runs of one workload. Per node configuration and per source
 // and side the newer run wins where it knows something, and what only the
 // older knows is kept. Machine, target and duration are of the newer run; the
-// ramp of a source follows the run its scores came from. The result is
+// ramp of a source follows the run its scores came from; a speed by size is per
+// size, and the most memory seen is that of either. The result is
 // complete if the newer run is.
 func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	if older.Key != newer.Key {
@@ -144,9 +147,14 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 		older, newer = newer, older
 	}
 	merged := newer
+	if newer.Machine.Configuration == "" {
+		merged.Machine = older.Machine // the newer only varied the size
+	}
 	merged.Alone = map[string]profile.Measurement{}
 	maps.Copy(merged.Alone, older.Alone)
 	maps.Copy(merged.Alone, newer.Alone)
+	merged.ScaleUp = mergeScale(older.ScaleUp, newer.ScaleUp)
+	merged.MemoryPeakMB = max(older.MemoryPeakMB, newer.MemoryPeakMB)
 	if older.SlowdownMax != newer.SlowdownMax {
 		// Scores at another bound are other quantities: they do not mix.
 		return merged, nil
@@ -160,6 +168,21 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 		merged.Machine = older.Machine // the machine of the interference run
 	}
 	return merged, nil
+}
+
+// mergeScale keeps, per size, the newer run's speed where it has one.
+func mergeScale(older, newer []profile.ScalePoint) []profile.ScalePoint {
+	out := append([]profile.ScalePoint(nil), newer...)
+	for _, p := range older {
+		same := func(q profile.ScalePoint) bool { return q.Cores == p.Cores && q.MemoryMB == p.MemoryMB }
+		if !slices.ContainsFunc(newer, same) {
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b profile.ScalePoint) int {
+		return cmp.Or(cmp.Compare(a.Cores, b.Cores), cmp.Compare(a.MemoryMB, b.MemoryMB))
+	})
+	return out
 }
 
 func mergeScores(older, newer interference.Scores) interference.Scores {

@@ -143,6 +143,7 @@ func planDecision(p *page, d cluster.Decision, unprofiled bool) {
 	} else {
 		p.fact("Profile", p.cut(d.ProfileKey, 20))
 	}
+	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)

@@ -37,6 +37,7 @@ func explainPage(p *page, x explanation, now time.Time) {
 	p.fact("Given", fmt.Sprintf("%d × %s", d.Count, wording.Resources(d.Resources)))
 	p.fact("Decided", fmt.Sprintf("%s by %s, for job version %d", wording.Ago(now, d.At), d.Policy, d.JobVersion))
 	p.fact("Why", d.Reason)
+	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)
@@ -72,6 +73,36 @@ func verdictCell(v wording.Verdict) cell {
 		return cell{text: "target missed", hue: bad}
 	default:
 		return cell{}
+	}
+}
+
+// explainSizing prints which sizes were considered and why one was taken.
+func explainSizing(p *page, d cluster.Decision) {
+	s := d.Sizing
+	if s == nil || len(s.Tried) == 0 && !s.Changes(d.Count) {
+		return
+	}
+	p.section("Size")
+	if s.Changes(d.Count) {
+		p.fact("Instead of", fmt.Sprintf("%d × %s", s.CountWas, wording.Resources(s.OwnWas)))
+	}
+	p.fact("Because", s.Why)
+	var rows [][]cell
+	for _, t := range s.Tried {
+		verdict := cell{text: "too little", hue: warn}
+		switch {
+		case t.Note != "":
+			verdict = cell{text: t.Note, hue: warn}
+		case t.Reaches:
+			verdict = cell{text: "enough", hue: good}
+		}
+		rows = append(rows, []cell{number(fmt.Sprint(t.Count)), text(wording.Resources(t.Own)), number(wording.Expect(t.Predicted, d.Target).Short()), verdict})
+	}
+	if len(rows) > 0 {
+		p.table([]string{"Count", "Task gets", "Predicted", "Verdict"}, rows)
+	}
+	if s.NotTried > 0 {
+		p.line(cell{text: fmt.Sprintf("  %d with more resources were not needed", s.NotTried), hue: faint})
 	}
 }
 

@@ -302,21 +302,14 @@ func (e *Estimator) choose(m classify.Model, cells int, known []int, count int, 
 // completeRatio completes a row that is divided by its reference. A row whose
 // reference could not be measured is unknown: nil.
 func completeRatio(m classify.Model, row []float64, reference int) ([]float64, error) {
-	unit := row[reference]
-	if m == nil || math.IsNaN(unit) {
-		return nil, nil
-	}
-	for i := range row {
-		row[i] /= unit
-	}
-	cells, err := m.Complete(row)
-	if err != nil {
+	cells, err := classify.CompleteRatio(m, row, reference)
+	if err != nil || cells == nil {
 		return nil, err
 	}
 	for i, c := range cells {
 		row[i] = math.NaN()
 		if c.Known {
-			row[i] = max(0, c.Value) * unit
+			row[i] = max(0, c.Value)
 		}
 	}
 	return row, nil
@@ -387,21 +380,10 @@ func (e *Estimator) sizes(a *truth.Application, phase, entries int, random *rand
 	return out, nil
 }
 
-// memoryReserve is what an allocation gets beyond the memory that a run was seen
-// to use: two deviations of a measurement, so that it is not killed for a misreading.
-const memoryReserve = 1.05
-
 // block is the least block of memory that holds what was seen, or the largest.
 func (o *Options) block(seenMB float64) int {
-	for _, mb := range o.MemoryMB {
-		if float64(mb) >= memoryReserve*seenMB {
-			return mb
-		}
-	}
-	if len(o.MemoryMB) == 0 {
-		return int(math.Ceil(memoryReserve * seenMB))
-	}
-	return o.MemoryMB[len(o.MemoryMB)-1]
+	mb, _ := cluster.MemoryBlock(o.MemoryMB, seenMB)
+	return mb
 }
 
 // scaled completes the row of numbers of nodes, for every number up to the last.
@@ -418,19 +400,7 @@ func (e *Estimator) scaled(a *truth.Application, random *rand.Rand) ([]float64, 
 	for i := range row {
 		row[i] /= unit
 	}
-	return between(e.options.Nodes, row), nil
-}
-
-// between interpolates values at some numbers to all of them.
-func between(at []int, value []float64) []float64 {
-	var out []float64
-	for i := 0; i+1 < len(at); i++ {
-		for n := at[i]; n < at[i+1]; n++ {
-			share := float64(n-at[i]) / float64(at[i+1]-at[i])
-			out = append(out, value[i]+(value[i+1]-value[i])*share)
-		}
-	}
-	return append(out, value[len(value)-1])
+	return classify.Between(e.options.Nodes, row), nil
 }
 
 // Oracle knows the truth: what no policy can know, to tell the loss of

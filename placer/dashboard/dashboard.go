@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -29,6 +30,7 @@ const requestTimeout = 15 * time.Second
 
 // Options are the facts around the records.
 type Options struct {
+	Base     string                      // path the pages are mounted under, for example "/placer"; requests carry it
 	Version  string                      // of nomad-placer
 	NomadURL string                      // of Nomad's web UI, for links; empty: no links
 	Refresh  time.Duration               // of open pages; 0: DefaultRefresh
@@ -50,6 +52,10 @@ func New(records Records, options Options) (http.Handler, error) {
 	if options.Now == nil {
 		return nil, errors.New("dashboard: Options.Now is required")
 	}
+	options.Base = strings.TrimSuffix(options.Base, "/")
+	if options.Base != "" && !strings.HasPrefix(options.Base, "/") {
+		return nil, fmt.Errorf("dashboard: Options.Base is %q, but must begin with a slash, as in \"/placer\"", options.Base)
+	}
 	if options.Refresh == 0 {
 		options.Refresh = DefaultRefresh
 	}
@@ -69,7 +75,28 @@ func New(records Records, options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: assets: %w", err)
 	}
-	return s.routes(assets), nil
+	return mounted(options.Base, s.routes(assets)), nil
+}
+
+// mounted takes the base path off requests. Links in pages are relative, so
+// nothing else knows of it.
+func mounted(base string, next http.Handler) http.Handler {
+	if base == "" {
+		return next
+	}
+	mux := http.NewServeMux()
+	mux.Handle(base+"/", http.StripPrefix(base, next)) // the mux redirects base itself to base/
+	return mux
+}
+
+// rootOf is the relative way from a request's page to the first one: "./",
+// "../", and so on. A browser counts the slashes of the address as it was sent.
+func rootOf(r *http.Request) string {
+	depth := strings.Count(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	if depth == 0 {
+		return "./"
+	}
+	return strings.Repeat("../", depth)
 }
 
 func (s *server) routes(assets fs.FS) http.Handler {
@@ -134,6 +161,7 @@ func cached(next http.Handler) http.Handler {
 type pageView struct {
 	Template string
 	Title    string
+	Root     string // relative way to the first page; every link begins with it
 	Version  string
 	NomadURL string
 	Leader   string
@@ -153,6 +181,7 @@ func (s *server) page(f func(*http.Request) (pageView, error)) http.HandlerFunc 
 			s.logFailure(r, status, err)
 			view = pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: sentence(err)}}
 		}
+		view.Root = rootOf(r)
 		s.render(w, status, view)
 	}
 }

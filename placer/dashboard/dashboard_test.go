@@ -134,7 +134,8 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 		c.Parts = []cluster.ScorePart{{Name: script, Value: 1}}
 	}
 	for i := range d.Rejected {
-		d.Rejected[i].Name, d.Rejected[i].Detail, d.Rejected[i].Source = script, script, interference.Source(script)
+		r := &d.Rejected[i]
+		r.Node, r.Name, r.Detail, r.Source = cluster.NodeID(script), script, script, interference.Source(script)
 	}
 	d.Steps[0].Name = script
 	m := dashboardtest.Fixture()
@@ -145,6 +146,7 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 		n.Node.Name, n.Node.Class, n.Node.Configuration, n.Node.Pool = script, script, script, script
 		n.Residents = []cluster.Resident{{Workload: id, Allocations: 1}}
 	}
+	m.AllNodes[4].Node.ID = cluster.NodeID(script)
 	p := m.AllProfiles["3f2a9c"]
 	p.Machine.CPUModel, p.Machine.NodeName, p.Warnings = script, script, []string{script}
 	m.AllProfiles["3f2a9c"] = p

@@ -13,6 +13,10 @@
 //	/v1/…                              the same records as JSON
 //	/metrics, /healthz                 for machines
 //
+// Links in pages are relative: the handler may be mounted under any path, either
+// with Options.Base or with the path taken off by the mount (http.StripPrefix, or
+// a proxy). Only the path without its slash at the end needs a redirect.
+//
 // The theory of the numbers shown is in profiler/interference (scores) and
 // placer/policy (D1, D2 and headroom; Delimitrou 2015, §3.4). Headroom of a
 // node is the least pressure any resident tolerates, which is what a newcomer

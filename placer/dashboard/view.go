@@ -15,24 +15,25 @@ import (
 
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"ago":        wording.Ago,
-		"duration":   wording.Duration,
-		"target":     wording.Target,
-		"number":     wording.Number,
-		"points":     wording.Points,
-		"source":     wording.Source,
-		"resources":  wording.Resources,
-		"rejection":  wording.Rejection,
-		"score":      wording.Score,
-		"interval":   wording.Interval,
-		"jobpath":    JobPath,
-		"recordpath": workloadPath,
-		"nodepath":   nodePath,
-		"shortid":    shortID,
-		"stamp":      func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-		"percent":    func(v float64) string { return wording.Number(v*100) + " %" },
-		"seconds":    func(v float64) string { return wording.Duration(time.Duration(v * float64(time.Second))) },
-		"mod6":       func(i int) int { return i % 6 },
+		"ago":         wording.Ago,
+		"duration":    wording.Duration,
+		"target":      wording.Target,
+		"number":      wording.Number,
+		"points":      wording.Points,
+		"source":      wording.Source,
+		"resources":   wording.Resources,
+		"rejection":   wording.Rejection,
+		"score":       wording.Score,
+		"interval":    wording.Interval,
+		"jobpath":     func(w cluster.WorkloadID) string { return JobPath(w)[1:] },
+		"recordpath":  func(w cluster.WorkloadID) string { return workloadPath(w)[1:] },
+		"nodepath":    func(id cluster.NodeID) string { return "node/" + url.PathEscape(string(id)) },
+		"shortid":     shortID,
+		"profilepath": func(key string) string { return "profile/" + url.PathEscape(key) },
+		"stamp":       func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+		"percent":     func(v float64) string { return wording.Number(v*100) + " %" },
+		"seconds":     func(v float64) string { return wording.Duration(time.Duration(v * float64(time.Second))) },
+		"mod6":        func(i int) int { return i % 6 },
 	}
 }
 
@@ -47,8 +48,6 @@ func ChartPath(w cluster.WorkloadID) string { return "/chart" + workloadPath(w) 
 func workloadPath(w cluster.WorkloadID) string {
 	return "/" + url.PathEscape(w.Namespace) + "/" + url.PathEscape(w.Job) + "/" + url.PathEscape(w.Group)
 }
-
-func nodePath(id cluster.NodeID) string { return "/node/" + url.PathEscape(string(id)) }
 
 // nomadJob is a job's page in Nomad's own UI; empty where that is not known.
 func (s *server) nomadJob(j cluster.JobID) string {

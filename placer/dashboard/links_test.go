@@ -1,0 +1,98 @@
+package dashboard
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+)
+
+var linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
+
+// Every address a page names works wherever the pages are mounted, with the
+// base known to them or taken off by somebody else, and with hostile names.
+func TestLinksWorkWhereverThePagesAreMounted(t *testing.T) {
+	t.Parallel()
+	hostileRecords, _ := hostile()
+	for what, records := range map[string]*dashboardtest.Records{"plain": dashboardtest.Fixture(), "hostile": hostileRecords} {
+		mounts := map[string]http.Handler{"": handler(t, records)}
+		stripped := http.NewServeMux()
+		stripped.Handle("/deep/down/", http.StripPrefix("/deep/down", handler(t, records)))
+		mounts["/deep/down"] = stripped
+		based, err := New(records, Options{Now: dashboardtest.Clock, Base: "/placer/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mounts["/placer"] = based
+		for base, h := range mounts {
+			t.Run(what+" at "+base+"/", func(t *testing.T) {
+				t.Parallel()
+				crawl(t, h, base)
+			})
+		}
+	}
+}
+
+// crawl follows every link that stays here, beginning with the first page.
+func crawl(t *testing.T, h http.Handler, base string) {
+	t.Helper()
+	seen, queue := map[string]bool{}, []string{base + "/"}
+	for len(queue) > 0 && !t.Failed() {
+		address := queue[0]
+		queue = queue[1:]
+		if seen[address] {
+			continue
+		}
+		seen[address] = true
+		w := get(t, h, address)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: status %d: %.300s", address, w.Code, w.Body)
+		}
+		if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			continue
+		}
+		here, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range linkPattern.FindAllStringSubmatch(w.Body.String(), -1) {
+			next, err := here.Parse(html.UnescapeString(match[1]))
+			if err != nil {
+				t.Errorf("%s: link %q: %v", address, match[1], err)
+				continue
+			}
+			if next.Host != "" {
+				continue
+			}
+			if !strings.HasPrefix(next.Path, base+"/") {
+				t.Errorf("%s links to %s, outside of %s/", address, next, base)
+			}
+			next.Fragment, next.RawFragment = "", ""
+			queue = append(queue, next.String())
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("only %d addresses were reached: %v", len(seen), seen)
+	}
+}
+
+func TestTheBaseIsChecked(t *testing.T) {
+	t.Parallel()
+	if _, err := New(&dashboardtest.Records{}, Options{Now: dashboardtest.Clock, Base: "placer"}); err == nil {
+		t.Error("a base without a slash was taken")
+	}
+	h, err := New(&dashboardtest.Records{}, Options{Now: dashboardtest.Clock, Base: "/placer"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := get(t, h, "/placer"); w.Header().Get("Location") != "/placer/" {
+		t.Errorf("the base without its slash is answered with %d %q", w.Code, w.Header().Get("Location"))
+	}
+	if w := get(t, h, "/"); w.Code != http.StatusNotFound {
+		t.Errorf("what is outside of the base is answered with %d", w.Code)
+	}
+}

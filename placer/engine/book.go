@@ -98,7 +98,8 @@ func (b Book) Forget(ctx context.Context, j cluster.JobID, groups []cluster.Work
 	for _, w := range groups {
 		errs = append(errs,
 			b.Store.Delete(ctx, pathOf(decisionPrefix, w.String())),
-			b.Store.Delete(ctx, pathOf(observationPrefix, w.String())))
+			b.Store.Delete(ctx, pathOf(observationPrefix, w.String())),
+			b.Store.Delete(ctx, pathOf(actionPrefix, w.String())))
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -22,6 +23,7 @@ type Config struct {
 	Log   *slog.Logger
 
 	Policy         string                          // default policy; "" means paragon
+	Adapter        string                          // corrects what runs; "" means quasar, "none" leaves it alone
 	Columns        []interference.Source           // sources that count; empty: those that can be known, see columns.go
 	Training       []profile.Profile               // shipped training rows; stored profiles are added
 	Hold           time.Duration                   // default hold deadline
@@ -68,10 +70,20 @@ func (c *Config) applyDefaults() error {
 	if _, err := policy.Lookup(c.Policy); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
+	if c.Adapter == "" {
+		c.Adapter = defaultAdapter
+	}
+	if _, err := adapt.Lookup(c.Adapter); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
 	setDuration(&c.Hold, performance.DefaultHold)
 	setDuration(&c.Poll, defaultPoll)
-	setDuration(&c.ObserveEvery, defaultObserveEvery)
-	setDuration(&c.ObserveWindow, defaultObserveWindow)
+	if c.Adapter == noAdapter {
+		setDuration(&c.ObserveEvery, defaultObserveEvery)
+		setDuration(&c.ObserveWindow, defaultObserveWindow)
+	}
+	setDuration(&c.ObserveEvery, adaptEvery)
+	setDuration(&c.ObserveWindow, adaptWindow)
 	setDuration(&c.PublishEvery, defaultPublishEvery)
 	setDuration(&c.SweepEvery, defaultSweepEvery)
 	if c.ProfileSeconds <= 0 {

@@ -28,6 +28,8 @@ type Engine struct {
 	decided map[cluster.WorkloadID]cluster.Decision
 	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
 
+	live *adapting // of the present term as leader; nil before the first
+
 	knowing knowing
 	wg      sync.WaitGroup
 }
@@ -43,7 +45,7 @@ func New(cfg Config) (*Engine, error) {
 	if err := cfg.applyDefaults(); err != nil {
 		return nil, err
 	}
-	return &Engine{
+	e := &Engine{
 		cfg:     cfg,
 		book:    Book{Store: cfg.Store},
 		flights: map[cluster.JobID]*flight{},
@@ -51,7 +53,11 @@ func New(cfg Config) (*Engine, error) {
 		busy:    map[cluster.NodeID]bool{},
 		decided: map[cluster.WorkloadID]cluster.Decision{},
 		done:    map[cluster.JobID]uint64{},
-	}, nil
+	}
+	if cfg.Adapter == "close" {
+		e.cfg.World = gatedWorld{cfg.World, e.closedNodes}
+	}
+	return e, nil
 }
 
 // Run is the leader's loop. It returns when ctx ends, after every evaluation
@@ -63,8 +69,11 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		return err
 	}
+	if err := e.startAdapting(); err != nil {
+		return err
+	}
 	defer e.wg.Wait()
-	e.every(ctx, e.cfg.ObserveEvery, "observe", e.observeAll)
+	e.every(ctx, e.cfg.ObserveEvery, "observe", e.pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.sweep)
 	for {

@@ -2,60 +2,14 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"sync"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// observeConcurrency bounds how many workloads are measured side by side: the
-// probes go over the network to other nodes, so a few hide the latency.
-const observeConcurrency = 8
-
-// observeAll measures every released workload once.
-func (e *Engine) observeAll(ctx context.Context) error {
-	jobs, err := e.cfg.World.Jobs(ctx)
-	if err != nil {
-		return err
-	}
-	slots := make(chan struct{}, observeConcurrency)
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var errs []error
-	for _, job := range jobs {
-		if job.Held || job.Stopped {
-			continue
-		}
-		for _, w := range job.Workloads {
-			if w.Spec.Probe == nil {
-				continue
-			}
-			slots <- struct{}{}
-			wg.Add(1)
-			go func() {
-				defer wg.Done()
-				defer func() { <-slots }()
-				if err := e.observe(ctx, w); err != nil {
-					mu.Lock()
-					errs = append(errs, fmt.Errorf("%s: %w", w.ID, err))
-					mu.Unlock()
-				}
-			}()
-		}
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-func (e *Engine) observe(ctx context.Context, w cluster.Workload) error {
-	readings, err := e.cfg.World.Observe(ctx, w, e.cfg.ObserveWindow)
-	if err != nil || len(readings) == 0 {
-		return err
-	}
-	return e.book.AddObservations(ctx, w.ID, readings)
-}
+// observeConcurrency bounds how many workloads are measured side by side: most of
+// the time they wait for their window or for another node to answer.
+const observeConcurrency = 64
 
 // publish shows per-node pressure on the nodes themselves.
 func (e *Engine) publish(ctx context.Context) error {

@@ -72,20 +72,9 @@ func (t observedTask) status() probe.Status {
 // Observe measures each allocation of the workload's newest version over one
 // window. Where there is no number, the observation says why.
 func (w *World) Observe(ctx context.Context, wl cluster.Workload, window time.Duration) ([]cluster.Observation, error) {
-	allocs, err := w.observable(ctx, wl.ID)
+	subjects, err := w.subjects(ctx, wl)
 	if err != nil {
 		return nil, fmt.Errorf("observe %s: %w", wl.ID, err)
-	}
-	if _, _, err := w.listNodes(ctx); err != nil { // the hosts of ports without one
-		return nil, fmt.Errorf("observe %s: %w", wl.ID, err)
-	}
-	task, err := w.probedTask(ctx, wl.ID, allocs)
-	if err != nil {
-		return nil, fmt.Errorf("observe %s: %w", wl.ID, err)
-	}
-	subjects := make([]*observed, len(allocs))
-	for i, a := range allocs {
-		subjects[i] = w.newObserved(a, wl, task)
 	}
 	w.readAll(ctx, subjects, (*observed).first)
 	if slices.ContainsFunc(subjects, (*observed).measurable) {
@@ -99,6 +88,26 @@ func (w *World) Observe(ctx context.Context, wl cluster.Workload, window time.Du
 	out := make([]cluster.Observation, len(subjects))
 	for i, s := range subjects {
 		out[i] = s.result(w.clock.Now())
+	}
+	return out, nil
+}
+
+// subjects are the workload's allocations, each with its probe or why it has none.
+func (w *World) subjects(ctx context.Context, wl cluster.Workload) ([]*observed, error) {
+	allocs, err := w.observable(ctx, wl.ID)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := w.listNodes(ctx); err != nil { // the hosts of ports without one
+		return nil, err
+	}
+	task, err := w.probedTask(ctx, wl.ID, allocs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*observed, len(allocs))
+	for i, a := range allocs {
+		out[i] = w.newObserved(a, wl, task)
 	}
 	return out, nil
 }

@@ -88,7 +88,6 @@ func Strip(job map[string]any) map[string]any {
 // page; sizes and the marks of them stay.
 func stripPlacement(job map[string]any) object {
 	out := object(job).clone()
-	isPlacement := func(line object) bool { return isOurs(line) && !isSizeMark(line) }
 	dropLines(out, isPlacement)
 	for _, group := range out.objects("TaskGroups") {
 		dropLines(group, isPlacement)
@@ -118,6 +117,9 @@ func isOurs(line object) bool {
 	first, _, _ := strings.Cut(line.text("RTarget"), ",")
 	return strings.TrimSpace(first) == ourMark
 }
+
+// isPlacement reports whether it binds to nodes.
+func isPlacement(line object) bool { return isOurs(line) && !isSizeMark(line) }
 
 func isSizeMark(line object) bool { return strings.HasPrefix(line.text("RTarget"), sizeMarkPrefix) }
 

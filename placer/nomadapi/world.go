@@ -65,6 +65,7 @@ type World struct {
 	allocs       allocCache
 	reservations reservations
 	pressure     pressureBoard
+	followed     followBook
 }
 
 var _ cluster.World = (*World)(nil)

@@ -55,6 +55,7 @@ type Action struct {
 	Node   board.Index       // Close, Open, Resize, Evict, Shrink, Relaunch
 	Size   cluster.Resources // Resize
 	Count  int               // Grow
+	For    board.Ref         // Evict: the workload that is helped
 	Reason string
 }
 
@@ -81,6 +82,7 @@ type Options struct {
 	Quiet         time.Duration
 	MaxCores      float64 // of one workload: the cost cap; 0 is none
 	Moves         bool    // a workload may be moved
+	YieldFirst    bool    // best-effort neighbours leave before anything else is tried
 }
 
 // Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %

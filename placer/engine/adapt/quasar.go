@@ -65,7 +65,11 @@ func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) 
 		s = &state{}
 		q.states[w.Ref] = s
 	}
-	if now < s.quietUntil || !(w.Target > 0) || math.IsNaN(w.Performance) || w.BestEffort {
+	if now < s.quietUntil || !(w.Target > 0) || w.BestEffort {
+		return nil
+	}
+	if math.IsNaN(w.Performance) || math.IsInf(w.Performance, 0) || w.Performance < 0 {
+		s.bad, s.wasteful = 0, 0 // windows that follow one another are what counts
 		return nil
 	}
 	share := w.Performance / w.Target
@@ -117,6 +121,11 @@ func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64
 		s.reclassified = true
 		out = append(out, Action{Kind: Reclassify, Ref: w.Ref, Reason: reason})
 	}
+	if q.options.YieldFirst {
+		if gone := yield(b, w, reason, free); len(gone) > 0 {
+			return append(out, gone...)
+		}
+	}
 	if up := q.scaleUp(b, w, share, reason, free); len(up) > 0 {
 		return append(out, up...)
 	}
@@ -149,7 +158,7 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 				continue
 			}
 			for _, r := range evictions {
-				out = append(out, Action{Kind: Evict, Ref: r, Node: u.Node, Reason: "room for a workload with a target"})
+				out = append(out, Action{Kind: Evict, Ref: r, Node: u.Node, For: w.Ref, Reason: "room for a workload with a target"})
 			}
 			out = append(out, Action{Kind: Resize, Ref: u.Ref, Node: u.Node, Size: option.Size, Reason: reason})
 			break

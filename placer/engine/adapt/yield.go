@@ -1,0 +1,61 @@
+package adapt
+
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// harmless is the pressure, in percent, below which a neighbour cannot be why a
+// workload is slow (chosen by us: the least step a profile tells apart).
+const harmless = 1.0
+
+// yield sends away, from each node of a workload, the best-effort neighbour that
+// harms it most. One at a time: whether it was the one is seen before the next goes.
+func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
+	var out []Action
+	done := map[board.Index]bool{}
+	for _, u := range w.Units {
+		if done[u.Node] {
+			continue
+		}
+		done[u.Node] = true
+		worst, most := board.Ref(0), math.Inf(-1)
+		for _, r := range b.Residents(u.Node) {
+			if !r.BestEffort || free.evicted[r.Ref] {
+				continue
+			}
+			// Of equals the newest goes: it came when the workload was well.
+			if h := harm(b, u, r); h >= most {
+				worst, most = r.Ref, h
+			}
+		}
+		if !math.IsInf(most, -1) {
+			free.evicted[worst] = true
+			out = append(out, Action{Kind: Evict, Ref: worst, Node: u.Node, For: w.Ref, Reason: "a neighbour is " + reason})
+		}
+	}
+	return out
+}
+
+// harm is by how many points a neighbour presses more than the allocation
+// tolerates, in the column where that is most; -Inf where it presses nowhere.
+func harm(b *board.Board, u Unit, neighbour board.Resident) float64 {
+	most, presses := math.Inf(-1), len(neighbour.Caused) == 0
+	for _, self := range b.Residents(u.Node) {
+		if self.Ref != u.Ref {
+			continue
+		}
+		for k, caused := range neighbour.Caused {
+			most = max(most, caused-self.Tolerated[k])
+			presses = presses || caused >= harmless
+		}
+	}
+	switch {
+	case !presses:
+		return math.Inf(-1)
+	case math.IsInf(most, -1):
+		return 0 // nothing is known of either
+	}
+	return most
+}

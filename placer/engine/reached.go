@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// wanted is the rate a workload must reach; 0 where no rate follows from its
+// target: best effort, or a finish time without the amount of work.
+func wanted(s performance.Spec) float64 {
+	switch s.Target.Kind {
+	case performance.QPS:
+		return s.Target.QPS
+	case performance.Rate:
+		return s.Target.Rate
+	case performance.FinishWithin:
+		if s.Probe != nil && s.Probe.Work > 0 && s.Target.FinishWithin > 0 {
+			return s.Probe.Work / s.Target.FinishWithin.Seconds()
+		}
+	}
+	return 0
+}
+
+// reached is the performance of a workload against what is wanted of it; NaN
+// where it cannot be told. served is the most goodput one of its allocations was
+// seen to give inside its latency bound.
+//
+// A rate of work is what the workload can do. Requests are not: fewer of them than
+// the target may mean that fewer came. So a service is judged by its latency: above
+// its bound it falls short in proportion; inside it reaches its target, and as much
+// more as its allocations served before. One without a latency cannot be judged
+// when it is below its target.
+func reached(s performance.Spec, readings []cluster.Observation, served float64) float64 {
+	sum, tail := 0.0, 0.0
+	for _, o := range readings {
+		if o.Unavailable != "" || o.FinishedIn > 0 {
+			return math.NaN()
+		}
+		sum += o.Measure.Goodput
+		tail = max(tail, o.Measure.LatencyTail.Seconds())
+	}
+	want := wanted(s)
+	if len(readings) == 0 || !(want > 0) {
+		return math.NaN()
+	}
+	if s.Target.Kind != performance.QPS {
+		return sum
+	}
+	switch {
+	case s.Target.Latency == nil && sum < want, s.Target.Latency != nil && tail == 0:
+		return math.NaN()
+	case s.Target.Latency == nil:
+		return want
+	case tail > s.Target.Latency.Max.Seconds():
+		return want * s.Target.Latency.Max.Seconds() / tail
+	}
+	capacity := served * float64(len(readings))
+	if !(capacity > sum) {
+		return want
+	}
+	return want * capacity / max(sum, capacity/10)
+}
+
+// bestServed is the new value of what one allocation served inside its bound.
+func bestServed(s performance.Spec, readings []cluster.Observation, served float64) float64 {
+	if s.Target.Latency == nil {
+		return 0
+	}
+	for _, o := range readings {
+		if o.Unavailable == "" && o.Measure.LatencyTail > 0 && o.Measure.LatencyTail <= s.Target.Latency.Max {
+			served = max(served, o.Measure.Goodput)
+		}
+	}
+	return served
+}

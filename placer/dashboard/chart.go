@@ -53,6 +53,16 @@ func shareBar(used, total int, what string) template.HTML {
 	return template.HTML(d.done())
 }
 
+// percentBar draws a share of 100.
+func percentBar(v float64, what string) template.HTML {
+	const width, height = 160, 16
+	x := scale{0, 100, 0, width - 2}
+	d := newDrawing(width, height, what+": "+wording.Number(v)+" %", class("bar"))
+	d.rect(1, 3, width-2, 10, class("track"), attr{"rx", "3"})
+	d.rect(1, 3, x.at(v), 10, class("value used"), attr{"rx", "3"})
+	return template.HTML(d.done())
+}
+
 // comparisonChart draws target, prediction and measurement on one axis.
 func comparisonChart(c comparison) template.HTML {
 	const width, left, right, row = 640, 92, 150, 30
@@ -223,62 +233,128 @@ func stepsChart(steps []cluster.Step) template.HTML {
 	return template.HTML(d.done())
 }
 
-// historyChart draws what was measured over time against the target.
-func historyChart(t performance.Target, observations []cluster.Observation) template.HTML {
+// historyChart draws what was measured over time against the target and what
+// was predicted. Windows that missed the target have a mark.
+func historyChart(t performance.Target, e wording.Expectation, h wording.History) template.HTML {
 	const width, height, left, right, top, bottom = 640, 150, 64, 12, 10, 26
-	totals := totalsOverTime(t, observations)
-	if len(totals) < 2 {
+	known := h.Known()
+	if len(known) < 2 {
 		return ""
 	}
-	want, _, hasTarget := t.Value()
-	high := want
-	for _, p := range totals {
-		high = max(high, p.y)
+	want, unit, hasTarget := t.Value()
+	ceiling := want
+	for _, w := range known {
+		ceiling = max(ceiling, w.Value)
 	}
-	first, last := totals[0].x, totals[len(totals)-1].x
-	x := scale{first, last, left, width - right}
-	y := scale{0, niceCeiling(high), height - bottom, top}
-	d := newDrawing(width, height, "measured over time", class("chart"))
+	ceiling = niceCeiling(ceiling)
+	first, last := known[0].At, known[len(known)-1].At
+	x := scale{0, last.Sub(first).Seconds(), left, width - right}
+	y := scale{0, ceiling, height - bottom, top}
+	label := fmt.Sprintf("measured over time: %d windows, the last %s", len(known), wording.Quantity(known[len(known)-1].Value, known[0].Unit))
+	if hasTarget {
+		label += ", target " + wording.Quantity(want, unit) + fmt.Sprintf(", met in %d of %d windows", h.Met, h.Judged)
+	}
+	d := newDrawing(width, height, label, class("chart"))
 	for _, f := range []float64{0, 0.5, 1} {
-		v := f * niceCeiling(high)
+		v := f * ceiling
 		d.line(left, y.at(v), width-right, y.at(v), class("grid"))
 		d.text(left-6, y.at(v)+4, wording.Number(v), class("tick"), attr{"text-anchor", "end"})
 	}
-	span := time.Duration((last - first) * float64(time.Second))
-	d.text(left, height-8, wording.Duration(span.Round(time.Second))+" of observations", class("tick"))
+	d.text(left, height-8, wording.Duration(last.Sub(first).Round(time.Second))+" of observations", class("tick"))
+	if e.Known && e.Comparable {
+		d.rect(left, y.at(e.High), width-right-left, y.at(e.Low)-y.at(e.High), class("expected"))
+		d.line(left, y.at(e.Value), width-right, y.at(e.Value), class("predicted-line"))
+	}
 	if hasTarget {
 		d.line(left, y.at(want), width-right, y.at(want), class("target-line"))
 	}
-	line := make([]point, len(totals))
-	for i, p := range totals {
-		line[i] = point{x.at(p.x), y.at(p.y)}
+	line := make([]point, len(known))
+	for i, w := range known {
+		line[i] = point{x.at(w.At.Sub(first).Seconds()), y.at(w.Value)}
 	}
 	d.path(line, false, class("series measured"), fill("none"))
+	for i, w := range known {
+		if w.Verdict == wording.Missed {
+			d.circle(line[i].x, line[i].y, 3.5, "target missed: "+w.String(), class("dot missed"))
+		}
+	}
 	return template.HTML(d.done())
 }
 
-// totalsOverTime sums the allocations measured in the same window; x is Unix
-// seconds.
-func totalsOverTime(t performance.Target, observations []cluster.Observation) []point {
-	if t.Kind == performance.FinishWithin {
-		return nil
+// sparkline is a small history for a row of a table: no axes, the target
+// dashed.
+func sparkline(t performance.Target, h wording.History) template.HTML {
+	const width, height, edge = 130, 28, 3
+	known := h.Known()
+	if len(known) < 2 {
+		return ""
 	}
-	sorted := slices.Clone(observations)
-	slices.SortStableFunc(sorted, func(a, b cluster.Observation) int { return a.At.Compare(b.At) })
-	var out []point
-	var seen map[string]bool
-	for _, o := range sorted {
-		if o.Unavailable != "" || math.IsNaN(o.Measure.Goodput) {
-			continue
-		}
-		at := float64(o.At.UnixMilli()) / 1000
-		n := len(out)
-		if n == 0 || seen[o.Allocation] || at-out[n-1].x > o.Window.Seconds() {
-			out, seen = append(out, point{at, 0}), map[string]bool{}
-			n++
-		}
-		seen[o.Allocation] = true
-		out[n-1].y += o.Measure.Goodput
+	low, high := known[0].Value, known[0].Value
+	for _, w := range known {
+		low, high = min(low, w.Value), max(high, w.Value)
 	}
-	return out
+	unit := known[0].Unit
+	label := fmt.Sprintf("%d windows between %s and %s", len(known), wording.Quantity(low, unit), wording.Quantity(high, unit))
+	want, _, hasTarget := t.Value()
+	if hasTarget {
+		low, high = min(low, want), max(high, want)
+	}
+	x := scale{0, known[len(known)-1].At.Sub(known[0].At).Seconds(), edge, width - edge}
+	y := scale{low, high, height - edge, edge}
+	d := newDrawing(width, height, label, class("spark"))
+	if hasTarget {
+		d.line(0, y.at(want), width, y.at(want), class("target-line"))
+	}
+	line := make([]point, len(known))
+	for i, w := range known {
+		line[i] = point{x.at(w.At.Sub(known[0].At).Seconds()), y.at(w.Value)}
+	}
+	d.path(line, false, class("series measured"), fill("none"))
+	end, newest := line[len(line)-1], known[len(known)-1]
+	mark := "dot measured"
+	if newest.Verdict == wording.Missed {
+		mark = "dot missed"
+	}
+	d.circle(end.x, end.y, 3, "newest: "+newest.String(), class(mark))
+	return template.HTML(d.done())
+}
+
+// scaleUpChart draws the performance alone over the cores of the copy.
+func scaleUpChart(points []profile.ScalePoint) template.HTML {
+	const width, height, left, right, top, bottom = 420, 190, 64, 12, 14, 34
+	if len(points) < 2 {
+		return ""
+	}
+	points = slices.Clone(points)
+	slices.SortStableFunc(points, func(a, b profile.ScalePoint) int { return a.Cores - b.Cores })
+	highest := 0.0
+	for _, p := range points {
+		highest = max(highest, p.Speed.Value, p.Speed.High)
+	}
+	x := scale{0, float64(points[len(points)-1].Cores), left, width - right - 20}
+	y := scale{0, niceCeiling(highest), height - bottom, top}
+	d := newDrawing(width, height, "performance alone by number of cores", class("chart"))
+	for _, f := range []float64{0, 0.5, 1} {
+		v := f * niceCeiling(highest)
+		d.line(left, y.at(v), width-right, y.at(v), class("grid"))
+		d.text(left-6, y.at(v)+4, wording.Number(v), class("tick"), attr{"text-anchor", "end"})
+	}
+	d.text((left+width-right)/2, height-5, "cores", class("tick"), attr{"text-anchor", "middle"})
+	for _, p := range points {
+		at := x.at(float64(p.Cores))
+		d.text(at, height-bottom+15, fmt.Sprint(p.Cores), class("tick"), attr{"text-anchor", "middle"})
+		if p.Speed.High > p.Speed.Low {
+			d.line(at, y.at(p.Speed.Low), at, y.at(p.Speed.High), class("spread tolerated"))
+		}
+		d.circle(at, y.at(p.Speed.Value), 4, scalePointText(p), class("dot tolerated"))
+	}
+	return template.HTML(d.done())
+}
+
+func scalePointText(p profile.ScalePoint) string {
+	text := fmt.Sprintf("%d cores", p.Cores)
+	if p.MemoryMB > 0 {
+		text += fmt.Sprintf(", %d MiB", p.MemoryMB)
+	}
+	return text + ": " + wording.Number(p.Speed.Value) + " " + p.Speed.Unit
 }

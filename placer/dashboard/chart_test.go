@@ -69,17 +69,31 @@ func TestRampWithMissingSides(t *testing.T) {
 	}
 }
 
-func TestHistorySumsAllocationsOfOneWindow(t *testing.T) {
+func TestHistoryMarksWhatMissed(t *testing.T) {
 	t.Parallel()
-	o := dashboardtest.Fixture().AllObservations[dashboardtest.CacheID][:2]
-	both := append(append([]cluster.Observation(nil), o...), o...)
-	both[2].Allocation, both[3].Allocation = "al-2", "al-2"
-	got := totalsOverTime(performance.Target{Kind: performance.QPS}, both)
-	want := totalsOverTime(performance.Target{Kind: performance.QPS}, o)
-	if len(got) != 2 || got[0].y != 2*want[0].y || got[1].y != 2*want[1].y {
-		t.Errorf("got %v, want twice %v", got, want)
+	target := performance.Target{Kind: performance.QPS, QPS: 20000}
+	o := dashboardtest.Fixture().AllObservations[dashboardtest.CacheID]
+	o[3].Measure.Goodput = 100
+	e := wording.Expectation{Known: true, Comparable: true, Value: 21000, Low: 20500, High: 21500}
+	got := string(historyChart(target, e, wording.Over(target, o)))
+	if strings.Count(got, "dot missed") != 1 || !strings.Contains(got, "met in 29 of 30 windows") || !strings.Contains(got, "predicted-line") {
+		t.Errorf("the chart does not say what was missed: %s", got)
 	}
-	if historyChart(performance.Target{Kind: performance.QPS}, o[:1]) != "" {
+	if historyChart(target, e, wording.Over(target, o[:1])) != "" || sparkline(target, wording.Over(target, o[:1])) != "" {
 		t.Error("one point is no history")
+	}
+	if got := string(sparkline(target, wording.Over(target, o))); !strings.Contains(got, "30 windows between 100 requests/s") {
+		t.Errorf("the sparkline has no words: %s", got)
+	}
+}
+
+func TestScaleUpKeepsItsIntervals(t *testing.T) {
+	t.Parallel()
+	got := string(scaleUpChart([]profile.ScalePoint{
+		{Cores: 4, Speed: profile.Measurement{Value: 30, Low: 28, High: 32, Unit: "frames/s"}},
+		{Cores: 1, MemoryMB: 256, Speed: profile.Measurement{Value: 9, Low: 9, High: 9, Unit: "frames/s"}},
+	}))
+	if strings.Count(got, "<circle") != 2 || strings.Count(got, "spread") != 1 || !strings.Contains(got, "1 cores, 256 MiB: 9 frames/s") {
+		t.Errorf("%s", got)
 	}
 }

@@ -63,9 +63,9 @@ func New(records Records, options Options) (http.Handler, error) {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &server{records: records, options: options, pages: map[string]*template.Template{}}
-	for _, name := range []string{"home", "job", "node", "error"} {
+	for _, name := range templateNames() {
 		t, err := template.New("layout.html").Funcs(templateFuncs()).
-			ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html")
+			ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("dashboard: page %s: %w", name, err)
 		}
@@ -101,13 +101,11 @@ func rootOf(r *http.Request) string {
 
 func (s *server) routes(assets fs.FS) http.Handler {
 	mux := http.NewServeMux()
-	page := func(pattern string, f func(*http.Request) (pageView, error)) {
-		mux.HandleFunc("GET "+pattern, s.page(f))
+	for _, p := range pages {
+		for _, pattern := range p.patterns {
+			mux.HandleFunc("GET "+pattern, s.page(func(r *http.Request) (pageView, error) { return p.render(s, r) }))
+		}
 	}
-	page("/{$}", s.home)
-	page("/job/{namespace}/{job}/{group}", s.job)
-	page("/job/{namespace}/{job}/{$}", s.job) // a job whose block could not be read has a record without a group
-	page("/node/{id}", s.node)
 
 	data := func(pattern string, f func(*http.Request) (any, error)) {
 		mux.HandleFunc("GET "+pattern, s.json(f))
@@ -120,6 +118,11 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/profile/{key}", s.profileJSON)
 	data("/v1/nodes", s.nodesJSON)
 	data("/v1/node/{id}", s.nodeJSON)
+	data("/v1/heat", s.heatJSON)
+	data("/v1/targets", s.targetsJSON)
+	data("/v1/policies", s.policiesJSON)
+	data("/v1/actions/{namespace}/{job}/{group}", s.actionsJSON)
+	data("/v1/whatif/{namespace}/{job}/{group}", s.whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", s.observationsJSON)
 	data("/v1/observations/{namespace}/{job}/{$}", s.observationsJSON)
 
@@ -165,9 +168,21 @@ type pageView struct {
 	Version  string
 	NomadURL string
 	Leader   string
-	Refresh  int // seconds
+	Refresh  int // seconds; 0: as Options say; negative: never
 	Now      time.Time
+	Nav      []navItem
+	Script   string // a script of its own, in assets/; empty: none
+	Wide     bool   // the content may use the whole window
 	Data     any
+}
+
+// templateNames are those of all pages, and of the one that tells an error.
+func templateNames() []string {
+	names := []string{"error"}
+	for _, p := range pages {
+		names = append(names, p.name)
+	}
+	return names
 }
 
 // page renders into memory first, so that a failure is an error page and not
@@ -188,7 +203,10 @@ func (s *server) page(f func(*http.Request) (pageView, error)) http.HandlerFunc 
 
 func (s *server) render(w http.ResponseWriter, status int, view pageView) {
 	view.Version, view.NomadURL = s.options.Version, s.options.NomadURL
-	view.Refresh, view.Now = int(s.options.Refresh.Seconds()), s.options.Now()
+	view.Now, view.Nav = s.options.Now(), navigation(view.Template)
+	if view.Refresh == 0 {
+		view.Refresh = int(s.options.Refresh.Seconds())
+	}
 	if s.options.Leader != nil {
 		view.Leader = s.options.Leader()
 	}
@@ -211,8 +229,10 @@ type errorView struct {
 
 func statusOf(err error) int {
 	switch {
-	case errors.Is(err, cluster.ErrNoRecord):
+	case errors.Is(err, cluster.ErrNoRecord), errors.Is(err, cluster.ErrGone):
 		return http.StatusNotFound
+	case errors.As(err, new(inputError)):
+		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout
 	default:

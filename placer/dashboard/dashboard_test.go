@@ -17,6 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 func handler(t *testing.T, r Records) http.Handler {
@@ -147,8 +148,11 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 		n.Residents = []cluster.Resident{{Workload: id, Allocations: 1}}
 	}
 	m.AllNodes[4].Node.ID = cluster.NodeID(script)
+	m.AllActions[id] = []cluster.ActionRecord{{Kind: script, Allocation: script, From: script, To: script, Reason: script, Result: script}}
 	p := m.AllProfiles["3f2a9c"]
-	p.Machine.CPUModel, p.Machine.NodeName, p.Warnings = script, script, []string{script}
+	p.Machine.CPUModel, p.Machine.NodeName, p.Warnings, p.Workload = script, script, []string{script}, id.String()
+	p.Provenance = &profile.Provenance{Application: script, Command: script, DataSet: &profile.DataSet{Name: script, Repository: script, License: script}}
+	p.ScaleUp[0].Speed.Unit, p.Alone[script] = script, p.Alone["fast"]
 	m.AllProfiles["3f2a9c"] = p
 	m.AllObservations[id] = []cluster.Observation{{Allocation: "x", At: dashboardtest.Now, Unavailable: script}}
 	return m, id
@@ -157,15 +161,18 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 func TestStringsOfUsersAreEscaped(t *testing.T) {
 	t.Parallel()
 	m, id := hostile()
-	h := handler(t, m)
-	for _, path := range []string{"/", "/?q=" + "%3Cscript%3E", JobPath(id), ChartPath(id), "/node/a1b2c3d4-0000-0000-0000-000000000001"} {
+	h := handler(t, asking{m})
+	const evil = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E%22%27%26"
+	// The crawl of links_test.go reaches every page and record; these are forms.
+	for _, path := range []string{
+		"/?q=" + evil, ChartPath(id), "/heat?q=" + evil + "&class=" + evil + "&sort=" + evil, "/targets?q=" + evil, "/log?policy=" + evil + "&q=" + evil,
+		JobPath(id) + "?whatif=1&policy=" + evil, JobPath(id) + "?whatif=1&target=" + evil + "&latency=" + evil, JobPath(id) + "?whatif=1&target=5",
+	} {
 		w := get(t, h, path)
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: status %d: %.200s", path, w.Code, w.Body)
 		}
-		if strings.Contains(w.Body.String(), "<script>alert") || strings.Contains(w.Body.String(), "<script>\"") {
-			t.Errorf("%s: the script is in the page", path)
-		}
+		checkHarmless(t, path, w)
 	}
 }
 
@@ -214,20 +221,6 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/nodes", nil))
 	if w.Code != http.StatusMethodNotAllowed && w.Code != http.StatusNotFound {
 		t.Errorf("a POST is answered with %d", w.Code)
-	}
-}
-
-// The policy forbids inline styles and scripts; a page that has some is broken.
-func TestPagesHaveNothingInline(t *testing.T) {
-	t.Parallel()
-	h := handler(t, dashboardtest.Fixture())
-	for _, path := range []string{"/", JobPath(dashboardtest.CacheID), "/node/a1b2c3d4-0000-0000-0000-000000000001"} {
-		body := get(t, h, path).Body.String()
-		for _, bad := range []string{" style=", "<style", "onclick", "javascript:", "<script>"} {
-			if strings.Contains(body, bad) {
-				t.Errorf("%s has %q", path, bad)
-			}
-		}
 	}
 }
 

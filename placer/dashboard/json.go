@@ -10,13 +10,25 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 )
 
+// compact is a record that is printed without indentation: large, and for
+// programs only.
+type compact struct{ record any }
+
+// encode prints a record.
+func encode(record any) ([]byte, error) {
+	if c, ok := record.(compact); ok {
+		return json.Marshal(c.record)
+	}
+	return json.MarshalIndent(record, "", "  ")
+}
+
 // json answers with the record that f returns, or with {"error": …}.
 func (s *server) json(f func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		record, err := f(r)
 		var body []byte
 		if err == nil {
-			body, err = json.MarshalIndent(record, "", "  ")
+			body, err = encode(record)
 		}
 		status := http.StatusOK
 		if err != nil {

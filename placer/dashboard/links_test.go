@@ -1,13 +1,17 @@
 package dashboard
 
 import (
+	"context"
+	"encoding/json"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
@@ -18,7 +22,10 @@ var linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
 func TestLinksWorkWhereverThePagesAreMounted(t *testing.T) {
 	t.Parallel()
 	hostileRecords, _ := hostile()
-	for what, records := range map[string]*dashboardtest.Records{"plain": dashboardtest.Fixture(), "hostile": hostileRecords} {
+	for what, records := range map[string]Records{
+		"plain": dashboardtest.Fixture(), "asking": asking{dashboardtest.Fixture()}, "hostile": asking{hostileRecords},
+		"large": dashboardtest.Large(pageRows + 1), "only what must be": onlyRecords{dashboardtest.Fixture()},
+	} {
 		mounts := map[string]http.Handler{"": handler(t, records)}
 		stripped := http.NewServeMux()
 		stripped.Handle("/deep/down/", http.StripPrefix("/deep/down", handler(t, records)))
@@ -28,6 +35,9 @@ func TestLinksWorkWhereverThePagesAreMounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		mounts["/placer"] = based
+		if what == "large" {
+			mounts = map[string]http.Handler{"": mounts[""]} // its pages are many, not different
+		}
 		for base, h := range mounts {
 			t.Run(what+" at "+base+"/", func(t *testing.T) {
 				t.Parallel()
@@ -52,6 +62,7 @@ func crawl(t *testing.T, h http.Handler, base string) {
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: status %d: %.300s", address, w.Code, w.Body)
 		}
+		checkHarmless(t, address, w)
 		if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 			continue
 		}
@@ -78,6 +89,48 @@ func crawl(t *testing.T, h http.Handler, base string) {
 	if len(seen) < 12 {
 		t.Errorf("only %d addresses were reached: %v", len(seen), seen)
 	}
+}
+
+// checkHarmless insists that nothing of a user's is markup, and that a page has
+// nothing inline, which its policy would forbid.
+func checkHarmless(t *testing.T, address string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	body, kind := w.Body.String(), w.Header().Get("Content-Type")
+	bad := []string{"<script>alert", "\"><script", "<script>\""}
+	if strings.HasPrefix(kind, "text/html") {
+		bad = append(bad, " style=", "<style", "onclick", "onerror", "javascript:", "<script>")
+	}
+	for _, b := range bad {
+		if strings.Contains(body, b) {
+			t.Errorf("%s has %q", address, b)
+		}
+	}
+	if strings.HasPrefix(kind, "application/json") && !json.Valid(w.Body.Bytes()) {
+		t.Errorf("%s is no JSON: %.200s", address, body)
+	}
+}
+
+// onlyRecords hides the optional parts of records.
+type onlyRecords struct{ Records }
+
+// asking are records that can say what they would decide: the decision on
+// record, under the policy and target asked for.
+type asking struct{ *dashboardtest.Records }
+
+func (asking) Policies() []string { return []string{"paragon", "quasar", script} }
+
+func (a asking) WhatIf(ctx context.Context, w cluster.WorkloadID, q Question) (Answer, error) {
+	d, err := a.Decision(ctx, w)
+	if err != nil {
+		return Answer{}, err
+	}
+	if q.Policy != "" {
+		d.Policy = q.Policy
+	}
+	if q.Target.Kind != "" {
+		d.Target = q.Target
+	}
+	return Answer{Decision: d, Unprofiled: d.ProfileKey == ""}, nil
 }
 
 func TestTheBaseIsChecked(t *testing.T) {

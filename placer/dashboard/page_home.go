@@ -104,10 +104,7 @@ func viewJobRow(d cluster.Decision, m wording.Measured) jobRow {
 		Measured:  m.String(), Verdict: verdictBadge(m.Verdict),
 	}
 	if d.Outcome == cluster.Placed {
-		row.Nodes = chosen(d)
-		if over := len(row.Nodes) - 3; over > 0 {
-			row.Nodes, row.NodesLeft = row.Nodes[:3], over
-		}
+		row.Nodes, row.NodesLeft = chosenShort(d)
 	}
 	return row
 }
@@ -129,23 +126,9 @@ func (s *server) homeNodes(ctx context.Context, view *homeView) error {
 		}
 		row := nodeRow{Record: n, Assumed: wording.AssumedNote(n)}
 		for _, c := range view.Columns {
-			row.Cells = append(row.Cells, heat(n, c.Source))
+			row.Cells = append(row.Cells, heat(n, c.Source, measureRoom))
 		}
 		view.Nodes = append(view.Nodes, row)
 	}
 	return nil
-}
-
-// shownColumns are the sources of which at least one node says something.
-func shownColumns(nodes []cluster.NodeRecord) []interference.SourceInfo {
-	var out []interference.SourceInfo
-	for _, info := range interference.Sources() {
-		for _, n := range nodes {
-			if n.Pressure.Tolerated[info.Source].Score.Known() || n.Pressure.Caused[info.Source].Score.Known() {
-				out = append(out, info)
-				break
-			}
-		}
-	}
-	return out
 }

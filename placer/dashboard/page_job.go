@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -30,6 +31,12 @@ type jobView struct {
 	Measured   wording.Measured
 	Comparison template.HTML
 	History    template.HTML
+	Windows    int    // with a number
+	MetShare   string // in words; empty where nothing could be judged
+	Neighbours []hostView
+	Actions    []cluster.ActionRecord // newest first
+	Acting     bool                   // actions are recorded here
+	WhatIf     *whatIfView            // nil where nobody can answer
 	Candidates []candidateRow
 	RejectedBy []reasonCount
 	NotListed  int // rejected nodes beyond the sample
@@ -96,7 +103,12 @@ func (s *server) job(r *http.Request) (pageView, error) {
 	case !errors.Is(err, cluster.ErrNoRecord):
 		return pageView{}, err
 	}
-	return pageView{Template: "job", Title: id.Job + " / " + id.Group, Data: view}, nil
+	page := pageView{Template: "job", Title: id.Job + " / " + id.Group}
+	if view.WhatIf = s.whatIfForm(r, id, view.Decision); view.WhatIf != nil && view.WhatIf.Asked {
+		page.Refresh = -1 // the answer is of the moment it was asked for
+	}
+	page.Data = view
+	return page, nil
 }
 
 func (s *server) jobEvaluation(ctx context.Context, view *jobView) error {
@@ -129,7 +141,11 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 	if c := compare(d.Target, view.Expected, m); c.any() {
 		view.Comparison = comparisonChart(c)
 	}
-	view.History = historyChart(d.Target, observations)
+	history := wording.Over(d.Target, observations)
+	view.History, view.Windows = historyChart(d.Target, view.Expected, history), len(history.Known())
+	if share, ok := history.MetShare(); ok {
+		view.MetShare = fmt.Sprintf("target met in %d of %d windows, %s %% of the time", history.Met, history.Judged, wording.Number(share*100))
+	}
 	view.Candidates = s.viewCandidates(d)
 	view.RejectedBy = viewReasons(d.RejectedBy)
 	for _, rc := range view.RejectedBy {
@@ -137,6 +153,12 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 	}
 	view.NotListed = max(0, view.NotListed-len(d.Rejected))
 	view.Sources, view.Unknown = viewSources(d.Sensitivity)
+	if view.Neighbours, err = s.hosts(ctx, d.Workload, d.Sensitivity); err != nil {
+		return err
+	}
+	if err := s.jobActions(ctx, view); err != nil {
+		return err
+	}
 	view.Steps = stepsChart(d.Steps)
 	for _, step := range d.Steps {
 		view.StepsTotal += step.Duration
@@ -168,20 +190,30 @@ func viewReasons(by map[cluster.RejectReason]int) []reasonCount {
 	return out
 }
 
+// viewSources are the sources with a score of either side, and the rest.
 func viewSources(s interference.Sensitivity) (rows []sourceRow, unknown []interference.SourceInfo) {
-	for _, info := range interference.Sources() {
-		t, okT := s.Tolerated[info.Source]
-		c, okC := s.Caused[info.Source]
+	for _, row := range viewEverySource(s) {
+		_, okT := s.Tolerated[row.Info.Source]
+		_, okC := s.Caused[row.Info.Source]
 		if !okT && !okC {
-			unknown = append(unknown, info)
+			unknown = append(unknown, row.Info)
 			continue
 		}
+		rows = append(rows, row)
+	}
+	return rows, unknown
+}
+
+func viewEverySource(s interference.Sensitivity) []sourceRow {
+	var rows []sourceRow
+	for _, info := range interference.Sources() {
+		t, c := s.Tolerated[info.Source], s.Caused[info.Source]
 		rows = append(rows, sourceRow{
 			Info: info, Tolerated: t, Caused: c,
 			ToleratedBar: estimateBar(t, "tolerated"), CausedBar: estimateBar(c, "caused"),
 		})
 	}
-	return rows, unknown
+	return rows
 }
 
 // jobProfile adds the measured profile, where there is one.
@@ -203,11 +235,7 @@ func (s *server) jobProfile(ctx context.Context, view *jobView, d cluster.Decisi
 }
 
 func viewProfile(p profile.Profile) *profileView {
-	v := &profileView{Profile: p}
-	for configuration, m := range p.Alone {
-		v.Alone = append(v.Alone, aloneRow{configuration, m})
-	}
-	slices.SortFunc(v.Alone, func(a, b aloneRow) int { return cmp.Compare(a.Configuration, b.Configuration) })
+	v := &profileView{Profile: p, Alone: viewAlone(p)}
 	bound := p.SlowdownMax
 	if bound == 0 {
 		bound = performance.DefaultSlowdownMaxPercent
@@ -224,4 +252,14 @@ func viewProfile(p profile.Profile) *profileView {
 		}
 	}
 	return v
+}
+
+// viewAlone are the speeds by node configuration.
+func viewAlone(p profile.Profile) []aloneRow {
+	var rows []aloneRow
+	for configuration, m := range p.Alone {
+		rows = append(rows, aloneRow{configuration, m})
+	}
+	slices.SortFunc(rows, func(a, b aloneRow) int { return cmp.Compare(a.Configuration, b.Configuration) })
+	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -27,4 +28,32 @@ type Records interface {
 	// Observations returns what was measured of a workload, oldest first; none
 	// is not an error.
 	Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error)
+}
+
+// WhatIf is an optional part of Records: what would be decided of a workload
+// now. Nothing is profiled, written or recorded.
+type WhatIf interface {
+	// Policies returns the names a question may hold, sorted.
+	Policies() []string
+	// WhatIf answers for one group of a running or held job: cluster.ErrGone
+	// or cluster.ErrNoRecord where there is none.
+	WhatIf(ctx context.Context, w cluster.WorkloadID, q Question) (Answer, error)
+}
+
+// Question is what to assume; what is zero is as the job says.
+type Question struct {
+	Policy string             `json:"policy,omitempty"`
+	Target performance.Target `json:"target,omitzero"`
+}
+
+// Answer is the decision that would be taken.
+type Answer struct {
+	Decision   cluster.Decision `json:"decision"`
+	Unprofiled bool             `json:"unprofiled"` // it would be profiled first, which may change the decision
+}
+
+// ActionRecords is an optional part of Records: what was done to a running
+// workload, oldest first; none is not an error.
+type ActionRecords interface {
+	Actions(ctx context.Context, w cluster.WorkloadID) ([]cluster.ActionRecord, error)
 }

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"net/url"
 	"slices"
@@ -25,6 +24,8 @@ func templateFuncs() template.FuncMap {
 		"rejection":   wording.Rejection,
 		"score":       wording.Score,
 		"interval":    wording.Interval,
+		"between":     wording.Between,
+		"quantity":    wording.Quantity,
 		"jobpath":     func(w cluster.WorkloadID) string { return JobPath(w)[1:] },
 		"recordpath":  func(w cluster.WorkloadID) string { return workloadPath(w)[1:] },
 		"nodepath":    func(id cluster.NodeID) string { return "node/" + url.PathEscape(string(id)) },
@@ -33,6 +34,8 @@ func templateFuncs() template.FuncMap {
 		"stamp":       func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 		"percent":     func(v float64) string { return wording.Number(v*100) + " %" },
 		"seconds":     func(v float64) string { return wording.Duration(time.Duration(v * float64(time.Second))) },
+		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"pair":        func(a, b any) struct{ A, B any } { return struct{ A, B any }{a, b} },
 		"mod6":        func(i int) int { return i % 6 },
 	}
 }
@@ -76,6 +79,20 @@ func shortID(id cluster.NodeID) string {
 // first. The other candidates are there for the day one of them dies.
 func chosen(d cluster.Decision) []cluster.Candidate {
 	return d.Candidates[:min(max(d.Count, 1), len(d.Candidates))]
+}
+
+// chosenShort are the first nodes of a placed decision, and how many more there
+// are.
+func chosenShort(d cluster.Decision) (nodes []cluster.Candidate, more int) {
+	const shown = 3
+	if d.Outcome != cluster.Placed {
+		return nil, 0
+	}
+	nodes = chosen(d)
+	if len(nodes) > shown {
+		return nodes[:shown], len(nodes) - shown
+	}
+	return nodes, 0
 }
 
 // knownSources are the sources of which a score is known, in the order of the
@@ -160,38 +177,4 @@ func viewEvaluation(e cluster.Evaluation, now time.Time) evaluationView {
 		}
 	}
 	return v
-}
-
-// heatCell is one cell of the nodes × sources table.
-type heatCell struct {
-	Headroom string // what a newcomer may cause
-	Pressure string // what a newcomer must stand
-	Kind     string // CSS class: heat-0 (much room) … heat-4, unknown
-	Say      string // for screen readers and the tooltip
-}
-
-// heat classes the room a newcomer has on one source of a node, in the
-// direction that has less of it: the headroom residents leave, or what their
-// pressure leaves of 100.
-func heat(n cluster.NodeRecord, s interference.Source) heatCell {
-	t, c := n.Pressure.Tolerated[s], n.Pressure.Caused[s]
-	cell := heatCell{Headroom: "?", Pressure: "?", Kind: "unknown"}
-	cell.Say = wording.Source(s) + ": headroom " + wording.Score(t) + ", pressure " + wording.Score(c)
-	headroom, okT := t.Score.Percent()
-	pressure, okC := c.Score.Percent()
-	if okT {
-		cell.Headroom = fmt.Sprintf("%.0f", headroom)
-	}
-	if okC {
-		cell.Pressure = fmt.Sprintf("%.0f", pressure)
-	}
-	if okT && okC {
-		room := min(headroom, 100-pressure)
-		cell.Kind = fmt.Sprintf("heat-%d", 4-min(4, int(room/20)))
-	}
-	if note := wording.AssumedNote(n); note != "" {
-		cell.Say += "; " + note
-		cell.Kind += " assumed"
-	}
-	return cell
 }

@@ -21,6 +21,7 @@ type Records struct {
 	AllProfiles     map[string]profile.Profile
 	AllNodes        []cluster.NodeRecord
 	AllObservations map[cluster.WorkloadID][]cluster.Observation
+	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
 	Err             error // what every method fails with
 }
 
@@ -75,6 +76,11 @@ func (m *Records) Observations(_ context.Context, w cluster.WorkloadID) ([]clust
 	return slices.Clone(m.AllObservations[w]), m.Err
 }
 
+// Actions returns a copy of what was done to a workload.
+func (m *Records) Actions(_ context.Context, w cluster.WorkloadID) ([]cluster.ActionRecord, error) {
+	return slices.Clone(m.AllActions[w]), m.Err
+}
+
 // Now is the time of the fixture.
 var Now = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
@@ -97,6 +103,7 @@ func Fixture() *Records {
 	m.AllNodes = fixtureNodes()
 	m.AllProfiles["3f2a9c"] = fixtureProfile()
 	m.AllObservations[CacheID] = fixtureObservations()
+	m.AllActions = map[cluster.WorkloadID][]cluster.ActionRecord{CacheID: fixtureActions()}
 	fraction, remaining := 0.42, 31.0
 	m.AllEvaluations = []cluster.Evaluation{{
 		Job: cluster.JobID{Namespace: "default", ID: "search"}, Group: "index", JobVersion: 3, Stage: cluster.StageProfile,
@@ -206,6 +213,10 @@ func fixtureProfile() profile.Profile {
 			"slow": {Value: 9100, Low: 8800, High: 9500, Unit: "requests/s", Windows: 12}},
 		Sensitivity: fixtureSensitivity(), Duration: 41 * time.Second, Complete: true,
 	}
+	for i, speed := range []float64{11800, 22600, 39500} {
+		p.ScaleUp = append(p.ScaleUp, profile.ScalePoint{Cores: 1 << i, MemoryMB: 256,
+			Speed: profile.Measurement{Value: speed, Low: speed * 0.97, High: speed * 1.03, Unit: "requests/s", Windows: 8}})
+	}
 	for _, s := range []interference.Source{interference.LLCCapacity, interference.MemoryBandwidth} {
 		for _, x := range []float64{20, 35, 40, 60, 100} {
 			workload, kernel := 1-0.05*math.Pow(x/38, 2), 1-0.12*x/100
@@ -228,4 +239,13 @@ func fixtureObservations() []cluster.Observation {
 			Measure: performance.Measure{RatePerSec: rate, Goodput: rate, LatencyTail: 4100 * time.Microsecond}})
 	}
 	return out
+}
+
+func fixtureActions() []cluster.ActionRecord {
+	return []cluster.ActionRecord{
+		{At: Now.Add(-9 * time.Minute), Workload: CacheID, Kind: "grow", Allocation: "al-1", From: "1 core", To: "2 cores",
+			Reason: "12 % below its target for 90 s", Result: "done"},
+		{At: Now.Add(-5 * time.Minute), Workload: CacheID, Kind: "move", From: "node alpha", To: "node delta",
+			Reason: "gamma presses on the last-level cache", Result: "the job does not allow moves"},
+	}
 }

@@ -93,6 +93,14 @@ func Quantity(v float64, unit string) string {
 	return Number(v) + " " + unit
 }
 
+// Between prints a range with its unit once: "19,800 to 21,300 requests/s".
+func Between(low, high float64, unit string) string {
+	if unit == "s" {
+		return Quantity(low, unit) + " to " + Quantity(high, unit)
+	}
+	return Number(low) + " to " + Quantity(high, unit)
+}
+
 // Verdict compares a measurement with its target.
 type Verdict string
 

@@ -57,6 +57,19 @@ type Follower interface {
 	Follow(ctx context.Context, w Workload, window time.Duration) ([]Observation, error)
 }
 
+// Relocation is a better place for an allocation that runs.
+type Relocation struct {
+	Workload   WorkloadID `json:"workload"`
+	Allocation string     `json:"allocation"`
+	From       NodeID     `json:"from"`
+	FromName   string     `json:"from_name"`
+	To         NodeID     `json:"to"`
+	ToName     string     `json:"to_name"`
+	Reason     string     `json:"reason"`
+	Allowed    bool       `json:"allowed"`          // its performance block says move = true
+	Result     string     `json:"result,omitempty"` // of carrying it out: "done", or why not
+}
+
 // AdaptationStats count what a leader did since it started.
 type AdaptationStats struct {
 	Actions      map[ActionCount]int

@@ -468,7 +468,11 @@ var errNoRoom = errors.New("no other node is good enough")
 func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
 	e.placing.Lock()
 	defer e.placing.Unlock()
-	d, err := e.choose(ctx, s.job, as, avoid)
+	snapshot, err := e.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := e.choose(ctx, s.job, as, withoutNodes(snapshot, avoid))
 	if err != nil {
 		return err
 	}
@@ -509,20 +513,16 @@ func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 	return out
 }
 
-// choose asks the workload's policy, on fresh state, where it would go. Its size is
-// as it is: that is not what is decided here.
-func (e *Engine) choose(ctx context.Context, job cluster.Job, w cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, error) {
+// choose asks the workload's policy where it would go now. Its size is as it is:
+// that is not what is decided here.
+func (e *Engine) choose(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
 	p, err := e.storedProfile(ctx, w.ProfileKey)
-	if err != nil {
-		return cluster.Decision{}, err
-	}
-	s, err := e.snapshot(ctx)
 	if err != nil {
 		return cluster.Decision{}, err
 	}
 	w.Spec.Scale = performance.ScaleSpec{}
 	k := knownWorkload{workload: w, knowledge: e.classify(p)}
-	return e.ask(job, &k, withoutNodes(s, avoid))
+	return e.ask(job, &k, snapshot)
 }
 
 // withoutNodes is the snapshot with some nodes not ready.

@@ -13,6 +13,7 @@ namespace "*" {
     "read-fs",         # a profiling run's result and progress; logs, for log probes and last words
     "alloc-exec",      # exec probes
     "alloc-node-exec", # exec probes in tasks without file system isolation (raw_exec)
+    "alloc-lifecycle", # stop a best-effort allocation that is in the way of a target
   ]
 }
 
@@ -20,7 +21,7 @@ namespace "*" {
 # rule for "*", and its own state: profiles, decisions, leadership.
 namespace "default" {
   capabilities = [
-    "list-jobs", "read-job", "submit-job", "read-fs", "alloc-exec", "alloc-node-exec",
+    "list-jobs", "read-job", "submit-job", "read-fs", "alloc-exec", "alloc-node-exec", "alloc-lifecycle",
   ]
   variables {
     path "nomad-placer/*" {

@@ -34,6 +34,7 @@ type agentFlags struct {
 	dashboard string
 	nomadUI   string
 	policy    string
+	adapter   string
 	hold      time.Duration
 	holdPool  string
 	runPool   string
@@ -45,7 +46,7 @@ type agentFlags struct {
 func agentCommand() *command {
 	return &command{
 		name: "agent", synopsis: "Run the placer beside a Nomad cluster",
-		about:   "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs. Flags override the configuration file.",
+		about:   "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs and corrects those that fall short of their target. Flags override the configuration file.",
 		example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
 		setup: func(f *flag.FlagSet) runner {
 			a := &agentFlags{}
@@ -55,6 +56,7 @@ func agentCommand() *command {
 			f.StringVar(&a.dashboard, "dashboard-url", "", "Where browsers find the pages: a `URL`.")
 			f.StringVar(&a.nomadUI, "nomad-ui", "", "Where browsers find Nomad's web UI: a `URL`, for links. Else Nomad's address.")
 			f.StringVar(&a.policy, "policy", "", "Placement `policy` of jobs that name none.")
+			f.StringVar(&a.adapter, "adapter", "", "The `adapter` that corrects running jobs which fall short of their target: quasar, close, or none to leave them alone. Else quasar.")
 			f.DurationVar(&a.hold, "hold", 0, "Hold deadline of jobs that name none.")
 			f.StringVar(&a.holdPool, "hold-pool", "", "Node `pool` without nodes in which jobs wait.")
 			f.StringVar(&a.runPool, "run-pool", "", "Node `pool` that held jobs are released into.")
@@ -115,6 +117,7 @@ func newLog(s *shell, level string, asJSON bool) (*slog.Logger, error) {
 // agent is a replica and its parts.
 type agent struct {
 	config  jobhcl.AgentConfig
+	adapter string
 	log     *slog.Logger
 	world   *nomadapi.World
 	store   store.Store
@@ -145,7 +148,7 @@ func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
 }
 
 func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
-	g := &agent{config: config, log: log, address: strings.TrimSuffix(config.DashboardURL, "/")}
+	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/")}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
 		Configure: a.nomad.configure,
@@ -198,7 +201,7 @@ func openStore(c jobhcl.StoreConfig, world *nomadapi.World, namespace string) (s
 func (g *agent) engineConfig(s *shell, rows []profile.Profile) engine.Config {
 	c := engine.Config{
 		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
-		Policy: g.config.Policy, Columns: g.config.Columns, Hold: g.config.Hold,
+		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
 		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources,
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
 	}

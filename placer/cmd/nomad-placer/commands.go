@@ -33,6 +33,7 @@ func commands() []*command {
 		profileListCommand(),
 		profileShowCommand(),
 		proxyCommand(),
+		rebalanceCommand(),
 		simFiguresCommand(),
 		simListCommand(),
 		simRunCommand(),

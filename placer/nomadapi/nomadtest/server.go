@@ -35,6 +35,7 @@ type Server struct {
 	vars    map[key]*variable
 	files   map[string]map[string][]byte // allocation, path
 	notes   []Note
+	rolling map[key]string // status of a job's newest deployment
 	faults  []*fault
 	watches map[chan struct{}]bool
 	seq     int
@@ -67,7 +68,7 @@ func New(tb testing.TB) *Server {
 		tables: map[string]uint64{}, jobs: map[key]*job{}, nodes: map[string]Object{},
 		pools:  map[string]Object{"default": {"Name": "default"}, "all": {"Name": "all"}},
 		allocs: map[string]Object{}, vars: map[key]*variable{}, files: map[string]map[string][]byte{},
-		watches: map[chan struct{}]bool{}, index: 1,
+		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, index: 1,
 	}
 	server := httptest.NewServer(s.routes())
 	s.URL = server.URL
@@ -97,6 +98,7 @@ func (s *Server) routes() http.Handler {
 	s.jobRoutes(handle)
 	s.nodeRoutes(handle)
 	s.allocRoutes(handle)
+	s.adjustRoutes(handle)
 	s.variableRoutes(handle)
 	mux.HandleFunc("GET /v1/event/stream", s.events)
 	return mux

@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// Bounds of rebalancing, chosen by us.
+const (
+	freshObservation = 3 * recordEvery // older ones are not about now
+	harmMargin       = 5.0             // points beyond what is tolerated that a move is worth: a score's own step
+	rebalanceWrites  = 1 << 10         // an operator who asks for all moves gets them
+)
+
+// Rebalance lists the allocations that would reach their target better elsewhere,
+// each with its reason and at most one of a workload, and carries those out that
+// their job allows, where apply is set. It is for an engine that does not run: the
+// leader's own adaptation goes on, and compare-and-set keeps the two apart.
+func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
+	if err := e.recall(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.startAdapting(); err != nil {
+		return nil, err
+	}
+	if apply && e.live.adjuster == nil {
+		return nil, errors.New("this world cannot change jobs that run")
+	}
+	e.live.writes = newBucket(rebalanceWrites, time.Second, e.live.started)
+	jobs, err := e.cfg.World.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running := map[cluster.WorkloadID]subject{}
+	for _, job := range jobs {
+		if job.Held || job.Stopped || job.Type == "system" || job.Type == "sysbatch" {
+			continue
+		}
+		for _, w := range job.Workloads {
+			running[w.ID] = subject{job, w}
+		}
+	}
+	snapshot, err := e.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []cluster.Relocation
+	for _, id := range sortedIDs(running) {
+		s := running[id]
+		if s.workload.Spec.Target.Kind == performance.BestEffort {
+			continue
+		}
+		r, found, err := e.relocation(ctx, e.newScene(snapshot, running), s)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", id, err)
+		}
+		if !found {
+			continue
+		}
+		// The next ones are judged as if this one had moved.
+		snapshot = relocated(snapshot, r)
+		out = append(out, r)
+	}
+	if apply {
+		err = e.relocate(ctx, running, out)
+	}
+	return out, err
+}
+
+// relocation is the better place of the workload's worst allocation, if it is badly
+// off and there is one.
+func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
+	unit, why, err := e.worst(ctx, sc, s)
+	if err != nil || why == "" {
+		return cluster.Relocation{}, false, err
+	}
+	d, err := e.choose(ctx, s.job, s.workload, withoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	if err != nil || d.Outcome != cluster.Placed || len(d.Relaxed) > 0 || len(d.Candidates) == 0 {
+		return cluster.Relocation{}, false, err
+	}
+	best := d.Candidates[0]
+	r := cluster.Relocation{
+		Workload: s.workload.ID, Allocation: unit.ID, From: unit.Node, FromName: nameOf(sc.snapshot, unit.Node), To: best.Node, ToName: best.Name,
+		Reason: fmt.Sprintf("%s; %s: %s", why, best.Name, best.Why), Allowed: s.workload.Spec.Move,
+	}
+	return r, true, nil
+}
+
+// worst finds the allocation that is worst off, and says why; empty where none is.
+// What was measured counts more than what is predicted: a workload at its target is
+// well placed.
+func (e *Engine) worst(ctx context.Context, sc *scene, s subject) (cluster.Allocation, string, error) {
+	share, err := e.recentShare(ctx, s)
+	if err != nil {
+		return cluster.Allocation{}, "", err
+	}
+	if share >= adapt.Defaults().Below {
+		return cluster.Allocation{}, "", nil
+	}
+	var unit cluster.Allocation
+	var source interference.Source
+	most := math.Inf(-1)
+	for ref := board.Ref(1); int(ref) <= len(sc.units); ref++ {
+		a := sc.units[ref]
+		if a.Workload != s.workload.ID || isReserved(sc.snapshot, a) {
+			continue
+		}
+		if points, by := suffers(sc, ref); points > most {
+			unit, most, source = a, points, by
+		}
+	}
+	from := nameOf(sc.snapshot, unit.Node)
+	switch {
+	case unit.ID == "":
+		return unit, "", nil
+	case !math.IsNaN(share) && most > 0:
+		return unit, fmt.Sprintf("it reaches %.0f %% of its target; its neighbours on %s press %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
+	case !math.IsNaN(share):
+		return unit, fmt.Sprintf("it reaches %.0f %% of its target on %s", 100*share, from), nil
+	case most > harmMargin && len(sc.snapshot.Known[s.workload.ID].Tolerated) > 0:
+		return unit, fmt.Sprintf("its neighbours on %s press %.0f points more on %s than it tolerates, and nothing was measured lately", from, most, source), nil
+	}
+	return unit, "", nil
+}
+
+// suffers is by how many points the neighbours of an allocation together press more
+// than it tolerates, where that is most.
+func suffers(sc *scene, ref board.Ref) (float64, interference.Source) {
+	residents := sc.board.Residents(sc.node[ref])
+	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+	most, source := math.Inf(-1), interference.Source("")
+	for k, column := range sc.board.Columns {
+		pressed := sc.board.Caused(sc.node[ref])[k] - residents[i].Caused[k]
+		if points := pressed - residents[i].Tolerated[k]; points > most {
+			most, source = points, column
+		}
+	}
+	return most, source
+}
+
+// recentShare is the share of its target a workload reached lately, from the book;
+// NaN where that is not known.
+func (e *Engine) recentShare(ctx context.Context, s subject) (float64, error) {
+	all, err := e.book.Observations(ctx, s.workload.ID)
+	if err != nil {
+		return 0, err
+	}
+	newest := map[string]cluster.Observation{}
+	for _, o := range all {
+		if e.cfg.Clock.Now().Sub(o.At) <= freshObservation {
+			newest[o.Allocation] = o
+		}
+	}
+	var readings []cluster.Observation
+	for _, o := range newest {
+		readings = append(readings, o)
+	}
+	if len(readings) < s.workload.Count {
+		return math.NaN(), nil
+	}
+	return reached(s.workload.Spec, readings, 0) / wanted(s.workload.Spec), nil
+}
+
+func nameOf(s *cluster.Snapshot, id cluster.NodeID) string {
+	for _, n := range s.Nodes {
+		if n.ID == id {
+			return n.Name
+		}
+	}
+	return string(id)
+}
+
+// relocated is the snapshot with an allocation on another node.
+func relocated(s *cluster.Snapshot, r cluster.Relocation) *cluster.Snapshot {
+	next := *s
+	next.Allocations = make(map[cluster.NodeID][]cluster.Allocation, len(s.Allocations))
+	for n, list := range s.Allocations {
+		next.Allocations[n] = list
+	}
+	i := slices.IndexFunc(next.Allocations[r.From], func(a cluster.Allocation) bool { return a.ID == r.Allocation })
+	if i < 0 {
+		return s // a reservation: it is counted where it is
+	}
+	moved := next.Allocations[r.From][i]
+	moved.Node = r.To
+	next.Allocations[r.From] = slices.Delete(slices.Clone(next.Allocations[r.From]), i, i+1)
+	next.Allocations[r.To] = append(slices.Clone(next.Allocations[r.To]), moved)
+	return &next
+}
+
+// relocate carries out what is allowed, one after the other, on fresh state.
+func (e *Engine) relocate(ctx context.Context, running map[cluster.WorkloadID]subject, list []cluster.Relocation) error {
+	for i := range list {
+		r := &list[i]
+		if !r.Allowed {
+			continue
+		}
+		snapshot, err := e.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		s, sc := running[r.Workload], e.newScene(snapshot, running)
+		record := cluster.ActionRecord{
+			Workload: r.Workload, Kind: string(adapt.Move), Allocation: r.Allocation, From: "node " + r.FromName, To: "node " + r.ToName,
+			Reason: "rebalance: " + r.Reason,
+		}
+		err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+			change := e.change(s, fmt.Sprintf("%s leaves node %s: rebalance: %s", r.Workload.Group, r.FromName, r.Reason))
+			return e.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{r.From: true})
+		})
+		if r.Result = actionDone; err != nil {
+			r.Result = err.Error()
+		}
+		if err := tolerated(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package nomadtest
+
+import "net/http"
+
+func (s *Server) adjustRoutes(handle func(string, handler)) {
+	handle("GET /v1/job/{id}/deployment", s.deployment)
+	handle("PUT /v1/allocation/{id}/stop", s.stopAlloc)
+}
+
+// SetDeployment gives a job a newest deployment of that status.
+func (s *Server) SetDeployment(namespace, id, status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rolling[key{namespace, id}] = status
+}
+
+// deployment answers null where a job had none, as Nomad does.
+func (s *Server) deployment(r *http.Request) (any, uint64, *refusal) {
+	status, ok := s.rolling[key{namespaceOf(r), r.PathValue("id")}]
+	if !ok {
+		return nil, s.index, nil
+	}
+	return Object{"JobID": r.PathValue("id"), "Status": status}, s.index, nil
+}
+
+// stopAlloc ends an allocation; there is no scheduler that would start another.
+func (s *Server) stopAlloc(r *http.Request) (any, uint64, *refusal) {
+	a := s.allocs[r.PathValue("id")]
+	if a == nil {
+		return nil, 0, &refusal{http.StatusNotFound, "alloc not found"}
+	}
+	a["DesiredStatus"], a["ClientStatus"] = "stop", "complete"
+	s.putAlloc(a)
+	return Object{"EvalID": ""}, s.index, nil
+}

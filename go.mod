@@ -22,6 +22,7 @@ require (
 	github.com/zclconf/go-cty v1.17.0
 	go.etcd.io/bbolt v1.4.3
 	go.uber.org/goleak v1.3.0
+	go.yaml.in/yaml/v2 v2.4.3
 	golang.org/x/sys v0.46.0
 	gonum.org/v1/gonum v0.16.0
 	google.golang.org/grpc v1.78.0
@@ -66,7 +67,6 @@ require (
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/spf13/cast v1.7.0 // indirect
 	github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect
-	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	golang.org/x/crypto v0.47.0 // indirect
 	golang.org/x/mod v0.32.0 // indirect
 	golang.org/x/net v0.48.0 // indirect

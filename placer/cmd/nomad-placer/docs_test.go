@@ -1,0 +1,411 @@
+package main
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v2"
+
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+)
+
+const repository = "../../.."
+
+// documents are the Markdown files of the repository, by path from its root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(repository, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != repository && (strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "node_modules" || e.Name() == "testdata"):
+			return filepath.SkipDir
+		case e.IsDir() || filepath.Ext(path) != ".md":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(repository, path)
+		out[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// shownLines are the lines of a document's code blocks, and what stands between
+// backquotes, one command a line.
+func shownLines(text string) []string {
+	var out []string
+	inBlock := false
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			inBlock = !inBlock
+		case inBlock:
+			out = append(out, strings.TrimPrefix(trimmed, "$ "))
+		default:
+			for i, part := range strings.Split(line, "`") {
+				if i%2 == 1 {
+					out = append(out, part)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// commandsIn splits a line of shell at what is not quoted, and returns the words
+// of each of its commands.
+func commandsIn(line string) [][]string {
+	var commands [][]string
+	var words []string
+	var word strings.Builder
+	quote, inWord := rune(0), false
+	endWord := func() {
+		if inWord {
+			words = append(words, word.String())
+			word.Reset()
+			inWord = false
+		}
+	}
+	endCommand := func() {
+		endWord()
+		if len(words) > 0 {
+			commands = append(commands, words)
+			words = nil
+		}
+	}
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == ' ' || r == '\t':
+			endWord()
+		case strings.ContainsRune("|;&()<>", r):
+			endCommand()
+		case r == '#' && !inWord:
+			endCommand()
+			return commands
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	endCommand()
+	return commands
+}
+
+var assignment = regexp.MustCompile(`^[A-Z_]+=`)
+
+// argumentsOf are the words after the program, where that is the one.
+func argumentsOf(words []string, program string) ([]string, bool) {
+	for len(words) > 0 && (assignment.MatchString(words[0]) || words[0] == "sudo" || words[0] == "$") {
+		words = words[1:]
+	}
+	if len(words) == 0 || filepath.Base(words[0]) != program {
+		return nil, false
+	}
+	return words[1:], true
+}
+
+// checkCommand says what is not real about the arguments of nomad-placer.
+func checkCommand(args []string) string {
+	if len(args) == 0 || slices.Contains(rootFlags, strings.TrimLeft(args[0], "-")) {
+		return ""
+	}
+	if err := misuse(args); err != nil {
+		return err.Error()
+	}
+	var found *command
+	for _, c := range commands() {
+		words := strings.Fields(c.name)
+		if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
+			found, args = c, args[len(words):]
+			break
+		}
+	}
+	if found == nil {
+		return "" // a family
+	}
+	f, _ := (&bound{found, context.Background(), &shell{}}).flags()
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		name, _, assigned := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		if !strings.HasPrefix(args[i], "-") || args[i] == "-" || name == "h" || name == "help" {
+			continue
+		}
+		g := f.Lookup(name)
+		if g == nil {
+			return found.name + " has no option -" + name
+		}
+		if b, ok := g.Value.(interface{ IsBoolFlag() bool }); (!ok || !b.IsBoolFlag()) && !assigned {
+			i++ // its value
+		}
+	}
+	return ""
+}
+
+// Every command that a document shows exists, with its options; so does every
+// make target.
+func TestDocumentsShowRealCommands(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join(repository, "GNUmakefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for name, text := range documents(t) {
+		for _, line := range shownLines(text) {
+			for _, words := range commandsIn(line) {
+				if args, ok := argumentsOf(words, "nomad-placer"); ok {
+					shown++
+					if problem := checkCommand(args); problem != "" {
+						t.Errorf("%s: %q: %s", name, line, problem)
+					}
+				}
+				if args, ok := argumentsOf(words, "make"); ok && len(args) > 0 && !strings.Contains(string(makefile), "\n"+args[0]+":") {
+					t.Errorf("%s: %q: there is no such target", name, line)
+				}
+			}
+		}
+	}
+	if shown < 50 {
+		t.Errorf("only %d commands were found: are they still read?", shown)
+	}
+}
+
+func TestCommandsAreFoundAndChecked(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`nomad-placer job run -var 'a=b c' -detach x.hcl`:                         "",
+		`NOMAD_ADDR=x sudo bin/nomad-placer job explain -t '{{.}} | -x' c | jq .`: "",
+		`nomad-placer job rnu x.hcl`:                                              `unknown command "job rnu"`,
+		`cat x | nomad-placer job validate -ofline -`:                             "job validate has no option -ofline",
+		`nomad-placer dev loop -- cat -x`:                                         "",
+		`echo ok && nomad-placer sim`:                                             "",
+		`nomad-placer nonsense # why`:                                             `unknown command "nonsense"`,
+	} {
+		got, found := "", false
+		for _, words := range commandsIn(line) {
+			if args, ok := argumentsOf(words, "nomad-placer"); ok {
+				got, found = checkCommand(args), true
+			}
+		}
+		if !found || got != want {
+			t.Errorf("%s: found %v, %q, want %q", line, found, got, want)
+		}
+	}
+}
+
+var markdownLink = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+
+// Every link from one file of the repository to another leads somewhere.
+func TestDocumentsLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, text := range documents(t) {
+		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(repository, filepath.Dir(name), m[1])); err != nil {
+				t.Errorf("%s: the link to %s: %v", name, m[1], err)
+			}
+		}
+	}
+}
+
+// The system job starts the agent with options that there are.
+func TestInstalledJobStartsTheAgent(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(repository, "examples/install/nomad-placer.nomad.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := (&bound{agentCommand(), context.Background(), &shell{}}).flags()
+	options := regexp.MustCompile(`"-([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range options {
+		if f.Lookup(m[1]) == nil {
+			t.Errorf("the agent has no option -%s", m[1])
+		}
+	}
+	if len(options) < 3 {
+		t.Errorf("only %d options were found: are they still read?", len(options))
+	}
+}
+
+// The example configuration says the defaults, as it claims.
+func TestInstalledConfigurationIsTheDefault(t *testing.T) {
+	t.Parallel()
+	a := agentFlags{file: filepath.Join(repository, "examples/install/agent.hcl")}
+	fromFile, err := a.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byDefault, err := (&agentFlags{}).config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asText(t, fromFile), asText(t, byDefault); got != want {
+		t.Errorf("examples/install/agent.hcl says\n%s\nthe defaults are\n%s", got, want)
+	}
+}
+
+func asText(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	if err := printJSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const operatorGuide = "../../docs/operator-guide.md"
+
+// exportedMetrics are the names on an agent's /metrics over records that have
+// one of everything.
+func exportedMetrics(t *testing.T) []string {
+	t.Helper()
+	answer, err := http.Get(pages(t, dashboardtest.Fixture()) + "/metrics") //nolint:noctx // of this process
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE ([a-z_]+) `).FindAllStringSubmatch(string(text), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// The table of metrics in the operator guide is what an agent exports, no more
+// and no less.
+func TestGuideHasEveryMetric(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile(operatorGuide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told, exported []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `(placer_[a-z_]+)` \\|").FindAllStringSubmatch(string(guide), -1) {
+		told = append(told, m[1])
+	}
+	for _, name := range exportedMetrics(t) {
+		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
+			exported = append(exported, name)
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(exported)
+	if !slices.Equal(told, exported) || len(told) == 0 {
+		t.Errorf("the guide has %v\nan agent exports %v", told, exported)
+	}
+}
+
+type ruleFile struct {
+	Groups []struct {
+		Name  string
+		Rules []struct {
+			Alert, Expr, For    string
+			Labels, Annotations map[string]string
+		}
+	}
+}
+
+// Every alert is made of metrics that exist, names commands that exist, and is
+// in the guide.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide, err := os.ReadFile(operatorGuide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file ruleFile
+	if err := yaml.UnmarshalStrict(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	known := append(exportedMetrics(t), "up") // Prometheus' own
+	var alerts []string
+	for _, group := range file.Groups {
+		for _, r := range group.Rules {
+			alerts = append(alerts, r.Alert)
+			names := metricsIn(r.Expr)
+			for _, name := range names {
+				if !slices.Contains(known, name) {
+					t.Errorf("%s: no metric %s is exported", r.Alert, name)
+				}
+			}
+			if len(names) == 0 || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+				t.Errorf("%s lacks a metric, a severity, a summary or a description", r.Alert)
+			}
+			for _, line := range shownLines(r.Annotations["description"]) {
+				for _, words := range commandsIn(strings.ReplaceAll(line, "{{ $labels.job }}", "JOB")) {
+					if args, ok := argumentsOf(words, "nomad-placer"); ok && checkCommand(args) != "" {
+						t.Errorf("%s: %q: %s", r.Alert, line, checkCommand(args))
+					}
+				}
+			}
+		}
+	}
+	for _, alert := range alerts {
+		if !strings.Contains(string(guide), "| `"+alert+"` |") {
+			t.Errorf("the guide does not say what to do about %s", alert)
+		}
+	}
+	if len(alerts) == 0 || len(slices.Compact(slices.Sorted(slices.Values(alerts)))) != len(alerts) {
+		t.Errorf("no alerts, or two of one name: %v", alerts)
+	}
+}
+
+// metricsIn are the metrics of a PromQL expression: its words less matchers,
+// lists of labels, functions and operators.
+func metricsIn(expr string) []string {
+	expr = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|"[^"]*"|\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)`).ReplaceAllString(expr, " ")
+	var out []string
+	for _, m := range regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*\s*\(?`).FindAllString(expr, -1) {
+		name := strings.TrimSpace(m)
+		if !strings.HasSuffix(name, "(") && !slices.Contains([]string{"and", "or", "unless", "bool", "offset"}, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func TestMetricsInAnExpression(t *testing.T) {
+	t.Parallel()
+	got := metricsIn(`max by (job) (a{x="b"}) < 0.9 * max(rate(c_total[5m])) or absent(up{job="d"})`)
+	if want := []string{"a", "c_total", "up"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// The policies of the reference are those there are.
+func TestReferenceHasEveryPolicy(t *testing.T) {
+	t.Parallel()
+	if got, want := jobhcl.DefaultPolicies(), blockOptions().Policies; !slices.Equal(got, want) {
+		t.Errorf("the reference has %v\nthere are %v", got, want)
+	}
+}

@@ -27,7 +27,7 @@ type planReport struct {
 func jobPlanCommand() *command {
 	return &command{
 		name: "job plan", arguments: "FILE", synopsis: "Show what submitting a job would do",
-		about:   "Prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
+		about:   "Reads a job file (- is standard input) and prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
 		example: "nomad-placer job plan cache.nomad.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {

@@ -38,7 +38,7 @@ type runReport struct {
 func jobRunCommand() *command {
 	return &command{
 		name: "job run", arguments: "FILE", synopsis: "Submit a job and wait until it is placed",
-		about: "Submits a job file whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
+		about: "Submits a job file (- is standard input) whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
 		example: "nomad-placer job run cache.nomad.hcl\n" +
 			"nomad-placer job run -var image=redis:7 -detach cache.nomad.hcl",
 		exitsStock: true,

@@ -21,7 +21,7 @@ type validation struct {
 func jobValidateCommand() *command {
 	return &command{
 		name: "job validate", arguments: "FILE", synopsis: "Check a job file and its performance blocks",
-		about: "Checks every performance block of a job file, and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
+		about: "Checks every performance block of a job file (- is standard input), and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
 			"With -offline Nomad is not asked.",
 		example: "nomad-placer job validate -offline cache.nomad.hcl",
 		minArgs: 1, maxArgs: 1,

@@ -281,7 +281,11 @@ const operatorGuide = "../../docs/operator-guide.md"
 // one of everything.
 func exportedMetrics(t *testing.T) []string {
 	t.Helper()
-	answer, err := http.Get(pages(t, dashboardtest.Fixture()) + "/metrics") //nolint:noctx // of this process
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pages(t, dashboardtest.Fixture())+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,5 +411,45 @@ func TestReferenceHasEveryPolicy(t *testing.T) {
 	t.Parallel()
 	if got, want := jobhcl.DefaultPolicies(), blockOptions().Policies; !slices.Equal(got, want) {
 		t.Errorf("the reference has %v\nthere are %v", got, want)
+	}
+}
+
+// What the guides show as HCL is read as the placer reads it.
+func TestGuidesShowValidHCL(t *testing.T) {
+	t.Parallel()
+	jobs, configurations := 0, 0
+	for name, text := range documents(t) {
+		if !strings.HasPrefix(name, "placer/docs/") {
+			continue
+		}
+		for _, part := range strings.Split(text, "```hcl\n")[1:] {
+			source, _, _ := strings.Cut(part, "```")
+			switch first, _, _ := strings.Cut(strings.TrimSpace(source), " "); first {
+			case "job":
+				jobs++
+				checkShownJob(t, name, source)
+			case "pools":
+				configurations++
+				if _, err := blockOptions().DecodeAgentConfig([]byte(source), name); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	if jobs < 2 || configurations < 2 {
+		t.Errorf("only %d jobs and %d configurations were found: are they still read?", jobs, configurations)
+	}
+}
+
+func checkShownJob(t *testing.T, name, source string) {
+	t.Helper()
+	_, blocks, problems := jobhcl.Extract([]byte(source), name)
+	if problems.HasErrors() || len(blocks) == 0 {
+		t.Errorf("%s: %d performance blocks, %v", name, len(blocks), problems)
+	}
+	for group := range blocks {
+		if _, warnings, err := blockOptions().DecodeBlock(blocks[group], name); err != nil || len(warnings) > 0 {
+			t.Errorf("%s: %v, %v", name, err, warnings)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -49,7 +50,8 @@ func TestHelpIsGolden(t *testing.T) {
 	var golden, page strings.Builder
 	page.WriteString("# The command line\n\nEverything `nomad-placer` can do, as its own help says it. `go test ./placer/cmd/nomad-placer -update` writes this page.\n\n" +
 		"What a command prints as a page for people it prints as data with `-json`, and through a Go template over the same names with `-t`.\n" +
-		"Every Nomad option has the environment variable of Nomad's own command line; an option wins over its variable.\n")
+		"\n## Environment\n\nAn option wins over its variable.\n\n| variable | option |\n| --- | --- |\n" + environment() +
+		"| `NO_COLOR`, `NOMAD_CLI_NO_COLOR` | `-no-color` |\n")
 	for _, name := range helpNames() {
 		title := strings.TrimSpace("nomad-placer " + name)
 		help := helpText(t, strings.Fields(name)...)
@@ -58,6 +60,22 @@ func TestHelpIsGolden(t *testing.T) {
 	}
 	compareGolden(t, helpGolden, golden.String())
 	compareGolden(t, cliPage, page.String())
+}
+
+var alsoVariable = regexp.MustCompile(`Also (NOMAD_[A-Z_]+)`)
+
+// environment is a row for every variable that the help of a shared option
+// names.
+func environment() string {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	new(recordFlags).add(f)
+	rows := ""
+	f.VisitAll(func(g *flag.Flag) {
+		if m := alsoVariable.FindStringSubmatch(g.Usage); m != nil {
+			rows += fmt.Sprintf("| `%s` | `-%s` |\n", m[1], g.Name)
+		}
+	})
+	return rows
 }
 
 func compareGolden(t *testing.T, path, want string) {
@@ -96,6 +114,10 @@ func TestHelpIsComplete(t *testing.T) {
 			}
 		}
 		f, _ := b.flags()
+		// Servers print a log; everything else prints data.
+		if server := c.name == "agent" || c.name == "proxy"; (f.Lookup(jsonFlag) != nil) == server || (f.Lookup(templateName) != nil) == server {
+			t.Errorf("%s: -json and -t are on every command that prints data, and on no other", c.name)
+		}
 		f.VisitAll(func(g *flag.Flag) { checkFlagHelp(t, c.name, g) })
 	}
 }
@@ -129,6 +151,7 @@ func TestEveryCommandByScript(t *testing.T) {
 		line("stderr '^Error: unknown option -nonsense$'")
 		line("stderr '^Usage: nomad-placer %s'", c.name)
 		line("exits 2 nomad-placer %s -hlep", c.name)
+		line("stderr '^Hint: did you mean -help'")
 		line("exits 2 nomad-placer %s ''", c.name)
 		line("! stderr panic")
 		if c.minArgs > 0 {

@@ -85,7 +85,7 @@ func flagHint(err error, f *flag.FlagSet) string {
 	if !ok {
 		return ""
 	}
-	var known []string
+	known := []string{"help"}
 	f.VisitAll(func(g *flag.Flag) { known = append(known, g.Name) })
 	if near := jobhcl.Nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean -%s?", near)

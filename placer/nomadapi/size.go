@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -182,7 +183,7 @@ func unsize(group object) {
 		return
 	}
 	if mark.Count != nil && group.number("Count") == mark.Count.Now {
-		group["Count"] = mark.Count.Was
+		group["Count"] = asRead(mark.Count.Was)
 	}
 	task := findTask(group, mark.Task)
 	if task == nil || len(mark.Fields) == 0 {
@@ -195,9 +196,12 @@ func unsize(group object) {
 		}
 	}
 	for f, c := range mark.Fields {
-		r[f] = c.Was
+		r[f] = asRead(c.Was)
 	}
 }
+
+// asRead is a number as it comes from Nomad.
+func asRead(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // asSubmitted is the group with the size its user wrote.
 func asSubmitted(group object) object {

@@ -15,6 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -58,9 +59,29 @@ func Request(seed uint64) policy.Request {
 		}
 	}
 	k := clustertest.Knowledge(clustertest.RandomScores(rng, columns), map[string]float64{"big": 200, "small": 100})
+	if rng.IntN(3) > 0 {
+		mayBeSized(rng, w, k)
+	}
 	return policy.Request{
 		Workload: w, JobType: "service", RunPool: clustertest.Pool, Knowledge: k, Snapshot: s,
-		Columns: columns, Seed: seed, At: time.Unix(1_700_000_000, 0).UTC(),
+		Columns: columns, Seed: seed, At: time.Unix(1_700_000_000, 0).UTC(), MaySize: rng.IntN(4) > 0,
+	}
+}
+
+// mayBeSized lets the group be given other sizes, of which something is known.
+func mayBeSized(rng *rand.Rand, w *cluster.Workload, k *cluster.Knowledge) {
+	w.Sizable = cluster.Sizable{Task: "main", Own: w.Ask}
+	w.Sizable.Own.DiskMB, w.Sizable.Beside.DiskMB = 0, w.Ask.DiskMB
+	if rng.IntN(2) == 0 {
+		w.Sizable.Own.CPUMHz, w.Sizable.Own.Cores = 0, 1
+		w.Ask = w.Sizable.Group(w.Sizable.Own)
+	}
+	w.Spec.Scale.Cores = []int{1, 2, 4}[:rng.IntN(4)]
+	w.Spec.Scale.Count = []int{1, 2, 3, 5}[rng.IntN(4):]
+	k.ReferenceCores = 1
+	for _, n := range []int{1, 4} {
+		speed := 1 + rng.Float64()*float64(n-1)
+		k.ScaleUp = append(k.ScaleUp, cluster.ScaleSpeed{Cores: n, Relative: speed, Low: 0.9 * speed, High: 1.1 * speed, Origin: interference.Measured})
 	}
 }
 
@@ -107,6 +128,14 @@ func Place(t *testing.T, d policy.Descriptor, r policy.Request) cluster.Decision
 
 // Check returns the first safety property that a decision breaks.
 func Check(r policy.Request, d cluster.Decision) error {
+	if d.Sizing != nil && len(d.Sizing.Tried) > 0 {
+		sized := *r.Workload // as it was decided to be
+		sized.Count, sized.Ask = d.Count, d.Resources
+		r.Workload = &sized
+	}
+	if err := checkSizing(r, d); err != nil {
+		return err
+	}
 	fit, _, _ := cluster.Feasible(r.Snapshot, r.Workload, r.RunPool)
 	switch {
 	case d.Format != cluster.DecisionFormat:
@@ -142,6 +171,26 @@ func Check(r policy.Request, d cluster.Decision) error {
 	default:
 		return fmt.Errorf("outcome %q", d.Outcome)
 	}
+}
+
+// checkSizing: only what may be sized is, and never to what the user did not list.
+func checkSizing(r policy.Request, d cluster.Decision) error {
+	s, scale := d.Sizing, r.Workload.Spec.Scale
+	switch {
+	case s == nil || !s.Chosen:
+		return nil
+	case !r.MaySize:
+		return fmt.Errorf("a group that may not be sized was")
+	case d.Count != s.CountWas && !slices.Contains(scale.Count, d.Count):
+		return fmt.Errorf("count %d is not of %v", d.Count, scale.Count)
+	case s.Own.Cores != s.OwnWas.Cores && !slices.Contains(scale.Cores, s.Own.Cores):
+		return fmt.Errorf("%d cores are not of %v", s.Own.Cores, scale.Cores)
+	case d.Resources != r.Workload.Sizable.Group(s.Own):
+		return fmt.Errorf("the group gets %+v, its sized task %+v", d.Resources, s.Own)
+	case s.Why == "" || len(s.Tried) == 0 || len(s.Tried) > cluster.MaxTried:
+		return fmt.Errorf("sizing without reasons: %+v", s)
+	}
+	return nil
 }
 
 func total(counts map[cluster.RejectReason]int) int {

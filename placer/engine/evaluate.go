@@ -170,6 +170,9 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 	if kept != nil {
 		d.Sizing = kept
 	}
+	if s := k.workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
+		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not size (quasar does)")
+	}
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
 	d.ProfileKey = k.workload.ProfileKey

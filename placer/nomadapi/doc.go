@@ -9,7 +9,8 @@
 //   - apply.go, rewrite.go, page.go: Planner. A job is held in a node pool without
 //     nodes; applying a plan rewrites the raw job JSON and registers it again,
 //     compare-and-set on its JobModifyIndex, with its source text re-sent.
-//   - lab.go, labjob.go: Laboratory. A profiling run is an ordinary batch job: the
+//   - size.go: the size of a group, written with the plan and given back by strip.
+//   - lab.go, labjob.go, labmemory.go: Laboratory. A profiling run is an ordinary batch job: the
 //     user's group, once, beside a task of the ibench driver.
 //   - observe.go, reach.go: Observer. The same probes as on the node, reached over
 //     Nomad's client API.

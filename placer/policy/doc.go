@@ -54,6 +54,8 @@
 //   - A running group keeps its nodes unless others are clearly better: see the
 //     stickiness constants in paragon.go. Policies made from selectors do not
 //     know where a group runs.
+//   - Live, Quasar gives every allocation of a group one size: a Nomad group has one
+//     resources block. Sizes are tried least resources first; see sizing.go.
 //   - Quasar's combination of its four estimates and its exact greedy rule are
 //     not in the text: see quasar.go and kept in field.go.
 //   - Tarcil prints T − U for the quality of a violating unit, under which the

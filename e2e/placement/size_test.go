@@ -21,12 +21,15 @@ import (
 // make it eligible: it shares its CPUs with all other nodes.
 const wideClass = "wide"
 
+// wideMHz leaves the agent and a profiler room beside two reserved cores.
+const wideMHz = 20000
+
 // wideNode is a node of all CPUs, or none on a machine of one.
 func wideNode(cpus []int) []cluster.Client {
 	if len(cpus) < 2 {
 		return nil
 	}
-	return []cluster.Client{{Name: wideClass, Class: wideClass, CPUs: cpus}}
+	return []cluster.Client{{Name: wideClass, Class: wideClass, CPUs: cpus, CPUMHz: wideMHz}}
 }
 
 // openWide makes the wide node eligible until the test ends.
@@ -308,9 +311,10 @@ func TestSizeAnAutoscalersCountStays(t *testing.T) {
 	if err := shared.WaitRunning(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := shared.API().Jobs().Scale(id, "main", ptr(2), "by hand", false, nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	eventually(ctx, t, "its deployment has ended and it is scaled by hand", time.Minute, func() bool {
+		_, _, err := shared.API().Jobs().Scale(id, "main", ptr(2), "by hand", false, nil, nil)
+		return err == nil
+	})
 	time.Sleep(5 * time.Second) // two polls of the placer, in which it could do wrong
 	job, _, err := shared.API().Jobs().Info(id, nil)
 	if err != nil || *job.TaskGroups[0].Count != 2 {

@@ -78,6 +78,13 @@ type Pressure struct {
 	Caused    interference.Scores // sum over residents, clipped for display
 }
 
+// What the profiler asks of a node beside a profiled copy, chosen by us: kernels
+// run in control groups of their own, this pays for the process that drives them.
+const (
+	ProfilerCPUMHz   = 50
+	ProfilerMemoryMB = 64
+)
+
 // Purpose is what a profiling run is for.
 type Purpose string
 

@@ -103,7 +103,7 @@ func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Wo
 		out[n.ID] = len(wishes)
 	}
 	for i, size := range slices.Backward(wishes) {
-		copied := sizedCopy(w, size)
+		copied := profiledCopy(w, size)
 		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
 		for _, n := range fit {
 			out[n.ID] = i
@@ -117,7 +117,7 @@ func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Wo
 // after its own run.
 func (e *Engine) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
 	for _, size := range e.otherSizes(w) {
-		copied := sizedCopy(w, size)
+		copied := profiledCopy(w, size)
 		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
 		able := slices.DeleteFunc(slices.Clone(free), func(n *cluster.Node) bool {
 			return n.Configuration != first.Configuration || n == c.other || !slices.Contains(fit, n) || residents(s, n, w) > residents(s, first, w)

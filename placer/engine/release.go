@@ -164,6 +164,9 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 		return err
 	}
 	d := decisions[0]
+	if d.Count, d.Resources = w.Count, w.Ask; d.Sizing != nil {
+		d.Sizing.Chosen = false
+	}
 	d.Outcome, d.Reason = cluster.Stock, warning+". It would have been: "+d.Reason
 	e.record(ctx, []cluster.Decision{d}, nil)
 	return e.cfg.World.Note(ctx, w.ID, warning, true)

@@ -67,6 +67,14 @@ func sizedCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
 	return w
 }
 
+// profiledCopy is a copy of that size with the profiler beside it: a size of all
+// cores of a node leaves it no room.
+func profiledCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
+	w = sizedCopy(w, size)
+	w.Ask = w.Ask.Add(cluster.Resources{CPUMHz: cluster.ProfilerCPUMHz, MemoryMB: cluster.ProfilerMemoryMB})
+	return w
+}
+
 // otherSizes are the sizes to choose a second run from: the furthest from the
 // first, so that the others lie between the two.
 func (e *Engine) otherSizes(w cluster.Workload) []cluster.Resources {

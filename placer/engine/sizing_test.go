@@ -17,10 +17,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
-// wideNode has four cores.
+// wideNode has four cores, and room for a profiler beside them.
 func wideNode(name, configuration string) *cluster.Node {
 	n := testNode(name, configuration)
-	n.Total = cluster.Resources{CPUMHz: 4 * n.CoreMHz, Cores: 4, MemoryMB: 4096, DiskMB: 10000}
+	n.Total = cluster.Resources{CPUMHz: 5 * n.CoreMHz, Cores: 4, MemoryMB: 4096, DiskMB: 10000}
 	return n
 }
 

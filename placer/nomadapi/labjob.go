@@ -28,11 +28,8 @@ const (
 	labJobIDMaxText = 64
 )
 
-// What the profiler task asks of the node, chosen by us: the kernels run in
-// cgroups of their own, this pays for the process that drives them.
+// What the profiler task asks of the node beside its CPU and memory.
 const (
-	labTaskCPUMHz      = 50
-	labTaskMemoryMB    = 64
 	labTaskLogFiles    = 2
 	labTaskLogFileMB   = 1
 	labExtraDiskMB     = 16 // its log files, the result and Nomad's demand for room beside logs
@@ -228,7 +225,7 @@ func profilerTask(tasks []object, r cluster.ProfileRequest) (object, error) {
 		"Driver":        kernelDriver,
 		"Leader":        true,
 		"Config":        map[string]any{"profile": []any{map[string]any{"request": request}}},
-		"Resources":     map[string]any{"CPU": labTaskCPUMHz, "MemoryMB": labTaskMemoryMB},
+		"Resources":     map[string]any{"CPU": cluster.ProfilerCPUMHz, "MemoryMB": cluster.ProfilerMemoryMB},
 		"LogConfig":     map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
 		"RestartPolicy": never(),
 		"KillTimeout":   int64(labKillTimeout),

@@ -50,6 +50,8 @@ type sizer struct {
 	left  int // pairs not tried
 	best  *trial
 	notes []string
+
+	crowded bool // some pair had no room for all its allocations
 }
 
 // trial is a pair with the decision it leads to.
@@ -274,6 +276,7 @@ func (s *sizer) try(p pair) (trial, error) {
 	}
 	rate, numeric := targetRate(w.Spec)
 	t.reaches = !numeric || d.Predicted.Known && d.Predicted.RatePerSec >= rate
+	s.crowded = s.crowded || d.Outcome != cluster.Placed || f.missing > 0
 	tried := cluster.Tried{Count: p.count, Own: p.own, Predicted: d.Predicted, Reaches: t.reaches, Note: t.against()}
 	if len(s.tried) < cluster.MaxTried {
 		s.tried = append(s.tried, tried)
@@ -330,9 +333,12 @@ func (s *sizer) why(d cluster.Decision) string {
 		return why
 	case !d.Predicted.Known:
 		return given + ": the performance cannot be predicted at any size"
-	default:
-		return fmt.Sprintf("no size reaches %s %s; %s is the best possible, with %s", amount(rate), d.Predicted.Unit, given, amount(d.Predicted.RatePerSec))
 	}
+	sizes := "no size"
+	if s.crowded {
+		sizes = "no size with room now"
+	}
+	return fmt.Sprintf("%s reaches %s %s; %s is the best possible, with %s", sizes, amount(rate), d.Predicted.Unit, given, amount(d.Predicted.RatePerSec))
 }
 
 // asWritten places the group at the size the user wrote, and says why.

@@ -35,6 +35,29 @@ func TestPageFitsNomadsLimit(t *testing.T) {
 	})
 }
 
+func TestPageSaysWhatSizeAndWhy(t *testing.T) {
+	t.Parallel()
+	d := cluster.Decision{
+		Workload: webGroup, Outcome: cluster.Placed, Count: 2, Policy: "quasar",
+		Candidates: []cluster.Candidate{{Name: "alpha"}},
+		Sizing: &cluster.Sizing{
+			Chosen: true, Task: "main", CountWas: 1, OwnWas: cluster.Resources{CPUMHz: 500, MemoryMB: 64},
+			Own: cluster.Resources{CPUMHz: 5000, MemoryMB: 128}, Reaches: true, Why: "it is the least that reaches 150 units/s",
+		},
+	}
+	for name, text := range map[string]string{"page": engine.Page([]cluster.Decision{d}, ""), "scaling event": engine.Sentence([]cluster.Decision{d})} {
+		for _, want := range []string{"2 × (5000 MHz, 128 MB)", "1 × (500 MHz, 64 MB)", "it is the least that reaches 150 units/s"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the %s lacks %q:\n%s", name, want, text)
+			}
+		}
+	}
+	d.Count, d.Sizing.Own = 1, d.Sizing.OwnWas
+	if text := engine.Sentence([]cluster.Decision{d}); strings.Contains(text, "MHz") {
+		t.Errorf("a size as written is told as a change: %s", text)
+	}
+}
+
 func TestPageSaysWhatAndWhy(t *testing.T) {
 	t.Parallel()
 	page := engine.Page([]cluster.Decision{{

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -217,6 +219,32 @@ func TestLabJobSizes(t *testing.T) {
 	}
 	if got := nginxOf(out); got.number("Cores") != 0 || got.number("CPU") != 400 || got.number("MemoryMB") != 128 {
 		t.Errorf("%v", got)
+	}
+}
+
+// The most that the sized task was seen to use is kept; others do not count, and
+// nobody looks where no memory may be chosen.
+func TestMemoryIsWatched(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	usage := func(mb int) nomadtest.Object {
+		return nomadtest.Object{"ResourceUsage": nomadtest.Object{"MemoryStats": nomadtest.Object{"RSS": mb << 20}}}
+	}
+	r := cluster.ProfileRequest{Workload: cluster.Workload{Sizable: cluster.Sizable{Task: "main"}}}
+	watch := func(l *labRun, mb int) {
+		server.Stats = nomadtest.Object{"Tasks": nomadtest.Object{"main": usage(mb), "other": usage(5000)}}
+		l.memoryRead = time.Time{}
+		l.watchMemory(ctx, "some-allocation")
+	}
+	unasked := &labRun{w: w, request: r}
+	watch(unasked, 10)
+	r.Workload.Spec.Scale.MemoryMB = []int{64, 128}
+	asked := &labRun{w: w, request: r}
+	for _, mb := range []int{30, 70, 50} {
+		watch(asked, mb)
+	}
+	if asked.memoryPeakMB != 70 || unasked.memoryPeakMB != 0 {
+		t.Errorf("%v MB where memory may be chosen, %v where not", asked.memoryPeakMB, unasked.memoryPeakMB)
 	}
 }
 

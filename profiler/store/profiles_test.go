@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -153,6 +154,28 @@ func TestMerge(t *testing.T) {
 	}
 	if _, err := store.Merge(older, sample("other", "large", 3)); !errors.Is(err, store.ErrOtherWorkload) {
 		t.Error(err)
+	}
+}
+
+// A run at another size adds its point and the memory it saw, and is not what the
+// profile was measured on.
+func TestMergeSizes(t *testing.T) {
+	t.Parallel()
+	speed := func(v float64) profile.Measurement { return profile.Measurement{Value: v} }
+	older, newer := sample("k", "large", 1), sample("k", "", 2)
+	older.ScaleUp, older.MemoryPeakMB = []profile.ScalePoint{{Cores: 1, Speed: speed(10)}, {Cores: 4, Speed: speed(30)}}, 90
+	newer.Alone, newer.Machine = nil, profile.Machine{}
+	newer.ScaleUp, newer.MemoryPeakMB = []profile.ScalePoint{{Cores: 4, Speed: speed(35)}, {Cores: 2, Speed: speed(19)}}, 80
+	got, err := store.Merge(older, newer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []profile.ScalePoint{{Cores: 1, Speed: speed(10)}, {Cores: 2, Speed: speed(19)}, {Cores: 4, Speed: speed(35)}}
+	if !slices.Equal(got.ScaleUp, want) || got.MemoryPeakMB != 90 {
+		t.Errorf("%+v, %v MB", got.ScaleUp, got.MemoryPeakMB)
+	}
+	if got.Machine.Configuration != "large" || len(got.Alone) != 1 {
+		t.Errorf("machine %+v, alone %v", got.Machine, got.Alone)
 	}
 }
 

@@ -20,6 +20,8 @@ type Server struct {
 
 	// AutoPlace lets registered jobs have allocations at once.
 	AutoPlace bool
+	// Stats is the resource usage of any allocation.
+	Stats Object
 	// OnAlloc, where set, is called with each new allocation before anybody can
 	// see it, and may change it (task states, client status). It must not call
 	// back into the server.

@@ -72,15 +72,13 @@ type Relocation struct {
 
 // AdaptationStats count what a leader did since it started.
 type AdaptationStats struct {
-	Actions      map[ActionCount]int
-	Below        map[WorkloadID]bool          // measured last: below its target
-	BelowTime    map[WorkloadID]time.Duration // spent below its target
-	Observed     int                          // observations of a workload
-	ObserveTime  time.Duration                // spent on them, side by side
-	Failed       int                          // that failed as a whole
-	Unavailable  int                          // allocations that gave no number
-	Interrupted  int                          // adaptation passes that failed
-	LastObserved time.Time
+	Actions     map[ActionCount]int
+	Below       map[WorkloadID]bool          // measured last: below its target; absent: unknown
+	BelowTime   map[WorkloadID]time.Duration // spent below its target
+	Observed    int                          // observations of a workload
+	ObserveTime time.Duration                // spent on them, side by side
+	Failed      int                          // that failed as a whole
+	Unavailable int                          // allocations that gave no number
 }
 
 // ActionCount is what actions are counted by.

@@ -32,6 +32,22 @@ var (
 	pressureMetric = prometheus.NewDesc("placer_node_pressure_percent",
 		"Pressure the residents of the node cause together: what a newcomer must stand.", []string{"node", "source"}, nil)
 
+	actionMetric = prometheus.NewDesc("placer_adaptation_actions_total",
+		"Changes to jobs that run, by kind and by result (done, refused, failed), since this replica leads.", []string{"kind", "result"}, nil)
+	belowMetric = prometheus.NewDesc("placer_workload_below_target",
+		"1 while the workload was measured below its target last, 0 while at it.", groupLabels, nil)
+	belowTimeMetric = prometheus.NewDesc("placer_workload_below_target_seconds_total",
+		"Time the workload was measured below its target, since this replica leads.", groupLabels, nil)
+	belowCountMetric = prometheus.NewDesc("placer_workloads_below_target",
+		"Workloads measured below their target last.", nil, nil)
+	observeMetric = prometheus.NewDesc("placer_observation_seconds",
+		"Time an observation of a workload took, since this replica leads.", nil, nil)
+	observeErrorMetric = prometheus.NewDesc("placer_observation_errors_total",
+		"Observations of a workload that failed as a whole, since this replica leads.", nil, nil)
+	unavailableMetric = prometheus.NewDesc("placer_observation_unavailable_total",
+		"Observations of an allocation that gave no number that can be believed, since this replica leads.", nil, nil)
+
+	groupLabels    = []string{"namespace", "job", "group"}
 	workloadLabels = []string{"namespace", "job", "group", "unit"}
 )
 
@@ -42,7 +58,10 @@ type collector struct {
 }
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{upMetric, outcomeMetric, evaluationMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric} {
+	for _, d := range []*prometheus.Desc{
+		upMetric, outcomeMetric, evaluationMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric,
+		actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric,
+	} {
 		ch <- d
 	}
 }
@@ -55,6 +74,44 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	ch <- gauge(upMetric, readable)
+	c.adaptation(ch)
+}
+
+// adapted are records that count what adaptation does. A replica that does not lead
+// has none to count.
+type adapted interface {
+	AdaptationStats() cluster.AdaptationStats
+}
+
+func (c collector) adaptation(ch chan<- prometheus.Metric) {
+	records, ok := c.records.(adapted)
+	if !ok {
+		return
+	}
+	stats := records.AdaptationStats()
+	for a, n := range stats.Actions {
+		ch <- counter(actionMetric, float64(n), a.Kind, a.Result)
+	}
+	below := 0
+	for id, is := range stats.Below {
+		v := 0.0
+		if is {
+			v = 1
+			below++
+		}
+		ch <- gauge(belowMetric, v, id.Namespace, id.Job, id.Group)
+	}
+	for id, d := range stats.BelowTime {
+		ch <- counter(belowTimeMetric, d.Seconds(), id.Namespace, id.Job, id.Group)
+	}
+	ch <- gauge(belowCountMetric, float64(below))
+	ch <- prometheus.MustNewConstSummary(observeMetric, uint64(stats.Observed), stats.ObserveTime.Seconds(), nil)
+	ch <- counter(observeErrorMetric, float64(stats.Failed))
+	ch <- counter(unavailableMetric, float64(stats.Unavailable))
+}
+
+func counter(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 }
 
 func gauge(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {

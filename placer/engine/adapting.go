@@ -199,7 +199,7 @@ func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]
 	var errs []error
 	for _, id := range sortedIDs(results) {
 		r := results[id]
-		e.live.count(r, e.cfg.Clock.Now())
+		e.live.count(r)
 		if err := e.settle(ctx, id, &r); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", id, err))
 			continue
@@ -239,12 +239,11 @@ func (a *adapting) watch(id cluster.WorkloadID) *watched {
 	return w
 }
 
-func (a *adapting) count(r measured, now time.Time) {
+func (a *adapting) count(r measured) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stats.Observed++
 	a.stats.ObserveTime += r.took
-	a.stats.LastObserved = now
 	if r.err != nil {
 		a.stats.Failed++
 	}

@@ -212,6 +212,9 @@ func (g *agent) engineConfig(s *shell, rows []profile.Profile) engine.Config {
 	return c
 }
 
+// AdaptationStats are the counts of an engine that leads.
+func (r engineRecords) AdaptationStats() cluster.AdaptationStats { return r.engine.AdaptationStats() }
+
 // The times of starting and stopping.
 const (
 	startRetry    = 2 * time.Second

@@ -1,6 +1,6 @@
 // Package engine is the one loop of nomad-placer:
 //
-//	evaluation → admit → profile → classify → place → rewrite → observe
+//	evaluation → admit → profile → classify → place → rewrite → observe → adapt
 //
 // It drives whatever world it is given: a live Nomad (nomadapi), a simulated
 // cluster, or the in-memory world of its own tests. "Simulated or real" is
@@ -20,6 +20,26 @@
 //   - If a step fails, the job runs where stock Nomad puts it, with the reason
 //     written where the user looks.
 //
+// # Adapting what runs
+//
+// The leader measures every released workload in windows that follow one another
+// (pass), asks the configured adapter (package adapt) and carries out its answer, in
+// this order: a best-effort neighbour leaves; a live resize, where the world has one;
+// another count, inside the performance block's own list; another node, only with
+// move = true. Everything is careful:
+//
+//   - A number that cannot be right (negative, NaN, a counter that stands still, a
+//     clock that stepped: trusted) is no number, and a workload with an unknown in
+//     its window is left alone, as is one that was just started or deploys.
+//   - A group with a scaling block of its own is its autoscaler's.
+//   - Token buckets bound writes and moves over all workloads; each rests after a
+//     change, and what was grown is given back after ten minutes, later each time
+//     that had to be undone.
+//   - What is begun is on record before it is begun, so that a new leader repeats
+//     nothing. What was not done is on record with its reason.
+//   - A best-effort workload that left a node may return when the one it left for is
+//     gone, or is no better off without it.
+//
 // # Sources
 //
 // The order of the stages is Delimitrou 2015, §3.2 (Paragon, figure 3.1) and
@@ -35,4 +55,8 @@
 // press on (decisions 0004 and 0009). Quasar runs up to four copies side by side;
 // the run at a second size waits for its node where no other like it is free, and
 // scale-out is not measured (decision 0012).
+//
+// Quasar compares a service with its target in requests per second whatever comes
+// in. Fewer requests than the target are no fault of ours: we judge a service by its
+// latency, and one without a latency only when it is at its target (reached).
 package engine

@@ -16,5 +16,8 @@
 //
 // A workload rests after a change before it is judged again, and what it holds is
 // capped (Options.MaxCores): the text sketches cost and priority only. Eviction
-// follows priority, lowest first, and takes best-effort work only.
+// follows priority, lowest first, and takes best-effort work only. With
+// Options.YieldFirst, as a cluster that people use has it, a best-effort neighbour
+// leaves before anything else is tried, the most harmful first, one of a node at a
+// time: what is left over is all that it was promised.
 package adapt

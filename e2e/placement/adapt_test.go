@@ -23,9 +23,9 @@ import (
 // record (go test -tags e2e ./e2e/placement -run Adapt -calm 10m).
 var calm = flag.Duration("calm", time.Minute, "how long is watched that adaptation comes to rest")
 
-// working does a little arithmetic for each unit, so that a busy neighbour slows
-// it down.
-const working = `i=0; while true; do for ((k=0;k<3000;k++)); do :; done; i=$((i+1)); echo "units $i"; sleep 0.005; done`
+// working does a little arithmetic for each unit and never rests, so that a busy
+// neighbour slows it down.
+const working = `i=0; while true; do for ((k=0;k<5000;k++)); do :; done; i=$((i+1)); echo "units $i"; done`
 
 // TestAdaptToANoisyNeighbour plants a best-effort interference kernel beside a
 // workload that reached its target: it must leave.
@@ -50,6 +50,12 @@ func TestAdaptToANoisyNeighbour(t *testing.T) {
 		t.Fatalf("the kernel was planted on %s, the workload is on %s", on, node)
 	}
 	planted := time.Now()
+	t.Cleanup(func() {
+		if t.Failed() {
+			readings, err := book(t).Observations(context.Background(), workload("victim"))
+			t.Logf("observed %+v (%v); recorded %+v", readings[max(0, len(readings)-5):], err, recorded(context.Background(), t, "noise"))
+		}
+	})
 	eventually(ctx, t, "the kernel left "+node, time.Minute, func() bool { return onNode(t, "noise") != node })
 	left := time.Since(planted)
 	eventually(ctx, t, "the workload reaches its target again", time.Minute, func() bool {

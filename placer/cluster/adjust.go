@@ -34,6 +34,7 @@ type Change struct {
 	// nodes are replaced, by the group's own update rules. With none it waits.
 	Rebind  bool
 	Nodes   []Candidate
+	Anyway  bool   // also while a deployment of the job is under way
 	Message string // one sentence, for the scaling event
 }
 
@@ -55,6 +56,14 @@ type Adjuster interface {
 // before. An allocation is left out while its window is too short to tell.
 type Follower interface {
 	Follow(ctx context.Context, w Workload, window time.Duration) ([]Observation, error)
+}
+
+// Use is what an allocation took lately, as its control groups count it.
+type Use struct {
+	At              time.Time `json:"at"`
+	CPUMHz          float64   `json:"cpu_mhz"`
+	MemoryBytes     float64   `json:"memory_bytes"`
+	ThrottledTimeNs float64   `json:"throttled_time_ns"` // since it started
 }
 
 // Relocation is a better place for an allocation that runs.

@@ -133,6 +133,7 @@ type Observation struct {
 	Measure     performance.Measure `json:"measure"`
 	FinishedIn  time.Duration       `json:"finished_in,omitempty"` // completed batch work
 	Unavailable string              `json:"unavailable,omitempty"` // why there is no number
+	Use         *Use                `json:"use,omitempty"`         // nil: unknown
 }
 
 // Observer measures running workloads.

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
@@ -31,6 +32,10 @@ var (
 		"Least pressure any resident of the node tolerates: what a newcomer may cause.", []string{"node", "source"}, nil)
 	pressureMetric = prometheus.NewDesc("placer_node_pressure_percent",
 		"Pressure the residents of the node cause together: what a newcomer must stand.", []string{"node", "source"}, nil)
+	cpuMetric = prometheus.NewDesc("placer_workload_cpu_megahertz",
+		"CPU the workload's allocations take, as their control groups count it.", groupLabels, nil)
+	memoryMetric = prometheus.NewDesc("placer_workload_memory_bytes",
+		"Memory the workload's allocations take, as their control groups count it.", groupLabels, nil)
 
 	actionMetric = prometheus.NewDesc("placer_adaptation_actions_total",
 		"Changes to jobs that run, by kind and by result (done, refused, failed), since this replica leads.", []string{"kind", "result"}, nil)
@@ -60,7 +65,7 @@ type collector struct {
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		upMetric, outcomeMetric, evaluationMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric,
-		actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric,
+		cpuMetric, memoryMetric, actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric,
 	} {
 		ch <- d
 	}
@@ -151,8 +156,39 @@ func (c collector) workload(ch chan<- prometheus.Metric, d cluster.Decision) err
 	if m := wording.Measure(d.Target, observations); m.Known {
 		ch <- gauge(measuredMetric, m.Value, id.Namespace, id.Job, id.Group, m.Unit)
 	}
+	c.use(ch, id, observations)
 	return nil
 }
+
+// use sums what the allocations of the newest window take, where all of them tell.
+func (c collector) use(ch chan<- prometheus.Metric, id cluster.WorkloadID, observations []cluster.Observation) {
+	newest := map[string]cluster.Observation{}
+	var last time.Time
+	for _, o := range observations {
+		newest[o.Allocation] = o
+		if o.At.After(last) {
+			last = o.At
+		}
+	}
+	cpu, memory, told := 0.0, 0.0, 0
+	for _, o := range newest {
+		if last.Sub(o.At) > useAge {
+			continue // it is gone
+		}
+		if o.Use == nil {
+			return
+		}
+		told++
+		cpu, memory = cpu+o.Use.CPUMHz, memory+o.Use.MemoryBytes
+	}
+	if told > 0 {
+		ch <- gauge(cpuMetric, cpu, id.Namespace, id.Job, id.Group)
+		ch <- gauge(memoryMetric, memory, id.Namespace, id.Job, id.Group)
+	}
+}
+
+// useAge is how much older than the newest an observation of the same window may be.
+const useAge = 10 * time.Second
 
 func (c collector) evaluations(ch chan<- prometheus.Metric) error {
 	list, err := c.records.Evaluations(c.ctx)

@@ -62,6 +62,24 @@ func TestAdaptationIsCounted(t *testing.T) {
 	}
 }
 
+func TestUseIsSummedWhereAllTell(t *testing.T) {
+	t.Parallel()
+	r := dashboardtest.Fixture()
+	use := func(cpu float64) *cluster.Use { return &cluster.Use{CPUMHz: cpu, MemoryBytes: 1 << 20} }
+	r.AllObservations[dashboardtest.CacheID] = []cluster.Observation{
+		{Allocation: "gone", At: dashboardtest.Now.Add(-time.Minute), Use: use(1000)},
+		{Allocation: "a", At: dashboardtest.Now, Use: use(100)},
+		{Allocation: "b", At: dashboardtest.Now, Use: use(200)},
+	}
+	if page := scrape(t, r); !strings.Contains(page, `placer_workload_cpu_megahertz{group="redis",job="cache",namespace="default"} 300`) {
+		t.Error("cpu is not the sum of the two that run")
+	}
+	r.AllObservations[dashboardtest.CacheID][2].Use = nil
+	if page := scrape(t, r); strings.Contains(page, "placer_workload_cpu_megahertz{") {
+		t.Error("a part is told as the whole")
+	}
+}
+
 // Every metric that the Grafana dashboard asks for is exported, and every panel asks
 // for one.
 func TestGrafanaAsksForWhatThereIs(t *testing.T) {

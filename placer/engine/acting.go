@@ -352,6 +352,7 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 			return err
 		}
 		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
+		change.Anyway = true // a neighbour that just came is deploying still
 		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return errors.Join(err, e.remember(ctx, unit.Workload, dropYield(yield)))
 		}
@@ -436,6 +437,7 @@ func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding,
 	}
 	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
 		change := e.change(s, fmt.Sprintf("%s may use %s again: %s", id.Group, record.To, why))
+		change.Anyway = true
 		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return err
 		}
@@ -623,11 +625,37 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 	e.live.counted(r.Kind, err)
 	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "from", r.From, "to", r.To, "reason", r.Reason, "result", r.Result)
 	kept := e.remember(context.WithoutCancel(ctx), r.Workload, func(d *actions) {
-		if n := len(d.Actions); n > 0 {
-			d.Actions[n-1] = r
+		n := len(d.Actions)
+		if n == 0 {
+			return
+		}
+		d.Actions[n-1] = r
+		if err != nil && said(d.Actions[:n-1], r) {
+			d.Actions = d.Actions[:n-1]
 		}
 	})
+	if errors.Is(err, cluster.ErrBusy) {
+		writes.give()
+		if moves != nil {
+			moves.give()
+		}
+		e.soon(s.workload.ID)
+	}
 	return errors.Join(err, kept)
+}
+
+// soon lets the adapter judge a workload anew: what it wanted was only put off.
+func (e *Engine) soon(id cluster.WorkloadID) {
+	if ref, ok := e.live.refs[id]; ok && e.live.adapter != nil {
+		e.live.adapter.Forget(ref)
+	}
+}
+
+// said reports that the same was recorded a while ago already.
+func said(records []cluster.ActionRecord, r cluster.ActionRecord) bool {
+	return slices.ContainsFunc(records, func(o cluster.ActionRecord) bool {
+		return o.Kind == r.Kind && o.Result == r.Result && r.At.Sub(o.At) < refusalRepeatAfter
+	})
 }
 
 // resting: something was done, or begun, a short while ago.
@@ -649,10 +677,8 @@ func (e *Engine) refused(ctx context.Context, r cluster.ActionRecord, why error)
 		e.cfg.Log.Warn("reading actions", "workload", r.Workload.String(), "error", err)
 		return
 	}
-	for _, o := range doc.Actions {
-		if o.Kind == r.Kind && o.Result == r.Result && r.At.Sub(o.At) < refusalRepeatAfter {
-			return
-		}
+	if said(doc.Actions, r) {
+		return
 	}
 	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "reason", r.Reason, "result", r.Result)
 	if err := e.remember(ctx, r.Workload, func(d *actions) { d.Actions = append(d.Actions, r) }); err != nil {

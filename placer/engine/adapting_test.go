@@ -533,13 +533,16 @@ func TestAJobThatDeploysIsLeftAlone(t *testing.T) {
 		if n := len(w.written()); n != 0 {
 			t.Errorf("%d changes", n)
 		}
+		if list := b.actions(webGroup); len(list) != 1 {
+			t.Errorf("the same is said over and over: %+v", list)
+		}
 		if s := b.engine.AdaptationStats(); s.Actions[cluster.ActionCount{Kind: "grow", Result: "refused"}] == 0 || s.Actions[cluster.ActionCount{Kind: "grow", Result: "failed"}] != 0 {
 			t.Errorf("counts %v", s.Actions)
 		}
 		w.mu.Lock()
 		w.busy = nil
 		w.mu.Unlock()
-		settle(2 * time.Minute)
+		settle(15 * time.Second)
 		if n := len(w.written()); n != 1 {
 			t.Errorf("%d changes when the deployment was over", n)
 		}

@@ -25,3 +25,6 @@ func (b *bucket) take(now time.Time) bool {
 	b.tokens--
 	return true
 }
+
+// give puts back a token that was taken for nothing.
+func (b *bucket) give() { b.tokens = min(b.burst, b.tokens+1) }

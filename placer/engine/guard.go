@@ -18,6 +18,9 @@ const (
 // looks wrong must never become a number: an action would follow from it. last is
 // the newest observation of the same allocation; zero where there is none.
 func trusted(o, last cluster.Observation, now time.Time) cluster.Observation {
+	if u := o.Use; u != nil && !(possible(u.CPUMHz) && possible(u.MemoryBytes) && possible(u.ThrottledTimeNs)) {
+		o.Use = nil
+	}
 	if o.Unavailable != "" || o.FinishedIn > 0 {
 		return o
 	}
@@ -43,7 +46,7 @@ func trusted(o, last cluster.Observation, now time.Time) cluster.Observation {
 	default:
 		return o
 	}
-	return cluster.Observation{Allocation: o.Allocation, Node: o.Node, At: now, Unavailable: why}
+	return cluster.Observation{Allocation: o.Allocation, Node: o.Node, At: now, Unavailable: why, Use: o.Use}
 }
 
 // possible: a number that a rate of work can be.

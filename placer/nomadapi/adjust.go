@@ -68,8 +68,10 @@ func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResul
 	if c.Rebind {
 		rebind(group, c.Nodes, next.text("Type"))
 	}
-	if err := w.notDeploying(ctx, id); err != nil {
-		return cluster.PlanResult{}, err
+	if !c.Anyway {
+		if err := w.notDeploying(ctx, id); err != nil {
+			return cluster.PlanResult{}, err
+		}
 	}
 	if sameContent(raw, next) {
 		return cluster.PlanResult{Version: raw.index("Version"), ModifyIndex: c.ModifyIndex, Unchanged: true}, nil

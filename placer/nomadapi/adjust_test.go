@@ -106,6 +106,7 @@ func TestAdjustRefuses(t *testing.T) {
 		"scaled":        {scaling(true), nil, grow, cluster.ErrYields},
 		"switched off":  {scaling(false), nil, grow, nil},
 		"deploying":     {nil, func(_ *World, s *nomadtest.Server) { s.SetDeployment("default", "web", "running") }, grow, cluster.ErrBusy},
+		"best effort":   {nil, func(_ *World, s *nomadtest.Server) { s.SetDeployment("default", "web", "running") }, cluster.Change{Rebind: true, Anyway: true}, nil},
 		"deployed":      {nil, func(_ *World, s *nomadtest.Server) { s.SetDeployment("default", "web", "successful") }, grow, nil},
 		// Where it may run is not what an autoscaler decides.
 		"scaled but moved": {scaling(true), nil, cluster.Change{Rebind: true, Nodes: []cluster.Candidate{{Node: "n1"}}}, nil},

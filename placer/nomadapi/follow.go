@@ -52,6 +52,8 @@ type followed struct {
 	read    time.Time // when, by our clock
 	newest  float64   // count of work last seen
 	moved   time.Time // when it last moved
+	use     *cluster.Use
+	asked   time.Time // for its use
 	step    float64   // greatest number that divides every move seen; 0 unknown
 }
 
@@ -68,7 +70,12 @@ func (w *World) Follow(ctx context.Context, wl cluster.Workload, window time.Dur
 			o.probe = k.probe
 		}
 	}
-	w.readAll(ctx, subjects, (*observed).second)
+	w.readAll(ctx, subjects, func(o *observed, ctx context.Context) {
+		o.second(ctx)
+		if k := before[o.stub.ID]; k != nil {
+			w.askUse(ctx, k, o.stub)
+		}
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -85,6 +92,7 @@ func (w *World) Follow(ctx context.Context, wl cluster.Workload, window time.Dur
 		}
 		after[o.stub.ID] = k
 		if observation, tells := k.next(o, now, window); tells {
+			observation.Use = k.use
 			out = append(out, observation)
 		}
 	}

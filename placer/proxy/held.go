@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -24,8 +21,6 @@ const (
 	// evaluationGrace is how long the released version's evaluation may take to
 	// appear in Nomad's list.
 	evaluationGrace = 5 * time.Second
-	// maxReadBytes of an answer to our own reads.
-	maxReadBytes = 64 << 20
 )
 
 // Why a held job is not followed to its release.
@@ -36,13 +31,16 @@ var (
 
 // held is a job between its registration and its release.
 type held struct {
-	*Proxy
-	request *http.Request // the user's: its token reads what we read
-	id      cluster.JobID
-	index   uint64 // JobModifyIndex of the held version
-	since   time.Time
-	taken   bool // an agent has taken it up
-	freed   bool // we released it ourselves
+	asker
+	id    cluster.JobID
+	index uint64 // JobModifyIndex of the held version
+	since time.Time
+	tell  func(string) // what happens now; nil: nobody listens
+
+	taken    bool      // an agent has taken it up
+	deadline time.Time // that the agent keeps
+	insisted time.Time // when we first tried to release it
+	freed    string    // why we released it ourselves
 }
 
 // follow waits for the release, puts the released version's evaluation into the
@@ -60,10 +58,10 @@ func (h *held) follow(ctx context.Context, fields map[string]any) (note string, 
 	if e != nil {
 		fields["EvalID"], fields["EvalCreateIndex"] = e["ID"], e["CreateIndex"]
 	}
-	if h.freed {
-		return fmt.Sprintf("no agent took the job up within %s, so it runs under stock rules", h.o.TakenUpWithin), nil
+	if h.freed != "" {
+		return h.freed + ", so it runs under stock rules", nil
 	}
-	record, err := h.o.Placer.Evaluation(ctx, h.id)
+	record, err := h.evaluated(ctx, h.id)
 	if err != nil {
 		return "released; the record of it cannot be read: " + err.Error(), nil
 	}
@@ -76,7 +74,7 @@ func (h *held) released(ctx context.Context) (map[string]any, error) {
 	var seen uint64
 	for {
 		var job map[string]any
-		index, err := h.read(ctx, "/v1/job/"+url.PathEscape(h.id.ID), seen, &job)
+		index, err := h.look(ctx, "", seen, &job)
 		if err != nil {
 			return nil, err
 		}
@@ -100,27 +98,59 @@ func (h *held) released(ctx context.Context) (map[string]any, error) {
 	}
 }
 
-// insist releases the job where no agent takes it up in time.
+// insist releases the job where no agent takes it up in time, or the agent that
+// did let its deadline pass.
 func (h *held) insist(ctx context.Context) error {
-	if h.taken || h.freed {
+	if h.freed != "" {
 		return nil
 	}
-	e, err := h.o.Placer.Evaluation(ctx, h.id)
-	if err == nil && !e.StartedAt.Before(h.since.Add(-clockSlack)) {
-		h.taken = true
+	h.hear(ctx)
+	now := h.o.Clock.Now()
+	var why string
+	switch {
+	case h.taken && (h.deadline.IsZero() || now.Before(h.deadline.Add(h.o.TakenUpWithin))):
 		return nil
-	}
-	if h.o.Clock.Now().Sub(h.since) < h.o.TakenUpWithin {
+	case h.taken:
+		why = "its hold deadline passed and no agent released it"
+	case now.Sub(h.since) < h.o.TakenUpWithin:
 		return nil
+	default:
+		why = fmt.Sprintf("no agent took the job up within %s", h.o.TakenUpWithin)
 	}
-	h.o.Log.Warn("no agent takes a held job up; releasing it to stock rules", "job", h.id.String(), "waited", h.o.TakenUpWithin)
-	if err := h.o.Placer.Release(ctx, h.id); err != nil {
-		if h.o.Clock.Now().Sub(h.since) < 2*h.o.TakenUpWithin {
+	return h.release(ctx, why)
+}
+
+// hear asks the placer where the job stands.
+func (h *held) hear(ctx context.Context) {
+	if h.taken && h.tell == nil && !h.deadline.IsZero() {
+		return
+	}
+	e, err := h.evaluated(ctx, h.id)
+	if err != nil || e.StartedAt.Before(h.since.Add(-clockSlack)) {
+		return
+	}
+	h.taken, h.deadline = true, e.Deadline
+	if h.tell != nil {
+		h.tell(progressText(e))
+	}
+}
+
+// release frees the job to stock rules.
+func (h *held) release(ctx context.Context, why string) error {
+	now := h.o.Clock.Now()
+	if h.insisted.IsZero() {
+		h.insisted = now
+		h.o.Log.Warn("releasing a held job to stock rules", "job", h.id.String(), "reason", why)
+	}
+	within, cancel := context.WithTimeout(ctx, h.o.PlacerWithin)
+	defer cancel()
+	if err := h.o.Placer.Release(within, h.id); err != nil {
+		if now.Sub(h.insisted) < h.o.TakenUpWithin {
 			return nil // again at the next look
 		}
-		return fmt.Errorf("no agent took the job up, and it could not be released: %w", err)
+		return fmt.Errorf("%s, and it could not be released: %w", why, err)
 	}
-	h.freed = true
+	h.freed = why
 	return nil
 }
 
@@ -137,7 +167,7 @@ func (h *held) evaluation(ctx context.Context, job map[string]any) (map[string]a
 	until := h.o.Clock.Now().Add(evaluationGrace)
 	for {
 		var list []map[string]any
-		if _, err := h.read(ctx, "/v1/job/"+url.PathEscape(h.id.ID)+"/evaluations", 0, &list); err != nil {
+		if _, err := h.look(ctx, "/evaluations", 0, &list); err != nil {
 			return nil, err
 		}
 		for _, e := range list {
@@ -163,42 +193,12 @@ func (h *held) pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read asks Nomad with the user's own token, so that nobody reads through us what
-// they may not read themselves. With an index it waits for a change.
-func (h *held) read(ctx context.Context, path string, after uint64, out any) (index uint64, err error) {
+// look reads something of the job. After an index it waits for a change.
+func (h *held) look(ctx context.Context, more string, after uint64, out any) (index uint64, err error) {
 	query := url.Values{"namespace": {h.id.Namespace}}
-	if region := h.request.URL.Query().Get("region"); region != "" {
-		query.Set("region", region)
-	}
 	if after > 0 {
 		query.Set("index", strconv.FormatUint(after, 10))
 		query.Set("wait", lookWait.String())
 	}
-	target := *h.o.Nomad
-	target.Path, target.RawPath = "", ""
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(target.String(), "/")+path+"?"+query.Encode(), nil)
-	if err != nil {
-		return 0, err
-	}
-	for _, header := range []string{"X-Nomad-Token", "Authorization"} {
-		if v := h.request.Header.Get(header); v != "" {
-			r.Header.Set(header, v)
-		}
-	}
-	answer, err := h.o.Transport.RoundTrip(r)
-	if err != nil {
-		return 0, err
-	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxReadBytes))
-	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return 0, err
-	}
-	if answer.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("GET %s: %s: %s", path, answer.Status, strings.TrimSpace(string(data[:min(len(data), 200)])))
-	}
-	index, err = strconv.ParseUint(answer.Header.Get("X-Nomad-Index"), 10, 64)
-	if err != nil {
-		index = 0 // then we look without waiting
-	}
-	return index, decode(data, out)
+	return h.read(ctx, "/v1/job/"+url.PathEscape(h.id.ID)+more, query, out)
 }

@@ -14,7 +14,7 @@ func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}
-	targets, err := p.o.Placer.Check(job)
+	targets, err := p.check(job)
 	switch {
 	case err != nil:
 		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
@@ -51,7 +51,7 @@ func (p *Proxy) validate(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}
-	_, problem := p.o.Placer.Check(job)
+	_, problem := p.check(job)
 	if problem == nil {
 		p.forward(w, r, b.raw, nil)
 		return

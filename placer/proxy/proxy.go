@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -37,6 +38,7 @@ const (
 	DefaultTakenUpWithin = 10 * time.Second // agents list jobs every two seconds
 	DefaultWait          = 15 * time.Minute
 	DefaultPreviewWithin = 3 * time.Second
+	DefaultPlacerWithin  = 5 * time.Second
 )
 
 // Options of a proxy.
@@ -48,13 +50,21 @@ type Options struct {
 	Placer    Placer
 	// HoldPool and RunPool are the pools of the agent.
 	HoldPool, RunPool string
-	// Pages are served under /placer/ where given.
-	Pages http.Handler
+	// Records finds the pages of the placer's agent, which are served under
+	// PagesPath; nil: there are none.
+	Records func(context.Context) (*url.URL, error)
 	// TakenUpWithin is how long a held job waits for an agent before the proxy
 	// releases it itself.
 	TakenUpWithin time.Duration
 	// Wait bounds how long an answer is kept back; the job goes on after.
 	Wait time.Duration
+	// Progress answers a registration that holds a job at once, and tells the
+	// progress as the status of its evaluation. Without it the answer is kept back
+	// until the job is released.
+	Progress bool
+	// PlacerWithin bounds one question to the placer about a held job, and its
+	// release.
+	PlacerWithin time.Duration
 	// PreviewWithin bounds a decision for a plan; without one the job is planned as
 	// it is.
 	PreviewWithin time.Duration
@@ -66,6 +76,13 @@ type Options struct {
 type Proxy struct {
 	o       Options
 	reverse *httputil.ReverseProxy
+	records *records
+	tab     *tab
+
+	following  following
+	background sync.WaitGroup
+	life       context.Context // of what runs in the background
+	end        context.CancelFunc
 }
 
 // New returns a proxy.
@@ -84,8 +101,14 @@ func New(o Options) (*Proxy, error) {
 	}
 	o.TakenUpWithin = orDefault(o.TakenUpWithin, DefaultTakenUpWithin)
 	o.Wait = orDefault(o.Wait, DefaultWait)
+	o.PlacerWithin = orDefault(o.PlacerWithin, DefaultPlacerWithin)
 	o.PreviewWithin = orDefault(o.PreviewWithin, DefaultPreviewWithin)
-	p := &Proxy{o: o}
+	p := &Proxy{o: o, records: newRecords(o.Records, o.Log)}
+	p.life, p.end = context.WithCancel(context.Background())
+	var err error
+	if p.tab, err = newTab(); err != nil {
+		return nil, fmt.Errorf("proxy: files of the tab: %w", err)
+	}
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(o.Nomad)
@@ -94,12 +117,30 @@ func New(o Options) (*Proxy, error) {
 		},
 		Transport:      o.Transport,
 		FlushInterval:  -1, // events and logs as they come
+		BufferPool:     &buffers{},
 		ModifyResponse: answered,
 		ErrorHandler:   p.unreachable,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	return p, nil
 }
+
+// buffers are those that bodies are copied with. A new one for each of many
+// blocking queries would be garbage.
+type buffers struct{ pool sync.Pool }
+
+const bufferBytes = 32 << 10
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if v, ok := b.pool.Get().(*[]byte); ok {
+		return *v
+	}
+	return make([]byte, bufferBytes)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(v []byte) { b.pool.Put(&v) }
 
 func orDefault(d, otherwise time.Duration) time.Duration {
 	if d <= 0 {
@@ -108,27 +149,48 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
+// dialer gives up on a Nomad that does not answer, so that a request ends with a
+// clear error in a bounded time. Answers may take as long as Nomad likes: queries
+// block for minutes.
+var dialer = net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}
+
+// MaxIdle connections are kept for the next request. Go keeps two, and would open
+// a new one for most requests of a busy client.
+const MaxIdle = 256
+
 // transport is Go's own with a socket instead of the network where the address is
 // one.
 func transport(nomad *url.URL) http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil // this is the proxy
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, MaxIdle
+	t.DialContext = dialer.DialContext
 	if nomad.Scheme == "unix" {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", nomad.Path)
+			return dialer.DialContext(ctx, "unix", nomad.Path)
 		}
 	}
 	return t
 }
 
-// PagesPath is where the placer's own pages are.
-const PagesPath = "/placer/"
-
 // ServeHTTP looks into the four requests and passes everything else through.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.o.Pages != nil && strings.HasPrefix(r.URL.Path, PagesPath) {
-		http.StripPrefix(strings.TrimSuffix(PagesPath, "/"), p.o.Pages).ServeHTTP(w, r)
+	switch {
+	case strings.HasPrefix(r.URL.Path, TabPath):
+		p.serveTab(w, r)
+		return
+	case r.URL.Path+"/" == PagesPath:
+		http.Redirect(w, r, PagesPath, http.StatusPermanentRedirect)
+		return
+	case strings.HasPrefix(r.URL.Path, PagesPath):
+		p.servePages(w, r)
+		return
+	case isPage(r):
+		p.page(w, r)
+		return
+	}
+	if f := p.evaluationOf(r); f != nil {
+		p.evaluation(w, r, f)
 		return
 	}
 	handle := p.handlerOf(r)
@@ -182,7 +244,8 @@ func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 		return // nobody is there to read it
 	}
 	p.o.Log.Warn("Nomad does not answer", "method", r.Method, "path", r.URL.Path, "error", err)
-	http.Error(w, fmt.Sprintf("nomad-placer proxy: Nomad at %s does not answer: %s", p.o.Nomad.Host, err), http.StatusBadGateway)
+	http.Error(w, fmt.Sprintf("nomad-placer proxy: Nomad at %s does not answer: %s. Is its agent running, and is that its address? "+
+		"The proxy takes it from -address or NOMAD_ADDR and keeps nothing: send a job again once Nomad answers", p.o.Nomad.Host, err), http.StatusBadGateway)
 }
 
 // afterKey finds in a request's context what is to be done with its answer.
@@ -200,13 +263,32 @@ func answered(answer *http.Response) error {
 	return f(answer)
 }
 
+// check asks whether a job has targets. A placer that fails costs the job its
+// placement, and nothing else.
+func (p *Proxy) check(job map[string]any) (targets bool, err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			p.o.Log.Error("looking for targets failed; the job passes as it is", "job", text(job, "ID"), "failure", fmt.Sprint(failure))
+			targets, err = false, nil
+		}
+	}()
+	return p.o.Placer.Check(job)
+}
+
 // forward sends a request on with another body, and f on its answer.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, data []byte, f after) {
-	if f != nil {
-		r = r.WithContext(context.WithValue(r.Context(), afterKey{}, f))
-		// An answer we look into must not come compressed.
-		r.Header.Set("Accept-Encoding", "identity")
-	}
 	setBody(r, data)
+	if f != nil {
+		p.forwardRead(w, r, f)
+		return
+	}
+	p.reverse.ServeHTTP(w, r)
+}
+
+// forwardRead sends a request on, and f on its answer.
+func (p *Proxy) forwardRead(w http.ResponseWriter, r *http.Request, f after) {
+	r = r.WithContext(context.WithValue(r.Context(), afterKey{}, f))
+	// An answer we look into must not come compressed.
+	r.Header.Set("Accept-Encoding", "identity")
 	p.reverse.ServeHTTP(w, r)
 }

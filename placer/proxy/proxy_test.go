@@ -68,6 +68,11 @@ func (n *nomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/v1/jobs/parse":
 		n.bodies = append(n.bodies, string(data))
 		n.answer(w, map[string]any{"ID": "web", "TaskGroups": []any{map[string]any{"Name": "g"}}})
+	case strings.HasPrefix(path, "/v1/evaluation/"):
+		n.answer(w, map[string]any{
+			"ID": strings.TrimPrefix(path, "/v1/evaluation/"), "Status": "complete", "FailedTGAllocs": map[string]any{"g": map[string]any{}},
+			"BlockedEval": "blocked", "DeploymentID": "held", "NextEval": "", "Kept": 1,
+		})
 	case path == "/v1/validate/job":
 		n.answer(w, map[string]any{"ValidationErrors": nil, "Error": "", "DriverConfigValidated": true})
 	default:
@@ -112,13 +117,17 @@ func (n *nomad) writes() []string {
 
 // placer answers as told.
 type placer struct {
-	mu       sync.Mutex
-	problem  error
-	preview  func(job map[string]any) (map[string]any, error)
-	taken    bool // an agent works on jobs
-	message  string
-	released []cluster.JobID
-	release  func()
+	hang    bool  // the records do not answer
+	panics  error // Check panics with it
+	mu      sync.Mutex
+	problem error
+	preview func(job map[string]any) (map[string]any, error)
+	taken   bool // an agent works on jobs
+	message string
+	// evaluation is answered instead where it is set.
+	evaluation *cluster.Evaluation
+	released   []cluster.JobID
+	release    func()
 }
 
 func (p *placer) Extract(jobspec string) (string, func(map[string]any) error, error) {
@@ -142,6 +151,9 @@ func (p *placer) Extract(jobspec string) (string, func(map[string]any) error, er
 func (p *placer) Check(job map[string]any) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.panics != nil {
+		panic(p.panics)
+	}
 	return job["Meta"] != nil, p.problem
 }
 
@@ -149,11 +161,18 @@ func (p *placer) Preview(_ context.Context, job map[string]any) (map[string]any,
 	return p.preview(job)
 }
 
-func (p *placer) Evaluation(context.Context, cluster.JobID) (cluster.Evaluation, error) {
+func (p *placer) Evaluation(ctx context.Context, _ cluster.JobID) (cluster.Evaluation, error) {
+	if p.hang {
+		<-ctx.Done()
+		return cluster.Evaluation{}, ctx.Err()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.taken {
 		return cluster.Evaluation{}, cluster.ErrNoRecord
+	}
+	if p.evaluation != nil {
+		return *p.evaluation, nil
 	}
 	return cluster.Evaluation{StartedAt: time.Now(), Message: p.message}, nil
 }
@@ -195,6 +214,7 @@ func open(t *testing.T, change func(*proxy.Options)) *front {
 	}
 	before := httptest.NewServer(p)
 	t.Cleanup(before.Close)
+	t.Cleanup(p.Close)
 	f.url = before.URL
 	return f
 }
@@ -440,17 +460,6 @@ func TestNomadIsDown(t *testing.T) {
 		if status != http.StatusBadGateway || !strings.Contains(body, "does not answer") {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
-	}
-}
-
-// The placer's own pages are served beside Nomad's.
-func TestPages(t *testing.T) {
-	t.Parallel()
-	f := open(t, func(o *proxy.Options) {
-		o.Pages = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "page "+r.URL.Path) })
-	})
-	if _, body, _ := f.send(t, "GET", "/placer/jobs", ""); body != "page /jobs" {
-		t.Errorf("%q", body)
 	}
 }
 

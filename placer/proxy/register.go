@@ -15,7 +15,7 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}
-	targets, err := p.o.Placer.Check(job)
+	targets, err := p.check(job)
 	switch {
 	case err != nil:
 		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
@@ -93,12 +93,16 @@ func warned(fields map[string]any, line string) map[string]any {
 	return fields
 }
 
-// untilReleased keeps the answer to a registration back until the job may run,
-// and makes it the answer to the registration of the version that does.
+// untilReleased answers a registration of a held job: at once, and follows the job
+// in the background; or once the job may run, with the answer to the registration
+// of the version that does.
 func (p *Proxy) untilReleased(r *http.Request, id cluster.JobID) after {
 	return func(answer *http.Response) error {
 		return edit(answer, func(fields map[string]any) map[string]any {
-			h := &held{Proxy: p, request: r, id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
+			h := &held{asker: p.as(r), id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
+			if p.inBackground(h, text(fields, "EvalID")) {
+				return warned(fields, "the job is held until nodes are chosen; its evaluation tells the progress")
+			}
 			ctx, cancel := context.WithTimeout(r.Context(), p.o.Wait)
 			defer cancel()
 			note, err := h.follow(ctx, fields)

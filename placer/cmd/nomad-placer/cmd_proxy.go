@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -29,6 +30,8 @@ type proxyFlags struct {
 	cert, key string
 	wait      time.Duration
 	takenUp   time.Duration
+	progress  bool
+	agent     string
 	logLevel  string
 	logJSON   bool
 }
@@ -36,7 +39,7 @@ type proxyFlags struct {
 func proxyCommand() *command {
 	return &command{
 		name: "proxy", synopsis: "Run a front door before Nomad's API",
-		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; the answer comes once the job is released, so `nomad job run` shows the released version and its exit code. Plans show the placer's decision. Everything else passes through unchanged.\n \n" +
+		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
 			"A job that no agent takes up is released to stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
 		example: "nomad-placer proxy -listen 127.0.0.1:4656",
 		setup: func(f *flag.FlagSet) runner {
@@ -48,6 +51,8 @@ func proxyCommand() *command {
 			f.StringVar(&p.key, "tls-key-file", "", "Private key `file` of the certificate.")
 			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Keep an answer back at most this long; the job goes on.")
 			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job to stock rules when no agent takes it up in this time.")
+			f.BoolVar(&p.progress, "progress", true, "Answer the registration of a held job at once and tell its progress as the status of its evaluation, which \"nomad job run\" prints. With -progress=false the answer is kept back until the job is released.")
+			f.StringVar(&p.agent, "dashboard", "", "The agent's pages, served at /placer/ and shown in the UI's placement tab: a `URL`. Else those of the leading agent.")
 			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
 			return func(ctx context.Context, s *shell, _ []string) error { return p.run(ctx, s) }
@@ -67,6 +72,7 @@ func (p *proxyFlags) run(ctx context.Context, s *shell) error {
 	if err != nil {
 		return err
 	}
+	defer front.Close()
 	listener, err := net.Listen("tcp", p.listen)
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
@@ -103,7 +109,7 @@ func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front htt
 	return nil
 }
 
-func (p *proxyFlags) front(s *shell, log *slog.Logger) (http.Handler, *url.URL, error) {
+func (p *proxyFlags) front(s *shell, log *slog.Logger) (*proxy.Proxy, *url.URL, error) {
 	config := api.DefaultConfig()
 	p.from.configure(config)
 	nomad, err := url.Parse(config.Address)
@@ -126,12 +132,74 @@ func (p *proxyFlags) front(s *shell, log *slog.Logger) (http.Handler, *url.URL, 
 	if err != nil {
 		return nil, nil, err
 	}
+	find, err := p.pages(world)
+	if err != nil {
+		return nil, nil, err
+	}
 	front, err := proxy.New(proxy.Options{
 		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
-		TakenUpWithin: p.takenUp, Wait: p.wait, Clock: clock{s}, Log: log,
+		Records: find, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
 	return front, nomad, err
+}
+
+// leaderFor is how long the address of the leading agent is used before it is read
+// again.
+const leaderFor = 5 * time.Second
+
+// pages finds the agent's pages: those that were named, or the leader's.
+func (p *proxyFlags) pages(world *nomadapi.World) (func(context.Context) (*url.URL, error), error) {
+	if p.agent != "" {
+		named, err := pagesURL(p.agent)
+		if err != nil {
+			return nil, usageError("-dashboard: %s", err)
+		}
+		return func(context.Context) (*url.URL, error) { return named, nil }, nil
+	}
+	l := &leader{world: world}
+	return l.pages, nil
+}
+
+func pagesURL(address string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(address, "/"))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, fmt.Errorf("%q is not a URL like http://127.0.0.1:9464", address)
+	}
+	return u, nil
+}
+
+// leader knows the pages of the leading agent for a while.
+type leader struct {
+	world *nomadapi.World
+
+	mu    sync.Mutex
+	found *url.URL
+	until time.Time
+}
+
+func (l *leader) pages(ctx context.Context) (*url.URL, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Now().Before(l.until) {
+		return l.found, nil
+	}
+	address, err := l.world.Leader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if address == "" {
+		return nil, errors.New("no agent of nomad-placer leads; is its job running?")
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address // an agent without -dashboard-url gives where it listens
+	}
+	found, err := pagesURL(address)
+	if err != nil {
+		return nil, fmt.Errorf("the leading agent's address: %w", err)
+	}
+	l.found, l.until = found, time.Now().Add(leaderFor)
+	return found, nil
 }
 
 // nomadTransport reaches Nomad with the certificates of its environment; nil where
@@ -142,6 +210,7 @@ func nomadTransport(config *api.Config, nomad *url.URL) (http.RoundTripper, erro
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
+	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, proxy.MaxIdle
 	if err := api.ConfigureTLS(&http.Client{Transport: transport}, config.TLSConfig); err != nil {
 		return nil, fmt.Errorf("certificates for Nomad: %w", err)
 	}

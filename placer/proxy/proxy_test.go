@@ -187,9 +187,10 @@ func (p *placer) Release(_ context.Context, id cluster.JobID) error {
 
 // front is a proxy before a Nomad.
 type front struct {
-	nomad  *nomad
-	placer *placer
-	url    string
+	nomad   *nomad
+	placer  *placer
+	handler http.Handler
+	url     string
 }
 
 func open(t *testing.T, change func(*proxy.Options)) *front {
@@ -212,10 +213,10 @@ func open(t *testing.T, change func(*proxy.Options)) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := httptest.NewServer(p)
-	t.Cleanup(before.Close)
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
 	t.Cleanup(p.Close)
-	f.url = before.URL
+	f.url, f.handler = server.URL, p
 	return f
 }
 

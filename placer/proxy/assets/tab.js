@@ -104,21 +104,21 @@ function itemIn(list, page) {
   return item;
 }
 
-// clicked: ours opens; the one that Nomad's UI thinks is shown already only
-// closes ours.
+// clicked: ours opens. The one that Nomad's UI shows already only closes ours;
+// any other one changes the address, and with it what is shown.
 function clicked(event) {
   const link = event.target.closest("a");
-  if (!link || event.defaultPrevented && !link.closest("[data-placer-tab]")) {
-    if (link && asked(location)) setOpen(false, "replaceState");
-    return;
-  }
-  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (link.closest("[data-placer-tab]")) {
-    event.preventDefault();
-    if (!asked(location)) setOpen(true, "pushState");
-    if (panel) panel.node.focus();
-  } else if (asked(location)) {
-    setOpen(false, "replaceState");
+  if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  try {
+    if (link.closest("[data-placer-tab]")) {
+      event.preventDefault();
+      if (!asked(location)) setOpen(true, "pushState");
+      if (panel) panel.node.focus();
+    } else if (asked(location) && new URL(link.href, location.href).pathname === location.pathname) {
+      setOpen(false, "replaceState");
+    }
+  } catch (e) {
+    fail(e);
   }
 }
 

@@ -37,8 +37,10 @@ type Config struct {
 	Dir string
 	// Nomad is the binary. Default: what FindNomad finds.
 	Nomad string
-	// Clients are the nodes. Required; see Topology.
+	// Clients are the nodes. Required, see Topology, unless ServerOnly.
 	Clients []Client
+	// ServerOnly says that there are to be no clients: others bring the nodes.
+	ServerOnly bool
 	// ACL turns access control on and bootstraps a management token.
 	ACL bool
 	// PluginDir is the clients' plugin folder, for the task driver under test.
@@ -109,7 +111,7 @@ func (c Config) validate() error {
 	if last := c.dynamicPort(len(c.Clients)); c.BasePort < 1024 || last > 65535 {
 		errs = append(errs, fmt.Errorf("base port %d: ports %d–%d do not fit in 1024–65535", c.BasePort, c.BasePort, last))
 	}
-	if len(c.Clients) == 0 {
+	if len(c.Clients) == 0 && !c.ServerOnly {
 		errs = append(errs, errors.New("no clients"))
 	}
 	if most := dynamicPortOffset/portsPerAgent - 1; len(c.Clients) > most {

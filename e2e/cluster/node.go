@@ -27,6 +27,9 @@ func (c *Cluster) Token() string { return c.token }
 // API is a client of the server's API that carries the token.
 func (c *Cluster) API() *api.Client { return c.api }
 
+// ServerPID is the process of the server's agent.
+func (c *Cluster) ServerPID() int { return c.server.current().pid }
+
 // Nomad is the path of the binary in use.
 func (c *Cluster) Nomad() string { return c.config.Nomad }
 

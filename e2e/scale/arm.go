@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// landing is where and when a job's allocation ran first.
+type landing struct {
+	node string
+	at   time.Time
+}
+
+// runningBoard knows the jobs that run.
+type runningBoard struct {
+	mu    sync.Mutex
+	jobs  map[string]landing
+	again int // allocations beyond a job's first: lost and replaced, or moved
+}
+
+func newRunningBoard() *runningBoard { return &runningBoard{jobs: map[string]landing{}} }
+
+func (b *runningBoard) put(job, node string, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if first, ok := b.jobs[job]; ok {
+		if first.node != node {
+			b.again++
+		}
+		return
+	}
+	b.jobs[job] = landing{node, at}
+}
+
+// repeated is how many allocations came beyond a job's first.
+func (b *runningBoard) repeated() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.again
+}
+
+// of returns the landings of those of the jobs that run.
+func (b *runningBoard) of(jobs []string) map[string]landing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make(map[string]landing, len(jobs))
+	for _, id := range jobs {
+		if l, ok := b.jobs[id]; ok {
+			out[id] = l
+		}
+	}
+	return out
+}
+
+// side is who places.
+type side string
+
+const (
+	stock  side = "stock"
+	placed side = "placer"
+)
+
+// The waits of a round.
+const (
+	watchEvery = 100 * time.Millisecond
+	tellEvery  = 2 * time.Second
+	// stalled ends a round in which no further job came to run for so long.
+	stalled = 2 * time.Minute
+)
+
+// runRound submits the jobs of one side and waits until all run.
+func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workload, say func(string)) (Round, error) {
+	ids := make([]string, r.options.jobs)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("r%d-%s-%05d", round, s, i)
+	}
+	sampler, err := r.sample(ctx)
+	if err != nil {
+		return Round{}, err
+	}
+	submitted, err := r.submit(ctx, s, ids, workloads)
+	if err != nil {
+		return Round{}, err
+	}
+	if err := r.await(ctx, s, ids, say); err != nil {
+		return Round{}, err
+	}
+	out := Round{Side: s, Number: round, Jobs: len(ids), ids: ids}
+	out.Samples, out.Usage = sampler.stop()
+	out.count(submitted, r.ran.of(ids))
+	return out, nil
+}
+
+// submit registers the jobs from a few writers, and returns when each was sent.
+func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []workload) (map[string]time.Time, error) {
+	var mu sync.Mutex
+	sent := make(map[string]time.Time, len(ids))
+	var errs []error
+	next := make(chan int)
+	var writers sync.WaitGroup
+	for range r.options.writers {
+		writers.Go(func() {
+			for i := range next {
+				at := time.Now()
+				err := register(ctx, r.api, workloads[i%len(workloads)].job(ids[i], s == placed))
+				mu.Lock()
+				sent[ids[i]] = at
+				if err != nil {
+					errs = append(errs, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range ids {
+		next <- i
+	}
+	close(next)
+	writers.Wait()
+	return sent, errors.Join(errs...)
+}
+
+// await waits until every job runs.
+func (r *rig) await(ctx context.Context, s side, ids []string, say func(string)) error {
+	began, told, moved, before := time.Now(), time.Now(), time.Now(), 0
+	for {
+		n := len(r.ran.of(ids))
+		if n == len(ids) {
+			return nil
+		}
+		if n != before {
+			before, moved = n, time.Now()
+		}
+		if time.Since(moved) > stalled {
+			return fmt.Errorf("%s: %d of %d jobs run, and no more came for %s", s, n, len(ids), stalled)
+		}
+		if time.Since(told) > tellEvery {
+			told = time.Now()
+			left := "…"
+			if n > 0 {
+				left = time.Duration(float64(time.Since(began)) / float64(n) * float64(len(ids)-n)).Round(time.Second).String()
+			}
+			say(fmt.Sprintf("%s: %d of %d jobs run, about %s to go", s, n, len(ids), left))
+		}
+		if !pause(ctx, watchEvery) {
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// sectionMark opens and closes the section of one size in the document.
+const sectionMark = "<!-- scale %d %s -->\n"
+
+const documentHead = `# Scale
+
+A real Nomad server, light nodes and one agent on one machine; what is measured and what is not real stands in
+[e2e/scale](../../e2e/scale/doc.go). Each section is written by the command in it with ` + "`-markdown`" + `.
+
+`
+
+// writeReport puts a section into a document in the place of the earlier one of
+// as many nodes, or at its end.
+func writeReport(file string, nodes int, section string) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = []byte(documentHead), nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(withSection(string(text), nodes, section)), 0o644)
+}
+
+func withSection(text string, nodes int, section string) string {
+	open, end := fmt.Sprintf(sectionMark, nodes, "begin"), fmt.Sprintf(sectionMark, nodes, "end")
+	section = open + section + end
+	from, to := strings.Index(text, open), strings.Index(text, end)
+	if from < 0 || to < from {
+		return strings.TrimRight(text, "\n") + "\n\n" + section
+	}
+	return text[:from] + section + text[to+len(end):]
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+)
+
+func main() {
+	cluster.Reexec()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "scale:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	var o options
+	var asJSON, markdown string
+	f := flag.NewFlagSet("scale", flag.ContinueOnError)
+	f.StringVar(&o.bin, "bin", "bin", "`folder` of nomad-placer and nomad.")
+	f.StringVar(&o.placer, "placer", "", "Agent `binary` to measure instead of the one in the folder, for comparing two.")
+	f.IntVar(&o.port, "port", 23600, "First `port`.")
+	f.IntVar(&o.nodes, "nodes", 1000, "Light `nodes`.")
+	f.IntVar(&o.jobs, "jobs", 500, "`Jobs` per round and side.")
+	f.IntVar(&o.rounds, "rounds", 2, "`Rounds`; in each both sides have a turn.")
+	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
+	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
+	f.StringVar(&o.cpuTrace, "cpuprofile", "", "Write a CPU profile of the agent to this `file`.")
+	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")
+	f.StringVar(&o.heap, "heapprofile", "", "Write a heap profile of the agent to this `file`.")
+	f.StringVar(&asJSON, "json", "", "Write everything measured to this `file`.")
+	f.StringVar(&markdown, "markdown", "", "Put the report into this `file`, in the place of an earlier one of as many nodes.")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.nodes < 1 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
+		return errors.New("nodes, jobs, rounds and writers must be at least 1, and there are no other arguments")
+	}
+	began := time.Now()
+	say := func(text string) { fmt.Printf("[%4ds] %s\n", int(time.Since(began).Seconds()), text) }
+	result, err := measureOnce(ctx, o, say)
+	if err != nil {
+		return err
+	}
+	fmt.Println()
+	result.print(os.Stdout)
+	if asJSON != "" {
+		text, err := json.MarshalIndent(result, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(asJSON, append(text, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if markdown == "" {
+		return nil
+	}
+	command := fmt.Sprintf("make scale NODES=%d JOBS=%d ROUNDS=%d", o.nodes, o.jobs, o.rounds)
+	return writeReport(markdown, result.Nodes, result.section(command, machine()))
+}
+
+// measureOnce starts a rig, measures, and takes it away.
+func measureOnce(ctx context.Context, o options, say func(string)) (result Result, err error) {
+	r, err := startRig(ctx, o, say)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() {
+		say("stopping everything")
+		err = errors.Join(err, r.stop(context.WithoutCancel(ctx)))
+	}()
+	return r.measure(ctx, say)
+}
+
+// machine says what was measured on, from the kernel's own words.
+func machine() string {
+	model := "an unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	memory := "unknown memory"
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kib int
+		if _, err := fmt.Sscanf(string(text), "MemTotal: %d", &kib); err == nil {
+			memory = fmt.Sprintf("%d GiB", kib>>20)
+		}
+	}
+	load := "unknown"
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load = strings.Join(strings.Fields(string(text))[:3], " ")
+	}
+	return fmt.Sprintf("%d CPUs (%s), %s, shared; load average at the end %s", runtime.NumCPU(), model, memory, load)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// settleFor is left between rounds, for the server to finish what a round left
+// behind.
+const settleFor = 3 * time.Second
+
+// measure runs the rounds on a started rig.
+func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
+	o := r.options
+	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Began: time.Now()}
+	if err := r.createHoldPool(); err != nil {
+		return out, err
+	}
+	workloads, err := knownWorkloads()
+	if err != nil {
+		return out, err
+	}
+	say(fmt.Sprintf("storing %d known profiles", len(workloads)))
+	if err := r.seed(ctx, workloads); err != nil {
+		return out, err
+	}
+	server, err := usageOf(r.cluster.ServerPID())
+	if err != nil {
+		return out, err
+	}
+	out.IdleServer = server.rssMiB
+	say("starting the agent")
+	if err := r.startAgent(ctx); err != nil {
+		return out, err
+	}
+	if err := r.settle(ctx); err != nil {
+		return out, err
+	}
+	agent, err := usageOf(r.agent.pid())
+	if err != nil {
+		return out, err
+	}
+	out.IdleAgentMiB = agent.rssMiB
+	stopTrace := r.trace(ctx, say)
+	err = r.rounds(ctx, workloads, &out, say)
+	stopTrace()
+	if err != nil {
+		return out, err
+	}
+	return out, r.conclude(ctx, &out, say)
+}
+
+// rounds lets the sides take turns; who goes first changes, so that neither
+// always meets the emptier cluster.
+func (r *rig) rounds(ctx context.Context, workloads []workload, out *Result, say func(string)) error {
+	for n := range r.options.rounds {
+		sides := []side{stock, placed}
+		if n%2 == 1 {
+			sides = []side{placed, stock}
+		}
+		for _, s := range sides {
+			round, err := r.runRound(ctx, s, n, workloads, say)
+			if err != nil {
+				return err
+			}
+			say(fmt.Sprintf("round %d, %s: %d jobs in %.1f s, %.1f jobs/s", n+1, s, round.Jobs, round.Seconds, round.JobsPerSecond))
+			out.Rounds = append(out.Rounds, round)
+			if err := r.settle(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle waits until the server's brokers are empty.
+func (r *rig) settle(ctx context.Context) error {
+	for quiet := time.Now(); time.Since(quiet) < settleFor; {
+		gauges, err := readGauges(ctx, r.cluster.Addr())
+		if err != nil {
+			return err
+		}
+		if gauges["broker.total_ready"]+gauges["broker.total_unacked"]+gauges["broker.total_pending"] > 0 {
+			quiet = time.Now()
+		}
+		if !pause(ctx, sampleEvery/2) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// conclude reads what only the end can tell.
+func (r *rig) conclude(ctx context.Context, out *Result, say func(string)) error {
+	say("reading decisions, job versions and evaluations")
+	var ids []string
+	for _, x := range out.of(placed) {
+		ids = append(ids, x.ids...)
+	}
+	var err error
+	if out.Wanted, err = r.wanted(ctx, ids); err != nil {
+		return err
+	}
+	if out.Writes, err = r.writes(ids); err != nil {
+		return err
+	}
+	if out.Evaluations, err = r.evaluations(len(ids)); err != nil {
+		return err
+	}
+	out.Problems, out.Problem = r.problems.get()
+	out.Again = r.ran.repeated()
+	return nil
+}

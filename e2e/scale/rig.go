@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+)
+
+// options say what is run.
+type options struct {
+	bin      string // folder of nomad-placer and nomad
+	placer   string // the agent's binary; "" is the one in bin
+	port     int
+	nodes    int
+	jobs     int // per round and side
+	rounds   int
+	writers  int
+	seed     uint64
+	cpuTrace string // file for a CPU profile of the agent; "" for none
+	heap     string // file for a heap profile of the agent; "" for none
+	// traceSeconds is how long the CPU profile lasts, from the first round on.
+	traceSeconds int
+}
+
+// The times of starting.
+const (
+	joinPerNode  = 20 * time.Millisecond // bound, per light node
+	joinAtLeast  = time.Minute
+	leaderWithin = time.Minute
+)
+
+// rig is the running installation.
+type rig struct {
+	options options
+	dir     string // logs and the node spec
+	cluster *cluster.Cluster
+	api     *api.Client
+	world   *nomadapi.World
+	store   store.Store
+	nodes   *child
+	agent   *child
+	pprof   string // host:port where the agent serves profiles; "" without
+
+	ran      *runningBoard
+	joined   chan int // nodes ready so far
+	problems problems
+}
+
+// problems are what light nodes complained of.
+type problems struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+func (p *problems) add(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.count == 0 {
+		p.first = text
+	}
+	p.count++
+}
+
+func (p *problems) get() (int, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count, p.first
+}
+
+// startRig starts the server and the light nodes; the agent comes later. On
+// failure nothing is left.
+func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
+	dir, err := os.MkdirTemp("", "placer-scale-")
+	if err != nil {
+		return nil, err
+	}
+	r := &rig{options: o, dir: dir, ran: newRunningBoard(), joined: make(chan int, 1)}
+	if err := r.start(ctx, say); err != nil {
+		return nil, errors.Join(err, r.stop(context.WithoutCancel(ctx)))
+	}
+	return r, nil
+}
+
+func (r *rig) start(ctx context.Context, say func(string)) error {
+	say("starting a Nomad server")
+	var err error
+	r.cluster, err = cluster.Start(ctx, cluster.Config{RunID: fmt.Sprintf("scale-%d", os.Getpid()), BasePort: r.options.port, ServerOnly: true, LogLevel: "WARN"})
+	if err != nil {
+		return err
+	}
+	r.api = r.cluster.API()
+	decode := func(text, file string) (performance.Spec, []string, error) { return hcl.Decode([]byte(text), file) }
+	if r.world, err = nomadapi.New(nomadapi.Options{Address: r.cluster.Addr(), Decode: decode}); err != nil {
+		return err
+	}
+	if r.store, err = nomadvars.New(r.api, nomadvars.Options{}); err != nil {
+		return err
+	}
+	say(fmt.Sprintf("joining %d light nodes", r.options.nodes))
+	return r.startNodes(ctx)
+}
+
+func (r *rig) startNodes(ctx context.Context) error {
+	spec := filepath.Join(r.dir, "nodes.json")
+	if err := nodesOf(r.options.nodes, r.options.seed).write(spec); err != nil {
+		return err
+	}
+	binary, err := buildLightNodes(ctx, r.options.bin)
+	if err != nil {
+		return err
+	}
+	read, write := io.Pipe()
+	rpc := net.JoinHostPort("127.0.0.1", fmt.Sprint(r.options.port+1))
+	if r.nodes, err = startChild("light nodes", write, filepath.Join(r.dir, "lightnodes.log"), binary, "-server", rpc, "-spec", spec); err != nil {
+		return err
+	}
+	go r.listen(read)
+	limit := time.After(max(joinAtLeast, joinPerNode*time.Duration(r.options.nodes)))
+	for {
+		select {
+		case ready := <-r.joined:
+			if ready == r.options.nodes {
+				return nil
+			}
+		case <-r.nodes.done:
+			return fmt.Errorf("the light nodes ended: %w", r.nodes.err)
+		case <-limit:
+			n, first := r.problems.get()
+			return fmt.Errorf("the light nodes did not join in time (%d problems, the first: %s)", n, first)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// buildLightNodes builds the tool from the test-only module, with the flags of
+// bin/nomad, so that it shares what was compiled for that.
+func buildLightNodes(ctx context.Context, bin string) (string, error) {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return "", err
+	}
+	out := filepath.Join(bin, "lightnodes")
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(filepath.Dir(bin), "e2e", "nomad"), "-tags", "ui", "-trimpath", "-o", out, "./lightnodes")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", cmd, err, text)
+	}
+	return out, nil
+}
+
+// nodeEvent is a line that the light nodes print.
+type nodeEvent struct {
+	Kind    string
+	At      time.Time
+	Nodes   int
+	Node    string
+	Job     string
+	Problem string
+}
+
+func (r *rig) listen(lines io.Reader) {
+	s := bufio.NewScanner(lines)
+	for s.Scan() {
+		var e nodeEvent
+		if json.Unmarshal(s.Bytes(), &e) != nil {
+			r.problems.add("unreadable line: " + s.Text())
+			continue
+		}
+		switch e.Kind {
+		case "ready":
+			select { // only the newest count matters
+			case <-r.joined:
+			default:
+			}
+			r.joined <- e.Nodes
+		case "running":
+			r.ran.put(e.Job, e.Node, e.At)
+		case "problem":
+			r.problems.add(e.Node + ": " + e.Problem)
+		}
+	}
+}
+
+// startAgent starts the placer and waits until it leads.
+func (r *rig) startAgent(ctx context.Context) error {
+	argv := []string{
+		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "agent", "-address", r.cluster.Addr(),
+		"-listen", loopback(r.options.port + 5), "-log-level", "info",
+	}
+	if r.options.cpuTrace != "" || r.options.heap != "" {
+		r.pprof = loopback(r.options.port + 6)
+		argv = append(argv, "-pprof", r.pprof)
+	}
+	var err error
+	if r.agent, err = startChild("agent", nil, filepath.Join(r.dir, "agent.log"), argv...); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
+	defer cancel()
+	for {
+		leader, err := r.world.Leader(ctx)
+		if err == nil && leader != "" {
+			return nil
+		}
+		if !r.agent.running() {
+			return fmt.Errorf("the agent ended: %w; see %s", r.agent.err, r.dir)
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return fmt.Errorf("no placer agent took the lead: %w", errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
+// createHoldPool is what an operator does before the agent runs.
+func (r *rig) createHoldPool() error {
+	_, err := r.api.NodePools().Register(&api.NodePool{Name: nomadapi.DefaultHoldPool}, nil)
+	return err
+}
+
+// stop ends everything and removes the run's files.
+func (r *rig) stop(ctx context.Context) error {
+	errs := []error{r.agent.stop(), r.nodes.stop()}
+	if r.cluster != nil {
+		errs = append(errs, r.cluster.Stop(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // the logs are kept
+	}
+	return os.RemoveAll(r.dir)
+}
+
+func loopback(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,7 +23,20 @@ const liveFilter = `DesiredStatus == "run" and (ClientStatus == "pending" or Cli
 type allocCache struct {
 	mu     sync.Mutex
 	index  uint64
-	byNode map[cluster.NodeID][]cluster.Allocation
+	byNode map[cluster.NodeID][]cluster.Allocation // never written to once it was handed out
+	follow bool                                    // events keep it up to date; see follow.go
+	shared bool                                    // byNode was handed out
+	// What events need and a list gives: where an allocation is, and which jobs
+	// are system jobs.
+	live   map[string]liveAlloc // by ID
+	system map[cluster.JobID]bool
+	names  interner
+}
+
+// liveAlloc is what is noted of a live allocation.
+type liveAlloc struct {
+	node   cluster.NodeID
+	modify uint64
 }
 
 // allocStub is the part of a listed allocation that is looked at. It is decoded
@@ -40,6 +55,13 @@ type allocStub struct {
 	AllocatedResources allocatedResources
 }
 
+// allocEvent is an allocation as the event stream shows it: without its job, so
+// its version and type are to be found elsewhere.
+type allocEvent struct {
+	allocStub
+	AllocModifyIndex uint64 // of the last change by the scheduler
+}
+
 type allocatedResources struct {
 	Tasks map[string]struct {
 		CPU struct {
@@ -56,57 +78,169 @@ func (w *World) listAllocations(ctx context.Context) (map[cluster.NodeID][]clust
 	c := &w.allocs
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The index is read before the list, so a change between the two is fetched
-	// again next time instead of being missed.
+	c.shared = true
+	if c.follow {
+		return c.byNode, c.index, nil
+	}
 	index, err := w.tableIndex(ctx, "/v1/allocations", allNamespaces)
 	if err == nil && index == c.index {
 		return c.byNode, c.index, nil
 	}
+	if err := w.readAllocations(ctx); err != nil {
+		return nil, 0, err
+	}
+	return c.byNode, c.index, nil
+}
+
+// readAllocations reads the list. The caller holds the cache's lock.
+func (w *World) readAllocations(ctx context.Context) error {
+	c := &w.allocs
+	// The index is read before the list, so a change between the two is fetched
+	// again next time, or comes as an event, instead of being missed.
+	index, err := w.tableIndex(ctx, "/v1/allocations", allNamespaces)
 	if err != nil {
 		index = 0
 	}
-	var byNode map[cluster.NodeID][]cluster.Allocation
+	var read allocList
 	q := api.QueryOptions{
 		Namespace: allNamespaces,
 		Filter:    liveFilter,
 		Params:    map[string]string{"resources": "true", "task_states": "false"},
 	}
 	err = w.nomad.stream(ctx, "/v1/allocations", q, func(body io.Reader) error {
-		byNode, err = decodeAllocations(body)
+		read, err = decodeAllocations(body)
 		return err
 	})
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	c.index, c.byNode = index, byNode
-	return byNode, index, nil
+	c.index, c.byNode, c.shared = index, read.byNode, true
+	c.live, c.system, c.names = read.live, read.system, read.names
+	return nil
+}
+
+// followed runs read and has the cache followed from there on.
+func (c *allocCache) followed(read func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := read(); err != nil {
+		return err
+	}
+	c.follow = true
+	return nil
+}
+
+func (c *allocCache) unfollow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow = false
+}
+
+// noteType remembers whether a job is a system job.
+func (c *allocCache) noteType(id cluster.JobID, system bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.follow:
+	case system:
+		c.system[id] = true
+	default:
+		delete(c.system, id)
+	}
+}
+
+// fold brings an event of an allocation in; versionAt tells the version of a job
+// that the scheduler worked from at an index, where that is known.
+func (c *allocCache) fold(index uint64, e *allocEvent, versionAt func(cluster.JobID, uint64) (uint64, bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.follow || index <= c.index && index != 0 && e.ModifyIndex <= c.live[e.ID].modify {
+		return
+	}
+	known, was := c.live[e.ID]
+	if was && e.ModifyIndex < known.modify {
+		return
+	}
+	c.index = max(c.index, index)
+	if !was && !e.live() {
+		return
+	}
+	c.unshare()
+	node := cluster.NodeID(c.names.one(e.NodeID))
+	old, at := c.find(known.node, e.ID)
+	if was && at >= 0 {
+		c.byNode[known.node] = slices.Delete(slices.Clone(c.byNode[known.node]), at, at+1)
+		if len(c.byNode[known.node]) == 0 {
+			delete(c.byNode, known.node)
+		}
+	}
+	if !e.live() {
+		delete(c.live, e.ID)
+		return
+	}
+	a := e.allocation(c.names)
+	a.System = c.system[a.Workload.JobID()]
+	a.Version = old.Version
+	if v, ok := versionAt(a.Workload.JobID(), e.AllocModifyIndex); ok {
+		a.Version = max(a.Version, v)
+	}
+	c.live[a.ID] = liveAlloc{node, e.ModifyIndex}
+	c.byNode[node] = append(slices.Clip(slices.Clone(c.byNode[node])), a)
+}
+
+func (c *allocCache) find(node cluster.NodeID, id string) (cluster.Allocation, int) {
+	at := slices.IndexFunc(c.byNode[node], func(a cluster.Allocation) bool { return a.ID == id })
+	if at < 0 {
+		return cluster.Allocation{}, -1
+	}
+	return c.byNode[node][at], at
+}
+
+// unshare copies the map where somebody holds it; lists are copied one by one.
+func (c *allocCache) unshare() {
+	if c.shared {
+		c.byNode, c.shared = maps.Clone(c.byNode), false
+	}
+}
+
+// allocList is what a list of allocations tells.
+type allocList struct {
+	byNode map[cluster.NodeID][]cluster.Allocation
+	live   map[string]liveAlloc
+	system map[cluster.JobID]bool
+	names  interner
 }
 
 // decodeAllocations reads a list of allocations element by element.
-func decodeAllocations(r io.Reader) (map[cluster.NodeID][]cluster.Allocation, error) {
+func decodeAllocations(r io.Reader) (allocList, error) {
+	out := allocList{
+		byNode: map[cluster.NodeID][]cluster.Allocation{}, live: map[string]liveAlloc{}, system: map[cluster.JobID]bool{}, names: interner{},
+	}
 	d := json.NewDecoder(r)
 	if t, err := d.Token(); err != nil {
-		return nil, err
+		return out, err
 	} else if t == nil {
-		return map[cluster.NodeID][]cluster.Allocation{}, nil
+		return out, nil
 	} else if t != json.Delim('[') {
-		return nil, fmt.Errorf("a list of allocations starts with %v", t)
+		return out, fmt.Errorf("a list of allocations starts with %v", t)
 	}
-	names := interner{}
-	byNode := map[cluster.NodeID][]cluster.Allocation{}
 	for d.More() {
 		var stub allocStub
 		if err := d.Decode(&stub); err != nil {
-			return nil, err
+			return out, err
 		}
 		if !stub.live() {
 			continue
 		}
-		a := stub.allocation(names)
-		byNode[a.Node] = append(byNode[a.Node], a)
+		a := stub.allocation(out.names)
+		out.byNode[a.Node] = append(out.byNode[a.Node], a)
+		out.live[a.ID] = liveAlloc{a.Node, stub.ModifyIndex}
+		if a.System {
+			out.system[a.Workload.JobID()] = true
+		}
 	}
 	_, err := d.Token()
-	return byNode, err
+	return out, err
 }
 
 func (s *allocStub) live() bool {
@@ -155,4 +289,20 @@ func (i interner) one(s string) string {
 	kept := strings.Clone(s)
 	i[kept] = kept
 	return kept
+}
+
+// all keeps one copy of each key and value of a map.
+func (i interner) all(m map[string]string) map[string]string {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		if strings.HasPrefix(k, "unique.") {
+			out[i.one(k)] = v // no two nodes have it in common
+		} else {
+			out[i.one(k)] = i.one(v)
+		}
+	}
+	return out
 }

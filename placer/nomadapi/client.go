@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -33,6 +35,32 @@ const (
 type client struct {
 	api   *api.Client
 	clock cluster.Clock
+}
+
+// idleConnections are kept open to Nomad: as many as requests are usually under
+// way. The api package's own client keeps one more than there are CPUs, and a
+// burst of jobs would open a connection for each request.
+const idleConnections = 32
+
+// pooledClient is the api package's default client with more idle connections;
+// nil leaves the choice to that package (a socket in a task's directory).
+func pooledClient(conf *api.Config) (*http.Client, error) {
+	if strings.HasPrefix(conf.Address, "unix:") {
+		return nil, nil
+	}
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, nil // replaced by a test
+	}
+	transport := base.Clone()
+	transport.MaxIdleConnsPerHost = idleConnections
+	transport.ForceAttemptHTTP2 = false // as the api package: its streams need HTTP/1
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	c := &http.Client{Transport: transport}
+	if err := api.ConfigureTLS(c, conf.TLSConfig); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // get decodes the answer of path into out and returns the index of the answer.
@@ -198,4 +226,40 @@ func (c *client) rawJob(ctx context.Context, id cluster.JobID) (object, error) {
 		return nil, fmt.Errorf("job %s is stopped: %w", id, cluster.ErrGone)
 	}
 	return job, nil
+}
+
+// atOnce is how many reads of one kind are under way side by side: enough to hide
+// the latency, few enough to leave Nomad to others.
+const atOnce = 8
+
+// eachAtOnce calls read for 0..n-1, atOnce at a time, and done after each that
+// succeeded, one at a time. The first error ends it.
+func eachAtOnce(ctx context.Context, n int, read func(ctx context.Context, i int) error, done func(i int)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for range min(n, atOnce) {
+		workers.Go(func() {
+			for i := range next {
+				if err := read(ctx, i); err != nil {
+					cancel(err)
+					continue
+				}
+				mu.Lock()
+				done(i)
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	return context.Cause(ctx)
 }

@@ -1,9 +1,13 @@
 package nomadapi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,9 +28,13 @@ const heldPayloadAdvice = "dispatched with a payload while its parent was held: 
 
 // jobCache keeps what was read of each job until the job changes.
 type jobCache struct {
-	mu   sync.Mutex
-	jobs map[cluster.JobID]cluster.Job
-	once onceLog // warnings of a performance block, said once per text
+	mu     sync.Mutex
+	index  uint64
+	jobs   map[cluster.JobID]cluster.Job
+	list   []cluster.Job // the same by name; never written to once it was handed out
+	follow bool          // events keep it up to date; see follow.go
+	stale  bool          // jobs has moved on from list
+	once   onceLog       // warnings of a performance block, said once per text
 }
 
 // jobStub is the part of Nomad's job list that is looked at.
@@ -42,46 +50,156 @@ type jobStub struct {
 // Jobs returns every job that is held or has a performance block, without
 // stopped jobs and without our own, sorted by namespace and id.
 func (w *World) Jobs(ctx context.Context) ([]cluster.Job, error) {
-	stubs, err := w.listJobs(ctx)
-	if err != nil {
-		return nil, err
+	c := &w.jobs
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.follow {
+		if err := w.readJobs(ctx); err != nil {
+			return nil, err
+		}
 	}
-	known := w.jobs.snapshot()
+	c.sort()
+	return c.list, nil
+}
+
+// readJobs reads the list and the jobs that changed, some at a time. The caller
+// holds the cache's lock.
+func (w *World) readJobs(ctx context.Context) error {
+	c := &w.jobs
+	stubs, index, err := w.listJobs(ctx)
+	if err != nil {
+		return err
+	}
 	fresh := make(map[cluster.JobID]cluster.Job, len(stubs))
-	out := make([]cluster.Job, 0, len(stubs))
+	var changed []cluster.JobID
 	for _, s := range stubs {
 		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}
-		job, ok := known[id]
-		if !ok || job.ModifyIndex != s.JobModifyIndex {
-			job, err = w.Job(ctx, id)
-			if errors.Is(err, cluster.ErrGone) {
-				continue // stopped between the list and the read
-			}
-			if err != nil {
-				return nil, err
-			}
+		if job, ok := c.jobs[id]; ok && job.ModifyIndex == s.JobModifyIndex {
+			fresh[id] = job
+		} else {
+			changed = append(changed, id)
 		}
-		fresh[id] = job
-		out = append(out, job)
 	}
-	w.jobs.replace(fresh)
-	slices.SortFunc(out, func(a, b cluster.Job) int { return strings.Compare(a.ID.String(), b.ID.String()) })
-	return out, nil
+	read := make([]*cluster.Job, len(changed))
+	err = eachAtOnce(ctx, len(changed), func(ctx context.Context, i int) error {
+		job, err := w.Job(ctx, changed[i])
+		if errors.Is(err, cluster.ErrGone) {
+			return nil // stopped between the list and the read
+		}
+		read[i] = &job
+		return err
+	}, func(i int) {
+		if read[i] != nil {
+			fresh[changed[i]] = *read[i]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.index, c.jobs, c.stale = index, fresh, true
+	return nil
+}
+
+// sort brings the list up to date.
+func (c *jobCache) sort() {
+	if !c.stale {
+		return
+	}
+	c.list = slices.SortedFunc(maps.Values(c.jobs), func(a, b cluster.Job) int {
+		return cmp.Or(strings.Compare(a.ID.Namespace, b.ID.Namespace), strings.Compare(a.ID.ID, b.ID.ID))
+	})
+	c.stale = false
+}
+
+// followed runs read and has the cache followed from there on.
+func (c *jobCache) followed(read func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := read(); err != nil {
+		return err
+	}
+	c.follow = true
+	return nil
+}
+
+func (c *jobCache) unfollow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow = false
+}
+
+// versionAt is the version of a job of ours from which the scheduler worked at an
+// index; unknown for other jobs, and before the newest version.
+func (c *jobCache) versionAt(id cluster.JobID, index uint64) (uint64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	job, ok := c.jobs[id]
+	return job.Version, ok && index > job.ModifyIndex
+}
+
+// foldJob brings an event of a job in, and reports whether it is one of those
+// that Jobs returns.
+func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (relevant bool, err error) {
+	var head struct{ ID, Namespace, Type string }
+	if err := json.Unmarshal(text, &head); err != nil {
+		return false, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	id := cluster.JobID{Namespace: head.Namespace, ID: head.ID}
+	w.allocs.noteType(id, head.Type == "system")
+	c := &w.jobs
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.follow || index <= c.index {
+		return false, nil
+	}
+	c.index = index
+	_, was := c.jobs[id]
+	// Most jobs of a cluster are neither held nor marked, which their text tells
+	// without reading it all.
+	ours := bytes.Contains(text, []byte(w.opts.HoldPool)) || bytes.Contains(text, []byte(MetaKey))
+	if !was && !ours {
+		return false, nil
+	}
+	var raw object
+	if err := decodeNumbers(bytes.NewReader(text), &raw); err != nil {
+		return false, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	if kind == jobGone || kind == jobsGone || !w.listed(raw) {
+		delete(c.jobs, id)
+		c.stale = c.stale || was
+		return was, nil
+	}
+	if was && c.jobs[id].ModifyIndex == raw.index("JobModifyIndex") {
+		return false, nil // its status changed
+	}
+	c.jobs[id], c.stale = w.readJob(raw), true
+	return true, nil
+}
+
+// listed reports whether Jobs returns a job; the same as the filter of listJobs.
+func (w *World) listed(raw object) bool {
+	if raw.boolean("Stop") || raw.object("Meta").text(metaOwner) != "" {
+		return false
+	}
+	return raw.text("NodePool") == w.opts.HoldPool || slices.ContainsFunc(raw.objects("TaskGroups"), func(g object) bool {
+		_, ok := g.object("Meta")[MetaKey]
+		return ok
+	})
 }
 
 // listJobs lets the server filter, so that a cluster of ten thousand other jobs
 // costs nothing.
-func (w *World) listJobs(ctx context.Context) ([]jobStub, error) {
+func (w *World) listJobs(ctx context.Context) ([]jobStub, uint64, error) {
 	var stubs []jobStub
-	_, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{
+	index, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{
 		Namespace: allNamespaces,
 		Params:    map[string]string{"meta": "true"},
 		Filter:    fmt.Sprintf("NodePool == %q or any TaskGroups as g { %q in g.Meta }", w.opts.HoldPool, MetaKey),
 	}, &stubs)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return slices.DeleteFunc(stubs, func(s jobStub) bool { return s.Stop || s.Meta[metaOwner] != "" }), nil
+	return slices.DeleteFunc(stubs, func(s jobStub) bool { return s.Stop || s.Meta[metaOwner] != "" }), index, nil
 }
 
 // Job reads one job afresh.
@@ -187,16 +305,4 @@ func userConstraints(raw, group object) []cluster.Constraint {
 		add(task.objects("Constraints"))
 	}
 	return out
-}
-
-func (c *jobCache) snapshot() map[cluster.JobID]cluster.Job {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.jobs
-}
-
-func (c *jobCache) replace(jobs map[cluster.JobID]cluster.Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.jobs = jobs
 }

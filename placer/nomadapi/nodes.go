@@ -3,6 +3,8 @@ package nomadapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"io"
 	"net/url"
 	"slices"
 	"sync"
@@ -21,10 +23,13 @@ const kernelDriver = "ibench"
 
 // nodeCache keeps each node until its ModifyIndex moves.
 type nodeCache struct {
-	mu    sync.Mutex
-	index uint64
-	list  []*cluster.Node
-	byID  map[cluster.NodeID]cachedNode
+	mu     sync.Mutex
+	index  uint64
+	list   []*cluster.Node // by ID; never written to once it was handed out
+	byID   map[cluster.NodeID]cachedNode
+	names  interner
+	follow bool // events keep it up to date; see follow.go
+	stale  bool // byID has moved on from list
 }
 
 type cachedNode struct {
@@ -41,6 +46,7 @@ type nodeStub struct {
 // nodeDetail is the part of a node that is looked at.
 type nodeDetail struct {
 	ID                    string
+	ModifyIndex           uint64
 	Name                  string
 	Datacenter            string
 	NodePool              string
@@ -88,68 +94,164 @@ func (w *World) listNodes(ctx context.Context) ([]*cluster.Node, uint64, error) 
 	c := &w.nodes
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if index, err := w.tableIndex(ctx, "/v1/nodes", ""); err == nil && index == c.index {
+	if c.follow {
+		c.sort()
 		return c.list, c.index, nil
 	}
+	if index, err := w.tableIndex(ctx, "/v1/nodes", ""); err == nil && index == c.index {
+		c.sort()
+		return c.list, c.index, nil
+	}
+	if err := w.readNodes(ctx); err != nil {
+		return nil, 0, err
+	}
+	return c.list, c.index, nil
+}
+
+// readNodes reads the list and the nodes that changed, some at a time. The
+// caller holds the cache's lock.
+func (w *World) readNodes(ctx context.Context) error {
+	c := &w.nodes
 	var stubs []nodeStub
 	index, err := w.nomad.get(ctx, "/v1/nodes", api.QueryOptions{}, &stubs)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	byID := make(map[cluster.NodeID]cachedNode, len(stubs))
-	list := make([]*cluster.Node, 0, len(stubs))
+	var changed []nodeStub
 	for _, s := range stubs {
-		id := cluster.NodeID(s.ID)
-		cached, ok := c.byID[id]
-		if !ok || cached.modifyIndex != s.ModifyIndex {
-			node, err := w.readNode(ctx, s.ID)
-			if isNotFound(err) {
-				continue // purged between the list and the read
-			}
-			if err != nil {
-				return nil, 0, err
-			}
-			cached = cachedNode{s.ModifyIndex, node}
+		if cached, ok := c.byID[cluster.NodeID(s.ID)]; ok && cached.modifyIndex == s.ModifyIndex {
+			byID[cluster.NodeID(s.ID)] = cached
+		} else {
+			changed = append(changed, s)
 		}
-		byID[id] = cached
+	}
+	if len(c.names) > maxNames {
+		c.names = nil
+	}
+	if c.names == nil {
+		c.names = interner{}
+	}
+	details := make([]*nodeDetail, len(changed))
+	err = eachAtOnce(ctx, len(changed), func(ctx context.Context, i int) error {
+		d, err := w.readNode(ctx, changed[i].ID)
+		details[i] = d
+		return err
+	}, func(i int) {
+		if d := details[i]; d != nil {
+			details[i] = nil // a few kB each
+			byID[cluster.NodeID(d.ID)] = cachedNode{changed[i].ModifyIndex, d.node(c.names)}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.index, c.byID, c.stale = index, byID, true
+	c.sort()
+	return nil
+}
+
+// sort brings the list up to date.
+func (c *nodeCache) sort() {
+	if !c.stale {
+		return
+	}
+	list := make([]*cluster.Node, 0, len(c.byID))
+	for _, cached := range c.byID {
 		list = append(list, cached.node)
 	}
 	slices.SortFunc(list, func(a, b *cluster.Node) int { return cmp.Compare(a.ID, b.ID) })
-	c.index, c.list, c.byID = index, list, byID
-	return list, index, nil
+	c.list, c.stale = list, false
 }
 
-func (w *World) readNode(ctx context.Context, id string) (*cluster.Node, error) {
-	var d nodeDetail
-	if _, err := w.nomad.get(ctx, "/v1/node/"+url.PathEscape(id), api.QueryOptions{}, &d); err != nil {
-		return nil, err
+// followed runs read and has the cache followed from there on.
+func (c *nodeCache) followed(read func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := read(); err != nil {
+		return err
 	}
-	return d.node(), nil
+	c.follow = true
+	return nil
 }
 
-func (d nodeDetail) node() *cluster.Node {
+func (c *nodeCache) unfollow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.follow = false
+}
+
+// fold brings an event of a node in.
+func (c *nodeCache) fold(index uint64, gone bool, d *nodeDetail) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.follow || index <= c.index {
+		return
+	}
+	id := cluster.NodeID(d.ID)
+	known, ok := c.byID[id]
+	c.index = index
+	if gone {
+		delete(c.byID, id)
+		c.stale = true
+		return
+	}
+	next := cachedNode{d.ModifyIndex, d.node(c.names)}
+	c.byID[id] = next
+	if c.stale || !ok {
+		c.stale = true
+		return
+	}
+	// The same nodes: only a place in the list changes.
+	i, found := slices.BinarySearchFunc(c.list, id, func(n *cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+	if !found || c.list[i] != known.node {
+		c.stale = true
+		return
+	}
+	c.list = slices.Clone(c.list) // others hold the old one
+	c.list[i] = next.node
+}
+
+// readNode returns nil for a node that was purged after it was listed.
+func (w *World) readNode(ctx context.Context, id string) (*nodeDetail, error) {
+	var d nodeDetail
+	err := w.nomad.stream(ctx, "/v1/node/"+url.PathEscape(id), api.QueryOptions{}, func(body io.Reader) error {
+		return json.NewDecoder(body).Decode(&d)
+	})
+	if isNotFound(err) {
+		return nil, nil
+	}
+	return &d, err
+}
+
+// maxNames bounds the texts kept once for all nodes; they are collected anew
+// beyond it.
+const maxNames = 1 << 16
+
+// node keeps texts that many nodes have in common once.
+func (d *nodeDetail) node(names interner) *cluster.Node {
 	kernels := d.Drivers[kernelDriver]
 	total, coreMHz := d.usable()
 	return &cluster.Node{
 		ID:            cluster.NodeID(d.ID),
 		Name:          d.Name,
-		Datacenter:    d.Datacenter,
-		Pool:          d.NodePool,
-		Class:         d.NodeClass,
-		Configuration: cmp.Or(d.Meta[metaConfiguration], d.NodeClass, d.Attributes["cpu.modelname"], "unknown"),
+		Datacenter:    names.one(d.Datacenter),
+		Pool:          names.one(d.NodePool),
+		Class:         names.one(d.NodeClass),
+		Configuration: names.one(cmp.Or(d.Meta[metaConfiguration], d.NodeClass, d.Attributes["cpu.modelname"], "unknown")),
 		Address:       d.HTTPAddr,
 		Total:         total,
 		CoreMHz:       coreMHz,
 		Ready:         d.Status == "ready" && d.SchedulingEligibility == "eligible" && !d.Drain,
 		Kernels:       kernels.Detected && kernels.Healthy,
-		Attributes:    d.Attributes,
-		Meta:          d.Meta,
+		Attributes:    names.all(d.Attributes),
+		Meta:          names.all(d.Meta),
 	}
 }
 
 // usable is what allocations may take: the node's resources without the
 // reserved ones, and the speed of one core.
-func (d nodeDetail) usable() (total cluster.Resources, coreMHz int) {
+func (d *nodeDetail) usable() (total cluster.Resources, coreMHz int) {
 	topology := d.NodeResources.Processors.Topology
 	sumMHz := 0
 	for _, core := range topology.Cores {

@@ -1,12 +1,8 @@
 package nomadapi
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -20,8 +16,8 @@ const (
 	streamReadSize = 64 << 10
 )
 
-// The topics that can change what a snapshot or the list of jobs says. The
-// stream's payloads are not read: lists are the truth.
+// The topics that can change what a snapshot or the list of jobs says; see
+// follow.go for what is made of them.
 const eventPath = "/v1/event/stream?topic=Job:*&topic=Node:*&topic=Allocation:*"
 
 // Changed receives when something may have changed; several changes may come as
@@ -75,41 +71,30 @@ func (w *World) followEvents(ctx context.Context) {
 	}
 }
 
-// readEvents wakes once per batch of events until the stream ends. Nomad 1.11.2
-// answers with the status line "HTTP/0.0 200 OK", which Go's client accepts.
+// readEvents opens the stream and follows it until it ends. Nomad 1.11.2 answers
+// with the status line "HTTP/0.0 200 OK", which Go's client accepts.
 func (w *World) readEvents(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	q := (&api.QueryOptions{Namespace: allNamespaces}).WithContext(ctx)
 	body, err := w.nomad.api.Raw().Response(eventPath, q)
 	if err != nil {
 		return fmt.Errorf("event stream: %w", err)
 	}
-	defer body.Close()
+	lines := newLineQueue()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		lines.fill(body)
+	}()
+	defer func() {
+		cancel()
+		body.Close()
+		<-ended
+	}()
 	w.wake() // what happened while there was no stream
-	r := bufio.NewReaderSize(body, streamReadSize)
-	for {
-		some, err := skipLine(r)
-		if some {
-			w.wake()
-		}
-		if errors.Is(err, io.EOF) {
-			return errors.New("event stream closed by the server")
-		}
-		if err != nil {
-			return fmt.Errorf("event stream: %w", err)
-		}
+	if err := w.follow(ctx, lines); err != nil {
+		return fmt.Errorf("event stream: %w", err)
 	}
-}
-
-// skipLine reads one line of any length without keeping it, and reports whether
-// it held events: a heartbeat is an empty object.
-func skipLine(r *bufio.Reader) (events bool, err error) {
-	length := 0
-	for {
-		part, err := r.ReadSlice('\n')
-		length += len(bytes.TrimSpace(part))
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		return length > len("{}"), err
-	}
+	return nil
 }

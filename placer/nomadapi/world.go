@@ -74,6 +74,7 @@ var _ cluster.World = (*World)(nil)
 // talks to nobody yet.
 func New(o Options) (*World, error) {
 	o = o.withDefaults()
+	var err error
 	conf := api.DefaultConfig()
 	if o.Address != "" {
 		conf.Address = o.Address
@@ -86,6 +87,9 @@ func New(o Options) (*World, error) {
 	}
 	if o.Configure != nil {
 		o.Configure(conf)
+	}
+	if conf.HttpClient, err = pooledClient(conf); err != nil {
+		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
 	}
 	c, err := api.NewClient(conf)
 	if err != nil {

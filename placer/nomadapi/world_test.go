@@ -504,7 +504,7 @@ func TestEventsWake(t *testing.T) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- w.readEvents(ctx) }()
-	<-w.Changed() // connected
+	awaitFollowed(t, w)
 	server.Submit(testJob("web", "ok"), "")
 	<-w.Changed()
 	cancel()

@@ -74,8 +74,9 @@ func (s *Server) putAlloc(a Object) {
 	if a["CreateIndex"] == nil {
 		a["CreateIndex"] = index
 	}
-	a["ModifyIndex"] = index
+	a["ModifyIndex"], a["AllocModifyIndex"] = index, index
 	s.allocs[text(a, "ID")] = a
+	s.tell(index, "Allocation", "AllocationUpdated", a)
 }
 
 // place gives a job its allocations; see the package comment.

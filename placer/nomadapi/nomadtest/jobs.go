@@ -112,6 +112,7 @@ func (s *Server) put(spec, submission Object) uint64 {
 	if submission != nil {
 		j.submissions[version] = submission
 	}
+	s.tell(index, "Job", "JobRegistered", j.current)
 	if s.AutoPlace {
 		s.place(j.current)
 	}
@@ -234,13 +235,16 @@ func (s *Server) stop(k key, purge bool) {
 	j.current["Stop"], j.current["Status"] = true, "dead"
 	j.current["Version"] = number(j.current["Version"]) + 1
 	j.current["JobModifyIndex"], j.current["ModifyIndex"] = index, index
+	s.tell(index, "Job", "JobDeregistered", j.current)
 	for _, a := range s.allocs {
 		if text(a, "Namespace") == k.namespace && text(a, "JobID") == k.id {
 			a["DesiredStatus"] = "stop"
 			if status := text(a, "ClientStatus"); status == "running" || status == "pending" {
 				a["ClientStatus"] = "complete"
 			}
-			a["ModifyIndex"] = s.bump("allocs")
+			index := s.bump("allocs")
+			a["ModifyIndex"], a["AllocModifyIndex"] = index, index
+			s.tell(index, "Allocation", "PlanResult", a)
 		}
 	}
 	if purge {

@@ -59,10 +59,22 @@ func (s *Server) PutNode(node Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	node = plain(node)
-	node["ModifyIndex"] = s.bump("nodes")
+	index := s.bump("nodes")
+	node["ModifyIndex"] = index
 	s.nodes[text(node, "ID")] = node
+	s.tell(index, "Node", "NodeRegistration", node)
 	if pool := text(node, "NodePool"); s.pools[pool] == nil {
 		s.pools[pool] = Object{"Name": pool}
+	}
+}
+
+// RemoveNode deregisters a node.
+func (s *Server) RemoveNode(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.nodes[id]; n != nil {
+		delete(s.nodes, id)
+		s.tell(s.bump("nodes"), "Node", "NodeDeregistration", n)
 	}
 }
 
@@ -71,7 +83,9 @@ func (s *Server) SetNodeStatus(id, status string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := s.nodes[id]; n != nil {
-		n["Status"], n["ModifyIndex"] = status, s.bump("nodes")
+		index := s.bump("nodes")
+		n["Status"], n["ModifyIndex"] = status, index
+		s.tell(index, "Node", "NodeEvent", n)
 	}
 }
 
@@ -150,6 +164,8 @@ func (s *Server) putMeta(r *http.Request) (any, uint64, *refusal) {
 		}
 		meta[k] = v
 	}
-	n["ModifyIndex"] = s.bump("nodes")
+	index := s.bump("nodes")
+	n["ModifyIndex"] = index
+	s.tell(index, "Node", "NodeRegistration", n)
 	return Object{"Meta": meta}, s.index, nil
 }

@@ -3,6 +3,7 @@ package nomadtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -17,6 +18,8 @@ type Object = map[string]any
 // Server is an in-memory Nomad.
 type Server struct {
 	URL string
+
+	close func() // ends all connections
 
 	// AutoPlace lets registered jobs have allocations at once.
 	AutoPlace bool
@@ -40,6 +43,7 @@ type Server struct {
 	rolling map[key]string // status of a job's newest deployment
 	faults  []*fault
 	watches map[chan struct{}]bool
+	changes []change // since the start, for the event streams
 	seq     int
 }
 
@@ -73,7 +77,7 @@ func New(tb testing.TB) *Server {
 		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, index: 1,
 	}
 	server := httptest.NewServer(s.routes())
-	s.URL = server.URL
+	s.URL, s.close = server.URL, server.CloseClientConnections
 	tb.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
@@ -144,7 +148,8 @@ func (s *Server) faultFor(r *http.Request) *fault {
 	return nil
 }
 
-// bump advances the index for a table and wakes the event streams.
+// bump advances the index for a table and wakes the event streams, which wait
+// for the lock until the change is told.
 func (s *Server) bump(table string) uint64 {
 	s.index++
 	s.tables[table] = s.index
@@ -157,11 +162,34 @@ func (s *Server) bump(table string) uint64 {
 	return s.index
 }
 
-// events sends one batch per change; what it says is not looked at.
+// change is one event: what a write made of an object.
+type change struct {
+	index       uint64
+	topic, kind string
+	payload     []byte
+}
+
+// tell notes a change for the event streams; call it after bump, with the lock
+// held and the object as it is now.
+func (s *Server) tell(index uint64, topic, kind string, o Object) {
+	shown := maps.Clone(o)
+	if topic == "Allocation" { // Nomad leaves the job out
+		delete(shown, "JobVersion")
+		delete(shown, "JobType")
+	}
+	payload, err := json.Marshal(Object{topic: shown})
+	if err != nil {
+		panic(err)
+	}
+	s.changes = append(s.changes, change{index, topic, kind, payload})
+}
+
+// events streams the changes from now on, one a line.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	wake := make(chan struct{}, 1)
 	s.mu.Lock()
 	s.watches[wake] = true
+	sent := len(s.changes)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -176,11 +204,20 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-wake:
-			fmt.Fprintln(w, `{"Index":1,"Events":[{"Topic":"Job"}]}`)
-			flusher.Flush()
 		}
+		s.mu.Lock()
+		fresh := s.changes[sent:]
+		sent = len(s.changes)
+		s.mu.Unlock()
+		for _, c := range fresh {
+			fmt.Fprintf(w, "{\"Index\":%d,\"Events\":[{\"Topic\":%q,\"Type\":%q,\"Payload\":%s}]}\n", c.index, c.topic, c.kind, c.payload)
+		}
+		flusher.Flush()
 	}
 }
+
+// Cut ends every event stream, as a server that goes away does.
+func (s *Server) Cut() { s.close() }
 
 func body(r *http.Request) (Object, *refusal) {
 	var o Object

@@ -1,0 +1,140 @@
+package nomadapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The caches of jobs, nodes and allocations are followed while the event stream
+// stands: they were read whole after the stream was opened, and every event
+// since has been folded in, so an answer costs no request. Nomad's stream has no
+// gaps while it stands (a reader that falls behind is cut off), but it is not
+// durable and not everything is an event (collected nodes are not). So the lists
+// stay the truth: they are read anew whenever the stream was cut, at an event
+// that cannot be read, and every relistInterval.
+
+// relistInterval bounds how long something that was no event can go unseen.
+const relistInterval = 30 * time.Second
+
+// maxQueuedBytes bounds the events that wait while lists are read. Beyond it the
+// stream is given up and begun anew, as Nomad itself would.
+const maxQueuedBytes = 64 << 20
+
+// batch is a line of the event stream: what one write to Nomad changed.
+type batch struct {
+	Index  uint64
+	Events []event
+}
+
+type event struct {
+	Topic   string
+	Type    string
+	Payload struct {
+		Job        json.RawMessage
+		Node       *nodeDetail
+		Allocation *allocEvent
+	}
+}
+
+// errUnreadable: an event does not say what changed.
+var errUnreadable = errors.New("an event without what changed")
+
+// follow reads the lists and folds in the events of lines until ctx or lines
+// end.
+func (w *World) follow(ctx context.Context, lines *lineQueue) error {
+	defer w.unfollow()
+	for {
+		if err := w.relist(ctx); err != nil {
+			return fmt.Errorf("reading the lists: %w", err)
+		}
+		w.wake()
+		if err := w.foldUntil(ctx, lines, w.clock.After(relistInterval)); err != nil {
+			return err
+		}
+	}
+}
+
+// foldUntil folds events in until it is time to read the lists again, which is
+// also after an event that cannot be read.
+func (w *World) foldUntil(ctx context.Context, lines *lineQueue, again <-chan time.Time) error {
+	for {
+		line, err := lines.next(ctx, again)
+		if errors.Is(err, errAgain) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.fold(line); err != nil {
+			w.log.Debug("reading the lists again", "why", err)
+			w.unfollow()
+			return nil
+		}
+	}
+}
+
+// fold brings one line of the stream into the caches.
+func (w *World) fold(line []byte) error {
+	if len(bytes.TrimSpace(line)) <= len("{}") {
+		return nil // a heartbeat
+	}
+	var b batch
+	if err := json.Unmarshal(line, &b); err != nil {
+		return fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	wake := false
+	for i := range b.Events {
+		e := &b.Events[i]
+		switch {
+		case e.Payload.Job != nil:
+			relevant, err := w.foldJob(b.Index, e.Type, e.Payload.Job)
+			if err != nil {
+				return err
+			}
+			wake = wake || relevant
+		case e.Payload.Node != nil:
+			w.nodes.fold(b.Index, e.Type == nodeGone, e.Payload.Node)
+		case e.Payload.Allocation != nil:
+			w.allocs.fold(b.Index, e.Payload.Allocation, w.jobs.versionAt)
+		default:
+			return fmt.Errorf("%w: topic %q", errUnreadable, e.Topic)
+		}
+	}
+	if wake {
+		w.wake()
+	}
+	return nil
+}
+
+// The event types that mean that the object is no more.
+const (
+	nodeGone = "NodeDeregistration"
+	jobGone  = "JobDeregistered"
+	jobsGone = "JobBatchDeregistered"
+)
+
+// relist reads the three lists whole and has them followed from there on.
+func (w *World) relist(ctx context.Context) error {
+	w.unfollow()
+	if err := w.nodes.followed(func() error { return w.readNodes(ctx) }); err != nil {
+		return fmt.Errorf("nodes: %w", err)
+	}
+	if err := w.jobs.followed(func() error { return w.readJobs(ctx) }); err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	if err := w.allocs.followed(func() error { return w.readAllocations(ctx) }); err != nil {
+		return fmt.Errorf("allocations: %w", err)
+	}
+	return nil
+}
+
+// unfollow makes every answer come from the lists again.
+func (w *World) unfollow() {
+	w.nodes.unfollow()
+	w.jobs.unfollow()
+	w.allocs.unfollow()
+}

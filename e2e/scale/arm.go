@@ -68,7 +68,7 @@ const (
 	watchEvery = 100 * time.Millisecond
 	tellEvery  = 2 * time.Second
 	// stalled ends a round in which no further job came to run for so long.
-	stalled = 2 * time.Minute
+	stalled = 45 * time.Second
 )
 
 // runRound submits the jobs of one side and waits until all run.
@@ -135,7 +135,7 @@ func (r *rig) await(ctx context.Context, s side, ids []string, say func(string))
 			before, moved = n, time.Now()
 		}
 		if time.Since(moved) > stalled {
-			return fmt.Errorf("%s: %d of %d jobs run, and no more came for %s", s, n, len(ids), stalled)
+			return fmt.Errorf("%s: %d of %d jobs run, and no more came for %s: %s", s, n, len(ids), stalled, r.why(ids))
 		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
@@ -149,4 +149,37 @@ func (r *rig) await(ctx context.Context, s side, ids []string, say func(string))
 			return ctx.Err()
 		}
 	}
+}
+
+// why says what Nomad knows of the first job that does not run.
+func (r *rig) why(ids []string) string {
+	count, first := r.problems.get()
+	text := fmt.Sprintf("light nodes had %d problems, the first %q", count, first)
+	ran := r.ran.of(ids)
+	for _, id := range ids {
+		if _, ok := ran[id]; ok {
+			continue
+		}
+		evaluations, _, err := r.api.Jobs().Evaluations(id, nil)
+		if err != nil {
+			return text + "; " + err.Error()
+		}
+		text += "; " + id + " has"
+		for _, e := range evaluations {
+			text += fmt.Sprintf(" [evaluation %s, by %s: %s]", e.Status, e.TriggeredBy, e.StatusDescription)
+			for _, m := range e.FailedTGAllocs {
+				text += fmt.Sprintf(" [%d nodes evaluated, %d filtered by %v, %d exhausted by %v]",
+					m.NodesEvaluated, m.NodesFiltered, m.ConstraintFiltered, m.NodesExhausted, m.DimensionExhausted)
+			}
+		}
+		allocations, _, err := r.api.Jobs().Allocations(id, true, nil)
+		if err != nil {
+			return text + "; " + err.Error()
+		}
+		for _, a := range allocations {
+			text += fmt.Sprintf(" [allocation %s/%s on %s]", a.DesiredStatus, a.ClientStatus, a.NodeName)
+		}
+		break
+	}
+	return text
 }

@@ -108,6 +108,7 @@ type Snapshot struct {
 	Allocations map[NodeID][]Allocation                 // live, by node
 	Known       map[WorkloadID]interference.Sensitivity // residents' scores; absent: unknown
 	Reserved    map[NodeID][]Allocation                 // decided and not yet seen as allocations
+	Memo        *ScoreMemo                              // nil: nothing is kept from one snapshot to the next
 }
 
 // Residents are the allocations and reservations on a node, without those of

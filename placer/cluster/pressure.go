@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"math"
+	"reflect"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -46,13 +48,46 @@ func NodePressure(s *Snapshot, n *Node, columns []interference.Source) Pressure 
 }
 
 // PressureTable computes ServerPressure for many nodes of one snapshot: each
-// resident's scores are turned into vectors once. Not for concurrent use.
+// resident's scores are turned into vectors once, or, with a memo in the
+// snapshot, once for all snapshots. Not for concurrent use.
 type PressureTable struct {
 	snapshot *Snapshot
 	columns  []interference.Source
-	vectors  map[WorkloadID]residentVectors
+	memo     *ScoreMemo
 	unknown  residentVectors
 	slab     []float64 // storage of further vectors
+}
+
+// ScoreMemo keeps residents' scores as vectors from one snapshot to the next: on
+// a large cluster they hardly change, and reading them out of their maps is half
+// of a decision. A vector is taken again where a snapshot knows the workload by
+// other maps than before; a map of scores is never written to once it is known.
+// One snapshot at a time may use it.
+type ScoreMemo struct {
+	columns []interference.Source
+	vectors map[WorkloadID]memoVectors
+}
+
+type memoVectors struct {
+	residentVectors
+	of interference.Sensitivity // the maps they were read from
+}
+
+// ready empties the memo where it was made for other columns, or has mostly
+// workloads that are gone.
+func (m *ScoreMemo) ready(columns []interference.Source, known int) {
+	const spare = 1024
+	if m.vectors == nil || !slices.Equal(m.columns, columns) || len(m.vectors) > 2*known+spare {
+		m.columns, m.vectors = slices.Clone(columns), make(map[WorkloadID]memoVectors, known)
+	}
+}
+
+// sameMaps reports whether two scores are the very same maps.
+func sameMaps(a, b interference.Sensitivity) bool {
+	same := func(x, y interference.Scores) bool {
+		return reflect.ValueOf(x).UnsafePointer() == reflect.ValueOf(y).UnsafePointer()
+	}
+	return same(a.Tolerated, b.Tolerated) && same(a.Caused, b.Caused)
 }
 
 // slabVectors is how many residents' vectors are allocated together.
@@ -67,11 +102,12 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	for k := range unknown {
 		unknown[k] = math.NaN()
 	}
-	return &PressureTable{
-		snapshot: s, columns: columns,
-		vectors: make(map[WorkloadID]residentVectors, len(s.Known)),
-		unknown: residentVectors{unknown, unknown},
+	memo := s.Memo
+	if memo == nil {
+		memo = &ScoreMemo{}
 	}
+	memo.ready(columns, len(s.Known))
+	return &PressureTable{snapshot: s, columns: columns, memo: memo, unknown: residentVectors{unknown, unknown}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -112,14 +148,15 @@ func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64)
 }
 
 func (p *PressureTable) vectorsOf(w WorkloadID) residentVectors {
-	if v, ok := p.vectors[w]; ok {
-		return v
+	scores, ok := p.snapshot.Known[w]
+	if !ok {
+		return p.unknown
 	}
-	v := p.unknown
-	if s, ok := p.snapshot.Known[w]; ok {
-		v = residentVectors{p.vector(s.Tolerated), p.vector(s.Caused)}
+	if v, ok := p.memo.vectors[w]; ok && sameMaps(v.of, scores) {
+		return v.residentVectors
 	}
-	p.vectors[w] = v
+	v := residentVectors{p.vector(scores.Tolerated), p.vector(scores.Caused)}
+	p.memo.vectors[w] = memoVectors{v, scores}
 	return v
 }
 

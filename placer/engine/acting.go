@@ -468,16 +468,11 @@ var errNoRoom = errors.New("no other node is good enough")
 // and writes it with the change. Allocations elsewhere stay where they are.
 // Best-effort work with nowhere to go waits; other work stays.
 func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
-	e.placing.Lock()
-	defer e.placing.Unlock()
-	snapshot, err := e.snapshot(ctx)
+	d, written, err := e.chooseElsewhere(ctx, s, as, avoid)
 	if err != nil {
 		return err
 	}
-	d, err := e.choose(ctx, s.job, as, withoutNodes(snapshot, avoid))
-	if err != nil {
-		return err
-	}
+	defer written()
 	bestEffort := as.Spec.Target.Kind == performance.BestEffort
 	if d.Outcome == cluster.Queued && !bestEffort || d.Outcome == cluster.Placed && len(d.Relaxed) > 0 && !bestEffort {
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
@@ -501,6 +496,27 @@ func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.W
 	return e.adjust(ctx, s, as, change, &d)
 }
 
+// chooseElsewhere asks where a running workload would go now, away from some nodes,
+// and promises that until the returned function is called: see placing.
+func (e *Engine) chooseElsewhere(ctx context.Context, s subject, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
+	e.placing.deciding.Lock()
+	defer e.placing.deciding.Unlock()
+	promises := e.placing.promised()
+	snapshot, err := e.snapshot(ctx)
+	if err != nil {
+		return cluster.Decision{}, nil, err
+	}
+	d, err := e.reconsider(ctx, s.job, as, withoutNodes(withPromises(snapshot, promises), avoid))
+	if err != nil {
+		return d, nil, err
+	}
+	if d.Outcome != cluster.Placed {
+		return d, func() {}, nil
+	}
+	e.placing.promise(s.job, []cluster.Decision{d})
+	return d, func() { e.placing.forget([]cluster.Decision{d}) }, nil
+}
+
 // present are the nodes a workload is on, as the last of candidates.
 func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 	var out []cluster.Candidate
@@ -515,9 +531,9 @@ func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 	return out
 }
 
-// choose asks the workload's policy where it would go now. Its size is as it is:
+// reconsider asks the workload's policy where it would go now. Its size is as it is:
 // that is not what is decided here.
-func (e *Engine) choose(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
+func (e *Engine) reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
 	p, err := e.storedProfile(ctx, w.ProfileKey)
 	if err != nil {
 		return cluster.Decision{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +17,7 @@ type Engine struct {
 	cfg  Config
 	book Book
 
-	// placing is held from snapshot to applied plan, so that two decisions in
-	// flight see each other's reservations.
-	placing sync.Mutex
+	placing placing
 
 	mu      sync.Mutex
 	flights map[cluster.JobID]*flight
@@ -48,6 +47,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg:     cfg,
 		book:    Book{Store: cfg.Store},
+		placing: newPlacing(),
 		flights: map[cluster.JobID]*flight{},
 		runs:    map[string]*tracker{},
 		busy:    map[cluster.NodeID]bool{},
@@ -97,10 +97,19 @@ func (e *Engine) recall(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	for _, d := range decisions {
-		e.decided[d.Workload] = d
+		e.decided[d.Workload] = remembered(d)
 	}
 	e.mu.Unlock()
 	return e.refit(ctx)
+}
+
+// remembered is the part of a decision that is kept in memory; the whole record
+// is in the store. With its lists a decision takes some 30 kB, and there is one
+// per workload of the cluster.
+func remembered(d cluster.Decision) cluster.Decision {
+	d.Rejected = nil
+	d.Candidates = slices.Clone(d.Candidates[:min(len(d.Candidates), d.Count)])
+	return d
 }
 
 // every runs f in the background each interval until ctx ends.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -111,40 +110,57 @@ func firstQueued(decisions []cluster.Decision) *cluster.Decision {
 }
 
 // placeOnce decides on fresh state and, unless a group must wait, writes the
-// job. The lock spans both, so that concurrent evaluations see each other.
+// job. Concurrent evaluations see each other's decisions; see placing.
 func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWorkload, t *tracker) ([]cluster.Decision, uint64, error) {
-	e.placing.Lock()
-	defer e.placing.Unlock()
-	decisions, err := e.decide(ctx, job, known)
+	select {
+	case e.placing.slots <- struct{}{}:
+		defer func() { <-e.placing.slots }()
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	decisions, written, err := e.choose(ctx, job, known)
 	if err != nil {
 		return nil, 0, err
 	}
 	if firstQueued(decisions) != nil {
 		return decisions, 0, nil
 	}
+	defer written()
 	t.stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
 	index, err := e.apply(ctx, job, decisions, t)
 	return decisions, index, err
 }
 
-// decide asks the policy of each workload. Earlier groups of the same job
-// count as residents for later ones.
+// decide asks the policy of each workload on a fresh look at the cluster.
 func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
 	snapshot, err := e.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	decisions := make([]cluster.Decision, 0, len(known))
+	decisions, _, err := e.decideOn(withPromises(snapshot, nil), job, known)
+	return decisions, err
+}
+
+// decideOn asks the policy of each workload. Earlier groups of the same job
+// count as residents for later ones: the snapshot, which is the caller's own,
+// has them all afterwards, until undo is called.
+func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []knownWorkload) (decisions []cluster.Decision, undo func(), err error) {
+	var done []func()
+	undo = func() {
+		for _, f := range slices.Backward(done) {
+			f()
+		}
+	}
 	for i := range known {
 		k := &known[i]
 		d, err := e.ask(job, k, snapshot)
 		if err != nil {
-			return nil, err
+			return nil, undo, err
 		}
 		decisions = append(decisions, d)
-		snapshot = withReserved(snapshot, k, d)
+		done = append(done, reserve(snapshot, k, d))
 	}
-	return decisions, nil
+	return decisions, undo, nil
 }
 
 func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
@@ -205,28 +221,11 @@ func (e *Engine) snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 func (e *Engine) residentScores() map[cluster.WorkloadID]interference.Sensitivity {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return scoresOf(slices.Collect(maps.Values(e.decided)))
-}
-
-// withReserved adds the decision's best nodes as reservations.
-func withReserved(s *cluster.Snapshot, k *knownWorkload, d cluster.Decision) *cluster.Snapshot {
-	next := *s
-	next.Reserved = make(map[cluster.NodeID][]cluster.Allocation, len(s.Reserved)+d.Count)
-	for n, list := range s.Reserved {
-		next.Reserved[n] = append([]cluster.Allocation(nil), list...)
-	}
-	next.Known = make(map[cluster.WorkloadID]interference.Sensitivity, len(s.Known)+1)
-	for w, known := range s.Known {
-		next.Known[w] = known
-	}
-	next.Known[d.Workload] = k.knowledge.Sensitivity
-	for i, c := range d.Candidates {
-		if i == d.Count {
-			break
+	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(e.decided))
+	for id, d := range e.decided {
+		if len(d.Sensitivity.Tolerated)+len(d.Sensitivity.Caused) > 0 {
+			known[id] = d.Sensitivity
 		}
-		next.Reserved[c.Node] = append(next.Reserved[c.Node], cluster.Allocation{
-			ID: "decided", Workload: d.Workload, Node: c.Node, Resources: d.Resources,
-		})
 	}
-	return &next
+	return known
 }

@@ -84,7 +84,7 @@ func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.
 	if err != nil || why == "" {
 		return cluster.Relocation{}, false, err
 	}
-	d, err := e.choose(ctx, s.job, s.workload, withoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	d, err := e.reconsider(ctx, s.job, s.workload, withoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
 	if err != nil || d.Outcome != cluster.Placed || len(d.Relaxed) > 0 || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}

@@ -112,7 +112,7 @@ func (e *Engine) record(ctx context.Context, decisions []cluster.Decision, steps
 	for _, d := range decisions {
 		d.Steps = steps
 		e.mu.Lock()
-		e.decided[d.Workload] = d
+		e.decided[d.Workload] = remembered(d)
 		e.mu.Unlock()
 		if err := e.book.PutDecision(ctx, d); err != nil {
 			e.cfg.Log.Warn("storing a decision", "workload", d.Workload.String(), "error", err)

@@ -52,9 +52,19 @@ func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message str
 	t.record.Fraction, t.record.RemainingSeconds = nil, nil
 	t.record.Source, t.record.IntensityPercent = "", 0
 	clear(t.runs)
+	if brief(s) && now.Sub(t.written) < progressEvery {
+		t.mu.Unlock()
+		return
+	}
 	record := t.snapshot()
 	t.mu.Unlock()
 	t.write(ctx, record)
+}
+
+// brief reports the stages that usually pass in milliseconds: they are shown
+// where they last, and are no Raft entry each where they do not.
+func brief(s cluster.Stage) bool {
+	return s == cluster.StageClassify || s == cluster.StagePlace || s == cluster.StageRewrite
 }
 
 // released notes the job version that the placer wrote.

@@ -18,8 +18,10 @@ import (
 
 // Bounds of the connections, chosen by us.
 const (
-	connections = 8  // to the server, shared by all nodes
-	idleStreams = 64 // kept per connection
+	// connections to the server at most; beyond it nodes share them. A server
+	// remembers one node per connection, so only that one's metadata can be set.
+	connections = 1000
+	idleStreams = 8  // kept per connection
 	joining     = 32 // nodes registering at a time
 )
 

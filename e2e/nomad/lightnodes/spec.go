@@ -85,6 +85,13 @@ func (t template) node(number int, random *rand.Rand) (*structs.Node, error) {
 			Processors: structs.NodeProcessorResources{Topology: topology(t.Cores, t.CoreMHz)},
 			Memory:     structs.NodeMemoryResources{MemoryMB: t.MemoryMB},
 			Disk:       structs.NodeDiskResources{DiskMB: t.DiskMB},
+			// Without a host network no job at all is feasible, whatever it asks for.
+			Networks: structs.Networks{{Mode: "host", Device: "eth0", CIDR: "127.0.0.1/32", IP: "127.0.0.1", MBits: 1000}},
+			NodeNetworks: []*structs.NodeNetworkResource{{
+				Mode: "host", Device: "eth0", Speed: 1000,
+				Addresses: []structs.NodeNetworkAddress{{Alias: "default", Address: "127.0.0.1", Family: structs.NodeNetworkAF_IPv4}},
+			}},
+			MinDynamicPort: 20000, MaxDynamicPort: 32000,
 		},
 		ReservedResources: &structs.NodeReservedResources{},
 		Links:             map[string]string{},

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"net/url"
 	"os"
 	"strings"
@@ -41,6 +42,7 @@ type agentFlags struct {
 	bolt      string
 	logLevel  string
 	logJSON   bool
+	pprof     string
 }
 
 func agentCommand() *command {
@@ -63,6 +65,7 @@ func agentCommand() *command {
 			f.StringVar(&a.bolt, "bolt", "", "Keep records in this `file` instead of Nomad Variables: one agent only.")
 			f.StringVar(&a.logLevel, "log-level", "", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&a.logJSON, "log-json", false, "Log as JSON.")
+			f.StringVar(&a.pprof, "pprof", "", "Serve Go's own profiles of this process at this `host:port`, for finding what is slow. Anybody who reaches it can read and slow the agent.")
 			return func(ctx context.Context, s *shell, _ []string) error { return runAgent(ctx, s, a) }
 		},
 	}
@@ -124,6 +127,7 @@ type agent struct {
 	engine  *engine.Engine
 	pages   http.Handler
 	address string // of the pages, for browsers
+	pprof   string // host:port of the profiles of this process; "" serves none
 }
 
 func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
@@ -148,7 +152,7 @@ func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
 }
 
 func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
-	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/")}
+	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), pprof: a.pprof}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
 		Configure: a.nomad.configure,
@@ -238,6 +242,9 @@ func (g *agent) run(ctx context.Context) error {
 		g.engine.WatchDeadlines,
 		g.lead,
 	}
+	if g.pprof != "" {
+		parts = append(parts, g.serveProfiles)
+	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
 		go func() { ended <- part(ctx) }()
@@ -254,8 +261,26 @@ func (g *agent) run(ctx context.Context) error {
 }
 
 func (g *agent) serve(ctx context.Context, listener net.Listener) error {
+	return g.serveHandler(ctx, listener, g.pages)
+}
+
+// serveProfiles serves what net/http/pprof offers, on a listener of its own: the
+// pages are for everybody, these are not.
+func (g *agent) serveProfiles(ctx context.Context) error {
+	listener, err := net.Listen("tcp", g.pprof)
+	if err != nil {
+		return fmt.Errorf("profiles of this process: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return g.serveHandler(ctx, listener, mux)
+}
+
+func (g *agent) serveHandler(ctx context.Context, listener net.Listener, handler http.Handler) error {
 	server := &http.Server{
-		Handler: g.pages, ReadHeaderTimeout: readLimit,
+		Handler: handler, ReadHeaderTimeout: readLimit,
 		ErrorLog: slog.NewLogLogger(g.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// placing is where jobs wait for their decision. Jobs that wait at the same time
+// are decided together, in the order they came, on one look at the cluster; each
+// sees what was decided for the others. Writing a decision takes several requests
+// and is done side by side: a decision counts as a promise until its write has
+// ended, by when the world knows of it or it is void.
+type placing struct {
+	slots    chan struct{}     // of the jobs that are decided on and written
+	deciding sync.Mutex        // held from snapshot to promise
+	memo     cluster.ScoreMemo // guarded by deciding
+
+	mu       sync.Mutex
+	waiting  []*placement
+	promises map[cluster.WorkloadID]promise
+}
+
+// placedAtOnce is how many jobs are decided on and written side by side: writing
+// takes some requests one after the other, mostly waiting for Nomad's disk.
+const placedAtOnce = 16
+
+func newPlacing() placing { return placing{slots: make(chan struct{}, placedAtOnce)} }
+
+// placement is a job that waits, and then its decisions.
+type placement struct {
+	ctx       context.Context
+	job       cluster.Job
+	known     []knownWorkload
+	decisions []cluster.Decision
+	err       error
+	done      bool // guarded by deciding
+}
+
+// promise is a decision whose write is under way.
+type promise struct {
+	version     uint64 // of the job decided on: what is newer is the outcome of the write
+	sensitivity interference.Sensitivity
+	allocations []cluster.Allocation
+}
+
+// choose decides for a job. Unless a group must wait, the decisions are promised
+// until the returned function is called.
+func (e *Engine) choose(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, func(), error) {
+	p := &placement{ctx: ctx, job: job, known: known}
+	e.placing.mu.Lock()
+	e.placing.waiting = append(e.placing.waiting, p)
+	e.placing.mu.Unlock()
+
+	e.placing.deciding.Lock()
+	if !p.done {
+		e.decideWaiting(ctx)
+	}
+	e.placing.deciding.Unlock()
+	return p.decisions, func() { e.placing.forget(p.decisions) }, p.err
+}
+
+// decideWaiting decides for everybody who waits, the caller included.
+func (e *Engine) decideWaiting(ctx context.Context) {
+	e.placing.mu.Lock()
+	batch := e.placing.waiting
+	e.placing.waiting = nil
+	e.placing.mu.Unlock()
+
+	promises := e.placing.promised()
+	// The promises were copied first: what is not among them any more is in the
+	// snapshot.
+	snapshot, err := e.snapshot(context.WithoutCancel(ctx)) // others wait for it, too
+	if err == nil {
+		snapshot = withPromises(snapshot, promises)
+		snapshot.Memo = &e.placing.memo
+	}
+	for _, p := range batch {
+		p.done = true
+		if p.err = err; err != nil {
+			continue
+		}
+		if p.err = p.ctx.Err(); p.err != nil {
+			continue
+		}
+		var undo func()
+		p.decisions, undo, p.err = e.decideOn(snapshot, p.job, p.known)
+		if p.err != nil || firstQueued(p.decisions) != nil {
+			undo()
+			continue
+		}
+		e.placing.promise(p.job, p.decisions)
+	}
+}
+
+// promise notes decisions that are about to be written.
+func (p *placing) promise(job cluster.Job, decisions []cluster.Decision) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.promises == nil {
+		p.promises = map[cluster.WorkloadID]promise{}
+	}
+	for _, d := range decisions {
+		p.promises[d.Workload] = promise{version: job.Version, sensitivity: d.Sensitivity, allocations: reservedFor(d)}
+	}
+}
+
+// promised is what is being written now.
+func (p *placing) promised() map[cluster.WorkloadID]promise {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.promises)
+}
+
+func (p *placing) forget(decisions []cluster.Decision) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range decisions {
+		delete(p.promises, d.Workload)
+	}
+}
+
+// reservedFor are the allocations a decision will most likely become: its best
+// nodes, as many as the group's count.
+func reservedFor(d cluster.Decision) []cluster.Allocation {
+	var out []cluster.Allocation
+	for _, c := range d.Candidates[:min(len(d.Candidates), d.Count)] {
+		out = append(out, cluster.Allocation{ID: "decided", Workload: d.Workload, Node: c.Node, Resources: d.Resources})
+	}
+	return out
+}
+
+// withPromises returns a snapshot that may be written to, with what is promised
+// and not visible in it yet. Its Known is the engine's own.
+func withPromises(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) *cluster.Snapshot {
+	next := *s
+	next.Reserved = maps.Clone(s.Reserved)
+	if next.Reserved == nil {
+		next.Reserved = map[cluster.NodeID][]cluster.Allocation{}
+	}
+	if len(promises) == 0 {
+		return &next
+	}
+	seen := visible(s, promises)
+	for id, p := range promises {
+		next.Known[id] = p.sensitivity
+		addReserved(&next, p.allocations[min(seen[id], len(p.allocations)):])
+	}
+	return &next
+}
+
+// visible counts, per promised workload, the allocations and reservations that
+// its write has brought about already.
+func visible(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) map[cluster.WorkloadID]int {
+	out := map[cluster.WorkloadID]int{}
+	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {
+		for _, list := range lists {
+			for i := range list {
+				if p, ok := promises[list[i].Workload]; ok && list[i].Version > p.version {
+					out[list[i].Workload]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// addReserved adds reservations to a snapshot whose map of them is its own; the
+// lists in it may be others'.
+func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
+	for _, a := range allocations {
+		s.Reserved[a.Node] = append(slices.Clip(s.Reserved[a.Node]), a)
+	}
+}
+
+// reserve adds the decision's best nodes to a snapshot, and returns how to take
+// them away again.
+func reserve(s *cluster.Snapshot, k *knownWorkload, d cluster.Decision) (undo func()) {
+	before, was := s.Known[d.Workload]
+	s.Known[d.Workload] = k.knowledge.Sensitivity
+	added := reservedFor(d)
+	addReserved(s, added)
+	return func() {
+		if was {
+			s.Known[d.Workload] = before
+		} else {
+			delete(s.Known, d.Workload)
+		}
+		for _, a := range added {
+			s.Reserved[a.Node] = s.Reserved[a.Node][:len(s.Reserved[a.Node])-1]
+		}
+	}
+}

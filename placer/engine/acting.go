@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -74,11 +73,10 @@ func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 }
 
+// firstUnit is one allocation of a workload; without an ID where it has none.
 func firstUnit(sc *scene, id cluster.WorkloadID) cluster.Allocation {
-	for ref := board.Ref(1); int(ref) <= len(sc.units); ref++ {
-		if a := sc.units[ref]; a.Workload == id {
-			return a
-		}
+	if refs := sc.of[id]; len(refs) > 0 {
+		return sc.units[refs[0]]
 	}
 	return cluster.Allocation{}
 }
@@ -415,13 +413,7 @@ func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding,
 	if strings.HasSuffix(why, "without it") {
 		e.live.harmless[id] = e.cfg.Clock.Now().Add(settleAfterGrowth)
 	}
-	runs := 0
-	for _, a := range sc.units {
-		if a.Workload == id {
-			runs++
-		}
-	}
-	if runs >= s.workload.Count && s.job.Type != "system" {
+	if len(sc.of[id]) >= s.workload.Count && s.job.Type != "system" {
 		return e.remember(ctx, id, dropYield(y))
 	}
 	record := cluster.ActionRecord{Workload: id, Kind: "return", To: nodeText(sc.snapshot, y.Node), Reason: why}
@@ -650,7 +642,7 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 			d.Actions = d.Actions[:n-1]
 		}
 	})
-	if errors.Is(err, cluster.ErrBusy) {
+	if errors.Is(err, cluster.ErrBusy) || errors.Is(err, cluster.ErrStale) {
 		writes.give()
 		if moves != nil {
 			moves.give()

@@ -30,7 +30,9 @@ const (
 	settleAfterGrowth  = 10 * time.Minute // before anything grown is given back
 	yieldTrial         = 30 * time.Second // until it shows whether a neighbour was to blame
 	longestBackOff     = 2 * time.Minute
-	leastImprovement   = 0.05 // of the target; less is noise
+	mostAtOnce         = 64          // workloads measured in one pass: each is some requests to Nomad
+	longestJudged      = time.Minute // between two windows that count as one time below the target
+	leastImprovement   = 0.05        // of the target; less is noise
 	adaptSeed          = 1
 	firstWorkloadRef   = board.Ref(1) << 40 // beyond any allocation on a board
 	refusalRepeatAfter = time.Hour
@@ -58,6 +60,7 @@ type adapting struct {
 	moves    *bucket
 
 	refs     map[cluster.WorkloadID]board.Ref
+	named    board.Ref // how many refs were given
 	watched  map[cluster.WorkloadID]*watched
 	since    map[string]time.Time // first sight of an allocation
 	docs     map[cluster.WorkloadID]actions
@@ -71,6 +74,8 @@ type adapting struct {
 // watched is what is remembered of one workload's observations.
 type watched struct {
 	last     map[string]cluster.Observation // by allocation
+	asked    time.Time                      // when it was measured last
+	judged   time.Time                      // when its share was last told
 	recorded time.Time
 	failures int
 	skip     time.Time // until when it is left alone after failures
@@ -155,14 +160,19 @@ func (a *adapting) forgetAllBut(running map[cluster.WorkloadID]subject) {
 				a.adapter.Forget(ref)
 			}
 			delete(a.refs, id)
-			delete(a.docs, id)
 		}
 	}
-	maps.DeleteFunc(a.watched, func(id cluster.WorkloadID, _ *watched) bool { _, ok := running[id]; return !ok })
+	keepRunning(a.docs, running)
+	keepRunning(a.watched, running)
+	keepRunning(a.harmless, running)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	maps.DeleteFunc(a.stats.Below, func(id cluster.WorkloadID, _ bool) bool { _, ok := running[id]; return !ok })
-	maps.DeleteFunc(a.stats.BelowTime, func(id cluster.WorkloadID, _ time.Duration) bool { _, ok := running[id]; return !ok })
+	keepRunning(a.stats.Below, running)
+	keepRunning(a.stats.BelowTime, running)
+}
+
+func keepRunning[V any](m map[cluster.WorkloadID]V, running map[cluster.WorkloadID]subject) {
+	maps.DeleteFunc(m, func(id cluster.WorkloadID, _ V) bool { _, ok := running[id]; return !ok })
 }
 
 // measured is one workload's window: what its allocations gave.
@@ -180,10 +190,8 @@ func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]
 	slots := make(chan struct{}, observeConcurrency)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for id, s := range running {
-		if s.workload.Spec.Probe == nil || now.Before(e.live.watch(id).skip) {
-			continue
-		}
+	for _, id := range e.live.due(running, now) {
+		s := running[id]
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
@@ -209,6 +217,33 @@ func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// due are the workloads to measure now, at most mostAtOnce: up to half are those that
+// fell short last, the others those that were not measured for longest.
+func (a *adapting) due(running map[cluster.WorkloadID]subject, now time.Time) []cluster.WorkloadID {
+	var short, rest []cluster.WorkloadID
+	for _, id := range sortedIDs(running) {
+		w := a.watch(id)
+		switch {
+		case running[id].workload.Spec.Probe == nil || now.Before(w.skip):
+		case w.share < adapt.Defaults().Below: // false for NaN
+			short = append(short, id)
+		default:
+			rest = append(rest, id)
+		}
+	}
+	longest := func(x, y cluster.WorkloadID) int { return a.watch(x).asked.Compare(a.watch(y).asked) }
+	slices.SortStableFunc(short, longest)
+	first := min(len(short), max(mostAtOnce/2, mostAtOnce-len(rest)))
+	rest = append(rest, short[first:]...)
+	slices.SortStableFunc(rest, longest)
+	out := append(slices.Clone(short[:first]), rest...)
+	out = out[:min(len(out), mostAtOnce)]
+	for _, id := range out {
+		a.watch(id).asked = now
+	}
+	return out
 }
 
 func sortedIDs[V any](m map[cluster.WorkloadID]V) []cluster.WorkloadID {
@@ -299,7 +334,6 @@ func (e *Engine) adapt(ctx context.Context, running map[cluster.WorkloadID]subje
 		}
 		windows = append(windows, o)
 	}
-	e.live.countBelow(sc, e.cfg.ObserveEvery)
 	errs = append(errs, e.reviewYields(ctx, sc))
 	for _, a := range e.live.adapter.Step(e.cfg.Clock.Now().Sub(e.live.started), sc.board, windows, e.live.random) {
 		if ctx.Err() != nil {
@@ -315,9 +349,9 @@ type scene struct {
 	snapshot *cluster.Snapshot
 	board    *board.Board
 	running  map[cluster.WorkloadID]subject
-	units    map[board.Ref]cluster.Allocation // on the board
+	units    map[board.Ref]cluster.Allocation   // on the board
+	of       map[cluster.WorkloadID][]board.Ref // its units that run, ascending
 	node     map[board.Ref]board.Index
-	refs     map[string]board.Ref // by allocation
 	byRef    map[board.Ref]cluster.WorkloadID
 	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
 }
@@ -326,8 +360,8 @@ type scene struct {
 func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
 		snapshot: s, board: board.FromSnapshot(s, e.columns(), cluster.WorkloadID{}), running: running,
-		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{}, refs: map[string]board.Ref{},
-		byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
+		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{},
+		of: map[cluster.WorkloadID][]board.Ref{}, byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
 	now, alive := e.cfg.Clock.Now(), map[string]time.Time{}
 	ref := board.Ref(0) // numbered as FromSnapshot does
@@ -337,7 +371,10 @@ func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]su
 				continue
 			}
 			ref++
-			sc.units[ref], sc.node[ref], sc.refs[a.ID] = a, board.Index(i), ref
+			sc.units[ref], sc.node[ref] = a, board.Index(i)
+			if !isReserved(s, a) {
+				sc.of[a.Workload] = append(sc.of[a.Workload], ref)
+			}
 			first, ok := e.live.since[a.ID]
 			if !ok {
 				first = now
@@ -353,11 +390,14 @@ func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]su
 // markBestEffort puts what may be evicted on the board as such, oldest first.
 func (e *Engine) markBestEffort(sc *scene, now time.Time) {
 	var yielding []board.Ref
-	for ref, a := range sc.units {
-		s, ok := sc.running[a.Workload]
-		if ok && s.workload.Spec.Target.Kind == performance.BestEffort && !a.System && a.Version == s.job.Version &&
-			!isReserved(sc.snapshot, a) && !now.Before(e.live.harmless[a.Workload]) {
-			yielding = append(yielding, ref)
+	for id, s := range sc.running {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(e.live.harmless[id]) {
+			continue
+		}
+		for _, ref := range sc.of[id] {
+			if a := sc.units[ref]; !a.System && a.Version == s.job.Version {
+				yielding = append(yielding, ref)
+			}
 		}
 	}
 	slices.SortFunc(yielding, func(x, y board.Ref) int {
@@ -393,17 +433,15 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 	sc.byRef[ref] = id
 	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: wanted(spec), BestEffort: spec.Target.Kind == performance.BestEffort}
 	w.share = math.NaN()
+	defer func() { e.live.told(id, w, e.cfg.Clock.Now()) }()
 	byAlloc := map[string]cluster.Observation{}
 	for _, r := range readings {
 		byAlloc[r.Allocation] = r
 	}
 	var judged []cluster.Observation
 	now, steady := e.cfg.Clock.Now(), true
-	for ref := board.Ref(1); int(ref) <= len(sc.units); ref++ {
+	for _, ref := range sc.of[id] {
 		a := sc.units[ref]
-		if a.Workload != id || isReserved(sc.snapshot, a) {
-			continue
-		}
 		r, ok := byAlloc[a.ID]
 		if !ok || r.Unavailable != "" || now.Sub(e.live.since[a.ID]) < warmUp {
 			steady = false
@@ -454,10 +492,8 @@ func (e *Engine) bounds(ctx context.Context, s subject, w *watched) (cluster.Bou
 func (a *adapting) refOf(id cluster.WorkloadID) board.Ref {
 	ref, ok := a.refs[id]
 	if !ok {
-		ref = firstWorkloadRef + board.Ref(len(a.refs)+1)
-		for slices.Contains(slices.Collect(maps.Values(a.refs)), ref) {
-			ref++
-		}
+		a.named++
+		ref = firstWorkloadRef + a.named
 		a.refs[id] = ref
 	}
 	return ref
@@ -470,22 +506,20 @@ func (e *Engine) underWay(id cluster.JobID) bool {
 	return e.flights[id] != nil
 }
 
-// countBelow adds the time of one pass to those below their target.
-func (a *adapting) countBelow(sc *scene, d time.Duration) {
+// told counts a window of a workload: below its target, at it, or unknown (NaN).
+func (a *adapting) told(id cluster.WorkloadID, w *watched, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id := range sc.running {
-		share, known := sc.windows[id]
-		if !known {
-			delete(a.stats.Below, id)
-			continue
-		}
-		below := share < adapt.Defaults().Below
-		a.stats.Below[id] = below
-		if below {
-			a.stats.BelowTime[id] += d
-		}
+	if math.IsNaN(w.share) {
+		delete(a.stats.Below, id)
+		w.judged = time.Time{}
+		return
 	}
+	below := w.share < adapt.Defaults().Below
+	if below && !w.judged.IsZero() && a.stats.Below[id] {
+		a.stats.BelowTime[id] += min(longestJudged, now.Sub(w.judged))
+	}
+	a.stats.Below[id], w.judged = below, now
 }
 
 // AdaptationStats are the counts of this replica's present term as leader; all

@@ -110,13 +110,9 @@ func (e *Engine) worst(ctx context.Context, sc *scene, s subject) (cluster.Alloc
 	var unit cluster.Allocation
 	var source interference.Source
 	most := math.Inf(-1)
-	for ref := board.Ref(1); int(ref) <= len(sc.units); ref++ {
-		a := sc.units[ref]
-		if a.Workload != s.workload.ID || isReserved(sc.snapshot, a) {
-			continue
-		}
-		if points, by := suffers(sc, ref); points > most {
-			unit, most, source = a, points, by
+	for _, ref := range sc.of[s.workload.ID] {
+		if points, by := suffers(sc, ref); points > most || unit.ID == "" {
+			unit, most, source = sc.units[ref], points, by
 		}
 	}
 	from := nameOf(sc.snapshot, unit.Node)

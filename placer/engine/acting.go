@@ -617,7 +617,7 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 	if resting(doc.Actions, now) {
 		return refuse("it rests after the last change")
 	}
-	if !writes.take(now) || moves != nil && !moves.take(now) {
+	if !takeBoth(writes, moves, now) {
 		e.cfg.Log.Info("adaptation waits for a token", "workload", r.Workload.String(), "kind", r.Kind)
 		return refuse("too many changes at a time")
 	}

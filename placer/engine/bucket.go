@@ -28,3 +28,15 @@ func (b *bucket) take(now time.Time) bool {
 
 // give puts back a token that was taken for nothing.
 func (b *bucket) give() { b.tokens = min(b.burst, b.tokens+1) }
+
+// takeBoth takes a token of each, or none; moves may be nil.
+func takeBoth(writes, moves *bucket, now time.Time) bool {
+	if !writes.take(now) {
+		return false
+	}
+	if moves != nil && !moves.take(now) {
+		writes.give()
+		return false
+	}
+	return true
+}

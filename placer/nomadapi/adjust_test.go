@@ -161,6 +161,7 @@ func TestStopAllocation(t *testing.T) {
 // followedWorld runs one allocation whose probe gives readings from a script.
 type followedWorld struct {
 	*World
+	server   *nomadtest.Server
 	ctx      context.Context
 	workload cluster.Workload
 	clock    *jumpClock
@@ -171,7 +172,7 @@ type followedWorld struct {
 func newFollowedWorld(t *testing.T) *followedWorld {
 	t.Helper()
 	w, server, ctx, job := runningJob(t)
-	f := &followedWorld{World: w, ctx: ctx, workload: job.Workloads[0], clock: w.clock.(*jumpClock)}
+	f := &followedWorld{World: w, server: server, ctx: ctx, workload: job.Workloads[0], clock: w.clock.(*jumpClock)}
 	server.PutAlloc(nomadtest.Object{"ID": "a1", "Namespace": "default", "JobID": "web", "TaskGroup": "g", "NodeID": "n1", "JobVersion": 1,
 		"DesiredStatus": "run", "ClientStatus": "running", "TaskStates": nomadtest.Object{"main": nomadtest.Object{"State": "running"}}})
 	w.opts.Probe = func(performance.ProbeSpec, probe.Reach, string) (probe.Probe, error) {
@@ -295,4 +296,23 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 			t.Errorf("told %+v", list)
 		}
 	})
+}
+
+func TestFollowTellsWhatIsTaken(t *testing.T) {
+	t.Parallel()
+	f := newFollowedWorld(t)
+	f.server.SetStats("a1", nomadtest.Object{"ResourceUsage": nomadtest.Object{
+		"CpuStats": nomadtest.Object{"TotalTicks": 512.5, "ThrottledTime": 7}, "MemoryStats": nomadtest.Object{"Usage": 0, "RSS": 4096},
+	}})
+	f.after(t, 0, 100)
+	f.after(t, time.Second, 151)
+	list := f.after(t, time.Second, 300)
+	if len(list) != 1 || list[0].Use == nil || list[0].Use.CPUMHz != 512.5 || list[0].Use.MemoryBytes != 4096 || list[0].Use.ThrottledTimeNs != 7 {
+		t.Fatalf("told %+v", list)
+	}
+	// A client that stops telling makes it unknown, not the last value.
+	f.server.SetStats("a1", nomadtest.Object{})
+	if list = f.after(t, useEvery, 3000); len(list) != 1 || list[0].Use != nil {
+		t.Errorf("told %+v", list)
+	}
 }

@@ -5,6 +5,23 @@ import "net/http"
 func (s *Server) adjustRoutes(handle func(string, handler)) {
 	handle("GET /v1/job/{id}/deployment", s.deployment)
 	handle("PUT /v1/allocation/{id}/stop", s.stopAlloc)
+	handle("GET /v1/client/allocation/{id}/stats", s.allocStats)
+}
+
+// SetStats is what a client answers about the resources of an allocation from now on.
+func (s *Server) SetStats(allocID string, stats Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats[allocID] = plain(stats)
+}
+
+// allocStats answers as a client that does not publish them, unless it was told.
+func (s *Server) allocStats(r *http.Request) (any, uint64, *refusal) {
+	stats := s.stats[r.PathValue("id")]
+	if stats == nil {
+		return nil, 0, &refusal{http.StatusNotFound, "unknown allocation"}
+	}
+	return stats, s.index, nil
 }
 
 // SetDeployment gives a job a newest deployment of that status.

@@ -40,7 +40,8 @@ type Server struct {
 	vars    map[key]*variable
 	files   map[string]map[string][]byte // allocation, path
 	notes   []Note
-	rolling map[key]string // status of a job's newest deployment
+	rolling map[key]string    // status of a job's newest deployment
+	stats   map[string]Object // resources of allocations, as their clients tell
 	faults  []*fault
 	watches map[chan struct{}]bool
 	changes []change // since the start, for the event streams
@@ -74,7 +75,7 @@ func New(tb testing.TB) *Server {
 		tables: map[string]uint64{}, jobs: map[key]*job{}, nodes: map[string]Object{},
 		pools:  map[string]Object{"default": {"Name": "default"}, "all": {"Name": "all"}},
 		allocs: map[string]Object{}, vars: map[key]*variable{}, files: map[string]map[string][]byte{},
-		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, index: 1,
+		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, stats: map[string]Object{}, index: 1,
 	}
 	server := httptest.NewServer(s.routes())
 	s.URL, s.close = server.URL, server.CloseClientConnections

@@ -1,17 +1,41 @@
 // Package dashboard serves the placer's records as pages, charts and JSON.
 //
-// It shows what is recorded and computes nothing: a page, its JSON twin under
+// It shows what is recorded, counts and adds it up, and decides nothing: a page, its JSON twin under
 // /v1 and the command line print the same Decision. What is not known is shown
 // as unknown, never as zero. Pages are rendered on the server, work without
 // scripts, load nothing from elsewhere, and carry a strict content security
-// policy; the charts are SVG drawn in chart.go.
+// policy; the charts are SVG drawn in chart.go. Two scripts improve them:
+// refresh.js puts new content in place, and heat.js draws the heat map of a large
+// cluster with only the rows in view. No page writes anything: the what-if form
+// is a GET that asks the engine for a preview.
 //
 //	/                                  jobs, evaluations under way, nodes × sources
-//	/job/<namespace>/<job>/<group>     one decision, with the profile behind it
+//	/heat                              all nodes × sources: sort, filter
+//	/targets                           jobs against their targets
+//	/log                               decisions, newest first
+//	/policies                          what each policy decided, and how jobs do under it
+//	/profiles, /profile/<key>          what was measured of workloads
+//	/job/<namespace>/<job>/<group>     one decision, the profile behind it, what happens now, and what if
 //	/node/<id>                         one node: room, headroom, residents
 //	/chart/<namespace>/<job>/<group>.svg  the small chart on Nomad's own job page
 //	/v1/…                              the same records as JSON
 //	/metrics, /healthz                 for machines
+//
+// The JSON is stable: fields are added, never renamed. Lists print [] when
+// empty; an error is {"error": "…"} with its status, 404 where there is no such
+// record. Segments of a path are escaped as one segment each.
+//
+//	/v1/decisions                      []cluster.Decision, newest first: the newest of every group
+//	/v1/decision/<ns>/<job>/<group>    cluster.Decision
+//	/v1/evaluations                    []cluster.Evaluation
+//	/v1/profiles, /v1/profile/<key>    keys; profile.Profile
+//	/v1/nodes, /v1/node/<id>           []cluster.NodeRecord; one
+//	/v1/observations/<ns>/<job>/<group>  []cluster.Observation, oldest first
+//	/v1/actions/<ns>/<job>/<group>     []cluster.ActionRecord, oldest first; [] where none are recorded
+//	/v1/heat                           two matrices, nodes × sources (heatRecord)
+//	/v1/targets                        a row for every job (targetRecord), the missed ones first
+//	/v1/policies                       a row for every policy (policyRecord)
+//	/v1/whatif/<ns>/<job>/<group>      Answer; ?policy=, ?target= (a number in the target's unit, or a span), ?latency=
 //
 // Links in pages are relative: the handler may be mounted under any path, either
 // with Options.Base or with the path taken off by the mount (http.StripPrefix, or

@@ -174,7 +174,7 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine}, dashboard.Options{
+	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world}, dashboard.Options{
 		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log,
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
@@ -72,7 +73,7 @@ func (r *recordFlags) open(s *shell) (records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engineRecords{eng.Book(), eng}, nil
+	return engineRecords{eng.Book(), eng, world}, nil
 }
 
 // engineRecords are the record book and an engine's view of the nodes. The
@@ -80,6 +81,7 @@ func (r *recordFlags) open(s *shell) (records, error) {
 type engineRecords struct {
 	engine.Book
 	engine *engine.Engine
+	world  *nomadapi.World
 }
 
 // Nodes returns every node as the placer sees it now.

@@ -5,6 +5,7 @@
 (function () {
   "use strict";
   var ROW = 26;        // height of a row, pixels; as in style.css
+  var HEAD = 38;       // height of the line of the sources
   var SPARE = 6;       // rows kept above and below the ones in view
   var LEVELS = 5;      // steps of the scale
   var place = document.getElementById("heat-map");
@@ -84,13 +85,15 @@
     var head = make("div", { class: "grid-row grid-head", role: "row", "aria-rowindex": "1" }, parts.scroller);
     make("div", { class: "grid-name", role: "columnheader", "aria-colindex": "1" }, head).textContent = "Node";
     parts.heads = data.sources.map(function (s, i) {
-      var h = make("div", { class: "grid-cell", role: "columnheader", "aria-colindex": String(i + 2), title: s.title }, head);
-      var b = make("button", { type: "button", tabindex: "-1", "data-sort": s.source, "aria-label": "sort by " + s.title }, h);
+      var h = make("div", { class: "grid-cell", role: "columnheader", "aria-colindex": String(i + 2) }, head);
+      var b = make("button", { type: "button", tabindex: "-1", "data-sort": s.source, title: "sort by " + s.title }, h);
       b.textContent = s.source.replace("_", " ");
       return h;
     });
     parts.space = make("div", { class: "grid-space", role: "rowgroup" }, parts.scroller);
-    parts.mini = make("canvas", { class: "minimap", "aria-hidden": "true", width: String(data.sources.length * 5), height: "560" }, frame);
+    var mini = make("div", { class: "minimap", "aria-hidden": "true" }, frame);
+    parts.mini = make("canvas", { width: String(data.sources.length * 5), height: "560" }, mini);
+    parts.window = make("div", { class: "minimap-window" }, mini);
     parts.detail = make("p", { class: "map-detail", "aria-hidden": "true" }, place);
     make("p", { class: "muted", id: "heat-keys" }, place).textContent =
       "Arrow keys, Page Up, Page Down, Home and End move between cells; Enter opens the node, or sorts by the source in the first line.";
@@ -101,7 +104,7 @@
     parts.grid.addEventListener("click", click);
     parts.grid.addEventListener("focusin", function (e) {
       var at = positionOf(e.target);
-      if (at) { active = at; describe(at); }
+      if (at) { active = at; markActive(); describe(at); }
     });
     parts.mini.addEventListener("pointerdown", function (e) { parts.mini.setPointerCapture(e.pointerId); jump(e); });
     parts.mini.addEventListener("pointermove", function (e) { if (e.buttons) jump(e); });
@@ -122,7 +125,7 @@
     var name = make("div", { class: "grid-name", role: "rowheader", "aria-colindex": "1", tabindex: "-1" }, row);
     make("a", { tabindex: "-1" }, name);
     data.sources.forEach(function (_, i) {
-      make("div", { role: "gridcell", "aria-colindex": String(i + 2), tabindex: "-1" }, row);
+      make("div", { role: "gridcell", "aria-colindex": String(i + 2), tabindex: "-1" }, row).append("");
     });
     return row;
   }
@@ -137,9 +140,9 @@
     link.href = place.dataset.node + encodeURIComponent(node.id);
     for (var i = 0; i < data.sources.length; i++) {
       var cell = row.children[i + 1], v = room(node, i, measure);
-      cell.className = "grid-cell cell " + (v === null ? "unknown" : "heat-" + level(v)) + (node.assumed ? " assumed" : "");
-      cell.textContent = show(node.headroom[i]) + " / " + show(node.pressure[i]);
-      cell.setAttribute("aria-label", cellText(node, i));
+      var kind = "grid-cell cell " + (v === null ? "unknown" : "heat-" + level(v)) + (node.assumed ? " assumed" : "");
+      if (cell.className !== kind) cell.className = kind;
+      cell.firstChild.data = show(node.headroom[i]) + "/" + show(node.pressure[i]);
     }
   }
 
@@ -165,10 +168,20 @@
     frameMini();
   }
 
+  // markActive makes the active cell the one that Tab reaches, and gives it its
+  // whole sentence: numbers alone say little to who hears them.
   function markActive() {
-    var old = parts.grid.querySelector('[tabindex="0"]'), now = cellAt(active);
-    if (old && old !== now) old.tabIndex = -1;
-    if (now) now.tabIndex = 0;
+    var old = parts.tabbed, now = cellAt(active);
+    if (old && old !== now) {
+      old.tabIndex = -1;
+      old.removeAttribute("aria-label");
+    }
+    parts.tabbed = now;
+    if (!now) return;
+    now.tabIndex = 0;
+    if (active.row >= 0 && active.column > 0) {
+      now.setAttribute("aria-label", now.textContent + ", " + cellText(data.nodes[order[active.row]], active.column - 1));
+    }
   }
 
   // cellAt is the element of a position; row -1 is the line of the sources.
@@ -235,9 +248,9 @@
   function move(row, column) {
     active = { row: row, column: column };
     if (row >= 0) {
-      var s = parts.scroller, top = row * ROW, head = ROW;
+      var s = parts.scroller, top = row * ROW;
       if (top < s.scrollTop) s.scrollTop = top;
-      if (top + ROW + head > s.scrollTop + s.clientHeight) s.scrollTop = top + ROW + head - s.clientHeight;
+      if (top + ROW + HEAD > s.scrollTop + s.clientHeight) s.scrollTop = top + ROW + HEAD - s.clientHeight;
       draw();
     }
     var cell = cellAt(active);
@@ -267,20 +280,14 @@
         g.fillRect(i * width, line * height, Math.ceil(width), Math.ceil(height));
       }
     }
-    parts.miniImage = g.getImageData(0, 0, c.width, c.height);
-    parts.miniInk = style.getPropertyValue("--ink").trim();
     frameMini();
   }
 
   // frameMini marks on the small map what is in view.
   function frameMini() {
-    if (!parts.miniImage) return;
-    var c = parts.mini, g = c.getContext("2d"), s = parts.scroller, total = Math.max(1, order.length * ROW);
-    g.putImageData(parts.miniImage, 0, 0);
-    g.strokeStyle = parts.miniInk;
-    g.lineWidth = 2;
-    var top = s.scrollTop / total * c.height, height = Math.min(c.height, (s.clientHeight - ROW) / total * c.height);
-    g.strokeRect(1, Math.max(1, top), c.width - 2, Math.max(4, height - 2));
+    var s = parts.scroller, total = Math.max(1, order.length * ROW), height = parts.mini.clientHeight;
+    parts.window.style.height = Math.max(6, Math.min(1, (s.clientHeight - HEAD) / total) * height) + "px";
+    parts.window.style.transform = "translateY(" + s.scrollTop / total * height + "px)";
   }
 
   function jump(e) {

@@ -1,0 +1,13 @@
+// Starts headless Chromium for the scripts of this folder.
+import { chromium } from "playwright-core";
+
+export function start() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    ],
+  });
+}

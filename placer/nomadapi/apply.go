@@ -87,6 +87,9 @@ func noteTargets(raw object, p cluster.Plan) map[cluster.WorkloadID]map[string]a
 // what `nomad-placer job release` does.
 func (w *World) ReleaseJob(ctx context.Context, id cluster.JobID) (cluster.PlanResult, error) {
 	return w.edit(ctx, id, func(raw map[string]any) map[string]any {
+		if object(raw).text("NodePool") != w.opts.HoldPool {
+			return raw // placed, perhaps by us: it keeps its nodes
+		}
 		return Release(raw, w.opts.HoldPool, w.opts.RunPool)
 	})
 }

@@ -49,6 +49,7 @@ func jobRunCommand() *command {
 			r.from.addPools(f)
 			r.vars.add(f)
 			r.out.add(f)
+			r.out.addVerbose(f, "Explain the decision of each group at the end, as job explain does.")
 			f.BoolVar(&r.detach, "detach", false, "Return as soon as Nomad has the job.")
 			f.Uint64Var(&r.checkIndex, "check-index", 0, "Only submit if the job's modify index is still this `index`; 0 submits anyway.")
 			f.DurationVar(&r.timeout, "timeout", 15*time.Minute, "Stop waiting after this long; the job goes on.")
@@ -188,7 +189,7 @@ func (r *jobRun) follow(ctx context.Context, s *shell, f *follower, held bool) e
 		return err
 	}
 	report.Running, report.Nodes = state.up+state.done, state.nodes
-	err = r.out.print(s, report, func(p *page) { tellEnd(p, f, state) })
+	err = r.out.print(s, report, func(p *page) { tellEnd(p, f, report, state) })
 	if err == nil && stock {
 		return exitError{code: exitStock}
 	}
@@ -228,7 +229,14 @@ func suffix(message string) string {
 	return ": " + message
 }
 
-func tellEnd(p *page, f *follower, state running) {
+func tellEnd(p *page, f *follower, report runReport, state running) {
+	if p.verbose {
+		for _, d := range report.Decisions {
+			p.line()
+			explainPage(p, explanation{Decision: d}, f.shell.now())
+			p.line()
+		}
+	}
 	if state.wanted == 0 {
 		p.line(text("Job " + f.id.ID + " is registered; it runs when it is dispatched or due."))
 		return

@@ -40,9 +40,13 @@ func jobStatusCommand() *command {
 				if err != nil {
 					return err
 				}
-				var failed error
-				err = out.print(s, report, func(p *page) { failed = statusPage(ctx, s, p, r, report) })
-				return cmp.Or(failed, err)
+				var measured []wording.Measured // only the page has room for it
+				if !out.forMachines() {
+					if measured, err = measuredOf(ctx, r, report.Decisions); err != nil {
+						return err
+					}
+				}
+				return out.print(s, report, func(p *page) { statusPage(s, p, report, measured) })
 			}
 		},
 	}
@@ -84,7 +88,20 @@ func readStatus(ctx context.Context, r records, keep func(cluster.JobID) bool) (
 	return report, nil
 }
 
-func statusPage(ctx context.Context, s *shell, p *page, r records, report statusReport) error {
+// measuredOf is what the probes of the decided groups read last.
+func measuredOf(ctx context.Context, r records, decisions []cluster.Decision) ([]wording.Measured, error) {
+	out := make([]wording.Measured, len(decisions))
+	for i, d := range decisions {
+		observations, err := r.Observations(ctx, d.Workload)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = wording.Measure(d.Target, observations)
+	}
+	return out, nil
+}
+
+func statusPage(s *shell, p *page, report statusReport, measured []wording.Measured) {
 	var held [][]cell
 	for _, e := range report.Evaluations {
 		if !e.Stage.Ended() {
@@ -98,19 +115,14 @@ func statusPage(ctx context.Context, s *shell, p *page, r records, report status
 	}
 	if len(report.Decisions) == 0 {
 		p.line(text("Nothing is placed yet."))
-		return nil
+		return
 	}
 	p.line(heading("Placed"))
 	rows := make([][]cell, len(report.Decisions))
 	for i, d := range report.Decisions {
-		observations, err := r.Observations(ctx, d.Workload)
-		if err != nil {
-			return err
-		}
-		rows[i] = statusRow(p, d, wording.Measure(d.Target, observations))
+		rows[i] = statusRow(p, d, measured[i])
 	}
 	p.table([]string{"Job / group", "Outcome", "Predicted", "Measured", "", "Nodes", "Target"}, rows)
-	return nil
 }
 
 func progressRow(e cluster.Evaluation, s *shell) []cell {

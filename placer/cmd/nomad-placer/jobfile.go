@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -176,7 +177,7 @@ func (j *jobFile) parsed(ctx context.Context, client *api.Client) (map[string]an
 // parseError puts the user's file name into Nomad's message.
 func (j *jobFile) parseError(err error) error {
 	var answer api.UnexpectedResponseError
-	if !errors.As(err, &answer) || !answer.HasBody() {
+	if !errors.As(err, &answer) || !answer.HasBody() || answer.StatusCode() == http.StatusForbidden {
 		return fmt.Errorf("asking Nomad to read %s: %w", j.name, err)
 	}
 	return fmt.Errorf("%s", strings.ReplaceAll(strings.TrimSpace(answer.Body()), "input.hcl:", j.name+":"))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -150,11 +151,11 @@ func TestRunWaitsUntilTheJobIsPlacedAndRuns(t *testing.T) {
 	t.Parallel()
 	c := newCLITest(t)
 	pages := c.agent()
-	out, code := c.run("job", "run", c.jobFile(unprofiled))
+	out, code := c.run("job", "run", "-verbose", c.jobFile(unprofiled))
 	if code != exitDone {
 		t.Fatalf("exit %d:\n%s", code, out)
 	}
-	for _, want := range []string{"submitted default/web, version 0", "placed    front on alpha: best effort", "Job web runs: 1 allocation on alpha"} {
+	for _, want := range []string{"web / front  default  placed", "submitted default/web, version 0", "placed    front on alpha: best effort", "Job web runs: 1 allocation on alpha"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output does not say %q:\n%s", want, out)
 		}
@@ -190,6 +191,13 @@ func (c *cliTest) checkAfterRun(pages string) {
 		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
 			c.t.Errorf("%s: %s, %v", path, answer.Status, err)
 		}
+	}
+	before := c.nomad.Job("default", "web")
+	if out, code := c.run("job", "release", "web"); code != exitDone || !strings.Contains(out, "is not held; nothing was changed") {
+		c.t.Errorf("release of a placed job: exit %d: %s", code, out)
+	}
+	if after := c.nomad.Job("default", "web"); !reflect.DeepEqual(before, after) {
+		c.t.Errorf("release changed a placed job:\n%v\n%v", before, after)
 	}
 	if out, code := c.run("job", "strip", "web"); code != exitDone || !strings.Contains(out, "is stripped") {
 		c.t.Errorf("strip: exit %d: %s", code, out)

@@ -131,7 +131,7 @@ func (r *Rig) InstallPlacer(ctx context.Context) error {
 		config = demoAgentConfig
 	}
 	// The clients of a rig share one machine, so no port is the same for all.
-	job, err := r.Parse(agentJobHCL, map[string]string{"bin": r.opts.Bin, "config": config, "port": "0"})
+	job, err := r.Parse(agentJobHCL, map[string]string{"bin": r.opts.Bin, "config": config, "port": "0", "ip": "$${NOMAD_IP_http}"})
 	if err != nil {
 		return fmt.Errorf("agent job: %w", err)
 	}

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,7 +61,7 @@ func run(ctx context.Context, s *shell, args []string) int {
 	app.HelpFunc = helpOf
 	if s.getenv(completionLine) == "" {
 		if err := misuse(args); err != nil {
-			fmt.Fprintf(s.err, "Error: %s\nHint: %s\n", err, cmp.Or(hintOf(err), "nomad-placer -help lists all commands"))
+			fmt.Fprintf(s.err, "Error: %s\nHint: %s\n", err, hintOf(err))
 			return exitUsage
 		}
 	}

@@ -18,14 +18,28 @@ type landing struct {
 type runningBoard struct {
 	mu    sync.Mutex
 	jobs  map[string]landing
-	again int // allocations beyond a job's first: lost and replaced, or moved
+	again int                        // allocations beyond a job's first: lost and replaced, or moved
+	nodes map[string]map[string]bool // of the system job
 }
 
-func newRunningBoard() *runningBoard { return &runningBoard{jobs: map[string]landing{}} }
+func newRunningBoard() *runningBoard {
+	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}}
+}
+
+// nodesOf is how many nodes a system job runs on.
+func (b *runningBoard) nodesOf(job string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.nodes[job])
+}
 
 func (b *runningBoard) put(job, node string, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if nodes, ok := b.nodes[job]; ok {
+		nodes[node] = true
+		return
+	}
 	if first, ok := b.jobs[job]; ok {
 		if first.node != node {
 			b.again++

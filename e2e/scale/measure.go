@@ -25,6 +25,10 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	if err := r.seed(ctx, workloads); err != nil {
 		return out, err
 	}
+	say("a system job on every node")
+	if err := r.fillEveryNode(ctx); err != nil {
+		return out, err
+	}
 	server, err := usageOf(r.cluster.ServerPID())
 	if err != nil {
 		return out, err
@@ -72,6 +76,25 @@ func (r *rig) rounds(ctx context.Context, workloads []workload, out *Result, say
 		}
 	}
 	return nil
+}
+
+// fillEveryNode gives every node an allocation of the system job.
+func (r *rig) fillEveryNode(ctx context.Context) error {
+	if err := register(ctx, r.api, systemJob()); err != nil {
+		return err
+	}
+	for began := time.Now(); ; {
+		n := r.ran.nodesOf(everywhere)
+		if n == r.options.nodes {
+			return r.settle(ctx)
+		}
+		if time.Since(began) > max(joinAtLeast, joinPerNode*time.Duration(r.options.nodes)) {
+			return fmt.Errorf("the system job runs on %d of %d nodes", n, r.options.nodes)
+		}
+		if !pause(ctx, watchEvery) {
+			return ctx.Err()
+		}
+	}
 }
 
 // settle waits until the server's brokers are empty.

@@ -48,7 +48,7 @@ func (r Result) rows() []row {
 		{"writes of one job, the user's included", "", fmt.Sprintf("%.2f, most %d", r.Writes.Mean, r.Writes.Most), "2"},
 		both("evaluations per job", "%.2f", "", func(s side) float64 { return r.Evaluations[s].PerJob }),
 		both("blocked evaluations, peak", "%.0f", fmt.Sprintf("≤ %d", r.JobsPerRound), peak(func(x Sample) float64 { return float64(x.Blocked) })),
-		both("waiting evaluations, peak", "%.0f", fmt.Sprintf("≤ %d", r.JobsPerRound), peak(func(x Sample) float64 { return float64(x.Ready + x.Pending + x.Unacked) })),
+		both("waiting evaluations, peak", "%.0f", fmt.Sprintf("≤ %d", 2*r.JobsPerRound), peak(func(x Sample) float64 { return float64(x.Ready + x.Pending + x.Unacked) })),
 		both("agent memory, peak", "%.0f MiB", "≤ 150 MiB", peak(func(x Sample) float64 { return x.AgentMiB })),
 		both("server memory, peak", "%.0f MiB", "", peak(func(x Sample) float64 { return x.ServerMiB })),
 		both("agent CPU per job", "%.1f ms", "", perJob(func(u Usage) float64 { return u.AgentCPUSeconds })),

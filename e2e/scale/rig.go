@@ -36,7 +36,9 @@ type options struct {
 	writers  int
 	seed     uint64
 	cpuTrace string // file for a CPU profile of the agent; "" for none
-	heap     string // file for a heap profile of the agent; "" for none
+	// serverTrace is the file for a CPU profile of the server; "" for none.
+	serverTrace string
+	heap        string // file for a heap profile of the agent; "" for none
 	// traceSeconds is how long the CPU profile lasts, from the first round on.
 	traceSeconds int
 }
@@ -104,7 +106,7 @@ func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
 func (r *rig) start(ctx context.Context, say func(string)) error {
 	say("starting a Nomad server")
 	var err error
-	r.cluster, err = cluster.Start(ctx, cluster.Config{RunID: fmt.Sprintf("scale-%d", os.Getpid()), BasePort: r.options.port, ServerOnly: true, LogLevel: "WARN"})
+	r.cluster, err = cluster.Start(ctx, cluster.Config{RunID: fmt.Sprintf("scale-%d", os.Getpid()), BasePort: r.options.port, ServerOnly: true, LogLevel: "WARN", ServerHCL: r.debugHCL()})
 	if err != nil {
 		return err
 	}
@@ -118,6 +120,14 @@ func (r *rig) start(ctx context.Context, say func(string)) error {
 	}
 	say(fmt.Sprintf("joining %d light nodes", r.options.nodes))
 	return r.startNodes(ctx)
+}
+
+// debugHCL lets the server serve its profiles where one is wanted.
+func (r *rig) debugHCL() string {
+	if r.options.serverTrace == "" {
+		return ""
+	}
+	return "enable_debug = true\n"
 }
 
 func (r *rig) startNodes(ctx context.Context) error {

@@ -6,30 +6,28 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 )
 
 // trace profiles the agent while the rounds run, where the options ask for it;
 // the returned function ends that.
 func (r *rig) trace(ctx context.Context, say func(string)) func() {
-	if r.pprof == "" {
-		return func() {}
-	}
-	fetch := func(ctx context.Context, path, file string) {
+	fetch := func(server, path, file string) {
 		if file == "" {
 			return
 		}
-		if err := download(ctx, "http://"+r.pprof+path, file); err != nil && ctx.Err() == nil {
+		if err := download(ctx, server+path, file); err != nil && ctx.Err() == nil {
 			say("profile: " + err.Error())
 		}
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fetch(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", r.options.traceSeconds), r.options.cpuTrace)
-	}()
+	agent := "http://" + r.pprof
+	profile := fmt.Sprintf("/debug/pprof/profile?seconds=%d", r.options.traceSeconds)
+	var done sync.WaitGroup
+	done.Go(func() { fetch(agent, profile, r.options.cpuTrace) })
+	done.Go(func() { fetch(r.cluster.Addr(), profile, r.options.serverTrace) })
 	return func() {
-		fetch(ctx, "/debug/pprof/heap?gc=1", r.options.heap)
-		<-done
+		fetch(agent, "/debug/pprof/heap?gc=1", r.options.heap)
+		done.Wait()
 	}
 }
 

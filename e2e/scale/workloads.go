@@ -69,6 +69,23 @@ func (w workload) job(id string, held bool) *api.Job {
 	return job
 }
 
+// everywhere is a system job, as every real cluster has some. Without it most
+// nodes of the cluster would be empty, and Nomad 1.11 wakes the pending question
+// of every empty node at every change of any allocation.
+const everywhere = "everywhere"
+
+func systemJob() *api.Job {
+	mhz, mb := 50, 32
+	task := api.NewTask("main", "exec")
+	task.Config = map[string]any{"command": "/opt/everywhere"}
+	task.Resources = &api.Resources{CPU: &mhz, MemoryMB: &mb}
+	g := api.NewTaskGroup(everywhere, 1)
+	g.AddTask(task)
+	job := api.NewSystemJob(everywhere, everywhere, "global", 50)
+	job.AddTaskGroup(g)
+	return job
+}
+
 // source stands for the jobspec that the command line sends along.
 func source(id string) *api.JobSubmission {
 	return &api.JobSubmission{Format: "hcl2", Source: fmt.Sprintf("job %q {\n  # made by the scale rig\n}\n", id)}

@@ -78,7 +78,7 @@ type memoVectors struct {
 func (m *ScoreMemo) ready(columns []interference.Source, known int) {
 	const spare = 1024
 	if m.vectors == nil || !slices.Equal(m.columns, columns) || len(m.vectors) > 2*known+spare {
-		m.columns, m.vectors = slices.Clone(columns), make(map[WorkloadID]memoVectors, known)
+		m.columns, m.vectors = slices.Clone(columns), map[WorkloadID]memoVectors{}
 	}
 }
 

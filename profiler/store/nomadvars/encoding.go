@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/hashicorp/nomad/api"
@@ -76,9 +77,14 @@ func fromBase64(data string) ([]byte, error) {
 	return raw, nil
 }
 
+// packers are kept for the next document: a fresh one takes close to a megabyte.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
+	w := packers.Get().(*gzip.Writer)
+	defer packers.Put(w)
+	w.Reset(&out)
 	if _, err := w.Write(data); err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
 	}

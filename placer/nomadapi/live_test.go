@@ -153,7 +153,7 @@ func planFor(t *testing.T, w *World, ctx context.Context, job cluster.Job) clust
 	}
 }
 
-func eventually(t *testing.T, ctx context.Context, what string, holds func() bool) {
+func eventuallyLive(t *testing.T, ctx context.Context, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(livePatience); time.Now().Before(deadline) && ctx.Err() == nil; {
 		if holds() {
@@ -201,7 +201,7 @@ func TestLiveHoldAndRelease(t *testing.T) {
 	if s, _ := w.Snapshot(ctx); len(s.Reserved)+len(s.Allocations) == 0 {
 		t.Error("neither reserved nor allocated right after the release")
 	}
-	eventually(t, ctx, "the allocation running", func() bool {
+	eventuallyLive(t, ctx, "the allocation running", func() bool {
 		list := allocsOf(t, w, id)
 		return len(list) == 1 && list[0].ClientStatus == "running"
 	})
@@ -307,7 +307,7 @@ func TestLiveJobTypes(t *testing.T) {
 			if _, err := w.Apply(ctx, planFor(t, w, ctx, findJob(t, w, ctx, id))); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, ctx, "the allocation running", func() bool {
+			eventuallyLive(t, ctx, "the allocation running", func() bool {
 				list := allocsOf(t, w, id)
 				return len(list) == 1 && list[0].ClientStatus == "running"
 			})
@@ -366,7 +366,7 @@ func TestLiveDispatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	child := dispatch()
-	eventually(t, ctx, "the child's allocation complete", func() bool {
+	eventuallyLive(t, ctx, "the child's allocation complete", func() bool {
 		list := allocsOf(t, w, child)
 		return len(list) == 1 && list[0].ClientStatus == "complete"
 	})
@@ -398,7 +398,7 @@ func TestLiveOtherNamespace(t *testing.T) {
 	if _, err := w.Apply(ctx, planFor(t, w, ctx, held)); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, ctx, "a measured rate in the other namespace", func() bool {
+	eventuallyLive(t, ctx, "a measured rate in the other namespace", func() bool {
 		list, err := w.Observe(ctx, held.Workloads[0], time.Second)
 		if err != nil {
 			t.Fatal(err)
@@ -415,7 +415,7 @@ func TestLiveObserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	workload := job.Workloads[0]
-	eventually(t, ctx, "a measured rate", func() bool {
+	eventuallyLive(t, ctx, "a measured rate", func() bool {
 		list, err := w.Observe(ctx, workload, time.Second)
 		if err != nil {
 			t.Fatal(err)
@@ -436,7 +436,7 @@ func TestLiveObserveFinished(t *testing.T) {
 	if _, err := w.ReleaseJob(ctx, id); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, ctx, "the finish time", func() bool {
+	eventuallyLive(t, ctx, "the finish time", func() bool {
 		list, err := w.Observe(ctx, job.Workloads[0], 100*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
@@ -524,7 +524,7 @@ func TestLivePressure(t *testing.T) {
 	}
 	key := metaHeadroomPrefix + "mem_bw"
 	want := fmt.Sprint(int(percent))
-	eventually(t, ctx, "the headroom at the server", func() bool {
+	eventuallyLive(t, ctx, "the headroom at the server", func() bool {
 		s, err := w.Snapshot(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 func (s *Server) allocRoutes(handle func(string, handler)) {
 	handle("GET /v1/allocations", s.listAllocs)
 	handle("GET /v1/client/fs/cat/{id}", s.catFile)
-	handle("GET /v1/client/allocation/{id}/stats", s.allocStats)
 	handle("GET /v1/client/fs/ls/{id}", s.listFiles)
 	handle("GET /v1/client/fs/readat/{id}", s.readFileAt)
 	handle("GET /v1/client/fs/logs/{id}", s.readLog)
@@ -186,11 +185,6 @@ func (s *Server) file(r *http.Request) ([]byte, *refusal) {
 func (s *Server) catFile(r *http.Request) (any, uint64, *refusal) {
 	b, refused := s.file(r)
 	return b, s.index, refused
-}
-
-// allocStats answers with the resource usage that a test has set.
-func (s *Server) allocStats(*http.Request) (any, uint64, *refusal) {
-	return plain(s.Stats), s.index, nil
 }
 
 func (s *Server) readFileAt(r *http.Request) (any, uint64, *refusal) {

@@ -26,6 +26,7 @@ type Outcome struct {
 	Where      string    `json:"where"`
 	Title      string    `json:"title"`
 	Verdict    Verdict   `json:"verdict"`
+	Planned    Verdict   `json:"planned,omitempty"` // with what the live engine would know; empty where no row has it
 	Scenarios  []string  `json:"scenarios,omitempty"`
 	Seeds      int       `json:"seeds,omitempty"`
 	Quantities []Column  `json:"quantities,omitempty"`
@@ -62,6 +63,7 @@ type Cell struct {
 type PaperFact struct {
 	Paper      string `json:"paper"`
 	Met        int    `json:"met"`
+	Planned    int    `json:"planned"` // met where policies know what the live engine would
 	Missed     int    `json:"missed"`
 	NotCarried int    `json:"not_carried"`
 	NotRun     int    `json:"not_run"`
@@ -95,9 +97,10 @@ func (e *Experiment) outcome(r *results, rows []At, notes []string) Outcome {
 	}
 	out.Summary = e.summary(r, rows)
 	for i := range e.Requires {
-		out.Required = append(out.Required, e.Requires[i].answer(r))
+		out.Required = append(out.Required, e.Requires[i].answers(r))
 	}
 	out.Verdict = verdictOf(out.Required)
+	out.Planned = plannedVerdict(out.Required)
 	return out
 }
 
@@ -172,6 +175,23 @@ func verdictOf(all []Checked) Verdict {
 	return out
 }
 
+// plannedVerdict is that of all requirements where those with planned knowledge
+// stand in; empty where none do.
+func plannedVerdict(all []Checked) Verdict {
+	found := false
+	instead := make([]Checked, len(all))
+	for i, c := range all {
+		instead[i] = c
+		if c.Planned != nil {
+			instead[i], found = *c.Planned, true
+		}
+	}
+	if !found {
+		return ""
+	}
+	return verdictOf(instead)
+}
+
 // count the verdicts by paper, in the order of Papers.
 func count(outcomes []Outcome) []PaperFact {
 	var facts []PaperFact
@@ -183,6 +203,9 @@ func count(outcomes []Outcome) []PaperFact {
 				continue
 			}
 			n++
+			if o.Planned == Met || o.Planned == "" && o.Verdict == Met {
+				f.Planned++
+			}
 			switch o.Verdict {
 			case Met:
 				f.Met++

@@ -37,6 +37,38 @@ type Checked struct {
 	Text    string  `json:"text"`
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`
+	// Planned is the answer of the same policies with what the live engine would
+	// know; nil where no row of the scenario is one.
+	Planned *Checked `json:"planned,omitempty"`
+}
+
+// plannedSuffix ends the name of a policy that runs with planned knowledge.
+const plannedSuffix = "-planned"
+
+// planned is the requirement with such rows in place of the same policies with what
+// their papers would know; false where there is none.
+func (q *Requirement) planned(r *results) (Requirement, bool) {
+	out, found := *q, false
+	out.uses = nil
+	for _, u := range q.uses {
+		at := u.at
+		at.Policy += plannedSuffix
+		if len(r.lines[r.whole(at)]) > 0 {
+			u.at, found = at, true
+		}
+		out.uses = append(out.uses, u)
+	}
+	return out, found
+}
+
+// answers checks the requirement both ways.
+func (q *Requirement) answers(r *results) Checked {
+	out := q.answer(r)
+	if p, ok := q.planned(r); ok && (out.Verdict == Met || out.Verdict == Missed) {
+		planned := p.answer(r)
+		out.Planned = &planned
+	}
+	return out
 }
 
 // answer checks the requirement.

@@ -30,6 +30,9 @@ const (
 	actionUnderWay = "under way"
 )
 
+// returnKind is the Kind of a record of best-effort work that may use a node again.
+const returnKind = "return"
+
 // errRefused wraps why an action was not tried: nothing was written.
 var errRefused = errors.New("not done")
 
@@ -401,22 +404,41 @@ func (e *Engine) yieldOver(sc *scene, y yielding) string {
 	share, known := sc.windows[y.For]
 	age := e.cfg.Clock.Now().Sub(y.At)
 	if known && age >= yieldTrial && age < 2*yieldTrial && share < adapt.Defaults().Below && share < y.Share+leastImprovement {
-		return fmt.Sprintf("%s/%s is no better off without it", y.For.Job, y.For.Group)
+		return fmt.Sprintf("%s/%s "+noBetter, y.For.Job, y.For.Group)
 	}
 	return ""
+}
+
+// noBetter ends the reason of a return of what was not to blame.
+const noBetter = "is no better off without it"
+
+// sparedUntil is how long a best-effort workload that left in vain is left alone:
+// settleAfterGrowth, and twice as long each further time.
+func sparedUntil(records []cluster.ActionRecord) time.Time {
+	var until time.Time
+	wait := settleAfterGrowth
+	for _, r := range records {
+		if r.Kind == returnKind && r.Result == actionDone && strings.HasSuffix(r.Reason, noBetter) {
+			until = r.At.Add(wait)
+			if wait < 64*settleAfterGrowth {
+				wait *= 2
+			}
+		}
+	}
+	return until
 }
 
 // giveBack ends a yield. Its job is written only where it waits for a node: one
 // that runs elsewhere stays there.
 func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding, why string) error {
 	id := s.workload.ID
-	if strings.HasSuffix(why, "without it") {
+	if strings.HasSuffix(why, noBetter) {
 		e.live.harmless[id] = e.cfg.Clock.Now().Add(settleAfterGrowth)
 	}
 	if len(sc.of[id]) >= s.workload.Count && s.job.Type != "system" {
 		return e.remember(ctx, id, dropYield(y))
 	}
-	record := cluster.ActionRecord{Workload: id, Kind: "return", To: nodeText(sc.snapshot, y.Node), Reason: why}
+	record := cluster.ActionRecord{Workload: id, Kind: returnKind, To: nodeText(sc.snapshot, y.Node), Reason: why}
 	doc, err := e.doc(ctx, id)
 	if err != nil {
 		return err

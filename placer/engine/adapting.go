@@ -391,7 +391,7 @@ func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]su
 func (e *Engine) markBestEffort(sc *scene, now time.Time) {
 	var yielding []board.Ref
 	for id, s := range sc.running {
-		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(e.live.harmless[id]) {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(e.live.harmless[id]) || now.Before(sparedUntil(e.live.docs[id].Actions)) {
 			continue
 		}
 		for _, ref := range sc.of[id] {

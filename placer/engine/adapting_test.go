@@ -591,5 +591,9 @@ func TestANeighbourThatWasNotToBlameReturns(t *testing.T) {
 		if noisy := w.get(noisyGroup.JobID()); len(noisy.allocs) != 1 {
 			t.Error("it still waits")
 		}
+		settle(10 * time.Hour)
+		if n := len(b.actions(noisyGroup)); n > 12 {
+			t.Errorf("%d times it left or returned in ten hours", n)
+		}
 	})
 }

@@ -115,7 +115,7 @@ async function measureFrames() {
   for (let i = 0; i < 120; i++) {
     await page.mouse.move(box.x + 150 + (i * 37) % (box.width - 180), box.y + 50 + (i * 53) % (box.height - 90));
   }
-  for (let i = 0; i < 120; i++) await page.mouse.wheel(0, i < 60 ? 400 : -300);
+  for (let i = 0; i < 120; i++) await page.mouse.wheel(0, i < 80 ? 120 : -120); // a notch
   for (let i = 0; i < 20; i++) { // jumps: every row in view changes
     await page.evaluate((i) => { const s = document.querySelector(".grid-scroll"); s.scrollTop = (i * 7919 % 97) / 97 * s.scrollHeight; }, i);
     await page.evaluate(() => new Promise(requestAnimationFrame));

@@ -25,6 +25,10 @@ const Base = "/placer"
 // recorded workload of the fixture among them.
 func Records(nodes int) dashboard.Records {
 	m, small := dashboardtest.Large(nodes), dashboardtest.Fixture()
+	for i := range small.AllNodes {
+		n := &small.AllNodes[i]
+		n.Residents = append(n.Residents, cluster.Resident{Workload: m.AllDecisions[i%2].Workload, Allocations: 1, Known: true})
+	}
 	m.AllDecisions = append(m.AllDecisions, small.AllDecisions...)
 	m.AllNodes = append(m.AllNodes, small.AllNodes...)
 	for key, p := range small.AllProfiles {

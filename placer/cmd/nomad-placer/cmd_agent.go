@@ -174,7 +174,12 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world}, dashboard.Options{
+	// A preview reads everything anew, which must not reach the engine that runs.
+	asked, err := engine.New(g.engineConfig(s, rows))
+	if err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
+	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
 		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log,
 	})
 	if err != nil {

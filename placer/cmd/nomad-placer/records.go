@@ -73,15 +73,16 @@ func (r *recordFlags) open(s *shell) (records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engineRecords{eng.Book(), eng, world}, nil
+	return engineRecords{eng.Book(), eng, world, eng.Preview}, nil
 }
 
 // engineRecords are the record book and an engine's view of the nodes. The
 // engine need not run.
 type engineRecords struct {
 	engine.Book
-	engine *engine.Engine
-	world  *nomadapi.World
+	engine  *engine.Engine
+	world   *nomadapi.World
+	preview previewer // answers what if; never of an engine that runs
 }
 
 // Nodes returns every node as the placer sees it now.

@@ -33,7 +33,7 @@ func (r engineRecords) WhatIf(ctx context.Context, w cluster.WorkloadID, q dashb
 	if len(job.Problems) > 0 {
 		return dashboard.Answer{}, errors.New("the performance block could not be used: " + strings.Join(job.Problems, "; "))
 	}
-	return previewed(ctx, r.engine.Preview, job, w, q)
+	return previewed(ctx, r.preview, job, w, q)
 }
 
 // previewed asks preview about a copy of the job with the question in it. The
@@ -70,3 +70,18 @@ func previewed(ctx context.Context, preview previewer, job cluster.Job, w cluste
 
 // previewer is engine.Engine's Preview.
 type previewer func(context.Context, cluster.Job) ([]cluster.Decision, []cluster.WorkloadID, error)
+
+// oneAtATime lets questions wait for each other: a preview fits models, and
+// anybody who sees the pages may ask.
+func oneAtATime(preview previewer) previewer {
+	turn := make(chan struct{}, 1)
+	return func(ctx context.Context, job cluster.Job) ([]cluster.Decision, []cluster.WorkloadID, error) {
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("other questions are being answered: %w", ctx.Err())
+		}
+		defer func() { <-turn }()
+		return preview(ctx, job)
+	}
+}

@@ -44,3 +44,28 @@ func TestAQuestionIsPutToOneGroupOfACopy(t *testing.T) {
 		t.Errorf("a group without a block: %v", err)
 	}
 }
+
+func TestQuestionsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	entered, leave := make(chan struct{}), make(chan struct{})
+	ask := oneAtATime(func(context.Context, cluster.Job) ([]cluster.Decision, []cluster.WorkloadID, error) {
+		entered <- struct{}{}
+		<-leave
+		return nil, nil, nil
+	})
+	first := make(chan error)
+	go func() {
+		_, _, err := ask(context.WithoutCancel(t.Context()), cluster.Job{})
+		first <- err
+	}()
+	<-entered
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := ask(ended, cluster.Job{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a question whose asker is gone got %v", err)
+	}
+	close(leave)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}

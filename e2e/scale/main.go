@@ -28,7 +28,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	var o options
-	var asJSON, markdown string
+	var asJSON, markdown, from string
 	f := flag.NewFlagSet("scale", flag.ContinueOnError)
 	f.StringVar(&o.bin, "bin", "bin", "`folder` of nomad-placer and nomad.")
 	f.StringVar(&o.placer, "placer", "", "Agent `binary` to measure instead of the one in the folder, for comparing two.")
@@ -44,19 +44,17 @@ func run(ctx context.Context, args []string) error {
 	f.StringVar(&o.heap, "heapprofile", "", "Write a heap profile of the agent to this `file`.")
 	f.StringVar(&asJSON, "json", "", "Write everything measured to this `file`.")
 	f.StringVar(&markdown, "markdown", "", "Put the report into this `file`, in the place of an earlier one of as many nodes.")
+	f.StringVar(&from, "from", "", "Measure nothing: report what an earlier run wrote to this `file` with -json.")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	if o.nodes < 1 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
 		return errors.New("nodes, jobs, rounds and writers must be at least 1, and there are no other arguments")
 	}
-	began := time.Now()
-	say := func(text string) { fmt.Printf("[%4ds] %s\n", int(time.Since(began).Seconds()), text) }
-	result, err := measureOnce(ctx, o, say)
+	result, err := measuredOrRead(ctx, o, from)
 	if err != nil {
 		return err
 	}
-	fmt.Println()
 	result.print(os.Stdout)
 	if asJSON != "" {
 		text, err := json.MarshalIndent(result, "", "  ")
@@ -70,8 +68,24 @@ func run(ctx context.Context, args []string) error {
 	if markdown == "" {
 		return nil
 	}
-	command := fmt.Sprintf("make scale NODES=%d JOBS=%d ROUNDS=%d", o.nodes, o.jobs, o.rounds)
-	return writeReport(markdown, result.Nodes, result.section(command, machine()))
+	return writeReport(markdown, result.Nodes, result.section())
+}
+
+// measuredOrRead measures, or reads the result of an earlier run.
+func measuredOrRead(ctx context.Context, o options, from string) (Result, error) {
+	if from != "" {
+		var result Result
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return result, err
+		}
+		return result, json.Unmarshal(text, &result)
+	}
+	began := time.Now()
+	say := func(text string) { fmt.Printf("[%4ds] %s\n", int(time.Since(began).Seconds()), text) }
+	result, err := measureOnce(ctx, o, say)
+	fmt.Println()
+	return result, err
 }
 
 // measureOnce starts a rig, measures, and takes it away.

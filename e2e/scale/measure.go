@@ -133,5 +133,6 @@ func (r *rig) conclude(ctx context.Context, out *Result, say func(string)) error
 	}
 	out.Problems, out.Problem = r.problems.get()
 	out.Again = r.ran.repeated()
+	out.Machine = machine()
 	return nil
 }

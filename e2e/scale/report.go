@@ -69,10 +69,11 @@ func (r Result) print(w io.Writer) {
 }
 
 // section is the run as a section of placer/docs/scale.md.
-func (r Result) section(command, machine string) string {
+func (r Result) section() string {
 	var b strings.Builder
+	command := fmt.Sprintf("make scale NODES=%d JOBS=%d ROUNDS=%d", r.Nodes, r.JobsPerRound, len(r.of(placed)))
 	fmt.Fprintf(&b, "## %d nodes\n\n", r.Nodes)
-	fmt.Fprintf(&b, "`%s`\n\nSeed %d, %s, %d writers, on %s.\n\n", command, r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, machine)
+	fmt.Fprintf(&b, "`%s`\n\nSeed %d, %s, %d writers, on %s.\n\n", command, r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.Machine)
 	b.WriteString("| | stock | placer | target |\n|---|---|---|---|\n")
 	for _, x := range r.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", x.name, x.stock, x.placer, x.target)

@@ -19,6 +19,7 @@ type Result struct {
 	Writers      int            `json:"writers"`
 	Seed         uint64         `json:"seed"`
 	Began        time.Time      `json:"began"`
+	Machine      string         `json:"machine"`
 	Rounds       []Round        `json:"rounds"`
 	Wanted       Wanted         `json:"wanted"`
 	Writes       Writes         `json:"writes"`

@@ -24,7 +24,7 @@ import (
 // swallows the wake-ups until then.
 func awaitFollowed(t *testing.T, w *World) {
 	t.Helper()
-	eventually(t, "the caches to be followed", func() bool {
+	waitFor(t, "the caches to be followed", func() bool {
 		select {
 		case <-w.Changed():
 		default:
@@ -39,7 +39,7 @@ func awaitFollowed(t *testing.T, w *World) {
 	}
 }
 
-func eventually(t *testing.T, what string, is func() bool) {
+func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 20_000 {
 		if is() {
@@ -196,7 +196,7 @@ func TestFollowedSnapshotsDoNotChange(t *testing.T) {
 	w, server, ctx, _ := followedByEvents(t)
 	server.Submit(testJob("held", "ok"), "")
 	server.PlaceOn("default", "held", "n1")
-	eventually(t, "the allocation", func() bool {
+	waitFor(t, "the allocation", func() bool {
 		s, err := w.Snapshot(ctx)
 		return err == nil && len(s.Allocations["n1"]) == 1
 	})
@@ -207,7 +207,7 @@ func TestFollowedSnapshotsDoNotChange(t *testing.T) {
 	node, before := s.Nodes[1], text(s.Allocations)
 	server.UpdateAllocs("default", "held", func(a nomadtest.Object) { a["NodeID"] = "n2" })
 	server.SetNodeStatus("n2", "down")
-	eventually(t, "the changes", func() bool {
+	waitFor(t, "the changes", func() bool {
 		now, err := w.Snapshot(ctx)
 		return err == nil && len(now.Allocations["n2"]) == 1 && !now.Nodes[1].Ready
 	})

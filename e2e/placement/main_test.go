@@ -49,16 +49,11 @@ func runAll(m *testing.M) (code int) {
 }
 
 func startRig(ctx context.Context) (*rig.Rig, error) {
-	cpus, err := cluster.AllowedCPUs(os.Getpid())
+	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e"})
 	if err != nil {
 		return nil, err
 	}
-	clients := append(cluster.Topology(cpus), wideNode(cpus)...)
-	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e", Clients: clients})
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(r.InstallPlacer(ctx), toggleWide(r.API(), false)); err != nil {
+	if err := r.InstallPlacer(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop(ctx))
 	}
 	return r, nil

@@ -25,7 +25,7 @@ type selecting struct{ d SelectorDescriptor }
 
 // Place implements Policy.
 func (p selecting) Place(r Request) (cluster.Decision, error) {
-	if p.d.Sizes && r.MaySize && r.Workload != nil && r.Snapshot != nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
+	if p.d.Sizes && r.MaySize && validate(r) == nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
 		return p.placeSized(r)
 	}
 	return place(r, p.d.Name, func(v *view) ranking { return v.ask(p.d) })

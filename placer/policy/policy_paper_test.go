@@ -56,7 +56,7 @@ func (s *scene) request() policy.Request {
 	}
 }
 
-func descriptor(t *testing.T, name string) policy.Descriptor {
+func descriptor(t testing.TB, name string) policy.Descriptor {
 	t.Helper()
 	d, err := policy.Lookup(name)
 	if err != nil {

@@ -89,20 +89,27 @@ func (s *sizer) pairs() ([]pair, string) {
 			out = append(out, size)
 		}
 	}
-	if target.Kind != performance.BestEffort {
-		mhz := s.coreMHz()
-		slices.SortStableFunc(out, func(a, b pair) int {
-			return cmp.Or(
-				cmp.Compare(a.count*(a.own.CPUMHz+a.own.Cores*mhz), b.count*(b.own.CPUMHz+b.own.Cores*mhz)),
-				cmp.Compare(a.count*a.own.MemoryMB, b.count*b.own.MemoryMB),
-				cmp.Compare(a.count, b.count),
-			)
-		})
+	if target.Kind == performance.BestEffort {
+		return out, ""
 	}
-	if _, numeric := targetRate(s.Workload.Spec); !numeric && target.Kind != performance.BestEffort {
+	if _, numeric := targetRate(s.Workload.Spec); !numeric && len(out) > 1 {
 		return nil, "the target is no rate that sizes could be compared by (a finish time needs the probe's work)"
 	}
+	s.leastFirst(out)
 	return out, ""
+}
+
+// leastFirst orders by CPU, then memory, of the whole group; of equals the fewest
+// allocations come first: up before out.
+func (s *sizer) leastFirst(pairs []pair) {
+	mhz := s.coreMHz()
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		return cmp.Or(
+			cmp.Compare(a.count*(a.own.CPUMHz+a.own.Cores*mhz), b.count*(b.own.CPUMHz+b.own.Cores*mhz)),
+			cmp.Compare(a.count*a.own.MemoryMB, b.count*b.own.MemoryMB),
+			cmp.Compare(a.count, b.count),
+		)
+	})
 }
 
 // counts are the numbers of allocations to choose from, ascending.
@@ -126,9 +133,6 @@ func (s *sizer) counts() []int {
 		return []int{w.Count}
 	}
 	slices.Sort(out)
-	if out[len(out)-1] > 1 && w.Spec.Target.Kind != performance.BestEffort {
-		s.note("several allocations are assumed to do together what each does alone: scale-out is not measured")
-	}
 	return slices.Compact(out)
 }
 
@@ -309,6 +313,9 @@ func (s *sizer) decision() cluster.Decision {
 		Chosen: d.Outcome == cluster.Placed, Task: w.Sizable.Task, Own: s.best.own, OwnWas: w.Sizable.Own, CountWas: w.Count,
 		Speed: s.best.speed, Reaches: s.best.reaches, Why: s.why(d), Tried: s.tried, NotTried: s.left,
 	}
+	if s.best.count > 1 && len(w.Spec.Scale.Count) > 0 && w.Spec.Target.Kind != performance.BestEffort {
+		s.note("%d allocations are assumed to do together what each does alone: scale-out is not measured", s.best.count)
+	}
 	d.Warnings = append(d.Warnings, s.notes...)
 	if s.best.speed.Origin == interference.Assumed && w.Spec.Target.Kind != performance.BestEffort {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is taken from the sizes around it", cores(s.best.speed.Cores)))
@@ -325,12 +332,14 @@ func (s *sizer) why(d cluster.Decision) string {
 		return "no size has room now"
 	case s.Workload.Spec.Target.Kind == performance.BestEffort:
 		return given + ": the smallest useful size, as often as harms nobody"
-	case numeric && s.best.reaches:
+	case s.best.reaches && numeric:
 		why := fmt.Sprintf("%s is the least that reaches %s %s", given, amount(rate), d.Predicted.Unit)
 		if n := len(s.tried) - 1; n > 0 {
 			why += fmt.Sprintf("; %s with less did not", plural(n, "choice"))
 		}
 		return why
+	case !numeric:
+		return given + ": the only size that may be chosen"
 	case !d.Predicted.Known:
 		return given + ": the performance cannot be predicted at any size"
 	}

@@ -32,6 +32,26 @@ func (s Sizable) Group(own Resources) Resources {
 	}
 }
 
+// cgroupsVersion is the node attribute of the version of control groups.
+const cgroupsVersion = "os.cgroups.version"
+
+// SparingLastCore is the snapshot for choosing whole cores: under control groups
+// v1 Nomad fails a task that would reserve the last core of a node on which others
+// share cores, so there one less is on offer.
+func (s *Snapshot) SparingLastCore() *Snapshot {
+	out := *s
+	out.Nodes = make([]*Node, len(s.Nodes))
+	for i, n := range s.Nodes {
+		out.Nodes[i] = n
+		if n.Attributes[cgroupsVersion] == "1" {
+			less := *n
+			less.Total.Cores = max(0, n.Total.Cores-1)
+			out.Nodes[i] = &less
+		}
+	}
+	return &out
+}
+
 // ScaleSpeed is the performance of one allocation by the CPUs it may use,
 // relative to that of Knowledge.ReferenceCores.
 type ScaleSpeed struct {

@@ -104,7 +104,7 @@ func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Wo
 	}
 	for i, size := range slices.Backward(wishes) {
 		copied := profiledCopy(w, size)
-		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
+		fit, _, _ := cluster.Feasible(s.SparingLastCore(), &copied, job.RunPool)
 		for _, n := range fit {
 			out[n.ID] = i
 		}
@@ -118,9 +118,12 @@ func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Wo
 func (e *Engine) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
 	for _, size := range e.otherSizes(w) {
 		copied := profiledCopy(w, size)
-		fit, _, _ := cluster.Feasible(s, &copied, job.RunPool)
+		fit, _, _ := cluster.Feasible(s.SparingLastCore(), &copied, job.RunPool)
+		hasRoom := func(n *cluster.Node) bool {
+			return slices.ContainsFunc(fit, func(f *cluster.Node) bool { return f.ID == n.ID })
+		}
 		able := slices.DeleteFunc(slices.Clone(free), func(n *cluster.Node) bool {
-			return n.Configuration != first.Configuration || n == c.other || !slices.Contains(fit, n) || residents(s, n, w) > residents(s, first, w)
+			return n.Configuration != first.Configuration || n == c.other || !hasRoom(n) || residents(s, n, w) > residents(s, first, w)
 		})
 		if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n != c.main }); i >= 0 {
 			c.sized, c.size = able[i], size

@@ -273,6 +273,9 @@ func (s *sizer) try(p pair) (trial, error) {
 	r, w := s.Request, *s.Workload
 	w.Count, w.Ask = p.count, w.Sizable.Group(p.own)
 	r.Workload, r.Knowledge = &w, s.Knowledge.AtSize(p.speed)
+	if p.own.Cores != w.Sizable.Own.Cores {
+		r.Snapshot = r.Snapshot.SparingLastCore()
+	}
 	d, f, err := placed(r, s.name, s.rank)
 	t := trial{pair: p, decision: d, facts: f}
 	if err != nil {

@@ -87,6 +87,17 @@ func TestSizedCandidatesHaveRoom(t *testing.T) {
 	}
 }
 
+// Under control groups v1 a node's last core is not given away.
+func TestSizesSpareTheLastCore(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]int{"1": 2, "2": 4} {
+		r := sizeRequest(1e6, cores(1, 2, 4), clustertest.Node("b1", "big", clustertest.Attribute("os.cgroups.version", version)))
+		if d := policytest.Place(t, descriptor(t, "quasar"), r); d.Resources.Cores != want {
+			t.Errorf("control groups v%s: %d of 4 cores, want %d", version, d.Resources.Cores, want)
+		}
+	}
+}
+
 // A size that would reach its target only by breaking somebody's bound is passed
 // over for one that need not.
 func TestSizesHarmNobodyFirst(t *testing.T) {

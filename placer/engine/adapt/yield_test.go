@@ -1,0 +1,70 @@
+package adapt_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// besideTwo is a workload that stands 30 % of two sources, beside best-effort
+// neighbours that cause what is given, and one that is not best effort.
+func besideTwo(caused ...[]float64) *board.Board {
+	b := board.New([]interference.Source{"a", "b"}, []string{"x"})
+	n := b.Add(board.Node{ID: "n0", CoreMHz: 1000, Total: cluster.Resources{CPUMHz: 20000, Cores: 20, MemoryMB: 10000}})
+	b.Place(n, board.Resident{Ref: 1, Size: size(2), Tolerated: []float64{30, 30}, Caused: []float64{0, 0}})
+	b.Place(n, board.Resident{Ref: 2, Size: size(2), Tolerated: []float64{100, 100}, Caused: []float64{99, 99}})
+	for i, c := range caused {
+		b.Place(n, board.Resident{Ref: board.Ref(3 + i), Size: size(1), Tolerated: []float64{100, 100}, Caused: c, BestEffort: true})
+	}
+	return b
+}
+
+func yielding(o *adapt.Options) { o.YieldFirst = true }
+
+func TestTheMostHarmfulNeighbourYieldsFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caused [][]float64
+		want   board.Ref // 0: nobody
+	}{
+		"the most harmful":      {[][]float64{{20, 0}, {0, 80}, {40, 40}}, 4},
+		"of equals the newest":  {[][]float64{{50, 0}, {0, 50}}, 4},
+		"the harmless stay":     {[][]float64{{0, 0.5}}, 0},
+		"one that presses less": {[][]float64{{0, 0}, {5, 0}}, 4},
+		"there is none":         {nil, 0},
+	} {
+		bad := window(60)
+		got := steps(adapter(t, "quasar", yielding), besideTwo(c.caused...), bad, bad, bad)
+		i := slices.IndexFunc(got, func(a adapt.Action) bool { return a.Kind == adapt.Evict })
+		switch {
+		case c.want == 0 && i >= 0:
+			t.Errorf("%s: %+v", name, got[i])
+		case c.want != 0 && (i < 0 || got[i].Ref != c.want || got[i].For != 1):
+			t.Errorf("%s: %+v, want that %d leaves", name, got, c.want)
+		case c.want != 0 && slices.Contains(kinds(got), adapt.Resize):
+			t.Errorf("%s: it is resized before it is known whether that helped", name)
+		}
+	}
+	bad := window(60)
+	if got := steps(adapter(t, "quasar", nil), besideTwo([]float64{90, 90}), bad, bad, bad); slices.Contains(kinds(got), adapt.Evict) {
+		t.Errorf("without the option: %+v", got)
+	}
+}
+
+// Windows that cannot be told break the row: only bad ones that follow one another
+// count.
+func TestAnUnknownWindowBreaksTheRow(t *testing.T) {
+	t.Parallel()
+	bad := window(60)
+	for _, lie := range []float64{math.NaN(), math.Inf(1), -5} {
+		got := steps(adapter(t, "quasar", nil), besideTwo(), bad, bad, window(lie), bad, bad)
+		if got != nil {
+			t.Errorf("%v between bad windows: %+v", lie, got)
+		}
+	}
+}

@@ -64,12 +64,12 @@ type quantiles struct {
 // TestPagesInABrowser walks every page with 1,000 nodes. Times are printed, and
 // nothing depends on them.
 func TestPagesInABrowser(t *testing.T) {
-	address, err := Serve(t.Context(), Records(nodes))
+	address, err := serve(t.Context(), fixedRecords(nodes))
 	if err != nil {
 		t.Fatal(err)
 	}
 	job := strings.TrimPrefix(dashboard.JobPath(dashboardtest.CacheID), "/")
-	out, err := Run(t.Context(), "dashboard.mjs", address, job, "profile/3f2a9c", "node/a1b2c3d4-0000-0000-0000-000000000002")
+	out, err := run(t.Context(), "dashboard.mjs", address, job, "profile/3f2a9c", "node/a1b2c3d4-0000-0000-0000-000000000002")
 	if err != nil {
 		t.Fatal(err)
 	}

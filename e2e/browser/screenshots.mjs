@@ -20,7 +20,6 @@ const shots = [
   ["profiles", "profiles", 520],
   ["profile", "profile/3f2a9c", 1500],
   ["job", job, 1900],
-  ["job-dark", job, 900, null, "dark"],
   ["what-if", job + "?whatif=1&policy=quasar", 620, (page) => page.locator("#what-if").scrollIntoViewIfNeeded(), "light", "#what-if"],
   ["node", "node/a1b2c3d4-0000-0000-0000-000000000002", 900],
 ];

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -50,7 +51,7 @@ func (s *server) measureJobs(ctx context.Context, decisions []cluster.Decision) 
 func firstCause(errs []error) error {
 	var first error
 	for _, err := range errs {
-		if err != nil && (first == nil || first == context.Canceled) { //nolint:errorlint // a wrapped one says more
+		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
 			first = err
 		}
 	}

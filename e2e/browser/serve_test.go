@@ -1,3 +1,5 @@
+//go:build e2e
+
 package browser
 
 import (
@@ -18,12 +20,12 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
-// Base is the path the pages are served under, as behind the front door.
-const Base = "/placer"
+// base is the path the pages are served under, as behind the front door.
+const base = "/placer"
 
-// Records are fixed records of a cluster of that many nodes, with the fully
+// fixedRecords are of a cluster of that many nodes, with the fully
 // recorded workload of the fixture among them.
-func Records(nodes int) dashboard.Records {
+func fixedRecords(nodes int) dashboard.Records {
 	m, small := dashboardtest.Large(nodes), dashboardtest.Fixture()
 	for i := range small.AllNodes {
 		n := &small.AllNodes[i]
@@ -63,11 +65,11 @@ func (f fixed) WhatIf(ctx context.Context, w cluster.WorkloadID, q dashboard.Que
 	return dashboard.Answer{Decision: d}, nil
 }
 
-// Serve serves the pages of records on a free port of this machine until ctx
+// serve serves the pages of records on a free port of this machine until ctx
 // ends, and returns their address.
-func Serve(ctx context.Context, records dashboard.Records) (string, error) {
+func serve(ctx context.Context, records dashboard.Records) (string, error) {
 	pages, err := dashboard.New(records, dashboard.Options{
-		Base: Base, Now: dashboardtest.Clock, Version: "test", NomadURL: "http://nomad.example:4646",
+		Base: base, Now: dashboardtest.Clock, Version: "test", NomadURL: "http://nomad.example:4646",
 	})
 	if err != nil {
 		return "", err
@@ -79,11 +81,11 @@ func Serve(ctx context.Context, records dashboard.Records) (string, error) {
 	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() { _ = server.Serve(listener) }() // ends with Close
-	return "http://" + listener.Addr().String() + Base + "/", nil
+	return "http://" + listener.Addr().String() + base + "/", nil
 }
 
-// Run runs one of the scripts of this folder and returns what it prints.
-func Run(ctx context.Context, script string, args ...string) ([]byte, error) {
+// run runs one of the scripts of this folder and returns what it prints.
+func run(ctx context.Context, script string, args ...string) ([]byte, error) {
 	_, file, _, _ := runtime.Caller(0)
 	folder := filepath.Dir(file)
 	if _, err := os.Stat(filepath.Join(folder, "node_modules", "axe-core")); err != nil {
@@ -94,7 +96,7 @@ func Run(ctx context.Context, script string, args ...string) ([]byte, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", script, err, stderr.Bytes())
+		return out, fmt.Errorf("%s: %w\n%s", script, err, stderr.Bytes())
 	}
 	return out, nil
 }

@@ -5,9 +5,6 @@ package placement
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,29 +51,6 @@ func (p person) placer(ctx context.Context, t *testing.T, env string, args ...st
 		t.Fatal(err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
-}
-
-// The agents are found where Prometheus looks for them, also where their address
-// is only known on the node.
-func TestTheAgentsAreARegisteredService(t *testing.T) {
-	list, _, err := shared.API().Services().Get("nomad-placer", nil)
-	if err != nil || len(list) != shared.Clients() {
-		t.Fatalf("%d services for %d clients, %v", len(list), shared.Clients(), err)
-	}
-	for _, s := range list {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("http://%s:%d/metrics", s.Address, s.Port), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(answer.Body)
-		if err := errors.Join(err, answer.Body.Close()); err != nil || !strings.Contains(string(text), "placer_records_readable 1\n") {
-			t.Errorf("%s:%d: %v, metrics\n%.400s", s.Address, s.Port, err, text)
-		}
-	}
 }
 
 // The policy that the operator guide gives to people is enough for every command

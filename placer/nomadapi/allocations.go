@@ -25,6 +25,8 @@ type allocCache struct {
 	index  uint64
 	byNode map[cluster.NodeID][]cluster.Allocation // never written to once it was handed out
 	follow bool                                    // events keep it up to date; see follow.go
+	since  uint64                                  // index before the list: events up to it are in it already
+	asked  bool                                    // somebody read it since the lists were read last
 	shared bool                                    // byNode was handed out
 	// What events need and a list gives: where an allocation is, and which jobs
 	// are system jobs.
@@ -79,6 +81,7 @@ func (w *World) listAllocations(ctx context.Context) (map[cluster.NodeID][]clust
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shared = true
+	c.asked = true
 	if c.follow {
 		return c.byNode, c.index, nil
 	}
@@ -114,20 +117,33 @@ func (w *World) readAllocations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.index, c.byNode, c.shared = index, read.byNode, true
+	c.index, c.since, c.byNode, c.shared = index, index, read.byNode, true
 	c.live, c.system, c.names = read.live, read.system, read.names
 	return nil
 }
 
-// followed runs read and has the cache followed from there on.
+// followed runs read and has the cache followed from there on, where anybody has
+// asked for it since the last time: a replica that does not lead needs the jobs
+// alone.
 func (c *allocCache) followed(read func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.asked {
+		c.follow = false
+		return nil
+	}
+	c.asked = false
 	if err := read(); err != nil {
 		return err
 	}
 	c.follow = true
 	return nil
+}
+
+func (c *allocCache) isFollowed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.follow
 }
 
 func (c *allocCache) unfollow() {
@@ -154,7 +170,7 @@ func (c *allocCache) noteType(id cluster.JobID, system bool) {
 func (c *allocCache) fold(index uint64, e *allocEvent, versionAt func(cluster.JobID, uint64) (uint64, bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.index && index != 0 && e.ModifyIndex <= c.live[e.ID].modify {
+	if !c.follow || index <= c.since {
 		return
 	}
 	known, was := c.live[e.ID]

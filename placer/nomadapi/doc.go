@@ -4,8 +4,10 @@
 //
 // What it does, by file:
 //
-//   - jobs.go, snapshot.go: State. Lists are the truth; watch.go's event stream
-//     is only a wake-up, because Nomad's stream is not durable.
+//   - jobs.go, snapshot.go: State. Lists are the truth. While watch.go's event
+//     stream stands, follow.go folds its events into what was listed, so that an
+//     answer costs no request; Nomad's stream is not durable, so the lists are
+//     read again when it was cut and every half minute (decision 0014).
 //   - apply.go, rewrite.go, page.go: Planner. A job is held in a node pool without
 //     nodes; applying a plan rewrites the raw job JSON and registers it again,
 //     compare-and-set on its JobModifyIndex, with its source text re-sent.

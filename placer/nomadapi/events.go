@@ -22,7 +22,7 @@ const relistInterval = 30 * time.Second
 
 // maxQueuedBytes bounds the events that wait while lists are read. Beyond it the
 // stream is given up and begun anew, as Nomad itself would.
-const maxQueuedBytes = 64 << 20
+const maxQueuedBytes = 16 << 20
 
 // batch is a line of the event stream: what one write to Nomad changed.
 type batch struct {
@@ -62,7 +62,7 @@ func (w *World) follow(ctx context.Context, lines *lineQueue) error {
 // also after an event that cannot be read.
 func (w *World) foldUntil(ctx context.Context, lines *lineQueue, again <-chan time.Time) error {
 	for {
-		line, err := lines.next(ctx, again)
+		line, err := lines.next(ctx, again, w.wanted)
 		if errors.Is(err, errAgain) {
 			return nil
 		}
@@ -119,7 +119,6 @@ const (
 
 // relist reads the three lists whole and has them followed from there on.
 func (w *World) relist(ctx context.Context) error {
-	w.unfollow()
 	if err := w.nodes.followed(func() error { return w.readNodes(ctx) }); err != nil {
 		return fmt.Errorf("nodes: %w", err)
 	}
@@ -130,6 +129,15 @@ func (w *World) relist(ctx context.Context) error {
 		return fmt.Errorf("allocations: %w", err)
 	}
 	return nil
+}
+
+// askToFollow has the lists read soon, and followed from there on, where the
+// event stream stands.
+func (w *World) askToFollow() {
+	select {
+	case w.wanted <- struct{}{}:
+	default:
+	}
 }
 
 // unfollow makes every answer come from the lists again.

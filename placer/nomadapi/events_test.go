@@ -29,6 +29,9 @@ func awaitFollowed(t *testing.T, w *World) {
 		case <-w.Changed():
 		default:
 		}
+		if _, err := w.Snapshot(t.Context()); err != nil { // asks for it
+			t.Fatal(err)
+		}
 		w.allocs.mu.Lock()
 		defer w.allocs.mu.Unlock()
 		return w.allocs.follow
@@ -243,6 +246,21 @@ func TestCutStreamIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestWithoutSnapshotsOnlyJobsAreFollowed: what a replica that does not lead
+// reads of a cluster must not grow with its nodes.
+func TestWithoutSnapshotsOnlyJobsAreFollowed(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	w.nodes, w.allocs = nodeCache{}, allocCache{} // the test world has looked at its nodes
+	server.Submit(testJob("held", "ok"), "")
+	if err := w.relist(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !w.jobs.follow || w.nodes.follow || w.allocs.follow || len(w.nodes.byID) > 0 {
+		t.Errorf("followed: jobs %v, nodes %v, allocations %v", w.jobs.follow, w.nodes.follow, w.allocs.follow)
+	}
+}
+
 func TestUnreadableEventsEndFollowing(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{`{"Index":7,"Events":[{"Topic":"Job","Payload":{}}]}`, `{"Index":7,"Events":[{"Topic":"Job","Payload":{"Job":7}}]}`, `{"Index":7,"Events":`} {
@@ -257,6 +275,33 @@ func TestUnreadableEventsEndFollowing(t *testing.T) {
 	}
 }
 
+// TestOneWriteOfSeveralObjects: the events of one index are all folded in.
+func TestOneWriteOfSeveralObjects(t *testing.T) {
+	t.Parallel()
+	w, _, ctx := testWorld(t)
+	if _, err := w.Snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.relist(ctx); err != nil {
+		t.Fatal(err)
+	}
+	line := `{"Index":1000,"Events":[
+		{"Topic":"Node","Type":"NodeDrain","Payload":{"Node":{"ID":"n1","Status":"down","ModifyIndex":1000}}},
+		{"Topic":"Node","Type":"NodeDrain","Payload":{"Node":{"ID":"n2","Status":"down","ModifyIndex":1000}}},
+		{"Topic":"Allocation","Type":"PlanResult","Payload":{"Allocation":{"ID":"a1","NodeID":"n1","JobID":"j","DesiredStatus":"run","ClientStatus":"running","ModifyIndex":1000}}},
+		{"Topic":"Allocation","Type":"PlanResult","Payload":{"Allocation":{"ID":"a2","NodeID":"n1","JobID":"j","DesiredStatus":"run","ClientStatus":"running","ModifyIndex":1000}}}]}`
+	if err := w.fold([]byte(strings.ReplaceAll(line, "\n", ""))); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Nodes[0].Ready || s.Nodes[1].Ready || len(s.Allocations["n1"]) != 2 {
+		t.Errorf("nodes %v %v, allocations %v", s.Nodes[0].Ready, s.Nodes[1].Ready, s.Allocations)
+	}
+}
+
 func TestLineQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	q := newLineQueue()
@@ -267,11 +312,11 @@ func TestLineQueueIsBounded(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, err := q.next(t.Context(), nil); err != nil {
+		if _, err := q.next(t.Context(), nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := q.next(t.Context(), nil); !errors.Is(err, errFlooded) {
+	if _, err := q.next(t.Context(), nil, nil); !errors.Is(err, errFlooded) {
 		t.Errorf("after the last line: %v", err)
 	}
 }

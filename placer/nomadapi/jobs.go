@@ -29,10 +29,10 @@ const heldPayloadAdvice = "dispatched with a payload while its parent was held: 
 // jobCache keeps what was read of each job until the job changes.
 type jobCache struct {
 	mu     sync.Mutex
-	index  uint64
 	jobs   map[cluster.JobID]cluster.Job
 	list   []cluster.Job // the same by name; never written to once it was handed out
 	follow bool          // events keep it up to date; see follow.go
+	since  uint64        // index of the list: events up to it are in it already
 	stale  bool          // jobs has moved on from list
 	once   onceLog       // warnings of a performance block, said once per text
 }
@@ -96,7 +96,7 @@ func (w *World) readJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.index, c.jobs, c.stale = index, fresh, true
+	c.since, c.jobs, c.stale = index, fresh, true
 	return nil
 }
 
@@ -149,10 +149,9 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 	c := &w.jobs
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.index {
+	if !c.follow || index <= c.since {
 		return false, nil
 	}
-	c.index = index
 	_, was := c.jobs[id]
 	// Most jobs of a cluster are neither held nor marked, which their text tells
 	// without reading it all.

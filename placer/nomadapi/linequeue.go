@@ -73,11 +73,14 @@ func (q *lineQueue) take() (line []byte, ok bool, err error) {
 	return line, true, nil
 }
 
-// next returns the oldest line, waiting for one; errAgain when again receives.
-func (q *lineQueue) next(ctx context.Context, again <-chan time.Time) ([]byte, error) {
+// next returns the oldest line, waiting for one; errAgain when again or wanted
+// receives.
+func (q *lineQueue) next(ctx context.Context, again <-chan time.Time, wanted <-chan struct{}) ([]byte, error) {
 	for {
 		select {
 		case <-again:
+			return nil, errAgain
+		case <-wanted:
 			return nil, errAgain
 		default:
 		}
@@ -89,6 +92,8 @@ func (q *lineQueue) next(ctx context.Context, again <-chan time.Time) ([]byte, e
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-again:
+			return nil, errAgain
+		case <-wanted:
 			return nil, errAgain
 		case <-q.more:
 		}

@@ -28,8 +28,10 @@ type nodeCache struct {
 	list   []*cluster.Node // by ID; never written to once it was handed out
 	byID   map[cluster.NodeID]cachedNode
 	names  interner
-	follow bool // events keep it up to date; see follow.go
-	stale  bool // byID has moved on from list
+	follow bool   // events keep it up to date; see follow.go
+	since  uint64 // index of the list: events up to it are in it already
+	asked  bool   // somebody read it since the lists were read last
+	stale  bool   // byID has moved on from list
 }
 
 type cachedNode struct {
@@ -94,6 +96,7 @@ func (w *World) listNodes(ctx context.Context) ([]*cluster.Node, uint64, error) 
 	c := &w.nodes
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.asked = true
 	if c.follow {
 		c.sort()
 		return c.list, c.index, nil
@@ -146,7 +149,7 @@ func (w *World) readNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.index, c.byID, c.stale = index, byID, true
+	c.index, c.since, c.byID, c.stale = index, index, byID, true
 	c.sort()
 	return nil
 }
@@ -164,10 +167,17 @@ func (c *nodeCache) sort() {
 	c.list, c.stale = list, false
 }
 
-// followed runs read and has the cache followed from there on.
+// followed runs read and has the cache followed from there on, where anybody has
+// asked for it since the last time: a replica that does not lead needs the jobs
+// alone.
 func (c *nodeCache) followed(read func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.asked {
+		c.follow = false
+		return nil
+	}
+	c.asked = false
 	if err := read(); err != nil {
 		return err
 	}
@@ -185,7 +195,7 @@ func (c *nodeCache) unfollow() {
 func (c *nodeCache) fold(index uint64, gone bool, d *nodeDetail) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.index {
+	if !c.follow || index <= c.since {
 		return
 	}
 	id := cluster.NodeID(d.ID)

@@ -14,6 +14,9 @@ import (
 // not yet visible. What has not changed since the last one is shared with it,
 // not fetched again. Known is left to the engine.
 func (w *World) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	if !w.allocs.isFollowed() {
+		w.askToFollow()
+	}
 	nodes, nodesIndex, err := w.listNodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("nodes: %w", err)

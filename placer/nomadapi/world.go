@@ -59,6 +59,7 @@ type World struct {
 	clock   cluster.Clock
 	log     *slog.Logger
 	changed chan struct{}
+	wanted  chan struct{} // somebody wants snapshots, which are not followed yet
 
 	jobs         jobCache
 	nodes        nodeCache
@@ -101,6 +102,7 @@ func New(o Options) (*World, error) {
 		clock:    o.Clock,
 		log:      o.Logger,
 		changed:  make(chan struct{}, 1),
+		wanted:   make(chan struct{}, 1),
 		pressure: newPressureBoard(),
 	}, nil
 }

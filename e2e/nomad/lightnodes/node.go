@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,9 +32,10 @@ type lightNode struct {
 	out         *events
 	batchRunFor time.Duration
 
-	mu      sync.Mutex // guards spec.Meta and known
-	known   map[string]*allocation
-	metaSet chan struct{} // a wake-up: the metadata changed
+	mu       sync.Mutex // guards spec.Meta and identity
+	identity string     // signed by the server; without it every heartbeat asks for a new one
+	known    map[string]*allocation
+	metaSet  chan struct{} // a wake-up: the metadata changed
 }
 
 // allocation is what a node knows of one of its allocations.
@@ -47,11 +49,28 @@ func (n *lightNode) call(method string, args, reply any) error {
 }
 
 func (n *lightNode) query() structs.QueryOptions {
-	return structs.QueryOptions{Region: region, AuthToken: n.spec.SecretID}
+	return structs.QueryOptions{Region: region, AuthToken: n.token()}
 }
 
 func (n *lightNode) writing() structs.WriteRequest {
-	return structs.WriteRequest{Region: region, AuthToken: n.spec.SecretID}
+	return structs.WriteRequest{Region: region, AuthToken: n.token()}
+}
+
+// token is the node's identity, or its secret until the server has signed one,
+// as a real client's.
+func (n *lightNode) token() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return cmp.Or(n.identity, n.spec.SecretID)
+}
+
+func (n *lightNode) keepIdentity(reply structs.NodeUpdateResponse) {
+	if reply.SignedIdentity == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.identity = *reply.SignedIdentity
 }
 
 // register announces the node; first says that the server has not seen it: only
@@ -67,6 +86,7 @@ func (n *lightNode) register(first bool) (ttl time.Duration, err error) {
 	}
 	var reply structs.NodeUpdateResponse
 	err = n.call("Node.Register", &request, &reply)
+	n.keepIdentity(reply)
 	return reply.HeartbeatTTL, err
 }
 
@@ -74,6 +94,7 @@ func (n *lightNode) heartbeat() (ttl time.Duration, err error) {
 	request := structs.NodeUpdateStatusRequest{NodeID: n.spec.ID, Status: structs.NodeStatusReady, WriteRequest: n.writing()}
 	var reply structs.NodeUpdateResponse
 	err = n.call("Node.UpdateStatus", &request, &reply)
+	n.keepIdentity(reply)
 	return reply.HeartbeatTTL, err
 }
 
@@ -153,6 +174,7 @@ func (n *lightNode) keepMeta(ctx context.Context) {
 func (n *lightNode) work(ctx context.Context) {
 	request := structs.NodeSpecificRequest{NodeID: n.spec.ID, SecretID: n.spec.SecretID, QueryOptions: n.query()}
 	for ctx.Err() == nil {
+		request.AuthToken = n.token() // it is renewed now and then
 		var reply structs.NodeClientAllocsResponse
 		if err := n.call("Node.GetClientAllocs", &request, &reply); err != nil {
 			if ctx.Err() == nil {

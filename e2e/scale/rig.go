@@ -92,6 +92,12 @@ func (p *problems) get() (int, string) {
 // startRig starts the server and the light nodes; the agent comes later. On
 // failure nothing is left.
 func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
+	// A bare name would be looked for on PATH.
+	bin, err := filepath.Abs(o.bin)
+	if err != nil {
+		return nil, err
+	}
+	o.bin = bin
 	dir, err := os.MkdirTemp("", "placer-scale-")
 	if err != nil {
 		return nil, err

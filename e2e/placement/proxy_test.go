@@ -69,6 +69,9 @@ func stock(ctx context.Context, t *testing.T, address string, args ...string) (s
 	return string(out), err
 }
 
+// toldProgress is a line of `nomad job run` about a held job.
+var toldProgress = regexp.MustCompile(`Evaluation status changed: .* -> "nomad-placer: `)
+
 const proxiedJob = `
 job "%s" {
   type = "service"
@@ -104,8 +107,8 @@ func jobFileOf(t *testing.T, id, more string) string {
 }
 
 // Through the proxy, the stock command line needs nothing of ours: a job with
-// targets is held, profiled and placed while `nomad job run` waits, which then
-// follows the released version and ends with 0; planning it again changes nothing.
+// targets is held, profiled and placed while `nomad job run` tells the progress;
+// it then follows the released version and ends with 0; planning it again changes nothing.
 func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -125,6 +128,9 @@ func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
+	}
+	if !toldProgress.MatchString(out) {
+		t.Errorf("no progress is told in\n%s", out)
 	}
 	job := released(ctx, t, id, time.Minute)
 	if d, err := book(t).Decision(ctx, workload(id)); err != nil || d.Outcome != "placed" {
@@ -155,6 +161,7 @@ func TestOtherJobsThroughTheProxy(t *testing.T) {
 	if err != nil || strings.Contains(out, "nomad-placer") {
 		t.Errorf("nomad job run: %v\n%s", err, out)
 	}
+	checkExec(ctx, t, address, id)
 	wrong := jobFileOf(t, "wrong", "meta {\n performance = <<EOT\ntarget {\n  rat = 50\n}\nEOT\n}")
 	out, err = stock(ctx, t, address, "job", "run", wrong)
 	if err == nil || !strings.Contains(out, "rate") || !strings.Contains(out, "2:3") {
@@ -164,6 +171,22 @@ func TestOtherJobsThroughTheProxy(t *testing.T) {
 		t.Error("the wrong job was registered")
 	}
 	checkPassesThrough(ctx, t, address)
+}
+
+// checkExec runs a command in an allocation, over a web socket.
+func checkExec(ctx context.Context, t *testing.T, address, id string) {
+	t.Helper()
+	if err := shared.WaitRunning(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	allocations, _, err := shared.API().Jobs().Allocations(id, false, nil)
+	if err != nil || len(allocations) == 0 {
+		t.Fatalf("allocations %v, %v", allocations, err)
+	}
+	out, err := stock(ctx, t, address, "alloc", "exec", "-i=false", "-t=false", "-task", "main", allocations[0].ID, "/bin/echo", "through the door")
+	if err != nil || !strings.Contains(out, "through the door") {
+		t.Errorf("nomad alloc exec: %v\n%s", err, out)
+	}
 }
 
 // checkPassesThrough looks at the UI and the event stream through the proxy.

@@ -18,7 +18,7 @@ import (
 // Bounds on what the tab of one job asks of the agent.
 const (
 	maxTabNodes      = 8  // of a group, with their pressure
-	maxTabNeighbours = 24 // on those, with what each causes
+	maxTabNeighbours = 12 // on each of those, with what each causes
 )
 
 // JobRecord is what the tab of a job shows: the agent's records of it, as they
@@ -51,6 +51,8 @@ type NodePart struct {
 	Node       json.RawMessage `json:"node,omitempty"` // the agent's record
 	Neighbours []NeighbourPart `json:"neighbours,omitempty"`
 	Why        string          `json:"why,omitempty"` // there is no record
+
+	MoreNeighbours int `json:"more_neighbours,omitempty"` // beyond maxTabNeighbours
 }
 
 // NeighbourPart is another workload on such a node.
@@ -201,10 +203,12 @@ func (g gatherer) nodes(ctx context.Context, out *GroupRecord, allocations []nom
 		ids, out.MoreNodes = ids[:maxTabNodes], len(ids)-maxTabNodes
 	}
 	out.Nodes = make([]NodePart, len(ids))
-	left := maxTabNeighbours
+	of := cluster.WorkloadID{Namespace: g.id.Namespace, Job: g.id.ID, Group: out.Name}
+	var wait sync.WaitGroup
 	for i, id := range ids {
-		out.Nodes[i] = g.node(ctx, id, cluster.WorkloadID{Namespace: g.id.Namespace, Job: g.id.ID, Group: out.Name}, &left)
+		wait.Go(func() { out.Nodes[i] = g.node(ctx, id, of) })
 	}
+	wait.Wait()
 }
 
 func nodesOf(out *GroupRecord, allocations []nomadAllocation) []string {
@@ -232,7 +236,7 @@ func nodesOf(out *GroupRecord, allocations []nomadAllocation) []string {
 }
 
 // node is one node with its other residents, as far as the user may see them.
-func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID, left *int) NodePart {
+func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID) NodePart {
 	out := NodePart{ID: id}
 	if !g.may(ctx, "/v1/node/"+url.PathEscape(id), url.Values{}) {
 		out.Why = "Your token may not read this node."
@@ -252,13 +256,16 @@ func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID, le
 	if err := json.Unmarshal(data, &n); err != nil {
 		return out
 	}
-	for _, resident := range n.Residents {
-		if resident.Workload == of || *left == 0 {
-			continue
-		}
-		*left--
-		out.Neighbours = append(out.Neighbours, g.neighbour(ctx, resident))
+	others := slices.DeleteFunc(n.Residents, func(r cluster.Resident) bool { return r.Workload == of })
+	if len(others) > maxTabNeighbours {
+		others, out.MoreNeighbours = others[:maxTabNeighbours], len(others)-maxTabNeighbours
 	}
+	out.Neighbours = make([]NeighbourPart, len(others))
+	var wait sync.WaitGroup
+	for i, resident := range others {
+		wait.Go(func() { out.Neighbours[i] = g.neighbour(ctx, resident) })
+	}
+	wait.Wait()
 	return out
 }
 

@@ -129,6 +129,7 @@ function neighbours(group, sources) {
           ? table("Neighbours on " + name, [{ title: "Workload" }, { title: "Allocations", num: true }, { title: "Causes most, in points" }],
             n.neighbours.map((o) => ({ cells: [jobLink(o.workload), o.allocations, strongest(o.caused) || o.why || UNKNOWN] })))
           : el("p", { class: "placer-muted" }, "No neighbours."),
+        n.more_neighbours > 0 && el("p", { class: "placer-muted" }, "and " + n.more_neighbours + " more workloads."),
         el("details", { "data-key": "pressure-" + n.id }, el("summary", {}, "Pressure on " + name + ", source by source"),
           bars("Pressure on " + name, sources, { title: "Headroom: what a newcomer may cause", kind: "tolerated", scores: n.node.pressure.Tolerated },
             { title: "Pressure: what all residents cause", kind: "caused", scores: n.node.pressure.Caused })));

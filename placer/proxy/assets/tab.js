@@ -36,6 +36,15 @@ export function pageOf(pathname) {
 
 const asked = (place) => place.hash === HASH || new URLSearchParams(place.search).has("placement");
 
+// samePath: Nomad's UI writes @ in links where an address may have %40.
+function samePath(a, b) {
+  try {
+    return decodeURIComponent(a) === decodeURIComponent(b);
+  } catch {
+    return a === b;
+  }
+}
+
 // A link to the tab may lose its hash while Nomad's UI starts.
 let wanted = asked(location) ? (pageOf(location.pathname) || {}).base : null;
 let panel = null; // {page, node, body, timer, shown}
@@ -46,8 +55,7 @@ let scheduled = false;
 function tabsOf(page) {
   for (const list of document.querySelectorAll(".tabs.is-subnav > ul")) {
     for (const link of list.querySelectorAll("li:not([data-placer-tab]) > a[href]")) {
-      const path = new URL(link.href, location.href).pathname;
-      if (decodeURIComponent(path) === decodeURIComponent(page.base)) return list;
+      if (samePath(new URL(link.href, location.href).pathname, page.base)) return list;
     }
   }
   return null;
@@ -64,7 +72,7 @@ function sync() {
     }
     if (wanted === page.base) {
       wanted = null;
-      if (!asked(location)) setOpen(true, "replaceState");
+      if (location.hash !== HASH) setOpen(true, "replaceState");
     }
     const item = itemIn(list, page);
     const open = asked(location);
@@ -114,7 +122,7 @@ function clicked(event) {
       event.preventDefault();
       if (!asked(location)) setOpen(true, "pushState");
       if (panel) panel.node.focus();
-    } else if (asked(location) && new URL(link.href, location.href).pathname === location.pathname) {
+    } else if (asked(location) && samePath(new URL(link.href, location.href).pathname, location.pathname)) {
       setOpen(false, "replaceState");
     }
   } catch (e) {

@@ -12,7 +12,7 @@ import (
 func rebalanceCommand() *command {
 	return &command{
 		name: "rebalance", synopsis: "Move running jobs to where they reach their targets better",
-		about: "Lists the allocations that would reach their target better on another node, with the reason for each, and moves those whose job allows it: performance { move = true }. The others are advice. A workload that was measured at its target stays where it is. With -dry-run nothing is moved.",
+		about:   "Lists the allocations that would reach their target better on another node, with the reason for each, and moves those whose job allows it: performance { move = true }. The others are advice. A workload that was measured at its target stays where it is. With -dry-run nothing is moved.",
 		example: "nomad-placer rebalance -dry-run",
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags

@@ -48,7 +48,13 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 	if err != nil {
 		k.warnings = append(k.warnings, "the profile store did not answer: "+err.Error())
 	}
-	if m := e.missingOf(p, w); m.any() && desc.NeedsProfile && !w.Spec.Profile.Skip {
+	m := e.missingOf(p, w)
+	profiled := m.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
+	if profiled && w.Spec.Probe == nil {
+		k.warnings = append(k.warnings, "it names no probe, so it was not profiled")
+		profiled = false
+	}
+	if profiled {
 		measured, warnings, err := e.profile(ctx, job, w, p, m, limit, t)
 		k.warnings = append(k.warnings, warnings...)
 		if err != nil && (p == nil || ctx.Err() != nil) {

@@ -183,7 +183,8 @@ func (e *Engine) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Work
 		kept.Own = was.Own
 		w.Ask = w.Sizable.Group(was.Own)
 	}
-	if was.CountWas == w.Count && len(running) == earlier.Count && w.Sizable.CountFixed == "" {
+	// Nomad may have stopped some already: the version under evaluation says CountWas.
+	if was.CountWas == w.Count && len(running) <= earlier.Count && w.Sizable.CountFixed == "" {
 		w.Count = earlier.Count
 	}
 	if !kept.Changes(w.Count) {

@@ -249,19 +249,21 @@ func (t trial) good() bool {
 // is out of reach (chosen by us: less than a profiling run can tell).
 const worthwhile = 1 + noticeablePercent/100
 
-// better orders trials of which none so far is good: one that harms nobody, then
-// one with room for all, then one that reaches the target, then the faster. The
+// better orders trials of which none so far is good: one with room for all, then one
+// that reaches the target, then one that harms nobody, then the faster. As in the
+// ranking of nodes (Delimitrou 2015, §4.3.3) a bound that is predicted to break is
+// avoided where another choice does as well, and is no reason to miss the target. The
 // pairs come with the least resources first, which wins among equals.
 func (s *sizer) better(t, than trial) bool {
 	switch placed, before := t.decision.Outcome == cluster.Placed, than.decision.Outcome == cluster.Placed; {
 	case placed != before || !placed:
 		return placed && !before
-	case t.facts.harms != than.facts.harms:
-		return !t.facts.harms
 	case (t.facts.missing == 0) != (than.facts.missing == 0):
 		return t.facts.missing == 0
 	case t.reaches != than.reaches:
 		return t.reaches
+	case t.facts.harms != than.facts.harms:
+		return !t.facts.harms
 	case t.reaches:
 		return false
 	}
@@ -319,6 +321,9 @@ func (s *sizer) decision() cluster.Decision {
 	if s.best.count > 1 && len(w.Spec.Scale.Count) > 0 && w.Spec.Target.Kind != performance.BestEffort {
 		s.note("%d allocations are assumed to do together what each does alone: scale-out is not measured", s.best.count)
 	}
+	if s.best.reaches && s.best.facts.harms {
+		s.note("somebody's bound is predicted to break: no choice that reaches the target spares everybody")
+	}
 	d.Warnings = append(d.Warnings, s.notes...)
 	if s.best.speed.Origin == interference.Assumed && w.Spec.Target.Kind != performance.BestEffort {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is taken from the sizes around it", cores(s.best.speed.Cores)))
@@ -350,7 +355,18 @@ func (s *sizer) why(d cluster.Decision) string {
 	if s.crowded {
 		sizes = "no size with room now"
 	}
-	return fmt.Sprintf("%s reaches %s %s; %s is the best possible, with %s", sizes, amount(rate), d.Predicted.Unit, given, amount(d.Predicted.RatePerSec))
+	best := "the best possible"
+	if s.spares() {
+		best = "the best possible that breaks nobody's bound"
+	}
+	return fmt.Sprintf("%s reaches %s %s; %s is %s, with %s", sizes, amount(rate), d.Predicted.Unit, given, best, amount(d.Predicted.RatePerSec))
+}
+
+// spares reports that a faster choice was passed over for the harm it would do.
+func (s *sizer) spares() bool {
+	return slices.ContainsFunc(s.tried, func(t cluster.Tried) bool {
+		return t.Predicted.Known && t.Predicted.RatePerSec > worthwhile*s.best.decision.Predicted.RatePerSec
+	})
 }
 
 // asWritten places the group at the size the user wrote, and says why.

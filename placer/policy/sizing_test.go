@@ -113,6 +113,20 @@ func TestSizesHarmNobodyFirst(t *testing.T) {
 	}
 }
 
+// A bound that is predicted to break, where no choice spares it, is no reason to miss
+// the target.
+func TestSizesReachRatherThanSpare(t *testing.T) {
+	t.Parallel()
+	r := sizeRequest(150, performance.ScaleSpec{Count: []int{1, 2}}, clustertest.Node("b1", "big"), clustertest.Node("b2", "big"))
+	neighbour := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
+	clustertest.Run(r.Snapshot, neighbour, "b1")
+	r.Snapshot.Known[neighbour.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
+	d := policytest.Place(t, descriptor(t, "quasar"), r)
+	if d.Count != 2 || !d.Sizing.Reaches || !warned(d, "bound is predicted to break") {
+		t.Errorf("%d allocations, warnings %q; %+v", d.Count, d.Warnings, d.Sizing)
+	}
+}
+
 func TestSizesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

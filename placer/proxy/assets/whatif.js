@@ -1,18 +1,19 @@
-// The what-if form: the agent decides anew with other numbers, and changes
-// nothing. It is shown only where the agent answers such questions.
+// The what-if form: the agent decides anew under another policy or target, and
+// changes nothing. It is shown only where the agent answers such questions.
 import { el } from "./dom.js";
 import { cards, note, section } from "./parts.js";
 import { expected, expectedText, headline, resources, UNKNOWN } from "./words.js";
 
 const FIELDS = [
-  { name: "count", title: "Allocations", from: (d) => d.count },
-  { name: "cores", title: "Cores each", from: (d) => (d.resources || {}).cores },
-  { name: "memory_mb", title: "Memory each, MiB", from: (d) => (d.resources || {}).memory_mb },
+  { name: "policy", title: "Policy", placeholder: "as the job says" },
+  { name: "target", title: "Target", placeholder: "as the job says" },
+  { name: "latency", title: "Latency", placeholder: "as the job says", only: (d) => (d.target || {}).latency },
 ];
 
 export function whatIf(workload, decision, ask) {
   const answer = el("div", { role: "status", "aria-live": "polite" });
-  const inputs = FIELDS.map((f) => el("input", { name: f.name, type: "number", min: 0, step: 1, value: f.from(decision) || "", id: "placer-what-if-" + f.name + "-" + workload.group }));
+  const fields = FIELDS.filter((f) => !f.only || f.only(decision));
+  const inputs = fields.map((f) => el("input", { name: f.name, type: "text", placeholder: f.placeholder, id: "placer-what-if-" + f.name + "-" + workload.group }));
   const submit = async (event) => {
     event.preventDefault();
     const query = new URLSearchParams();
@@ -20,8 +21,10 @@ export function whatIf(workload, decision, ask) {
     const path = [workload.namespace, workload.job, workload.group].map(encodeURIComponent).join("/");
     answer.replaceChildren("Asking …");
     try {
-      const d = await ask("/placer/v1/whatif/" + path + "?" + query);
-      answer.replaceChildren(el("p", {}, d.reason || ""), cards([
+      const said = await ask("/placer/v1/whatif/" + path + "?" + query);
+      const d = said.decision || {};
+      const first = said.unprofiled ? note("It would be profiled first, which may change the decision.", "plain") : "";
+      answer.replaceChildren(first, el("p", {}, d.reason || ""), cards([
         ["Outcome", headline(d.outcome)[0]], ["Predicted", expectedText(expected(d.predicted, d.target || decision.target))],
         ["Given", d.resources ? d.count + " × " + resources(d.resources) : UNKNOWN],
         ["Nodes", (d.candidates || []).slice(0, Math.max(1, d.count || 1)).map((c) => c.name).join(", ") || "none"],
@@ -31,5 +34,5 @@ export function whatIf(workload, decision, ask) {
     }
   };
   return section("What if", el("form", { class: "placer-form", on: { submit } },
-    FIELDS.map((f, i) => el("label", { for: inputs[i].id }, f.title, inputs[i])), el("button", { type: "submit" }, "Decide")), answer);
+    fields.map((f, i) => el("label", { for: inputs[i].id }, f.title, inputs[i])), el("button", { type: "submit" }, "Decide")), answer);
 }

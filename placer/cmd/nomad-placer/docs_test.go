@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v2"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
@@ -277,11 +279,26 @@ func asText(t *testing.T, v any) string {
 
 const operatorGuide = "../../docs/operator-guide.md"
 
+// leading are records of a replica that leads: it counts what it did.
+type leading struct{ *dashboardtest.Records }
+
+func (leading) AdaptationStats() cluster.AdaptationStats {
+	return cluster.AdaptationStats{
+		Actions:   map[cluster.ActionCount]int{{Kind: "grow", Result: cluster.ActionDone}: 1},
+		Below:     map[cluster.WorkloadID]bool{dashboardtest.CacheID: true},
+		BelowTime: map[cluster.WorkloadID]time.Duration{dashboardtest.CacheID: time.Second},
+	}
+}
+
 // exportedMetrics are the names on an agent's /metrics over records that have
 // one of everything.
 func exportedMetrics(t *testing.T) []string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pages(t, dashboardtest.Fixture())+"/metrics", nil)
+	r := dashboardtest.Fixture()
+	for i := range r.AllObservations[dashboardtest.CacheID] {
+		r.AllObservations[dashboardtest.CacheID][i].Use = &cluster.Use{CPUMHz: 100, MemoryBytes: 1 << 20}
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pages(t, leading{r})+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+)
+
+// resize tries a live resize, and where that is not possible goes on to the next
+// in order.
+func (e *Engine) resize(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	unit := sc.units[a.Ref]
+	record := cluster.ActionRecord{
+		Workload: s.workload.ID, Kind: string(adapt.Resize), Allocation: unit.ID,
+		From: sizeText(unit.Resources), To: sizeText(a.Size), Reason: a.Reason,
+	}
+	err := e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		return e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, a.Size)
+	})
+	if errors.Is(err, cluster.ErrImpossible) {
+		return e.grow(ctx, sc, s, a)
+	}
+	return tolerated(err)
+}
+
+func sizeText(r cluster.Resources) string {
+	if r.Cores > 0 {
+		return fmt.Sprintf("%d cores, %d MB", r.Cores, r.MemoryMB)
+	}
+	return fmt.Sprintf("%d MHz, %d MB", r.CPUMHz, r.MemoryMB)
+}
+
+// tryResize says, once in a while, that a size the user allows cannot be given
+// while the workload runs.
+func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) {
+	scale := s.workload.Spec.Scale
+	if len(scale.Cores)+len(scale.MemoryMB) == 0 {
+		return
+	}
+	unit := firstUnit(sc, s.workload.ID)
+	want := unit.Resources
+	for _, c := range scale.Cores {
+		want.Cores = max(want.Cores, c)
+	}
+	for _, m := range scale.MemoryMB {
+		want.MemoryMB = max(want.MemoryMB, m)
+	}
+	if want == unit.Resources {
+		return
+	}
+	record := cluster.ActionRecord{
+		Workload: s.workload.ID, Kind: string(adapt.Resize), Allocation: unit.ID,
+		From: sizeText(unit.Resources), To: sizeText(want), Reason: reason,
+	}
+	if err := e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want); err != nil {
+		e.refused(ctx, record, err)
+	}
+}
+
+// grow gives a workload the next count it allows. Where it may not have more
+// allocations, a move is tried.
+func (e *Engine) grow(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	e.tryResize(ctx, sc, s, a.Reason)
+	w := e.live.watch(s.workload.ID)
+	b, err := e.bounds(ctx, s, w)
+	if err != nil {
+		return err
+	}
+	record := cluster.ActionRecord{Workload: s.workload.ID, Kind: string(adapt.Grow), From: countText(b.Count), Reason: a.Reason}
+	next := nextCount(s.workload.Spec.Scale.Count, b.Count+max(1, a.Count))
+	switch {
+	case b.Scaled:
+		err = refuse("%w", cluster.ErrYields)
+	case next <= b.Count:
+		err = refuse("its performance block allows no more than %d", b.Count)
+	}
+	if err != nil {
+		e.refused(ctx, record, err)
+		return e.moveInstead(ctx, sc, s, a)
+	}
+	record.To = countText(next)
+	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		more := s.workload
+		more.Count = next
+		change := e.change(s, fmt.Sprintf("%s gets %d allocations instead of %d: %s", s.workload.ID.Group, next, b.Count, a.Reason))
+		change.Count = next
+		return e.rebound(ctx, sc, s, more, change, b.Bound, nil)
+	})
+	if errors.Is(err, errNoRoom) {
+		return e.moveInstead(ctx, sc, s, a)
+	}
+	return tolerated(err)
+}
+
+func countText(n int) string { return fmt.Sprintf("count %d", n) }
+
+// nextCount is the least allowed count that is at least n, or the greatest; 0
+// without any.
+func nextCount(allowed []int, n int) int {
+	best := 0
+	for _, c := range allowed {
+		if c >= n && (best < n || c < best) || c < n && best < n && c > best {
+			best = c
+		}
+	}
+	return best
+}
+
+// previousCount is the greatest allowed count below n; 0 without any.
+func previousCount(allowed []int, n int) int {
+	best := 0
+	for _, c := range allowed {
+		if c < n {
+			best = max(best, c)
+		}
+	}
+	return best
+}
+
+// shrink gives back allocations that were grown, well after the growth, and later
+// each time it had to be undone.
+func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	w := e.live.watch(s.workload.ID)
+	b, err := e.bounds(ctx, s, w)
+	if err != nil {
+		return err
+	}
+	next := previousCount(s.workload.Spec.Scale.Count, b.Count)
+	record := cluster.ActionRecord{
+		Workload: s.workload.ID, Kind: string(adapt.Shrink), From: countText(b.Count), To: countText(next), Reason: a.Reason,
+	}
+	doc, err := e.doc(ctx, s.workload.ID)
+	if err != nil {
+		return err
+	}
+	switch left := sc.windows[s.workload.ID] * float64(next) / float64(b.Count); {
+	case b.Scaled:
+		e.refused(ctx, record, refuse("%w", cluster.ErrYields))
+		return nil
+	case next < 1, left < shrinkReserve, e.cfg.Clock.Now().Before(maySettle(doc.Actions)):
+		return nil
+	}
+	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		change := e.change(s, fmt.Sprintf("%s gives back %d of %d allocations: %s", s.workload.ID.Group, b.Count-next, b.Count, a.Reason))
+		change.Count = next
+		less := s.workload
+		less.Count = next
+		return e.adjust(ctx, s, less, change, nil)
+	})
+	return tolerated(err)
+}
+
+// shrinkReserve is the share of its target a workload must still reach with fewer
+// allocations: 10 % in reserve, twice what counts as short (chosen by us).
+const shrinkReserve = 1.1
+
+// maySettle is when allocations may be given back: settleAfterGrowth after the
+// last growth, twice as long for each time that giving back was undone.
+func maySettle(records []cluster.ActionRecord) time.Time {
+	var grown time.Time
+	wait, shrunk := settleAfterGrowth, false
+	for _, r := range records {
+		switch {
+		case r.Result != actionDone:
+		case r.Kind == string(adapt.Grow):
+			grown = r.At
+			if shrunk && wait < 64*settleAfterGrowth {
+				wait *= 2
+			}
+			shrunk = false
+		case r.Kind == string(adapt.Shrink):
+			shrunk = true
+		}
+	}
+	if grown.IsZero() {
+		return time.Time{}
+	}
+	return grown.Add(wait)
+}

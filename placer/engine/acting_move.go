@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+func (e *Engine) moveInstead(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	if s.workload.Count != 1 {
+		return nil
+	}
+	return e.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Ref: a.Ref, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
+}
+
+// move lets an allocation start on a better node, where the user allows that.
+func (e *Engine) move(ctx context.Context, sc *scene, s subject, a adapt.Action, unit cluster.Allocation) error {
+	record := cluster.ActionRecord{
+		Workload: s.workload.ID, Kind: string(a.Kind), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node), Reason: a.Reason,
+	}
+	if unit.ID == "" {
+		return nil
+	}
+	if !s.workload.Spec.Move {
+		e.refused(ctx, record, refuse("its performance block does not say move = true"))
+		return nil
+	}
+	return tolerated(e.do(ctx, s, record, e.live.writes, e.live.moves, func(ctx context.Context) error {
+		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, unit.Node), a.Reason))
+		return e.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
+	}))
+}
+
+func nodeText(s *cluster.Snapshot, id cluster.NodeID) string {
+	for _, n := range s.Nodes {
+		if n.ID == id {
+			return "node " + n.Name
+		}
+	}
+	return "node " + string(id)
+}
+
+// errNoRoom: the policy finds no node that has room and is harmed by nothing.
+var errNoRoom = errors.New("no other node is good enough")
+
+// rebound chooses a shortlist for a workload as it shall be, away from some nodes,
+// and writes it with the change. Allocations elsewhere stay where they are.
+// Best-effort work with nowhere to go waits; other work stays.
+func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
+	d, written, err := e.chooseElsewhere(ctx, s, as, avoid)
+	if err != nil {
+		return err
+	}
+	defer written()
+	bestEffort := as.Spec.Target.Kind == performance.BestEffort
+	if d.Outcome == cluster.Queued && !bestEffort || d.Outcome == cluster.Placed && len(d.Relaxed) > 0 && !bestEffort {
+		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
+	}
+	if !bind {
+		return e.adjust(ctx, s, as, change, nil)
+	}
+	change.Rebind = true
+	if d.Outcome == cluster.Placed {
+		change.Nodes = slices.Clone(d.Candidates)
+	}
+	for _, c := range e.present(sc, s.workload.ID) {
+		listed := slices.ContainsFunc(change.Nodes, func(o cluster.Candidate) bool { return o.Node == c.Node })
+		if !listed && !avoid[c.Node] {
+			change.Nodes = append(change.Nodes, c)
+		}
+	}
+	if len(change.Nodes) == 0 && !bestEffort {
+		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
+	}
+	return e.adjust(ctx, s, as, change, &d)
+}
+
+// chooseElsewhere asks where a running workload would go now, away from some nodes,
+// and promises that until the returned function is called: see placing.
+func (e *Engine) chooseElsewhere(ctx context.Context, s subject, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
+	e.placing.deciding.Lock()
+	defer e.placing.deciding.Unlock()
+	promises := e.placing.promised()
+	snapshot, err := e.snapshot(ctx)
+	if err != nil {
+		return cluster.Decision{}, nil, err
+	}
+	d, err := e.reconsider(ctx, s.job, as, withoutNodes(withPromises(snapshot, promises), avoid))
+	if err != nil {
+		return d, nil, err
+	}
+	if d.Outcome != cluster.Placed {
+		return d, func() {}, nil
+	}
+	e.placing.promise(s.job, []cluster.Decision{d})
+	return d, func() { e.placing.forget([]cluster.Decision{d}) }, nil
+}
+
+// present are the nodes a workload is on, as the last of candidates.
+func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
+	var out []cluster.Candidate
+	for _, n := range sc.snapshot.Nodes {
+		for _, a := range sc.snapshot.Allocations[n.ID] {
+			if a.Workload == id {
+				out = append(out, cluster.Candidate{Node: n.ID, Name: n.Name, Configuration: n.Configuration, Why: "it runs there"})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// reconsider asks the workload's policy where it would go now. Its size is as it is:
+// that is not what is decided here.
+func (e *Engine) reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
+	p, err := e.storedProfile(ctx, w.ProfileKey)
+	if err != nil {
+		return cluster.Decision{}, err
+	}
+	w.Spec.Scale = performance.ScaleSpec{}
+	k := knownWorkload{workload: w, knowledge: e.classify(p)}
+	return e.ask(job, &k, snapshot)
+}
+
+// withoutNodes is the snapshot with some nodes not ready.
+func withoutNodes(s *cluster.Snapshot, avoid map[cluster.NodeID]bool) *cluster.Snapshot {
+	if len(avoid) == 0 {
+		return s
+	}
+	next := *s
+	next.Nodes = slices.Clone(s.Nodes)
+	for i, n := range next.Nodes {
+		if avoid[n.ID] {
+			shut := *n
+			shut.Ready = false
+			next.Nodes[i] = &shut
+		}
+	}
+	return &next
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// returnKind is the Kind of a record of best-effort work that may use a node again.
+const returnKind = "return"
+
+// evict sends a best-effort allocation away from the node of a workload with a
+// target, until that one is gone or it shows that it was not to blame.
+func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
+	unit := sc.units[a.Ref]
+	s, ok := sc.running[unit.Workload]
+	helped := sc.byRef[a.For]
+	if !ok || s.workload.Spec.Target.Kind != performance.BestEffort {
+		return nil
+	}
+	record := cluster.ActionRecord{
+		Workload: unit.Workload, Kind: string(adapt.Evict), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node),
+		Reason: fmt.Sprintf("best effort gives way to %s/%s: %s", helped.Job, helped.Group, a.Reason),
+	}
+	doc, err := e.doc(ctx, unit.Workload)
+	if err != nil {
+		return err
+	}
+	avoid := map[cluster.NodeID]bool{unit.Node: true}
+	for _, y := range doc.Yields {
+		avoid[y.Node] = true
+	}
+	yield := yielding{Node: unit.Node, For: helped, At: e.cfg.Clock.Now(), Share: sc.windows[helped]}
+	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		// First the record: whoever leads next knows why it waits.
+		if err := e.remember(ctx, unit.Workload, func(d *actions) { d.Yields = append(d.Yields, yield) }); err != nil {
+			return err
+		}
+		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
+		change.Anyway = true // a neighbour that just came is deploying still
+		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+			return errors.Join(err, e.remember(ctx, unit.Workload, dropYield(yield)))
+		}
+		// With nowhere to go Nomad would leave it where it is.
+		return e.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
+	})
+	return tolerated(err)
+}
+
+func dropYield(y yielding) func(*actions) {
+	return func(d *actions) {
+		d.Yields = slices.DeleteFunc(d.Yields, func(o yielding) bool { return o.Node == y.Node && o.For == y.For && o.At.Equal(y.At) })
+	}
+}
+
+// reviewYields lets best-effort work go back to nodes whose reason is gone: the
+// workload it gave way to left or ended, or is no better off without it.
+func (e *Engine) reviewYields(ctx context.Context, sc *scene) error {
+	var errs []error
+	for _, id := range sortedIDs(sc.running) {
+		s := sc.running[id]
+		if s.workload.Spec.Target.Kind != performance.BestEffort {
+			continue
+		}
+		doc, err := e.doc(ctx, id)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		for _, y := range slices.Clone(doc.Yields) {
+			if why := e.yieldOver(sc, y); why != "" {
+				errs = append(errs, e.giveBack(ctx, sc, s, y, why))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// yieldOver says why a best-effort workload may return; empty: it may not.
+func (e *Engine) yieldOver(sc *scene, y yielding) string {
+	there := false
+	for _, a := range sc.snapshot.Allocations[y.Node] {
+		there = there || a.Workload == y.For
+	}
+	if _, runs := sc.running[y.For]; !runs || !there {
+		return fmt.Sprintf("%s/%s is not on the node any more", y.For.Job, y.For.Group)
+	}
+	share, known := sc.windows[y.For]
+	age := e.cfg.Clock.Now().Sub(y.At)
+	if known && age >= yieldTrial && age < 2*yieldTrial && share < adapt.Defaults().Below && share < y.Share+leastImprovement {
+		return fmt.Sprintf("%s/%s "+noBetter, y.For.Job, y.For.Group)
+	}
+	return ""
+}
+
+// noBetter ends the reason of a return of what was not to blame.
+const noBetter = "is no better off without it"
+
+// sparedUntil is how long a best-effort workload that left in vain is left alone:
+// settleAfterGrowth, and twice as long each further time.
+func sparedUntil(records []cluster.ActionRecord) time.Time {
+	var until time.Time
+	wait := settleAfterGrowth
+	for _, r := range records {
+		if r.Kind == returnKind && r.Result == actionDone && strings.HasSuffix(r.Reason, noBetter) {
+			until = r.At.Add(wait)
+			if wait < 64*settleAfterGrowth {
+				wait *= 2
+			}
+		}
+	}
+	return until
+}
+
+// giveBack ends a yield. Its job is written only where it waits for a node: one
+// that runs elsewhere stays there.
+func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding, why string) error {
+	id := s.workload.ID
+	if strings.HasSuffix(why, noBetter) {
+		e.live.harmless[id] = e.cfg.Clock.Now().Add(settleAfterGrowth)
+	}
+	if len(sc.of[id]) >= s.workload.Count && s.job.Type != "system" {
+		return e.remember(ctx, id, dropYield(y))
+	}
+	record := cluster.ActionRecord{Workload: id, Kind: returnKind, To: nodeText(sc.snapshot, y.Node), Reason: why}
+	doc, err := e.doc(ctx, id)
+	if err != nil {
+		return err
+	}
+	avoid := map[cluster.NodeID]bool{}
+	for _, other := range doc.Yields {
+		if other != y {
+			avoid[other.Node] = true
+		}
+	}
+	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		change := e.change(s, fmt.Sprintf("%s may use %s again: %s", id.Group, record.To, why))
+		change.Anyway = true
+		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+			return err
+		}
+		return e.remember(ctx, id, dropYield(y))
+	})
+	return tolerated(err)
+}

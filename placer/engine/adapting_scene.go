@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// scene is the cluster at one window, as the adapter sees it.
+type scene struct {
+	snapshot *cluster.Snapshot
+	board    *board.Board
+	running  map[cluster.WorkloadID]subject
+	units    map[board.Ref]cluster.Allocation   // on the board
+	of       map[cluster.WorkloadID][]board.Ref // its units that run, ascending
+	node     map[board.Ref]board.Index
+	byRef    map[board.Ref]cluster.WorkloadID
+	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
+}
+
+// newScene builds the board and marks on it what gives way.
+func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
+	sc := &scene{
+		snapshot: s, board: board.FromSnapshot(s, e.columns(), cluster.WorkloadID{}), running: running,
+		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{},
+		of: map[cluster.WorkloadID][]board.Ref{}, byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
+	}
+	now, alive := e.cfg.Clock.Now(), map[string]time.Time{}
+	ref := board.Ref(0) // numbered as FromSnapshot does
+	for i, n := range s.Nodes {
+		for _, a := range s.Residents(n.ID, cluster.WorkloadID{}) {
+			if a.Profiling {
+				continue
+			}
+			ref++
+			sc.units[ref], sc.node[ref] = a, board.Index(i)
+			if !isReserved(s, a) {
+				sc.of[a.Workload] = append(sc.of[a.Workload], ref)
+			}
+			first, ok := e.live.since[a.ID]
+			if !ok {
+				first = now
+			}
+			alive[a.ID] = first
+		}
+	}
+	e.live.since = alive
+	e.markBestEffort(sc, now)
+	return sc
+}
+
+// markBestEffort puts what may be evicted on the board as such, oldest first.
+func (e *Engine) markBestEffort(sc *scene, now time.Time) {
+	var yielding []board.Ref
+	for id, s := range sc.running {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(e.live.harmless[id]) || now.Before(sparedUntil(e.live.docs[id].Actions)) {
+			continue
+		}
+		for _, ref := range sc.of[id] {
+			if a := sc.units[ref]; !a.System && a.Version == s.job.Version {
+				yielding = append(yielding, ref)
+			}
+		}
+	}
+	slices.SortFunc(yielding, func(x, y board.Ref) int {
+		a, b := e.live.since[sc.units[x].ID], e.live.since[sc.units[y].ID]
+		if c := a.Compare(b); c != 0 {
+			return c
+		}
+		return int(x - y)
+	})
+	for _, ref := range yielding {
+		n := sc.node[ref]
+		residents := sc.board.Residents(n)
+		i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+		r := residents[i]
+		r.BestEffort = true
+		if err := sc.board.Remove(n, ref); err == nil {
+			sc.board.Place(n, r)
+		}
+	}
+}
+
+// isReserved: decided, and not seen yet.
+func isReserved(s *cluster.Snapshot, a cluster.Allocation) bool {
+	return slices.ContainsFunc(s.Reserved[a.Node], func(r cluster.Allocation) bool { return r.ID == a.ID })
+}
+
+// window is what the adapter is told of one workload. In any doubt it is told
+// that the performance is unknown, and does nothing.
+func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cluster.Observation) (adapt.Observation, error) {
+	id, spec := s.workload.ID, s.workload.Spec
+	w := e.live.watch(id)
+	ref := e.live.refOf(id)
+	sc.byRef[ref] = id
+	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: wanted(spec), BestEffort: spec.Target.Kind == performance.BestEffort}
+	w.share = math.NaN()
+	defer func() { e.live.told(id, w, e.cfg.Clock.Now()) }()
+	byAlloc := map[string]cluster.Observation{}
+	for _, r := range readings {
+		byAlloc[r.Allocation] = r
+	}
+	var judged []cluster.Observation
+	now, steady := e.cfg.Clock.Now(), true
+	for _, ref := range sc.of[id] {
+		a := sc.units[ref]
+		r, ok := byAlloc[a.ID]
+		if !ok || r.Unavailable != "" || now.Sub(e.live.since[a.ID]) < warmUp {
+			steady = false
+			continue
+		}
+		judged = append(judged, r)
+		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
+	}
+	if e.underWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
+		return o, nil
+	}
+	o.Performance = reached(spec, judged, w.served)
+	w.served = bestServed(spec, judged, w.served)
+	if o.Target > 0 && !math.IsNaN(o.Performance) {
+		w.share = o.Performance / o.Target
+		sc.windows[id] = w.share
+	}
+	var err error
+	o.Scales, err = e.scales(ctx, s, w)
+	return o, err
+}
+
+// scales: more allocations are allowed and help.
+func (e *Engine) scales(ctx context.Context, s subject, w *watched) (bool, error) {
+	if len(s.workload.Spec.Scale.Count) == 0 || s.job.Type == "system" || s.job.Type == "sysbatch" {
+		return false, nil
+	}
+	b, err := e.bounds(ctx, s, w)
+	if err != nil {
+		return false, err
+	}
+	return !b.Scaled && (nextCount(s.workload.Spec.Scale.Count, b.Count+1) > 0 || previousCount(s.workload.Spec.Scale.Count, b.Count) > 0), nil
+}
+
+// bounds are read once per version of the job.
+func (e *Engine) bounds(ctx context.Context, s subject, w *watched) (cluster.Bounds, error) {
+	if w.bounds != nil && w.bounds.ModifyIndex == s.job.ModifyIndex {
+		return *w.bounds, nil
+	}
+	b, err := e.live.adjuster.Bounds(ctx, s.workload.ID)
+	if err != nil {
+		return b, fmt.Errorf("reading its bounds: %w", err)
+	}
+	w.bounds = &b
+	return b, nil
+}
+
+func (a *adapting) refOf(id cluster.WorkloadID) board.Ref {
+	ref, ok := a.refs[id]
+	if !ok {
+		a.named++
+		ref = firstWorkloadRef + a.named
+		a.refs[id] = ref
+	}
+	return ref
+}
+
+// underWay reports that an evaluation of the job is at work.
+func (e *Engine) underWay(id cluster.JobID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.flights[id] != nil
+}
+
+// told counts a window of a workload: below its target, at it, or unknown (NaN).
+func (a *adapting) told(id cluster.WorkloadID, w *watched, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if math.IsNaN(w.share) {
+		delete(a.stats.Below, id)
+		w.judged = time.Time{}
+		return
+	}
+	below := w.share < adapt.Defaults().Below
+	if below && !w.judged.IsZero() && a.stats.Below[id] {
+		a.stats.BelowTime[id] += min(longestJudged, now.Sub(w.judged))
+	}
+	a.stats.Below[id], w.judged = below, now
+}

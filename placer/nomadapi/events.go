@@ -63,8 +63,11 @@ func (w *World) follow(ctx context.Context, lines *lineQueue) error {
 func (w *World) foldUntil(ctx context.Context, lines *lineQueue, again <-chan time.Time) error {
 	for {
 		line, err := lines.next(ctx, again, w.wanted)
-		if errors.Is(err, errAgain) {
+		if errors.Is(err, errAgain) || errors.Is(err, errWanted) && !w.snapshotsFollowed() {
 			return nil
+		}
+		if errors.Is(err, errWanted) {
+			continue // it was asked for before the lists were read
 		}
 		if err != nil {
 			return err
@@ -130,6 +133,9 @@ func (w *World) relist(ctx context.Context) error {
 	}
 	return nil
 }
+
+// snapshotsFollowed reports whether snapshots need no request.
+func (w *World) snapshotsFollowed() bool { return w.nodes.isFollowed() && w.allocs.isFollowed() }
 
 // askToFollow has the lists read soon, and followed from there on, where the
 // event stream stands.

@@ -32,9 +32,11 @@ func awaitFollowed(t *testing.T, w *World) {
 		if _, err := w.Snapshot(t.Context()); err != nil { // asks for it
 			t.Fatal(err)
 		}
+		w.nodes.mu.Lock()
+		defer w.nodes.mu.Unlock()
 		w.allocs.mu.Lock()
 		defer w.allocs.mu.Unlock()
-		return w.allocs.follow
+		return w.nodes.follow && w.allocs.follow // one may be asked for after the lists were read
 	})
 	select {
 	case <-w.Changed():

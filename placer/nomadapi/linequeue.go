@@ -11,6 +11,7 @@ import (
 
 var (
 	errAgain    = errors.New("time to read the lists again")
+	errWanted   = errors.New("somebody asks for what is not followed")
 	errFlooded  = errors.New("too many events are waiting")
 	errStreamed = errors.New("event stream closed by the server")
 )
@@ -73,15 +74,15 @@ func (q *lineQueue) take() (line []byte, ok bool, err error) {
 	return line, true, nil
 }
 
-// next returns the oldest line, waiting for one; errAgain when again or wanted
-// receives.
+// next returns the oldest line, waiting for one; errAgain or errWanted when again or
+// wanted receives.
 func (q *lineQueue) next(ctx context.Context, again <-chan time.Time, wanted <-chan struct{}) ([]byte, error) {
 	for {
 		select {
 		case <-again:
 			return nil, errAgain
 		case <-wanted:
-			return nil, errAgain
+			return nil, errWanted
 		default:
 		}
 		line, ok, err := q.take()
@@ -94,7 +95,7 @@ func (q *lineQueue) next(ctx context.Context, again <-chan time.Time, wanted <-c
 		case <-again:
 			return nil, errAgain
 		case <-wanted:
-			return nil, errAgain
+			return nil, errWanted
 		case <-q.more:
 		}
 	}

@@ -185,6 +185,12 @@ func (c *nodeCache) followed(read func() error) error {
 	return nil
 }
 
+func (c *nodeCache) isFollowed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.follow
+}
+
 func (c *nodeCache) unfollow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

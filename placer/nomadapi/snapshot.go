@@ -14,7 +14,7 @@ import (
 // not yet visible. What has not changed since the last one is shared with it,
 // not fetched again. Known is left to the engine.
 func (w *World) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	if !w.allocs.isFollowed() {
+	if !w.snapshotsFollowed() {
 		w.askToFollow()
 	}
 	nodes, nodesIndex, err := w.listNodes(ctx)

@@ -33,10 +33,9 @@ func (l *leastLoaded) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.C
 // take chooses nodes for n allocations of the ask's size.
 func (l *leastLoaded) take(b *board.Board, a *board.Ask, n int) board.Choice {
 	var c board.Choice
-	pass := func(n board.Index) bool { return a.Allowed == nil || a.Allowed(n) }
 	l.units = l.units[:0]
 	for len(l.units) < n {
-		at, examined := l.tree.least(a.Size, pass)
+		at, examined := l.tree.least(a.Size, a.Allowed)
 		c.Examined += examined
 		if at == board.None {
 			break

@@ -7,17 +7,24 @@ import (
 
 // tournament finds the least-loaded node with room for a size: a binary tree
 // over the nodes whose inner vertices know the winner below them and the most
-// of each resource that any node below has free. An update costs O(log n); a
-// query follows the winners and leaves out subtrees that have no room or cannot
-// win, O(log n) unless many lightly loaded nodes lack one resource only.
+// of each resource that any node below has free. An update costs O(log n), and
+// less where it changes nobody's winner; a query follows the winners and leaves
+// out subtrees that have no room or cannot win, O(1) where the least loaded node
+// has room, O(log n) unless many lightly loaded nodes lack one resource only.
 type tournament struct {
-	board  *board.Board
-	leaves int // a power of two
-	win    []int32
-	free   []cluster.Resources // CPUMHz, Cores, MemoryMB, DiskMB
-	load   []float64           // by node: share of cpu
-	memory []float64           // by node: share of memory
-	extra  []cluster.Resources // by node: chosen and not yet on the board
+	board    *board.Board
+	leaves   int // a power of two
+	vertices []vertex
+	extra    []cluster.Resources // by node: chosen and not yet on the board
+}
+
+// vertex is the best of a subtree. It carries the winner's loads, so that a
+// match reads two neighbours in memory and nothing else.
+type vertex struct {
+	load   float64 // share of cpu
+	memory float64 // share of memory
+	free   cluster.Resources
+	winner int32
 }
 
 // nobody is the winner of an empty subtree.
@@ -33,133 +40,150 @@ func newTournament(b *board.Board) *tournament {
 
 // NodeChanged implements board.Listener.
 func (t *tournament) NodeChanged(n board.Index) {
-	if int(n) >= len(t.load) {
+	if int(n) >= t.leaves {
 		t.rebuild()
 		return
 	}
-	t.leaf(n)
-	t.raise(n)
+	t.update(n)
 }
 
-// rebuild makes room for twice the nodes.
+// rebuild makes room for all nodes, and for more where they are many.
 func (t *tournament) rebuild() {
 	n := t.board.Len()
 	t.leaves = 1
-	for t.leaves < 2*n {
+	for t.leaves < n {
 		t.leaves *= 2
 	}
-	t.win = make([]int32, 2*t.leaves)
-	t.free = make([]cluster.Resources, 2*t.leaves)
-	for i := range t.win {
-		t.win[i] = nobody
+	t.vertices = make([]vertex, 2*t.leaves)
+	for i := range t.vertices {
+		t.vertices[i].winner = nobody
 	}
-	t.load, t.memory = make([]float64, t.leaves), make([]float64, t.leaves)
 	t.extra = append(t.extra, make([]cluster.Resources, t.leaves-len(t.extra))...)
 	for i := range n {
-		t.leaf(board.Index(i))
+		t.vertices[t.leaves+i] = t.leaf(board.Index(i))
 	}
 	for i := t.leaves - 1; i > 0; i-- {
-		t.play(i)
+		t.vertices[i] = t.match(i)
 	}
 }
 
 // leaf reads a node's state.
-func (t *tournament) leaf(n board.Index) {
-	at := t.leaves + int(n)
+func (t *tournament) leaf(n board.Index) vertex {
 	if !t.board.Ready(n) {
-		t.win[at] = nobody
-		return
+		return vertex{winner: nobody}
 	}
-	node, used := t.board.Node(n), t.board.Used(n).Add(t.extra[n])
-	t.win[at] = int32(n)
+	node, used := t.board.Node(n), t.board.Used(n)
+	used = used.Add(t.extra[n])
 	mhz := used.CPUMHz + used.Cores*node.CoreMHz
-	t.free[at] = cluster.Resources{
-		CPUMHz: node.Total.CPUMHz - mhz, Cores: node.Total.Cores - used.Cores,
-		MemoryMB: node.Total.MemoryMB - used.MemoryMB, DiskMB: node.Total.DiskMB - used.DiskMB,
-	}
-	t.load[n], t.memory[n] = share(mhz, node.Total.CPUMHz), share(used.MemoryMB, node.Total.MemoryMB)
-}
-
-// raise plays the matches above a leaf again.
-func (t *tournament) raise(n board.Index) {
-	for i := (t.leaves + int(n)) / 2; i > 0; i /= 2 {
-		t.play(i)
+	return vertex{
+		winner: int32(n),
+		load:   share(mhz, node.Total.CPUMHz), memory: share(used.MemoryMB, node.Total.MemoryMB),
+		free: cluster.Resources{
+			CPUMHz: node.Total.CPUMHz - mhz, Cores: node.Total.Cores - used.Cores,
+			MemoryMB: node.Total.MemoryMB - used.MemoryMB, DiskMB: node.Total.DiskMB - used.DiskMB,
+		},
 	}
 }
 
-func (t *tournament) play(i int) {
-	l, r := 2*i, 2*i+1
+// update plays the matches above a node again, as far as they come out
+// differently.
+func (t *tournament) update(n board.Index) {
+	i := t.leaves + int(n)
+	now := t.leaf(n)
+	for t.vertices[i] != now {
+		t.vertices[i] = now
+		if i /= 2; i == 0 {
+			return
+		}
+		now = t.match(i)
+	}
+}
+
+// match is the better of two subtrees.
+func (t *tournament) match(i int) vertex {
+	l, r := &t.vertices[2*i], &t.vertices[2*i+1]
 	switch {
-	case t.win[l] == nobody:
-		t.win[i], t.free[i] = t.win[r], t.free[r]
-		return
-	case t.win[r] == nobody:
-		t.win[i], t.free[i] = t.win[l], t.free[l]
-		return
+	case l.winner == nobody:
+		return *r
+	case r.winner == nobody:
+		return *l
 	}
-	t.win[i] = t.win[l]
-	if t.before(t.win[r], t.win[l]) {
-		t.win[i] = t.win[r]
+	best := l
+	if r.before(l) {
+		best = r
 	}
-	a, b := &t.free[l], &t.free[r]
-	t.free[i] = cluster.Resources{
-		CPUMHz: max(a.CPUMHz, b.CPUMHz), Cores: max(a.Cores, b.Cores),
-		MemoryMB: max(a.MemoryMB, b.MemoryMB), DiskMB: max(a.DiskMB, b.DiskMB),
-	}
+	return vertex{winner: best.winner, load: best.load, memory: best.memory, free: cluster.Resources{
+		CPUMHz: max(l.free.CPUMHz, r.free.CPUMHz), Cores: max(l.free.Cores, r.free.Cores),
+		MemoryMB: max(l.free.MemoryMB, r.free.MemoryMB), DiskMB: max(l.free.DiskMB, r.free.DiskMB),
+	}}
 }
 
 // before is the order of the policy: share of cpu, share of memory, place.
-func (t *tournament) before(x, y int32) bool {
+func (v *vertex) before(o *vertex) bool {
 	switch {
-	case t.load[x] != t.load[y]:
-		return t.load[x] < t.load[y]
-	case t.memory[x] != t.memory[y]:
-		return t.memory[x] < t.memory[y]
+	case v.load != o.load:
+		return v.load < o.load
+	case v.memory != o.memory:
+		return v.memory < o.memory
 	default:
-		return x < y
+		return v.winner < o.winner
 	}
 }
 
-// least returns the least-loaded node that passes and has room, and how many
-// were looked at.
-func (t *tournament) least(size cluster.Resources, pass func(n board.Index) bool) (best board.Index, examined int) {
-	if len(t.win) < 2 {
-		return board.None, 0
+// least returns the least-loaded node that is allowed (nil: all are) and has
+// room, and how many were looked at.
+func (t *tournament) least(size cluster.Resources, allowed func(n board.Index) bool) (best board.Index, examined int) {
+	q := query{tournament: t, size: size, allowed: allowed, winner: nobody}
+	q.visit(1)
+	return board.Index(q.winner), q.examined
+}
+
+// query is one search of the tree.
+type query struct {
+	*tournament
+	size     cluster.Resources
+	allowed  func(n board.Index) bool
+	winner   int32
+	best     vertex
+	examined int
+}
+
+func (q *query) visit(i int) {
+	v := &q.vertices[i]
+	if v.winner == nobody || q.winner != nobody && !v.before(&q.best) || !within(&v.free, &q.size) {
+		return
 	}
-	winner := nobody
-	var visit func(i int)
-	visit = func(i int) {
-		w := t.win[i]
-		if w == nobody || winner != nobody && !t.before(w, winner) || !within(t.free[i], size) {
+	// The winner's own leaf first: where it has room, nobody below is better.
+	leaf := q.leaves + int(v.winner)
+	if i == leaf || q.allowed == nil {
+		if q.takes(&q.vertices[leaf]) {
+			q.examined++
+			q.winner, q.best = v.winner, q.vertices[leaf]
 			return
 		}
-		if i >= t.leaves {
-			examined++
-			if t.roomy(w, size) && pass(board.Index(w)) {
-				winner = w
-			}
-			return
-		}
-		first, second := 2*i, 2*i+1
-		if t.win[first] != w {
-			first, second = second, first
-		}
-		visit(first)
-		visit(second)
 	}
-	visit(1)
-	return board.Index(winner), examined
+	if i == leaf {
+		q.examined++
+		return
+	}
+	first, second := 2*i, 2*i+1
+	if q.vertices[first].winner != v.winner {
+		first, second = second, first
+	}
+	q.visit(first)
+	q.visit(second)
+}
+
+func (q *query) takes(leaf *vertex) bool {
+	n := board.Index(leaf.winner)
+	return within(&leaf.free, &q.size) && q.size.CPUMHz+q.size.Cores*q.board.Node(n).CoreMHz <= leaf.free.CPUMHz &&
+		(q.allowed == nil || q.allowed(n))
 }
 
 // within leaves out what surely has no room; reserved cores take MHz as well,
 // which depends on the node.
-func within(free, size cluster.Resources) bool {
+func within(free, size *cluster.Resources) bool {
 	return size.CPUMHz <= free.CPUMHz && size.Cores <= free.Cores && size.MemoryMB <= free.MemoryMB && size.DiskMB <= free.DiskMB
-}
-
-func (t *tournament) roomy(n int32, size cluster.Resources) bool {
-	free := t.free[t.leaves+int(n)]
-	return size.CPUMHz+size.Cores*t.board.Node(board.Index(n)).CoreMHz <= free.CPUMHz
 }
 
 // pretend counts an allocation that is chosen and not on the board; it is taken
@@ -170,6 +194,5 @@ func (t *tournament) pretend(n board.Index, size cluster.Resources, sign int) {
 	e.Cores += sign * size.Cores
 	e.MemoryMB += sign * size.MemoryMB
 	e.DiskMB += sign * size.DiskMB
-	t.leaf(n)
-	t.raise(n)
+	t.update(n)
 }

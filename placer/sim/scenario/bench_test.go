@@ -40,7 +40,7 @@ func (s *steady) Next() (sim.Job, bool, error) {
 // on 1,000 nodes of 8 cores at about 80 % of them.
 func BenchmarkEvents(b *testing.B) {
 	const jobs = 200_000
-	for _, nodes := range []int{1000, 10_000} {
+	for _, nodes := range []int{100, 1000, 10_000} {
 		b.Run(fmt.Sprint(nodes), func(b *testing.B) {
 			events := 0
 			for b.Loop() {

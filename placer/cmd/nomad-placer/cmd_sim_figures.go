@@ -51,7 +51,7 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 	if r.parallel < 0 {
 		return usageError("-parallel must not be negative")
 	}
-	seeds, err := r.seedList()
+	seeds, err := seedList(r.seeds)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 	if r.list {
 		return r.printList(s, chosen)
 	}
-	progress := figuresProgress{shell: s}
+	progress := figuresProgress{shell: s, what: "sim figures"}
 	result, err := figures.Run(ctx, chosen, figures.Options{
 		Scenarios: examples.Files, Data: r.data, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now, Progress: progress.tell,
 	})
@@ -86,16 +86,16 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 const mostSeeds = 100
 
 // seedList reads one number as how many, and several as themselves.
-func (r *simFigures) seedList() ([]uint64, error) {
-	if r.seeds == "" {
+func seedList(list string) ([]uint64, error) {
+	if list == "" {
 		return nil, nil
 	}
 	var out []uint64
-	parts := strings.Split(r.seeds, ",")
+	parts := strings.Split(list, ",")
 	for _, text := range parts {
 		v, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
 		if err != nil || slices.Contains(out, v) {
-			return nil, usageError("-seeds takes how many, or different whole numbers with commas between, not %q", r.seeds)
+			return nil, usageError("-seeds takes how many, or different whole numbers with commas between, not %q", list)
 		}
 		out = append(out, v)
 	}
@@ -202,6 +202,7 @@ func requirementCell(v figures.Verdict) cell {
 // the rest takes: as a moving line on a terminal, else a line now and then.
 type figuresProgress struct {
 	shell *shell
+	what  string // the command
 	shown time.Time
 	any   bool
 }
@@ -210,7 +211,7 @@ type figuresProgress struct {
 const figuresProgressEvery = 30 * time.Second
 
 func (p *figuresProgress) tell(now figures.Progress) {
-	line := fmt.Sprintf("sim figures: %d of %d runs, %d of them kept", now.Done, now.Total, now.Kept)
+	line := fmt.Sprintf("%s: %d of %d runs, %d of them kept", p.what, now.Done, now.Total, now.Kept)
 	if now.Left > 0 {
 		line += ", " + now.Left.Round(time.Second).String() + " left"
 	}

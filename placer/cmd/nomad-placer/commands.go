@@ -35,6 +35,7 @@ func commands() []*command {
 		proxyCommand(),
 		rebalanceCommand(),
 		simFiguresCommand(),
+		simLeagueCommand(),
 		simListCommand(),
 		simRunCommand(),
 		simValidateCommand(),

@@ -69,24 +69,15 @@ func Choose(names []string) ([]Experiment, error) {
 // Run makes the report. It does not depend on how many run at once, nor on what
 // was kept.
 func Run(ctx context.Context, chosen []Experiment, o Options) (*Report, error) {
-	if o.Work != "" {
-		if err := os.MkdirAll(o.Work, 0o755); err != nil {
-			return nil, fmt.Errorf("figures: %w", err)
-		}
+	r, err := newRunner(o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = runtime.GOMAXPROCS(0)
-	}
-	r := &runner{options: o, files: map[string]*input{}, lines: map[At][]report.Line{}, tables: map[string]*computed{}, costs: map[[2]string]float64{}, store: store{folder: o.Work}}
 	if err := r.plan(chosen); err != nil {
 		return nil, err
 	}
-	if len(r.jobs) > 0 && o.Work != "" {
-		mark, err := canary(ctx, o.Parallel)
-		if err != nil {
-			return nil, err
-		}
-		r.store.canary = mark
+	if err := r.mark(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.all(ctx); err != nil {
 		return nil, err
@@ -97,11 +88,36 @@ func Run(ctx context.Context, chosen []Experiment, o Options) (*Report, error) {
 	return r.report(chosen), nil
 }
 
+// newRunner makes the folder of kept results, and fills what was left out.
+func newRunner(o Options) (*runner, error) {
+	if o.Work != "" {
+		if err := os.MkdirAll(o.Work, 0o755); err != nil {
+			return nil, fmt.Errorf("figures: %w", err)
+		}
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	return &runner{
+		options: o, files: map[string]*input{}, lines: map[At][]report.Line{}, tables: map[string]*computed{},
+		costs: map[[2]string]float64{}, store: store{folder: o.Work},
+	}, nil
+}
+
+// mark lets what is kept depend on how this program places and slows jobs.
+func (r *runner) mark(ctx context.Context) (err error) {
+	if len(r.jobs) > 0 && r.options.Work != "" {
+		r.store.canary, err = canary(ctx, r.options.Parallel)
+	}
+	return err
+}
+
 // input is a scenario with its text.
 type input struct {
 	scenario *scenario.Scenario
 	text     []byte
 	seeds    []uint64
+	tolerant bool // a run that fails is a result
 }
 
 // runner is a report being made.
@@ -133,10 +149,8 @@ type computed struct {
 	absent string
 }
 
-// plan reads the scenarios and lists the runs: seeds outermost, so that the time
-// left is known after the first.
+// plan reads the scenarios and lists the runs.
 func (r *runner) plan(chosen []Experiment) error {
-	most := 0
 	for _, e := range chosen {
 		if err := e.check(); err != nil {
 			return err
@@ -150,8 +164,18 @@ func (r *runner) plan(chosen []Experiment) error {
 				return fmt.Errorf("figures: %s: %w", e.ID, err)
 			}
 			r.files[name], r.names = file, append(r.names, name)
-			most = max(most, len(file.seeds))
 		}
+	}
+	r.list()
+	return nil
+}
+
+// list makes the list of runs: seeds outermost, so that the time left is known
+// after the first.
+func (r *runner) list() {
+	most := 0
+	for _, file := range r.files {
+		most = max(most, len(file.seeds))
 	}
 	for at := range most {
 		for _, name := range r.names {
@@ -165,7 +189,6 @@ func (r *runner) plan(chosen []Experiment) error {
 		}
 	}
 	r.ended, r.tally.Total = make([]*kept, len(r.jobs)), len(r.jobs)
-	return nil
 }
 
 func (r *runner) load(name string) (*input, error) {
@@ -177,7 +200,7 @@ func (r *runner) load(name string) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &input{s, text, s.Seeds}
+	file := &input{scenario: s, text: text, seeds: s.Seeds}
 	if len(r.options.Seeds) > 0 {
 		file.seeds = r.options.Seeds
 	}
@@ -220,16 +243,21 @@ func (r *runner) one(ctx context.Context, i int) error {
 	file := r.files[j.scenario]
 	key := r.store.key(file.text, j.policy, j.seed)
 	var k kept
-	if r.store.get(key, &k) && len(k.Lines) == len(file.scenario.Loads) {
+	if r.store.get(key, &k) && (len(k.Lines) == len(file.scenario.Loads) || k.Failed != "") {
 		r.end(i, &k, true)
 		return nil
 	}
 	begun := r.options.Now()
 	result, err := file.scenario.Run(ctx, scenario.Options{Policies: []string{j.policy}, Seeds: []uint64{j.seed}, Parallel: 1})
-	if err != nil {
+	k = kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed, HostSeconds: r.options.Now().Sub(begun).Seconds()}
+	switch {
+	case err == nil:
+		k.Lines = result.Lines
+	case file.tolerant && tolerated(ctx, err):
+		k.Failed = err.Error()
+	default:
 		return fmt.Errorf("figures: %s: %w", j.scenario, err)
 	}
-	k = kept{j.scenario, j.policy, j.seed, r.options.Now().Sub(begun).Seconds(), result.Lines}
 	if err := r.store.put(key, k); err != nil {
 		return err
 	}

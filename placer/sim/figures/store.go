@@ -24,6 +24,7 @@ type kept struct {
 	Seed        uint64        `json:"seed"`
 	HostSeconds float64       `json:"host_seconds"`
 	Lines       []report.Line `json:"lines"`
+	Failed      string        `json:"failed,omitempty"` // why there are no lines; of a league only
 }
 
 // store is a folder of kept results; without a folder nothing is kept.

@@ -23,6 +23,9 @@ func Details() []Metric {
 		{"run_mean", "s", "mean time from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return mean(times(r, startedAt)) }},
 		{"stay_mean", "s", "mean time from submitted to ended, likewise", func(r *sim.Result) float64 { return mean(times(r, arrivedAt)) }},
 		{"stay_p95", "s", "time from submitted to ended that 5 % of the jobs exceed, likewise", func(r *sim.Result) float64 { return quantile(times(r, arrivedAt), 0.95) }},
+		{"wanted", "%", "mean performance of the jobs with a target, of all where none has one, at most 100 of each", wanted(performance)},
+		{"wanted_with_wait", "%", "the same from submission on", wanted(withWait)},
+		{"wanted_qos", "%", "of those jobs, the ones that kept 95 % while they ran", wantedQoS},
 		{"target_deviation", "%", "mean distance of the performance of jobs with a target from it", targetDeviation},
 		{"profiling_share", "%", "mean share of a job's time before it was ready", share(func(r *sim.Record) time.Duration { return r.Ready - r.Arrived })},
 		{"deciding_share", "%", "mean share of a job's time in decisions", share(func(r *sim.Record) time.Duration { return r.Deciding })},
@@ -55,6 +58,43 @@ func Details() []Metric {
 			func(r *sim.Result) float64 { return late(r, percentile) }})
 	}
 	return out
+}
+
+// wantedOf are the jobs somebody set a target for, or all.
+func wantedOf(r *sim.Result) []*sim.Record {
+	var targeted, all []*sim.Record
+	for i := range r.Records {
+		rec := &r.Records[i]
+		all = append(all, rec)
+		if rec.Targeted {
+			targeted = append(targeted, rec)
+		}
+	}
+	if len(targeted) > 0 {
+		return targeted
+	}
+	return all
+}
+
+// wanted is the mean of a performance over them, in percent.
+func wanted(of func(*sim.Record) float64) func(*sim.Result) float64 {
+	return func(r *sim.Result) float64 {
+		var values []float64
+		for _, rec := range wantedOf(r) {
+			values = append(values, 100*min(1, of(rec)))
+		}
+		return mean(values)
+	}
+}
+
+func wantedQoS(r *sim.Result) float64 {
+	records, kept := wantedOf(r), 0
+	for _, rec := range records {
+		if performance(rec) >= QoS {
+			kept++
+		}
+	}
+	return percent(kept, len(records))
 }
 
 // ended is 0 for what was killed or had not ended.

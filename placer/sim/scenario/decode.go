@@ -34,6 +34,7 @@ type Scenario struct {
 
 	folder string // paths of traces are relative to it
 	file   file
+	body   *hclsyntax.Body
 	limit  time.Duration
 }
 
@@ -82,7 +83,8 @@ func Decode(src []byte, filename string) (*Scenario, error) {
 	if problems = gohcl.DecodeBody(parsed.Body, nil, &s.file); problems.HasErrors() {
 		return nil, asError(problems)
 	}
-	c := checker{body: parsed.Body.(*hclsyntax.Body), file: &s.file}
+	s.body = parsed.Body.(*hclsyntax.Body)
+	c := checker{body: s.body, file: &s.file}
 	c.check(s)
 	if len(c.problems) > 0 {
 		return nil, asError(c.problems)

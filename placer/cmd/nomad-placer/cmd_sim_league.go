@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	examples "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
+)
+
+func simLeagueCommand() *command {
+	return &command{
+		name: "sim league", synopsis: "Put every policy into every scenario",
+		about: "Runs every policy in every scenario of a folder, each with what its paper pairs it with, and ranks them. " +
+			"Policies know of jobs what the live engine would. The same program and data give the same table, byte for byte. " +
+			"With -work, every run is kept, and a stopped league goes on where it was. A scenario whose data is not there is left out, and said so.",
+		example: "nomad-placer sim league -work bin/figures -out placer/docs/reproduction/league.md\n" +
+			"nomad-placer sim league -scenarios ./mine -seeds 3",
+		setup: func(f *flag.FlagSet) runner {
+			r := simLeague{}
+			r.out.add(f)
+			f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
+			f.StringVar(&r.seeds, "seeds", "", "How many seeds, or `numbers` with commas between. Default: one.")
+			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
+			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
+			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
+			return func(ctx context.Context, s *shell, _ []string) error { return r.run(ctx, s) }
+		},
+	}
+}
+
+type simLeague struct {
+	out                       outputFlags
+	folder, seeds, work, page string
+	parallel                  int
+}
+
+func (r *simLeague) run(ctx context.Context, s *shell) error {
+	if r.parallel < 0 {
+		return usageError("-parallel must not be negative")
+	}
+	seeds, err := seedList(r.seeds)
+	if err != nil {
+		return err
+	}
+	o := figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now}
+	if _, err := os.Stat(r.folder); err == nil {
+		o.Scenarios = os.DirFS(r.folder)
+	}
+	progress := figuresProgress{shell: s, what: "sim league"}
+	o.Progress = progress.tell
+	league, err := figures.RunLeague(ctx, r.folder, o)
+	progress.end()
+	if err != nil {
+		return err
+	}
+	if r.page != "" {
+		if err := os.WriteFile(r.page, []byte(league.Markdown()), 0o644); err != nil {
+			return fmt.Errorf("league: %w", err)
+		}
+	}
+	return r.out.print(s, league, func(p *page) { leaguePage(p, league) })
+}
+
+// leaguePage has the standings, and what was not run.
+func leaguePage(p *page, l *figures.League) {
+	var rows [][]cell
+	for _, e := range l.Table {
+		rows = append(rows, []cell{{text: e.Entrant, hue: bold}, number(fmt.Sprintf("%.1f", e.Rank)), number(fmt.Sprintf("%.1f", e.Wins)), number(fmt.Sprint(e.Games)),
+			number(fmt.Sprintf("%.1f", e.Mean.WithWait)), number(fmt.Sprintf("%.1f", e.Mean.Performance)), number(fmt.Sprintf("%.1f", e.Mean.QoS))})
+	}
+	p.table([]string{"Policy", "Rank", "First", "Scenarios", "With wait %", "Running %", "QoS %"}, rows)
+	for _, g := range l.Games {
+		if g.Absent != "" {
+			p.line(text(fmt.Sprintf("%s was not run: %s", g.Scenario, g.Absent)))
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package figures
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
+)
+
+// Markdown is the league as a page: the table, then the games by family.
+func (l *League) Markdown() string {
+	var p page
+	p.line("# League of policies\n")
+	p.line("Every policy in every scenario of `examples/sim`, those of the papers and the replayed traces. `nomad-placer sim league -out FILE` makes this page; the same program and data give the same bytes.\n")
+	p.line("Policies that want profiles know what the live engine would: two entries of a job, those that tell most, completed by the engine's own classifier. "+
+		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
+		"A score is the mean performance of the jobs from their submission on: the ideal time over the one it took, waiting and profiling counted, in %%; a job that was killed or had not ended counts as 0. "+
+		"Where some jobs have targets and others take what is left, only the former are counted. "+
+		"Where the scenario has several loads it is the mean over them. A rank is shared by those within %g points. %s.\n", tie, seedsText(l.Seeds))
+	p.standings(l)
+	for _, f := range families(l.Games) {
+		p.family(l, f)
+	}
+	p.pairs(l.Entrants)
+	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+func seedsText(seeds []uint64) string {
+	if len(seeds) == 1 {
+		return fmt.Sprintf("One seed (%d): differences of a point or two are chance; the pages of the papers have the intervals", seeds[0])
+	}
+	return fmt.Sprintf("%d seeds", len(seeds))
+}
+
+func (p *page) standings(l *League) {
+	p.row([]string{"policy", "mean rank", "first places", "scenarios", "performance from submission on, %", "performance while running, %", "jobs within 5 % while running, %"})
+	p.row([]string{"---", "---:", "---:", "---:", "---:", "---:", "---:"})
+	for _, e := range l.Table {
+		p.row([]string{e.Entrant, fixed(e.Rank), fixed(e.Wins), fmt.Sprint(e.Games), fixed(e.Mean.WithWait), fixed(e.Mean.Performance), fixed(e.Mean.QoS)})
+	}
+	p.line("")
+}
+
+// family is the games whose names begin alike.
+type family struct {
+	name  string
+	games []Game
+}
+
+func families(games []Game) []family {
+	var out []family
+	for _, g := range games {
+		name, _, _ := strings.Cut(g.Scenario, "-")
+		at := slices.IndexFunc(out, func(f family) bool { return f.name == name })
+		if at < 0 {
+			at, out = len(out), append(out, family{name: name})
+		}
+		out[at].games = append(out[at].games, g)
+	}
+	return out
+}
+
+// family has a row per policy, best first over all games, and a column per game.
+func (p *page) family(l *League, f family) {
+	p.line("## Scenarios %s\n", f.name)
+	header, rule := []string{""}, []string{"---"}
+	var played []Game
+	for _, g := range f.games {
+		if g.Absent != "" {
+			p.line("- %s was not run: %s\n", g.Scenario, g.Absent)
+			continue
+		}
+		played = append(played, g)
+		header, rule = append(header, strings.TrimPrefix(g.Scenario, f.name+"-")), append(rule, "---:")
+	}
+	if len(played) == 0 {
+		return
+	}
+	p.row(header)
+	p.row(rule)
+	for _, e := range l.Table {
+		cells := []string{e.Entrant}
+		for _, g := range played {
+			cells = append(cells, scoreText(g.Scores, e.Entrant))
+		}
+		p.row(cells)
+	}
+	p.line("")
+	for _, g := range played {
+		for _, e := range l.Entrants {
+			if s := g.Scores[e.Name]; s.Failed != "" {
+				p.line("- %s cannot be run in %s: %s", e.Name, g.Scenario, escaped(s.Failed))
+			}
+		}
+	}
+	p.line("")
+}
+
+// scoreText is bold for who came first.
+func scoreText(scores map[string]Score, entrant string) string {
+	s, ok := scores[entrant]
+	switch {
+	case !ok || s.Failed != "":
+		return "–"
+	case won(scores, s) > 0:
+		return "**" + fixed(s.WithWait) + "**"
+	default:
+		return fixed(s.WithWait)
+	}
+}
+
+// pairs says who plays with what.
+func (p *page) pairs(entrants []scenario.Entrant) {
+	p.line("## What each is paired with\n")
+	p.row([]string{"name", "policy", "admission", "adapter", "sizes"})
+	p.row([]string{"---", "---", "---", "---", "---"})
+	for _, e := range entrants {
+		p.row([]string{e.Name, e.Selector, orWord(e.Admission, "fifo"), orWord(e.Adapter, "none"), orWord(e.Sizing, "reservation")})
+	}
+	p.line("")
+}
+
+func orWord(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}

@@ -1,0 +1,122 @@
+package figures_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
+)
+
+const crowd = `
+title = "A crowd"
+seeds = [1, 2]
+
+cluster {
+  shape = "homogeneous-4x8x32GiB"
+}
+
+population "p" {
+  classes = ["ST", "MP"]
+  jobs    = 12
+
+  arrivals "constant" {
+    every = "10s"
+  }
+
+  duration "fixed" {
+    value = "2m"
+  }
+}
+
+policy "least-loaded" {}
+`
+
+const replay = `
+title = "A trace that is not here"
+seeds = [1]
+
+cluster {
+  shape = "homogeneous-4x8x32GiB"
+}
+
+trace "philly" {
+  path = "no/such/data"
+}
+
+policy "least-loaded" {}
+`
+
+func league(t *testing.T, o figures.Options) *figures.League {
+	t.Helper()
+	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "trace-none.hcl": {Data: []byte(replay)}}
+	l, err := figures.RunLeague(context.Background(), "nowhere", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Every policy plays, and the table does not depend on how many run at once, nor
+// on what was kept.
+func TestLeague(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	l := league(t, figures.Options{Work: work, Parallel: 1})
+	if len(l.Games) != 2 || len(l.Games[0].Scores) != len(policy.Selectors())+1 {
+		t.Fatalf("%d games, %d scores", len(l.Games), len(l.Games[0].Scores))
+	}
+	if l.Games[1].Absent == "" || l.Games[1].Scores != nil {
+		t.Errorf("a trace that is not here was played: %+v", l.Games[1])
+	}
+	ranks, first := 0.0, 0.0
+	for name, s := range l.Games[0].Scores {
+		if s.Failed != "" || s.WithWait <= 0 || s.WithWait > 100 || s.Performance < s.WithWait-1e-9 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		ranks += s.Rank
+	}
+	for _, p := range l.Table {
+		first += p.Wins
+	}
+	n := float64(len(l.Games[0].Scores))
+	if ranks != n*(n+1)/2 || first < 1-1e-9 || first > 1+1e-9 {
+		t.Errorf("ranks sum up to %g, first places to %g", ranks, first)
+	}
+	kept := 0
+	again := league(t, figures.Options{Work: work, Parallel: 3, Progress: func(p figures.Progress) { kept = p.Kept }})
+	if a, b := encoded(t, l), encoded(t, again); !bytes.Equal(a, b) || kept != int(n) {
+		t.Errorf("%d kept; with them:\n%s\nwithout:\n%s", kept, b, a)
+	}
+}
+
+func encoded(t *testing.T, l *figures.League) []byte {
+	t.Helper()
+	out, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The page has a row for everyone, and says what was not run.
+func TestLeaguePage(t *testing.T) {
+	t.Parallel()
+	page := league(t, figures.Options{}).Markdown()
+	for _, s := range policy.Selectors() {
+		if !strings.Contains(page, "| "+s.Name+" |") {
+			t.Errorf("%s is not in:\n%s", s.Name, page)
+		}
+	}
+	for _, want := range []string{"trace-none was not run: the data is not here: no/such/data", "## Scenarios crowd", "**"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not in:\n%s", want, page)
+		}
+	}
+}

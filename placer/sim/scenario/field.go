@@ -1,0 +1,69 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+)
+
+// Entrant is a policy with what it is paired with, to be put into scenarios that
+// do not name it.
+type Entrant struct {
+	Name      string `json:"name"`
+	Selector  string `json:"selector"`
+	Admission string `json:"admission,omitempty"` // fifo
+	Adapter   string `json:"adapter,omitempty"`   // none
+	Sizing    string `json:"sizing,omitempty"`    // reservation
+}
+
+// Field is the same scenario with other policies. Those that want profiles know
+// what the live engine would (knowledge = "planned"); each has as many agents as
+// the file gives to the policy with most.
+func (s *Scenario) Field(entrants []Entrant) (*Scenario, error) {
+	out := *s
+	out.file.Policies = nil
+	agents := 0
+	for _, p := range s.file.Policies {
+		agents = max(agents, p.Agents)
+	}
+	known := "planned"
+	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
+		known = "none"
+	}
+	for _, e := range entrants {
+		d, err := policy.LookupSelector(e.Selector)
+		if err != nil {
+			return nil, fmt.Errorf("scenario: %s: %w", e.Name, err)
+		}
+		p := policyBlock{Name: e.Name, Selector: e.Selector, Admission: e.Admission, Adapter: e.Adapter, Sizing: e.Sizing, Agents: agents, Knowledge: "none"}
+		if d.NeedsProfile {
+			p.Knowledge = known
+		}
+		out.file.Policies = append(out.file.Policies, p)
+	}
+	c := checker{file: &out.file, body: s.body}
+	c.policies()
+	if len(c.problems) > 0 {
+		return nil, asError(c.problems)
+	}
+	return &out, nil
+}
+
+// Absent is the path of data the scenario replays or takes its nodes from that is
+// not there; empty where all is.
+func (s *Scenario) Absent() string {
+	var paths []string
+	if s.file.Cluster.Nodes != "" {
+		paths = append(paths, s.file.Cluster.Nodes)
+	}
+	for _, t := range s.file.Traces {
+		paths = append(paths, t.Path)
+	}
+	for _, p := range paths {
+		if _, err := os.Stat(s.path(p)); err != nil {
+			return p
+		}
+	}
+	return ""
+}

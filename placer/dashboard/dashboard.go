@@ -38,6 +38,7 @@ type Options struct {
 	Leader   func() string               // address of the leading replica, "" if unknown; may be nil
 	Health   func(context.Context) error // what /healthz asks; may be nil
 	Log      *slog.Logger                // may be nil
+	Root     fs.FS                       // file system of the node, for its pressure stall information; nil: none is shown
 }
 
 // server renders records. It keeps no state of its own.

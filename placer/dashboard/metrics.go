@@ -228,9 +228,11 @@ func nodeLabel(n cluster.Node) string { return n.Name + "/" + shortID(n.ID) }
 
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(collector{r.Context(), s.records}); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	for _, c := range []prometheus.Collector{collector{r.Context(), s.records}, stalls{s.options.Root}} {
+		if err := registry.Register(c); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 	}
 	families, err := prometheus.Gatherers{registry, prometheus.DefaultGatherer}.Gather()
 	if err != nil {

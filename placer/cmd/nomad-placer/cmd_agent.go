@@ -180,7 +180,7 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 		return nil, errors.Join(err, g.store.Close())
 	}
 	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
-		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log,
+		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log, Root: os.DirFS("/"),
 	})
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())

@@ -1,0 +1,366 @@
+package lsh
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// Errors of an Index.
+var (
+	ErrConfig = errors.New("lsh: unusable configuration")
+	ErrPoint  = errors.New("lsh: malformed point")
+	ErrID     = errors.New("lsh: no such point, or it is there already")
+)
+
+// Config says what an index is to find, and with how many functions. Where
+// Functions is 0 the smallest scheme of four functions is taken; see Choose.
+type Config struct {
+	Dimensions int
+	Radius     float64
+	Failure    float64 // accepted probability that a neighbour is missed; 0 is 0.05
+	Metric     Metric
+	Width      float64 // w; 0 is 4
+	Functions  int     // k of each table; even with Reuse
+	Tables     int     // L, or m with Reuse; 0: as many as Failure asks for
+	Reuse      bool    // tables are pairs of m halves
+	Seed       uint64
+}
+
+// The defaults of Config.
+const (
+	defaultFailure   = 0.05
+	defaultWidth     = 4
+	defaultFunctions = 4
+)
+
+// withDefaults completes the configuration, or says what is wrong with it.
+func (c Config) withDefaults() (Config, error) {
+	if c.Failure == 0 {
+		c.Failure = defaultFailure
+	}
+	if c.Width == 0 {
+		c.Width = defaultWidth
+	}
+	if c.Functions == 0 {
+		c.Functions = defaultFunctions
+	}
+	switch {
+	case c.Dimensions < 1 || !(c.Radius > 0) || math.IsInf(c.Radius, 1):
+		return c, fmt.Errorf("%w: %d dimensions, radius %v", ErrConfig, c.Dimensions, c.Radius)
+	case !(c.Failure > 0 && c.Failure < 1) || !(c.Width > 0) || math.IsInf(c.Width, 1):
+		return c, fmt.Errorf("%w: failure %v, width %v", ErrConfig, c.Failure, c.Width)
+	case c.Metric != Euclidean && c.Metric != Manhattan:
+		return c, fmt.Errorf("%w: metric %d", ErrConfig, c.Metric)
+	case c.Functions < 1 || c.Tables < 0 || c.Reuse && (c.Functions%2 != 0 || c.Tables == 1):
+		return c, fmt.Errorf("%w: %d functions, %d tables, reuse %v", ErrConfig, c.Functions, c.Tables, c.Reuse)
+	}
+	if c.Tables == 0 {
+		if c.Reuse {
+			c.Tables = Halves(c.Metric, c.Width, c.Functions, c.Failure)
+		} else {
+			c.Tables = Tables(c.Metric, c.Width, c.Functions, c.Failure)
+		}
+	}
+	return c, nil
+}
+
+// Buckets is how many tables there are to look into.
+func (c Config) Buckets() int {
+	if c.Reuse {
+		return c.Tables * (c.Tables - 1) / 2
+	}
+	return c.Tables
+}
+
+// keys is how many groups of functions are evaluated for a point, and functions
+// how many are in each.
+func (c Config) keys() (groups, functions int) {
+	if c.Reuse {
+		return c.Tables, c.Functions / 2
+	}
+	return c.Tables, c.Functions
+}
+
+// Index holds points by number. Queries may run at once; Insert and Delete may
+// not, beside anything.
+type Index struct {
+	config   Config
+	slopes   []float64 // function-major: a / (R·w)
+	offsets  []float64 // by function: b / w
+	tables   []map[uint64][]int32
+	points   []float64 // by number
+	there    []bool
+	count    int
+	scratch  sync.Pool
+	keySpace []uint64 // of Insert and Delete
+}
+
+// New returns an empty index.
+func New(c Config) (*Index, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	x := &Index{config: c, tables: make([]map[uint64][]int32, c.Buckets())}
+	for i := range x.tables {
+		x.tables[i] = map[uint64][]int32{}
+	}
+	random := rand.New(rand.NewPCG(c.Seed, uint64(c.Dimensions)))
+	groups, functions := c.keys()
+	for range groups * functions {
+		for range c.Dimensions {
+			x.slopes = append(x.slopes, c.Metric.stable(random)/(c.Radius*c.Width))
+		}
+		x.offsets = append(x.offsets, random.Float64())
+	}
+	x.scratch.New = func() any { return &scratch{} }
+	x.keySpace = make([]uint64, groups)
+	return x, nil
+}
+
+// scratch is what a query works with.
+type scratch struct {
+	keys []uint64
+	seen []uint32 // by number: the last query that saw it
+	now  uint32
+}
+
+// Config is the configuration with its defaults filled in.
+func (x *Index) Config() Config { return x.config }
+
+// Len is the number of points.
+func (x *Index) Len() int { return x.count }
+
+// Has reports whether a point of that number is there.
+func (x *Index) Has(id int) bool { return id >= 0 && id < len(x.there) && x.there[id] }
+
+// Point is the point of that number; nil where there is none. It is the index's
+// own.
+func (x *Index) Point(id int) []float64 {
+	if !x.Has(id) {
+		return nil
+	}
+	return x.at(id)
+}
+
+func (x *Index) at(id int) []float64 {
+	d := x.config.Dimensions
+	return x.points[id*d : (id+1)*d : (id+1)*d]
+}
+
+func (x *Index) check(point []float64) error {
+	if len(point) != x.config.Dimensions {
+		return fmt.Errorf("%w: %d coordinates, %d are needed", ErrPoint, len(point), x.config.Dimensions)
+	}
+	for j, v := range point {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("%w: coordinate %d is %v", ErrPoint, j, v)
+		}
+	}
+	return nil
+}
+
+// Insert adds a point under a number that is not in use. Numbers should be small:
+// storage grows with the largest.
+func (x *Index) Insert(id int, point []float64) error {
+	if err := x.check(point); err != nil {
+		return err
+	}
+	if id < 0 || id > math.MaxInt32 || x.Has(id) {
+		return fmt.Errorf("%w: %d cannot be inserted", ErrID, id)
+	}
+	if grow := id + 1 - len(x.there); grow > 0 {
+		x.there = append(x.there, make([]bool, grow)...)
+		x.points = append(x.points, make([]float64, grow*x.config.Dimensions)...)
+	}
+	copy(x.at(id), point)
+	x.there[id] = true
+	x.count++
+	x.hash(point, x.keySpace)
+	x.eachTable(x.keySpace, func(table int, key uint64) {
+		x.tables[table][key] = append(x.tables[table][key], int32(id))
+	})
+	return nil
+}
+
+// Delete takes a point away.
+func (x *Index) Delete(id int) error {
+	if !x.Has(id) {
+		return fmt.Errorf("%w: %d cannot be deleted", ErrID, id)
+	}
+	x.hash(x.at(id), x.keySpace)
+	x.eachTable(x.keySpace, func(table int, key uint64) {
+		bucket := x.tables[table][key]
+		at := slices.Index(bucket, int32(id))
+		bucket[at] = bucket[len(bucket)-1]
+		if bucket = bucket[:len(bucket)-1]; len(bucket) == 0 {
+			delete(x.tables[table], key)
+		} else {
+			x.tables[table][key] = bucket
+		}
+	})
+	x.there[id] = false
+	x.count--
+	return nil
+}
+
+// hash fills keys with one number per group of functions.
+func (x *Index) hash(point []float64, keys []uint64) {
+	_, functions := x.config.keys()
+	f, d := 0, len(point)
+	for g := range keys {
+		key := uint64(g)
+		for range functions {
+			sum := x.offsets[f]
+			slopes := x.slopes[f*d : (f+1)*d]
+			for j, v := range point {
+				sum += slopes[j] * v
+			}
+			key = mix(key ^ uint64(int64(math.Floor(sum))))
+			f++
+		}
+		keys[g] = key
+	}
+}
+
+// mix is a bijection that spreads bits (the finaliser of SplitMix64). Different
+// hashes that fall on one key cost time only: distances decide.
+func mix(v uint64) uint64 {
+	v += 0x9e3779b97f4a7c15
+	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9
+	v = (v ^ v>>27) * 0x94d049bb133111eb
+	return v ^ v>>31
+}
+
+// eachTable calls visit with the key of every table.
+func (x *Index) eachTable(keys []uint64, visit func(table int, key uint64)) {
+	if !x.config.Reuse {
+		for i, key := range keys {
+			visit(i, key)
+		}
+		return
+	}
+	table := 0
+	for i := range keys {
+		for j := i + 1; j < len(keys); j++ {
+			visit(table, mix(keys[i]^mix(keys[j])))
+			table++
+		}
+	}
+}
+
+// Hit is a point of an answer.
+type Hit struct {
+	ID       int
+	Distance float64
+}
+
+// order is nearest first, then by number.
+func order(a, b Hit) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) }
+
+// Work is what a query cost.
+type Work struct {
+	Collected int // entries of buckets, with repetitions
+	Examined  int // distinct points whose distance was taken
+}
+
+// Near returns the points within the radius that the index finds, nearest first,
+// at most so many; 0 is all. out is reused.
+func (x *Index) Near(query []float64, most int, out []Hit) ([]Hit, Work, error) {
+	var w Work
+	out = out[:0]
+	if err := x.check(query); err != nil {
+		return out, w, err
+	}
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	s.begin(len(x.there), len(x.keySpace))
+	x.hash(query, s.keys)
+	x.eachTable(s.keys, func(table int, key uint64) {
+		bucket := x.tables[table][key]
+		w.Collected += len(bucket)
+		for _, id := range bucket {
+			if s.seen[id] == s.now {
+				continue
+			}
+			s.seen[id] = s.now
+			w.Examined++
+			if d := x.config.Metric.distance(query, x.at(int(id))); d <= x.config.Radius {
+				out = keep(out, Hit{int(id), d}, most)
+			}
+		}
+	})
+	slices.SortFunc(out, order)
+	return out, w, nil
+}
+
+func (s *scratch) begin(points, keys int) {
+	if len(s.seen) < points {
+		s.seen, s.now = make([]uint32, points), 0
+	}
+	if s.now == math.MaxUint32 {
+		clear(s.seen)
+		s.now = 0
+	}
+	s.now++
+	s.keys = slices.Grow(s.keys[:0], keys)[:keys]
+}
+
+// keep adds a hit to the best most ones, of which the worst stands first once
+// there are that many.
+func keep(out []Hit, h Hit, most int) []Hit {
+	if most <= 0 || len(out) < most {
+		out = append(out, h)
+		if len(out) == most {
+			worstFirst(out)
+		}
+		return out
+	}
+	if order(h, out[0]) < 0 {
+		out[0] = h
+		worstFirst(out)
+	}
+	return out
+}
+
+func worstFirst(out []Hit) {
+	worst := 0
+	for i := range out {
+		if order(out[i], out[worst]) > 0 {
+			worst = i
+		}
+	}
+	out[0], out[worst] = out[worst], out[0]
+}
+
+// Scan is the exact answer to Near: it looks at every point.
+func (x *Index) Scan(query []float64, most int, out []Hit) ([]Hit, error) {
+	return x.scan(query, x.config.Radius, most, out)
+}
+
+// Nearest returns the so many points nearest to the query, however far.
+func (x *Index) Nearest(query []float64, most int, out []Hit) ([]Hit, error) {
+	return x.scan(query, math.Inf(1), most, out)
+}
+
+func (x *Index) scan(query []float64, radius float64, most int, out []Hit) ([]Hit, error) {
+	out = out[:0]
+	if err := x.check(query); err != nil {
+		return out, err
+	}
+	for id, there := range x.there {
+		if !there {
+			continue
+		}
+		if d := x.config.Metric.distance(query, x.at(id)); d <= radius {
+			out = keep(out, Hit{id, d}, most)
+		}
+	}
+	slices.SortFunc(out, order)
+	return out, nil
+}

@@ -1,6 +1,7 @@
 package classify_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -47,5 +48,31 @@ func BenchmarkFit(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkLSH predicts a row of ten sources from two, with the paper's 150
+// training rows and with as many as a large operator would keep: the median of the
+// nearest five, and the whole of it as a scan where nobody is near.
+func BenchmarkLSH(b *testing.B) {
+	for _, n := range []int{50, 100, 150, 200, 1_000, 100_000} {
+		model, err := classify.NewLSH(classify.LSHOptions{Rows: -1}).Fit(scores(rand.New(rand.NewPCG(1, 1)), n, 20, 3), 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(2, 2))
+		for name, far := range map[string]float64{"near": 0, "far": 1000} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				row := slices.Repeat([]float64{nan}, 20)
+				for b.Loop() {
+					for j := range 4 {
+						row[j] = far + 100*random.Float64()
+					}
+					if _, err := model.Complete(row); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

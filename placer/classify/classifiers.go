@@ -27,6 +27,7 @@ func Classifiers() []Descriptor {
 		gaussDescriptor,
 		knnDescriptor,
 		localDescriptor,
+		lshDescriptor,
 		meanDescriptor,
 		svdDescriptor,
 	}

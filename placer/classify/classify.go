@@ -19,8 +19,9 @@ type Cell struct {
 	Value    float64
 	Low      float64 // 95 % prediction interval from held-out residuals
 	High     float64
-	Measured bool // given, not predicted
-	Known    bool // false: nothing could be said
+	Measured bool   // given, not predicted
+	Known    bool   // false: nothing could be said
+	Doubt    string // why it deserves little confidence; empty where it does not
 }
 
 // Model completes rows without being refitted.

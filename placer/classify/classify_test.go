@@ -205,7 +205,7 @@ func TestListIsSortedAndLookedUp(t *testing.T) {
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("not sorted or not unique: %v", names)
 	}
-	if _, err := classify.Lookup("x"); err == nil || !strings.Contains(err.Error(), "knn, local, mean") {
+	if _, err := classify.Lookup("x"); err == nil || !strings.Contains(err.Error(), "knn, local, lsh, mean") {
 		t.Errorf("%v", err)
 	}
 }

@@ -96,6 +96,7 @@ func estimate(c Cell, seen, workloads int, fallback float64, note string) interf
 	switch {
 	case c.Known && seen > 0:
 		e.Origin = interference.Predicted
+		e.Note = join(note, c.Doubt)
 	case c.Known:
 		e.Origin = interference.Assumed
 		e.Note = join(note, fmt.Sprintf("average of %d other workloads", workloads))

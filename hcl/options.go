@@ -35,7 +35,7 @@ type ProbeSchema struct {
 // DefaultPolicies are the policies known without Options, sorted.
 func DefaultPolicies() []string {
 	return []string{
-		"autoscale", "least-loaded", "nh", "ni", "nomad", "nomad-binpack", "nomad-spread", "paragon", "paragon-statistical",
+		"autoscale", "least-loaded", "lsh", "nh", "ni", "nomad", "nomad-binpack", "nomad-spread", "paragon", "paragon-statistical",
 		"quasar", "random", "reservation-ll", "reservation-paragon", "sparrow", "tarcil",
 	}
 }

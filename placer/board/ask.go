@@ -74,6 +74,10 @@ type Choice struct {
 	Relaxed    []cluster.Relaxation
 	Backtracks int
 	TimedOut   bool
+	// Indexed and Scanned are how many units were found through an index of the
+	// policy's, and by looking at every node after the index had found none; Scans is
+	// how often that was done.
+	Indexed, Scanned, Scans int
 }
 
 // Eviction is a resident that must leave.

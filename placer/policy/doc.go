@@ -27,6 +27,7 @@
 //	quasar               §4.3.3: nodes by quality, scaled up before out, until
 //	                     so(n)/n · Σ performance reaches the target
 //	tarcil               §7.2–7.3: Q of a few cores drawn by lot, ⌈ln p/ln(1−a)⌉ of them
+//	lsh                  the tightest dominating node of the best configuration, by hash
 //	sparrow              two probes per allocation, late binding
 //	autoscale            §4.5.4: one more above 70 % load, 1 to 8
 //	nomad-binpack/-spread  what stock Nomad documents of its own scoring
@@ -62,6 +63,13 @@
 //     worst ranks best; it is U here. Good units are counted by the contention on
 //     the workload's first resource instead of in 20 hash buckets, and the order
 //     of resources is the workload's, so that U is about what matters to it.
+//   - LSH. Scores are one set per workload, not one per configuration: what a
+//     configuration costs is in the speed there, which decides the order of
+//     configurations. The last query at all ones is not in the text; without it an
+//     idle node may be missed. Before an ask waits every node is looked at, and the
+//     decision says so. The radius follows the paper's rule for profiles (0.1 per
+//     coordinate) in the 2 × sources coordinates of a node: with 0.4 most nodes that
+//     would do are missed.
 //   - The mapping from a hash to a node is unspecified in §3.4.2: see rings.go.
 //   - Ties: fewer free MHz, then the node's place (live: its ID).
 package policy

@@ -55,7 +55,7 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	q.record(c)
 	a.Count, a.Target = spareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
-	return q.ranking(d, c.Relaxed, inner.Select(q.board, &a, random))
+	return q.ranking(d, c, inner.Select(q.board, &a, random))
 }
 
 func (v *view) question() *question {
@@ -130,9 +130,17 @@ func (q *question) record(c board.Choice) {
 	}
 }
 
-func (q *question) ranking(d SelectorDescriptor, relaxed []cluster.Relaxation, spare board.Choice) ranking {
+// found says how an index served a choice; nothing where the policy has none.
+func found(c board.Choice) string {
+	if c.Indexed+c.Scans == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s found through the index, %d by looking at every node)", plural(c.Indexed, "allocation"), c.Scanned)
+}
+
+func (q *question) ranking(d SelectorDescriptor, c, spare board.Choice) ranking {
 	r := ranking{
-		reason: d.reason, relaxed: relaxed,
+		reason: d.reason + found(c), relaxed: c.Relaxed,
 		why:    func(*option) string { return d.reason },
 		detail: func(*ranked) string { return fmt.Sprintf("%s chose others", d.Name) },
 	}

@@ -15,6 +15,7 @@ func Policies() []Descriptor {
 	return []Descriptor{
 		live(autoscaleSelector),
 		live(leastLoadedSelector),
+		live(lshSelector),
 		live(nhSelector),
 		live(niSelector),
 		nomadDescriptor,

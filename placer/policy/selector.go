@@ -37,6 +37,8 @@ type Options struct {
 	Locality      Locality      // of the allocations of one group
 	Timeout       time.Duration // the search ends after as many nodes as the decision-time model allows
 	Batch         bool          // Nomad's rules for batch jobs
+	Radius        float64       // of a query, per coordinate, share of a source
+	Step          float64       // by which a query grows, share of a source
 }
 
 // Locality is how near to each other the allocations of a group are put.
@@ -96,6 +98,18 @@ func positiveInt(field func(o *Options) *int) func(*Options, string) error {
 			return errors.New("a whole number above 0 is needed")
 		}
 		*field(o) = n
+		return nil
+	}
+}
+
+// shareOf reads a number above 0, and 1 at most.
+func shareOf(field func(o *Options) *float64) func(*Options, string) error {
+	return func(o *Options, value string) error {
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(v > 0 && v <= 1) {
+			return errors.New("a number above 0 and at most 1 is needed")
+		}
+		*field(o) = v
 		return nil
 	}
 }

@@ -13,6 +13,7 @@ func Selectors() []SelectorDescriptor {
 	return []SelectorDescriptor{
 		autoscaleSelector,
 		leastLoadedSelector,
+		lshSelector,
 		nhSelector,
 		niSelector,
 		nomadBinpackSelector,

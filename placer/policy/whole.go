@@ -89,6 +89,7 @@ func (w *whole) add(all *board.Choice, c board.Choice, first bool) bool {
 	before := len(all.Units)
 	all.Examined += c.Examined
 	all.TimedOut = all.TimedOut || c.TimedOut
+	all.Indexed, all.Scanned, all.Scans = all.Indexed+c.Indexed, all.Scanned+c.Scanned, all.Scans+c.Scans
 	if first {
 		all.Relaxed, all.Backtracks, all.Bind, all.Evict = c.Relaxed, c.Backtracks, c.Bind, c.Evict
 	}

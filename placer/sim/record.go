@@ -103,6 +103,9 @@ type Counters struct {
 	Moves          int   `json:"moves"`
 	Reclassified   int   `json:"reclassified"`
 	Closed         int   `json:"nodes_closed"`
+	Indexed        int   `json:"found_by_index"` // allocations, of policies that have one
+	Scanned        int   `json:"found_by_scan"`  // allocations that the index had missed
+	Scans          int   `json:"scans"`          // looks at every node after the index had found none
 	Examined       int64 `json:"nodes_examined"`
 }
 
@@ -133,6 +136,7 @@ func (c *Counters) Add(o Counters) {
 		{&c.TimedOut, &o.TimedOut}, {&c.Bound, &o.Bound}, {&c.Evictions, &o.Evictions}, {&c.Killed, &o.Killed}, {&c.Restarts, &o.Restarts},
 		{&c.NodesLost, &o.NodesLost}, {&c.Resizes, &o.Resizes}, {&c.Grown, &o.Grown}, {&c.Shrunk, &o.Shrunk}, {&c.Moves, &o.Moves},
 		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed},
+		{&c.Indexed, &o.Indexed}, {&c.Scanned, &o.Scanned}, {&c.Scans, &o.Scans},
 	} {
 		*p[0] += *p[1]
 	}

@@ -80,6 +80,9 @@ func (w *World) choose(attempt admission.Attempt) board.Choice {
 func (w *World) selected(ask *board.Ask) board.Choice {
 	c := w.config.Selector.Select(w.board, ask, w.choosing)
 	w.counters.Examined += int64(c.Examined)
+	w.counters.Indexed += c.Indexed
+	w.counters.Scanned += c.Scanned
+	w.counters.Scans += c.Scans
 	if c.TimedOut {
 		w.counters.TimedOut++
 	}

@@ -260,8 +260,10 @@ type Hit struct {
 	Distance float64
 }
 
-// order is nearest first, then by number.
-func order(a, b Hit) int { return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID)) }
+// Compare is the order of answers: nearest first, then by number.
+func Compare(a, b Hit) int {
+	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
+}
 
 // Work is what a query cost.
 type Work struct {
@@ -272,10 +274,18 @@ type Work struct {
 // Near returns the points within the radius that the index finds, nearest first,
 // at most so many; 0 is all. out is reused.
 func (x *Index) Near(query []float64, most int, out []Hit) ([]Hit, Work, error) {
-	var w Work
 	out = out[:0]
+	w, err := x.Each(query, func(h Hit) { out = keep(out, h, most) })
+	slices.SortFunc(out, Compare)
+	return out, w, err
+}
+
+// Each calls visit with the points within the radius that the index finds, in no
+// order.
+func (x *Index) Each(query []float64, visit func(h Hit)) (Work, error) {
+	var w Work
 	if err := x.check(query); err != nil {
-		return out, w, err
+		return w, err
 	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
@@ -291,12 +301,11 @@ func (x *Index) Near(query []float64, most int, out []Hit) ([]Hit, Work, error) 
 			s.seen[id] = s.now
 			w.Examined++
 			if d := x.config.Metric.distance(query, x.at(int(id))); d <= x.config.Radius {
-				out = keep(out, Hit{int(id), d}, most)
+				visit(Hit{int(id), d})
 			}
 		}
 	})
-	slices.SortFunc(out, order)
-	return out, w, nil
+	return w, nil
 }
 
 func (s *scratch) begin(points, keys int) {
@@ -321,7 +330,7 @@ func keep(out []Hit, h Hit, most int) []Hit {
 		}
 		return out
 	}
-	if order(h, out[0]) < 0 {
+	if Compare(h, out[0]) < 0 {
 		out[0] = h
 		worstFirst(out)
 	}
@@ -331,7 +340,7 @@ func keep(out []Hit, h Hit, most int) []Hit {
 func worstFirst(out []Hit) {
 	worst := 0
 	for i := range out {
-		if order(out[i], out[worst]) > 0 {
+		if Compare(out[i], out[worst]) > 0 {
 			worst = i
 		}
 	}
@@ -361,6 +370,6 @@ func (x *Index) scan(query []float64, radius float64, most int, out []Hit) ([]Hi
 			out = keep(out, Hit{id, d}, most)
 		}
 	}
-	slices.SortFunc(out, order)
+	slices.SortFunc(out, Compare)
 	return out, nil
 }

@@ -1,0 +1,278 @@
+package policy
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/lsh"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+)
+
+var lshSelector = SelectorDescriptor{
+	Name:         "lsh",
+	Summary:      "the tightest node that keeps everybody's bounds, of the best configuration that has one, looked up in a hash of what nodes still offer",
+	Paper:        "QoS-aware characterization and server selection by locality-sensitive hashing, Algorithm 3",
+	NeedsProfile: true,
+	Parameters: []Parameter{
+		{Name: "radius", Default: "0.1", Summary: "of a look-up, per coordinate, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Radius })},
+		{Name: "step", Default: "0.05", Summary: "by which a look-up moves on where it found nothing, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Step })},
+	},
+	New: func(b *board.Board, o Options) board.Selector {
+		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep)}
+		b.Listen(s.table)
+		return s
+	},
+	reason: "everybody's bounds are kept, and as little as possible is left over",
+}
+
+// The parameters that the paper leaves open, as shares of a source: a query point
+// moves by lshStep, and finds what is within lshRadius per coordinate. With less
+// than half of that radius most nodes that would do are missed.
+const (
+	lshRadius = 0.1
+	lshStep   = 0.05
+)
+
+// hashSelector is Algorithm 3. Where no node keeps every bound the ask waits
+// (Forced: the node that breaks bounds least). Cost: O(configurations · steps ·
+// (tables + nodes near the query · columns)).
+type hashSelector struct {
+	centralTime
+	table *serverTable
+	step  float64
+
+	field  field
+	point  []float64 // p of the paper
+	query  []float64 // p'
+	shared []float64 // point of a node with allocations of this choice
+	order  []int     // configurations, best first
+	hits   []lsh.Hit
+	found  board.Choice // how
+}
+
+// Select implements board.Selector.
+func (s *hashSelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+	f := &s.field
+	f.begin(b, a, 0)
+	s.table.refresh()
+	s.found = board.Choice{}
+	s.point = newcomerPoint(s.point[:0], a)
+	s.query, s.shared = resized(s.query, len(s.point)), resized(s.shared, len(s.point))
+	s.sortConfigurations()
+	s.lookUp()
+	if len(f.units) < a.Count {
+		s.scan()
+	}
+	for len(f.units) < a.Count && s.share() {
+		continue
+	}
+	for a.Forced && len(f.units) < a.Count && s.leastHarm() {
+		continue
+	}
+	c := f.choice(a.Count)
+	c.Indexed, c.Scanned, c.Scans = s.found.Indexed, s.found.Scanned, s.found.Scans
+	return c
+}
+
+// newcomerPoint is p: per source its sensitivity and what it causes, as shares.
+func newcomerPoint(p []float64, a *board.Ask) []float64 {
+	for k := range a.Caused {
+		p = append(p, 1-a.Tolerated[k]/100, a.Caused[k]/100)
+	}
+	return p
+}
+
+// dominates: the node accepts the newcomer. Points are shares.
+func dominates(node, newcomer []float64) bool {
+	for i, v := range newcomer {
+		if node[i]-v < -epsilonPoints/100 {
+			return false
+		}
+	}
+	return true
+}
+
+// sortConfigurations orders by increasing C, then by speed.
+func (s *hashSelector) sortConfigurations() {
+	a := s.field.ask
+	top := fastest(a)
+	sums, shares := make([]float64, len(s.table.indexes)), make([]float64, len(s.table.indexes))
+	s.order = s.order[:0]
+	for c := range sums {
+		s.order = append(s.order, c)
+		shares[c] = platform(a, c, top)
+		sums[c] = scoreSum(a, shares[c])
+	}
+	slices.SortStableFunc(s.order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(sums[x], sums[y]), cmp.Compare(shares[y], shares[x]))
+	})
+}
+
+// scoreSum is C: the sum of the newcomer's scores on a configuration that gives it
+// a share g of its speed on the best one. Scores are defined against the best one,
+// so what the configuration itself costs is gone from the pressure x that it
+// stands there: g·(1 − loss·(x/t)²) = 1 − loss, for a loss that grows with the
+// square of the pressure (chosen by us; between configurations it orders as g does).
+func scoreSum(a *board.Ask, g float64) float64 {
+	loss, left := slowdownMax(a), 0.0
+	if g > 1-loss {
+		left = math.Sqrt((1 - (1-loss)/g) / loss)
+	}
+	sum := 0.0
+	for k := range a.Caused {
+		sum += 1 - left*a.Tolerated[k]/100 + a.Caused[k]/100
+	}
+	return sum
+}
+
+// lookUp takes nodes that the index finds: tightest first, configuration by
+// configuration, the query growing from just above p to all ones.
+func (s *hashSelector) lookUp() {
+	f := &s.field
+	for _, c := range s.order {
+		index := s.table.indexes[c]
+		if index == nil || index.Len() == 0 {
+			continue
+		}
+		for grown := s.step; ; grown += s.step {
+			full := s.grow(grown)
+			s.hits = s.hits[:0]
+			work, err := index.Each(s.query, func(h lsh.Hit) {
+				if n := board.Index(h.ID); f.taken[n] == 0 && dominates(index.Point(h.ID), s.point) && f.open(n) {
+					s.hits = append(s.hits, h)
+				}
+			})
+			if err != nil { // scores that are no numbers: the scan refuses them as well
+				return
+			}
+			f.examined += work.Examined
+			slices.SortFunc(s.hits, lsh.Compare)
+			for _, h := range s.hits {
+				s.take(board.Index(h.ID))
+				s.found.Indexed++
+				if len(f.units) == f.ask.Count {
+					return
+				}
+			}
+			if full {
+				break
+			}
+		}
+	}
+}
+
+// grow sets p' = min(p + grown, 1), and reports whether that is all ones.
+func (s *hashSelector) grow(grown float64) bool {
+	full := true
+	for i, v := range s.point {
+		s.query[i] = min(v+grown, 1)
+		full = full && s.query[i] >= 1
+	}
+	return full
+}
+
+func (s *hashSelector) take(n board.Index) {
+	f := &s.field
+	kept := predict.Kept(f.ask.Tolerated, f.board.Caused(n), slowdownMax(f.ask))
+	f.take(board.Unit{Node: n, Size: f.ask.Size, Predicted: alone(f.ask, f.board.Node(n)) * kept})
+}
+
+// scan looks at every node that the index may have missed, before anything waits.
+func (s *hashSelector) scan() {
+	f := &s.field
+	s.found.Scans++
+	for _, c := range s.order {
+		s.hits = s.hits[:0]
+		for _, n := range s.table.members[c] {
+			f.examined++
+			if point := s.table.point(n); f.taken[n] == 0 && dominates(point, s.point) && f.open(n) {
+				s.hits = append(s.hits, lsh.Hit{ID: int(n), Distance: slack(point, s.point)})
+			}
+		}
+		slices.SortFunc(s.hits, lsh.Compare)
+		for _, h := range s.hits {
+			if len(f.units) == f.ask.Count {
+				return
+			}
+			s.take(board.Index(h.ID))
+			s.found.Scanned++
+		}
+	}
+}
+
+// slack is how much a node leaves over.
+func slack(node, newcomer []float64) float64 {
+	sum := 0.0
+	for i, v := range newcomer {
+		sum += node[i] - v
+	}
+	return sum
+}
+
+// share puts one more allocation of the group beside its own, where every bound
+// is kept with those counted.
+func (s *hashSelector) share() bool {
+	f := &s.field
+	best, least := board.None, math.Inf(1)
+	for _, n := range s.chosen() {
+		s.withOwn(n)
+		if !dominates(s.shared, s.point) || !f.open(n) {
+			continue
+		}
+		if left := slack(s.shared, s.point); left < least {
+			best, least = n, left
+		}
+	}
+	if best != board.None {
+		s.take(best)
+	}
+	return best != board.None
+}
+
+// chosen lists the nodes of this choice, once each.
+func (s *hashSelector) chosen() []board.Index {
+	nodes := s.field.nodes[:0]
+	for _, u := range s.field.units {
+		nodes = append(nodes, u.Node)
+	}
+	slices.Sort(nodes)
+	s.field.nodes = slices.Compact(nodes)
+	return s.field.nodes
+}
+
+// withOwn fills shared with the point of a node with the group's own allocations.
+func (s *hashSelector) withOwn(n board.Index) {
+	own := board.Resident{Tolerated: s.field.ask.Tolerated, Caused: s.field.ask.Caused}
+	serverPoint(s.shared, s.field.board.Residents(n), &own, int(s.field.taken[n]))
+}
+
+// leastHarm takes the open node that breaks bounds least, of the best
+// configuration where several do.
+func (s *hashSelector) leastHarm() bool {
+	f := &s.field
+	best, least := board.None, math.Inf(1)
+	for _, c := range s.order {
+		for _, n := range s.table.members[c] {
+			f.examined++
+			if !f.open(n) {
+				continue
+			}
+			s.withOwn(n)
+			short := 0.0
+			for i, v := range s.point {
+				short += max(0, v-s.shared[i])
+			}
+			if short < least-epsilonPoints || short <= least+epsilonPoints && best != board.None &&
+				f.board.Node(n).Configuration == f.board.Node(best).Configuration && byRoom(f.board, n, best) < 0 {
+				best, least = n, short
+			}
+		}
+	}
+	if best != board.None {
+		s.take(best)
+	}
+	return best != board.None
+}

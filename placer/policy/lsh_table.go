@@ -1,0 +1,133 @@
+package policy
+
+import (
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/lsh"
+)
+
+// serverTable is the state of every node as a point, and an index of the points for
+// each configuration. It follows the board: a change deletes the node's point and
+// inserts the new one.
+//
+// Two coordinates per source, as shares, with residents j, their sensitivity
+// s1 = 1 − tolerated and s2 = caused, and S the sum of s2 (§III.B of the paper):
+//
+//	1 − S                       the most that a newcomer's s1 may be
+//	1 − S − max over j (s1 − s2)  the most that its s2 may be
+//
+// Idle: all ones. In the words of Paragon the first is D2 ≥ 0, and the second is
+// "no resident j is pressed beyond what it stands, its neighbours of today
+// counted", which D1 forgets.
+type serverTable struct {
+	board   *board.Board
+	radius  float64
+	indexes []*lsh.Index    // by configuration; nil: none yet
+	members [][]board.Index // by configuration
+	points  []float64       // node-major
+	known   int             // nodes that have a point
+	changed []board.Index
+	waiting []bool // by node: is in changed
+}
+
+func newServerTable(b *board.Board, radius float64) *serverTable {
+	t := &serverTable{board: b, radius: radius}
+	for i := range b.Len() {
+		t.NodeChanged(board.Index(i))
+	}
+	return t
+}
+
+// NodeChanged implements board.Listener.
+func (t *serverTable) NodeChanged(n board.Index) {
+	for int(n) >= len(t.waiting) {
+		t.waiting = append(t.waiting, false)
+	}
+	if !t.waiting[n] {
+		t.waiting[n], t.changed = true, append(t.changed, n)
+	}
+}
+
+// refresh brings the points of changed nodes up to date.
+func (t *serverTable) refresh() {
+	for _, n := range t.changed {
+		t.waiting[n] = false
+		t.update(n)
+	}
+	t.changed = t.changed[:0]
+}
+
+func (t *serverTable) width() int { return 2 * len(t.board.Columns) }
+
+// point of a node. The slice is the table's own.
+func (t *serverTable) point(n board.Index) []float64 {
+	d := t.width()
+	return t.points[int(n)*d : (int(n)+1)*d : (int(n)+1)*d]
+}
+
+func (t *serverTable) update(n board.Index) {
+	c := t.board.Node(n).Configuration
+	for c >= len(t.members) {
+		t.members, t.indexes = append(t.members, nil), append(t.indexes, nil)
+	}
+	for ; t.known <= int(n); t.known++ {
+		t.points = append(t.points, make([]float64, t.width())...)
+		of := t.board.Node(board.Index(t.known)).Configuration
+		for of >= len(t.members) {
+			t.members, t.indexes = append(t.members, nil), append(t.indexes, nil)
+		}
+		t.members[of] = append(t.members[of], board.Index(t.known))
+	}
+	point := t.point(n)
+	serverPoint(point, t.board.Residents(n), nil, 0)
+	if t.width() == 0 {
+		return // no source is watched: every node is found by the scan
+	}
+	if t.indexes[c] == nil {
+		index, err := lsh.New(lsh.Config{Dimensions: t.width(), Radius: t.radius * float64(t.width()), Seed: uint64(c) + 1})
+		if err != nil {
+			return // the radius is checked where it is read: the scan finds what there is
+		}
+		t.indexes[c] = index
+	}
+	index := t.indexes[c]
+	if index.Has(int(n)) {
+		_ = index.Delete(int(n)) // it is there
+	}
+	if accepts(point) {
+		_ = index.Insert(int(n), point) // a point that is no number is left to the scan
+	}
+}
+
+// accepts: a node whose bounds are broken already takes nobody, and is not listed.
+func accepts(point []float64) bool {
+	for _, v := range point {
+		if v < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// serverPoint fills out with the point of a node with its residents, and as many
+// more of one kind.
+func serverPoint(out []float64, residents []board.Resident, more *board.Resident, count int) {
+	for k := range len(out) / 2 {
+		sum, worst, any := 0.0, 0.0, false
+		add := func(r *board.Resident, n int) {
+			sum += float64(n) * r.Caused[k] / 100
+			if excess := 1 - r.Tolerated[k]/100 - r.Caused[k]/100; !any || excess > worst {
+				worst, any = excess, true
+			}
+		}
+		for i := range residents {
+			add(&residents[i], 1)
+		}
+		if count > 0 {
+			add(more, count)
+		}
+		out[2*k], out[2*k+1] = 1-sum, 1
+		if any {
+			out[2*k+1] = 1 - sum - worst
+		}
+	}
+}

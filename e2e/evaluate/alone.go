@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// The reservations a user who has measured the job would write: what it used, for
+// the speed it must have, and a reserve.
+const (
+	reserveFactor  = 1.2
+	cpuStepMHz     = 50
+	memoryStepMB   = 16
+	bestEffortMHz  = 100
+	unknownCPUMHz  = 200 // until it was measured
+	unknownMemory  = 300
+	usageEvery     = time.Second
+	bytesPerMB     = 1 << 20
+	calibrateClass = "fast-a" // the class of the node everything is measured alone on
+)
+
+// alone is what an application did alone on the fastest node, with nothing that
+// bounds it.
+type alone struct {
+	RatePerSec float64             `json:"rate_per_sec"`
+	TailMillis float64             `json:"tail_millis,omitempty"`
+	Tasks      map[string]taskUse  `json:"tasks"`
+	Reserved   map[string]resource `json:"reserved"`
+}
+
+// taskUse is the mean CPU and the most memory of a task.
+type taskUse struct {
+	CPUMHz   float64 `json:"cpu_mhz"`
+	MemoryMB float64 `json:"memory_mb"`
+}
+
+type resource struct {
+	CPUMHz   int `json:"cpu_mhz"`
+	MemoryMB int `json:"memory_mb"`
+}
+
+// reserved is the fixed reservation of a task.
+func (k alone) reserved(a app, task string) resource {
+	use, ok := k.Tasks[task]
+	if !ok {
+		return resource{unknownCPUMHz, unknownMemory}
+	}
+	share := 1.0
+	if a.share > 0 {
+		share = min(1, a.share) // of one allocation at its full speed
+	}
+	r := resource{CPUMHz: stepUp(use.CPUMHz*share*reserveFactor, cpuStepMHz), MemoryMB: stepUp(use.MemoryMB*reserveFactor, memoryStepMB)}
+	if a.kind == performance.BestEffort {
+		r.CPUMHz = bestEffortMHz
+	}
+	return r
+}
+
+func stepUp(v float64, step int) int { return max(1, int(math.Ceil(v/float64(step)))) * step }
+
+// stockCount is how many allocations a user who has measured one asks for.
+func (a app) stockCount() int { return max(1, int(math.Ceil(a.share*reserveFactor))) }
+
+// work is how much a batch job has to do.
+func (k alone) work(a app, p plan) int {
+	if a.kind != performance.FinishWithin || !(k.RatePerSec > 0) {
+		return 1_000_000
+	}
+	return int(k.RatePerSec * a.share * p.BatchWithin.Seconds())
+}
+
+// measureAlone runs one application alone, placed by stock Nomad on the fastest
+// node.
+func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
+	f, err := e.render(a, alone{}, variant{where: calibrateClass, unsized: true})
+	if err != nil {
+		return alone{}, err
+	}
+	var out alone
+	err = e.whileRunning(ctx, []rig.JobFile{f}, func(ctx context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
+		if err := sleep(ctx, e.plan.Settle); err != nil {
+			return err
+		}
+		m, err := e.startMeter(ctx, f.ID)
+		if err != nil {
+			return err
+		}
+		looking, stop := context.WithCancel(ctx)
+		defer stop()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for sleep(looking, usageEvery) == nil {
+				m.look()
+			}
+		}()
+		o := e.measure(ctx, a, f, e.plan.Window)
+		stop()
+		<-done
+		if out.Tasks, err = m.stop(); err != nil {
+			return err
+		}
+		out.RatePerSec, out.TailMillis = o.RatePerSec, o.TailMillis
+		if o.Missing != "" {
+			return fmt.Errorf("%s alone: %s", a.name, o.Missing)
+		}
+		return nil
+	})
+	if err != nil {
+		return alone{}, err
+	}
+	out.Reserved = map[string]resource{}
+	for _, task := range a.allTasks() {
+		if _, ok := out.Tasks[task]; !ok {
+			return alone{}, fmt.Errorf("%s alone: Nomad told nothing of what task %s uses", a.name, task)
+		}
+		out.Reserved[task] = out.reserved(a, task)
+	}
+	return out, nil
+}

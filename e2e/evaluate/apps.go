@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// app is one of the applications that are compared. What a rate or a batch job is
+// asked for follows from what it does alone on the fastest node, so that the targets
+// are those of the machine that is measured on.
+type app struct {
+	name string // of the job, its file in jobs/ and its main task
+	kind performance.Kind
+	// rate of a service's load, per second, with the bound on its tail.
+	rate    float64
+	latency time.Duration // at tailPercentile
+	// share of the speed alone that a rate or batch job is asked for; above 1 it
+	// needs several allocations.
+	share  float64
+	unit   string
+	counts []int    // of the scale block
+	memory []int    // MB, of the scale block
+	probe  string   // "prometheus", or the pattern of a log probe
+	tasks  []string // its tasks, the sized one first
+	inputs []string // of package training/input
+	// compared: it is one of the jobs that run side by side; the others are only
+	// sized.
+	compared bool
+	quick    bool // it is swept by -quick, too
+}
+
+// The bound of the services' latency.
+const tailPercentile = 99
+
+// apps is the list of applications.
+var apps = []app{
+	{name: "cache", kind: performance.QPS, rate: 4000, latency: 5 * time.Millisecond, tasks: []string{"redis", "load"}, compared: true},
+	{name: "web", kind: performance.QPS, rate: 1500, latency: 5 * time.Millisecond, tasks: []string{"nginx", "load"}, compared: true},
+	{name: "encode", kind: performance.Rate, share: 0.35, unit: "MB of video", counts: []int{1, 2, 3}, inputs: []string{"video360"}, compared: true},
+	{name: "query", kind: performance.Rate, share: 0.2, unit: "MB of JSON", counts: []int{1, 2, 3}, inputs: []string{"records"}, compared: true},
+	{name: "pages", kind: performance.Rate, share: 1.5, unit: "pages", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}, compared: true, quick: true},
+	{name: "compress", kind: performance.FinishWithin, share: 0.4, unit: "chunks", probe: `chunks done: (\d+)`, compared: true},
+	{name: "fill-memory", kind: performance.BestEffort, unit: "MB of text", inputs: []string{"text"}, compared: true},
+	{name: "fill-cpu", kind: performance.BestEffort, unit: "evaluations", compared: true},
+	{name: "digest", kind: performance.Rate, share: 2.4, unit: "objects", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}},
+}
+
+// mainTask is the sized one.
+func (a app) mainTask() string { return a.allTasks()[0] }
+
+func (a app) allTasks() []string {
+	if len(a.tasks) == 0 {
+		return []string{a.name}
+	}
+	return a.tasks
+}
+
+// scales says that the placer may choose its size.
+func (a app) scales() bool { return len(a.counts)+len(a.memory) > 0 }
+
+// compared are the applications that run side by side.
+func compared() []app {
+	return slices.DeleteFunc(slices.Clone(apps), func(a app) bool { return !a.compared })
+}
+
+// sized are the applications whose sizes are swept.
+func sized(quick bool) []app {
+	return slices.DeleteFunc(slices.Clone(apps), func(a app) bool { return !a.scales() || quick && !a.quick })
+}
+
+// programs that the applications need, with the Debian packages that have them.
+var programs = map[string]string{
+	"redis-server": "redis-server", "nginx": "nginx-light", "x264": "x264", "jq": "jq", "lz4": "lz4", "bc": "bc", "xz": "xz-utils", "gzip": "gzip", "openssl": "openssl",
+}
+
+// checkPrograms says what is missing and how to get it.
+func checkPrograms(look func(name string) (string, error)) error {
+	var missing []string
+	for name, pkg := range programs {
+		if _, err := look(name); err != nil {
+			missing = append(missing, pkg)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("programs of the applications are missing: apt-get install --no-install-recommends %s", strings.Join(missing, " "))
+}
+
+// lookPath finds a program, also where only root looks.
+func lookPath(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return exec.LookPath("/usr/sbin/" + name)
+	}
+	return path, nil
+}
+
+// neededInputs are the inputs of all applications.
+func neededInputs() []string {
+	var out []string
+	for _, a := range apps {
+		out = append(out, a.inputs...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// size is what a group may be given.
+type size struct {
+	Count    int `json:"count"`
+	MemoryMB int `json:"memory_mb,omitempty"` // 0: as the job says
+}
+
+// sizes are those of the scale block, least resources first.
+func (a app) sizes() []size {
+	counts, memory := a.counts, a.memory
+	if len(counts) == 0 {
+		counts = []int{1}
+	}
+	if len(memory) == 0 {
+		memory = []int{0}
+	}
+	var out []size
+	for _, n := range counts {
+		for _, mb := range memory {
+			out = append(out, size{n, mb})
+		}
+	}
+	return out
+}
+
+// appNamed is one of the list.
+func appNamed(name string) app {
+	return apps[slices.IndexFunc(apps, func(a app) bool { return a.name == name })]
+}

@@ -1,0 +1,361 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// known is what an application may have done alone.
+func known(a app) alone {
+	k := alone{RatePerSec: 100, TailMillis: 2, Tasks: map[string]taskUse{}, Reserved: map[string]resource{}}
+	for _, task := range a.allTasks() {
+		k.Tasks[task] = taskUse{CPUMHz: 1000, MemoryMB: 50}
+		k.Reserved[task] = k.reserved(a, task)
+	}
+	return k
+}
+
+func specOf(t *testing.T, a app, v variant) (plain string, spec performance.Spec) {
+	t.Helper()
+	p := fullPlan()
+	j := jobText{Bin: "/bin", Inputs: "/inputs", Spike: "/spike", Count: 1, Rate: a.rate, Work: known(a).work(a, p), app: a, alone: known(a), v: v, plan: p}
+	text, err := j.spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped, blocks, problems := hcl.Extract(text, a.name)
+	if problems.HasErrors() || len(blocks) != 1 {
+		t.Fatalf("%d blocks, %v\n%s", len(blocks), problems, text)
+	}
+	spec, warnings, err := (hcl.Options{}).DecodeBlock(blocks[groupName], a.name)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v %v\n%s", err, warnings, text)
+	}
+	return string(stripped), spec
+}
+
+func TestJobsSayWhatTheListSays(t *testing.T) {
+	t.Parallel()
+	for _, a := range apps {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			plain, spec := specOf(t, a, variant{where: sweepClass, memoryMB: 77, version: "v1"})
+			if spec.Target.Kind != a.kind {
+				t.Errorf("target %s", spec.Target)
+			}
+			if a.kind == performance.Rate && spec.Target.Rate != a.share*100 {
+				t.Errorf("rate %g of 100 alone, want the share %g", spec.Target.Rate, a.share)
+			}
+			if len(spec.Scale.Count) != len(a.counts) || len(spec.Scale.MemoryMB) != len(a.memory) {
+				t.Errorf("scale %+v", spec.Scale)
+			}
+			for _, want := range []string{`job "` + a.name + `"`, "memory = 77", `EVALUATION = "v1"`, sweepClass} {
+				if !strings.Contains(plain, want) {
+					t.Errorf("the jobspec lacks %s:\n%s", want, plain)
+				}
+			}
+			if strings.Contains(plain, "[[") {
+				t.Errorf("left over:\n%s", plain)
+			}
+		})
+	}
+}
+
+func TestABatchJobTakesItsShareOfTheTimeAlone(t *testing.T) {
+	t.Parallel()
+	a, p := appNamed("compress"), fullPlan()
+	if got, want := known(a).work(a, p), int(100*0.4*p.BatchWithin.Seconds()); got != want {
+		t.Errorf("%d units at 100/s in %s, want %d", got, p.BatchWithin, want)
+	}
+}
+
+func TestReservations(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]resource{
+		"cache":    {1200, 64}, // all it used and a fifth, in steps
+		"encode":   {450, 64},  // 35 % of it and a fifth
+		"pages":    {1200, 64}, // one of several at its full speed
+		"fill-cpu": {bestEffortMHz, 64},
+	} {
+		a := appNamed(name)
+		if got := known(a).reserved(a, a.mainTask()); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := (alone{}).reserved(appNamed("cache"), "redis"); got.CPUMHz != unknownCPUMHz {
+		t.Errorf("not measured yet: %+v", got)
+	}
+	if n := appNamed("pages").stockCount(); n != 2 {
+		t.Errorf("1.5 allocations and a fifth are %d", n)
+	}
+}
+
+func TestMet(t *testing.T) {
+	t.Parallel()
+	service := performance.Target{Kind: performance.QPS, QPS: 100, Latency: &performance.Latency{Percentile: 99, Max: 5 * time.Millisecond}}
+	batch := performance.Target{Kind: performance.FinishWithin, FinishWithin: 10 * time.Second}
+	cases := map[string]struct {
+		target performance.Target
+		o      outcome
+		want   bool
+	}{
+		"a little under":       {service, outcome{RatePerSec: 98, TailMillis: 5}, true},
+		"too slow":             {service, outcome{RatePerSec: 97.9, TailMillis: 1}, false},
+		"too late":             {service, outcome{RatePerSec: 100, TailMillis: 5.1}, false},
+		"no latency":           {service, outcome{RatePerSec: 100}, false},
+		"no number":            {service, outcome{RatePerSec: 100, TailMillis: 1, Missing: "gone"}, false},
+		"done in time":         {batch, outcome{TookSeconds: 10}, true},
+		"done late":            {batch, outcome{TookSeconds: 10.1}, false},
+		"not done":             {batch, outcome{}, false},
+		"best effort has none": {performance.Target{Kind: performance.BestEffort}, outcome{RatePerSec: 1}, false},
+	}
+	for name, c := range cases {
+		if got := met(c.target, c.o); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+func TestStepsOfSizes(t *testing.T) {
+	t.Parallel()
+	s := sweep{Sizes: []swept{
+		{Size: size{Count: 1}}, {Size: size{Count: 2}, Outcome: outcome{Met: true}}, {Size: size{Count: 3}, Outcome: outcome{Met: true}},
+	}}
+	for count, want := range map[int]int{1: -1, 2: 0, 3: 1} {
+		if got, ok := s.steps(size{Count: count, MemoryMB: 48}); !ok || got != want {
+			t.Errorf("count %d is %d steps off (%t), want %d", count, got, ok, want)
+		}
+	}
+	if _, ok := s.steps(size{Count: 7}); ok {
+		t.Error("a size that was not swept has steps")
+	}
+	if _, ok := (sweep{Sizes: s.Sizes[:1]}).steps(size{Count: 1}); ok {
+		t.Error("no size met the target, and yet there is a best")
+	}
+	memory := sweep{Sizes: []swept{{Size: size{1, 64}}, {Size: size{1, 128}, Outcome: outcome{Met: true}}}}
+	if got, ok := memory.steps(size{1, 128}); !ok || got != 0 {
+		t.Errorf("%d %t", got, ok)
+	}
+}
+
+func TestMissingProgramsAreNamedByTheirPackage(t *testing.T) {
+	t.Parallel()
+	err := checkPrograms(func(name string) (string, error) {
+		if name == "nginx" || name == "jq" {
+			return "", os.ErrNotExist
+		}
+		return name, nil
+	})
+	if err == nil || !strings.HasSuffix(err.Error(), "jq nginx-light") {
+		t.Error(err)
+	}
+}
+
+func TestOrderAlternates(t *testing.T) {
+	t.Parallel()
+	if order(1)[0] != stock || order(2)[0] != placed || order(3)[0] != stock {
+		t.Error(order(1), order(2), order(3))
+	}
+}
+
+func TestMeansHaveStudentsInterval(t *testing.T) {
+	t.Parallel()
+	e := meanOf([]float64{1, 2, 3, 4, 5})
+	// t(0.975; 4) = 2.776, s = 1.5811: 3 ± 1.963.
+	if e.Mean != 3 || math.Abs(e.Low-1.037) > 0.001 || math.Abs(e.High-4.963) > 0.001 {
+		t.Errorf("%+v", e)
+	}
+	if one := meanOf([]float64{1}); one.Mean != 1 || !math.IsNaN(one.Low) {
+		t.Errorf("one value has an interval: %+v", one)
+	}
+	if none := meanOf(nil); !math.IsNaN(none.Mean) {
+		t.Errorf("%+v", none)
+	}
+}
+
+func TestTheRemainingTimeFollowsWhatStepsTake(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	var out bytes.Buffer
+	p := newProgress(&out, func() time.Time { return now }, map[string]float64{"a": 10, "b": 5}, map[string]int{"a": 3, "b": 1})
+	p.begin("a", "first")
+	now = now.Add(20 * time.Second)
+	p.begin("a", "second")
+	if got := p.remaining(); got != 25*time.Second { // one more a of 20 s, one b of 5 s
+		t.Errorf("remaining %s", got)
+	}
+	if !strings.Contains(out.String(), "about 35s to go] first") || !strings.Contains(out.String(), "about 45s to go] second") {
+		t.Errorf("%s", out.String())
+	}
+}
+
+func TestAFolderGoesOnOnlyWithItsOwnPlan(t *testing.T) {
+	t.Parallel()
+	r := results(t.TempDir())
+	now := begun{Run: "one", Plan: fullPlan(), Jobs: "x"}
+	if _, err := r.open(now, false); err != nil {
+		t.Fatal(err)
+	}
+	more := now
+	more.Run, more.Plan.Repetitions = "two", 9
+	if was, err := r.open(more, false); err != nil || was.Run != "one" {
+		t.Errorf("more repetitions: %+v, %v", was, err)
+	}
+	other := now
+	other.Jobs = "y"
+	if _, err := r.open(other, false); !errors.Is(err, errOther) {
+		t.Errorf("other jobs: %v", err)
+	}
+	if was, err := r.open(other, true); err != nil || was.Jobs != "y" {
+		t.Errorf("afresh: %+v, %v", was, err)
+	}
+}
+
+func TestFreshRemovesOnlyResults(t *testing.T) {
+	t.Parallel()
+	r := results(t.TempDir())
+	other := filepath.Join(string(r), "notes.txt")
+	if err := os.WriteFile(other, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(fileRepetition(1), repetition{Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.clear(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+	if found, _ := r.read(fileRepetition(1), &repetition{}); found {
+		t.Error("the repetition is still there")
+	}
+}
+
+func TestProcessTimesAddChildren(t *testing.T) {
+	t.Parallel()
+	const stat = "42 (a (b) c) S 1 42 42 0 -1 4194560 100 200 0 0 150 50 300 100 20 0 1 0 1000 10000 100"
+	if got, err := processCPU(stat); err != nil || got != 6*time.Second {
+		t.Errorf("%s, %v", got, err)
+	}
+	if _, err := processCPU("42 (x) S 1"); err == nil {
+		t.Error("half a line was read")
+	}
+	proc, group := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(proc, "42"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(proc, "42", "stat"), []byte(stat), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte("42\n43\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := groupCPU(proc, group); err != nil || got != 6*time.Second {
+		t.Errorf("with one that ended: %s, %v", got, err)
+	}
+}
+
+// measured is a run of two repetitions: stock met half of its targets, the placer all.
+func measured() everything {
+	e := everything{Begun: &begun{At: time.Unix(0, 0).UTC(), Machine: "a machine", Plan: fullPlan()}, Alone: map[string]alone{}}
+	for n := 1; n <= 2; n++ {
+		r := repetition{Number: n, Order: order(n), Load: "0 0 0", Profiles: map[string]decided{"pages": {Size: size{Count: 2}, Sized: true}}, Sides: map[string]sideResult{}}
+		for _, side := range r.Order {
+			jobs := map[string]outcome{}
+			for i, a := range withTarget() {
+				jobs[a.name] = outcome{RatePerSec: 10, Target: "a target", Met: side == placed || i%2 == 0}
+			}
+			r.Sides[side] = sideResult{Jobs: jobs}
+		}
+		e.Repetitions = append(e.Repetitions, r)
+	}
+	for _, a := range apps {
+		e.Alone[a.name] = known(a)
+	}
+	e.Sweeps = []sweep{{Job: "pages", Sizes: []swept{{Size: size{Count: 1}}, {Size: size{Count: 2}, Outcome: outcome{RatePerSec: 9, Target: "9/s", Met: true}}}}}
+	e.Adaptation = &adaptation{
+		Neighbour: cure{Detected: 8, Cured: 31}, Spike: cure{Detected: 14.9, Cured: 40},
+		Calm: calm{Seconds: 600, Actions: map[string][]action{"encode": {{Kind: "grow", Result: actionDone}, {Kind: "move", Result: "not done: because"}}}},
+	}
+	return e
+}
+
+func TestTheReportSaysWhatWasMetAndWhatWasNot(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	measured().markdown(&b)
+	for _, want := range []string{
+		"| jobs that meet their target, placer | 100 % (100 to 100) | ≥ 95 % or ≥ 2 × stock | yes |",
+		"| … stock Nomad | 50 % (50 to 50) |",
+		"| sizes within one step of the best | 100 % of 1 job | ≥ 80 % | yes |",
+		"| noisy neighbour detected, cured | 8.0 s, 31.0 s | ≤ 30 s | **no** |",
+		"| load spike answered (target reached again) | 14.9 s (40.0 s) | ≤ 15 s | yes |",
+		"| actions in 600.0 s of calm afterwards | 1, 0 writes | 0 | **no** |",
+		"| 2 | placer, stock | 3 of 6 | 6 of 6 |",
+		"| pages | 9/s | 1: unknown (missed); 2: 9.00/s | 2 | 2 (+0), 2 (+0) |",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the report lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+func TestWhatWasNotMeasuredIsUnknown(t *testing.T) {
+	t.Parallel()
+	var nothing strings.Builder
+	everything{}.markdown(&nothing)
+	if !strings.Contains(nothing.String(), "Nothing was measured yet") {
+		t.Errorf("%s", nothing.String())
+	}
+	var begunOnly strings.Builder
+	everything{Begun: &begun{Plan: fullPlan()}}.markdown(&begunOnly)
+	if n := strings.Count(begunOnly.String(), "| unknown |\n"); n != 5 {
+		t.Errorf("%d of 5 verdicts are unknown:\n%s", n, begunOnly.String())
+	}
+	problem := measured()
+	problem.Adaptation.Spike.Problem = "it missed its target before"
+	var b strings.Builder
+	problem.markdown(&b)
+	if !strings.Contains(b.String(), "| ≤ 15 s | unknown |") {
+		t.Errorf("%s", b.String())
+	}
+}
+
+func TestASizeThatWasNotChosenIsNotWithinAStep(t *testing.T) {
+	t.Parallel()
+	e := measured()
+	for _, r := range e.Repetitions {
+		r.Profiles["pages"] = decided{Size: size{Count: 2}}
+	}
+	if share, of := e.withinOneStep(); share != 0 || of != 1 {
+		t.Errorf("%g of %d", share, of)
+	}
+}
+
+// TestThePageIsOfTheResults: placer/docs/evaluate.md is what the stored results say.
+func TestThePageIsOfTheResults(t *testing.T) {
+	t.Parallel()
+	e, err := results("results").load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	e.markdown(&want)
+	got, err := os.ReadFile("../../placer/docs/evaluate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want.String() {
+		t.Error("placer/docs/evaluate.md is not what e2e/evaluate/results say; write it anew: make evaluate EVALUATE=-report")
+	}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// everything is all that was measured so far.
+type everything struct {
+	Begun       *begun           `json:"begun,omitempty"`
+	Alone       map[string]alone `json:"alone"`
+	Repetitions []repetition     `json:"repetitions"`
+	Sweeps      []sweep          `json:"sweeps"`
+	Adaptation  *adaptation      `json:"adaptation,omitempty"`
+}
+
+// load reads a folder; what is not there is not in the answer.
+func (r results) load() (everything, error) {
+	out := everything{Alone: map[string]alone{}}
+	var errs []error
+	get := func(name string, into any) bool {
+		found, err := r.read(name, into)
+		errs = append(errs, err)
+		return found && err == nil
+	}
+	var b begun
+	if get(fileBegun, &b) {
+		out.Begun = &b
+	}
+	get(fileAlone, &out.Alone)
+	for n := 1; ; n++ {
+		var one repetition
+		if !get(fileRepetition(n), &one) {
+			break
+		}
+		out.Repetitions = append(out.Repetitions, one)
+	}
+	for _, a := range apps {
+		var s sweep
+		if get(fileSweep(a.name), &s) {
+			out.Sweeps = append(out.Sweeps, s)
+		}
+	}
+	var a adaptation
+	if get(fileAdapt, &a) {
+		out.Adaptation = &a
+	}
+	return out, errors.Join(errs...)
+}
+
+// estimate is a mean with its 95 % interval; without one for fewer than two values.
+type estimate struct {
+	Mean, Low, High float64
+	N               int
+}
+
+// confidence of all intervals.
+const confidence = 0.95
+
+// meanOf is the mean of independent repetitions with Student's interval. The
+// interval of a share is cut at 0 and 1.
+func meanOf(values []float64) estimate {
+	out := estimate{Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(values)}
+	if out.N == 0 {
+		return out
+	}
+	mean, deviation := stat.MeanStdDev(values, nil)
+	out.Mean = mean
+	if out.N < 2 {
+		return out
+	}
+	n := float64(out.N)
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.5+confidence/2) * deviation / math.Sqrt(n)
+	out.Low, out.High = mean-half, mean+half
+	return out
+}
+
+// withTarget are the compared applications that have one.
+func withTarget() []app {
+	return slices.DeleteFunc(compared(), func(a app) bool { return a.bestEffort() })
+}
+
+// share of its jobs with a target that met it, on one side of a repetition.
+func (r repetition) share(side string) float64 {
+	list, n := withTarget(), 0
+	for _, a := range list {
+		if r.Sides[side].Jobs[a.name].Met {
+			n++
+		}
+	}
+	return float64(n) / float64(len(list))
+}
+
+// shares of a side, by repetition.
+func (e everything) shares(side string) []float64 {
+	out := make([]float64, len(e.Repetitions))
+	for i, r := range e.Repetitions {
+		out[i] = r.share(side)
+	}
+	return out
+}
+
+// differences between the sides, by repetition.
+func (e everything) differences() []float64 {
+	out := e.shares(placed)
+	for i, s := range e.shares(stock) {
+		out[i] -= s
+	}
+	return out
+}
+
+// compareSize is one choice of the placer held against a sweep.
+type compareSize struct {
+	Job    string
+	Where  string // which decision
+	Chosen size
+	Best   size
+	Steps  int
+	Known  bool // some size met the target, and the chosen one was swept
+	Sized  bool // the placer chose at all
+	Why    string
+}
+
+// sizings holds every decision on an idle cluster against the sweep of its job.
+func (e everything) sizings() []compareSize {
+	var out []compareSize
+	for _, s := range e.Sweeps {
+		add := func(where string, d decided) {
+			c := compareSize{Job: s.Job, Where: where, Chosen: d.Size, Sized: d.Sized, Why: d.Why}
+			if i, ok := s.best(); ok {
+				c.Best = s.Sizes[i].Size
+			}
+			c.Steps, c.Known = s.steps(d.Size)
+			out = append(out, c)
+		}
+		if s.Chosen != nil {
+			add("sizes", *s.Chosen)
+		}
+		for _, r := range e.Repetitions {
+			if d, ok := r.Profiles[s.Job]; ok {
+				add(fmt.Sprintf("repetition %d", r.Number), d)
+			}
+		}
+	}
+	return out
+}
+
+// withinOneStep is the share of jobs whose sizes were, in the median of their
+// decisions, within one step of the best; of is how many jobs could be compared.
+func (e everything) withinOneStep() (share float64, of int) {
+	steps := map[string][]int{}
+	for _, c := range e.sizings() {
+		if !c.Known {
+			continue
+		}
+		off := c.Steps
+		if off < 0 {
+			off = -off
+		}
+		if !c.Sized {
+			off = math.MaxInt // nothing was chosen
+		}
+		steps[c.Job] = append(steps[c.Job], off)
+	}
+	good := 0
+	for _, list := range steps {
+		slices.Sort(list)
+		if list[len(list)/2] <= 1 {
+			good++
+		}
+	}
+	if len(steps) == 0 {
+		return math.NaN(), 0
+	}
+	return float64(good) / float64(len(steps)), len(steps)
+}

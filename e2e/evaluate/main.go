@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
+)
+
+// runID names the cluster; a dead one of that name is cleaned up first.
+const runID = "evaluate"
+
+// defaultInputs is where `make training` makes them, too.
+const defaultInputs = "/var/tmp/nomad-placer-training"
+
+// plan is how long everything takes.
+type plan struct {
+	Repetitions    int           `json:"repetitions"`
+	ProfileSeconds int           `json:"profile_seconds"`
+	Settle         time.Duration `json:"settle"`  // of a job alone, before it is measured
+	WarmUp         time.Duration `json:"warm_up"` // of all jobs side by side
+	Window         time.Duration `json:"window"`
+	BatchWithin    time.Duration `json:"batch_within"`
+	Calm           time.Duration `json:"calm"`
+}
+
+// comparable plans measure the same; there may be more repetitions of one.
+func (p plan) comparable(q plan) bool {
+	p.Repetitions, q.Repetitions = 0, 0
+	return p == q
+}
+
+func fullPlan() plan {
+	return plan{
+		Repetitions: 5, ProfileSeconds: 10, Settle: 3 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
+		BatchWithin: 40 * time.Second, Calm: 10 * time.Minute,
+	}
+}
+
+func quickPlan() plan {
+	return plan{
+		Repetitions: 1, ProfileSeconds: 6, Settle: 2 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
+		BatchWithin: 20 * time.Second, Calm: time.Minute,
+	}
+}
+
+// options are the flags.
+type options struct {
+	bin, dir, inputs string
+	markdown         string
+	port             int
+	repetitions      int
+	calm             time.Duration
+	quick, fresh     bool
+	report, asJSON   bool
+	keep             bool
+}
+
+func main() {
+	cluster.Reexec()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "evaluate:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (options, plan, error) {
+	var o options
+	f := flag.NewFlagSet("evaluate", flag.ContinueOnError)
+	f.StringVar(&o.bin, "bin", "bin", "`Folder` of the product's binaries.")
+	f.StringVar(&o.dir, "dir", "", "`Folder` of the results (default e2e/evaluate/results, with -quick evaluate-quick in the folder of the binaries). What is there is not measured again.")
+	f.StringVar(&o.inputs, "inputs", defaultInputs, "`Folder` of the generated inputs.")
+	f.StringVar(&o.markdown, "markdown", "", "Write the report to this `file`, too.")
+	f.IntVar(&o.port, "port", 17800, "First `port`, all on 127.0.0.1.")
+	f.IntVar(&o.repetitions, "repetitions", 0, "`Times` that both sides are measured (default 5, with -quick 1).")
+	f.DurationVar(&o.calm, "calm", 0, "How `long` is watched that adaptation comes to rest (default 10m, with -quick 1m).")
+	f.BoolVar(&o.quick, "quick", false, "One repetition, short windows, one sweep, a calm of a minute: to try it, not for numbers.")
+	f.BoolVar(&o.fresh, "fresh", false, "Remove the results in the folder first.")
+	f.BoolVar(&o.report, "report", false, "Measure nothing: report what is in the folder.")
+	f.BoolVar(&o.asJSON, "json", false, "Print everything measured as JSON instead of the tables.")
+	f.BoolVar(&o.keep, "keep", false, "Keep the cluster's folder (logs).")
+	if err := f.Parse(args); err != nil {
+		return o, plan{}, err
+	}
+	p := fullPlan()
+	if o.quick {
+		p = quickPlan()
+	}
+	if o.dir == "" {
+		o.dir = filepath.Join("e2e", "evaluate", "results")
+		if o.quick {
+			o.dir = filepath.Join(o.bin, "evaluate-quick")
+		}
+	}
+	if o.repetitions != 0 {
+		p.Repetitions = o.repetitions
+	}
+	if o.calm != 0 {
+		p.Calm = o.calm
+	}
+	if f.NArg() > 0 || p.Repetitions < 1 || p.Calm < 0 || o.report && o.fresh {
+		return o, p, errors.New("-repetitions is at least 1, -calm not negative, -report not with -fresh, and there are no other arguments; -h tells more")
+	}
+	return o, p, nil
+}
+
+func run(ctx context.Context, args []string) error {
+	o, p, err := parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	dir := results(o.dir)
+	if !o.report {
+		if err := measureMissing(ctx, o, p, dir); err != nil {
+			return err
+		}
+	}
+	r, err := dir.load()
+	if err != nil {
+		return err
+	}
+	return r.publish(o)
+}
+
+// measureMissing measures what is not in the folder yet.
+func measureMissing(ctx context.Context, o options, p plan, dir results) error {
+	if err := checkPrograms(lookPath); err != nil {
+		return err
+	}
+	jobs, err := hashOfJobs()
+	if err != nil {
+		return err
+	}
+	now := time.Now().UTC()
+	was, err := dir.open(begun{At: now, Run: now.Format("0102t150405"), Machine: machine(), Quick: o.quick, Plan: p, Jobs: jobs}, o.fresh)
+	if err != nil {
+		return err
+	}
+	e := &evaluation{plan: p, quick: o.quick, run: was.Run, dir: dir, inputs: o.inputs}
+	todo, err := e.todo()
+	if err != nil || todo.nothing() {
+		return err
+	}
+	return e.onCluster(ctx, o, todo)
+}
+
+// evaluation is a run under way.
+type evaluation struct {
+	plan     plan
+	quick    bool
+	run      string
+	dir      results
+	bin      string
+	inputs   string
+	rendered string // folder of the jobspecs as they were submitted
+	rig      *rig.Rig
+	book     engine.Book
+	progress *progress
+}
+
+// onCluster starts the cluster, measures, and takes the cluster away.
+func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err error) {
+	e.progress = newProgress(os.Stderr, time.Now, e.seconds(), todo.steps(e.quick))
+	if e.bin, err = filepath.Abs(o.bin); err != nil {
+		return err
+	}
+	if err := e.makeInputs(ctx, e.progress.say); err != nil {
+		return err
+	}
+	if err := cluster.Clean(ctx, runID); err != nil {
+		return fmt.Errorf("cleaning up after an earlier run: %w", err)
+	}
+	e.rendered = filepath.Join(e.bin, "evaluate-jobs") // not with the results: they name folders of this machine
+	if err := os.MkdirAll(e.rendered, 0o755); err != nil {
+		return err
+	}
+	e.progress.begin("start", "starting one Nomad server, three clients and the placer")
+	e.rig, err = rig.Start(ctx, rig.Options{Bin: o.bin, BasePort: o.port, RunID: runID, KeepDir: o.keep})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		e.progress.say("stopping the cluster")
+		err = errors.Join(err, e.rig.Stop(context.WithoutCancel(ctx)))
+	}()
+	if err := e.rig.InstallPlacer(ctx); err != nil {
+		return err
+	}
+	s, err := nomadvars.New(e.rig.API(), nomadvars.Options{})
+	if err != nil {
+		return err
+	}
+	e.book = engine.Book{Store: s}
+	return e.measureEverything(ctx, todo)
+}
+
+// hashOfJobs changes with the applications and their jobspecs.
+func hashOfJobs() (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%+v", apps)
+	entries, err := jobFiles.ReadDir("jobs")
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		text, err := jobFiles.ReadFile("jobs/" + e.Name())
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n%s", e.Name(), len(text), text)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+}
+
+// machine says what is measured on, from the kernel's own words.
+func machine() string {
+	model, memory := "an unknown processor", "unknown memory"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kib int
+		if _, err := fmt.Sscanf(string(text), "MemTotal: %d", &kib); err == nil {
+			memory = fmt.Sprintf("%d GiB", kib>>20)
+		}
+	}
+	return fmt.Sprintf("%d CPUs (%s), %s", runtime.NumCPU(), model, memory)
+}
+
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Join(strings.Fields(string(text))[:3], " ")
+}

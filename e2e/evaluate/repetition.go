@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// The sides of a comparison.
+const (
+	stock  = "stock"
+	placed = "placer"
+)
+
+// repetition is both sides once, on the same cluster, with profiles of its own.
+type repetition struct {
+	Number   int                   `json:"number"` // from 1
+	Began    time.Time             `json:"began"`
+	Load     string                `json:"load_before"` // the machine's load averages
+	Order    []string              `json:"order"`
+	Profiles map[string]decided    `json:"profiles"` // by job
+	Sides    map[string]sideResult `json:"sides"`
+}
+
+// sideResult is one side's turn.
+type sideResult struct {
+	Jobs    map[string]outcome  `json:"jobs"`
+	Decided map[string]decided  `json:"decided,omitempty"`
+	Actions map[string][]action `json:"actions,omitempty"` // what adaptation did, by job
+}
+
+// decided is what the placer decided of a job.
+type decided struct {
+	Outcome  string   `json:"outcome"`
+	Reason   string   `json:"reason"`
+	Size     size     `json:"size"`
+	Sized    bool     `json:"sized"` // the size is the placer's choice
+	Why      string   `json:"why,omitempty"`
+	Seconds  float64  `json:"seconds"` // from submission to release
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+type action struct {
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"`
+	From   string    `json:"from,omitempty"`
+	To     string    `json:"to,omitempty"`
+	Reason string    `json:"reason"`
+	Result string    `json:"result"`
+}
+
+// order alternates, so that what drifts favours no side.
+func order(number int) []string {
+	if number%2 == 1 {
+		return []string{stock, placed}
+	}
+	return []string{placed, stock}
+}
+
+// repeat measures one repetition.
+func (e *evaluation) repeat(ctx context.Context, number int, known map[string]alone) (repetition, error) {
+	r := repetition{
+		Number: number, Began: time.Now().UTC(), Load: loadAverage(), Order: order(number),
+		Profiles: map[string]decided{}, Sides: map[string]sideResult{},
+	}
+	version := fmt.Sprintf("%s-%d", e.run, number)
+	for _, a := range compared() {
+		e.progress.begin("profile", fmt.Sprintf("repetition %d: %s is profiled on an idle cluster", number, a.name))
+		d, err := e.profile(ctx, a, known[a.name], version)
+		if err != nil {
+			return r, err
+		}
+		r.Profiles[a.name] = d
+	}
+	for _, s := range r.Order {
+		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, placed by %s", number, s))
+		one, err := e.side(ctx, s, known, version)
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", s, err)
+		}
+		r.Sides[s] = one
+	}
+	return r, nil
+}
+
+// profile has the placer decide on one job on an otherwise idle cluster, and takes
+// the job away again. What was learnt of it stays.
+func (e *evaluation) profile(ctx context.Context, a app, known alone, version string) (decided, error) {
+	f, err := e.render(a, known, variant{version: version})
+	if err != nil {
+		return decided{}, err
+	}
+	var d decided
+	err = e.whileRunning(ctx, []rig.JobFile{f}, func(context.Context) error {
+		return e.rig.SubmitHeld(f)
+	}, func(ctx context.Context) error {
+		var err error
+		d, err = e.decision(ctx, f)
+		return err
+	})
+	return d, err
+}
+
+// decision reads the placer's record of a released job.
+func (e *evaluation) decision(ctx context.Context, f rig.JobFile) (decided, error) {
+	d, err := e.book.Decision(ctx, f.Workload().ID)
+	if err != nil {
+		return decided{}, fmt.Errorf("decision on %s: %w", f.ID, err)
+	}
+	ev, err := e.book.Evaluation(ctx, cluster.JobID{Namespace: "default", ID: f.ID})
+	if err != nil {
+		return decided{}, fmt.Errorf("evaluation of %s: %w", f.ID, err)
+	}
+	var took time.Duration
+	for _, s := range ev.Steps {
+		took += s.Duration
+	}
+	out := decided{
+		Outcome: string(d.Outcome), Reason: d.Reason, Size: size{Count: d.Count}, Seconds: took.Seconds(), Warnings: d.Warnings,
+	}
+	if s := d.Sizing; s != nil {
+		out.Sized, out.Why, out.Size.MemoryMB = s.Chosen, s.Why, s.Own.MemoryMB
+	}
+	return out, nil
+}
+
+// side runs all jobs side by side once.
+func (e *evaluation) side(ctx context.Context, s string, known map[string]alone, version string) (sideResult, error) {
+	out := sideResult{Jobs: map[string]outcome{}}
+	list := compared()
+	files := make([]rig.JobFile, len(list))
+	for i, a := range list {
+		v := variant{version: version}
+		if s == stock {
+			v.count = a.stockCount()
+		}
+		var err error
+		if files[i], err = e.render(a, known[a.name], v); err != nil {
+			return out, err
+		}
+	}
+	submit := func(context.Context) error {
+		for _, f := range files {
+			send := e.rig.SubmitHeld
+			if s == stock {
+				send = e.rig.SubmitStock
+			}
+			if err := send(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	began := time.Now()
+	err := e.whileRunning(ctx, files, submit, func(ctx context.Context) error {
+		e.measureAll(ctx, list, files, out.Jobs)
+		if s == stock {
+			return ctx.Err()
+		}
+		return e.explain(ctx, files, began, &out)
+	})
+	return out, err
+}
+
+// measureAll measures all jobs over the same window, once they are warm; batch jobs
+// are followed to their end meanwhile.
+func (e *evaluation) measureAll(ctx context.Context, list []app, files []rig.JobFile, into map[string]outcome) {
+	out := make([]outcome, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() {
+			if f.Spec.Target.Kind == performance.FinishWithin {
+				out[i] = e.follow(ctx, f)
+				return
+			}
+			if sleep(ctx, e.plan.WarmUp) == nil {
+				out[i] = e.measure(ctx, list[i], f, e.plan.Window)
+			}
+		})
+	}
+	wg.Wait()
+	for i, f := range files {
+		into[f.ID] = out[i]
+	}
+}
+
+// explain adds the placer's records.
+func (e *evaluation) explain(ctx context.Context, files []rig.JobFile, began time.Time, out *sideResult) error {
+	out.Decided, out.Actions = map[string]decided{}, map[string][]action{}
+	for _, f := range files {
+		d, err := e.decision(ctx, f)
+		if err != nil {
+			return err
+		}
+		out.Decided[f.ID] = d
+		list, err := e.actions(ctx, f)
+		if err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(a action) bool { return a.At.Before(began) })
+		if len(list) > 0 {
+			out.Actions[f.ID] = list
+		}
+	}
+	return nil
+}
+
+// actions are those on record of a job.
+func (e *evaluation) actions(ctx context.Context, f rig.JobFile) ([]action, error) {
+	list, err := e.book.Actions(ctx, f.Workload().ID)
+	if err != nil {
+		return nil, fmt.Errorf("actions on %s: %w", f.ID, err)
+	}
+	var out []action
+	for _, r := range list {
+		out = append(out, action{r.At, r.Kind, r.From, r.To, r.Reason, r.Result})
+	}
+	return out, nil
+}

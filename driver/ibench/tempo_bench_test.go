@@ -82,22 +82,6 @@ const (
 	spinStretches = 1000 / spinStretchMS // in one operation
 )
 
-// spun are the logarithms of a loop's speed and of the tempo, a value per stretch.
-type spun struct{ speed, tempo []float64 }
-
-// ratios are the standard deviations of the ratios of neighbouring windows, raw and
-// with the tempo taken out.
-func (s spun) ratios(window int) (raw, steady float64) {
-	var raws, steadies []float64
-	for i := 0; i+2*window <= len(s.speed); i += 2 * window {
-		mean := func(v []float64, at int) float64 { return stat.Mean(v[at:at+window], nil) }
-		speed := mean(s.speed, i+window) - mean(s.speed, i)
-		raws = append(raws, speed)
-		steadies = append(steadies, speed-mean(s.tempo, i+window)+mean(s.tempo, i))
-	}
-	return stat.StdDev(raws, nil), stat.StdDev(steadies, nil)
-}
-
 // spinAll runs the loop for a second on all cpus at once: log speeds of stretches.
 func spinAll(b *testing.B, cpus []int, begun time.Time) [][]float64 {
 	b.Helper()

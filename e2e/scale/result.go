@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,9 +165,6 @@ func (r *rig) evaluations(jobs int) (map[side]Evals, error) {
 	}
 	return out, nil
 }
-
-// errTarget: the run missed what a test or an issue asks of it.
-var errTarget = errors.New("a target was missed")
 
 // of returns the rounds of one side.
 func (r Result) of(s side) []Round {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -31,7 +32,7 @@ func scrape(t *testing.T, r Records) string {
 		t.Fatal(err)
 	}
 	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return answer.Body.String()
 }
 

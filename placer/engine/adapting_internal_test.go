@@ -68,8 +68,8 @@ func TestBucket(t *testing.T) {
 	now := time.Unix(1000, 0)
 	b := newBucket(2, 10*time.Second, now)
 	var got []bool
-	for _, d := range []time.Duration{0, 0, 0, 9, 1, -5, 5, 100} {
-		now = now.Add(d * time.Second)
+	for _, d := range []int{0, 0, 0, 9, 1, -5, 5, 100} {
+		now = now.Add(time.Duration(d) * time.Second)
 		got = append(got, b.take(now))
 	}
 	if want := []bool{true, true, false, false, true, false, false, true}; !slices.Equal(got, want) {

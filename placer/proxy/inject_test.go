@@ -144,7 +144,7 @@ func TestPageGetsTheTab(t *testing.T) {
 		t.Errorf("a reader that takes no gzip got %q", data)
 	}
 	answer, data = get(t, "HEAD", address+"/ui/", nil)
-	if len(data) != 0 || answer.StatusCode != 200 || answer.Header.Get("ETag") != "" || answer.Header.Get("Content-Length") != "" {
+	if len(data) != 0 || answer.StatusCode != http.StatusOK || answer.Header.Get("ETag") != "" || answer.Header.Get("Content-Length") != "" {
 		t.Errorf("HEAD: %v %q", answer.Header, data)
 	}
 }
@@ -229,12 +229,12 @@ func TestTabFiles(t *testing.T) {
 	f := open(t, nil)
 	for path, want := range map[string]string{"tab.js": "text/javascript", "job.js": "text/javascript", "tab.css": "text/css", "status": "application/json"} {
 		answer, data := get(t, "GET", f.url+"/placer-tab/"+path, nil)
-		if answer.StatusCode != 200 || !strings.HasPrefix(answer.Header.Get("Content-Type"), want) || len(data) == 0 || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
+		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), want) || len(data) == 0 || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %s %v", path, answer.Status, answer.Header)
 		}
 	}
 	for _, path := range []string{"", "nothing.js", "../proxy.go", "job/default", "job/a/b/c"} {
-		if answer, data := get(t, "GET", f.url+"/placer-tab/"+path, nil); answer.StatusCode == 200 {
+		if answer, data := get(t, "GET", f.url+"/placer-tab/"+path, nil); answer.StatusCode == http.StatusOK {
 			t.Errorf("%q: %s %.80s", path, answer.Status, data)
 		}
 	}

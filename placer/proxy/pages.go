@@ -176,7 +176,7 @@ func rightFor(r *http.Request) (path string, query url.Values, err error) {
 		}
 		// The agent must read the same path as we do.
 		if slices.Contains(strings.Split(words[i], "/"), "..") || words[i] == "." {
-			return "", nil, errors.New("No such page")
+			return "", nil, errors.New("no such page")
 		}
 	}
 	if len(words) > 0 && words[0] == "assets" {
@@ -194,7 +194,7 @@ func rightFor(r *http.Request) (path string, query url.Values, err error) {
 
 func rightForJob(namespace, job string) (string, url.Values, error) {
 	if namespace == "" || job == "" {
-		return "", nil, errors.New("A namespace and a job are needed.")
+		return "", nil, errors.New("a namespace and a job are needed")
 	}
 	return "/v1/job/" + url.PathEscape(job), url.Values{"namespace": {namespace}}, nil
 }

@@ -155,7 +155,7 @@ func TestJobRecord(t *testing.T) {
 	t.Parallel()
 	_, f := openPages(t)
 	answer, data := get(t, "GET", f.url+"/placer-tab/job/team/web", map[string]string{"Authorization": "Bearer reader"})
-	if answer.StatusCode != 200 {
+	if answer.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", answer.Status, data)
 	}
 	var record proxy.JobRecord
@@ -206,14 +206,14 @@ func TestNoAgent(t *testing.T) {
 		if err := json.Unmarshal(data, &said); err != nil || answer.StatusCode != c.status || !strings.Contains(said.Error, c.want) {
 			t.Errorf("%s: %s %s", name, answer.Status, data)
 		}
-		if answer, _ := get(t, "GET", f.url+"/v1/anything", manager); answer.StatusCode != 200 {
+		if answer, _ := get(t, "GET", f.url+"/v1/anything", manager); answer.StatusCode != http.StatusOK {
 			t.Errorf("%s: Nomad: %s", name, answer.Status)
 		}
 	}
 	a, f := openPages(t)
 	a.broken = true
 	answer, data := get(t, "GET", f.url+"/placer-tab/job/team/web", manager)
-	if answer.StatusCode != 200 || !strings.Contains(string(data), "the store is away") {
+	if answer.StatusCode != http.StatusOK || !strings.Contains(string(data), "the store is away") {
 		t.Errorf("broken: %s %s", answer.Status, data)
 	}
 }

@@ -122,7 +122,7 @@ func TestHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer refused.Body.Close()
-	if data, _ := io.ReadAll(refused.Body); refused.StatusCode != 400 || !strings.Contains(string(data), "web/g:1:3") {
+	if data, _ := io.ReadAll(refused.Body); refused.StatusCode != http.StatusBadRequest || !strings.Contains(string(data), "web/g:1:3") {
 		t.Errorf("%s %s", refused.Status, data)
 	}
 }
@@ -207,7 +207,7 @@ func TestNomadBreaksOff(t *testing.T) {
 				return
 			}
 			_ = conn.(*net.TCPConn).CloseWrite()
-			defer conn.Close() //nolint:revive // open until the test ends
+			defer conn.Close() // open until the test ends
 		}
 	}()
 	f := open(t, func(o *proxy.Options) { o.Nomad = &url.URL{Scheme: "http", Host: listener.Addr().String()} })

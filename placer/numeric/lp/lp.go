@@ -21,10 +21,14 @@ var Inf = math.Inf(1)
 // Row bounds A·x; −Inf and Inf are no bound.
 type Row struct{ Lower, Upper float64 }
 
-// AtMost, AtLeast and Equal are rows.
-func AtMost(v float64) Row  { return Row{-Inf, v} }
+// AtMost is A·x ≤ v.
+func AtMost(v float64) Row { return Row{-Inf, v} }
+
+// AtLeast is A·x ≥ v.
 func AtLeast(v float64) Row { return Row{v, Inf} }
-func Equal(v float64) Row   { return Row{v, v} }
+
+// Equal is A·x = v.
+func Equal(v float64) Row { return Row{v, v} }
 
 // Entry is one coefficient of a column.
 type Entry struct {

@@ -14,18 +14,20 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // Options say how submissions are measured.
 type Options struct {
 	Classifier classify.Classifier
-	Training   []*truth.Application // measured in every cell
-	Entries    int                  // of each row; 0 is the papers' two; as many more with each further profile
-	Planned    bool                 // entries are those that tell most, where the classifier can say; else they are drawn
-	Seconds    float64              // of one run; 0 is a minute
-	Cores      []int                // of one allocation that may be chosen, ascending; nil: no size may
-	MemoryMB   []int                // blocks of memory that may be chosen with them, ascending
-	Nodes      []int                // numbers of allocations that are classified, ascending from 1; nil: none
+	Training   []*truth.Application  // measured in every cell
+	Entries    int                   // of each row; 0 is the papers' two; as many more with each further profile
+	Planned    bool                  // entries are those that tell most, where the classifier can say; else they are drawn
+	Sources    []interference.Source // not empty: the profile of the LSH paper, see hashed.go
+	Seconds    float64               // of one run; 0 is a minute
+	Cores      []int                 // of one allocation that may be chosen, ascending; nil: no size may
+	MemoryMB   []int                 // blocks of memory that may be chosen with them, ascending
+	Nodes      []int                 // numbers of allocations that are classified, ascending from 1; nil: none
 	Seed       uint64
 }
 
@@ -38,6 +40,7 @@ type Estimator struct {
 	speed     classify.Model
 	tolerated classify.Model
 	caused    classify.Model
+	joint     classify.Model // of tolerated and caused scores together; nil unless there are Sources
 	scaleUp   classify.Model
 	scaleOut  classify.Model
 
@@ -100,6 +103,7 @@ func (e *Estimator) fit() error {
 		{"speed", &e.speed, ratios(all.speed, e.configurations(), e.reference)},
 		{"tolerated scores", &e.tolerated, classify.Matrix{Columns: e.columns(), Rows: all.tolerated}},
 		{"caused scores", &e.caused, classify.Matrix{Columns: e.columns(), Rows: all.caused}},
+		{"tolerated and caused scores", &e.joint, e.jointly(all.tolerated, all.caused)},
 		{"scale-up", &e.scaleUp, ratios(all.up, names(len(e.options.Cores)), e.referenceSize())},
 		{"scale-out", &e.scaleOut, ratios(all.out, names(len(e.options.Nodes)), 0)},
 	}
@@ -253,6 +257,14 @@ func (e *Estimator) estimate(j *sim.Job, phase, entries int) (sim.Estimate, erro
 func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
 	row := unknown(len(a.Alone))
 	row[e.reference] = e.run(a, a.Alone[e.reference], random)
+	if e.joint != nil {
+		for _, i := range bestMedianWorst(e.model.Machines()) {
+			if i != e.reference {
+				row[i] = e.run(a, a.Alone[i], random)
+			}
+		}
+		return completeRatio(e.speed, row, e.reference)
+	}
 	if err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Alone[i], random) }); err != nil {
 		return nil, err
 	}
@@ -319,6 +331,9 @@ func unknown(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 
 // scores completes the rows of sources.
 func (e *Estimator) scores(a *truth.Application, phase, entries int, random *rand.Rand) (tolerated, caused []float64, err error) {
+	if e.joint != nil {
+		return e.jointScores(a, phase, random)
+	}
 	k := len(e.model.Columns())
 	t, c := unknown(k), unknown(k)
 	sources, err := e.choose(e.tolerated, k, nil, entries, random)

@@ -59,9 +59,9 @@ func (c *checker) check(s *Scenario) {
 	if len(c.problems) == 0 && s.usesMeasured() {
 		c.onlyMeasured()
 	}
-	c.profiling()
 	c.world()
 	c.policies()
+	c.profiling(s)
 }
 
 func (c *checker) seeds(s *Scenario) {
@@ -222,15 +222,25 @@ func (c *checker) trace(i int) {
 	}
 }
 
-func (c *checker) profiling() {
+func (c *checker) profiling(s *Scenario) {
 	p, at := c.file.Profiling, blockAt{"profiling", 0}
 	if p == nil {
-		return
+		p = &profilingBlock{}
 	}
 	c.span(p.Time, 0, "time", at)
 	c.between(p.Training, 0, 10_000, "training", at)
 	c.between(p.Entries, 0, 100, "entries", at)
 	c.between(p.LabSlots, 0, maxJobs, "lab_slots", at)
+	for _, name := range p.Sources {
+		if source, err := interference.ParseSource(name); err != nil {
+			c.fail(c.at("sources", at), "%s", err)
+		} else if !slices.Contains(s.Columns, source) {
+			c.fail(c.at("sources", at), "source %q is not one of the scenario's columns", name)
+		}
+	}
+	if len(p.Sources) == 0 && s.knows("hashed") {
+		c.fail(c.at("", at), "knowledge = \"hashed\" needs sources: those whose scores bear least error")
+	}
 	if p.Classifier != "" {
 		var known []string
 		for _, d := range classify.Classifiers() {
@@ -300,7 +310,7 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 		}
 	}
 	set(&p.Knowledge, "none")
-	c.oneOf(p.Knowledge, []string{"estimated", "planned", "oracle", "none"}, "knowledge", at)
+	c.oneOf(p.Knowledge, []string{"estimated", "planned", "hashed", "oracle", "none"}, "knowledge", at)
 	if len(c.file.Traces) > 0 && len(c.file.Traces[0].Classes) == 0 && p.Knowledge != "none" {
 		c.fail(c.at("knowledge", at), "policy %s needs knowledge, and a trace without classes has nothing to profile: give it classes, or the policy knowledge = \"none\"", p.Name)
 	}

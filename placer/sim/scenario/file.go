@@ -116,11 +116,12 @@ type spreadBlock struct {
 }
 
 type profilingBlock struct {
-	Time       string `hcl:"time,optional"`
-	Training   int    `hcl:"training,optional"`
-	Entries    int    `hcl:"entries,optional"`
-	Classifier string `hcl:"classifier,optional"`
-	LabSlots   int    `hcl:"lab_slots,optional"`
+	Time       string   `hcl:"time,optional"`
+	Training   int      `hcl:"training,optional"`
+	Entries    int      `hcl:"entries,optional"`
+	Classifier string   `hcl:"classifier,optional"`
+	LabSlots   int      `hcl:"lab_slots,optional"`
+	Sources    []string `hcl:"sources,optional"` // of policies with knowledge = "hashed"
 }
 
 type worldBlock struct {
@@ -135,7 +136,7 @@ type policyBlock struct {
 	Name             string            `hcl:"name,label"`
 	Selector         string            `hcl:"selector,optional"`  // the policy's name
 	Admission        string            `hcl:"admission,optional"` // fifo
-	Knowledge        string            `hcl:"knowledge,optional"` // estimated, planned, oracle or none
+	Knowledge        string            `hcl:"knowledge,optional"` // estimated, planned, hashed, oracle or none
 	Adapter          string            `hcl:"adapter,optional"`   // none
 	Sizing           string            `hcl:"sizing,optional"`    // reservation or policy
 	Agents           int               `hcl:"agents,optional"`

@@ -31,6 +31,8 @@ type Options struct {
 	Policies []string // empty: all of the scenario
 	Seeds    []uint64 // empty: those of the scenario
 	Parallel int      // runs at once; 0: one per processor
+	// Knower, where it is not nil, stands between a policy and what it would know.
+	Knower func(inner sim.Knower) sim.Knower
 	// Progress is called from several goroutines with the share done, 0 to 1.
 	Progress func(share float64, what string)
 }
@@ -68,7 +70,7 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := &runs{scenario: s, hardware: h, seeds: seeds, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
+	runs := &runs{scenario: s, hardware: h, seeds: seeds, between: o.Knower, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
 	maps.Copy(runs.skipped, h.skipped)
 	runs.model = truth.NewModel(s.Columns, h.machines)
 	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
@@ -110,6 +112,7 @@ type runs struct {
 	rows     measuredRows // none where all applications are drawn
 	seeds    []uint64
 	tasks    []task
+	between  func(sim.Knower) sim.Knower // may be nil
 
 	mutex   sync.Mutex
 	worlds  map[[2]int]*submitted // by load and seed
@@ -127,6 +130,7 @@ type submitted struct {
 	submissions
 	estimator *knowing.Estimator
 	planned   *knowing.Estimator // nil unless a policy wants it
+	hashed    *knowing.Estimator // likewise
 	oracle    *knowing.Oracle
 }
 
@@ -362,8 +366,23 @@ func (r *runs) draw(shared *submitted, t task) error {
 		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
 	}
 	shared.oracle = knowing.NewOracle(r.model, o)
-	if shared.estimator, err = knowing.NewEstimator(r.model, o); err != nil || !s.plans() {
-		return err
+	if s.knows("estimated") {
+		if shared.estimator, err = knowing.NewEstimator(r.model, o); err != nil {
+			return err
+		}
+	}
+	if s.knows("hashed") {
+		hashed := o
+		hashed.Classifier = classify.NewLSH(classify.LSHOptions{})
+		for _, name := range p.Sources {
+			hashed.Sources = append(hashed.Sources, interference.Source(name))
+		}
+		if shared.hashed, err = knowing.NewEstimator(r.model, hashed); err != nil {
+			return err
+		}
+	}
+	if !s.knows("planned") {
+		return nil
 	}
 	if d, err = classify.Lookup(plannedClassifier); err != nil {
 		return err
@@ -376,10 +395,11 @@ func (r *runs) draw(shared *submitted, t task) error {
 // plannedClassifier is that of the live engine (decision 0009).
 const plannedClassifier = "local"
 
-// plans reports whether a policy knows what the live engine would: cells are chosen
-// by what they tell.
-func (s *Scenario) plans() bool {
-	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == "planned" })
+// knows reports whether a policy has that knowledge: "planned" is what the live
+// engine would know, its cells chosen by what they tell; "hashed" what the LSH paper
+// would, from the sources whose scores bear least error.
+func (s *Scenario) knows(knowledge string) bool {
+	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == knowledge })
 }
 
 // targets reports whether any job has a target.
@@ -433,8 +453,16 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 		if p := r.scenario.file.Profiling; p != nil {
 			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
 		}
+	case "hashed":
+		c.Knower, c.ProfileTime = shared.hashed, defaultProfileTime
+		if p := r.scenario.file.Profiling; p != nil {
+			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
+		}
 	case "oracle":
 		c.Knower = shared.oracle
+	}
+	if r.between != nil && c.Knower != nil {
+		c.Knower = r.between(c.Knower)
 	}
 }
 

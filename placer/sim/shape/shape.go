@@ -162,6 +162,9 @@ type Descriptor struct {
 // Shapes lists every named shape, sorted by name.
 func Shapes() []Descriptor {
 	return []Descriptor{
+		lshDefault,
+		lshHigh,
+		lshLow,
 		azure500,
 		ec2x1000,
 		gce100,

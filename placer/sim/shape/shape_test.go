@@ -30,6 +30,9 @@ func TestPublishedTotals(t *testing.T) {
 		"paragon-ec2-1000":         {1000, 14, 4960},
 		"paragon-azure-500":        {500, 8, 0},
 		"paragon-gce-100":          {100, 4, 0},
+		"lsh-default-50":           {50, 10, 305},
+		"lsh-high-end-50":          {50, 10, 0},
+		"lsh-low-end-50":           {50, 10, 0},
 		"quasar-local-40":          {40, 10, 0},
 		"quasar-ec2-200":           {200, 14, 0},
 		"tarcil-100":               {100, 1, 800},
@@ -136,7 +139,7 @@ func TestHomogeneous(t *testing.T) {
 		"homogeneous-0x8x1GiB":   "bad cluster shape",
 		"homogeneous-1x0x1GiB":   "0 cores",
 		"homogeneous-1xNaNx1GiB": "bad cluster shape",
-		"paragon":                "known: paragon-azure-500",
+		"paragon":                "known: lsh-default-50",
 	} {
 		if _, err := shape.Lookup(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)

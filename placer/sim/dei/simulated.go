@@ -1,0 +1,79 @@
+package dei
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
+)
+
+// Simulated is the quality of a scenario's policy under every seed of it. The policy
+// should know the truth but for the error: knowledge = "oracle".
+func Simulated(s *scenario.Scenario, policy string) Quality {
+	return func(ctx context.Context, score Score, points float64) ([]float64, error) {
+		column := slices.Index(s.Columns, score.Source)
+		if column < 0 && points != 0 {
+			return nil, fmt.Errorf("dei: %s has no column %q", s.Name, score.Source)
+		}
+		out, problems := make([]float64, len(s.Seeds)), make([]error, len(s.Seeds))
+		var group sync.WaitGroup
+		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		for i, seed := range s.Seeds {
+			group.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				out[i], problems[i] = kept(ctx, s, policy, seed, func(inner sim.Knower) sim.Knower {
+					return &wrong{inner, column, score.Caused, points}
+				})
+			})
+		}
+		group.Wait()
+		for _, err := range problems {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+}
+
+// kept is the share of jobs that kept their quality of service in one run.
+func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64, knower func(sim.Knower) sim.Knower) (float64, error) {
+	r, err := s.Run(ctx, scenario.Options{Policies: []string{policy}, Seeds: []uint64{seed}, Parallel: 1, Knower: knower})
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range r.Lines[0].Metrics {
+		if m.Name == "qos" {
+			return m.Mean, nil
+		}
+	}
+	return 0, fmt.Errorf("dei: %s: the run has no quality of service", s.Name)
+}
+
+// wrong is a knower that errs in one score of everybody.
+type wrong struct {
+	inner  sim.Knower
+	column int
+	caused bool
+	points float64
+}
+
+// Know implements sim.Knower.
+func (w *wrong) Know(j *sim.Job, phase, again int) (sim.Estimate, error) {
+	e, err := w.inner.Know(j, phase, again)
+	if err != nil || w.points == 0 {
+		return e, err
+	}
+	of := &e.Tolerated
+	if w.caused {
+		of = &e.Caused
+	}
+	*of = slices.Clone(*of)
+	(*of)[w.column] = min(100, max(0, (*of)[w.column]+w.points))
+	return e, nil
+}

@@ -35,8 +35,25 @@ type ProbeSchema struct {
 // DefaultPolicies are the policies known without Options, sorted.
 func DefaultPolicies() []string {
 	return []string{
-		"autoscale", "least-loaded", "lsh", "nh", "ni", "nomad", "nomad-binpack", "nomad-spread", "paragon", "paragon-statistical",
-		"quasar", "random", "reservation-ll", "reservation-paragon", "sparrow", "tarcil",
+		"autoscale",
+		"greedy-fit",
+		"least-loaded",
+		"lotes",
+		"lsh",
+		"nh",
+		"ni",
+		"nomad",
+		"nomad-binpack",
+		"nomad-spread",
+		"paragon",
+		"paragon-statistical",
+		"quasar",
+		"random",
+		"reservation-ll",
+		"reservation-paragon",
+		"sparrow",
+		"tarcil",
+		"tetris",
 	}
 }
 

@@ -24,6 +24,8 @@ type Attempt struct {
 	Item Item
 	// Within limits the nodes the selector may take; nil is all of them.
 	Within func(n board.Index) bool
+	// Only lists the nodes of Within, where they are few; nil otherwise.
+	Only []board.Index
 	// Forced: this is the last chance; whatever the selector finds is taken.
 	Forced bool
 	// Late asks for late binding at busy nodes (Tarcil, §7.3).

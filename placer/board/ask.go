@@ -28,6 +28,11 @@ type Ask struct {
 	// ScaleOut[n-1] is the performance of n allocations relative to one; nil:
 	// Count is given. Beyond its end, the last gain goes on.
 	ScaleOut []float64
+	// Class is the job class its user declared, from 1; 0 is none.
+	Class int
+	// Only lists the nodes that Allowed lets through, where they are few: a policy
+	// with an index need not look for them.
+	Only []Index
 	// Allowed reports whether the user's own constraints let a node run it; nil
 	// allows all.
 	Allowed func(n Index) bool

@@ -37,6 +37,7 @@ type Resident struct {
 	Caused     []float64
 	Priority   int
 	BestEffort bool // may be evicted for others
+	Class      int  // the job class its user declared, from 1; 0 is none
 }
 
 // Listener hears that a node changed: its residents, its room or its state.
@@ -80,6 +81,10 @@ func (b *Board) Add(n Node) Index {
 
 // Listen adds a listener, which hears of changes from now on.
 func (b *Board) Listen(l Listener) { b.listeners = append(b.listeners, l) }
+
+// Listeners are those added so far, in order: who shares an index of a board finds
+// it here.
+func (b *Board) Listeners() []Listener { return b.listeners }
 
 // Len is the number of nodes.
 func (b *Board) Len() int { return len(b.nodes) }

@@ -14,8 +14,10 @@ var ErrRequest = errors.New("policy: unusable request")
 func Policies() []Descriptor {
 	return []Descriptor{
 		live(autoscaleSelector),
+		live(greedyFitSelector),
 		live(leastLoadedSelector),
 		live(lshSelector),
+		live(lotesSelector),
 		live(nhSelector),
 		live(niSelector),
 		nomadDescriptor,
@@ -29,6 +31,7 @@ func Policies() []Descriptor {
 		live(reservationParagonSelector),
 		live(sparrowSelector),
 		live(tarcilSelector),
+		live(tetrisSelector),
 	}
 }
 

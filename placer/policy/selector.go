@@ -39,6 +39,7 @@ type Options struct {
 	Batch         bool          // Nomad's rules for batch jobs
 	Radius        float64       // of a query, per coordinate, share of a source
 	Step          float64       // by which a query grows, share of a source
+	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
 }
 
 // Locality is how near to each other the allocations of a group are put.

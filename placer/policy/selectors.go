@@ -12,8 +12,10 @@ import (
 func Selectors() []SelectorDescriptor {
 	return []SelectorDescriptor{
 		autoscaleSelector,
+		greedyFitSelector,
 		leastLoadedSelector,
 		lshSelector,
+		lotesSelector,
 		nhSelector,
 		niSelector,
 		nomadBinpackSelector,
@@ -26,6 +28,7 @@ func Selectors() []SelectorDescriptor {
 		reservationParagonSelector,
 		sparrowSelector,
 		tarcilSelector,
+		tetrisSelector,
 	}
 }
 

@@ -67,7 +67,7 @@ func (w *World) choose(attempt admission.Attempt) board.Choice {
 		return w.selected(ask)
 	}
 	limited := *ask
-	limited.Late, limited.Forced = attempt.Late, attempt.Forced
+	limited.Late, limited.Forced, limited.Only = attempt.Late, attempt.Forced, attempt.Only
 	if within != nil {
 		limited.Allowed = within
 		if user := ask.Allowed; user != nil {

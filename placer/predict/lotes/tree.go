@@ -1,0 +1,207 @@
+package lotes
+
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// Rooms finds a node with room for a size among a list of nodes: the first, or the
+// one of highest score for a class. It is a binary tree whose vertices know the
+// most of each resource that any node below has free, and the highest score below
+// by class. An update costs O(log n · classes), a query O(log n) unless many nodes
+// have enough of one resource only.
+type Rooms struct {
+	board   *board.Board
+	nodes   []board.Index
+	classes int
+	leaves  int
+	free    []room  // by vertex
+	score   []int32 // by vertex and class
+	extra   map[board.Index]taken
+}
+
+// room is what is free; none is left of a node that is not ready.
+type room struct{ mhz, memory, disk int64 }
+
+// taken is what a choice has taken of a node that the board does not know of yet.
+type taken struct {
+	size  cluster.Resources
+	count int
+}
+
+// lowest is the score of what is no candidate.
+const lowest = math.MinInt32
+
+// NewRooms indexes nodes, in the order of preference of First. The caller calls
+// Update when one of them changes.
+func NewRooms(b *board.Board, nodes []board.Index, classes int) *Rooms {
+	r := &Rooms{board: b, nodes: nodes, classes: classes, leaves: 1, extra: map[board.Index]taken{}}
+	for r.leaves < len(nodes) {
+		r.leaves *= 2
+	}
+	r.free = make([]room, 2*r.leaves)
+	r.score = make([]int32, 2*r.leaves*classes)
+	for i := range r.free {
+		r.free[i] = room{-1, -1, -1}
+	}
+	for i := range r.score {
+		r.score[i] = lowest
+	}
+	return r
+}
+
+// Fill reads every node; scores gives those of a position, nil where there are no
+// classes.
+func (r *Rooms) Fill(scores func(position int, out []int32)) {
+	for at := range r.nodes {
+		r.leaf(at, scores)
+	}
+	for v := r.leaves - 1; v > 0; v-- {
+		r.join(v)
+	}
+}
+
+// Update reads the node at a position again.
+func (r *Rooms) Update(at int, scores func(position int, out []int32)) {
+	r.leaf(at, scores)
+	for v := (r.leaves + at) / 2; v > 0; v /= 2 {
+		r.join(v)
+	}
+}
+
+func (r *Rooms) leaf(at int, scores func(position int, out []int32)) {
+	v, n := r.leaves+at, r.nodes[at]
+	own := r.score[v*r.classes : (v+1)*r.classes]
+	if !r.board.Ready(n) {
+		r.free[v] = room{-1, -1, -1}
+		for k := range own {
+			own[k] = lowest
+		}
+		return
+	}
+	node, used := r.board.Node(n), r.board.Used(n)
+	if e := r.extra[n]; e.count > 0 {
+		used = used.Add(times(e.size, e.count))
+	}
+	r.free[v] = room{
+		int64(node.Total.CPUMHz - used.CPUMHz - used.Cores*node.CoreMHz), int64(node.Total.MemoryMB - used.MemoryMB), int64(node.Total.DiskMB - used.DiskMB),
+	}
+	if scores != nil {
+		scores(at, own)
+	}
+}
+
+func times(s cluster.Resources, n int) cluster.Resources {
+	return cluster.Resources{CPUMHz: n * s.CPUMHz, Cores: n * s.Cores, MemoryMB: n * s.MemoryMB, DiskMB: n * s.DiskMB}
+}
+
+func (r *Rooms) join(v int) {
+	a, b := r.free[2*v], r.free[2*v+1]
+	r.free[v] = room{max(a.mhz, b.mhz), max(a.memory, b.memory), max(a.disk, b.disk)}
+	k := r.classes
+	own, left, right := r.score[v*k:(v+1)*k], r.score[2*v*k:(2*v+1)*k], r.score[(2*v+1)*k:(2*v+2)*k]
+	for i := range own {
+		own[i] = max(left[i], right[i])
+	}
+}
+
+// Take puts so many allocations of a size on the node at a position, until Return;
+// the caller updates it.
+func (r *Rooms) Take(at int, size cluster.Resources, count int) {
+	r.extra[r.nodes[at]] = taken{size, count}
+}
+
+// Return forgets what was taken there; the caller updates it.
+func (r *Rooms) Return(at int) { delete(r.extra, r.nodes[at]) }
+
+// fits one more of the size on a node, beside what was taken.
+func (r *Rooms) fits(n board.Index, size cluster.Resources) bool {
+	if e := r.extra[n]; e.count > 0 {
+		return r.board.Room(n, size, e.count+1) > e.count
+	}
+	return r.board.Fits(n, size)
+}
+
+// need of a size on any node: cores count at the clock of the node, which the leaf
+// checks.
+func needOf(size cluster.Resources) room {
+	return room{int64(size.CPUMHz), int64(size.MemoryMB), int64(size.DiskMB)}
+}
+
+func (r *Rooms) holds(v int, need room) bool {
+	f := &r.free[v]
+	return f.mhz >= need.mhz && f.memory >= need.memory && f.disk >= need.disk
+}
+
+// First is the first position with room for the size that passes, or −1.
+func (r *Rooms) First(size cluster.Resources, pass func(board.Index) bool) (at, examined int) {
+	return r.first(1, needOf(size), size, pass)
+}
+
+func (r *Rooms) first(v int, need room, size cluster.Resources, pass func(board.Index) bool) (int, int) {
+	if !r.holds(v, need) {
+		return -1, 0
+	}
+	if v >= r.leaves {
+		at := v - r.leaves
+		if n := r.nodes[at]; r.fits(n, size) && (pass == nil || pass(n)) {
+			return at, 1
+		}
+		return -1, 1
+	}
+	at, left := r.first(2*v, need, size, pass)
+	if at >= 0 {
+		return at, left
+	}
+	at, right := r.first(2*v+1, need, size, pass)
+	return at, left + right
+}
+
+// Best is the position of highest score for the class with room for the size that
+// passes, the first of equals; or −1.
+func (r *Rooms) Best(class int, size cluster.Resources, pass func(board.Index) bool) (at, examined int) {
+	q := bestQuery{rooms: r, class: class, size: size, need: needOf(size), pass: pass, at: -1, top: lowest}
+	q.look(1)
+	return q.at, q.examined
+}
+
+type bestQuery struct {
+	rooms    *Rooms
+	class    int
+	size     cluster.Resources
+	need     room
+	pass     func(board.Index) bool
+	at       int
+	top      int32
+	examined int
+}
+
+func (q *bestQuery) scoreOf(v int) int32 { return q.rooms.score[v*q.rooms.classes+q.class] }
+
+// look below a vertex: the better side first, the left one of equals.
+func (q *bestQuery) look(v int) {
+	r := q.rooms
+	if s := q.scoreOf(v); !r.holds(v, q.need) || q.at >= 0 && s < q.top {
+		return
+	}
+	if v < r.leaves {
+		if q.scoreOf(2*v+1) > q.scoreOf(2*v) {
+			q.look(2*v + 1)
+			q.look(2 * v)
+		} else {
+			q.look(2 * v)
+			q.look(2*v + 1)
+		}
+		return
+	}
+	q.examined++
+	at, s := v-r.leaves, q.scoreOf(v)
+	if q.at >= 0 && s == q.top && at > q.at {
+		return
+	}
+	if n := r.nodes[at]; r.fits(n, q.size) && (q.pass == nil || q.pass(n)) {
+		q.at, q.top = at, s
+	}
+}

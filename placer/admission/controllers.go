@@ -10,8 +10,11 @@ func Controllers() []Descriptor {
 	return []Descriptor{
 		arqDescriptor,
 		fifoDescriptor,
+		greedyFitDescriptor,
+		lotesDescriptor,
 		noneDescriptor,
 		tarcilDescriptor,
+		tetrisDescriptor,
 	}
 }
 

@@ -9,6 +9,15 @@ type Reporter interface{ Report() Report }
 type Report struct {
 	Classes []ClassReport // of quality, ascending; one for a controller without classes
 	Waits   WaitReport    // of Tarcil's estimates
+	Plans   PlanReport    // of LoTES
+}
+
+// PlanReport counts long-term plans.
+type PlanReport struct {
+	Made, Failed int // without one, everything goes by first fit
+	Unplanned    int // classes that no machine could hold
+	Permuted     int // machines whose planned mix a new plan changed
+	Anywhere     int // items that took any room: no machine was planned for them, or they had waited too long
 }
 
 // WaitReport compares waits for suitable units with their estimates.

@@ -21,6 +21,7 @@ type waiting struct {
 
 	quality qualityState // of arq
 	bucket  bucketState  // of tarcil
+	exit    exitState    // of lotes, greedy-fit and tetris
 }
 
 // least is the least size one allocation of the ask may have.

@@ -38,6 +38,7 @@ type Mix struct {
 	pairings Pairings
 	report   Report
 	tried    []bool // of the present choice, by kind
+	version  int
 }
 
 // Report counts what became of plans.
@@ -61,7 +62,7 @@ func On(b *board.Board) *Mix {
 			return m
 		}
 	}
-	m := &Mix{board: b, stale: true, plans: map[string]*Plan{}}
+	m := &Mix{board: b, stale: true, plans: map[string]*Plan{}, unit: Size{1, 1, 1}}
 	b.Listen(m)
 	return m
 }
@@ -75,8 +76,14 @@ func (m *Mix) SetModel(model Model) {
 // SetPairings says which classes bins may hold.
 func (m *Mix) SetPairings(p Pairings) { m.pairings, m.stale = p, true }
 
+// Given reports whether a model was set.
+func (m *Mix) Given() bool { return m.given }
+
 // Plan is the present one; nil where there is none.
 func (m *Mix) Plan() *Plan { return m.plan }
+
+// Version changes with every new plan: classes and nodes may be numbered anew.
+func (m *Mix) Version() int { return m.version }
 
 // Report counts so far.
 func (m *Mix) Report() Report { return m.report }
@@ -228,6 +235,7 @@ func (m *Mix) group() {
 
 // replan makes a plan of the model, puts its bins on machines and fills the index.
 func (m *Mix) replan() {
+	m.version++
 	m.plan = m.planned()
 	classes := len(m.model.Classes)
 	m.routes, m.printed = table(classes, len(m.kinds)), table(classes, len(m.kinds))

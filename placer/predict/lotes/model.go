@@ -116,13 +116,17 @@ func (m *Mix) program(model *Model) Program {
 
 // classOf a job.
 func (m *Mix) classOf(size cluster.Resources, declared int) int {
-	if m.model.Declared && declared >= 1 && declared <= len(m.model.Classes) {
+	return m.nearest(&m.model, m.sizeOf(size), declared)
+}
+
+// nearest class of a model: the one declared, or that of the nearest mean size.
+func (m *Mix) nearest(model *Model, own Size, declared int) int {
+	if model.Declared && declared >= 1 && declared <= len(model.Classes) {
 		return declared - 1
 	}
-	own := m.sizeOf(size)
 	best, least := 0, math.Inf(1)
-	for k := range m.model.Classes {
-		c := &m.model.Classes[k].Size
+	for k := range model.Classes {
+		c := &model.Classes[k].Size
 		dc, dm := (own.CPUMHz-c.CPUMHz)/m.unit.CPUMHz, (own.MemoryMB-c.MemoryMB)/m.unit.MemoryMB
 		if d := dc*dc + dm*dm; d < least {
 			best, least = k, d

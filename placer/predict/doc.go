@@ -15,8 +15,21 @@
 //	f(X) = 1 − d·(X/t)²                          for X ≤ t
 //	f(X) falls in a line from 1−d to f_min       from t to 100
 //
+// Regressions of TRACON (Chiang and Huang 2011, §3.1; learners in observation.go) learn
+// from runs instead: a workload's four characteristics (read and write requests, CPU
+// time of its own and of the host) and the sum of its neighbours' explain its runtime
+// or its IOPS. WMM is a mean of the nearest runs, LM linear, NLM of the second degree
+// with terms chosen by AIC. Relearning sees when the errors change, and learns anew.
+// A Draft scores where a workload would go with them (§3.2), MIOS.
+//
 // # Differences from the paper
 //
+//   - TRACON has one neighbour; characteristics of several are summed here.
+//   - An own characteristic that is the same in all runs says nothing and is left out:
+//     of 45 coefficients 15 are left in a model of one application. Where terms depend
+//     on each other the search takes none that adds nothing.
+//   - "Predefined event" is a rule of ours: see Relearning.
+//   - A workload without a learnt response is scored by its tolerated scores.
 //   - The text predicts only whether the bound holds, not by how much it is
 //     broken. f_min was never measured for a predicted score: 0.5 is the point
 //     value, 0.1 and 0.9 (the range seen among applications) the interval.

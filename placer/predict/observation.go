@@ -1,0 +1,192 @@
+package predict
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Observation is one run of a workload beside neighbours, as the models of Chiang
+// and Huang 2011 learn from it.
+type Observation struct {
+	Own      []float64 // characteristics of the workload alone
+	Beside   []float64 // sum of the characteristics of its neighbours, each alone
+	Response float64   // runtime or IOPS
+}
+
+// Regression predicts a response. Characteristics are in the order and number of the
+// observations it was learnt from. It may be used concurrently.
+type Regression interface {
+	Predict(own, beside []float64) float64
+}
+
+// Learner learns a regression from observations.
+type Learner struct {
+	Name    string
+	Summary string
+	Paper   string
+	Learn   func(observations []Observation) (Regression, error)
+}
+
+// Learners lists what learns from observations, sorted by name.
+func Learners() []Learner {
+	return []Learner{
+		lmLearner,
+		nlmLearner,
+		wmmLearner,
+	}
+}
+
+// LookupLearner returns the learner of that name, or an error that lists the known
+// ones.
+func LookupLearner(name string) (Learner, error) {
+	all := Learners()
+	names := make([]string, len(all))
+	for i, l := range all {
+		if l.Name == name {
+			return l, nil
+		}
+		names[i] = l.Name
+	}
+	return Learner{}, fmt.Errorf("unknown learner %q; known: %s", name, strings.Join(names, ", "))
+}
+
+// Errors of learning.
+var (
+	ErrObservations = errors.New("predict: the observations teach nothing")
+	ErrResponse     = errors.New("predict: the response is the same in all observations")
+)
+
+// leastObservations is the fewest a model is learnt from: two would be told by a
+// line whatever they are (chosen by us).
+const leastObservations = 5
+
+// checkObservations says what is wrong with observations.
+func checkObservations(all []Observation) error {
+	if len(all) < leastObservations {
+		return fmt.Errorf("%w: %d of them, %d are needed", ErrObservations, len(all), leastObservations)
+	}
+	varies := false
+	for i, o := range all {
+		if len(o.Own) != len(all[0].Own) || len(o.Beside) != len(all[0].Beside) {
+			return fmt.Errorf("%w: number %d has %d and %d characteristics, the first %d and %d", ErrObservations,
+				i, len(o.Own), len(o.Beside), len(all[0].Own), len(all[0].Beside))
+		}
+		for _, v := range append(append([]float64{o.Response}, o.Own...), o.Beside...) {
+			if !finite(v) {
+				return fmt.Errorf("%w: number %d holds %v", ErrObservations, i, v)
+			}
+		}
+		varies = varies || o.Response != all[0].Response
+	}
+	if !varies {
+		return fmt.Errorf("%w: %v", ErrResponse, all[0].Response)
+	}
+	return nil
+}
+
+// Beside sums the characteristics of neighbours: of one they are its own, which is
+// the paper's pair. Without neighbours they are 0.
+func Beside(characteristics int, neighbours ...[]float64) []float64 {
+	out := make([]float64, characteristics)
+	for _, n := range neighbours {
+		for i, v := range n {
+			out[i] += v
+		}
+	}
+	return out
+}
+
+// standard is how columns are standardised before squares and distances are taken.
+// A column that does not vary over the observations says nothing: it becomes 0.
+type standard struct{ mean, deviation []float64 }
+
+// constantShare is the standard deviation below which a column counts as constant, as
+// a share of its mean: rounding.
+const constantShare = 1e-9
+
+func standardise(all []Observation) standard {
+	first := all[0]
+	s := standard{make([]float64, len(first.Own)+len(first.Beside)), make([]float64, len(first.Own)+len(first.Beside))}
+	n := float64(len(all))
+	row := make([]float64, len(s.mean))
+	for _, o := range all {
+		for j, v := range join(row, o.Own, o.Beside) {
+			s.mean[j] += v / n
+		}
+	}
+	for _, o := range all {
+		for j, v := range join(row, o.Own, o.Beside) {
+			s.deviation[j] += (v - s.mean[j]) * (v - s.mean[j]) / n
+		}
+	}
+	for j, v := range s.deviation {
+		s.deviation[j] = math.Sqrt(v)
+		if s.deviation[j] <= constantShare*math.Abs(s.mean[j]) {
+			s.deviation[j] = 0
+		}
+	}
+	return s
+}
+
+func join(to []float64, own, beside []float64) []float64 {
+	copy(to, own)
+	copy(to[len(own):], beside)
+	return to
+}
+
+// varying are the columns that are not constant.
+func (s standard) varying() []int {
+	var out []int
+	for j, d := range s.deviation {
+		if d > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// of standardises one row.
+func (s standard) of(own, beside []float64) []float64 {
+	out := join(make([]float64, len(s.mean)), own, beside)
+	for j := range out {
+		if s.deviation[j] > 0 {
+			out[j] = (out[j] - s.mean[j]) / s.deviation[j]
+		} else {
+			out[j] = 0
+		}
+	}
+	return out
+}
+
+// Bounded keeps predictions within what can be: see RuntimeOf and IOPSOf.
+type Bounded struct {
+	Regression
+	Low, High float64
+}
+
+// Predict implements Regression.
+func (b Bounded) Predict(own, beside []float64) float64 {
+	return min(b.High, max(b.Low, b.Regression.Predict(own, beside)))
+}
+
+// What a neighbour can at most be thought to help by (chosen by us, as the paper does
+// not bound its predictions).
+const (
+	leastRuntimeShare = 0.9
+	mostIOPSShare     = 1.1
+)
+
+// RuntimeOf bounds a prediction of runtime by the runtime alone.
+func RuntimeOf(r Regression, alone float64) Bounded {
+	return Bounded{r, leastRuntimeShare * alone, math.Inf(1)}
+}
+
+// IOPSOf bounds a prediction of requests per second by those alone.
+func IOPSOf(r Regression, alone float64) Bounded { return Bounded{r, 0, mostIOPSShare * alone} }
+
+// RelativeError of a prediction, a share of what was measured.
+func RelativeError(predicted, actual float64) float64 {
+	return math.Abs(predicted-actual) / math.Abs(actual)
+}

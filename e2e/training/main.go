@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 	"github.com/nomad-placer/nomad-placer/e2e/training/input"
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
 // settings are the flags.
@@ -31,6 +32,8 @@ type settings struct {
 	seconds     int // per source
 	seed        uint64
 	keep        bool
+	environment string // of backgrounds
+	sweeps      int    // of backgrounds
 }
 
 // defaultInputs is not the user's own folder: servers that refuse to be root
@@ -46,17 +49,22 @@ func main() {
 	flag.StringVar(&s.inputs, "inputs", defaultInputs, "folder of the generated inputs")
 	flag.StringVar(&s.folder, "training", "profiler/training", "folder the measurements are written to")
 	flag.StringVar(&only, "only", "", "only these applications, separated by commas")
-	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, refine (what rows could not tell from noise), repeat (rows once more), pairs; or table, which prints how well repeats agree with rows")
+	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, refine (what rows could not tell from noise), repeat (rows once more), pairs, backgrounds (beside 125 background workloads); or table, which prints how well repeats agree with rows")
 	flag.IntVar(&s.port, "port", 17900, "first of the ports used, all on 127.0.0.1")
 	flag.IntVar(&s.cpu, "cpu", 0, "CPU the applications are bound to")
 	flag.IntVar(&s.seconds, "seconds-per-source", 10, "time for one application and one source")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the choice of pairs and of all orders")
+	flag.StringVar(&s.environment, "environment", backgrounds.Disk, "backgrounds: disk, or throttled, where each slot has a limit of requests to it")
+	flag.IntVar(&s.sweeps, "sweeps", 1, "backgrounds: how often the 125 are measured")
 	flag.BoolVar(&s.keep, "keep", false, "keep the cluster's folder (logs)")
 	flag.BoolVar(&list, "list", false, "print the catalogue and end")
 	flag.BoolVar(&prepare, "prepare", false, "install the packages, make the inputs, and end")
 	flag.BoolVar(&checks, "check", false, "run each application alone for two seconds, without Nomad, and end")
 	flag.Parse()
 	s.only = strings.FieldsFunc(only, func(r rune) bool { return r == ',' })
+	if kind == "backgrounds" && len(s.only) == 0 {
+		s.only = backgroundApplications
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	what := measureOf(kind)
@@ -79,7 +87,7 @@ type job func(ctx context.Context, apps []catalogue.Application, s settings) err
 
 func run(ctx context.Context, s settings, bare bool, what job) error {
 	if what == nil {
-		return fmt.Errorf("unknown kind: want rows, refine, repeat, pairs or table")
+		return fmt.Errorf("unknown kind: want rows, refine, repeat, pairs, backgrounds or table")
 	}
 	all, err := catalogue.Load()
 	if err != nil {
@@ -137,6 +145,8 @@ func measureOf(kind string) job {
 		return measureRepeats
 	case "pairs":
 		return measurePairs
+	case "backgrounds":
+		return measureBackgrounds
 	case "table":
 		return printRepeatability
 	}

@@ -1,0 +1,529 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
+)
+
+// backgroundApplications are measured unless others are named: heavy on the disk,
+// on the CPU, and on both.
+var backgroundApplications = []string{
+	"fio-randread", "fio-seqwrite", "fio-fsync", "sqlite-fsync", "dbbench-fill", "tar-files", "gzip-6", "x264-medium-360",
+}
+
+// Times of one point.
+const (
+	backgroundSettle = 60 * time.Millisecond // requests under way at the old level drain
+	backgroundWindow = 320 * time.Millisecond
+	backgroundMost   = 3 * time.Second // a window without a unit of work is made longer up to this
+	backgroundRepeat = 5               // of each pair
+	backgroundDrain  = 8 * time.Second // the disk ends what applications wrote to begin with
+	backgroundSolos  = 4               // windows without any background
+	kernelFileBytes  = 128 << 20
+	kernelMost       = time.Hour // a kernel ends by itself after this
+)
+
+// The limits of a slot in the environment "throttled", requests per second: a
+// third of what the local disk does, as a remote one would.
+const (
+	throttledReads  = 10_000
+	throttledWrites = 1_000
+	// noLimit is one that nothing reaches: requests are counted where there is a limit.
+	noLimit = 1_000_000_000
+)
+
+// measureBackgrounds runs the profiling protocol of TRACON: what is missing of
+// each application beside 125 background workloads, of these workloads alone, and
+// of applications beside each other.
+func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s settings) (err error) {
+	if s.environment != backgrounds.Disk && s.environment != backgrounds.Throttled {
+		return fmt.Errorf("unknown environment %q: want %s or %s", s.environment, backgrounds.Disk, backgrounds.Throttled)
+	}
+	folder := filepath.Join(s.folder, "backgrounds", s.environment)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	b, err := openBench(ctx, s, folder)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if s.environment == backgrounds.Disk { // what a neighbour is like is known from there
+		if err := b.profile(ctx, "", 1); err != nil {
+			return fmt.Errorf("backgrounds alone: %w", err)
+		}
+	}
+	for i, a := range apps {
+		fmt.Printf("[%d/%d] %s\n", i+1, len(apps), a.ID)
+		if err := b.application(ctx, a); err != nil {
+			return fmt.Errorf("%s: %w", a.ID, err)
+		}
+	}
+	if s.sweeps > 1 || s.environment != backgrounds.Disk {
+		return nil // more of one application, not of pairs
+	}
+	return b.pairs(ctx, apps)
+}
+
+// bench is two slots on one CPU: an application in one, and the three kernels, or
+// another application, in the other.
+type bench struct {
+	settings
+	folder  string
+	scratch string
+	slots   slots
+	kernels [3]*ibench.Process // CPU, reader, writer
+	target  *occupant          // nil: backgrounds alone
+}
+
+// The slot of the kernels.
+const kernelSlot = "background"
+
+func openBench(ctx context.Context, s settings, folder string) (_ *bench, err error) {
+	b := &bench{settings: s, folder: folder}
+	if b.scratch, err = os.MkdirTemp("", "training-backgrounds-"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	if err = os.Chmod(b.scratch, 0o755); err != nil { // a server may be another user
+		return nil, err
+	}
+	if b.slots, err = openSlots(b.scratch); err != nil {
+		return nil, err
+	}
+	if err = b.slot(kernelSlot); err != nil {
+		return nil, err
+	}
+	for i, spec := range []ibench.Spec{
+		{Source: interference.Integer},
+		{Source: interference.StorageBandwidth, Variant: "read"},
+		{Source: interference.StorageBandwidth, Variant: "write"},
+	} {
+		if b.kernels[i], err = b.kernel(ctx, spec, i); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// slot makes a slot of the environment.
+func (b *bench) slot(name string) error {
+	if err := b.slots.create(name); err != nil {
+		return err
+	}
+	if b.environment == backgrounds.Throttled {
+		return b.slots.limit(name, throttledReads, throttledWrites)
+	}
+	return b.slots.limit(name, noLimit, noLimit)
+}
+
+func (b *bench) kernel(ctx context.Context, spec ibench.Spec, number int) (*ibench.Process, error) {
+	spec.Executable = filepath.Join(b.bin, "nomad-driver-ibench")
+	spec.CPUs, spec.Same, spec.MaxDuration, spec.DieWithParent = []int{b.cpu}, true, kernelMost, true
+	spec.Socket = filepath.Join(b.scratch, fmt.Sprintf("kernel%d.sock", number))
+	spec.Seed = b.seed + uint64(number)
+	if spec.Source == interference.StorageBandwidth {
+		spec.Path, spec.MaxBytes = b.scratch, kernelFileBytes
+	}
+	spec.CalibrationFile = filepath.Join(b.inputs, "calibration.json")
+	if !exists(spec.CalibrationFile) {
+		spec.CalibrationFile = ""
+	}
+	spec.Stderr = os.Stderr
+	spec.Join = func(pid int) error { return b.slots.join(kernelSlot, pid) }
+	return ibench.Start(ctx, spec)
+}
+
+func (b *bench) close() error {
+	var problems []error
+	if b.target != nil {
+		problems = append(problems, b.target.end())
+	}
+	for _, k := range b.kernels {
+		if k != nil {
+			problems = append(problems, k.Close())
+		}
+	}
+	if b.slots.open() {
+		problems = append(problems, b.slots.close())
+	}
+	return errors.Join(append(problems, os.RemoveAll(b.scratch))...)
+}
+
+// set makes the kernels press.
+func (b *bench) set(ctx context.Context, l backgrounds.Level) error {
+	for i, percent := range []int{l.CPU, l.Read, l.Write} {
+		if err := b.kernels[i].Set(ctx, float64(percent)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// application measures what is missing of one.
+func (b *bench) application(ctx context.Context, a catalogue.Application) (err error) {
+	missing := false
+	for sweep := 1; sweep <= b.sweeps; sweep++ {
+		left, err := b.missing(a.ID, sweep)
+		if err != nil {
+			return err
+		}
+		missing = missing || len(left) > 0
+	}
+	if !missing {
+		fmt.Println("    nothing is missing")
+		return nil
+	}
+	if b.target, err = b.occupy(ctx, a, a.ID); err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, b.target.end())
+		b.target = nil
+	}()
+	for sweep := 1; sweep <= b.sweeps; sweep++ {
+		if err := b.solo(ctx, a.ID); err != nil {
+			return err
+		}
+		if err := b.profile(ctx, a.ID, sweep); err != nil {
+			return err
+		}
+	}
+	return b.solo(ctx, a.ID)
+}
+
+// solo adds rows without any background.
+func (b *bench) solo(ctx context.Context, name string) error {
+	for range backgroundSolos {
+		if err := b.point(ctx, name, backgrounds.SoloSweep, backgrounds.Level{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// profile measures what is missing of a sweep; without a name, of backgrounds
+// alone.
+func (b *bench) profile(ctx context.Context, name string, sweep int) error {
+	left, err := b.missing(name, sweep)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	random := rand.New(rand.NewPCG(b.seed, uint64(sweep)))
+	random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] }) // drift of the machine is not one of a knob
+	for i, l := range left {
+		if err := b.point(ctx, name, sweep, l); err != nil {
+			return err
+		}
+		if (i+1)%25 == 0 || i+1 == len(left) {
+			toGo := time.Duration(len(left)-i-1) * (backgroundSettle + backgroundWindow)
+			fmt.Printf("    sweep %d: %d of %d, about %s to go\n", sweep, i+1, len(left), toGo.Round(time.Second))
+		}
+	}
+	return nil
+}
+
+// missing are the levels of a sweep that the table lacks.
+func (b *bench) missing(name string, sweep int) ([]backgrounds.Level, error) {
+	rows, err := readTable(b.table(name), backgrounds.ReadRows)
+	if err != nil {
+		return nil, err
+	}
+	measured := map[backgrounds.Level]bool{}
+	for _, r := range rows {
+		if r.Sweep == sweep {
+			measured[r.Level] = true
+		}
+	}
+	return slices.DeleteFunc(backgrounds.All(), func(l backgrounds.Level) bool { return measured[l] }), nil
+}
+
+func (b *bench) table(name string) string {
+	if name == "" {
+		return filepath.Join(b.folder, backgrounds.IdleFile)
+	}
+	return filepath.Join(b.folder, name+".csv")
+}
+
+// point measures one row and adds it to its table.
+func (b *bench) point(ctx context.Context, name string, sweep int, l backgrounds.Level) error {
+	if err := b.set(ctx, l); err != nil {
+		return err
+	}
+	if err := sleep(ctx, backgroundSettle); err != nil {
+		return err
+	}
+	watched := []*occupant{{slot: kernelSlot}}
+	if name != "" {
+		watched = append(watched, b.target)
+	}
+	seen, err := b.window(ctx, watched)
+	if err != nil {
+		return err
+	}
+	row := backgrounds.Row{Sweep: sweep, Level: l, Beside: seen[0].characteristics, RatePerSec: math.NaN()}
+	if name != "" {
+		row.Own, row.RatePerSec = seen[1].characteristics, seen[1].rate
+	}
+	return b.add(b.table(name), backgrounds.RowHeader(), row.Line())
+}
+
+// seen is what a slot did in a window.
+type seen struct {
+	characteristics backgrounds.Characteristics
+	rate            float64 // NaN: no loop, or no unit of work
+}
+
+// window watches slots for a while; longer, where a loop completes no work.
+func (b *bench) window(ctx context.Context, watched []*occupant) ([]seen, error) {
+	before, err := b.read(ctx, watched)
+	if err != nil {
+		return nil, err
+	}
+	for begun := time.Now(); ; {
+		if err := sleep(ctx, backgroundWindow); err != nil {
+			return nil, err
+		}
+		after, err := b.read(ctx, watched)
+		if err != nil {
+			return nil, err
+		}
+		out, idle := make([]seen, len(watched)), false
+		for i, o := range watched {
+			out[i] = after[i].since(before[i])
+			idle = idle || o.listen != "" && math.IsNaN(out[i].rate)
+		}
+		if !idle || time.Since(begun) >= backgroundMost {
+			return out, nil
+		}
+	}
+}
+
+// reading is one look at a slot.
+type reading struct {
+	at    time.Time
+	usage usage
+	loop  sample
+	loops bool
+}
+
+func (b *bench) read(ctx context.Context, watched []*occupant) ([]reading, error) {
+	out := make([]reading, len(watched))
+	for i, o := range watched {
+		var err error
+		if o.listen != "" {
+			if out[i].loop, err = scrape(ctx, o.listen); err != nil {
+				return nil, err
+			}
+			out[i].loops = true
+		}
+		if out[i].usage, err = b.slots.usage(o.slot); err != nil {
+			return nil, err
+		}
+		out[i].at = time.Now()
+	}
+	return out, nil
+}
+
+func (r reading) since(before reading) seen {
+	seconds := r.at.Sub(before.at).Seconds()
+	per := func(after, before uint64, unit float64) float64 { return float64(after-before) / unit / seconds }
+	out := seen{rate: math.NaN(), characteristics: backgrounds.Characteristics{
+		ReadsPerSec:  per(r.usage.reads, before.usage.reads, 1),
+		WritesPerSec: per(r.usage.writes, before.usage.writes, 1),
+		ReadMBps:     per(r.usage.readBytes, before.usage.readBytes, 1e6),
+		WriteMBps:    per(r.usage.writeBytes, before.usage.writeBytes, 1e6),
+		CPULocal:     per(r.usage.user, before.usage.user, 1e9),
+		CPUGlobal:    per(r.usage.system, before.usage.system, 1e9),
+	}}
+	if took := r.loop.at.Sub(before.loop.at).Seconds(); r.loops && took > 0 && r.loop.units > before.loop.units {
+		out.rate = (r.loop.units - before.loop.units) / took
+	}
+	return out
+}
+
+// pairs measures applications beside each other, and beside copies of
+// themselves. All are there at once; those not measured are frozen.
+func (b *bench) pairs(ctx context.Context, apps []catalogue.Application) (err error) {
+	path := filepath.Join(b.folder, backgrounds.PairsFile)
+	known, err := readTable(path, backgrounds.ReadPairs)
+	if err != nil {
+		return err
+	}
+	type couple struct {
+		a, b   string
+		repeat int
+	}
+	measured := map[couple]bool{}
+	for _, p := range known {
+		measured[couple{p.Application, p.Beside, p.Repeat}] = true
+	}
+	var left [][3]int
+	for repeat := 1; repeat <= backgroundRepeat; repeat++ {
+		for i := range apps {
+			for j := i; j < len(apps); j++ {
+				if !measured[couple{apps[i].ID, apps[j].ID, repeat}] {
+					left = append(left, [3]int{i, j, repeat})
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if err := b.set(ctx, backgrounds.Level{}); err != nil {
+		return err
+	}
+	fmt.Printf("%d pairs\n", len(left))
+	var occupants [2][]*occupant
+	defer func() {
+		for _, list := range occupants {
+			for _, o := range list {
+				err = errors.Join(err, b.slots.thaw(o.slot), o.end())
+			}
+		}
+	}()
+	for copies := range occupants {
+		for _, a := range apps {
+			o, err := b.occupy(ctx, a, fmt.Sprintf("%s-%d", a.ID, copies))
+			if err != nil {
+				return err
+			}
+			occupants[copies] = append(occupants[copies], o)
+			if err := b.slots.freeze(ctx, o.slot); err != nil {
+				return err
+			}
+		}
+	}
+	unix.Sync()
+	if err := sleep(ctx, backgroundDrain); err != nil {
+		return err
+	}
+	for _, p := range left {
+		both := []*occupant{occupants[0][p[0]], occupants[1][p[1]]}
+		lines, err := b.pair(ctx, both, apps[p[0]].ID, apps[p[1]].ID, p[2])
+		if err != nil {
+			return err
+		}
+		if err := b.add(path, backgrounds.PairHeader(), lines...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pair measures two at once; a copy beside itself makes one line.
+func (b *bench) pair(ctx context.Context, both []*occupant, first, second string, repeat int) ([]string, error) {
+	for _, o := range both {
+		if err := b.slots.thaw(o.slot); err != nil {
+			return nil, err
+		}
+	}
+	if err := sleep(ctx, 2*backgroundSettle); err != nil {
+		return nil, err
+	}
+	seen, err := b.window(ctx, both)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range both {
+		if err := b.slots.freeze(ctx, o.slot); err != nil {
+			return nil, err
+		}
+	}
+	lines := []string{backgrounds.Pair{Application: first, Beside: second, Repeat: repeat, Own: seen[0].characteristics, RatePerSec: seen[0].rate}.Line()}
+	if first != second {
+		lines = append(lines, backgrounds.Pair{Application: second, Beside: first, Repeat: repeat, Own: seen[1].characteristics, RatePerSec: seen[1].rate}.Line())
+	}
+	return lines, nil
+}
+
+// add writes whole lines to the end of a table, which begins with how it was
+// measured.
+func (b *bench) add(path, header string, lines ...string) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		about, err := b.about()
+		if err != nil {
+			return err
+		}
+		lines = slices.Concat(about, []string{header}, lines)
+	}
+	_, err = f.WriteString(strings.Join(lines, "\n") + "\n")
+	return err
+}
+
+// about says how a table was measured.
+func (b *bench) about() ([]string, error) {
+	machine, err := ibench.ReadMachine("/")
+	if err != nil {
+		return nil, err
+	}
+	system, err := fileSystem(b.scratch)
+	if err != nil {
+		return nil, err
+	}
+	out := []string{
+		fmt.Sprintf("# measured %s on %s; both slots on one CPU; disk with %s", time.Now().UTC().Format(time.DateOnly), machine.CPUModel, system),
+		fmt.Sprintf("# windows of %s; rates are units of work of profiler/training's applications; requests as the block layer counts them", backgroundWindow),
+	}
+	if b.environment == backgrounds.Throttled {
+		out = append(out, fmt.Sprintf("# each slot may make %d reads and %d writes per second", throttledReads, throttledWrites))
+	}
+	return out, nil
+}
+
+// readTable reads a table; one that is not there is empty.
+func readTable[T any](path string, read func(io.Reader) ([]T, error)) ([]T, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	out, err := read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

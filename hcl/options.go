@@ -36,10 +36,14 @@ type ProbeSchema struct {
 func DefaultPolicies() []string {
 	return []string{
 		"autoscale",
+		"first-fit",
 		"greedy-fit",
 		"least-loaded",
 		"lotes",
 		"lsh",
+		"mibs",
+		"mios",
+		"mix",
 		"nh",
 		"ni",
 		"nomad",

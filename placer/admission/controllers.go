@@ -12,6 +12,8 @@ func Controllers() []Descriptor {
 		fifoDescriptor,
 		greedyFitDescriptor,
 		lotesDescriptor,
+		mibsDescriptor,
+		mixDescriptor,
 		noneDescriptor,
 		tarcilDescriptor,
 		tetrisDescriptor,

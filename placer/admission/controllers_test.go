@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/admission/admissiontest"
@@ -11,7 +12,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}}
+	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}, "mibs": {Delay: 30 * time.Second}, "mix": {Delay: 30 * time.Second}}
 	for _, d := range admission.Controllers() {
 		t.Run(d.Name, func(t *testing.T) { t.Parallel(); admissiontest.Run(t, d, traits[d.Name]) })
 	}
@@ -58,6 +59,7 @@ func TestControllersAreSortedAndUnique(t *testing.T) {
 		t.Errorf("not sorted or not unique: %v", names)
 	}
 	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, greedy-fit, lotes, none, tarcil, tetris") {
+	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, mibs, mix, none, tarcil") {
 		t.Errorf("error lists no names: %v", err)
 	}
 }

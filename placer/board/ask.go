@@ -33,6 +33,8 @@ type Ask struct {
 	// Only lists the nodes that Allowed lets through, where they are few: a policy
 	// with an index need not look for them.
 	Only []Index
+	// Response predicts how it does beside neighbours; nil: only the scores say.
+	Response Response
 	// Allowed reports whether the user's own constraints let a node run it; nil
 	// allows all.
 	Allowed func(n Index) bool
@@ -48,6 +50,15 @@ type Ask struct {
 	Forced bool
 	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
 	SlowdownMax float64
+}
+
+// Response predicts how an allocation does beside neighbours. It is comparable: two
+// that are equal predict the same.
+type Response interface {
+	// Runtime in seconds, and IOPS, when the neighbours' scores of what they cause add
+	// up to beside, by column; none is alone.
+	Runtime(beside []float64) float64
+	IOPS(beside []float64) float64
 }
 
 // SizeOption is one size of an allocation.

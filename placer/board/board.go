@@ -38,6 +38,8 @@ type Resident struct {
 	Priority   int
 	BestEffort bool // may be evicted for others
 	Class      int  // the job class its user declared, from 1; 0 is none
+	BestEffort bool     // may be evicted for others
+	Response   Response // nil: only the scores say
 }
 
 // Listener hears that a node changed: its residents, its room or its state.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 )
 
 // SelectorDescriptor is one line of the table of selectors: a policy on dense
@@ -40,6 +41,7 @@ type Options struct {
 	Radius        float64       // of a query, per coordinate, share of a source
 	Step          float64       // by which a query grows, share of a source
 	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
+	Scoring       predict.Scoring
 }
 
 // Locality is how near to each other the allocations of a group are put.

@@ -18,6 +18,8 @@ import (
 type Traits struct {
 	// StrictHead: one item that can never run holds up all others.
 	StrictHead bool
+	// Delay: an item may wait so long for others, although there is room.
+	Delay time.Duration
 }
 
 // scenarios is how many random scenarios a property is tried on: enough to meet
@@ -30,7 +32,7 @@ func Run(t *testing.T, d admission.Descriptor, traits Traits) {
 	t.Run("nothing is lost", func(t *testing.T) { t.Parallel(); nothingLost(t, d) })
 	t.Run("impossible items", func(t *testing.T) { t.Parallel(); impossible(t, d, traits) })
 	t.Run("an empty board, and nodes that come", func(t *testing.T) { t.Parallel(); nodesCome(t, d) })
-	t.Run("items come back", func(t *testing.T) { t.Parallel(); comeBack(t, d) })
+	t.Run("items come back", func(t *testing.T) { t.Parallel(); comeBack(t, d, traits) })
 	t.Run("nothing known", func(t *testing.T) { t.Parallel(); nothingKnown(t, d) })
 	t.Run("a rebuilt controller", func(t *testing.T) { t.Parallel(); rebuilt(t, d) })
 	t.Run("options", func(t *testing.T) { t.Parallel(); options(t, d) })
@@ -193,7 +195,7 @@ func drain(c admission.Controller, now time.Duration) (offered int) {
 
 // comeBack: answers about items that are not held change nothing, and an item
 // that arrives again replaces its older self.
-func comeBack(t *testing.T, d admission.Descriptor) {
+func comeBack(t *testing.T, d admission.Descriptor, traits Traits) {
 	s := Random(2)
 	c := build(t, d, Board(s))
 	ask := s.Jobs[0].Ask
@@ -207,17 +209,17 @@ func comeBack(t *testing.T, d admission.Descriptor) {
 	if c.Waiting() != 1 {
 		t.Fatalf("%d items wait, one arrived three times", c.Waiting())
 	}
-	a, ok := c.Next(3)
+	a, ok := c.Next(3 + traits.Delay)
 	if !ok || a.Item.Arrived != 2 {
 		t.Fatalf("offered %+v, %v", a, ok)
 	}
 	c.Withdraw(7) // while it is tried
 	c.Arrive(3, admission.Item{Ask: &ask, Arrived: 3, Ready: 3})
-	if a, ok = c.Next(3); !ok || a.Item.Arrived != 3 {
+	if a, ok = c.Next(3 + traits.Delay); !ok || a.Item.Arrived != 3 {
 		t.Fatalf("offered %+v, %v", a, ok)
 	}
 	c.Placed(3, 7)
-	if _, ok = c.Next(4); ok || c.Waiting() != 0 {
+	if _, ok = c.Next(4 + traits.Delay); ok || c.Waiting() != 0 {
 		t.Errorf("%d wait after all were placed", c.Waiting())
 	}
 	if at, ok := c.Wake(); ok {

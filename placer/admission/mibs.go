@@ -1,0 +1,312 @@
+package admission
+
+import (
+	"math/rand/v2"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+)
+
+var mibsDescriptor = Descriptor{
+	Name:       "mibs",
+	Summary:    "a queue of some length is assigned at once: the first, and who goes best beside it, and so on",
+	Paper:      "Chiang and Huang 2011, §3.2 (MIBS, algorithm 2)",
+	Parameters: mibsParameters.list,
+	New: func(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
+		return newQueueing(b, o, mibsParameters, (*queueing).batch)
+	},
+}
+
+var mibsParameters = parameterList{controller: "mibs", list: queueParameters}
+
+// The ways to read algorithm 2.
+const (
+	modeAlgorithm2 = "alg2"
+	modePaired     = "paired"
+	modeMinMin     = "minmin"
+	modeAuto       = "auto"
+)
+
+var queueParameters = []Parameter{
+	{Name: "queue", Default: "8", Summary: "workloads that are assigned together"},
+	{Name: "flush", Default: "30s", Summary: "a queue that is not full is assigned when its first has waited so long"},
+	{Name: "mode", Default: modeAuto, Summary: "alg2: as printed; paired: the second goes beside the first; minmin: the best of all workloads and nodes; auto: paired on empty nodes, else minmin",
+		Choices: []string{modeAlgorithm2, modePaired, modeMinMin, modeAuto}},
+	{Name: "objective", Default: "runtime", Summary: "what is to be good in sum", Choices: []string{"runtime", "iops"}},
+	{Name: "counts", Default: "newcomer", Summary: "whose change counts", Choices: []string{"newcomer", "both"}},
+	{Name: "score", Default: "absolute", Summary: "absolute, or ratio to what a workload does alone", Choices: []string{"absolute", "ratio"}},
+}
+
+// planned is one assignment of a batch.
+type planned struct {
+	item  *waiting
+	node  board.Index
+	score float64
+}
+
+// batch is MIBS on a window of the queue: one assignment after the other, until the
+// window or the room is used up.
+func (c *queueing) batch(window []*waiting) []planned {
+	c.draft.Clear()
+	left := append([]*waiting(nil), window...)
+	var out []planned
+	for len(left) > 0 {
+		step := c.step(left)
+		if len(step) == 0 {
+			return out // no room
+		}
+		for _, p := range step {
+			out = append(out, p)
+			left = without(left, p.item)
+		}
+	}
+	return out
+}
+
+func without(all []*waiting, w *waiting) []*waiting {
+	for i := range all {
+		if all[i] == w {
+			return append(all[:i:i], all[i+1:]...)
+		}
+	}
+	return all
+}
+
+// step assigns one or two of those left.
+func (c *queueing) step(left []*waiting) []planned {
+	if c.mode == modeMinMin {
+		return c.minMin(left)
+	}
+	first, ok := c.put(left[0])
+	if !ok {
+		return c.others(left)
+	}
+	if c.mode == modeAuto && !c.pairable(left[0], first.node) {
+		c.draft.Take(left[0].item.Ask, first.node)
+		return c.minMin(left)
+	}
+	out := []planned{first}
+	second := c.partner(left)
+	if second == nil {
+		return out
+	}
+	if c.mode != modeAlgorithm2 && c.draft.Open(second.item.Ask, first.node) {
+		score := c.draft.Score(second.item.Ask, first.node)
+		c.draft.Put(second.item.Ask, first.node)
+		return append(out, planned{second, first.node, score})
+	}
+	if p, ok := c.put(second); ok {
+		out = append(out, p)
+	}
+	return out
+}
+
+// others: the first has no room anywhere, which must not hold up those behind it.
+func (c *queueing) others(left []*waiting) []planned {
+	for _, w := range left[1:] {
+		if p, ok := c.put(w); ok {
+			return []planned{p}
+		}
+	}
+	return nil
+}
+
+// pairable: the first of a pair stands on a node that was empty, with room for more.
+func (c *queueing) pairable(w *waiting, n board.Index) bool {
+	return len(c.board.Residents(n)) == 0 && c.draft.There(n) == 1 && c.draft.Open(w.item.Ask, n)
+}
+
+// put assigns to the best place (MIOS).
+func (c *queueing) put(w *waiting) (planned, bool) {
+	at, _, ok := c.draft.Best(w.item.Ask)
+	if !ok {
+		return planned{}, false
+	}
+	c.draft.Put(w.item.Ask, at.Node)
+	return planned{w, at.Node, at.Score}, true
+}
+
+// partner is who is predicted to do best beside the first; nil where it is alone.
+func (c *queueing) partner(left []*waiting) *waiting {
+	var best *waiting
+	least := 0.0
+	for _, w := range left[1:] {
+		if score := c.draft.Together(w.item.Ask, left[0].item.Ask); best == nil || score < least {
+			best, least = w, score
+		}
+	}
+	return best
+}
+
+// minMin assigns the best of all pairs of a workload and a node.
+func (c *queueing) minMin(left []*waiting) []planned {
+	var best planned
+	for _, w := range left {
+		if at, _, ok := c.draft.Best(w.item.Ask); ok && (best.item == nil || at.Score < best.score) {
+			best = planned{w, at.Node, at.Score}
+		}
+	}
+	if best.item == nil {
+		return nil
+	}
+	c.draft.Put(best.item.item.Ask, best.node)
+	return []planned{best}
+}
+
+// queueing holds workloads until they can be assigned together: when the queue is
+// full, when a node gains room, or when the first has waited long enough. What is
+// behind the queue's length waits behind it, in order.
+type queueing struct {
+	book
+	watcher *watcher
+	board   *board.Board
+	draft   *predict.Draft
+	line    sorted
+	length  int
+	flush   Instant
+	mode    string
+	assign  func(c *queueing, window []*waiting) []planned
+
+	plan    []planned
+	tried   *waiting
+	gained  bool    // a node gained room since the last assignment
+	blocked bool    // the last assignment left some of a full queue: room is needed
+	now     Instant // of the last call
+}
+
+func newQueueing(b *board.Board, o Options, p parameterList, assign func(*queueing, []*waiting) []planned) (Controller, error) {
+	s, err := p.read(o)
+	if err != nil {
+		return nil, err
+	}
+	c := &queueing{
+		book: newBook(), watcher: newWatcher(b), board: b, line: sorted{order: bySeniority}, assign: assign, mode: s.values["mode"],
+		length: s.whole("queue", 1, maxQueue),
+		draft: predict.NewDraft(b, board.NewAlike(b), predict.Scoring{
+			IOPS: s.is("objective", "iops"), Both: s.is("counts", "both"), Ratio: s.is("score", "ratio"),
+		}),
+	}
+	if !s.is("flush", "0s") {
+		c.flush = s.duration("flush")
+	}
+	c.watcher.each(func(board.Index, bool) {}) // room that was there is not gained
+	return c, s.err
+}
+
+// maxQueue bounds what is assigned together: the cost of MIX is its cube.
+const maxQueue = 256
+
+// Arrive implements Controller, as do the following methods.
+func (c *queueing) Arrive(now Instant, it Item) {
+	c.Withdraw(it.Ask.Ref)
+	c.line.add(c.enter(it))
+	c.now = now
+	if c.blocked && c.fits(it.Ask) {
+		c.blocked = false
+	}
+}
+
+func (c *queueing) Next(now Instant) (Attempt, bool) {
+	c.now = now
+	c.watcher.each(func(_ board.Index, gained bool) {
+		if gained { // nobody waits for what was there before
+			c.gained, c.blocked = len(c.line.items) > 0, false
+		}
+	})
+	if c.tried != nil {
+		return Attempt{}, false
+	}
+	if len(c.plan) == 0 && c.due(now) {
+		c.plan = c.assign(c, c.window())
+		c.gained, c.blocked = false, len(c.plan) == 0
+	}
+	if len(c.plan) == 0 {
+		return Attempt{}, false
+	}
+	p := c.plan[0]
+	c.plan = c.plan[1:]
+	c.tried = p.item
+	return Attempt{Item: p.item.item, Within: func(n board.Index) bool { return n == p.node }, Forced: true}, true
+}
+
+// fits: there is room now, whatever was planned.
+func (c *queueing) fits(a *board.Ask) bool {
+	c.draft.Clear()
+	return c.possible(a)
+}
+
+// due: the queue is to be assigned now.
+func (c *queueing) due(now Instant) bool {
+	switch {
+	case len(c.line.items) == 0 || c.blocked:
+		return false
+	case len(c.line.items) >= c.length || c.gained:
+		return true
+	default:
+		return now >= c.line.items[0].item.Ready+c.flush
+	}
+}
+
+// window is the queue that is assigned together. What has no room anywhere does not
+// hold up those behind it.
+func (c *queueing) window() []*waiting {
+	c.draft.Clear()
+	var out []*waiting
+	for _, w := range c.line.items {
+		if len(out) == c.length {
+			break
+		}
+		if c.possible(w.item.Ask) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// possible: one allocation has room somewhere.
+func (c *queueing) possible(a *board.Ask) bool {
+	_, _, ok := c.draft.Best(a)
+	return ok
+}
+
+func (c *queueing) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
+
+// Refused: somebody else took the room, or a group is not complete yet: what is left
+// is assigned anew.
+func (c *queueing) Refused(_ Instant, ref board.Ref) {
+	if c.tried != nil && c.tried.ref == ref {
+		c.tried = nil
+		c.plan = nil
+	}
+}
+
+func (c *queueing) Withdraw(ref board.Ref) {
+	w := c.leave(ref)
+	if w == nil {
+		return
+	}
+	c.line.remove(w)
+	if c.tried == w {
+		c.tried = nil
+	}
+	for i := range c.plan {
+		if c.plan[i].item == w {
+			c.plan = nil // what was assigned beside it is not right any more
+			break
+		}
+	}
+}
+
+func (c *queueing) Started(Instant, board.Index, board.Ref) {}
+func (c *queueing) Ended(Instant, board.Index, board.Ref)   {}
+
+// Wake is when the first of a queue that is not full has waited long enough.
+func (c *queueing) Wake() (Instant, bool) {
+	if len(c.line.items) == 0 || c.blocked || c.tried != nil {
+		return 0, false
+	}
+	at := c.line.items[0].item.Ready + c.flush
+	return at, at > c.now
+}
+
+func (c *queueing) Waiting() int { return len(c.items) }

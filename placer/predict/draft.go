@@ -1,0 +1,243 @@
+package predict
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// Scoring says when one place is better than another for a workload (Chiang and
+// Huang 2011, §3.2).
+type Scoring struct {
+	// IOPS: the sum of requests per second is to be large; else the sum of runtimes is
+	// to be small.
+	IOPS bool
+	// Both counts what a newcomer does to those who are there; the paper counts what it
+	// gets itself.
+	Both bool
+	// Ratio measures each by what it does alone; the paper adds seconds, which favours
+	// short work.
+	Ratio bool
+}
+
+// Draft is an assignment in the making: what would be placed where, on a board that
+// is not changed by it.
+type Draft struct {
+	board   *board.Board
+	alike   *board.Alike
+	scoring Scoring
+
+	added   map[board.Index][]*board.Ask
+	order   []board.Index // of added, first use first: nothing depends on the order of a map
+	scratch []float64
+	none    []float64
+}
+
+// NewDraft begins with nothing assigned. The index is one of the board.
+func NewDraft(b *board.Board, alike *board.Alike, s Scoring) *Draft {
+	return &Draft{
+		board: b, alike: alike, scoring: s, added: map[board.Index][]*board.Ask{},
+		scratch: make([]float64, len(b.Columns)), none: make([]float64, len(b.Columns)),
+	}
+}
+
+// Clear takes everything back.
+func (d *Draft) Clear() {
+	clear(d.added)
+	d.order = d.order[:0]
+}
+
+// Put assigns an allocation of an ask.
+func (d *Draft) Put(a *board.Ask, n board.Index) {
+	if !slices.Contains(d.order, n) {
+		d.order = append(d.order, n)
+	}
+	d.added[n] = append(d.added[n], a)
+}
+
+// Take takes the last allocation of an ask back from a node.
+func (d *Draft) Take(a *board.Ask, n board.Index) {
+	added := d.added[n]
+	for i := len(added) - 1; i >= 0; i-- {
+		if added[i] == a {
+			d.added[n] = slices.Delete(added, i, i+1)
+			return
+		}
+	}
+}
+
+// There counts what is assigned to a node.
+func (d *Draft) There(n board.Index) int { return len(d.added[n]) }
+
+// Open reports whether one more allocation of an ask may go to a node.
+func (d *Draft) Open(a *board.Ask, n board.Index) bool {
+	if a.Allowed != nil && !a.Allowed(n) {
+		return false
+	}
+	added := d.added[n]
+	if len(added) == 0 {
+		return d.board.Fits(n, a.Size)
+	}
+	size := a.Size
+	for _, other := range added {
+		size = size.Add(other.Size)
+	}
+	return d.board.Fits(n, size)
+}
+
+// Place is where an allocation could go.
+type Place struct {
+	Node  board.Index
+	Score float64 // smaller is better
+	There int     // allocations that are on the node or assigned to it
+}
+
+// better: the least score, then the emptiest node, then the first.
+func (p Place) better(than Place) bool {
+	return cmp.Or(cmp.Compare(p.Score, than.Score), cmp.Compare(p.There, than.There), cmp.Compare(p.Node, than.Node)) < 0
+}
+
+// Best is the best place for one allocation; ok is false where none is open. It is
+// the paper's algorithm 1 (MIOS): minimum completion time. examined counts what
+// was scored. O(groups + what was assigned), more where the user's constraints leave
+// nodes out.
+func (d *Draft) Best(a *board.Ask) (best Place, examined int, ok bool) {
+	try := func(n board.Index) {
+		examined++
+		p := Place{Node: n, Score: d.Score(a, n), There: len(d.board.Residents(n)) + len(d.added[n])}
+		if !ok || p.better(best) {
+			best, ok = p, true
+		}
+	}
+	d.alike.Each(func(nodes []board.Index) {
+		if !d.board.Fits(nodes[0], a.Size) {
+			return
+		}
+		for _, n := range nodes {
+			if !slices.Contains(d.order, n) && (a.Allowed == nil || a.Allowed(n)) {
+				try(n)
+				return
+			}
+		}
+	})
+	for _, n := range d.order {
+		if d.Open(a, n) {
+			try(n)
+		}
+	}
+	return best, examined, ok
+}
+
+// Score of an allocation on a node, beside who is there and who is assigned to it.
+func (d *Draft) Score(a *board.Ask, n board.Index) float64 {
+	beside := d.beside(n)
+	score := d.own(a, beside, d.board.Node(n).Configuration)
+	if !d.scoring.Both {
+		return score
+	}
+	for _, r := range d.board.Residents(n) {
+		score += d.change(responseOf(r.Response, r.Tolerated), beside, r.Caused, a.Caused)
+	}
+	for _, other := range d.added[n] {
+		score += d.change(responseOf(other.Response, other.Tolerated), beside, other.Caused, a.Caused)
+	}
+	return score
+}
+
+// beside is what those on a node cause, with those assigned to it.
+func (d *Draft) beside(n board.Index) []float64 {
+	caused := d.board.Caused(n)
+	if len(d.added[n]) == 0 {
+		return caused
+	}
+	copy(d.scratch, caused)
+	for _, other := range d.added[n] {
+		for k, c := range other.Caused {
+			d.scratch[k] += c
+		}
+	}
+	return d.scratch
+}
+
+// Together scores an ask beside one other, wherever that is.
+func (d *Draft) Together(a, other *board.Ask) float64 { return d.own(a, other.Caused, -1) }
+
+// own is the score of a newcomer. A configuration below 0 is any.
+func (d *Draft) own(a *board.Ask, beside []float64, configuration int) float64 {
+	r := responseOf(a.Response, a.Tolerated)
+	score := d.of(r, beside)
+	if a.Response != nil || configuration < 0 || configuration >= len(a.Speed) {
+		return score
+	}
+	// Only scores are known: how much slower the configuration is counts as well.
+	top := 0.0
+	for _, v := range a.Speed {
+		if v > top {
+			top = v
+		}
+	}
+	switch v := a.Speed[configuration]; {
+	case top <= 0:
+		return score
+	case !(v > 0):
+		return math.Inf(1) // unknown, or it cannot run
+	case d.scoring.IOPS:
+		return score * v / top
+	default:
+		return score * top / v
+	}
+}
+
+// change is what a newcomer does to one who is there.
+func (d *Draft) change(r board.Response, all, own, newcomer []float64) float64 {
+	before, after := make([]float64, len(all)), make([]float64, len(all))
+	for k, v := range all {
+		before[k] = max(0, v-own[k])
+		after[k] = before[k] + newcomer[k]
+	}
+	return d.of(r, after) - d.of(r, before)
+}
+
+// of is the score of a response.
+func (d *Draft) of(r board.Response, beside []float64) float64 {
+	value, alone := 0.0, 1.0
+	if d.scoring.IOPS {
+		value = -r.IOPS(beside)
+		if d.scoring.Ratio {
+			alone = r.IOPS(d.none)
+		}
+	} else {
+		value = r.Runtime(beside)
+		if d.scoring.Ratio {
+			alone = r.Runtime(d.none)
+		}
+	}
+	if !(alone > 0) {
+		return 0 // it makes no requests, or takes no time
+	}
+	return value / alone
+}
+
+func responseOf(r board.Response, tolerated []float64) board.Response {
+	if r != nil {
+		return r
+	}
+	return scores(tolerated)
+}
+
+// scores is the response of a workload of which only tolerated scores are known:
+// relative to what it does alone, by the default model.
+type scores []float64
+
+// assumedSlowdown is the QoS bound that scores were measured at.
+const assumedSlowdown = 0.05
+
+// Runtime implements board.Response.
+func (s scores) Runtime(beside []float64) float64 {
+	return 1 / max(fullPressureShareLow, Kept(s, beside, assumedSlowdown))
+}
+
+// IOPS implements board.Response.
+func (s scores) IOPS(beside []float64) float64 { return Kept(s, beside, assumedSlowdown) }

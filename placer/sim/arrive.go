@@ -91,7 +91,7 @@ func (s *workload) estimate(e Estimate) {
 	if e.Tolerated != nil {
 		s.ask.Tolerated, s.ask.Caused = e.Tolerated, e.Caused
 	}
-	s.ask.Speed, s.ask.Expected = e.Speed, e.Expected
+	s.ask.Speed, s.ask.Expected, s.ask.Response = e.Speed, e.Expected, e.Response
 	if s.job.Sized {
 		s.ask.Sizes, s.ask.ScaleOut = e.Sizes, e.ScaleOut
 	}

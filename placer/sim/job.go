@@ -109,8 +109,9 @@ type Estimate struct {
 	Speed             []float64 // of one allocation of the job's size, by configuration; nil unknown
 	Sizes             []board.SizeOption
 	ScaleOut          []float64
-	Expected          time.Duration // on the best configuration, alone; 0 unknown
-	Profiled          bool          // a profiling run was needed
+	Response          board.Response // nil: only the scores say
+	Expected          time.Duration  // on the best configuration, alone; 0 unknown
+	Profiled          bool           // a profiling run was needed
 }
 
 // Knower answers what is known of a job when it was profiled in a phase, and so many

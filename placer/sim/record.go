@@ -39,6 +39,7 @@ type Record struct {
 	// share of its life in which all but 5 % was.
 	Served, InBound float32
 	Cores           float32 // it was given at first
+	IOPS            float32 // mean over its run, where the truth knows of requests to the disk
 	Relaxed         int16   // sources in which its placement broke a bound
 }
 

@@ -92,6 +92,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	ref := refOf(i, u.number)
 	w.board.Place(n, board.Resident{
 		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Response: s.ask.Response,
 	})
 	w.config.Controller.Started(w.now, n, ref)
 	return k
@@ -134,9 +135,9 @@ func (w *World) leaveGroup(s *workload, k int32) {
 	s.units[u.at] = other
 	w.units[other].at = u.at
 	s.units = s.units[:len(s.units)-1]
-	s.speeds, s.alones, s.platforms = s.speeds-u.speed, s.alones-u.alone, s.platforms-u.platform
+	s.speeds, s.alones, s.platforms, s.iops = s.speeds-u.speed, s.alones-u.alone, s.platforms-u.platform, s.iops-u.iops
 	if len(s.units) == 0 {
-		s.speeds, s.alones, s.platforms, s.numbered = 0, 0, 0, 0 // no rest of rounding
+		s.speeds, s.alones, s.platforms, s.iops, s.numbered = 0, 0, 0, 0, 0 // no rest of rounding
 	}
 }
 
@@ -163,7 +164,8 @@ func (w *World) refresh(n board.Index) {
 		w.integrate(s)
 		s.speeds += w.speeds[at].Value - u.speed
 		s.alones += w.speeds[at].Alone - u.alone
-		u.speed, u.alone = w.speeds[at].Value, w.speeds[at].Alone
+		s.iops += w.speeds[at].IOPS - u.iops
+		u.speed, u.alone, u.iops = w.speeds[at].Value, w.speeds[at].Alone, w.speeds[at].IOPS
 		w.rate(u.workload, s)
 		if s.job.Shape == Tasks {
 			w.rateTask(s, k)
@@ -252,6 +254,7 @@ func (w *World) integrate(s *workload) {
 	s.seconds += dt
 	s.sumInterference += dt * s.interference
 	s.sumPlatform += dt * s.platform
+	s.sumIOPS += dt * s.iops
 	if s.job.Shape == Service {
 		offered := s.scale * s.load
 		served := min(1, s.capacity/offered)
@@ -398,6 +401,7 @@ func (w *World) conclude(s *workload) {
 	if s.seconds > 0 {
 		r.Interference, r.Platform = float32(s.sumInterference/s.seconds), float32(s.sumPlatform/s.seconds)
 		r.Served, r.InBound = float32(s.sumServed/s.seconds), float32(s.sumInBound/s.seconds)
+		r.IOPS = float32(s.sumIOPS / s.seconds)
 	}
 	if s.job.App == nil {
 		r.Interference, r.Platform, r.Served, r.InBound = 1, 1, 1, 1

@@ -80,12 +80,13 @@ type workload struct {
 
 	// Sums over its allocations, so that a group of thousands costs no more than
 	// one when one of them changes.
-	speeds, alones, platforms float64
+	speeds, alones, platforms, iops float64
 
 	interference, platform float64 // now
 	sumInterference        float64
 	sumPlatform            float64
 	sumServed, sumInBound  float64
+	sumIOPS                float64
 	seconds                float64
 }
 
@@ -100,6 +101,7 @@ type unit struct {
 	cores    float64
 	speed    float64
 	alone    float64
+	iops     float64
 	platform float64  // what its configuration gives, relative to the best
 	progress progress // Tasks only
 	next     int32    // free list

@@ -43,6 +43,12 @@ func Details() []Metric {
 			return percent(r.Counters.Relaxed-r.Counters.RelaxedSeveral, r.Counters.Placements)
 		}},
 		{"relaxed_several", "%", "placements that broke bounds in several sources", func(r *sim.Result) float64 { return percent(r.Counters.RelaxedSeveral, r.Counters.Placements) }},
+		{"run_total", "s", "sum of the times from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return sum(times(r, startedAt)) }},
+		{"iops_total", "1/s", "sum over the jobs that ended of the mean requests to the disk per second while they ran", iopsTotal},
+		{"ended_count", "", "jobs that ended", func(r *sim.Result) float64 { return float64(len(doneRecords(r))) }},
+		{"work_done", "s", "sum of the ideal times of the jobs that ended", workDone},
+		{"wait_p99", "s", "wait from ready to started that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.99) }},
+		{"wait_max", "s", "longest wait from ready to started", func(r *sim.Result) float64 { return quantile(waits(r), 1) }},
 		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *sim.Result) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
 	}
 	for _, most := range []int{1, 10, 20} {
@@ -384,4 +390,38 @@ func spread(r *sim.Result) map[string][]float64 {
 		out[name] = points
 	}
 	return out
+}
+
+func sum(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total
+}
+
+func doneRecords(r *sim.Result) []*sim.Record {
+	var out []*sim.Record
+	for i := range r.Records {
+		if r.Records[i].Outcome == sim.Done {
+			out = append(out, &r.Records[i])
+		}
+	}
+	return out
+}
+
+func iopsTotal(r *sim.Result) float64 {
+	total := 0.0
+	for _, rec := range doneRecords(r) {
+		total += float64(rec.IOPS)
+	}
+	return total
+}
+
+func workDone(r *sim.Result) float64 {
+	total := 0.0
+	for _, rec := range doneRecords(r) {
+		total += rec.Ideal.Seconds()
+	}
+	return total
 }

@@ -41,8 +41,13 @@ func (c *checker) check(s *Scenario) {
 	if len(f.Columns) == 0 {
 		s.Columns = paragonColumns
 	}
-	c.cluster()
+	if f.Colocation != nil {
+		c.colocation(s)
+	} else {
+		c.cluster()
+	}
 	switch {
+	case f.Colocation != nil:
 	case len(f.Populations)+len(f.Traces) == 0:
 		c.fail(c.body.Range(), "nothing is submitted: a population or a trace block is needed")
 	case len(f.Populations) > 0 && len(f.Traces) > 0:
@@ -83,11 +88,11 @@ func (c *checker) loads(s *Scenario) {
 	for _, p := range c.file.Populations {
 		by = by || p.Arrivals.ByLoad
 	}
-	if by != (len(c.file.Loads) > 0) {
+	if c.file.Colocation == nil && by != (len(c.file.Loads) > 0) {
 		c.fail(c.at("loads"), "loads and an arrivals block with by_load = true need each other")
 	}
 	for _, l := range c.file.Loads {
-		if !(l > 0) || l > 10 {
+		if !(l > 0) || l > 10 && c.file.Colocation == nil {
 			c.fail(c.at("loads"), "a load is a share of the cluster's cores above 0, not %v", l)
 		}
 	}
@@ -305,12 +310,16 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 		if _, err = d.Options(p.Options); err != nil {
 			c.fail(c.at("options", at), "%s", err)
 		}
-		if d.NeedsProfile {
+		switch {
+		case d.NeedsProfile && c.file.Colocation != nil:
+			set(&p.Knowledge, "nlm")
+		case d.NeedsProfile:
 			set(&p.Knowledge, "estimated")
 		}
 	}
 	set(&p.Knowledge, "none")
 	c.oneOf(p.Knowledge, []string{"estimated", "planned", "hashed", "oracle", "none"}, "knowledge", at)
+	c.oneOf(p.Knowledge, c.knowledgeNames(), "knowledge", at)
 	if len(c.file.Traces) > 0 && len(c.file.Traces[0].Classes) == 0 && p.Knowledge != "none" {
 		c.fail(c.at("knowledge", at), "policy %s needs knowledge, and a trace without classes has nothing to profile: give it classes, or the policy knowledge = \"none\"", p.Name)
 	}

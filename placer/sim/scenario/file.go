@@ -14,6 +14,7 @@ type file struct {
 	Traces      []traceBlock      `hcl:"trace,block"`
 	Profiling   *profilingBlock   `hcl:"profiling,block"`
 	World       *worldBlock       `hcl:"world,block"`
+	Colocation  *colocationBlock  `hcl:"colocation,block"`
 	Policies    []policyBlock     `hcl:"policy,block"`
 }
 

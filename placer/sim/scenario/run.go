@@ -66,11 +66,19 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 	if len(seeds) == 0 {
 		seeds = s.Seeds
 	}
-	h, err := s.hardware()
+	var l *colocation
+	if s.file.Colocation != nil {
+		var err error
+		if l, err = newColocation(s.file.Colocation); err != nil {
+			return nil, err
+		}
+	}
+	h, err := s.hardwareOf(l)
 	if err != nil {
 		return nil, err
 	}
 	runs := &runs{scenario: s, hardware: h, seeds: seeds, between: o.Knower, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
+	runs := &runs{scenario: s, colocation: l, hardware: h, seeds: seeds, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
 	maps.Copy(runs.skipped, h.skipped)
 	runs.model = truth.NewModel(s.Columns, h.machines)
 	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
@@ -113,6 +121,12 @@ type runs struct {
 	seeds    []uint64
 	tasks    []task
 	between  func(sim.Knower) sim.Knower // may be nil
+	// colocation is nil where applications are not measured beside each other.
+	colocation *colocation
+	model      *truth.Model
+	rows       measuredRows // none where all applications are drawn
+	seeds      []uint64
+	tasks      []task
 
 	mutex   sync.Mutex
 	worlds  map[[2]int]*submitted // by load and seed
@@ -207,7 +221,7 @@ func (r *runs) one(ctx context.Context, t task, progress func(float64, string)) 
 // left out.
 func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	s, seed := r.scenario, r.seeds[t.seed]
-	b := r.hardware.board(r.columns(t.policy))
+	b := r.boardOf(t.policy)
 	c := sim.Config{
 		Board: b, Seed: seed, Limit: s.limit, Agents: t.policy.Agents, Nodes: s.lost(r.hardware, seed),
 		RestartTime: defaultRestartTime, MoveTime: defaultMoveTime, Truth: r.model,
@@ -219,6 +233,9 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	nothing := func(map[string]int) error { return nil }
 	if err := r.decider(&c, t, b); err != nil {
 		return c, nothing, err
+	}
+	if r.colocation != nil {
+		return c, nothing, r.colocated(&c, t)
 	}
 	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
 		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)

@@ -18,6 +18,7 @@ type Placed struct {
 type Speed struct {
 	Value float64 // in the unit of its application; 0 is a workload that was killed (memory exhausted)
 	Alone float64 // the same without neighbours
+	IOPS  float64 // requests per second that reach the disk; 0 where the truth does not know them
 }
 
 // World says what really happens. No policy, classifier or admission may import

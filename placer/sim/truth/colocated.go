@@ -1,0 +1,134 @@
+package truth
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
+)
+
+// Colocated is a world of machines with a few equal slots, in which applications do
+// beside each other what was measured of them (profiler/training/backgrounds): the
+// median over the repeats of each pair. Beside several neighbours the shares that each
+// of them leaves multiply, which was not measured. No curve or model is in between.
+type Colocated struct {
+	applications []*Application
+	alone        map[uint64]measuredPair
+	pairs        map[pairKey]measuredPair
+}
+
+type measuredPair struct{ rate, iops float64 }
+
+var _ World = (*Colocated)(nil)
+
+// ErrColocated: the tables do not hold what is needed.
+var ErrColocated = errors.New("truth: applications beside each other")
+
+// NewColocated reads the applications of a set, by rising requests to the disk: the
+// rank of the paper's §4.1.
+func NewColocated(set *backgrounds.Set) (*Colocated, error) {
+	c := &Colocated{alone: map[uint64]measuredPair{}, pairs: map[pairKey]measuredPair{}}
+	for _, name := range set.Applications() {
+		solo, err := aloneOf(set.Rows[name])
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrColocated, name, err)
+		}
+		a := identify(&Application{
+			Name: name, Class: MeasuredClass, Unit: "units/s", Cores: 1, MemoryMB: 1, Alone: []float64{solo.rate},
+			Phases: []Phase{{Share: 1, MemoryMB: 1, Intensity: 1}}, Origin: "profiler/training/backgrounds",
+		})
+		c.applications = append(c.applications, a)
+		c.alone[a.id] = solo
+	}
+	slices.SortStableFunc(c.applications, func(a, b *Application) int { return cmp.Compare(c.alone[a.id].iops, c.alone[b.id].iops) })
+	return c, c.read(set.Pairs)
+}
+
+// read takes the median of the repeats of each pair.
+func (c *Colocated) read(pairs []backgrounds.Pair) error {
+	rates, iops := map[pairKey][]float64{}, map[pairKey][]float64{}
+	for _, p := range pairs {
+		if math.IsNaN(p.RatePerSec) {
+			continue
+		}
+		key := pairKey{identity(p.Application), identity(p.Beside)}
+		rates[key], iops[key] = append(rates[key], p.RatePerSec), append(iops[key], p.IOPS())
+	}
+	for _, a := range c.applications {
+		for _, b := range c.applications {
+			key := pairKey{a.id, b.id}
+			if len(rates[key]) == 0 {
+				return fmt.Errorf("%w: %s beside %s was not measured", ErrColocated, a.Name, b.Name)
+			}
+			c.pairs[key] = measuredPair{median(rates[key]), median(iops[key])}
+		}
+	}
+	return nil
+}
+
+// aloneOf is the median of the rows without any background.
+func aloneOf(rows []backgrounds.Row) (measuredPair, error) {
+	var rates, iops []float64
+	for _, r := range rows {
+		if r.Sweep == backgrounds.SoloSweep && r.RatePerSec > 0 {
+			rates, iops = append(rates, r.RatePerSec), append(iops, r.IOPS())
+		}
+	}
+	if len(rates) == 0 {
+		return measuredPair{}, errors.New("it was not measured alone")
+	}
+	return measuredPair{median(rates), median(iops)}, nil
+}
+
+func median(v []float64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// Applications are all of them, by rising requests to the disk.
+func (c *Colocated) Applications() []*Application { return c.applications }
+
+// Beside is what an application does beside another: its speed, and the requests per
+// second it makes.
+func (c *Colocated) Beside(a, b *Application) (rate, iops float64) {
+	p := c.pairs[pairKey{a.id, b.id}]
+	return p.rate, p.iops
+}
+
+// Alone is the same without neighbours.
+func (c *Colocated) Alone(a *Application) (rate, iops float64) {
+	p := c.alone[a.id]
+	return p.rate, p.iops
+}
+
+// Speeds implements World.
+func (c *Colocated) Speeds(_ int, on []Placed, out []Speed) []Speed {
+	out = out[:0]
+	for i := range on {
+		alone := c.alone[on[i].Application.id]
+		s := Speed{Value: alone.rate, Alone: alone.rate, IOPS: alone.iops}
+		for j := range on {
+			if i == j {
+				continue
+			}
+			p := c.pairs[pairKey{on[i].Application.id, on[j].Application.id}]
+			s.Value *= p.rate / alone.rate
+			if alone.iops > 0 {
+				s.IOPS *= p.iops / alone.iops
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Group implements World.
+func (c *Colocated) Group(*Application, int) float64 { return 1 }
+
+// Measure implements World: what was measured has its noise already.
+func (c *Colocated) Measure(_ *Application, value, _ float64, _ *rand.Rand) float64 { return value }

@@ -36,9 +36,8 @@ type Resident struct {
 	Tolerated  []float64 // by column, percent; shared, not written to
 	Caused     []float64
 	Priority   int
-	BestEffort bool // may be evicted for others
-	Class      int  // the job class its user declared, from 1; 0 is none
 	BestEffort bool     // may be evicted for others
+	Class      int      // the job class its user declared, from 1; 0 is none
 	Response   Response // nil: only the scores say
 }
 

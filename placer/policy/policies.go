@@ -14,12 +14,11 @@ var ErrRequest = errors.New("policy: unusable request")
 func Policies() []Descriptor {
 	return []Descriptor{
 		live(autoscaleSelector),
+		live(firstFitSelector),
 		live(greedyFitSelector),
 		live(leastLoadedSelector),
-		live(lshSelector),
 		live(lotesSelector),
-		live(firstFitSelector),
-		live(leastLoadedSelector),
+		live(lshSelector),
 		live(mibsSelector),
 		live(miosSelector),
 		live(mixSelector),

@@ -12,12 +12,11 @@ import (
 func Selectors() []SelectorDescriptor {
 	return []SelectorDescriptor{
 		autoscaleSelector,
+		firstFitSelector,
 		greedyFitSelector,
 		leastLoadedSelector,
-		lshSelector,
 		lotesSelector,
-		firstFitSelector,
-		leastLoadedSelector,
+		lshSelector,
 		mibsSelector,
 		miosSelector,
 		mixSelector,

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -77,9 +78,16 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// stalledNode is a node with pressure stall information, and a task in a group of
+// its own.
+var stalledNode = fstest.MapFS{
+	"proc/pressure/cpu": {Data: []byte("some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n")},
+	"sys/fs/cgroup/nomad.slice/share.slice/8ad1c6a5.web.scope/cpu.pressure": {Data: []byte("some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n")},
+}
+
 func pages(t *testing.T, r dashboard.Records) string {
 	t.Helper()
-	h, err := dashboard.New(r, dashboard.Options{Now: dashboardtest.Clock})
+	h, err := dashboard.New(r, dashboard.Options{Now: dashboardtest.Clock, Root: stalledNode})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -22,18 +23,21 @@ var paired = map[string]scenario.Entrant{
 	"nomad-binpack": {Admission: "none"},
 	"nomad-spread":  {Admission: "none"},
 	"sparrow":       {Admission: "none"},
-	"tarcil":        {Admission: "tarcil"},
 	"quasar":        {Adapter: "quasar", Sizing: "policy"},
 	"autoscale":     {Sizing: "policy"},
 }
 
 // Entrants are all policies that choose nodes, each with what its paper pairs it
-// with, and ARQ, which is an admission in front of Paragon.
+// with (a controller of its own name, where there is one), and ARQ, which is an
+// admission in front of Paragon.
 func Entrants() []scenario.Entrant {
 	out := []scenario.Entrant{{Name: "arq", Selector: "paragon", Admission: "arq"}}
 	for _, d := range policy.Selectors() {
 		e := paired[d.Name]
 		e.Name, e.Selector = d.Name, d.Name
+		if _, err := admission.Lookup(d.Name); err == nil {
+			e.Admission = d.Name
+		}
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b scenario.Entrant) int { return cmp.Compare(a.Name, b.Name) })

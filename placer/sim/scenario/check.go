@@ -318,7 +318,6 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 		}
 	}
 	set(&p.Knowledge, "none")
-	c.oneOf(p.Knowledge, []string{"estimated", "planned", "hashed", "oracle", "none"}, "knowledge", at)
 	c.oneOf(p.Knowledge, c.knowledgeNames(), "knowledge", at)
 	if len(c.file.Traces) > 0 && len(c.file.Traces[0].Classes) == 0 && p.Knowledge != "none" {
 		c.fail(c.at("knowledge", at), "policy %s needs knowledge, and a trace without classes has nothing to profile: give it classes, or the policy knowledge = \"none\"", p.Name)

@@ -217,5 +217,5 @@ func (c *checker) knowledgeNames() []string {
 	if c.file.Colocation != nil {
 		return colocationKnowledge
 	}
-	return []string{"estimated", "planned", "oracle", "none"}
+	return []string{"estimated", "planned", "hashed", "oracle", "none"}
 }

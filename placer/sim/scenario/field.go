@@ -28,7 +28,10 @@ func (s *Scenario) Field(entrants []Entrant) (*Scenario, error) {
 		agents = max(agents, p.Agents)
 	}
 	known := "planned"
-	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
+	switch {
+	case s.file.Colocation != nil:
+		known = "nlm" // the best of its models
+	case len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0:
 		known = "none"
 	}
 	for _, e := range entrants {

@@ -77,8 +77,10 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := &runs{scenario: s, hardware: h, seeds: seeds, between: o.Knower, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
-	runs := &runs{scenario: s, colocation: l, hardware: h, seeds: seeds, worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{}}
+	runs := &runs{
+		scenario: s, colocation: l, hardware: h, seeds: seeds, between: o.Knower,
+		worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{},
+	}
 	maps.Copy(runs.skipped, h.skipped)
 	runs.model = truth.NewModel(s.Columns, h.machines)
 	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
@@ -116,10 +118,6 @@ func (s *Scenario) choose(names []string) ([]*policyBlock, error) {
 type runs struct {
 	scenario *Scenario
 	hardware *hardware
-	model    *truth.Model
-	rows     measuredRows // none where all applications are drawn
-	seeds    []uint64
-	tasks    []task
 	between  func(sim.Knower) sim.Knower // may be nil
 	// colocation is nil where applications are not measured beside each other.
 	colocation *colocation

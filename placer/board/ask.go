@@ -42,6 +42,8 @@ type Ask struct {
 	Expected   time.Duration
 	BestEffort bool
 	Gang       bool // all allocations or none
+	// Finish is when each allocation must have done how much; nil: at no time.
+	Finish *Finish
 	// Late asks for late binding: where the nodes that would suit are busy, the
 	// choice names two of them to wait at (admission.Attempt.Late).
 	Late bool
@@ -59,6 +61,10 @@ type Response interface {
 	// up to beside, by column; none is alone.
 	Runtime(beside []float64) float64
 	IOPS(beside []float64) float64
+// Finish is work bound by cpu that must end in time. Size is what it can use at most.
+type Finish struct {
+	Work float64       // of one allocation: cpu MHz times seconds, alone
+	In   time.Duration // from now
 }
 
 // SizeOption is one size of an allocation.

@@ -39,6 +39,10 @@ type Resident struct {
 	BestEffort bool     // may be evicted for others
 	Class      int      // the job class its user declared, from 1; 0 is none
 	Response   Response // nil: only the scores say
+	BestEffort bool // may be evicted for others
+	// Slowdown is how much longer it is estimated to take here through its
+	// neighbours: 0.5 is half as long again. 0 where nothing is known.
+	Slowdown float64
 }
 
 // Listener hears that a node changed: its residents, its room or its state.
@@ -158,6 +162,16 @@ func (b *Board) Resize(i Index, ref Ref, size cluster.Resources) error {
 	r.Size = size
 	b.tell(i)
 	return nil
+}
+
+// SetSlowdown notes an estimate of a resident; one that is gone has none.
+func (b *Board) SetSlowdown(i Index, ref Ref, slowdown float64) {
+	for at := range b.residents[i] {
+		if r := &b.residents[i][at]; r.Ref == ref {
+			r.Slowdown = slowdown
+			b.tell(i)
+		}
+	}
 }
 
 // Fits reports whether the node is ready and has room for the size.

@@ -67,7 +67,7 @@ func TestLookup(t *testing.T) {
 		t.Errorf("default: %v, %v", d.Name, err)
 	}
 	_, err := policy.Lookup("paragn")
-	if err == nil || !strings.Contains(err.Error(), "nomad-spread, paragon, paragon-statistical, quasar") {
+	if err == nil || !strings.Contains(err.Error(), "nomad-spread, obfit, paragon, paragon-statistical, pp-rtte, quasar") {
 		t.Errorf("error lists no names: %v", err)
 	}
 	if _, err := policy.LookupSelector("nomad"); err == nil || !strings.Contains(err.Error(), "sparrow, tarcil") {

@@ -16,12 +16,15 @@ func (w *World) window() error {
 	order := slices.Clone(w.running)
 	slices.Sort(order)
 	w.windows = w.windows[:0]
+	w.measured++
 	for _, i := range order {
 		if s := w.workloads.at(i); s.job.App != nil && w.now >= s.resume {
 			w.windows = append(w.windows, w.observe(s))
 		}
 	}
-	for _, a := range w.config.Adapter.Step(w.now, w.board, w.windows, w.adapting) {
+	actions := w.config.Adapter.Step(w.now, w.board, w.windows, w.adapting)
+	w.note()
+	for _, a := range actions {
 		if err := w.act(a); err != nil {
 			return err
 		}
@@ -46,7 +49,7 @@ func (w *World) observe(s *workload) adapt.Observation {
 	}
 	for _, k := range s.units {
 		u := &w.units[k]
-		o.Units = append(o.Units, adapt.Unit{Ref: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed})
+		o.Units = append(o.Units, adapt.Unit{Ref: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
 	}
 	return o
 }
@@ -93,6 +96,8 @@ func (w *World) act(a adapt.Action) error {
 		w.drop(i, s, a)
 	case adapt.Move:
 		w.move(i, s)
+	case adapt.Migrate:
+		return w.migrate(a)
 	default:
 		return fmt.Errorf("sim: the adapter wants %q, which is no action", a.Kind)
 	}

@@ -71,6 +71,7 @@ func (w *World) know(i int32, s *workload) (bool, error) {
 		Ref: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
 		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax,
 	}
+	w.due(i, s)
 	if w.config.Knower == nil {
 		return false, nil
 	}

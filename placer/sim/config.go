@@ -21,6 +21,7 @@ type Config struct {
 	Controller admission.Controller
 	Adapter    adapt.Adapter // nil: nothing is adapted
 	Window     time.Duration // of the adapter; 0 is 10 s
+	Meter      Meter         // of the slowdown of tasks with a deadline
 	Seed       uint64
 
 	// ProfileTime is what profiling and classifying a job takes, where its

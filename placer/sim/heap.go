@@ -14,6 +14,8 @@ const (
 	kindWindow               // running workloads are measured, and adapted
 	kindSample               // utilisation is read
 	kindNode                 // a node is lost or comes back
+	kindDeadline             // a workload must have ended
+	kindMigrated             // a task that was moved works again
 )
 
 // event happens to who, if that still has the generation.

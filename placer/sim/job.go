@@ -45,6 +45,10 @@ type Job struct {
 	Gang       bool
 	Sized      bool // the policy chooses size and count
 	Load       Load
+	// Deadline is how long after its submission it must have ended: what has not is
+	// taken away. Its tasks then hold caps, and an adapter sees them. 0 is none.
+	Deadline time.Duration
+	MoveTime time.Duration // of one of its tasks, without work; with Deadline only
 }
 
 // Best is the speed of its application alone on the best configuration that can

@@ -11,6 +11,7 @@ const (
 	Done
 	Killed // memory was exhausted: it never ends
 	Refused
+	Late // its deadline came first
 )
 
 // Never is the instant of something that did not happen.
@@ -107,6 +108,9 @@ type Counters struct {
 	Indexed        int   `json:"found_by_index"` // allocations, of policies that have one
 	Scanned        int   `json:"found_by_scan"`  // allocations that the index had missed
 	Scans          int   `json:"scans"`          // looks at every node after the index had found none
+	Late           int   `json:"late"`            // jobs taken away at their deadline
+	Migrations     int   `json:"migrations"`      // of tasks with a deadline
+	Unheard        int   `json:"unheard_samples"` // of meters, that could not be used
 	Examined       int64 `json:"nodes_examined"`
 }
 
@@ -115,6 +119,7 @@ type Sample struct {
 	At                        Instant
 	Used, Allocated, Reserved float64
 	Running, Waiting          int
+	Units                     int // allocations that run
 }
 
 // Result is a run.
@@ -127,6 +132,16 @@ type Result struct {
 	Cores    float64 // of the cluster
 	End      Instant // of the last job
 	Deciding []time.Duration
+	// Work is what completed jobs did, cpu MHz times seconds alone; of jobs with a
+	// deadline.
+	Work     float64
+	Slowdown Slowdowns
+}
+
+// Slowdowns are sums over the windows of tasks whose slowdown is estimated.
+type Slowdowns struct {
+	Windows                int
+	True, Estimated, Error float64 // Error is of |true − estimated|
 }
 
 // Add sums counters of several runs.
@@ -138,6 +153,7 @@ func (c *Counters) Add(o Counters) {
 		{&c.NodesLost, &o.NodesLost}, {&c.Resizes, &o.Resizes}, {&c.Grown, &o.Grown}, {&c.Shrunk, &o.Shrunk}, {&c.Moves, &o.Moves},
 		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed},
 		{&c.Indexed, &o.Indexed}, {&c.Scanned, &o.Scanned}, {&c.Scans, &o.Scans},
+		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed}, {&c.Late, &o.Late}, {&c.Migrations, &o.Migrations}, {&c.Unheard, &o.Unheard},
 	} {
 		*p[0] += *p[1]
 	}

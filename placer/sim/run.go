@@ -87,6 +87,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	s.numbered = (s.numbered + 1) & (1<<maxUnitBits - 1) // those of long ago have ended
 	s.platforms += u.platform
 	u.progress = progress{work: s.job.Duration.Seconds(), since: w.now, generation: generation}
+	u.started = w.now
 	w.nodeUnits[n] = append(w.nodeUnits[n], k)
 	s.units = append(s.units, k)
 	ref := refOf(i, u.number)
@@ -111,11 +112,7 @@ func (w *World) platform(s *workload, n board.Index) float64 {
 func (w *World) finish(k int32) {
 	u := &w.units[k]
 	s := w.workloads.at(u.workload)
-	list := w.nodeUnits[u.node]
-	last := list[len(list)-1]
-	list[u.place] = last
-	w.units[last].place = u.place
-	w.nodeUnits[u.node] = list[:len(list)-1]
+	w.leaveNode(k)
 	w.leaveGroup(s, k)
 	ref := refOf(u.workload, u.number)
 	if err := w.board.Remove(u.node, ref); err != nil {
@@ -125,6 +122,16 @@ func (w *World) finish(k int32) {
 	u.progress.generation++
 	u.next = w.freeUnit
 	w.freeUnit = k
+}
+
+// leaveNode takes an allocation out of its node's list; the last one takes its place.
+func (w *World) leaveNode(k int32) {
+	u := &w.units[k]
+	list := w.nodeUnits[u.node]
+	last := list[len(list)-1]
+	list[u.place] = last
+	w.units[last].place = u.place
+	w.nodeUnits[u.node] = list[:len(list)-1]
 }
 
 // leaveGroup takes an allocation out of its workload; the last one takes its
@@ -151,7 +158,7 @@ func (w *World) refresh(n board.Index) {
 		u := &w.units[k]
 		s := w.workloads.at(u.workload)
 		w.placed = append(w.placed, truth.Placed{
-			Application: s.job.App, Cores: u.cores, MemoryMB: float64(u.size.MemoryMB), Phase: s.phase, Load: s.load, Elastic: s.job.Sized,
+			Application: s.job.App, Cores: u.cores, MemoryMB: float64(u.size.MemoryMB), Phase: s.phase, Load: s.load, Elastic: s.job.Sized, Number: u.number,
 		})
 	}
 	w.speeds = w.config.Truth.Speeds(w.board.Node(n).Configuration, w.placed, w.speeds)
@@ -221,6 +228,9 @@ func (w *World) rateTask(s *workload, k int32) {
 	rate := 1.0
 	if s.job.App != nil {
 		rate = u.speed / s.scale
+	}
+	if w.now < u.resume {
+		rate = 0
 	}
 	if rate == u.progress.rate && rate != 0 {
 		return
@@ -335,6 +345,7 @@ func (w *World) taskEnds(e event) {
 	s := w.workloads.at(i)
 	w.integrate(s)
 	if len(s.units) == 1 && s.left == 0 {
+		w.completed += s.requested()
 		w.end(i, s, Done)
 		return
 	}

@@ -78,6 +78,7 @@ func (w *World) choose(attempt admission.Attempt) board.Choice {
 }
 
 func (w *World) selected(ask *board.Ask) board.Choice {
+	w.untilDeadline(ask)
 	c := w.config.Selector.Select(w.board, ask, w.choosing)
 	w.counters.Examined += int64(c.Examined)
 	w.counters.Indexed += c.Indexed

@@ -104,7 +104,9 @@ type unit struct {
 	iops     float64
 	platform float64  // what its configuration gives, relative to the best
 	progress progress // Tasks only
-	next     int32    // free list
+	started  Instant
+	resume   Instant // no work before, where it was moved
+	next     int32   // free list
 }
 
 // slabBits: workloads are kept in slabs, so that pointers to their asks hold.

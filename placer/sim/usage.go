@@ -39,6 +39,7 @@ func (w *World) sample() {
 	row := make([]float32, len(u.nodes))
 	for n := range row {
 		allocated := coresOf(w.board.Used(board.Index(n)))
+		s.Units += len(w.nodeUnits[n])
 		used := allocated
 		if w.config.Truth != nil {
 			used = 0
@@ -62,7 +63,7 @@ func (w *World) sample() {
 // usedBy is the cores an allocation keeps busy.
 func (w *World) usedBy(u *unit) float64 {
 	s := w.workloads.at(u.workload)
-	if s.job.App == nil {
+	if s.job.App == nil || s.job.Deadline > 0 { // bound by cpu: its cap is what it takes
 		return u.cores
 	}
 	busy := min(u.cores, s.job.App.UsefulCores()) * s.job.App.Phases[s.phase].Intensity

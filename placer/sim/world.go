@@ -51,6 +51,9 @@ type World struct {
 	reserved           float64 // cores asked for by the jobs that are there
 	usage              usage
 	deciding           []time.Duration
+	completed          float64 // work of jobs with a deadline
+	slowdown           Slowdowns
+	measured           uint64 // windows so far: of the meter's noise
 
 	placed  []truth.Placed // scratch
 	speeds  []truth.Speed
@@ -79,6 +82,7 @@ type flight struct {
 const (
 	streamChoose = iota + 1
 	streamAdapt
+	streamMeter
 )
 
 // New prepares a run.
@@ -260,6 +264,10 @@ func (w *World) happen(e event) error {
 		w.sample()
 	case kindNode:
 		w.nodeChanges(w.config.Nodes[e.who])
+	case kindDeadline:
+		w.dueNow(e)
+	case kindMigrated:
+		w.migrated(e.who)
 	}
 	return nil
 }
@@ -276,6 +284,6 @@ func (w *World) result() *Result {
 	w.counters.Jobs = len(w.records)
 	return &Result{
 		Records: w.records, Counters: w.counters, Samples: w.usage.samples, Heat: w.usage.heat,
-		Cores: w.usage.total, End: end, Deciding: w.deciding,
+		Cores: w.usage.total, End: end, Deciding: w.deciding, Work: w.completed, Slowdown: w.slowdown,
 	}
 }

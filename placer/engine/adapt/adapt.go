@@ -17,6 +17,26 @@ type Unit struct {
 	Node        board.Index
 	Size        cluster.Resources
 	Performance float64 // in the last window; NaN unknown
+	Task        *Task   // nil: it has no cap of its own, or nothing to end
+}
+
+// Task is an allocation bound by cpu that holds a cap and must end in time. Work is
+// cpu MHz times seconds, alone.
+type Task struct {
+	Work              float64 // from its start
+	FullMHz           float64 // the most it can use
+	Started, Deadline Instant
+	MoveTime          time.Duration // without work, where it is moved
+	Moving            bool          // it is being moved now
+	Slowdown          float64       // as the meter sees it: 0.5 is half as long again; NaN: it says nothing
+}
+
+// Finish is when the work of a whole workload must have ended. Work is in the unit of
+// its performance.
+type Finish struct {
+	Work              float64
+	Done              float64 // of it, when it was measured; NaN unknown
+	Started, Deadline Instant
 }
 
 // Observation is one running workload as its probe saw it in the last window.
@@ -29,7 +49,8 @@ type Observation struct {
 	Speed       []float64          // estimated, by configuration; nil unknown
 	Priority    int
 	BestEffort  bool
-	Scales      bool // more allocations help
+	Scales      bool    // more allocations help
+	Finish      *Finish // nil: it ends at no time, or its units have tasks
 }
 
 // Kind is what an action does.
@@ -46,14 +67,16 @@ const (
 	Grow       Kind = "grow"       // allocations more
 	Relaunch   Kind = "relaunch"   // a straggling allocation starts elsewhere
 	Move       Kind = "move"       // the workload starts elsewhere
+	Migrate    Kind = "migrate"    // one allocation goes on, on a node that is named, at a size
 )
 
 // Action is one change; which fields count follows from its kind.
 type Action struct {
 	Kind   Kind
-	Ref    board.Ref         // of the workload, or of the allocation (Resize, Evict, Shrink, Relaunch)
-	Node   board.Index       // Close, Open, Resize, Evict, Shrink, Relaunch
-	Size   cluster.Resources // Resize
+	Ref    board.Ref         // of the workload, or of the allocation (Resize, Evict, Shrink, Relaunch, Migrate)
+	Node   board.Index       // Close, Open, Resize, Evict, Shrink, Relaunch, Migrate: where it is
+	To     board.Index       // Migrate
+	Size   cluster.Resources // Resize, Migrate
 	Count  int               // Grow
 	For    board.Ref         // Evict: the workload that is helped
 	Reason string
@@ -67,6 +90,15 @@ type Adapter interface {
 	Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action
 	// Forget is called when a workload ended.
 	Forget(ref board.Ref)
+}
+
+// Estimator is an adapter that estimates slowdowns: a world puts them on its board,
+// for whoever is placed next.
+type Estimator interface {
+	// Slowdown of a running allocation; false where none is known.
+	Slowdown(ref board.Ref) (float64, bool)
+	// Unheard counts the samples of meters that could not be used.
+	Unheard() int
 }
 
 // Options are the thresholds; Defaults has the stated ones.
@@ -83,6 +115,7 @@ type Options struct {
 	MaxCores      float64 // of one workload: the cost cap; 0 is none
 	Moves         bool    // a workload may be moved
 	YieldFirst    bool    // best-effort neighbours leave before anything else is tried
+	Detector      string  // of placer/predict/deadline; empty is its default
 }
 
 // Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %

@@ -59,12 +59,18 @@ func (q *quasar) probe(windows []Observation, random *rand.Rand) []Action {
 	return out
 }
 
-func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) []Action {
-	s := q.states[w.Ref]
+// state of a workload, from its first window on.
+func (q *quasar) state(ref board.Ref) *state {
+	s := q.states[ref]
 	if s == nil {
 		s = &state{}
-		q.states[w.Ref] = s
+		q.states[ref] = s
 	}
+	return s
+}
+
+func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) []Action {
+	s := q.state(w.Ref)
 	if now < s.quietUntil || !(w.Target > 0) || w.BestEffort {
 		return nil
 	}
@@ -84,7 +90,7 @@ func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) 
 	switch {
 	case s.bad >= q.options.Windows:
 		s.quietUntil, s.bad = now+q.options.Quiet, 0
-		return q.improve(s, b, w, share, free)
+		return q.improve(s, b, w, share, free, fmt.Sprintf("at %.0f %% of its target", 100*share))
 	case s.wasteful >= q.options.WastefulAfter:
 		s.quietUntil, s.wasteful = now+q.options.Quiet, 0
 		return q.giveBack(w, share)
@@ -114,8 +120,7 @@ func (q *quasar) stragglers(now Instant, s *state, w *Observation) []Action {
 }
 
 // improve classifies anew once, then takes the cheapest step that helps.
-func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64, free *room) []Action {
-	reason := fmt.Sprintf("at %.0f %% of its target", 100*share)
+func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64, free *room, reason string) []Action {
 	var out []Action
 	if !s.reclassified {
 		s.reclassified = true

@@ -51,6 +51,7 @@ func Details() []Metric {
 		{"wait_max", "s", "longest wait from ready to started", func(r *sim.Result) float64 { return quantile(waits(r), 1) }},
 		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *sim.Result) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
 	}
+	out = append(out, deadlineDetails()...)
 	for _, most := range []int{1, 10, 20} {
 		kept := 1 - float64(most)/100
 		out = append(out,

@@ -50,6 +50,8 @@ func (c *checker) check(s *Scenario) {
 	case f.Colocation != nil:
 	case len(f.Populations)+len(f.Traces) == 0:
 		c.fail(c.body.Range(), "nothing is submitted: a population or a trace block is needed")
+	case len(f.Populations)+len(f.Traces)+len(f.Deadlines) == 0:
+		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a deadlines block is needed")
 	case len(f.Populations) > 0 && len(f.Traces) > 0:
 		c.fail(c.at("", blockAt{"trace", 0}), "a trace has no truth: it cannot be mixed with populations")
 	case len(f.Traces) > 1:
@@ -61,12 +63,16 @@ func (c *checker) check(s *Scenario) {
 	for i := range f.Traces {
 		c.trace(i)
 	}
+	for i := range f.Deadlines {
+		c.deadlines(i)
+	}
 	if len(c.problems) == 0 && s.usesMeasured() {
 		c.onlyMeasured()
 	}
 	c.world()
 	c.policies()
 	c.profiling(s)
+	c.withDeadlines()
 }
 
 func (c *checker) seeds(s *Scenario) {
@@ -303,6 +309,7 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 	c.oneOf(p.Selector, selectors, "selector", at)
 	c.oneOf(p.Admission, controllers, "admission", at)
 	c.oneOf(p.Adapter, adapters, "adapter", at)
+	c.detector(p, at)
 	c.oneOf(p.Sizing, []string{"reservation", "policy"}, "sizing", at)
 	c.between(p.Agents, 0, 10_000, "agents", at)
 	d, err := policy.LookupSelector(p.Selector)

@@ -12,6 +12,7 @@ type file struct {
 	Cluster     clusterBlock      `hcl:"cluster,block"`
 	Populations []populationBlock `hcl:"population,block"`
 	Traces      []traceBlock      `hcl:"trace,block"`
+	Deadlines   []deadlinesBlock  `hcl:"deadlines,block"`
 	Profiling   *profilingBlock   `hcl:"profiling,block"`
 	World       *worldBlock       `hcl:"world,block"`
 	Colocation  *colocationBlock  `hcl:"colocation,block"`
@@ -139,7 +140,9 @@ type policyBlock struct {
 	Admission        string            `hcl:"admission,optional"` // fifo
 	Knowledge        string            `hcl:"knowledge,optional"` // estimated, planned, hashed, oracle or none
 	Adapter          string            `hcl:"adapter,optional"`   // none
-	Sizing           string            `hcl:"sizing,optional"`    // reservation or policy
+	Detector         string            `hcl:"detector,optional"`  // of the adapter pp-rtte: kflr
+	ExactMeter       bool              `hcl:"exact_meter,optional"`
+	Sizing           string            `hcl:"sizing,optional"` // reservation or policy
 	Agents           int               `hcl:"agents,optional"`
 	Moves            bool              `hcl:"moves,optional"`
 	Options          map[string]string `hcl:"options,optional"`

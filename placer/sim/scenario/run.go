@@ -247,6 +247,10 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	if err != nil {
 		return c, nothing, err
 	}
+	if len(s.file.Deadlines) > 0 {
+		r.bound(&c, t, shared)
+		return c, nothing, nil
+	}
 	r.know(&c, t, shared)
 	finish := nothing
 	if len(s.file.Traces) > 0 {
@@ -333,7 +337,7 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 		return err
 	}
 	thresholds := adapt.Defaults()
-	thresholds.Moves = p.Moves
+	thresholds.Moves, thresholds.Detector, thresholds.Window = p.Moves, p.Detector, c.Window
 	c.Adapter = adapter.New(thresholds)
 	return nil
 }
@@ -355,6 +359,10 @@ func (r *runs) submitted(t task) (*submitted, error) {
 
 func (r *runs) draw(shared *submitted, t task) error {
 	s, seed := r.scenario, r.seeds[t.seed]
+	if len(s.file.Deadlines) > 0 {
+		shared.jobs = s.file.Deadlines[0].draw(seed)
+		return nil
+	}
 	var err error
 	if len(s.file.Populations) > 0 {
 		if shared.submissions, err = s.populations(r.model, r.hardware, r.rows.submitted, seed, s.Loads[t.load]); err != nil {

@@ -12,6 +12,7 @@ type Placed struct {
 	Phase       int     // which of the application's phases it is in
 	Load        float64 // of a service: offered load relative to its nominal one; 1 for batch work
 	Elastic     bool    // its size was chosen for it: its own limit, not the node's, bounds its memory
+	Number      int32   // of the allocation, among those of its application
 }
 
 // Speed is what an allocation gets.

@@ -61,6 +61,8 @@ type Response interface {
 	// up to beside, by column; none is alone.
 	Runtime(beside []float64) float64
 	IOPS(beside []float64) float64
+}
+
 // Finish is work bound by cpu that must end in time. Size is what it can use at most.
 type Finish struct {
 	Work float64       // of one allocation: cpu MHz times seconds, alone

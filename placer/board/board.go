@@ -39,7 +39,6 @@ type Resident struct {
 	BestEffort bool     // may be evicted for others
 	Class      int      // the job class its user declared, from 1; 0 is none
 	Response   Response // nil: only the scores say
-	BestEffort bool // may be evicted for others
 	// Slowdown is how much longer it is estimated to take here through its
 	// neighbours: 0.5 is half as long again. 0 where nothing is known.
 	Slowdown float64

@@ -42,7 +42,7 @@ type Options struct {
 	Step          float64       // by which a query grows, share of a source
 	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
 	Scoring       predict.Scoring
-	Headroom      float64       // slowdown that is always expected
+	Headroom      float64 // slowdown that is always expected
 }
 
 // Locality is how near to each other the allocations of a group are put.

@@ -105,9 +105,9 @@ type Counters struct {
 	Moves          int   `json:"moves"`
 	Reclassified   int   `json:"reclassified"`
 	Closed         int   `json:"nodes_closed"`
-	Indexed        int   `json:"found_by_index"` // allocations, of policies that have one
-	Scanned        int   `json:"found_by_scan"`  // allocations that the index had missed
-	Scans          int   `json:"scans"`          // looks at every node after the index had found none
+	Indexed        int   `json:"found_by_index"`  // allocations, of policies that have one
+	Scanned        int   `json:"found_by_scan"`   // allocations that the index had missed
+	Scans          int   `json:"scans"`           // looks at every node after the index had found none
 	Late           int   `json:"late"`            // jobs taken away at their deadline
 	Migrations     int   `json:"migrations"`      // of tasks with a deadline
 	Unheard        int   `json:"unheard_samples"` // of meters, that could not be used
@@ -151,7 +151,6 @@ func (c *Counters) Add(o Counters) {
 		{&c.NoRoom, &o.NoRoom}, {&c.Conflicts, &o.Conflicts}, {&c.Relaxed, &o.Relaxed}, {&c.RelaxedSeveral, &o.RelaxedSeveral},
 		{&c.TimedOut, &o.TimedOut}, {&c.Bound, &o.Bound}, {&c.Evictions, &o.Evictions}, {&c.Killed, &o.Killed}, {&c.Restarts, &o.Restarts},
 		{&c.NodesLost, &o.NodesLost}, {&c.Resizes, &o.Resizes}, {&c.Grown, &o.Grown}, {&c.Shrunk, &o.Shrunk}, {&c.Moves, &o.Moves},
-		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed},
 		{&c.Indexed, &o.Indexed}, {&c.Scanned, &o.Scanned}, {&c.Scans, &o.Scans},
 		{&c.Reclassified, &o.Reclassified}, {&c.Closed, &o.Closed}, {&c.Late, &o.Late}, {&c.Migrations, &o.Migrations}, {&c.Unheard, &o.Unheard},
 	} {

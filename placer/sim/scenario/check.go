@@ -48,8 +48,6 @@ func (c *checker) check(s *Scenario) {
 	}
 	switch {
 	case f.Colocation != nil:
-	case len(f.Populations)+len(f.Traces) == 0:
-		c.fail(c.body.Range(), "nothing is submitted: a population or a trace block is needed")
 	case len(f.Populations)+len(f.Traces)+len(f.Deadlines) == 0:
 		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a deadlines block is needed")
 	case len(f.Populations) > 0 && len(f.Traces) > 0:

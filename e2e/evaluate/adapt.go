@@ -52,8 +52,11 @@ type calm struct {
 
 // The scenarios' numbers.
 const (
-	noiseJob       = "noise"
-	noiseMHz       = 900
+	noiseJob = "noise"
+	// The victim reserves less than it uses, the kernel a little more: its node has
+	// room for both, and not enough time.
+	victimMHz      = 200
+	noiseMHz       = 300
 	noiseMB        = 64
 	noiseMaxMin    = 40
 	neighbourShare = 0.7 // of the speed alone, the victim's target
@@ -75,25 +78,28 @@ type trouble struct {
 
 // adapt plants a noisy neighbour, then makes the items of a worker heavier, and
 // watches what comes afterwards.
-func (e *evaluation) adapt(ctx context.Context, known map[string]alone) (out adaptation, err error) {
+func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	out = adaptation{Began: time.Now().UTC(), Load: loadAverage()}
 	if err := os.Remove(e.spike()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return out, err
 	}
 	victim, worker := appNamed("encode"), appNamed("pages")
 	victim.counts, worker.counts = nil, []int{1, 2, 3}
-	// The victim reserves what its usual target needs, half of what it is asked for.
-	reserved := known[victim.name]
-	reserved.Tasks = map[string]taskUse{victim.name: {
-		CPUMHz: reserved.Tasks[victim.name].CPUMHz * victim.share / neighbourShare, MemoryMB: reserved.Tasks[victim.name].MemoryMB,
-	}}
+	// Their targets are shares of what they do now, not when the run began.
+	known := map[string]alone{}
+	for _, a := range []app{victim, worker} {
+		e.progress.begin("alone", fmt.Sprintf("%s alone on the fastest node, once more", a.name))
+		if known[a.name], err = e.measureAlone(ctx, a); err != nil {
+			return out, err
+		}
+	}
 	victim.share, worker.share = neighbourShare, spikeShare
-	version := variant{version: e.run + "-adapt"}
-	victimFile, err := e.render(victim, reserved, version)
+	version := e.run + "-adapt"
+	victimFile, err := e.render(victim, known[victim.name], variant{version: version, cpuMHz: victimMHz})
 	if err != nil {
 		return out, err
 	}
-	workerFile, err := e.render(worker, known[worker.name], version)
+	workerFile, err := e.render(worker, known[worker.name], variant{version: version})
 	if err != nil {
 		return out, err
 	}
@@ -228,6 +234,7 @@ func (e *evaluation) see(ctx context.Context, t trouble) (cure, error) {
 		if err != nil {
 			return out, err
 		}
+		list = slices.DeleteFunc(list, func(a action) bool { return a.At.Before(began) })
 		out.Actions = list
 		if out.Detected == 0 {
 			if i := slices.IndexFunc(list, func(a action) bool { return a.Result == actionDone }); i >= 0 {

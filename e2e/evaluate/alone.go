@@ -99,7 +99,7 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 				m.look()
 			}
 		}()
-		o := e.measure(ctx, a, f, e.plan.Window)
+		o := e.measure(ctx, a, f, e.plan.AloneWindow)
 		stop()
 		<-done
 		if out.Tasks, err = m.stop(); err != nil {

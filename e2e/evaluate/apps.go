@@ -41,12 +41,15 @@ const tailPercentile = 99
 var apps = []app{
 	{name: "cache", kind: performance.QPS, rate: 4000, latency: 5 * time.Millisecond, tasks: []string{"redis", "load"}, compared: true},
 	{name: "web", kind: performance.QPS, rate: 1500, latency: 5 * time.Millisecond, tasks: []string{"nginx", "load"}, compared: true},
-	{name: "encode", kind: performance.Rate, share: 0.35, unit: "MB of video", counts: []int{1, 2, 3}, inputs: []string{"video360"}, compared: true},
-	{name: "query", kind: performance.Rate, share: 0.2, unit: "MB of JSON", counts: []int{1, 2, 3}, inputs: []string{"records"}, compared: true},
-	{name: "pages", kind: performance.Rate, share: 1.5, unit: "pages", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}, compared: true, quick: true},
-	{name: "compress", kind: performance.FinishWithin, share: 0.4, unit: "chunks", probe: `chunks done: (\d+)`, compared: true},
+	{name: "encode", kind: performance.Rate, share: 0.25, unit: "MB of video", counts: []int{1, 2}, inputs: []string{"video360"}, compared: true},
+	{name: "query", kind: performance.Rate, share: 0.15, unit: "MB of JSON", counts: []int{1, 2}, inputs: []string{"records"}, compared: true},
+	{name: "pages", kind: performance.Rate, share: 1.3, unit: "pages", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}, compared: true, quick: true},
+	{name: "compress", kind: performance.FinishWithin, share: 0.3, unit: "chunks", probe: `chunks done: (\d+)`, compared: true},
 	{name: "fill-memory", kind: performance.BestEffort, unit: "MB of text", inputs: []string{"text"}, compared: true},
 	{name: "fill-cpu", kind: performance.BestEffort, unit: "evaluations", compared: true},
+	{name: "store", kind: performance.Rate, share: 0.3, unit: "requests", memory: []int{48, 80, 112, 160, 256}},
+	{name: "pack", kind: performance.Rate, share: 0.5, unit: "MB of text", memory: []int{64, 128, 224, 320}, inputs: []string{"text"}},
+	{name: "sort", kind: performance.Rate, share: 0.4, unit: "MB of text", memory: []int{64, 128, 192, 256}, inputs: []string{"text"}, quick: true},
 	{name: "digest", kind: performance.Rate, share: 2.4, unit: "objects", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}},
 }
 
@@ -71,6 +74,15 @@ func compared() []app {
 // sized are the applications whose sizes are swept.
 func sized(quick bool) []app {
 	return slices.DeleteFunc(slices.Clone(apps), func(a app) bool { return !a.scales() || quick && !a.quick })
+}
+
+// profiled are the applications that the placer is asked about: all that are
+// compared or swept.
+func profiled(quick bool) []app {
+	swept := sized(quick)
+	return slices.DeleteFunc(slices.Clone(apps), func(a app) bool {
+		return !a.compared && !slices.ContainsFunc(swept, func(s app) bool { return s.name == a.name })
+	})
 }
 
 // programs that the applications need, with the Debian packages that have them.

@@ -13,11 +13,12 @@
 //   - Every application alone on the fastest node: its speed, its CPU time and its
 //     memory. Targets of rates and deadlines are shares of that speed (apps.go), so
 //     that they are reachable on the machine that is measured on.
-//   - Repetitions of the comparison. First each job alone is held, profiled and
-//     decided on by the placer, with a profile of its own in every repetition, and
-//     taken away. Then both sides in turn, in alternating order: all jobs are
-//     submitted at once, warm up, and are measured over one window by their own
-//     probes; batch jobs from start to end.
+//   - Each job alone on the idle cluster is held, profiled and decided on by the
+//     placer, and taken away: nobody profiles while others are measured.
+//   - Repetitions of the comparison, both sides in turn, in alternating order: all jobs
+//     are submitted at once, warm up, and are measured over one window by their own
+//     probes; batch jobs from start to end. The placer decides anew each time, by the
+//     same profiles.
 //   - Sizes: every job with a scale block alone, at each of its sizes, on the two
 //     fast nodes, and what the placer chose on the idle cluster.
 //   - Adaptation, once: one of our kernels is planted beside a job, the items of

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 type everything struct {
 	Begun       *begun           `json:"begun,omitempty"`
 	Alone       map[string]alone `json:"alone"`
+	Profiles    []profiles       `json:"profiles"`
 	Repetitions []repetition     `json:"repetitions"`
 	Sweeps      []sweep          `json:"sweeps"`
 	Adaptation  *adaptation      `json:"adaptation,omitempty"`
@@ -33,6 +33,13 @@ func (r results) load() (everything, error) {
 		out.Begun = &b
 	}
 	get(fileAlone, &out.Alone)
+	for n := 1; ; n++ {
+		var one profiles
+		if !get(fileProfiles(n), &one) {
+			break
+		}
+		out.Profiles = append(out.Profiles, one)
+	}
 	for n := 1; ; n++ {
 		var one repetition
 		if !get(fileRepetition(n), &one) {
@@ -117,34 +124,24 @@ func (e everything) differences() []float64 {
 // compareSize is one choice of the placer held against a sweep.
 type compareSize struct {
 	Job    string
-	Where  string // which decision
 	Chosen size
-	Best   size
 	Steps  int
 	Known  bool // some size met the target, and the chosen one was swept
 	Sized  bool // the placer chose at all
-	Why    string
 }
 
 // sizings holds every decision on an idle cluster against the sweep of its job.
 func (e everything) sizings() []compareSize {
 	var out []compareSize
 	for _, s := range e.Sweeps {
-		add := func(where string, d decided) {
-			c := compareSize{Job: s.Job, Where: where, Chosen: d.Size, Sized: d.Sized, Why: d.Why}
-			if i, ok := s.best(); ok {
-				c.Best = s.Sizes[i].Size
+		for _, p := range e.Profiles {
+			d, ok := p.Jobs[s.Job]
+			if !ok {
+				continue
 			}
+			c := compareSize{Job: s.Job, Chosen: d.Size, Sized: d.Sized}
 			c.Steps, c.Known = s.steps(d.Size)
 			out = append(out, c)
-		}
-		if s.Chosen != nil {
-			add("sizes", *s.Chosen)
-		}
-		for _, r := range e.Repetitions {
-			if d, ok := r.Profiles[s.Job]; ok {
-				add(fmt.Sprintf("repetition %d", r.Number), d)
-			}
 		}
 	}
 	return out

@@ -17,6 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -30,7 +31,8 @@ const defaultInputs = "/var/tmp/nomad-placer-training"
 type plan struct {
 	Repetitions    int           `json:"repetitions"`
 	ProfileSeconds int           `json:"profile_seconds"`
-	Settle         time.Duration `json:"settle"`  // of a job alone, before it is measured
+	Settle         time.Duration `json:"settle"` // of a job alone, before it is measured
+	AloneWindow    time.Duration `json:"alone_window"`
 	WarmUp         time.Duration `json:"warm_up"` // of all jobs side by side
 	Window         time.Duration `json:"window"`
 	BatchWithin    time.Duration `json:"batch_within"`
@@ -45,14 +47,14 @@ func (p plan) comparable(q plan) bool {
 
 func fullPlan() plan {
 	return plan{
-		Repetitions: 5, ProfileSeconds: 10, Settle: 3 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
+		Repetitions: 5, ProfileSeconds: performance.DefaultProfileSeconds, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
 		BatchWithin: 40 * time.Second, Calm: 10 * time.Minute,
 	}
 }
 
 func quickPlan() plan {
 	return plan{
-		Repetitions: 1, ProfileSeconds: 6, Settle: 2 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
+		Repetitions: 1, ProfileSeconds: 6, Settle: 2 * time.Second, AloneWindow: 5 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
 		BatchWithin: 20 * time.Second, Calm: time.Minute,
 	}
 }
@@ -178,7 +180,7 @@ type evaluation struct {
 
 // onCluster starts the cluster, measures, and takes the cluster away.
 func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err error) {
-	e.progress = newProgress(os.Stderr, time.Now, e.seconds(), todo.steps(e.quick))
+	e.progress = newProgress(os.Stderr, time.Now, e.seconds(), todo.steps())
 	if e.bin, err = filepath.Abs(o.bin); err != nil {
 		return err
 	}

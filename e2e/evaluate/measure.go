@@ -102,12 +102,19 @@ func (e *evaluation) follow(ctx context.Context, f rig.JobFile) outcome {
 
 // whileRunning submits jobs, waits until they run, does something, and purges them
 // in any case.
-func (e *evaluation) whileRunning(ctx context.Context, files []rig.JobFile, submit, do func(context.Context) error) (err error) {
+func (e *evaluation) whileRunning(ctx context.Context, files []rig.JobFile, submit, do func(context.Context) error) error {
+	return e.whileSubmitted(ctx, files, submit, func(ctx context.Context) error {
+		if err := e.waitRunning(ctx, files); err != nil {
+			return err
+		}
+		return do(ctx)
+	})
+}
+
+// whileSubmitted is whileRunning without the wait.
+func (e *evaluation) whileSubmitted(ctx context.Context, files []rig.JobFile, submit, do func(context.Context) error) (err error) {
 	defer func() { err = errors.Join(err, e.purge(context.WithoutCancel(ctx), files)) }()
 	if err := submit(ctx); err != nil {
-		return err
-	}
-	if err := e.waitRunning(ctx, files); err != nil {
 		return err
 	}
 	return do(ctx)

@@ -25,6 +25,7 @@ var jobFiles embed.FS
 type variant struct {
 	where    string // node class it is bound to, as a regular expression; empty is any
 	count    int
+	cpuMHz   int // of the main task; 0: as reserved
 	memoryMB int // of the main task; 0: as reserved
 	// version makes its profile one of its own: the placer keeps what it knows.
 	version string
@@ -122,6 +123,9 @@ func (j jobText) Run(task string) string {
 	r := j.alone.reserved(j.app, task)
 	if task == j.app.mainTask() && j.v.memoryMB > 0 {
 		r.MemoryMB = j.v.memoryMB
+	}
+	if task == j.app.mainTask() && j.v.cpuMHz > 0 {
+		r.CPUMHz = j.v.cpuMHz
 	}
 	version := ""
 	if j.v.version != "" {

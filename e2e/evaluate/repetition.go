@@ -18,13 +18,13 @@ const (
 	placed = "placer"
 )
 
-// repetition is both sides once, on the same cluster, with profiles of its own.
+// repetition is both sides once, on the same cluster.
 type repetition struct {
 	Number   int                   `json:"number"` // from 1
 	Began    time.Time             `json:"began"`
 	Load     string                `json:"load_before"` // the machine's load averages
 	Order    []string              `json:"order"`
-	Profiles map[string]decided    `json:"profiles"` // by job
+	Profiles int                   `json:"profiles"` // the set that the placer knew
 	Sides    map[string]sideResult `json:"sides"`
 }
 
@@ -64,47 +64,19 @@ func order(number int) []string {
 }
 
 // repeat measures one repetition.
-func (e *evaluation) repeat(ctx context.Context, number int, known map[string]alone) (repetition, error) {
+func (e *evaluation) repeat(ctx context.Context, number int, known map[string]alone, p profiles) (repetition, error) {
 	r := repetition{
-		Number: number, Began: time.Now().UTC(), Load: loadAverage(), Order: order(number),
-		Profiles: map[string]decided{}, Sides: map[string]sideResult{},
-	}
-	version := fmt.Sprintf("%s-%d", e.run, number)
-	for _, a := range compared() {
-		e.progress.begin("profile", fmt.Sprintf("repetition %d: %s is profiled on an idle cluster", number, a.name))
-		d, err := e.profile(ctx, a, known[a.name], version)
-		if err != nil {
-			return r, err
-		}
-		r.Profiles[a.name] = d
+		Number: number, Began: time.Now().UTC(), Load: loadAverage(), Order: order(number), Profiles: p.Number, Sides: map[string]sideResult{},
 	}
 	for _, s := range r.Order {
 		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, placed by %s", number, s))
-		one, err := e.side(ctx, s, known, version)
+		one, err := e.side(ctx, s, known, p.version())
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
 		r.Sides[s] = one
 	}
 	return r, nil
-}
-
-// profile has the placer decide on one job on an otherwise idle cluster, and takes
-// the job away again. What was learnt of it stays.
-func (e *evaluation) profile(ctx context.Context, a app, known alone, version string) (decided, error) {
-	f, err := e.render(a, known, variant{version: version})
-	if err != nil {
-		return decided{}, err
-	}
-	var d decided
-	err = e.whileRunning(ctx, []rig.JobFile{f}, func(context.Context) error {
-		return e.rig.SubmitHeld(f)
-	}, func(ctx context.Context) error {
-		var err error
-		d, err = e.decision(ctx, f)
-		return err
-	})
-	return d, err
 }
 
 // decision reads the placer's record of a released job.

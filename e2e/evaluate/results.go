@@ -32,6 +32,7 @@ const (
 )
 
 func fileRepetition(n int) string      { return fmt.Sprintf("repetition-%d.json", n) }
+func fileProfiles(n int) string        { return fmt.Sprintf("profiles-%d.json", n) }
 func fileSweep(job string) string      { return "sizes-" + job + ".json" }
 func (r results) path(n string) string { return filepath.Join(string(r), n) }
 
@@ -92,7 +93,7 @@ func (r results) open(now begun, fresh bool) (begun, error) {
 // clear removes the files of a run, and nothing else.
 func (r results) clear() error {
 	var errs []error
-	for _, pattern := range []string{fileBegun, fileAlone, fileAdapt, "repetition-*.json", fileSweep("*")} {
+	for _, pattern := range []string{fileBegun, fileAlone, fileAdapt, "profiles-*.json", "repetition-*.json", fileSweep("*")} {
 		found, err := filepath.Glob(r.path(pattern))
 		errs = append(errs, err)
 		for _, f := range found {

@@ -14,9 +14,6 @@ const sweepClass = "fast-.*"
 type sweep struct {
 	Job   string  `json:"job"`
 	Sizes []swept `json:"sizes"` // least resources first
-	// Chosen by the placer for the job alone on an idle cluster, where no repetition
-	// does so.
-	Chosen *decided `json:"chosen,omitempty"`
 }
 
 type swept struct {
@@ -52,14 +49,6 @@ func (s sweep) steps(chosen size) (int, bool) {
 // sweepSizes runs one application alone at every size.
 func (e *evaluation) sweepSizes(ctx context.Context, a app, known alone) (sweep, error) {
 	out := sweep{Job: a.name}
-	if !a.compared || e.quick {
-		e.progress.begin("profile", fmt.Sprintf("sizes: the placer decides on %s", a.name))
-		d, err := e.profile(ctx, a, known, e.run+"-sizes")
-		if err != nil {
-			return out, err
-		}
-		out.Chosen = &d
-	}
 	for _, s := range a.sizes() {
 		e.progress.begin("size", fmt.Sprintf("sizes: %s alone with %s", a.name, s))
 		o, err := e.atSize(ctx, a, known, s)
@@ -88,12 +77,16 @@ func (e *evaluation) atSize(ctx context.Context, a app, known alone, s size) (ou
 	if err != nil {
 		return outcome{}, err
 	}
-	var o outcome
-	err = e.whileRunning(ctx, []rig.JobFile{f}, func(context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
+	o := outcome{Target: f.Spec.Target.String()}
+	err = e.whileSubmitted(ctx, []rig.JobFile{f}, func(context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
+		if err := e.waitRunning(ctx, []rig.JobFile{f}); err != nil {
+			o.Missing = err.Error() // too little to start with
+			return ctx.Err()
+		}
 		if err := sleep(ctx, e.plan.Settle); err != nil {
 			return err
 		}
-		o = e.measure(ctx, a, f, e.plan.Window)
+		o = e.measure(ctx, a, f, e.plan.AloneWindow)
 		return ctx.Err()
 	})
 	return o, err

@@ -4,30 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // todo is what the folder lacks.
 type todo struct {
 	alone       []app
 	known       map[string]alone
+	learn       bool
+	jobs        int // to learn of
 	repetitions []int
 	sweeps      []app
 	adapt       bool
 }
 
 func (t todo) nothing() bool {
-	return len(t.alone)+len(t.repetitions)+len(t.sweeps) == 0 && !t.adapt
+	return len(t.alone)+len(t.repetitions)+len(t.sweeps) == 0 && !t.learn && !t.adapt
 }
 
 // todo looks into the folder.
 func (e *evaluation) todo() (todo, error) {
-	t := todo{known: map[string]alone{}}
+	t := todo{known: map[string]alone{}, jobs: len(profiled(e.quick))}
 	if _, err := e.dir.read(fileAlone, &t.known); err != nil {
 		return t, err
 	}
-	for _, a := range apps {
-		if _, ok := t.known[a.name]; !ok && (a.compared || slices.ContainsFunc(sized(e.quick), func(s app) bool { return s.name == a.name })) {
+	for _, a := range profiled(e.quick) {
+		if _, ok := t.known[a.name]; !ok {
 			t.alone = append(t.alone, a)
 		}
 	}
@@ -47,6 +48,7 @@ func (e *evaluation) todo() (todo, error) {
 			t.sweeps = append(t.sweeps, a)
 		}
 	}
+	t.learn = missing(fileProfiles(1), &profiles{}) || len(t.repetitions) > 0
 	t.adapt = missing(fileAdapt, &adaptation{})
 	return t, errors.Join(errs...)
 }
@@ -56,28 +58,27 @@ func (e *evaluation) seconds() map[string]float64 {
 	p := e.plan
 	return map[string]float64{
 		"start":   4,
-		"alone":   5 + (p.Settle + p.Window).Seconds(),
-		"profile": 11 + float64(p.ProfileSeconds),
+		"alone":   4 + (p.Settle + p.AloneWindow).Seconds(),
+		"profile": 6 + float64(p.ProfileSeconds),
 		"side":    12 + max((p.WarmUp+p.Window).Seconds(), p.BatchWithin.Seconds()*1.25),
-		"size":    5 + (p.Settle + p.Window).Seconds(),
+		"size":    4 + (p.Settle + p.AloneWindow).Seconds(),
 		"adapt":   90,
 		"calm":    p.Calm.Seconds(),
 	}
 }
 
 // steps counts them by kind.
-func (t todo) steps(quick bool) map[string]int {
-	out := map[string]int{
-		"start": 1, "alone": len(t.alone), "profile": len(t.repetitions) * len(compared()), "side": 2 * len(t.repetitions),
+func (t todo) steps() map[string]int {
+	out := map[string]int{"start": 1, "alone": len(t.alone), "side": 2 * len(t.repetitions)}
+	if t.learn {
+		out["profile"] = t.jobs
 	}
 	for _, a := range t.sweeps {
 		out["size"] += len(a.sizes())
-		if !a.compared || quick {
-			out["profile"]++
-		}
 	}
 	if t.adapt {
 		out["adapt"], out["calm"] = 2, 1
+		out["alone"] += 2
 	}
 	return out
 }
@@ -95,8 +96,15 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 			return err
 		}
 	}
+	var p profiles
+	if t.learn {
+		var err error
+		if p, err = e.learn(ctx, t.known); err != nil {
+			return err
+		}
+	}
 	for _, n := range t.repetitions {
-		r, err := e.repeat(ctx, n, t.known)
+		r, err := e.repeat(ctx, n, t.known, p)
 		if err != nil {
 			return fmt.Errorf("repetition %d: %w", n, err)
 		}
@@ -116,7 +124,7 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 	if !t.adapt {
 		return nil
 	}
-	a, err := e.adapt(ctx, t.known)
+	a, err := e.adapt(ctx)
 	if err != nil {
 		return fmt.Errorf("adaptation: %w", err)
 	}

@@ -48,8 +48,8 @@ var apps = []app{
 	{name: "fill-memory", kind: performance.BestEffort, unit: "MB of text", inputs: []string{"text"}, compared: true},
 	{name: "fill-cpu", kind: performance.BestEffort, unit: "evaluations", compared: true},
 	{name: "store", kind: performance.Rate, share: 0.3, unit: "requests", memory: []int{48, 80, 112, 160, 256}},
-	{name: "pack", kind: performance.Rate, share: 0.5, unit: "MB of text", memory: []int{64, 128, 224, 320}, inputs: []string{"text"}},
-	{name: "sort", kind: performance.Rate, share: 0.4, unit: "MB of text", memory: []int{64, 128, 192, 256}, inputs: []string{"text"}, quick: true},
+	{name: "pack", kind: performance.Rate, share: 0.5, unit: "MB of text", memory: []int{48, 96, 144, 208}, inputs: []string{"text"}},
+	{name: "transcode", kind: performance.Rate, share: 0.5, unit: "MB of video", memory: []int{32, 64, 96, 128, 192}, inputs: []string{"video360"}, quick: true},
 	{name: "digest", kind: performance.Rate, share: 2.4, unit: "objects", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}},
 }
 

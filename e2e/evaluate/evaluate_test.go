@@ -311,6 +311,17 @@ func TestTheReportSaysWhatWasMetAndWhatWasNot(t *testing.T) {
 	}
 }
 
+func TestWhatOthersSayStaysInItsCell(t *testing.T) {
+	t.Parallel()
+	e := measured()
+	e.Sweeps[0].Sizes[0].Outcome.Missing = "refused: a|b\nGet something"
+	var b strings.Builder
+	e.markdown(&b)
+	if !strings.Contains(b.String(), "| 1: refused: a/b (missed); 2: 9.00/s |") {
+		t.Errorf("%s", b.String())
+	}
+}
+
 func TestWhatWasNotMeasuredIsUnknown(t *testing.T) {
 	t.Parallel()
 	var nothing strings.Builder

@@ -140,6 +140,9 @@ func (e everything) sizings() []compareSize {
 				continue
 			}
 			c := compareSize{Job: s.Job, Chosen: d.Size, Sized: d.Sized}
+			if s.Sizes[0].Size.MemoryMB == 0 {
+				c.Chosen.MemoryMB = 0 // as reserved, whatever the count
+			}
 			c.Steps, c.Known = s.steps(d.Size)
 			out = append(out, c)
 		}

@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 )
@@ -37,6 +40,9 @@ func (e *evaluation) learn(ctx context.Context, known map[string]alone) (profile
 		p.Number++
 	}
 	for _, a := range profiled(e.quick) {
+		if err := e.untilIdle(ctx); err != nil {
+			return p, err
+		}
 		e.progress.begin("profile", fmt.Sprintf("the placer profiles and decides on %s, on an idle cluster", a.name))
 		d, err := e.decideAlone(ctx, a, known[a.name], p.version())
 		if err != nil {
@@ -45,6 +51,26 @@ func (e *evaluation) learn(ctx context.Context, known map[string]alone) (profile
 		p.Jobs[a.name] = d
 	}
 	return p, e.dir.write(fileProfiles(p.Number), p)
+}
+
+// untilIdle waits until nothing but the agent runs, and until the agent has seen
+// that: its profiling runs take a moment to go, too, and keep their nodes so long.
+func (e *evaluation) untilIdle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	defer cancel()
+	for {
+		jobs, _, err := e.rig.API().Jobs().List(nil)
+		if err != nil {
+			return err
+		}
+		busy := slices.IndexFunc(jobs, func(j *api.JobListStub) bool { return j.ID != rig.AgentJob && j.Status != "dead" })
+		if busy < 0 {
+			return sleep(ctx, e.plan.Settle)
+		}
+		if err := sleep(ctx, batchPoll); err != nil {
+			return fmt.Errorf("the cluster does not become idle, %s still runs: %w", jobs[busy].ID, err)
+		}
+	}
 }
 
 // decideAlone has the placer decide on one job, and takes the job away again. What

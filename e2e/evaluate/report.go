@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -150,7 +152,7 @@ func (e everything) writeJobs(w io.Writer) {
 			for _, a := range compared() {
 				if o := r.Sides[side].Jobs[a.name]; o.Missing != "" {
 					said = true
-					fmt.Fprintf(w, "- repetition %d, %s, %s: %s\n", r.Number, side, a.name, o.Missing)
+					fmt.Fprintf(w, "- repetition %d, %s, %s: %s\n", r.Number, side, a.name, oneLine(o.Missing))
 				}
 				for _, x := range r.Sides[side].Actions[a.name] {
 					said = true
@@ -166,7 +168,7 @@ func (e everything) writeJobs(w io.Writer) {
 }
 
 func (x action) String() string {
-	return fmt.Sprintf("%s, %s → %s, %s: %s", x.Kind, orDash(x.From), orDash(x.To), x.Reason, x.Result)
+	return fmt.Sprintf("%s, %s → %s, %s: %s", x.Kind, orDash(x.From), orDash(x.To), oneLine(x.Reason), oneLine(x.Result))
 }
 
 func orDash(s string) string {
@@ -292,7 +294,7 @@ func (s size) short() string {
 func (o outcome) text() string {
 	out := rate(o.RatePerSec)
 	if o.Missing != "" {
-		out = o.Missing
+		out = oneLine(o.Missing)
 	}
 	if !o.Met {
 		out += " (missed)"
@@ -324,11 +326,11 @@ func (e everything) writeAdaptation(w io.Writer) {
 		}
 		return orDash(strings.Join(out, "; "))
 	})
-	line("says nothing, because", func(c cure) string { return orDash(c.Problem) })
+	line("says nothing, because", func(c cure) string { return orDash(oneLine(c.Problem)) })
 	fmt.Fprintf(w, "\nThe kernel pressed on the integer units of %s and then ran on %s. In the %s afterwards, with kernel and load left as they were, %s and %s of the jobs came; %d of %d windows were below a target.\n",
 		orDash(a.Neighbour.NoiseFrom), orDash(a.Neighbour.NoiseTo), seconds(a.Calm.Seconds), plural(a.Calm.done(), "action"), plural(a.Calm.Writes, "version"), a.Calm.Below, a.Calm.Windows)
-	for job, list := range a.Calm.Actions {
-		for _, x := range list {
+	for _, job := range slices.Sorted(maps.Keys(a.Calm.Actions)) {
+		for _, x := range a.Calm.Actions[job] {
 			fmt.Fprintf(w, "\n- %s: %s", job, x)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 func plural(n int, word string) string {
@@ -11,6 +12,12 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// oneLine is the first line of what others say, for a table.
+func oneLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.ReplaceAll(line, "|", "/")
 }
 
 func percent(share float64) string {

@@ -1,4 +1,4 @@
-# xz -7, whose dictionary and tables want most of 200 MB.
+# xz -6, whose dictionary and tables want most of 100 MB.
 job "pack" {
   type = "service"
   [[ .Where ]]
@@ -27,7 +27,7 @@ job "pack" {
         command = "[[ .Bin ]]/nomad-placer"
         args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "65536",
         "--", "/bin/sh", "-c", <<-EOT
-          exec xz -7 -T1 -c
+          exec xz -6 -T1 -c
         EOT
         ]
       }

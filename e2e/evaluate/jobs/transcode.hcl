@@ -1,5 +1,5 @@
-# sort with a buffer of 120 MB, read again and again.
-job "sort" {
+# x264 with a lookahead of 60 frames, which it keeps in memory.
+job "transcode" {
   type = "service"
   [[ .Where ]]
 
@@ -21,17 +21,17 @@ job "sort" {
       port "metrics" {}
     }
 
-    task "sort" {
+    task "transcode" {
       driver = "raw_exec"
       config {
         command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "262144",
+        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/video360", "-chunk", "65536", "-head", "39",
         "--", "/bin/sh", "-c", <<-EOT
-          exec sort -S 120M -T local
+          exec x264 --quiet --preset fast --threads 1 --rc-lookahead 60 --demuxer y4m --muxer raw -o /dev/null -
         EOT
         ]
       }
-      [[ .Run "sort" ]]
+      [[ .Run "transcode" ]]
     }
   }
 }

@@ -1,5 +1,5 @@
 title  = "LSH on 50 servers, default data centre, high load"
-source = "QoS-aware characterization and server selection by locality-sensitive hashing, §IV"
+source = "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, §IV"
 notes = [
   "198 workloads, as in the paper; durations of 1 to 4 minutes are ours: nearly all of the cores are wanted at the peak",
   "scores are known beforehand: at two arrivals a second 120 workloads would be profiled at any time on 50 servers, so the paper must have replayed stored ones; lsh-default-charged counts the minute",
@@ -32,7 +32,7 @@ population "lsh" {
 profiling {
   time     = "0s"
   training = 150
-  sources  = ["mem_bw", "tlb"]
+  sources  = ["mem_bw", "llc_cap"]
 }
 
 policy "lsh" {

@@ -16,7 +16,7 @@ import (
 var lshDescriptor = Descriptor{
 	Name:    "lsh",
 	Summary: "the median of the five nearest training rows among those a locality-sensitive hash finds near in the known cells",
-	Paper:   "QoS-aware characterization and server selection by locality-sensitive hashing, Algorithms 1 and 2",
+	Paper:   "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, Algorithms 1 and 2",
 	New:     func() Classifier { return NewLSH(LSHOptions{}) },
 }
 

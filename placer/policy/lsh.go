@@ -14,7 +14,7 @@ import (
 var lshSelector = SelectorDescriptor{
 	Name:         "lsh",
 	Summary:      "the tightest node that keeps everybody's bounds, of the best configuration that has one, looked up in a hash of what nodes still offer",
-	Paper:        "QoS-aware characterization and server selection by locality-sensitive hashing, Algorithm 3",
+	Paper:        "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, Algorithm 3",
 	NeedsProfile: true,
 	Parameters: []Parameter{
 		{Name: "radius", Default: "0.1", Summary: "of a look-up, per coordinate, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Radius })},

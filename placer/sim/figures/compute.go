@@ -21,14 +21,17 @@ import (
 type Computation struct {
 	Name   string // of the computation: two experiments may share one
 	Source string // of its data
-	run    func(ctx context.Context, env environment) (*Table, error)
+	// Metrics are the names of the columns it makes; nil: those of package evaluate.
+	Metrics []string
+	run     func(ctx context.Context, env environment) (*Table, error)
 }
 
 // environment is what a computation works with.
 type environment struct {
-	data  string // folder of public data sets by name
-	store *store
-	tell  func(what string) // how far it is
+	data      string // folder of public data sets by name
+	scenarios fs.FS  // holds NAME.hcl
+	store     *store
+	tell      func(what string) // how far it is
 }
 
 // Table is the outcome of a computation.

@@ -113,7 +113,10 @@ func checkMetrics(t *testing.T, e *Experiment) {
 	if e.Compute != nil {
 		clear(known)
 		for _, m := range evaluate.Metrics() {
-			known[m.Name] = true
+			known[m.Name] = e.Compute.Metrics == nil
+		}
+		for _, name := range e.Compute.Metrics {
+			known[name] = true
 		}
 	}
 	look := func(q Quantity) {

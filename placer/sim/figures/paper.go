@@ -15,5 +15,6 @@ func Papers() []Paper {
 		{"ibench", "iBench", "Delimitrou 2015, chapter 5"},
 		{"arq", "ARQ", "Delimitrou 2015, chapter 6"},
 		{"tarcil", "Tarcil", "Delimitrou 2015, chapter 7"},
+		{"lsh", "LSH", "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing"},
 	}
 }

@@ -331,7 +331,7 @@ func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
 		if e.Compute == nil || r.tables[e.Compute.Name] != nil {
 			continue
 		}
-		table, err := e.Compute.run(ctx, environment{r.options.Data, &r.store, r.tell})
+		table, err := e.Compute.run(ctx, environment{r.options.Data, r.options.Scenarios, &r.store, r.tell})
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			r.tables[e.Compute.Name] = &computed{absent: "the data is not here: " + e.Compute.Source}

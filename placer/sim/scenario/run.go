@@ -99,6 +99,15 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 	return runs.report(policies), nil
 }
 
+// Model is what really happens on the scenario's cluster.
+func (s *Scenario) Model() (*truth.Model, error) {
+	h, err := s.hardware()
+	if err != nil {
+		return nil, err
+	}
+	return truth.NewModel(s.Columns, h.machines), nil
+}
+
 func (s *Scenario) choose(names []string) ([]*policyBlock, error) {
 	var out []*policyBlock
 	for i := range s.file.Policies {

@@ -18,7 +18,7 @@ func lshCluster(summary string, counts [10]float64) Cluster {
 	}
 	return Cluster{
 		Summary: summary,
-		Source:  "QoS-aware characterization and server selection by locality-sensitive hashing, §IV (50 servers of 10 configurations; best, default and worst stated)",
+		Source:  "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, §IV (50 servers of 10 configurations; best, default and worst stated)",
 		Notes: []string{
 			"seven of the ten configurations, and how many of each there are, are choices: five of each in the default data centre, fourteen of the best or the worst and four of the others else",
 		},

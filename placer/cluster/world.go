@@ -132,6 +132,8 @@ type Observation struct {
 	Window      time.Duration       `json:"window"`
 	Measure     performance.Measure `json:"measure"`
 	FinishedIn  time.Duration       `json:"finished_in,omitempty"` // completed batch work
+	Started     time.Time           `json:"started,omitzero"`      // of the task that is measured; zero unknown
+	Work        *float64            `json:"work,omitempty"`        // units done since it started; nil unknown
 	Unavailable string              `json:"unavailable,omitempty"` // why there is no number
 	Use         *Use                `json:"use,omitempty"`         // nil: unknown
 }

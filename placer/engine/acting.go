@@ -62,7 +62,7 @@ func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
 		return e.grow(ctx, sc, s, a)
 	case adapt.Shrink:
 		return e.shrink(ctx, sc, s, a)
-	case adapt.Relaunch:
+	case adapt.Relaunch, adapt.Migrate:
 		return e.move(ctx, sc, s, a, sc.units[a.Ref])
 	case adapt.Move:
 		return e.move(ctx, sc, s, a, firstUnit(sc, id))

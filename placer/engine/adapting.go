@@ -19,7 +19,8 @@ import (
 // The pace of adaptation, chosen by us. A load spike must be answered within 15 s:
 // three windows of 2.5 s that follow one another, one begun before it, and the write.
 const (
-	defaultAdapter     = "quasar"
+	defaultAdapter     = "kflr"
+	endingPolicy       = "pp-rtte"
 	noAdapter          = "none"
 	adaptEvery         = 2500 * time.Millisecond
 	adaptWindow        = 2 * time.Second
@@ -81,6 +82,7 @@ type watched struct {
 	served   float64
 	share    float64 // of its target in the last window; NaN unknown
 	bounds   *cluster.Bounds
+	ending   ending
 }
 
 func newAdapting(cfg *Config) (*adapting, error) {

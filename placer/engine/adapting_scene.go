@@ -128,6 +128,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 		w.share = o.Performance / o.Target
 		sc.windows[id] = w.share
 	}
+	o.Finish = e.finish(s, w, judged)
 	var err error
 	o.Scales, err = e.scales(ctx, s, w)
 	return o, err

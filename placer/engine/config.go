@@ -22,8 +22,11 @@ type Config struct {
 	Clock cluster.Clock
 	Log   *slog.Logger
 
-	Policy         string                          // default policy; "" means paragon
-	Adapter        string                          // corrects what runs; "" means quasar, "none" leaves it alone
+	Policy string // default policy; "" means paragon
+	// Adapter corrects what runs; "none" leaves it alone. "" means quasar, and kflr for
+	// work whose policy is pp-rtte: it is judged by when it will end.
+	Adapter string
+
 	Columns        []interference.Source           // sources that count; empty: those that can be known, see columns.go
 	Training       []profile.Profile               // shipped training rows; stored profiles are added
 	Hold           time.Duration                   // default hold deadline
@@ -39,6 +42,8 @@ type Config struct {
 	ObserveWindow time.Duration
 	PublishEvery  time.Duration
 	SweepEvery    time.Duration
+
+	endsByPolicy bool // only work of the policy endingPolicy is judged by its end
 }
 
 // The defaults, chosen by us: fast enough that a person waiting does not
@@ -71,7 +76,7 @@ func (c *Config) applyDefaults() error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	if c.Adapter == "" {
-		c.Adapter = defaultAdapter
+		c.Adapter, c.endsByPolicy = defaultAdapter, true
 	}
 	if _, err := adapt.Lookup(c.Adapter); err != nil {
 		return fmt.Errorf("engine: %w", err)

@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"slices"
 	"strings"
@@ -284,8 +285,23 @@ func (o *observed) result(now time.Time) cluster.Observation {
 		out.Unavailable = err.Error()
 		return out
 	}
-	out.Measure = measure
+	out.Measure, out.Started = measure, startOf(o.stub)
+	if work := o.b.Work; work >= 0 && !math.IsInf(work, 0) {
+		out.Work = &work
+	}
 	return out
+}
+
+// startOf is when the first of an allocation's tasks started; zero where Nomad does not
+// say.
+func startOf(a observedStub) time.Time {
+	var start time.Time
+	for _, t := range a.TaskStates {
+		if !t.StartedAt.IsZero() && (start.IsZero() || t.StartedAt.Before(start)) {
+			start = t.StartedAt
+		}
+	}
+	return start
 }
 
 // runtimeOf is how long a finished allocation worked: from the start of its first

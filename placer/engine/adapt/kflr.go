@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -25,7 +26,8 @@ type kflr struct {
 type ending struct {
 	task     *deadline.Task
 	deadline Instant
-	late     int // windows with an alarm, one after another
+	late     int     // windows with an alarm, one after another
+	best     float64 // rate seen
 }
 
 func newKFLR(o Options) Adapter { return makeKFLR(o) }
@@ -94,6 +96,10 @@ func (k *kflr) Step(now Instant, b *board.Board, windows []Observation, random *
 func (k *kflr) ends(now Instant, b *board.Board, w *Observation, free *room) []Action {
 	e := k.ending(now, w)
 	v, err := e.task.Step(now, w.Target, slowdownOf(w))
+	v = e.task.Corrected(v, now, w.Target, w.Finish.Work-w.Finish.Done)
+	if w.Performance > e.best {
+		e.best = w.Performance
+	}
 	if err != nil || !v.Late {
 		e.late = 0
 		if err == nil {
@@ -107,7 +113,14 @@ func (k *kflr) ends(now Instant, b *board.Board, w *Observation, free *room) []A
 		return nil
 	}
 	s.quietUntil, e.late = now+k.options.Quiet, 0
-	return k.improve(s, b, w, shareInTime(now, v.Finish, e.deadline), free, lateReason(now, v.Finish, e.deadline))
+	actions := k.improve(s, b, w, shareInTime(now, v.Finish, e.deadline), free, lateReason(now, v.Finish, e.deadline))
+	return slices.DeleteFunc(actions, func(a Action) bool { return a.Kind == Move && !e.mayStartAnew(now, w) })
+}
+
+// mayStartAnew: elsewhere it begins from the start. That is worth it only where it can
+// still do all of its work in time, at the best rate it was seen to have.
+func (e *ending) mayStartAnew(now Instant, w *Observation) bool {
+	return e.best*(e.deadline-now).Seconds() >= w.Finish.Work
 }
 
 // ending is what is known of the workload; anew where its deadline moved.
@@ -121,7 +134,7 @@ func (k *kflr) ending(now Instant, w *Observation) *ending {
 	if math.IsNaN(done) { // nobody says how far it is: it went as it should until now
 		done = min(f.Work, w.Target*max(0, now-f.Started).Seconds())
 	}
-	e = &ending{deadline.NewTask(k.detector.New(k.parameters), k.parameters, now, max(0, f.Work-done), math.Inf(1), f.Deadline), f.Deadline, 0}
+	e = &ending{deadline.NewTask(k.detector.New(k.parameters), k.parameters, now, max(0, f.Work-done), math.Inf(1), f.Deadline), f.Deadline, 0, 0}
 	k.tasks[w.Ref] = e
 	return e
 }

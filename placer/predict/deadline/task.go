@@ -67,6 +67,22 @@ func (t *Task) Step(now time.Duration, rate, sample float64) (Verdict, error) {
 	return v, err
 }
 
+// Corrected is the verdict where the work left was counted, and not only estimated: the
+// task goes on from there.
+func (t *Task) Corrected(v Verdict, now time.Duration, rate, left float64) Verdict {
+	if !(left >= 0) || math.IsInf(left, 0) {
+		return v
+	}
+	by := left - t.left
+	t.left = left
+	for i := range t.points {
+		t.points[i].Left += by
+	}
+	v.Left, v.Finish = left, Ahead(now, left, rate, t.slowdown)
+	v.Late = left > 0 && now-t.heard < t.parameters.Silence && t.detector.Late(v.Finish, t.deadline)
+	return v
+}
+
 // listen takes the sample, or lets the time pass without it.
 func (t *Task) listen(now time.Duration, sample float64) error {
 	var err error

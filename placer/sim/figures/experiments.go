@@ -85,5 +85,11 @@ func Experiments() []Experiment {
 		lshLowEnd,
 		lshPredictionTime,
 		lshCharged,
+		pprtteQuiet,
+		pprtteInterference,
+		pprtteDetectors,
+		pprtteEstimates,
+		pprtteError,
+		pprtteReal,
 	}
 }

@@ -48,6 +48,7 @@ type StoreConfig struct {
 type AgentProfileConfig struct {
 	Seconds     int                   `json:"seconds"`           // one profile, unless the job says otherwise
 	Sources     []interference.Source `json:"sources,omitempty"` // profiled where the job names none; empty: chosen per job
+	Prefer      []interference.Source `json:"prefer,omitempty"`  // where chosen per job: these first, as far as the node can press on them
 	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
 }
 
@@ -104,7 +105,7 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	if profile.has("concurrency") {
 		config.Profile.Concurrency = int(profile.number("concurrency"))
 	}
-	config.Profile.Sources = sourcesOf(profile)
+	config.Profile.Sources, config.Profile.Prefer = sourcesOf(profile, "sources"), sourcesOf(profile, "prefer")
 	for _, name := range r.texts("columns") {
 		config.Columns = append(config.Columns, interference.Source(name))
 	}

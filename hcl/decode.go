@@ -215,13 +215,13 @@ func scale(r *reading) performance.ScaleSpec {
 
 func profile(r *reading) performance.ProfileSpec {
 	return performance.ProfileSpec{
-		Seconds: int(r.number("seconds")), Sources: sourcesOf(r), Skip: r.truth("skip"),
+		Seconds: int(r.number("seconds")), Sources: sourcesOf(r, "sources"), Skip: r.truth("skip"),
 	}
 }
 
-func sourcesOf(r *reading) []interference.Source {
+func sourcesOf(r *reading, attribute string) []interference.Source {
 	var out []interference.Source
-	for _, name := range r.texts("sources") {
+	for _, name := range r.texts(attribute) {
 		out = append(out, interference.Source(name))
 	}
 	return out

@@ -70,6 +70,10 @@ func agentSchema(o Options) block {
 						example: `["mem_bw", "llc_cap"]`, summary: "the sources that are measured where a job names none",
 					},
 					{
+						name: "prefer", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "those that tell most of the others",
+						example: `["mem_bw", "llc_cap", "llc_bw"]`, summary: "where sources are chosen per job: these first, as far as a node can press on them, such as those whose scores bear least error",
+					},
+					{
 						name: "concurrency", kind: kindInteger, bounds: bounds{1, maxConcurrency, false}, unit: "profiles",
 						byDefault: strconv.Itoa(d.Profile.Concurrency), example: "1", summary: "profiles that run at a time in the cluster",
 					},

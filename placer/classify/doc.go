@@ -51,6 +51,12 @@
 //     shapes of their own. Both say how uncertain each cell is given what was
 //     shown, so their intervals widen where the shown cells say little, and gauss
 //     can say which cells are worth measuring (Planner).
+//   - lsh (Islam, Gibson and Muzahid) completes one matrix like every classifier here,
+//     from whatever cells are known, with an index for each set of them; the paper's
+//     joint row of both scores on several configurations is a matrix like others
+//     (placer/sim/dei). A cell is measured in ranges of the matrix, so that the radius
+//     means the same for scores and for logarithms of speeds. Where no row is near the
+//     paper draws at random; here the nearest rows are taken, and the cell says so.
 //   - The paper's confidence, the singular values of the completed matrix, is
 //     reported by cf (Concepts); how it is to be used the text does not say.
 package classify

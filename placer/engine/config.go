@@ -32,6 +32,7 @@ type Config struct {
 	Hold           time.Duration                   // default hold deadline
 	ProfileSeconds int                             // default length of a profile
 	ProfileSources []interference.Source           // default sources; empty: chosen per workload
+	PreferSources  []interference.Source           // chosen first where they are chosen per workload; empty: those that tell most
 	SourceCount    int                             // how many to choose; Paragon and Quasar use 2
 	Concurrency    int                             // workloads profiled at a time; default 1
 	Link           func(cluster.WorkloadID) string // URL of the record; nil: none

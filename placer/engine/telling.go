@@ -12,8 +12,11 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// chooseSources takes the user's, else the operator's, else those that tell most
-// of the rest, else a seeded draw; only ones that the node can press on.
+// chooseSources takes the user's, else the operator's, else those that the operator
+// prefers, else those that tell most of the rest, else a seeded draw; only ones that
+// the node can press on. An operator may prefer those whose desired error intervals
+// are the narrowest (LSH paper, §II.B; "nomad-placer sim figures -only lsh-2f" lists
+// them).
 func (e *Engine) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
 	if len(w.Spec.Profile.Sources) > 0 {
 		return w.Spec.Profile.Sources
@@ -31,7 +34,10 @@ func (e *Engine) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workl
 	rng.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
 	e.knowing.mu.RLock()
 	defer e.knowing.mu.RUnlock()
-	order := e.knowing.telling(able, e.cfg.SourceCount)
+	order := e.cfg.PreferSources
+	if len(order) == 0 {
+		order = e.knowing.telling(able, e.cfg.SourceCount)
+	}
 	slices.SortStableFunc(able, func(a, b interference.Source) int { return cmp.Compare(place(order, a), place(order, b)) })
 	return able[:min(e.cfg.SourceCount, len(able))]
 }

@@ -69,6 +69,26 @@ func TestTellingSources(t *testing.T) {
 	}
 }
 
+// The operator's preference comes before what tells most, and after what the job
+// names; what the node cannot press on is passed over.
+func TestPreferredSources(t *testing.T) {
+	t.Parallel()
+	k, training := knowingOf(t, trainingRows(40))
+	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
+	e := &Engine{cfg: Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer}}
+	e.knowing.models, e.knowing.told = k.models, k.told
+	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
+	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
+	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {
+		t.Errorf("chose %v, want %v", got, want)
+	}
+	var w cluster.Workload
+	w.Spec.Profile.Sources = []interference.Source{interference.Integer}
+	if got := e.chooseSources(n, cluster.Job{}, w); !slices.Equal(got, w.Spec.Profile.Sources) {
+		t.Errorf("chose %v, the job names %v", got, w.Spec.Profile.Sources)
+	}
+}
+
 // What counts: the default sources and those that enough rows tell, less those
 // that no node can press on; the operator's where he named some.
 func TestColumns(t *testing.T) {

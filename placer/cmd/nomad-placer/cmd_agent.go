@@ -211,7 +211,7 @@ func (g *agent) engineConfig(s *shell, rows []profile.Profile) engine.Config {
 	c := engine.Config{
 		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
 		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
-		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources,
+		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources, PreferSources: g.config.Profile.Prefer,
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
 	}
 	if g.address != "" {

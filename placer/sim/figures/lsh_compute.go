@@ -27,7 +27,7 @@ import (
 //	on the worst: a score      right for LSH and for Paragon
 var lshComputed = &Computation{
 	Name: "LSH's intervals and predictions", Source: "the simulated world",
-	Metrics: []string{"loss_minus", "loss_plus", "low", "high", "width", "correct", "near", "times", "lsh", "paragon", "ahead", "wins", "ties", "losses"},
+	Metrics: []string{"loss_minus", "loss_plus", "low", "high", "width", "correct", "near", "times", "times_near", "lsh", "paragon", "ahead", "wins", "ties", "losses"},
 	run:     runLSH,
 }
 
@@ -305,17 +305,17 @@ func (c *lshCounted) of(who, setting string) []dei.Counts {
 // rows puts the counts into the table.
 func (c *lshCounted) rows(t *Table, sources []interference.Source) {
 	for _, k := range c.All {
-		var correct, near, times []float64
+		var correct, near, times, timesNear []float64
 		hashed := c.of("lsh", k.Setting)
 		for seed, counts := range k.BySeed {
 			correct, near = append(correct, unknownScores*counts.Correct/counts.Predicted), append(near, unknownScores*counts.Near/counts.Predicted)
 			if k.Who != "lsh" && seed < len(hashed) {
-				times = append(times, hashed[seed].Correct/counts.Correct)
+				times, timesNear = append(times, hashed[seed].Correct/counts.Correct), append(timesNear, hashed[seed].Near/counts.Near)
 			}
 		}
 		row := TableRow{lshNames[k.Who] + ", " + k.Setting, map[string]report.Figure{"correct": report.Interval("", correct), "near": report.Interval("", near)}}
 		if len(times) > 0 {
-			row.Figures["times"] = report.Interval("", times)
+			row.Figures["times"], row.Figures["times_near"] = report.Interval("", times), report.Interval("", timesNear)
 		}
 		t.Rows = append(t.Rows, row)
 	}

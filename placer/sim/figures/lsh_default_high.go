@@ -17,4 +17,5 @@ var lshDefaultHigh = Experiment{
 
 const whyLSHCluster = whyPrograms + whyDurations +
 	"LSH refuses what would break a bound, and that waits; Paragon relaxes its bounds and places at once. What LSH gains while jobs run it in part pays by their waiting, which the paper does not show (with waiting it is in the table). " +
+	"LSH profiles two sources for everybody, the narrowest of lsh-2f, and three configurations; Paragon two drawn sources and two configurations, as each paper has it; paragon-hashed is Paragon with what LSH knows. " +
 	"Scores here are one set per application: what a configuration costs is in its speed there. "

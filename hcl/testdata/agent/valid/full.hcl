@@ -14,5 +14,6 @@ log_level = "debug"
 profile {
   seconds     = 60
   sources     = ["mem_bw"]
+  prefer      = ["llc_cap", "int"]
   concurrency = 2
 }

@@ -53,9 +53,9 @@ type calm struct {
 // The scenarios' numbers.
 const (
 	noiseJob = "noise"
-	// The victim reserves less than it uses, the kernel a little more: its node has
-	// room for both, and not enough time.
-	victimMHz      = 200
+	// The victim reserves much less than it uses, as a user does who never looked: its
+	// node has room for both, and not enough time.
+	victimMHz      = 100
 	noiseMHz       = 300
 	noiseMB        = 64
 	noiseMaxMin    = 40

@@ -41,8 +41,8 @@ const tailPercentile = 99
 var apps = []app{
 	{name: "cache", kind: performance.QPS, rate: 4000, latency: 5 * time.Millisecond, tasks: []string{"redis", "load"}, compared: true},
 	{name: "web", kind: performance.QPS, rate: 1500, latency: 5 * time.Millisecond, tasks: []string{"nginx", "load"}, compared: true},
-	{name: "encode", kind: performance.Rate, share: 0.25, unit: "MB of video", counts: []int{1, 2}, inputs: []string{"video360"}, compared: true},
-	{name: "query", kind: performance.Rate, share: 0.15, unit: "MB of JSON", counts: []int{1, 2}, inputs: []string{"records"}, compared: true},
+	{name: "encode", kind: performance.Rate, share: 0.25, unit: "MB of video", counts: []int{1, 2, 3}, inputs: []string{"video360"}, compared: true},
+	{name: "query", kind: performance.Rate, share: 0.15, unit: "MB of JSON", counts: []int{1, 2, 3}, inputs: []string{"records"}, compared: true},
 	{name: "pages", kind: performance.Rate, share: 1.3, unit: "pages", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}, compared: true, quick: true},
 	{name: "compress", kind: performance.FinishWithin, share: 0.3, unit: "chunks", probe: `chunks done: (\d+)`, compared: true},
 	{name: "fill-memory", kind: performance.BestEffort, unit: "MB of text", inputs: []string{"text"}, compared: true},

@@ -299,6 +299,7 @@ func TestTheReportSaysWhatWasMetAndWhatWasNot(t *testing.T) {
 		"| jobs that meet their target, placer | 100 % (100 to 100) | ≥ 95 % or ≥ 2 × stock | yes |",
 		"| … stock Nomad | 50 % (50 to 50) |",
 		"| sizes within one step of the best | 100 % of 1 job | ≥ 80 % | yes |",
+		"| … exactly the best | 100 % |",
 		"| noisy neighbour detected, cured | 8.0 s, 31.0 s | ≤ 30 s | **no** |",
 		"| load spike answered (target reached again) | 14.9 s (40.0 s) | ≤ 15 s | yes |",
 		"| actions in 600.0 s of calm afterwards | 1, 0 writes | 0 | **no** |",
@@ -347,8 +348,18 @@ func TestASizeThatWasNotChosenIsNotWithinAStep(t *testing.T) {
 	t.Parallel()
 	e := measured()
 	e.Profiles[0].Jobs["pages"] = decided{Size: size{Count: 2}}
-	if share, of := e.withinOneStep(); share != 0 || of != 1 {
+	if share, of := e.within(1); share != 0 || of != 1 {
 		t.Errorf("%g of %d", share, of)
+	}
+}
+
+func TestOneStepOffIsWithinOneAndNotExact(t *testing.T) {
+	t.Parallel()
+	e := measured()
+	e.Profiles[0].Jobs["pages"] = decided{Size: size{Count: 1}, Sized: true}
+	one, _ := e.within(1)
+	if exact, of := e.within(0); one != 1 || exact != 0 || of != 1 {
+		t.Errorf("within one %g, exact %g of %d", one, exact, of)
 	}
 }
 

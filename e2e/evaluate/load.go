@@ -150,9 +150,9 @@ func (e everything) sizings() []compareSize {
 	return out
 }
 
-// withinOneStep is the share of jobs whose sizes were, in the median of their
-// decisions, within one step of the best; of is how many jobs could be compared.
-func (e everything) withinOneStep() (share float64, of int) {
+// within is the share of jobs whose sizes were, in the median of their decisions,
+// at most so many steps from the best; of is how many jobs could be compared.
+func (e everything) within(most int) (share float64, of int) {
 	steps := map[string][]int{}
 	for _, c := range e.sizings() {
 		if !c.Known {
@@ -170,7 +170,7 @@ func (e everything) withinOneStep() (share float64, of int) {
 	good := 0
 	for _, list := range steps {
 		slices.Sort(list)
-		if list[len(list)/2] <= 1 {
+		if list[len(list)/2] <= most {
 			good++
 		}
 	}

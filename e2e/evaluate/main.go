@@ -17,7 +17,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
-	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -47,7 +46,7 @@ func (p plan) comparable(q plan) bool {
 
 func fullPlan() plan {
 	return plan{
-		Repetitions: 5, ProfileSeconds: performance.DefaultProfileSeconds, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
+		Repetitions: 5, ProfileSeconds: 30, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
 		BatchWithin: 40 * time.Second, Calm: 10 * time.Minute,
 	}
 }

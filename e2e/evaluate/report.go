@@ -87,8 +87,10 @@ func (e everything) writeSummary(w io.Writer) {
 	s, p := meanOf(e.shares(stock)), meanOf(e.shares(placed))
 	fmt.Fprintf(w, "| jobs that meet their target, placer | %s | ≥ 95 %% or ≥ 2 × stock | %s |\n", p.percent(), verdict(p.Mean, p.Mean >= wantedShare || p.Mean >= wantedTimes*s.Mean && p.Mean > 0))
 	fmt.Fprintf(w, "| … stock Nomad | %s | | |\n| … difference, by repetition | %s | | |\n", s.percent(), meanOf(e.differences()).percent())
-	share, of := e.withinOneStep()
-	fmt.Fprintf(w, "| sizes within one step of the best | %s of %s | ≥ 80 %% | %s |\n", percent(share), plural(of, "job"), verdict(share, share >= wantedSized))
+	share, of := e.within(1)
+	exact, _ := e.within(0)
+	fmt.Fprintf(w, "| sizes within one step of the best | %s of %s | ≥ 80 %% | %s |\n| … exactly the best | %s | | |\n",
+		percent(share), plural(of, "job"), verdict(share, share >= wantedSized), percent(exact))
 	if e.Adaptation == nil {
 		for _, line := range []string{"noisy neighbour detected, cured | unknown | ≤ 30 s", "load spike answered | unknown | ≤ 15 s", "actions in the calm afterwards | unknown | 0"} {
 			fmt.Fprintf(w, "| %s | unknown |\n", line)
@@ -270,8 +272,7 @@ func (e everything) writeSizes(w io.Writer) {
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", s.Job, target, strings.Join(did, "; "), best, strings.Join(chosen, ", "))
 	}
-	share, of := e.withinOneStep()
-	fmt.Fprintf(w, "\nWithin one step, in the median of a job's decisions: %s of %s.\n\n", percent(share), plural(of, "job"))
+	io.WriteString(w, "\n")
 }
 
 func (c compareSize) String() string {

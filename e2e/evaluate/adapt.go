@@ -59,7 +59,7 @@ const (
 	noiseMHz       = 300
 	noiseMB        = 64
 	noiseMaxMin    = 40
-	neighbourShare = 0.7 // of the speed alone, the victim's target
+	neighbourShare = 0.5 // of the speed alone, the victim's target
 	spikeShare     = 0.75
 	shortWindow    = 2 * time.Second
 	cureWithin     = 90 * time.Second
@@ -76,8 +76,9 @@ type trouble struct {
 	acts  func(ctx context.Context) ([]action, error) // on record since
 }
 
-// adapt plants a noisy neighbour, then makes the items of a worker heavier, and
-// watches what comes afterwards.
+// adapt makes the items of a worker larger, then plants a noisy neighbour beside
+// another job, and watches what comes afterwards: the kernel has moved on to another
+// node, and the items stay large.
 func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	out = adaptation{Began: time.Now().UTC(), Load: loadAverage()}
 	if err := os.Remove(e.spike()); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -106,13 +107,16 @@ func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	files := []rig.JobFile{victimFile, workerFile, noiseFile()}
 	defer func() { err = errors.Join(err, e.purge(context.WithoutCancel(ctx), files), removeIfThere(e.spike())) }()
 
+	e.progress.begin("adapt", "the items of "+worker.name+" become twice as large")
+	if out.Spike, err = e.loadSpike(ctx, worker, workerFile); err != nil {
+		return out, fmt.Errorf("load spike: %w", err)
+	}
 	e.progress.begin("adapt", "a noisy neighbour is planted beside "+victim.name)
 	if out.Neighbour, err = e.neighbour(ctx, victim, victimFile); err != nil {
 		return out, fmt.Errorf("noisy neighbour: %w", err)
 	}
-	e.progress.begin("adapt", "the items of "+worker.name+" become heavier")
-	if out.Spike, err = e.loadSpike(ctx, worker, workerFile); err != nil {
-		return out, fmt.Errorf("load spike: %w", err)
+	if err := sleep(ctx, e.plan.Aftermath); err != nil {
+		return out, err
 	}
 	e.progress.begin("calm", fmt.Sprintf("nothing changes for %s: does adaptation come to rest?", e.plan.Calm))
 	out.Calm, err = e.watchCalm(ctx, files, map[string]app{victimFile.ID: victim, workerFile.ID: worker})
@@ -184,8 +188,8 @@ func (e *evaluation) loadSpike(ctx context.Context, a app, f rig.JobFile) (cure,
 	if err := e.startPlaced(ctx, f); err != nil {
 		return cure{}, err
 	}
-	heavier := func(context.Context) error { return os.WriteFile(e.spike(), nil, 0o644) }
-	return e.see(ctx, trouble{a, f, heavier, func(ctx context.Context) ([]action, error) { return e.actions(ctx, f) }})
+	larger := func(context.Context) error { return os.WriteFile(e.spike(), nil, 0o644) }
+	return e.see(ctx, trouble{a, f, larger, func(ctx context.Context) ([]action, error) { return e.actions(ctx, f) }})
 }
 
 // startPlaced submits a job to the placer and waits until it runs and its deployment

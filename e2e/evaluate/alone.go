@@ -16,6 +16,7 @@ const (
 	reserveFactor  = 1.2
 	cpuStepMHz     = 50
 	memoryStepMB   = 16
+	leastMemoryMB  = 32
 	bestEffortMHz  = 100
 	unknownCPUMHz  = 200 // until it was measured
 	unknownMemory  = 300
@@ -54,7 +55,10 @@ func (k alone) reserved(a app, task string) resource {
 	if a.share > 0 {
 		share = min(1, a.share) // of one allocation at its full speed
 	}
-	r := resource{CPUMHz: stepUp(use.CPUMHz*share*reserveFactor, cpuStepMHz), MemoryMB: stepUp(use.MemoryMB*reserveFactor, memoryStepMB)}
+	r := resource{
+		CPUMHz:   stepUp(use.CPUMHz*share*reserveFactor, cpuStepMHz),
+		MemoryMB: max(leastMemoryMB, stepUp(use.MemoryMB*reserveFactor, memoryStepMB)),
+	}
 	if a.kind == performance.BestEffort {
 		r.CPUMHz = bestEffortMHz
 	}

@@ -21,9 +21,10 @@
 //     same profiles.
 //   - Sizes: every job with a scale block alone, at each of its sizes, on the two
 //     fast nodes, and what the placer chose on the idle cluster.
-//   - Adaptation, once: one of our kernels is planted beside a job, the items of
-//     another become four times as much work, and then nothing changes any more while
-//     it is counted what still is done.
+//   - Adaptation, once: the items of a worker become twice as large; one of our kernels
+//     is planted beside another job; and then nothing changes any more, the items stay
+//     large and the kernel goes on wherever it was sent, while it is counted what still
+//     is done. The calm begins a minute after the last cure.
 //
 // # The stock side
 //

@@ -94,6 +94,10 @@ func TestReservations(t *testing.T) {
 	if got := (alone{}).reserved(appNamed("cache"), "redis"); got.CPUMHz != unknownCPUMHz {
 		t.Errorf("not measured yet: %+v", got)
 	}
+	small := alone{Tasks: map[string]taskUse{"redis": {CPUMHz: 1, MemoryMB: 7}}}
+	if got := small.reserved(appNamed("cache"), "redis"); got != (resource{cpuStepMHz, leastMemoryMB}) {
+		t.Errorf("little: %+v", got)
+	}
 	if n := appNamed("pages").stockCount(); n != 2 {
 		t.Errorf("1.3 allocations and a fifth are %d", n)
 	}

@@ -35,6 +35,7 @@ type plan struct {
 	WarmUp         time.Duration `json:"warm_up"` // of all jobs side by side
 	Window         time.Duration `json:"window"`
 	BatchWithin    time.Duration `json:"batch_within"`
+	Aftermath      time.Duration `json:"aftermath"` // after the last cure, before the calm
 	Calm           time.Duration `json:"calm"`
 }
 
@@ -47,14 +48,14 @@ func (p plan) comparable(q plan) bool {
 func fullPlan() plan {
 	return plan{
 		Repetitions: 5, ProfileSeconds: 30, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
-		BatchWithin: 40 * time.Second, Calm: 10 * time.Minute,
+		BatchWithin: 40 * time.Second, Aftermath: time.Minute, Calm: 10 * time.Minute,
 	}
 }
 
 func quickPlan() plan {
 	return plan{
 		Repetitions: 1, ProfileSeconds: 6, Settle: 2 * time.Second, AloneWindow: 5 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
-		BatchWithin: 20 * time.Second, Calm: time.Minute,
+		BatchWithin: 20 * time.Second, Aftermath: 20 * time.Second, Calm: time.Minute,
 	}
 }
 

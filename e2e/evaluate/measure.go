@@ -53,8 +53,12 @@ func (e *evaluation) measure(ctx context.Context, a app, f rig.JobFile, window t
 		return o
 	}
 	readings, err := e.rig.World.Observe(ctx, f.Workload(), window)
-	if err != nil || len(readings) == 0 {
+	switch {
+	case err != nil:
 		o.Missing = fmt.Sprintf("not measured: %v", err)
+		return o
+	case len(readings) == 0:
+		o.Missing = "it has no allocation"
 		return o
 	}
 	for _, r := range readings {
@@ -126,12 +130,13 @@ const runWithin = 3 * time.Minute
 func (e *evaluation) waitRunning(ctx context.Context, files []rig.JobFile) error {
 	ctx, cancel := context.WithTimeout(ctx, runWithin)
 	defer cancel()
-	for _, f := range files {
-		if err := e.rig.WaitRunning(ctx, f.ID); err != nil {
-			return err
-		}
+	errs := make([]error, len(files))
+	var wg sync.WaitGroup
+	for i, f := range files {
+		wg.Go(func() { errs[i] = e.rig.WaitRunning(ctx, f.ID) })
 	}
-	return nil
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // purge removes jobs side by side.

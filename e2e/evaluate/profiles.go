@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -81,12 +82,29 @@ func (e *evaluation) decideAlone(ctx context.Context, a app, known alone, versio
 		return decided{}, err
 	}
 	var d decided
-	err = e.whileRunning(ctx, []rig.JobFile{f}, func(context.Context) error {
-		return e.rig.SubmitHeld(f)
-	}, func(ctx context.Context) error {
+	err = e.whileSubmitted(ctx, []rig.JobFile{f}, func(context.Context) error { return e.rig.SubmitHeld(f) }, func(ctx context.Context) error {
+		if err := e.waitReleased(ctx, f); err != nil {
+			return err
+		}
 		var err error
 		d, err = e.decision(ctx, f)
 		return err
 	})
 	return d, err
+}
+
+// waitReleased waits until a job left the hold pool. Whether it runs then is for its
+// measurement to say.
+func (e *evaluation) waitReleased(ctx context.Context, f rig.JobFile) error {
+	ctx, cancel := context.WithTimeout(ctx, runWithin)
+	defer cancel()
+	for {
+		job, _, err := e.rig.API().Jobs().Info(f.ID, nil)
+		if err == nil && *job.NodePool != rig.HoldPool {
+			return nil
+		}
+		if sleep(ctx, batchPoll) != nil {
+			return fmt.Errorf("%s was not released within %s: %w", f.ID, runWithin, errors.Join(ctx.Err(), err))
+		}
+	}
 }

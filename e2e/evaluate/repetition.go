@@ -130,7 +130,11 @@ func (e *evaluation) side(ctx context.Context, s string, known map[string]alone,
 		return nil
 	}
 	began := time.Now()
-	err := e.whileRunning(ctx, files, submit, func(ctx context.Context) error {
+	err := e.whileSubmitted(ctx, files, submit, func(ctx context.Context) error {
+		// One that does not run has no number and missed its target.
+		if err := e.waitRunning(ctx, files); err != nil {
+			e.progress.say(err.Error())
+		}
 		e.measureAll(ctx, list, files, out.Jobs)
 		if s == stock {
 			return ctx.Err()

@@ -62,7 +62,7 @@ func (e *evaluation) seconds() map[string]float64 {
 		"profile": 6 + float64(p.ProfileSeconds),
 		"side":    12 + max((p.WarmUp+p.Window).Seconds(), p.BatchWithin.Seconds()*1.25),
 		"size":    4 + (p.Settle + p.AloneWindow).Seconds(),
-		"adapt":   90,
+		"adapt":   90 + p.Aftermath.Seconds()/2,
 		"calm":    p.Calm.Seconds(),
 	}
 }

@@ -1,6 +1,6 @@
 # A worker that fetches an item every 30 ms and compresses it with gzip: one
-# allocation cannot do more, however idle its node is. In the load spike each item
-# is four times as much work.
+# allocation cannot do more, however idle its node is. In the load spike items
+# are twice as large, which takes twice as long to fetch and to compress.
 job "pages" {
   type = "service"
   [[ .Where ]]
@@ -20,11 +20,17 @@ job "pages" {
         args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
         "--", "/bin/sh", "-c", <<-EOT
           head -c 200000 "[[ .Inputs ]]/text" > local/page
+          cat local/page local/page > local/pages
           while true; do
-            gzip -6 -c local/page > /dev/null || exit 1
-            if [ -e "[[ .Spike ]]" ]; then cat local/page local/page local/page | gzip -6 -c > /dev/null || exit 1; fi
+            item=local/page
+            wait=0.03
+            if [ -e "[[ .Spike ]]" ]; then
+              item=local/pages
+              wait=0.06
+            fi
+            sleep $wait
+            gzip -6 -c $item > /dev/null || exit 1
             echo
-            sleep 0.03
           done
         EOT
         ]

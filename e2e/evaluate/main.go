@@ -54,8 +54,8 @@ func fullPlan() plan {
 
 func quickPlan() plan {
 	return plan{
-		Repetitions: 1, ProfileSeconds: 6, Settle: 2 * time.Second, AloneWindow: 5 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
-		BatchWithin: 20 * time.Second, Aftermath: 20 * time.Second, Calm: time.Minute,
+		Repetitions: 1, ProfileSeconds: 5, Settle: time.Second, AloneWindow: 4 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
+		BatchWithin: 20 * time.Second, Aftermath: 5 * time.Second, Calm: time.Minute,
 	}
 }
 

@@ -69,7 +69,7 @@ func (w *World) know(i int32, s *workload) (bool, error) {
 	j := &s.job
 	s.ask = board.Ask{
 		Ref: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
-		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax,
+		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax, Class: j.Declared,
 	}
 	w.due(i, s)
 	if w.config.Knower == nil {

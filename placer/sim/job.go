@@ -44,6 +44,7 @@ type Job struct {
 	BestEffort bool
 	Gang       bool
 	Sized      bool // the policy chooses size and count
+	Declared   int  // the job class its user states, from 1; 0 is none
 	Load       Load
 	// Deadline is how long after its submission it must have ended: what has not is
 	// taken away. Its tasks then hold caps, and an adapter sees them. 0 is none.

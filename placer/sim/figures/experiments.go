@@ -91,5 +91,12 @@ func Experiments() []Experiment {
 		pprtteEstimates,
 		pprtteError,
 		pprtteReal,
+		lotesTrace,
+		lotesTail,
+		lotesQueue,
+		lotesCost,
+		lotesPhi,
+		lotesOmega90,
+		lotesOmega95,
 	}
 }

@@ -17,5 +17,6 @@ func Papers() []Paper {
 		{"tarcil", "Tarcil", "Delimitrou 2015, chapter 7"},
 		{"lsh", "LSH", "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing"},
 		{"pprtte", "KFLR and PP-RTTE", "Sampaio, Estimating Effective Slowdown of Tasks in Energy-Efficient Cloud Systems"},
+		{"lotes", "LoTES", "Tran, Zhang, Down and Beck 2016"},
 	}
 }

@@ -90,6 +90,13 @@ func Metrics() []Metric {
 		{"unfinished", "%", "jobs that had not ended", func(r *sim.Result) float64 { return outcomes(r, sim.Unfinished) }},
 		{"wait_mean", "s", "mean wait from ready to started", func(r *sim.Result) float64 { return mean(waits(r)) }},
 		{"wait_p95", "s", "wait that 5 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.95) }},
+		{"wait_p99", "s", "wait that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.99) }},
+		{"waited_hour", "%", "jobs that waited more than an hour", waitedHour},
+		{"wait_first_day", "s", "mean wait of the jobs of the first day", func(r *sim.Result) float64 { return mean(waitsOf(r, 0, day)) }},
+		{"wait_later", "s", "mean wait of the jobs submitted after the first day", func(r *sim.Result) float64 { return mean(waitsOf(r, day, sim.Instant(math.MaxInt64))) }},
+		{"wait_later_p99", "s", "wait that 1 % of these exceed", func(r *sim.Result) float64 { return quantile(waitsOf(r, day, sim.Instant(math.MaxInt64)), 0.99) }},
+		{"queue_mean", "jobs", "jobs that wait, mean until the last submission", queueMean},
+		{"queue_growth", "jobs/h", "growth of that number in the second half, by regression on time", queueGrowth},
 		{"deciding_mean", "ms", "mean time of the decisions of a job", func(r *sim.Result) float64 { return mean(decidings(r)) }},
 		{"deciding_p99", "ms", "decision time that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(decidings(r), 0.99) }},
 		{"used", "%", "cores busy, mean until the last submission", func(r *sim.Result) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Used }) }},
@@ -181,10 +188,18 @@ func outcomes(r *sim.Result, o sim.Outcome) float64 {
 }
 
 // waits are sorted seconds. A job that never started has waited until the end.
-func waits(r *sim.Result) []float64 {
+func waits(r *sim.Result) []float64 { return waitsOf(r, 0, sim.Instant(math.MaxInt64)) }
+
+const day = 24 * time.Hour
+
+// waitsOf are those of the jobs submitted in a span.
+func waitsOf(r *sim.Result, from, to sim.Instant) []float64 {
 	var out []float64
 	for i := range r.Records {
 		rec := &r.Records[i]
+		if rec.Arrived < from || rec.Arrived >= to {
+			continue
+		}
 		w := rec.Wait()
 		if rec.Started < 0 {
 			w = max(0, r.End-rec.Arrived)

@@ -50,6 +50,12 @@ func (c *checker) check(s *Scenario) {
 	case f.Colocation != nil:
 	case len(f.Populations)+len(f.Traces)+len(f.Deadlines) == 0:
 		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a deadlines block is needed")
+	case f.JobClasses != nil && len(f.Populations)+len(f.Traces) > 0:
+		c.fail(c.at("", blockAt{"job_classes", 0}), "job classes have no truth: they cannot be mixed with populations or traces")
+	case f.JobClasses != nil:
+		c.jobClasses()
+	case len(f.Populations)+len(f.Traces) == 0:
+		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a job_classes block is needed")
 	case len(f.Populations) > 0 && len(f.Traces) > 0:
 		c.fail(c.at("", blockAt{"trace", 0}), "a trace has no truth: it cannot be mixed with populations")
 	case len(f.Traces) > 1:
@@ -88,7 +94,7 @@ func (c *checker) seeds(s *Scenario) {
 }
 
 func (c *checker) loads(s *Scenario) {
-	by := false
+	by := c.file.JobClasses != nil
 	for _, p := range c.file.Populations {
 		by = by || p.Arrivals.ByLoad
 	}
@@ -109,8 +115,8 @@ func (c *checker) loads(s *Scenario) {
 func (c *checker) cluster() {
 	at, b := blockAt{"cluster", 0}, c.file.Cluster
 	switch {
-	case (b.Shape == "") == (b.Nodes == ""):
-		c.fail(c.at("shape", at), "cluster needs either shape or machines")
+	case one(b.Shape != "", b.Nodes != "", len(b.Kinds) > 0) != 1:
+		c.fail(c.at("shape", at), "cluster needs either shape, machines or kind blocks")
 	case b.Shape != "":
 		if _, err := shape.Lookup(b.Shape); err != nil {
 			c.fail(c.at("shape", at), "%s", err)

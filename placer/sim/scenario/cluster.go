@@ -30,6 +30,8 @@ type hardware struct {
 	cores    float64
 	changes  []sim.NodeChange // nodes that come and go, in order of time
 	skipped  map[string]int   // events of machines that were left out
+	mhz      float64          // what 1 is of cpu and memory, of a cluster of kinds
+	memoryMB float64
 }
 
 type node struct {
@@ -47,6 +49,9 @@ func (s *Scenario) hardware() (*hardware, error) {
 			return nil, err
 		}
 		return fromShape(c, s.Columns)
+	}
+	if len(s.file.Cluster.Kinds) > 0 {
+		return s.fromKinds()
 	}
 	return s.fromMachines()
 }

@@ -13,6 +13,7 @@ type file struct {
 	Populations []populationBlock `hcl:"population,block"`
 	Traces      []traceBlock      `hcl:"trace,block"`
 	Deadlines   []deadlinesBlock  `hcl:"deadlines,block"`
+	JobClasses  *jobClassesBlock  `hcl:"job_classes,block"`
 	Profiling   *profilingBlock   `hcl:"profiling,block"`
 	World       *worldBlock       `hcl:"world,block"`
 	Colocation  *colocationBlock  `hcl:"colocation,block"`
@@ -22,6 +23,7 @@ type file struct {
 type clusterBlock struct {
 	Shape string      `hcl:"shape,optional"`
 	Nodes string      `hcl:"machines,optional"` // a trace's machine table instead of a shape
+	Kinds []kindBlock `hcl:"kind,block"`        // machines by hand instead of a shape
 	Units *unitsBlock `hcl:"normalised,block"`
 	Lose  []loseBlock `hcl:"lose,block"`
 }
@@ -30,6 +32,13 @@ type clusterBlock struct {
 type unitsBlock struct {
 	Cores    float64 `hcl:"cores,optional"`
 	MemoryMB float64 `hcl:"memory_mb,optional"`
+}
+
+// kindBlock is alike machines; sizes are shares of what normalised says 1 is.
+type kindBlock struct {
+	Machines int     `hcl:"machines"`
+	CPU      float64 `hcl:"cpu"`
+	Memory   float64 `hcl:"memory"`
 }
 
 type loseBlock struct {
@@ -62,6 +71,40 @@ type populationBlock struct {
 	MostCores    int           `hcl:"most_cores,optional"` // of one allocation; 0 is as the class has them
 	Arrivals     arrivalsBlock `hcl:"arrivals,block"`
 	Duration     durationBlock `hcl:"duration,block"`
+}
+
+// jobClassesBlock is jobs of classes that differ in their needs and rates only: no
+// interference. Their rate follows from the load, which is here a share of what the
+// machines could serve by LoTES's machine assignment program.
+type jobClassesBlock struct {
+	For      string          `hcl:"for"`               // jobs arrive
+	Drawn    int             `hcl:"drawn,optional"`    // classes, instead of class blocks
+	Need     float64         `hcl:"need,optional"`     // of drawn classes, of each resource
+	Phi      float64         `hcl:"phi,optional"`      // needs of drawn classes differ from it by up to this
+	Omega    float64         `hcl:"omega,optional"`    // rates of a class differ between kinds of machines by up to this share
+	Time     string          `hcl:"time,optional"`     // drawn mean times are shares of this; 1h
+	Least    float64         `hcl:"least,optional"`    // of such a share; 0.02
+	Spread   float64         `hcl:"spread,optional"`   // coefficient of variation of a job's needs in its class
+	Declared bool            `hcl:"declared,optional"` // jobs state their class, and LoTES knows its means
+	Drift    float64         `hcl:"drift,optional"`    // the shares of classes go up and down by this share, each day
+	Swing    float64         `hcl:"swing,optional"`    // of the rate of arrivals over a day, a share
+	Backlog  int             `hcl:"backlog,optional"`  // jobs that are there at the start
+	Classes  []jobClassBlock `hcl:"class,block"`
+	Bursts   []jobBurstBlock `hcl:"burst,block"`
+}
+
+type jobClassBlock struct {
+	Time   string  `hcl:"time"`           // mean, exponential
+	Sigma  float64 `hcl:"sigma,optional"` // lognormal instead, of this sigma and the same mean
+	CPU    float64 `hcl:"cpu"`
+	Memory float64 `hcl:"memory"`
+	Share  float64 `hcl:"share"`
+}
+
+type jobBurstBlock struct {
+	At   string  `hcl:"at"`
+	For  string  `hcl:"for"`
+	Rate float64 `hcl:"rate"` // times the usual one
 }
 
 type arrivalsBlock struct {

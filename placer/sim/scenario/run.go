@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/predict/lotes"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
@@ -153,6 +154,7 @@ type submitted struct {
 	planned   *knowing.Estimator // nil unless a policy wants it
 	hashed    *knowing.Estimator // likewise
 	oracle    *knowing.Oracle
+	classes   lotes.Model // that jobs declare
 }
 
 func (r *runs) all(ctx context.Context, o Options) error {
@@ -243,6 +245,17 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	}
 	if r.colocation != nil {
 		return c, nothing, r.colocated(&c, t)
+	if s.file.JobClasses != nil {
+		shared, err := r.submitted(t)
+		if err != nil {
+			return c, nothing, err
+		}
+		c.Truth, c.Knower = nil, stated{}
+		if s.file.JobClasses.Omega > 0 {
+			c.Truth = apart{}
+		}
+		c.Jobs, c.Expect = &sim.List{Jobs: shared.jobs}, len(shared.jobs)
+		return c, nothing, nil
 	}
 	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
 		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)
@@ -293,7 +306,7 @@ func closing(r *replay) func(map[string]int) error {
 // columns of a policy that knows nothing of sources are none: its board is
 // cheaper.
 func (r *runs) columns(p *policyBlock) []interference.Source {
-	if p.Knowledge == "none" && len(r.scenario.file.Populations) == 0 {
+	if p.Knowledge == "none" && len(r.scenario.file.Populations) == 0 || r.scenario.file.JobClasses != nil {
 		return nil
 	}
 	return r.scenario.Columns
@@ -323,6 +336,9 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 	}
 	options, err := d.Options(p.Options)
 	if err != nil {
+		return err
+	}
+	if err := r.inform(t, b); err != nil {
 		return err
 	}
 	c.Selector = d.New(b, options)
@@ -373,6 +389,10 @@ func (r *runs) draw(shared *submitted, t task) error {
 		return nil
 	}
 	var err error
+	if s.file.JobClasses != nil {
+		shared.jobs, shared.classes, err = s.file.JobClasses.draw(r.hardware, seed, s.Loads[t.load])
+		return err
+	}
 	if len(s.file.Populations) > 0 {
 		if shared.submissions, err = s.populations(r.model, r.hardware, r.rows.submitted, seed, s.Loads[t.load]); err != nil {
 			return err

@@ -1,7 +1,7 @@
 title  = "LoTES, experiment A: needs of classes differ by 0.012"
 source = "Tran 2016, §5.4.2"
 notes = [
-  "20 machines of each of the ten kinds instead of 1,000, and 12 hours instead of 100: the structure is that of the paper, the queues are shorter",
+  "20 machines of each of the ten kinds instead of 1,000, and 6 hours instead of 100: the structure is that of the paper, the queues are shorter",
   "mean times of classes are uniform on 0.02 to 1 hour: below that one instance could hang on one class",
   "jobs state their class, whose means LoTES knows, as in the paper; Tetris knows how long each job will run",
   "load is a share of the optimum of the machine assignment program, for each instance",
@@ -63,7 +63,7 @@ cluster {
 }
 
 job_classes {
-  for      = "12h"
+  for      = "6h"
   drawn    = 9
   need     = 0.025
   phi      = 0.012

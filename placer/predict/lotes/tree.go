@@ -23,7 +23,20 @@ type Rooms struct {
 }
 
 // room is what is free; none is left of a node that is not ready.
-type room struct{ mhz, memory, disk int64 }
+type room struct {
+	mhz, memory, disk int64
+	// joint are the least of cpu and memory, weighed: where many nodes have one of
+	// them only, the most of each says little, and the most of these much.
+	joint [3]int64
+}
+
+// roomOf fills in joint. What has room for a size has no less of any of it.
+func roomOf(mhz, memory, disk int64) room {
+	return room{mhz, memory, disk, [3]int64{min(mhz, memory), min(mhz, 2*memory), min(2*mhz, memory)}}
+}
+
+// noRoom holds nothing, not even a size of 0.
+var noRoom = roomOf(-1, -1, -1)
 
 // taken is what a choice has taken of a node that the board does not know of yet.
 type taken struct {
@@ -44,7 +57,7 @@ func NewRooms(b *board.Board, nodes []board.Index, classes int) *Rooms {
 	r.free = make([]room, 2*r.leaves)
 	r.score = make([]int32, 2*r.leaves*classes)
 	for i := range r.free {
-		r.free[i] = room{-1, -1, -1}
+		r.free[i] = noRoom
 	}
 	for i := range r.score {
 		r.score[i] = lowest
@@ -75,7 +88,7 @@ func (r *Rooms) leaf(at int, scores func(position int, out []int32)) {
 	v, n := r.leaves+at, r.nodes[at]
 	own := r.score[v*r.classes : (v+1)*r.classes]
 	if !r.board.Ready(n) {
-		r.free[v] = room{-1, -1, -1}
+		r.free[v] = noRoom
 		for k := range own {
 			own[k] = lowest
 		}
@@ -85,9 +98,7 @@ func (r *Rooms) leaf(at int, scores func(position int, out []int32)) {
 	if e := r.extra[n]; e.count > 0 {
 		used = used.Add(times(e.size, e.count))
 	}
-	r.free[v] = room{
-		int64(node.Total.CPUMHz - used.CPUMHz - used.Cores*node.CoreMHz), int64(node.Total.MemoryMB - used.MemoryMB), int64(node.Total.DiskMB - used.DiskMB),
-	}
+	r.free[v] = roomOf(int64(node.Total.CPUMHz-used.CPUMHz-used.Cores*node.CoreMHz), int64(node.Total.MemoryMB-used.MemoryMB), int64(node.Total.DiskMB-used.DiskMB))
 	if scores != nil {
 		scores(at, own)
 	}
@@ -98,8 +109,12 @@ func times(s cluster.Resources, n int) cluster.Resources {
 }
 
 func (r *Rooms) join(v int) {
-	a, b := r.free[2*v], r.free[2*v+1]
-	r.free[v] = room{max(a.mhz, b.mhz), max(a.memory, b.memory), max(a.disk, b.disk)}
+	a, b := &r.free[2*v], &r.free[2*v+1]
+	f := &r.free[v]
+	f.mhz, f.memory, f.disk = max(a.mhz, b.mhz), max(a.memory, b.memory), max(a.disk, b.disk)
+	for i := range f.joint {
+		f.joint[i] = max(a.joint[i], b.joint[i])
+	}
 	k := r.classes
 	own, left, right := r.score[v*k:(v+1)*k], r.score[2*v*k:(2*v+1)*k], r.score[(2*v+1)*k:(2*v+2)*k]
 	for i := range own {
@@ -124,15 +139,16 @@ func (r *Rooms) fits(n board.Index, size cluster.Resources) bool {
 	return r.board.Fits(n, size)
 }
 
-// need of a size on any node: cores count at the clock of the node, which the leaf
+// needOf a size on any node: cores count at the clock of the node, which the leaf
 // checks.
 func needOf(size cluster.Resources) room {
-	return room{int64(size.CPUMHz), int64(size.MemoryMB), int64(size.DiskMB)}
+	return roomOf(int64(size.CPUMHz), int64(size.MemoryMB), int64(size.DiskMB))
 }
 
-func (r *Rooms) holds(v int, need room) bool {
+func (r *Rooms) holds(v int, need *room) bool {
 	f := &r.free[v]
-	return f.mhz >= need.mhz && f.memory >= need.memory && f.disk >= need.disk
+	return f.mhz >= need.mhz && f.memory >= need.memory && f.disk >= need.disk &&
+		f.joint[0] >= need.joint[0] && f.joint[1] >= need.joint[1] && f.joint[2] >= need.joint[2]
 }
 
 // First is the first position with room for the size that passes, or −1.
@@ -141,7 +157,7 @@ func (r *Rooms) First(size cluster.Resources, pass func(board.Index) bool) (at, 
 }
 
 func (r *Rooms) first(v int, need room, size cluster.Resources, pass func(board.Index) bool) (int, int) {
-	if !r.holds(v, need) {
+	if !r.holds(v, &need) {
 		return -1, 0
 	}
 	if v >= r.leaves {
@@ -183,7 +199,7 @@ func (q *bestQuery) scoreOf(v int) int32 { return q.rooms.score[v*q.rooms.classe
 // look below a vertex: the better side first, the left one of equals.
 func (q *bestQuery) look(v int) {
 	r := q.rooms
-	if s := q.scoreOf(v); !r.holds(v, q.need) || q.at >= 0 && s < q.top {
+	if s := q.scoreOf(v); !r.holds(v, &q.need) || q.at >= 0 && s < q.top {
 		return
 	}
 	if v < r.leaves {

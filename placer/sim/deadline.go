@@ -156,6 +156,7 @@ func (w *World) migrate(a adapt.Action) error {
 	w.nodeUnits[a.To] = append(w.nodeUnits[a.To], k)
 	w.board.Place(a.To, board.Resident{
 		Ref: a.Ref, Size: a.Size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Class: s.ask.Class, Response: s.ask.Response,
 	})
 	if e, ok := w.config.Adapter.(adapt.Estimator); ok {
 		if estimate, known := e.Slowdown(a.Ref); known {

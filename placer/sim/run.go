@@ -93,8 +93,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	ref := refOf(i, u.number)
 	w.board.Place(n, board.Resident{
 		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
-		Response: s.ask.Response,
-		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort, Class: s.ask.Class,
+		Class: s.ask.Class, Response: s.ask.Response,
 	})
 	w.config.Controller.Started(w.now, n, ref)
 	return k

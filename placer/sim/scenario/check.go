@@ -48,14 +48,12 @@ func (c *checker) check(s *Scenario) {
 	}
 	switch {
 	case f.Colocation != nil:
-	case len(f.Populations)+len(f.Traces)+len(f.Deadlines) == 0:
-		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a deadlines block is needed")
 	case f.JobClasses != nil && len(f.Populations)+len(f.Traces) > 0:
 		c.fail(c.at("", blockAt{"job_classes", 0}), "job classes have no truth: they cannot be mixed with populations or traces")
 	case f.JobClasses != nil:
 		c.jobClasses()
-	case len(f.Populations)+len(f.Traces) == 0:
-		c.fail(c.body.Range(), "nothing is submitted: a population, a trace or a job_classes block is needed")
+	case len(f.Populations)+len(f.Traces)+len(f.Deadlines) == 0:
+		c.fail(c.body.Range(), "nothing is submitted: a population, a trace, a deadlines or a job_classes block is needed")
 	case len(f.Populations) > 0 && len(f.Traces) > 0:
 		c.fail(c.at("", blockAt{"trace", 0}), "a trace has no truth: it cannot be mixed with populations")
 	case len(f.Traces) > 1:

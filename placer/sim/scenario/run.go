@@ -245,6 +245,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	}
 	if r.colocation != nil {
 		return c, nothing, r.colocated(&c, t)
+	}
 	if s.file.JobClasses != nil {
 		shared, err := r.submitted(t)
 		if err != nil {

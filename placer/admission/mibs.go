@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 )
 
@@ -169,9 +170,11 @@ type queueing struct {
 
 	plan    []planned
 	tried   *waiting
-	gained  bool    // a node gained room since the last assignment
-	blocked bool    // the last assignment left some of a full queue: room is needed
-	now     Instant // of the last call
+	sizes   map[cluster.Resources]int // of those held that may go anywhere
+	limited int                       // how many of those held may not
+	gained  bool                      // a node gained room since the last assignment
+	blocked bool                      // the last assignment left some of a full queue: room is needed
+	now     Instant                   // of the last call
 }
 
 func newQueueing(b *board.Board, o Options, p parameterList, assign func(*queueing, []*waiting) []planned) (Controller, error) {
@@ -181,7 +184,7 @@ func newQueueing(b *board.Board, o Options, p parameterList, assign func(*queuei
 	}
 	c := &queueing{
 		book: newBook(), watcher: newWatcher(b), board: b, line: sorted{order: bySeniority}, assign: assign, mode: s.values["mode"],
-		length: s.whole("queue", 1, maxQueue),
+		length: s.whole("queue", 1, maxQueue), sizes: map[cluster.Resources]int{},
 		draft: predict.NewDraft(b, board.NewAlike(b), predict.Scoring{
 			IOPS: s.is("objective", "iops"), Both: s.is("counts", "both"), Ratio: s.is("score", "ratio"),
 		}),
@@ -199,7 +202,10 @@ const maxQueue = 256
 // Arrive implements Controller, as do the following methods.
 func (c *queueing) Arrive(now Instant, it Item) {
 	c.Withdraw(it.Ask.Ref)
-	c.line.add(c.enter(it))
+	w := c.enter(it)
+	w.queued = queuedState{it.Ask.Size, it.Ask.Allowed != nil}
+	c.line.add(w)
+	c.count(w, +1)
 	c.now = now
 	if c.blocked && c.fits(it.Ask) {
 		c.blocked = false
@@ -251,23 +257,47 @@ func (c *queueing) due(now Instant) bool {
 // hold up those behind it.
 func (c *queueing) window() []*waiting {
 	c.draft.Clear()
+	room := map[cluster.Resources]bool{} // of those that may go anywhere
+	some := c.limited > 0
+	for size := range c.sizes {
+		room[size] = c.possible(&board.Ask{Size: size})
+		some = some || room[size]
+	}
+	if !some {
+		return nil
+	}
 	var out []*waiting
 	for _, w := range c.line.items {
 		if len(out) == c.length {
 			break
 		}
-		if c.possible(w.item.Ask) {
+		if !w.queued.limited && room[w.queued.size] || w.queued.limited && c.possible(w.item.Ask) {
 			out = append(out, w)
 		}
 	}
 	return out
 }
 
-// possible: one allocation has room somewhere.
-func (c *queueing) possible(a *board.Ask) bool {
-	_, _, ok := c.draft.Best(a)
-	return ok
+// queuedState is how an item was counted when it came.
+type queuedState struct {
+	size    cluster.Resources
+	limited bool // its user does not allow every node
 }
+
+// count an item that comes (+1) or goes (−1).
+func (c *queueing) count(w *waiting, by int) {
+	if w.queued.limited {
+		c.limited += by
+		return
+	}
+	size := w.queued.size
+	if c.sizes[size] += by; c.sizes[size] == 0 {
+		delete(c.sizes, size)
+	}
+}
+
+// possible: one allocation has room somewhere.
+func (c *queueing) possible(a *board.Ask) bool { return c.draft.Anywhere(a) }
 
 func (c *queueing) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
 
@@ -286,6 +316,7 @@ func (c *queueing) Withdraw(ref board.Ref) {
 		return
 	}
 	c.line.remove(w)
+	c.count(w, -1)
 	if c.tried == w {
 		c.tried = nil
 	}

@@ -22,6 +22,7 @@ type waiting struct {
 	quality qualityState // of arq
 	bucket  bucketState  // of tarcil
 	exit    exitState    // of lotes, greedy-fit and tetris
+	queued  queuedState  // of mibs and mix
 }
 
 // least is the least size one allocation of the ask may have.

@@ -28,6 +28,9 @@
 //   - An own characteristic that is the same in all runs says nothing and is left out:
 //     of 45 coefficients 15 are left in a model of one application. Where terms depend
 //     on each other the search takes none that adds nothing.
+//   - LM and NLM predict at the edge of the range of the observations for what is
+//     beyond it: the paper's neighbours make requests of the size its background
+//     makes, ours do not.
 //   - "Predefined event" is a rule of ours: see Relearning.
 //   - A workload without a learnt response is scored by its tolerated scores.
 //   - The text predicts only whether the bound holds, not by how much it is

@@ -130,6 +130,22 @@ func (d *Draft) Best(a *board.Ask) (best Place, examined int, ok bool) {
 	return best, examined, ok
 }
 
+// Anywhere reports whether one allocation has a place.
+func (d *Draft) Anywhere(a *board.Ask) bool {
+	found := false
+	d.alike.Each(func(nodes []board.Index) {
+		if found || !d.board.Fits(nodes[0], a.Size) {
+			return
+		}
+		for _, n := range nodes {
+			if found = d.Open(a, n); found {
+				return
+			}
+		}
+	})
+	return found
+}
+
 // Score of an allocation on a node, beside who is there and who is assigned to it.
 func (d *Draft) Score(a *board.Ask, n board.Index) float64 {
 	beside := d.beside(n)

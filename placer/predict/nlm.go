@@ -99,9 +99,10 @@ func learnPolynomial(all []Observation, termsOf func(columns []int) []term) (Reg
 	return p, nil
 }
 
-// Predict implements Regression. O(terms).
+// Predict implements Regression. O(terms). Outside of what was seen a polynomial says
+// nothing, and squares say it loudly: what is beyond counts as the edge.
 func (p *polynomial) Predict(own, beside []float64) float64 {
-	z := p.standard.of(own, beside)
+	z := p.standard.within(own, beside)
 	sum := p.intercept
 	for i, t := range p.terms {
 		sum += p.coefficients[i] * t.of(z)

@@ -100,7 +100,10 @@ func Beside(characteristics int, neighbours ...[]float64) []float64 {
 
 // standard is how columns are standardised before squares and distances are taken.
 // A column that does not vary over the observations says nothing: it becomes 0.
-type standard struct{ mean, deviation []float64 }
+type standard struct {
+	mean, deviation []float64
+	low, high       []float64 // seen
+}
 
 // constantShare is the standard deviation below which a column counts as constant, as
 // a share of its mean: rounding.
@@ -108,12 +111,16 @@ const constantShare = 1e-9
 
 func standardise(all []Observation) standard {
 	first := all[0]
-	s := standard{make([]float64, len(first.Own)+len(first.Beside)), make([]float64, len(first.Own)+len(first.Beside))}
+	width := len(first.Own) + len(first.Beside)
+	s := standard{mean: make([]float64, width), deviation: make([]float64, width)}
 	n := float64(len(all))
-	row := make([]float64, len(s.mean))
+	row := make([]float64, width)
+	s.low = append(s.low, join(row, first.Own, first.Beside)...)
+	s.high = append(s.high, s.low...)
 	for _, o := range all {
 		for j, v := range join(row, o.Own, o.Beside) {
 			s.mean[j] += v / n
+			s.low[j], s.high[j] = min(s.low[j], v), max(s.high[j], v)
 		}
 	}
 	for _, o := range all {
@@ -145,6 +152,15 @@ func (s standard) varying() []int {
 		}
 	}
 	return out
+}
+
+// within is of, of a row moved into the range that was seen.
+func (s standard) within(own, beside []float64) []float64 {
+	row := join(make([]float64, len(s.mean)), own, beside)
+	for j, v := range row {
+		row[j] = min(s.high[j], max(s.low[j], v))
+	}
+	return s.of(row[:len(own)], row[len(own):])
 }
 
 // of standardises one row.

@@ -73,6 +73,12 @@ func quadratic(o Observation) float64 {
 func TestNLMFitsWhatLMCannot(t *testing.T) {
 	t.Parallel()
 	train, test := observations(1, 300, quadratic), observations(2, 100, quadratic)
+	for i := range test { // inside of what was seen
+		for k := range test[i].Own {
+			test[i].Own[k], test[i].Beside[k] = 10+0.8*test[i].Own[k], 10+0.8*test[i].Beside[k]
+		}
+		test[i].Response = quadratic(test[i])
+	}
 	mean := map[string]float64{}
 	for _, l := range Learners() {
 		r, err := l.Learn(train)
@@ -114,6 +120,18 @@ func TestNLMIsLeastSquares(t *testing.T) {
 	for j, c := range append([]float64{p.intercept}, p.coefficients...) {
 		close2(t, "coefficient", c, fit.Coefficients[j])
 	}
+}
+
+// Beyond the range of the observations the edge counts.
+func TestPolynomialsDoNotExtrapolate(t *testing.T) {
+	t.Parallel()
+	r, err := nlmLearner.Learn(observations(1, 300, quadratic))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []float64{50, 50, 50, 50}
+	edge := r.Predict(own, []float64{1e3, 1e3, 1e3, 1e3})
+	close2(t, "far beyond", r.Predict(own, []float64{1e9, 1e9, 1e9, 1e9}), edge)
 }
 
 // More neighbours than one are summed; one is itself, which is the paper's pair.

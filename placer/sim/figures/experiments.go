@@ -98,5 +98,15 @@ func Experiments() []Experiment {
 		lotesPhi,
 		lotesOmega90,
 		lotesOmega95,
+		traconErrorsExperiment,
+		traconModelsExperiment,
+		traconExtremes,
+		traconDrift,
+		traconStaticLight,
+		traconStaticMedium,
+		traconStaticHeavy,
+		traconOptimum,
+		traconDynamic,
+		traconMachines,
 	}
 }

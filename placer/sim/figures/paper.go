@@ -18,5 +18,6 @@ func Papers() []Paper {
 		{"lsh", "LSH", "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing"},
 		{"pprtte", "KFLR and PP-RTTE", "Sampaio, Estimating Effective Slowdown of Tasks in Energy-Efficient Cloud Systems"},
 		{"lotes", "LoTES", "Tran, Zhang, Down and Beck 2016"},
+		{"tracon", "TRACON", "Chiang and Huang 2011"},
 	}
 }

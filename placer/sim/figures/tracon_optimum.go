@@ -1,0 +1,110 @@
+package figures
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
+)
+
+var traconOptimum = Experiment{
+	ID: "tracon-optimum", Paper: "tracon", Where: "§4.3 (a bound the text does not have)", Title: "What the best pairing of all could gain",
+	Compute: &Computation{
+		Name: "optimum", Source: "profiler/training/backgrounds", Metrics: []string{"runtime", "iops"}, run: optimumTable,
+	}, Headline: of("medium"),
+	Quantities: []Quantity{
+		metric("speedup of the best pairing", "%", "runtime").from(published{thePaper: pictured}), metric("IOBoost of the best pairing for it", "%", "iops"),
+	},
+	Requires: []Requirement{
+		atLeast("pairing can gain 30 % on light and medium work at all", metric("speedup of the best pairing", "%", "runtime"), 30, of("light"), of("medium")),
+	},
+	Why: "This is a property of the measured pairs and not of a policy: the sum of both runtimes of every machine, all pairs together for their whole life, against a random pairing (FIFO). The best pairing is found by exchange: no exchange of partners between two machines makes it better. ",
+}
+
+const (
+	optimumMachines = 64
+	optimumSeeds    = 10
+)
+
+// optimumTable pairs the tasks of the static scenarios as well as can be.
+func optimumTable(context.Context, environment) (*Table, error) {
+	set, err := backgrounds.Load(backgrounds.Disk)
+	if err != nil {
+		return nil, err
+	}
+	w, err := truth.NewColocated(set)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Seeds: optimumSeeds}
+	for _, mix := range []struct {
+		name string
+		mean float64
+	}{{"light", 2.5}, {"medium", 4}, {"heavy", 5.5}} {
+		runtime, iops := make([]float64, optimumSeeds), make([]float64, optimumSeeds)
+		for seed := range runtime {
+			runtime[seed], iops[seed] = optimum(w, mix.mean, uint64(seed))
+		}
+		t.Rows = append(t.Rows, TableRow{mix.name, map[string]report.Figure{"runtime": report.Interval("runtime", runtime), "iops": report.Interval("iops", iops)}})
+	}
+	return t, nil
+}
+
+// optimum is the gain of the best pairing over that by arrival.
+func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float64) {
+	random := rand.New(rand.NewPCG(seed, 11))
+	apps := w.Applications()
+	tasks := make([]*truth.Application, 2*optimumMachines)
+	for i := range tasks {
+		rank := math.Round(mean + 1.5*random.NormFloat64())
+		tasks[i] = apps[int(min(float64(len(apps)), max(1, rank)))-1]
+	}
+	slow := func(a, b *truth.Application) float64 { return ratioBeside(w, a, b) + ratioBeside(w, b, a) }
+	requests := func(a, b *truth.Application) float64 {
+		_, x := w.Beside(a, b)
+		_, y := w.Beside(b, a)
+		return -x - y
+	}
+	gain := func(a, b float64) float64 { return 100 * (a/b - 1) }
+	return gain(pairedSum(tasks, slow), pairedSum(exchanged(tasks, slow), slow)), gain(pairedSum(exchanged(tasks, requests), requests), pairedSum(tasks, requests))
+}
+
+// ratioBeside is how much longer a takes beside b than alone.
+func ratioBeside(w *truth.Colocated, a, b *truth.Application) float64 {
+	alone, _ := w.Alone(a)
+	beside, _ := w.Beside(a, b)
+	return alone / beside
+}
+
+func pairedSum(tasks []*truth.Application, cost func(a, b *truth.Application) float64) float64 {
+	sum := 0.0
+	for i := 0; i < len(tasks); i += 2 {
+		sum += cost(tasks[i], tasks[i+1])
+	}
+	return sum
+}
+
+// exchanged pairs anew until no exchange between two pairs costs less.
+func exchanged(tasks []*truth.Application, cost func(a, b *truth.Application) float64) []*truth.Application {
+	t := append([]*truth.Application(nil), tasks...)
+	for changed := true; changed; {
+		changed = false
+		for i := 0; i < len(t); i += 2 {
+			for j := i + 2; j < len(t); j += 2 {
+				for _, k := range []int{j, j + 1} {
+					before := cost(t[i], t[i+1]) + cost(t[j], t[j+1])
+					t[i+1], t[k] = t[k], t[i+1]
+					if after := cost(t[i], t[i+1]) + cost(t[j], t[j+1]); after < before-1e-9 {
+						changed = true
+					} else {
+						t[i+1], t[k] = t[k], t[i+1]
+					}
+				}
+			}
+		}
+	}
+	return t
+}

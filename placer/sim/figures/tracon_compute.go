@@ -83,8 +83,8 @@ func (a *learnt) onPairs(l predict.Learner, response string, all []predict.Obser
 	return out, nil
 }
 
-// floor are the errors of the mean of the other repeats of the same pair: what no
-// model can be better than.
+// floor are the errors of the mean of the other repeats of the same pair: how well the
+// same measurement made again would predict it.
 func (a *learnt) floor(response string) []float64 {
 	repeats := map[string][]float64{}
 	for _, p := range a.set.Pairs {

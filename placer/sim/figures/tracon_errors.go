@@ -1,7 +1,7 @@
 package figures
 
-// whyTraconNoise is what keeps any model from the published error.
-const whyTraconNoise = "A point is a third of a second on a virtual machine whose disk and CPU others use; the rows of other repeats say what is left when the same pair is measured again, and no model can be below it. "
+// whyTraconNoise is what keeps models from the published error.
+const whyTraconNoise = "A point is a third of a second on a virtual machine whose disk and CPU others use; the rows of other repeats say how wrong other measurements of the very same pair are, which is more than the published error of a prediction. "
 
 var traconErrorsExperiment = Experiment{
 	ID: "tracon-3", Paper: "tracon", Where: "figure 3a and 3b", Title: "Prediction errors of WMM, LM and NLM",
@@ -13,7 +13,7 @@ var traconErrorsExperiment = Experiment{
 		atMost("NLM is wrong by 10 %", traconMean, 10, of("runtime of nlm, held-out backgrounds"), of("iops of nlm, held-out backgrounds")),
 		compared("without the CPU of the host the error of NLM about doubles (at least half as much again)", func(v []float64) bool { return v[1] >= 1.5*v[0] },
 			uses(traconMean, of("runtime of nlm, held-out backgrounds"), of("runtime of nlm, without the host's CPU, held-out backgrounds"))...)),
-	Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, real neighbours lie outside of what was learnt; with bytes they do not. Programs, disk and processor are others. ",
+	Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real neighbours lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
 }
 
 var traconMean = metric("mean error", "%", "mean")

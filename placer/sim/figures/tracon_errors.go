@@ -13,7 +13,7 @@ var traconErrorsExperiment = Experiment{
 		atMost("NLM is wrong by 10 %", traconMean, 10, of("runtime of nlm, held-out backgrounds"), of("iops of nlm, held-out backgrounds")),
 		compared("without the CPU of the host the error of NLM about doubles (at least half as much again)", func(v []float64) bool { return v[1] >= 1.5*v[0] },
 			uses(traconMean, of("runtime of nlm, held-out backgrounds"), of("runtime of nlm, without the host's CPU, held-out backgrounds"))...)),
-	Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real neighbours lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
+	Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real neighbours lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does: programs of many small requests or files spend up to three times what any background does, and count as its edge. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
 }
 
 var traconMean = metric("mean error", "%", "mean")

@@ -24,7 +24,7 @@ var traconExtremes = Experiment{
 		atLeast("what is chosen for runtime is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("runtime: all")),
 		atLeast("what is chosen for IOPS is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("iops: all")),
 	},
-	Why: whyTraconNoise,
+	Why: whyTraconNoise + "Neighbours that live in the kernel press harder than any background of the same bytes: the generator has no knob for the time of the kernel. ",
 }
 
 // extremesTable lets NLM choose the best neighbour of each application.

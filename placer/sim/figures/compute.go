@@ -22,7 +22,6 @@ type Computation struct {
 	Name   string // of the computation: two experiments may share one
 	Source string // of its data
 	// Metrics are the names of the columns it makes; nil: those of package evaluate.
-	// Metrics of its figures; empty: those of classify/evaluate.
 	Metrics []string
 	run     func(ctx context.Context, env environment) (*Table, error)
 }

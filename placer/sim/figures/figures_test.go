@@ -112,15 +112,11 @@ func checkMetrics(t *testing.T, e *Experiment) {
 	}
 	if e.Compute != nil {
 		clear(known)
-		for _, name := range e.Compute.Metrics {
-			known[name] = true
-		}
 		for _, m := range evaluate.Metrics() {
 			known[m.Name] = e.Compute.Metrics == nil
 		}
 		for _, name := range e.Compute.Metrics {
 			known[name] = true
-			known[m.Name] = known[m.Name] || len(e.Compute.Metrics) == 0
 		}
 	}
 	look := func(q Quantity) {

@@ -2,6 +2,7 @@ package lotes
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -20,7 +21,13 @@ type Rooms struct {
 	free    []room  // by vertex
 	score   []int32 // by vertex and class
 	extra   map[board.Index]taken
+	// failed are sizes that no node has room for, as far as no choice is under way:
+	// in a full cluster most searches end here.
+	failed []cluster.Resources
 }
+
+// failedMost sizes are remembered (chosen by us).
+const failedMost = 8
 
 // room is what is free; none is left of a node that is not ready.
 type room struct {
@@ -79,6 +86,8 @@ func (r *Rooms) Fill(scores func(position int, out []int32)) {
 // Update reads the node at a position again.
 func (r *Rooms) Update(at int, scores func(position int, out []int32)) {
 	r.leaf(at, scores)
+	n := r.nodes[at]
+	r.failed = slices.DeleteFunc(r.failed, func(s cluster.Resources) bool { return r.board.Fits(n, s) })
 	for v := (r.leaves + at) / 2; v > 0; v /= 2 {
 		r.join(v)
 	}
@@ -153,7 +162,33 @@ func (r *Rooms) holds(v int, need *room) bool {
 
 // First is the first position with room for the size that passes, or −1.
 func (r *Rooms) First(size cluster.Resources, pass func(board.Index) bool) (at, examined int) {
-	return r.first(1, needOf(size), size, pass)
+	if r.fails(size) {
+		return -1, 0
+	}
+	at, examined = r.first(1, needOf(size), size, pass)
+	r.learn(at, size, pass)
+	return at, examined
+}
+
+// fails: a size that is no larger is known to have no room.
+func (r *Rooms) fails(size cluster.Resources) bool {
+	return slices.ContainsFunc(r.failed, func(s cluster.Resources) bool { return within(s, size) })
+}
+
+// learn from a search of all nodes that found none.
+func (r *Rooms) learn(at int, size cluster.Resources, pass func(board.Index) bool) {
+	if at >= 0 || pass != nil || len(r.extra) > 0 {
+		return
+	}
+	r.failed = slices.DeleteFunc(r.failed, func(s cluster.Resources) bool { return within(size, s) })
+	if len(r.failed) == failedMost {
+		r.failed = slices.Delete(r.failed, 0, 1)
+	}
+	r.failed = append(r.failed, size)
+}
+
+func within(a, b cluster.Resources) bool {
+	return a.CPUMHz <= b.CPUMHz && a.Cores <= b.Cores && a.MemoryMB <= b.MemoryMB && a.DiskMB <= b.DiskMB
 }
 
 func (r *Rooms) first(v int, need room, size cluster.Resources, pass func(board.Index) bool) (int, int) {
@@ -178,8 +213,12 @@ func (r *Rooms) first(v int, need room, size cluster.Resources, pass func(board.
 // Best is the position of highest score for the class with room for the size that
 // passes, the first of equals; or −1.
 func (r *Rooms) Best(class int, size cluster.Resources, pass func(board.Index) bool) (at, examined int) {
+	if r.fails(size) {
+		return -1, 0
+	}
 	q := bestQuery{rooms: r, class: class, size: size, need: needOf(size), pass: pass, at: -1, top: lowest}
 	q.look(1)
+	r.learn(q.at, size, pass)
 	return q.at, q.examined
 }
 

@@ -178,7 +178,13 @@ func (d *Draft) beside(n board.Index) []float64 {
 }
 
 // Together scores an ask beside one other, wherever that is.
-func (d *Draft) Together(a, other *board.Ask) float64 { return d.own(a, other.Caused, -1) }
+func (d *Draft) Together(a, other *board.Ask) float64 {
+	score := d.own(a, other.Caused, -1)
+	if d.scoring.Both {
+		score += d.change(responseOf(other.Response, other.Tolerated), other.Caused, other.Caused, a.Caused)
+	}
+	return score
+}
 
 // own is the score of a newcomer. A configuration below 0 is any.
 func (d *Draft) own(a *board.Ask, beside []float64, configuration int) float64 {

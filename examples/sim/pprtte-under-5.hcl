@@ -1,5 +1,5 @@
 title  = "PP-RTTE: deadlines under interference, meter 5 % too low"
-source = "KFLR / PP-RTTE, §5, table III"
+source = "Sampaio, Estimating Effective Slowdown of Tasks in Energy-Efficient Cloud Systems, §VI, table III"
 notes = [
   "a core stands for 10 Mflop/s: 50 machines of 800 Mflop/s; distributions are chosen for the stated 2.87 tasks per job, 75 % of one task, 4 s between jobs, 3 min typical length and about 150 tasks at once",
   "the interference generator was fixed by the published results of RTTE and OBFIT before PP-RTTE was run",

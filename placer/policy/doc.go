@@ -28,6 +28,8 @@
 //	                     so(n)/n · Σ performance reaches the target
 //	tarcil               §7.2–7.3: Q of a few cores drawn by lot, ⌈ln p/ln(1−a)⌉ of them
 //	lsh                  the tightest dominating node of the best configuration, by hash
+//	pp-rtte              Sampaio: the busy node with the most work per watt, cpu W/T·(1+β̄)
+//	rtte, obfit          its baselines: β̄ = 0; full speed on the fullest node
 //	sparrow              two probes per allocation, late binding
 //	autoscale            §4.5.4: one more above 70 % load, 1 to 8
 //	nomad-binpack/-spread  what stock Nomad documents of its own scoring
@@ -70,6 +72,8 @@
 //     decision says so. The radius follows the paper's rule for profiles (0.1 per
 //     coordinate) in the 2 × sources coordinates of a node: with 0.4 most nodes that
 //     would do are missed.
+//   - PP-RTTE takes the most efficient node, not the one whose efficiency improves most:
+//     see pprtte.go. Without a finish time the size is as asked for.
 //   - The mapping from a hash to a node is unspecified in §3.4.2: see rings.go.
 //   - Ties: fewer free MHz, then the node's place (live: its ID).
 package policy

@@ -10,7 +10,7 @@ import (
 var obfitSelector = SelectorDescriptor{
 	Name:    "obfit",
 	Summary: "optimistic best fit: full speed, on the busy node with the least cpu left",
-	Paper:   "PP-RTTE, §5 (baseline, reconstructed)",
+	Paper:   "Sampaio, §VI (baseline, reconstructed)",
 	New: func(*board.Board, Options) board.Selector {
 		return &inTime{choose: leastLeft, slowdown: noSlowdown, fullSpeed: true}
 	},

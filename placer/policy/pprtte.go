@@ -12,7 +12,7 @@ import (
 var ppRTTESelector = SelectorDescriptor{
 	Name:       "pp-rtte",
 	Summary:    "the busy node with the most useful work per watt, with cpu against the slowdown seen there; idle nodes stay asleep",
-	Paper:      "PP-RTTE, Algorithm 1 (getPeffPM)",
+	Paper:      "Sampaio, Algorithm 1 (getPeffPM)",
 	Parameters: []Parameter{efficiencyParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
 		return &inTime{choose: efficiencyOf(o), slowdown: residentsSlowdown}

@@ -12,7 +12,7 @@ import (
 var rtteSelector = SelectorDescriptor{
 	Name:    "rtte",
 	Summary: "as pp-rtte, expecting no slowdown: just what is needed to end in time",
-	Paper:   "PP-RTTE, §5 (baseline, reconstructed)",
+	Paper:   "Sampaio, §VI (baseline, reconstructed)",
 	Parameters: []Parameter{efficiencyParameter, {
 		Name: "headroom", Default: "0", Summary: "slowdown that is always expected, a share",
 		set: func(o *Options, value string) error {

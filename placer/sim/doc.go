@@ -21,6 +21,11 @@
 // random numbers come from streams of the seed, one per purpose, so that every
 // policy sees the same submissions, profiles and failures.
 //
+// Jobs with a deadline are tasks bound by cpu that hold caps (truth.Capped): an adapter
+// sees each of them through a meter with an error (Meter), changes caps and moves tasks
+// to nodes it names, which costs a time without work. What is not done at its deadline
+// is taken away.
+//
 // # Differences from a real cluster
 //
 // Agents decide on the state of the moment their decision starts, never on an

@@ -113,6 +113,7 @@ func (w *World) finish(k int32) {
 	u := &w.units[k]
 	s := w.workloads.at(u.workload)
 	w.leaveNode(k)
+	u.resume = 0 // its move, if it was on one, ends nowhere
 	w.leaveGroup(s, k)
 	ref := refOf(u.workload, u.number)
 	if err := w.board.Remove(u.node, ref); err != nil {

@@ -9,12 +9,12 @@ import (
 func Adapters() []Descriptor {
 	return []Descriptor{
 		{Name: "close", Summary: "stops adding to a node whose workload is slower than predicted", Paper: "Delimitrou 2015, §3.3.5", New: newClose},
-		{Name: "kflr", Summary: "as quasar, but work that must finish is helped as soon as it is predicted not to", Paper: "KFLR / PP-RTTE, §4", New: newKFLR},
+		{Name: "kflr", Summary: "as quasar, but work that must finish is helped as soon as it is predicted not to", Paper: "Sampaio, KFLR", New: newKFLR},
 		{Name: "none", Summary: "leaves everything as it was placed", New: newNone},
-		{Name: "obfit", Summary: "empties under-used nodes, by best fit at full speed", Paper: "PP-RTTE, §5 (baseline, reconstructed)", New: newOBFIT},
-		{Name: "pp-rtte", Summary: "caps and moves tasks so that they end in time on the fewest watts; as kflr where there are no caps", Paper: "PP-RTTE, Algorithm 1", New: newPPRTTE},
+		{Name: "obfit", Summary: "empties under-used nodes, by best fit at full speed", Paper: "Sampaio, §VI (baseline, reconstructed)", New: newOBFIT},
+		{Name: "pp-rtte", Summary: "caps and moves tasks so that they end in time on the fewest watts; as kflr where there are no caps", Paper: "Sampaio, Algorithm 1", New: newPPRTTE},
 		{Name: "quasar", Summary: "classifies anew, resizes, scales and moves to hold the target", Paper: "Delimitrou 2015, §4.3.4", New: newQuasar},
-		{Name: "rtte", Summary: "empties under-used nodes, expecting no slowdown", Paper: "PP-RTTE, §5 (baseline, reconstructed)", New: newRTTE},
+		{Name: "rtte", Summary: "empties under-used nodes, expecting no slowdown", Paper: "Sampaio, §VI (baseline, reconstructed)", New: newRTTE},
 	}
 }
 

@@ -12,7 +12,20 @@
 // (§4.3.5) are allocations half as fast again as the median of their group.
 // Paragon (§3.3.5) does less: it stops adding to a node whose profile is wrong.
 //
+// KFLR and PP-RTTE (Sampaio): work that must finish is judged by when it will end, from
+// filtered slowdowns and the work left (placer/predict/deadline). Where tasks hold caps,
+// as in the simulated world, Algorithm 1 raises caps, moves the task or its neighbours
+// to the node that does most per watt, and empties nodes below half their cpu.
+//
 // # Differences from the paper
+//
+// PP-RTTE: the listing is mended (pprtte.go); an alarm never lowers a cap; a node is
+// emptied as a whole or not, and never onto one that sleeps; a neighbour that will be
+// late itself is not moved for another one; a task that was moved is not judged for two
+// samples. Live there are no caps: late work is helped as work below its target is, and
+// starts anew elsewhere only where all of it can still be done in time.
+//
+// Quasar:
 //
 // A workload rests after a change before it is judged again, and what it holds is
 // capped (Options.MaxCores): the text sketches cost and priority only. Eviction

@@ -100,11 +100,13 @@ func (k *kflr) ends(now Instant, b *board.Board, w *Observation, free *room) []A
 	if w.Performance > e.best {
 		e.best = w.Performance
 	}
-	if err != nil || !v.Late {
+	switch {
+	case err != nil || math.IsNaN(w.Performance): // nothing is known, and nothing done
 		e.late = 0
-		if err == nil {
-			k.recovered(w.Ref)
-		}
+		return nil
+	case !v.Late:
+		e.late = 0
+		k.recovered(w.Ref)
 		return nil
 	}
 	e.late++

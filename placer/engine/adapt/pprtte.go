@@ -38,7 +38,7 @@ type ppRTTE struct {
 	gone    int                       // unusable samples of tasks that have ended
 }
 
-// The trigger of an under-used node (§3.1): of five samples, a minute apart, three are
+// The trigger of an under-used node (§IV): of five samples, a minute apart, three are
 // below half of its cpu.
 const (
 	lowLoad     = 0.5

@@ -21,7 +21,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // sixDigits is how the worked examples are printed.
 const sixDigits = 5e-7
 
-// §3.2 (equations 5 to 9): three readings, for both readings of R.
+// §IV (equations 5 to 9): three readings, for both readings of R.
 func TestKalmanVectors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestKalmanVectors(t *testing.T) {
 	}
 }
 
-// §3.2: the steady state of both readings.
+// §IV: the steady state of both readings.
 func TestKalmanSteadyState(t *testing.T) {
 	t.Parallel()
 	for r, want := range map[float64]float64{0.04: 0.1057, 0.22: 0.0466} {
@@ -53,7 +53,7 @@ func TestKalmanSteadyState(t *testing.T) {
 	}
 }
 
-// §3.1 (equations 1 and 2).
+// §IV (equations 1 and 2).
 func TestPower(t *testing.T) {
 	t.Parallel()
 	watts := []float64{175, 193.75, 212.5, 250}
@@ -64,7 +64,7 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// §4.2: the finish in closed form, and of two points.
+// §IV: the finish in closed form, and of two points.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	near(t, "finish", deadline.Ahead(0, 6000, 40, 0.25).Seconds(), 187.5, 1e-6)
@@ -85,7 +85,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// §4.2: with v = 2 the regression is the closed form, for any steady task.
+// §IV: with v = 2 the regression is the closed form, for any steady task.
 func TestRegressionEqualsClosedForm(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -98,7 +98,7 @@ func TestRegressionEqualsClosedForm(t *testing.T) {
 	}
 }
 
-// §4.3 (equations 11 to 13): what a task needs, and after a migration.
+// §IV (equations 11 to 13): what a task needs, and after a migration.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	n, ok := deadline.Needed(6600, 44, 15*time.Second, 180*time.Second, 0, 0.2)
@@ -125,7 +125,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// §4.3 (equation 10): the slowdown expected elsewhere.
+// §IV (equation 10): the slowdown expected elsewhere.
 func TestMigrationSlowdown(t *testing.T) {
 	t.Parallel()
 	near(t, "β", deadline.ForMigration(0.30, 0.18), 0.30, 0)
@@ -134,7 +134,7 @@ func TestMigrationSlowdown(t *testing.T) {
 	near(t, "β̄", deadline.MeanOf([]float64{0.1, 0.3}), 0.2, 1e-12)
 }
 
-// §4.4, line 3: slack is negative where full speed is not enough.
+// §IV, line 3: slack is negative where full speed is not enough.
 func TestSlack(t *testing.T) {
 	t.Parallel()
 	if s := deadline.Slack(6600, 44, 15*time.Second, 180*time.Second); s != 15*time.Second {
@@ -145,7 +145,7 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// §5.2: what the detectors make of samples.
+// §V: what the detectors make of samples.
 func TestDetectors(t *testing.T) {
 	t.Parallel()
 	samples := []float64{.12, .05, .3, .11, .0}
@@ -171,7 +171,7 @@ func TestDetectors(t *testing.T) {
 	}
 }
 
-// §5.2: the weights of ETD are 1, 2, 3, 3, 3, 2, 1 over 15.
+// §V: the weights of ETD are 1, 2, 3, 3, 3, 2, 1 over 15.
 func TestETDWeights(t *testing.T) {
 	t.Parallel()
 	d, err := deadline.Lookup("etd")
@@ -191,7 +191,7 @@ func TestETDWeights(t *testing.T) {
 	}
 }
 
-// §3.2, the claim: the filter at least halves the error of a meter of 20 %, and LR
+// §IV, the claim: the filter at least halves the error of a meter of 20 %, and LR
 // and KFLR agree where the meter has none.
 func TestEstimates(t *testing.T) {
 	t.Parallel()
@@ -290,6 +290,25 @@ func TestPause(t *testing.T) {
 	v, err := at.Step(34*time.Second, 60, 0.2)
 	if err != nil || v.Late || !(v.Left < left) {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// What was counted is believed instead of what was estimated.
+func TestCorrected(t *testing.T) {
+	t.Parallel()
+	at := task(t, "kflr", 40*180)
+	v, err := at.Step(12*time.Second, 40, -0.01)
+	if err != nil || v.Late {
+		t.Fatalf("faster than expected: %+v, %v", v, err)
+	}
+	if v = at.Corrected(v, 12*time.Second, 40, 40*180); !v.Late || v.Left != 40*180 || at.Left() != 40*180 {
+		t.Errorf("with nothing done yet: %+v", v)
+	}
+	if again := at.Corrected(v, 12*time.Second, 40, math.NaN()); again != v {
+		t.Errorf("nothing was counted: %+v, before %+v", again, v)
+	}
+	if v = at.Corrected(v, 12*time.Second, 40, 0); v.Late {
+		t.Errorf("all is done: %+v", v)
 	}
 }
 

@@ -16,8 +16,8 @@
 // What a task needs for its last W in the time T that is left, a migration taken off,
 // is r = W/T, at most its own full speed, and r·β on top of it.
 //
-// The source is "KFLR / PP-RTTE", on power-efficient scheduling of deadline-driven
-// tasks under performance interference, §3 and §4.
+// The source is Sampaio, "Estimating Effective Slowdown of Tasks in Energy-Efficient
+// Cloud Systems"; sections are those of its text.
 //
 // # Differences from the paper
 //

@@ -14,7 +14,7 @@ type Point struct {
 	Left float64
 }
 
-// Finish is when the line through the points of least squares reaches 0 (§4.2). Never
+// Finish is when the line through the points of least squares reaches 0 (§IV). Never
 // where it does not fall, or where there are fewer than two instants. O(points).
 func Finish(points []Point) time.Duration {
 	if len(points) < 2 {
@@ -40,7 +40,7 @@ func Finish(points []Point) time.Duration {
 	return after(origin, x-y*xx/xy)
 }
 
-// Ahead is the same in closed form, for two points that far apart as a sample (§4.2):
+// Ahead is the same in closed form, for two points that far apart as a sample (§IV):
 // the work left at the rate and slowdown of now.
 func Ahead(now time.Duration, left, rate, slowdown float64) time.Duration {
 	if !(rate > 0) || !(slowdown > -1) {

@@ -1,7 +1,7 @@
 package figures
 
 var pprtteEstimates = Experiment{
-	ID: "pprtte-4", Paper: "pprtte", Where: "§5, error of the estimate", Title: "Estimated against true slowdown",
+	ID: "pprtte-4", Paper: "pprtte", Where: "§VI, error of the estimate", Title: "Estimated against true slowdown",
 	Scenarios: []string{"pprtte-interference"}, Headline: of("pp-rtte"),
 	Rows: all("pp-rtte", "pp-rtte-lr", "pp-rtte-std", "pp-rtte-atd", "pp-rtte-etd", "pp-rtte-oracle"),
 	Quantities: []Quantity{

@@ -46,7 +46,7 @@ func figure(t *testing.T, l report.Line, name string) float64 {
 	return f.Mean
 }
 
-// §5, table II: the interference generator gives the two baselines that do not react
+// §VI, table II: the interference generator gives the two baselines that do not react
 // what was published of them. It was fitted to these two numbers, and to nothing else.
 func TestGeneratorIsCalibrated(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestGeneratorIsCalibrated(t *testing.T) {
 	}
 }
 
-// §5, table I: without slowdown RTTE and PP-RTTE are one: every event, every sample and
+// §VI, table I: without slowdown RTTE and PP-RTTE are one: every event, every sample and
 // every job of a run.
 func TestIdentityWithoutSlowdown(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func encoded(t *testing.T, v any) []byte {
 	return b
 }
 
-// §5, table II: what reacts is far ahead of what does not, and the filter's estimate
+// §VI, table II: what reacts is far ahead of what does not, and the filter's estimate
 // is better than the samples.
 func TestReactingPays(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 )
 
-// PP-RTTE §5: amplitudes are from 0 to 50 %, rise with the number of neighbours and
+// PP-RTTE §VI: amplitudes are from 0 to 50 %, rise with the number of neighbours and
 // follow a normal value of the task.
 func TestCappedInterference(t *testing.T) {
 	t.Parallel()

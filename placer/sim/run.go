@@ -121,7 +121,6 @@ func (w *World) finish(k int32) {
 	}
 	w.config.Controller.Ended(w.now, u.node, ref)
 	u.progress.generation++
-	u.resume = 0 // it may have been on its way to another node
 	u.next = w.freeUnit
 	w.freeUnit = k
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	examples "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
@@ -25,6 +26,7 @@ func simLeagueCommand() *command {
 			f.StringVar(&r.seeds, "seeds", "", "How many seeds, or `numbers` with commas between. Default: one.")
 			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
 			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
+			f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
 			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
 			return func(ctx context.Context, s *shell, _ []string) error { return r.run(ctx, s) }
 		},
@@ -34,6 +36,7 @@ func simLeagueCommand() *command {
 type simLeague struct {
 	out                       outputFlags
 	folder, seeds, work, page string
+	except                    string
 	parallel                  int
 }
 
@@ -45,13 +48,16 @@ func (r *simLeague) run(ctx context.Context, s *shell) error {
 	if err != nil {
 		return err
 	}
-	o := figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now}
+	o := figures.LeagueOptions{Folder: r.folder, Options: figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now}}
+	for name := range strings.SplitSeq(r.except, ",") {
+		o.Except = append(o.Except, strings.TrimSpace(name))
+	}
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
 	}
 	progress := figuresProgress{shell: s, what: "sim league"}
 	o.Progress = progress.tell
-	league, err := figures.RunLeague(ctx, r.folder, o)
+	league, err := figures.RunLeague(ctx, o)
 	progress.end()
 	if err != nil {
 		return err

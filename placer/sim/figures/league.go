@@ -86,10 +86,16 @@ type Place struct {
 // experiments have the depth.
 var leagueSeeds = []uint64{1}
 
-// RunLeague plays every scenario of the folder with every entrant. Folder is what
-// paths in the scenarios are relative to.
-func RunLeague(ctx context.Context, folder string, o Options) (*League, error) {
-	r, err := newRunner(o)
+// LeagueOptions are those of a league.
+type LeagueOptions struct {
+	Options
+	Folder string   // what paths in the scenarios are relative to
+	Except []string // scenarios that are left out, and said to be
+}
+
+// RunLeague plays every scenario with every entrant.
+func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
+	r, err := newRunner(o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +108,7 @@ func RunLeague(ctx context.Context, folder string, o Options) (*League, error) {
 		return nil, fmt.Errorf("figures: %w", err)
 	}
 	for _, path := range paths {
-		g, err := r.enter(path, folder, out)
+		g, err := r.enter(path, o, out)
 		if err != nil {
 			return nil, err
 		}
@@ -123,17 +129,21 @@ func RunLeague(ctx context.Context, folder string, o Options) (*League, error) {
 }
 
 // enter puts the entrants into a scenario.
-func (r *runner) enter(path, folder string, l *League) (Game, error) {
+func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 	name := strings.TrimSuffix(path, ".hcl")
 	text, err := fs.ReadFile(r.options.Scenarios, path)
 	if err != nil {
 		return Game{}, fmt.Errorf("figures: %w", err)
 	}
-	s, err := scenario.Decode(text, filepath.Join(folder, path))
+	s, err := scenario.Decode(text, filepath.Join(o.Folder, path))
 	if err != nil {
 		return Game{}, err
 	}
 	g := Game{Scenario: name, Title: s.Title}
+	if slices.Contains(o.Except, name) {
+		g.Absent = "left out"
+		return g, nil
+	}
 	if absent := s.Absent(); absent != "" {
 		g.Absent = "the data is not here: " + absent
 		return g, nil

@@ -52,11 +52,11 @@ trace "philly" {
 policy "least-loaded" {}
 `
 
-func league(t *testing.T, o figures.Options) *figures.League {
+func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 	t.Helper()
 	o.Now = func() time.Time { return time.Unix(0, 0) }
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "trace-none.hcl": {Data: []byte(replay)}}
-	l, err := figures.RunLeague(context.Background(), "nowhere", o)
+	l, err := figures.RunLeague(context.Background(), figures.LeagueOptions{Options: o, Folder: "nowhere", Except: except})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +103,18 @@ func encoded(t *testing.T, l *figures.League) []byte {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// What is left out is said to be.
+func TestLeagueExcept(t *testing.T) {
+	t.Parallel()
+	l := league(t, figures.Options{}, "crowd-one")
+	if g := l.Games[0]; g.Absent != "left out" || g.Scores != nil || len(l.Table) != 0 {
+		t.Errorf("%+v, table of %d", g, len(l.Table))
+	}
+	if page := l.Markdown(); !strings.Contains(page, "crowd-one was not run: left out") {
+		t.Errorf("not said:\n%s", page)
+	}
 }
 
 // The page has a row for everyone, and says what was not run.

@@ -53,15 +53,15 @@ applications under real load. How, and what is not real, stands in [e2e/evaluate
 
 // markdown is the whole report.
 func (e everything) markdown(w io.Writer) {
-	io.WriteString(w, head)
+	fmt.Fprint(w, head)
 	if e.Begun == nil {
-		io.WriteString(w, "Nothing was measured yet.\n")
+		fmt.Fprint(w, "Nothing was measured yet.\n")
 		return
 	}
 	p := e.Begun.Plan
 	fmt.Fprintf(w, "Begun %s on %s; %s.\n", e.Begun.At.Format("2006-01-02 15:04 UTC"), e.Begun.Machine, plural(len(e.Repetitions), "repetition"))
 	if e.Begun.Quick {
-		io.WriteString(w, "\n**A quick run**, with short windows: it shows that everything works, and its numbers mean little.\n")
+		fmt.Fprint(w, "\n**A quick run**, with short windows: it shows that everything works, and its numbers mean little.\n")
 	}
 	fmt.Fprintf(w, "Profiles of %d s; windows of %s after %s.\n\n", p.ProfileSeconds, p.Window, p.WarmUp)
 	e.writeSummary(w)
@@ -83,7 +83,7 @@ func verdict(v float64, ok bool) string {
 }
 
 func (e everything) writeSummary(w io.Writer) {
-	io.WriteString(w, "| | measured | wanted | met |\n|---|---|---|---|\n")
+	fmt.Fprint(w, "| | measured | wanted | met |\n|---|---|---|---|\n")
 	s, p := meanOf(e.shares(stock)), meanOf(e.shares(placed))
 	fmt.Fprintf(w, "| jobs that meet their target, placer | %s | ≥ 95 %% or ≥ 2 × stock | %s |\n", p.percent(), verdict(p.Mean, p.Mean >= wantedShare || p.Mean >= wantedTimes*s.Mean && p.Mean > 0))
 	fmt.Fprintf(w, "| … stock Nomad | %s | | |\n| … difference, by repetition | %s | | |\n", s.percent(), meanOf(e.differences()).percent())
@@ -95,7 +95,7 @@ func (e everything) writeSummary(w io.Writer) {
 		for _, line := range []string{"noisy neighbour detected, cured | unknown | ≤ 30 s", "load spike answered | unknown | ≤ 15 s", "actions in the calm afterwards | unknown | 0"} {
 			fmt.Fprintf(w, "| %s | unknown |\n", line)
 		}
-		io.WriteString(w, "\n")
+		fmt.Fprint(w, "\n")
 		return
 	}
 	n, spike, c := e.Adaptation.Neighbour, e.Adaptation.Spike, e.Adaptation.Calm
@@ -127,7 +127,7 @@ func (c cure) verdict(value, limit float64) string {
 func (e everything) writeShares(w io.Writer) {
 	fmt.Fprintf(w, "## Jobs that meet their target\n\nBoth sides get the same %d jobs at once; the sides take turns in the order shown. Stock Nomad gets each job with the fixed reservation of the table below and as many allocations as "+
 		"it needs, the placer the same job with its performance block. Best-effort work fills the rest and has no target.\n\n", len(compared()))
-	io.WriteString(w, "| repetition | order | stock Nomad | placer | load average before |\n|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| repetition | order | stock Nomad | placer | load average before |\n|---|---|---|---|---|\n")
 	list := len(withTarget())
 	for _, r := range e.Repetitions {
 		of := func(s string) string { return fmt.Sprintf("%d of %d", int(math.Round(r.share(s)*float64(list))), list) }
@@ -137,7 +137,7 @@ func (e everything) writeShares(w io.Writer) {
 }
 
 func (e everything) writeJobs(w io.Writer) {
-	io.WriteString(w, "By job: its reservation is what it used alone on the fastest node, for the speed its target asks for, and a fifth more.\n\n"+
+	fmt.Fprint(w, "By job: its reservation is what it used alone on the fastest node, for the speed its target asks for, and a fifth more.\n\n"+
 		"| job | target | alone | reserved, CPU and memory | stock: allocations, median | met | placer: median | met |\n|---|---|---|---|---|---|---|---|\n")
 	for _, a := range compared() {
 		k, ok := e.Alone[a.name]
@@ -147,7 +147,7 @@ func (e everything) writeJobs(w io.Writer) {
 		s, p := e.medianOf(a, stock), e.medianOf(a, placed)
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %d × %s | %s | %s | %s |\n", a.name, e.targetOf(a), k.text(a), k.reservation(a), a.stockCount(), s, e.metOf(a, stock), p, e.metOf(a, placed))
 	}
-	io.WriteString(w, "\nWhat adaptation did meanwhile, and where jobs were missed for want of a number:\n\n")
+	fmt.Fprint(w, "\nWhat adaptation did meanwhile, and where jobs were missed for want of a number:\n\n")
 	said := false
 	for _, r := range e.Repetitions {
 		for _, side := range r.Order {
@@ -164,9 +164,9 @@ func (e everything) writeJobs(w io.Writer) {
 		}
 	}
 	if !said {
-		io.WriteString(w, "- nothing\n")
+		fmt.Fprint(w, "- nothing\n")
 	}
-	io.WriteString(w, "\n")
+	fmt.Fprint(w, "\n")
 }
 
 func (x action) String() string {
@@ -250,7 +250,7 @@ func (k alone) reservation(a app) string {
 }
 
 func (e everything) writeSizes(w io.Writer) {
-	io.WriteString(w, "## Sizes\n\nEach job alone at every size of its scale block, on the two fast nodes; the best is the least size that met the target. The placer chose on an idle cluster, by its own profile.\n\n"+
+	fmt.Fprint(w, "## Sizes\n\nEach job alone at every size of its scale block, on the two fast nodes; the best is the least size that met the target. The placer chose on an idle cluster, by its own profile.\n\n"+
 		"| job | target | sweep: size and what it did | best | chosen (steps from the best) |\n|---|---|---|---|---|\n")
 	all := e.sizings()
 	for _, s := range e.Sweeps {
@@ -272,7 +272,7 @@ func (e everything) writeSizes(w io.Writer) {
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", s.Job, target, strings.Join(did, "; "), best, strings.Join(chosen, ", "))
 	}
-	io.WriteString(w, "\n")
+	fmt.Fprint(w, "\n")
 }
 
 func (c compareSize) String() string {
@@ -304,9 +304,9 @@ func (o outcome) text() string {
 }
 
 func (e everything) writeAdaptation(w io.Writer) {
-	io.WriteString(w, "## Adaptation\n\n")
+	fmt.Fprint(w, "## Adaptation\n\n")
 	if e.Adaptation == nil {
-		io.WriteString(w, "Not measured yet.\n")
+		fmt.Fprint(w, "Not measured yet.\n")
 		return
 	}
 	a := e.Adaptation
@@ -335,5 +335,5 @@ func (e everything) writeAdaptation(w io.Writer) {
 			fmt.Fprintf(w, "\n- %s: %s", job, x)
 		}
 	}
-	io.WriteString(w, "\n")
+	fmt.Fprint(w, "\n")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
@@ -81,8 +82,8 @@ func ratioBeside(w *truth.Colocated, a, b *truth.Application) float64 {
 
 func pairedSum(tasks []*truth.Application, cost func(a, b *truth.Application) float64) float64 {
 	sum := 0.0
-	for i := 0; i < len(tasks); i += 2 {
-		sum += cost(tasks[i], tasks[i+1])
+	for pair := range slices.Chunk(tasks, 2) {
+		sum += cost(pair[0], pair[len(pair)-1])
 	}
 	return sum
 }

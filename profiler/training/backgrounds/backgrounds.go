@@ -116,8 +116,10 @@ var (
 	pairHeader = []string{"application", "beside", "repeat", "reads_per_sec", "writes_per_sec", "read_mbps", "write_mbps", "cpu_local", "cpu_global", "rate_per_sec"}
 )
 
-// RowHeader and PairHeader are the first lines of the tables.
-func RowHeader() string  { return strings.Join(rowHeader, ",") }
+// RowHeader is the first line of a table of rows.
+func RowHeader() string { return strings.Join(rowHeader, ",") }
+
+// PairHeader is the first line of a table of pairs.
 func PairHeader() string { return strings.Join(pairHeader, ",") }
 
 // Line is the row as text.
@@ -270,7 +272,7 @@ func (s *Set) load(tables fs.FS, name string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	switch base := path.Base(name); base {
 	case PairsFile:
 		s.Pairs, err = ReadPairs(f)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func TestAdaptToANoisyNeighbour(t *testing.T) {
 	if len(actions) != 1 || actions[0].Kind != "evict" || !contains(actions[0].Reason, "victim/main") {
 		t.Errorf("recorded %+v", actions)
 	}
-	wantEvent(t, "noise", "leaves node "+node)
+	wantEvent(ctx, t, "noise", "leaves node "+node)
 	comesToRest(ctx, t, "victim", "noise")
 }
 
@@ -103,7 +104,7 @@ func TestAdaptToALoadSpike(t *testing.T) {
 	if len(actions) != 1 || actions[0].Kind != "grow" || actions[0].From != "count 1" || actions[0].To != "count 2" || actions[0].Result != "done" {
 		t.Errorf("recorded %+v", actions)
 	}
-	wantEvent(t, "spiky", "2 allocations instead of 1")
+	wantEvent(ctx, t, "spiky", "2 allocations instead of 1")
 	d, err := book(t).Decision(ctx, workload("spiky"))
 	if err != nil || d.Outcome != placer.Placed || d.Count != 2 {
 		t.Errorf("decision %s of %d (%s), %v", d.Outcome, d.Count, d.Reason, err)
@@ -181,20 +182,16 @@ func recorded(ctx context.Context, t *testing.T, id string) []placer.ActionRecor
 }
 
 // wantEvent looks for the reason where a user of Nomad looks: at the scaling events.
-func wantEvent(t *testing.T, id, text string) {
+// It is told when the action has ended, which is after its first effect.
+func wantEvent(ctx context.Context, t *testing.T, id, text string) {
 	t.Helper()
-	status, _, err := shared.API().Jobs().ScaleStatus(id, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, e := range status.TaskGroups["main"].Events {
-		if contains(e.Message, text) {
-			return
+	eventually(ctx, t, "a scaling event of "+id+" says "+text, time.Minute, func() bool {
+		status, _, err := shared.API().Jobs().ScaleStatus(id, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		found = append(found, e.Message)
-	}
-	t.Errorf("no scaling event of %s says %q; they say %q", id, text, found)
+		return slices.ContainsFunc(status.TaskGroups["main"].Events, func(e api.ScalingEvent) bool { return contains(e.Message, text) })
+	})
 }
 
 // comesToRest watches that nothing more is written to the jobs.

@@ -74,7 +74,7 @@ func TestADeadlineInDangerIsSeen(t *testing.T) {
 	if len(actions) != 1 || actions[0].Kind != "evict" || !contains(actions[0].Reason, "predicted to end") || !contains(actions[0].Reason, "in-time/main") {
 		t.Fatalf("recorded %+v", actions)
 	}
-	wantEvent(t, "in-the-way", "leaves node "+node)
+	wantEvent(ctx, t, "in-the-way", "leaves node "+node)
 	t.Logf("alone %.1f units/s, %d units within %s; the kernel left %s after %s: %s", alone, work, within, node, left.Round(100*time.Millisecond), actions[0].Reason)
 }
 

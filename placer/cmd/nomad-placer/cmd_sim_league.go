@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -49,8 +50,10 @@ func (r *simLeague) run(ctx context.Context, s *shell) error {
 		return err
 	}
 	o := figures.LeagueOptions{Folder: r.folder, Options: figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now}}
-	for name := range strings.SplitSeq(r.except, ",") {
-		o.Except = append(o.Except, strings.TrimSpace(name))
+	if r.except != "" {
+		for name := range strings.SplitSeq(r.except, ",") {
+			o.Except = append(o.Except, strings.TrimSpace(name))
+		}
 	}
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
@@ -59,6 +62,9 @@ func (r *simLeague) run(ctx context.Context, s *shell) error {
 	o.Progress = progress.tell
 	league, err := figures.RunLeague(ctx, o)
 	progress.end()
+	if errors.Is(err, figures.ErrScenario) {
+		return usageError("-except: %s", err)
+	}
 	if err != nil {
 		return err
 	}

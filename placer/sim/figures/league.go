@@ -82,6 +82,9 @@ type Place struct {
 	Mean    Score   `json:"mean"`
 }
 
+// ErrScenario: there is no such scenario.
+var ErrScenario = errors.New("no such scenario")
+
 // leagueSeeds are those of a league where none are asked for: it is wide, and the
 // experiments have the depth.
 var leagueSeeds = []uint64{1}
@@ -106,6 +109,11 @@ func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
 	paths, err := fs.Glob(o.Scenarios, "*.hcl")
 	if err != nil {
 		return nil, fmt.Errorf("figures: %w", err)
+	}
+	for _, name := range o.Except {
+		if !slices.Contains(paths, name+".hcl") {
+			return nil, fmt.Errorf("%w: %q", ErrScenario, name)
+		}
 	}
 	for _, path := range paths {
 		g, err := r.enter(path, o, out)

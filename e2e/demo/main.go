@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
@@ -27,7 +26,7 @@ func main() {
 	clean := flag.Bool("clean", false, "remove whatever an earlier demo left behind, and exit")
 	asJSON := flag.Bool("json", false, "print the table as JSON")
 	bin := flag.String("bin", "bin", "folder of the product's binaries")
-	jobs := flag.String("jobs", "e2e/demo/jobs", "folder of the jobs to run")
+	jobs := flag.String("jobs", "bin/demo-jobs", "folder that the job files are written to, with what this machine is asked for")
 	port := flag.Int("port", 17700, "first of the ports used, all on 127.0.0.1")
 	flag.Parse()
 
@@ -63,7 +62,10 @@ func run(ctx context.Context, o options) (err error) {
 		p.stage("stopping the cluster", secondsStop)
 		err = errors.Join(err, r.Stop(context.WithoutCancel(ctx)))
 	}()
-	files, err := readJobs(r, o.jobs)
+	if err := os.MkdirAll(o.jobs, 0o755); err != nil {
+		return err
+	}
+	files, err := asking{r, o.jobs}.all(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -86,22 +88,4 @@ func run(ctx context.Context, o options) (err error) {
 		r.Addr(), r.Token(), r.Addr(), r.Token(), filepath.Join(o.bin, "nomad-placer"), files[0].ID)
 	<-ctx.Done()
 	return nil
-}
-
-func readJobs(r *rig.Rig, folder string) ([]rig.JobFile, error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*.hcl"))
-	if err != nil {
-		return nil, err
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("no jobs in %s", folder)
-	}
-	slices.Sort(paths)
-	files := make([]rig.JobFile, len(paths))
-	for i, path := range paths {
-		if files[i], err = r.ReadJobFile(path); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
 }

@@ -15,12 +15,13 @@ import (
 // the remaining time starts from these and follows the clock.
 const (
 	secondsStart       = 12
+	secondsTry         = 9
 	secondsInstall     = 8
 	secondsPlaceStock  = 8
 	secondsPlacePlacer = 190
 	secondsMeasure     = 100
 	secondsStop        = 8
-	plannedSeconds     = secondsStart + secondsInstall + secondsPlaceStock + secondsPlacePlacer + 2*secondsMeasure
+	plannedSeconds     = secondsStart + 3*secondsTry + secondsInstall + secondsPlaceStock + secondsPlacePlacer + 2*secondsMeasure
 )
 
 // progress shows a bar with the remaining time on a terminal, and one line per

@@ -21,23 +21,16 @@ const (
 	unknownCPUMHz  = 200 // until it was measured
 	unknownMemory  = 300
 	usageEvery     = time.Second
-	bytesPerMB     = 1 << 20
 	calibrateClass = "fast-a" // the class of the node everything is measured alone on
 )
 
 // alone is what an application did alone on the fastest node, with nothing that
 // bounds it.
 type alone struct {
-	RatePerSec float64             `json:"rate_per_sec"`
-	TailMillis float64             `json:"tail_millis,omitempty"`
-	Tasks      map[string]taskUse  `json:"tasks"`
-	Reserved   map[string]resource `json:"reserved"`
-}
-
-// taskUse is the mean CPU and the most memory of a task.
-type taskUse struct {
-	CPUMHz   float64 `json:"cpu_mhz"`
-	MemoryMB float64 `json:"memory_mb"`
+	RatePerSec float64                `json:"rate_per_sec"`
+	TailMillis float64                `json:"tail_millis,omitempty"`
+	Tasks      map[string]rig.TaskUse `json:"tasks"`
+	Reserved   map[string]resource    `json:"reserved"`
 }
 
 type resource struct {
@@ -90,7 +83,7 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 		if err := sleep(ctx, e.plan.Settle); err != nil {
 			return err
 		}
-		m, err := e.startMeter(ctx, f.ID)
+		m, err := e.rig.StartMeter(ctx, f.ID)
 		if err != nil {
 			return err
 		}
@@ -100,13 +93,13 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 		go func() {
 			defer close(done)
 			for sleep(looking, usageEvery) == nil {
-				m.look()
+				m.Look()
 			}
 		}()
 		o := e.measure(ctx, a, f, e.plan.AloneWindow)
 		stop()
 		<-done
-		if out.Tasks, err = m.stop(); err != nil {
+		if out.Tasks, err = m.Stop(); err != nil {
 			return err
 		}
 		out.RatePerSec, out.TailMillis = o.RatePerSec, o.TailMillis

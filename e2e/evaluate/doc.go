@@ -11,8 +11,9 @@
 // # What is measured
 //
 //   - Every application alone on the fastest node: its speed, its CPU time and its
-//     memory. Targets of rates and deadlines are shares of that speed (apps.go), so
-//     that they are reachable on the machine that is measured on.
+//     memory. Targets of rates and deadlines are shares of that speed (apps.go), and a
+//     latency may be twice what it is alone, so that they are reachable on the machine
+//     that is measured on, by all jobs together.
 //   - Each job alone on the idle cluster is held, profiled and decided on by the
 //     placer, and taken away: nobody profiles while others are measured.
 //   - Repetitions of the comparison, both sides in turn, in alternating order: all jobs

@@ -10,15 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // known is what an application may have done alone.
 func known(a app) alone {
-	k := alone{RatePerSec: 100, TailMillis: 2, Tasks: map[string]taskUse{}, Reserved: map[string]resource{}}
+	k := alone{RatePerSec: 100, TailMillis: 2, Tasks: map[string]rig.TaskUse{}, Reserved: map[string]resource{}}
 	for _, task := range a.allTasks() {
-		k.Tasks[task] = taskUse{CPUMHz: 1000, MemoryMB: 50}
+		k.Tasks[task] = rig.TaskUse{CPUMHz: 1000, MemoryMB: 50}
 		k.Reserved[task] = k.reserved(a, task)
 	}
 	return k
@@ -73,8 +74,21 @@ func TestJobsSayWhatTheListSays(t *testing.T) {
 func TestABatchJobTakesItsShareOfTheTimeAlone(t *testing.T) {
 	t.Parallel()
 	a, p := appNamed("compress"), fullPlan()
-	if got, want := known(a).work(a, p), int(100*0.3*p.BatchWithin.Seconds()); got != want {
+	if got, want := known(a).work(a, p), int(100*a.share*p.BatchWithin.Seconds()); got != want {
 		t.Errorf("%d units at 100/s in %s, want %d", got, p.BatchWithin, want)
+	}
+}
+
+func TestALatencyIsBoundByTheTailAlone(t *testing.T) {
+	t.Parallel()
+	a := appNamed("cache")
+	for tail, want := range map[float64]time.Duration{0: 5 * time.Millisecond, 2: 5 * time.Millisecond, 5.6: 11 * time.Millisecond} {
+		if got := a.bound(alone{TailMillis: tail}); got != want {
+			t.Errorf("%g ms alone: %s, want %s", tail, got, want)
+		}
+	}
+	if got := appNamed("encode").bound(alone{TailMillis: 9}); got != 0 {
+		t.Errorf("a rate has no latency, got %s", got)
 	}
 }
 
@@ -82,7 +96,7 @@ func TestReservations(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]resource{
 		"cache":    {1200, 64}, // all it used and a fifth, in steps
-		"encode":   {300, 64},  // 25 % of it and a fifth
+		"encode":   {250, 64},  // 20 % of it and a fifth, in steps
 		"pages":    {1200, 64}, // one of several at its full speed
 		"fill-cpu": {bestEffortMHz, 64},
 	} {
@@ -94,7 +108,7 @@ func TestReservations(t *testing.T) {
 	if got := (alone{}).reserved(appNamed("cache"), "redis"); got.CPUMHz != unknownCPUMHz {
 		t.Errorf("not measured yet: %+v", got)
 	}
-	small := alone{Tasks: map[string]taskUse{"redis": {CPUMHz: 1, MemoryMB: 7}}}
+	small := alone{Tasks: map[string]rig.TaskUse{"redis": {CPUMHz: 1, MemoryMB: 7}}}
 	if got := small.reserved(appNamed("cache"), "redis"); got != (resource{cpuStepMHz, leastMemoryMB}) {
 		t.Errorf("little: %+v", got)
 	}
@@ -242,30 +256,6 @@ func TestFreshRemovesOnlyResults(t *testing.T) {
 	}
 	if found, _ := r.read(fileRepetition(1), &repetition{}); found {
 		t.Error("the repetition is still there")
-	}
-}
-
-func TestProcessTimesAddChildren(t *testing.T) {
-	t.Parallel()
-	const stat = "42 (a (b) c) S 1 42 42 0 -1 4194560 100 200 0 0 150 50 300 100 20 0 1 0 1000 10000 100"
-	if got, err := processCPU(stat); err != nil || got != 6*time.Second {
-		t.Errorf("%s, %v", got, err)
-	}
-	if _, err := processCPU("42 (x) S 1"); err == nil {
-		t.Error("half a line was read")
-	}
-	proc, group := t.TempDir(), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(proc, "42"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(proc, "42", "stat"), []byte(stat), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte("42\n43\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := groupCPU(proc, group); err != nil || got != 6*time.Second {
-		t.Errorf("with one that ended: %s, %v", got, err)
 	}
 }
 

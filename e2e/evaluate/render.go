@@ -98,7 +98,7 @@ func (j jobText) counter() string {
 func (j jobText) target() string {
 	switch j.app.kind {
 	case performance.QPS:
-		return fmt.Sprintf("qps = %g\nlatency {\npercentile = %d\nmax = %q\n}", j.app.rate, tailPercentile, j.app.latency)
+		return fmt.Sprintf("qps = %g\nlatency {\npercentile = %d\nmax = %q\n}", j.app.rate, tailPercentile, j.app.bound(j.alone))
 	case performance.Rate:
 		return fmt.Sprintf("rate = %s\nunit = %q", number(j.app.share*j.alone.RatePerSec), j.app.unit)
 	case performance.FinishWithin:

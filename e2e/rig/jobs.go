@@ -68,11 +68,19 @@ func (r *Rig) variables(spec string) map[string]string {
 
 // SubmitStock registers the job as a user without nomad-placer would: no
 // performance block, straight into the run pool.
-func (r *Rig) SubmitStock(f JobFile) error {
+func (r *Rig) SubmitStock(f JobFile) error { return r.submitStock(f, func(*api.Job) {}) }
+
+// SubmitStockOn does so on the nodes of one class.
+func (r *Rig) SubmitStockOn(f JobFile, class string) error {
+	return r.submitStock(f, func(job *api.Job) { job.Constrain(api.NewConstraint("${node.class}", "=", class)) })
+}
+
+func (r *Rig) submitStock(f JobFile, change func(*api.Job)) error {
 	job, err := r.Parse(f.plain, r.variables(f.plain))
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
+	change(job)
 	if _, _, err := r.API().Jobs().Register(job, nil); err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}

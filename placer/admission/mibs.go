@@ -172,6 +172,7 @@ type queueing struct {
 	tried   *waiting
 	sizes   map[cluster.Resources]int // of those held that may go anywhere
 	limited int                       // how many of those held may not
+	gains   int                       // of room, counted
 	gained  bool                      // a node gained room since the last assignment
 	blocked bool                      // the last assignment left some of a full queue: room is needed
 	now     Instant                   // of the last call
@@ -203,7 +204,7 @@ const maxQueue = 256
 func (c *queueing) Arrive(now Instant, it Item) {
 	c.Withdraw(it.Ask.Ref)
 	w := c.enter(it)
-	w.queued = queuedState{it.Ask.Size, it.Ask.Allowed != nil}
+	w.queued = queuedState{size: it.Ask.Size, limited: it.Ask.Allowed != nil}
 	c.line.add(w)
 	c.count(w, +1)
 	c.now = now
@@ -217,6 +218,7 @@ func (c *queueing) Next(now Instant) (Attempt, bool) {
 	c.watcher.each(func(_ board.Index, gained bool) {
 		if gained { // nobody waits for what was there before
 			c.gained, c.blocked = len(c.line.items) > 0, false
+			c.gains++
 		}
 	})
 	if c.tried != nil {
@@ -232,8 +234,17 @@ func (c *queueing) Next(now Instant) (Attempt, bool) {
 	p := c.plan[0]
 	c.plan = c.plan[1:]
 	c.tried = p.item
-	return Attempt{Item: p.item.item, Within: func(n board.Index) bool { return n == p.node }, Forced: true}, true
+	c.tried.queued.offered = p.item.item.Ask.Count
+	attempt := Attempt{Item: p.item.item, Forced: true}
+	if !whole(p.item.item.Ask) {
+		attempt.Within = func(n board.Index) bool { return n == p.node }
+	}
+	return attempt, true
 }
+
+// whole: the group starts together or not at all, so one node does not do: the
+// selector spreads it. The paper has no groups.
+func whole(a *board.Ask) bool { return a.Gang && a.Count > 1 }
 
 // fits: there is room now, whatever was planned.
 func (c *queueing) fits(a *board.Ask) bool {
@@ -271,6 +282,9 @@ func (c *queueing) window() []*waiting {
 		if len(out) == c.length {
 			break
 		}
+		if c.hopeless(w) {
+			continue
+		}
 		if !w.queued.limited && room[w.queued.size] || w.queued.limited && c.possible(w.item.Ask) {
 			out = append(out, w)
 		}
@@ -282,7 +296,13 @@ func (c *queueing) window() []*waiting {
 type queuedState struct {
 	size    cluster.Resources
 	limited bool // its user does not allow every node
+	offered int  // allocations it lacked when it was tried last
+	refused bool // as it was offered: nothing of it found room
+	gains   int  // of room that were seen then
 }
+
+// hopeless: it was refused, and no node gained room since.
+func (c *queueing) hopeless(w *waiting) bool { return w.queued.refused && w.queued.gains == c.gains }
 
 // count an item that comes (+1) or goes (−1).
 func (c *queueing) count(w *waiting, by int) {
@@ -305,6 +325,9 @@ func (c *queueing) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
 // is assigned anew.
 func (c *queueing) Refused(_ Instant, ref board.Ref) {
 	if c.tried != nil && c.tried.ref == ref {
+		w := c.tried
+		w.queued.refused = w.item.Ask.Count == w.queued.offered
+		w.queued.gains = c.gains
 		c.tried = nil
 		c.plan = nil
 	}

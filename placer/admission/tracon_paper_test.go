@@ -107,3 +107,52 @@ func TestQueueWaitsUntilFullOrFlushed(t *testing.T) {
 		t.Errorf("a queue that is not full was assigned at %v", got[0].At)
 	}
 }
+
+// A group that starts together goes wherever it finds room, and one that finds none is
+// not tried again before a node gains some. The paper has no groups.
+func TestAGroupThatStartsTogether(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"mibs", "mix"} {
+		b := board.New([]interference.Source{"kind"}, []string{"one"})
+		for _, node := range []string{"m1", "m2"} {
+			b.Add(admissiontest.Node(node, 2))
+		}
+		c, err := lookup(t, name).New(b, admission.Options{Values: map[string]string{"queue": "1"}}, rand.New(rand.NewPCG(1, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrive := func(ref board.Ref, count int) {
+			c.Arrive(0, admission.Item{Ask: &board.Ask{
+				Ref: ref, Size: admissiontest.Cores(1), Count: count, Gang: true, Tolerated: []float64{100}, Caused: []float64{1},
+			}})
+		}
+		next := func(want board.Ref) {
+			t.Helper()
+			a, ok := c.Next(0)
+			if !ok || a.Item.Ask.Ref != want || a.Within != nil {
+				t.Fatalf("%s: attempt %+v, %v, want one of job %d on any node", name, a, ok, want)
+			}
+		}
+		arrive(1, 5) // of four cores
+		next(1)
+		c.Refused(0, 1)
+		none := func() {
+			t.Helper()
+			if a, ok := c.Next(0); ok {
+				t.Errorf("%s: job %d is tried again", name, a.Item.Ask.Ref)
+			}
+		}
+		none()
+		arrive(2, 3)
+		next(2)
+		for i, n := range []board.Index{0, 0, 1} {
+			b.Place(n, board.Resident{Ref: board.Ref(10 + i), Size: admissiontest.Cores(1), Tolerated: []float64{100}, Caused: []float64{1}})
+		}
+		c.Placed(0, 2)
+		none()
+		if err := b.Remove(0, 10); err != nil {
+			t.Fatal(err)
+		}
+		next(1)
+	}
+}

@@ -248,6 +248,28 @@ func TestCutStreamIsReadAgain(t *testing.T) {
 	}
 }
 
+// A job that ended before anybody looked leaves nothing behind.
+func TestAStoppedJobReservesNothing(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, _ := followedByEvents(t)
+	server.Submit(testJob("web", "ok"), "")
+	if _, err := w.Apply(ctx, placedOn(mustJob(t, w, ctx, "web"), "n2")); err != nil {
+		t.Fatal(err)
+	}
+	reserved := func() int {
+		s, err := w.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(s.Reserved["n2"])
+	}
+	if got := reserved(); got != 1 {
+		t.Fatalf("%d reserved after the plan", got)
+	}
+	server.Stop("default", "web")
+	waitFor(t, "the reservation to go", func() bool { return reserved() == 0 })
+}
+
 // TestWithoutSnapshotsOnlyJobsAreFollowed: what a replica that does not lead
 // reads of a cluster must not grow with its nodes.
 func TestWithoutSnapshotsOnlyJobsAreFollowed(t *testing.T) {

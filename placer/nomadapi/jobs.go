@@ -165,6 +165,7 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 	}
 	if kind == jobGone || kind == jobsGone || !w.listed(raw) {
 		delete(c.jobs, id)
+		w.reservations.drop(id) // what it never started is not awaited any more
 		c.stale = c.stale || was
 		return was, nil
 	}

@@ -1,5 +1,6 @@
-# redis under its own open-loop load: 20,000 requests a second, whatever the
-# answer takes, so that a slow server shows as latency and not as less load.
+# redis under its own open-loop load: so many requests a second, whatever the answer
+# takes, so that a slow server shows as latency and not as less load. The demo fills in
+# the amounts: a share of what this machine can do.
 variable "bin" {
   type        = string
   description = "folder of the nomad-placer binary, which brings the load generator"
@@ -11,7 +12,7 @@ job "cache" {
   group "cache" {
     performance {
       target {
-        qps = 20000
+        qps = [[ .Amount ]]
         latency {
           percentile = 99
           max        = "2ms"
@@ -45,7 +46,7 @@ job "cache" {
       driver = "raw_exec"
       config {
         command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "redis", "-rate", "20000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        args = ["dev", "load", "-wait", "10s", "-protocol", "redis", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "127.0.0.1:${NOMAD_PORT_redis}"]
       }
       resources {

@@ -1,4 +1,4 @@
-# A batch job with a deadline: 6,000 chunks through xz, one process at a time.
+# A batch job with a deadline: so many chunks through xz, one process at a time.
 job "compress" {
   type = "batch"
 
@@ -9,7 +9,7 @@ job "compress" {
       }
       probe "log" {
         pattern = "chunks done: (\\d+)"
-        work    = 6000
+        work    = [[ .Amount ]]
       }
     }
 
@@ -19,7 +19,7 @@ job "compress" {
         command = "/bin/bash"
         args = ["-c", <<-EOT
           seq 1 8000 > "$NOMAD_TASK_DIR/chunk"
-          for i in $(seq 1 6000); do
+          for i in $(seq 1 [[ .Amount ]]); do
             xz -6 -T1 -c "$NOMAD_TASK_DIR/chunk" > /dev/null || exit 1
             echo "chunks done: $i"
           done

@@ -1,4 +1,4 @@
-# nginx serving a small file under open-loop load.
+# nginx serving a small page under open-loop load.
 variable "bin" {
   type        = string
   description = "folder of the nomad-placer binary, which brings the load generator"
@@ -10,7 +10,7 @@ job "web" {
   group "web" {
     performance {
       target {
-        qps = 6000
+        qps = [[ .Amount ]]
         latency {
           percentile = 99
           max        = "3ms"
@@ -64,7 +64,7 @@ job "web" {
       driver = "raw_exec"
       config {
         command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "http", "-rate", "6000", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        args = ["dev", "load", "-wait", "10s", "-protocol", "http", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "http://127.0.0.1:${NOMAD_PORT_http}/"]
       }
       resources {

@@ -19,14 +19,14 @@ job "pages" {
         command = "[[ .Bin ]]/nomad-placer"
         args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
         "--", "/bin/sh", "-c", <<-EOT
-          head -c 200000 "[[ .Inputs ]]/text" > local/page
+          head -c 100000 "[[ .Inputs ]]/text" > local/page
           cat local/page local/page > local/pages
           while true; do
             item=local/page
-            wait=0.03
+            wait=0.06
             if [ -e "[[ .Spike ]]" ]; then
               item=local/pages
-              wait=0.06
+              wait=0.12
             fi
             sleep $wait
             gzip -6 -c $item > /dev/null || exit 1

@@ -147,6 +147,28 @@ func TestTopology(t *testing.T) {
 	}
 }
 
+func TestDescribedNodesSayWhatTheyShare(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cpus []int
+		want []string
+	}{
+		{[]int{0, 1}, []string{"fast alpha", "fast beta", "slow beta"}},
+		{[]int{0, 1, 2}, []string{"fast alpha", "fast beta", "slow gamma"}},
+		{[]int{0}, []string{"fast alpha", "fast alpha", "slow alpha"}},
+	} {
+		plain := Topology(c.cpus)
+		for i, client := range Described(plain) {
+			if got := client.Meta["placer_sc"] + " " + client.Meta["placer_machine"]; got != c.want[i] {
+				t.Errorf("CPUs %v: %s is %s, want %s", c.cpus, client.Name, got, c.want[i])
+			}
+		}
+		if plain[0].Meta != nil {
+			t.Error("the clients that were given changed")
+		}
+	}
+}
+
 // config is a whole one, before defaults.
 func config() Config {
 	return Config{BasePort: 20000, Clients: Topology([]int{0, 1})}

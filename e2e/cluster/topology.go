@@ -1,5 +1,10 @@
 package cluster
 
+import (
+	"maps"
+	"slices"
+)
+
 // SlowQuota is the CPU share of the emulated slow machine of Topology.
 const SlowQuota = 0.4
 
@@ -22,6 +27,31 @@ func Topology(cpus []int) []Client {
 		{Name: "beta", Class: "fast-b", CPUs: beta},
 		{Name: "gamma", Class: "slow", CPUs: gamma, CPUQuota: SlowQuota, CPUMHz: slowMHz},
 	}
+}
+
+// Described tells Nomad, and so the placer, what an operator of such machines would:
+// which nodes are alike ("fast" and "slow" are the configurations), and which share
+// a machine, here their CPUs.
+func Described(clients []Client) []Client {
+	out := slices.Clone(clients)
+	for i := range out {
+		c := &out[i]
+		c.Meta = maps.Clone(c.Meta)
+		if c.Meta == nil {
+			c.Meta = map[string]string{}
+		}
+		c.Meta["placer_sc"] = "fast"
+		if c.CPUQuota > 0 {
+			c.Meta["placer_sc"] = "slow"
+		}
+		c.Meta["placer_machine"] = c.Name
+		for _, other := range out[:i] {
+			if slices.ContainsFunc(c.CPUs, func(cpu int) bool { return slices.Contains(other.CPUs, cpu) }) {
+				c.Meta["placer_machine"] = other.Meta["placer_machine"]
+			}
+		}
+	}
+	return out
 }
 
 // OneNode returns the one client of a measuring cluster: it has all CPUs, so that

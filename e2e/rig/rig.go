@@ -34,7 +34,9 @@ type Options struct {
 	BasePort int
 	RunID    string
 	Clients  []cluster.Client // default: cluster.Topology of this machine
-	KeepDir  bool
+	// Described nodes tell the placer what they are: see cluster.Described.
+	Described bool
+	KeepDir   bool
 	// AgentConfig is the text of the agent's configuration file; default: the
 	// demo's.
 	AgentConfig string
@@ -71,6 +73,9 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 			return nil, err
 		}
 		o.Clients = cluster.Topology(cpus)
+	}
+	if o.Described {
+		o.Clients = cluster.Described(o.Clients)
 	}
 	for i := range o.Clients {
 		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)

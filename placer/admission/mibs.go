@@ -2,6 +2,7 @@ package admission
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -242,9 +243,9 @@ func (c *queueing) Next(now Instant) (Attempt, bool) {
 	return attempt, true
 }
 
-// whole: the group starts together or not at all, so one node does not do: the
-// selector spreads it. The paper has no groups.
-func whole(a *board.Ask) bool { return a.Gang && a.Count > 1 }
+// whole: one node does not do for a group: the selector finds a place for each of its
+// allocations (MIOS), when its turn comes. The paper has no groups.
+func whole(a *board.Ask) bool { return a.Count > 1 }
 
 // fits: there is room now, whatever was planned.
 func (c *queueing) fits(a *board.Ask) bool {
@@ -321,15 +322,17 @@ func (c *queueing) possible(a *board.Ask) bool { return c.draft.Anywhere(a) }
 
 func (c *queueing) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
 
-// Refused: somebody else took the room, or a group is not complete yet: what is left
-// is assigned anew.
+// Refused: somebody else took the room, then what is left is assigned anew; or a group
+// is not complete yet.
 func (c *queueing) Refused(_ Instant, ref board.Ref) {
 	if c.tried != nil && c.tried.ref == ref {
 		w := c.tried
+		c.tried = nil
 		w.queued.refused = w.item.Ask.Count == w.queued.offered
 		w.queued.gains = c.gains
-		c.tried = nil
-		c.plan = nil
+		if w.queued.refused {
+			c.plan = nil
+		}
 	}
 }
 
@@ -343,11 +346,8 @@ func (c *queueing) Withdraw(ref board.Ref) {
 	if c.tried == w {
 		c.tried = nil
 	}
-	for i := range c.plan {
-		if c.plan[i].item == w {
-			c.plan = nil // what was assigned beside it is not right any more
-			break
-		}
+	if slices.ContainsFunc(c.plan, func(p planned) bool { return p.item == w }) {
+		c.plan = nil // what was assigned beside it is not right any more
 	}
 }
 

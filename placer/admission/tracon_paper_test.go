@@ -108,7 +108,7 @@ func TestQueueWaitsUntilFullOrFlushed(t *testing.T) {
 	}
 }
 
-// A group that starts together goes wherever it finds room, and one that finds none is
+// A group goes wherever it finds room, and one that finds none is
 // not tried again before a node gains some. The paper has no groups.
 func TestAGroupThatStartsTogether(t *testing.T) {
 	t.Parallel()

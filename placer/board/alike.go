@@ -8,7 +8,7 @@ import (
 )
 
 // Alike keeps the nodes of a board in groups within which no prediction can tell one
-// from another: same configuration, same room, same residents. With few kinds of
+// from another: same configuration, same room, same residents, on them and on the rest of their machines. With few kinds of
 // workloads there are few groups, however many nodes. A change costs O(residents +
 // nodes of a group), the latter a move of memory.
 type Alike struct {
@@ -75,11 +75,15 @@ func (a *Alike) NodeChanged(n Index) {
 
 // describe writes what a node is like into the key.
 func (a *Alike) describe(n Index) {
-	a.ids = a.ids[:0]
-	for i := range a.board.residents[n] {
-		a.ids = append(a.ids, a.kindOf(&a.board.residents[n][i]))
+	a.ids = a.kindsOn(a.ids[:0], n)
+	if beside := a.board.Beside(n); len(beside) > 0 {
+		own := len(a.ids)
+		a.ids = append(a.ids, 0)
+		for _, o := range beside {
+			a.ids = a.kindsOn(a.ids, o)
+		}
+		slices.Sort(a.ids[own+1:])
 	}
-	slices.Sort(a.ids)
 	node := &a.board.nodes[n]
 	ready := int64(0)
 	if a.board.ready[n] {
@@ -96,6 +100,16 @@ func (a *Alike) describe(n Index) {
 	}
 }
 
+// kindsOn appends the kinds of a node's residents, in order.
+func (a *Alike) kindsOn(ids []int32, n Index) []int32 {
+	from := len(ids)
+	for i := range a.board.residents[n] {
+		ids = append(ids, a.kindOf(&a.board.residents[n][i]))
+	}
+	slices.Sort(ids[from:])
+	return ids
+}
+
 func (a *Alike) kindOf(r *Resident) int32 {
 	k := kind{response: r.Response, size: r.Size}
 	if len(r.Caused) > 0 {
@@ -103,7 +117,7 @@ func (a *Alike) kindOf(r *Resident) int32 {
 	}
 	id, ok := a.kinds[k]
 	if !ok {
-		id = int32(len(a.kinds))
+		id = int32(len(a.kinds)) + 1 // 0 is none
 		a.kinds[k] = id
 	}
 	return id

@@ -24,8 +24,8 @@ func TestAlikeFollowsTheBoard(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	b := board.New([]interference.Source{"a"}, []string{"one"})
-	for range 20 {
-		b.Add(board.Node{Total: cluster.Resources{Cores: 2}})
+	for i := range 20 {
+		b.Add(board.Node{Total: cluster.Resources{Cores: 2}, Machine: max(0, i-11) / 2}) // the last eight in pairs
 	}
 	kinds := [][]float64{{1}, {2}, {3}}
 	follows := board.NewAlike(b)

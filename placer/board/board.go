@@ -24,6 +24,9 @@ type Node struct {
 	Total         cluster.Resources
 	CoreMHz       int
 	Rack          int // nodes of one rack are near each other; 0 where nothing is known
+	// Machine is shared with other nodes of the same number, whose residents press on
+	// each other; 0 is a machine of its own.
+	Machine int
 	// Capability is how well the node serves an empty column, in percent of the
 	// best node: 100 where nothing is known. len(Columns), or nil for all 100.
 	Capability []float64
@@ -59,12 +62,13 @@ type Board struct {
 	tolerated []float64 // node-major
 	caused    []float64
 	headroom  []float64
+	machines  map[int][]Index // of those that are numbered
 	listeners []Listener
 }
 
 // New returns an empty board.
 func New(columns []interference.Source, configurations []string) *Board {
-	return &Board{Columns: slices.Clone(columns), Configurations: slices.Clone(configurations)}
+	return &Board{Columns: slices.Clone(columns), Configurations: slices.Clone(configurations), machines: map[int][]Index{}}
 }
 
 // Add puts a ready node on the board.
@@ -78,6 +82,9 @@ func (b *Board) Add(n Node) Index {
 	b.tolerated = append(b.tolerated, make([]float64, k)...)
 	b.caused = append(b.caused, make([]float64, k)...)
 	b.headroom = append(b.headroom, make([]float64, k)...)
+	if n.Machine != 0 {
+		b.machines[n.Machine] = append(b.machines[n.Machine], i)
+	}
 	b.recompute(i)
 	b.tell(i)
 	return i
@@ -104,6 +111,23 @@ func (b *Board) Used(i Index) cluster.Resources { return b.used[i] }
 
 // Residents lists the allocations of a node; the slice is the board's own.
 func (b *Board) Residents(i Index) []Resident { return b.residents[i] }
+
+// Beside lists the other nodes of its machine.
+func (b *Board) Beside(i Index) []Index {
+	if b.nodes[i].Machine == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(b.machines[b.nodes[i].Machine]), func(n Index) bool { return n == i })
+}
+
+// pressing are the residents of a node's machine, its own first.
+func (b *Board) pressing(i Index) []Resident {
+	all := b.residents[i]
+	for _, n := range b.Beside(i) {
+		all = append(slices.Clip(all), b.residents[n]...)
+	}
+	return all
+}
 
 // Tolerated is the least score among the residents, by column. The slice is the
 // board's own, as of the next two.
@@ -133,8 +157,17 @@ func (b *Board) SetReady(i Index, ready bool) {
 func (b *Board) Place(i Index, r Resident) {
 	b.residents[i] = append(b.residents[i], r)
 	b.used[i] = b.used[i].Add(r.Size)
+	b.changed(i)
+}
+
+// changed: residents came or went.
+func (b *Board) changed(i Index) {
 	b.recompute(i)
 	b.tell(i)
+	for _, n := range b.Beside(i) {
+		b.recompute(n)
+		b.tell(n)
+	}
 }
 
 // Remove takes a resident away.
@@ -145,8 +178,7 @@ func (b *Board) Remove(i Index, ref Ref) error {
 	}
 	b.used[i] = subtract(b.used[i], b.residents[i][at].Size)
 	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
-	b.recompute(i)
-	b.tell(i)
+	b.changed(i)
 	return nil
 }
 
@@ -220,10 +252,10 @@ func (b *Board) tell(i Index) {
 	}
 }
 
-// recompute derives the scores of a node from its residents.
+// recompute derives the scores of a node from the residents of its machine.
 func (b *Board) recompute(i Index) {
 	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
-	residents := b.residents[i]
+	residents := b.pressing(i)
 	for k := range t {
 		t[k], c[k], h[k] = 100, 0, b.capability(i, k)
 		for r := range residents {

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -25,10 +26,15 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		seen[c] = i
 	}
 	b := New(columns, configurations)
+	machines := cluster.Machines(s.Nodes)
+	number := make(map[string]int, len(machines))
+	for i, name := range slices.Sorted(maps.Keys(machines)) {
+		number[name] = i + 1
+	}
 	ref := Ref(0)
 	known := map[cluster.WorkloadID]scores{}
 	for _, n := range s.Nodes {
-		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz})
+		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine]})
 		b.SetReady(i, n.Ready)
 		for _, a := range s.Residents(n.ID, except) {
 			if a.Profiling {

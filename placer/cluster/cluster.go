@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -57,7 +58,8 @@ type Node struct {
 	Address       string            `json:"address,omitempty"`
 	Total         Resources         `json:"total"` // what allocations may use
 	CoreMHz       int               `json:"core_mhz"`
-	Ready         bool              `json:"ready"` // up, eligible and not draining
+	Machine       string            `json:"machine,omitempty"` // shared by the nodes of that name; empty: of its own
+	Ready         bool              `json:"ready"`             // up, eligible and not draining
 	Kernels       bool              `json:"kernels"`
 	Attributes    map[string]string `json:"-"`
 	Meta          map[string]string `json:"-"`
@@ -109,6 +111,38 @@ type Snapshot struct {
 	Known       map[WorkloadID]interference.Sensitivity // residents' scores; absent: unknown
 	Reserved    map[NodeID][]Allocation                 // decided and not yet seen as allocations
 	Memo        *ScoreMemo                              // nil: nothing is kept from one snapshot to the next
+}
+
+// Machines lists the nodes of each machine that has several, by its name.
+func Machines(nodes []*Node) map[string][]*Node {
+	all := map[string][]*Node{}
+	for _, n := range nodes {
+		if n.Machine != "" {
+			all[n.Machine] = append(all[n.Machine], n)
+		}
+	}
+	maps.DeleteFunc(all, func(_ string, of []*Node) bool { return len(of) < 2 })
+	return all
+}
+
+// Beside are the other nodes of a node's machine. O(nodes) where it has a name; see
+// Machines for many.
+func (s *Snapshot) Beside(n *Node) []*Node {
+	if n.Machine == "" {
+		return nil
+	}
+	var out []*Node
+	for _, o := range s.Nodes {
+		if o.ID != n.ID && o.SharesMachine(n) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// SharesMachine reports whether two nodes are of one machine.
+func (n *Node) SharesMachine(o *Node) bool {
+	return n.ID == o.ID || n.Machine != "" && n.Machine == o.Machine
 }
 
 // Residents are the allocations and reservations on a node, without those of

@@ -23,7 +23,7 @@ const (
 //	tolerated[k] = min over residents of their tolerated score   (empty: 100)
 //	caused[k]    = sum over residents of their caused scores     (empty: 0)
 //
-// The sum is not capped. A resident's unknown score is never taken as no
+// Residents of other nodes of the same machine count as its own. The sum is not capped. A resident's unknown score is never taken as no
 // pressure: it is assumed to take the same share of every resource as of the
 // node's cpu, so it causes 100·share and tolerates 100·(1−share). Profiling
 // copies are gone within the minute and are left out.
@@ -53,6 +53,7 @@ func NodePressure(s *Snapshot, n *Node, columns []interference.Source) Pressure 
 type PressureTable struct {
 	snapshot *Snapshot
 	columns  []interference.Source
+	machines map[string][]*Node
 	memo     *ScoreMemo
 	unknown  residentVectors
 	slab     []float64 // storage of further vectors
@@ -107,7 +108,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 		memo = &ScoreMemo{}
 	}
 	memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, memo: memo, unknown: residentVectors{unknown, unknown}}
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: residentVectors{unknown, unknown}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -116,6 +117,17 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 	for k := range tolerated {
 		tolerated[k], caused[k] = 100, 0
 	}
+	assumed = p.fold(n, except, tolerated, caused)
+	for _, beside := range p.machines[n.Machine] {
+		if beside.ID != n.ID {
+			assumed += p.fold(beside, except, tolerated, caused)
+		}
+	}
+	return assumed
+}
+
+// fold brings the residents of one node in.
+func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
 	for _, list := range [2][]Allocation{p.snapshot.Allocations[n.ID], p.snapshot.Reserved[n.ID]} {
 		for i := range list {
 			if list[i].Workload == except || list[i].Profiling {

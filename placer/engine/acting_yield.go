@@ -33,9 +33,10 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 	if err != nil {
 		return err
 	}
-	avoid := map[cluster.NodeID]bool{unit.Node: true}
+	avoid := map[cluster.NodeID]bool{}
+	avoidMachine(sc.snapshot, unit.Node, avoid)
 	for _, y := range doc.Yields {
-		avoid[y.Node] = true
+		avoidMachine(sc.snapshot, y.Node, avoid)
 	}
 	yield := yielding{Node: unit.Node, For: helped, At: e.cfg.Clock.Now(), Share: sc.windows[helped]}
 	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
@@ -52,6 +53,19 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 		return e.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
 	})
 	return tolerated(err)
+}
+
+// avoidMachine adds a node and the others of its machine.
+func avoidMachine(s *cluster.Snapshot, id cluster.NodeID, avoid map[cluster.NodeID]bool) {
+	avoid[id] = true
+	for _, n := range s.Nodes {
+		if n.ID != id {
+			continue
+		}
+		for _, beside := range s.Beside(n) {
+			avoid[beside.ID] = true
+		}
+	}
 }
 
 func dropYield(y yielding) func(*actions) {
@@ -85,9 +99,12 @@ func (e *Engine) reviewYields(ctx context.Context, sc *scene) error {
 
 // yieldOver says why a best-effort workload may return; empty: it may not.
 func (e *Engine) yieldOver(sc *scene, y yielding) string {
-	there := false
-	for _, a := range sc.snapshot.Allocations[y.Node] {
-		there = there || a.Workload == y.For
+	there, machine := false, map[cluster.NodeID]bool{}
+	avoidMachine(sc.snapshot, y.Node, machine)
+	for id := range machine {
+		for _, a := range sc.snapshot.Allocations[id] {
+			there = there || a.Workload == y.For
+		}
 	}
 	if _, runs := sc.running[y.For]; !runs || !there {
 		return fmt.Sprintf("%s/%s is not on the node any more", y.For.Job, y.For.Group)
@@ -137,7 +154,7 @@ func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding,
 	avoid := map[cluster.NodeID]bool{}
 	for _, other := range doc.Yields {
 		if other != y {
-			avoid[other.Node] = true
+			avoidMachine(sc.snapshot, other.Node, avoid)
 		}
 	}
 	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -412,6 +413,52 @@ func TestConcurrentJobsSeeEachOther(t *testing.T) {
 		two := world.get(cluster.JobID{Namespace: "default", ID: "two"})
 		if one.job.Held || two.job.Held || one.allocs[0].Node == two.allocs[0].Node {
 			t.Errorf("two aggressive workloads share a node: %v %v", one.allocs, two.allocs)
+		}
+	})
+}
+
+// Nodes of one machine are one to whoever is profiled or placed there.
+func TestAMachineOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := newWorld(testNode("alpha", "fast"), testNode("beta", "slow"), testNode("gamma", "slow"))
+		world.nodes[0].Machine, world.nodes[1].Machine = "host", "host"
+		var mu sync.Mutex
+		onHost, most, ran := 0, 0, map[string]bool{}
+		world.lab = func(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
+			mu.Lock()
+			ran[r.Node.Name] = true
+			if r.Node.Machine != "" {
+				onHost++
+				most = max(most, onHost)
+				defer func() { mu.Lock(); defer mu.Unlock(); onHost-- }()
+			}
+			mu.Unlock()
+			p, err := plantedRun(ctx, r)
+			for s := range p.Sensitivity.Tolerated {
+				p.Sensitivity.Tolerated[s] = interference.Estimate{Score: interference.Percent(20), Origin: interference.Measured}
+				p.Sensitivity.Caused[s] = interference.Estimate{Score: interference.Percent(80), Origin: interference.Measured}
+			}
+			return p, err
+		}
+		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources, c.Concurrency = engine.DefaultColumns(), 2 })
+		world.submit(testJob("one"))
+		settle(2 * time.Minute)
+		if !ran["gamma"] {
+			t.Errorf("profiled on %v: the other configuration is also on a machine that is free", ran)
+		}
+		world.submit(testJob("two"))
+		settle(4 * time.Minute)
+		on := map[cluster.NodeID]bool{}
+		for _, id := range []string{"one", "two"} {
+			job := world.get(cluster.JobID{Namespace: "default", ID: id})
+			if job.job.Held {
+				t.Fatalf("%s is held", id)
+			}
+			on[job.allocs[0].Node] = true
+		}
+		if most != 1 || on["id-alpha"] && on["id-beta"] || len(on) != 2 {
+			t.Errorf("%d runs at a time on one machine, the jobs on %v", most, on)
 		}
 	})
 }

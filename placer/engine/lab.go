@@ -58,7 +58,9 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 		}
 		return labChoice{}
 	}
-	free := slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return e.busy[n.ID] })
+	free := slices.DeleteFunc(withKernels, func(n *cluster.Node) bool {
+		return slices.ContainsFunc(append(s.Beside(n), n), func(of *cluster.Node) bool { return e.busy[of.ID] })
+	})
 	if len(free) == 0 {
 		return labChoice{}
 	}
@@ -150,6 +152,10 @@ func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.
 	if len(able) == 0 {
 		return nil
 	}
+	// On the same machine it would have to wait for the first run's end.
+	if elsewhere := slices.DeleteFunc(slices.Clone(able), func(n *cluster.Node) bool { return n.SharesMachine(first) }); len(elsewhere) > 0 {
+		able = elsewhere
+	}
 	wanted := e.tellingConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
 	if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n.Configuration == wanted }); i >= 0 {
 		return able[i]
@@ -157,13 +163,15 @@ func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.
 	return able[0]
 }
 
-// residents counts the allocations on a node whose performance somebody may
-// depend on and that could be elsewhere.
+// residents counts the allocations on a node's machine whose performance somebody
+// may depend on and that could be elsewhere.
 func residents(s *cluster.Snapshot, n *cluster.Node, w cluster.Workload) int {
 	count := 0
-	for _, a := range s.Residents(n.ID, w.ID) {
-		if !a.System && !a.Profiling {
-			count++
+	for _, of := range append(s.Beside(n), n) {
+		for _, a := range s.Residents(of.ID, w.ID) {
+			if !a.System && !a.Profiling {
+				count++
+			}
 		}
 	}
 	return count

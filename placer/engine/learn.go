@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -167,7 +168,7 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 	ctx, cancel := e.before(ctx, limit)
 	results := make([]runResult, len(requests))
 	var known, ended sync.WaitGroup
-	lanes := map[cluster.NodeID][]oneRun{}
+	lanes := map[string][]oneRun{}
 	for i, r := range requests {
 		known.Add(1)
 		var once sync.Once
@@ -180,7 +181,8 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 		e.mu.Lock()
 		e.runs[r.ID] = t
 		e.mu.Unlock()
-		lanes[r.Node.ID] = append(lanes[r.Node.ID], func(before error) error {
+		lane := cmp.Or(r.Node.Machine, string(r.Node.ID))
+		lanes[lane] = append(lanes[lane], func(before error) error {
 			if hopeless(before) {
 				e.forgetRun(r.ID)
 				result(profile.Profile{}, nil) // the first has said why
@@ -207,7 +209,7 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 // oneRun is a run on a node, told how the one before it there ended.
 type oneRun func(before error) error
 
-// oneByOne makes the runs of one node, which must not press on each other, in
+// oneByOne makes the runs of one machine, which must not press on each other, in
 // order.
 func oneByOne(lane []oneRun) {
 	var before error

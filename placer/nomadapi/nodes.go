@@ -18,6 +18,10 @@ import (
 // configuration where the node class does not.
 const metaConfiguration = "placer_sc"
 
+// metaMachine is the node meta key that names the machine a node is a part of, where
+// several nodes are of one: virtual machines of one host, or control groups.
+const metaMachine = "placer_machine"
+
 // kernelDriver is the task driver that runs interference kernels.
 const kernelDriver = "ibench"
 
@@ -255,6 +259,7 @@ func (d *nodeDetail) node(names interner) *cluster.Node {
 		Pool:          names.one(d.NodePool),
 		Class:         names.one(d.NodeClass),
 		Configuration: names.one(cmp.Or(d.Meta[metaConfiguration], d.NodeClass, d.Attributes["cpu.modelname"], "unknown")),
+		Machine:       names.one(d.Meta[metaMachine]),
 		Address:       d.HTTPAddr,
 		Total:         total,
 		CoreMHz:       coreMHz,

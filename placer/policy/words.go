@@ -22,7 +22,7 @@ func (v *view) candidate(r ranking, c listed, replicas int) cluster.Candidate {
 		Node: o.node.ID, Name: o.node.Name, Configuration: o.node.Configuration,
 		Score: c.score, Predicted: v.predictShared(o, replicas),
 	}
-	neighbours := v.neighbours(o.node.ID)
+	neighbours := v.neighbours(o.node)
 	out.Neighbours = neighbours[:min(len(neighbours), maxNeighbours)]
 	if r.parts != nil {
 		out.Parts = r.parts(o)
@@ -95,13 +95,15 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 	return out
 }
 
-// neighbours lists the workloads on a node, without the group's own, without
+// neighbours lists the workloads on a node and on others of its machine, without the group's own, without
 // profiling copies and without system jobs, which no choice avoids.
-func (v *view) neighbours(id cluster.NodeID) []string {
+func (v *view) neighbours(n *cluster.Node) []string {
 	var out []string
-	for _, a := range v.snapshot.Residents(id, v.Workload.ID) {
-		if !a.Profiling && !a.System {
-			out = append(out, a.Workload.String())
+	for _, of := range append(v.snapshot.Beside(n), n) {
+		for _, a := range v.snapshot.Residents(of.ID, v.Workload.ID) {
+			if !a.Profiling && !a.System {
+				out = append(out, a.Workload.String())
+			}
 		}
 	}
 	slices.Sort(out)

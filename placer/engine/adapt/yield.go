@@ -10,7 +10,7 @@ import (
 // workload is slow (chosen by us: the least step a profile tells apart).
 const harmless = 1.0
 
-// yield sends away, from each node of a workload, the best-effort neighbour that
+// yield sends away, from each node of a workload and others of its machine, the best-effort neighbour that
 // harms it most. One at a time: whether it was the one is seen before the next goes.
 func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 	var out []Action
@@ -20,19 +20,21 @@ func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 			continue
 		}
 		done[u.Node] = true
-		worst, most := board.Ref(0), math.Inf(-1)
-		for _, r := range b.Residents(u.Node) {
-			if !r.BestEffort || free.evicted[r.Ref] {
-				continue
-			}
-			// Of equals the newest goes: it came when the workload was well.
-			if h := harm(b, u, r); h >= most {
-				worst, most = r.Ref, h
+		worst, from, most := board.Ref(0), u.Node, math.Inf(-1)
+		for _, n := range append(b.Beside(u.Node), u.Node) {
+			for _, r := range b.Residents(n) {
+				if !r.BestEffort || free.evicted[r.Ref] {
+					continue
+				}
+				// Of equals the newest goes: it came when the workload was well.
+				if h := harm(b, u, r); h >= most {
+					worst, from, most = r.Ref, n, h
+				}
 			}
 		}
 		if !math.IsInf(most, -1) {
 			free.evicted[worst] = true
-			out = append(out, Action{Kind: Evict, Ref: worst, Node: u.Node, For: w.Ref, Reason: "a neighbour is " + reason})
+			out = append(out, Action{Kind: Evict, Ref: worst, Node: from, For: w.Ref, Reason: "a neighbour is " + reason})
 		}
 	}
 	return out

@@ -26,6 +26,22 @@ func besideTwo(caused ...[]float64) *board.Board {
 
 func yielding(o *adapt.Options) { o.YieldFirst = true }
 
+// A neighbour on another node of the same machine presses as well.
+func TestANeighbourOfTheMachineYields(t *testing.T) {
+	t.Parallel()
+	b := board.New([]interference.Source{"a", "b"}, []string{"x"})
+	total := cluster.Resources{CPUMHz: 20000, Cores: 20, MemoryMB: 10000}
+	here, there := b.Add(board.Node{ID: "n0", CoreMHz: 1000, Total: total, Machine: 1}), b.Add(board.Node{ID: "n1", CoreMHz: 1000, Total: total, Machine: 1})
+	b.Place(here, board.Resident{Ref: 1, Size: size(2), Tolerated: []float64{30, 30}, Caused: []float64{0, 0}})
+	b.Place(there, board.Resident{Ref: 2, Size: size(1), Tolerated: []float64{100, 100}, Caused: []float64{80, 0}, BestEffort: true})
+	bad := window(60)
+	got := steps(adapter(t, "quasar", yielding), b, bad, bad, bad)
+	i := slices.IndexFunc(got, func(a adapt.Action) bool { return a.Kind == adapt.Evict })
+	if i < 0 || got[i].Ref != 2 || got[i].Node != there {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestTheMostHarmfulNeighbourYieldsFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -19,33 +19,43 @@ import (
 //go:embed jobs/*.hcl
 var jobFiles embed.FS
 
-// What is asked of the jobs is a share of what they do alone on the fastest node, so
-// that the targets can be reached on the machine at hand, and not by all jobs on one
-// node: there they would need more than its one CPU.
+// What is asked of the jobs is a share of what they do alone on the fastest node, and
+// twice the latency that they have there, so that the targets can be reached on the
+// machine at hand, and not by all jobs on one node: there they would need more than its
+// one CPU.
 const (
 	serviceShare = 0.35
 	batchShare   = 0.7
+	tailFactor   = 2
 	fastestClass = "fast-a"
 )
 
-// Amounts while a job is tried alone: a load that every machine can bear, and work
-// that does not end.
+// asked is what a job must do: requests a second, or units of work; and how long a
+// request may take.
+type asked struct {
+	Amount        int
+	LatencyMillis int
+}
+
+// What a job is asked while it is tried alone: a load that every machine can bear, or
+// work that does not end.
+var tried = asked{Amount: 1000, LatencyMillis: 1000}
+
 const (
-	triedPerSecond = 1000
-	triedWork      = 1_000_000
-	tryWarmUp      = 2 * time.Second
-	tryWindow      = 4 * time.Second
+	triedWork = 1_000_000
+	tryWarmUp = 2 * time.Second
+	tryWindow = 4 * time.Second
 )
 
-// asking writes the job files of the demo with the amounts that they ask for.
+// asking writes the job files of the demo with what they ask for.
 type asking struct {
 	rig    *rig.Rig
 	folder string // where the files go
 }
 
-// ask reads a job file with an amount filled in: requests a second, or units of work.
-func (a asking) ask(name string, amount int) (rig.JobFile, error) {
-	text, err := jobText(name, amount)
+// ask reads a job file with what it asks for filled in.
+func (a asking) ask(name string, what asked) (rig.JobFile, error) {
+	text, err := jobText(name, what)
 	if err != nil {
 		return rig.JobFile{}, err
 	}
@@ -56,8 +66,8 @@ func (a asking) ask(name string, amount int) (rig.JobFile, error) {
 	return a.rig.ReadJobFile(path)
 }
 
-// jobText fills an amount into a job file.
-func jobText(name string, amount int) ([]byte, error) {
+// jobText fills in what a job asks for.
+func jobText(name string, what asked) ([]byte, error) {
 	text, err := jobFiles.ReadFile("jobs/" + name)
 	if err != nil {
 		return nil, err
@@ -67,7 +77,7 @@ func jobText(name string, amount int) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = t.Execute(&out, struct{ Amount int }{amount})
+	err = t.Execute(&out, what)
 	return out.Bytes(), err
 }
 
@@ -80,31 +90,49 @@ func (a asking) all(ctx context.Context, p *progress) ([]rig.JobFile, error) {
 	files := make([]rig.JobFile, len(names))
 	for i, entry := range names {
 		p.stage("what "+entry.Name()+" does alone on the fastest node", secondsTry)
-		amount, err := a.suitable(ctx, entry.Name())
+		what, err := a.suitable(ctx, entry.Name())
 		if err != nil {
 			return nil, fmt.Errorf("%s alone: %w", entry.Name(), err)
 		}
-		if files[i], err = a.ask(entry.Name(), amount); err != nil {
+		if files[i], err = a.ask(entry.Name(), what); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-// suitable is the amount that is asked of a job on this machine.
-func (a asking) suitable(ctx context.Context, name string) (amount int, err error) {
-	f, err := a.ask(name, triedPerSecond)
+// suitable is what is asked of a job on this machine.
+func (a asking) suitable(ctx context.Context, name string) (asked, error) {
+	f, err := a.ask(name, tried)
 	if err != nil {
-		return 0, err
+		return asked{}, err
 	}
-	batch := f.Spec.Target.Kind == performance.FinishWithin
-	if batch {
-		if f, err = a.ask(name, triedWork); err != nil {
-			return 0, err
+	if f.Spec.Target.Kind == performance.FinishWithin {
+		if f, err = a.ask(name, asked{Amount: triedWork}); err != nil {
+			return asked{}, err
 		}
+		perSecond, _, err := a.alone(ctx, f)
+		return asked{Amount: rounded(batchShare * perSecond * f.Spec.Target.FinishWithin.Seconds())}, err
 	}
+	perSecond, _, err := a.alone(ctx, f)
+	if err != nil {
+		return asked{}, err
+	}
+	out := asked{Amount: rounded(serviceShare * perSecond), LatencyMillis: tried.LatencyMillis}
+	if f, err = a.ask(name, out); err != nil {
+		return asked{}, err
+	}
+	_, tail, err := a.alone(ctx, f)
+	out.LatencyMillis = max(1, int(math.Ceil(tailFactor*tail.Seconds()*1000)))
+	return out, err
+}
+
+// alone runs a job alone on the fastest node: what one core gives it, by the CPU time
+// that it took, since a load that waits for its requests does not show it otherwise;
+// and its tail latency, 0 where it has none.
+func (a asking) alone(ctx context.Context, f rig.JobFile) (perSecond float64, tail time.Duration, err error) {
 	if err := a.rig.SubmitStockOn(f, fastestClass); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() {
 		if purged := a.rig.Purge(context.WithoutCancel(ctx), f.ID); err == nil {
@@ -112,52 +140,38 @@ func (a asking) suitable(ctx context.Context, name string) (amount int, err erro
 		}
 	}()
 	if err := a.rig.WaitRunning(ctx, f.ID); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := sleep(ctx, tryWarmUp); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	perSecond, err := a.alone(ctx, f)
-	switch {
-	case err != nil:
-		return 0, err
-	case batch:
-		return rounded(batchShare * perSecond * f.Spec.Target.FinishWithin.Seconds()), nil
-	default:
-		return rounded(serviceShare * perSecond), nil
-	}
-}
-
-// alone is what one core gives a job: what it did, by the CPU time that it took. A
-// load that waits for its requests does not show it otherwise.
-func (a asking) alone(ctx context.Context, f rig.JobFile) (perSecond float64, err error) {
 	m, err := a.rig.StartMeter(ctx, f.ID)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	readings, err := a.rig.World.Observe(ctx, f.Workload(), tryWindow)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	used, err := m.CPU()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	rate := 0.0
+	rate, cores := 0.0, 0.0
 	for _, r := range readings {
 		if r.Unavailable != "" {
-			return 0, fmt.Errorf("not measured: %s", r.Unavailable)
+			return 0, 0, fmt.Errorf("not measured: %s", r.Unavailable)
 		}
 		rate += r.Measure.RatePerSec
+		tail = max(tail, r.Measure.LatencyTail)
 	}
-	cores := 0.0
 	for _, mhz := range used {
 		cores += mhz / m.CoreMHz
 	}
 	if !(rate > 0 && cores > 0) {
-		return 0, fmt.Errorf("it did %g units a second with %g cores", rate, cores)
+		return 0, 0, fmt.Errorf("it did %g units a second with %g cores", rate, cores)
 	}
-	return rate / cores, nil
+	return rate / cores, tail, nil
 }
 
 // rounded keeps two digits.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -17,7 +18,7 @@ func TestJobsAskForTheAmount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, entry := range names {
-		text, err := jobText(entry.Name(), 1234)
+		text, err := jobText(entry.Name(), asked{1234, 56})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,6 +33,9 @@ func TestJobsAskForTheAmount(t *testing.T) {
 			}
 			if got, _, _ := spec.Target.Value(); spec.Target.Kind == performance.QPS && got != 1234 || spec.Target.Kind == performance.FinishWithin && spec.Probe.Work != 1234 {
 				t.Errorf("%s asks for %s", entry.Name(), spec.Target)
+			}
+			if l := spec.Target.Latency; spec.Target.Kind == performance.QPS && l.Max != 56*time.Millisecond {
+				t.Errorf("%s may take %s", entry.Name(), l.Max)
 			}
 		}
 		if !strings.Contains(string(plain), "1234") || bytes.Contains(text, []byte("[[ .")) {

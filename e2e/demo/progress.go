@@ -15,7 +15,7 @@ import (
 // the remaining time starts from these and follows the clock.
 const (
 	secondsStart       = 12
-	secondsTry         = 9
+	secondsTry         = 13
 	secondsInstall     = 8
 	secondsPlaceStock  = 8
 	secondsPlacePlacer = 190

@@ -62,8 +62,8 @@ type tarcil struct {
 	watcher *watcher
 	buckets *buckets
 	queue   sorted // may be tried, or waits for suitable units
-	scanned uint64 // version of the buckets at which the queue was last looked through
-	dirty   bool   // somebody in the queue may be tried whatever the buckets say
+	scanned uint64 // version of the buckets at which the queue is looked through
+	at      int    // who is before it in the queue was, at that version, and cannot be tried
 	late    *line  // past its bound, or beyond what waiting would help
 	timers  timers
 	caution float64 // factor of the estimate, learnt
@@ -98,12 +98,12 @@ func (c *tarcil) Arrive(now Instant, it Item) {
 	s := &w.bucket
 	s.priority, s.demand, s.units = it.Ask.Priority, demandOf(it.Ask.Caused), c.buckets.units(it.Ask)
 	c.report.Classes[0].Arrived++
-	c.queue.add(w)
+	c.at = min(c.at, c.queue.add(w))
 	if free := c.buckets.free(c.suitable(w)); free < c.plenty(s.units) {
 		c.hold(now, w, free)
 		return
 	}
-	s.tries, c.dirty = true, true
+	s.tries = true
 }
 
 // plenty is the number of suitable units from which on an item does not wait.
@@ -169,7 +169,7 @@ func overlap(a, b []int32) bool {
 // giveUp waits no more for suitable units.
 func (c *tarcil) giveUp(w *waiting) {
 	c.timers.stop(w)
-	c.queue.remove(w)
+	c.unqueue(w)
 	w.bucket.late = true
 	c.late.add(w)
 }
@@ -218,10 +218,12 @@ func (c *tarcil) expired(now Instant, w *waiting) {
 // suited is the next item of the queue to try: a new one, or one whose buckets
 // have gained units and hold enough.
 func (c *tarcil) suited() *waiting {
-	if !c.dirty && c.scanned == c.buckets.version {
-		return nil
+	if c.scanned != c.buckets.version {
+		c.scanned, c.at = c.buckets.version, 0
 	}
-	for _, w := range c.queue.items {
+	for c.at < len(c.queue.items) {
+		w := c.queue.items[c.at]
+		c.at++
 		s := &w.bucket
 		if w.flying || !s.tries && !c.servedAgain(w) {
 			continue
@@ -229,8 +231,14 @@ func (c *tarcil) suited() *waiting {
 		s.tries, s.seen = false, c.buckets.version
 		return w
 	}
-	c.dirty, c.scanned = false, c.buckets.version
 	return nil
+}
+
+// unqueue takes an item out of the queue.
+func (c *tarcil) unqueue(w *waiting) {
+	if c.queue.remove(w) < c.at {
+		c.at--
+	}
 }
 
 func (c *tarcil) servedAgain(w *waiting) bool {
@@ -290,7 +298,7 @@ func (c *tarcil) Refused(now Instant, ref board.Ref) {
 	case w.slot == noSlot: // its bound came while it was tried
 		c.expired(now, w)
 	case c.servedAgain(w):
-		c.dirty = true
+		c.at = 0
 	}
 }
 
@@ -304,7 +312,7 @@ func (c *tarcil) Withdraw(ref board.Ref) {
 	if w.bucket.late {
 		c.late.remove(w)
 	} else {
-		c.queue.remove(w)
+		c.unqueue(w)
 	}
 }
 

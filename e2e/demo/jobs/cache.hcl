@@ -15,7 +15,7 @@ job "cache" {
         qps = [[ .Amount ]]
         latency {
           percentile = 99
-          max        = "2ms"
+          max        = "[[ .LatencyMillis ]]ms"
         }
       }
       probe "prometheus" {

@@ -13,7 +13,7 @@ job "web" {
         qps = [[ .Amount ]]
         latency {
           percentile = 99
-          max        = "3ms"
+          max        = "[[ .LatencyMillis ]]ms"
         }
       }
       probe "prometheus" {

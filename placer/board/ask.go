@@ -17,6 +17,9 @@ type Ask struct {
 	Priority int
 	// Tolerated and Caused are by column, percent, without NaN.
 	Tolerated, Caused []float64
+	// AtBound is what it tolerates at the QoS bound, from which its performance is
+	// predicted, where Tolerated is what it stands by its target; nil: the same.
+	AtBound []float64
 	// Speed is the performance alone of one allocation of Size by configuration;
 	// NaN is unknown. Nil: nothing is known.
 	Speed []float64
@@ -52,6 +55,14 @@ type Ask struct {
 	Forced bool
 	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
 	SlowdownMax float64
+}
+
+// Curve is what predictions of its performance start from.
+func (a *Ask) Curve() []float64 {
+	if a.AtBound != nil {
+		return a.AtBound
+	}
+	return a.Tolerated
 }
 
 // Response predicts how an allocation does beside neighbours. It is comparable: two

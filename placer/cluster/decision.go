@@ -128,6 +128,20 @@ type Decision struct {
 	Resources   Resources                `json:"resources"`
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
-	Warnings    []string                 `json:"warnings,omitempty"`
-	Steps       []Step                   `json:"steps,omitempty"`
+	// Needs is the share of its performance alone that the target needs of each
+	// allocation, 0 for best effort, nil where it is not known; Stands is the pressure
+	// under which it keeps that, nil: as tolerated.
+	Needs    *float64            `json:"needs_share,omitempty"`
+	Stands   interference.Scores `json:"stands,omitempty"`
+	Warnings []string            `json:"warnings,omitempty"`
+	Steps    []Step              `json:"steps,omitempty"`
+}
+
+// Bounds are the scores that neighbours must respect: what it stands, and causes.
+func (d *Decision) Bounds() interference.Sensitivity {
+	out := d.Sensitivity
+	if d.Stands != nil {
+		out.Tolerated = d.Stands
+	}
+	return out
 }

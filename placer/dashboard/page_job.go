@@ -65,6 +65,7 @@ type sourceRow struct {
 	Info         interference.SourceInfo
 	Tolerated    interference.Estimate
 	Caused       interference.Estimate
+	Stands       *interference.Estimate // by its target, where that is more; nil: as tolerated
 	ToleratedBar template.HTML
 	CausedBar    template.HTML
 }
@@ -153,6 +154,12 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 	}
 	view.NotListed = max(0, view.NotListed-len(d.Rejected))
 	view.Sources, view.Unknown = viewSources(d.Sensitivity)
+	for i := range view.Sources {
+		row := &view.Sources[i]
+		if e, ok := d.Stands[row.Info.Source]; ok && e.Score != row.Tolerated.Score {
+			row.Stands = &e
+		}
+	}
 	if view.Neighbours, err = s.hosts(ctx, d.Workload, d.Sensitivity); err != nil {
 		return err
 	}

@@ -106,7 +106,9 @@ func (e *Engine) reclassify(ctx context.Context, id cluster.WorkloadID) error {
 	if err != nil || p == nil {
 		return err
 	}
-	d.Sensitivity = e.classify(p).Sensitivity
+	k := e.classify(p)
+	d.Sensitivity = k.Sensitivity
+	d.Stands = e.stands(&k, p.SlowdownMax, d.Needs)
 	e.mu.Lock()
 	e.decided[id] = d
 	e.mu.Unlock()

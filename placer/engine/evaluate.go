@@ -169,6 +169,8 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 		return cluster.Decision{}, err
 	}
 	workload, knowledge, kept, maySize := e.sized(k, snapshot)
+	spec := workload.Spec
+	knowledge.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, needsShare(spec, workload.Count, speedsOf(&knowledge, spec.Target)))
 	d, err := desc.New().Place(policy.Request{
 		Workload:  &workload,
 		JobType:   job.Type,
@@ -194,6 +196,8 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 	d.ProfileKey = k.workload.ProfileKey
 	d.Target = k.workload.Spec.Target
 	d.Sensitivity = k.knowledge.Sensitivity
+	d.Needs = needsShare(spec, d.Count, speedsOf(&knowledge, spec.Target))
+	d.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, d.Needs)
 	d.Warnings = append(append([]string(nil), k.warnings...), d.Warnings...)
 	return d, nil
 }
@@ -223,8 +227,8 @@ func (e *Engine) residentScores() map[cluster.WorkloadID]interference.Sensitivit
 	defer e.mu.Unlock()
 	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(e.decided))
 	for id, d := range e.decided {
-		if len(d.Sensitivity.Tolerated)+len(d.Sensitivity.Caused) > 0 {
-			known[id] = d.Sensitivity
+		if b := d.Bounds(); len(b.Tolerated)+len(b.Caused) > 0 {
+			known[id] = b
 		}
 	}
 	return known

@@ -50,8 +50,8 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 func scoresOf(decisions []cluster.Decision) map[cluster.WorkloadID]interference.Sensitivity {
 	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(decisions))
 	for _, d := range decisions {
-		if len(d.Sensitivity.Tolerated)+len(d.Sensitivity.Caused) > 0 {
-			known[d.Workload] = d.Sensitivity
+		if b := d.Bounds(); len(b.Tolerated)+len(b.Caused) > 0 {
+			known[d.Workload] = b
 		}
 	}
 	return known

@@ -176,7 +176,7 @@ func (s *hashSelector) grow(grown float64) bool {
 
 func (s *hashSelector) take(n board.Index) {
 	f := &s.field
-	kept := predict.Kept(f.ask.Tolerated, f.board.Caused(n), slowdownMax(f.ask))
+	kept := predict.Kept(f.ask.Curve(), f.board.Caused(n), slowdownMax(f.ask))
 	f.take(board.Unit{Node: n, Size: f.ask.Size, Predicted: alone(f.ask, f.board.Node(n)) * kept})
 }
 

@@ -152,5 +152,5 @@ func (g *greedySelector) best(n int) []greedyRank {
 // from scores alone.
 func (g *greedySelector) predict(n board.Index) float64 {
 	a, b := g.field.ask, g.field.board
-	return alone(a, b.Node(n)) * predict.Kept(a.Tolerated, b.Caused(n), slowdownMax(a))
+	return alone(a, b.Node(n)) * predict.Kept(a.Curve(), b.Caused(n), slowdownMax(a))
 }

@@ -84,11 +84,14 @@ func (s *selection) slowness(o *option) string {
 
 // key is what a node is ordered by within its tier, smaller first: good nodes
 // by fit; where the target is out of reach, and among slower nodes, by predicted
-// rate; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums
+// rate, without a target by the rate alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums
 // of the same scores tie.
 func (s *selection) key(n *ranked, fit float64) [2]float64 {
 	rate := n.option.predicted.RatePerSec
 	missesNeed := s.need > 0 && rate < s.need
+	if s.need == 0 {
+		rate = s.Knowledge.Speed[n.option.node.Configuration].Value
+	}
 	if n.option.incumbent {
 		fit -= stickyFitPoints * float64(len(s.Columns))
 		rate *= stickySpeed

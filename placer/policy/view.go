@@ -20,7 +20,8 @@ type view struct {
 	options   []*option
 	rejected  []cluster.Rejection
 	counts    map[cluster.RejectReason]int
-	tolerated []float64 // of the newcomer; never NaN
+	tolerated []float64 // of the newcomer, by its target; never NaN
+	atBound   []float64 // the same at the QoS bound: what was measured
 	caused    []float64
 	assumed   int // newcomer's scores that had to be assumed here
 	predictor predict.Predictor
@@ -89,7 +90,13 @@ func sortedSnapshot(s *cluster.Snapshot) *cluster.Snapshot {
 // readKnowledge turns what is known of the newcomer into vectors.
 func (v *view) readKnowledge() {
 	k := v.Knowledge
-	v.tolerated = v.orAssumed(k.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
+	v.atBound = v.orAssumed(k.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
+	v.tolerated = slices.Clone(v.atBound)
+	for i, s := range v.Columns {
+		if stands, ok := k.Stands[s].Score.Percent(); ok {
+			v.tolerated[i] = stands
+		}
+	}
 	v.caused = v.orAssumed(k.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	if v.assumed > 0 {
 		v.warn("%d scores of this workload are unknown; half pressure is assumed for them", v.assumed)

@@ -157,7 +157,7 @@ func (d *Draft) Score(a *board.Ask, n board.Index) float64 {
 		score += d.change(responseOf(r.Response, r.Tolerated), beside, r.Caused, a.Caused)
 	}
 	for _, other := range d.added[n] {
-		score += d.change(responseOf(other.Response, other.Tolerated), beside, other.Caused, a.Caused)
+		score += d.change(responseOf(other.Response, other.Curve()), beside, other.Caused, a.Caused)
 	}
 	return score
 }
@@ -181,14 +181,14 @@ func (d *Draft) beside(n board.Index) []float64 {
 func (d *Draft) Together(a, other *board.Ask) float64 {
 	score := d.own(a, other.Caused, -1)
 	if d.scoring.Both {
-		score += d.change(responseOf(other.Response, other.Tolerated), other.Caused, other.Caused, a.Caused)
+		score += d.change(responseOf(other.Response, other.Curve()), other.Caused, other.Caused, a.Caused)
 	}
 	return score
 }
 
 // own is the score of a newcomer. A configuration below 0 is any.
 func (d *Draft) own(a *board.Ask, beside []float64, configuration int) float64 {
-	r := responseOf(a.Response, a.Tolerated)
+	r := responseOf(a.Response, a.Curve())
 	score := d.of(r, beside)
 	if a.Response != nil || configuration < 0 || configuration >= len(a.Speed) {
 		return score

@@ -10,7 +10,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // recorder stands between the simulated world and policy and admission: it deals
@@ -53,6 +56,30 @@ func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choi
 	return c
 }
 
+// stands is what a job tolerates by its target, as the engine has it.
+func (s scene) stands(j submission) interference.Scores {
+	needs := 0.0
+	if j.target > 0 {
+		need, slowest := j.target/float64(j.count), math.Inf(1)
+		for _, v := range j.speed {
+			if v >= need {
+				slowest = min(slowest, v)
+			}
+		}
+		if math.IsInf(slowest, 1) {
+			return nil
+		}
+		needs = need / slowest
+	}
+	k := cluster.Knowledge{Sensitivity: s.profile(j, "").Sensitivity}
+	for c, source := range s.columns {
+		if math.IsNaN(j.tolerated[c]) {
+			k.Sensitivity.Tolerated[source] = measuredScore(cluster.AssumedToleratedPercent)
+		}
+	}
+	return predict.Stands(&k, s.columns, performance.DefaultSlowdownMaxPercent, needs)
+}
+
 // Know implements sim.Knower: what the profile says, and of the rest what is
 // assumed.
 func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
@@ -61,6 +88,13 @@ func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 	for k := range s.columns {
 		if math.IsNaN(e.Tolerated[k]) {
 			e.Tolerated[k], e.Caused[k] = cluster.AssumedToleratedPercent, cluster.AssumedCausedPercent
+		}
+	}
+	stands := s.stands(of)
+	e.AtBound = slices.Clone(e.Tolerated)
+	for k, source := range s.columns {
+		if v, ok := stands[source].Score.Percent(); ok {
+			e.Tolerated[k] = v
 		}
 	}
 	for _, class := range s.classes {

@@ -88,7 +88,7 @@ func profilePage(p *page, q profile.Profile, now time.Time) {
 		}
 		p.table([]string{"Configuration", "Performance", "95 % interval", "Windows"}, rows)
 	}
-	explainSensitivity(p, q.Sensitivity)
+	explainSensitivity(p, q.Sensitivity, nil)
 	rampTable(p, q)
 }
 

@@ -41,7 +41,7 @@ func explainPage(p *page, x explanation, now time.Time) {
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)
-	explainSensitivity(p, d.Sensitivity)
+	explainSensitivity(p, d.Sensitivity, d.Stands)
 	explainSteps(p, d)
 }
 
@@ -226,8 +226,9 @@ func sortedReasons(by map[cluster.RejectReason]int) []cluster.RejectReason {
 	return out
 }
 
-// explainSensitivity prints every source of which something is known.
-func explainSensitivity(p *page, s interference.Sensitivity) {
+// explainSensitivity prints every source of which something is known; stands is what
+// the workload tolerates by its target, nil where there is none.
+func explainSensitivity(p *page, s interference.Sensitivity, stands interference.Scores) {
 	var rows [][]cell
 	for _, info := range interference.Sources() {
 		t, okT := s.Tolerated[info.Source]
@@ -249,6 +250,9 @@ func explainSensitivity(p *page, s interference.Sensitivity) {
 	p.table([]string{"Source", "Tolerated", "", "95 %", "Origin", "Caused", "95 %", "Origin"}, rows)
 	for _, info := range interference.Sources() {
 		noteItem(p, info.Title+", tolerated", s.Tolerated[info.Source])
+		if e, ok := stands[info.Source]; ok && e.Score != s.Tolerated[info.Source].Score {
+			p.item(faint, fmt.Sprintf("%s: stands %s: %s", info.Title, wording.Score(e), e.Note))
+		}
 		noteItem(p, info.Title+", caused", s.Caused[info.Source])
 	}
 }

@@ -68,6 +68,7 @@ func (r *Report) index() string {
 	p.line("Requirements are checked on policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering. " +
 		"Met with planned profiles is what the same policies meet when they know what the live engine would (`knowledge = \"planned\"`: " +
 		"the two entries that tell most, completed by the engine's own classifier).\n")
+	p.line("All policies beside each other, in all these scenarios and in replayed traces: [the league](league.md).\n")
 	p.line("## Missed\n")
 	missed := false
 	for i := range r.Outcomes {

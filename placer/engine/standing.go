@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// needsShare is the share of its performance alone that a target needs of each of so
+// many allocations, on the slowest configuration that can give it; nil where that is
+// not known, and 0 for best effort.
+func needsShare(s performance.Spec, count int, speed map[string]float64) *float64 {
+	if s.Target.Kind == performance.BestEffort {
+		return new(float64)
+	}
+	need := wanted(s) / float64(max(1, count))
+	slowest := 0.0
+	for _, v := range speed {
+		if v >= need && (slowest == 0 || v < slowest) {
+			slowest = v
+		}
+	}
+	if !(need > 0 && slowest > 0) {
+		return nil
+	}
+	share := need / slowest
+	return &share
+}
+
+// speedsOf are the known speeds in the unit of a target.
+func speedsOf(k *cluster.Knowledge, t performance.Target) map[string]float64 {
+	out := map[string]float64{}
+	for c, m := range k.Speed {
+		if m.Value > 0 && (m.Unit == "" || m.Unit == t.RateUnit()) {
+			out[c] = m.Value
+		}
+	}
+	return out
+}
+
+// stands is what a workload stands by its own target; see predict.Stands.
+func (e *Engine) stands(k *cluster.Knowledge, slowdownPercent float64, needs *float64) interference.Scores {
+	if needs == nil {
+		return nil
+	}
+	if !(slowdownPercent > 0 && slowdownPercent < 100) {
+		slowdownPercent = performance.DefaultSlowdownMaxPercent
+	}
+	return predict.Stands(k, e.columns(), slowdownPercent, *needs)
+}

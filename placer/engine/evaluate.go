@@ -158,7 +158,7 @@ func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []k
 			return nil, undo, err
 		}
 		decisions = append(decisions, d)
-		done = append(done, reserve(snapshot, k, d))
+		done = append(done, reserve(snapshot, d))
 	}
 	return decisions, undo, nil
 }

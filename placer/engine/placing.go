@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // placing is where jobs wait for their decision. Jobs that wait at the same time
-// are decided together, in the order they came, on one look at the cluster; each
+// are decided together on one look at the cluster, those that stand least first; each
 // sees what was decided for the others. Writing a decision takes several requests
 // and is done side by side: a decision counts as a promise until its write has
 // ended, by when the world knows of it or it is void.
@@ -79,7 +81,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo
 	}
-	for _, p := range batch {
+	for _, p := range e.leastStandingFirst(batch) {
 		p.done = true
 		if p.err = err; err != nil {
 			continue
@@ -97,6 +99,23 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	}
 }
 
+// leastStandingFirst orders jobs that are decided on together: who stands little
+// pressure has the choice of nodes, and best effort takes what is left. Those that
+// stand the same keep the order in which they came.
+func (e *Engine) leastStandingFirst(batch []*placement) []*placement {
+	if len(batch) < 2 {
+		return batch
+	}
+	stands := make(map[*placement]float64, len(batch))
+	for _, p := range batch {
+		stands[p] = math.Inf(1)
+		for i := range p.known {
+			stands[p] = min(stands[p], e.meanStanding(&p.known[i]))
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(batch), func(a, b *placement) int { return cmp.Compare(stands[a], stands[b]) })
+}
+
 // promise notes decisions that are about to be written.
 func (p *placing) promise(job cluster.Job, decisions []cluster.Decision) {
 	p.mu.Lock()
@@ -105,7 +124,7 @@ func (p *placing) promise(job cluster.Job, decisions []cluster.Decision) {
 		p.promises = map[cluster.WorkloadID]promise{}
 	}
 	for _, d := range decisions {
-		p.promises[d.Workload] = promise{version: job.Version, sensitivity: d.Sensitivity, allocations: reservedFor(d)}
+		p.promises[d.Workload] = promise{version: job.Version, sensitivity: d.Bounds(), allocations: reservedFor(d)}
 	}
 }
 
@@ -179,9 +198,9 @@ func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
 
 // reserve adds the decision's best nodes to a snapshot, and returns how to take
 // them away again.
-func reserve(s *cluster.Snapshot, k *knownWorkload, d cluster.Decision) (undo func()) {
+func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
 	before, was := s.Known[d.Workload]
-	s.Known[d.Workload] = k.knowledge.Sensitivity
+	s.Known[d.Workload] = d.Bounds()
 	added := reservedFor(d)
 	addReserved(s, added)
 	return func() {

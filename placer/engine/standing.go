@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"math"
+
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -48,4 +50,23 @@ func (e *Engine) stands(k *cluster.Knowledge, slowdownPercent float64, needs *fl
 		slowdownPercent = performance.DefaultSlowdownMaxPercent
 	}
 	return predict.Stands(k, e.columns(), slowdownPercent, *needs)
+}
+
+// meanStanding is what a workload stands of a source on average, in percent; one of
+// which nothing is known stands what is assumed.
+func (e *Engine) meanStanding(k *knownWorkload) float64 {
+	spec := k.workload.Spec
+	tolerated := e.stands(&k.knowledge, spec.SlowdownMaxPercent, needsShare(spec, k.workload.Count, speedsOf(&k.knowledge, spec.Target)))
+	if tolerated == nil {
+		tolerated = k.knowledge.Sensitivity.Tolerated
+	}
+	columns := e.columns()
+	sum := 0.0
+	for _, v := range tolerated.Vector(columns) {
+		if math.IsNaN(v) {
+			v = cluster.AssumedToleratedPercent
+		}
+		sum += v
+	}
+	return sum / float64(max(1, len(columns)))
 }

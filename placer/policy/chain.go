@@ -54,6 +54,7 @@ type chainFilter struct {
 	chain             []bound
 	tolerated, caused []float64 // of the newcomer
 	places            places
+	options           Options
 	first, second     []int32 // broken bounds by place; len(chain): none; second −1: not looked for yet
 	backtracks        int
 }
@@ -104,7 +105,7 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 	}
 	for ; step < end; step++ {
 		b := &f.chain[step]
-		if f.tolerated[b.column]-c[b.column]+bonus+b.relaxed < -epsilonPoints {
+		if f.tolerated[b.column]-f.options.pressed(c[b.column])+bonus+b.relaxed < -epsilonPoints {
 			return step
 		}
 	}
@@ -115,7 +116,7 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 func (f *chainFilter) missing(i int, step int32) float64 {
 	t, c, bonus := f.places.pressure(i)
 	b := &f.chain[step]
-	d := f.tolerated[b.column] - c[b.column]
+	d := f.tolerated[b.column] - f.options.pressed(c[b.column])
 	if b.direction == cluster.D1 {
 		d = t[b.column] - f.caused[b.column]
 	}

@@ -48,7 +48,7 @@ type question struct {
 // spare nodes. What it did not choose follows, least loaded first.
 func (v *view) ask(d SelectorDescriptor) ranking {
 	q := v.question()
-	inner := d.New(q.board, Options{})
+	inner := d.New(q.board, Live())
 	a := q.compose()
 	random := Draws(v.Seed)
 	c := Whole(inner, q.room).Select(q.board, &a, random)

@@ -42,7 +42,7 @@ type selection struct {
 }
 
 func newSelection(v *view) *selection {
-	s := &selection{view: v}
+	s := &selection{view: v, filter: chainFilter{options: Live()}}
 	s.filter.run(len(v.options), s, v.tolerated, v.caused)
 	steps := len(s.filter.chain)
 	arena := make([]float64, steps*len(v.options))
@@ -82,7 +82,7 @@ func (s *selection) distance(o *option, b bound) float64 {
 	if b.direction == cluster.D1 {
 		return o.tolerated[b.column] - s.caused[b.column]
 	}
-	return s.tolerated[b.column] - o.caused[b.column]
+	return s.tolerated[b.column] - s.filter.options.pressed(o.caused[b.column])
 }
 
 // rank filters, prefers and orders.
@@ -174,7 +174,7 @@ func (s *selection) together(o *option, n int) bool {
 	pressure := s.withReplicas(o, n)
 	for k := range pressure {
 		tolerated := min(o.tolerated[k], s.tolerated[k])
-		if tolerated-s.caused[k] < -epsilonPoints || s.tolerated[k]-pressure[k] < -epsilonPoints {
+		if tolerated-s.caused[k] < -epsilonPoints || s.tolerated[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
 			return false
 		}
 	}

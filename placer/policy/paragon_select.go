@@ -16,7 +16,7 @@ var paragonSelector = SelectorDescriptor{
 	Name: paragonDescriptor.Name, Summary: paragonDescriptor.Summary, Paper: paragonDescriptor.Paper,
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{platforms: true, timeout: o.Timeout}
+		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}}
 	},
 }
 
@@ -26,7 +26,7 @@ var nhSelector = SelectorDescriptor{
 	Paper:        "Delimitrou 2015, §3.5 (baseline NH)",
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{timeout: o.Timeout}
+		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}}
 	},
 	reason: "nobody pressed beyond what it stands, whatever the configuration",
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -16,22 +15,24 @@ var quasarSelector = SelectorDescriptor{
 	Summary:      "how much, how many and where at once: the best nodes first, scaled up before out, until the target is reached",
 	Paper:        "Delimitrou 2015, §4.3.3",
 	NeedsProfile: true, Sizes: true, Parameters: []Parameter{timeoutParameter},
-	New:    func(_ *board.Board, o Options) board.Selector { return &quasar{timeout: o.Timeout} },
+	New:    func(_ *board.Board, o Options) board.Selector { return &quasar{options: o} },
 	reason: "the nodes of highest quality first, as many as the target needs",
 }
 
 // quasar is the greedy allocation and assignment. Nodes are ranked by quality:
-// those where nobody's bound breaks first, then by the performance of the largest
-// size with room, then slack, fewer free MHz and place. Down the ranking each
+// those where nobody's bound breaks first (of the others, if asked for, those with the
+// least harm), then by the performance of the largest size with room, then slack, fewer
+// free MHz and place. Down the ranking each
 // node gets the smallest size that closes what is missing to the target, else
 // its largest; so(n)/n is taken anew with every node; the last node is shrunk to
 // the smallest size that suffices. Cost: O(nodes × sources + taken × log nodes).
 type quasar struct {
 	centralTime
-	timeout time.Duration
+	options Options
 
-	field field
-	ranks []quality // a heap, best on top
+	field  field
+	ranks  []quality // a heap, best on top
+	caused []float64 // scratch
 }
 
 // quality is a node's place in the ranking.
@@ -49,12 +50,12 @@ type quality struct {
 // Select implements board.Selector.
 func (q *quasar) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
 	f := &q.field
-	f.begin(b, a, q.timeout)
+	f.begin(b, a, q.options.Timeout)
 	sizes := sizesOf(a)
 	q.rank(sizes, false)
 	c := q.fill(sizes)
 	if !q.enough(c) && q.canEvict() {
-		f.begin(b, a, q.timeout)
+		f.begin(b, a, q.options.Timeout)
 		q.rank(sizes, true)
 		c = q.fill(sizes)
 	}
@@ -183,10 +184,13 @@ func hasRoom(n *board.Node, used, size cluster.Resources) bool {
 func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated, caused []float64) quality {
 	a := q.field.ask
 	slack := math.Inf(1)
+	q.caused = q.caused[:0]
 	for k := range caused {
-		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-caused[k])
+		pressed := q.options.pressed(caused[k])
+		q.caused = append(q.caused, pressed)
+		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-pressed)
 	}
-	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused)}
+	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, q.caused)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
@@ -198,6 +202,8 @@ func (q *quasar) before(x, y *quality) bool {
 		return x.harmless
 	case x.evict != y.evict:
 		return !x.evict
+	case q.options.LeastHarm && !x.harmless && harmSteps(x.slack) != harmSteps(y.slack):
+		return harmSteps(x.slack) < harmSteps(y.slack)
 	}
 	px, py := orLowest(x.performance), orLowest(y.performance)
 	if px != py {
@@ -208,6 +214,10 @@ func (q *quasar) before(x, y *quality) bool {
 	}
 	return byRoom(q.field.board, x.node, y.node) < 0
 }
+
+// harmSteps is how much harm a negative slack means, in steps of backtracking: less
+// says nothing.
+func harmSteps(slack float64) float64 { return math.Ceil(-slack / relaxStepPoints) }
 
 func (q *quasar) sink(i int) {
 	for {

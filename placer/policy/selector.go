@@ -43,7 +43,27 @@ type Options struct {
 	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
 	Scoring       predict.Scoring
 	Headroom      float64 // slowdown that is always expected
+	// Saturates: neighbours together press no harder than a source can be pressed, 100 %;
+	// the papers add their scores up without a bound.
+	Saturates bool
+	// LeastHarm: where no node keeps everybody's bounds, the least harm comes before
+	// speed; Quasar leaves that open.
+	LeastHarm bool
 }
+
+// Live are the options of a selector that places on a real cluster: small ones have
+// nodes on which nobody's bounds can be kept, and something must run there.
+func Live() Options { return Options{Saturates: true, LeastHarm: true} }
+
+// pressed is the pressure of neighbours' scores that add up to sum.
+func (o Options) pressed(sum float64) float64 {
+	if o.Saturates {
+		return min(sum, fullPressurePercent)
+	}
+	return sum
+}
+
+const fullPressurePercent = 100.0
 
 // Locality is how near to each other the allocations of a group are put.
 type Locality int

@@ -129,7 +129,7 @@ func (s scene) simulate(t *testing.T, d policy.SelectorDescriptor, seeds []uint6
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{Controller: controller, selector: policy.Whole(d.New(b, policy.Options{}), nil), board: b, seeds: seeds, jobs: map[board.Ref]int{}}
+	r := &recorder{Controller: controller, selector: policy.Whole(d.New(b, policy.Live()), nil), board: b, seeds: seeds, jobs: map[board.Ref]int{}}
 	world, err := sim.New(sim.Config{
 		Board: b, Jobs: &sim.List{Jobs: s.simulated()}, Knower: s, Selector: r, Controller: r, Seed: 1,
 		Nodes: []sim.NodeChange{

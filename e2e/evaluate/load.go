@@ -69,8 +69,14 @@ type estimate struct {
 // confidence of all intervals.
 const confidence = 0.95
 
-// meanOf is the mean of independent repetitions with Student's interval. The
-// interval of a share is cut at 0 and 1.
+// shareOf is meanOf for shares: the interval is cut at 0 and 1.
+func shareOf(values []float64) estimate {
+	out := meanOf(values)
+	out.Low, out.High = max(0, out.Low), min(1, out.High) // NaN stays
+	return out
+}
+
+// meanOf is the mean of independent repetitions with Student's interval.
 func meanOf(values []float64) estimate {
 	out := estimate{Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(values)}
 	if out.N == 0 {

@@ -84,7 +84,7 @@ func verdict(v float64, ok bool) string {
 
 func (e everything) writeSummary(w io.Writer) {
 	fmt.Fprint(w, "| | measured | wanted | met |\n|---|---|---|---|\n")
-	s, p := meanOf(e.shares(stock)), meanOf(e.shares(placed))
+	s, p := shareOf(e.shares(stock)), shareOf(e.shares(placed))
 	fmt.Fprintf(w, "| jobs that meet their target, placer | %s | ≥ 95 %% or ≥ 2 × stock | %s |\n", p.percent(), verdict(p.Mean, p.Mean >= wantedShare || p.Mean >= wantedTimes*s.Mean && p.Mean > 0))
 	fmt.Fprintf(w, "| … stock Nomad | %s | | |\n| … difference, by repetition | %s | | |\n", s.percent(), meanOf(e.differences()).percent())
 	share, of := e.within(1)
@@ -133,7 +133,7 @@ func (e everything) writeShares(w io.Writer) {
 		of := func(s string) string { return fmt.Sprintf("%d of %d", int(math.Round(r.share(s)*float64(list))), list) }
 		fmt.Fprintf(w, "| %d | %s | %s | %s | %s |\n", r.Number, strings.Join(r.Order, ", "), of(stock), of(placed), r.Load)
 	}
-	fmt.Fprintf(w, "| mean (95 %% interval) | | %s | %s | |\n\n", meanOf(e.shares(stock)).percent(), meanOf(e.shares(placed)).percent())
+	fmt.Fprintf(w, "| mean (95 %% interval) | | %s | %s | |\n\n", shareOf(e.shares(stock)).percent(), shareOf(e.shares(placed)).percent())
 }
 
 func (e everything) writeJobs(w io.Writer) {

@@ -80,6 +80,20 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 	}
 }
 
+// crowding is by how much a place presses the newcomer beyond its bounds, in points over
+// all sources, where bounds had to be relaxed and harm is weighed; else 0. It adds up
+// without a bound: of two places that are pressed in full the emptier one is better.
+func (f *chainFilter) crowding(caused []float64) float64 {
+	if !f.options.LeastHarm || f.backtracks == 0 {
+		return 0
+	}
+	sum := 0.0
+	for k, c := range caused {
+		sum += max(0, c-f.tolerated[k])
+	}
+	return math.Round(sum/relaxStepPoints) * relaxStepPoints
+}
+
 func (f *chainFilter) survivors() int {
 	n := 0
 	for _, first := range f.first {

@@ -22,7 +22,7 @@ const (
 type ranked struct {
 	option *option
 	tier   tier
-	key    [2]float64        // within the tier, smaller first
+	key    [3]float64        // within the tier, smaller first
 	reject cluster.Rejection // why it is not good; without node and detail
 }
 

@@ -47,9 +47,10 @@ type greedySelector struct {
 
 // greedyRank orders survivors, smaller first.
 type greedyRank struct {
-	node board.Index
-	slow float64 // negative speed where faster is better, else 0
-	fit  float64 // Σ|D1+D2|
+	node    board.Index
+	slow    float64 // negative speed where faster is better, else 0
+	crowded float64 // see chainFilter.crowding
+	fit     float64 // Σ|D1+D2|
 }
 
 // Select places the ask's allocations on distinct nodes while acceptable ones
@@ -94,7 +95,7 @@ func (g *greedySelector) rank() {
 		case !meets && !(alone(f.ask, f.board.Node(n)) >= top):
 			continue
 		}
-		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), fit: g.fit(i)})
+		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.crowding(i), fit: g.fit(i)})
 	}
 }
 
@@ -112,6 +113,11 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 func (g *greedySelector) fit(i int) float64 {
 	t, c, _ := g.field.pressure(i)
 	return math.Round(fitPoints(t, c, g.field.ask.Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
+}
+
+func (g *greedySelector) crowding(i int) float64 {
+	_, c, _ := g.field.pressure(i)
+	return g.filter.crowding(c)
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {
@@ -139,7 +145,7 @@ func (g *greedySelector) topSpeed() float64 {
 // best returns the first n ranks in order; for one it does not sort.
 func (g *greedySelector) best(n int) []greedyRank {
 	order := func(x, y greedyRank) int {
-		return cmp.Or(cmp.Compare(x.slow, y.slow), cmp.Compare(x.fit, y.fit), byRoom(g.field.board, x.node, y.node))
+		return cmp.Or(cmp.Compare(x.slow, y.slow), cmp.Compare(x.crowded, y.crowded), cmp.Compare(x.fit, y.fit), byRoom(g.field.board, x.node, y.node))
 	}
 	if n == 1 {
 		return []greedyRank{slices.MinFunc(g.ranks, order)}

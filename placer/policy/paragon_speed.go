@@ -83,10 +83,11 @@ func (s *selection) slowness(o *option) string {
 }
 
 // key is what a node is ordered by within its tier, smaller first: good nodes
-// by fit; where the target is out of reach, and among slower nodes, by predicted
-// rate, without a target by the rate alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums
-// of the same scores tie.
-func (s *selection) key(n *ranked, fit float64) [2]float64 {
+// by fit, after crowding where bounds had to be relaxed; where the target is out of
+// reach, and among slower nodes, by predicted rate first, without a target by the rate
+// alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums of the
+// same scores tie.
+func (s *selection) key(n *ranked, fit float64) [3]float64 {
 	rate := n.option.predicted.RatePerSec
 	missesNeed := s.need > 0 && rate < s.need
 	if s.need == 0 {
@@ -97,13 +98,14 @@ func (s *selection) key(n *ranked, fit float64) [2]float64 {
 		rate *= stickySpeed
 	}
 	fit = math.Round(fit/fitStepPoints) * fitStepPoints
+	crowding := s.filter.crowding(n.option.caused)
 	switch {
 	case n.tier == harmed:
-		return [2]float64{n.reject.ByPoints, fit}
+		return [3]float64{n.reject.ByPoints, crowding, fit}
 	case n.tier == slower || missesNeed:
-		return [2]float64{-rate, fit}
+		return [3]float64{-rate, crowding, fit}
 	default:
-		return [2]float64{fit, 0}
+		return [3]float64{crowding, fit}
 	}
 }
 
@@ -115,7 +117,7 @@ const fitStepPoints = 1e-6
 func inOrder(a, b *ranked) int {
 	return cmp.Or(
 		cmp.Compare(a.tier, b.tier),
-		cmp.Compare(a.key[0], b.key[0]), cmp.Compare(a.key[1], b.key[1]),
+		slices.Compare(a.key[:], b.key[:]),
 		cmp.Compare(a.option.freeMHz, b.option.freeMHz),
 		cmp.Compare(a.option.node.ID, b.option.node.ID),
 	)

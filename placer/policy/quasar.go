@@ -30,9 +30,8 @@ type quasar struct {
 	centralTime
 	options Options
 
-	field  field
-	ranks  []quality // a heap, best on top
-	caused []float64 // scratch
+	field field
+	ranks []quality // a heap, best on top
 }
 
 // quality is a node's place in the ranking.
@@ -184,13 +183,10 @@ func hasRoom(n *board.Node, used, size cluster.Resources) bool {
 func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated, caused []float64) quality {
 	a := q.field.ask
 	slack := math.Inf(1)
-	q.caused = q.caused[:0]
 	for k := range caused {
-		pressed := q.options.pressed(caused[k])
-		q.caused = append(q.caused, pressed)
-		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-pressed)
+		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-q.options.pressed(caused[k]))
 	}
-	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, q.caused)}
+	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }

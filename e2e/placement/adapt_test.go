@@ -32,13 +32,17 @@ const working = `i=0; while true; do for ((k=0;k<5000;k++)); do :; done; i=$((i+
 // workload that reached its target: it must leave.
 func TestAdaptToANoisyNeighbour(t *testing.T) {
 	ctx := t.Context()
+	// Both versions run on the same node: what it does alone says nothing of another.
+	victim := func(block string) *api.Job {
+		return held("victim", block, working).Constrain(api.NewConstraint("${node.class}", "=", "fast-a"))
+	}
 	block := strings.Replace(countingBlock, "rate = 50", "rate = 1", 1)
-	submit(ctx, t, held("victim", block, working))
+	submit(ctx, t, victim(block))
 	running(ctx, t, "victim")
 	alone := rate(ctx, t, "victim", 10*time.Second)
 	// Its profile is known: the second version is released at once.
 	block = strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", 0.75*alone), 1)
-	if _, _, err := shared.API().Jobs().Register(held("victim", block, working), nil); err != nil {
+	if _, _, err := shared.API().Jobs().Register(victim(block), nil); err != nil {
 		t.Fatal(err)
 	}
 	running(ctx, t, "victim")

@@ -20,13 +20,14 @@ import (
 var jobFiles embed.FS
 
 // What is asked of the jobs is a share of what they do alone on the fastest node, and
-// twice the latency that they have there, so that the targets can be reached on the
+// twice the latency that they have there or some milliseconds, so that the targets can be reached on the
 // machine at hand, and not by all jobs on one node: there they would need more than its
 // one CPU.
 const (
 	serviceShare = 0.35
 	batchShare   = 0.7
 	tailFactor   = 2
+	leastMillis  = 5
 	fastestClass = "fast-a"
 )
 
@@ -123,7 +124,7 @@ func (a asking) suitable(ctx context.Context, name string) (asked, error) {
 		return asked{}, err
 	}
 	_, tail, err := a.alone(ctx, f)
-	out.LatencyMillis = max(1, int(math.Ceil(tailFactor*tail.Seconds()*1000)))
+	out.LatencyMillis = max(leastMillis, int(math.Ceil(tailFactor*tail.Seconds()*1000)))
 	return out, err
 }
 

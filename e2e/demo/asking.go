@@ -20,9 +20,9 @@ import (
 var jobFiles embed.FS
 
 // What is asked of the jobs is a share of what they do alone on the fastest node, and
-// twice the latency that they have there or some milliseconds, so that the targets can be reached on the
-// machine at hand, and not by all jobs on one node: there they would need more than its
-// one CPU.
+// twice the latency that they have there or some milliseconds, so that the targets can
+// be reached on the machine at hand, and not by all jobs on one node: there they would
+// need more than its one CPU.
 const (
 	serviceShare = 0.35
 	batchShare   = 0.7

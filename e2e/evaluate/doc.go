@@ -53,7 +53,7 @@
 //
 // The three nodes are control groups of one machine (decision 0006): caches, memory
 // and disk are one, and with two CPUs the second fast node and the slow one share a
-// CPU, which the placer is told (node meta placer_machine) and Nomad cannot be. The loads run beside their servers, in
-// the same allocation. The server, the clients, the agent and this command run on the
+// CPU, which the placer is told (node meta placer_machine) and Nomad cannot be. The
+// loads run beside their servers, in the same allocation. The server, the clients, the agent and this command run on the
 // same CPUs, on both sides.
 package main

@@ -125,13 +125,13 @@ func Machines(nodes []*Node) map[string][]*Node {
 	return all
 }
 
-// Beside are the other nodes of a node's machine. O(nodes) where it has a name; see
-// Machines for many.
-func (s *Snapshot) Beside(n *Node) []*Node {
+// Machine are the nodes of a node's machine, itself first. O(nodes) where it has a
+// name; see Machines for many.
+func (s *Snapshot) Machine(n *Node) []*Node {
+	out := []*Node{n}
 	if n.Machine == "" {
-		return nil
+		return out
 	}
-	var out []*Node
 	for _, o := range s.Nodes {
 		if o.ID != n.ID && o.SharesMachine(n) {
 			out = append(out, o)

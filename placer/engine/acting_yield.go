@@ -57,13 +57,12 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 
 // avoidMachine adds a node and the others of its machine.
 func avoidMachine(s *cluster.Snapshot, id cluster.NodeID, avoid map[cluster.NodeID]bool) {
-	avoid[id] = true
+	avoid[id] = true // also where it is gone
 	for _, n := range s.Nodes {
-		if n.ID != id {
-			continue
-		}
-		for _, beside := range s.Beside(n) {
-			avoid[beside.ID] = true
+		if n.ID == id {
+			for _, of := range s.Machine(n) {
+				avoid[of.ID] = true
+			}
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 		return labChoice{}
 	}
 	free := slices.DeleteFunc(withKernels, func(n *cluster.Node) bool {
-		return slices.ContainsFunc(append(s.Beside(n), n), func(of *cluster.Node) bool { return e.busy[of.ID] })
+		return slices.ContainsFunc(s.Machine(n), func(of *cluster.Node) bool { return e.busy[of.ID] })
 	})
 	if len(free) == 0 {
 		return labChoice{}
@@ -167,7 +167,7 @@ func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.
 // may depend on and that could be elsewhere.
 func residents(s *cluster.Snapshot, n *cluster.Node, w cluster.Workload) int {
 	count := 0
-	for _, of := range append(s.Beside(n), n) {
+	for _, of := range s.Machine(n) {
 		for _, a := range s.Residents(of.ID, w.ID) {
 			if !a.System && !a.Profiling {
 				count++

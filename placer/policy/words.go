@@ -95,11 +95,12 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 	return out
 }
 
-// neighbours lists the workloads on a node and on others of its machine, without the group's own, without
-// profiling copies and without system jobs, which no choice avoids.
+// neighbours lists the workloads on a node and on others of its machine, without the
+// group's own, without profiling copies and without system jobs, which no choice
+// avoids.
 func (v *view) neighbours(n *cluster.Node) []string {
 	var out []string
-	for _, of := range append(v.snapshot.Beside(n), n) {
+	for _, of := range v.snapshot.Machine(n) {
 		for _, a := range v.snapshot.Residents(of.ID, v.Workload.ID) {
 			if !a.Profiling && !a.System {
 				out = append(out, a.Workload.String())

@@ -62,6 +62,9 @@ func (j jobText) Performance() string {
 	if j.app.scales() && !j.v.unsized {
 		line(`policy = "quasar"`)
 	}
+	if j.app.kind == performance.QPS {
+		line("move = true")
+	}
 	line("target {\n%s\n}", j.target())
 	if j.app.probe == "" {
 		latency := ""

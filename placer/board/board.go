@@ -120,8 +120,8 @@ func (b *Board) Beside(i Index) []Index {
 	return slices.DeleteFunc(slices.Clone(b.machines[b.nodes[i].Machine]), func(n Index) bool { return n == i })
 }
 
-// pressing are the residents of a node's machine, its own first.
-func (b *Board) pressing(i Index) []Resident {
+// Pressing are the residents of a node's machine, its own first; not to be written to.
+func (b *Board) Pressing(i Index) []Resident {
 	all := b.residents[i]
 	for _, n := range b.Beside(i) {
 		all = append(slices.Clip(all), b.residents[n]...)
@@ -255,7 +255,7 @@ func (b *Board) tell(i Index) {
 // recompute derives the scores of a node from the residents of its machine.
 func (b *Board) recompute(i Index) {
 	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
-	residents := b.pressing(i)
+	residents := b.Pressing(i)
 	for k := range t {
 		t[k], c[k], h[k] = 100, 0, b.capability(i, k)
 		for r := range residents {

@@ -58,7 +58,7 @@ func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.W
 	}
 	defer written()
 	bestEffort := as.Spec.Target.Kind == performance.BestEffort
-	if d.Outcome == cluster.Queued && !bestEffort || d.Outcome == cluster.Placed && len(d.Relaxed) > 0 && !bestEffort {
+	if !bestEffort && (d.Outcome == cluster.Queued || d.Outcome == cluster.Placed && !goodEnough(d, as.Spec, sc.share(s.workload.ID))) {
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
 	if !bind {
@@ -78,6 +78,20 @@ func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.W
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
 	return e.adjust(ctx, s, as, change, &d)
+}
+
+// gain is how much more than now a workload must be predicted to do elsewhere for its
+// own bounds not to count there (chosen by us: what a prediction is off by).
+const gain = 1.2
+
+// goodEnough: a running workload may come to these nodes. Nobody's bound may break by
+// more than a score's own step; its own may where it misses its target, share of it
+// now, and would do better.
+func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
+	better := d.Predicted.Known && share < 1 && d.Predicted.RatePerSec >= gain*share*wanted(spec)
+	return !slices.ContainsFunc(d.Relaxed, func(r cluster.Relaxation) bool {
+		return r.Points > harmMargin && !(better && r.Direction == cluster.D2)
+	})
 }
 
 // chooseElsewhere asks where a running workload would go now, away from some nodes,

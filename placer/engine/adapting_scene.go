@@ -191,3 +191,11 @@ func (a *adapting) told(id cluster.WorkloadID, w *watched, now time.Time) {
 	}
 	a.stats.Below[id], w.judged = below, now
 }
+
+// share of its target that a workload reached in the last window; NaN where unknown.
+func (sc *scene) share(id cluster.WorkloadID) float64 {
+	if v, ok := sc.windows[id]; ok {
+		return v
+	}
+	return math.NaN()
+}

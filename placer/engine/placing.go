@@ -1,19 +1,20 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // placing is where jobs wait for their decision. Jobs that wait at the same time
-// are decided together on one look at the cluster, those that stand least first; each
+// are decided together on one look at the cluster, those with most to lose first; each
 // sees what was decided for the others. Writing a decision takes several requests
 // and is done side by side: a decision counts as a promise until its write has
 // ended, by when the world knows of it or it is void.
@@ -24,12 +25,21 @@ type placing struct {
 
 	mu       sync.Mutex
 	waiting  []*placement
+	arrived  int // who ever waited
 	promises map[cluster.WorkloadID]promise
 }
 
 // placedAtOnce is how many jobs are decided on and written side by side: writing
 // takes some requests one after the other, mostly waiting for Nomad's disk.
 const placedAtOnce = 16
+
+// What is sent together arrives one after the other: a decision waits until no other
+// job has come for as long as the first, but no longer than the second (chosen by us:
+// jobs of one command line follow each other within some ten milliseconds).
+const (
+	gatherQuiet  = 100 * time.Millisecond
+	gatherAtMost = 500 * time.Millisecond
+)
 
 func newPlacing() placing { return placing{slots: make(chan struct{}, placedAtOnce)} }
 
@@ -56,7 +66,9 @@ func (e *Engine) choose(ctx context.Context, job cluster.Job, known []knownWorkl
 	p := &placement{ctx: ctx, job: job, known: known}
 	e.placing.mu.Lock()
 	e.placing.waiting = append(e.placing.waiting, p)
+	e.placing.arrived++
 	e.placing.mu.Unlock()
+	e.gather(ctx)
 
 	e.placing.deciding.Lock()
 	if !p.done {
@@ -64,6 +76,29 @@ func (e *Engine) choose(ctx context.Context, job cluster.Job, known []knownWorkl
 	}
 	e.placing.deciding.Unlock()
 	return p.decisions, func() { e.placing.forget(p.decisions) }, p.err
+}
+
+// gather waits for company. Where as many as may are being placed, there is enough.
+func (e *Engine) gather(ctx context.Context) {
+	count := func() int {
+		e.placing.mu.Lock()
+		defer e.placing.mu.Unlock()
+		return e.placing.arrived
+	}
+	for waited := time.Duration(0); waited < gatherAtMost; waited += gatherQuiet {
+		before := count()
+		if len(e.placing.slots) == cap(e.placing.slots) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.cfg.Clock.After(gatherQuiet):
+		}
+		if count() == before {
+			return
+		}
+	}
 }
 
 // decideWaiting decides for everybody who waits, the caller included.
@@ -81,7 +116,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo
 	}
-	for _, p := range e.leastStandingFirst(batch) {
+	for _, p := range e.mostToLoseFirst(batch) {
 		p.done = true
 		if p.err = err; err != nil {
 			continue
@@ -99,21 +134,41 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	}
 }
 
-// leastStandingFirst orders jobs that are decided on together: who stands little
-// pressure has the choice of nodes, and best effort takes what is left. Those that
-// stand the same keep the order in which they came.
-func (e *Engine) leastStandingFirst(batch []*placement) []*placement {
+// mostToLoseFirst orders jobs that are decided on together: a bound on a tail latency
+// breaks first, so those have the choice of nodes, then who stands least pressure, and
+// best effort takes what is left. Those alike keep the order in which they came.
+func (e *Engine) mostToLoseFirst(batch []*placement) []*placement {
 	if len(batch) < 2 {
 		return batch
 	}
-	stands := make(map[*placement]float64, len(batch))
+	keys := make(map[*placement][2]float64, len(batch))
 	for _, p := range batch {
-		stands[p] = math.Inf(1)
+		key := [2]float64{math.Inf(1), math.Inf(1)}
 		for i := range p.known {
-			stands[p] = min(stands[p], e.meanStanding(&p.known[i]))
+			k := &p.known[i]
+			one := [2]float64{slack(k.workload.Spec.Target), e.meanStanding(k)}
+			if slices.Compare(one[:], key[:]) < 0 {
+				key = one
+			}
 		}
+		keys[p] = key
 	}
-	return slices.SortedStableFunc(slices.Values(batch), func(a, b *placement) int { return cmp.Compare(stands[a], stands[b]) })
+	return slices.SortedStableFunc(slices.Values(batch), func(a, b *placement) int {
+		x, y := keys[a], keys[b]
+		return slices.Compare(x[:], y[:])
+	})
+}
+
+// slack ranks what targets leave a workload: a tail latency least, best effort all.
+func slack(t performance.Target) float64 {
+	switch {
+	case t.Latency != nil:
+		return 0
+	case t.Kind == performance.BestEffort:
+		return 2
+	default:
+		return 1
+	}
 }
 
 // promise notes decisions that are about to be written.

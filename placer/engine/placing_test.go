@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -82,6 +83,30 @@ func TestAFailedWriteGivesItsNodeBack(t *testing.T) {
 		}
 		if d := b.decision(second.job.Workloads[0].ID); d.Outcome != cluster.Placed {
 			t.Errorf("outcome %s: %s", d.Outcome, d.Reason)
+		}
+	})
+}
+
+// TestWhatIsSentTogetherIsDecidedTogether: a best-effort job comes first and a service
+// moments later, with room for one of them.
+func TestWhatIsSentTogetherIsDecidedTogether(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := newWorld(testNode("only", "fast"))
+		start(t, world, mem.New())
+		filler := world.submit(testJob("filler", wholeNode, func(j *cluster.Job) {
+			j.Workloads[0].Spec.Target = performance.Target{Kind: performance.BestEffort}
+		}))
+		time.Sleep(50 * time.Millisecond)
+		service := world.submit(testJob("service", wholeNode, func(j *cluster.Job) {
+			j.Workloads[0].Spec.Target.Latency = &performance.Latency{Percentile: 99, Max: 10 * time.Millisecond}
+		}))
+		settle(time.Second)
+		if got := world.get(service.ID); got.job.Held || len(got.allocs) != 1 {
+			t.Errorf("the service: held %v, allocations %v", got.job.Held, got.allocs)
+		}
+		if got := world.get(filler.ID); len(got.allocs) != 0 {
+			t.Errorf("best effort has the room of the service: %v", got.allocs)
 		}
 	})
 }

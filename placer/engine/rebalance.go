@@ -85,7 +85,7 @@ func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.
 		return cluster.Relocation{}, false, err
 	}
 	d, err := e.reconsider(ctx, s.job, s.workload, withoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
-	if err != nil || d.Outcome != cluster.Placed || len(d.Relaxed) > 0 || len(d.Candidates) == 0 {
+	if err != nil || d.Outcome != cluster.Placed || !goodEnough(d, s.workload.Spec, sc.share(s.workload.ID)) || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}
 	best := d.Candidates[0]

@@ -26,7 +26,7 @@ func rate(perSec float64) performance.Target {
 	return performance.Target{Kind: performance.Rate, Rate: perSec}
 }
 
-func TestWhoStandsLeastIsDecidedOnFirst(t *testing.T) {
+func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 	t.Parallel()
 	e := &Engine{}
 	e.knowing.columns = []interference.Source{interference.Integer}
@@ -37,14 +37,16 @@ func TestWhoStandsLeastIsDecidedOnFirst(t *testing.T) {
 		one("robust", rate(98), 60),
 		one("sensitive", rate(98), 20),
 		one("as sensitive", rate(98), 20),
+		one("tail", performance.Target{Kind: performance.QPS, QPS: 98, Latency: &performance.Latency{}}, 60),
+		one("stands all", rate(1), 100),
 	} {
 		batch = append(batch, &placement{known: []knownWorkload{k}})
 	}
 	var got []string
-	for _, p := range e.leastStandingFirst(batch) {
+	for _, p := range e.mostToLoseFirst(batch) {
 		got = append(got, p.known[0].workload.ID.Job)
 	}
-	if want := []string{"sensitive", "as sensitive", "robust", "slack", "best effort"}; !slices.Equal(got, want) {
+	if want := []string{"tail", "sensitive", "as sensitive", "robust", "slack", "stands all", "best effort"}; !slices.Equal(got, want) {
 		t.Errorf("decided on in the order %q, want %q", got, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -43,6 +44,8 @@ type places interface {
 	// pressure is the state of place i, and the points its residents and the
 	// newcomer are granted beyond their bounds.
 	pressure(i int) (tolerated, caused []float64, bonus float64)
+	// residents of place i and what presses on it.
+	residents(i int) []board.Resident
 }
 
 // chainFilter is one run of the filter over places 0..n−1: a place survives if
@@ -71,12 +74,32 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 	if n == 0 {
 		return 0
 	}
+	if f.options.LeastHarm && f.survivors() == 0 {
+		f.keepLeastHurt()
+	}
 	for {
 		reached := slices.Max(f.first)
 		if int(reached) == len(f.chain) {
 			return f.survivors()
 		}
 		f.relax(reached)
+	}
+}
+
+// out marks a place that is not considered, however far bounds are relaxed.
+const out = -1
+
+// keepLeastHurt leaves the places where the fewest are hurt by the newcomer's coming.
+func (f *chainFilter) keepLeastHurt() {
+	hurt := make([]int, len(f.first))
+	for i := range hurt {
+		hurt[i] = f.options.newlyHurt(f.places.residents(i), f.tolerated, f.caused)
+	}
+	least := slices.Min(hurt)
+	for i, h := range hurt {
+		if h > least {
+			f.first[i] = out
+		}
 	}
 }
 
@@ -148,6 +171,9 @@ func (f *chainFilter) relax(step int32) {
 		need[j] = math.Inf(1)
 	}
 	for i, first := range f.first {
+		if first == out {
+			continue
+		}
 		if f.second[i] < 0 {
 			f.second[i] = f.broken(i, first+1)
 		}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
 // rows are places with given pressures.
@@ -12,6 +14,10 @@ type rows struct{ tolerated, caused [][]float64 }
 
 func (r rows) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	return r.tolerated[i], r.caused[i], 0
+}
+
+func (r rows) residents(i int) []board.Resident {
+	return []board.Resident{{Tolerated: r.tolerated[i], Caused: r.caused[i]}}
 }
 
 // plainFilter is the filter by its definition, without the two remembered bounds.

@@ -101,6 +101,9 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	return f.mixT, f.mixC, 0
 }
 
+// residents of f.nodes[i]'s machine.
+func (f *field) residents(i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
+
 // take chooses a node for one allocation.
 func (f *field) take(u board.Unit) {
 	f.taken[u.Node]++
@@ -181,10 +184,10 @@ func slowdownMax(a *board.Ask) float64 {
 // keep under a pressure: all of it while its bounds hold, else the bound and
 // less, by the sum of what they are short (Quasar, §4.3.2 leaves it open; chosen
 // by us).
-func kept(a *board.Ask, caused []float64) float64 {
+func kept(a *board.Ask, caused []float64, o Options) float64 {
 	short := 0.0
 	for k, c := range caused {
-		short += max(0, c-a.Tolerated[k]-epsilonPoints)
+		short += max(0, o.pressed(c)-a.Tolerated[k]-epsilonPoints)
 	}
 	if short == 0 {
 		return 1

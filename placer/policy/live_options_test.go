@@ -38,3 +38,30 @@ func TestLeastHarmBeforeSpeed(t *testing.T) {
 		}
 	}
 }
+
+// Two sensitive services on two machines, one of them beside a job that fills its CPU
+// already: the next such job goes there, and the other service is spared.
+func TestWhoIsHurtAlreadyIsHurtAgain(t *testing.T) {
+	t.Parallel()
+	b := board.New([]interference.Source{"int"}, []string{"one"})
+	total := cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}
+	spared, hurt := b.Add(board.Node{ID: "n1", Total: total}), b.Add(board.Node{ID: "n2", Total: total})
+	size := cluster.Resources{CPUMHz: 100, MemoryMB: 10}
+	place := func(n board.Index, ref board.Ref, tolerated, caused float64) {
+		b.Place(n, board.Resident{Ref: ref, Size: size, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
+	}
+	place(spared, 1, 10, 20)
+	place(hurt, 2, 10, 20)
+	place(hurt, 3, 100, 95)
+	for _, name := range []string{"paragon", "nh", "quasar"} {
+		d, err := policy.LookupSelector(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := board.Ask{Size: size, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+		c := d.New(b, policy.Live()).Select(b, &ask, policy.Draws(1))
+		if len(c.Units) != 1 || c.Units[0].Node != hurt {
+			t.Errorf("%s: %+v, want node %s", name, c.Units, b.Node(hurt).ID)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func plainRequest(seed uint64) policy.Request {
 }
 
 // The live policy of Paragon, which weighs more than its selector, and the
-// selector choose the same node where there is no more to weigh, relaxations
+// selector with the options of a live cluster choose the same node where there is no more to weigh, relaxations
 // included.
 func TestLiveParagonIsItsSelector(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestLiveParagonIsItsSelector(t *testing.T) {
 		for _, c := range b.Configurations {
 			a.Speed = append(a.Speed, r.Knowledge.Speed[c].Value)
 		}
-		c := d.New(b, policy.Options{}).Select(b, &a, nil)
+		c := d.New(b, policy.Live()).Select(b, &a, nil)
 		if (got.Outcome == cluster.Placed) != (len(c.Units) == 1) {
 			t.Fatalf("seed %d: %s, the selector %+v", seed, got.Outcome, c)
 		}

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
@@ -35,8 +37,9 @@ func (paragon) Place(r Request) (cluster.Decision, error) {
 type selection struct {
 	*view
 	filter chainFilter
-	margin [][]float64 // option × chain: D, in points; incumbents get their bonus
-	l1     []float64   // option: Σ|D1+D2|
+	board  *board.Board // made where residents are asked for
+	margin [][]float64  // option × chain: D, in points; incumbents get their bonus
+	l1     []float64    // option: Σ|D1+D2|
 
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
@@ -60,6 +63,15 @@ func newSelection(v *view) *selection {
 func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	o := s.options[i]
 	return o.tolerated, o.caused, s.bonus(o)
+}
+
+// residents of an option's machine, for the filter.
+func (s *selection) residents(i int) []board.Resident {
+	if s.board == nil {
+		s.board = board.FromSnapshot(s.snapshot, s.Columns, s.Workload.ID)
+	}
+	at, _ := slices.BinarySearchFunc(s.snapshot.Nodes, s.options[i].node.ID, func(n *cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+	return s.board.Pressing(board.Index(at))
 }
 
 func (s *selection) bonus(o *option) float64 {
@@ -122,7 +134,11 @@ func (v *view) warnRelaxed(relaxed []cluster.Relaxation) {
 func (s *selection) harm(option int) cluster.Rejection {
 	worst, points := -1, 0.0
 	for step, b := range s.filter.chain {
-		if missing := -(s.margin[option][step] + b.relaxed); missing > points {
+		missing := -s.margin[option][step]
+		if s.filter.first[option] != out {
+			missing -= b.relaxed
+		}
+		if missing > points {
 			worst, points = step, missing
 		}
 	}

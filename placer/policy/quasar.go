@@ -42,6 +42,7 @@ type quality struct {
 	performance float64
 	slack       float64 // min of all D1, D2, in points
 	kept        float64
+	hurt        int  // who is hurt anew, where somebody's bound breaks and harm is weighed
 	evict       bool // best-effort residents may have to leave
 	asIs        bool // and only for their room: nobody is harmed beside them
 }
@@ -138,7 +139,16 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 	if at < 0 {
 		return quality{size: -1, harmless: q.qualityOf(n, sizes, 0, b.Tolerated(n), b.Caused(n)).harmless}
 	}
-	return q.qualityOf(n, sizes, at, b.Tolerated(n), b.Caused(n))
+	r := q.qualityOf(n, sizes, at, b.Tolerated(n), b.Caused(n))
+	q.weigh(&r, b.Pressing(n))
+	return r
+}
+
+// weigh counts whom a node hurts beside residents, where it hurts somebody.
+func (q *quasar) weigh(r *quality, residents []board.Resident) {
+	if q.options.LeastHarm && !r.harmless {
+		r.hurt = q.options.newlyHurt(residents, q.field.ask.Tolerated, q.field.ask.Caused)
+	}
 }
 
 // judgeEvicting judges a node without its best-effort residents.
@@ -146,16 +156,19 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	f := &q.field
 	b := f.board
 	var used cluster.Resources
-	evicts := false
+	var stay []board.Resident
 	for k := range f.mixT {
 		f.mixT[k], f.mixC[k] = 100, 0
 	}
-	for _, r := range b.Residents(n) {
-		if r.BestEffort {
-			evicts = true
+	own := len(b.Residents(n))
+	for i, r := range b.Pressing(n) {
+		if i < own && r.BestEffort {
 			continue
 		}
-		used = used.Add(r.Size)
+		stay = append(stay, r)
+		if i < own {
+			used = used.Add(r.Size)
+		}
 		for k := range f.mixT {
 			f.mixT[k] = min(f.mixT[k], r.Tolerated[k])
 			f.mixC[k] += r.Caused[k]
@@ -165,11 +178,12 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	for at >= 0 && !hasRoom(b.Node(n), used, sizes[at].Size) {
 		at--
 	}
-	if at < 0 || !evicts {
+	if at < 0 || len(stay) == len(b.Pressing(n)) {
 		return quality{size: -1}
 	}
 	out := q.qualityOf(n, sizes, at, f.mixT, f.mixC)
 	out.evict = true
+	q.weigh(&out, stay)
 	return out
 }
 
@@ -186,7 +200,7 @@ func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tole
 	for k := range caused {
 		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-q.options.pressed(caused[k]))
 	}
-	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused)}
+	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused, q.options)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
@@ -198,6 +212,8 @@ func (q *quasar) before(x, y *quality) bool {
 		return x.harmless
 	case x.evict != y.evict:
 		return !x.evict
+	case x.hurt != y.hurt:
+		return x.hurt < y.hurt
 	case q.options.LeastHarm && !x.harmless && harmSteps(x.slack) != harmSteps(y.slack):
 		return harmSteps(x.slack) < harmSteps(y.slack)
 	}

@@ -27,7 +27,7 @@ var paragonStatisticalSelector = SelectorDescriptor{
 			})},
 	},
 	New: func(b *board.Board, o Options) board.Selector {
-		s := &statistical{candidates: orDefault(o.Candidates, statisticalCandidates), literal: o.Literal}
+		s := &statistical{options: o, candidates: orDefault(o.Candidates, statisticalCandidates), literal: o.Literal}
 		if !o.Uniform {
 			s.rings = newRings(b)
 		}
@@ -46,6 +46,7 @@ const statisticalCandidates = 64
 // faster configuration, which the printed quality knows nothing of. Cost:
 // O(candidates × sources), flat in the number of nodes.
 type statistical struct {
+	options    Options
 	candidates int
 	literal    bool
 	rings      *rings // nil: draw uniformly
@@ -78,7 +79,7 @@ func (s *statistical) Select(b *board.Board, a *board.Ask, random *rand.Rand) bo
 			}
 		}
 		n := f.nodes[best]
-		f.take(board.Unit{Node: n, Size: a.Size, Predicted: alone(a, b.Node(n)) * kept(a, b.Caused(n))})
+		f.take(board.Unit{Node: n, Size: a.Size, Predicted: alone(a, b.Node(n)) * kept(a, b.Caused(n), s.options)})
 	}
 	return f.choice(a.Count)
 }

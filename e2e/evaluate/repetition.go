@@ -131,8 +131,9 @@ func (e *evaluation) side(ctx context.Context, s string, known map[string]alone,
 	}
 	began := time.Now()
 	err := e.whileSubmitted(ctx, files, submit, func(ctx context.Context) error {
-		// One that does not run has no number and missed its target.
-		if err := e.waitRunning(ctx, files); err != nil {
+		// One that does not run has no number and missed its target; best effort, which
+		// has none, may have to wait for room to spare.
+		if err := e.waitRunning(ctx, withTargets(files)); err != nil {
 			e.progress.say(err.Error())
 		}
 		e.measureAll(ctx, list, files, out.Jobs)
@@ -142,6 +143,10 @@ func (e *evaluation) side(ctx context.Context, s string, known map[string]alone,
 		return e.explain(ctx, files, began, &out)
 	})
 	return out, err
+}
+
+func withTargets(files []rig.JobFile) []rig.JobFile {
+	return slices.DeleteFunc(slices.Clone(files), func(f rig.JobFile) bool { return f.Spec.Target.Kind == performance.BestEffort })
 }
 
 // measureAll measures all jobs over the same window, once they are warm; batch jobs

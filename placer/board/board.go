@@ -38,6 +38,7 @@ type Resident struct {
 	Size       cluster.Resources
 	Tolerated  []float64 // by column, percent; shared, not written to
 	Caused     []float64
+	Assumed    bool // some score is not known, and assumed
 	Priority   int
 	BestEffort bool     // may be evicted for others
 	Class      int      // the job class its user declared, from 1; 0 is none

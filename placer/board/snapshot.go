@@ -71,6 +71,7 @@ func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, colu
 		return r // shared between the workload's allocations
 	}
 	share := cluster.ShareOf(n, a.Resources)
+	r.Assumed = true
 	r.Tolerated, r.Caused = slices.Clone(r.Tolerated), slices.Clone(r.Caused)
 	for k := range columns {
 		if math.IsNaN(r.Tolerated[k]) {

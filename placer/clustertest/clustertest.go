@@ -46,11 +46,11 @@ func Attribute(key, value string) func(*cluster.Node) {
 }
 
 // Workload builds a group of job name asking 1,000 MHz and 512 MB, count 1,
-// driver exec, with no numeric target.
+// driver exec, with no numeric target: as fast as can be.
 func Workload(name string, edits ...func(*cluster.Workload)) *cluster.Workload {
 	w := &cluster.Workload{
 		ID:      cluster.WorkloadID{Namespace: "default", Job: name, Group: "main"},
-		Spec:    performance.Spec{Target: performance.Target{Kind: performance.BestEffort}, SlowdownMaxPercent: performance.DefaultSlowdownMaxPercent},
+		Spec:    performance.Spec{Target: performance.Target{Kind: performance.FinishWithin}, SlowdownMaxPercent: performance.DefaultSlowdownMaxPercent},
 		Count:   1,
 		Ask:     cluster.Resources{CPUMHz: 1000, MemoryMB: 512, DiskMB: 300},
 		Drivers: []string{"exec"}, ProfileKey: "key-" + name, Datacenters: []string{"*"},

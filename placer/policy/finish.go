@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,6 +33,7 @@ type ranked struct {
 type ranking struct {
 	nodes   []*ranked
 	reason  string // how the best was found
+	waits   string // why nothing is placed now though there is room; else empty
 	relaxed []cluster.Relaxation
 	parts   func(o *option) []cluster.ScorePart
 	why     func(o *option) string // of a good node, in the policy's words
@@ -133,6 +135,15 @@ func nothingFits(counts map[cluster.RejectReason]int) string {
 
 // finish assigns the group, cuts the shortlist and writes the decision.
 func (v *view) finish(d *cluster.Decision, r ranking) {
+	if r.waits != "" {
+		d.Outcome, d.Reason = cluster.Queued, r.waits
+		for _, n := range r.nodes {
+			n.tier = max(n.tier, slower) // none is good
+			n.reject.Reason = cmp.Or(n.reject.Reason, cluster.RejectInterference)
+		}
+		v.reject(d, r)
+		return
+	}
 	v.reject(d, r)
 	d.Relaxed = r.relaxed
 	replicas := v.assign(r)

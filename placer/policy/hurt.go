@@ -1,6 +1,30 @@
 package policy
 
-import "github.com/nomad-placer/nomad-placer/placer/board"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// yields says why best-effort work is not placed now: wherever there is room it would
+// hurt somebody who is known to have something to lose, and would have to leave again
+// (Delimitrou 2015, §4.3.3: best effort uses what is left over). Empty for other work,
+// and where some node is spared.
+func (v *view) yields(residents func(option int) []board.Resident) string {
+	if v.Workload.Spec.Target.Kind != performance.BestEffort || len(v.options) == 0 {
+		return ""
+	}
+	all := slices.Repeat([]float64{fullPressurePercent}, len(v.caused)) // itself it stands everything
+	for i, o := range v.options {
+		known := slices.DeleteFunc(slices.Clone(residents(i)), func(r board.Resident) bool { return r.Assumed })
+		if o.incumbent || Live().newlyHurt(known, all, v.caused) == 0 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("best effort waits: on %s with room somebody would be pressed beyond what their target leaves", plural(len(v.options), "node"))
+}
 
 // newlyHurt counts the allocations that keep every bound of theirs without a newcomer
 // and would not with it, among residents that press on each other, and the newcomer

@@ -53,9 +53,15 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	random := Draws(v.Seed)
 	c := Whole(inner, q.room).Select(q.board, &a, random)
 	q.record(c)
+	waits := ""
+	if d.NeedsProfile {
+		waits = v.yields(q.residents)
+	}
 	a.Count, a.Target = spareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
-	return q.ranking(d, c, inner.Select(q.board, &a, random))
+	r := q.ranking(d, c, inner.Select(q.board, &a, random))
+	r.waits = waits
+	return r
 }
 
 func (v *view) question() *question {
@@ -72,6 +78,11 @@ func (v *view) question() *question {
 		q.options[i] = byID[n.ID]
 	}
 	return q
+}
+
+// residents of an option's machine.
+func (q *question) residents(i int) []board.Resident {
+	return q.board.Pressing(board.Index(slices.Index(q.options, q.view.options[i])))
 }
 
 // room is how many allocations of the group a node takes. The board does not

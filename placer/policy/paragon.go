@@ -104,6 +104,7 @@ func (s *selection) rank() ranking {
 		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
+	r.waits = s.yields(s.residents)
 	for i, o := range s.options {
 		n := &ranked{option: o}
 		switch {

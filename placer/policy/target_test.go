@@ -268,3 +268,30 @@ func TestQueuedSaysWhy(t *testing.T) {
 		t.Errorf("%q", d.Reason)
 	}
 }
+
+// Best effort does not start where it would hurt somebody, and would have to leave
+// again; beside somebody of whom nothing is known it does.
+func TestBestEffortWaitsForWhatIsLeftOver(t *testing.T) {
+	t.Parallel()
+	bestEffort := func(w *cluster.Workload) { w.Spec.Target = performance.Target{Kind: performance.BestEffort} }
+	for _, name := range []string{"paragon", "quasar", "nh", "tarcil"} {
+		for where, c := range map[string]struct {
+			tolerated float64
+			known     bool
+			want      cluster.Outcome
+		}{
+			"beside a sensitive one": {10, true, cluster.Queued},
+			"beside a robust one":    {90, true, cluster.Placed},
+			"beside an unknown one":  {10, false, cluster.Placed},
+		} {
+			s := newScene([]float64{50}, []float64{60}, bestEffort).node("n1", "big", []float64{c.tolerated}, []float64{20})
+			if !c.known {
+				clear(s.snapshot.Known)
+			}
+			d := policytest.Place(t, descriptor(t, name), s.request())
+			if d.Outcome != c.want || c.want == cluster.Queued && (len(d.Rejected) != 1 || !strings.Contains(d.Reason, "best effort waits")) {
+				t.Errorf("%s, %s: %s, %s, rejected %v", name, where, d.Outcome, d.Reason, d.Rejected)
+			}
+		}
+	}
+}

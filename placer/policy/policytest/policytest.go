@@ -16,6 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -159,7 +160,7 @@ func Check(r policy.Request, d cluster.Decision) error {
 	case cluster.Placed:
 		return checkPlaced(r, d, fit)
 	case cluster.Queued:
-		if len(fit) > 0 {
+		if len(fit) > 0 && r.Workload.Spec.Target.Kind != performance.BestEffort {
 			return fmt.Errorf("queued although %d nodes fit", len(fit))
 		}
 		fallthrough

@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -58,6 +59,13 @@ func TestTheBoardOfASnapshotKnowsItsMachines(t *testing.T) {
 		tolerated, caused := cluster.ServerPressure(s, n, cluster.WorkloadID{}, columns)
 		if !slices.Equal(tolerated, b.Tolerated(board.Index(i))) || !slices.Equal(caused, b.Caused(board.Index(i))) {
 			t.Errorf("%s: the board says %v and %v, the snapshot %v and %v", n.ID, b.Tolerated(board.Index(i)), b.Caused(board.Index(i)), tolerated, caused)
+		}
+		without := board.PressingIn(s, n, columns, cluster.WorkloadID{})
+		for k := range without {
+			without[k].Ref = b.Pressing(board.Index(i))[k].Ref // which it has none of
+		}
+		if !reflect.DeepEqual(without, b.Pressing(board.Index(i))) {
+			t.Errorf("%s: %+v press on it, on the board %+v", n.ID, without, b.Pressing(board.Index(i)))
 		}
 	}
 	if got := b.Caused(0)[0]; got != 20 {

@@ -47,6 +47,21 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	return b
 }
 
+// PressingIn are the residents of a node's machine as Pressing has them on the board of
+// a snapshot, without the board.
+func PressingIn(s *cluster.Snapshot, n *cluster.Node, columns []interference.Source, except cluster.WorkloadID) []Resident {
+	known := map[cluster.WorkloadID]scores{}
+	var out []Resident
+	for _, of := range s.Machine(n) {
+		for _, a := range s.Residents(of.ID, except) {
+			if !a.Profiling {
+				out = append(out, residentOf(s, of, a, columns, 0, known))
+			}
+		}
+	}
+	return out
+}
+
 // scores of a workload in column order; NaN is unknown.
 type scores struct {
 	tolerated, caused []float64

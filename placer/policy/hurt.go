@@ -12,13 +12,13 @@ import (
 // hurt somebody who is known to have something to lose, and would have to leave again
 // (Delimitrou 2015, §4.3.3: best effort uses what is left over). Empty for other work,
 // and where some node is spared.
-func (v *view) yields(residents func(option int) []board.Resident) string {
+func (v *view) yields() string {
 	if v.Workload.Spec.Target.Kind != performance.BestEffort || len(v.options) == 0 {
 		return ""
 	}
 	all := slices.Repeat([]float64{fullPressurePercent}, len(v.caused)) // itself it stands everything
 	for i, o := range v.options {
-		known := slices.DeleteFunc(slices.Clone(residents(i)), func(r board.Resident) bool { return r.Assumed })
+		known := slices.DeleteFunc(v.residents(i), func(r board.Resident) bool { return r.Assumed })
 		if o.incumbent || Live().newlyHurt(known, all, v.caused) == 0 {
 			return ""
 		}

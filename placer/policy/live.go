@@ -55,7 +55,7 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	q.record(c)
 	waits := ""
 	if d.NeedsProfile {
-		waits = v.yields(q.residents)
+		waits = v.yields()
 	}
 	a.Count, a.Target = spareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
@@ -78,11 +78,6 @@ func (v *view) question() *question {
 		q.options[i] = byID[n.ID]
 	}
 	return q
-}
-
-// residents of an option's machine.
-func (q *question) residents(i int) []board.Resident {
-	return q.board.Pressing(board.Index(slices.Index(q.options, q.view.options[i])))
 }
 
 // room is how many allocations of the group a node takes. The board does not

@@ -1,11 +1,9 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
-	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
@@ -37,9 +35,8 @@ func (paragon) Place(r Request) (cluster.Decision, error) {
 type selection struct {
 	*view
 	filter chainFilter
-	board  *board.Board // made where residents are asked for
-	margin [][]float64  // option × chain: D, in points; incumbents get their bonus
-	l1     []float64    // option: Σ|D1+D2|
+	margin [][]float64 // option × chain: D, in points; incumbents get their bonus
+	l1     []float64   // option: Σ|D1+D2|
 
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
@@ -63,15 +60,6 @@ func newSelection(v *view) *selection {
 func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	o := s.options[i]
 	return o.tolerated, o.caused, s.bonus(o)
-}
-
-// residents of an option's machine, for the filter.
-func (s *selection) residents(i int) []board.Resident {
-	if s.board == nil {
-		s.board = board.FromSnapshot(s.snapshot, s.Columns, s.Workload.ID)
-	}
-	at, _ := slices.BinarySearchFunc(s.snapshot.Nodes, s.options[i].node.ID, func(n *cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
-	return s.board.Pressing(board.Index(at))
 }
 
 func (s *selection) bonus(o *option) float64 {
@@ -104,7 +92,7 @@ func (s *selection) rank() ranking {
 		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
-	r.waits = s.yields(s.residents)
+	r.waits = s.yields()
 	for i, o := range s.options {
 		n := &ranked{option: o}
 		switch {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -204,6 +205,11 @@ func (v *view) perNode() int {
 		return 1
 	}
 	return max(1, v.Workload.Count)
+}
+
+// residents of an option's machine.
+func (v *view) residents(i int) []board.Resident {
+	return board.PressingIn(v.snapshot, v.options[i].node, v.Columns, v.Workload.ID)
 }
 
 // share of a total; a node that says it has nothing counts as full.

@@ -72,7 +72,7 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownW
 		if !e.cfg.Clock.Now().Before(limit) {
 			return e.releaseStock(ctx, job, t, "no node had room before the hold deadline: "+waiting.Reason)
 		}
-		t.stage(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
+		t.waiting(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()

@@ -31,7 +31,6 @@ func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster
 		return 0, err
 	}
 	t.released(result.Version)
-	e.record(ctx, decisions, t.steps())
 	t.stage(ctx, cluster.StageObserve, "", "released: "+Sentence(decisions))
 	return result.ModifyIndex, nil
 }

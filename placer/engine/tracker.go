@@ -42,6 +42,15 @@ func (e *Engine) track(job cluster.Job, deadline time.Time) *tracker {
 
 // stage ends the present stage, times it, and begins the next.
 func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message string) {
+	t.begin(ctx, s, group, message, false)
+}
+
+// waiting is stage for one that lasts until something changes.
+func (t *tracker) waiting(ctx context.Context, s cluster.Stage, group, message string) {
+	t.begin(ctx, s, group, message, true)
+}
+
+func (t *tracker) begin(ctx context.Context, s cluster.Stage, group, message string, waits bool) {
 	t.mu.Lock()
 	now := t.clock.Now()
 	if t.record.Stage != "" {
@@ -52,7 +61,7 @@ func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message str
 	t.record.Fraction, t.record.RemainingSeconds = nil, nil
 	t.record.Source, t.record.IntensityPercent = "", 0
 	clear(t.runs)
-	if brief(s) && now.Sub(t.written) < progressEvery {
+	if brief(s) && (!waits || now.Sub(t.written) < progressEvery) {
 		t.mu.Unlock()
 		return
 	}
@@ -61,8 +70,8 @@ func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message str
 	t.write(ctx, record)
 }
 
-// brief reports the stages that usually pass in milliseconds: they are shown
-// where they last, and are no Raft entry each where they do not.
+// brief reports the stages that pass in milliseconds: they are no Raft entry each. On
+// a busy cluster, where jobs wait for each other's writes, they would be most of them.
 func brief(s cluster.Stage) bool {
 	return s == cluster.StageClassify || s == cluster.StagePlace || s == cluster.StageRewrite
 }

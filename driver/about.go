@@ -31,7 +31,7 @@ var pluginSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"runtime_dir":       withDefault("runtime_dir", "string", `"/run/nomad-driver-ibench"`),
 })
 
-// taskSchema is the configuration of a task: kernels, or a profiling run.
+// taskSchema is the configuration of a task: kernels, a profiling run, or a loan.
 // Numbers are "any number" to Nomad and may arrive as text: see number.
 var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"kernel": hclspec.NewBlockList("kernel", hclspec.NewObject(map[string]*hclspec.Spec{
@@ -54,6 +54,11 @@ var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	})),
 	"pairs": hclspec.NewBlock("pairs", false, hclspec.NewObject(map[string]*hclspec.Spec{
 		"request": hclspec.NewAttr("request", "string", true),
+	})),
+	"lend": hclspec.NewBlock("lend", false, hclspec.NewObject(map[string]*hclspec.Spec{
+		"allocation": hclspec.NewAttr("allocation", "string", true),
+		"task":       hclspec.NewAttr("task", "string", true),
+		"cpu_mhz":    withDefault("cpu_mhz", "number", "0"),
 	})),
 	"domain":         withDefault("domain", "string", `"auto"`),
 	"target_task":    hclspec.NewAttr("target_task", "string", false),

@@ -27,7 +27,7 @@ const usage = `commands of an ibench task:
                          ramp 0 100 10 2s
   pause [SOURCE]         stop pressing
   resume [SOURCE]        go on at the same intensity
-  stats [SOURCE] [-json] what the kernels do; of a profiling run, how far it is
+  stats [SOURCE] [-json] what the kernels do; of a profiling run, how far it is; of a loan, what is lent
   help                   this text
 Without SOURCE a command is for all kernels of the task.
 `
@@ -171,6 +171,9 @@ func render(answer lab.Response, asJSON bool) (string, error) {
 	var b strings.Builder
 	if p := answer.Progress; p != nil {
 		fmt.Fprintf(&b, "%s, %.0f %% done, %.0f s remaining: %s\n", p.Phase, p.Fraction*100, p.RemainingSeconds, p.Message)
+	}
+	if answer.Loan != nil {
+		fmt.Fprintln(&b, answer.Loan)
 	}
 	for _, k := range answer.Kernels {
 		fmt.Fprintln(&b, kernelLine(k))

@@ -41,6 +41,7 @@ type taskConfig struct {
 	Kernels     []lab.KernelSpec
 	Profile     *profiler.Request
 	Pairs       *pairs.Request
+	Lend        *loan
 	Domain      lab.Domain
 	TargetTask  string
 	MaxDuration time.Duration // 0: the plugin's
@@ -296,7 +297,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 		return taskConfig{}, err
 	}
 	var c taskConfig
-	var errs [10]error
+	var errs [11]error
 	var domain string
 	c.Kernels, errs[0] = decodeKernels(a)
 	c.Profile, errs[1] = decodeProfile(a)
@@ -308,6 +309,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	c.AllowPair, errs[7] = a.flag("allow_pair")
 	errs[8] = a.version()
 	c.Pairs, errs[9] = decodePairs(a)
+	c.Lend, errs[10] = decodeLend(a)
 	if err := errors.Join(errs[:]...); err != nil {
 		return taskConfig{}, err
 	}
@@ -317,6 +319,10 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 // check refuses combinations that make no sense.
 func (c taskConfig) check() error {
 	switch {
+	case c.Lend != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
+		return errors.New("lend: a task that lends has no kernels, profile, pairs, target_task or domain")
+	case c.Lend != nil:
+		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
 	case c.Pairs != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
@@ -324,7 +330,7 @@ func (c taskConfig) check() error {
 	case c.Pairs != nil:
 		return nil
 	case len(c.Kernels) == 0 && c.Profile == nil:
-		return errors.New("kernel: a task needs at least one kernel block, or a profile block")
+		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs or lend block")
 	case c.Profile != nil && c.TargetTask != "":
 		return errors.New("target_task: a profile block names its tasks in the request")
 	case c.Profile != nil && c.Domain != lab.DomainAuto:

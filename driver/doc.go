@@ -5,6 +5,7 @@
 //	config.go       decoding and checking of both configurations
 //	driver.go       the task's life: start, wait, stop, destroy, recover
 //	handle.go       one running task
+//	lend.go         a task that lends what it holds to another one
 //	state.go        what is kept to find a task again
 //	fingerprint.go  what the node can do, as node attributes
 //	stats.go        CPU and memory use

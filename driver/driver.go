@@ -207,6 +207,9 @@ func (d *Driver) spec(task *proto.TaskConfig) (lab.Spec, error) {
 	if reason := unhealthy(d.node, config); reason != "" {
 		return lab.Spec{}, notNow{errors.New(reason)}
 	}
+	if c.Lend != nil {
+		return d.lendSpec(task, c, config)
+	}
 	if err := d.checkSources(c, config); err != nil {
 		return lab.Spec{}, err
 	}
@@ -316,14 +319,17 @@ func (d *Driver) launch(ctx context.Context, task *proto.TaskConfig, spec lab.Sp
 	d.mu.Lock()
 	dir := filepath.Join(d.config.RuntimeDir, spec.Name)
 	d.mu.Unlock()
-	// What an earlier start of the same task left is of no use.
+	h := d.handle(task, taskState{Dir: dir, Name: spec.Name, BootID: bootID(), StartedAt: time.Now()})
+	if err := h.giveBack(); err != nil {
+		return nil, err
+	}
+	// What else an earlier start of the same task left is of no use.
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("runtime directory: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("runtime directory: %w", err)
 	}
-	h := d.handle(task, taskState{Dir: dir, Name: spec.Name, BootID: bootID(), StartedAt: time.Now()})
 	if err := lab.WriteSpec(dir, spec); err != nil {
 		return nil, errors.Join(err, h.removeDir())
 	}
@@ -514,8 +520,8 @@ func (d *Driver) InspectTask(ctx context.Context, r *proto.InspectTaskRequest) (
 	return &proto.InspectTaskResponse{Task: out, Driver: &proto.TaskDriverStatus{Attributes: attributes}}, nil
 }
 
-// kernels describes the kernels of a task, one attribute each; none where the
-// task does not answer at once.
+// kernels describes the kernels of a task, one attribute each, or its loan; none
+// where the task does not answer at once.
 func (h *handle) kernels(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
@@ -526,6 +532,9 @@ func (h *handle) kernels(ctx context.Context) map[string]string {
 	}
 	for i, k := range answer.Kernels {
 		out["kernel."+strconv.Itoa(i)] = kernelLine(k)
+	}
+	if answer.Loan != nil {
+		out["loan"] = answer.Loan.String()
 	}
 	return out
 }

@@ -155,7 +155,7 @@ func (h *handle) earlyEnd() error {
 }
 
 // finish records the end of the child and clears what it may have left: a
-// paused workload and control groups.
+// paused workload, a loan and control groups.
 func (h *handle) finish(result *proto.ExitResult) {
 	err := h.clean()
 	h.mu.Lock()
@@ -174,17 +174,25 @@ const cleanTimeout = 10 * time.Second
 func (h *handle) clean() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
 	defer cancel()
-	var tree cgroup.Tree
-	if h.tree != nil {
-		tree = *h.tree
-	}
-	errs := []error{lab.Release(tree, h.procs, filepath.Join(h.state.Dir, lab.PausedFile))}
+	errs := []error{lab.Release(h.groupTree(), h.procs, filepath.Join(h.state.Dir, lab.PausedFile)), h.giveBack()}
 	groups, err := h.groups()
 	errs = append(errs, err)
 	for _, g := range groups {
 		errs = append(errs, g.Remove(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// giveBack puts back what the task has lent and could not put back itself.
+func (h *handle) giveBack() error {
+	return lab.Return(h.groupTree(), filepath.Join(h.state.Dir, lab.LentFile))
+}
+
+func (h *handle) groupTree() cgroup.Tree {
+	if h.tree == nil {
+		return cgroup.Tree{}
+	}
+	return *h.tree
 }
 
 // groups are the control groups of the task: its child's and its kernels'.

@@ -131,15 +131,11 @@ func (g Group) SetWeight(weight int) error {
 }
 
 func (g Group) setMemory(bytes int64) error {
-	dir := g.tree.dir(controllerMemory, g.path)
-	if bytes <= 0 || dir == "" {
+	file := g.memoryFile()
+	if bytes <= 0 || file == "" {
 		return nil
 	}
-	file := "memory.limit_in_bytes"
-	if g.tree.version == V2 {
-		file = "memory.max"
-	}
-	return write(filepath.Join(dir, file), strconv.FormatInt(bytes, 10))
+	return write(file, strconv.FormatInt(bytes, 10))
 }
 
 // Join moves a process into the group, in every controller.

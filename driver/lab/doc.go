@@ -1,7 +1,8 @@
 // Package lab is the child process behind one ibench task: it finds the target
 // on this node, starts interference kernels on the right CPUs, and either
 // holds them at the wanted intensity (kernel mode) or runs the profiling
-// protocol (profile mode).
+// protocol (profile mode). In lend mode it starts none: it adds what its task
+// holds to what another task may take, until it ends (decision 0016).
 //
 // The driver plugin starts one child per task and speaks to it over a unix
 // socket (see Request), so that a task survives a restart of the plugin. The

@@ -16,6 +16,7 @@ const (
 	SocketFile = "control.sock"
 	ExitFile   = "exit.json"   // how the child ended, written by it
 	PausedFile = "paused.json" // what is paused at this moment
+	LentFile   = "lent.json"   // what is lent at this moment
 	ClaimsFile = "claims.json" // what the kernels press on; locked while the child lives
 )
 

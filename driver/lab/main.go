@@ -114,6 +114,11 @@ func (r *room) work(ctx context.Context) error {
 		go r.answer(ctx, cancel, listener, c)
 		return c.runPairs(ctx)
 	}
+	if r.spec.Lend != nil {
+		l := &lender{journal: r.journal, room: r, patience: lendPatience, poll: lookPeriod}
+		go r.answer(ctx, cancel, listener, l)
+		return l.runLend(ctx)
+	}
 	n := &noise{journal: r.journal}
 	go r.answer(ctx, cancel, listener, n)
 	return runKernels(ctx, r, n)
@@ -149,7 +154,9 @@ func (r *room) holdLease(ctx context.Context, cancel context.CancelCauseFunc) {
 }
 
 func (r *room) lease(end time.Time) error {
-	if !r.now().Before(end) {
+	// A loan is without end, unless its task says otherwise: it presses on nobody.
+	endless := r.spec.Lend != nil && r.spec.MaxDuration == 0
+	if !endless && !r.now().Before(end) {
 		return errTimeUp
 	}
 	if _, err := os.Stat(r.spec.AllocDir); errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +170,7 @@ func (r *room) lease(end time.Time) error {
 
 // orderly reports whether a task that ended for that reason has not failed.
 func orderly(err error) bool {
-	return slices.ContainsFunc([]error{errStopped, errTimeUp, errAllocGone, errDone, errTargetGone},
+	return slices.ContainsFunc([]error{errStopped, errTimeUp, errAllocGone, errDone, errTargetGone, errBorrowerGone},
 		func(reason error) bool { return errors.Is(err, reason) })
 }
 

@@ -18,7 +18,7 @@ import (
 // SpecFormat is the version of Spec.
 const SpecFormat = 1
 
-// Spec is what a child is to do: exactly one of Kernels, Profile and Pairs.
+// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs and Lend.
 type Spec struct {
 	Format   int    `json:"format"`
 	Name     string `json:"name"` // unique on the machine; names the control groups
@@ -31,12 +31,13 @@ type Spec struct {
 	TargetTask string            `json:"target_task,omitempty"`
 	Profile    *profiler.Request `json:"profile,omitempty"`
 	Pairs      *pairs.Request    `json:"pairs,omitempty"`
+	Lend       *LendSpec         `json:"lend,omitempty"`
 
 	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may press on one domain
 
-	CPUs        cgroup.CPUs   `json:"cpus,omitempty"`    // of the task itself; used without a target
-	Allowed     cgroup.CPUs   `json:"allowed,omitempty"` // of the driver
-	MaxDuration time.Duration `json:"max_duration"`
+	CPUs        cgroup.CPUs   `json:"cpus,omitempty"`        // of the task itself; used without a target
+	Allowed     cgroup.CPUs   `json:"allowed,omitempty"`     // of the driver
+	MaxDuration time.Duration `json:"max_duration"`          // of a loan 0 is without end
 	KillSwitch  string        `json:"kill_switch,omitempty"` // the child ends when this file exists
 	StorageDir  string        `json:"storage_dir"`
 	MaxBytes    int64         `json:"max_bytes,omitempty"` // memory a kernel may take

@@ -1,0 +1,78 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/nomad/plugins/drivers/proto"
+
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/lab"
+)
+
+// loan is a lend block.
+type loan struct {
+	AllocID     string
+	Task        string
+	BorrowerMHz int64 // what the borrower holds; 0 lends no CPU
+}
+
+// decodeLend reads to whom a task lends what it holds itself.
+func decodeLend(a attributes) (*loan, error) {
+	b, ok, err := a.block("lend")
+	if err != nil || !ok {
+		return nil, err
+	}
+	var l loan
+	var errs [3]error
+	var mhz float64
+	l.AllocID, errs[0] = b.text("allocation")
+	l.Task, errs[1] = b.text("task")
+	mhz, errs[2] = b.number("cpu_mhz")
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{"allocation": l.AllocID, "task": l.Task} {
+		if text == "" || strings.ContainsAny(text, "/\x00") || text[0] == '.' {
+			return nil, fmt.Errorf("%s: %q is no name of Nomad's; give the whole id of the allocation, and the name of its task", b.name(name), text)
+		}
+	}
+	if mhz < 0 || mhz != math.Trunc(mhz) || mhz > math.MaxInt32 {
+		return nil, fmt.Errorf("%s: %v is not a number of MHz", b.name("cpu_mhz"), mhz)
+	}
+	l.BorrowerMHz = int64(mhz)
+	return &l, nil
+}
+
+// lendSpec is the spec of a task that lends: what Nomad has given it.
+func (d *Driver) lendSpec(task *proto.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
+	held := task.GetResources().GetAllocatedResources()
+	l := lab.LendSpec{
+		AllocID: c.Lend.AllocID, Task: c.Lend.Task, BorrowerMHz: c.Lend.BorrowerMHz,
+		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20,
+	}
+	if l.AllocID == task.GetAllocId() {
+		return lab.Spec{}, errors.New("lend.allocation: a task does not lend to its own allocation")
+	}
+	dir := lab.BorrowerDir(task.GetAllocDir(), l.AllocID)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return lab.Spec{}, fmt.Errorf("lend.allocation: this node has no allocation %s; give the whole id, and bind the job to the allocation's node", l.AllocID)
+	}
+	// One that is not there yet, or just starts again, is waited for.
+	if _, err := d.node.tree.TaskGroup(l.AllocID, l.Task); errors.Is(err, cgroup.ErrReservedCores) {
+		return lab.Spec{}, fmt.Errorf("lend.task: %w", err)
+	}
+	cpus, err := d.ownCPUs(task)
+	if err != nil {
+		return lab.Spec{}, err
+	}
+	return lab.Spec{
+		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
+		Lend: &l, CPUs: cpus, Allowed: d.node.allowed, MaxDuration: c.MaxDuration, KillSwitch: config.KillSwitch,
+		Seed: c.Seed,
+	}, nil
+}

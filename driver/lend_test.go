@@ -1,0 +1,117 @@
+package driver
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/nomad/plugins/drivers/proto"
+
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/lab"
+)
+
+func lend(change func(m)) m {
+	values := task()
+	block := m{"allocation": "a1", "task": "web", "cpu_mhz": 500}
+	if change != nil {
+		change(block)
+	}
+	values["lend"] = block
+	return values
+}
+
+func TestLendConfig(t *testing.T) {
+	t.Parallel()
+	c, err := decodeTaskConfig(pack(t, lend(nil)))
+	if err != nil || *c.Lend != (loan{"a1", "web", 500}) {
+		t.Fatalf("%+v, %v", c.Lend, err)
+	}
+	for want, values := range map[string]m{
+		"lend.allocation":      lend(func(b m) { b["allocation"] = "../a1" }),
+		"lend.task":            lend(func(b m) { b["task"] = "" }),
+		"lend.cpu_mhz: -1":     lend(func(b m) { b["cpu_mhz"] = -1 }),
+		"lend.cpu_mhz: 1.5":    lend(func(b m) { b["cpu_mhz"] = 1.5 }),
+		"lend: a task that le": func() m { v := lend(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
+		"target_task or domai": func() m { v := lend(nil); v["target_task"] = "web"; return v }(),
+	} {
+		if _, err := decodeTaskConfig(pack(t, values)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q in it", err, want)
+		}
+	}
+}
+
+// A loan to an allocation that is not on the node is refused at once.
+func TestLendToAStranger(t *testing.T) {
+	t.Parallel()
+	a := startPlugin(t, t.TempDir(), nil)
+	_, err := a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: newTask(t, lend(nil))})
+	if err == nil || !strings.Contains(err.Error(), "lend.allocation: this node has no allocation a1") {
+		t.Errorf("%v", err)
+	}
+	own := newTask(t, nil)
+	own.MsgpackDriverConfig = pack(t, lend(func(b m) { b["allocation"] = own.GetAllocId() }))
+	_, err = a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: own})
+	if err == nil || !strings.Contains(err.Error(), "its own allocation") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A plugin that starts gives back what a lost task had lent.
+func TestSweepGivesBack(t *testing.T) {
+	t.Parallel()
+	root, runtime := t.TempDir(), t.TempDir()
+	group := filepath.Join(root, "nomad.slice/share.slice/a1.web.scope")
+	lost := filepath.Join(runtime, "lost")
+	mountinfo := filepath.Join(t.TempDir(), "mountinfo")
+	for file, text := range map[string]string{
+		mountinfo:                               "1 1 0:1 / " + root + " rw - cgroup2 cgroup2 rw\n",
+		filepath.Join(group, "cpu.weight"):      "30",
+		filepath.Join(group, "memory.max"):      "83886080",
+		filepath.Join(group, "memory.high"):     "max",
+		filepath.Join(group, "memory.current"):  "4096",
+		filepath.Join(lost, "nothing-of-value"): "",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree, err := cgroup.Detect(mountinfo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	borrower, err := tree.TaskGroup("a1", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := borrower.ID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := json.Marshal(lab.Loan{
+		AllocID: "a1", Task: "web", Group: borrower.Path(), GroupID: id,
+		CPUShare: &lab.Change{Was: 20, Is: 30}, MemoryBytes: &lab.Change{Was: 67108864, Is: 83886080},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(lost, lab.LentFile), record, 0o644),
+		lab.WriteSpec(lost, lab.Spec{AllocDir: filepath.Join(runtime, "gone")})); err != nil {
+		t.Fatal(err)
+	}
+	d := &Driver{logger: hclog.NewNullLogger(), node: node{tree: &tree}}
+	d.sweep(runtime)
+	if _, err := os.Stat(lost); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left: %v", err)
+	}
+	for file, want := range map[string]string{"cpu.weight": "20", "memory.max": "67108864", "memory.high": "max"} {
+		if got, err := os.ReadFile(filepath.Join(group, file)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v, want %q", file, got, err, want)
+		}
+	}
+}

@@ -48,7 +48,8 @@ type Adjuster interface {
 	// StopAllocation ends one allocation; its job decides where it starts again.
 	StopAllocation(ctx context.Context, w WorkloadID, allocation string) error
 	// Resize changes what one allocation holds while it runs; ErrImpossible where
-	// nobody but its own driver may.
+	// that cannot be, with the reason. The size it was given takes back what was
+	// lent to it.
 	Resize(ctx context.Context, w WorkloadID, allocation string, size Resources) error
 }
 

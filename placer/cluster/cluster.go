@@ -98,9 +98,18 @@ type Allocation struct {
 	Workload  WorkloadID `json:"workload"`
 	Node      NodeID     `json:"node"`
 	Resources Resources  `json:"resources"`
-	Version   uint64     `json:"version"` // job version
-	Profiling bool       `json:"profiling"`
-	System    bool       `json:"system"` // of a system job: on every node whatever we decide
+	Lent      Resources  `json:"lent,omitzero"` // part of Resources that is lent to it while it runs
+	Version   uint64     `json:"version"`       // job version
+	Profiling bool       `json:"profiling"`     // a run of ours, or a loan of ours without a borrower: nobody's neighbour
+	System    bool       `json:"system"`        // of a system job: on every node whatever we decide
+}
+
+// Given is what the allocation was placed with.
+func (a Allocation) Given() Resources {
+	return Resources{
+		a.Resources.CPUMHz - a.Lent.CPUMHz, a.Resources.Cores - a.Lent.Cores,
+		a.Resources.MemoryMB - a.Lent.MemoryMB, a.Resources.DiskMB - a.Lent.DiskMB,
+	}
 }
 
 // Snapshot is one consistent look at the cluster. Nobody writes to it.

@@ -221,6 +221,9 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 			d.Actions = d.Actions[:n-1]
 		}
 	})
+	if errors.Is(err, cluster.ErrImpossible) {
+		writes.give() // nothing has changed
+	}
 	if errors.Is(err, cluster.ErrBusy) || errors.Is(err, cluster.ErrStale) {
 		writes.give()
 		if moves != nil {

@@ -14,11 +14,7 @@ import (
 // in order.
 func (e *Engine) resize(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	unit := sc.units[a.Ref]
-	record := cluster.ActionRecord{
-		Workload: s.workload.ID, Kind: string(adapt.Resize), Allocation: unit.ID,
-		From: sizeText(unit.Resources), To: sizeText(a.Size), Reason: a.Reason,
-	}
-	err := e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+	err := e.do(ctx, s, resizing(s, unit, a.Size, a.Reason), e.live.writes, nil, func(ctx context.Context) error {
 		return e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, a.Size)
 	})
 	if errors.Is(err, cluster.ErrImpossible) {
@@ -34,37 +30,78 @@ func sizeText(r cluster.Resources) string {
 	return fmt.Sprintf("%d MHz, %d MB", r.CPUMHz, r.MemoryMB)
 }
 
-// tryResize says, once in a while, that a size the user allows cannot be given
-// while the workload runs.
-func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) {
-	scale := s.workload.Spec.Scale
-	if len(scale.Cores)+len(scale.MemoryMB) == 0 {
-		return
+// tryResize gives a running allocation the next memory that its user allows, where
+// it may want some. Where only cores could be more it says, once in a while, that
+// they cannot be given while it runs.
+func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) (bool, error) {
+	if unit, want, ok := e.moreMemory(sc, s); ok {
+		record := resizing(s, unit, want, reason)
+		err := e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+			return e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
+		})
+		if errors.Is(err, cluster.ErrImpossible) {
+			e.live.watch(s.workload.ID).noLoan[unit.ID] = e.cfg.Clock.Now().Add(refusalRepeatAfter)
+		}
+		return err == nil, tolerated(err)
 	}
 	unit := firstUnit(sc, s.workload.ID)
 	want := unit.Resources
-	for _, c := range scale.Cores {
+	for _, c := range s.workload.Spec.Scale.Cores {
 		want.Cores = max(want.Cores, c)
 	}
-	for _, m := range scale.MemoryMB {
-		want.MemoryMB = max(want.MemoryMB, m)
+	if unit.ID == "" || want == unit.Resources {
+		return false, nil
 	}
-	if want == unit.Resources {
-		return
+	err := e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
+	if err != nil {
+		e.refused(ctx, resizing(s, unit, want, reason), err)
 	}
-	record := cluster.ActionRecord{
+	return err == nil, nil
+}
+
+func resizing(s subject, unit cluster.Allocation, to cluster.Resources, reason string) cluster.ActionRecord {
+	return cluster.ActionRecord{
 		Workload: s.workload.ID, Kind: string(adapt.Resize), Allocation: unit.ID,
-		From: sizeText(unit.Resources), To: sizeText(want), Reason: reason,
-	}
-	if err := e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want); err != nil {
-		e.refused(ctx, record, err)
+		From: sizeText(unit.Resources), To: sizeText(to), Reason: reason,
 	}
 }
 
-// grow gives a workload the next count it allows. Where it may not have more
-// allocations, a move is tried.
+// memoryTight is the share of its memory from which on an allocation may want more
+// (chosen by us).
+const memoryTight = 0.8
+
+// moreMemory is an allocation that may have more memory than it has, and the least
+// that is more. One that does not use what it has wants none, and one that could not
+// be given any is left alone for a while.
+func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
+	w := e.live.watch(s.workload.ID)
+	for _, ref := range sc.of[s.workload.ID] {
+		unit := sc.units[ref]
+		if e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+			continue
+		}
+		if use := w.last[unit.ID].Use; use != nil && use.MemoryBytes < memoryTight*float64(unit.Resources.MemoryMB)*(1<<20) {
+			continue
+		}
+		own := unit.Resources.MemoryMB - s.workload.Sizable.Beside.MemoryMB
+		if next := nextCount(s.workload.Spec.Scale.MemoryMB, own+1); next > own {
+			want := unit.Resources
+			want.MemoryMB += next - own
+			return unit, want, true
+		}
+	}
+	return cluster.Allocation{}, cluster.Resources{}, false
+}
+
+// grow gives a workload more where it is, else the next count it allows. Where it
+// may not have more allocations, a move is tried.
 func (e *Engine) grow(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
-	e.tryResize(ctx, sc, s, a.Reason)
+	if done, err := e.tryResize(ctx, sc, s, a.Reason); done || err != nil {
+		return err
+	}
+	if a.Kind == adapt.Grow && len(s.workload.Spec.Scale.Count) == 0 {
+		return nil // it was about memory; for the rest the adapter knows other ways
+	}
 	w := e.live.watch(s.workload.ID)
 	b, err := e.bounds(ctx, s, w)
 	if err != nil {
@@ -121,9 +158,14 @@ func previousCount(allowed []int, n int) int {
 	return best
 }
 
-// shrink gives back allocations that were grown, well after the growth, and later
-// each time it had to be undone.
+// shrink gives back what was lent, or else allocations that were grown, well after
+// the growth, and later each time it had to be undone.
 func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	for _, ref := range sc.of[s.workload.ID] {
+		if unit := sc.units[ref]; unit.Lent != (cluster.Resources{}) {
+			return e.returnLoan(ctx, s, unit, a.Reason)
+		}
+	}
 	w := e.live.watch(s.workload.ID)
 	b, err := e.bounds(ctx, s, w)
 	if err != nil {
@@ -154,19 +196,32 @@ func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Actio
 	return tolerated(err)
 }
 
+// returnLoan ends what is lent to an allocation.
+func (e *Engine) returnLoan(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
+	doc, err := e.doc(ctx, s.workload.ID)
+	if err != nil || e.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
+		return err
+	}
+	record := resizing(s, unit, unit.Given(), reason)
+	record.Kind = string(adapt.Shrink)
+	return tolerated(e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+		return e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, unit.Given())
+	}))
+}
+
 // shrinkReserve is the share of its target a workload must still reach with fewer
 // allocations: 10 % in reserve, twice what counts as short (chosen by us).
 const shrinkReserve = 1.1
 
-// maySettle is when allocations may be given back: settleAfterGrowth after the
-// last growth, twice as long for each time that giving back was undone.
+// maySettle is when something may be given back: settleAfterGrowth after the last
+// growth, twice as long for each time that giving back was undone.
 func maySettle(records []cluster.ActionRecord) time.Time {
 	var grown time.Time
 	wait, shrunk := settleAfterGrowth, false
 	for _, r := range records {
 		switch {
 		case r.Result != actionDone:
-		case r.Kind == string(adapt.Grow):
+		case r.Kind == string(adapt.Grow), r.Kind == string(adapt.Resize):
 			grown = r.At
 			if shrunk && wait < 64*settleAfterGrowth {
 				wait *= 2

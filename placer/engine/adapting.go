@@ -82,6 +82,7 @@ type watched struct {
 	served   float64
 	share    float64 // of its target in the last window; NaN unknown
 	bounds   *cluster.Bounds
+	noLoan   map[string]time.Time // allocations that could not be lent to: until
 	ending   ending
 }
 
@@ -269,7 +270,7 @@ func (e *Engine) measure(ctx context.Context, w cluster.Workload) ([]cluster.Obs
 func (a *adapting) watch(id cluster.WorkloadID) *watched {
 	w := a.watched[id]
 	if w == nil {
-		w = &watched{last: map[string]cluster.Observation{}, share: math.NaN()}
+		w = &watched{last: map[string]cluster.Observation{}, share: math.NaN(), noLoan: map[string]time.Time{}}
 		a.watched[id] = w
 	}
 	return w

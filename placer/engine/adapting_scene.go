@@ -117,6 +117,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 			continue
 		}
 		judged = append(judged, r)
+		o.Lent = o.Lent || a.Lent != (cluster.Resources{})
 		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if e.underWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
@@ -130,14 +131,17 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 	}
 	o.Finish = e.finish(s, w, judged)
 	var err error
-	o.Scales, err = e.scales(ctx, s, w)
+	o.Scales, err = e.scales(ctx, sc, s, w)
 	return o, err
 }
 
-// scales: more allocations are allowed and help.
-func (e *Engine) scales(ctx context.Context, s subject, w *watched) (bool, error) {
-	if len(s.workload.Spec.Scale.Count) == 0 || s.job.Type == "system" || s.job.Type == "sysbatch" {
+// scales: more is allowed and helps, of memory or of allocations.
+func (e *Engine) scales(ctx context.Context, sc *scene, s subject, w *watched) (bool, error) {
+	if s.job.Type == "system" || s.job.Type == "sysbatch" {
 		return false, nil
+	}
+	if _, _, more := e.moreMemory(sc, s); more || len(s.workload.Spec.Scale.Count) == 0 {
+		return more, nil
 	}
 	b, err := e.bounds(ctx, s, w)
 	if err != nil {

@@ -24,17 +24,18 @@
 //
 // The leader measures every released workload in windows that follow one another
 // (pass), asks the configured adapter (package adapt) and carries out its answer, in
-// this order: a best-effort neighbour leaves; a live resize, where the world has one;
-// another count, inside the performance block's own list; another node, only with
-// move = true. Everything is careful:
+// this order: a best-effort neighbour leaves; more memory for an allocation that uses
+// what it has, where the world can lend it some while it runs (decision 0016); another
+// count, inside the performance block's own list; another node, only with move = true.
+// Everything is careful:
 //
 //   - A number that cannot be right (negative, NaN, a counter that stands still, a
 //     clock that stepped: trusted) is no number, and a workload with an unknown in
 //     its window is left alone, as is one that was just started or deploys.
 //   - A group with a scaling block of its own is its autoscaler's.
 //   - Token buckets bound writes and moves over all workloads; each rests after a
-//     change, and what was grown is given back after ten minutes, later each time
-//     that had to be undone.
+//     change, and what was lent or grown is given back after ten minutes, later each
+//     time that had to be undone.
 //   - What is begun is on record before it is begun, so that a new leader repeats
 //     nothing. What was not done is on record with its reason.
 //   - A best-effort workload that left a node may return when the one it left for is

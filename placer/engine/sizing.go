@@ -178,7 +178,7 @@ func (e *Engine) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Work
 		Chosen: true, Kept: true, Task: was.Task, Own: w.Sizable.Own, OwnWas: w.Sizable.Own, CountWas: w.Count,
 		Speed: was.Speed, Reaches: was.Reaches, Why: "as decided when the group was first placed: " + was.Why,
 	}
-	asGiven := !slices.ContainsFunc(running, func(a cluster.Allocation) bool { return a.Resources != earlier.Resources })
+	asGiven := !slices.ContainsFunc(running, func(a cluster.Allocation) bool { return a.Given() != earlier.Resources })
 	if was.Task == w.Sizable.Task && was.OwnWas == w.Sizable.Own && asGiven {
 		kept.Own = was.Own
 		w.Ask = w.Sizable.Group(was.Own)

@@ -126,9 +126,3 @@ func (w *World) StopAllocation(ctx context.Context, id cluster.WorkloadID, alloc
 	}
 	return wrap(err, "stop allocation %s", allocation)
 }
-
-// Resize is not possible: the control groups of a task belong to its own driver,
-// and Nomad has no request by which another program may change them.
-func (w *World) Resize(context.Context, cluster.WorkloadID, string, cluster.Resources) error {
-	return fmt.Errorf("only a task's own driver may resize it while it runs, and none offers that: %w", cluster.ErrImpossible)
-}

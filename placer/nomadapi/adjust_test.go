@@ -149,7 +149,7 @@ func TestStopAllocation(t *testing.T) {
 	if err := w.StopAllocation(ctx, job.Workloads[0].ID, "a2"); !errors.Is(err, cluster.ErrGone) {
 		t.Errorf("got %v", err)
 	}
-	if err := w.Resize(ctx, job.Workloads[0].ID, "a1", cluster.Resources{}); !errors.Is(err, cluster.ErrImpossible) {
+	if err := w.Resize(ctx, job.Workloads[0].ID, "a1", cluster.Resources{}); !errors.Is(err, cluster.ErrGone) {
 		t.Errorf("got %v", err)
 	}
 	server.Fail(http.MethodPut, "/v1/allocation/a1", http.StatusForbidden, 1, "Permission denied")

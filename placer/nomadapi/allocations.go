@@ -274,7 +274,7 @@ func (s *allocStub) allocation(names interner) cluster.Allocation {
 		Node:      cluster.NodeID(names.one(s.NodeID)),
 		Resources: s.AllocatedResources.sum(),
 		Version:   s.JobVersion,
-		Profiling: strings.HasPrefix(s.JobID, labJobPrefix),
+		Profiling: strings.HasPrefix(s.JobID, labJobPrefix) || strings.HasPrefix(s.JobID, lendJobPrefix),
 		System:    s.JobType == "system",
 	}
 }

@@ -14,6 +14,8 @@
 //   - size.go: the size of a group, written with the plan and given back by strip.
 //   - lab.go, labjob.go, labmemory.go: Laboratory. A profiling run is an ordinary batch job: the
 //     user's group, once, beside a task of the ibench driver.
+//   - lend.go: a running allocation gets more by another one that lends it what it
+//     holds (decision 0016).
 //   - observe.go, reach.go: Observer. The same probes as on the node, reached over
 //     Nomad's client API.
 //   - leader.go, pool.go, pressure.go: leadership by a Variables lock, the hold

@@ -202,9 +202,13 @@ func (a *labAlloc) ended() bool {
 // allocation returns the run's newest allocation, nil where there is none yet.
 // Allocations of an earlier, purged job of the same name are not the run's.
 func (l *labRun) allocation(ctx context.Context) (*labAlloc, error) {
+	return l.w.newestAllocation(ctx, l.id)
+}
+
+func (w *World) newestAllocation(ctx context.Context, id cluster.JobID) (*labAlloc, error) {
 	var list []labAlloc
-	_, err := l.w.nomad.get(ctx, jobPath(l.id, "/allocations"), api.QueryOptions{
-		Namespace: l.id.Namespace, Params: map[string]string{"all": "false"},
+	_, err := w.nomad.get(ctx, jobPath(id, "/allocations"), api.QueryOptions{
+		Namespace: id.Namespace, Params: map[string]string{"all": "false"},
 	}, &list)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -217,6 +221,27 @@ func (l *labRun) allocation(ctx context.Context) (*labAlloc, error) {
 
 // unplaced says why Nomad has not placed the run, once it had its time to.
 func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
+	why, err := l.w.placementFailures(ctx, l.id)
+	if err != nil {
+		return wrap(err, "profiling run %s", l.id)
+	}
+	switch {
+	case slices.Contains(why, "missing drivers"):
+		return fmt.Errorf("node %s lacks a driver of the group or of the kernels: %w", l.request.Node.Name, ErrNotPlaced)
+	case len(why) == 0 && since < labPlaceWithin:
+		return nil
+	case len(why) == 0:
+		return fmt.Errorf("node %s took no allocation within %s: %w", l.request.Node.Name, labPlaceWithin, ErrNotPlaced)
+	case since < labPlaceWithin/3:
+		return nil // something may be on its way out of the node
+	default:
+		return fmt.Errorf("node %s: %s: %w", l.request.Node.Name, strings.Join(why, ", "), ErrNotPlaced)
+	}
+}
+
+// placementFailures are what a job bound to one node misses there, as its
+// evaluations say.
+func (w *World) placementFailures(ctx context.Context, id cluster.JobID) ([]string, error) {
 	var evals []struct {
 		CreateIndex    uint64
 		Status         string
@@ -226,9 +251,9 @@ func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
 			DimensionExhausted map[string]int
 		}
 	}
-	_, err := l.w.nomad.get(ctx, jobPath(l.id, "/evaluations"), api.QueryOptions{Namespace: l.id.Namespace}, &evals)
+	_, err := w.nomad.get(ctx, jobPath(id, "/evaluations"), api.QueryOptions{Namespace: id.Namespace}, &evals)
 	if err != nil {
-		return wrap(err, "profiling run %s", l.id)
+		return nil, err
 	}
 	var why []string
 	for _, e := range evals {
@@ -245,19 +270,7 @@ func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
 		}
 	}
 	slices.Sort(why)
-	why = slices.Compact(why)
-	switch {
-	case slices.Contains(why, "missing drivers"):
-		return fmt.Errorf("node %s lacks a driver of the group or of the kernels: %w", l.request.Node.Name, ErrNotPlaced)
-	case len(why) == 0 && since < labPlaceWithin:
-		return nil
-	case len(why) == 0:
-		return fmt.Errorf("node %s took no allocation within %s: %w", l.request.Node.Name, labPlaceWithin, ErrNotPlaced)
-	case since < labPlaceWithin/3:
-		return nil // something may be on its way out of the node
-	default:
-		return fmt.Errorf("node %s: %s: %w", l.request.Node.Name, strings.Join(why, ", "), ErrNotPlaced)
-	}
+	return slices.Compact(why), nil
 }
 
 func (l *labRun) reportProgress(ctx context.Context, allocID string) {
@@ -340,7 +353,8 @@ func (l *labRun) remove() {
 	}
 }
 
-// Sweep removes profiling jobs made here whose id is not in keep.
+// Sweep removes profiling jobs made here whose id is not in keep, and loans without
+// a borrower.
 func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
 	var stubs []jobStub
 	_, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{
@@ -349,7 +363,7 @@ func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
 	if err != nil {
 		return wrap(err, "profiling runs")
 	}
-	var failures []error
+	failures := []error{w.sweepLoans(ctx)}
 	for _, s := range stubs {
 		if s.Meta[metaOwner] != w.opts.Owner || keep[s.Meta[metaProfileID]] {
 			continue

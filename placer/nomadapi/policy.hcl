@@ -9,7 +9,7 @@ namespace "*" {
   capabilities = [
     "list-jobs",       # find held jobs and jobs with a performance block
     "read-job",        # jobs, their submissions, allocations, evaluations; job and allocation events
-    "submit-job",      # release a held job; start and remove profiling runs; leave scaling events
+    "submit-job",      # release a held job; start and remove profiling runs and loans; leave scaling events
     "read-fs",         # a profiling run's result and progress; logs, for log probes and last words
     "alloc-exec",      # exec probes
     "alloc-node-exec", # exec probes in tasks without file system isolation (raw_exec)

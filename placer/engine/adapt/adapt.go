@@ -49,7 +49,8 @@ type Observation struct {
 	Speed       []float64          // estimated, by configuration; nil unknown
 	Priority    int
 	BestEffort  bool
-	Scales      bool    // more allocations help
+	Scales      bool    // more allocations help, or more for each
+	Lent        bool    // a unit holds something that is lent to it
 	Finish      *Finish // nil: it ends at no time, or its units have tasks
 }
 

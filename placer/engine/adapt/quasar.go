@@ -172,11 +172,12 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 	return out
 }
 
-// giveBack takes one allocation, or one size, from a workload that has too much.
+// giveBack takes what is lent, one allocation, or one size, from a workload that has
+// too much.
 func (q *quasar) giveBack(w *Observation, share float64) []Action {
 	reason := fmt.Sprintf("at %.0f %% of its target", 100*share)
 	n := len(w.Units)
-	if w.Scales && n > 1 && share*float64(n-1)/float64(n) > 1 {
+	if w.Lent || w.Scales && n > 1 && share*float64(n-1)/float64(n) > 1 {
 		last := w.Units[n-1]
 		return []Action{{Kind: Shrink, Ref: last.Ref, Node: last.Node, Reason: reason}}
 	}

@@ -1,0 +1,192 @@
+package nomadapi
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
+)
+
+const borrowerID = "a1b2c3d4-0000-0000-0000-000000000001"
+
+var lendID = cluster.JobID{Namespace: "default", ID: lendJobPrefix + "a1b2c3d4"}
+
+// lendingWorld is a job that runs once, with 100 MHz and 64 MB, on a node whose
+// driver lends whatever it is asked to.
+func lendingWorld(t *testing.T, change ...func(group nomadtest.Object)) (*World, *nomadtest.Server, context.Context, cluster.WorkloadID) {
+	t.Helper()
+	w, server, ctx, job := runningJob(t, change...)
+	putBorrower(server, "n1")
+	server.AutoPlace = true
+	server.OnAlloc = func(alloc nomadtest.Object) {
+		said := nomadtest.Object{"Type": "Driver", "DisplayMessage": `lends to task "main" of allocation ` + borrowerID}
+		alloc["TaskStates"] = nomadtest.Object{lendTask: nomadtest.Object{"State": "running", "Events": []any{said}}}
+	}
+	return w, server, ctx, job.Workloads[0].ID
+}
+
+func putBorrower(server *nomadtest.Server, node string) {
+	held := nomadtest.Object{"Cpu": nomadtest.Object{"CpuShares": 100}, "Memory": nomadtest.Object{"MemoryMB": 64}}
+	server.PutAlloc(nomadtest.Object{
+		"ID": borrowerID, "Name": "web.g[0]", "Namespace": "default", "JobID": "web", "TaskGroup": "g", "NodeID": node,
+		"DesiredStatus": "run", "ClientStatus": "running",
+		"AllocatedResources": nomadtest.Object{"Tasks": nomadtest.Object{"main": held}, "Shared": nomadtest.Object{"DiskMB": 300}},
+	})
+}
+
+func sizeOfBorrower(t *testing.T, w *World, ctx context.Context) cluster.Allocation {
+	t.Helper()
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := s.Allocations["n1"]; len(list) != 1 || list[0].ID != borrowerID {
+		t.Fatalf("on its node %+v, want the borrower alone", list)
+	}
+	return s.Allocations["n1"][0]
+}
+
+func TestResizeLends(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t)
+	before := sizeOfBorrower(t, w, ctx)
+	resize := func(mhz, mb int) {
+		t.Helper()
+		if err := w.Resize(ctx, id, borrowerID, cluster.Resources{CPUMHz: mhz, MemoryMB: mb, DiskMB: 300}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resize(150, 164)
+	job := object(server.Job("default", lendID.ID))
+	task := loanTask(job)
+	lend := task.object("Config").objects("lend")[0]
+	if job.text("Type") != "batch" || job.text("NodePool") != "prod" || job.object("Meta").text(metaOwner) != DefaultOwner ||
+		lend.text("allocation") != borrowerID || lend.text("task") != "main" || lend.number("cpu_mhz") != 100 ||
+		ownAsk(task) != (cluster.Resources{CPUMHz: 50, MemoryMB: 100}) {
+		t.Errorf("job %v", job)
+	}
+	if c := job.objects("Constraints"); len(c) != 1 || c[0].text("LTarget") != nodeIDTarget || c[0].text("RTarget") != "n1" {
+		t.Errorf("constraints %v", c)
+	}
+	if a := sizeOfBorrower(t, w, ctx); a.Resources.CPUMHz != 150 || a.Resources.MemoryMB != 164 || a.Given() != before.Resources {
+		t.Errorf("with the loan %+v", a)
+	}
+	if jobs, err := w.Jobs(ctx); err != nil || len(jobs) != 1 {
+		t.Errorf("the loan counts as somebody's job: %v, %v", jobs, err)
+	}
+	index := job.index("JobModifyIndex")
+	resize(150, 164) // as it is
+	if now := object(server.Job("default", lendID.ID)).index("JobModifyIndex"); now != index {
+		t.Error("a loan that is out was made again")
+	}
+	// Memory alone: no CPU is lent, though Nomad has the task hold some.
+	resize(100, 65)
+	task = loanTask(object(server.Job("default", lendID.ID)))
+	if _, ok := task.object("Config").objects("lend")[0]["cpu_mhz"]; ok || ownAsk(task) != (cluster.Resources{CPUMHz: leastCPUMHz, MemoryMB: leastMemoryMB}) {
+		t.Errorf("task %v", task)
+	}
+	resize(100, 64)
+	if ids := server.JobIDs(); !slices.Equal(ids, []string{"web"}) {
+		t.Errorf("jobs %v after the loan", ids)
+	}
+	resize(100, 64) // nothing is lent
+	if a := sizeOfBorrower(t, w, ctx); a != before {
+		t.Errorf("%+v after the loan, want %+v", a, before)
+	}
+}
+
+func TestResizeRefuses(t *testing.T) {
+	t.Parallel()
+	more := cluster.Resources{CPUMHz: 100, MemoryMB: 128, DiskMB: 300}
+	driver := func(name string) func(nomadtest.Object) {
+		return func(g nomadtest.Object) { g["Tasks"].([]any)[0].(nomadtest.Object)["Driver"] = name }
+	}
+	for name, c := range map[string]struct {
+		group  func(nomadtest.Object)
+		before func(s *nomadtest.Server)
+		size   cluster.Resources
+		want   error
+		says   string
+	}{
+		"cores":     {nil, nil, cluster.Resources{Cores: 1, MemoryMB: 64}, cluster.ErrImpossible, "cores"},
+		"less":      {nil, nil, cluster.Resources{CPUMHz: 100, MemoryMB: 32}, cluster.ErrImpossible, "not taken away"},
+		"container": {driver("docker"), nil, more, cluster.ErrImpossible, `run by "docker"`},
+		"autoscaled": {func(g nomadtest.Object) {
+			g["Tasks"].([]any)[0].(nomadtest.Object)["ScalingPolicies"] = []any{nomadtest.Object{"Enabled": true}}
+		}, nil, more, cluster.ErrImpossible, "scaling blocks"},
+		"no driver":       {nil, func(s *nomadtest.Server) { putBorrower(s, "n2") }, more, cluster.ErrImpossible, "no healthy driver"},
+		"another version": {nil, func(s *nomadtest.Server) { s.Submit(fatter(), "") }, more, cluster.ErrStale, "another version"},
+		"stopped":         {nil, func(s *nomadtest.Server) { s.Stop("default", "web") }, more, cluster.ErrGone, "a1b2c3d4"},
+		"no room":         {nil, func(s *nomadtest.Server) { s.AutoPlace = false }, more, cluster.ErrImpossible, "nothing was lent within"},
+		"ends": {nil, func(s *nomadtest.Server) {
+			s.OnAlloc = func(a nomadtest.Object) {
+				said := nomadtest.Object{"Type": "Driver Failure", "DisplayMessage": "lend.task: the reason"}
+				a["ClientStatus"], a["TaskStates"] = "failed", nomadtest.Object{lendTask: nomadtest.Object{"State": "dead", "Events": []any{said}}}
+			}
+		}, more, cluster.ErrImpossible, "lend.task: the reason"},
+		"a name taken": {nil, func(s *nomadtest.Server) { s.Submit(testJob(lendID.ID, ""), "") }, more, cluster.ErrImpossible, "is not a loan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var changes []func(nomadtest.Object)
+			if c.group != nil {
+				changes = append(changes, c.group)
+			}
+			w, server, ctx, id := lendingWorld(t, changes...)
+			if c.before != nil {
+				c.before(server)
+			}
+			before := server.JobIDs()
+			if err := w.Resize(ctx, id, borrowerID, c.size); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %v and %q", err, c.want, c.says)
+			}
+			if after := server.JobIDs(); !slices.Equal(after, before) {
+				t.Errorf("jobs %v, before %v", after, before)
+			}
+		})
+	}
+}
+
+// fatter is the next version of the borrower's job.
+func fatter() nomadtest.Object {
+	spec := testJob("web", "ok")
+	spec["TaskGroups"].([]any)[0].(nomadtest.Object)["Tasks"].([]any)[0].(nomadtest.Object)["Resources"] = nomadtest.Object{"CPU": 900, "MemoryMB": 64}
+	return spec
+}
+
+// A loan outlives neither its borrower nor its own end, and is nobody's resident
+// meanwhile.
+func TestSweepLoans(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t)
+	if err := w.Resize(ctx, id, borrowerID, cluster.Resources{CPUMHz: 100, MemoryMB: 128}); err != nil {
+		t.Fatal(err)
+	}
+	theirs := testJob(lendJobPrefix+"theirs", "")
+	server.Submit(theirs, "")
+	sweep := func(want ...string) {
+		t.Helper()
+		if err := w.Sweep(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		if ids := server.JobIDs(); !slices.Equal(ids, want) {
+			t.Errorf("left %v, want %v", ids, want)
+		}
+	}
+	sweep(lendID.ID, lendJobPrefix+"theirs", "web")
+	server.UpdateAllocs("default", "web", func(a nomadtest.Object) { a["ClientStatus"] = "complete" })
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range s.Allocations["n1"] {
+		if !a.Profiling {
+			t.Errorf("a loan without a borrower is a resident: %+v", a)
+		}
+	}
+	sweep(lendJobPrefix+"theirs", "web")
+}

@@ -1,0 +1,34 @@
+# Lends what it holds itself to a running task, which is not started anew: 100 of
+# the borrower's 200 MHz more, and 16 MB.
+variable "allocation" {
+  type = string
+}
+
+job "driver-lend" {
+  type = "service"
+
+  group "noise" {
+    reschedule {
+      attempts  = 0
+      unlimited = false
+    }
+    restart {
+      attempts = 0
+      mode     = "fail"
+    }
+    task "noise" {
+      driver = "ibench"
+      config {
+        lend {
+          allocation = var.allocation
+          task       = "web"
+          cpu_mhz    = 200
+        }
+      }
+      resources {
+        cpu    = 100
+        memory = 16
+      }
+    }
+  }
+}

@@ -57,7 +57,7 @@ func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	switch a.Kind {
 	case adapt.Resize:
-		return e.resize(ctx, sc, s, a)
+		return e.resize(ctx, s, sc.units[a.Ref], a)
 	case adapt.Grow:
 		return e.grow(ctx, sc, s, a)
 	case adapt.Shrink:
@@ -134,28 +134,20 @@ func (e *Engine) change(s subject, message string) cluster.Change {
 // adjust writes a change. Meanwhile the job counts as under evaluation, and its
 // decisions are written first: the version that follows is ours, whoever leads.
 func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	e.mu.Lock()
-	if e.flights[s.job.ID] != nil {
-		e.mu.Unlock()
-		return fmt.Errorf("%w: an evaluation of the job is under way", errRefused)
+	ctx, land, err := e.takeOff(ctx, s.job)
+	if err != nil {
+		return err
 	}
-	e.flights[s.job.ID] = &flight{modifyIndex: s.job.ModifyIndex, cancel: cancel}
+	var index uint64
+	defer func() { land(index) }()
 	before := map[cluster.WorkloadID]cluster.Decision{}
+	e.mu.Lock()
 	for _, w := range s.job.Workloads {
 		if d, ok := e.decided[w.ID]; ok {
 			before[w.ID] = d
 		}
 	}
 	e.mu.Unlock()
-	var index uint64
-	defer func() {
-		e.mu.Lock()
-		delete(e.flights, s.job.ID)
-		e.done[s.job.ID] = max(e.done[s.job.ID], index)
-		e.mu.Unlock()
-	}()
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
 		after[as.ID] = *decision
@@ -168,6 +160,26 @@ func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, cha
 	}
 	index = result.ModifyIndex
 	return nil
+}
+
+// takeOff makes a job count as under evaluation until land is called with the index
+// that was written, 0 for none. ctx ends then, and where the job is changed or
+// stopped meanwhile.
+func (e *Engine) takeOff(ctx context.Context, job cluster.Job) (_ context.Context, land func(index uint64), _ error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.flights[job.ID] != nil {
+		return nil, nil, refuse("an evaluation of the job is under way")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	e.flights[job.ID] = &flight{modifyIndex: job.ModifyIndex, cancel: cancel}
+	return ctx, func(index uint64) {
+		cancel()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.flights, job.ID)
+		e.done[job.ID] = max(e.done[job.ID], index)
+	}, nil
 }
 
 // ours are the decisions as those of a version we write next.
@@ -184,27 +196,39 @@ func ours(decisions map[cluster.WorkloadID]cluster.Decision, version uint64, as 
 	return out
 }
 
-// do carries out one action: at rest times and without tokens it does nothing; what
-// it begins is on record before it is begun, and as it ended after.
+// do carries out one action, unless it may not begin.
 func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, f func(context.Context) error) error {
+	end, err := e.begin(ctx, s, r, writes, moves)
+	if err != nil {
+		return err
+	}
+	return end(ctx, f(ctx))
+}
+
+// begin refuses at rest times and without tokens. What it lets begin is on record
+// before it is begun, and with the call of end as it ended.
+func (e *Engine) begin(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket) (end func(context.Context, error) error, _ error) {
 	now := e.cfg.Clock.Now()
 	r.At = now
 	doc, err := e.doc(ctx, r.Workload)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if resting(doc.Actions, now) {
-		return refuse("it rests after the last change")
+		return nil, refuse("it rests after the last change")
 	}
 	if !takeBoth(writes, moves, now) {
 		e.cfg.Log.Info("adaptation waits for a token", "workload", r.Workload.String(), "kind", r.Kind)
-		return refuse("too many changes at a time")
+		return nil, refuse("too many changes at a time")
 	}
 	r.Result = actionUnderWay
 	if err := e.remember(ctx, r.Workload, func(d *actions) { d.Actions = append(d.Actions, r) }); err != nil {
-		return err
+		return nil, err
 	}
-	err = f(ctx)
+	return func(ctx context.Context, err error) error { return e.end(ctx, s, r, writes, moves, err) }, nil
+}
+
+func (e *Engine) end(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, err error) error {
 	r.Result = actionDone
 	if err != nil {
 		r.Result = err.Error()
@@ -212,13 +236,15 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 	e.live.counted(r.Kind, err)
 	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "from", r.From, "to", r.To, "reason", r.Reason, "result", r.Result)
 	kept := e.remember(context.WithoutCancel(ctx), r.Workload, func(d *actions) {
-		n := len(d.Actions)
-		if n == 0 {
-			return
-		}
-		d.Actions[n-1] = r
-		if err != nil && said(d.Actions[:n-1], r) {
-			d.Actions = d.Actions[:n-1]
+		i := slices.IndexFunc(d.Actions, func(o cluster.ActionRecord) bool {
+			return o.Result == actionUnderWay && o.Kind == r.Kind && o.At.Equal(r.At)
+		})
+		switch {
+		case i < 0:
+		case err != nil && said(d.Actions, r):
+			d.Actions = slices.Delete(d.Actions, i, i+1)
+		default:
+			d.Actions[i] = r
 		}
 	})
 	if errors.Is(err, cluster.ErrImpossible) {

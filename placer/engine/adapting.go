@@ -48,8 +48,9 @@ func safeOptions(every time.Duration) adapt.Options {
 	return o
 }
 
-// adapting is what the leader remembers of running workloads. Only the stats and
-// the closed nodes are shared; the rest belongs to the goroutine of the passes.
+// adapting is what the leader remembers of running workloads. Only the stats, the
+// closed nodes and what has ended are shared; the rest belongs to the goroutine of
+// the passes.
 type adapting struct {
 	adapter  adapt.Adapter    // nil: nothing is adapted
 	adjuster cluster.Adjuster // nil: the world cannot be adjusted
@@ -69,6 +70,7 @@ type adapting struct {
 	mu     sync.Mutex
 	stats  cluster.AdaptationStats
 	closed map[cluster.NodeID]bool
+	ended  []told // since the last pass
 }
 
 // watched is what is remembered of one workload's observations.
@@ -147,8 +149,10 @@ func (e *Engine) pass(ctx context.Context) error {
 			running[w.ID] = subject{job, w}
 		}
 	}
+	heard := e.live.hear(ctx, jobs)
 	e.live.forgetAllBut(running)
 	readings, err := e.measureAll(ctx, running)
+	err = errors.Join(heard, err)
 	if e.live.adapter != nil && e.live.adjuster != nil && len(running) > 0 && ctx.Err() == nil {
 		err = errors.Join(err, e.adapt(ctx, running, readings))
 	}

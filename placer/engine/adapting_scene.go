@@ -117,7 +117,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 			continue
 		}
 		judged = append(judged, r)
-		o.Lent = o.Lent || a.Lent != (cluster.Resources{})
+		o.Lent = o.Lent || w.spares(a)
 		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if e.underWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {

@@ -19,9 +19,10 @@ import (
 type liveWorld struct {
 	*memWorld
 	perform func(w *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation
-	scaled  bool  // groups have a scaling block of their own
-	busy    error // what Adjust answers
-	lender  bool  // allocations may be given more memory while they run
+	scaled  bool          // groups have a scaling block of their own
+	busy    error         // what Adjust answers
+	lender  bool          // allocations may be given more memory while they run
+	takes   time.Duration // a resize
 	resized []cluster.Resources
 	changes []cluster.Change
 	stopped []string
@@ -128,7 +129,12 @@ func (w *liveWorld) StopAllocation(_ context.Context, _ cluster.WorkloadID, id s
 	return nil
 }
 
-func (w *liveWorld) Resize(_ context.Context, id cluster.WorkloadID, allocation string, size cluster.Resources) error {
+func (w *liveWorld) Resize(ctx context.Context, id cluster.WorkloadID, allocation string, size cluster.Resources) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(w.takes):
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.lender {
@@ -506,96 +512,6 @@ func TestWhatCannotBeResizedGrows(t *testing.T) {
 		list := b.actions(webGroup)
 		if len(list) != 2 || list[0].Kind != "resize" || !strings.Contains(list[0].Result, "not possible") || list[1].Kind != "grow" || list[1].Result != "done" {
 			t.Errorf("recorded %+v", list)
-		}
-	})
-}
-
-func memories(mb ...int) func(*cluster.Job) {
-	return func(j *cluster.Job) { j.Workloads[0].Spec.Scale.MemoryMB = mb }
-}
-
-// More memory is lent step by step before allocations are added, and given back
-// before they are, long after.
-func TestMemoryIsLentFirst(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		w := newLiveWorld(testNode("alpha", "fast"), testNode("omega", "fast"))
-		w.lender = true
-		b := startLive(t, w, mem.New())
-		runsOn(t, w, counts(1, 2), memories(128, 256, 384, 512))
-		w.performs(50)
-		settle(3 * time.Minute)
-		var kinds []string
-		for _, r := range b.actions(webGroup) {
-			kinds = append(kinds, r.Kind+" "+r.To+" "+r.Result)
-		}
-		want := []string{"resize 500 MHz, 384 MB done", "resize 500 MHz, 512 MB done", "grow count 2 done"}
-		if !slices.Equal(kinds[:min(3, len(kinds))], want) {
-			t.Errorf("recorded %q, want %q", kinds, want)
-		}
-		w.performs(400)
-		settle(2 * time.Hour)
-		w.mu.Lock()
-		given := w.resized[len(w.resized)-1]
-		w.mu.Unlock()
-		if list := b.actions(webGroup); given.MemoryMB != 256 || len(list) <= len(want) || list[len(want)].Kind != "shrink" || list[len(want)].To != "500 MHz, 256 MB" {
-			t.Errorf("given back to %+v, recorded %+v", given, list)
-		}
-	})
-}
-
-// A single allocation gives back, too; memory that cannot be lent is not asked for
-// in every window, and nothing else is done that the adapter did not want.
-func TestMemoryAlone(t *testing.T) {
-	t.Parallel()
-	for name, lender := range map[string]bool{"lent": true, "impossible": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inBubble(t, func(t *testing.T) {
-				w := newLiveWorld(testNode("alpha", "fast"))
-				w.lender = lender
-				b := startLive(t, w, mem.New())
-				runsOn(t, w, memories(512))
-				w.performs(50)
-				settle(5 * time.Minute)
-				list := b.actions(webGroup)
-				if len(list) == 0 || list[0].Kind != "resize" || (list[0].Result == "done") != lender {
-					t.Fatalf("recorded %+v", list)
-				}
-				w.performs(200)
-				settle(time.Hour)
-				list = b.actions(webGroup)
-				if last := list[len(list)-1]; lender && (last.Kind != "shrink" || last.To != "500 MHz, 256 MB" || last.Result != "done") {
-					t.Errorf("recorded %+v", list)
-				}
-				if n := len(w.written()); n != 0 {
-					t.Errorf("%d changes of the job", n)
-				}
-			})
-		})
-	}
-}
-
-// Memory that is not used is not what an allocation lacks.
-func TestMemoryNobodyUsesIsNotLent(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		w := newLiveWorld(testNode("alpha", "fast"))
-		w.lender = true
-		startLive(t, w, mem.New())
-		runsOn(t, w, memories(512))
-		w.mu.Lock()
-		w.perform = func(_ *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation {
-			o := gives(50, a, at)
-			o.Use = &cluster.Use{At: at, MemoryBytes: 100 << 20}
-			return o
-		}
-		w.mu.Unlock()
-		settle(5 * time.Minute)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if len(w.resized) != 0 {
-			t.Errorf("resized to %+v", w.resized)
 		}
 	})
 }

@@ -50,7 +50,7 @@ type Observation struct {
 	Priority    int
 	BestEffort  bool
 	Scales      bool    // more allocations help, or more for each
-	Lent        bool    // a unit holds something that is lent to it
+	Lent        bool    // a unit could do without something that is lent to it
 	Finish      *Finish // nil: it ends at no time, or its units have tasks
 }
 

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+)
+
+// memoryTight is the share of its memory from which on an allocation may want more
+// (chosen by us).
+const memoryTight = 0.8
+
+// tight reports whether an allocation's use of memory is near a size, as last seen;
+// known is false where it was not.
+func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
+	use := w.last[allocation].Use
+	if use == nil {
+		return false, false
+	}
+	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
+}
+
+// spares reports whether an allocation may do without what is lent to it.
+func (w *watched) spares(unit cluster.Allocation) bool {
+	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
+	return unit.Lent != (cluster.Resources{}) && !tight
+}
+
+// resize changes the size of a running allocation, as the adapter wants it.
+func (e *Engine) resize(ctx context.Context, s subject, unit cluster.Allocation, a adapt.Action) error {
+	return tolerated(e.lend(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
+}
+
+// tryResize begins to give a running allocation the next memory that its user allows,
+// where it may want some. Where only cores could be more it says, once in a while,
+// that they cannot be given while it runs.
+func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
+	if unit, want, ok := e.moreMemory(sc, s); ok {
+		err := e.lend(ctx, s, unit, want, adapt.Resize, reason)
+		return err == nil, tolerated(err)
+	}
+	unit := firstUnit(sc, s.workload.ID)
+	want := unit.Resources
+	for _, c := range s.workload.Spec.Scale.Cores {
+		want.Cores = max(want.Cores, c)
+	}
+	if unit.ID == "" || want == unit.Resources {
+		return false, nil
+	}
+	err = e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
+	if err != nil {
+		e.refused(ctx, resizing(s, unit, want, adapt.Resize, reason), err)
+	}
+	return err == nil, nil
+}
+
+// moreMemory is an allocation that may have more memory than it has, and the least
+// that is more. One that does not use what it has wants none, and one that could not
+// be given any is left alone for a while.
+func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
+	w := e.live.watch(s.workload.ID)
+	for _, ref := range sc.of[s.workload.ID] {
+		unit := sc.units[ref]
+		if e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+			continue
+		}
+		if tight, known := w.tight(unit.ID, unit.Resources.MemoryMB); known && !tight {
+			continue
+		}
+		own := unit.Resources.MemoryMB - s.workload.Sizable.Beside.MemoryMB
+		if next := nextCount(s.workload.Spec.Scale.MemoryMB, own+1); next > own {
+			want := unit.Resources
+			want.MemoryMB += next - own
+			return unit, want, true
+		}
+	}
+	return cluster.Allocation{}, cluster.Resources{}, false
+}
+
+// returnLoan ends what is lent to an allocation, well after it was lent.
+func (e *Engine) returnLoan(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
+	doc, err := e.doc(ctx, s.workload.ID)
+	if err != nil || e.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
+		return err
+	}
+	return tolerated(e.lend(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
+}
+
+// lend begins to resize an allocation. That takes a world seconds, and a pass waits
+// for nobody: the job counts as under evaluation meanwhile, and a later pass is told
+// how it ended.
+func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
+	ctx, land, err := e.takeOff(ctx, s.job)
+	if err != nil {
+		return err
+	}
+	end, err := e.begin(ctx, s, resizing(s, unit, to, kind, reason), e.live.writes, nil)
+	if err != nil {
+		land(0)
+		return err
+	}
+	live := e.live
+	e.wg.Go(func() {
+		err := live.adjuster.Resize(ctx, s.workload.ID, unit.ID, to)
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("the job was changed or stopped meanwhile: %w", cluster.ErrStale)
+		}
+		live.tellLater(s.workload.ID, func(ctx context.Context) error {
+			if errors.Is(err, cluster.ErrImpossible) {
+				live.cannotLend(s.workload.ID, unit.ID, e.cfg.Clock.Now())
+				e.soon(s.workload.ID) // for the next kind of help
+			}
+			return tolerated(end(ctx, err))
+		})
+		land(0)
+	})
+	return nil
+}
+
+// told is how something ended that was begun in an earlier pass.
+type told struct {
+	workload cluster.WorkloadID
+	end      func(context.Context) error
+}
+
+// tellLater keeps an end for the next pass, which owns what is remembered.
+func (a *adapting) tellLater(id cluster.WorkloadID, end func(context.Context) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = append(a.ended, told{id, end})
+}
+
+// hear takes in what has ended since the last pass. A job that is gone has no record
+// any more, and gets none.
+func (a *adapting) hear(ctx context.Context, jobs []cluster.Job) error {
+	a.mu.Lock()
+	ended := a.ended
+	a.ended = nil
+	a.mu.Unlock()
+	var errs []error
+	for _, t := range ended {
+		if slices.ContainsFunc(jobs, func(j cluster.Job) bool { return j.ID == t.workload.JobID() }) {
+			errs = append(errs, t.end(ctx))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// cannotLend remembers for a while that an allocation cannot be lent to.
+func (a *adapting) cannotLend(id cluster.WorkloadID, allocation string, now time.Time) {
+	refused := a.watch(id).noLoan
+	maps.DeleteFunc(refused, func(_ string, until time.Time) bool { return until.Before(now) })
+	refused[allocation] = now.Add(refusalRepeatAfter)
+}
+
+func resizing(s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) cluster.ActionRecord {
+	return cluster.ActionRecord{
+		Workload: s.workload.ID, Kind: string(kind), Allocation: unit.ID,
+		From: sizeText(unit.Resources), To: sizeText(to), Reason: reason,
+	}
+}
+
+func sizeText(r cluster.Resources) string {
+	if r.Cores > 0 {
+		return fmt.Sprintf("%d cores, %d MB", r.Cores, r.MemoryMB)
+	}
+	return fmt.Sprintf("%d MHz, %d MB", r.CPUMHz, r.MemoryMB)
+}

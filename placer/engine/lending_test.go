@@ -1,0 +1,193 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
+)
+
+func memories(mb ...int) func(*cluster.Job) {
+	return func(j *cluster.Job) { j.Workloads[0].Spec.Scale.MemoryMB = mb }
+}
+
+// uses makes every allocation steadily give a rate and take memory from now on.
+func (w *liveWorld) uses(rate, memoryBytes float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.perform = func(_ *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation {
+		o := gives(rate, a, at)
+		o.Use = &cluster.Use{At: at, MemoryBytes: memoryBytes}
+		return o
+	}
+}
+
+func (w *liveWorld) resizes() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.resized)
+}
+
+// More memory is lent step by step before allocations are added, and given back long
+// after, when it is no longer in use.
+func TestMemoryIsLentFirst(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"), testNode("omega", "fast"))
+		w.lender = true
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, counts(1, 2), memories(128, 256, 384, 512))
+		w.performs(50)
+		settle(3 * time.Minute)
+		var kinds []string
+		for _, r := range b.actions(webGroup) {
+			kinds = append(kinds, r.Kind+" "+r.To+" "+r.Result)
+		}
+		want := []string{"resize 500 MHz, 384 MB done", "resize 500 MHz, 512 MB done", "grow count 2 done"}
+		if !slices.Equal(kinds[:min(3, len(kinds))], want) {
+			t.Errorf("recorded %q, want %q", kinds, want)
+		}
+		// What is in use is not taken away, however well the workload does.
+		w.uses(400, 300<<20)
+		settle(time.Hour)
+		if n := w.resizes(); n != 2 {
+			t.Errorf("%d resizes, want the two: memory in use is not given back", n)
+		}
+		w.performs(400)
+		settle(2 * time.Hour)
+		w.mu.Lock()
+		given := w.resized[len(w.resized)-1]
+		w.mu.Unlock()
+		list := b.actions(webGroup)
+		if last := list[len(list)-1]; given.MemoryMB != 256 || last.Kind != "shrink" || last.To != "500 MHz, 256 MB" || last.Result != "done" {
+			t.Errorf("given back to %+v, recorded %+v", given, list)
+		}
+	})
+}
+
+// A single allocation gives back, too; memory that cannot be lent is not asked for
+// in every window, and nothing else is done that the adapter did not want.
+func TestMemoryAlone(t *testing.T) {
+	t.Parallel()
+	for name, lender := range map[string]bool{"lent": true, "impossible": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				w := newLiveWorld(testNode("alpha", "fast"))
+				w.lender = lender
+				b := startLive(t, w, mem.New())
+				runsOn(t, w, memories(512))
+				w.performs(50)
+				settle(5 * time.Minute)
+				list := b.actions(webGroup)
+				if len(list) == 0 || list[0].Kind != "resize" || (list[0].Result == "done") != lender {
+					t.Fatalf("recorded %+v", list)
+				}
+				w.performs(200)
+				settle(time.Hour)
+				list = b.actions(webGroup)
+				if last := list[len(list)-1]; lender && (last.Kind != "shrink" || last.To != "500 MHz, 256 MB" || last.Result != "done") {
+					t.Errorf("recorded %+v", list)
+				}
+				if n := len(w.written()); n != 0 {
+					t.Errorf("%d changes of the job", n)
+				}
+			})
+		})
+	}
+}
+
+// Memory that is not used is not what an allocation lacks.
+func TestMemoryNobodyUsesIsNotLent(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"))
+		w.lender = true
+		startLive(t, w, mem.New())
+		runsOn(t, w, memories(512))
+		w.uses(50, 100<<20)
+		settle(5 * time.Minute)
+		if n := w.resizes(); n != 0 {
+			t.Errorf("%d resizes", n)
+		}
+	})
+}
+
+// A world that takes long over a loan keeps nobody else waiting.
+func TestALoanKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"), testNode("omega", "fast"))
+		w.lender, w.takes = true, 3*time.Minute
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, memories(512))
+		w.plant(testJob("other", rated, counts(1, 2)), w.nodes[1].ID)
+		w.performs(50)
+		settle(time.Minute)
+		if n := len(w.get(otherGroup.JobID()).allocs); n != 2 || w.resizes() != 0 {
+			t.Errorf("the other has %d allocations after a minute, want 2; recorded %+v", n, b.actions(otherGroup))
+		}
+		if list := b.actions(webGroup); len(list) != 1 || list[0].Result != "under way" {
+			t.Errorf("recorded %+v", list)
+		}
+		settle(3 * time.Minute)
+		if list := b.actions(webGroup); list[0].Result != "done" || w.resizes() != 1 {
+			t.Errorf("recorded %+v", list)
+		}
+	})
+}
+
+var otherGroup = cluster.WorkloadID{Namespace: "default", Job: "other", Group: "web"}
+
+// A job that is stopped while it is lent to ends the attempt.
+func TestAStoppedJobEndsItsLoan(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"))
+		w.lender, w.takes = true, 3*time.Minute
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, memories(512))
+		w.performs(50)
+		settle(30 * time.Second)
+		if list := b.actions(webGroup); len(list) != 1 || list[0].Result != "under way" {
+			t.Fatalf("recorded %+v", list)
+		}
+		w.stop(webJob)
+		settle(10 * time.Minute)
+		if n := w.resizes(); n != 0 {
+			t.Errorf("%d resizes of a job that is gone", n)
+		}
+		if list := b.actions(webGroup); len(list) != 1 || !strings.Contains(list[0].Result, "changed or stopped meanwhile") {
+			t.Errorf("recorded %+v", list)
+		}
+	})
+}
+
+// A new leader neither repeats a loan nor leaves the workload for good.
+func TestALeaderDiesWhileItLends(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"))
+		w.lender, w.takes = true, 10*time.Second
+		s := mem.New()
+		b := startLive(t, w, s)
+		runsOn(t, w, memories(384, 512))
+		w.performs(50)
+		for w.resizes() == 0 && len(b.actions(webGroup)) == 0 {
+			settle(time.Second)
+		}
+		b.stop()
+		b = startLive(t, w, s)
+		settle(20 * time.Second)
+		if n := w.resizes(); n != 0 {
+			t.Errorf("%d resizes at rest", n)
+		}
+		settle(2 * time.Minute)
+		if list := b.actions(webGroup); w.resizes() == 0 || list[0].Result != "under way" || list[1].Result != "done" {
+			t.Errorf("recorded %+v", list)
+		}
+	})
+}

@@ -158,30 +158,48 @@ func (w *World) borrower(user object, a *cluster.Allocation) (object, error) {
 	return task, nil
 }
 
-// lend runs the job of a loan, in place of one of another size, and returns once
-// the loan is out. One that does not come about is removed.
+// lend runs the job of a loan, in place of one of another size, and returns once the
+// loan is out. One that does not come about leaves what was there before. Where ctx
+// ends, what has been begun stays: it counts as lent, and ends with its borrower.
 func (w *World) lend(ctx context.Context, id cluster.JobID, job object) error {
-	borrower := job.object("Meta").text(metaBorrower)
-	standing, err := w.standingLoan(ctx, id, borrower)
+	standing, err := w.standingLoan(ctx, id, job.object("Meta").text(metaBorrower))
 	if err != nil {
 		return err
 	}
-	if standing == nil || !sameLoan(standing, job) {
-		if err := w.endLoan(ctx, id, borrower); err != nil {
+	if standing != nil && hasEnded(standing) {
+		if err := w.RemoveJob(ctx, id); err != nil {
 			return err
 		}
-		body := registration{Job: job, EnforceIndex: true} // index 0: must not exist
-		if err := w.nomad.writeSafe(ctx, jobPath(id, ""), id.Namespace, body, nil); err != nil {
-			return fmt.Errorf("loan %s: %w", id, err)
-		}
+		standing = nil
 	}
-	why := w.awaitLoan(ctx, id)
-	if why == nil {
-		return nil
+	since := standing.index("JobModifyIndex") // 0 of none: it must not exist
+	if standing != nil && ownAsk(loanTask(standing)) == ownAsk(loanTask(job)) {
+		return w.awaitLoan(ctx, id, since)
 	}
-	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin+requestTimeout)
-	defer cancel()
-	return errors.Join(why, w.RemoveJob(removing, id))
+	if since, err = w.writeLoan(ctx, id, job, since); err != nil {
+		return err
+	}
+	why := w.awaitLoan(ctx, id, since)
+	switch {
+	case why == nil || ctx.Err() != nil:
+		return why
+	case standing == nil:
+		return errors.Join(why, w.RemoveJob(ctx, id))
+	}
+	_, err = w.writeLoan(ctx, id, standing, since)
+	return errors.Join(why, err)
+}
+
+// writeLoan registers the job of a loan over the one of that index. Nomad takes an
+// allocation of another size away only where the new one has room.
+func (w *World) writeLoan(ctx context.Context, id cluster.JobID, job object, over uint64) (index uint64, err error) {
+	body := registration{Job: job, EnforceIndex: true, JobModifyIndex: over}
+	var answer struct{ JobModifyIndex uint64 }
+	err = w.nomad.writeSafe(ctx, jobPath(id, ""), id.Namespace, body, &answer)
+	if isConflict(err) {
+		err = errors.Join(err, cluster.ErrStale)
+	}
+	return answer.JobModifyIndex, wrap(err, "loan %s", id)
 }
 
 // standingLoan is the job of a loan as it is; nil where there is none.
@@ -200,11 +218,7 @@ func (w *World) standingLoan(ctx context.Context, id cluster.JobID, borrower str
 	return job, nil
 }
 
-// sameLoan: it is under way already, and lends as much.
-func sameLoan(standing, job object) bool {
-	now, want := ownAsk(loanTask(standing)), ownAsk(loanTask(job))
-	return !standing.boolean("Stop") && standing.text("Status") != "dead" && now == want
-}
+func hasEnded(loan object) bool { return loan.boolean("Stop") || loan.text("Status") == "dead" }
 
 func loanTask(job object) object {
 	if group := findGroup(job, lendTask); group != nil {
@@ -222,23 +236,23 @@ func (w *World) endLoan(ctx context.Context, id cluster.JobID, borrower string) 
 	return w.RemoveJob(ctx, id)
 }
 
-// awaitLoan waits until the driver says that the loan is out, or says why it will
-// not be.
-func (w *World) awaitLoan(ctx context.Context, id cluster.JobID) error {
+// awaitLoan waits until the driver says that the loan registered at an index is out,
+// or says why it will not be.
+func (w *World) awaitLoan(ctx context.Context, id cluster.JobID, since uint64) error {
 	began := w.clock.Now()
 	for {
 		alloc, err := w.newestAllocation(ctx, id)
 		if err != nil {
 			return err
 		}
-		since := w.clock.Now().Sub(began)
+		waited := w.clock.Now().Sub(began)
 		switch {
-		case alloc == nil:
+		case alloc == nil || alloc.CreateIndex < since:
 			why, err := w.placementFailures(ctx, id)
 			if err != nil {
 				return err
 			}
-			if len(why) > 0 && since >= lendRoomWithin {
+			if len(why) > 0 && waited >= lendRoomWithin {
 				return impossible("its node has no room for more: %s", strings.Join(why, ", "))
 			}
 		case alloc.lent():
@@ -246,7 +260,7 @@ func (w *World) awaitLoan(ctx context.Context, id cluster.JobID) error {
 		case alloc.ClientStatus == "complete" || alloc.ClientStatus == "failed" || alloc.lost():
 			return impossible("the loan ended at once: %s", alloc.lastWords(lendTask))
 		}
-		if since >= lendWithin {
+		if waited >= lendWithin {
 			return impossible("nothing was lent within %s", lendWithin)
 		}
 		select {

@@ -190,3 +190,66 @@ func TestSweepLoans(t *testing.T) {
 	}
 	sweep(lendJobPrefix+"theirs", "web")
 }
+
+// Where a larger loan has no room the standing one goes on.
+func TestALargerLoanWithoutRoom(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t)
+	size := func(mb int) cluster.Resources { return cluster.Resources{CPUMHz: 100, MemoryMB: mb, DiskMB: 300} }
+	if err := w.Resize(ctx, id, borrowerID, size(128)); err != nil {
+		t.Fatal(err)
+	}
+	server.AutoPlace = false
+	if err := w.Resize(ctx, id, borrowerID, size(256)); !errors.Is(err, cluster.ErrImpossible) {
+		t.Errorf("%v, want impossible", err)
+	}
+	if held := ownAsk(loanTask(object(server.Job("default", lendID.ID)))); held.MemoryMB != 64 {
+		t.Errorf("the job lends %d MB, want the 64 of before", held.MemoryMB)
+	}
+	if a := sizeOfBorrower(t, w, ctx); a.Resources.MemoryMB != 128 {
+		t.Errorf("with the loan %+v", a)
+	}
+	server.AutoPlace = true
+	if err := w.Resize(ctx, id, borrowerID, size(256)); err != nil {
+		t.Fatal(err)
+	}
+	if a := sizeOfBorrower(t, w, ctx); a.Resources.MemoryMB != 256 {
+		t.Errorf("with the larger loan %+v", a)
+	}
+}
+
+// A placer that dies while it lends leaves a loan that counts; the next one adopts
+// it. A loan that somebody stopped is made anew.
+func TestALoanOutlivesThePlacer(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t)
+	size := cluster.Resources{CPUMHz: 100, MemoryMB: 128, DiskMB: 300}
+	dying, die := context.WithCancel(ctx)
+	said := server.OnAlloc
+	server.OnAlloc = func(nomadtest.Object) { die() }
+	if err := w.Resize(dying, id, borrowerID, size); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if a := sizeOfBorrower(t, w, ctx); a.Resources.MemoryMB != 128 {
+		t.Errorf("with the loan %+v", a)
+	}
+	server.OnAlloc = said
+	server.UpdateAllocs("default", lendID.ID, func(a nomadtest.Object) { said(a) })
+	index := object(server.Job("default", lendID.ID)).index("JobModifyIndex")
+	if err := w.Resize(ctx, id, borrowerID, size); err != nil {
+		t.Fatal(err)
+	}
+	if now := object(server.Job("default", lendID.ID)).index("JobModifyIndex"); now != index {
+		t.Error("the loan was not adopted")
+	}
+	server.Stop("default", lendID.ID)
+	if a := sizeOfBorrower(t, w, ctx); a.Lent != (cluster.Resources{}) {
+		t.Errorf("without the loan %+v", a)
+	}
+	if err := w.Resize(ctx, id, borrowerID, size); err != nil {
+		t.Fatal(err)
+	}
+	if a := sizeOfBorrower(t, w, ctx); a.Resources.MemoryMB != 128 {
+		t.Errorf("with the loan %+v", a)
+	}
+}

@@ -56,6 +56,8 @@ type Driver struct {
 
 	metricsAddress string
 	endMetrics     context.CancelFunc
+
+	collecting sync.Once
 }
 
 // New returns a driver for the machine it runs on.
@@ -99,6 +101,7 @@ func (d *Driver) SetConfig(_ context.Context, r *baseproto.SetConfigRequest) (*b
 	d.mu.Unlock()
 	go d.calibrate(d.ctx, c)
 	go d.sweep(c.RuntimeDir)
+	d.collecting.Do(func() { go d.collect() })
 	d.exportMetrics(c.MetricsAddress)
 	return &baseproto.SetConfigResponse{}, nil
 }
@@ -320,12 +323,13 @@ func (d *Driver) launch(ctx context.Context, task *proto.TaskConfig, spec lab.Sp
 	dir := filepath.Join(d.config.RuntimeDir, spec.Name)
 	d.mu.Unlock()
 	h := d.handle(task, taskState{Dir: dir, Name: spec.Name, BootID: bootID(), StartedAt: time.Now()})
-	if err := h.giveBack(); err != nil {
+	// What an earlier start of the same task left is of no use, but for a loan that
+	// cannot be given back yet: this start takes it over.
+	if err := h.giveBack(); err != nil && !errors.Is(err, cgroup.ErrMemoryInUse) {
 		return nil, err
 	}
-	// What else an earlier start of the same task left is of no use.
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("runtime directory: %w", err)
+	if err := h.removeDir(); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("runtime directory: %w", err)
@@ -357,6 +361,32 @@ func (d *Driver) sweep(runtimeDir string) {
 			continue
 		}
 		d.logger.Info("removed what a lost task left", "dir", dir)
+	}
+}
+
+// collectEvery is how often memory that was in use when a loan ended is asked back:
+// each time the kernel looks for some that it can take.
+const collectEvery = time.Minute
+
+// collect gives back what ended tasks had lent and could not give back at once.
+func (d *Driver) collect() {
+	if d.node.tree == nil {
+		return
+	}
+	ticker := time.NewTicker(collectEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		d.mu.Lock()
+		dir := d.config.RuntimeDir
+		d.mu.Unlock()
+		if err := lab.ReturnLeft(*d.node.tree, dir); err != nil {
+			d.logger.Warn("a loan that has ended is not given back yet", "error", err)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -373,9 +372,10 @@ func environ(env map[string]string) []string {
 	return out
 }
 
-// removeDir removes the runtime directory of a task that has ended.
+// removeDir removes the runtime directory of a task that has ended, except for the
+// record of what it could not give back.
 func (h *handle) removeDir() error {
-	if err := os.RemoveAll(h.state.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := lab.RemoveDir(h.state.Dir); err != nil {
 		return fmt.Errorf("runtime directory: %w", err)
 	}
 	return nil

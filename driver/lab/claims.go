@@ -135,6 +135,18 @@ func (c *claims) inTheWay(want claim) error {
 	return nil
 }
 
+// childLives reports whether a process works in a task's runtime directory.
+func childLives(dir string) bool {
+	file, err := os.Open(filepath.Join(dir, ClaimsFile))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return locked(file)
+}
+
+func locked(file *os.File) bool { return unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil }
+
 // readClaims reads another task's claims; one that has ended has none.
 func readClaims(path string) ([]claim, error) {
 	file, err := os.Open(path)
@@ -145,8 +157,8 @@ func readClaims(path string) ([]claim, error) {
 		return nil, fmt.Errorf("claims: %w", err)
 	}
 	defer file.Close()
-	if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
-		return nil, nil // nobody holds it
+	if !locked(file) {
+		return nil, nil // nobody works there
 	}
 	data, err := io.ReadAll(file)
 	if err != nil || len(data) == 0 {

@@ -230,26 +230,38 @@ func (l *lender) lend(group cgroup.Group, now reading) error {
 		return err
 	}
 	defer unlock()
-	if err := l.lentByAnother(); err != nil {
+	left, err := l.leftOver()
+	if err != nil {
 		return err
 	}
 	// Another loan may have ended since the look.
 	if again, err := read(group); err != nil || again != now {
 		return errors.Join(errNotYet, err)
 	}
+	own := now
+	for _, loan := range left {
+		own = own.without(loan)
+	}
 	s := l.spec()
 	loan := Loan{AllocID: s.AllocID, Task: s.Task, Group: group.Path(), GroupID: uint64(now.id)}
 	if s.BorrowerMHz > 0 && s.MHz > 0 {
-		loan.CPUShare = &Change{now.share, raised(now.share, s, l.tree().MaxCPUShare())}
+		loan.CPUShare = &Change{own.share, raised(own.share, s, l.tree().MaxCPUShare())}
 	}
 	if now.limited && s.MemoryBytes > 0 {
-		loan.MemoryBytes = &Change{now.memory, now.memory + s.MemoryBytes}
+		// Never less than what is in use of an earlier loan.
+		loan.MemoryBytes = &Change{own.memory, max(now.memory, own.memory+s.MemoryBytes)}
 	}
 	if loan.CPUShare == nil && loan.MemoryBytes == nil {
 		return errNothingLent
 	}
 	if err := writeJSON(l.record(), loan); err != nil {
 		return fmt.Errorf("record of the loan: %w", err)
+	}
+	delete(left, l.record()) // it was written over
+	for file := range left {
+		if err := removeRecord(file); err != nil {
+			return err
+		}
 	}
 	l.loan, l.strange = &loan, map[string]bool{}
 	if c := loan.CPUShare; c != nil {
@@ -272,29 +284,45 @@ func raised(share int64, s LendSpec, most int64) int64 {
 	return min(most, int64(math.Round(float64(share)*float64(s.BorrowerMHz+s.MHz)/float64(s.BorrowerMHz))))
 }
 
-// lentByAnother looks for a loan of another task to the same borrower: its numbers
-// would be taken for Nomad's.
-func (l *lender) lentByAnother() error {
-	files, err := filepath.Glob(filepath.Join(filepath.Dir(l.room.dir), "*", LentFile))
+// leftOver are the records of loans to the borrower that ended without being given
+// back in whole, by file: the next loan takes them over. One that has not ended is
+// waited for: its numbers would be taken for Nomad's.
+func (l *lender) leftOver() (map[string]Loan, error) {
+	records, err := filepath.Glob(filepath.Join(filepath.Dir(l.room.dir), "*", LentFile))
 	if err != nil {
-		return fmt.Errorf("loans: %w", err)
+		return nil, fmt.Errorf("loans: %w", err)
 	}
-	for _, file := range files {
-		if file == l.record() {
-			continue
-		}
-		other, err := readLoan(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if other.AllocID == l.spec().AllocID && other.Task == l.spec().Task {
-			return errLentAlready
+	left := map[string]Loan{}
+	for _, file := range records {
+		loan, err := readLoan(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case loan.AllocID != l.spec().AllocID || loan.Task != l.spec().Task:
+		case file == l.record():
+			left[file] = loan // of an earlier start of this task
+		case childLives(filepath.Dir(file)):
+			return nil, errLentAlready
+		default:
+			left[file] = loan
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// without is the reading less what a loan added to the group.
+func (r reading) without(loan Loan) reading {
+	if uint64(r.id) != loan.GroupID {
+		return r
+	}
+	if c := loan.CPUShare; c != nil && r.share == c.Is {
+		r.share = c.Was
+	}
+	if c := loan.MemoryBytes; c != nil && r.memory == c.Is {
+		r.memory = c.Was
+	}
+	return r
 }
 
 // keep looks whether what was lent is still there. Where Nomad has written the
@@ -374,8 +402,53 @@ func Return(tree cgroup.Tree, record string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("give back what was lent to task %q of allocation %s: %w", loan.Task, loan.AllocID, err)
 	}
-	if err := os.Remove(record); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return removeRecord(record)
+}
+
+func removeRecord(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("record of a loan: %w", err)
 	}
 	return nil
+}
+
+// ReturnLeft tries again to put back what tasks that have ended had lent and could
+// not put back in whole.
+func ReturnLeft(tree cgroup.Tree, runtimeDir string) error {
+	records, err := filepath.Glob(filepath.Join(runtimeDir, "*", LentFile))
+	errs := []error{err}
+	for _, file := range records {
+		dir := filepath.Dir(file)
+		if childLives(dir) {
+			continue
+		}
+		err := Return(tree, file)
+		if err == nil {
+			_ = os.Remove(dir) // succeeds where nothing else was left
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// RemoveDir removes the runtime directory of a task that has ended, except for the
+// record of what could not be given back yet.
+func RemoveDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	owing := false
+	for _, e := range entries {
+		if e.Name() == LentFile {
+			owing = true
+			continue
+		}
+		errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
+	}
+	if !owing {
+		errs = append(errs, os.Remove(dir))
+	}
+	return errors.Join(errs...)
 }

@@ -330,3 +330,94 @@ func TestReturnLeavesMemoryInUse(t *testing.T) {
 	}
 	b.expect(b.usual(), "given back")
 }
+
+// endInUse ends a lender whose borrower uses its memory: nothing can be given back.
+func (b *borrowing) endInUse(l *lender, usedMiB int) {
+	b.t.Helper()
+	b.write(b.file("", "", "memory.current"), strconv.Itoa(usedMiB<<20))
+	if err := Return(b.tree, l.record()); !errors.Is(err, cgroup.ErrMemoryInUse) {
+		b.t.Errorf("memory in use: %v", err)
+	}
+	if err := errors.Join(l.room.claims.close(), RemoveDir(l.room.dir)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// The next loan takes over what is in use of the one before, and gives back all of it.
+func TestLoanTakesOverWhatIsInUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBorrowing(t, cgroup.V2)
+		one, two := b.lender("one"), b.lender("two")
+		end := one.run(t)
+		time.Sleep(3 * time.Second)
+		b.write(b.file("", "", "memory.current"), strconv.Itoa(70<<20))
+		if err := end(); !errors.Is(err, cgroup.ErrMemoryInUse) {
+			t.Errorf("ended: %v", err)
+		}
+		b.endInUse(one, 70)
+		b.expect("20 80", "while the memory is in use")
+		two.room.spec.Lend.MemoryBytes = 32 << 20
+		end = two.run(t)
+		time.Sleep(3 * time.Second)
+		b.expect("30 96", "the next loan")
+		if _, err := os.Stat(one.record()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("record left: %v", err)
+		}
+		b.write(b.file("", "", "memory.current"), strconv.Itoa(50<<20))
+		if err := end(); !errors.Is(err, errStopped) {
+			t.Errorf("ended: %v", err)
+		}
+		b.expect(b.usual(), "given back")
+	})
+}
+
+// A task that starts again takes over what its earlier start could not give back.
+func TestLoanTakesOverItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBorrowing(t, cgroup.V2)
+		l := b.lender("one")
+		l.run(t)
+		time.Sleep(3 * time.Second)
+		again := &lender{journal: l.journal, room: l.room, patience: l.patience, poll: l.poll}
+		for range 2 {
+			if err := again.look(); err != nil && !errors.Is(err, errNotYet) {
+				t.Fatal(err)
+			}
+		}
+		b.expect(b.lent(), "the second start")
+		if err := Return(b.tree, l.record()); err != nil {
+			t.Fatal(err)
+		}
+		b.expect(b.usual(), "given back")
+	})
+}
+
+// What could not be given back is as soon as it is free, but not while a task lends.
+func TestReturnLeft(t *testing.T) {
+	t.Parallel()
+	b := newBorrowing(t, cgroup.V2)
+	l := b.lender("one")
+	for range 2 {
+		if err := l.look(); err != nil && !errors.Is(err, errNotYet) {
+			t.Fatal(err)
+		}
+	}
+	if err := ReturnLeft(b.tree, b.runtime); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(b.lent(), "while the task lends")
+	b.endInUse(l, 70)
+	if err := ReturnLeft(b.tree, b.runtime); !errors.Is(err, cgroup.ErrMemoryInUse) {
+		t.Errorf("memory in use: %v", err)
+	}
+	b.write(b.file("", "", "memory.current"), strconv.Itoa(50<<20))
+	if err := ReturnLeft(b.tree, b.runtime); err != nil {
+		t.Fatal(err)
+	}
+	b.expect(b.usual(), "given back")
+	if _, err := os.Stat(l.room.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("directory left: %v", err)
+	}
+}

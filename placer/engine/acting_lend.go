@@ -100,7 +100,8 @@ func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, t
 	if err != nil {
 		return err
 	}
-	end, err := e.begin(ctx, s, resizing(s, unit, to, kind, reason), e.live.writes, nil)
+	record := resizing(s, unit, to, kind, reason)
+	end, err := e.begin(ctx, s, record, e.live.writes, nil)
 	if err != nil {
 		land(0)
 		return err
@@ -110,6 +111,9 @@ func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, t
 		err := live.adjuster.Resize(ctx, s.workload.ID, unit.ID, to)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("the job was changed or stopped meanwhile: %w", cluster.ErrStale)
+		}
+		if err == nil {
+			e.noteResize(ctx, record)
 		}
 		live.tellLater(s.workload.ID, func(ctx context.Context) error {
 			if errors.Is(err, cluster.ErrImpossible) {
@@ -121,6 +125,14 @@ func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, t
 		land(0)
 	})
 	return nil
+}
+
+// noteResize says at the job what nothing else there shows: its version stays.
+func (e *Engine) noteResize(ctx context.Context, r cluster.ActionRecord) {
+	text := fmt.Sprintf("%s has %s instead of %s while it runs: %s", r.Workload.Group, r.To, r.From, r.Reason)
+	if err := e.cfg.World.Note(ctx, r.Workload, text, false); err != nil && ctx.Err() == nil {
+		e.cfg.Log.Warn("noting a resize", "workload", r.Workload.String(), "error", err)
+	}
 }
 
 // told is how something ended that was begun in an earlier pass.

@@ -50,6 +50,11 @@ func TestMemoryIsLentFirst(t *testing.T) {
 		if !slices.Equal(kinds[:min(3, len(kinds))], want) {
 			t.Errorf("recorded %q, want %q", kinds, want)
 		}
+		w.mu.Lock()
+		if !slices.Contains(w.notes, "default/web/web: web has 500 MHz, 384 MB instead of 500 MHz, 256 MB while it runs: at 56 % of its target") {
+			t.Errorf("notes %q", w.notes)
+		}
+		w.mu.Unlock()
 		// What is in use is not taken away, however well the workload does.
 		w.uses(400, 300<<20)
 		settle(time.Hour)

@@ -310,6 +310,13 @@ func TestFollowTellsWhatIsTaken(t *testing.T) {
 	if len(list) != 1 || list[0].Use == nil || list[0].Use.CPUMHz != 512.5 || list[0].Use.MemoryBytes != 4096 || list[0].Use.ThrottledTimeNs != 7 {
 		t.Fatalf("told %+v", list)
 	}
+	// What was told of a start is soon asked anew.
+	f.server.SetStats("a1", nomadtest.Object{"ResourceUsage": nomadtest.Object{
+		"CpuStats": nomadtest.Object{"TotalTicks": 1}, "MemoryStats": nomadtest.Object{"Usage": 8192},
+	}})
+	if list = f.after(t, useEverySoon, 1000); len(list) != 1 || list[0].Use == nil || list[0].Use.MemoryBytes != 8192 {
+		t.Errorf("told %+v", list)
+	}
 	// A client that stops telling makes it unknown, not the last value.
 	f.server.SetStats("a1", nomadtest.Object{})
 	if list = f.after(t, useEvery, 3000); len(list) != 1 || list[0].Use != nil {

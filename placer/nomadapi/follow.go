@@ -54,6 +54,7 @@ type followed struct {
 	moved   time.Time // when it last moved
 	use     *cluster.Use
 	asked   time.Time // for its use
+	asks    int       // for its use, so far
 	step    float64   // greatest number that divides every move seen; 0 unknown
 }
 

@@ -10,9 +10,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// useEvery is how often Nomad is asked what an allocation takes: its client counts
-// by the second, and pages show it by the minute.
-const useEvery = 15 * time.Second
+// How often Nomad is asked what an allocation takes: its client counts by the second,
+// and pages show it by the minute. What has just started takes less than it will, so
+// that the first answers are soon old.
+const (
+	useEvery      = 15 * time.Second
+	useEverySoon  = 5 * time.Second
+	useSoonAtMost = 6 // times
+)
 
 // allocStats are the parts of a client's answer that are looked at: the sums of the
 // control groups of an allocation's tasks.
@@ -32,9 +37,14 @@ type allocStats struct {
 // publish it is no error: it is unknown then.
 func (w *World) askUse(ctx context.Context, k *followed, a observedStub) {
 	now := w.clock.Now()
-	if now.Sub(k.asked) < useEvery {
+	pause := useEvery
+	if k.asks < useSoonAtMost {
+		pause = useEverySoon
+	}
+	if now.Sub(k.asked) < pause {
 		return
 	}
+	k.asks++
 	k.asked, k.use = now, nil
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()

@@ -1,0 +1,163 @@
+//go:build e2e
+
+package placement
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// full does at most fifty units a second and holds some 55 of its 64 MB.
+const full = `for i in {1..46}; do a[i]=$(printf '%1000000s' ''); done; i=0; while true; do i=$((i+1)); echo "units $i"; sleep 0.02; done`
+
+// fullBlock asks for more than it does, and allows it more memory.
+const fullBlock = `
+target {
+  rate = 60
+}
+probe "log" {
+  pattern = "units (\\d+)"
+}
+scale {
+  memory = [64, 96]
+}
+profile {
+  seconds = 8
+  sources = ["int"]
+}
+`
+
+// held64 gives the task 64 MB.
+func held64(job *api.Job) {
+	job.TaskGroups[0].Tasks[0].Resources.MemoryMB = ptr(64)
+}
+
+// TestAdaptLendsMemory: a workload that falls short and uses its memory gets more of
+// it while it runs, as the same process; Nomad's books hold what is lent, and the
+// loan is gone with its borrower.
+func TestAdaptLendsMemory(t *testing.T) {
+	ctx := t.Context()
+	const id = "borrower"
+	submit(ctx, t, held(id, fullBlock, full, held64))
+	running(ctx, t, id)
+	t.Cleanup(func() {
+		if t.Failed() {
+			readings, err := book(t).Observations(context.Background(), workload(id))
+			t.Logf("observed %+v (%v); recorded %+v", readings[max(0, len(readings)-3):], err, recorded(context.Background(), t, id))
+		}
+	})
+	if d, err := book(t).Decision(ctx, workload(id)); err != nil || d.Outcome != placer.Placed {
+		t.Fatalf("decision %s (%s), %v", d.Outcome, d.Reason, err)
+	}
+	alloc := liveAllocation(t, id)
+	if mb, err := memoryLimitMB(t, alloc); err != nil || mb != 64 {
+		t.Fatalf("it begins with %d MB, %v", mb, err)
+	}
+	before, began := processOf(t, alloc), time.Now()
+	eventually(ctx, t, "more memory is lent", time.Minute, func() bool {
+		if now := liveAllocation(t, id); now.ID != alloc.ID || processOf(t, now) != before {
+			t.Fatalf("it was started anew: %s for %s", now.ID, alloc.ID)
+		}
+		mb, err := memoryLimitMB(t, alloc)
+		return err == nil && mb == 96
+	})
+	t.Logf("lent after %s", time.Since(began).Round(100*time.Millisecond))
+	loan := lendingJob + alloc.ID[:8]
+	if err := shared.WaitRunning(ctx, loan); err != nil {
+		t.Fatal(err)
+	}
+	lender := liveAllocation(t, loan)
+	info, _, err := shared.API().Allocations().Info(lender.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := info.AllocatedResources.Tasks["lend"].Memory.MemoryMB; held != 32 || lender.NodeID != alloc.NodeID {
+		t.Errorf("the lender holds %d MB on %s, want 32 on %s", held, lender.NodeID, alloc.NodeID)
+	}
+	eventually(ctx, t, "it is on record", time.Minute, func() bool {
+		list := recorded(ctx, t, id)
+		return len(list) > 0 && list[0].Kind == "resize" && list[0].Result == "done" && contains(list[0].To, "96 MB")
+	})
+	wantEvent(ctx, t, id, "96 MB instead of")
+	// A larger loan takes the place of the smaller one.
+	if err := shared.World.Resize(ctx, workload(id), alloc.ID, placer.Resources{CPUMHz: 100, MemoryMB: 128}); err != nil {
+		t.Fatal(err)
+	}
+	if mb, err := memoryLimitMB(t, alloc); err != nil || mb != 128 || processOf(t, alloc) != before {
+		t.Errorf("with the larger loan it has %d MB, %v", mb, err)
+	}
+	if _, _, err := shared.API().Jobs().Deregister(id, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(ctx, t, "the loan is gone with its borrower", time.Minute, func() bool {
+		// As the leader does every minute.
+		if err := shared.World.Sweep(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		jobs, _, err := shared.API().Jobs().PrefixList(lendingJob)
+		return err == nil && len(jobs) == 0
+	})
+}
+
+const lendingJob = "placer-lend-"
+
+// liveAllocation is the one running allocation of a job.
+func liveAllocation(t *testing.T, id string) *api.AllocationListStub {
+	t.Helper()
+	list, _, err := shared.API().Jobs().Allocations(id, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		if a.ClientStatus == api.AllocClientStatusRunning && a.DesiredStatus == api.AllocDesiredStatusRun {
+			return a
+		}
+	}
+	t.Fatalf("%s has no running allocation", id)
+	return nil
+}
+
+// groupFile reads a file of the control group of an allocation's main task.
+func groupFile(t *testing.T, a *api.AllocationListStub, controller, v1, v2 string) (string, error) {
+	t.Helper()
+	i, ok := shared.ClientNamed(a.NodeName)
+	if !ok {
+		t.Fatalf("no node %s", a.NodeName)
+	}
+	tasks := shared.TaskGroup(i, controller)
+	data, err := os.ReadFile(filepath.Join(tasks, a.ID+".main", v1))
+	if os.IsNotExist(err) {
+		data, err = os.ReadFile(filepath.Join(tasks, "share.slice", a.ID+".main.scope", v2))
+	}
+	return strings.TrimSpace(string(data)), err
+}
+
+func memoryLimitMB(t *testing.T, a *api.AllocationListStub) (int, error) {
+	t.Helper()
+	text, err := groupFile(t, a, "memory", "memory.limit_in_bytes", "memory.max")
+	if err != nil {
+		return 0, err
+	}
+	bytes, err := strconv.Atoi(text)
+	return bytes >> 20, err
+}
+
+// processOf is the first process of an allocation's main task.
+func processOf(t *testing.T, a *api.AllocationListStub) string {
+	t.Helper()
+	text, err := groupFile(t, a, "freezer", "cgroup.procs", "cgroup.procs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return first
+}

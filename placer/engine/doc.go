@@ -36,6 +36,8 @@
 //   - Token buckets bound writes and moves over all workloads; each rests after a
 //     change, and what was lent or grown is given back after ten minutes, later each
 //     time that had to be undone.
+//   - A loan takes a world seconds: it keeps no pass waiting, and the job counts as
+//     under evaluation meanwhile. Memory in use is not asked back.
 //   - What is begun is on record before it is begun, so that a new leader repeats
 //     nothing. What was not done is on record with its reason.
 //   - A best-effort workload that left a node may return when the one it left for is

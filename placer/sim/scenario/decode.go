@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,37 +55,40 @@ var paragonColumns = []interference.Source{
 	interference.LLCCapacity, interference.LLCBandwidth, interference.L2Capacity, interference.L1Instruction, interference.L1Data, interference.TLB,
 }
 
-// Load reads a scenario file.
+// Load reads a scenario file, and the files it is based on.
 func Load(path string) (*Scenario, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	if info.Size() > MaxFileBytes {
-		return nil, fmt.Errorf("%s: %w: %d bytes, at most %d", path, ErrScenario, info.Size(), MaxFileBytes)
-	}
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	return Decode(src, path)
+	folder := filepath.Dir(path)
+	return Open(os.DirFS(folder), filepath.Base(path), folder)
 }
 
-// Decode reads the text of a scenario; filename is what errors call it.
+// Open reads a scenario of a folder, and the files it is based on. What the folder
+// is called stands in errors, and paths of traces are relative to it.
+func Open(files fs.FS, name, folder string) (*Scenario, error) {
+	r := reader{files: files, folder: folder}
+	src, err := r.text(name)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %s: %w", filepath.Join(folder, name), err)
+	}
+	return r.decode(src, name)
+}
+
+// Decode reads the text of a scenario without a base; filename is what errors call
+// it.
 func Decode(src []byte, filename string) (*Scenario, error) {
-	parsed, problems := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	r := reader{folder: filepath.Dir(filename)}
+	return r.decode(src, filepath.Base(filename))
+}
+
+func (r *reader) decode(src []byte, name string) (*Scenario, error) {
+	body, problems := r.body(src, name, nil)
 	if problems.HasErrors() {
 		return nil, asError(problems)
 	}
-	s := &Scenario{
-		Name:   strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename)),
-		folder: filepath.Dir(filename),
-	}
-	if problems = gohcl.DecodeBody(parsed.Body, nil, &s.file); problems.HasErrors() {
+	s := &Scenario{Name: strings.TrimSuffix(name, filepath.Ext(name)), folder: r.folder, body: body}
+	if problems = gohcl.DecodeBody(body, nil, &s.file); problems.HasErrors() {
 		return nil, asError(problems)
 	}
-	s.body = parsed.Body.(*hclsyntax.Body)
-	c := checker{body: s.body, file: &s.file}
+	c := checker{body: body, file: &s.file}
 	c.check(s)
 	if len(c.problems) > 0 {
 		return nil, asError(c.problems)

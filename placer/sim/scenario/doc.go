@@ -6,6 +6,23 @@
 // file, the line and the column, and the nearest known name. The grammar is the
 // structs of file.go.
 //
+// A file may start from another one of its folder, which may do so too:
+//
+//	base = "paragon-ec2-high.hcl"
+//
+// What the file says goes over what its base says. An attribute replaces the one of
+// its name, lists and maps as a whole. A block goes over the one of its type and
+// labels, by the same rule, and keeps its place. What the base does not have is
+// added at the end. Nothing of the base can be left out: a file that has less does
+// without it. Where blocks alike are there several times, as kinds of machines are,
+// nobody could say which is meant, and that is an error. All of it happens before
+// values are read, so that an error names the file in which the value stands; what
+// is missing is missing in the file that was asked for. A base need not be usable by
+// itself.
+//
+// Identity is what a scenario says in one form, however it was written: kept results
+// go by it.
+//
 // Runs are independent: one per policy, load and seed. Within one load and seed
 // all policies get the same applications, submissions, profiles and lost nodes
 // (common random numbers), so that differences between policies are those of

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	files "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
@@ -21,11 +22,23 @@ func TestShippedScenariosAreUsable(t *testing.T) {
 	if err != nil || len(paths) < 14 {
 		t.Fatalf("%d scenarios: %v", len(paths), err)
 	}
+	titles := map[string]string{}
 	for _, path := range paths {
-		if s, err := scenario.Load(path); err != nil {
+		s, err := scenario.Load(path)
+		if err != nil {
 			t.Error(err)
-		} else if len(s.Seeds) == 0 || len(s.Policies()) < 1 || s.Source == "" {
+			continue
+		}
+		if len(s.Seeds) == 0 || len(s.Policies()) < 1 || s.Source == "" {
 			t.Errorf("%s: %d seeds, %d policies, source %q", s.Name, len(s.Seeds), len(s.Policies()), s.Source)
+		}
+		if other, ok := titles[s.Title]; ok {
+			t.Errorf("%s has the title of %s: what is based on another file says what it is for", s.Name, other)
+		}
+		titles[s.Title] = s.Name
+		shipped, err := scenario.Open(files.Files, s.Name+".hcl", ".")
+		if err != nil || shipped.Identity() != s.Identity() {
+			t.Errorf("%s in the program is not the file: %v", s.Name, err)
 		}
 	}
 }

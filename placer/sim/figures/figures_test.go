@@ -348,16 +348,45 @@ func TestTheSamePagesAndNothingTwice(t *testing.T) {
 	}
 }
 
+// A scenario that is written anew on a base keeps its runs; one whose base has changed
+// takes none of them.
+func TestKeptRunsOfABase(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	run := func(base string) Progress {
+		t.Helper()
+		o, last := options(work, "base = \"under.hcl\"\ntitle = \"Tiny\""), Progress{}
+		o.Scenarios.(fstest.MapFS)["under.hcl"] = &fstest.MapFile{Data: []byte(base)}
+		o.Progress = func(p Progress) { last = p }
+		if _, err := Run(context.Background(), tiny(), o); err != nil {
+			t.Fatal(err)
+		}
+		return last
+	}
+	if _, err := Run(context.Background(), tiny(), options(work, tinyScenario)); err != nil {
+		t.Fatal(err)
+	}
+	if last := run("# the same\n" + tinyScenario); last.Kept != 4 {
+		t.Errorf("written on a base: %+v", last)
+	}
+	if last := run(strings.Replace(tinyScenario, "12", "13", 1)); last.Kept != 0 {
+		t.Errorf("another base: %+v", last)
+	}
+}
+
 // spoil cuts one kept result of the scenario.
 func spoil(t *testing.T, work string) {
 	t.Helper()
-	text := []byte(tinyScenario)
+	tiny, err := scenario.Decode([]byte(tinyScenario), "tiny.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
 	mark, err := canary(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := store{work, mark}
-	path := s.path(s.key(text, "random", 2))
+	path := s.path(s.key(tiny, "random", 2))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

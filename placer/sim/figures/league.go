@@ -3,11 +3,9 @@ package figures
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -139,11 +137,7 @@ func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
 // enter puts the entrants into a scenario.
 func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 	name := strings.TrimSuffix(path, ".hcl")
-	text, err := fs.ReadFile(r.options.Scenarios, path)
-	if err != nil {
-		return Game{}, fmt.Errorf("figures: %w", err)
-	}
-	s, err := scenario.Decode(text, filepath.Join(o.Folder, path))
+	s, err := scenario.Open(r.options.Scenarios, path, o.Folder)
 	if err != nil {
 		return Game{}, err
 	}
@@ -159,11 +153,7 @@ func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 	if s, err = s.Field(l.Entrants); err != nil {
 		return g, err
 	}
-	who, err := json.Marshal(l.Entrants)
-	if err != nil {
-		return g, fmt.Errorf("figures: league: %w", err)
-	}
-	r.files[name] = &input{scenario: s, text: slices.Concat(text, who), seeds: l.Seeds, tolerant: true}
+	r.files[name] = &input{scenario: s, seeds: l.Seeds, tolerant: true}
 	r.names = append(r.names, name)
 	return g, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
@@ -50,15 +49,11 @@ var (
 )
 
 func runLSH(ctx context.Context, env environment) (*Table, error) {
-	text, err := fs.ReadFile(env.scenarios, lshErrors+".hcl")
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	s, err := scenario.Decode(text, lshErrors+".hcl")
+	s, err := scenario.Open(env.scenarios, lshErrors+".hcl", ".")
 	if err != nil {
 		return nil, err
 	}
-	intervals, err := lshIntervals(ctx, env, s, text)
+	intervals, err := lshIntervals(ctx, env, s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +71,13 @@ func runLSH(ctx context.Context, env environment) (*Table, error) {
 
 // lshIntervals takes the kept intervals, or finds them. What they are with exact
 // scores is part of the key.
-func lshIntervals(ctx context.Context, env environment, s *scenario.Scenario, text []byte) ([]dei.Interval, error) {
+func lshIntervals(ctx context.Context, env environment, s *scenario.Scenario) ([]dei.Interval, error) {
 	quality := dei.Simulated(s, "paragon")
 	exact, err := quality(ctx, dei.Score{}, 0)
 	if err != nil {
 		return nil, err
 	}
-	key := keyOf("dei", string(text), fmt.Sprint(exact))
+	key := keyOf("dei", s.Identity(), fmt.Sprint(exact))
 	var out []dei.Interval
 	if env.store.get(key, &out) && len(out) == 2*len(s.Columns) {
 		return out, nil

@@ -112,10 +112,9 @@ func (r *runner) mark(ctx context.Context) (err error) {
 	return err
 }
 
-// input is a scenario with its text.
+// input is a scenario with the seeds it is run under.
 type input struct {
 	scenario *scenario.Scenario
-	text     []byte
 	seeds    []uint64
 	tolerant bool // a run that fails is a result
 }
@@ -192,15 +191,11 @@ func (r *runner) list() {
 }
 
 func (r *runner) load(name string) (*input, error) {
-	text, err := fs.ReadFile(r.options.Scenarios, name+".hcl")
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	s, err := scenario.Decode(text, name+".hcl")
+	s, err := scenario.Open(r.options.Scenarios, name+".hcl", ".")
 	if err != nil {
 		return nil, err
 	}
-	file := &input{scenario: s, text: text, seeds: s.Seeds}
+	file := &input{scenario: s, seeds: s.Seeds}
 	if len(r.options.Seeds) > 0 {
 		file.seeds = r.options.Seeds
 	}
@@ -241,7 +236,7 @@ func (r *runner) all(ctx context.Context) error {
 func (r *runner) one(ctx context.Context, i int) error {
 	j := r.jobs[i]
 	file := r.files[j.scenario]
-	key := r.store.key(file.text, j.policy, j.seed)
+	key := r.store.key(file.scenario, j.policy, j.seed)
 	var k kept
 	if r.store.get(key, &k) && (len(k.Lines) == len(file.scenario.Loads) || k.Failed != "") {
 		r.end(i, &k, true)

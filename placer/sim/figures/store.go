@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
 // ResultFormat is part of the key of every kept result. It is raised when a
@@ -34,8 +35,8 @@ type store struct {
 }
 
 // key is a hash of everything that a run depends on.
-func (s *store) key(text []byte, policy string, seed uint64) string {
-	return keyOf("run", strconv.Itoa(report.Format), s.canary, string(text), policy, strconv.FormatUint(seed, 10))
+func (s *store) key(of *scenario.Scenario, policy string, seed uint64) string {
+	return keyOf("run", strconv.Itoa(report.Format), s.canary, of.Identity(), policy, strconv.FormatUint(seed, 10))
 }
 
 // keyOf hashes parts so that no two lists of them are alike.

@@ -1,3 +1,4 @@
+base   = "tarcil-short.hcl"
 title  = "Tarcil on 100 servers of five configurations: short jobs"
 source = "Delimitrou 2015, §7.6, figure 7.12c"
 notes = [
@@ -5,62 +6,7 @@ notes = [
   "75 of the 100 servers are weaker or stronger ones",
   "decisions take the time of the stated cost model; results depend on it",
 ]
-seeds = [1, 2, 3, 4, 5]
-loads = [0.8]
 
 cluster {
   shape = "tarcil-100-heterogeneous"
-}
-
-population "tasks" {
-  classes      = ["ST", "IO"]
-  platforms    = "published"
-  applications = 50
-  jobs         = 2000
-  shape        = "tasks"
-  tasks        = 20
-
-  arrivals "poisson" {
-    by_load = true
-  }
-
-  duration "fixed" {
-    value = "100ms"
-  }
-}
-
-profiling {
-  time = "0s"
-}
-
-world {
-  sample_every = "100ms"
-}
-
-policy "tarcil" {
-  admission = "tarcil"
-  agents    = 10
-}
-policy "sparrow" {
-  admission = "none"
-  agents    = 10
-}
-policy "centralized" {
-  selector = "quasar"
-  agents   = 1
-}
-policy "tarcil-oracle" {
-  selector  = "tarcil"
-  admission = "tarcil"
-  knowledge = "oracle"
-  agents    = 10
-}
-policy "least-loaded" { agents = 10 }
-policy "nomad-binpack" {
-  admission = "none"
-  agents    = 10
-}
-policy "nomad-spread" {
-  admission = "none"
-  agents    = 10
 }

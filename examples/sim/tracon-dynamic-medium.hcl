@@ -1,75 +1,7 @@
-title  = "TRACON: 64 machines, tasks keep coming, medium on the disk"
-source = "Chiang and Huang 2011, §4.4 and §4.5, figures 9 and 10"
-notes = [
-  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt beside 125 background workloads",
-  "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
-  "a load is a number of tasks per minute",
-  "two hours, where the text has ten, with three seeds",
-]
-seeds = [1, 2, 3]
+base  = "tracon-dynamic-light.hcl"
+title = "TRACON: 64 machines, tasks keep coming, medium on the disk"
 loads = [10, 20, 30, 60]
-limit = "2h"
-
-cluster {}
 
 colocation {
-  machines = 64
-  mix      = "medium"
-  runtime  = "2m"
-  poisson  = true
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mios" {
-  admission = "none"
-}
-policy "mibs-2" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "2"
-  }
-}
-policy "mibs-4" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "4"
-  }
-}
-policy "mibs-8" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mibs-8-io" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    objective = "iops"
-    queue     = "8"
-  }
-}
-policy "mibs-8-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mix-8" {
-  selector  = "mix"
-  admission = "mix"
-  admission_options = {
-    queue = "8"
-  }
+  mix = "medium"
 }

@@ -12,7 +12,7 @@ import (
 func simValidateCommand() *command {
 	return &command{
 		name: "sim validate", arguments: "FILE", synopsis: "Check a scenario file",
-		about:   "Reads a scenario and says what is wrong with it, with file, line and column. Nothing is run, and no trace is opened.",
+		about:   "Reads a scenario, and the files it is based on, and says what is wrong, with file, line and column. Nothing is run, and no trace is opened.",
 		example: "nomad-placer sim validate examples/sim/paragon-ec2-low.hcl",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {

@@ -10,10 +10,11 @@
 // says why. Nothing is tuned here: what is missed is reported as missed.
 //
 // Every run of one policy under one seed is kept in a folder under a key of
-// everything it depends on (store.go), so that a stopped report goes on where
-// it was. The same program and data give the same bytes of Markdown: there is
-// no date in it, and no time of the host. What the host took stands in the HTML
-// page, in a section of its own.
+// everything it depends on (store.go), what the scenario says and not how it is
+// written included, so that a stopped report goes on where it was. The same
+// program and data give the same bytes of Markdown: there is no date in it, and
+// no time of the host. What the host took stands in the HTML page, in a section
+// of its own.
 //
 // # Differences from the papers
 //

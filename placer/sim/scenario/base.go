@@ -125,8 +125,8 @@ func over(own, base *hclsyntax.Body) (*hclsyntax.Body, hcl.Diagnostics) {
 		case len(there) == 0:
 			out.Blocks = append(out.Blocks, b)
 		case len(there) > 1 || times[heading(b)] > 1:
-			return nil, problem(b.DefRange(), "block %s is there %d times in the base and %d times here: which goes over which cannot be said; "+
-				"leave these blocks as the base has them, or do without this base", heading(b), len(there), times[heading(b)])
+			return nil, problem(b.DefRange(), "block %s: the base has %d of them and this file %d, so which goes over which cannot be said; "+
+				"leave them as the base has them, or do without this base", heading(b), len(there), times[heading(b)])
 		default:
 			merged, problems := over(b.Body, base.Blocks[there[0]].Body)
 			if problems.HasErrors() {

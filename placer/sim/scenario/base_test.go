@@ -130,11 +130,11 @@ func TestErrorsOfBases(t *testing.T) {
 			"folder/small.hcl:18:3: 2 weights for 1 classes"},
 		"a type":           {"base = \"small.hcl\"\npopulation \"batch\" {\n jobs = \"x\"\n}", "", "folder/mine.hcl:3:10: "},
 		"a type below":     {"base = \"small.hcl\"\npopulation \"batch\" {\n}", strings.Replace(small, "jobs         = 40", "jobs = \"x\"", 1), "folder/small.hcl:20:"},
-		"another argument": {"base = \"small.hcl\"\nprofiling {\n trainig = 3\n}", "", `folder/mine.hcl:3:2: Unsupported argument: An argument named "trainig" is not expected here.`},
+		"another argument": {"base = \"small.hcl\"\nprofiling {\n taught = 3\n}", "", `folder/mine.hcl:3:2: Unsupported argument: An argument named "taught" is not expected here.`},
 		"a second label":   {"base = \"small.hcl\"\npopulation \"batch\" {\n arrivals \"constant\" {\n every = \"1s\"\n}\n}", "", "folder/mine.hcl:3:2: Duplicate arrivals block"},
 		"many below": {"base = \"small.hcl\"\ncluster {\n lose {\n nodes = 2\n}\n}", strings.Replace(small, "  lose {", "lose {\n nodes = 1\n at = \"1m\"\n}\n  lose {", 1),
-			"folder/mine.hcl:3:2: block lose is there 2 times in the base and 1 times here: which goes over which cannot be said"},
-		"many here":          {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"paragon\" {}\npolicy \"paragon\" {}", "", `folder/mine.hcl:3:1: block policy "paragon" is there 1 times in the base and 2 times here`},
+			"folder/mine.hcl:3:2: block lose: the base has 2 of them and this file 1, so which goes over which cannot be said"},
+		"many here":          {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"paragon\" {}\npolicy \"paragon\" {}", "", `folder/mine.hcl:3:1: block policy "paragon": the base has 1 of them and this file 2, so`},
 		"many new ones here": {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"random\" {}", "", `folder/mine.hcl:3:1: policy "random" is there twice`},
 	} {
 		t.Run(name, func(t *testing.T) {

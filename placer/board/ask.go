@@ -20,6 +20,9 @@ type Ask struct {
 	// AtBound is what it tolerates at the QoS bound, from which its performance is
 	// predicted, where Tolerated is what it stands by its target; nil: the same.
 	AtBound []float64
+	// Needs is the share of its performance alone that must be left to an allocation;
+	// nil: unknown.
+	Needs *float64
 	// Speed is the performance alone of one allocation of Size by configuration;
 	// NaN is unknown. Nil: nothing is known.
 	Speed []float64

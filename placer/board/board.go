@@ -38,7 +38,8 @@ type Resident struct {
 	Size       cluster.Resources
 	Tolerated  []float64 // by column, percent; shared, not written to
 	Caused     []float64
-	Assumed    bool // some score is not known, and assumed
+	Needs      *float64 // share of its performance alone that must be left; nil unknown
+	Assumed    bool     // some score is not known, and assumed
 	Priority   int
 	BestEffort bool     // may be evicted for others
 	Class      int      // the job class its user declared, from 1; 0 is none

@@ -65,12 +65,13 @@ func PressingIn(s *cluster.Snapshot, n *cluster.Node, columns []interference.Sou
 // scores of a workload in column order; NaN is unknown.
 type scores struct {
 	tolerated, caused []float64
+	needs             *float64
 	complete          bool
 }
 
 func scoresOf(s *cluster.Snapshot, w cluster.WorkloadID, columns []interference.Source) scores {
 	known := s.Known[w]
-	out := scores{tolerated: known.Tolerated.Vector(columns), caused: known.Caused.Vector(columns)}
+	out := scores{tolerated: known.Tolerated.Vector(columns), caused: known.Caused.Vector(columns), needs: known.Needs}
 	out.complete = !slices.ContainsFunc(out.tolerated, math.IsNaN) && !slices.ContainsFunc(out.caused, math.IsNaN)
 	return out
 }
@@ -81,7 +82,7 @@ func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, colu
 		of = scoresOf(s, a.Workload, columns)
 		known[a.Workload] = of
 	}
-	r := Resident{Ref: ref, Size: a.Resources, Tolerated: of.tolerated, Caused: of.caused}
+	r := Resident{Ref: ref, Size: a.Resources, Tolerated: of.tolerated, Caused: of.caused, Needs: of.needs}
 	if of.complete {
 		return r // shared between the workload's allocations
 	}

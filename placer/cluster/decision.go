@@ -140,6 +140,7 @@ type Decision struct {
 // Bounds are the scores that neighbours must respect: what it stands, and causes.
 func (d *Decision) Bounds() interference.Sensitivity {
 	out := d.Sensitivity
+	out.Needs = d.Needs
 	if d.Stands != nil {
 		out.Tolerated = d.Stands
 	}

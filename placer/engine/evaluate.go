@@ -170,7 +170,8 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 	}
 	workload, knowledge, kept, maySize := e.sized(k, snapshot)
 	spec := workload.Spec
-	knowledge.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, needsShare(spec, workload.Count, speedsOf(&knowledge, spec.Target)))
+	knowledge.Needs = needsShare(spec, workload.Count, speedsOf(&knowledge, spec.Target))
+	knowledge.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, knowledge.Needs)
 	d, err := desc.New().Place(policy.Request{
 		Workload:  &workload,
 		JobType:   job.Type,

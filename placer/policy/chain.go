@@ -56,6 +56,7 @@ type places interface {
 type chainFilter struct {
 	chain             []bound
 	tolerated, caused []float64 // of the newcomer
+	needs             *float64
 	places            places
 	options           Options
 	first, second     []int32 // broken bounds by place; len(chain): none; second −1: not looked for yet
@@ -93,7 +94,7 @@ const out = -1
 func (f *chainFilter) keepLeastHurt() {
 	hurt := make([]int, len(f.first))
 	for i := range hurt {
-		hurt[i] = f.options.newlyHurt(f.places.residents(i), f.tolerated, f.caused)
+		hurt[i] = f.options.newlyHurt(f.places.residents(i), board.Resident{Tolerated: f.tolerated, Caused: f.caused, Needs: f.needs})
 	}
 	least := slices.Min(hurt)
 	for i, h := range hurt {

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -16,47 +17,83 @@ func (v *view) yields() string {
 	if v.Workload.Spec.Target.Kind != performance.BestEffort || len(v.options) == 0 {
 		return ""
 	}
-	all := slices.Repeat([]float64{fullPressurePercent}, len(v.caused)) // itself it stands everything
+	// Itself it stands everything.
+	newcomer := board.Resident{Tolerated: slices.Repeat([]float64{fullPressurePercent}, len(v.caused)), Caused: v.caused}
 	for i, o := range v.options {
 		known := slices.DeleteFunc(v.residents(i), func(r board.Resident) bool { return r.Assumed })
-		if o.incumbent || Live().newlyHurt(known, all, v.caused) == 0 {
+		if o.incumbent || Live().newlyHurt(known, newcomer) == 0 {
 			return ""
 		}
 	}
 	return fmt.Sprintf("best effort waits: on %s with room somebody would be pressed beyond what their target leaves", plural(len(v.options), "node"))
 }
 
-// newlyHurt counts the allocations that keep every bound of theirs without a newcomer
-// and would not with it, among residents that press on each other, and the newcomer
-// where it is pressed beyond its own. Who is hurt already is not counted: where
-// somebody must be hurt, those who come later go where no further one is.
-func (o Options) newlyHurt(residents []board.Resident, tolerated, caused []float64) int {
-	all := make([]float64, len(caused))
-	for _, r := range residents {
-		for k, c := range r.Caused {
-			all[k] += c
-		}
-	}
+// newlyHurt counts the allocations that do well without a newcomer and would not with
+// it, among residents that press on each other, and the newcomer where it would not.
+// Who is hurt already is not counted: where somebody must be hurt, those who come later
+// go where no further one is.
+func (o Options) newlyHurt(residents []board.Resident, newcomer board.Resident) int {
+	together := append(slices.Clone(residents), newcomer)
+	before, after := o.crowdOf(residents), o.crowdOf(together)
 	hurt := 0
-	if o.pressedBeyond(tolerated, func(k int) float64 { return all[k] }) {
-		hurt++
-	}
-	for _, r := range residents {
-		before := func(k int) float64 { return all[k] - r.Caused[k] }
-		after := func(k int) float64 { return before(k) + caused[k] }
-		if !o.pressedBeyond(r.Tolerated, before) && o.pressedBeyond(r.Tolerated, after) {
+	for i := range together {
+		if after.hurts(&together[i]) && (i == len(residents) || !before.hurts(&together[i])) {
 			hurt++
 		}
 	}
 	return hurt
 }
 
-// pressedBeyond: some source presses harder than is tolerated.
-func (o Options) pressedBeyond(tolerated []float64, pressure func(k int) float64) bool {
-	for k, t := range tolerated {
-		if o.pressed(pressure(k)) > t+epsilonPoints {
+// crowd is what allocations on one place make together.
+type crowd struct {
+	options Options
+	caused  []float64 // sum, by column
+	fair    []float64 // what a source gives each at the most: see fairShare
+}
+
+func (o Options) crowdOf(residents []board.Resident) crowd {
+	c := crowd{options: o}
+	if len(residents) == 0 {
+		return c
+	}
+	c.caused = make([]float64, len(residents[0].Caused))
+	c.fair = make([]float64, len(c.caused))
+	demands := make([]float64, len(residents))
+	for k := range c.caused {
+		for i, r := range residents {
+			demands[i] = r.Caused[k]
+			c.caused[k] += r.Caused[k]
+		}
+		c.fair[k] = fairShare(demands)
+	}
+	return c
+}
+
+// hurts reports whether one of the crowd is pressed by the others beyond a bound of its
+// own, or is left less of a source than its target needs of it.
+func (c crowd) hurts(r *board.Resident) bool {
+	for k, caused := range r.Caused {
+		if c.options.pressed(c.caused[k]-caused) > r.Tolerated[k]+epsilonPoints {
+			return true
+		}
+		if r.Needs != nil && *r.Needs*caused > c.fair[k]+epsilonPoints {
 			return true
 		}
 	}
 	return false
+}
+
+// fairShare is the most that each gets of 100 when nobody who wants less gives way to
+// somebody who wants more (max-min fairness): bounds saturate at full pressure, and say
+// nothing of how many share a source that is full. Infinite where it is not.
+func fairShare(demands []float64) float64 {
+	sorted := slices.Sorted(slices.Values(demands))
+	left := fullPressurePercent
+	for i, d := range sorted {
+		if share := left / float64(len(sorted)-i); d > share {
+			return share
+		}
+		left -= d
+	}
+	return math.Inf(1)
 }

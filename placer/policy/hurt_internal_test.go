@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -8,23 +9,49 @@ import (
 
 func TestNewlyHurt(t *testing.T) {
 	t.Parallel()
-	service := board.Resident{Tolerated: []float64{10}, Caused: []float64{20}}
-	heavy := board.Resident{Tolerated: []float64{100}, Caused: []float64{95}}
+	one := func(tolerated, caused, needs float64) board.Resident {
+		return board.Resident{Tolerated: []float64{tolerated}, Caused: []float64{caused}, Needs: &needs}
+	}
+	service, heavy, bestEffort := one(10, 20, 1), one(100, 95, 0.3), one(100, 95, 0)
+	of := func(r ...board.Resident) []board.Resident { return r }
 	for name, c := range map[string]struct {
-		residents         []board.Resident
-		tolerated, caused float64
-		want              int
+		residents []board.Resident
+		newcomer  board.Resident
+		want      int
 	}{
-		"an empty place":                   {nil, 10, 95, 0},
-		"a resident":                       {[]board.Resident{service}, 100, 95, 1},
-		"a resident and the newcomer":      {[]board.Resident{service}, 10, 95, 2},
-		"nobody but who is hurt already":   {[]board.Resident{service, heavy}, 100, 95, 0},
-		"the newcomer, who stands less":    {[]board.Resident{service, heavy}, 90, 95, 1},
-		"nobody, as pressure saturates":    {[]board.Resident{heavy, heavy}, 100, 95, 0},
-		"two, where each spares the other": {[]board.Resident{{Tolerated: []float64{30}, Caused: []float64{5}}, {Tolerated: []float64{30}, Caused: []float64{5}}}, 100, 40, 2},
+		"an empty place":                        {nil, service, 0},
+		"a resident":                            {of(service), heavy, 1},
+		"a resident and the newcomer":           {of(service), one(10, 95, 0.3), 2},
+		"nobody but who is hurt already":        {of(service, heavy), heavy, 0},
+		"the newcomer, who stands less":         {of(service, heavy), one(90, 95, 0.3), 1},
+		"two, where each spares the other":      {of(one(30, 5, 1), one(30, 5, 1)), one(100, 40, 0.3), 2},
+		"three share a source":                  {of(heavy, heavy), heavy, 0},
+		"a fourth leaves all four too little":   {of(heavy, heavy, heavy), heavy, 4},
+		"best effort takes as much as others":   {of(heavy, heavy, heavy), bestEffort, 3},
+		"who wants little of it has its share":  {of(heavy, heavy, one(100, 5, 1)), heavy, 0},
+		"who needs less than others has enough": {of(bestEffort, bestEffort, bestEffort), one(100, 95, 0.2), 0},
+		"what is needed is not known":           {of(board.Resident{Tolerated: []float64{100}, Caused: []float64{95}}), bestEffort, 0},
 	} {
-		if got := Live().newlyHurt(c.residents, []float64{c.tolerated}, []float64{c.caused}); got != c.want {
+		if got := Live().newlyHurt(c.residents, c.newcomer); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestFairShare(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		demands []float64
+		want    float64
+	}{
+		{nil, math.Inf(1)},
+		{[]float64{60, 40}, math.Inf(1)},
+		{[]float64{100, 100}, 50},
+		{[]float64{100, 20, 100}, 40},
+		{[]float64{100, 60, 10}, 45},
+	} {
+		if got := fairShare(c.demands); got != c.want {
+			t.Errorf("of %v: %g, want %g", c.demands, got, c.want)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (q *question) compose() board.Ask {
 	w := q.Workload
 	a := board.Ask{
 		Size: w.Ask, Count: min(w.Count, room), Forced: true,
-		Tolerated: q.tolerated, Caused: q.caused, AtBound: q.atBound,
+		Tolerated: q.tolerated, Caused: q.caused, AtBound: q.atBound, Needs: q.Knowledge.Needs,
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
 		SlowdownMax: performance.DefaultSlowdownMaxPercent / 100,
 		Allowed:     func(n board.Index) bool { return q.options[n] != nil },

@@ -42,7 +42,7 @@ type selection struct {
 }
 
 func newSelection(v *view) *selection {
-	s := &selection{view: v, filter: chainFilter{options: Live()}}
+	s := &selection{view: v, filter: chainFilter{options: Live(), needs: v.Knowledge.Needs}}
 	s.filter.run(len(v.options), s, v.tolerated, v.caused)
 	steps := len(s.filter.chain)
 	arena := make([]float64, steps*len(v.options))

@@ -147,7 +147,8 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 // weigh counts whom a node hurts beside residents, where it hurts somebody.
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
 	if q.options.LeastHarm && !r.harmless {
-		r.hurt = q.options.newlyHurt(residents, q.field.ask.Tolerated, q.field.ask.Caused)
+		a := q.field.ask
+		r.hurt = q.options.newlyHurt(residents, board.Resident{Tolerated: a.Tolerated, Caused: a.Caused, Needs: a.Needs})
 	}
 }
 

@@ -114,4 +114,7 @@ func (s Scores) Vector(columns []Source) []float64 {
 type Sensitivity struct {
 	Tolerated Scores `json:"tolerated"`
 	Caused    Scores `json:"caused"`
+	// Needs is the share of its performance alone that must be left to it, where its
+	// target says so; nil is unknown.
+	Needs *float64 `json:"-"`
 }

@@ -143,6 +143,16 @@ func onBoth(t *testing.T, test func(t *testing.T, b *borrowing)) {
 }
 
 // lent is what the task shows while the loan is out, usual without one.
+// twoLooks lets a lender look twice: one look may not be enough for all of a loan.
+func (b *borrowing) twoLooks(l *lender) {
+	b.t.Helper()
+	for range 2 {
+		if err := l.look(); err != nil && !errors.Is(err, errNotYet) {
+			b.t.Fatal(err)
+		}
+	}
+}
+
 func (b *borrowing) lent() string {
 	return map[cgroup.Version]string{cgroup.V1: "750 80", cgroup.V2: "30 80"}[b.version]
 }
@@ -206,11 +216,7 @@ func TestReturnAfterAKill(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, b *borrowing) {
 		l := b.lender("one")
-		for range 2 {
-			if err := l.look(); err != nil && !errors.Is(err, errNotYet) {
-				t.Fatal(err)
-			}
-		}
+		b.twoLooks(l)
 		b.expect(b.lent(), "lent")
 		for range 2 { // a second time is nothing
 			if err := Return(b.tree, l.record()); err != nil {
@@ -314,11 +320,7 @@ func TestReturnLeavesMemoryInUse(t *testing.T) {
 	t.Parallel()
 	b := newBorrowing(t, cgroup.V2)
 	l := b.lender("one")
-	for range 2 {
-		if err := l.look(); err != nil && !errors.Is(err, errNotYet) {
-			t.Fatal(err)
-		}
-	}
+	b.twoLooks(l)
 	b.write(b.file("", "", "memory.current"), strconv.Itoa(70<<20))
 	if err := Return(b.tree, l.record()); !errors.Is(err, cgroup.ErrMemoryInUse) {
 		t.Errorf("memory in use: %v", err)
@@ -381,11 +383,7 @@ func TestLoanTakesOverItsOwn(t *testing.T) {
 		l.run(t)
 		time.Sleep(3 * time.Second)
 		again := &lender{journal: l.journal, room: l.room, patience: l.patience, poll: l.poll}
-		for range 2 {
-			if err := again.look(); err != nil && !errors.Is(err, errNotYet) {
-				t.Fatal(err)
-			}
-		}
+		b.twoLooks(again)
 		b.expect(b.lent(), "the second start")
 		if err := Return(b.tree, l.record()); err != nil {
 			t.Fatal(err)
@@ -399,11 +397,7 @@ func TestReturnLeft(t *testing.T) {
 	t.Parallel()
 	b := newBorrowing(t, cgroup.V2)
 	l := b.lender("one")
-	for range 2 {
-		if err := l.look(); err != nil && !errors.Is(err, errNotYet) {
-			t.Fatal(err)
-		}
-	}
+	b.twoLooks(l)
 	if err := ReturnLeft(b.tree, b.runtime); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 // Alike keeps the nodes of a board in groups within which no prediction can tell one
 // from another: same configuration, same room, same residents, on them and on the rest
 // of their machines. With few kinds of workloads there are few groups, however many
-// nodes. A change costs O(residents +
-// nodes of a group), the latter a move of memory.
+// nodes. A change costs O(residents + nodes of a group), the latter a move of memory.
 type Alike struct {
 	board  *Board
 	of     []int32 // group by node

@@ -30,7 +30,7 @@ type placing struct {
 }
 
 // placedAtOnce is how many jobs are decided on and written side by side: writing
-// takes some requests one after the other, mostly waiting for Nomad's disk.
+// takes some requests one after the other, mostly waiting for Nomad.
 const placedAtOnce = 16
 
 // What is sent together arrives one after the other: a decision waits until no other

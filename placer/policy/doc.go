@@ -58,7 +58,7 @@
 //     no harder than a source can be pressed; and where bounds must be relaxed, or for
 //     Quasar no node is harmless, only the nodes where the fewest are hurt anew are
 //     left (newlyHurt), of which the least harm comes first and then the place that is
-//     crowded least. Best effort waits instead (yields). The simulated world has the
+//     crowded least. Best effort waits instead (bestEffortWaits). The simulated world has the
 //     papers' rules.
 //   - A running group keeps its nodes unless others are clearly better: see the
 //     stickiness constants in paragon.go. Policies made from selectors do not

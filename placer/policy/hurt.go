@@ -9,11 +9,11 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// yields says why best-effort work is not placed now: wherever there is room it would
+// bestEffortWaits says why best-effort work is not placed now: wherever there is room it would
 // hurt somebody who is known to have something to lose, and would have to leave again
 // (Delimitrou 2015, §4.3.3: best effort uses what is left over). Empty for other work,
 // and where some node is spared.
-func (v *view) yields() string {
+func (v *view) bestEffortWaits() string {
 	if v.Workload.Spec.Target.Kind != performance.BestEffort || len(v.options) == 0 {
 		return ""
 	}

@@ -53,14 +53,12 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	random := Draws(v.Seed)
 	c := Whole(inner, q.room).Select(q.board, &a, random)
 	q.record(c)
-	waits := ""
-	if d.NeedsProfile {
-		waits = v.yields()
-	}
 	a.Count, a.Target = spareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
-	r.waits = waits
+	if d.NeedsProfile {
+		r.waits = v.bestEffortWaits()
+	}
 	return r
 }
 

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -9,28 +10,40 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
+// small is a size of which a place has room for many.
+var small = cluster.Resources{CPUMHz: 100, MemoryMB: 10}
+
+// score is what a resident tolerates and causes of the one source, in percent.
+type score struct{ tolerated, caused float64 }
+
+// boardOf is a board of nodes with these residents.
+func boardOf(places ...[]score) *board.Board {
+	b := board.New([]interference.Source{"int"}, []string{"one"})
+	ref := board.Ref(0)
+	for i, residents := range places {
+		n := b.Add(board.Node{ID: cluster.NodeID(fmt.Sprint("n", i+1)), Total: cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}})
+		for _, r := range residents {
+			ref++
+			b.Place(n, board.Resident{Ref: ref, Size: small, Tolerated: []float64{r.tolerated}, Caused: []float64{r.caused}})
+		}
+	}
+	return b
+}
+
 // Beside a sensitive service, or beside two jobs that fill their CPU: on a live cluster
 // a third one goes to the other two (decision 0015); the papers' sums send it to the
 // service, on which it would do best itself.
 func TestLeastHarmBeforeSpeed(t *testing.T) {
 	t.Parallel()
-	b := board.New([]interference.Source{"int"}, []string{"one"})
-	total := cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}
-	service, crowd := b.Add(board.Node{ID: "n1", Total: total}), b.Add(board.Node{ID: "n2", Total: total})
-	size := cluster.Resources{CPUMHz: 100, MemoryMB: 10}
-	place := func(n board.Index, ref board.Ref, tolerated, caused float64) {
-		b.Place(n, board.Resident{Ref: ref, Size: size, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
-	}
-	place(service, 1, 20, 20)
-	place(crowd, 2, 80, 95)
-	place(crowd, 3, 80, 95)
+	b := boardOf([]score{{20, 20}}, []score{{80, 95}, {80, 95}})
+	const service, crowd = board.Index(0), board.Index(1)
 	for _, name := range []string{"paragon", "quasar"} {
 		d, err := policy.LookupSelector(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for options, want := range map[policy.Options]board.Index{policy.Live(): crowd, {}: service} {
-			ask := board.Ask{Size: size, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+			ask := board.Ask{Size: small, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
 			c := d.New(b, options).Select(b, &ask, policy.Draws(1))
 			if len(c.Units) != 1 || c.Units[0].Node != want {
 				t.Errorf("%s with %+v: %+v, want node %s", name, options, c.Units, b.Node(want).ID)
@@ -43,22 +56,14 @@ func TestLeastHarmBeforeSpeed(t *testing.T) {
 // already: the next such job goes there, and the other service is spared.
 func TestWhoIsHurtAlreadyIsHurtAgain(t *testing.T) {
 	t.Parallel()
-	b := board.New([]interference.Source{"int"}, []string{"one"})
-	total := cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}
-	spared, hurt := b.Add(board.Node{ID: "n1", Total: total}), b.Add(board.Node{ID: "n2", Total: total})
-	size := cluster.Resources{CPUMHz: 100, MemoryMB: 10}
-	place := func(n board.Index, ref board.Ref, tolerated, caused float64) {
-		b.Place(n, board.Resident{Ref: ref, Size: size, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
-	}
-	place(spared, 1, 10, 20)
-	place(hurt, 2, 10, 20)
-	place(hurt, 3, 100, 95)
+	b := boardOf([]score{{10, 20}}, []score{{10, 20}, {100, 95}})
+	const hurt = board.Index(1)
 	for _, name := range []string{"paragon", "nh", "quasar"} {
 		d, err := policy.LookupSelector(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := board.Ask{Size: size, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+		ask := board.Ask{Size: small, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
 		c := d.New(b, policy.Live()).Select(b, &ask, policy.Draws(1))
 		if len(c.Units) != 1 || c.Units[0].Node != hurt {
 			t.Errorf("%s: %+v, want node %s", name, c.Units, b.Node(hurt).ID)

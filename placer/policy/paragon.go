@@ -92,7 +92,7 @@ func (s *selection) rank() ranking {
 		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
-	r.waits = s.yields()
+	r.waits = s.bestEffortWaits()
 	for i, o := range s.options {
 		n := &ranked{option: o}
 		switch {

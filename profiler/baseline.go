@@ -80,12 +80,35 @@ func (r *run) baseline(ctx context.Context) error {
 	if len(r.request.Sources) == 0 {
 		until = r.start.Add(min(aloneOnly, total))
 	}
+	stop := r.meterCPU()
 	windows, err := r.aloneWindows(ctx, until)
+	stop()
 	if len(windows) > 0 {
 		r.noise = noiseOf(steadied(windows))
 		r.recordAlone(speeds(windows))
 	}
 	return err
+}
+
+// meterCPU begins to watch the CPU time that the workload uses alone; the returned
+// function ends it. A subject that cannot tell leaves it unknown.
+func (r *run) meterCPU() (stop func()) {
+	meter, ok := r.subject.(CPUMeter)
+	if !ok {
+		return func() {}
+	}
+	before, failed := meter.CPUTime()
+	began := r.clock.Now()
+	return func() {
+		after, err := meter.CPUTime()
+		if err = errors.Join(failed, err); err != nil {
+			r.warn("the CPU time that it uses alone is unknown: %v", err)
+			return
+		}
+		if took := r.clock.Now().Sub(began); took > 0 && after > before {
+			r.out.CPUsAlone = (after - before).Seconds() / took.Seconds()
+		}
+	}
 }
 
 // learnPace watches how often and how fast the count moves.

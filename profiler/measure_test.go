@@ -207,6 +207,39 @@ func TestAloneOnly(t *testing.T) {
 	}
 }
 
+// metered is a workload whose CPU time is known.
+type metered struct {
+	*machine
+	cpus float64
+	err  error
+}
+
+func (m metered) CPUTime() (time.Duration, error) {
+	return time.Duration(m.cpus * float64(m.now.Sub(m.begun))), m.err
+}
+
+// The CPU time used alone is part of the profile, and unknown where it cannot be read:
+// that is no reason to lose the rest.
+func TestCPUTimeAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want float64
+	}{{nil, 0.3}, {errors.New("no such file"), 0}} {
+		m := newMachine(5)
+		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, c.err}, m, options(m))
+		if err != nil || !p.Complete || len(p.Alone) == 0 {
+			t.Fatalf("complete %v, %v", p.Complete, err)
+		}
+		if math.Abs(p.CPUsAlone-c.want) > 1e-6 {
+			t.Errorf("reading fails with %v: %g CPUs, want %g", c.err, p.CPUsAlone, c.want)
+		}
+		if told := strings.Contains(strings.Join(p.Warnings, "\n"), "CPU time"); told != (c.err != nil) {
+			t.Errorf("reading fails with %v: warnings %q", c.err, p.Warnings)
+		}
+	}
+}
+
 // Goodput, not the rate, is what counts for a service with a latency bound.
 func TestGoodputUnderLatency(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,11 @@ type Subject interface {
 	Alive(ctx context.Context) error
 }
 
+// CPUMeter is a Subject that can tell the CPU time its processes have used.
+type CPUMeter interface {
+	CPUTime() (time.Duration, error)
+}
+
 // KernelStats are a kernel's running totals.
 type KernelStats struct {
 	At              time.Time `json:"at"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
@@ -48,7 +49,10 @@ type subject struct {
 	probe  probe.Probe
 }
 
-var _ profiler.Subject = (*subject)(nil)
+var (
+	_ profiler.Subject  = (*subject)(nil)
+	_ profiler.CPUMeter = (*subject)(nil)
+)
 
 // Read returns a reading of the probe.
 func (s *subject) Read(ctx context.Context) (performance.Reading, error) { return s.probe.Read(ctx) }
@@ -58,6 +62,9 @@ func (s *subject) Pause(ctx context.Context) error { return s.target.Pause(ctx) 
 
 // Resume lets them go on, also when ctx has ended: nothing may stay paused.
 func (s *subject) Resume(context.Context) error { return s.target.Resume() }
+
+// CPUTime is what the workload's processes have used.
+func (s *subject) CPUTime() (time.Duration, error) { return s.target.CPUTime() }
 
 // Alive returns nil while every task of the workload has a process.
 func (s *subject) Alive(context.Context) error {

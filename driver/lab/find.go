@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 )
@@ -70,7 +71,12 @@ type stat struct {
 	state      byte
 	parent     int
 	startTicks uint64 // since boot
+	cpuTicks   uint64 // CPU time, with that of children it has waited for
 }
+
+// clockTick is the unit of a process's times in /proc: Linux has 100 to a second on
+// every architecture it shows to programs.
+const clockTick = 10 * time.Millisecond
 
 func (p Proc) scan() (map[int]stat, error) {
 	entries, err := os.ReadDir(p.Root)
@@ -112,7 +118,15 @@ func (p Proc) stat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("process %d: start time: %w", pid, err)
 	}
-	return stat{state: fields[0][0], parent: parent, startTicks: start}, nil
+	s := stat{state: fields[0][0], parent: parent, startTicks: start}
+	for _, field := range fields[11:15] { // utime, stime, cutime, cstime: fields 14 to 17
+		ticks, err := strconv.ParseUint(field, 10, 64)
+		if err != nil {
+			return stat{}, fmt.Errorf("process %d: CPU time: %w", pid, err)
+		}
+		s.cpuTicks += ticks
+	}
+	return s, nil
 }
 
 // StartTicks is when the process started, in clock ticks since boot. With the
@@ -126,6 +140,16 @@ func (p Proc) StartTicks(pid int) (uint64, error) {
 		return 0, fmt.Errorf("process %d: %w", pid, os.ErrProcessDone)
 	}
 	return s.startTicks, nil
+}
+
+// CPUTime is what a process has used, with the children it has waited for; 0 for one
+// that is gone, whose parent has its time.
+func (p Proc) CPUTime(pid int) time.Duration {
+	s, err := p.stat(pid)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(s.cpuTicks) * clockTick
 }
 
 // descendants returns roots and everything below them.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fakeProcess is one process of a fake procfs.
@@ -22,6 +23,7 @@ type fakeProcess struct {
 	mounts      string
 	namespace   string // mnt
 	cpus        string
+	ticks       [4]int // utime, stime, cutime, cstime
 }
 
 // fakeProc writes a procfs. Process 1 is the machine's init, 100 is "self".
@@ -43,7 +45,8 @@ func fakeProc(t *testing.T, processes ...fakeProcess) Proc {
 			namespace = "mnt:[1]"
 		}
 		// The command name holds what must not confuse the reader.
-		stat := fmt.Sprintf("%d (a) b ) %s %d 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 %d 0 0\n", p.pid, state, p.parent, p.start)
+		stat := fmt.Sprintf("%d (a) b ) %s %d 0 0 0 0 0 0 0 0 0 %d %d %d %d 0 0 0 0 %d 0 0\n",
+			p.pid, state, p.parent, p.ticks[0], p.ticks[1], p.ticks[2], p.ticks[3], p.start)
 		write(t, filepath.Join(dir, "stat"), stat)
 		write(t, filepath.Join(dir, "environ"), strings.Join(p.env, "\x00"))
 		write(t, filepath.Join(dir, "cgroup"), p.cgroup)
@@ -140,5 +143,24 @@ func TestProcStatus(t *testing.T) {
 	}
 	if _, err := p.StartTicks(999); err == nil {
 		t.Error("a process that is not there has a start time")
+	}
+}
+
+// The CPU time of a target is that of all its processes, with the children that have
+// ended, and of nobody else.
+func TestTargetCPUTime(t *testing.T) {
+	t.Parallel()
+	procs := fakeProc(t,
+		fakeProcess{pid: 200, parent: 1, start: 10, env: ofTask("web"), ticks: [4]int{100, 20, 30, 4}},
+		fakeProcess{pid: 201, parent: 200, start: 11, ticks: [4]int{5, 0, 0, 0}},
+		fakeProcess{pid: 300, parent: 1, start: 12, env: ofTask("other"), ticks: [4]int{900, 0, 0, 0}},
+	)
+	target := &Target{Procs: procs, Tasks: []TaskID{{AllocID: alloc, Task: "web"}}}
+	if got, err := target.CPUTime(); err != nil || got != 1590*time.Millisecond {
+		t.Errorf("%s, %v; want 1.59 s", got, err)
+	}
+	target.Tasks = []TaskID{{AllocID: alloc, Task: "gone"}}
+	if got, err := target.CPUTime(); !errors.Is(err, ErrNoProcess) {
+		t.Errorf("of nobody: %s, %v", got, err)
 	}
 }

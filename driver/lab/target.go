@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -66,6 +67,19 @@ func (t *Target) Pids() ([]int, error) {
 		out = append(out, pids...)
 	}
 	return out, nil
+}
+
+// CPUTime is what all processes of the target have used.
+func (t *Target) CPUTime() (time.Duration, error) {
+	pids, err := t.Pids()
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, pid := range pids {
+		sum += t.Procs.CPUTime(pid)
+	}
+	return sum, nil
 }
 
 // CPUs are the CPUs any process of the target may run on.

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -153,18 +155,47 @@ func TestDescribedNodesSayWhatTheyShare(t *testing.T) {
 		cpus []int
 		want []string
 	}{
-		{[]int{0, 1}, []string{"fast alpha", "fast beta", "slow beta"}},
-		{[]int{0, 1, 2}, []string{"fast alpha", "fast beta", "slow gamma"}},
-		{[]int{0}, []string{"fast alpha", "fast alpha", "slow alpha"}},
+		{[]int{0, 1}, []string{"fast alpha 2000", "fast beta 1200", "slow beta 800"}},
+		{[]int{0, 1, 2}, []string{"fast alpha 2000", "fast beta 2000", "slow gamma 800"}},
+		{[]int{0}, []string{"fast alpha 600", "fast alpha 600", "slow alpha 800"}},
 	} {
 		plain := Topology(c.cpus)
-		for i, client := range Described(plain) {
-			if got := client.Meta["placer_sc"] + " " + client.Meta["placer_machine"]; got != c.want[i] {
+		for i, client := range Described(plain, 2000) {
+			if got := fmt.Sprint(client.Meta["placer_sc"], " ", client.Meta["placer_machine"], " ", client.CPUMHz); got != c.want[i] {
 				t.Errorf("CPUs %v: %s is %s, want %s", c.cpus, client.Name, got, c.want[i])
+			}
+		}
+		for i, client := range Described(plain, 0) {
+			if client.CPUMHz != plain[i].CPUMHz {
+				t.Errorf("a clock that is not known: %s promises %d MHz", client.Name, client.CPUMHz)
 			}
 		}
 		if plain[0].Meta != nil {
 			t.Error("the clients that were given changed")
+		}
+	}
+}
+
+func TestCoreMHz(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  int
+	}{
+		"the base frequency first": {map[string]string{"sys/devices/system/cpu/cpu0/cpufreq/base_frequency": "2600000\n", "proc/cpuinfo": "cpu MHz\t\t: 3100.5\n"}, 2600},
+		"a virtual machine":        {map[string]string{"proc/cpuinfo": "processor\t: 0\ncpu MHz\t\t: 2000.123\n"}, 2000},
+		"nothing is told":          {map[string]string{"proc/cpuinfo": "processor\t: 0\n"}, 0},
+		"no kernel":                {nil, 0},
+	} {
+		root := t.TempDir()
+		for file, text := range c.files {
+			path := filepath.Join(root, file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := CoreMHz(root); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
 }

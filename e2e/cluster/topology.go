@@ -2,7 +2,11 @@ package cluster
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // SlowQuota is the CPU share of the emulated slow machine of Topology.
@@ -30,9 +34,11 @@ func Topology(cpus []int) []Client {
 }
 
 // Described tells Nomad, and so the placer, what an operator of such machines would:
-// which nodes are alike ("fast" and "slow" are the configurations), and which share
-// a machine, here their CPUs.
-func Described(clients []Client) []Client {
+// which nodes are alike ("fast" and "slow" are the configurations), which share a
+// machine, here their CPUs, and what CPU time each has to give. Nomad counts all CPUs of
+// the machine, also where a client may use only some of them; together the nodes promise
+// what there is. A clock of 0 is not known, and leaves that to Nomad.
+func Described(clients []Client, coreMHz int) []Client {
 	out := slices.Clone(clients)
 	for i := range out {
 		c := &out[i]
@@ -41,6 +47,9 @@ func Described(clients []Client) []Client {
 			c.Meta = map[string]string{}
 		}
 		c.Meta["placer_sc"] = "fast"
+		if coreMHz > 0 {
+			c.CPUMHz = int(float64(coreMHz) * promised(clients, i))
+		}
 		if c.CPUQuota > 0 {
 			c.Meta["placer_sc"] = "slow"
 		}
@@ -52,6 +61,55 @@ func Described(clients []Client) []Client {
 		}
 	}
 	return out
+}
+
+// promised is how many CPUs a client has to give: of CPUs it shares, what those with a
+// quota may take is theirs, and the rest is divided evenly among the others.
+func promised(clients []Client, of int) float64 {
+	c := clients[of]
+	if c.CPUQuota > 0 {
+		return c.CPUQuota * float64(len(c.CPUs))
+	}
+	sum := 0.0
+	for _, cpu := range c.CPUs {
+		left, sharers := 1.0, 0.0
+		for _, other := range clients {
+			switch {
+			case !slices.Contains(other.CPUs, cpu):
+			case other.CPUQuota > 0:
+				left -= other.CPUQuota
+			default:
+				sharers++
+			}
+		}
+		sum += max(0, left) / sharers
+	}
+	return sum
+}
+
+// CoreMHz is the clock of one CPU as the kernel under root states it: the base frequency
+// where there is one, as Nomad takes it, else that of the moment; 0 is not known.
+func CoreMHz(root string) int {
+	if text, err := os.ReadFile(filepath.Join(root, "sys/devices/system/cpu/cpu0/cpufreq/base_frequency")); err == nil {
+		if kHz, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return kHz / 1000
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, "proc/cpuinfo"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(name) != "cpu MHz" {
+			continue
+		}
+		mhz, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err == nil {
+			return int(mhz)
+		}
+	}
+	return 0
 }
 
 // OneNode returns the one client of a measuring cluster: it has all CPUs, so that

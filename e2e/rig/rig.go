@@ -75,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients = cluster.Topology(cpus)
 	}
 	if o.Described {
-		o.Clients = cluster.Described(o.Clients)
+		o.Clients = cluster.Described(o.Clients, cluster.CoreMHz("/"))
 	}
 	for i := range o.Clients {
 		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)

@@ -23,6 +23,9 @@ type Ask struct {
 	// Needs is the share of its performance alone that must be left to an allocation;
 	// nil: unknown.
 	Needs *float64
+	// Standing is Tolerated and Needs by configuration, where they differ; nil: they do
+	// not.
+	Standing []Standing
 	// Speed is the performance alone of one allocation of Size by configuration;
 	// NaN is unknown. Nil: nothing is known.
 	Speed []float64
@@ -58,6 +61,20 @@ type Ask struct {
 	Forced bool
 	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
 	SlowdownMax float64
+}
+
+// Standing is what an allocation stands by its target on nodes of one configuration.
+type Standing struct {
+	Tolerated []float64 // by column, percent
+	Needs     *float64  // share of its performance alone there; nil unknown
+}
+
+// StandingOn is what an allocation stands on a node of the board's configuration.
+func (a *Ask) StandingOn(configuration int) Standing {
+	if configuration < len(a.Standing) {
+		return a.Standing[configuration]
+	}
+	return Standing{a.Tolerated, a.Needs}
 }
 
 // Curve is what predictions of its performance start from.

@@ -129,5 +129,8 @@ func (n *normal) Plan(known []int, count int, allowed func(int) bool) ([]int, er
 	return n.model.Plan(known, count, allowed)
 }
 
+// Leftovers are the variances of the columns when known are measured.
+func (n *normal) Leftovers(known []int) ([]float64, error) { return n.model.Leftovers(known) }
+
 // Leftover is the total variance left when known are measured.
 func (n *normal) Leftover(known []int) (float64, error) { return n.model.Leftover(known) }

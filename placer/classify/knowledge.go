@@ -24,6 +24,7 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 	k := cluster.Knowledge{Ramp: p.Ramp}
 	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, p.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
 	k.Sensitivity.Caused = b.scores("caused", m.Caused, p.Sensitivity.Caused, cluster.AssumedCausedPercent)
+	b.boundByTime(k.Sensitivity.Caused)
 	k.Speed, k.SpeedOrigin = b.speeds(configurations)
 	k.ScaleUp, k.ReferenceCores = b.scaleUp()
 	k.MemoryPeakMB = p.MemoryPeakMB

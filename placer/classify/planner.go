@@ -11,8 +11,10 @@ type Planner interface {
 	// Plan returns up to count further columns, best first, when those in known
 	// are measured anyhow; only allowed ones.
 	Plan(known []int, count int, allowed func(column int) bool) ([]int, error)
-	// Leftover is the total variance that stays when known are measured.
+	// Leftover is the total variance that stays when known are measured, Leftovers that
+	// of each column.
 	Leftover(known []int) (float64, error)
+	Leftovers(known []int) ([]float64, error)
 }
 
 var (
@@ -31,5 +33,7 @@ type plannedLogs struct {
 func (p plannedLogs) Plan(known []int, count int, allowed func(int) bool) ([]int, error) {
 	return p.planner.Plan(known, count, allowed)
 }
+
+func (p plannedLogs) Leftovers(known []int) ([]float64, error) { return p.planner.Leftovers(known) }
 
 func (p plannedLogs) Leftover(known []int) (float64, error) { return p.planner.Leftover(known) }

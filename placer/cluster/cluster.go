@@ -180,9 +180,7 @@ func Used(allocs []Allocation) Resources {
 // Knowledge is what the classifiers say of a workload before it is placed.
 type Knowledge struct {
 	Sensitivity interference.Sensitivity       `json:"sensitivity"`
-	Needs       *float64                       `json:"needs_share,omitempty"` // see Decision.Needs
-	Stands      interference.Scores            `json:"stands,omitempty"`      // pressure under which it keeps its target; nil: as tolerated
-	Speed       map[string]profile.Measurement `json:"speed"`                 // performance alone, by node configuration
+	Speed       map[string]profile.Measurement `json:"speed"` // performance alone, by node configuration
 	SpeedOrigin map[string]interference.Origin `json:"speed_origin"`
 	Ramp        []profile.RampPoint            `json:"-"`
 	// ScaleUp is performance by the CPUs an allocation may use; empty: its size was

@@ -129,8 +129,9 @@ type Decision struct {
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// Needs is the share of its performance alone that the target needs of each
-	// allocation, 0 for best effort, nil where it is not known; Stands is the pressure
-	// under which it keeps that, nil: as tolerated.
+	// allocation, on the slowest node configuration that was given one: 0 for best
+	// effort, nil where it is not known. Stands is the pressure under which it keeps
+	// that, nil: as tolerated.
 	Needs    *float64            `json:"needs_share,omitempty"`
 	Stands   interference.Scores `json:"stands,omitempty"`
 	Warnings []string            `json:"warnings,omitempty"`

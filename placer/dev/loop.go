@@ -31,6 +31,11 @@ type LoopConfig struct {
 
 	Parallel int // repeat: how many runs at a time, default 1
 
+	// Pause is how long whoever asks for work rests after each piece of it: after a
+	// run, a chunk, or an answer. 0 asks for as much as the command can do. Of no use
+	// where the command sets its own pace: lines and io.
+	Pause time.Duration
+
 	Feed     FeedConfig
 	IO       IOCounter // io: default reads and writes
 	Requests RequestsConfig
@@ -95,6 +100,8 @@ func Loop(ctx context.Context, c LoopConfig) (LoopSummary, error) {
 		return LoopSummary{}, fmt.Errorf("loop: unknown mode %q", c.Mode)
 	case len(c.Command) == 0:
 		return LoopSummary{}, errors.New("loop: no command")
+	case c.Pause < 0 || c.Pause > 0 && (c.Mode == LoopLines || c.Mode == LoopIO):
+		return LoopSummary{}, fmt.Errorf("loop: a pause of %s, counting %s: want one ≥ 0 of runs, chunks or requests", c.Pause, c.Mode)
 	case c.Parallel < 0:
 		return LoopSummary{}, fmt.Errorf("loop: %d runs at a time", c.Parallel)
 	}

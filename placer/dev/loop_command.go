@@ -115,7 +115,7 @@ func repeat(ctx context.Context, c LoopConfig, count *progress) error {
 	defer cancel()
 	failures := make(chan error, c.Parallel)
 	for range c.Parallel {
-		go func() { failures <- repeatOne(ctx, runner, count) }()
+		go func() { failures <- repeatOne(ctx, c.Pause, runner, count) }()
 	}
 	var first error
 	for range c.Parallel {
@@ -127,7 +127,7 @@ func repeat(ctx context.Context, c LoopConfig, count *progress) error {
 	return first
 }
 
-func repeatOne(ctx context.Context, runner *commandRunner, count *progress) error {
+func repeatOne(ctx context.Context, pause time.Duration, runner *commandRunner, count *progress) error {
 	for {
 		cmd := runner.command(ctx)
 		if err := runner.ended(ctx, cmd, cmd.Run()); err != nil {
@@ -135,6 +135,22 @@ func repeatOne(ctx context.Context, runner *commandRunner, count *progress) erro
 		}
 		count.tick(time.Now(), 1)
 		count.ran()
+		if !rest(ctx, pause) {
+			return ctx.Err()
+		}
+	}
+}
+
+// rest for a while; false when the context has ended.
+func rest(ctx context.Context, pause time.Duration) bool {
+	if pause <= 0 {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pause):
+		return true
 	}
 }
 

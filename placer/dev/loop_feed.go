@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -37,7 +36,7 @@ func feed(ctx context.Context, c LoopConfig, count *progress) error {
 	}
 	defer runner.close()
 	return restart(ctx, count, func(ctx context.Context) error {
-		return feedOnce(ctx, c.Feed, runner, head, body, count)
+		return feedOnce(ctx, c, runner, head, body, count)
 	})
 }
 
@@ -60,7 +59,8 @@ func readFeed(f FeedConfig) (head, body []byte, err error) {
 }
 
 // feedOnce is one run of the command, until it ends.
-func feedOnce(ctx context.Context, f FeedConfig, runner *commandRunner, head, body []byte, count *progress) error {
+func feedOnce(ctx context.Context, c LoopConfig, runner *commandRunner, head, body []byte, count *progress) error {
+	f := c.Feed
 	stdin, input, err := os.Pipe()
 	if err != nil {
 		return err
@@ -86,25 +86,26 @@ func feedOnce(ctx context.Context, f FeedConfig, runner *commandRunner, head, bo
 		<-reading
 		return runner.ended(ctx, cmd, err)
 	}
-	var over atomic.Bool
+	pouring, over := context.WithCancel(ctx)
 	writing := make(chan struct{})
 	go func() {
 		defer close(writing)
-		pour(input, f, head, body, &over, count)
+		pour(pouring, input, c, head, body, count)
 	}()
 	err = cmd.Wait()
-	over.Store(true)
+	over()
 	_ = input.Close() // frees a writer that still waits
 	<-writing
 	<-reading
 	return runner.ended(ctx, cmd, err)
 }
 
-// pour writes the head once and the body again and again until the command has
-// ended. Counting input, a chunk counts when it was taken.
-func pour(input io.Writer, f FeedConfig, head, body []byte, over *atomic.Bool, count *progress) {
+// pour writes the head once and the body again and again until the context ends,
+// with the command. Counting input, a chunk counts when it was taken.
+func pour(ctx context.Context, input io.Writer, c LoopConfig, head, body []byte, count *progress) {
+	f := c.Feed
 	write := func(data []byte) bool {
-		for len(data) > 0 && !over.Load() {
+		for len(data) > 0 {
 			chunk := data[:min(len(data), f.ChunkBytes)]
 			n, err := input.Write(chunk)
 			if !f.Output && n > 0 {
@@ -114,8 +115,11 @@ func pour(input io.Writer, f FeedConfig, head, body []byte, over *atomic.Bool, c
 				return false // how the command ended says why
 			}
 			data = data[len(chunk):]
+			if !rest(ctx, c.Pause) {
+				return false
+			}
 		}
-		return !over.Load()
+		return true
 	}
 	for more := write(head); more; {
 		more = write(body)

@@ -115,7 +115,7 @@ func request(ctx context.Context, c LoopConfig, count *progress) error {
 		server <- fmt.Errorf("%w: the server has ended", ErrCommand)
 	}()
 	asking := make(chan error, 1)
-	go func() { asking <- requests.ask(ctx, count) }()
+	go func() { asking <- requests.ask(ctx, c.Pause, count) }()
 	select {
 	case err = <-server:
 		cancel()
@@ -129,7 +129,7 @@ func request(ctx context.Context, c LoopConfig, count *progress) error {
 
 // ask prepares the server and drives all connections until one fails or the
 // context ends.
-func (c RequestsConfig) ask(ctx context.Context, count *progress) error {
+func (c RequestsConfig) ask(ctx context.Context, pause time.Duration, count *progress) error {
 	if err := awaitTarget(ctx, c.Wait, c.prepare); err != nil {
 		return fmt.Errorf("target %s: %w", c.Target, err)
 	}
@@ -137,7 +137,7 @@ func (c RequestsConfig) ask(ctx context.Context, count *progress) error {
 	defer cancel()
 	failures := make(chan error, c.Connections)
 	for i := range c.Connections {
-		go func() { failures <- c.converse(ctx, i, count) }()
+		go func() { failures <- c.converse(ctx, i, pause, count) }()
 	}
 	var first error
 	for range c.Connections {
@@ -218,8 +218,8 @@ func (c RequestsConfig) exchange(conn net.Conn, r *bufio.Reader, d dialect, b []
 // much as a small answer.
 const deadlineEvery = 256
 
-// converse is one client: ask, wait, count.
-func (c RequestsConfig) converse(ctx context.Context, connection int, count *progress) error {
+// converse is one client: ask, wait, count, rest.
+func (c RequestsConfig) converse(ctx context.Context, connection int, pause time.Duration, count *progress) error {
 	conn, closing, err := c.conversation(ctx)
 	if err != nil {
 		return fmt.Errorf("target %s: %w", c.Target, err)
@@ -234,7 +234,7 @@ func (c RequestsConfig) converse(ctx context.Context, connection int, count *pro
 	var b []byte
 	for n := 0; ; n++ {
 		if n%deadlineEvery == 0 {
-			if err := conn.SetDeadline(time.Now().Add(deadlineEvery * c.Timeout)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(deadlineEvery * (c.Timeout + pause))); err != nil {
 				return err
 			}
 		}
@@ -246,6 +246,9 @@ func (c RequestsConfig) converse(ctx context.Context, connection int, count *pro
 			return fmt.Errorf("connection %d: %w", connection, err)
 		}
 		count.tick(time.Now(), 1)
+		if pause > 0 && !rest(ctx, pause) {
+			return ctx.Err()
+		}
 	}
 }
 

@@ -54,6 +54,40 @@ func TestLoopCounts(t *testing.T) {
 	}
 }
 
+// Who rests between pieces of work cannot have had more of them than the time has rests.
+func TestLoopPauses(t *testing.T) {
+	t.Parallel()
+	input := filepath.Join(t.TempDir(), "input")
+	if err := os.WriteFile(input, make([]byte, 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const pause, chunk = 20 * time.Millisecond, 4096
+	for name, c := range map[string]struct {
+		config dev.LoopConfig
+		piece  float64 // in units
+	}{
+		"runs":   {dev.LoopConfig{Mode: dev.LoopRepeat, Command: shell("exit 0")}, 1},
+		"chunks": {dev.LoopConfig{Mode: dev.LoopFeed, Command: shell("exec cat > /dev/null"), Feed: dev.FeedConfig{File: input, ChunkBytes: chunk}}, chunk / 1e6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.config.Pause, c.config.Duration = pause, loopFor
+			got, err := dev.Loop(t.Context(), c.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pieces, most := got.Units/c.piece, got.Took.Seconds()/pause.Seconds()+1; got.Units <= 0 || pieces > most+1e-6 {
+				t.Errorf("%g pieces in %s, want some and at most %g", pieces, got.Took, most)
+			}
+		})
+	}
+	for _, mode := range []dev.LoopMode{dev.LoopLines, dev.LoopIO} {
+		if _, err := dev.Loop(t.Context(), dev.LoopConfig{Mode: mode, Command: shell("exit 0"), Pause: pause}); err == nil || !strings.Contains(err.Error(), "pause") {
+			t.Errorf("%s with a pause: %v", mode, err)
+		}
+	}
+}
+
 // A file is fed without its head from the second time on, and in order.
 func TestLoopFeedsHeadOnce(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -145,20 +144,18 @@ func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkl
 // count as residents for later ones: the snapshot, which is the caller's own,
 // has them all afterwards, until undo is called.
 func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []knownWorkload) (decisions []cluster.Decision, undo func(), err error) {
-	var done []func()
-	undo = func() {
-		for _, f := range slices.Backward(done) {
-			f()
-		}
-	}
+	undo = func() {}
 	for i := range known {
-		k := &known[i]
-		d, err := e.ask(job, k, snapshot)
+		d, err := e.ask(job, &known[i], snapshot)
 		if err != nil {
 			return nil, undo, err
 		}
 		decisions = append(decisions, d)
-		done = append(done, reserve(snapshot, d))
+		before, last := undo, reserve(snapshot, d)
+		undo = func() {
+			last()
+			before()
+		}
 	}
 	return decisions, undo, nil
 }
@@ -169,9 +166,6 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 		return cluster.Decision{}, err
 	}
 	workload, knowledge, kept, maySize := e.sized(k, snapshot)
-	spec := workload.Spec
-	knowledge.Needs = needsShare(spec, workload.Count, speedsOf(&knowledge, spec.Target))
-	knowledge.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, knowledge.Needs)
 	d, err := desc.New().Place(policy.Request{
 		Workload:  &workload,
 		JobType:   job.Type,
@@ -197,8 +191,6 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 	d.ProfileKey = k.workload.ProfileKey
 	d.Target = k.workload.Spec.Target
 	d.Sensitivity = k.knowledge.Sensitivity
-	d.Needs = needsShare(spec, d.Count, speedsOf(&knowledge, spec.Target))
-	d.Stands = e.stands(&knowledge, spec.SlowdownMaxPercent, d.Needs)
 	d.Warnings = append(append([]string(nil), k.warnings...), d.Warnings...)
 	return d, nil
 }

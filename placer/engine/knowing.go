@@ -28,6 +28,7 @@ type knowing struct {
 	models         classify.Models
 	columns        []interference.Source // that count; nil before the first fit
 	told           []toldShare           // by source of the models
+	deciding       []float64             // by source of the models; see deciding
 	configurations []string              // every node configuration seen
 	rank           map[string]float64    // mean speed of a configuration relative to the row's best
 }
@@ -58,7 +59,7 @@ func (e *Engine) refit(ctx context.Context) error {
 	defer k.mu.Unlock()
 	k.models, k.columns = models, e.columnsFor(training, snapshot)
 	k.configurations = configurationsOf(snapshot)
-	k.told = toldOf(rows, training.Sources)
+	k.told, k.deciding = toldOf(rows, training.Sources), deciding(training)
 	k.rank = rankOf(training.Speed)
 	return nil
 }

@@ -49,6 +49,7 @@ type placement struct {
 	job       cluster.Job
 	known     []knownWorkload
 	decisions []cluster.Decision
+	undo      func() // takes the decisions off the snapshot they were made on
 	err       error
 	done      bool // guarded by deciding
 }
@@ -116,6 +117,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo
 	}
+	var decided []*placement
 	for _, p := range e.mostToLoseFirst(batch) {
 		p.done = true
 		if p.err = err; err != nil {
@@ -124,12 +126,15 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		if p.err = p.ctx.Err(); p.err != nil {
 			continue
 		}
-		var undo func()
-		p.decisions, undo, p.err = e.decideOn(snapshot, p.job, p.known)
+		p.decisions, p.undo, p.err = e.decideOn(snapshot, p.job, p.known)
 		if p.err != nil || firstQueued(p.decisions) != nil {
-			undo()
+			p.undo()
 			continue
 		}
+		decided = append(decided, p)
+	}
+	e.decideAgainOnAll(snapshot, decided)
+	for _, p := range decided {
 		e.placing.promise(p.job, p.decisions)
 	}
 }
@@ -265,7 +270,9 @@ func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
 			delete(s.Known, d.Workload)
 		}
 		for _, a := range added {
-			s.Reserved[a.Node] = s.Reserved[a.Node][:len(s.Reserved[a.Node])-1]
+			list := s.Reserved[a.Node]
+			at := slices.IndexFunc(list, func(b cluster.Allocation) bool { return b.ID == a.ID && b.Workload == a.Workload })
+			s.Reserved[a.Node] = slices.Concat(list[:at], list[at+1:])
 		}
 	}
 }

@@ -10,23 +10,20 @@ import (
 )
 
 // needsShare is the share of its performance alone that a target needs of each of so
-// many allocations, on the slowest configuration that can give it; nil where that is
-// not known, and 0 for best effort.
+// many allocations where they are fastest; nil where that is not known, and 0 for best
+// effort.
 func needsShare(s performance.Spec, count int, speed map[string]float64) *float64 {
 	if s.Target.Kind == performance.BestEffort {
 		return new(float64)
 	}
-	need := wanted(s) / float64(max(1, count))
-	slowest := 0.0
+	need, fastest := wanted(s)/float64(max(1, count)), 0.0
 	for _, v := range speed {
-		if v >= need && (slowest == 0 || v < slowest) {
-			slowest = v
-		}
+		fastest = max(fastest, v)
 	}
-	if !(need > 0 && slowest > 0) {
+	if !(need > 0 && fastest > 0) {
 		return nil
 	}
-	share := need / slowest
+	share := min(1, need/fastest)
 	return &share
 }
 

@@ -59,10 +59,9 @@ func TestNeedsShare(t *testing.T) {
 		count  int
 		want   float64 // −1: not known
 	}{
-		"the slowest that can":   {rate(20), 1, 0.5},
-		"only the fastest can":   {rate(50), 1, 0.5},
-		"of each allocation":     {rate(20), 2, 0.25},
-		"more than any can":      {rate(200), 1, -1},
+		"where it is fastest":    {rate(20), 1, 0.2},
+		"of each allocation":     {rate(20), 2, 0.1},
+		"more than any can":      {rate(200), 1, 1},
 		"best effort":            {performance.Target{Kind: performance.BestEffort}, 1, 0},
 		"an unknown work amount": {performance.Target{Kind: performance.FinishWithin, FinishWithin: 1}, 1, -1},
 	} {

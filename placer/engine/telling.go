@@ -82,10 +82,33 @@ func knownShare(profiles []profile.Profile, s interference.Source, scores func(p
 	return float64(known) / float64(max(1, pressed))
 }
 
+// deciding is, by source of the training rows, how often its scores decide who may be
+// whose neighbour: the share of pairs of rows of which one causes more than the other
+// tolerates. Of a source on which everybody tolerates all, scores need not be known.
+func deciding(t classify.Training) []float64 {
+	out := make([]float64, len(t.Sources))
+	for j := range t.Sources {
+		pairs, hurt := 0, 0
+		for _, tolerates := range t.Tolerated.Rows {
+			for _, causes := range t.Caused.Rows {
+				if math.IsNaN(tolerates[j]) || math.IsNaN(causes[j]) {
+					continue
+				}
+				pairs++
+				if causes[j] > tolerates[j] {
+					hurt++
+				}
+			}
+		}
+		out[j] = float64(hurt) / float64(max(1, pairs))
+	}
+	return out
+}
+
 // telling are the sources worth pressing on, best first: one after the other that
 // which is expected to leave the least variance of all scores (numeric/gauss,
-// Plan). A run presses on a source once for both of its scores, and may fail to
-// tell either. Nil where the models cannot say.
+// Plan), each weighted by how often it decides. A run presses on a source once for
+// both of its scores, and may fail to tell either. Nil where the models cannot say.
 func (k *knowing) telling(able []interference.Source, count int) []interference.Source {
 	tolerated, ok := k.models.Tolerated.(classify.Planner)
 	caused, both := k.models.Caused.(classify.Planner)
@@ -102,7 +125,7 @@ func (k *knowing) telling(able []interference.Source, count int) []interference.
 				continue
 			}
 			told := k.told[j]
-			left := expected(tolerated, known, j, told.tolerated) + expected(caused, known, j, told.caused)
+			left := k.expected(tolerated, known, j, told.tolerated) + k.expected(caused, known, j, told.caused)
 			if left < least {
 				best, least = j, left
 			}
@@ -115,18 +138,24 @@ func (k *knowing) telling(able []interference.Source, count int) []interference.
 	return out
 }
 
-// expected is the variance left where column j is measured beside those known, and
-// told with a probability; +Inf where the model cannot say.
-func expected(m classify.Planner, known []int, j int, told float64) float64 {
-	without, err := m.Leftover(known)
-	if err != nil {
-		return math.Inf(1)
-	}
-	with, err := m.Leftover(append(slices.Clone(known), j))
-	if err != nil {
-		return math.Inf(1)
-	}
+// expected is the weighted variance left where column j is measured beside those known,
+// and told with a probability; +Inf where the model cannot say.
+func (k *knowing) expected(m classify.Planner, known []int, j int, told float64) float64 {
+	without := k.leftover(m, known)
+	with := k.leftover(m, append(slices.Clone(known), j))
 	return told*with + (1-told)*without
+}
+
+func (k *knowing) leftover(m classify.Planner, known []int) float64 {
+	each, err := m.Leftovers(known)
+	if err != nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for j, v := range each {
+		sum += k.deciding[j] * v
+	}
+	return sum
 }
 
 // tellingConfiguration is the one of the able ones whose speed, beside that on the

@@ -48,7 +48,7 @@ func knowingOf(t *testing.T, rows []profile.Profile) (*knowing, classify.Trainin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &knowing{models: models, told: toldOf(rows, training.Sources)}, training
+	return &knowing{models: models, told: toldOf(rows, training.Sources), deciding: deciding(training)}, training
 }
 
 // One score that tells three beats one that differs more, and one that can hardly
@@ -76,7 +76,7 @@ func TestPreferredSources(t *testing.T) {
 	k, training := knowingOf(t, trainingRows(40))
 	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
 	e := &Engine{cfg: Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer}}
-	e.knowing.models, e.knowing.told = k.models, k.told
+	e.knowing.models, e.knowing.told, e.knowing.deciding = k.models, k.told, k.deciding
 	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
 	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
 	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {

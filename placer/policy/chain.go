@@ -46,6 +46,8 @@ type places interface {
 	pressure(i int) (tolerated, caused []float64, bonus float64)
 	// residents of place i and what presses on it.
 	residents(i int) []board.Resident
+	// newcomer is what it stands at place i.
+	newcomer(i int) board.Standing
 }
 
 // chainFilter is one run of the filter over places 0..n−1: a place survives if
@@ -54,18 +56,18 @@ type places interface {
 // forward only, and the whole run is O(places × bounds) however often it
 // backtracks.
 type chainFilter struct {
-	chain             []bound
-	tolerated, caused []float64 // of the newcomer
-	needs             *float64
-	places            places
-	options           Options
-	first, second     []int32 // broken bounds by place; len(chain): none; second −1: not looked for yet
-	backtracks        int
+	chain         []bound
+	caused        []float64 // by the newcomer
+	places        places
+	options       Options
+	first, second []int32 // broken bounds by place; len(chain): none; second −1: not looked for yet
+	backtracks    int
 }
 
-// run filters n places and returns how many survive: none only if n is 0.
+// run filters n places and returns how many survive: none only if n is 0. The order of
+// the bounds follows from scores of the newcomer that are not those of a place.
 func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
-	f.places, f.tolerated, f.caused = p, tolerated, caused
+	f.places, f.caused = p, caused
 	f.chain = chainOf(tolerated, caused)
 	f.backtracks = 0
 	f.first, f.second = resized(f.first, n), resized(f.second, n)
@@ -94,7 +96,8 @@ const out = -1
 func (f *chainFilter) keepLeastHurt() {
 	hurt := make([]int, len(f.first))
 	for i := range hurt {
-		hurt[i] = f.options.newlyHurt(f.places.residents(i), board.Resident{Tolerated: f.tolerated, Caused: f.caused, Needs: f.needs})
+		s := f.places.newcomer(i)
+		hurt[i] = f.options.newlyHurt(f.places.residents(i), board.Resident{Tolerated: s.Tolerated, Caused: f.caused, Needs: s.Needs})
 	}
 	least := slices.Min(hurt)
 	for i, h := range hurt {
@@ -104,16 +107,18 @@ func (f *chainFilter) keepLeastHurt() {
 	}
 }
 
-// crowding is by how much a place presses the newcomer beyond its bounds, in points over
+// crowding is by how much place i presses the newcomer beyond its bounds, in points over
 // all sources, where bounds had to be relaxed and harm is weighed; else 0. It adds up
 // without a bound: of two places that are pressed in full the emptier one is better.
-func (f *chainFilter) crowding(caused []float64) float64 {
+func (f *chainFilter) crowding(i int) float64 {
 	if !f.options.LeastHarm || f.backtracks == 0 {
 		return 0
 	}
+	_, caused, _ := f.places.pressure(i)
+	tolerated := f.places.newcomer(i).Tolerated
 	sum := 0.0
 	for k, c := range caused {
-		sum += max(0, c-f.tolerated[k])
+		sum += max(0, c-tolerated[k])
 	}
 	return math.Round(sum/relaxStepPoints) * relaxStepPoints
 }
@@ -141,9 +146,10 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 			return step
 		}
 	}
+	own := f.places.newcomer(i).Tolerated
 	for ; step < end; step++ {
 		b := &f.chain[step]
-		if f.tolerated[b.column]-f.options.pressed(c[b.column])+bonus+b.relaxed < -epsilonPoints {
+		if own[b.column]-f.options.pressed(c[b.column])+bonus+b.relaxed < -epsilonPoints {
 			return step
 		}
 	}
@@ -154,7 +160,7 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 func (f *chainFilter) missing(i int, step int32) float64 {
 	t, c, bonus := f.places.pressure(i)
 	b := &f.chain[step]
-	d := f.tolerated[b.column] - f.options.pressed(c[b.column])
+	d := f.places.newcomer(i).Tolerated[b.column] - f.options.pressed(c[b.column])
 	if b.direction == cluster.D1 {
 		d = t[b.column] - f.caused[b.column]
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-// rows are places with given pressures.
-type rows struct{ tolerated, caused [][]float64 }
+// rows are places with given pressures, and what the newcomer stands at each.
+type rows struct{ tolerated, caused, stands [][]float64 }
 
 func (r rows) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	return r.tolerated[i], r.caused[i], 0
@@ -20,9 +20,11 @@ func (r rows) residents(i int) []board.Resident {
 	return []board.Resident{{Tolerated: r.tolerated[i], Caused: r.caused[i]}}
 }
 
+func (r rows) newcomer(i int) board.Standing { return board.Standing{Tolerated: r.stands[i]} }
+
 // plainFilter is the filter by its definition, without the two remembered bounds.
 func plainFilter(n int, p places, tolerated, caused []float64) (chain []bound, alive []bool) {
-	f := &chainFilter{chain: chainOf(tolerated, caused), places: p, tolerated: tolerated, caused: caused}
+	f := &chainFilter{chain: chainOf(tolerated, caused), places: p, caused: caused}
 	holds := func(i, step int) bool { return f.missing(i, int32(step)) <= epsilonPoints }
 	brokenUpTo := func(i, last int) []int {
 		var out []int
@@ -80,7 +82,7 @@ func TestChainFilterAgainstPlain(t *testing.T) {
 		}
 		var p rows
 		for range n {
-			p.tolerated, p.caused = append(p.tolerated, draw(100)), append(p.caused, draw(130))
+			p.tolerated, p.caused, p.stands = append(p.tolerated, draw(100)), append(p.caused, draw(130)), append(p.stands, draw(100))
 		}
 		tolerated, caused := draw(100), draw(80)
 		var f chainFilter

@@ -94,8 +94,9 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	if own == 0 {
 		return t, c, 0
 	}
+	newcomer := f.newcomer(i).Tolerated
 	for k := range t {
-		f.mixT[k] = min(t[k], f.ask.Tolerated[k])
+		f.mixT[k] = min(t[k], newcomer[k])
 		f.mixC[k] = c[k] + own*f.ask.Caused[k]
 	}
 	return f.mixT, f.mixC, 0
@@ -103,6 +104,11 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 
 // residents of f.nodes[i]'s machine.
 func (f *field) residents(i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
+
+// newcomer is what the ask stands on f.nodes[i].
+func (f *field) newcomer(i int) board.Standing {
+	return f.ask.StandingOn(f.board.Node(f.nodes[i]).Configuration)
+}
 
 // take chooses a node for one allocation.
 func (f *field) take(u board.Unit) {

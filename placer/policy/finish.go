@@ -156,6 +156,7 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 	}
 	d.Outcome = cluster.Placed
 	d.Predicted = v.group(r, replicas)
+	v.recordStanding(d, r, replicas)
 	v.facts.harms = v.harming(r, replicas)
 	for _, c := range list {
 		d.Candidates = append(d.Candidates, v.candidate(r, c, replicas[c.index]))
@@ -212,7 +213,7 @@ func (v *view) harming(r ranking, replicas []int) bool {
 		o := r.nodes[i].option
 		for k := range v.Columns {
 			own := float64(max(0, n-1)) * v.caused[k]
-			if n > 0 && (o.tolerated[k]-float64(n)*v.caused[k] < -epsilonPoints || v.tolerated[k]-o.caused[k]-own < -epsilonPoints) {
+			if n > 0 && (o.tolerated[k]-float64(n)*v.caused[k] < -epsilonPoints || o.stands.Tolerated[k]-o.caused[k]-own < -epsilonPoints) {
 				return true
 			}
 		}

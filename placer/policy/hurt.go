@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -44,6 +46,44 @@ func (o Options) newlyHurt(residents []board.Resident, newcomer board.Resident) 
 	return hurt
 }
 
+// Harm is how many allocations are hurt, and by how many points in all beyond the worst
+// of their bounds.
+type Harm struct {
+	Hurt   int
+	Points float64
+}
+
+// Less reports whether h is less harm than o: fewer hurt, or as many by noticeably less.
+func (h Harm) Less(o Harm) bool {
+	if h.Hurt != o.Hurt {
+		return h.Hurt < o.Hurt
+	}
+	return h.Points+relaxStepPoints <= o.Points
+}
+
+// HarmOn is the harm on the machines of some nodes.
+func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Harm {
+	var h Harm
+	seen := map[cluster.NodeID]bool{}
+	for _, n := range s.Nodes {
+		if seen[n.ID] || !slices.Contains(nodes, n.ID) {
+			continue
+		}
+		for _, of := range s.Machine(n) {
+			seen[of.ID] = true
+		}
+		residents := board.PressingIn(s, n, columns, cluster.WorkloadID{})
+		c := Live().crowdOf(residents)
+		for i := range residents {
+			if points := c.excess(&residents[i]); points > epsilonPoints {
+				h.Hurt++
+				h.Points += points
+			}
+		}
+	}
+	return h
+}
+
 // crowd is what allocations on one place make together.
 type crowd struct {
 	options Options
@@ -71,16 +111,18 @@ func (o Options) crowdOf(residents []board.Resident) crowd {
 
 // hurts reports whether one of the crowd is pressed by the others beyond a bound of its
 // own, or is left less of a source than its target needs of it.
-func (c crowd) hurts(r *board.Resident) bool {
+func (c crowd) hurts(r *board.Resident) bool { return c.excess(r) > epsilonPoints }
+
+// excess is by how many points the worst of that is exceeded.
+func (c crowd) excess(r *board.Resident) float64 {
+	worst := math.Inf(-1)
 	for k, caused := range r.Caused {
-		if c.options.pressed(c.caused[k]-caused) > r.Tolerated[k]+epsilonPoints {
-			return true
-		}
-		if r.Needs != nil && *r.Needs*caused > c.fair[k]+epsilonPoints {
-			return true
+		worst = max(worst, c.options.pressed(c.caused[k]-caused)-r.Tolerated[k])
+		if r.Needs != nil {
+			worst = max(worst, *r.Needs*caused-c.fair[k])
 		}
 	}
-	return false
+	return worst
 }
 
 // fairShare is the most that each gets of 100 when nobody who wants less gives way to

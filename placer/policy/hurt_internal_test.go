@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 func TestNewlyHurt(t *testing.T) {
@@ -35,6 +38,42 @@ func TestNewlyHurt(t *testing.T) {
 		if got := Live().newlyHurt(c.residents, c.newcomer); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
+	}
+}
+
+func TestHarm(t *testing.T) {
+	t.Parallel()
+	columns := []interference.Source{interference.Integer}
+	s := clustertest.Snapshot(clustertest.Node("n1", "one"), clustertest.Node("n2", "one"), clustertest.Node("n3", "one"))
+	s.Nodes[1].Machine, s.Nodes[2].Machine = "m", "m"
+	run := func(name, node string, tolerated, caused float64) {
+		w := clustertest.Workload(name)
+		clustertest.Run(s, w, node)
+		s.Known[w.ID] = clustertest.Sensitivity(columns, []float64{tolerated}, []float64{caused})
+	}
+	run("a", "n1", 10, 5)
+	run("b", "n1", 50, 30)
+	run("c", "n2", 60, 50)
+	run("d", "n3", 45, 60)
+	for name, c := range map[string]struct {
+		nodes []cluster.NodeID
+		want  Harm
+	}{
+		"nowhere":                    {nil, Harm{}},
+		"one of two on a node":       {[]cluster.NodeID{"n1"}, Harm{1, 20}},
+		"two nodes of one machine":   {[]cluster.NodeID{"n3"}, Harm{1, 5}},
+		"a machine counts once":      {[]cluster.NodeID{"n2", "n3"}, Harm{1, 5}},
+		"a node that is named twice": {[]cluster.NodeID{"n1", "n2", "n1"}, Harm{2, 25}},
+	} {
+		if got := HarmOn(s, c.nodes, columns); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+	if less := (Harm{1, 80}).Less(Harm{2, 5}); !less {
+		t.Error("fewer that are hurt are less harm")
+	}
+	if (Harm{1, 18}).Less(Harm{1, 20}) || !(Harm{1, 10}).Less(Harm{1, 20}) {
+		t.Error("of as many, noticeably fewer points are less harm")
 	}
 }
 

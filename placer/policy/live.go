@@ -8,7 +8,6 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // live is the policy that asks a selector: the snapshot becomes a board, the
@@ -94,18 +93,24 @@ func (q *question) compose() board.Ask {
 	for _, o := range q.view.options {
 		room += o.room
 	}
-	w := q.Workload
+	w, least := q.Workload, q.leastNeeding()
 	a := board.Ask{
 		Size: w.Ask, Count: min(w.Count, room), Forced: true,
-		Tolerated: q.tolerated, Caused: q.caused, AtBound: q.atBound, Needs: q.Knowledge.Needs,
+		Tolerated: least.Tolerated, Caused: q.caused, AtBound: q.atBound, Needs: least.Needs, Standing: q.standingByConfiguration(),
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
-		SlowdownMax: performance.DefaultSlowdownMaxPercent / 100,
+		SlowdownMax: q.slowdownPercent() / 100,
 		Allowed:     func(n board.Index) bool { return q.options[n] != nil },
 	}
-	if s := w.Spec.SlowdownMaxPercent; s > 0 && s < 100 {
-		a.SlowdownMax = s / 100
-	}
 	return a
+}
+
+// standingByConfiguration is by configuration of the board.
+func (q *question) standingByConfiguration() []board.Standing {
+	out := make([]board.Standing, len(q.board.Configurations))
+	for i, c := range q.board.Configurations {
+		out[i] = q.standingOn(c).Standing
+	}
+	return out
 }
 
 // speeds by configuration of the board; nil where none is usable.

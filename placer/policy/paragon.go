@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
@@ -42,8 +43,8 @@ type selection struct {
 }
 
 func newSelection(v *view) *selection {
-	s := &selection{view: v, filter: chainFilter{options: Live(), needs: v.Knowledge.Needs}}
-	s.filter.run(len(v.options), s, v.tolerated, v.caused)
+	s := &selection{view: v, filter: chainFilter{options: Live()}}
+	s.filter.run(len(v.options), s, v.leastNeeding().Tolerated, v.caused)
 	steps := len(s.filter.chain)
 	arena := make([]float64, steps*len(v.options))
 	s.margin = make([][]float64, len(v.options))
@@ -51,7 +52,7 @@ func newSelection(v *view) *selection {
 	for i, o := range v.options {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
 		s.measure(o, s.margin[i])
-		s.l1[i] = fitPoints(o.tolerated, o.caused, s.tolerated, s.caused)
+		s.l1[i] = fitPoints(o.tolerated, o.caused, o.stands.Tolerated, s.caused)
 	}
 	return s
 }
@@ -61,6 +62,8 @@ func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64)
 	o := s.options[i]
 	return o.tolerated, o.caused, s.bonus(o)
 }
+
+func (s *selection) newcomer(i int) board.Standing { return s.options[i].stands.Standing }
 
 func (s *selection) bonus(o *option) float64 {
 	if o.incumbent {
@@ -82,7 +85,7 @@ func (s *selection) distance(o *option, b bound) float64 {
 	if b.direction == cluster.D1 {
 		return o.tolerated[b.column] - s.caused[b.column]
 	}
-	return s.tolerated[b.column] - s.filter.options.pressed(o.caused[b.column])
+	return o.stands.Tolerated[b.column] - s.filter.options.pressed(o.caused[b.column])
 }
 
 // rank filters, prefers and orders.
@@ -152,7 +155,7 @@ func (s *selection) detail(n *ranked) string {
 	if n.reject.Direction == cluster.D1 {
 		return fmt.Sprintf("%s: the residents stand %s %%, this workload makes %s %%", source, amount(o.tolerated[k]), amount(s.caused[k]))
 	}
-	return fmt.Sprintf("%s: this workload stands %s %%, the residents make %s %%", source, amount(s.tolerated[k]), amount(o.caused[k]))
+	return fmt.Sprintf("%s: this workload stands %s %%, the residents make %s %%", source, amount(o.stands.Tolerated[k]), amount(o.caused[k]))
 }
 
 // headroom says how close the tightest bound is.
@@ -176,10 +179,10 @@ func (s *selection) headroom(o *option) string {
 // together: one more allocation of the group beside n > 0 of its own keeps every
 // bound, and the target.
 func (s *selection) together(o *option, n int) bool {
-	pressure := s.withReplicas(o, n)
+	pressure, own := s.withReplicas(o, n), o.stands.Tolerated
 	for k := range pressure {
-		tolerated := min(o.tolerated[k], s.tolerated[k])
-		if tolerated-s.caused[k] < -epsilonPoints || s.tolerated[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
+		tolerated := min(o.tolerated[k], own[k])
+		if tolerated-s.caused[k] < -epsilonPoints || own[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
 			return false
 		}
 	}

@@ -60,7 +60,6 @@ func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) boar
 	f.begin(b, a, g.timeout)
 	var relaxed []cluster.Relaxation
 	backtracks := 0
-	g.filter.needs = a.Needs
 	for len(f.units) < a.Count {
 		f.gather()
 		if g.filter.run(len(f.nodes), f, a.Tolerated, a.Caused) == 0 {
@@ -96,7 +95,7 @@ func (g *greedySelector) rank() {
 		case !meets && !(alone(f.ask, f.board.Node(n)) >= top):
 			continue
 		}
-		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.crowding(i), fit: g.fit(i)})
+		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.filter.crowding(i), fit: g.fit(i)})
 	}
 }
 
@@ -113,12 +112,7 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 // fit of f.nodes[i], rounded so that sums of the same scores tie.
 func (g *greedySelector) fit(i int) float64 {
 	t, c, _ := g.field.pressure(i)
-	return math.Round(fitPoints(t, c, g.field.ask.Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
-}
-
-func (g *greedySelector) crowding(i int) float64 {
-	_, c, _ := g.field.pressure(i)
-	return g.filter.crowding(c)
+	return math.Round(fitPoints(t, c, g.field.newcomer(i).Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {

@@ -98,7 +98,7 @@ func (s *selection) key(n *ranked, fit float64) [3]float64 {
 		rate *= stickySpeed
 	}
 	fit = math.Round(fit/fitStepPoints) * fitStepPoints
-	crowding := s.filter.crowding(n.option.caused)
+	crowding := s.filter.crowding(n.option.index)
 	switch {
 	case n.tier == harmed:
 		return [3]float64{n.reject.ByPoints, crowding, fit}

@@ -148,8 +148,14 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
 	if q.options.LeastHarm && !r.harmless {
 		a := q.field.ask
-		r.hurt = q.options.newlyHurt(residents, board.Resident{Tolerated: a.Tolerated, Caused: a.Caused, Needs: a.Needs})
+		s := q.standing(r.node)
+		r.hurt = q.options.newlyHurt(residents, board.Resident{Tolerated: s.Tolerated, Caused: a.Caused, Needs: s.Needs})
 	}
+}
+
+// standing of the ask on a node.
+func (q *quasar) standing(n board.Index) board.Standing {
+	return q.field.ask.StandingOn(q.field.board.Node(n).Configuration)
 }
 
 // judgeEvicting judges a node without its best-effort residents.
@@ -197,9 +203,9 @@ func hasRoom(n *board.Node, used, size cluster.Resources) bool {
 
 func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated, caused []float64) quality {
 	a := q.field.ask
-	slack := math.Inf(1)
+	slack, own := math.Inf(1), q.standing(n).Tolerated
 	for k := range caused {
-		slack = min(slack, tolerated[k]-a.Caused[k], a.Tolerated[k]-q.options.pressed(caused[k]))
+		slack = min(slack, tolerated[k]-a.Caused[k], own[k]-q.options.pressed(caused[k]))
 	}
 	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused, q.options)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed

@@ -21,10 +21,10 @@ type view struct {
 	options   []*option
 	rejected  []cluster.Rejection
 	counts    map[cluster.RejectReason]int
-	tolerated []float64 // of the newcomer, by its target; never NaN
-	atBound   []float64 // the same at the QoS bound: what was measured
+	atBound   []float64 // what the newcomer tolerates at the QoS bound; never NaN
 	caused    []float64
-	assumed   int // newcomer's scores that had to be assumed here
+	standings map[string]*standing // by configuration; see standingOn
+	assumed   int                  // newcomer's scores that had to be assumed here
 	predictor predict.Predictor
 	rates     map[string]bool // configurations with a usable speed
 	unit      string
@@ -37,6 +37,7 @@ type view struct {
 type option struct {
 	node       *cluster.Node
 	index      int       // in view.options as computed
+	stands     *standing // the newcomer here
 	tolerated  []float64 // of the residents together: min
 	caused     []float64 // sum
 	assumed    int       // residents with unknown scores
@@ -92,21 +93,12 @@ func sortedSnapshot(s *cluster.Snapshot) *cluster.Snapshot {
 func (v *view) readKnowledge() {
 	k := v.Knowledge
 	v.atBound = v.orAssumed(k.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
-	v.tolerated = slices.Clone(v.atBound)
-	for i, s := range v.Columns {
-		if stands, ok := k.Stands[s].Score.Percent(); ok {
-			v.tolerated[i] = stands
-		}
-	}
+	v.standings = map[string]*standing{}
 	v.caused = v.orAssumed(k.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	if v.assumed > 0 {
 		v.warn("%d scores of this workload are unknown; half pressure is assumed for them", v.assumed)
 	}
-	slowdown := v.Workload.Spec.SlowdownMaxPercent
-	if !(slowdown > 0 && slowdown < 100) {
-		slowdown = performance.DefaultSlowdownMaxPercent
-	}
-	v.predictor = predict.New().Prepare(k, v.Columns, slowdown)
+	v.predictor = predict.New().Prepare(k, v.Columns, v.slowdownPercent())
 	v.readSpeeds()
 	if rate, ok := targetRate(v.Workload.Spec); ok && v.Workload.Count > 0 {
 		v.need = rate / float64(v.Workload.Count)
@@ -166,7 +158,7 @@ func (v *view) addOptions(fit []*cluster.Node) {
 	v.options = make([]*option, len(fit))
 	for i, n := range fit {
 		o := &options[i]
-		o.node, o.index = n, i
+		o.node, o.index, o.stands = n, i, v.standingOn(n.Configuration)
 		o.tolerated, arena = arena[:columns:columns], arena[columns:]
 		o.caused, arena = arena[:columns:columns], arena[columns:]
 		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)

@@ -39,7 +39,7 @@ func TestFormula(t *testing.T) {
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
 	p := prepare(t, "bottleneck", k, columns)
-	for pressure, want := range map[float64]float64{0: 1, 20: 0.9875, 40: 0.95, 70: 0.725, 100: 0.5, 250: 0.5} {
+	for pressure, want := range map[float64]float64{0: 1, 20: 0.9875, 40: 0.95, 70: 0.725, 100: 0.5, 250: 1 / 3.5} {
 		s := p.Share([]float64{pressure})
 		near(t, "share", s.Value, want)
 		if !s.Known || s.Low > s.Value || s.High < s.Value {
@@ -50,7 +50,8 @@ func TestFormula(t *testing.T) {
 	near(t, "high at full pressure", p.Share([]float64{100}).High, 0.9)
 }
 
-// From scores alone, Kept is what the default model's predictor says.
+// From scores alone, Kept is what the default model's predictor says, up to full
+// pressure.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 9))
@@ -58,7 +59,7 @@ func TestKept(t *testing.T) {
 	for range 300 {
 		tolerated, pressure := make([]float64, 4), make([]float64, 4)
 		for k := range columns {
-			tolerated[k], pressure[k] = 100*rng.Float64(), max(0, 200*rng.Float64()-50)
+			tolerated[k], pressure[k] = 100*rng.Float64(), max(0, 150*rng.Float64()-50)
 		}
 		k := clustertest.Knowledge(clustertest.Sensitivity(columns, tolerated, tolerated), nil)
 		want := prepare(t, predict.Default, k, columns).Share(pressure).Value
@@ -106,6 +107,18 @@ func TestMeasuredRamp(t *testing.T) {
 
 // A ramp that ended early because the workload never lost its bound goes on
 // towards the bound, not towards half.
+// Several neighbours who each press in full share a source alike: where one leaves a
+// half, three leave a quarter.
+func TestMoreThanFullPressure(t *testing.T) {
+	t.Parallel()
+	columns := []interference.Source{interference.Integer}
+	k := &cluster.Knowledge{Ramp: ramp(interference.Integer, [2]float64{50, 0.8}, [2]float64{100, 0.5})}
+	p := prepare(t, "bottleneck", k, columns)
+	for pressure, want := range map[float64]float64{50: 0.8, 100: 0.5, 200: 1.0 / 3, 300: 0.25} {
+		near(t, "share", p.Share([]float64{pressure}).Value, want)
+	}
+}
+
 func TestRampOfARobustWorkload(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(1)

@@ -59,7 +59,8 @@ func (m sensitivity) Prepare(k *cluster.Knowledge, columns []interference.Source
 
 // Kept is the share that the default model expects to be kept by a workload of
 // which only the tolerated scores are known, under a pressure: both by column, in
-// percent and without NaN. slowdown is the QoS bound as a share.
+// percent and without NaN. slowdown is the QoS bound as a share. More than full pressure
+// is full pressure, as in the papers whose policies ask.
 func Kept(tolerated, pressure []float64, slowdown float64) float64 {
 	kept := 1.0
 	for k, x := range pressure {
@@ -91,7 +92,7 @@ func (p *curves) Share(pressure []float64) Share {
 			continue
 		}
 		known++
-		one := p.at[i].share(min(100, x))
+		one := p.at[i].under(x)
 		if one.Value < worst {
 			worst, all.Source = one.Value, p.columns[i]
 		}
@@ -165,6 +166,23 @@ func orElse(v *float64, fallback float64) float64 {
 }
 
 func clip(v float64) float64 { return min(1, max(0, v)) }
+
+// under any pressure: more than full pressure is that of several neighbours who each
+// press in full, among whom the source is shared alike. Where one of them leaves s, n
+// leave 1/(1+n(1/s−1)) (chosen by us: the papers add pressures up and end at 100).
+func (c curve) under(x float64) Share {
+	if x <= 100 {
+		return c.share(x)
+	}
+	several := func(s float64) float64 {
+		if s <= 0 {
+			return 0
+		}
+		return 1 / (1 + x/100*(1/s-1))
+	}
+	full := c.share(100)
+	return Share{Value: several(full.Value), Low: several(full.Low), High: several(full.High)}
+}
 
 // share under pressure x in (0, 100].
 func (c curve) share(x float64) Share {

@@ -87,6 +87,9 @@ type Profile struct {
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Ramp        []RampPoint              `json:"ramp,omitempty"`
 	ScaleUp     []ScalePoint             `json:"scale_up,omitempty"`
+	// CPUsAlone is the CPU time used alone, in CPUs (seconds per second), by all that
+	// was profiled together on Machine; 0 was not looked at.
+	CPUsAlone float64 `json:"cpus_alone,omitempty"`
 	// MemoryPeakMB is the most memory the sized task was seen to use, without page
 	// cache where that can be told; 0 was not looked at.
 	MemoryPeakMB float64       `json:"memory_peak_mb,omitempty"`

@@ -166,6 +166,7 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	merged.Ramp = mergeRamps(older.Ramp, newer.Ramp)
 	if len(newer.Ramp) == 0 && len(older.Ramp) > 0 {
 		merged.Machine = older.Machine // the machine of the interference run
+		merged.CPUsAlone = older.CPUsAlone
 	}
 	return merged, nil
 }

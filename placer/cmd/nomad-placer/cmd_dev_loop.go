@@ -25,6 +25,7 @@ func devLoopCommand() *command {
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
 			f.DurationVar(&c.Duration, "duration", 0, "How long; 0 is until interrupted.")
 			f.IntVar(&c.Parallel, "parallel", 1, "Runs at a time.")
+			f.DurationVar(&c.Pause, "pause", 0, "How long whoever asks for work rests after each run, chunk or answer: work that does not fill a CPU.")
 			f.StringVar(&c.Feed.File, "feed", "", "Feed this `file` to the command again and again; a unit is a megabyte.")
 			f.Int64Var(&c.Feed.HeadBytes, "head", 0, "feed: the first `bytes` of the file are fed only once.")
 			f.IntVar(&c.Feed.ChunkBytes, "chunk", 16<<10, "feed: `bytes` written at once, and held by the pipe.")

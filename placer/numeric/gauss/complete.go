@@ -192,21 +192,32 @@ func (m *Model) Plan(known []int, n int, allowed func(column int) bool) ([]int, 
 
 // Leftover is the sum of conditional variances given the columns at.
 func (m *Model) Leftover(at []int) (float64, error) {
+	each, err := m.Leftovers(at)
+	total := 0.0
+	for _, v := range each {
+		total += v
+	}
+	return total, err
+}
+
+// Leftovers are the conditional variances of all columns given the columns at; 0 of one
+// that no row informs of.
+func (m *Model) Leftovers(at []int) ([]float64, error) {
 	solved, err := m.project(at)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	total := 0.0
-	for j := range m.columns {
+	out := make([]float64, m.columns)
+	for j := range out {
 		if !m.informed[j] {
 			continue
 		}
-		total += m.cov.At(j, j)
+		out[j] = m.cov.At(j, j)
 		for a, i := range at {
-			total -= solved.At(a, j) * m.cov.At(i, j)
+			out[j] -= solved.At(a, j) * m.cov.At(i, j)
 		}
 	}
-	return total, nil
+	return out, nil
 }
 
 func contains(list []int, v int) bool {

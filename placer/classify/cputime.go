@@ -1,0 +1,56 @@
+package classify
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// boundByTime lowers caused scores to what the CPU time of the workload allows: an
+// intensity is a part of the time, and who uses a fifth of a CPU cannot press on its
+// units, or ask for bandwidth, for more than a fifth of the time (decision 0017). A
+// caused score as iBench defines it says at which intensity a kernel begins to notice,
+// which is much the same for one that uses a fifth of a CPU and one that uses all of it;
+// pressures of neighbours are added up, which needs amounts. Unknown CPU time bounds
+// nothing.
+func (b *builder) boundByTime(caused interference.Scores) {
+	used := b.profile.CPUsAlone
+	if !(used > 0) {
+		return
+	}
+	cpus := math.Max(1, float64(len(b.profile.Machine.CPUs)))
+	for _, s := range b.columns {
+		bound, ok := timeBound(s, used, cpus)
+		e := caused[s]
+		score, known := e.Score.Percent()
+		if !ok || !known || score <= bound {
+			continue
+		}
+		e.Note = join(e.Note, fmt.Sprintf("it uses %.2g of %g CPUs, which is less than the score of %.0f", used, cpus, score))
+		e.Score, e.Low, e.High = atMost(e.Score, bound), atMost(e.Low, bound), atMost(e.High, bound)
+		caused[s] = e
+	}
+}
+
+func atMost(s interference.Score, bound float64) interference.Score {
+	if v, known := s.Percent(); known && v > bound {
+		return interference.Percent(bound)
+	}
+	return s
+}
+
+// timeBound is the highest intensity that the CPU time allows: of what is private to a
+// core on an average CPU of the workload's; of bandwidths, which one CPU may fill, the
+// time on any. Capacity stays taken while nobody runs, and devices work by themselves.
+func timeBound(s interference.Source, used, cpus float64) (percent float64, ok bool) {
+	info, known := interference.Info(s)
+	switch {
+	case known && info.Scope == interference.ScopeCore:
+		return 100 * math.Min(1, used/cpus), true
+	case s == interference.Interconnect, s == interference.LLCBandwidth, s == interference.MemoryBandwidth:
+		return 100 * math.Min(1, used), true
+	default:
+		return 0, false
+	}
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+)
+
+// againRounds bounds how often jobs that were decided on together are decided on
+// again (chosen by us: who comes first cannot know of the others, and a second answer
+// settles nearly all of it).
+const againRounds = 3
+
+// decideAgainOnAll decides again on jobs that were decided on together, each in turn now that
+// it is known where the others go, as long as that hurts fewer, or the same number less.
+// Decided on one after the other, the first take a quiet node each, and those that
+// disturb then find no node where nobody has anything to lose.
+func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
+	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
+		var nodes []cluster.NodeID
+		for _, p := range decided {
+			nodes = append(nodes, nodesIn(p.decisions)...)
+		}
+		if policy.HarmOn(s, nodes, e.columns()).Hurt == 0 {
+			return
+		}
+		changed = false
+		for _, p := range decided {
+			changed = e.decideAgain(s, p) || changed
+		}
+	}
+}
+
+// decideAgain replaces the decisions on a job by others that do less harm, and reports
+// whether there are any.
+func (e *Engine) decideAgain(s *cluster.Snapshot, p *placement) bool {
+	old := p.decisions
+	p.undo()
+	next, undo, err := e.decideOn(s, p.job, p.known)
+	nodes := append(nodesIn(old), nodesIn(next)...)
+	after := policy.HarmOn(s, nodes, e.columns())
+	undo()
+	p.undo = reserveAll(s, old)
+	if err != nil || firstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, e.columns())) {
+		return false
+	}
+	p.undo()
+	p.decisions, p.undo = next, reserveAll(s, next)
+	return true
+}
+
+// nodesIn are the nodes on which decisions put their allocations.
+func nodesIn(decisions []cluster.Decision) []cluster.NodeID {
+	var out []cluster.NodeID
+	for _, d := range decisions {
+		for _, a := range reservedFor(d) {
+			out = append(out, a.Node)
+		}
+	}
+	return out
+}
+
+// reserveAll is reserve for all decisions on a job.
+func reserveAll(s *cluster.Snapshot, decisions []cluster.Decision) (undo func()) {
+	undo = func() {}
+	for _, d := range decisions {
+		before, last := undo, reserve(s, d)
+		undo = func() {
+			last()
+			before()
+		}
+	}
+	return undo
+}

@@ -1,0 +1,90 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// standing is what an allocation of the newcomer stands by its target on nodes of one
+// configuration: the slower the node, the more of it the target needs (decision 0015).
+type standing struct {
+	board.Standing
+	stands interference.Scores // nil: as tolerated
+}
+
+// standingOn is computed once for each configuration.
+func (v *view) standingOn(configuration string) *standing {
+	if s, ok := v.standings[configuration]; ok {
+		return s
+	}
+	s := &standing{Standing: board.Standing{Tolerated: v.atBound, Needs: v.needsOn(configuration)}}
+	if s.Needs != nil {
+		s.stands = predict.Stands(v.Knowledge, v.Columns, v.slowdownPercent(), *s.Needs)
+	}
+	if s.stands != nil {
+		s.Tolerated = slices.Clone(v.atBound)
+		for i, column := range v.Columns {
+			if stands, ok := s.stands[column].Score.Percent(); ok {
+				s.Tolerated[i] = stands
+			}
+		}
+	}
+	v.standings[configuration] = s
+	return s
+}
+
+// needsOn is the share of its performance alone on nodes of a configuration that the
+// target needs of each allocation: 0 for best effort, all where even that is too little,
+// nil where it is not known.
+func (v *view) needsOn(configuration string) *float64 {
+	if v.Workload.Spec.Target.Kind == performance.BestEffort {
+		return new(float64)
+	}
+	if !(v.need > 0 && v.rates[configuration]) {
+		return nil
+	}
+	share := min(1, v.need/v.Knowledge.Speed[configuration].Value)
+	return &share
+}
+
+func (v *view) slowdownPercent() float64 {
+	if s := v.Workload.Spec.SlowdownMaxPercent; s > 0 && s < 100 {
+		return s
+	}
+	return performance.DefaultSlowdownMaxPercent
+}
+
+// leastNeeding is the standing on the configuration where the target needs least: what
+// is known of the newcomer before a node is looked at.
+func (v *view) leastNeeding() *standing {
+	var least *standing
+	for _, o := range v.options {
+		if s := o.stands; least == nil || s.Needs != nil && (least.Needs == nil || *s.Needs < *least.Needs) {
+			least = s
+		}
+	}
+	if least == nil {
+		return &standing{Standing: board.Standing{Tolerated: v.atBound}}
+	}
+	return least
+}
+
+// recordStanding notes in a decision what the group stands where it was placed: as its
+// allocation of which the target needs most.
+func (v *view) recordStanding(d *cluster.Decision, r ranking, replicas []int) {
+	var most *standing
+	for i, n := range replicas {
+		s := r.nodes[i].option.stands
+		if n > 0 && (most == nil || s.Needs != nil && (most.Needs == nil || *s.Needs > *most.Needs)) {
+			most = s
+		}
+	}
+	if most != nil {
+		d.Needs, d.Stands = most.Needs, most.stands
+	}
+}

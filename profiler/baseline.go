@@ -97,16 +97,16 @@ func (r *run) meterCPU() (stop func()) {
 	if !ok {
 		return func() {}
 	}
-	before, failed := meter.CPUTime()
+	before, lost, failed := meter.CPUTime()
 	began := r.clock.Now()
 	return func() {
-		after, err := meter.CPUTime()
+		after, stolen, err := meter.CPUTime()
 		if err = errors.Join(failed, err); err != nil {
 			r.warn("the CPU time that it uses alone is unknown: %v", err)
 			return
 		}
-		if took := r.clock.Now().Sub(began); took > 0 && after > before {
-			r.out.CPUsAlone = (after - before).Seconds() / took.Seconds()
+		if had := r.clock.Now().Sub(began) - (stolen - lost); had > 0 && after > before {
+			r.out.CPUsAlone = (after - before).Seconds() / had.Seconds()
 		}
 	}
 }

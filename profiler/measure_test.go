@@ -210,12 +210,13 @@ func TestAloneOnly(t *testing.T) {
 // metered is a workload whose CPU time is known.
 type metered struct {
 	*machine
-	cpus float64
-	err  error
+	cpus, stolen float64 // CPUs used of what is left, and share that the host takes
+	err          error
 }
 
-func (m metered) CPUTime() (time.Duration, error) {
-	return time.Duration(m.cpus * float64(m.now.Sub(m.begun))), m.err
+func (m metered) CPUTime() (used, stolen time.Duration, err error) {
+	took := float64(m.now.Sub(m.begun))
+	return time.Duration(m.cpus * took * (1 - m.stolen)), time.Duration(m.stolen * took), m.err
 }
 
 // The CPU time used alone is part of the profile, and unknown where it cannot be read:
@@ -227,7 +228,7 @@ func TestCPUTimeAlone(t *testing.T) {
 		want float64
 	}{{nil, 0.3}, {errors.New("no such file"), 0}} {
 		m := newMachine(5)
-		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, c.err}, m, options(m))
+		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, 0.4, c.err}, m, options(m))
 		if err != nil || !p.Complete || len(p.Alone) == 0 {
 			t.Fatalf("complete %v, %v", p.Complete, err)
 		}

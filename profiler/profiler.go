@@ -19,9 +19,10 @@ type Subject interface {
 	Alive(ctx context.Context) error
 }
 
-// CPUMeter is a Subject that can tell the CPU time its processes have used.
+// CPUMeter is a Subject that can tell the CPU time its processes have used, and what a
+// host has taken of each of its CPUs meanwhile, for other guests.
 type CPUMeter interface {
-	CPUTime() (time.Duration, error)
+	CPUTime() (used, stolen time.Duration, err error)
 }
 
 // KernelStats are a kernel's running totals.

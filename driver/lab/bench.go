@@ -63,8 +63,19 @@ func (s *subject) Pause(ctx context.Context) error { return s.target.Pause(ctx) 
 // Resume lets them go on, also when ctx has ended: nothing may stay paused.
 func (s *subject) Resume(context.Context) error { return s.target.Resume() }
 
-// CPUTime is what the workload's processes have used.
-func (s *subject) CPUTime() (time.Duration, error) { return s.target.CPUTime() }
+// CPUTime is what the workload's processes have used, and what was stolen from each of
+// their CPUs.
+func (s *subject) CPUTime() (used, stolen time.Duration, err error) {
+	if used, err = s.target.CPUTime(); err != nil {
+		return 0, 0, err
+	}
+	cpus, err := s.target.CPUs()
+	if err != nil {
+		return 0, 0, err
+	}
+	stolen, err = s.target.Procs.Stolen(cpus)
+	return used, stolen, err
+}
 
 // Alive returns nil while every task of the workload has a process.
 func (s *subject) Alive(context.Context) error {

@@ -152,6 +152,32 @@ func (p Proc) CPUTime(pid int) time.Duration {
 	return time.Duration(s.cpuTicks) * clockTick
 }
 
+// Stolen is the time that a hypervisor has given to other guests instead of these CPUs,
+// on average, since boot: the eighth number of their lines in proc(5)'s stat.
+func (p Proc) Stolen(cpus cgroup.CPUs) (time.Duration, error) {
+	text, err := os.ReadFile(filepath.Join(p.Root, "stat"))
+	if err != nil {
+		return 0, fmt.Errorf("stolen time: %w", err)
+	}
+	var sum time.Duration
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
+			continue
+		}
+		cpu, err := strconv.Atoi(fields[0][len("cpu"):])
+		if err != nil || !slices.Contains(cpus, cpu) {
+			continue // the line of all, or not ours
+		}
+		ticks, err := strconv.ParseUint(fields[8], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("stolen time: %w", err)
+		}
+		sum += time.Duration(ticks) * clockTick
+	}
+	return sum / time.Duration(max(1, len(cpus))), nil
+}
+
 // descendants returns roots and everything below them.
 func (p Proc) descendants(all map[int]stat, roots []int) map[int]bool {
 	children := map[int][]int{}

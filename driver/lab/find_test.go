@@ -159,6 +159,13 @@ func TestTargetCPUTime(t *testing.T) {
 	if got, err := target.CPUTime(); err != nil || got != 1590*time.Millisecond {
 		t.Errorf("%s, %v; want 1.59 s", got, err)
 	}
+	write(t, filepath.Join(procs.Root, "stat"), "cpu 1 2 3 4 5 6 7 900 0 0\ncpu0 1 2 3 4 5 6 7 100 0 0\ncpu1 1 2 3 4 5 6 7 300 0 0\nbtime 1000\n")
+	if got, err := procs.Stolen([]int{1}); err != nil || got != 3*time.Second {
+		t.Errorf("stolen from CPU 1: %s, %v; want 3 s", got, err)
+	}
+	if got, err := procs.Stolen([]int{0, 1}); err != nil || got != 2*time.Second {
+		t.Errorf("stolen from both: %s, %v; want 2 s each", got, err)
+	}
 	target.Tasks = []TaskID{{AllocID: alloc, Task: "gone"}}
 	if got, err := target.CPUTime(); !errors.Is(err, ErrNoProcess) {
 		t.Errorf("of nobody: %s, %v", got, err)

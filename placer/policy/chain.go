@@ -46,8 +46,9 @@ type places interface {
 	pressure(i int) (tolerated, caused []float64, bonus float64)
 	// residents of place i and what presses on it.
 	residents(i int) []board.Resident
-	// newcomer is what it stands at place i.
-	newcomer(i int) board.Standing
+	// newcomer is as it would be at place i, felt what it presses with there.
+	newcomer(i int) board.Resident
+	felt(i int) []float64
 }
 
 // chainFilter is one run of the filter over places 0..n−1: a place survives if
@@ -57,7 +58,7 @@ type places interface {
 // backtracks.
 type chainFilter struct {
 	chain         []bound
-	caused        []float64 // by the newcomer
+	columns       []interference.Source
 	places        places
 	options       Options
 	first, second []int32 // broken bounds by place; len(chain): none; second −1: not looked for yet
@@ -67,7 +68,7 @@ type chainFilter struct {
 // run filters n places and returns how many survive: none only if n is 0. The order of
 // the bounds follows from scores of the newcomer that are not those of a place.
 func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
-	f.places, f.caused = p, caused
+	f.places = p
 	f.chain = chainOf(tolerated, caused)
 	f.backtracks = 0
 	f.first, f.second = resized(f.first, n), resized(f.second, n)
@@ -96,8 +97,7 @@ const out = -1
 func (f *chainFilter) keepLeastHurt() {
 	hurt := make([]int, len(f.first))
 	for i := range hurt {
-		s := f.places.newcomer(i)
-		hurt[i] = f.options.newlyHurt(f.places.residents(i), board.Resident{Tolerated: s.Tolerated, Caused: f.caused, Needs: s.Needs})
+		hurt[i] = f.options.newlyHurt(f.columns, f.places.residents(i), f.places.newcomer(i))
 	}
 	least := slices.Min(hurt)
 	for i, h := range hurt {
@@ -140,9 +140,10 @@ func (f *chainFilter) alive(i int) bool { return int(f.first[i]) == len(f.chain)
 func (f *chainFilter) broken(i int, step int32) int32 {
 	t, c, bonus := f.places.pressure(i)
 	end, half := int32(len(f.chain)), int32(len(f.chain)/2)
+	felt := f.places.felt(i)
 	for ; step < half; step++ {
 		b := &f.chain[step]
-		if t[b.column]-f.caused[b.column]+bonus+b.relaxed < -epsilonPoints {
+		if t[b.column]-felt[b.column]+bonus+b.relaxed < -epsilonPoints {
 			return step
 		}
 	}
@@ -162,7 +163,7 @@ func (f *chainFilter) missing(i int, step int32) float64 {
 	b := &f.chain[step]
 	d := f.places.newcomer(i).Tolerated[b.column] - f.options.pressed(c[b.column])
 	if b.direction == cluster.D1 {
-		d = t[b.column] - f.caused[b.column]
+		d = t[b.column] - f.places.felt(i)[b.column]
 	}
 	return -(d + bonus + b.relaxed)
 }

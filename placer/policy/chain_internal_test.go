@@ -10,7 +10,10 @@ import (
 )
 
 // rows are places with given pressures, and what the newcomer stands at each.
-type rows struct{ tolerated, caused, stands [][]float64 }
+type rows struct {
+	tolerated, caused, stands [][]float64
+	presses                   []float64 // the newcomer, anywhere
+}
 
 func (r rows) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	return r.tolerated[i], r.caused[i], 0
@@ -20,11 +23,15 @@ func (r rows) residents(i int) []board.Resident {
 	return []board.Resident{{Tolerated: r.tolerated[i], Caused: r.caused[i]}}
 }
 
-func (r rows) newcomer(i int) board.Standing { return board.Standing{Tolerated: r.stands[i]} }
+func (r rows) newcomer(i int) board.Resident {
+	return board.Resident{Tolerated: r.stands[i], Caused: r.presses}
+}
+
+func (r rows) felt(int) []float64 { return r.presses }
 
 // plainFilter is the filter by its definition, without the two remembered bounds.
 func plainFilter(n int, p places, tolerated, caused []float64) (chain []bound, alive []bool) {
-	f := &chainFilter{chain: chainOf(tolerated, caused), places: p, caused: caused}
+	f := &chainFilter{chain: chainOf(tolerated, caused), places: p}
 	holds := func(i, step int) bool { return f.missing(i, int32(step)) <= epsilonPoints }
 	brokenUpTo := func(i, last int) []int {
 		var out []int
@@ -85,6 +92,7 @@ func TestChainFilterAgainstPlain(t *testing.T) {
 			p.tolerated, p.caused, p.stands = append(p.tolerated, draw(100)), append(p.caused, draw(130)), append(p.stands, draw(100))
 		}
 		tolerated, caused := draw(100), draw(80)
+		p.presses = caused
 		var f chainFilter
 		f.run(n, p, tolerated, caused)
 		chain, alive := plainFilter(n, p, tolerated, caused)

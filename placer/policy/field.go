@@ -105,9 +105,16 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 // residents of f.nodes[i]'s machine.
 func (f *field) residents(i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
 
-// newcomer is what the ask stands on f.nodes[i].
-func (f *field) newcomer(i int) board.Standing {
-	return f.ask.StandingOn(f.board.Node(f.nodes[i]).Configuration)
+// newcomer is the ask as it would be on f.nodes[i].
+func (f *field) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.ask) }
+
+// felt is what the ask presses with.
+func (f *field) felt(int) []float64 { return f.ask.Caused }
+
+// residentOn is an ask as a resident of a node.
+func residentOn(b *board.Board, n board.Index, a *board.Ask) board.Resident {
+	s := a.StandingOn(b.Node(n).Configuration)
+	return board.Resident{Size: a.Size, Tolerated: s.Tolerated, Caused: a.Caused, Needs: s.Needs}
 }
 
 // take chooses a node for one allocation.

@@ -211,9 +211,9 @@ func (v *view) assign(r ranking) []int {
 func (v *view) harming(r ranking, replicas []int) bool {
 	for i, n := range replicas {
 		o := r.nodes[i].option
+		pressure := v.withReplicas(o, n-1)
 		for k := range v.Columns {
-			own := float64(max(0, n-1)) * v.caused[k]
-			if n > 0 && (o.tolerated[k]-float64(n)*v.caused[k] < -epsilonPoints || o.stands.Tolerated[k]-o.caused[k]-own < -epsilonPoints) {
+			if n > 0 && (o.tolerated[k]-float64(n)*o.felt[k] < -epsilonPoints || o.stands.Tolerated[k]-Live().pressed(pressure[k]) < -epsilonPoints) {
 				return true
 			}
 		}
@@ -325,9 +325,9 @@ func (v *view) judgeTarget(d *cluster.Decision) {
 	switch p := d.Predicted; {
 	case !p.Known:
 		v.warn("whether the target of %s %s is reached cannot be predicted", amount(target), v.unit)
-	case p.RatePerSec < target:
+	case p.RatePerSec < leastRate(v.Workload.Spec, target):
 		v.warn("no choice reaches the target of %s %s: the best possible is %s", amount(target), v.unit, amount(p.RatePerSec))
-	case p.Low < target:
+	case p.Low < leastRate(v.Workload.Spec, target):
 		v.warn("the target of %s %s is inside the prediction's error: %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
 	}
 }

@@ -20,10 +20,10 @@ func (v *view) bestEffortWaits() string {
 		return ""
 	}
 	// Itself it stands everything.
-	newcomer := board.Resident{Tolerated: slices.Repeat([]float64{fullPressurePercent}, len(v.caused)), Caused: v.caused}
+	newcomer := board.Resident{Size: v.Workload.Ask, Tolerated: slices.Repeat([]float64{fullPressurePercent}, len(v.caused)), Caused: v.caused}
 	for i, o := range v.options {
 		known := slices.DeleteFunc(v.residents(i), func(r board.Resident) bool { return r.Assumed })
-		if o.incumbent || Live().newlyHurt(known, newcomer) == 0 {
+		if o.incumbent || Live().newlyHurt(v.Columns, known, newcomer) == 0 {
 			return ""
 		}
 	}
@@ -34,12 +34,12 @@ func (v *view) bestEffortWaits() string {
 // it, among residents that press on each other, and the newcomer where it would not.
 // Who is hurt already is not counted: where somebody must be hurt, those who come later
 // go where no further one is.
-func (o Options) newlyHurt(residents []board.Resident, newcomer board.Resident) int {
+func (o Options) newlyHurt(columns []interference.Source, residents []board.Resident, newcomer board.Resident) int {
 	together := append(slices.Clone(residents), newcomer)
-	before, after := o.crowdOf(residents), o.crowdOf(together)
+	before, after := o.crowdOf(columns, residents), o.crowdOf(columns, together)
 	hurt := 0
 	for i := range together {
-		if after.hurts(&together[i]) && (i == len(residents) || !before.hurts(&together[i])) {
+		if after.hurts(i) && (i == len(residents) || !before.hurts(i)) {
 			hurt++
 		}
 	}
@@ -73,9 +73,9 @@ func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.
 			seen[of.ID] = true
 		}
 		residents := board.PressingIn(s, n, columns, cluster.WorkloadID{})
-		c := Live().crowdOf(residents)
+		c := Live().crowdOf(columns, residents)
 		for i := range residents {
-			if points := c.excess(&residents[i]); points > epsilonPoints {
+			if points := c.excess(i); points > epsilonPoints {
 				h.Hurt++
 				h.Points += points
 			}
@@ -86,56 +86,117 @@ func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.
 
 // crowd is what allocations on one place make together.
 type crowd struct {
-	options Options
-	caused  []float64 // sum, by column
-	fair    []float64 // what a source gives each at the most: see fairShare
+	options   Options
+	shared    []bool // by column; see timeShared
+	residents []board.Resident
+	caused    []float64 // sum, by column
 }
 
-func (o Options) crowdOf(residents []board.Resident) crowd {
-	c := crowd{options: o}
-	if len(residents) == 0 {
-		return c
+func (o Options) crowdOf(columns []interference.Source, residents []board.Resident) crowd {
+	c := crowd{options: o, shared: timeShared(columns), residents: residents}
+	if len(residents) > 0 {
+		c.caused = make([]float64, len(residents[0].Caused))
 	}
-	c.caused = make([]float64, len(residents[0].Caused))
-	c.fair = make([]float64, len(c.caused))
-	demands := make([]float64, len(residents))
-	for k := range c.caused {
-		for i, r := range residents {
-			demands[i] = r.Caused[k]
-			c.caused[k] += r.Caused[k]
+	for _, r := range residents {
+		for k, v := range r.Caused {
+			c.caused[k] += v
 		}
-		c.fair[k] = fairShare(demands)
 	}
 	return c
 }
 
 // hurts reports whether one of the crowd is pressed by the others beyond a bound of its
 // own, or is left less of a source than its target needs of it.
-func (c crowd) hurts(r *board.Resident) bool { return c.excess(r) > epsilonPoints }
+func (c crowd) hurts(i int) bool { return c.excess(i) > epsilonPoints }
 
 // excess is by how many points the worst of that is exceeded.
-func (c crowd) excess(r *board.Resident) float64 {
-	worst := math.Inf(-1)
+func (c crowd) excess(i int) float64 {
+	r, worst := &c.residents[i], math.Inf(-1)
 	for k, caused := range r.Caused {
-		worst = max(worst, c.options.pressed(c.caused[k]-caused)-r.Tolerated[k])
+		taken := c.taken(k, i, weightOf(r.Size))
+		pressure := c.options.pressed(c.caused[k] - caused)
+		if c.isShared(k) {
+			pressure = taken
+		}
+		worst = max(worst, pressure-r.Tolerated[k])
 		if r.Needs != nil {
-			worst = max(worst, *r.Needs*caused-c.fair[k])
+			worst = max(worst, *r.Needs*caused-(fullPressurePercent-taken))
 		}
 	}
 	return worst
 }
 
-// fairShare is the most that each gets of 100 when nobody who wants less gives way to
-// somebody who wants more (max-min fairness): bounds saturate at full pressure, and say
-// nothing of how many share a source that is full. Infinite where it is not.
-func fairShare(demands []float64) float64 {
-	sorted := slices.Sorted(slices.Values(demands))
-	left := fullPressurePercent
-	for i, d := range sorted {
-		if share := left / float64(len(sorted)-i); d > share {
-			return share
+func (c crowd) isShared(k int) bool { return k < len(c.shared) && c.shared[k] }
+
+// noOne of a crowd is meant, but somebody beside it.
+const noOne = -1
+
+// taken is how much of a source the crowd takes beside somebody of a weight who would
+// take all of it, by weighted max-min fairness: who wants less than its part gets that,
+// and the others divide what is left by weight. One of the crowd may be meant itself.
+func (c crowd) taken(k, except int, own float64) float64 {
+	left, weights := fullPressurePercent, own
+	var open []int
+	for i := range c.residents {
+		if i != except && c.residents[i].Caused[k] > 0 {
+			open = append(open, i)
+			weights += weightOf(c.residents[i].Size)
 		}
-		left -= d
 	}
-	return math.Inf(1)
+	for settled := true; settled; {
+		settled = false
+		level := left / weights
+		for at, i := range open {
+			if w, wants := weightOf(c.residents[i].Size), c.residents[i].Caused[k]; wants <= level*w {
+				left, weights = left-wants, weights-w
+				open, settled = slices.Delete(open, at, at+1), true
+				break
+			}
+		}
+	}
+	return fullPressurePercent - left*own/weights
+}
+
+// weightOf is an allocation's part of contended CPU time, as Nomad gives it: its MHz. A
+// reserved core counts as one of usual clock.
+func weightOf(size cluster.Resources) float64 {
+	const coreMHz = 2000
+	return math.Max(1, float64(size.CPUMHz+coreMHz*size.Cores))
+}
+
+// timeShared tells the sources through which CPU time is shared: those private to a
+// core, and the interconnect, which somebody else on the core leaves alone meanwhile.
+// There a neighbour takes at most its fair part of the time, where a kernel takes the
+// intensity it is set to (decision 0017).
+func timeShared(columns []interference.Source) []bool {
+	out := make([]bool, len(columns))
+	for i, s := range columns {
+		info, ok := interference.Info(s)
+		out[i] = ok && (info.Scope == interference.ScopeCore || s == interference.Interconnect)
+	}
+	return out
+}
+
+// beside are pressures between the residents of a place and a newcomer, by column.
+type beside struct{ onNewcomer, byNewcomer []float64 }
+
+// besideOf is exact for the newcomer; what it takes from residents is what it would take
+// from the lightest of them alone.
+func (c crowd) besideOf(newcomer board.Resident) beside {
+	b := beside{make([]float64, len(newcomer.Caused)), slices.Clone(newcomer.Caused)}
+	lightest, own := math.Inf(1), weightOf(newcomer.Size)
+	for i := range c.residents {
+		lightest = min(lightest, weightOf(c.residents[i].Size))
+	}
+	for k := range b.onNewcomer {
+		switch {
+		case len(c.residents) == 0:
+		case c.isShared(k):
+			b.onNewcomer[k] = c.taken(k, noOne, own)
+			b.byNewcomer[k] = min(b.byNewcomer[k], fullPressurePercent*own/(own+lightest))
+		default:
+			b.onNewcomer[k] = c.caused[k]
+		}
+	}
+	return b
 }

@@ -35,7 +35,7 @@ func TestNewlyHurt(t *testing.T) {
 		"who needs less than others has enough": {of(bestEffort, bestEffort, bestEffort), one(100, 95, 0.2), 0},
 		"what is needed is not known":           {of(board.Resident{Tolerated: []float64{100}, Caused: []float64{95}}), bestEffort, 0},
 	} {
-		if got := Live().newlyHurt(c.residents, c.newcomer); got != c.want {
+		if got := Live().newlyHurt(nil, c.residents, c.newcomer); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -77,20 +77,42 @@ func TestHarm(t *testing.T) {
 	}
 }
 
-func TestFairShare(t *testing.T) {
+// What is taken of a CPU beside somebody who would take all of it: everybody's wish
+// while there is enough, and no more than their parts by weight where there is not.
+func TestTaken(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		demands []float64
-		want    float64
+	columns := []interference.Source{interference.Integer, interference.MemoryBandwidth}
+	one := func(caused float64, mhz int) board.Resident {
+		return board.Resident{Size: cluster.Resources{CPUMHz: mhz}, Tolerated: []float64{100, 100}, Caused: []float64{caused, caused}}
+	}
+	for name, c := range map[string]struct {
+		others []board.Resident
+		want   float64
 	}{
-		{nil, math.Inf(1)},
-		{[]float64{60, 40}, math.Inf(1)},
-		{[]float64{100, 100}, 50},
-		{[]float64{100, 20, 100}, 40},
-		{[]float64{100, 60, 10}, 45},
+		"nobody":                         {nil, 0},
+		"one who wants little":           {[]board.Resident{one(20, 500)}, 20},
+		"one who would take all":         {[]board.Resident{one(95, 500)}, 50},
+		"three of them":                  {[]board.Resident{one(95, 500), one(95, 500), one(95, 500)}, 75},
+		"one with three times the part":  {[]board.Resident{one(95, 1500)}, 75},
+		"one with a part it cannot use":  {[]board.Resident{one(30, 5000)}, 30},
+		"one with a small part":          {[]board.Resident{one(95, 125)}, 20},
+		"little and all":                 {[]board.Resident{one(20, 500), one(95, 500)}, 60},
+		"more little than there is room": {[]board.Resident{one(30, 500), one(30, 500), one(30, 500), one(30, 500)}, 80},
 	} {
-		if got := fairShare(c.demands); got != c.want {
-			t.Errorf("of %v: %g, want %g", c.demands, got, c.want)
+		crowd := Live().crowdOf(columns, c.others)
+		if got := crowd.besideOf(one(95, 500)).onNewcomer[0]; math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+	// Bandwidth is no time of a CPU: pressures add up.
+	if got := Live().crowdOf(columns, []board.Resident{one(40, 500), one(40, 500)}).besideOf(one(95, 500)).onNewcomer[1]; got != 80 {
+		t.Errorf("of memory bandwidth: %g, want 80", got)
+	}
+	// A service of much weight is pressed by a part only, and a light one by more.
+	for mhz, want := range map[int]float64{4500: 10, 500: 50} {
+		b := Live().crowdOf(columns, []board.Resident{one(20, mhz)}).besideOf(one(95, 500))
+		if b.byNewcomer[0] != want || b.byNewcomer[1] != 95 {
+			t.Errorf("beside %d MHz it presses with %v, want %g and 95", mhz, b.byNewcomer, want)
 		}
 	}
 }

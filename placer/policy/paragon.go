@@ -43,7 +43,7 @@ type selection struct {
 }
 
 func newSelection(v *view) *selection {
-	s := &selection{view: v, filter: chainFilter{options: Live()}}
+	s := &selection{view: v, filter: chainFilter{options: Live(), columns: v.Columns}}
 	s.filter.run(len(v.options), s, v.leastNeeding().Tolerated, v.caused)
 	steps := len(s.filter.chain)
 	arena := make([]float64, steps*len(v.options))
@@ -52,7 +52,7 @@ func newSelection(v *view) *selection {
 	for i, o := range v.options {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
 		s.measure(o, s.margin[i])
-		s.l1[i] = fitPoints(o.tolerated, o.caused, o.stands.Tolerated, s.caused)
+		s.l1[i] = fitPoints(o.tolerated, o.caused, o.stands.Tolerated, o.felt)
 	}
 	return s
 }
@@ -63,7 +63,9 @@ func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64)
 	return o.tolerated, o.caused, s.bonus(o)
 }
 
-func (s *selection) newcomer(i int) board.Standing { return s.options[i].stands.Standing }
+func (s *selection) newcomer(i int) board.Resident { return s.newcomerOn(s.options[i]) }
+
+func (s *selection) felt(i int) []float64 { return s.options[i].felt }
 
 func (s *selection) bonus(o *option) float64 {
 	if o.incumbent {
@@ -83,7 +85,7 @@ func (s *selection) measure(o *option, margin []float64) {
 // distance is D1 or D2 of one source.
 func (s *selection) distance(o *option, b bound) float64 {
 	if b.direction == cluster.D1 {
-		return o.tolerated[b.column] - s.caused[b.column]
+		return o.tolerated[b.column] - o.felt[b.column]
 	}
 	return o.stands.Tolerated[b.column] - s.filter.options.pressed(o.caused[b.column])
 }
@@ -153,7 +155,7 @@ func (s *selection) detail(n *ranked) string {
 	}
 	source, o := title(n.reject.Source), n.option
 	if n.reject.Direction == cluster.D1 {
-		return fmt.Sprintf("%s: the residents stand %s %%, this workload makes %s %%", source, amount(o.tolerated[k]), amount(s.caused[k]))
+		return fmt.Sprintf("%s: the residents stand %s %%, this workload makes %s %%", source, amount(o.tolerated[k]), amount(o.felt[k]))
 	}
 	return fmt.Sprintf("%s: this workload stands %s %%, the residents make %s %%", source, amount(o.stands.Tolerated[k]), amount(o.caused[k]))
 }
@@ -182,7 +184,7 @@ func (s *selection) together(o *option, n int) bool {
 	pressure, own := s.withReplicas(o, n), o.stands.Tolerated
 	for k := range pressure {
 		tolerated := min(o.tolerated[k], own[k])
-		if tolerated-s.caused[k] < -epsilonPoints || own[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
+		if tolerated-o.felt[k] < -epsilonPoints || own[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
 			return false
 		}
 	}

@@ -60,6 +60,7 @@ func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) boar
 	f.begin(b, a, g.timeout)
 	var relaxed []cluster.Relaxation
 	backtracks := 0
+	g.filter.columns = b.Columns
 	for len(f.units) < a.Count {
 		f.gather()
 		if g.filter.run(len(f.nodes), f, a.Tolerated, a.Caused) == 0 {

@@ -11,7 +11,7 @@ import (
 // preference is the second half of the selection, on the options that harm
 // nobody: which of them are fast enough.
 func (s *selection) preference() (prefer func(*option) bool, reason string) {
-	meets := func(o *option) bool { return o.predicted.Known && o.predicted.RatePerSec >= s.need }
+	meets := func(o *option) bool { return o.predicted.Known && s.suffices(o.predicted.RatePerSec) }
 	if s.need > 0 && s.anyAlive(meets) {
 		return meets, "predicted to reach the target, " + s.harmlessness()
 	}
@@ -42,11 +42,12 @@ func (s *selection) anyAlive(f func(*option) bool) bool {
 }
 
 // bestConfigurations are those with the highest speed alone among the options
-// alive (Delimitrou 2015, §3.4.1: interference first, platform second). One the
-// group already runs on counts stickySpeed times its speed. Empty where no
-// speed is known.
+// alive (Delimitrou 2015, §3.4.1: interference first, platform second), with those
+// whose speed cannot be told from it: services under a given load are as fast
+// everywhere, but for noise. One the group already runs on counts stickySpeed times its
+// speed. Empty where no speed is known.
 func (s *selection) bestConfigurations() map[string]bool {
-	effective := map[string]float64{}
+	effective := map[string]float64{} // at best
 	top := 0.0
 	for i, o := range s.options {
 		c := o.node.Configuration
@@ -54,10 +55,11 @@ func (s *selection) bestConfigurations() map[string]bool {
 			continue
 		}
 		v := s.Knowledge.Speed[c].Value
+		atBest := max(v, s.Knowledge.Speed[c].High)
 		if o.incumbent {
-			v *= stickySpeed
+			v, atBest = v*stickySpeed, atBest*stickySpeed
 		}
-		effective[c] = max(effective[c], v)
+		effective[c] = max(effective[c], atBest)
 		top = max(top, v)
 	}
 	maps.DeleteFunc(effective, func(_ string, v float64) bool { return v < top })
@@ -89,7 +91,7 @@ func (s *selection) slowness(o *option) string {
 // same scores tie.
 func (s *selection) key(n *ranked, fit float64) [3]float64 {
 	rate := n.option.predicted.RatePerSec
-	missesNeed := s.need > 0 && rate < s.need
+	missesNeed := s.need > 0 && !s.suffices(rate)
 	if s.need == 0 {
 		rate = s.Knowledge.Speed[n.option.node.Configuration].Value
 	}

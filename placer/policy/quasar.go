@@ -137,25 +137,31 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 		at--
 	}
 	if at < 0 {
-		return quality{size: -1, harmless: q.qualityOf(n, sizes, 0, b.Tolerated(n), b.Caused(n)).harmless}
+		return quality{size: -1, harmless: q.qualityOf(n, sizes, 0, b.Tolerated(n), q.between(n, b.Caused(n), nil)).harmless}
 	}
-	r := q.qualityOf(n, sizes, at, b.Tolerated(n), b.Caused(n))
+	r := q.qualityOf(n, sizes, at, b.Tolerated(n), q.between(n, b.Caused(n), nil))
 	q.weigh(&r, b.Pressing(n))
 	return r
+}
+
+// between are the pressures between the ask and who is on a node: the papers' sums, or
+// on a live cluster what they take from each other. stay replaces the node's residents.
+func (q *quasar) between(n board.Index, sums []float64, stay []board.Resident) beside {
+	if !q.options.LeastHarm {
+		return beside{sums, q.field.ask.Caused}
+	}
+	if stay == nil {
+		stay = q.field.board.Pressing(n)
+	}
+	return q.options.crowdOf(q.field.board.Columns, stay).besideOf(residentOn(q.field.board, n, q.field.ask))
 }
 
 // weigh counts whom a node hurts beside residents, where it hurts somebody.
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
 	if q.options.LeastHarm && !r.harmless {
-		a := q.field.ask
-		s := q.standing(r.node)
-		r.hurt = q.options.newlyHurt(residents, board.Resident{Tolerated: s.Tolerated, Caused: a.Caused, Needs: s.Needs})
+		b := q.field.board
+		r.hurt = q.options.newlyHurt(b.Columns, residents, residentOn(b, r.node, q.field.ask))
 	}
-}
-
-// standing of the ask on a node.
-func (q *quasar) standing(n board.Index) board.Standing {
-	return q.field.ask.StandingOn(q.field.board.Node(n).Configuration)
 }
 
 // judgeEvicting judges a node without its best-effort residents.
@@ -163,7 +169,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	f := &q.field
 	b := f.board
 	var used cluster.Resources
-	var stay []board.Resident
+	stay := []board.Resident{}
 	for k := range f.mixT {
 		f.mixT[k], f.mixC[k] = 100, 0
 	}
@@ -188,7 +194,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	if at < 0 || len(stay) == len(b.Pressing(n)) {
 		return quality{size: -1}
 	}
-	out := q.qualityOf(n, sizes, at, f.mixT, f.mixC)
+	out := q.qualityOf(n, sizes, at, f.mixT, q.between(n, f.mixC, stay))
 	out.evict = true
 	q.weigh(&out, stay)
 	return out
@@ -201,13 +207,13 @@ func hasRoom(n *board.Node, used, size cluster.Resources) bool {
 		sum.MemoryMB <= n.Total.MemoryMB && sum.DiskMB <= n.Total.DiskMB
 }
 
-func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated, caused []float64) quality {
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, between beside) quality {
 	a := q.field.ask
-	slack, own := math.Inf(1), q.standing(n).Tolerated
-	for k := range caused {
-		slack = min(slack, tolerated[k]-a.Caused[k], own[k]-q.options.pressed(caused[k]))
+	slack, own := math.Inf(1), a.StandingOn(q.field.board.Node(n).Configuration).Tolerated
+	for k, pressure := range between.onNewcomer {
+		slack = min(slack, tolerated[k]-between.byNewcomer[k], own[k]-q.options.pressed(pressure))
 	}
-	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, caused, q.options)}
+	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, between.onNewcomer, q.options)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }

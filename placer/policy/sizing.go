@@ -284,7 +284,7 @@ func (s *sizer) try(p pair) (trial, error) {
 		return t, err
 	}
 	rate, numeric := targetRate(w.Spec)
-	t.reaches = !numeric || d.Predicted.Known && d.Predicted.RatePerSec >= rate
+	t.reaches = !numeric || d.Predicted.Known && d.Predicted.RatePerSec >= leastRate(w.Spec, rate)
 	s.crowded = s.crowded || d.Outcome != cluster.Placed || f.missing > 0
 	tried := cluster.Tried{Count: p.count, Own: p.own, Predicted: d.Predicted, Reaches: t.reaches, Note: t.against()}
 	if len(s.tried) < cluster.MaxTried {

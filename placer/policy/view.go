@@ -39,7 +39,8 @@ type option struct {
 	index      int       // in view.options as computed
 	stands     *standing // the newcomer here
 	tolerated  []float64 // of the residents together: min
-	caused     []float64 // sum
+	caused     []float64 // what they press with on the newcomer; see beside
+	felt       []float64 // what the newcomer presses with on them
 	assumed    int       // residents with unknown scores
 	incumbent  bool      // the group already runs here
 	room       int       // allocations of the group that fit
@@ -148,6 +149,21 @@ func targetRate(s performance.Spec) (float64, bool) {
 	return s.Probe.Work / value, true
 }
 
+// readsUnder is the part by which a service at exactly its target may read under it: at
+// the edges of a window requests are under way (chosen by us).
+const readsUnder = 0.02
+
+// suffices reports whether a rate is what an allocation needs.
+func (v *view) suffices(rate float64) bool { return rate >= leastRate(v.Workload.Spec, v.need) }
+
+// leastRate is the least that counts as reaching a rate.
+func leastRate(s performance.Spec, rate float64) float64 {
+	if s.Target.Kind == performance.QPS {
+		return rate * (1 - readsUnder)
+	}
+	return rate
+}
+
 // addOptions computes the vectors of the feasible nodes. Their storage is one
 // array: nodes × columns × 2.
 func (v *view) addOptions(fit []*cluster.Node) {
@@ -162,10 +178,33 @@ func (v *view) addOptions(fit []*cluster.Node) {
 		o.tolerated, arena = arena[:columns:columns], arena[columns:]
 		o.caused, arena = arena[:columns:columns], arena[columns:]
 		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
+		v.options[i] = o
+		v.addNeighbours(o)
 		v.addLoad(o)
 		o.predicted = v.predict(o, o.caused)
-		v.options[i] = o
 	}
+}
+
+// littlePressure is so little that nobody's fair part of the CPU time is touched (chosen
+// by us, to look closer only where neighbours may be held to their part).
+const littlePressure = 10.0
+
+// addNeighbours replaces sums of pressures on CPU time by what is taken of it.
+func (v *view) addNeighbours(o *option) {
+	o.felt = v.caused
+	closely := false
+	for k, shared := range timeShared(v.Columns) {
+		closely = closely || shared && o.caused[k] > littlePressure
+	}
+	if closely {
+		b := Live().crowdOf(v.Columns, v.residents(o.index)).besideOf(v.newcomerOn(o))
+		o.caused, o.felt = b.onNewcomer, b.byNewcomer
+	}
+}
+
+// newcomerOn is the workload as a resident of an option.
+func (v *view) newcomerOn(o *option) board.Resident {
+	return board.Resident{Size: v.Workload.Ask, Tolerated: o.stands.Tolerated, Caused: v.caused, Needs: o.stands.Needs}
 }
 
 func (v *view) addLoad(o *option) {
@@ -223,11 +262,11 @@ func (v *view) predict(o *option, pressure []float64) cluster.Prediction {
 // withReplicas is the pressure on one allocation that shares the node with n
 // others of its own group.
 func (v *view) withReplicas(o *option, n int) []float64 {
-	out := slices.Clone(o.caused)
-	for k := range out {
-		out[k] += float64(n) * v.caused[k]
+	if n <= 0 {
+		return o.caused
 	}
-	return out
+	own := v.newcomerOn(o)
+	return Live().crowdOf(v.Columns, append(v.residents(o.index), slices.Repeat([]board.Resident{own}, n)...)).besideOf(own).onNewcomer
 }
 
 func (v *view) warn(format string, args ...any) {

@@ -374,3 +374,19 @@ func TestThePageIsOfTheResults(t *testing.T) {
 		t.Error("placer/docs/evaluate.md is not what e2e/evaluate/results say; write it anew: make evaluate EVALUATE=-report")
 	}
 }
+
+func TestStolenTime(t *testing.T) {
+	t.Parallel()
+	before := parseTicks("cpu  100 0 50 800 10 0 0 40 7 7\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+	if before.all != 1000 || before.stolen != 40 {
+		t.Fatalf("%+v", before)
+	}
+	if got := parseTicks("cpu 150 0 50 1700 10 0 0 90 9 9\n").stolenSince(before); got == nil || *got != 5 {
+		t.Errorf("stolen %v, want 5 %%", got)
+	}
+	for _, stat := range []string{"", "intr 1 2 3", "cpu 1 2 3", "cpu a b c d e f g h"} {
+		if got := parseTicks(stat).stolenSince(before); got != nil {
+			t.Errorf("of %q: %g, want unknown", stat, *got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -62,6 +63,7 @@ func quickPlan() plan {
 // options are the flags.
 type options struct {
 	bin, dir, inputs string
+	records          string
 	markdown         string
 	port             int
 	repetitions      int
@@ -87,6 +89,7 @@ func parse(args []string) (options, plan, error) {
 	f.StringVar(&o.bin, "bin", "bin", "`Folder` of the product's binaries.")
 	f.StringVar(&o.dir, "dir", "", "`Folder` of the results (default e2e/evaluate/results, with -quick evaluate-quick in the folder of the binaries). What is there is not measured again.")
 	f.StringVar(&o.inputs, "inputs", defaultInputs, "`Folder` of the generated inputs.")
+	f.StringVar(&o.records, "records", "", "Write the placer's whole record of each decision into this `folder`, too.")
 	f.StringVar(&o.markdown, "markdown", "", "Write the report to this `file`, too.")
 	f.IntVar(&o.port, "port", 17800, "First `port`, all on 127.0.0.1.")
 	f.IntVar(&o.repetitions, "repetitions", 0, "`Times` that both sides are measured (default 5, with -quick 1).")
@@ -156,7 +159,7 @@ func measureMissing(ctx context.Context, o options, p plan, dir results) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{plan: p, quick: o.quick, run: was.Run, dir: dir, inputs: o.inputs}
+	e := &evaluation{plan: p, quick: o.quick, run: was.Run, dir: dir, inputs: o.inputs, records: o.records}
 	todo, err := e.todo()
 	if err != nil || todo.nothing() {
 		return err
@@ -172,6 +175,7 @@ type evaluation struct {
 	dir      results
 	bin      string
 	inputs   string
+	records  string // folder for whole decisions; empty: they are not kept
 	rendered string // folder of the jobspecs as they were submitted
 	rig      *rig.Rig
 	book     engine.Book
@@ -189,6 +193,11 @@ func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err e
 	}
 	if err := cluster.Clean(ctx, runID); err != nil {
 		return fmt.Errorf("cleaning up after an earlier run: %w", err)
+	}
+	if e.records != "" {
+		if err := os.MkdirAll(e.records, 0o755); err != nil {
+			return err
+		}
 	}
 	e.rendered = filepath.Join(e.bin, "evaluate-jobs") // not with the results: they name folders of this machine
 	if err := os.MkdirAll(e.rendered, 0o755); err != nil {
@@ -258,4 +267,46 @@ func loadAverage() string {
 		return "unknown"
 	}
 	return strings.Join(strings.Fields(string(text))[:3], " ")
+}
+
+// ticks are the kernel's counts of CPU time, of all CPUs together.
+type ticks struct{ all, stolen float64 }
+
+// cpuTimes reads them: the first line of proc(5)'s stat, of which the eighth number is
+// time that was stolen. Guest time, after that, is part of user time.
+func cpuTimes() ticks {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return ticks{}
+	}
+	return parseTicks(string(text))
+}
+
+func parseTicks(stat string) ticks {
+	line, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return ticks{}
+	}
+	var t ticks
+	for i, field := range fields[1:9] {
+		v, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return ticks{}
+		}
+		t.all += v
+		if i == 7 {
+			t.stolen = v
+		}
+	}
+	return t
+}
+
+// stolenSince is the share of the time that was stolen since before; nil is not known.
+func (t ticks) stolenSince(before ticks) *float64 {
+	if !(before.all > 0 && t.all > before.all) {
+		return nil
+	}
+	percent := 100 * (t.stolen - before.stolen) / (t.all - before.all)
+	return &percent
 }

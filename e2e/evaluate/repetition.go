@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -33,6 +36,9 @@ type sideResult struct {
 	Jobs    map[string]outcome  `json:"jobs"`
 	Decided map[string]decided  `json:"decided,omitempty"`
 	Actions map[string][]action `json:"actions,omitempty"` // what adaptation did, by job
+	// StolenPercent of the CPU time a host gave to its other guests during the turn; nil
+	// is not known.
+	StolenPercent *float64 `json:"stolen_percent,omitempty"`
 }
 
 // decided is what the placer decided of a job.
@@ -70,10 +76,12 @@ func (e *evaluation) repeat(ctx context.Context, number int, known map[string]al
 	}
 	for _, s := range r.Order {
 		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, placed by %s", number, s))
+		before := cpuTimes()
 		one, err := e.side(ctx, s, known, p.version())
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
+		one.StolenPercent = cpuTimes().stolenSince(before)
 		r.Sides[s] = one
 	}
 	return r, nil
@@ -84,6 +92,9 @@ func (e *evaluation) decision(ctx context.Context, f rig.JobFile) (decided, erro
 	d, err := e.book.Decision(ctx, f.Workload().ID)
 	if err != nil {
 		return decided{}, fmt.Errorf("decision on %s: %w", f.ID, err)
+	}
+	if err := e.keepRecord(f.ID, d); err != nil {
+		return decided{}, err
 	}
 	ev, err := e.book.Evaluation(ctx, cluster.JobID{Namespace: "default", ID: f.ID})
 	if err != nil {
@@ -100,6 +111,18 @@ func (e *evaluation) decision(ctx context.Context, f rig.JobFile) (decided, erro
 		out.Sized, out.Why, out.Size.MemoryMB = s.Chosen, s.Why, s.Own.MemoryMB
 	}
 	return out, nil
+}
+
+// keepRecord writes the placer's whole record of a decision where -records says.
+func (e *evaluation) keepRecord(job string, d cluster.Decision) error {
+	if e.records == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(e.records, d.At.UTC().Format("150405.000")+"-"+job+".json"), text, 0o644)
 }
 
 // side runs all jobs side by side once.

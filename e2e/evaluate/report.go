@@ -127,13 +127,21 @@ func (c cure) verdict(value, limit float64) string {
 func (e everything) writeShares(w io.Writer) {
 	fmt.Fprintf(w, "## Jobs that meet their target\n\nBoth sides get the same %d jobs at once; the sides take turns in the order shown. Stock Nomad gets each job with the fixed reservation of the table below and as many allocations as "+
 		"it needs, the placer the same job with its performance block. Best-effort work fills the rest and has no target.\n\n", len(compared()))
-	fmt.Fprint(w, "| repetition | order | stock Nomad | placer | load average before |\n|---|---|---|---|---|\n")
+	fmt.Fprint(w, "| repetition | order | stock Nomad | placer | stolen by the host: stock, placer | load average before |\n|---|---|---|---|---|---|\n")
 	list := len(withTarget())
 	for _, r := range e.Repetitions {
 		of := func(s string) string { return fmt.Sprintf("%d of %d", int(math.Round(r.share(s)*float64(list))), list) }
-		fmt.Fprintf(w, "| %d | %s | %s | %s | %s |\n", r.Number, strings.Join(r.Order, ", "), of(stock), of(placed), r.Load)
+		fmt.Fprintf(w, "| %d | %s | %s | %s | %s, %s | %s |\n", r.Number, strings.Join(r.Order, ", "), of(stock), of(placed), r.stolen(stock), r.stolen(placed), r.Load)
 	}
-	fmt.Fprintf(w, "| mean (95 %% interval) | | %s | %s | |\n\n", shareOf(e.shares(stock)).percent(), shareOf(e.shares(placed)).percent())
+	fmt.Fprintf(w, "| mean (95 %% interval) | | %s | %s | | |\n\n", shareOf(e.shares(stock)).percent(), shareOf(e.shares(placed)).percent())
+}
+
+// stolen is the share of the CPU time that other guests of the host got during a turn.
+func (r repetition) stolen(side string) string {
+	if p := r.Sides[side].StolenPercent; p != nil {
+		return fmt.Sprintf("%.1f %%", *p)
+	}
+	return unknown
 }
 
 func (e everything) writeJobs(w io.Writer) {

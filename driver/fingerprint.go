@@ -13,6 +13,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // node is what the plugin knows of the machine; tests decide what it has.
@@ -81,11 +82,17 @@ func sources(n node, c pluginConfig, calibration *ibench.Calibration) map[string
 	if calibration != nil {
 		out = calibration.Attributes()
 	}
+	ruleOut := func(s interference.Source, reason string) {
+		name := "soi." + string(s)
+		delete(out, name+".peak")
+		out[name], out[name+".reason"] = string(ibench.StatusUnsupported), reason
+	}
+	if len(n.allowed) < 2 {
+		ruleOut(interference.Interconnect, "it needs one CPU of the target's and one beside it, and this agent has no second one")
+	}
 	for _, s := range allSources() {
 		if !c.allows(s) {
-			name := "soi." + string(s)
-			delete(out, name+".peak")
-			out[name], out[name+".reason"] = string(ibench.StatusUnsupported), "not among the sources the operator allows"
+			ruleOut(s, "not among the sources the operator allows")
 		}
 	}
 	return out

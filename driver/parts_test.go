@@ -95,6 +95,14 @@ func TestFingerprintAttributes(t *testing.T) {
 	if !got["driver.ibench.virtual"].GetBoolVal() {
 		t.Error("the flag of a virtual machine is missing")
 	}
+	for cpus, want := range map[string]string{"0": "unsupported", "0-1": "supported"} {
+		n := fakeNode()
+		n.allowed, _ = cgroup.ParseCPUs(cpus)
+		n.machine.CPUs = []ibench.CPU{{ID: 0}, {ID: 1}}
+		if v := fingerprint(n, pluginConfig{Enabled: true}, nil).GetAttributes()["driver.ibench.soi.interconnect"].GetStringVal(); v != want {
+			t.Errorf("on CPUs %s the interconnect is %q, want %q", cpus, v, want)
+		}
+	}
 	// Without a calibration the support is known, the peaks are not.
 	for name := range fingerprint(fakeNode(), pluginConfig{Enabled: true}, nil).GetAttributes() {
 		if strings.HasSuffix(name, ".peak") {

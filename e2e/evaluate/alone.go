@@ -31,6 +31,9 @@ type alone struct {
 	TailMillis float64                `json:"tail_millis,omitempty"`
 	Tasks      map[string]rig.TaskUse `json:"tasks"`
 	Reserved   map[string]resource    `json:"reserved"`
+	// StolenPercent of the CPU time a host gave to its other guests meanwhile; nil is
+	// not known.
+	StolenPercent *float64 `json:"stolen_percent,omitempty"`
 }
 
 type resource struct {
@@ -71,9 +74,39 @@ func (k alone) work(a app, p plan) int {
 	return int(k.RatePerSec * a.share * p.BatchWithin.Seconds())
 }
 
-// measureAlone runs one application alone, placed by stock Nomad on the fastest
-// node.
+// What an application does alone is what its targets follow from, so it is measured
+// again while the host gives noticeably much of the time to others, and the quietest
+// measurement counts.
+const (
+	aloneTries         = 3
+	quietStolenPercent = 2.0
+)
+
 func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
+	var best alone
+	for try := range aloneTries {
+		one, err := e.measureAloneOnce(ctx, a)
+		if err != nil {
+			return alone{}, err
+		}
+		if try == 0 || one.quieter(best) {
+			best = one
+		}
+		if best.StolenPercent == nil || *best.StolenPercent <= quietStolenPercent {
+			break
+		}
+	}
+	return best, nil
+}
+
+// quieter reports whether less was stolen than while another was measured.
+func (k alone) quieter(than alone) bool {
+	return k.StolenPercent != nil && than.StolenPercent != nil && *k.StolenPercent < *than.StolenPercent
+}
+
+// measureAloneOnce runs one application alone, placed by stock Nomad on the fastest
+// node.
+func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error) {
 	f, err := e.render(a, alone{}, variant{where: calibrateClass, unsized: true})
 	if err != nil {
 		return alone{}, err
@@ -96,7 +129,9 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 				m.Look()
 			}
 		}()
+		before := cpuTimes()
 		o := e.measure(ctx, a, f, e.plan.AloneWindow)
+		out.StolenPercent = cpuTimes().stolenSince(before)
 		stop()
 		<-done
 		if out.Tasks, err = m.Stop(); err != nil {

@@ -390,3 +390,14 @@ func TestStolenTime(t *testing.T) {
 		}
 	}
 }
+
+func TestTheQuietestMeasurementCounts(t *testing.T) {
+	t.Parallel()
+	of := func(percent float64) alone { return alone{StolenPercent: &percent} }
+	if !of(1).quieter(of(3)) || of(3).quieter(of(1)) || of(2).quieter(of(2)) {
+		t.Error("quieter is who had less stolen")
+	}
+	if (alone{}).quieter(of(3)) || of(1).quieter(alone{}) {
+		t.Error("what is not known is not quieter")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -30,6 +31,10 @@ func (c labChoice) nodes() []*cluster.Node {
 	}
 	return out
 }
+
+// rankStep is what configurations must differ by to be faster or slower (chosen by us):
+// services under a given load do as much on all of them, but for noise.
+const rankStep = 0.1
 
 // chooseLab finds nodes for the runs that are missing; where restricts them to one
 // configuration. It prefers nodes without residents, whose performance nobody depends
@@ -69,8 +74,9 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 		return cmp.Or(
 			cmp.Compare(residents(s, a, w), residents(s, b, w)),
 			cmp.Compare(sizes[a.ID], sizes[b.ID]),
-			-cmp.Compare(rank[a.Configuration], rank[b.Configuration]),
+			-cmp.Compare(math.Round(rank[a.Configuration]/rankStep), math.Round(rank[b.Configuration]/rankStep)),
 			-cmp.Compare(a.CoreMHz, b.CoreMHz),
+			-cmp.Compare(a.Total.CPUMHz, b.Total.CPUMHz),
 			cmp.Compare(a.ID, b.ID),
 		)
 	})

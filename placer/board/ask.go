@@ -77,6 +77,19 @@ func (a *Ask) StandingOn(configuration int) Standing {
 	return Standing{a.Tolerated, a.Needs}
 }
 
+// StandingOf is what a group stands where it was placed: as its allocation of which the
+// target needs most.
+func (a *Ask) StandingOf(b *Board, units []Unit) Standing {
+	most := Standing{a.Tolerated, a.Needs}
+	for i, u := range units {
+		s := a.StandingOn(b.Node(u.Node).Configuration)
+		if i == 0 || s.Needs != nil && (most.Needs == nil || *s.Needs > *most.Needs) {
+			most = s
+		}
+	}
+	return most
+}
+
 // Curve is what predictions of its performance start from.
 func (a *Ask) Curve() []float64 {
 	if a.AtBound != nil {

@@ -47,16 +47,36 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	return b
 }
 
-// PressingIn are the residents of a node's machine as Pressing has them on the board of
-// a snapshot, without the board.
-func PressingIn(s *cluster.Snapshot, n *cluster.Node, columns []interference.Source, except cluster.WorkloadID) []Resident {
-	known := map[cluster.WorkloadID]scores{}
-	var out []Resident
-	for _, of := range s.Machine(n) {
-		for _, a := range s.Residents(of.ID, except) {
-			if !a.Profiling {
-				out = append(out, residentOf(s, of, a, columns, 0, known))
-			}
+// Neighbours are the residents of a snapshot's machines as a workload sees them: as
+// Pressing has them on the board of the snapshot, without the board.
+type Neighbours struct {
+	snapshot *cluster.Snapshot
+	columns  []interference.Source
+	except   cluster.WorkloadID
+	machines map[string][]*cluster.Node
+	known    map[cluster.WorkloadID]scores
+}
+
+// NewNeighbours leaves out the workload except.
+func NewNeighbours(s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Neighbours {
+	return &Neighbours{snapshot: s, columns: columns, except: except, machines: cluster.Machines(s.Nodes), known: map[cluster.WorkloadID]scores{}}
+}
+
+// On are those on a node, and then those on others of its machine.
+func (x *Neighbours) On(n *cluster.Node) []Resident {
+	out := x.add(nil, n)
+	for _, of := range x.machines[n.Machine] {
+		if of.ID != n.ID {
+			out = x.add(out, of)
+		}
+	}
+	return out
+}
+
+func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
+	for _, a := range x.snapshot.Residents(n.ID, x.except) {
+		if !a.Profiling {
+			out = append(out, residentOf(x.snapshot, n, a, x.columns, 0, x.known))
 		}
 	}
 	return out

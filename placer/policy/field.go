@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -17,7 +18,9 @@ type field struct {
 	taken []int32 // allocations of this choice by node
 	units []board.Unit
 
+	live         bool          // neighbours share CPU time fairly: see beside
 	nodes        []board.Index // candidates under consideration
+	besides      []beside      // live: by candidate
 	mixT, mixC   []float64     // pressure of a node with its own allocations
 	examined     int
 	timedOut     bool
@@ -71,6 +74,18 @@ func (f *field) gather() {
 			f.nodes = append(f.nodes, n)
 		}
 	}
+	if f.live {
+		f.gatherPressures()
+	}
+}
+
+// gatherPressures of the candidates, each beside its residents and what of this choice
+// is there.
+func (f *field) gatherPressures() {
+	f.besides = f.besides[:0]
+	for i := range f.nodes {
+		f.besides = append(f.besides, Live().crowdOf(f.board.Columns, f.residents(i)).besideOf(f.newcomer(i)))
+	}
 }
 
 // look counts one node looked at, and reports whether there is time for it.
@@ -91,25 +106,42 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	n := f.nodes[i]
 	t, c := f.board.Tolerated(n), f.board.Caused(n)
 	own := float64(f.taken[n])
+	if f.live {
+		c = f.besides[i].onNewcomer
+	}
 	if own == 0 {
 		return t, c, 0
 	}
 	newcomer := f.newcomer(i).Tolerated
 	for k := range t {
 		f.mixT[k] = min(t[k], newcomer[k])
-		f.mixC[k] = c[k] + own*f.ask.Caused[k]
+		f.mixC[k] = c[k]
+		if !f.live {
+			f.mixC[k] += own * f.ask.Caused[k]
+		}
 	}
 	return f.mixT, f.mixC, 0
 }
 
-// residents of f.nodes[i]'s machine.
-func (f *field) residents(i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
+// residents of f.nodes[i]'s machine; live, with those of this choice on the node.
+func (f *field) residents(i int) []board.Resident {
+	out := f.board.Pressing(f.nodes[i])
+	if own := int(f.taken[f.nodes[i]]); f.live && own > 0 {
+		out = append(slices.Clone(out), slices.Repeat([]board.Resident{f.newcomer(i)}, own)...)
+	}
+	return out
+}
 
 // newcomer is the ask as it would be on f.nodes[i].
 func (f *field) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.ask) }
 
-// felt is what the ask presses with.
-func (f *field) felt(int) []float64 { return f.ask.Caused }
+// felt is what the ask presses with on f.nodes[i].
+func (f *field) felt(i int) []float64 {
+	if f.live {
+		return f.besides[i].byNewcomer
+	}
+	return f.ask.Caused
+}
 
 // residentOn is an ask as a resident of a node.
 func residentOn(b *board.Board, n board.Index, a *board.Ask) board.Resident {

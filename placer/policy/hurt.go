@@ -64,6 +64,7 @@ func (h Harm) Less(o Harm) bool {
 // HarmOn is the harm on the machines of some nodes.
 func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Harm {
 	var h Harm
+	beside := board.NewNeighbours(s, columns, cluster.WorkloadID{})
 	seen := map[cluster.NodeID]bool{}
 	for _, n := range s.Nodes {
 		if seen[n.ID] || !slices.Contains(nodes, n.ID) {
@@ -72,7 +73,7 @@ func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.
 		for _, of := range s.Machine(n) {
 			seen[of.ID] = true
 		}
-		residents := board.PressingIn(s, n, columns, cluster.WorkloadID{})
+		residents := beside.On(n)
 		c := Live().crowdOf(columns, residents)
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {

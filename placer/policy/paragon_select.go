@@ -58,6 +58,7 @@ type greedyRank struct {
 func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
 	f := &g.field
 	f.begin(b, a, g.timeout)
+	f.live = g.filter.options.LeastHarm
 	var relaxed []cluster.Relaxation
 	backtracks := 0
 	g.filter.columns = b.Columns
@@ -113,7 +114,7 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 // fit of f.nodes[i], rounded so that sums of the same scores tie.
 func (g *greedySelector) fit(i int) float64 {
 	t, c, _ := g.field.pressure(i)
-	return math.Round(fitPoints(t, c, g.field.newcomer(i).Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
+	return math.Round(fitPoints(t, c, g.field.newcomer(i).Tolerated, g.field.felt(i))/fitStepPoints) * fitStepPoints
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -62,16 +63,13 @@ func (v *view) slowdownPercent() float64 {
 // leastNeeding is the standing on the configuration where the target needs least: what
 // is known of the newcomer before a node is looked at.
 func (v *view) leastNeeding() *standing {
-	var least *standing
-	for _, o := range v.options {
-		if s := o.stands; least == nil || s.Needs != nil && (least.Needs == nil || *s.Needs < *least.Needs) {
-			least = s
+	fastest := "" // of none the speed is known
+	for _, c := range slices.Sorted(maps.Keys(v.rates)) {
+		if v.rates[c] && (fastest == "" || v.Knowledge.Speed[c].Value > v.Knowledge.Speed[fastest].Value) {
+			fastest = c
 		}
 	}
-	if least == nil {
-		return &standing{Standing: board.Standing{Tolerated: v.atBound}}
-	}
-	return least
+	return v.standingOn(fastest)
 }
 
 // recordStanding notes in a decision what the group stands where it was placed: as its

@@ -18,6 +18,7 @@ import (
 type view struct {
 	Request
 	snapshot  *cluster.Snapshot // nodes sorted by ID, whatever order they came in
+	beside    *board.Neighbours
 	options   []*option
 	rejected  []cluster.Rejection
 	counts    map[cluster.RejectReason]int
@@ -72,6 +73,7 @@ func open(r Request) (*view, error) {
 		r.Knowledge = &cluster.Knowledge{}
 	}
 	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot), unit: r.Workload.Spec.Target.RateUnit()}
+	v.beside = board.NewNeighbours(v.snapshot, v.Columns, v.Workload.ID)
 	v.readKnowledge()
 	var fit []*cluster.Node
 	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
@@ -239,9 +241,7 @@ func (v *view) perNode() int {
 }
 
 // residents of an option's machine.
-func (v *view) residents(i int) []board.Resident {
-	return board.PressingIn(v.snapshot, v.options[i].node, v.Columns, v.Workload.ID)
-}
+func (v *view) residents(i int) []board.Resident { return v.beside.On(v.options[i].node) }
 
 // share of a total; a node that says it has nothing counts as full.
 func share(used, total int) float64 {

@@ -90,7 +90,7 @@ const slowdownMax = 0.05
 // estimate puts what is known into the ask.
 func (s *workload) estimate(e Estimate) {
 	if e.Tolerated != nil {
-		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound = e.Tolerated, e.Caused, e.AtBound
+		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound, s.ask.Standing = e.Tolerated, e.Caused, e.AtBound, e.Standing
 	}
 	s.ask.Speed, s.ask.Expected, s.ask.Response = e.Speed, e.Expected, e.Response
 	if s.job.Sized {

@@ -110,9 +110,10 @@ func (l *List) Next() (Job, bool, error) {
 // Estimate is what classification says of a job. Slices are shared and not
 // written to.
 type Estimate struct {
-	Tolerated, Caused []float64 // by column, percent
-	AtBound           []float64 // see board.Ask
-	Speed             []float64 // of one allocation of the job's size, by configuration; nil unknown
+	Tolerated, Caused []float64        // by column, percent
+	AtBound           []float64        // see board.Ask
+	Standing          []board.Standing // see board.Ask
+	Speed             []float64        // of one allocation of the job's size, by configuration; nil unknown
 	Sizes             []board.SizeOption
 	ScaleOut          []float64
 	Response          board.Response // nil: only the scores say

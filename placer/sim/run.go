@@ -23,6 +23,10 @@ func (w *World) place(i int32, s *workload, units []board.Unit, choice *board.Ch
 		r.Best = w.onBest(s, units)
 	}
 	first := s.stage != stageRunning
+	if s.ask.Standing != nil {
+		stands := s.ask.StandingOf(w.board, units)
+		s.ask.Tolerated, s.ask.Needs = stands.Tolerated, stands.Needs
+	}
 	for _, u := range units {
 		k := w.begin(i, s, u.Node, u.Size)
 		r.Cores += float32(w.units[k].cores)
@@ -92,7 +96,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	s.units = append(s.units, k)
 	ref := refOf(i, u.number)
 	w.board.Place(n, board.Resident{
-		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Needs: s.ask.Needs, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		Class: s.ask.Class, Response: s.ask.Response,
 	})
 	w.config.Controller.Started(w.now, n, ref)

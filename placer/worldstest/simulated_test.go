@@ -12,7 +12,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -51,25 +50,37 @@ func (r *recorder) Started(now admission.Instant, n board.Index, ref board.Ref) 
 // Select implements board.Selector.
 func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
 	r.current = r.jobs[a.Ref]
+	if a.Standing != nil {
+		a.Needs = leastNeeds(a.Standing)
+	}
 	c := r.selector.Select(b, a, policy.Draws(r.seeds[r.current]))
 	r.choices[r.current] = c
 	return c
 }
 
-// stands is what a job tolerates by its target, as the engine has it.
-func (s scene) stands(j submission) interference.Scores {
-	needs := 0.0
-	if j.target > 0 {
-		need, slowest := j.target/float64(j.count), math.Inf(1)
-		for _, v := range j.speed {
-			if v >= need {
-				slowest = min(slowest, v)
-			}
+// leastNeeds is the share needed where it is least; nil where none is known.
+func leastNeeds(all []board.Standing) *float64 {
+	var least *float64
+	for _, s := range all {
+		if s.Needs != nil && (least == nil || *s.Needs < *least) {
+			least = s.Needs
 		}
-		if math.IsInf(slowest, 1) {
-			return nil
-		}
-		needs = need / slowest
+	}
+	return least
+}
+
+// standing is what a job stands by its target on nodes of a class, as a policy has it on
+// a live cluster.
+func (s scene) standing(j submission, class string, atBound []float64) board.Standing {
+	out := board.Standing{Tolerated: atBound}
+	switch v, known := j.speed[class]; {
+	case j.target <= 0:
+		out.Needs = new(float64)
+	case known:
+		share := min(1, j.target/float64(j.count)/v)
+		out.Needs = &share
+	default:
+		return out
 	}
 	k := cluster.Knowledge{Sensitivity: s.profile(j, "").Sensitivity}
 	for c, source := range s.columns {
@@ -77,7 +88,14 @@ func (s scene) stands(j submission) interference.Scores {
 			k.Sensitivity.Tolerated[source] = measuredScore(cluster.AssumedToleratedPercent)
 		}
 	}
-	return predict.Stands(&k, s.columns, performance.DefaultSlowdownMaxPercent, needs)
+	stands := predict.Stands(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.Needs)
+	out.Tolerated = slices.Clone(atBound)
+	for c, source := range s.columns {
+		if v, ok := stands[source].Score.Percent(); ok {
+			out.Tolerated[c] = v
+		}
+	}
+	return out
 }
 
 // Know implements sim.Knower: what the profile says, and of the rest what is
@@ -90,19 +108,18 @@ func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 			e.Tolerated[k], e.Caused[k] = cluster.AssumedToleratedPercent, cluster.AssumedCausedPercent
 		}
 	}
-	stands := s.stands(of)
-	e.AtBound = slices.Clone(e.Tolerated)
-	for k, source := range s.columns {
-		if v, ok := stands[source].Score.Percent(); ok {
-			e.Tolerated[k] = v
-		}
-	}
+	e.AtBound = e.Tolerated
+	fastest := 0.0
 	for _, class := range s.classes {
 		v, ok := of.speed[class]
 		if !ok {
 			v = math.NaN()
 		}
 		e.Speed = append(e.Speed, v)
+		e.Standing = append(e.Standing, s.standing(of, class, e.AtBound))
+		if v > fastest {
+			fastest, e.Tolerated = v, e.Standing[len(e.Standing)-1].Tolerated
+		}
 	}
 	return e, nil
 }

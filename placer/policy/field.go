@@ -123,6 +123,20 @@ func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	return f.mixT, f.mixC, 0
 }
 
+// summed is what the residents of f.nodes[i] and those of this choice cause, added up:
+// how full it is.
+func (f *field) summed(i int) []float64 {
+	n := f.nodes[i]
+	c, own := f.board.Caused(n), float64(f.taken[n])
+	if own == 0 {
+		return c
+	}
+	for k := range c {
+		f.mixC[k] = c[k] + own*f.ask.Caused[k]
+	}
+	return f.mixC
+}
+
 // residents of f.nodes[i]'s machine; live, with those of this choice on the node.
 func (f *field) residents(i int) []board.Resident {
 	out := f.board.Pressing(f.nodes[i])

@@ -52,7 +52,7 @@ func newSelection(v *view) *selection {
 	for i, o := range v.options {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
 		s.measure(o, s.margin[i])
-		s.l1[i] = fitPoints(o.tolerated, o.caused, o.stands.Tolerated, o.felt)
+		s.l1[i] = fitPoints(o.tolerated, o.summed, o.stands.Tolerated, s.caused)
 	}
 	return s
 }

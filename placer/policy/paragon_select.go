@@ -113,8 +113,8 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 
 // fit of f.nodes[i], rounded so that sums of the same scores tie.
 func (g *greedySelector) fit(i int) float64 {
-	t, c, _ := g.field.pressure(i)
-	return math.Round(fitPoints(t, c, g.field.newcomer(i).Tolerated, g.field.felt(i))/fitStepPoints) * fitStepPoints
+	t, _, _ := g.field.pressure(i)
+	return math.Round(fitPoints(t, g.field.summed(i), g.field.newcomer(i).Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {

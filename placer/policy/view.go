@@ -42,6 +42,7 @@ type option struct {
 	tolerated  []float64 // of the residents together: min
 	caused     []float64 // what they press with on the newcomer; see beside
 	felt       []float64 // what the newcomer presses with on them
+	summed     []float64 // what they cause, added up: how full the place is
 	assumed    int       // residents with unknown scores
 	incumbent  bool      // the group already runs here
 	room       int       // allocations of the group that fit
@@ -193,7 +194,7 @@ const littlePressure = 10.0
 
 // addNeighbours replaces sums of pressures on CPU time by what is taken of it.
 func (v *view) addNeighbours(o *option) {
-	o.felt = v.caused
+	o.felt, o.summed = v.caused, o.caused
 	closely := false
 	for k, shared := range timeShared(v.Columns) {
 		closely = closely || shared && o.caused[k] > littlePressure

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,14 +143,21 @@ func (p Proc) StartTicks(pid int) (uint64, error) {
 	return s.startTicks, nil
 }
 
-// CPUTime is what a process has used, with the children it has waited for; 0 for one
-// that is gone, whose parent has its time.
-func (p Proc) CPUTime(pid int) time.Duration {
-	s, err := p.stat(pid)
-	if err != nil {
-		return 0
+// CPUTime is what processes have used, with the children they have waited for. Of one
+// that is gone its parent has the time.
+func (p Proc) CPUTime(pids []int) (time.Duration, error) {
+	var sum time.Duration
+	for _, pid := range pids {
+		s, err := p.stat(pid)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(s.cpuTicks) * clockTick
 	}
-	return time.Duration(s.cpuTicks) * clockTick
+	return sum, nil
 }
 
 // Stolen is the time that a hypervisor has given to other guests instead of these CPUs,
@@ -160,6 +168,7 @@ func (p Proc) Stolen(cpus cgroup.CPUs) (time.Duration, error) {
 		return 0, fmt.Errorf("stolen time: %w", err)
 	}
 	var sum time.Duration
+	found := 0
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if len(fields) < 9 || !strings.HasPrefix(fields[0], "cpu") {
@@ -174,8 +183,12 @@ func (p Proc) Stolen(cpus cgroup.CPUs) (time.Duration, error) {
 			return 0, fmt.Errorf("stolen time: %w", err)
 		}
 		sum += time.Duration(ticks) * clockTick
+		found++
 	}
-	return sum / time.Duration(max(1, len(cpus))), nil
+	if found == 0 {
+		return 0, fmt.Errorf("stolen time: the kernel tells nothing of CPUs %s", cpus)
+	}
+	return sum / time.Duration(found), nil
 }
 
 // descendants returns roots and everything below them.

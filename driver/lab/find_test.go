@@ -166,6 +166,16 @@ func TestTargetCPUTime(t *testing.T) {
 	if got, err := procs.Stolen([]int{0, 1}); err != nil || got != 2*time.Second {
 		t.Errorf("stolen from both: %s, %v; want 2 s each", got, err)
 	}
+	if got, err := procs.Stolen([]int{7}); err == nil {
+		t.Errorf("stolen from a CPU that the kernel does not list: %s", got)
+	}
+	if got, err := procs.CPUTime([]int{200, 999}); err != nil || got != 1540*time.Millisecond {
+		t.Errorf("with one that is gone: %s, %v", got, err)
+	}
+	write(t, filepath.Join(procs.Root, "300", "stat"), "300 (x) S 1")
+	if _, err := procs.CPUTime([]int{300}); err == nil {
+		t.Error("half a line was read")
+	}
 	target.Tasks = []TaskID{{AllocID: alloc, Task: "gone"}}
 	if got, err := target.CPUTime(); !errors.Is(err, ErrNoProcess) {
 		t.Errorf("of nobody: %s, %v", got, err)

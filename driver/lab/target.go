@@ -75,11 +75,7 @@ func (t *Target) CPUTime() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	var sum time.Duration
-	for _, pid := range pids {
-		sum += t.Procs.CPUTime(pid)
-	}
-	return sum, nil
+	return t.Procs.CPUTime(pids)
 }
 
 // CPUs are the CPUs any process of the target may run on.

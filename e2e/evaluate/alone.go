@@ -129,9 +129,9 @@ func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error)
 				m.Look()
 			}
 		}()
-		before := cpuTimes()
+		before := stolenNow()
 		o := e.measure(ctx, a, f, e.plan.AloneWindow)
-		out.StolenPercent = cpuTimes().stolenSince(before)
+		out.StolenPercent = stolenNow().percentSince(before)
 		stop()
 		<-done
 		if out.Tasks, err = m.Stop(); err != nil {

@@ -377,16 +377,20 @@ func TestThePageIsOfTheResults(t *testing.T) {
 
 func TestStolenTime(t *testing.T) {
 	t.Parallel()
-	before := parseTicks("cpu  100 0 50 800 10 0 0 40 7 7\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
-	if before.all != 1000 || before.stolen != 40 {
-		t.Fatalf("%+v", before)
-	}
-	if got := parseTicks("cpu 150 0 50 1700 10 0 0 90 9 9\n").stolenSince(before); got == nil || *got != 5 {
+	began := time.Unix(1_700_000_000, 0)
+	before := stolen{at: began, each: 40 * time.Second}
+	after := stolen{at: began.Add(20 * time.Second), each: 41 * time.Second}
+	if got := after.percentSince(before); got == nil || *got != 5 {
 		t.Errorf("stolen %v, want 5 %%", got)
 	}
-	for _, stat := range []string{"", "intr 1 2 3", "cpu 1 2 3", "cpu a b c d e f g h"} {
-		if got := parseTicks(stat).stolenSince(before); got != nil {
-			t.Errorf("of %q: %g, want unknown", stat, *got)
+	unread := errors.New("unread")
+	for name, c := range map[string][2]stolen{
+		"no time went by": {before, before},
+		"no beginning":    {{at: began, err: unread}, after},
+		"no end":          {before, {at: after.at, err: unread}},
+	} {
+		if got := c[1].percentSince(c[0]); got != nil {
+			t.Errorf("%s: %g, want unknown", name, *got)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -267,46 +266,4 @@ func loadAverage() string {
 		return "unknown"
 	}
 	return strings.Join(strings.Fields(string(text))[:3], " ")
-}
-
-// ticks are the kernel's counts of CPU time, of all CPUs together.
-type ticks struct{ all, stolen float64 }
-
-// cpuTimes reads them: the first line of proc(5)'s stat, of which the eighth number is
-// time that was stolen. Guest time, after that, is part of user time.
-func cpuTimes() ticks {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return ticks{}
-	}
-	return parseTicks(string(text))
-}
-
-func parseTicks(stat string) ticks {
-	line, _, _ := strings.Cut(stat, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return ticks{}
-	}
-	var t ticks
-	for i, field := range fields[1:9] {
-		v, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return ticks{}
-		}
-		t.all += v
-		if i == 7 {
-			t.stolen = v
-		}
-	}
-	return t
-}
-
-// stolenSince is the share of the time that was stolen since before; nil is not known.
-func (t ticks) stolenSince(before ticks) *float64 {
-	if !(before.all > 0 && t.all > before.all) {
-		return nil
-	}
-	percent := 100 * (t.stolen - before.stolen) / (t.all - before.all)
-	return &percent
 }

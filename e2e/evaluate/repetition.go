@@ -76,12 +76,12 @@ func (e *evaluation) repeat(ctx context.Context, number int, known map[string]al
 	}
 	for _, s := range r.Order {
 		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, placed by %s", number, s))
-		before := cpuTimes()
+		before := stolenNow()
 		one, err := e.side(ctx, s, known, p.version())
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
-		one.StolenPercent = cpuTimes().stolenSince(before)
+		one.StolenPercent = stolenNow().percentSince(before)
 		r.Sides[s] = one
 	}
 	return r, nil

@@ -2,7 +2,6 @@ package rig
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/driver/lab"
 )
 
 // TaskUse is the mean CPU and the most memory of a task.
@@ -146,9 +147,6 @@ func (m *Meter) CPU() (map[string]float64, error) {
 	return out, nil
 }
 
-// tick of the kernel's process times.
-const tick = 10 * time.Millisecond
-
 // groupCPU is the CPU time of the processes of a control group and of the children
 // they have waited for.
 func groupCPU(proc, group string) (time.Duration, error) {
@@ -156,37 +154,13 @@ func groupCPU(proc, group string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	var sum time.Duration
-	for pid := range strings.FieldsSeq(string(list)) {
-		text, err := os.ReadFile(filepath.Join(proc, pid, "stat"))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it ended meanwhile: its parent has its time
-		}
+	var pids []int
+	for text := range strings.FieldsSeq(string(list)) {
+		pid, err := strconv.Atoi(text)
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("control group %s: %w", group, err)
 		}
-		one, err := processCPU(string(text))
-		if err != nil {
-			return 0, err
-		}
-		sum += one
+		pids = append(pids, pid)
 	}
-	return sum, nil
-}
-
-// processCPU adds utime, stime, cutime and cstime, fields 14 to 17 of proc(5)'s stat.
-func processCPU(stat string) (time.Duration, error) {
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 15 {
-		return 0, fmt.Errorf("unreadable process status %q", stat)
-	}
-	var ticks int64
-	for _, f := range fields[11:15] {
-		n, err := strconv.ParseInt(f, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("unreadable process status %q: %w", stat, err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * tick, nil
+	return lab.Proc{Root: proc}.CPUTime(pids)
 }

@@ -10,12 +10,6 @@ import (
 func TestProcessTimesAddChildren(t *testing.T) {
 	t.Parallel()
 	const stat = "42 (a (b) c) S 1 42 42 0 -1 4194560 100 200 0 0 150 50 300 100 20 0 1 0 1000 10000 100"
-	if got, err := processCPU(stat); err != nil || got != 6*time.Second {
-		t.Errorf("%s, %v", got, err)
-	}
-	if _, err := processCPU("42 (x) S 1"); err == nil {
-		t.Error("half a line was read")
-	}
 	proc, group := t.TempDir(), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(proc, "42"), 0o755); err != nil {
 		t.Fatal(err)
@@ -28,6 +22,12 @@ func TestProcessTimesAddChildren(t *testing.T) {
 	}
 	if got, err := groupCPU(proc, group); err != nil || got != 6*time.Second {
 		t.Errorf("with one that ended: %s, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(proc, "42", "stat"), []byte("42 (x) S 1"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := groupCPU(proc, group); err == nil {
+		t.Error("half a line was read")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
@@ -64,7 +63,7 @@ const refineSeed = 2
 func unclearRows(apps []catalogue.Application, s settings) ([]unclear, error) {
 	var out []unclear
 	for _, a := range apps {
-		data, err := os.ReadFile(filepath.Join(s.folder, training.RowsFolder, a.ID+".json"))
+		data, err := os.ReadFile(s.rowFile(a))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -98,7 +97,7 @@ func (l *lab) refine(ctx context.Context, u unclear) error {
 	if err := training.Check(u.row); err != nil {
 		return err
 	}
-	return write(filepath.Join(l.folder, training.RowsFolder, u.app.ID+".json"), u.row)
+	return write(l.rowFile(u.app), u.row)
 }
 
 func (l *lab) refining(todo []unclear) time.Duration {

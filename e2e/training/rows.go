@@ -36,9 +36,22 @@ const (
 	defaultSlowdown = performance.DefaultSlowdownMaxPercent
 )
 
+// rowFile is where the row of an application belongs.
+func (s settings) rowFile(a catalogue.Application) string {
+	folder := training.RowsFolder
+	if a.Paced() {
+		folder = training.PacedFolder
+	}
+	return filepath.Join(s.folder, folder, a.ID+".json")
+}
+
+func (s settings) repeatFile(a catalogue.Application) string {
+	return filepath.Join(s.folder, training.RepeatsFolder, a.ID+".json")
+}
+
 // measureRows measures the rows that are missing.
 func measureRows(ctx context.Context, apps []catalogue.Application, s settings) error {
-	return measureInto(ctx, apps, s, filepath.Join(s.folder, training.RowsFolder), true)
+	return measureInto(ctx, apps, s, s.rowFile, true)
 }
 
 // measureRepeats measures rows a second time, for the repeatability table. What
@@ -46,12 +59,12 @@ func measureRows(ctx context.Context, apps []catalogue.Application, s settings) 
 func measureRepeats(ctx context.Context, apps []catalogue.Application, s settings) error {
 	var known []catalogue.Application
 	for _, a := range apps {
-		if exists(filepath.Join(s.folder, training.RowsFolder, a.ID+".json")) {
+		if exists(s.rowFile(a)) {
 			known = append(known, a)
 		}
 	}
 	s.seed++
-	return measureInto(ctx, known, s, filepath.Join(s.folder, training.RepeatsFolder), false)
+	return measureInto(ctx, known, s, s.repeatFile, false)
 }
 
 func exists(path string) bool {
@@ -59,14 +72,12 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-func measureInto(ctx context.Context, apps []catalogue.Application, s settings, folder string, sizes bool) (err error) {
-	apps = slices.DeleteFunc(slices.Clone(apps), func(a catalogue.Application) bool { return exists(filepath.Join(folder, a.ID+".json")) })
+// measureInto measures what has no file yet.
+func measureInto(ctx context.Context, apps []catalogue.Application, s settings, file func(catalogue.Application) string, sizes bool) (err error) {
+	apps = slices.DeleteFunc(slices.Clone(apps), func(a catalogue.Application) bool { return exists(file(a)) })
 	if len(apps) == 0 {
 		fmt.Println("nothing is missing")
 		return nil
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
 	}
 	l, err := openLab(ctx, s)
 	if err != nil {
@@ -76,7 +87,7 @@ func measureInto(ctx context.Context, apps []catalogue.Application, s settings, 
 	var failures []error
 	for i, a := range apps {
 		fmt.Printf("[%d/%d, about %s to go] %s\n", i+1, len(apps), l.remaining(apps[i:], sizes).Round(time.Minute), a.ID)
-		err := l.row(ctx, a, folder, sizes)
+		err := l.row(ctx, a, file(a), sizes)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -91,7 +102,7 @@ func measureInto(ctx context.Context, apps []catalogue.Application, s settings, 
 
 // row measures one row and writes it: complete to its place, partial beside it
 // under a name that is not read, so that it is measured again.
-func (l *lab) row(ctx context.Context, a catalogue.Application, folder string, sizes bool) error {
+func (l *lab) row(ctx context.Context, a catalogue.Application, path string, sizes bool) error {
 	row, err := l.interference(ctx, a)
 	if err == nil && sizes {
 		row.ScaleUp, err = l.scaleUp(ctx, a, row)
@@ -104,12 +115,14 @@ func (l *lab) row(ctx context.Context, a catalogue.Application, folder string, s
 		row.Warnings = append(row.Warnings, err.Error())
 	}
 	training.Round(&row)
-	path := filepath.Join(folder, a.ID+".json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	if err == nil {
 		err = checkOf(sizes)(row)
 	}
 	if err != nil {
-		path = filepath.Join(folder, "."+a.ID+".partial") // a name that is not made part of the program
+		path = filepath.Join(filepath.Dir(path), "."+a.ID+".partial") // a name that is not made part of the program
 	}
 	return errors.Join(err, write(path, row))
 }

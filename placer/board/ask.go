@@ -69,6 +69,11 @@ type Standing struct {
 	Needs     *float64  // share of its performance alone there; nil unknown
 }
 
+// NeedsMore reports whether a larger share is known to be needed than of another.
+func (s Standing) NeedsMore(than Standing) bool {
+	return s.Needs != nil && (than.Needs == nil || *s.Needs > *than.Needs)
+}
+
 // StandingOn is what an allocation stands on a node of the board's configuration.
 func (a *Ask) StandingOn(configuration int) Standing {
 	if configuration < len(a.Standing) {
@@ -82,8 +87,7 @@ func (a *Ask) StandingOn(configuration int) Standing {
 func (a *Ask) StandingOf(b *Board, units []Unit) Standing {
 	most := Standing{a.Tolerated, a.Needs}
 	for i, u := range units {
-		s := a.StandingOn(b.Node(u.Node).Configuration)
-		if i == 0 || s.Needs != nil && (most.Needs == nil || *s.Needs > *most.Needs) {
+		if s := a.StandingOn(b.Node(u.Node).Configuration); i == 0 || s.NeedsMore(most) {
 			most = s
 		}
 	}

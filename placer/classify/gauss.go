@@ -131,6 +131,3 @@ func (n *normal) Plan(known []int, count int, allowed func(int) bool) ([]int, er
 
 // Leftovers are the variances of the columns when known are measured.
 func (n *normal) Leftovers(known []int) ([]float64, error) { return n.model.Leftovers(known) }
-
-// Leftover is the total variance left when known are measured.
-func (n *normal) Leftover(known []int) (float64, error) { return n.model.Leftover(known) }

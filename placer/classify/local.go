@@ -80,6 +80,3 @@ func (n *near) Plan(known []int, count int, allowed func(int) bool) ([]int, erro
 
 // Leftovers are the variances of the columns when known are measured.
 func (n *near) Leftovers(known []int) ([]float64, error) { return n.model.Leftovers(known) }
-
-// Leftover is the total variance left when known are measured.
-func (n *near) Leftover(known []int) (float64, error) { return n.model.Leftover(known) }

@@ -11,9 +11,7 @@ type Planner interface {
 	// Plan returns up to count further columns, best first, when those in known
 	// are measured anyhow; only allowed ones.
 	Plan(known []int, count int, allowed func(column int) bool) ([]int, error)
-	// Leftover is the total variance that stays when known are measured, Leftovers that
-	// of each column.
-	Leftover(known []int) (float64, error)
+	// Leftovers are the variances of the columns that stay when known are measured.
 	Leftovers(known []int) ([]float64, error)
 }
 
@@ -35,5 +33,3 @@ func (p plannedLogs) Plan(known []int, count int, allowed func(int) bool) ([]int
 }
 
 func (p plannedLogs) Leftovers(known []int) ([]float64, error) { return p.planner.Leftovers(known) }
-
-func (p plannedLogs) Leftover(known []int) (float64, error) { return p.planner.Leftover(known) }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -151,11 +153,7 @@ func (k *knowing) leftover(m classify.Planner, known []int) float64 {
 	if err != nil {
 		return math.Inf(1)
 	}
-	sum := 0.0
-	for j, v := range each {
-		sum += k.deciding[j] * v
-	}
-	return sum
+	return floats.Dot(k.deciding, each)
 }
 
 // tellingConfiguration is the one of the able ones whose speed, beside that on the

@@ -136,24 +136,21 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 	for at >= 0 && !b.Fits(n, sizes[at].Size) {
 		at--
 	}
+	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.between(n, b.Caused(n), b.Pressing(n)))
 	if at < 0 {
-		return quality{size: -1, harmless: q.qualityOf(n, sizes, 0, b.Tolerated(n), q.between(n, b.Caused(n), nil)).harmless}
+		return quality{size: -1, harmless: r.harmless}
 	}
-	r := q.qualityOf(n, sizes, at, b.Tolerated(n), q.between(n, b.Caused(n), nil))
 	q.weigh(&r, b.Pressing(n))
 	return r
 }
 
-// between are the pressures between the ask and who is on a node: the papers' sums, or
-// on a live cluster what they take from each other. stay replaces the node's residents.
-func (q *quasar) between(n board.Index, sums []float64, stay []board.Resident) beside {
+// between are the pressures between the ask and residents of a node: the papers' sums, or
+// on a live cluster what they take from each other.
+func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) beside {
 	if !q.options.LeastHarm {
 		return beside{sums, q.field.ask.Caused}
 	}
-	if stay == nil {
-		stay = q.field.board.Pressing(n)
-	}
-	return q.options.crowdOf(q.field.board.Columns, stay).besideOf(residentOn(q.field.board, n, q.field.ask))
+	return q.options.crowdOf(q.field.board.Columns, residents).besideOf(residentOn(q.field.board, n, q.field.ask))
 }
 
 // weigh counts whom a node hurts beside residents, where it hurts somebody.
@@ -169,7 +166,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	f := &q.field
 	b := f.board
 	var used cluster.Resources
-	stay := []board.Resident{}
+	var stay []board.Resident
 	for k := range f.mixT {
 		f.mixT[k], f.mixC[k] = 100, 0
 	}

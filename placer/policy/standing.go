@@ -78,7 +78,7 @@ func (v *view) recordStanding(d *cluster.Decision, r ranking, replicas []int) {
 	var most *standing
 	for i, n := range replicas {
 		s := r.nodes[i].option.stands
-		if n > 0 && (most == nil || s.Needs != nil && (most.Needs == nil || *s.Needs > *most.Needs)) {
+		if n > 0 && (most == nil || s.NeedsMore(most.Standing)) {
 			most = s
 		}
 	}

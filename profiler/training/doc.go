@@ -6,7 +6,8 @@
 // profile. A row is taken only with its provenance: which machine, which
 // application with which command, input and versions, when, complete, every
 // score measured, and the speed at several sizes. An empty set is a valid one;
-// then only the cluster's own profiles teach.
+// then only the cluster's own profiles teach. Rows of programs that rest now and then,
+// as services with little load do, are in the folder paced.
 //
 // Pairs are the measured slowdowns of two applications that run together: the
 // truth a prediction is judged by. Repeats are second, independent measurements

@@ -12,14 +12,15 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
-//go:embed rows pairs
+//go:embed rows paced pairs
 var shipped embed.FS
 
-// The folders below this package's own: rows and repeats hold <application>.json,
-// pairs PairsFile. Repeats are kept for the repeatability table and are not part of
-// the program.
+// The folders below this package's own: rows, paced and repeats hold
+// <application>.json, pairs PairsFile. Repeats are kept for the repeatability table and
+// are not part of the program.
 const (
 	RowsFolder    = "rows"
+	PacedFolder   = "paced"
 	RepeatsFolder = "repeats"
 	PairsFolder   = "pairs"
 	PairsFile     = "pairs.jsonl"
@@ -33,9 +34,28 @@ var (
 	ErrTooLarge     = errors.New("the training row is too large")
 )
 
-// Load reads the shipped rows, sorted by key.
-func Load() ([]profile.Profile, error) {
-	rows, err := fs.Sub(shipped, RowsFolder)
+// Load reads the shipped rows of programs that do all they can, sorted by key: what
+// simulated workloads are made of, and classifiers are compared on.
+func Load() ([]profile.Profile, error) { return loadShipped(RowsFolder) }
+
+// LoadAll adds the rows of programs that rest now and then. A live cluster learns from
+// all of them: its services mostly wait.
+func LoadAll() ([]profile.Profile, error) {
+	rows, err := loadShipped(RowsFolder)
+	if err != nil {
+		return nil, err
+	}
+	paced, err := loadShipped(PacedFolder)
+	if err != nil {
+		return nil, err
+	}
+	all := append(rows, paced...)
+	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
+	return all, nil
+}
+
+func loadShipped(folder string) ([]profile.Profile, error) {
+	rows, err := fs.Sub(shipped, folder)
 	if err != nil {
 		return nil, fmt.Errorf("training set: %w", err)
 	}

@@ -48,8 +48,32 @@ func folder(t *testing.T, rows map[string]profile.Profile) fstest.MapFS {
 
 func TestShippedRowsAreGood(t *testing.T) {
 	t.Parallel()
-	if _, err := training.Load(); err != nil {
+	rows, err := training.Load()
+	if err != nil {
 		t.Error(err)
+	}
+	all, err := training.LoadAll()
+	if err != nil {
+		t.Error(err)
+	}
+	seen := map[string]bool{}
+	paced := 0
+	for _, r := range all {
+		if seen[r.Key] {
+			t.Errorf("%s is there twice", r.Workload)
+		}
+		seen[r.Key] = true
+		if strings.Contains(r.Provenance.Command, " -pause ") {
+			paced++
+		}
+	}
+	if paced == 0 || len(all) != len(rows)+paced {
+		t.Errorf("%d rows, %d with those that rest, of which %d do", len(rows), len(all), paced)
+	}
+	for _, r := range rows {
+		if strings.Contains(r.Provenance.Command, " -pause ") {
+			t.Errorf("%s rests", r.Workload)
+		}
 	}
 }
 

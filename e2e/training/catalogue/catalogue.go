@@ -84,6 +84,9 @@ func read(file string) (Application, error) {
 	return a, a.check()
 }
 
+// Paced reports that it is not asked for all it can do.
+func (a Application) Paced() bool { return slices.Contains(a.Loop, "-pause") }
+
 var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
 
 func (a Application) check() error {

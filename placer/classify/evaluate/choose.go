@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 )
 
@@ -35,11 +37,11 @@ func (f *fold) planned(known []int) ([]int, error) {
 			return nil, err
 		}
 		at := append([]int{reference}, rest...)
-		left, err := model.Leftover(at)
+		each, err := model.Leftovers(at)
 		if err != nil {
 			return nil, err
 		}
-		if left < least {
+		if left := floats.Sum(each); left < least {
 			best, least = at, left
 		}
 	}
@@ -76,11 +78,11 @@ func (f *fold) pair(known []int) ([]int, error) {
 	least := math.Inf(1)
 	for a, i := range known {
 		for _, j := range known[a+1:] {
-			left, err := model.Leftover([]int{i, j})
+			each, err := model.Leftovers([]int{i, j})
 			if err != nil {
 				return nil, err
 			}
-			if left < least {
+			if left := floats.Sum(each); left < least {
 				best, least = []int{i, j}, left
 			}
 		}

@@ -167,7 +167,7 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 	if g.store, err = openStore(config.Store, g.world, a.nomad.jobNamespace(s)); err != nil {
 		return nil, err
 	}
-	rows, err := training.Load()
+	rows, err := training.LoadAll()
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}

@@ -139,9 +139,41 @@ func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 	if *job.NodePool == "placer" {
 		t.Error("the job is still held")
 	}
+	knownJob(ctx, t, address)
 	// Exit code 0 of a plan: no allocation is created or destroyed.
 	if out, err := stock(ctx, t, address, "job", "plan", file); err != nil || regexp.MustCompile(`\d+ (create|destroy)`).MatchString(out) {
 		t.Errorf("nomad job plan: %v\n%s", err, out)
+	}
+}
+
+// knownJob submits a job of the same content under another name: nothing has to be
+// measured, so it is registered once, as it runs, and the record of the decision follows.
+func knownJob(ctx context.Context, t *testing.T, address string) {
+	t.Helper()
+	const id = "proxied-known"
+	t.Cleanup(func() {
+		if err := shared.Purge(context.Background(), id); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}"))
+	if err != nil || !strings.Contains(out, `finished with status "complete"`) || toldProgress.MatchString(out) {
+		t.Errorf("nomad job run: %v\n%s", err, out)
+	}
+	job := released(ctx, t, id, time.Minute)
+	if *job.Version != 0 || *job.NodePool == "placer" {
+		t.Errorf("version %d in pool %s", *job.Version, *job.NodePool)
+	}
+	d, err := book(t).Decision(ctx, workload(id))
+	if err != nil || d.Outcome != "placed" || d.JobVersion != 0 || len(d.Candidates) == 0 {
+		t.Fatalf("decision %+v, %v", d, err)
+	}
+	allocations, _, err := shared.API().Jobs().Allocations(id, true, nil)
+	if err != nil || len(allocations) != 1 || allocations[0].NodeID != string(d.Candidates[0].Node) {
+		t.Errorf("allocations %v, decided %s, %v", allocations, d.Candidates[0].Node, err)
+	}
+	if e, err := book(t).Evaluation(ctx, d.Workload.JobID()); err != nil || e.Stage != "observe" {
+		t.Errorf("evaluation %+v, %v", e, err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
 // landing is where and when a job's allocation ran first.
@@ -119,7 +121,7 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 		writers.Go(func() {
 			for i := range next {
 				at := time.Now()
-				err := register(ctx, r.api, workloads[i%len(workloads)].job(ids[i], s == placed))
+				err := r.send(ctx, s, workloads[i%len(workloads)], ids[i])
 				mu.Lock()
 				sent[ids[i]] = at
 				if err != nil {
@@ -135,6 +137,19 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 	close(next)
 	writers.Wait()
 	return sent, errors.Join(errs...)
+}
+
+// send submits one job: stock Nomad's plain and to the server, the placer's with a
+// performance block and the way its user would take.
+func (r *rig) send(ctx context.Context, s side, w workload, id string) error {
+	switch {
+	case s == stock:
+		return register(ctx, r.api, w.job(id, "", ""))
+	case r.front == nil:
+		return register(ctx, r.api, w.job(id, nomadapi.DefaultHoldPool, block))
+	default:
+		return register(ctx, r.frontAPI, w.job(id, "", block))
+	}
 }
 
 // await waits until every job runs.

@@ -1,8 +1,9 @@
 // Command scale measures the placer on a large cluster: a real Nomad server,
 // thousands of light nodes (e2e/nomad/lightnodes: they register, heartbeat and
-// report allocations, and run nothing) and one nomad-placer agent, all on this
-// machine. Jobs of known workloads, which need no profiling, go through the
-// placer; in the same run as many jobs of the same sizes go straight to stock
+// report allocations, and run nothing), one nomad-placer agent and its admission
+// proxy, all on this machine. Jobs of known workloads, which need no profiling, go
+// through the placer: through the proxy, or, with -pool, by naming the hold pool; in
+// the same run as many jobs of the same sizes go straight to stock
 // Nomad. The two take turns, because a shared machine is not the same from one
 // minute to the next.
 //

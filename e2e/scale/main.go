@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.rounds, "rounds", 2, "`Rounds`; in each both sides have a turn.")
 	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
+	f.BoolVar(&o.pool, "pool", false, "Let the placer's jobs name the hold pool instead of passing the proxy.")
 	f.StringVar(&o.cpuTrace, "cpuprofile", "", "Write a CPU profile of the agent to this `file`.")
 	f.StringVar(&o.serverTrace, "server-cpuprofile", "", "Write a CPU profile of the Nomad server to this `file`.")
 	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")

@@ -13,7 +13,7 @@ const settleFor = 3 * time.Second
 // measure runs the rounds on a started rig.
 func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	o := r.options
-	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Began: time.Now()}
+	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now()}
 	if err := r.createHoldPool(); err != nil {
 		return out, err
 	}
@@ -37,6 +37,11 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	say("starting the agent")
 	if err := r.startAgent(ctx); err != nil {
 		return out, err
+	}
+	if !o.pool {
+		if err := r.startFront(ctx); err != nil {
+			return out, err
+		}
 	}
 	if err := r.settle(ctx); err != nil {
 		return out, err

@@ -45,17 +45,26 @@ func (r Result) rows() []row {
 		{"on the node decided on", "", n("%.2f %%", r.Wanted.FirstShare()), "≥ 99 %"},
 		{"inside the shortlist", "", n("%.2f %%", r.Wanted.ShortlistShare()), "≥ 99 %"},
 		{"left to stock Nomad", "", fmt.Sprint(r.Wanted.Stock), "0"},
-		{"writes of one job, the user's included", "", fmt.Sprintf("%.2f, most %d", r.Writes.Mean, r.Writes.Most), "2"},
+		{"writes of one job, the user's included", "", fmt.Sprintf("%.2f, most %d", r.Writes.Mean, r.Writes.Most), fmt.Sprint(r.writesWanted())},
 		both("evaluations per job", "%.2f", "", func(s side) float64 { return r.Evaluations[s].PerJob }),
 		both("blocked evaluations, peak", "%.0f", fmt.Sprintf("≤ %d", r.JobsPerRound), peak(func(x Sample) float64 { return float64(x.Blocked) })),
 		both("waiting evaluations, peak", "%.0f", fmt.Sprintf("≤ %d", 2*r.JobsPerRound), peak(func(x Sample) float64 { return float64(x.Ready + x.Pending + x.Unacked) })),
 		both("agent memory, peak", "%.0f MiB", "≤ 150 MiB", peak(func(x Sample) float64 { return x.AgentMiB })),
 		both("server memory, peak", "%.0f MiB", "", peak(func(x Sample) float64 { return x.ServerMiB })),
 		both("agent CPU per job", "%.1f ms", "", perJob(func(u Usage) float64 { return u.AgentCPUSeconds })),
+		both("proxy's CPU per job", "%.1f ms", "", perJob(func(u Usage) float64 { return u.FrontCPUSeconds })),
 		both("server CPU per job", "%.1f ms", "", perJob(func(u Usage) float64 { return u.ServerCPUSeconds })),
 		both("light nodes' CPU per job", "%.1f ms", "", perJob(func(u Usage) float64 { return u.NodesCPUSeconds })),
 	}
 	return out
+}
+
+// writesWanted is how often a job is to be registered, its user's time included.
+func (r Result) writesWanted() int {
+	if r.Pool {
+		return 2
+	}
+	return 1
 }
 
 // print writes the summary to a terminal.
@@ -72,8 +81,13 @@ func (r Result) print(w io.Writer) {
 func (r Result) section() string {
 	var b strings.Builder
 	command := fmt.Sprintf("make scale NODES=%d JOBS=%d ROUNDS=%d", r.Nodes, r.JobsPerRound, len(r.of(placed)))
+	way := "through the proxy, which has known jobs decided on before it registers them"
+	if r.Pool {
+		command += " SCALE=-pool"
+		way = "into the hold pool, with a second registration at their release"
+	}
 	fmt.Fprintf(&b, "## %d nodes\n\n", r.Nodes)
-	fmt.Fprintf(&b, "`%s`\n\nSeed %d, %s, %d writers, on %s.\n\n", command, r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.Machine)
+	fmt.Fprintf(&b, "`%s`\n\nSeed %d, %s, %d writers, on %s.\nThe placer's jobs go %s.\n\n", command, r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.Machine, way)
 	b.WriteString("| | stock | placer | target |\n|---|---|---|---|\n")
 	for _, x := range r.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", x.name, x.stock, x.placer, x.target)

@@ -17,6 +17,7 @@ type Result struct {
 	JobsPerRound int            `json:"jobs_per_round"`
 	Writers      int            `json:"writers"`
 	Seed         uint64         `json:"seed"`
+	Pool         bool           `json:"hold_pool"` // the placer's jobs named the hold pool; else they passed the proxy
 	Began        time.Time      `json:"began"`
 	Machine      string         `json:"machine"`
 	Rounds       []Round        `json:"rounds"`

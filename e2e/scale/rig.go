@@ -35,6 +35,7 @@ type options struct {
 	rounds   int
 	writers  int
 	seed     uint64
+	pool     bool   // the placer's jobs name the hold pool instead of passing the proxy
 	cpuTrace string // file for a CPU profile of the agent; "" for none
 	// serverTrace is the file for a CPU profile of the server; "" for none.
 	serverTrace string
@@ -60,7 +61,10 @@ type rig struct {
 	store   store.Store
 	nodes   *child
 	agent   *child
+	front   *child // the proxy; nil: the placer's jobs name the hold pool
 	pprof   string // host:port where the agent serves profiles; "" without
+
+	frontAPI *api.Client // through the proxy
 
 	ran      *runningBoard
 	joined   chan int // nodes ready so far
@@ -247,6 +251,34 @@ func (r *rig) startAgent(ctx context.Context) error {
 	}
 }
 
+// startFront starts the proxy and waits until it answers.
+func (r *rig) startFront(ctx context.Context) error {
+	address := loopback(r.options.port + 7)
+	var err error
+	r.front, err = startChild("proxy", nil, filepath.Join(r.dir, "proxy.log"),
+		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "proxy", "-address", r.cluster.Addr(), "-listen", address)
+	if err != nil {
+		return err
+	}
+	if r.frontAPI, err = api.NewClient(&api.Config{Address: "http://" + address}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
+	defer cancel()
+	for {
+		_, err := r.frontAPI.Status().Leader()
+		if err == nil {
+			return nil
+		}
+		if !r.front.running() {
+			return fmt.Errorf("the proxy ended: %w; see %s", r.front.err, r.dir)
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			return fmt.Errorf("the proxy does not answer: %w", errors.Join(ctx.Err(), err))
+		}
+	}
+}
+
 // createHoldPool is what an operator does before the agent runs.
 func (r *rig) createHoldPool() error {
 	_, err := r.api.NodePools().Register(&api.NodePool{Name: nomadapi.DefaultHoldPool}, nil)
@@ -255,7 +287,7 @@ func (r *rig) createHoldPool() error {
 
 // stop ends everything and removes the run's files.
 func (r *rig) stop(ctx context.Context) error {
-	errs := []error{r.agent.stop(), r.nodes.stop()}
+	errs := []error{r.front.stop(), r.agent.stop(), r.nodes.stop()}
 	if r.cluster != nil {
 		errs = append(errs, r.cluster.Stop(ctx))
 	}

@@ -25,9 +25,10 @@ type Sample struct {
 	ServerMiB    float64 `json:"server_mib"`
 }
 
-// Usage is what a round cost the two programs.
+// Usage is what a round cost the programs.
 type Usage struct {
 	AgentCPUSeconds  float64 `json:"agent_cpu_seconds"`
+	FrontCPUSeconds  float64 `json:"proxy_cpu_seconds"` // 0 without one
 	ServerCPUSeconds float64 `json:"server_cpu_seconds"`
 	NodesCPUSeconds  float64 `json:"light_nodes_cpu_seconds"`
 }
@@ -72,6 +73,7 @@ func (s *sampler) stop() ([]Sample, Usage) {
 	}
 	return s.taken, Usage{
 		AgentCPUSeconds:  after.AgentCPUSeconds - s.before.AgentCPUSeconds,
+		FrontCPUSeconds:  after.FrontCPUSeconds - s.before.FrontCPUSeconds,
 		ServerCPUSeconds: after.ServerCPUSeconds - s.before.ServerCPUSeconds,
 		NodesCPUSeconds:  after.NodesCPUSeconds - s.before.NodesCPUSeconds,
 	}
@@ -80,10 +82,15 @@ func (s *sampler) stop() ([]Sample, Usage) {
 // used is the CPU time of the programs since they started.
 func (r *rig) used() (Usage, error) {
 	var out Usage
-	for _, p := range []struct {
+	type program struct {
 		pid int
 		to  *float64
-	}{{r.agent.pid(), &out.AgentCPUSeconds}, {r.cluster.ServerPID(), &out.ServerCPUSeconds}, {r.nodes.pid(), &out.NodesCPUSeconds}} {
+	}
+	programs := []program{{r.agent.pid(), &out.AgentCPUSeconds}, {r.cluster.ServerPID(), &out.ServerCPUSeconds}, {r.nodes.pid(), &out.NodesCPUSeconds}}
+	if r.front != nil {
+		programs = append(programs, program{r.front.pid(), &out.FrontCPUSeconds})
+	}
+	for _, p := range programs {
 		u, err := usageOf(p.pid)
 		if err != nil {
 			return Usage{}, err

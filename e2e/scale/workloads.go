@@ -51,9 +51,9 @@ func knownWorkloads() ([]workload, error) {
 	return out, nil
 }
 
-// job makes one job of the workload. Held, it is what `nomad job run` sends for
-// a jobspec with the block as meta that names the hold pool.
-func (w workload) job(id string, held bool) *api.Job {
+// job makes one job of the workload, as `nomad job run` sends it; with pool and block
+// as meta where they are not empty.
+func (w workload) job(id, pool, block string) *api.Job {
 	task := api.NewTask("main", "exec")
 	task.Config = map[string]any{"command": "/opt/work", "args": []string{w.row.Workload}}
 	task.Resources = &api.Resources{CPU: &w.cpuMHz, MemoryMB: &w.memoryMB}
@@ -61,11 +61,13 @@ func (w workload) job(id string, held bool) *api.Job {
 	g.AddTask(task)
 	job := api.NewServiceJob(id, id, "global", 50)
 	job.AddTaskGroup(g)
-	if held {
-		pool := nomadapi.DefaultHoldPool
+	if pool != "" {
 		job.NodePool = &pool
+	}
+	if block != "" {
 		g.Meta = map[string]string{hcl.MetaKey: block}
 	}
+	job.Canonicalize()
 	return job
 }
 
@@ -107,7 +109,7 @@ func (r *rig) seed(ctx context.Context, workloads []workload) error {
 	profiles := store.Profiles{Store: r.store}
 	for i, w := range workloads {
 		id := fmt.Sprintf("seed-%03d", i)
-		if err := register(ctx, r.api, w.job(id, true)); err != nil {
+		if err := register(ctx, r.api, w.job(id, nomadapi.DefaultHoldPool, block)); err != nil {
 			return err
 		}
 		job, err := r.world.Job(ctx, cluster.JobID{Namespace: namespace, ID: id})

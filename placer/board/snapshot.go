@@ -32,7 +32,7 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		number[name] = i + 1
 	}
 	ref := Ref(0)
-	known := map[cluster.WorkloadID]scores{}
+	table := cluster.NewPressureTable(s, columns)
 	for _, n := range s.Nodes {
 		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine]})
 		b.SetReady(i, n.Ready)
@@ -41,7 +41,7 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 				continue
 			}
 			ref++
-			b.Place(i, residentOf(s, n, a, columns, ref, known))
+			b.Place(i, residentOf(s, n, a, ref, table))
 		}
 	}
 	return b
@@ -51,15 +51,14 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 // Pressing has them on the board of the snapshot, without the board.
 type Neighbours struct {
 	snapshot *cluster.Snapshot
-	columns  []interference.Source
 	except   cluster.WorkloadID
 	machines map[string][]*cluster.Node
-	known    map[cluster.WorkloadID]scores
+	table    *cluster.PressureTable
 }
 
 // NewNeighbours leaves out the workload except.
 func NewNeighbours(s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Neighbours {
-	return &Neighbours{snapshot: s, columns: columns, except: except, machines: cluster.Machines(s.Nodes), known: map[cluster.WorkloadID]scores{}}
+	return &Neighbours{snapshot: s, except: except, machines: cluster.Machines(s.Nodes), table: cluster.NewPressureTable(s, columns)}
 }
 
 // On are those on a node, and then those on others of its machine.
@@ -76,40 +75,22 @@ func (x *Neighbours) On(n *cluster.Node) []Resident {
 func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 	for _, a := range x.snapshot.Residents(n.ID, x.except) {
 		if !a.Profiling {
-			out = append(out, residentOf(x.snapshot, n, a, x.columns, 0, x.known))
+			out = append(out, residentOf(x.snapshot, n, a, 0, x.table))
 		}
 	}
 	return out
 }
 
-// scores of a workload in column order; NaN is unknown.
-type scores struct {
-	tolerated, caused []float64
-	needs             *float64
-	complete          bool
-}
-
-func scoresOf(s *cluster.Snapshot, w cluster.WorkloadID, columns []interference.Source) scores {
-	known := s.Known[w]
-	out := scores{tolerated: known.Tolerated.Vector(columns), caused: known.Caused.Vector(columns), needs: known.Needs}
-	out.complete = !slices.ContainsFunc(out.tolerated, math.IsNaN) && !slices.ContainsFunc(out.caused, math.IsNaN)
-	return out
-}
-
-func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, columns []interference.Source, ref Ref, known map[cluster.WorkloadID]scores) Resident {
-	of, ok := known[a.Workload]
-	if !ok {
-		of = scoresOf(s, a.Workload, columns)
-		known[a.Workload] = of
-	}
-	r := Resident{Ref: ref, Size: a.Resources, Tolerated: of.tolerated, Caused: of.caused, Needs: of.needs}
-	if of.complete {
+func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Ref, table *cluster.PressureTable) Resident {
+	tolerated, caused, complete := table.VectorsOf(a.Workload)
+	r := Resident{Ref: ref, Size: a.Resources, Tolerated: tolerated, Caused: caused, Needs: s.Known[a.Workload].Needs}
+	if complete {
 		return r // shared between the workload's allocations
 	}
 	share := cluster.ShareOf(n, a.Resources)
 	r.Assumed = true
 	r.Tolerated, r.Caused = slices.Clone(r.Tolerated), slices.Clone(r.Caused)
-	for k := range columns {
+	for k := range r.Tolerated {
 		if math.IsNaN(r.Tolerated[k]) {
 			r.Tolerated[k] = 100 * (1 - share)
 		}

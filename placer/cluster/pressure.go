@@ -95,7 +95,10 @@ func sameMaps(a, b interference.Sensitivity) bool {
 const slabVectors = 64
 
 // residentVectors are a resident's scores in column order; NaN is unknown.
-type residentVectors struct{ tolerated, caused []float64 }
+type residentVectors struct {
+	tolerated, caused []float64
+	complete          bool
+}
 
 // NewPressureTable prepares a table for the columns.
 func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable {
@@ -108,7 +111,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 		memo = &ScoreMemo{}
 	}
 	memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: residentVectors{unknown, unknown}}
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: residentVectors{tolerated: unknown, caused: unknown}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -167,9 +170,17 @@ func (p *PressureTable) vectorsOf(w WorkloadID) residentVectors {
 	if v, ok := p.memo.vectors[w]; ok && sameMaps(v.of, scores) {
 		return v.residentVectors
 	}
-	v := residentVectors{p.vector(scores.Tolerated), p.vector(scores.Caused)}
+	v := residentVectors{tolerated: p.vector(scores.Tolerated), caused: p.vector(scores.Caused)}
+	v.complete = !slices.ContainsFunc(v.tolerated, math.IsNaN) && !slices.ContainsFunc(v.caused, math.IsNaN)
 	p.memo.vectors[w] = memoVectors{v, scores}
 	return v
+}
+
+// VectorsOf are a workload's scores in column order, NaN where they are not known, and
+// whether all are. They are shared: nobody writes to them.
+func (p *PressureTable) VectorsOf(w WorkloadID) (tolerated, caused []float64, complete bool) {
+	v := p.vectorsOf(w)
+	return v.tolerated, v.caused, v.complete
 }
 
 // vector is scores.Vector(p.columns) in the slab.

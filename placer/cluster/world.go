@@ -52,6 +52,10 @@ type Plan struct {
 	Page      string     // Markdown for the job page, ≤ 1,000 bytes
 	Link      string     // URL of the record on the dashboard; may be empty
 	Message   string     // one sentence for the scaling event
+
+	// Registered: the job was registered as the plan wants it, by somebody who asked
+	// first. Nothing is written to it; the books are kept and its user is told.
+	Registered bool
 }
 
 // PlanResult is what became of a plan.

@@ -111,7 +111,7 @@ func (e *Engine) chooseElsewhere(ctx context.Context, s subject, as cluster.Work
 	if d.Outcome != cluster.Placed {
 		return d, func() {}, nil
 	}
-	e.placing.promise(s.job, []cluster.Decision{d})
+	e.placing.promise(s.job.Version+1, []cluster.Decision{d})
 	return d, func() { e.placing.forget([]cluster.Decision{d}) }, nil
 }
 

@@ -27,6 +27,9 @@ type Engine struct {
 	decided map[cluster.WorkloadID]cluster.Decision
 	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
 
+	leads    bool // Run is at work
+	admitted map[cluster.JobID]*admission
+
 	live *adapting // of the present term as leader; nil before the first
 
 	knowing knowing
@@ -45,14 +48,15 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg:     cfg,
-		book:    Book{Store: cfg.Store},
-		placing: newPlacing(),
-		flights: map[cluster.JobID]*flight{},
-		runs:    map[string]*tracker{},
-		busy:    map[cluster.NodeID]bool{},
-		decided: map[cluster.WorkloadID]cluster.Decision{},
-		done:    map[cluster.JobID]uint64{},
+		cfg:      cfg,
+		book:     Book{Store: cfg.Store},
+		placing:  newPlacing(),
+		flights:  map[cluster.JobID]*flight{},
+		runs:     map[string]*tracker{},
+		busy:     map[cluster.NodeID]bool{},
+		decided:  map[cluster.WorkloadID]cluster.Decision{},
+		done:     map[cluster.JobID]uint64{},
+		admitted: map[cluster.JobID]*admission{},
 	}
 	if cfg.Adapter == "close" {
 		e.cfg.World = gatedWorld{cfg.World, e.closedNodes}
@@ -73,6 +77,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		return err
 	}
 	defer e.wg.Wait()
+	e.lead(true)
+	defer e.lead(false)
 	e.every(ctx, e.cfg.ObserveEvery, "observe", e.pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.sweep)
@@ -87,6 +93,12 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-e.cfg.Clock.After(e.cfg.Poll):
 		}
 	}
+}
+
+func (e *Engine) lead(now bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.leads = now
 }
 
 // recall loads what earlier leaders decided, so that residents are known.
@@ -142,6 +154,7 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 		e.consider(ctx, job)
 	}
 	e.dropVanished(ctx, seen)
+	e.dropAdmissions()
 	return nil
 }
 

@@ -567,9 +567,7 @@ func TestAPurgedJobLeavesNoRecords(t *testing.T) {
 		b := start(t, twoNodes(), mem.New())
 		b.world.submit(testJob("web"))
 		settle(time.Minute)
-		b.world.mu.Lock()
-		delete(b.world.jobs, webJob)
-		b.world.mu.Unlock()
+		b.world.purge(webJob)
 		settle(5 * time.Second)
 		if d, _ := b.engine.Book().Decisions(t.Context()); len(d) != 0 {
 			t.Errorf("decisions left: %v", d)

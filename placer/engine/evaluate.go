@@ -16,6 +16,9 @@ import (
 // JobModifyIndex after which nothing is left to do.
 func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) {
 	if !job.Held {
+		if a := e.admission(job); a != nil {
+			return e.conclude(ctx, job, a)
+		}
 		return e.advise(ctx, job)
 	}
 	deadline := e.deadline(job)
@@ -117,7 +120,7 @@ func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWo
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	decisions, written, err := e.choose(ctx, job, known)
+	decisions, written, err := e.choose(ctx, job, job.Version+1, known)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -45,18 +45,11 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 	if err != nil {
 		return k, err
 	}
-	p, err := e.storedProfile(ctx, w.ProfileKey)
-	if err != nil {
-		k.warnings = append(k.warnings, "the profile store did not answer: "+err.Error())
-	}
-	m := e.missingOf(p, w)
-	profiled := m.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
-	if profiled && w.Spec.Probe == nil {
-		k.warnings = append(k.warnings, "it names no probe, so it was not profiled")
-		profiled = false
-	}
-	if profiled {
-		measured, warnings, err := e.profile(ctx, job, w, p, m, limit, t)
+	s := e.stored(ctx, desc, w)
+	p := s.profile
+	k.warnings = s.warnings
+	if s.toMeasure {
+		measured, warnings, err := e.profile(ctx, job, w, p, s.missing, limit, t)
 		k.warnings = append(k.warnings, warnings...)
 		if err != nil && (p == nil || ctx.Err() != nil) {
 			return k, err
@@ -70,6 +63,29 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 	t.stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
 	k.knowledge = e.classify(p) // its warnings reach the decision through the policy
 	return k, nil
+}
+
+// knownBefore is what the store has of a workload.
+type knownBefore struct {
+	profile   *profile.Profile // nil: nothing
+	missing   missing
+	toMeasure bool // what is missing is wanted and can be measured
+	warnings  []string
+}
+
+func (e *Engine) stored(ctx context.Context, desc policy.Descriptor, w cluster.Workload) knownBefore {
+	var out knownBefore
+	p, err := e.storedProfile(ctx, w.ProfileKey)
+	if err != nil {
+		out.warnings = append(out.warnings, "the profile store did not answer: "+err.Error())
+	}
+	out.profile, out.missing = p, e.missingOf(p, w)
+	out.toMeasure = out.missing.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
+	if out.toMeasure && w.Spec.Probe == nil {
+		out.warnings = append(out.warnings, "it names no probe, so it was not profiled")
+		out.toMeasure = false
+	}
+	return out
 }
 
 // storedProfile returns nil where the store has none.

@@ -47,6 +47,7 @@ func newPlacing() placing { return placing{slots: make(chan struct{}, placedAtOn
 type placement struct {
 	ctx       context.Context
 	job       cluster.Job
+	outcome   uint64 // the version that the decisions lead to
 	known     []knownWorkload
 	decisions []cluster.Decision
 	undo      func() // takes the decisions off the snapshot they were made on
@@ -56,15 +57,16 @@ type placement struct {
 
 // promise is a decision whose write is under way.
 type promise struct {
-	version     uint64 // of the job decided on: what is newer is the outcome of the write
+	outcome     uint64 // the version of the job that the write makes
 	sensitivity interference.Sensitivity
 	allocations []cluster.Allocation
 }
 
 // choose decides for a job. Unless a group must wait, the decisions are promised
-// until the returned function is called.
-func (e *Engine) choose(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, func(), error) {
-	p := &placement{ctx: ctx, job: job, known: known}
+// until the returned function is called; outcome is the version of the job that they
+// lead to.
+func (e *Engine) choose(ctx context.Context, job cluster.Job, outcome uint64, known []knownWorkload) ([]cluster.Decision, func(), error) {
+	p := &placement{ctx: ctx, job: job, outcome: outcome, known: known}
 	e.placing.mu.Lock()
 	e.placing.waiting = append(e.placing.waiting, p)
 	e.placing.arrived++
@@ -135,7 +137,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	}
 	e.decideAgainOnAll(snapshot, decided)
 	for _, p := range decided {
-		e.placing.promise(p.job, p.decisions)
+		e.placing.promise(p.outcome, p.decisions)
 	}
 }
 
@@ -176,15 +178,15 @@ func slack(t performance.Target) float64 {
 	}
 }
 
-// promise notes decisions that are about to be written.
-func (p *placing) promise(job cluster.Job, decisions []cluster.Decision) {
+// promise notes decisions that are about to be written, as a version of their job.
+func (p *placing) promise(outcome uint64, decisions []cluster.Decision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.promises == nil {
 		p.promises = map[cluster.WorkloadID]promise{}
 	}
 	for _, d := range decisions {
-		p.promises[d.Workload] = promise{version: job.Version, sensitivity: d.Bounds(), allocations: reservedFor(d)}
+		p.promises[d.Workload] = promise{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
 	}
 }
 
@@ -239,7 +241,7 @@ func visible(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) map[c
 	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {
 		for _, list := range lists {
 			for i := range list {
-				if p, ok := promises[list[i].Workload]; ok && list[i].Version > p.version {
+				if p, ok := promises[list[i].Workload]; ok && list[i].Version >= p.outcome {
 					out[list[i].Workload]++
 				}
 			}

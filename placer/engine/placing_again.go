@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // againRounds bounds how often jobs that were decided on together are decided on
@@ -13,9 +16,11 @@ const againRounds = 3
 // decideAgainOnAll decides again on jobs that were decided on together, each in turn now that
 // it is known where the others go, as long as that hurts fewer, or the same number less.
 // Decided on one after the other, the first take a quiet node each, and those that
-// disturb then find no node where nobody has anything to lose.
+// disturb then find no node where nobody has anything to lose. Best effort alone is not
+// decided on again: none of it has.
 func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
-	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
+	worth := len(decided) > 1 && slices.ContainsFunc(decided, (*placement).hasTarget)
+	for round, changed := 0, worth; changed && round < againRounds; round++ {
 		var nodes []cluster.NodeID
 		for _, p := range decided {
 			nodes = append(nodes, nodesIn(p.decisions)...)
@@ -28,6 +33,11 @@ func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 			changed = e.decideAgain(s, p) || changed
 		}
 	}
+}
+
+// hasTarget reports whether anything of the job must be achieved.
+func (p *placement) hasTarget() bool {
+	return slices.ContainsFunc(p.job.Workloads, func(w cluster.Workload) bool { return w.Spec.Target.Kind != performance.BestEffort })
 }
 
 // decideAgain replaces the decisions on a job by others that do less harm, and reports

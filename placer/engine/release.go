@@ -138,7 +138,8 @@ func (e *Engine) chartOf(decisions []cluster.Decision) string {
 func (e *Engine) advise(ctx context.Context, job cluster.Job) (uint64, error) {
 	for _, w := range job.Workloads {
 		d, err := e.book.Decision(ctx, w.ID)
-		if err == nil && d.JobVersion+1 >= job.Version {
+		ours := d.JobVersion >= job.Version || d.JobVersion+1 == job.Version && d.Shortlist(job.Type) == w.Bound
+		if err == nil && ours {
 			continue // this is the version we wrote, or the one we have advised on
 		}
 		if err != nil && !errors.Is(err, cluster.ErrNoRecord) {
@@ -152,7 +153,10 @@ func (e *Engine) advise(ctx context.Context, job cluster.Job) (uint64, error) {
 }
 
 func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.Workload) error {
-	const warning = "the job did not pass the hold pool: Nomad placed it at once, and this decision is advice only"
+	warning := "the job did not pass the hold pool: Nomad placed it at once, and this decision is advice only"
+	if w.Bound != 0 {
+		warning = "the record of the decision that the job is bound by is lost, and this one is advice only"
+	}
 	p, err := e.storedProfile(ctx, w.ProfileKey)
 	if err != nil {
 		return err

@@ -73,6 +73,13 @@ func (w *memWorld) stop(id cluster.JobID) {
 	w.wake()
 }
 
+func (w *memWorld) purge(id cluster.JobID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.jobs, id)
+	w.wake()
+}
+
 func (w *memWorld) wake() {
 	select {
 	case w.changed <- struct{}{}:
@@ -146,13 +153,19 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	if j.job.ModifyIndex != p.Job.ModifyIndex {
 		return cluster.PlanResult{}, cluster.ErrStale
 	}
+	if p.Registered {
+		w.applied = append(w.applied, p)
+		return cluster.PlanResult{Version: j.job.Version, ModifyIndex: j.job.ModifyIndex}, nil
+	}
 	w.index++
 	j.job.Held, j.job.ModifyIndex = false, w.index
 	j.job.Version++
+	j.job.Workloads = slices.Clone(j.job.Workloads)
 	j.plan = &p
 	w.applied = append(w.applied, p)
 	j.allocs = nil
-	for _, wl := range j.job.Workloads {
+	for i, wl := range j.job.Workloads {
+		j.job.Workloads[i].Bound = boundBy(p, wl)
 		count, size := sizeFor(p, wl)
 		for i := range count {
 			j.allocs = append(j.allocs, cluster.Allocation{
@@ -162,6 +175,16 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	}
 	w.wake()
 	return cluster.PlanResult{Version: j.job.Version, ModifyIndex: w.index}, nil
+}
+
+// boundBy is the shortlist of the group's decision.
+func boundBy(p cluster.Plan, wl cluster.Workload) cluster.Shortlist {
+	for _, d := range p.Decisions {
+		if d.Workload == wl.ID {
+			return d.Shortlist(p.Job.Type)
+		}
+	}
+	return 0
 }
 
 // sizeFor is what the group gets: as decided, where its size was.

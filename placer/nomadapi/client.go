@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,12 +43,11 @@ type client struct {
 // burst of jobs would open a connection for each request.
 const idleConnections = 32
 
-// pooledClient is the api package's default client with more idle connections;
-// nil leaves the choice to that package (a socket in a task's directory).
-func pooledClient(conf *api.Config) (*http.Client, error) {
-	if strings.HasPrefix(conf.Address, "unix:") {
-		return nil, nil
-	}
+// httpClient is the api package's default client with more idle connections, and with
+// answers that come as they are: to compress lists and events costs Nomad time, and they
+// come from the agent on our own machine. An address that is a socket is replaced by one
+// that stands for it.
+func httpClient(conf *api.Config) (*http.Client, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return nil, nil // replaced by a test
@@ -56,11 +56,29 @@ func pooledClient(conf *api.Config) (*http.Client, error) {
 	transport.MaxIdleConnsPerHost = idleConnections
 	transport.ForceAttemptHTTP2 = false // as the api package: its streams need HTTP/1
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if at, err := url.Parse(conf.Address); err == nil && at.Scheme == "unix" {
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", at.Path)
+		}
+		conf.Address = "http://127.0.0.1"
+	}
 	c := &http.Client{Transport: transport}
 	if err := api.ConfigureTLS(c, conf.TLSConfig); err != nil {
 		return nil, err
 	}
+	c.Transport = plain{transport}
 	return c, nil
+}
+
+// plain asks for answers that are not compressed, whatever the api package asks for.
+type plain struct{ *http.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context()) // a round tripper leaves its request alone
+	r.Header.Set("Accept-Encoding", "identity")
+	return p.Transport.RoundTrip(r)
 }
 
 // get decodes the answer of path into out and returns the index of the answer.

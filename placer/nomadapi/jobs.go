@@ -260,6 +260,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 	if len(warnings) > 0 && w.jobs.once.first(id.String(), strings.Join(warnings, "\n")) {
 		w.log.Warn("performance block", "workload", id.String(), "warnings", warnings)
 	}
+	bound, _ := ShortlistOf(group)
 	return cluster.Workload{
 		ID:          id,
 		Spec:        spec,
@@ -270,6 +271,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 		Constraints: userConstraints(raw, group),
 		Datacenters: raw.texts("Datacenters"),
 		Sizable:     sizableOf(group, spec),
+		Bound:       cluster.ShortlistOf(bound),
 	}, ""
 }
 

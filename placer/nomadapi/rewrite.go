@@ -126,8 +126,9 @@ func isSizeMark(line object) bool { return strings.HasPrefix(line.text("RTarget"
 // bind adds the shortlist of a decision to its group, and the order inside it
 // where Nomad takes one.
 func bind(group object, d cluster.Decision, jobType string) {
-	candidates := d.Candidates[:min(len(d.Candidates), maxShortlist)]
-	if d.Outcome != cluster.Placed || len(candidates) == 0 {
+	candidates := d.Shortlisted(jobType)
+	candidates = candidates[:min(len(candidates), maxShortlist)]
+	if len(candidates) == 0 {
 		return
 	}
 	group.setList("Constraints", append(group.objects("Constraints"), object{

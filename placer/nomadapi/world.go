@@ -55,6 +55,7 @@ type Options struct {
 // World is a live Nomad cluster.
 type World struct {
 	opts    Options
+	address string // as it was given
 	nomad   *client
 	clock   cluster.Clock
 	log     *slog.Logger
@@ -89,7 +90,8 @@ func New(o Options) (*World, error) {
 	if o.Configure != nil {
 		o.Configure(conf)
 	}
-	if conf.HttpClient, err = pooledClient(conf); err != nil {
+	address := conf.Address
+	if conf.HttpClient, err = httpClient(conf); err != nil {
 		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
 	}
 	c, err := api.NewClient(conf)
@@ -98,6 +100,7 @@ func New(o Options) (*World, error) {
 	}
 	return &World{
 		opts:     o,
+		address:  address,
 		nomad:    &client{api: c, clock: o.Clock},
 		clock:    o.Clock,
 		log:      o.Logger,
@@ -125,6 +128,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// Address is where Nomad is, as it was given: a URL or a socket.
+func (w *World) Address() string { return w.address }
 
 // API returns the underlying Nomad client, for the callers that need an endpoint
 // this package has no word for.

@@ -268,6 +268,29 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// A job that was registered as decided is not written again, and its books are kept.
+func TestApplyRegistered(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	server.Submit(testJob("web", "ok"), "# the source")
+	plan := placedOn(mustJob(t, w, ctx, "web"), "n2", "n1")
+	plan.Registered = true
+	result, err := w.Apply(ctx, plan)
+	if err != nil || result.Version != 0 || result.ModifyIndex != plan.Job.ModifyIndex {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if stored := object(server.Job("default", "web")); stored.index("Version") != 0 || stored.text("NodePool") != "placer" {
+		t.Errorf("the job was written: %v", stored)
+	}
+	if notes := server.Notes(); len(notes) != 1 || notes[0].Message != "placed" || notes[0].Group != "g" {
+		t.Errorf("notes %+v", notes)
+	}
+	s, err := w.Snapshot(ctx)
+	if err != nil || len(s.Reserved["n2"]) != 1 {
+		t.Errorf("reserved %v, %v", s.Reserved, err)
+	}
+}
+
 func TestApplyWithoutDecision(t *testing.T) {
 	t.Parallel()
 	w, server, ctx := testWorld(t)

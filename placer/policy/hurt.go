@@ -36,7 +36,8 @@ func (v *view) bestEffortWaits() string {
 // go where no further one is.
 func (o Options) newlyHurt(columns []interference.Source, residents []board.Resident, newcomer board.Resident) int {
 	together := append(slices.Clone(residents), newcomer)
-	before, after := o.crowdOf(columns, residents), o.crowdOf(columns, together)
+	shared := timeShared(columns)
+	before, after := o.crowdAmong(shared, residents), o.crowdAmong(shared, together)
 	hurt := 0
 	for i := range together {
 		if after.hurts(i) && (i == len(residents) || !before.hurts(i)) {
@@ -65,6 +66,7 @@ func (h Harm) Less(o Harm) bool {
 func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Harm {
 	var h Harm
 	beside := board.NewNeighbours(s, columns, cluster.WorkloadID{})
+	shared := timeShared(columns)
 	seen := map[cluster.NodeID]bool{}
 	for _, n := range s.Nodes {
 		if seen[n.ID] || !slices.Contains(nodes, n.ID) {
@@ -74,7 +76,7 @@ func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.
 			seen[of.ID] = true
 		}
 		residents := beside.On(n)
-		c := Live().crowdOf(columns, residents)
+		c := Live().crowdAmong(shared, residents)
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {
 				h.Hurt++
@@ -94,7 +96,12 @@ type crowd struct {
 }
 
 func (o Options) crowdOf(columns []interference.Source, residents []board.Resident) crowd {
-	c := crowd{options: o, shared: timeShared(columns), residents: residents}
+	return o.crowdAmong(timeShared(columns), residents)
+}
+
+// crowdAmong is crowdOf for many places of the same columns.
+func (o Options) crowdAmong(shared []bool, residents []board.Resident) crowd {
+	c := crowd{options: o, shared: shared, residents: residents}
 	if len(residents) > 0 {
 		c.caused = make([]float64, len(residents[0].Caused))
 	}

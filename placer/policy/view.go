@@ -19,6 +19,7 @@ type view struct {
 	Request
 	snapshot  *cluster.Snapshot // nodes sorted by ID, whatever order they came in
 	beside    *board.Neighbours
+	shared    []bool // by column; see timeShared
 	options   []*option
 	rejected  []cluster.Rejection
 	counts    map[cluster.RejectReason]int
@@ -74,7 +75,7 @@ func open(r Request) (*view, error) {
 		r.Knowledge = &cluster.Knowledge{}
 	}
 	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot), unit: r.Workload.Spec.Target.RateUnit()}
-	v.beside = board.NewNeighbours(v.snapshot, v.Columns, v.Workload.ID)
+	v.beside, v.shared = board.NewNeighbours(v.snapshot, v.Columns, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
 	var fit []*cluster.Node
 	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
@@ -196,11 +197,11 @@ const littlePressure = 10.0
 func (v *view) addNeighbours(o *option) {
 	o.felt, o.summed = v.caused, o.caused
 	closely := false
-	for k, shared := range timeShared(v.Columns) {
+	for k, shared := range v.shared {
 		closely = closely || shared && o.caused[k] > littlePressure
 	}
 	if closely {
-		b := Live().crowdOf(v.Columns, v.residents(o.index)).besideOf(v.newcomerOn(o))
+		b := Live().crowdAmong(v.shared, v.residents(o.index)).besideOf(v.newcomerOn(o))
 		o.caused, o.felt = b.onNewcomer, b.byNewcomer
 	}
 }
@@ -267,7 +268,7 @@ func (v *view) withReplicas(o *option, n int) []float64 {
 		return o.caused
 	}
 	own := v.newcomerOn(o)
-	return Live().crowdOf(v.Columns, append(v.residents(o.index), slices.Repeat([]board.Resident{own}, n)...)).besideOf(own).onNewcomer
+	return Live().crowdAmong(v.shared, append(v.residents(o.index), slices.Repeat([]board.Resident{own}, n)...)).besideOf(own).onNewcomer
 }
 
 func (v *view) warn(format string, args ...any) {

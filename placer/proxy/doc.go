@@ -8,7 +8,8 @@
 // through unbuffered, the event stream and exec's web sockets included:
 //
 //   - register (PUT or POST of /v1/jobs and /v1/job/:id): a job with a performance
-//     block is registered into the hold pool. With Options.Progress the answer comes
+//     block that the placer can decide on at once (Placer.Admit) is registered as it
+//     will run. Any other is registered into the hold pool. With Options.Progress the answer comes
 //     at once, and names the held version's evaluation, which then tells the
 //     progress and leads to the released version's; without it the answer is kept
 //     back until the release, and names the released version's. Either way `nomad

@@ -35,9 +35,7 @@ func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
 func (p *Proxy) previewed(r *http.Request, b *body, job map[string]any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.o.PreviewWithin)
 	defer cancel()
-	asked := clone(job)
-	asked["Namespace"], asked["NodePool"] = jobOf(r, job).Namespace, p.o.HoldPool
-	rewritten, err := p.o.Placer.Preview(ctx, asked)
+	rewritten, err := p.o.Placer.Preview(ctx, p.asHeld(r, job))
 	if err != nil {
 		return nil, err
 	}

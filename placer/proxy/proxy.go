@@ -26,6 +26,9 @@ type Placer interface {
 	Check(job map[string]any) (targets bool, err error)
 	// Preview returns the job as a decision on stored profiles would rewrite it.
 	Preview(ctx context.Context, job map[string]any) (map[string]any, error)
+	// Admit decides on a job before it is registered, and returns it as it shall be,
+	// with what its user should read. An error: it must be held.
+	Admit(ctx context.Context, job map[string]any) (rewritten map[string]any, message string, err error)
 	// Evaluation is where the work on a job stands; cluster.ErrNoRecord before it
 	// was taken up.
 	Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error)
@@ -39,6 +42,7 @@ const (
 	DefaultWait          = 15 * time.Minute
 	DefaultPreviewWithin = 3 * time.Second
 	DefaultPlacerWithin  = 5 * time.Second
+	DefaultAdmitWithin   = 3 * time.Second
 )
 
 // Options of a proxy.
@@ -68,8 +72,11 @@ type Options struct {
 	// PreviewWithin bounds a decision for a plan; without one the job is planned as
 	// it is.
 	PreviewWithin time.Duration
-	Clock         cluster.Clock
-	Log           *slog.Logger
+	// AdmitWithin bounds a decision before the registration; without one the job is
+	// held.
+	AdmitWithin time.Duration
+	Clock       cluster.Clock
+	Log         *slog.Logger
 }
 
 // Proxy is an http.Handler.
@@ -103,6 +110,7 @@ func New(o Options) (*Proxy, error) {
 	o.Wait = orDefault(o.Wait, DefaultWait)
 	o.PlacerWithin = orDefault(o.PlacerWithin, DefaultPlacerWithin)
 	o.PreviewWithin = orDefault(o.PreviewWithin, DefaultPreviewWithin)
+	o.AdmitWithin = orDefault(o.AdmitWithin, DefaultAdmitWithin)
 	p := &Proxy{o: o, records: newRecords(o.Records, o.Log)}
 	p.life, p.end = context.WithCancel(context.Background())
 	var err error

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -122,7 +123,8 @@ type placer struct {
 	mu      sync.Mutex
 	problem error
 	preview func(job map[string]any) (map[string]any, error)
-	taken   bool // an agent works on jobs
+	admit   func(job map[string]any) (map[string]any, string, error) // nil: everything is held
+	taken   bool                                                     // an agent works on jobs
 	message string
 	// evaluation is answered instead where it is set.
 	evaluation *cluster.Evaluation
@@ -159,6 +161,17 @@ func (p *placer) Check(job map[string]any) (bool, error) {
 
 func (p *placer) Preview(_ context.Context, job map[string]any) (map[string]any, error) {
 	return p.preview(job)
+}
+
+func (p *placer) Admit(ctx context.Context, job map[string]any) (map[string]any, string, error) {
+	if p.hang {
+		<-ctx.Done()
+		return nil, "", ctx.Err()
+	}
+	if p.admit == nil {
+		return nil, "", errors.New("nothing is known of it")
+	}
+	return p.admit(job)
 }
 
 func (p *placer) Evaluation(ctx context.Context, _ cluster.JobID) (cluster.Evaluation, error) {
@@ -314,6 +327,62 @@ func TestHeldUntilReleased(t *testing.T) {
 		if token != "secret@team" {
 			t.Errorf("read with %q", token)
 		}
+	}
+}
+
+// A job that can be decided on at once is registered once, as decided.
+func TestAdmitted(t *testing.T) {
+	t.Parallel()
+	f := open(t, nil)
+	var asked map[string]any
+	f.placer.admit = func(job map[string]any) (map[string]any, string, error) {
+		asked = job
+		out := maps.Clone(job)
+		out["NodePool"], out["Constraints"] = "default", []any{"shortlist"}
+		return out, "placed on node-1", nil
+	}
+	status, body, _ := f.send(t, "PUT", "/v1/jobs", withTargets)
+	var answer struct {
+		EvalID, Warnings string
+		JobModifyIndex   uint64
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 {
+		t.Fatalf("%d %s: %v", status, body, err)
+	}
+	if answer.EvalID != "eval-11" || answer.JobModifyIndex != 11 || answer.Warnings != "nomad-placer: placed on node-1" {
+		t.Errorf("answer %+v", answer)
+	}
+	if asked["NodePool"] != "placer" || asked["Namespace"] != "team" {
+		t.Errorf("asked about %v", asked)
+	}
+	writes := f.nomad.writes()
+	if len(writes) != 1 {
+		t.Fatalf("%d registrations", len(writes))
+	}
+	for _, kept := range []string{`"NodePool":"default"`, `"Constraints":["shortlist"]`, `"Unknown":{"a":1.50}`, `"Submission":{"Source":"job"}`} {
+		if !strings.Contains(writes[0], kept) {
+			t.Errorf("%s is not in %s", kept, writes[0])
+		}
+	}
+}
+
+// A placer that hangs over a decision costs a bounded time, and the job is held.
+func TestAdmissionThatHangs(t *testing.T) {
+	t.Parallel()
+	f := open(t, func(o *proxy.Options) { o.AdmitWithin = 20 * time.Millisecond })
+	f.placer.hang = true
+	f.placer.admit = func(map[string]any) (map[string]any, string, error) { panic("asked although it hangs") }
+	go func() {
+		for len(f.nomad.writes()) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		f.nomad.release("default")
+	}()
+	if status, body, _ := f.send(t, "PUT", "/v1/jobs", withTargets); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if sent := f.nomad.writes()[0]; !strings.Contains(sent, `"NodePool":"placer"`) {
+		t.Errorf("not held: %s", sent)
 	}
 }
 

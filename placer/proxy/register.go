@@ -8,7 +8,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// register holds a job with targets and answers once it was released.
+// register decides on a job with targets, where all is known that is needed, and
+// registers it as it will run; else it holds the job and answers once it was released.
 func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 	job := b.job()
 	if job == nil {
@@ -28,6 +29,12 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, warning(fmt.Sprintf("the job names node_pool %q, so it did not pass the placer: leave node_pool out and use a constraint", pool)))
 		return
 	}
+	if data, message, err := p.admitted(r, b, job); err == nil {
+		p.forward(w, r, data, warning(message))
+		return
+	} else if r.Context().Err() == nil {
+		p.o.Log.Debug("a job is held", "job", jobOf(r, job).String(), "reason", err)
+	}
 	held := clone(job)
 	held["NodePool"] = p.o.HoldPool
 	data, err := b.with(held)
@@ -37,6 +44,25 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		return
 	}
 	p.forward(w, r, data, p.untilReleased(r, jobOf(r, job)))
+}
+
+// admitted is the registration of a job that was decided on before it.
+func (p *Proxy) admitted(r *http.Request, b *body, job map[string]any) (data []byte, message string, err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), p.o.AdmitWithin)
+	defer cancel()
+	rewritten, message, err := p.o.Placer.Admit(ctx, p.asHeld(r, job))
+	if err != nil {
+		return nil, "", err
+	}
+	data, err = b.with(rewritten)
+	return data, message, err
+}
+
+// asHeld is the job as it would be held.
+func (p *Proxy) asHeld(r *http.Request, job map[string]any) map[string]any {
+	out := clone(job)
+	out["Namespace"], out["NodePool"] = jobOf(r, job).Namespace, p.o.HoldPool
+	return out
 }
 
 // mayHold: a job released goes into the run pool, so one that asks for another

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -126,8 +126,8 @@ func newProbe(spec performance.ProbeSpec, reach probe.Reach, task string) (probe
 
 // decodeNumbers reads JSON without losing digits of large numbers: a job's
 // durations are nanoseconds.
-func decodeNumbers(data []byte, out any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
+func decodeNumbers(from io.Reader, out any) error {
+	d := json.NewDecoder(from)
 	d.UseNumber()
 	return d.Decode(out)
 }

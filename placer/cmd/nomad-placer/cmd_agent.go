@@ -193,7 +193,7 @@ func (g *agent) nomadUI(a *agentFlags) string {
 	if a.nomadUI != "" {
 		return strings.TrimSuffix(a.nomadUI, "/")
 	}
-	u, err := url.Parse(g.world.API().Address())
+	u, err := url.Parse(g.world.Address())
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
 		return "" // a socket in a task's directory: no browser reaches that
 	}
@@ -266,7 +266,10 @@ func (g *agent) run(ctx context.Context) error {
 }
 
 func (g *agent) serve(ctx context.Context, listener net.Listener) error {
-	return g.serveHandler(ctx, listener, g.pages)
+	mux := http.NewServeMux()
+	mux.Handle("/", g.pages)
+	mux.Handle("POST "+admitPath, admitter{g.world, g.config.Pools.Hold, g.engine.Admit, g.log})
+	return g.serveHandler(ctx, listener, mux)
 }
 
 // serveProfiles serves what net/http/pprof offers, on a listener of its own: the

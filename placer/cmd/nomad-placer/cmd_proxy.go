@@ -39,7 +39,7 @@ type proxyFlags struct {
 func proxyCommand() *command {
 	return &command{
 		name: "proxy", synopsis: "Run a front door before Nomad's API",
-		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
+		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
 			"A job that no agent takes up is released to stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
 		example: "nomad-placer proxy -listen 127.0.0.1:4656",
 		setup: func(f *flag.FlagSet) runner {
@@ -137,7 +137,7 @@ func (p *proxyFlags) front(s *shell, log *slog.Logger) (*proxy.Proxy, *url.URL, 
 		return nil, nil, err
 	}
 	front, err := proxy.New(proxy.Options{
-		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool},
+		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, agentClient(proxy.MaxIdle)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
 		Records: find, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
@@ -222,6 +222,9 @@ type frontDoor struct {
 	records           engineRecords
 	world             *nomadapi.World
 	holdPool, runPool string
+
+	agent  func(context.Context) (*url.URL, error) // that leads
+	client *http.Client                            // that reaches it
 }
 
 // Extract implements proxy.Placer.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,7 +155,7 @@ func (j *jobFile) parse(ctx context.Context, client *api.Client, namespace strin
 func (j *jobFile) parsed(ctx context.Context, client *api.Client) (map[string]any, error) {
 	if j.isJSON() {
 		var wrapped struct{ Job map[string]any }
-		if err := decodeNumbers(j.source, &wrapped); err != nil {
+		if err := decodeNumbers(bytes.NewReader(j.source), &wrapped); err != nil {
 			return nil, fmt.Errorf("%s: %w", j.name, err)
 		}
 		if wrapped.Job == nil {
@@ -168,7 +169,7 @@ func (j *jobFile) parsed(ctx context.Context, client *api.Client) (map[string]an
 		return nil, j.parseError(err)
 	}
 	var job map[string]any
-	if err := decodeNumbers(answer, &job); err != nil {
+	if err := decodeNumbers(bytes.NewReader(answer), &job); err != nil {
 		return nil, fmt.Errorf("nomad's answer: %w", err)
 	}
 	return job, nil

@@ -125,7 +125,7 @@ func (t *templateFlag) execute(w io.Writer, data any) error {
 		return fmt.Errorf("as JSON: %w", err)
 	}
 	var plain any
-	if err := decodeNumbers(raw, &plain); err != nil {
+	if err := decodeNumbers(bytes.NewReader(raw), &plain); err != nil {
 		return fmt.Errorf("as JSON: %w", err)
 	}
 	var out bytes.Buffer // nothing is printed of a template that fails half-way

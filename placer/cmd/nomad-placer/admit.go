@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+)
+
+// admitPath is where the leading agent decides on jobs that are not registered yet.
+const admitPath = "/v1/admit"
+
+// maxAdmitBytes of a job; the proxy looks into no longer ones.
+const maxAdmitBytes = 16 << 20
+
+// admitted is the answer: a job to be registered as it stands, or why it must be held.
+type admitted struct {
+	Job     map[string]any `json:",omitempty"`
+	Message string         `json:",omitempty"`
+	Hold    string         `json:",omitempty"`
+}
+
+// admitter answers for an agent.
+type admitter struct {
+	world    *nomadapi.World
+	holdPool string
+	admit    func(context.Context, cluster.Job) (cluster.Plan, error)
+	log      *slog.Logger
+}
+
+// ServeHTTP decides on the job in the request. Pages of other origins cannot ask: a
+// browser would have to ask for leave first to send JSON, and gets none.
+func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "the job must be sent as application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	var body map[string]any
+	if err := decodeNumbers(http.MaxBytesReader(w, r.Body, maxAdmitBytes), &body); err != nil {
+		http.Error(w, "the job could not be read: "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer, err := a.decide(r.Context(), body)
+	if err != nil {
+		a.log.Warn("a job could not be decided on before it is registered; it will be held", "error", err)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(answer) // the reader may be gone
+}
+
+func (a admitter) decide(ctx context.Context, body map[string]any) (admitted, error) {
+	if missing := nomadapi.Unfinished(body); missing != "" {
+		return admitted{Hold: "it leaves " + missing + " to Nomad"}, nil
+	}
+	plan, err := a.admit(ctx, a.world.ReadJob(body))
+	if errors.Is(err, engine.ErrMustBeHeld) {
+		return admitted{Hold: err.Error()}, nil
+	}
+	if err != nil {
+		return admitted{}, err
+	}
+	job, err := nomadapi.Rewrite(body, plan, a.holdPool)
+	return admitted{Job: job, Message: plan.Message}, err
+}
+
+// Admit implements proxy.Placer: it asks the leading agent.
+func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[string]any, message string, err error) {
+	agent, err := d.agent(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, "", err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, agent.JoinPath(admitPath).String(), bytes.NewReader(text))
+	if err != nil {
+		return nil, "", err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := d.client.Do(r)
+	if err != nil {
+		return nil, "", fmt.Errorf("asking the leading agent: %w", err)
+	}
+	defer answer.Body.Close()
+	return readAdmitted(answer)
+}
+
+func readAdmitted(answer *http.Response) (job map[string]any, message string, err error) {
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 200)) // what there is of it
+		return nil, "", fmt.Errorf("the leading agent answers %s: %s", answer.Status, bytes.TrimSpace(said))
+	}
+	var out admitted
+	if err := decodeNumbers(io.LimitReader(answer.Body, 2*maxAdmitBytes), &out); err != nil {
+		return nil, "", fmt.Errorf("the leading agent's answer: %w", err)
+	}
+	if out.Job == nil {
+		return nil, "", errors.New(out.Hold)
+	}
+	return out.Job, out.Message, nil
+}
+
+// agentClient reaches the leading agent.
+func agentClient(connections int) *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	transport.MaxIdleConnsPerHost = connections
+	return &http.Client{Transport: transport}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+)
+
+const aheadJob = `{"ID":"web","Namespace":"default","Type":"service","NodePool":"placer","Unknown":1.50,"TaskGroups":[{"Name":"main","Count":1,
+"Meta":{"performance":"target {\n best_effort = true\n}"},"Tasks":[{"Name":"main","Driver":"exec","Resources":{"CPU":100,"MemoryMB":64}}]}]}`
+
+// ask sends a job through the agent's handler and the front door's reader.
+func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.Job) (cluster.Plan, error)) (map[string]any, string, error) {
+	t.Helper()
+	world, err := nomadapi.New(nomadapi.Options{Decode: decodeBlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST "+admitPath, admitter{world, "placer", admit, slog.New(slog.DiscardHandler)})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := frontDoor{agent: func(context.Context) (*url.URL, error) { return at, nil }, client: agentClient(1)}
+	var body map[string]any
+	if err := decodeNumbers(strings.NewReader(job), &body); err != nil {
+		t.Fatal(err)
+	}
+	return door.Admit(t.Context(), body)
+}
+
+func TestAdmitRewrites(t *testing.T) {
+	t.Parallel()
+	job, message, err := askAdmitter(t, aheadJob, func(_ context.Context, job cluster.Job) (cluster.Plan, error) {
+		if !job.Held || len(job.Workloads) != 1 || job.Workloads[0].Datacenters[0] != "*" {
+			return cluster.Plan{}, fmt.Errorf("asked about %+v", job)
+		}
+		d := cluster.Decision{Workload: job.Workloads[0].ID, Outcome: cluster.Placed, Count: 1, Candidates: []cluster.Candidate{{Node: "n1"}}}
+		return cluster.Plan{Job: job, Decisions: []cluster.Decision{d}, Message: "placed on n1"}, nil
+	})
+	if err != nil || message != "placed on n1" {
+		t.Fatalf("%q, %v", message, err)
+	}
+	group := job["TaskGroups"].([]any)[0].(map[string]any)
+	if nodes, bound := nomadapi.ShortlistOf(group); !bound || len(nodes) != 1 || nodes[0] != "n1" {
+		t.Errorf("bound to %v", nodes)
+	}
+	if job["NodePool"] != "default" || fmt.Sprint(job["Unknown"]) != "1.50" {
+		t.Errorf("job %v", job)
+	}
+}
+
+func TestAdmitSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		job  string
+		err  error
+		want string
+	}{
+		"held":       {aheadJob, fmt.Errorf("%w: no profile", engine.ErrMustBeHeld), "no profile"},
+		"failed":     {aheadJob, errors.New("the store is away"), "500"},
+		"unfinished": {strings.Replace(aheadJob, `"Count":1`, `"Count":null`, 1), nil, `the count of group "main"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job, _, err := askAdmitter(t, c.job, func(context.Context, cluster.Job) (cluster.Plan, error) { return cluster.Plan{}, c.err })
+			if job != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, %v", job, err)
+			}
+		})
+	}
+}
+
+// What is no JSON by its own account, or by ours, is not looked at further.
+func TestAdmitRefusesOtherText(t *testing.T) {
+	t.Parallel()
+	a := admitter{log: slog.New(slog.DiscardHandler)}
+	for _, c := range []struct {
+		kind, body string
+		status     int
+	}{{"text/plain", aheadJob, http.StatusUnsupportedMediaType}, {"", aheadJob, http.StatusUnsupportedMediaType}, {"application/json", "{", http.StatusBadRequest}} {
+		r := httptest.NewRequest(http.MethodPost, admitPath, io.NopCloser(strings.NewReader(c.body)))
+		r.Header.Set("Content-Type", c.kind)
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		if w.Code != c.status {
+			t.Errorf("%q %q: %d", c.kind, c.body, w.Code)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+)
+
+// ErrMustBeHeld: a job that cannot be decided on before it is registered. It passes
+// the hold pool like any other.
+var ErrMustBeHeld = errors.New("the job must be held")
+
+// The bounds of admissions, chosen by us.
+const (
+	// admissionFor is how long a decision counts whose job is not registered: who asked
+	// for it registers within milliseconds, unless Nomad refuses the job.
+	admissionFor = 15 * time.Second
+	// admissionsAtOnce bounds what is promised to who asks and registers nothing.
+	admissionsAtOnce = 1024
+)
+
+// admission is a decision on a job that is not registered yet.
+type admission struct {
+	plan    cluster.Plan
+	version uint64 // that the registration will make
+	expires time.Time
+	tracker *tracker
+}
+
+// Admit decides on a job before it is registered, from stored profiles. The caller
+// registers it as the plan says; once the registration is seen, the decision is put on
+// record. Until then, or for admissionFor, it counts as a promise. ErrMustBeHeld with a
+// reason where something has to happen first: a profile, or room on a node.
+func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, error) {
+	if err := e.admissible(job); err != nil {
+		return cluster.Plan{}, err
+	}
+	version, err := e.nextVersion(ctx, job.ID)
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	job.Version, job.SubmittedAt = version, e.cfg.Clock.Now()
+	t := e.track(job, e.deadline(job))
+	t.stage(ctx, cluster.StageClassify, "", "reading stored profiles")
+	known, err := e.alreadyKnown(ctx, job)
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	t.stage(ctx, cluster.StagePlace, "", "choosing nodes")
+	decisions, err := e.chooseAhead(ctx, job, known)
+	if err != nil {
+		return cluster.Plan{}, err
+	}
+	a := &admission{version: version, tracker: t, expires: e.cfg.Clock.Now().Add(admissionFor), plan: cluster.Plan{
+		Job: job, Decisions: decisions, Page: Page(decisions, e.chartOf(decisions)), Link: e.linkOf(decisions), Message: Sentence(decisions),
+	}}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.admitted[job.ID] = a
+	return a.plan, nil
+}
+
+// admissible refuses what the gate is needed for, and what nobody could look after.
+func (e *Engine) admissible(job cluster.Job) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !e.leads:
+		return fmt.Errorf("%w: this agent does not lead", ErrMustBeHeld)
+	case job.Type != "service" && job.Type != "batch":
+		return fmt.Errorf("%w: its type is %q", ErrMustBeHeld, job.Type)
+	case len(job.Problems) > 0 || len(job.Workloads) == 0:
+		return fmt.Errorf("%w: it has no performance block that can be used", ErrMustBeHeld)
+	case e.flights[job.ID] != nil:
+		return fmt.Errorf("%w: another version of it is being worked on", ErrMustBeHeld)
+	case len(e.admitted) >= admissionsAtOnce:
+		return fmt.Errorf("%w: %d jobs were decided on and are not registered yet", ErrMustBeHeld, len(e.admitted))
+	}
+	return nil
+}
+
+// nextVersion is what a registration of the job now would make.
+func (e *Engine) nextVersion(ctx context.Context, id cluster.JobID) (uint64, error) {
+	now, err := e.cfg.World.Job(ctx, id)
+	switch {
+	case errors.Is(err, cluster.ErrGone):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	case now.Held && !now.Stopped:
+		return 0, fmt.Errorf("%w: a version of it is held", ErrMustBeHeld)
+	}
+	return now.Version + 1, nil
+}
+
+// alreadyKnown is what the store has of each workload, ErrMustBeHeld where that is not
+// enough.
+func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]knownWorkload, error) {
+	out := make([]knownWorkload, 0, len(job.Workloads))
+	for _, w := range job.Workloads {
+		desc, err := policy.Lookup(e.policyOf(w))
+		if err != nil {
+			return nil, err
+		}
+		s := e.stored(ctx, desc, w)
+		if s.toMeasure {
+			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
+		}
+		out = append(out, knownWorkload{workload: w, knowledge: e.classify(s.profile), warnings: s.warnings})
+	}
+	return out, nil
+}
+
+// chooseAhead decides, and leaves the decisions promised.
+func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
+	select {
+	case e.placing.slots <- struct{}{}:
+		defer func() { <-e.placing.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	decisions, forget, err := e.choose(ctx, job, job.Version, known)
+	if err != nil {
+		return nil, err
+	}
+	if d := firstQueued(decisions); d != nil {
+		return nil, fmt.Errorf("%w: it waits for room: %s", ErrMustBeHeld, d.Reason)
+	}
+	if err := ctx.Err(); err != nil {
+		forget() // nobody waits for the answer
+		return nil, err
+	}
+	return decisions, nil
+}
+
+// admission takes the decision that a version was registered with; nil where it was
+// registered without one of ours.
+func (e *Engine) admission(job cluster.Job) *admission {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.admitted[job.ID]
+	if a == nil || a.version != job.Version || !boundAs(job, a.plan.Decisions) {
+		return nil
+	}
+	delete(e.admitted, job.ID)
+	return a
+}
+
+// boundAs reports whether the job's groups are bound to the nodes of the decisions.
+func boundAs(job cluster.Job, decisions []cluster.Decision) bool {
+	bound := make(map[cluster.WorkloadID]cluster.Shortlist, len(job.Workloads))
+	for _, w := range job.Workloads {
+		bound[w.ID] = w.Bound
+	}
+	for _, d := range decisions {
+		if d.Shortlist(job.Type) != bound[d.Workload] {
+			return false
+		}
+	}
+	return true
+}
+
+// conclude puts a decision on record whose job is registered now.
+func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) (uint64, error) {
+	defer e.placing.forget(a.plan.Decisions)
+	for i := range a.plan.Decisions {
+		a.plan.Decisions[i].ModifyIndex = job.ModifyIndex
+	}
+	e.record(ctx, a.plan.Decisions, a.tracker.steps())
+	a.plan.Job, a.plan.Registered = job, true
+	if _, err := e.write(ctx, a.plan); err != nil {
+		return 0, err
+	}
+	a.tracker.released(job.Version)
+	a.tracker.stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
+	return job.ModifyIndex, nil
+}
+
+// dropAdmissions forgets decisions whose jobs were never registered.
+func (e *Engine) dropAdmissions() {
+	now := e.cfg.Clock.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id, a := range e.admitted {
+		if now.After(a.expires) {
+			delete(e.admitted, id)
+			e.placing.forget(a.plan.Decisions)
+		}
+	}
+}

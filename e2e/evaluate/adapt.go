@@ -59,7 +59,6 @@ const (
 	noiseMHz       = 300
 	noiseMB        = 64
 	noiseMaxMin    = 40
-	neighbourShare = 0.5 // of the speed alone, the victim's target
 	spikeShare     = 0.75
 	shortWindow    = 2 * time.Second
 	cureWithin     = 90 * time.Second
@@ -67,6 +66,11 @@ const (
 	calmWindow     = 10 * time.Second
 	spikeFile      = "spike"
 )
+
+// neighbourShare of its speed alone is the victim's target. The kernel and the victim
+// are one thread each and share a CPU, which leaves the victim about half: at a target
+// of half, chance decides whether there is anything to cure.
+const neighbourShare = 0.75
 
 // trouble is one scenario: the job that suffers and how the trouble begins.
 type trouble struct {

@@ -9,7 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
@@ -61,10 +63,14 @@ func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a admitter) decide(ctx context.Context, body map[string]any) (admitted, error) {
-	if missing := nomadapi.Unfinished(body); missing != "" {
-		return admitted{Hold: "it leaves " + missing + " to Nomad"}, nil
+	if !nomadapi.StartsByItself(body) {
+		return admitted{Hold: "the job must be held: its registration does not start it"}, nil
 	}
-	plan, err := a.admit(ctx, a.world.ReadJob(body))
+	body, stored, err := nomadapi.Complete(body)
+	if err != nil {
+		return admitted{}, err
+	}
+	plan, err := a.admit(ctx, a.world.ReadJob(stored))
 	if errors.Is(err, engine.ErrMustBeHeld) {
 		return admitted{Hold: err.Error()}, nil
 	}
@@ -113,10 +119,15 @@ func readAdmitted(answer *http.Response) (job map[string]any, message string, er
 	return out.Job, out.Message, nil
 }
 
+// dialAgentWithin: jobs are held where the agent's address leads nowhere, and should not
+// wait for it long.
+const dialAgentWithin = 500 * time.Millisecond
+
 // agentClient reaches the leading agent.
 func agentClient(connections int) *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
+	transport.DialContext = (&net.Dialer{Timeout: dialAgentWithin}).DialContext
 	transport.MaxIdleConnsPerHost = connections
 	return &http.Client{Transport: transport}
 }

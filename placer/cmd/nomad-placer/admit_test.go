@@ -71,9 +71,9 @@ func TestAdmitSaysWhyNot(t *testing.T) {
 		err  error
 		want string
 	}{
-		"held":       {aheadJob, fmt.Errorf("%w: no profile", engine.ErrMustBeHeld), "no profile"},
-		"failed":     {aheadJob, errors.New("the store is away"), "500"},
-		"unfinished": {strings.Replace(aheadJob, `"Count":1`, `"Count":null`, 1), nil, `the count of group "main"`},
+		"held":     {aheadJob, fmt.Errorf("%w: no profile", engine.ErrMustBeHeld), "no profile"},
+		"failed":   {aheadJob, errors.New("the store is away"), "500"},
+		"periodic": {strings.Replace(aheadJob, `"Type"`, `"Periodic":{"Spec":"@daily"},"Type"`, 1), nil, "does not start it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -262,7 +262,11 @@ func (d frontDoor) Check(job map[string]any) (targets bool, err error) {
 
 // Preview implements proxy.Placer.
 func (d frontDoor) Preview(ctx context.Context, body map[string]any) (map[string]any, error) {
-	job := d.world.ReadJob(body)
+	body, stored, err := nomadapi.Complete(body)
+	if err != nil {
+		return nil, err
+	}
+	job := d.world.ReadJob(stored)
 	job.RunPool = d.runPool
 	if len(job.Problems) > 0 {
 		return nil, errors.New(strings.Join(job.Problems, "; "))

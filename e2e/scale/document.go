@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// sectionMark opens and closes the section of one size in the document.
-const sectionMark = "<!-- scale %d %s -->\n"
+// sectionMark opens and closes the section of one size, and one way into the placer, in
+// the document.
+const sectionMark = "<!-- scale %s %s -->\n"
 
 const documentHead = `# Scale
 
@@ -19,8 +20,8 @@ A real Nomad server, light nodes and one agent on one machine; what is measured 
 `
 
 // writeReport puts a section into a document in the place of the earlier one of
-// as many nodes, or at its end.
-func writeReport(file string, nodes int, section string) error {
+// its name, or at its end.
+func writeReport(file, name, section string) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		text, err = []byte(documentHead), nil
@@ -28,11 +29,11 @@ func writeReport(file string, nodes int, section string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(withSection(string(text), nodes, section)), 0o644)
+	return os.WriteFile(file, []byte(withSection(string(text), name, section)), 0o644)
 }
 
-func withSection(text string, nodes int, section string) string {
-	open, end := fmt.Sprintf(sectionMark, nodes, "begin"), fmt.Sprintf(sectionMark, nodes, "end")
+func withSection(text, name, section string) string {
+	open, end := fmt.Sprintf(sectionMark, name, "begin"), fmt.Sprintf(sectionMark, name, "end")
 	section = open + section + end
 	from, to := strings.Index(text, open), strings.Index(text, end)
 	if from < 0 || to < from {

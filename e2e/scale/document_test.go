@@ -8,9 +8,9 @@ import (
 
 func TestSectionsReplaceTheirLikes(t *testing.T) {
 	t.Parallel()
-	text := withSection(documentHead, 1000, "one\n")
-	text = withSection(text, 5000, "five\n")
-	text = withSection(text, 1000, "another\n")
+	text := withSection(documentHead, "1000", "one\n")
+	text = withSection(text, "5000", "five\n")
+	text = withSection(text, "1000", "another\n")
 	if strings.Contains(text, "one\n") || !strings.Contains(text, "another\n") || !strings.Contains(text, "five\n") {
 		t.Errorf("%s", text)
 	}

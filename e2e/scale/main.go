@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")
 	f.StringVar(&o.heap, "heapprofile", "", "Write a heap profile of the agent to this `file`.")
 	f.StringVar(&asJSON, "json", "", "Write everything measured to this `file`.")
-	f.StringVar(&markdown, "markdown", "", "Put the report into this `file`, in the place of an earlier one of as many nodes.")
+	f.StringVar(&markdown, "markdown", "", "Put the report into this `file`, in the place of an earlier one of as many nodes and the same way into the placer.")
 	f.StringVar(&from, "from", "", "Measure nothing: report what an earlier run wrote to this `file` with -json.")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	if markdown == "" {
 		return nil
 	}
-	return writeReport(markdown, result.Nodes, result.section())
+	return writeReport(markdown, result.name(), result.section())
 }
 
 // measuredOrRead measures, or reads the result of an earlier run.

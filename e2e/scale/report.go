@@ -77,6 +77,14 @@ func (r Result) print(w io.Writer) {
 	_ = t.Flush() // to the terminal; nobody to tell
 }
 
+// name of the run's section.
+func (r Result) name() string {
+	if r.Pool {
+		return fmt.Sprintf("%d pool", r.Nodes)
+	}
+	return fmt.Sprint(r.Nodes)
+}
+
 // section is the run as a section of placer/docs/scale.md.
 func (r Result) section() string {
 	var b strings.Builder
@@ -86,7 +94,11 @@ func (r Result) section() string {
 		command += " SCALE=-pool"
 		way = "into the hold pool, with a second registration at their release"
 	}
-	fmt.Fprintf(&b, "## %d nodes\n\n", r.Nodes)
+	title := fmt.Sprintf("%d nodes", r.Nodes)
+	if r.Pool {
+		title += ", through the hold pool"
+	}
+	fmt.Fprintf(&b, "## %s\n\n", title)
 	fmt.Fprintf(&b, "`%s`\n\nSeed %d, %s, %d writers, on %s.\nThe placer's jobs go %s.\n\n", command, r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.Machine, way)
 	b.WriteString("| | stock | placer | target |\n|---|---|---|---|\n")
 	for _, x := range r.rows() {

@@ -3,9 +3,12 @@
 package placement
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,13 +154,35 @@ func memoryLimitMB(t *testing.T, a *api.AllocationListStub) (int, error) {
 	return bytes >> 20, err
 }
 
-// processOf is the first process of an allocation's main task.
+// processOf is the process of an allocation's main task that started the others. It
+// need not have the smallest number: numbers wrap around.
 func processOf(t *testing.T, a *api.AllocationListStub) string {
 	t.Helper()
 	text, err := groupFile(t, a, "freezer", "cgroup.procs", "cgroup.procs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _, _ := strings.Cut(text, "\n")
-	return first
+	all := strings.Fields(text)
+	at := slices.IndexFunc(all, func(pid string) bool {
+		parent, err := parentOf(pid)
+		return err == nil && !slices.Contains(all, parent)
+	})
+	if at < 0 {
+		t.Fatalf("none of the processes %v started the others", all)
+	}
+	return all[at]
+}
+
+// parentOf reads the fourth field of a process's stat; the second, its name, ends with
+// the last bracket.
+func parentOf(pid string) (string, error) {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return "", fmt.Errorf("process %s: short stat", pid)
+	}
+	return fields[1], nil
 }

@@ -86,7 +86,7 @@ job "%s" {
       kill_signal = "SIGKILL"
       config {
         command = "/bin/bash"
-        args    = ["-c", "i=0; while true; do i=$((i+1)); echo \"units $i\"; sleep 0.01; done"]
+        args    = ["-c", "i=0; while true; do i=$((i+1)); echo \"units $i\"; sleep 0.01; done", "sent through the proxy"]
       }
       resources {
         cpu    = 100

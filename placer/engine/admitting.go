@@ -27,6 +27,7 @@ const (
 type admission struct {
 	plan    cluster.Plan
 	version uint64 // that the registration will make
+	decided bool   // else it is being decided on
 	expires time.Time
 	tracker *tracker
 }
@@ -35,10 +36,18 @@ type admission struct {
 // registers it as the plan says; once the registration is seen, the decision is put on
 // record. Until then, or for admissionFor, it counts as a promise. ErrMustBeHeld with a
 // reason where something has to happen first: a profile, or room on a node.
-func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, error) {
-	if err := e.admissible(job); err != nil {
+func (e *Engine) Admit(ctx context.Context, job cluster.Job) (plan cluster.Plan, err error) {
+	a := &admission{}
+	if err := e.beginAdmission(job, a); err != nil {
 		return cluster.Plan{}, err
 	}
+	defer func() {
+		if err != nil {
+			e.mu.Lock()
+			delete(e.admitted, job.ID)
+			e.mu.Unlock()
+		}
+	}()
 	version, err := e.nextVersion(ctx, job.ID)
 	if err != nil {
 		return cluster.Plan{}, err
@@ -55,17 +64,18 @@ func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, erro
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	a := &admission{version: version, tracker: t, expires: e.cfg.Clock.Now().Add(admissionFor), plan: cluster.Plan{
+	plan = cluster.Plan{
 		Job: job, Decisions: decisions, Page: Page(decisions, e.chartOf(decisions)), Link: e.linkOf(decisions), Message: Sentence(decisions),
-	}}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.admitted[job.ID] = a
-	return a.plan, nil
+	*a = admission{plan: plan, version: version, decided: true, expires: e.cfg.Clock.Now().Add(admissionFor), tracker: t}
+	return plan, nil
 }
 
-// admissible refuses what the gate is needed for, and what nobody could look after.
-func (e *Engine) admissible(job cluster.Job) error {
+// beginAdmission notes that a job is being decided on. It refuses what the gate is needed for,
+// and what nobody could look after.
+func (e *Engine) beginAdmission(job cluster.Job, a *admission) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -77,9 +87,12 @@ func (e *Engine) admissible(job cluster.Job) error {
 		return fmt.Errorf("%w: it has no performance block that can be used", ErrMustBeHeld)
 	case e.flights[job.ID] != nil:
 		return fmt.Errorf("%w: another version of it is being worked on", ErrMustBeHeld)
+	case e.admitted[job.ID] != nil:
+		return fmt.Errorf("%w: another version of it was decided on and is not registered yet", ErrMustBeHeld)
 	case len(e.admitted) >= admissionsAtOnce:
 		return fmt.Errorf("%w: %d jobs were decided on and are not registered yet", ErrMustBeHeld, len(e.admitted))
 	}
+	e.admitted[job.ID] = a
 	return nil
 }
 
@@ -143,7 +156,7 @@ func (e *Engine) admission(job cluster.Job) *admission {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.admitted[job.ID]
-	if a == nil || a.version != job.Version || !boundAs(job, a.plan.Decisions) {
+	if a == nil || !a.decided || a.version != job.Version || !boundAs(job, a.plan.Decisions) {
 		return nil
 	}
 	delete(e.admitted, job.ID)
@@ -186,7 +199,7 @@ func (e *Engine) dropAdmissions() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, a := range e.admitted {
-		if now.After(a.expires) {
+		if a.decided && now.After(a.expires) {
 			delete(e.admitted, id)
 			e.placing.forget(a.plan.Decisions)
 		}

@@ -88,6 +88,9 @@ func TestAdmittedJobsSeeEachOther(t *testing.T) {
 		if len(nodes) != 2 {
 			t.Errorf("both on %v", nodes)
 		}
+		if _, err := b.engine.Admit(t.Context(), ahead("a")); !errors.Is(err, engine.ErrMustBeHeld) || !strings.Contains(err.Error(), "not registered yet") {
+			t.Errorf("the same job is admitted twice: %v", err)
+		}
 		if _, err := b.engine.Admit(t.Context(), ahead("c", wholeNode)); !errors.Is(err, engine.ErrMustBeHeld) || !strings.Contains(err.Error(), "waits for room") {
 			t.Errorf("a third is admitted: %v", err)
 		}

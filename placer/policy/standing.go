@@ -53,11 +53,9 @@ func (v *view) needsOn(configuration string) *float64 {
 	return &share
 }
 
-func (v *view) slowdownPercent() float64 { return slowdownPercent(v.Workload.Spec) }
-
-func slowdownPercent(s performance.Spec) float64 {
-	if most := s.SlowdownMaxPercent; most > 0 && most < 100 {
-		return most
+func (v *view) slowdownPercent() float64 {
+	if s := v.Workload.Spec.SlowdownMaxPercent; s > 0 && s < 100 {
+		return s
 	}
 	return performance.DefaultSlowdownMaxPercent
 }

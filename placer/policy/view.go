@@ -160,12 +160,10 @@ const readsUnder = 0.02
 // suffices reports whether a rate is what an allocation needs.
 func (v *view) suffices(rate float64) bool { return rate >= leastRate(v.Workload.Spec, v.need) }
 
-// leastRate is the least that counts as reaching a rate. A service that gets its load from
-// outside has no speed above its target, so everybody beside it would make it miss: what
-// its bound lets it lose, by which its scores are measured, counts as reached.
+// leastRate is the least that counts as reaching a rate.
 func leastRate(s performance.Spec, rate float64) float64 {
 	if s.Target.Kind == performance.QPS {
-		return rate * (1 - max(readsUnder, slowdownPercent(s)/100))
+		return rate * (1 - readsUnder)
 	}
 	return rate
 }

@@ -60,7 +60,7 @@ func TestThePolicyForPeopleIsEnough(t *testing.T) {
 	defer cancel()
 	me := newPerson(t, "placer-user", "../../examples/install/user.policy.hcl")
 	const id = "personal"
-	file := jobFileOf(t, id, "performance {\n"+countingBlock+"\n}")
+	file := jobFileOf(t, id, "person", "performance {\n"+countingBlock+"\n}")
 	t.Cleanup(func() {
 		if err := shared.Purge(context.Background(), id); err != nil {
 			t.Error(err)

@@ -86,7 +86,7 @@ job "%s" {
       kill_signal = "SIGKILL"
       config {
         command = "/bin/bash"
-        args    = ["-c", "i=0; while true; do i=$((i+1)); echo \"units $i\"; sleep 0.01; done", "sent through the proxy"]
+        args    = ["-c", "i=0; while true; do i=$((i+1)); echo \"units $i\"; sleep 0.01; done", %q]
       }
       resources {
         cpu    = 100
@@ -97,10 +97,12 @@ job "%s" {
 }
 `
 
-func jobFileOf(t *testing.T, id, more string) string {
+// jobFileOf writes a job whose task is told what it is for: jobs of the same purpose have
+// the same content, and share a profile.
+func jobFileOf(t *testing.T, id, purpose, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), id+".nomad.hcl")
-	if err := os.WriteFile(path, []byte(fmt.Sprintf(proxiedJob, id, more)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(fmt.Sprintf(proxiedJob, id, more, purpose)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -119,7 +121,7 @@ func TestTheStockCommandLineThroughTheProxy(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	file := jobFileOf(t, id, "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}")
+	file := jobFileOf(t, id, "proxy", "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}")
 	out, err := stock(ctx, t, address, "job", "run", file)
 	if err != nil {
 		t.Fatalf("nomad job run: %v\n%s", err, out)
@@ -156,7 +158,7 @@ func knownJob(ctx context.Context, t *testing.T, address string) {
 			t.Error(err)
 		}
 	})
-	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}"))
+	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, "proxy", "meta {\n performance = <<EOT\n"+countingBlock+"\nEOT\n}"))
 	if err != nil || !strings.Contains(out, `finished with status "complete"`) || toldProgress.MatchString(out) {
 		t.Errorf("nomad job run: %v\n%s", err, out)
 	}
@@ -189,12 +191,12 @@ func TestOtherJobsThroughTheProxy(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, ""))
+	out, err := stock(ctx, t, address, "job", "run", jobFileOf(t, id, "proxy", ""))
 	if err != nil || strings.Contains(out, "nomad-placer") {
 		t.Errorf("nomad job run: %v\n%s", err, out)
 	}
 	checkExec(ctx, t, address, id)
-	wrong := jobFileOf(t, "wrong", "meta {\n performance = <<EOT\ntarget {\n  rat = 50\n}\nEOT\n}")
+	wrong := jobFileOf(t, "wrong", "proxy", "meta {\n performance = <<EOT\ntarget {\n  rat = 50\n}\nEOT\n}")
 	out, err = stock(ctx, t, address, "job", "run", wrong)
 	if err == nil || !strings.Contains(out, "rate") || !strings.Contains(out, "2:3") {
 		t.Errorf("nomad job run of a wrong block: %v\n%s", err, out)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,5 +50,18 @@ func TestNodesAreShared(t *testing.T) {
 		if sum != count {
 			t.Errorf("%d nodes of %d", sum, count)
 		}
+	}
+}
+
+// The agent is measured with the limit that operators get.
+func TestMemoryLimitIsTheInstalledOne(t *testing.T) {
+	t.Parallel()
+	job, err := os.ReadFile(filepath.Join("..", "..", "examples", "install", "nomad-placer.nomad.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, value, _ := strings.Cut(installedMemoryLimit, "=")
+	if want := name + ` = "` + value + `"`; !strings.Contains(string(job), want) {
+		t.Errorf("the installed job has no %s", want)
 	}
 }

@@ -26,15 +26,15 @@ type child struct {
 	err  error // read after done
 }
 
-// startChild starts a program; out may be nil.
-func startChild(name string, out io.Writer, log string, argv ...string) (*child, error) {
+// startChild starts a program with some more environment; out may be nil.
+func startChild(name string, out io.Writer, log string, env []string, argv ...string) (*child, error) {
 	f, err := os.Create(log)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	defer f.Close()
 	c := &child{name: name, cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
-	c.cmd.Env = withoutNomad(os.Environ())
+	c.cmd.Env = append(withoutNomad(os.Environ()), env...)
 	c.cmd.Stdout, c.cmd.Stderr = out, f
 	if out == nil {
 		c.cmd.Stdout = f

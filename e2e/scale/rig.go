@@ -151,7 +151,7 @@ func (r *rig) startNodes(ctx context.Context) error {
 	}
 	read, write := io.Pipe()
 	rpc := net.JoinHostPort("127.0.0.1", fmt.Sprint(r.options.port+1))
-	if r.nodes, err = startChild("light nodes", write, filepath.Join(r.dir, "lightnodes.log"), binary, "-server", rpc, "-spec", spec); err != nil {
+	if r.nodes, err = startChild("light nodes", write, filepath.Join(r.dir, "lightnodes.log"), nil, binary, "-server", rpc, "-spec", spec); err != nil {
 		return err
 	}
 	go r.listen(read)
@@ -221,6 +221,10 @@ func (r *rig) listen(lines io.Reader) {
 	}
 }
 
+// installedMemoryLimit is what the job in examples/install gives its agents: collected
+// memory goes back before an agent outgrows its reservation.
+const installedMemoryLimit = "GOMEMLIMIT=115MiB"
+
 // startAgent starts the placer and waits until it leads.
 func (r *rig) startAgent(ctx context.Context) error {
 	argv := []string{
@@ -232,7 +236,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 		argv = append(argv, "-pprof", r.pprof)
 	}
 	var err error
-	if r.agent, err = startChild("agent", nil, filepath.Join(r.dir, "agent.log"), argv...); err != nil {
+	if r.agent, err = startChild("agent", nil, filepath.Join(r.dir, "agent.log"), []string{installedMemoryLimit}, argv...); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
@@ -255,7 +259,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 func (r *rig) startFront(ctx context.Context) error {
 	address := loopback(r.options.port + 7)
 	var err error
-	r.front, err = startChild("proxy", nil, filepath.Join(r.dir, "proxy.log"),
+	r.front, err = startChild("proxy", nil, filepath.Join(r.dir, "proxy.log"), nil,
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "proxy", "-address", r.cluster.Addr(), "-listen", address)
 	if err != nil {
 		return err

@@ -67,6 +67,10 @@ job "nomad-placer" {
         # The task API: a local socket that accepts the workload identity, so
         # that no address, certificate or long-lived token has to be configured.
         NOMAD_ADDR = "unix://${NOMAD_SECRETS_DIR}/api.sock"
+
+        # Collected memory goes back to the node before the agent outgrows its
+        # reservation. On a cluster of many thousand nodes raise both together.
+        GOMEMLIMIT = "115MiB"
       }
 
       template {

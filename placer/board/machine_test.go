@@ -60,7 +60,7 @@ func TestTheBoardOfASnapshotKnowsItsMachines(t *testing.T) {
 		if !slices.Equal(tolerated, b.Tolerated(board.Index(i))) || !slices.Equal(caused, b.Caused(board.Index(i))) {
 			t.Errorf("%s: the board says %v and %v, the snapshot %v and %v", n.ID, b.Tolerated(board.Index(i)), b.Caused(board.Index(i)), tolerated, caused)
 		}
-		without := board.NewNeighbours(s, columns, cluster.WorkloadID{}).On(n)
+		without := board.NewNeighbours(s, cluster.NewPressureTable(s, columns), cluster.WorkloadID{}).On(n)
 		for k := range without {
 			without[k].Ref = b.Pressing(board.Index(i))[k].Ref // which it has none of
 		}

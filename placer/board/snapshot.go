@@ -52,22 +52,20 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 type Neighbours struct {
 	snapshot *cluster.Snapshot
 	except   cluster.WorkloadID
-	machines map[string][]*cluster.Node
 	table    *cluster.PressureTable
 }
 
-// NewNeighbours leaves out the workload except.
-func NewNeighbours(s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Neighbours {
-	return &Neighbours{snapshot: s, except: except, machines: cluster.Machines(s.Nodes), table: cluster.NewPressureTable(s, columns)}
+// NewNeighbours reads the scores from the snapshot's table and leaves out the workload
+// except.
+func NewNeighbours(s *cluster.Snapshot, table *cluster.PressureTable, except cluster.WorkloadID) *Neighbours {
+	return &Neighbours{snapshot: s, except: except, table: table}
 }
 
 // On are those on a node, and then those on others of its machine.
 func (x *Neighbours) On(n *cluster.Node) []Resident {
-	out := x.add(nil, n)
-	for _, of := range x.machines[n.Machine] {
-		if of.ID != n.ID {
-			out = x.add(out, of)
-		}
+	var out []Resident
+	for of := range x.table.Machine(n) {
+		out = x.add(out, of)
 	}
 	return out
 }
@@ -82,9 +80,9 @@ func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 }
 
 func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Ref, table *cluster.PressureTable) Resident {
-	tolerated, caused, complete := table.VectorsOf(a.Workload)
-	r := Resident{Ref: ref, Size: a.Resources, Tolerated: tolerated, Caused: caused, Needs: s.Known[a.Workload].Needs}
-	if complete {
+	scores := table.ScoresOf(a.Workload)
+	r := Resident{Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Needs: s.Known[a.Workload].Needs}
+	if scores.Complete {
 		return r // shared between the workload's allocations
 	}
 	share := cluster.ShareOf(n, a.Resources)

@@ -76,7 +76,7 @@ type Workload struct {
 	Constraints []Constraint     `json:"constraints,omitempty"` // the user's own: job, group and tasks
 	Datacenters []string         `json:"datacenters,omitempty"`
 	Sizable     Sizable          `json:"sizable,omitzero"`
-	Bound       Shortlist        `json:"-"` // the nodes that an earlier decision bound it to
+	Bound       ShortlistDigest  `json:"-"` // the nodes that an earlier decision bound it to
 }
 
 // Job is a submitted job as the engine sees it.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -55,7 +56,7 @@ type PressureTable struct {
 	columns  []interference.Source
 	machines map[string][]*Node
 	memo     *ScoreMemo
-	unknown  residentVectors
+	unknown  ScoreVectors
 	slab     []float64 // storage of further vectors
 }
 
@@ -70,7 +71,7 @@ type ScoreMemo struct {
 }
 
 type memoVectors struct {
-	residentVectors
+	ScoreVectors
 	of interference.Sensitivity // the maps they were read from
 }
 
@@ -94,10 +95,10 @@ func sameMaps(a, b interference.Sensitivity) bool {
 // slabVectors is how many residents' vectors are allocated together.
 const slabVectors = 64
 
-// residentVectors are a resident's scores in column order; NaN is unknown.
-type residentVectors struct {
-	tolerated, caused []float64
-	complete          bool
+// ScoreVectors are a workload's scores in column order; NaN is unknown.
+type ScoreVectors struct {
+	Tolerated, Caused []float64
+	Complete          bool // all are known
 }
 
 // NewPressureTable prepares a table for the columns.
@@ -111,7 +112,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 		memo = &ScoreMemo{}
 	}
 	memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: residentVectors{tolerated: unknown, caused: unknown}}
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -120,13 +121,24 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 	for k := range tolerated {
 		tolerated[k], caused[k] = 100, 0
 	}
-	assumed = p.fold(n, except, tolerated, caused)
-	for _, beside := range p.machines[n.Machine] {
-		if beside.ID != n.ID {
-			assumed += p.fold(beside, except, tolerated, caused)
-		}
+	for of := range p.Machine(n) {
+		assumed += p.fold(of, except, tolerated, caused)
 	}
 	return assumed
+}
+
+// Machine are the nodes of a node's machine, itself first.
+func (p *PressureTable) Machine(n *Node) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		if !yield(n) {
+			return
+		}
+		for _, of := range p.machines[n.Machine] {
+			if of.ID != n.ID && !yield(of) {
+				return
+			}
+		}
+	}
 }
 
 // fold brings the residents of one node in.
@@ -146,10 +158,10 @@ func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []flo
 
 // add folds one resident in and reports whether a score had to be assumed.
 func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64) (assumed bool) {
-	v := p.vectorsOf(a.Workload)
+	v := p.ScoresOf(a.Workload)
 	share := math.NaN() // computed at the first unknown score
 	for k := range p.columns {
-		t, c := v.tolerated[k], v.caused[k]
+		t, c := v.Tolerated[k], v.Caused[k]
 		if math.IsNaN(t) || math.IsNaN(c) {
 			if !assumed {
 				assumed, share = true, ShareOf(n, a.Resources)
@@ -162,25 +174,19 @@ func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64)
 	return assumed
 }
 
-func (p *PressureTable) vectorsOf(w WorkloadID) residentVectors {
+// ScoresOf are a workload's scores. They are shared: nobody writes to them.
+func (p *PressureTable) ScoresOf(w WorkloadID) ScoreVectors {
 	scores, ok := p.snapshot.Known[w]
 	if !ok {
 		return p.unknown
 	}
 	if v, ok := p.memo.vectors[w]; ok && sameMaps(v.of, scores) {
-		return v.residentVectors
+		return v.ScoreVectors
 	}
-	v := residentVectors{tolerated: p.vector(scores.Tolerated), caused: p.vector(scores.Caused)}
-	v.complete = !slices.ContainsFunc(v.tolerated, math.IsNaN) && !slices.ContainsFunc(v.caused, math.IsNaN)
+	v := ScoreVectors{Tolerated: p.vector(scores.Tolerated), Caused: p.vector(scores.Caused)}
+	v.Complete = !slices.ContainsFunc(v.Tolerated, math.IsNaN) && !slices.ContainsFunc(v.Caused, math.IsNaN)
 	p.memo.vectors[w] = memoVectors{v, scores}
 	return v
-}
-
-// VectorsOf are a workload's scores in column order, NaN where they are not known, and
-// whether all are. They are shared: nobody writes to them.
-func (p *PressureTable) VectorsOf(w WorkloadID) (tolerated, caused []float64, complete bool) {
-	v := p.vectorsOf(w)
-	return v.tolerated, v.caused, v.complete
 }
 
 // vector is scores.Vector(p.columns) in the slab.

@@ -20,12 +20,12 @@ func (d *Decision) Shortlisted(jobType string) []Candidate {
 	return d.Candidates[:min(len(d.Candidates), d.Count+spareNodes)]
 }
 
-// Shortlist is a digest of the nodes that a decision bound a workload to, in order; 0
-// is none. It tells whether a job was registered as decided.
-type Shortlist uint64
+// ShortlistDigest is of the nodes that a decision bound a workload to, in order; 0 is
+// none. It tells whether a job was registered as decided.
+type ShortlistDigest uint64
 
-// ShortlistOf digests nodes, best first.
-func ShortlistOf(nodes []NodeID) Shortlist {
+// DigestShortlist digests nodes, best first.
+func DigestShortlist(nodes []NodeID) ShortlistDigest {
 	if len(nodes) == 0 {
 		return 0
 	}
@@ -34,15 +34,15 @@ func ShortlistOf(nodes []NodeID) Shortlist {
 		_, _ = h.Write([]byte(n)) // a hash takes everything
 		_, _ = h.Write([]byte{0})
 	}
-	return Shortlist(h.Sum64())
+	return ShortlistDigest(h.Sum64())
 }
 
-// Shortlist digests the nodes that the decision binds its workload to.
-func (d *Decision) Shortlist(jobType string) Shortlist {
+// ShortlistDigest is that of the nodes that the decision binds its workload to.
+func (d *Decision) ShortlistDigest(jobType string) ShortlistDigest {
 	list := d.Shortlisted(jobType)
 	nodes := make([]NodeID, len(list))
 	for i, c := range list {
 		nodes[i] = c.Node
 	}
-	return ShortlistOf(nodes)
+	return DigestShortlist(nodes)
 }

@@ -52,10 +52,6 @@ type Plan struct {
 	Page      string     // Markdown for the job page, ≤ 1,000 bytes
 	Link      string     // URL of the record on the dashboard; may be empty
 	Message   string     // one sentence for the scaling event
-
-	// Registered: the job was registered as the plan wants it, by somebody who asked
-	// first. Nothing is written to it; the books are kept and its user is told.
-	Registered bool
 }
 
 // PlanResult is what became of a plan.
@@ -70,6 +66,9 @@ type Planner interface {
 	// Apply releases the job with the plan's rewrite, compare-and-set on
 	// Job.ModifyIndex. ErrStale or ErrGone when the user was faster.
 	Apply(ctx context.Context, p Plan) (PlanResult, error)
+	// Adopt takes note of a job that somebody who asked first registered as the plan
+	// wants it: it counts as applied, and its user is told.
+	Adopt(ctx context.Context, p Plan)
 	// Note leaves a timestamped message at the job without touching it.
 	Note(ctx context.Context, w WorkloadID, message string, failed bool) error
 	// Publish shows per-node pressure and headroom where people look.

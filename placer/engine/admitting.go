@@ -165,12 +165,12 @@ func (e *Engine) admission(job cluster.Job) *admission {
 
 // boundAs reports whether the job's groups are bound to the nodes of the decisions.
 func boundAs(job cluster.Job, decisions []cluster.Decision) bool {
-	bound := make(map[cluster.WorkloadID]cluster.Shortlist, len(job.Workloads))
+	bound := make(map[cluster.WorkloadID]cluster.ShortlistDigest, len(job.Workloads))
 	for _, w := range job.Workloads {
 		bound[w.ID] = w.Bound
 	}
 	for _, d := range decisions {
-		if d.Shortlist(job.Type) != bound[d.Workload] {
+		if d.ShortlistDigest(job.Type) != bound[d.Workload] {
 			return false
 		}
 	}
@@ -178,19 +178,17 @@ func boundAs(job cluster.Job, decisions []cluster.Decision) bool {
 }
 
 // conclude puts a decision on record whose job is registered now.
-func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) (uint64, error) {
+func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) uint64 {
 	defer e.placing.forget(a.plan.Decisions)
 	for i := range a.plan.Decisions {
 		a.plan.Decisions[i].ModifyIndex = job.ModifyIndex
 	}
 	e.record(ctx, a.plan.Decisions, a.tracker.steps())
-	a.plan.Job, a.plan.Registered = job, true
-	if _, err := e.write(ctx, a.plan); err != nil {
-		return 0, err
-	}
+	a.plan.Job = job
+	e.cfg.World.Adopt(ctx, a.plan)
 	a.tracker.released(job.Version)
 	a.tracker.stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
-	return job.ModifyIndex, nil
+	return job.ModifyIndex
 }
 
 // dropAdmissions forgets decisions whose jobs were never registered.

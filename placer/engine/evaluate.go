@@ -17,7 +17,7 @@ import (
 func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) {
 	if !job.Held {
 		if a := e.admission(job); a != nil {
-			return e.conclude(ctx, job, a)
+			return e.conclude(ctx, job, a), nil
 		}
 		return e.advise(ctx, job)
 	}

@@ -138,7 +138,7 @@ func (e *Engine) chartOf(decisions []cluster.Decision) string {
 func (e *Engine) advise(ctx context.Context, job cluster.Job) (uint64, error) {
 	for _, w := range job.Workloads {
 		d, err := e.book.Decision(ctx, w.ID)
-		ours := d.JobVersion >= job.Version || d.JobVersion+1 == job.Version && d.Shortlist(job.Type) == w.Bound
+		ours := d.JobVersion >= job.Version || d.JobVersion+1 == job.Version && d.ShortlistDigest(job.Type) == w.Bound
 		if err == nil && ours {
 			continue // this is the version we wrote, or the one we have advised on
 		}

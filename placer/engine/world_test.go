@@ -27,6 +27,7 @@ type memWorld struct {
 	swept   []map[string]bool
 	ran     []cluster.ProfileRequest // every profiling run started
 	applied []cluster.Plan
+	adopted []cluster.Plan
 
 	everywhere bool // a system job has an allocation on every node
 
@@ -153,10 +154,6 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	if j.job.ModifyIndex != p.Job.ModifyIndex {
 		return cluster.PlanResult{}, cluster.ErrStale
 	}
-	if p.Registered {
-		w.applied = append(w.applied, p)
-		return cluster.PlanResult{Version: j.job.Version, ModifyIndex: j.job.ModifyIndex}, nil
-	}
 	w.index++
 	j.job.Held, j.job.ModifyIndex = false, w.index
 	j.job.Version++
@@ -177,11 +174,17 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	return cluster.PlanResult{Version: j.job.Version, ModifyIndex: w.index}, nil
 }
 
+func (w *memWorld) Adopt(_ context.Context, p cluster.Plan) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.adopted = append(w.adopted, p)
+}
+
 // boundBy is the shortlist of the group's decision.
-func boundBy(p cluster.Plan, wl cluster.Workload) cluster.Shortlist {
+func boundBy(p cluster.Plan, wl cluster.Workload) cluster.ShortlistDigest {
 	for _, d := range p.Decisions {
 		if d.Workload == wl.ID {
-			return d.Shortlist(p.Job.Type)
+			return d.ShortlistDigest(p.Job.Type)
 		}
 	}
 	return 0

@@ -25,11 +25,6 @@ type registration struct {
 // Apply releases the job with the plan's rewrite, compare-and-set on the version
 // the plan was made for.
 func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, error) {
-	if p.Registered {
-		result := cluster.PlanResult{Version: p.Job.Version, ModifyIndex: p.Job.ModifyIndex}
-		w.afterApply(ctx, object{"Type": p.Job.Type}, p, result)
-		return result, nil
-	}
 	raw, err := w.nomad.rawJob(ctx, p.Job.ID)
 	if err != nil {
 		w.reservations.drop(p.Job.ID)
@@ -50,6 +45,11 @@ func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, 
 	}
 	w.afterApply(ctx, raw, p, result)
 	return result, nil
+}
+
+// Adopt implements cluster.Planner.
+func (w *World) Adopt(ctx context.Context, p cluster.Plan) {
+	w.afterApply(ctx, object{"Type": p.Job.Type}, p, cluster.PlanResult{Version: p.Job.Version, ModifyIndex: p.Job.ModifyIndex})
 }
 
 // afterApply keeps the books and tells the user; the job is released already, so

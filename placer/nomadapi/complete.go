@@ -18,7 +18,7 @@ func Complete(raw map[string]any) (complete, canonical map[string]any, err error
 		return nil, nil, err
 	}
 	out := object(raw).clone()
-	fill(out, stored, "ID", "Type")
+	fill(out, stored, "Type")
 	groups := stored.objects("TaskGroups")
 	for i, group := range out.objects("TaskGroups") {
 		fill(group, groups[i], "Count")

@@ -271,7 +271,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 		Constraints: userConstraints(raw, group),
 		Datacenters: raw.texts("Datacenters"),
 		Sizable:     sizableOf(group, spec),
-		Bound:       cluster.ShortlistOf(bound),
+		Bound:       cluster.DigestShortlist(bound),
 	}, ""
 }
 

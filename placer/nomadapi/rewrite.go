@@ -127,7 +127,6 @@ func isSizeMark(line object) bool { return strings.HasPrefix(line.text("RTarget"
 // where Nomad takes one.
 func bind(group object, d cluster.Decision, jobType string) {
 	candidates := d.Shortlisted(jobType)
-	candidates = candidates[:min(len(candidates), maxShortlist)]
 	if len(candidates) == 0 {
 		return
 	}

@@ -269,16 +269,12 @@ func TestApply(t *testing.T) {
 }
 
 // A job that was registered as decided is not written again, and its books are kept.
-func TestApplyRegistered(t *testing.T) {
+func TestAdopt(t *testing.T) {
 	t.Parallel()
 	w, server, ctx := testWorld(t)
 	server.Submit(testJob("web", "ok"), "# the source")
 	plan := placedOn(mustJob(t, w, ctx, "web"), "n2", "n1")
-	plan.Registered = true
-	result, err := w.Apply(ctx, plan)
-	if err != nil || result.Version != 0 || result.ModifyIndex != plan.Job.ModifyIndex {
-		t.Errorf("%+v, %v", result, err)
-	}
+	w.Adopt(ctx, plan)
 	if stored := object(server.Job("default", "web")); stored.index("Version") != 0 || stored.text("NodePool") != "placer" {
 		t.Errorf("the job was written: %v", stored)
 	}

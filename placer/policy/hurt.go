@@ -65,14 +65,15 @@ func (h Harm) Less(o Harm) bool {
 // HarmOn is the harm on the machines of some nodes.
 func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Harm {
 	var h Harm
-	beside := board.NewNeighbours(s, columns, cluster.WorkloadID{})
+	table := cluster.NewPressureTable(s, columns)
+	beside := board.NewNeighbours(s, table, cluster.WorkloadID{})
 	shared := timeShared(columns)
 	seen := map[cluster.NodeID]bool{}
 	for _, n := range s.Nodes {
 		if seen[n.ID] || !slices.Contains(nodes, n.ID) {
 			continue
 		}
-		for _, of := range s.Machine(n) {
+		for of := range table.Machine(n) {
 			seen[of.ID] = true
 		}
 		residents := beside.On(n)

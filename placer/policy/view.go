@@ -75,11 +75,12 @@ func open(r Request) (*view, error) {
 		r.Knowledge = &cluster.Knowledge{}
 	}
 	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot), unit: r.Workload.Spec.Target.RateUnit()}
-	v.beside, v.shared = board.NewNeighbours(v.snapshot, v.Columns, v.Workload.ID), timeShared(v.Columns)
+	table := cluster.NewPressureTable(v.snapshot, v.Columns)
+	v.beside, v.shared = board.NewNeighbours(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
 	var fit []*cluster.Node
 	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
-	v.addOptions(fit)
+	v.addOptions(fit, table)
 	return v, nil
 }
 
@@ -170,9 +171,8 @@ func leastRate(s performance.Spec, rate float64) float64 {
 
 // addOptions computes the vectors of the feasible nodes. Their storage is one
 // array: nodes × columns × 2.
-func (v *view) addOptions(fit []*cluster.Node) {
+func (v *view) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
 	columns := len(v.Columns)
-	table := cluster.NewPressureTable(v.snapshot, v.Columns)
 	arena := make([]float64, 2*columns*len(fit))
 	options := make([]option, len(fit))
 	v.options = make([]*option, len(fit))

@@ -294,6 +294,23 @@ func TestMalformedRegistration(t *testing.T) {
 	}
 }
 
+// registered is what an answer to a registration says.
+type registered struct {
+	EvalID, Warnings string
+	JobModifyIndex   uint64
+}
+
+// register sends a job with targets.
+func (f *front) register(t *testing.T) registered {
+	t.Helper()
+	status, body, _ := f.send(t, "PUT", "/v1/jobs", withTargets)
+	var answer registered
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 {
+		t.Fatalf("%d %s: %v", status, body, err)
+	}
+	return answer
+}
+
 const withTargets = `{"Job":{"ID":"web","Namespace":"team","Meta":{"performance":"x"},"Priority":50,"Unknown":{"a":1.50}},"Submission":{"Source":"job"}}`
 
 // A job with targets is held, and the answer names the released version.
@@ -306,14 +323,7 @@ func TestHeldUntilReleased(t *testing.T) {
 		}
 		f.nomad.release("default")
 	}()
-	status, body, _ := f.send(t, "PUT", "/v1/jobs", withTargets)
-	var answer struct {
-		EvalID, Warnings string
-		JobModifyIndex   uint64
-	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 {
-		t.Fatalf("%d %s: %v", status, body, err)
-	}
+	answer := f.register(t)
 	if answer.EvalID != "eval-12" || answer.JobModifyIndex != 12 || answer.Warnings != "nomad-placer: placed on node-1" {
 		t.Errorf("answer %+v", answer)
 	}
@@ -341,14 +351,7 @@ func TestAdmitted(t *testing.T) {
 		out["NodePool"], out["Constraints"] = "default", []any{"shortlist"}
 		return out, "placed on node-1", nil
 	}
-	status, body, _ := f.send(t, "PUT", "/v1/jobs", withTargets)
-	var answer struct {
-		EvalID, Warnings string
-		JobModifyIndex   uint64
-	}
-	if err := json.Unmarshal([]byte(body), &answer); err != nil || status != 200 {
-		t.Fatalf("%d %s: %v", status, body, err)
-	}
+	answer := f.register(t)
 	if answer.EvalID != "eval-11" || answer.JobModifyIndex != 11 || answer.Warnings != "nomad-placer: placed on node-1" {
 		t.Errorf("answer %+v", answer)
 	}

@@ -45,6 +45,7 @@ const (
 	RejectDisk         RejectReason = "disk exhausted"
 	RejectInterference RejectReason = "interference"
 	RejectSlower       RejectReason = "slower configuration"
+	RejectTogether     RejectReason = "left to jobs sent together"
 )
 
 // Rejection says why one node was not chosen.

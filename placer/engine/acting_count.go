@@ -17,7 +17,7 @@ func (e *Engine) grow(ctx context.Context, sc *scene, s subject, a adapt.Action)
 		return err
 	}
 	if a.Kind == adapt.Grow && len(s.workload.Spec.Scale.Count) == 0 {
-		return nil // it was about memory; for the rest the adapter knows other ways
+		return nil // it was about its size; for the rest the adapter knows other ways
 	}
 	w := e.live.watch(s.workload.ID)
 	b, err := e.bounds(ctx, s, w)
@@ -80,8 +80,8 @@ func previousCount(allowed []int, n int) int {
 func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	w := e.live.watch(s.workload.ID)
 	for _, ref := range sc.of[s.workload.ID] {
-		if unit := sc.units[ref]; w.spares(unit) {
-			return e.returnLoan(ctx, s, unit, a.Reason)
+		if w.spares(sc, ref) {
+			return e.returnLoan(ctx, s, sc.units[ref], a.Reason)
 		}
 	}
 	b, err := e.bounds(ctx, s, w)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 )
@@ -26,10 +27,28 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// spares reports whether an allocation may do without what is lent to it.
-func (w *watched) spares(unit cluster.Allocation) bool {
+// worthMHz is the least CPU that is worth a loan, as a part of what an allocation was
+// given (chosen by us).
+const worthMHz = 0.1
+
+func worth(unit cluster.Allocation, mhz int) bool {
+	return mhz > 0 && float64(mhz) >= worthMHz*float64(unit.Given().CPUMHz)
+}
+
+// spares reports whether an allocation may do without what is lent to it: memory that
+// it does not use, and CPU once nobody is beside it. That it does well now is no
+// reason, since it does so by the loan.
+func (w *watched) spares(sc *scene, ref board.Ref) bool {
+	unit := sc.units[ref]
 	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
-	return unit.Lent != (cluster.Resources{}) && !tight
+	return unit.Lent != (cluster.Resources{}) && !tight && !(worth(unit, unit.Lent.CPUMHz) && sc.crowded(ref))
+}
+
+// crowded reports whether somebody else's work is on the node of an allocation.
+func (sc *scene) crowded(ref board.Ref) bool {
+	return slices.ContainsFunc(sc.board.Residents(sc.node[ref]), func(r board.Resident) bool {
+		return r.Ref != ref && !sc.units[r.Ref].System
+	})
 }
 
 // resize changes the size of a running allocation, as the adapter wants it.
@@ -38,15 +57,19 @@ func (e *Engine) resize(ctx context.Context, s subject, unit cluster.Allocation,
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
-// where it may want some. Where only cores could be more it says, once in a while,
+// where it may want some, or else CPU that nobody holds. Where only cores could be more it says, once in a while,
 // that they cannot be given while it runs.
 func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
-	if unit, want, ok := e.moreMemory(sc, s); ok {
+	unit, want, ok := e.moreMemory(sc, s)
+	if !ok {
+		unit, want, ok = e.moreCPU(sc, s)
+	}
+	if ok {
 		err := e.lend(ctx, s, unit, want, adapt.Resize, reason)
 		return err == nil, tolerated(err)
 	}
-	unit := firstUnit(sc, s.workload.ID)
-	want := unit.Resources
+	unit = firstUnit(sc, s.workload.ID)
+	want = unit.Resources
 	for _, c := range s.workload.Spec.Scale.Cores {
 		want.Cores = max(want.Cores, c)
 	}
@@ -81,6 +104,49 @@ func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.R
 		}
 	}
 	return cluster.Allocation{}, cluster.Resources{}, false
+}
+
+// moreCPU is an allocation with a bound on its tail whose node has CPU that nobody
+// holds, and twice what it has, or what there is. A node divides its CPU by what its
+// allocations hold: one that answers requests needs little of it, but at once, and
+// waits behind those that never rest. Everybody else keeps what they reserved.
+func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
+	if s.workload.Spec.Target.Latency == nil {
+		return cluster.Allocation{}, cluster.Resources{}, false
+	}
+	w := e.live.watch(s.workload.ID)
+	for _, ref := range sc.of[s.workload.ID] {
+		unit := sc.units[ref]
+		if unit.Resources.Cores > 0 || !sc.crowded(ref) || e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+			continue
+		}
+		if more := min(unit.Resources.CPUMHz, sc.board.FreeMHz(sc.node[ref])); worth(unit, more) {
+			want := unit.Resources
+			want.CPUMHz += more
+			return unit, want, true
+		}
+	}
+	return cluster.Allocation{}, cluster.Resources{}, false
+}
+
+// reviewCPU gives back CPU of those who are alone by now. An adapter would not: a
+// service that has no more requests does not look as if it had too much.
+func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
+	var errs []error
+	for _, id := range sortedIDs(sc.of) {
+		s, ok := sc.running[id]
+		if !ok {
+			continue
+		}
+		w := e.live.watch(id)
+		for _, ref := range sc.of[id] {
+			if unit := sc.units[ref]; worth(unit, unit.Lent.CPUMHz) && w.spares(sc, ref) {
+				errs = append(errs, e.returnLoan(ctx, s, unit, "nobody else is on its node"))
+				break // one at a time: the job is under evaluation meanwhile
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // returnLoan ends what is lent to an allocation, well after it was lent.

@@ -117,7 +117,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 			continue
 		}
 		judged = append(judged, r)
-		o.Lent = o.Lent || w.spares(a)
+		o.Lent = o.Lent || w.spares(sc, ref)
 		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if e.underWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
@@ -135,13 +135,15 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 	return o, err
 }
 
-// scales: more is allowed and helps, of memory or of allocations.
+// scales: more is allowed and helps, of memory, of CPU or of allocations.
 func (e *Engine) scales(ctx context.Context, sc *scene, s subject, w *watched) (bool, error) {
 	if s.job.Type == "system" || s.job.Type == "sysbatch" {
 		return false, nil
 	}
-	if _, _, more := e.moreMemory(sc, s); more || len(s.workload.Spec.Scale.Count) == 0 {
-		return more, nil
+	_, _, memory := e.moreMemory(sc, s)
+	_, _, cpu := e.moreCPU(sc, s)
+	if memory || cpu || len(s.workload.Spec.Scale.Count) == 0 {
+		return memory || cpu, nil
 	}
 	b, err := e.bounds(ctx, s, w)
 	if err != nil {

@@ -144,7 +144,8 @@ func (w *liveWorld) Resize(ctx context.Context, id cluster.WorkloadID, allocatio
 	j := w.jobs[id.JobID()]
 	for i := range j.allocs {
 		if a := &j.allocs[i]; a.ID == allocation {
-			a.Lent.MemoryMB = size.MemoryMB - a.Given().MemoryMB
+			given := a.Given()
+			a.Lent = cluster.Resources{CPUMHz: size.CPUMHz - given.CPUMHz, MemoryMB: size.MemoryMB - given.MemoryMB}
 			a.Resources = size
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -119,6 +120,96 @@ func TestMemoryNobodyUsesIsNotLent(t *testing.T) {
 			t.Errorf("%d resizes", n)
 		}
 	})
+}
+
+// tailed has a bound on its tail.
+func tailed(j *cluster.Job) {
+	j.Workloads[0].Spec.Target = performance.Target{Kind: performance.QPS, QPS: 90, Latency: &performance.Latency{Percentile: 99, Max: 5 * time.Millisecond}}
+}
+
+// answers makes every allocation steadily answer a rate of requests with a tail.
+func (w *liveWorld) answers(rate float64, tail time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.perform = func(_ *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation {
+		o := gives(rate, a, at)
+		o.Measure.LatencyTail = tail
+		return o
+	}
+}
+
+// A service that misses its tail beside others gets CPU that nobody holds, until it is
+// alone; the better it does, the less that is a reason to take it away.
+func TestCPUIsLentToATailBesideOthers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"))
+		w.lender = true
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, tailed)
+		w.answers(90, 20*time.Millisecond)
+		settle(2 * time.Minute)
+		if n := w.resizes(); n != 0 {
+			t.Errorf("%d resizes of one that is alone", n)
+		}
+		w.plant(testJob("other", rated), w.nodes[0].ID)
+		w.answers(90, time.Millisecond)
+		settle(time.Minute)
+		w.answers(90, 20*time.Millisecond)
+		settle(5 * time.Minute)
+		var sizes []int
+		w.mu.Lock()
+		for _, r := range w.resized {
+			sizes = append(sizes, r.CPUMHz)
+		}
+		w.mu.Unlock()
+		// The node has 2,600 MHz, the other 500.
+		if want := []int{1000, 2000, 2100}; !slices.Equal(sizes, want[:len(sizes)]) || len(sizes) < 2 {
+			t.Errorf("lent up to %v MHz, want %v; recorded %+v", sizes, want, b.actions(webGroup))
+		}
+		w.answers(400, time.Millisecond)
+		settle(2 * time.Hour)
+		if n := w.resizes(); n != len(sizes) {
+			t.Errorf("CPU was taken back from one that is still beside another: recorded %+v", b.actions(webGroup))
+		}
+		w.stop(otherGroup.JobID())
+		settle(2 * time.Hour)
+		w.mu.Lock()
+		last := w.resized[len(w.resized)-1]
+		w.mu.Unlock()
+		if last.CPUMHz != 500 {
+			t.Errorf("alone it still has %d MHz; recorded %+v", last.CPUMHz, b.actions(webGroup))
+		}
+	})
+}
+
+// Others keep what they reserved: where nothing is free, or no tail is bounded,
+// nothing is lent.
+func TestCPUThatIsHeldIsNotLent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mhz    int // of the neighbour
+		change []func(*cluster.Job)
+	}{
+		"full node": {2060, []func(*cluster.Job){tailed}},
+		"no bound":  {500, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				w := newLiveWorld(testNode("alpha", "fast"))
+				w.lender = true
+				startLive(t, w, mem.New())
+				runsOn(t, w, c.change...)
+				w.plant(testJob("other", rated, func(j *cluster.Job) { j.Workloads[0].Ask.CPUMHz = c.mhz }), w.nodes[0].ID)
+				w.answers(90, 20*time.Millisecond)
+				settle(5 * time.Minute)
+				if n := w.resizes(); n != 0 {
+					t.Errorf("%d resizes", n)
+				}
+			})
+		})
+	}
 }
 
 // A world that takes long over a loan keeps nobody else waiting.

@@ -136,6 +136,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		decided = append(decided, p)
 	}
 	e.decideAgainOnAll(snapshot, decided)
+	e.arrange(snapshot, decided)
 	for _, p := range decided {
 		e.placing.promise(p.outcome, p.decisions)
 	}

@@ -31,6 +31,7 @@ const (
 	lendRoomWithin  = 2 * time.Second // until a node that is full counts as full
 	lendPoll        = 250 * time.Millisecond
 	lendKillTimeout = 5 * time.Second
+	blockedLooked   = 500 // blocked evaluations, at most
 )
 
 // What Nomad makes a task hold at the least.
@@ -72,6 +73,15 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 	if err != nil {
 		return err
 	}
+	if more.CPUMHz > 0 {
+		wait, err := w.waitForCPU(ctx)
+		if err != nil {
+			return err
+		}
+		if wait.in(job.text("NodePool")) {
+			return impossible("somebody waits for the CPU that nobody holds")
+		}
+	}
 	return w.lend(ctx, loan, job)
 }
 
@@ -102,13 +112,9 @@ func (w *World) lendJob(ctx context.Context, a *cluster.Allocation, node *cluste
 	if err != nil {
 		return nil, err
 	}
-	task, err := w.borrower(user, a)
+	tasks, err := w.lenders(user, a, more)
 	if err != nil {
 		return nil, err
-	}
-	block := map[string]any{"allocation": a.ID, "task": task.text("Name")}
-	if more.CPUMHz > 0 {
-		block["cpu_mhz"] = ownAsk(task).CPUMHz
 	}
 	job := pick(user, []string{"Namespace", "Region", "Priority"})
 	job["ID"] = lendJobID(*a).ID
@@ -122,40 +128,109 @@ func (w *World) lendJob(ctx context.Context, a *cluster.Allocation, node *cluste
 		"Name": lendTask, "Count": 1, "RestartPolicy": never(),
 		"ReschedulePolicy": map[string]any{"Attempts": 0, "Unlimited": false},
 		"EphemeralDisk":    map[string]any{"SizeMB": labExtraDiskMB},
-		"Tasks": []any{map[string]any{
-			"Name": lendTask, "Driver": kernelDriver, "RestartPolicy": never(), "KillTimeout": int64(lendKillTimeout),
-			"Config":    map[string]any{"lend": []any{block}},
-			"Resources": map[string]any{"CPU": max(leastCPUMHz, more.CPUMHz), "MemoryMB": max(leastMemoryMB, more.MemoryMB)},
-			"LogConfig": map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
-		}},
+		"Tasks":            tasks,
 	}})
 	return job, nil
 }
 
-// borrower is the task of an allocation that may be lent to: the one whose size its
-// scale block is about.
-func (w *World) borrower(user object, a *cluster.Allocation) (object, error) {
+// lenders are the tasks of a loan, one for each task of the borrower that gets some.
+// Memory is for the task that the scale block is about. CPU is for all of them, in
+// proportion to what they hold: whichever waits for the CPU, the request waits.
+func (w *World) lenders(user object, a *cluster.Allocation, more cluster.Resources) ([]any, error) {
 	job := w.readJob(user)
 	i := slices.IndexFunc(job.Workloads, func(wl cluster.Workload) bool { return wl.ID == a.Workload })
 	group := findGroup(user, a.Workload.Group)
 	if i < 0 || group == nil {
 		return nil, fmt.Errorf("job %s has no group %q with a performance block any more: %w", job.ID, a.Workload.Group, cluster.ErrGone)
 	}
-	sizable := job.Workloads[i].Sizable
+	sized, err := borrower(group, job.Workloads[i].Sizable)
+	// The least that lenders of CPU hold is no memory that anybody asked for.
+	wantsMemory := more.CPUMHz == 0 || more.MemoryMB > leastMemoryMB*len(group.objects("Tasks"))
+	switch {
+	case err != nil && wantsMemory:
+		return nil, err
+	case askOf(group).CPUMHz != a.Given().CPUMHz:
+		return nil, fmt.Errorf("allocation %s is of another version of job %s: %w", a.ID, job.ID, cluster.ErrStale)
+	case more.CPUMHz == 0:
+		return []any{lender(lendTask, a.ID, sized, 0, more.MemoryMB)}, nil
+	}
+	return cpuLenders(group, a.ID, sized, more)
+}
+
+// borrower is the task of a group that may be lent memory: the one whose size its
+// scale block is about.
+func borrower(group object, sizable cluster.Sizable) (object, error) {
 	task := findTask(group, sizable.Task)
 	switch {
 	case sizable.SizeFixed != "":
 		return nil, impossible("%s", sizable.SizeFixed)
 	case task == nil:
 		return nil, impossible("the group has no task of which it is known that more helps it")
-	case ownAsk(task).Cores > 0:
-		return nil, impossible("task %q has reserved cores, which nothing can be added to while it runs", sizable.Task)
-	case !slices.Contains(lendableDrivers, task.text("Driver")):
-		return nil, impossible("task %q is run by %q, and only tasks of %s can be lent to", sizable.Task, task.text("Driver"), strings.Join(lendableDrivers, ", "))
-	case askOf(group).CPUMHz != a.Given().CPUMHz:
-		return nil, fmt.Errorf("allocation %s is of another version of job %s: %w", a.ID, job.ID, cluster.ErrStale)
 	}
-	return task, nil
+	return task, mayBorrow(task)
+}
+
+// mayBorrow says why a task cannot be lent to.
+func mayBorrow(task object) error {
+	switch name, driver := task.text("Name"), task.text("Driver"); {
+	case ownAsk(task).Cores > 0:
+		return impossible("task %q has reserved cores, which nothing can be added to while it runs", name)
+	case !slices.Contains(lendableDrivers, driver):
+		return impossible("task %q is run by %q, and only tasks of %s can be lent to", name, driver, strings.Join(lendableDrivers, ", "))
+	case slices.ContainsFunc(task.objects("ScalingPolicies"), enabled):
+		return impossible("the scaling blocks of task %q govern it", name)
+	}
+	return nil
+}
+
+// cpuLenders divide CPU among the tasks that run as long as the group does; memory,
+// where some is lent, goes to the sized one.
+func cpuLenders(group object, borrower string, sized object, more cluster.Resources) ([]any, error) {
+	var tasks []object
+	total := 0
+	for _, t := range group.objects("Tasks") {
+		if l := t.object("Lifecycle"); l.text("Hook") != "" && !l.boolean("Sidecar") {
+			continue
+		}
+		if err := mayBorrow(t); err != nil {
+			return nil, err
+		}
+		tasks, total = append(tasks, t), total+ownAsk(t).CPUMHz
+	}
+	var out []any
+	mhz, left, memory := more.CPUMHz, total, more.MemoryMB-leastMemoryMB*(len(tasks)-1)
+	for i, t := range tasks {
+		own := ownAsk(t).CPUMHz
+		part := mhz * own / max(1, left)
+		mhz, left = mhz-part, left-own
+		mb := 0
+		if sized != nil && t.text("Name") == sized.text("Name") {
+			mb = memory
+		}
+		name := lendTask
+		if i > 0 {
+			name = fmt.Sprintf("%s-%d", lendTask, i+1)
+		}
+		out = append(out, lender(name, borrower, t, part, mb))
+	}
+	if len(out) == 0 {
+		return nil, impossible("the group has no task that runs as long as it does")
+	}
+	return out, nil
+}
+
+// lender is a task that holds what it lends to one task of the borrower.
+func lender(name, borrower string, task object, mhz, memoryMB int) map[string]any {
+	block := map[string]any{"allocation": borrower, "task": task.text("Name")}
+	if mhz > 0 {
+		block["cpu_mhz"] = ownAsk(task).CPUMHz
+	}
+	return map[string]any{
+		"Name": name, "Driver": kernelDriver, "RestartPolicy": never(), "KillTimeout": int64(lendKillTimeout),
+		"Config":    map[string]any{"lend": []any{block}},
+		"Resources": map[string]any{"CPU": max(leastCPUMHz, mhz), "MemoryMB": max(leastMemoryMB, memoryMB)},
+		"LogConfig": map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
+	}
 }
 
 // lend runs the job of a loan, in place of one of another size, and returns once the
@@ -173,7 +248,7 @@ func (w *World) lend(ctx context.Context, id cluster.JobID, job object) error {
 		standing = nil
 	}
 	since := standing.index("JobModifyIndex") // 0 of none: it must not exist
-	if standing != nil && ownAsk(loanTask(standing)) == ownAsk(loanTask(job)) {
+	if standing != nil && slices.Equal(terms(standing), terms(job)) {
 		return w.awaitLoan(ctx, id, since)
 	}
 	if since, err = w.writeLoan(ctx, id, job, since); err != nil {
@@ -220,11 +295,23 @@ func (w *World) standingLoan(ctx context.Context, id cluster.JobID, borrower str
 
 func hasEnded(loan object) bool { return loan.boolean("Stop") || loan.text("Status") == "dead" }
 
-func loanTask(job object) object {
+// loanTasks are the tasks of a loan's job.
+func loanTasks(job object) []object {
 	if group := findGroup(job, lendTask); group != nil {
-		return findTask(group, lendTask)
+		return group.objects("Tasks")
 	}
 	return nil
+}
+
+// terms are what a loan's tasks lend, and to whom.
+func terms(job object) []string {
+	var out []string
+	for _, t := range loanTasks(job) {
+		for _, block := range t.object("Config").objects("lend") {
+			out = append(out, fmt.Sprint(block.text("task"), ownAsk(t)))
+		}
+	}
+	return out
 }
 
 // endLoan gives back what was lent. Where nothing is, nothing is done.
@@ -258,7 +345,7 @@ func (w *World) awaitLoan(ctx context.Context, id cluster.JobID, since uint64) e
 		case alloc.lent():
 			return nil
 		case alloc.ClientStatus == "complete" || alloc.ClientStatus == "failed" || alloc.lost():
-			return impossible("the loan ended at once: %s", alloc.lastWords(lendTask))
+			return impossible("the loan ended at once: %s", alloc.loanWords())
 		}
 		if waited >= lendWithin {
 			return impossible("nothing was lent within %s", lendWithin)
@@ -271,10 +358,14 @@ func (w *World) awaitLoan(ctx context.Context, id cluster.JobID, since uint64) e
 	}
 }
 
+// lent: every task of a loan has said that its part is out.
 func (a *labAlloc) lent() bool {
-	return slices.ContainsFunc(a.TaskStates[lendTask].Events, func(e labTaskEvent) bool {
-		return strings.Contains(e.DisplayMessage, profiler.LentMessage)
-	})
+	for _, state := range a.TaskStates {
+		if !slices.ContainsFunc(state.Events, func(e labTaskEvent) bool { return strings.Contains(e.DisplayMessage, profiler.LentMessage) }) {
+			return false
+		}
+	}
+	return len(a.TaskStates) > 0
 }
 
 // lastWords are what the events of a task said of its failure, or last.
@@ -288,7 +379,48 @@ func (a *labAlloc) lastWords(task string) string {
 	return said
 }
 
-// sweepLoans ends loans whose borrower is gone, and removes those that have ended.
+// loanWords are those of the task that failed, of a loan.
+func (a *labAlloc) loanWords() string {
+	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
+		if a.TaskStates[task].Failed {
+			return a.lastWords(task)
+		}
+	}
+	return a.lastWords(lendTask)
+}
+
+// waiting are the node pools where somebody finds no room for CPU; "" is any.
+type waiting map[string]bool
+
+func (w waiting) in(pool string) bool { return w[pool] || w[""] }
+
+// waitForCPU asks Nomad who is blocked for want of CPU. A loan that has no room
+// itself keeps nobody waiting. Of a long queue its first part tells.
+func (w *World) waitForCPU(ctx context.Context) (waiting, error) {
+	var evals []struct {
+		JobID          string
+		FailedTGAllocs map[string]struct {
+			NodePool           string
+			DimensionExhausted map[string]int
+		}
+	}
+	q := api.QueryOptions{Namespace: allNamespaces, PerPage: blockedLooked, Params: map[string]string{"status": "blocked"}}
+	if _, err := w.nomad.get(ctx, "/v1/evaluations", q, &evals); err != nil {
+		return nil, wrap(err, "blocked evaluations")
+	}
+	out := waiting{}
+	for _, e := range evals {
+		for _, failed := range e.FailedTGAllocs {
+			if !strings.HasPrefix(e.JobID, lendJobPrefix) && failed.DimensionExhausted["cpu"] > 0 {
+				out[failed.NodePool] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// sweepLoans ends loans whose borrower is gone, and those of CPU that somebody else
+// waits for; it removes those that have ended.
 func (w *World) sweepLoans(ctx context.Context) error {
 	var stubs []struct {
 		jobStub
@@ -304,23 +436,31 @@ func (w *World) sweepLoans(ctx context.Context) error {
 	if err != nil {
 		return wrap(err, "loans")
 	}
-	live := map[string]bool{}
+	wait, err := w.waitForCPU(ctx)
+	if err != nil {
+		return wrap(err, "loans")
+	}
+	live, cpu := map[string]bool{}, map[cluster.JobID]bool{}
 	for _, list := range allocs {
-		for i := range list {
-			live[list[i].ID] = true
+		for _, a := range list {
+			live[a.ID] = true
+			if lends(a) && a.Resources.CPUMHz > leastCPUMHz {
+				cpu[a.Workload.JobID()] = true
+			}
 		}
 	}
 	var failures []error
 	for _, s := range stubs {
-		if s.Meta[metaOwner] != w.opts.Owner || live[s.Meta[metaBorrower]] && s.Status != "dead" {
+		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}
+		needed := live[s.Meta[metaBorrower]] && s.Status != "dead" && !(cpu[id] && wait.in(s.NodePool))
+		if s.Meta[metaOwner] != w.opts.Owner || needed {
 			continue
 		}
-		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}
 		if err := w.RemoveJob(ctx, id); err != nil {
 			failures = append(failures, err)
 			continue
 		}
-		w.log.Info("left-over loan removed", "job", id.String(), "borrower", s.Meta[metaBorrower])
+		w.log.Info("loan ended", "job", id.String(), "borrower", s.Meta[metaBorrower])
 	}
 	return errors.Join(failures...)
 }

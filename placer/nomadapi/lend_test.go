@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func TestResizeLends(t *testing.T) {
 	}
 	resize(150, 164)
 	job := object(server.Job("default", lendID.ID))
-	task := loanTask(job)
+	task := loanTasks(job)[0]
 	lend := task.object("Config").objects("lend")[0]
 	if job.text("Type") != "batch" || job.text("NodePool") != "prod" || job.object("Meta").text(metaOwner) != DefaultOwner ||
 		lend.text("allocation") != borrowerID || lend.text("task") != "main" || lend.number("cpu_mhz") != 100 ||
@@ -85,7 +86,7 @@ func TestResizeLends(t *testing.T) {
 	}
 	// Memory alone: no CPU is lent, though Nomad has the task hold some.
 	resize(100, 65)
-	task = loanTask(object(server.Job("default", lendID.ID)))
+	task = loanTasks(object(server.Job("default", lendID.ID)))[0]
 	if _, ok := task.object("Config").objects("lend")[0]["cpu_mhz"]; ok || ownAsk(task) != (cluster.Resources{CPUMHz: leastCPUMHz, MemoryMB: leastMemoryMB}) {
 		t.Errorf("task %v", task)
 	}
@@ -191,6 +192,84 @@ func TestSweepLoans(t *testing.T) {
 	sweep(lendJobPrefix+"theirs", "web")
 }
 
+// twoTasks gives the borrower's group a second task with a third of its CPU, and one
+// that ends before they start.
+func twoTasks(group nomadtest.Object) {
+	task := func(name string, mhz int) nomadtest.Object {
+		return nomadtest.Object{"Name": name, "Driver": "raw_exec", "Resources": nomadtest.Object{"CPU": mhz, "MemoryMB": 32}}
+	}
+	before := task("before", 10)
+	before["Lifecycle"] = nomadtest.Object{"Hook": "prestart"}
+	group["Tasks"] = []any{before, task("server", 75), task("log", 25)}
+}
+
+// What a request waits for may be any task of its group, so all get CPU.
+func TestCPUIsLentToAllTasks(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t, twoTasks)
+	server.OnAlloc = func(alloc nomadtest.Object) {
+		said := nomadtest.Object{"State": "running", "Events": []any{nomadtest.Object{"DisplayMessage": "lends to task"}}}
+		alloc["TaskStates"] = nomadtest.Object{"lend": said, "lend-2": said}
+	}
+	for _, mhz := range []int{180, 260} {
+		held := sizeOfBorrower(t, w, ctx).Resources
+		held.CPUMHz = mhz
+		if err := w.Resize(ctx, id, borrowerID, held); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, task := range loanTasks(object(server.Job("default", lendID.ID))) {
+			block := task.object("Config").objects("lend")[0]
+			got = append(got, fmt.Sprint(task.text("Name"), " ", block.text("task"), " ", block.number("cpu_mhz"), " ", ownAsk(task)))
+		}
+		want := []string{
+			fmt.Sprint("lend server 75 ", cluster.Resources{CPUMHz: (mhz - 100) * 3 / 4, MemoryMB: leastMemoryMB}),
+			fmt.Sprint("lend-2 log 25 ", cluster.Resources{CPUMHz: (mhz - 100) / 4, MemoryMB: leastMemoryMB}),
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("lenders %q, want %q", got, want)
+		}
+	}
+}
+
+// CPU that somebody waits for is neither lent nor kept; memory is.
+func TestCPUThatIsWaitedForIsNotLent(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := lendingWorld(t)
+	more := cluster.Resources{CPUMHz: 200, MemoryMB: 64, DiskMB: 300}
+	blocked := func(job, pool string, dimension string) {
+		server.Blocked = []nomadtest.Object{{"JobID": job, "FailedTGAllocs": nomadtest.Object{
+			"g": nomadtest.Object{"NodePool": pool, "DimensionExhausted": nomadtest.Object{dimension: 2}},
+		}}}
+	}
+	for _, harmless := range []func(){
+		func() { blocked("other", "test", "cpu") },
+		func() { blocked("other", "prod", "memory") },
+		func() { blocked(lendJobPrefix+"x", "prod", "cpu") },
+	} {
+		harmless()
+		if err := w.Resize(ctx, id, borrowerID, more); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Sweep(ctx, nil); err != nil || server.Job("default", lendID.ID) == nil {
+			t.Fatalf("the loan is gone, %v", err)
+		}
+	}
+	blocked("other", "prod", "cpu")
+	if err := w.Sweep(ctx, nil); err != nil || server.Job("default", lendID.ID) != nil {
+		t.Errorf("the loan is still out, %v", err)
+	}
+	if err := w.Resize(ctx, id, borrowerID, more); !errors.Is(err, cluster.ErrImpossible) {
+		t.Errorf("%v, want impossible", err)
+	}
+	if err := w.Resize(ctx, id, borrowerID, cluster.Resources{CPUMHz: 100, MemoryMB: 128, DiskMB: 300}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Sweep(ctx, nil); err != nil || server.Job("default", lendID.ID) == nil {
+		t.Errorf("the loan of memory is gone, %v", err)
+	}
+}
+
 // Where a larger loan has no room the standing one goes on.
 func TestALargerLoanWithoutRoom(t *testing.T) {
 	t.Parallel()
@@ -203,7 +282,7 @@ func TestALargerLoanWithoutRoom(t *testing.T) {
 	if err := w.Resize(ctx, id, borrowerID, size(256)); !errors.Is(err, cluster.ErrImpossible) {
 		t.Errorf("%v, want impossible", err)
 	}
-	if held := ownAsk(loanTask(object(server.Job("default", lendID.ID)))); held.MemoryMB != 64 {
+	if held := ownAsk(loanTasks(object(server.Job("default", lendID.ID)))[0]); held.MemoryMB != 64 {
 		t.Errorf("the job lends %d MB, want the 64 of before", held.MemoryMB)
 	}
 	if a := sizeOfBorrower(t, w, ctx); a.Resources.MemoryMB != 128 {

@@ -24,6 +24,7 @@ func (s *Server) jobRoutes(handle func(string, handler)) {
 	handle("POST /v1/job/{id}/scale", s.scale)
 	handle("GET /v1/job/{id}/allocations", s.jobAllocations)
 	handle("GET /v1/job/{id}/evaluations", s.jobEvaluations)
+	handle("GET /v1/evaluations", s.blockedEvaluations)
 }
 
 // Submit registers a job as its user does and returns its JobModifyIndex.
@@ -304,6 +305,12 @@ func (s *Server) jobAllocations(r *http.Request) (any, uint64, *refusal) {
 }
 
 // jobEvaluations tells of a job without allocations that no node was eligible.
+// blockedEvaluations are those of Blocked, whatever is asked for: there are no others
+// that anybody lists.
+func (s *Server) blockedEvaluations(*http.Request) (any, uint64, *refusal) {
+	return append([]Object{}, s.Blocked...), s.index, nil
+}
+
 func (s *Server) jobEvaluations(r *http.Request) (any, uint64, *refusal) {
 	j := s.jobs[key{namespaceOf(r), r.PathValue("id")}]
 	if j == nil {

@@ -23,6 +23,8 @@ type Server struct {
 
 	// AutoPlace lets registered jobs have allocations at once.
 	AutoPlace bool
+	// Blocked are the blocked evaluations.
+	Blocked []Object
 	// Stats is the resource usage of any allocation.
 	Stats Object
 	// OnAlloc, where set, is called with each new allocation before anybody can

@@ -1,0 +1,291 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+)
+
+// Bounds of the search for a better arrangement (chosen by us): a larger cluster has
+// quiet nodes for one job after the other, and everybody else waits meanwhile.
+const (
+	arrangedJobs  = 16
+	arrangedNodes = 16
+	arrangedLooks = 2000 // arrangements, of some 50 microseconds each
+)
+
+// fastEnough is the part of the best predicted performance that a place must promise
+// where none reaches the target (chosen by us: less is noise).
+const fastEnough = 0.95
+
+// spot is a place that a job could have: nodes, and what its policy would decide if
+// it had no others and nobody else of those sent together were there.
+type spot struct {
+	nodes     []cluster.NodeID
+	decisions []cluster.Decision
+}
+
+// arrangement looks for places of jobs that were sent together.
+type arrangement struct {
+	engine   *Engine
+	snapshot *cluster.Snapshot
+	jobs     []*placement
+	spots    [][]spot // by job; the first is the one it has
+	at       []int    // by job, its spot
+	all      []cluster.NodeID
+	empty    *board.Board // without the jobs
+	looks    int
+}
+
+// arrange exchanges the places of jobs that were decided on together, where somebody is
+// hurt and other places hurt fewer. Decided on again one by one, each stays where it is
+// as long as nobody else has moved: two who disturb each other's neighbours must change
+// places at once. Which places there are, and that a job reaches its target there, its
+// own policy says.
+func (e *Engine) arrange(s *cluster.Snapshot, decided []*placement) {
+	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes || !slices.ContainsFunc(decided, (*placement).hasTarget) {
+		return
+	}
+	a := arrangement{engine: e, snapshot: s, jobs: decided, at: make([]int, len(decided))}
+	for _, n := range s.Nodes {
+		a.all = append(a.all, n.ID)
+	}
+	before := a.harm()
+	if before.Hurt == 0 {
+		return
+	}
+	a.look()
+	if !a.search(before) || !a.settle(before) {
+		a.move(make([]int, len(decided)))
+	}
+}
+
+func (a *arrangement) harm() policy.Harm {
+	return policy.HarmOn(a.snapshot, a.all, a.engine.columns())
+}
+
+// look lists the spots of each job, and leaves all where they are.
+func (a *arrangement) look() {
+	for _, p := range a.jobs {
+		p.undo()
+	}
+	a.empty = board.FromSnapshot(a.snapshot, a.engine.columns(), cluster.WorkloadID{})
+	for _, p := range a.jobs {
+		a.spots = append(a.spots, a.spotsOf(p))
+	}
+	for _, p := range a.jobs {
+		p.undo = reserveAll(a.snapshot, p.decisions)
+	}
+}
+
+func (a *arrangement) spotsOf(p *placement) []spot {
+	out := []spot{{nodes: nodesIn(p.decisions), decisions: p.decisions}}
+	var others []spot
+	for _, nodes := range combinations(a.all, len(out[0].nodes)) {
+		if sameNodes(nodes, out[0].nodes) {
+			continue
+		}
+		decisions, undo, err := a.engine.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
+		undo()
+		if err == nil && firstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes) {
+			others = append(others, spot{nodes, decisions})
+		}
+	}
+	return append(out, promising(p, others)...)
+}
+
+// combinations of some of the nodes: one or two. A job that needs more stays where it is.
+func combinations(nodes []cluster.NodeID, of int) [][]cluster.NodeID {
+	var out [][]cluster.NodeID
+	for i, n := range nodes {
+		switch of {
+		case 1:
+			out = append(out, []cluster.NodeID{n})
+		case 2:
+			for _, m := range nodes[i+1:] {
+				out = append(out, []cluster.NodeID{n, m})
+			}
+		}
+	}
+	return out
+}
+
+func sameNodes(a, b []cluster.NodeID) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// promising are the spots where each group reaches its target, or is about as fast as
+// it can be.
+func promising(p *placement, spots []spot) []spot {
+	best := make([]float64, len(p.decisions))
+	for _, s := range spots {
+		for i, d := range s.decisions {
+			best[i] = max(best[i], predictedRate(d))
+		}
+	}
+	return slices.DeleteFunc(spots, func(s spot) bool {
+		for i, d := range s.decisions {
+			enough := best[i]
+			if want := wanted(p.known[i].workload.Spec); want > 0 {
+				enough = min(enough, want)
+			}
+			if predictedRate(d) < fastEnough*enough {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// predictedRate is what a decision expects; 0 where it is unknown.
+func predictedRate(d cluster.Decision) float64 {
+	if !d.Predicted.Known {
+		return 0
+	}
+	return d.Predicted.RatePerSec
+}
+
+// search goes from one arrangement to a better one that differs in the place of one
+// job or of two, as long as there is one. It reports whether it went anywhere.
+func (a *arrangement) search(least policy.Harm) (moved bool) {
+	for better := true; better; {
+		better = false
+		for i := range a.jobs {
+			for j := i; j < len(a.jobs); j++ {
+				if harm, ok := a.exchange(i, j, least); ok {
+					least, better, moved = harm, true, true
+				}
+			}
+		}
+	}
+	return moved
+}
+
+// exchange tries all places of two jobs, or of one with itself, and keeps the best.
+func (a *arrangement) exchange(i, j int, least policy.Harm) (policy.Harm, bool) {
+	best, found := slices.Clone(a.at), false
+	for x := range a.spots[i] {
+		for y := range a.spots[j] {
+			next := slices.Clone(best)
+			next[i], next[j] = x, y
+			if i == j && x != y || slices.Equal(next, best) || a.looks >= arrangedLooks || !a.fits(next) {
+				continue
+			}
+			a.looks++
+			a.move(next)
+			if harm := a.harm(); harm.Less(least) {
+				best, least, found = next, harm, true
+			}
+		}
+	}
+	a.move(best)
+	return least, found
+}
+
+// move reserves the spots of an arrangement in place of those that are reserved.
+func (a *arrangement) move(to []int) {
+	for i, p := range a.jobs {
+		if a.at[i] != to[i] {
+			p.undo()
+			p.undo = reserveAll(a.snapshot, a.spots[i][to[i]].decisions)
+		}
+	}
+	a.at = to
+}
+
+// fits reports whether the nodes have room for an arrangement.
+func (a *arrangement) fits(at []int) bool {
+	held := map[cluster.NodeID]cluster.Resources{}
+	for i := range a.jobs {
+		for _, d := range a.spots[i][at[i]].decisions {
+			for _, unit := range reservedFor(d) {
+				held[unit.Node] = held[unit.Node].Add(unit.Resources)
+			}
+		}
+	}
+	for i, n := range a.all {
+		if sum, ok := held[n]; ok && !a.empty.Fits(board.Index(i), sum) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle has the policies decide on those who have moved, now that all are there, and
+// reports whether that is still better. Else the caller puts all back.
+func (a *arrangement) settle(before policy.Harm) bool {
+	next := make([][]cluster.Decision, len(a.jobs))
+	ok := true
+	for i, p := range a.jobs {
+		next[i] = p.decisions
+		if a.at[i] == 0 || !ok {
+			continue
+		}
+		nodes := a.spots[i][a.at[i]].nodes
+		p.undo()
+		decisions, undo, err := a.engine.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
+		undo()
+		p.undo = reserveAll(a.snapshot, a.spots[i][a.at[i]].decisions)
+		if ok = err == nil && firstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes); ok {
+			next[i] = a.explained(decisions, p.decisions, nodes)
+		}
+	}
+	if !ok || !a.harm().Less(before) {
+		return false
+	}
+	for i, p := range a.jobs {
+		p.undo()
+		p.decisions, p.undo = next[i], reserveAll(a.snapshot, next[i])
+	}
+	return true
+}
+
+// explained says of the nodes that a job was not offered why. Where it would have gone
+// by itself stays as a last resort, should its own node go down before it starts.
+func (a *arrangement) explained(decisions, before []cluster.Decision, offered []cluster.NodeID) []cluster.Decision {
+	for i := range decisions {
+		d := &decisions[i]
+		d.Reason += "; of those sent together, arranged so that fewest are hurt"
+		inReserve := map[cluster.NodeID]bool{}
+		for _, c := range before[i].Candidates {
+			if !slices.Contains(offered, c.Node) {
+				c.Score, c.Why = 0, "in reserve: without those sent together, "+c.Why
+				d.Candidates = append(d.Candidates, c)
+				inReserve[c.Node] = true
+			}
+		}
+		for _, n := range a.snapshot.Nodes {
+			if slices.Contains(offered, n.ID) || !a.ready(n.ID) {
+				continue
+			}
+			d.RejectedBy[cluster.RejectNotReady]--
+			if !inReserve[n.ID] {
+				d.RejectedBy[cluster.RejectTogether]++
+			}
+		}
+		maps.DeleteFunc(d.RejectedBy, func(_ cluster.RejectReason, n int) bool { return n == 0 })
+		d.Rejected = slices.DeleteFunc(d.Rejected, func(r cluster.Rejection) bool { return inReserve[r.Node] })
+		for k := range d.Rejected {
+			if r := &d.Rejected[k]; r.Reason == cluster.RejectNotReady && a.ready(r.Node) {
+				r.Reason = cluster.RejectTogether
+			}
+		}
+	}
+	return decisions
+}
+
+func (a *arrangement) ready(node cluster.NodeID) bool {
+	return a.empty.Ready(board.Index(slices.Index(a.all, node)))
+}
+
+// onlyOn is the snapshot with no other nodes ready.
+func onlyOn(s *cluster.Snapshot, nodes []cluster.NodeID) *cluster.Snapshot {
+	avoid := map[cluster.NodeID]bool{}
+	for _, n := range s.Nodes {
+		avoid[n.ID] = !slices.Contains(nodes, n.ID)
+	}
+	return withoutNodes(s, avoid)
+}

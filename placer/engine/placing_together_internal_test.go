@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// crossed are two services, each beside one who fills a CPU and takes so many times the
+// memory, on two nodes with room for one of each: nobody can move alone.
+func crossed(t *testing.T, times int) (*Engine, *cluster.Snapshot, []*placement) {
+	t.Helper()
+	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 99, Max: time.Millisecond}}
+	e, s, placed := together(t, map[string]struct {
+		target            performance.Target
+		tolerated, caused float64
+	}{
+		"cache": {tail, 25, 17}, "web": {tail, 20, 17}, "encode": {rate(20), 100, 95}, "query": {rate(20), 100, 95},
+	}, "cache", "web", "encode", "query")
+	for i, p := range placed {
+		p.undo()
+		if ask := &p.known[0].workload.Ask; i < 2 {
+			for _, n := range s.Nodes {
+				n.Total.MemoryMB = (1 + times) * ask.MemoryMB
+			}
+		} else {
+			ask.MemoryMB *= times
+		}
+	}
+	for i, node := range []cluster.NodeID{"n1", "n2", "n1", "n2"} {
+		var err error
+		p := placed[i]
+		if p.decisions, p.undo, err = e.decideOn(onlyOn(s, []cluster.NodeID{node}), p.job, p.known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e, s, placed
+}
+
+func TestTwoChangePlacesAtOnce(t *testing.T) {
+	t.Parallel()
+	e, s, placed := crossed(t, 1)
+	cache, web, encode, query := placed[0], placed[1], placed[2], placed[3]
+	e.decideAgainOnAll(s, placed)
+	if nodeOf(cache) == nodeOf(web) {
+		t.Fatal("one by one they get there, too: the test is of no use")
+	}
+	e.arrange(s, placed)
+	if nodeOf(cache) != nodeOf(web) || nodeOf(encode) != nodeOf(query) || nodeOf(encode) == nodeOf(web) {
+		t.Errorf("cache %s, web %s, encode %s, query %s; want the services on one node, the others on the other", nodeOf(cache), nodeOf(web), nodeOf(encode), nodeOf(query))
+	}
+	moved := 0
+	for _, p := range placed {
+		d := p.decisions[0]
+		if !strings.Contains(d.Reason, "sent together") {
+			continue
+		}
+		moved++
+		// Its node of before stays in reserve, so no node is rejected.
+		if len(d.RejectedBy)+len(d.Rejected) > 0 || len(d.Candidates) != 2 || d.Candidates[1].Score != 0 {
+			t.Errorf("decision %+v", d)
+		}
+	}
+	if moved != 2 {
+		t.Errorf("%d jobs say that they were arranged, want 2", moved)
+	}
+	for _, p := range placed {
+		p.undo()
+	}
+	for node, list := range s.Reserved {
+		if len(list) > 0 {
+			t.Errorf("%s is still promised to %v", node, list)
+		}
+	}
+}
+
+// What is better but has no room is not done, and all stay where they are.
+func TestAnArrangementNeedsRoom(t *testing.T) {
+	t.Parallel()
+	e, s, placed := crossed(t, 2)
+	before := places(placed)
+	e.arrange(s, placed)
+	if now := places(placed); !slices.Equal(now, before) {
+		t.Errorf("places %v, want %v", now, before)
+	}
+}
+
+func places(placed []*placement) []cluster.NodeID {
+	var out []cluster.NodeID
+	for _, p := range placed {
+		out = append(out, nodeOf(p))
+	}
+	return out
+}
+
+func BenchmarkArrange(b *testing.B) {
+	var t testing.T
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		e, s, placed := crossed(&t, 1)
+		b.StartTimer()
+		e.arrange(s, placed)
+	}
+}

@@ -111,6 +111,139 @@ func TestAdaptLendsMemory(t *testing.T) {
 	})
 }
 
+// hastyBlock asks for a tail that the job keeps with room to spare, alone.
+const hastyBlock = `
+target {
+  qps = 1500
+  latency {
+    percentile = 99
+    max        = "20ms"
+  }
+}
+probe "prometheus" {
+  port    = "metrics"
+  rate    = "load_requests_total"
+  latency = "load_request_seconds"
+}
+profile {
+  seconds = 8
+  sources = ["int"]
+}
+`
+
+// hasty is a job that sends requests to the server of this cluster: for that many it
+// needs more of a CPU than the 100 MHz that it holds, which is no matter until others
+// want the CPU, too.
+func hasty(t *testing.T) *api.Job {
+	t.Helper()
+	bin, err := filepath.Abs(binDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := held("hasty", hastyBlock, "").Constrain(api.NewConstraint("${node.class}", "=", "fast-a"))
+	group := job.TaskGroups[0]
+	group.Networks = []*api.NetworkResource{{DynamicPorts: []api.Port{{Label: "metrics"}}}}
+	group.Tasks[0].SetConfig("command", filepath.Join(bin, "nomad-placer")).SetConfig("args", []string{
+		"dev", "load", "-protocol", "http", "-rate", "1500", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+		shared.API().Address() + "/v1/status/leader",
+	})
+	return job
+}
+
+// TestAdaptLendsCPU: a service that misses its tail beside others gets CPU that nobody
+// holds, as the same process, until somebody waits for that.
+func TestAdaptLendsCPU(t *testing.T) {
+	ctx := t.Context()
+	const id = "hasty"
+	submit(ctx, t, hasty(t))
+	running(ctx, t, id)
+	alloc := liveAllocation(t, id)
+	before := processOf(t, alloc)
+	began, err := groupFile(t, alloc, "cpu", "cpu.shares", "cpu.weight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(ctx, t, busy("beside", alloc.NodeID, 1400))
+	if err := shared.WaitRunning(ctx, "beside"); err != nil {
+		t.Fatal(err)
+	}
+	crowded := time.Now()
+	eventually(ctx, t, "CPU is lent", time.Minute, func() bool {
+		now, err := groupFile(t, alloc, "cpu", "cpu.shares", "cpu.weight")
+		return err == nil && number(t, now) > number(t, began)
+	})
+	t.Logf("lent after %s", time.Since(crowded).Round(100*time.Millisecond))
+	if now := liveAllocation(t, id); now.ID != alloc.ID || processOf(t, now) != before {
+		t.Errorf("it was started anew: %s for %s", now.ID, alloc.ID)
+	}
+	loan := lendingJob + alloc.ID[:8]
+	if lender := liveAllocation(t, loan); lender.NodeID != alloc.NodeID {
+		t.Errorf("the lender is on %s, want %s", lender.NodeID, alloc.NodeID)
+	}
+	eventually(ctx, t, "it is on record", time.Minute, func() bool {
+		list := recorded(ctx, t, id)
+		return slices.ContainsFunc(list, func(r placer.ActionRecord) bool {
+			return r.Kind == "resize" && r.Result == "done" && contains(r.From, "100 MHz") && contains(r.To, "200 MHz")
+		})
+	})
+	wantEvent(ctx, t, id, "200 MHz")
+	// Somebody comes for whom there is room but for the loan.
+	submit(ctx, t, busy("waiting", alloc.NodeID, freeMHz(t, alloc.NodeID)+50))
+	eventually(ctx, t, "who waits for the CPU gets it", time.Minute, func() bool {
+		// As the leader does every minute.
+		if err := shared.World.Sweep(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := shared.API().Jobs().Allocations("waiting", false, nil)
+		return err == nil && len(list) == 1 && list[0].ClientStatus == api.AllocClientStatusRunning
+	})
+	if now, err := groupFile(t, alloc, "cpu", "cpu.shares", "cpu.weight"); err != nil || now != began {
+		t.Errorf("after the loan its share is %s, want %s (%v)", now, began, err)
+	}
+}
+
+// busy is a job that never rests, on one node, as stock Nomad runs it.
+func busy(id, node string, mhz int) *api.Job {
+	return held(id, "", "while true; do :; done", func(job *api.Job) {
+		job.NodePool = ptr("default")
+		job.TaskGroups[0].Meta = nil
+		job.TaskGroups[0].Tasks[0].Resources.CPU = ptr(mhz)
+		job.Constrain(api.NewConstraint("${node.unique.id}", "=", node))
+	})
+}
+
+// freeMHz is the CPU of a node that nobody holds.
+func freeMHz(t *testing.T, node string) int {
+	t.Helper()
+	n, _, err := shared.API().Nodes().Info(node, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := int(n.NodeResources.Cpu.CpuShares) - int(n.ReservedResources.Cpu.CpuShares)
+	list, _, err := shared.API().Nodes().Allocations(node, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		if a.ClientTerminalStatus() || a.ServerTerminalStatus() {
+			continue
+		}
+		for _, task := range a.AllocatedResources.Tasks {
+			free -= int(task.Cpu.CpuShares)
+		}
+	}
+	return free
+}
+
+func number(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 const lendingJob = "placer-lend-"
 
 // liveAllocation is the one running allocation of a job.

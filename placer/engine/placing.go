@@ -207,11 +207,16 @@ func (p *placing) forget(decisions []cluster.Decision) {
 }
 
 // reservedFor are the allocations a decision will most likely become: its best
-// nodes, as many as the group's count.
+// nodes, as many as the group's count. Where they are more than its nodes, each gets
+// another in turn.
 func reservedFor(d cluster.Decision) []cluster.Allocation {
-	var out []cluster.Allocation
-	for _, c := range d.Candidates[:min(len(d.Candidates), d.Count)] {
-		out = append(out, cluster.Allocation{ID: "decided", Workload: d.Workload, Node: c.Node, Resources: d.Resources})
+	if len(d.Candidates) == 0 {
+		return nil
+	}
+	out := make([]cluster.Allocation, d.Count)
+	for i := range out {
+		node := d.Candidates[i%len(d.Candidates)].Node
+		out[i] = cluster.Allocation{ID: "decided", Workload: d.Workload, Node: node, Resources: d.Resources}
 	}
 	return out
 }

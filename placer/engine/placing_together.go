@@ -82,9 +82,9 @@ func (a *arrangement) look() {
 }
 
 func (a *arrangement) spotsOf(p *placement) []spot {
-	out := []spot{{nodes: nodesIn(p.decisions), decisions: p.decisions}}
+	out := []spot{{nodes: distinct(nodesIn(p.decisions)), decisions: p.decisions}}
 	var others []spot
-	for _, nodes := range combinations(a.all, len(out[0].nodes)) {
+	for _, nodes := range combinations(a.all, allocationsOf(p.decisions)) {
 		if sameNodes(nodes, out[0].nodes) {
 			continue
 		}
@@ -97,25 +97,35 @@ func (a *arrangement) spotsOf(p *placement) []spot {
 	return append(out, promising(p, others)...)
 }
 
-// combinations of some of the nodes: one or two. A job that needs more stays where it is.
-func combinations(nodes []cluster.NodeID, of int) [][]cluster.NodeID {
+// combinations are each node, and for more allocations than one each two of them.
+func combinations(nodes []cluster.NodeID, allocations int) [][]cluster.NodeID {
 	var out [][]cluster.NodeID
 	for i, n := range nodes {
-		switch of {
-		case 1:
-			out = append(out, []cluster.NodeID{n})
-		case 2:
-			for _, m := range nodes[i+1:] {
-				out = append(out, []cluster.NodeID{n, m})
-			}
+		out = append(out, []cluster.NodeID{n})
+		if allocations < 2 {
+			continue
+		}
+		for _, m := range nodes[i+1:] {
+			out = append(out, []cluster.NodeID{n, m})
 		}
 	}
 	return out
 }
 
-func sameNodes(a, b []cluster.NodeID) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+func allocationsOf(decisions []cluster.Decision) int {
+	n := 0
+	for _, d := range decisions {
+		n += d.Count
+	}
+	return n
 }
+
+func distinct(nodes []cluster.NodeID) []cluster.NodeID {
+	return slices.Compact(slices.Sorted(slices.Values(nodes)))
+}
+
+// sameNodes compares the distinct nodes of both.
+func sameNodes(a, b []cluster.NodeID) bool { return slices.Equal(distinct(a), distinct(b)) }
 
 // promising are the spots where each group reaches its target, or is about as fast as
 // it can be.
@@ -251,7 +261,8 @@ func (a *arrangement) explained(decisions, before []cluster.Decision, offered []
 		d.Reason += "; of those sent together, arranged so that fewest are hurt"
 		inReserve := map[cluster.NodeID]bool{}
 		for _, c := range before[i].Candidates {
-			if !slices.Contains(offered, c.Node) {
+			// More allocations than nodes would not leave the reserve alone.
+			if !slices.Contains(offered, c.Node) && d.Count <= len(offered) {
 				c.Score, c.Why = 0, "in reserve: without those sent together, "+c.Why
 				d.Candidates = append(d.Candidates, c)
 				inReserve[c.Node] = true

@@ -59,6 +59,7 @@ var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 		"allocation": hclspec.NewAttr("allocation", "string", true),
 		"task":       hclspec.NewAttr("task", "string", true),
 		"cpu_mhz":    withDefault("cpu_mhz", "number", "0"),
+		"time_slice": hclspec.NewAttr("time_slice", "string", false),
 	})),
 	"domain":         withDefault("domain", "string", `"auto"`),
 	"target_task":    hclspec.NewAttr("target_task", "string", false),

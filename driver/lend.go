@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/nomad/plugins/drivers/proto"
 
@@ -19,6 +20,7 @@ type loan struct {
 	AllocID     string
 	Task        string
 	BorrowerMHz int64 // what the borrower holds; 0 lends no CPU
+	Slice       time.Duration
 }
 
 // decodeLend reads to whom a task lends what it holds itself.
@@ -28,11 +30,12 @@ func decodeLend(a attributes) (*loan, error) {
 		return nil, err
 	}
 	var l loan
-	var errs [3]error
+	var errs [4]error
 	var mhz float64
 	l.AllocID, errs[0] = b.text("allocation")
 	l.Task, errs[1] = b.text("task")
 	mhz, errs[2] = b.number("cpu_mhz")
+	l.Slice, errs[3] = decodeSlice(b)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -48,12 +51,25 @@ func decodeLend(a attributes) (*loan, error) {
 	return &l, nil
 }
 
+// decodeSlice reads the time slice of the borrower's threads; 0 leaves them as they are.
+func decodeSlice(b attributes) (time.Duration, error) {
+	text, err := b.text("time_slice")
+	if err != nil || text == "" {
+		return 0, err
+	}
+	slice, err := time.ParseDuration(text)
+	if err != nil || slice < cgroup.LeastSlice || slice > cgroup.MostSlice {
+		return 0, fmt.Errorf("%s: %q is not a time from %s to %s", b.name("time_slice"), text, cgroup.LeastSlice, cgroup.MostSlice)
+	}
+	return slice, nil
+}
+
 // lendSpec is the spec of a task that lends: what Nomad has given it.
 func (d *Driver) lendSpec(task *proto.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
 	held := task.GetResources().GetAllocatedResources()
 	l := lab.LendSpec{
 		AllocID: c.Lend.AllocID, Task: c.Lend.Task, BorrowerMHz: c.Lend.BorrowerMHz,
-		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20,
+		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Lend.Slice,
 	}
 	if l.AllocID == task.GetAllocId() {
 		return lab.Spec{}, errors.New("lend.allocation: a task does not lend to its own allocation")

@@ -29,13 +29,14 @@ func lend(change func(m)) m {
 func TestLendConfig(t *testing.T) {
 	t.Parallel()
 	c, err := decodeTaskConfig(pack(t, lend(nil)))
-	if err != nil || *c.Lend != (loan{"a1", "web", 500}) {
+	if err != nil || *c.Lend != (loan{"a1", "web", 500, 0}) {
 		t.Fatalf("%+v, %v", c.Lend, err)
 	}
 	for want, values := range map[string]m{
 		"lend.allocation":      lend(func(b m) { b["allocation"] = "../a1" }),
 		"lend.task":            lend(func(b m) { b["task"] = "" }),
 		"lend.cpu_mhz: -1":     lend(func(b m) { b["cpu_mhz"] = -1 }),
+		"lend.time_slice":      lend(func(b m) { b["time_slice"] = "1us" }),
 		"lend.cpu_mhz: 1.5":    lend(func(b m) { b["cpu_mhz"] = 1.5 }),
 		"lend: a task that le": func() m { v := lend(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
 		"target_task or domai": func() m { v := lend(nil); v["target_task"] = "web"; return v }(),

@@ -26,7 +26,10 @@ type LendSpec struct {
 	// proportion. 0 lends no CPU.
 	BorrowerMHz int64 `json:"borrower_mhz,omitempty"`
 	MHz         int64 `json:"mhz,omitempty"` // lent
-	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Slice is the length of a turn of the borrower's threads on a CPU that it shares;
+	// 0 leaves it.
+	Slice       time.Duration `json:"slice_ns,omitempty"`
+	MemoryBytes int64         `json:"memory_bytes,omitempty"`
 }
 
 // Loan is the content of LentFile: what to put back, and where.
@@ -37,6 +40,8 @@ type Loan struct {
 	GroupID     uint64  `json:"group_id"`
 	CPUShare    *Change `json:"cpu_share,omitempty"` // cpu.shares on v1, cpu.weight on v2
 	MemoryBytes *Change `json:"memory_bytes,omitempty"`
+	// Slice is the time slice that its threads were given, of the kernel's own.
+	Slice time.Duration `json:"slice_ns,omitempty"`
 }
 
 // Change is a number of a control group before and while it is lent.
@@ -57,6 +62,9 @@ func (l Loan) terms() string {
 	}
 	if l.MemoryBytes != nil {
 		parts = append(parts, fmt.Sprintf("memory limit %d → %d MiB", l.MemoryBytes.Was>>20, l.MemoryBytes.Is>>20))
+	}
+	if l.Slice > 0 {
+		parts = append(parts, fmt.Sprintf("time slice %s", l.Slice))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -243,7 +251,7 @@ func (l *lender) lend(group cgroup.Group, now reading) error {
 		own = own.without(loan)
 	}
 	s := l.spec()
-	loan := Loan{AllocID: s.AllocID, Task: s.Task, Group: group.Path(), GroupID: uint64(now.id)}
+	loan := Loan{AllocID: s.AllocID, Task: s.Task, Group: group.Path(), GroupID: uint64(now.id), Slice: s.Slice}
 	if s.BorrowerMHz > 0 && s.MHz > 0 {
 		loan.CPUShare = &Change{own.share, raised(own.share, s, l.tree().MaxCPUShare())}
 	}
@@ -274,8 +282,21 @@ func (l *lender) lend(group cgroup.Group, now reading) error {
 			return err
 		}
 	}
+	l.shorten(group)
 	l.say("%s", loan)
 	return nil
+}
+
+// shorten gives the borrower's threads their slice, those of new processes, too. A
+// borrower is well served by the rest of the loan where that cannot be.
+func (l *lender) shorten(group cgroup.Group) {
+	if l.loan.Slice == 0 {
+		return
+	}
+	if err := group.SetSlices(l.loan.Slice, 0); err != nil && !l.strange["slice"] {
+		l.strange["slice"] = true
+		l.say("its time slices stay as they are: %v", err)
+	}
 }
 
 // raised is the CPU share of the borrower with what is lent: as much more as the
@@ -329,6 +350,7 @@ func (r reading) without(loan Loan) reading {
 // original again the loan is made again; a number that somebody else has set stays
 // theirs. The caller holds the lock.
 func (l *lender) keep(group cgroup.Group, now reading) error {
+	l.shorten(group)
 	if c := l.loan.CPUShare; c != nil && l.lost("CPU share", now.share, *c) {
 		if err := group.SetCPUShare(c.Is); err != nil {
 			return err
@@ -396,6 +418,9 @@ func Return(tree cgroup.Tree, record string) error {
 		}
 		if c := loan.MemoryBytes; c != nil && now.memory == c.Is {
 			errs = append(errs, group.LowerMemoryLimit(c.Was))
+		}
+		if loan.Slice > 0 {
+			errs = append(errs, group.SetSlices(0, loan.Slice))
 		}
 		err = errors.Join(errs...)
 	}

@@ -129,6 +129,20 @@ func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Reso
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
+// lendCPU begins to give a workload CPU that nobody holds, where that may help. It costs
+// nobody anything, so it need not wait for what else is tried.
+func (e *Engine) lendCPU(ctx context.Context, sc *scene, id cluster.WorkloadID, reason string) error {
+	s, ok := sc.running[id]
+	if !ok {
+		return nil
+	}
+	unit, want, ok := e.moreCPU(sc, s)
+	if !ok {
+		return nil
+	}
+	return tolerated(e.lend(ctx, s, unit, want, adapt.Resize, reason))
+}
+
 // reviewCPU gives back CPU of those who are alone by now. An adapter would not: a
 // service that has no more requests does not look as if it had too much.
 func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {

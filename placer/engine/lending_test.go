@@ -183,6 +183,25 @@ func TestCPUIsLentToATailBesideOthers(t *testing.T) {
 	})
 }
 
+// Best effort gives way, and CPU is lent at the same time: nobody waits to see which of
+// them was enough.
+func TestCPUIsLentWhileBestEffortLeaves(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w := newLiveWorld(testNode("alpha", "fast"))
+		w.lender = true
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, tailed)
+		w.plant(testJob("noisy", bestEffort), w.nodes[0].ID)
+		w.answers(90, 20*time.Millisecond)
+		settle(30 * time.Second)
+		gone, lent := b.actions(noisyGroup), b.actions(webGroup)
+		if len(gone) != 1 || gone[0].Kind != "evict" || len(lent) != 1 || lent[0].Kind != "resize" || lent[0].At.Sub(gone[0].At) > time.Second {
+			t.Errorf("recorded %+v and %+v", gone, lent)
+		}
+	})
+}
+
 // Others keep what they reserved: where nothing is free, or no tail is bounded,
 // nothing is lent.
 func TestCPUThatIsHeldIsNotLent(t *testing.T) {

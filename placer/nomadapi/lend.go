@@ -23,6 +23,7 @@ const (
 	lendIDDigits  = 8 // of the borrower's allocation
 	lendTask      = "lend"
 	metaBorrower  = "placer.borrower"
+	lentSlice     = "100us" // the least: who is lent CPU has a bound on a tail
 )
 
 // Bounds of a loan, chosen by us: Nomad takes about a second to start one.
@@ -224,6 +225,7 @@ func lender(name, borrower string, task object, mhz, memoryMB int) map[string]an
 	block := map[string]any{"allocation": borrower, "task": task.text("Name")}
 	if mhz > 0 {
 		block["cpu_mhz"] = ownAsk(task).CPUMHz
+		block["time_slice"] = lentSlice
 	}
 	return map[string]any{
 		"Name": name, "Driver": kernelDriver, "RestartPolicy": never(), "KillTimeout": int64(lendKillTimeout),

@@ -27,12 +27,19 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// worthMHz is the least CPU that is worth a loan, as a part of what an allocation was
-// given (chosen by us).
-const worthMHz = 0.1
+// The least CPU that is lent (chosen by us). The first loan may be small: with it come
+// short turns, which help by themselves. A larger one must be worth its writes, as a part
+// of what the allocation was given.
+const (
+	leastLoanMHz = 5
+	worthMHz     = 0.1
+)
+
+// isLentCPU tells a loan of CPU from one of memory, which holds the least that there is.
+func isLentCPU(unit cluster.Allocation) bool { return unit.Lent.CPUMHz >= leastLoanMHz }
 
 func worth(unit cluster.Allocation, mhz int) bool {
-	return mhz > 0 && float64(mhz) >= worthMHz*float64(unit.Given().CPUMHz)
+	return mhz >= leastLoanMHz && (!isLentCPU(unit) || float64(mhz) >= worthMHz*float64(unit.Given().CPUMHz))
 }
 
 // spares reports whether an allocation may do without what is lent to it: memory that
@@ -41,7 +48,7 @@ func worth(unit cluster.Allocation, mhz int) bool {
 func (w *watched) spares(sc *scene, ref board.Ref) bool {
 	unit := sc.units[ref]
 	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
-	return unit.Lent != (cluster.Resources{}) && !tight && !(worth(unit, unit.Lent.CPUMHz) && sc.crowded(ref))
+	return unit.Lent != (cluster.Resources{}) && !tight && !(isLentCPU(unit) && sc.crowded(ref))
 }
 
 // crowded reports whether somebody else's work is on the node of an allocation.
@@ -107,7 +114,8 @@ func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.R
 }
 
 // moreCPU is an allocation with a bound on its tail whose node has CPU that nobody
-// holds, and twice what it has, or what there is. A node divides its CPU by what its
+// holds, and twice what it has, or half of what there is with it: others may need some,
+// too. A node divides its CPU by what its
 // allocations hold: one that answers requests needs little of it, but at once, and
 // waits behind those that never rest. Everybody else keeps what they reserved.
 func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
@@ -120,7 +128,8 @@ func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Reso
 		if unit.Resources.Cores > 0 || !sc.crowded(ref) || e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
 			continue
 		}
-		if more := min(unit.Resources.CPUMHz, sc.board.FreeMHz(sc.node[ref])); worth(unit, more) {
+		free := sc.board.FreeMHz(sc.node[ref])
+		if more := max(min(unit.Resources.CPUMHz, free/2), min(leastLoanMHz, free)); worth(unit, more) {
 			want := unit.Resources
 			want.CPUMHz += more
 			return unit, want, true
@@ -154,7 +163,7 @@ func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
 		}
 		w := e.live.watch(id)
 		for _, ref := range sc.of[id] {
-			if unit := sc.units[ref]; worth(unit, unit.Lent.CPUMHz) && w.spares(sc, ref) {
+			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {
 				errs = append(errs, e.returnLoan(ctx, s, unit, "nobody else is on its node"))
 				break // one at a time: the job is under evaluation meanwhile
 			}

@@ -212,7 +212,7 @@ func cpuLenders(group object, borrower string, sized object, more cluster.Resour
 		if i > 0 {
 			name = fmt.Sprintf("%s-%d", lendTask, i+1)
 		}
-		out = append(out, lender(name, borrower, t, part, mb))
+		out = append(out, lender(name, borrower, t, max(leastCPUMHz, part), mb))
 	}
 	if len(out) == 0 {
 		return nil, impossible("the group has no task that runs as long as it does")

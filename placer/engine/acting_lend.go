@@ -51,9 +51,9 @@ func (w *watched) spares(sc *scene, ref board.Ref) bool {
 	return unit.Lent != (cluster.Resources{}) && !tight && !(isLentCPU(unit) && sc.crowded(ref))
 }
 
-// crowded reports whether somebody else's work is on the node of an allocation.
+// crowded reports whether somebody else's work is on the machine of an allocation.
 func (sc *scene) crowded(ref board.Ref) bool {
-	return slices.ContainsFunc(sc.board.Residents(sc.node[ref]), func(r board.Resident) bool {
+	return slices.ContainsFunc(sc.board.Pressing(sc.node[ref]), func(r board.Resident) bool {
 		return r.Ref != ref && !sc.units[r.Ref].System
 	})
 }
@@ -138,18 +138,36 @@ func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Reso
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
-// lendCPU begins to give a workload CPU that nobody holds, where that may help. It costs
-// nobody anything, so it need not wait for what else is tried.
-func (e *Engine) lendCPU(ctx context.Context, sc *scene, id cluster.WorkloadID, reason string) error {
-	s, ok := sc.running[id]
-	if !ok {
-		return nil
+// newCompany is how long a machine counts as one where somebody has just come (chosen by
+// us).
+const newCompany = 2 * time.Minute
+
+// lendCPU begins to give CPU that nobody holds to those who missed their target in this
+// window, where they or somebody beside them have just come: that will not pass by
+// itself. It costs nobody anything, so it waits neither for more windows nor for what
+// else is tried. Later a slow window may be a moment's, and the adapter judges it.
+func (e *Engine) lendCPU(ctx context.Context, sc *scene) error {
+	var errs []error
+	for _, id := range sortedIDs(sc.windows) {
+		share := sc.windows[id]
+		if share >= adapt.Defaults().Below {
+			continue
+		}
+		s := sc.running[id]
+		if unit, want, ok := e.moreCPU(sc, s); ok && e.hasNewCompany(sc, unit.Node) {
+			errs = append(errs, tolerated(e.lend(ctx, s, unit, want, adapt.Resize, fmt.Sprintf("at %.0f %% of its target", 100*share))))
+		}
 	}
-	unit, want, ok := e.moreCPU(sc, s)
-	if !ok {
-		return nil
-	}
-	return tolerated(e.lend(ctx, s, unit, want, adapt.Resize, reason))
+	return errors.Join(errs...)
+}
+
+// hasNewCompany reports whether somebody has just come to a node's machine.
+func (e *Engine) hasNewCompany(sc *scene, node cluster.NodeID) bool {
+	now := e.cfg.Clock.Now()
+	i := slices.IndexFunc(sc.snapshot.Nodes, func(n *cluster.Node) bool { return n.ID == node })
+	return i >= 0 && slices.ContainsFunc(sc.board.Pressing(board.Index(i)), func(r board.Resident) bool {
+		return now.Sub(e.live.since[sc.units[r.Ref].ID]) < newCompany
+	})
 }
 
 // reviewCPU gives back CPU of those who are alone by now. An adapter would not: a
@@ -164,7 +182,7 @@ func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
 		w := e.live.watch(id)
 		for _, ref := range sc.of[id] {
 			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {
-				errs = append(errs, e.returnLoan(ctx, s, unit, "nobody else is on its node"))
+				errs = append(errs, e.returnLoan(ctx, s, unit, "nobody else is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}
 		}

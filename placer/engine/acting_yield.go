@@ -52,7 +52,7 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 		// With nowhere to go Nomad would leave it where it is.
 		return e.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
 	})
-	return errors.Join(tolerated(err), e.lendCPU(ctx, sc, helped, a.Reason))
+	return tolerated(err)
 }
 
 // avoidMachine adds a node and the others of its machine.

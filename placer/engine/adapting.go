@@ -340,7 +340,7 @@ func (e *Engine) adapt(ctx context.Context, running map[cluster.WorkloadID]subje
 		}
 		windows = append(windows, o)
 	}
-	errs = append(errs, e.reviewYields(ctx, sc), e.reviewCPU(ctx, sc))
+	errs = append(errs, e.reviewYields(ctx, sc), e.reviewCPU(ctx, sc), e.lendCPU(ctx, sc))
 	for _, a := range e.live.adapter.Step(e.cfg.Clock.Now().Sub(e.live.started), sc.board, windows, e.live.random) {
 		if ctx.Err() != nil {
 			break

@@ -64,8 +64,8 @@ func (e *Engine) resize(ctx context.Context, s subject, unit cluster.Allocation,
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
-// where it may want some, or else CPU that nobody holds. Where only cores could be more it says, once in a while,
-// that they cannot be given while it runs.
+// where it may want some, or else CPU that nobody holds. Where only cores could be more
+// it says, once in a while, that they cannot be given while it runs.
 func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
 	unit, want, ok := e.moreMemory(sc, s)
 	if !ok {
@@ -115,9 +115,9 @@ func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.R
 
 // moreCPU is an allocation with a bound on its tail whose node has CPU that nobody
 // holds, and twice what it has, or half of what there is with it: others may need some,
-// too. A node divides its CPU by what its
-// allocations hold: one that answers requests needs little of it, but at once, and
-// waits behind those that never rest. Everybody else keeps what they reserved.
+// too. A node divides its CPU by what its allocations hold: one that answers requests
+// needs little of it, but at once, and waits behind those that never rest. Everybody else
+// keeps what they reserved.
 func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	if s.workload.Spec.Target.Latency == nil {
 		return cluster.Allocation{}, cluster.Resources{}, false

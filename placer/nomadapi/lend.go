@@ -70,6 +70,10 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 	case !node.Kernels:
 		return impossible("node %s has no healthy driver to lend by", node.Name)
 	}
+	// What a lender of memory holds at the least is no loan of CPU.
+	if more.CPUMHz <= leastCPUMHz {
+		more.CPUMHz = 0
+	}
 	job, err := w.lendJob(ctx, &a, node, more)
 	if err != nil {
 		return err

@@ -90,6 +90,12 @@ func TestResizeLends(t *testing.T) {
 	if _, ok := task.object("Config").objects("lend")[0]["cpu_mhz"]; ok || ownAsk(task) != (cluster.Resources{CPUMHz: leastCPUMHz, MemoryMB: leastMemoryMB}) {
 		t.Errorf("task %v", task)
 	}
+	// A larger one, of an allocation that holds that much more already.
+	resize(101, 90)
+	task = loanTasks(object(server.Job("default", lendID.ID)))[0]
+	if _, ok := task.object("Config").objects("lend")[0]["cpu_mhz"]; ok || ownAsk(task).MemoryMB != 26 {
+		t.Errorf("task %v", task)
+	}
 	resize(100, 64)
 	if ids := server.JobIDs(); !slices.Equal(ids, []string{"web"}) {
 		t.Errorf("jobs %v after the loan", ids)

@@ -59,10 +59,10 @@ func setSlice(tid int, slice, was time.Duration) error {
 	if err != nil {
 		return err
 	}
-	has := time.Duration(attr.Runtime) //nolint:gosec // nanoseconds, at most MostSlice
+	has := time.Duration(attr.Runtime) // nanoseconds, at most MostSlice
 	if attr.Policy != schedNormal && attr.Policy != schedBatch || was != 0 && has != was || has == slice {
 		return nil
 	}
-	attr.Flags, attr.Runtime = 0, uint64(slice) //nolint:gosec // not negative
+	attr.Flags, attr.Runtime = 0, uint64(slice)
 	return unix.SchedSetAttr(tid, attr, 0)
 }

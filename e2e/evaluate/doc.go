@@ -55,6 +55,7 @@
 // The three nodes are control groups of one machine (decision 0006): caches, memory
 // and disk are one, and with two CPUs the second fast node and the slow one share a
 // CPU, which the placer is told (node meta placer_machine) and Nomad cannot be. The
-// loads run beside their servers, in the same allocation. The server, the clients, the agent and this command run on the
-// same CPUs, on both sides.
+// loads run beside their servers, in the same allocation. The server, the clients, the
+// agent and this command run on the same CPUs, on both sides; what does not belong to
+// the cluster has a 16th of its CPU weight.
 package main

@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
 // memoryTight is the share of its memory from which on an allocation may want more
@@ -142,23 +143,51 @@ func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Reso
 // us).
 const newCompany = 2 * time.Minute
 
-// lendCPU begins to give CPU that nobody holds to those who missed their target in this
-// window, where they or somebody beside them have just come: that will not pass by
-// itself. It costs nobody anything, so it waits neither for more windows nor for what
-// else is tried. Later a slow window may be a moment's, and the adapter judges it.
+// lendCPU begins to give CPU that nobody holds to those with a bound on their tail who
+// have company, where they or somebody beside them have just come: it costs nobody
+// anything, so it waits neither for more windows nor for what else is tried. Later a slow
+// window may be a moment's, and the adapter judges it.
 func (e *Engine) lendCPU(ctx context.Context, sc *scene) error {
 	var errs []error
-	for _, id := range sortedIDs(sc.windows) {
-		share := sc.windows[id]
-		if share >= adapt.Defaults().Below {
+	for _, id := range sortedIDs(sc.of) {
+		s, ok := sc.running[id]
+		if !ok {
 			continue
 		}
-		s := sc.running[id]
-		if unit, want, ok := e.moreCPU(sc, s); ok && e.hasNewCompany(sc, unit.Node) {
-			errs = append(errs, tolerated(e.lend(ctx, s, unit, want, adapt.Resize, fmt.Sprintf("at %.0f %% of its target", 100*share))))
+		unit, want, ok := e.moreCPU(sc, s)
+		if !ok || !e.hasNewCompany(sc, unit.Node) {
+			continue
+		}
+		if why := sc.needsCPU(id, unit); why != "" {
+			errs = append(errs, tolerated(e.lend(ctx, s, unit, want, adapt.Resize, why)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// needsCPU is why an allocation is to be lent CPU now: it missed its target in this window,
+// or nothing is measured yet and it is predicted to. Empty where it is not.
+func (sc *scene) needsCPU(id cluster.WorkloadID, unit cluster.Allocation) string {
+	share, measured := sc.windows[id]
+	switch {
+	case measured && share < adapt.Defaults().Below:
+		return fmt.Sprintf("at %.0f %% of its target", 100*share)
+	case !measured && !isLentCPU(unit) && sc.hurt(id, unit.ID):
+		return "predicted to be pressed by its neighbours beyond what its target leaves"
+	}
+	return ""
+}
+
+// hurt is that prediction, of scores that are known.
+func (sc *scene) hurt(id cluster.WorkloadID, allocation string) bool {
+	i := slices.IndexFunc(sc.of[id], func(ref board.Ref) bool { return sc.units[ref].ID == allocation })
+	if i < 0 {
+		return false
+	}
+	ref := sc.of[id][i]
+	residents := sc.board.Pressing(sc.node[ref])
+	i = slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+	return i >= 0 && !residents[i].Assumed && policy.Hurts(sc.board.Columns, residents, i)
 }
 
 // hasNewCompany reports whether somebody has just come to a node's machine.

@@ -1,13 +1,17 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -181,6 +185,41 @@ func TestCPUIsLentToATailBesideOthers(t *testing.T) {
 			t.Errorf("alone it still has %d MHz; recorded %+v", last.CPUMHz, b.actions(webGroup))
 		}
 	})
+}
+
+// Where the scores say that a tail will wait behind those beside it, CPU is lent before
+// that is seen, once; where they say that it will not, that is waited for.
+func TestCPUIsLentToWhomThePredictionHurts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caused float64
+		lent   int
+	}{"pressed": {80, 1}, "spared": {10, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				w := newLiveWorld(testNode("alpha", "fast"))
+				w.lender = true
+				w.lab = func(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
+					p, err := plantedRun(ctx, r)
+					for s := range p.Sensitivity.Caused {
+						p.Sensitivity.Caused[s] = interference.Estimate{Score: interference.Percent(c.caused), Origin: interference.Measured}
+					}
+					return p, err
+				}
+				b := startLive(t, w, mem.New(), func(c *engine.Config) { c.ProfileSources = engine.DefaultColumns() })
+				w.answers(90, time.Millisecond)
+				w.submit(testJob("other", rated))
+				settle(90 * time.Second)
+				runsOn(t, w, tailed)
+				settle(5 * time.Minute)
+				list := b.actions(webGroup)
+				if len(list) != c.lent || w.resizes() != c.lent {
+					t.Errorf("recorded %+v, want %d", list, c.lent)
+				}
+			})
+		})
+	}
 }
 
 // CPU is lent after the first window that is too slow, before best effort gives way:

@@ -258,7 +258,7 @@ func (a *arrangement) settle(before policy.Harm) bool {
 func (a *arrangement) explained(decisions, before []cluster.Decision, offered []cluster.NodeID) []cluster.Decision {
 	for i := range decisions {
 		d := &decisions[i]
-		d.Reason += "; of those sent together, arranged so that fewest are hurt"
+		d.Reason += "; of those sent together, arranged so that fewest are expected to miss their target"
 		inReserve := map[cluster.NodeID]bool{}
 		for _, c := range before[i].Candidates {
 			// More allocations than nodes would not leave the reserve alone.

@@ -47,19 +47,30 @@ func (o Options) newlyHurt(columns []interference.Source, residents []board.Resi
 	return hurt
 }
 
-// Harm is how many allocations are hurt, and by how many points in all beyond the worst
-// of their bounds.
-type Harm struct {
-	Hurt   int
-	Points float64
+// Hurts reports whether one of those on a machine is predicted to be pressed by the
+// others beyond what its target leaves.
+func Hurts(columns []interference.Source, residents []board.Resident, i int) bool {
+	return Live().crowdOf(columns, residents).hurts(i)
 }
 
-// Less reports whether h is less harm than o: fewer hurt, or as many by noticeably less.
+// Harm is how many allocations are predicted to be pressed beyond a bound of theirs, and
+// how many of them are expected to miss their target for it: the further beyond, the
+// surer.
+type Harm struct {
+	Hurt   int
+	Missed float64
+}
+
+// surePoints beyond its bound an allocation counts as one that misses its target, and
+// fewer points in proportion (chosen by us). What a neighbour causes is predicted to 14
+// points (placer/docs/classification.md), of two or three neighbours together to some 25:
+// who is pressed a little too much may as well do, who is pressed far too much will not.
+const surePoints = 40
+
+// Less reports whether h is noticeably less harm than o, or as much on fewer.
 func (h Harm) Less(o Harm) bool {
-	if h.Hurt != o.Hurt {
-		return h.Hurt < o.Hurt
-	}
-	return h.Points+relaxStepPoints <= o.Points
+	const step = relaxStepPoints / surePoints
+	return h.Missed+step <= o.Missed || h.Missed <= o.Missed && h.Hurt < o.Hurt
 }
 
 // HarmOn is the harm on the machines of some nodes.
@@ -81,7 +92,7 @@ func HarmOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {
 				h.Hurt++
-				h.Points += points
+				h.Missed += min(1, points/surePoints)
 			}
 		}
 	}

@@ -60,20 +60,29 @@ func TestHarm(t *testing.T) {
 		want  Harm
 	}{
 		"nowhere":                    {nil, Harm{}},
-		"one of two on a node":       {[]cluster.NodeID{"n1"}, Harm{1, 20}},
-		"two nodes of one machine":   {[]cluster.NodeID{"n3"}, Harm{1, 5}},
-		"a machine counts once":      {[]cluster.NodeID{"n2", "n3"}, Harm{1, 5}},
-		"a node that is named twice": {[]cluster.NodeID{"n1", "n2", "n1"}, Harm{2, 25}},
+		"one of two on a node":       {[]cluster.NodeID{"n1"}, Harm{1, 0.5}},
+		"two nodes of one machine":   {[]cluster.NodeID{"n3"}, Harm{1, 0.125}},
+		"a machine counts once":      {[]cluster.NodeID{"n2", "n3"}, Harm{1, 0.125}},
+		"a node that is named twice": {[]cluster.NodeID{"n1", "n2", "n1"}, Harm{2, 0.625}},
 	} {
 		if got := HarmOn(s, c.nodes, columns); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
-	if less := (Harm{1, 80}).Less(Harm{2, 5}); !less {
-		t.Error("fewer that are hurt are less harm")
-	}
-	if (Harm{1, 18}).Less(Harm{1, 20}) || !(Harm{1, 10}).Less(Harm{1, 20}) {
-		t.Error("of as many, noticeably fewer points are less harm")
+	for name, c := range map[string]struct {
+		h, o Harm
+		want bool
+	}{
+		"two pressed a little, and one far too much": {Harm{2, 0.3}, Harm{1, 1}, true},
+		"one and two, as far":                        {Harm{1, 1}, Harm{2, 2}, true},
+		"as much on fewer":                           {Harm{1, 0.5}, Harm{2, 0.5}, true},
+		"more on fewer":                              {Harm{1, 0.55}, Harm{2, 0.5}, false},
+		"hardly less":                                {Harm{1, 0.45}, Harm{1, 0.5}, false},
+		"less":                                       {Harm{1, 0.25}, Harm{1, 0.5}, true},
+	} {
+		if got := c.h.Less(c.o); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -199,6 +200,9 @@ func (e *evaluation) explain(ctx context.Context, files []rig.JobFile, began tim
 	out.Decided, out.Actions = map[string]decided{}, map[string][]action{}
 	for _, f := range files {
 		d, err := e.decision(ctx, f)
+		if errors.Is(err, cluster.ErrNoRecord) {
+			d, err = e.undecided(ctx, f)
+		}
 		if err != nil {
 			return err
 		}
@@ -213,6 +217,16 @@ func (e *evaluation) explain(ctx context.Context, files []rig.JobFile, began tim
 		}
 	}
 	return nil
+}
+
+// undecided is what is on record of a job that waited for room all the time, as best
+// effort may.
+func (e *evaluation) undecided(ctx context.Context, f rig.JobFile) (decided, error) {
+	ev, err := e.book.Evaluation(ctx, cluster.JobID{Namespace: "default", ID: f.ID})
+	if err != nil {
+		return decided{}, fmt.Errorf("evaluation of %s: %w", f.ID, err)
+	}
+	return decided{Outcome: string(cluster.Queued), Reason: ev.Message}, nil
 }
 
 // actions are those on record of a job.

@@ -30,9 +30,6 @@ func TestSetSlices(t *testing.T) {
 		return time.Duration(attr.Runtime)
 	}
 	usual := slice()
-	if usual == 0 {
-		t.Skip("this kernel has no time slices to set: it is older than 6.12")
-	}
 	root := t.TempDir()
 	mountinfo := filepath.Join(t.TempDir(), "mountinfo")
 	if err := os.WriteFile(mountinfo, fmt.Appendf(nil, "1 1 0:1 / %s rw - cgroup2 cgroup2 rw\n", root), 0o600); err != nil {
@@ -58,8 +55,12 @@ func TestSetSlices(t *testing.T) {
 		if err := g.SetSlices(c.slice, c.was); err != nil {
 			t.Fatal(err)
 		}
-		if now := slice(); now != c.want {
-			t.Errorf("set to %s where it is %s: %s, want %s", c.slice, c.was, now, c.want)
+		want := c.want
+		if usual == 0 {
+			want = 0 // a kernel before 6.12 has none, and nothing comes of it
+		}
+		if now := slice(); now != want {
+			t.Errorf("set to %s where it is %s: %s, want %s", c.slice, c.was, now, want)
 		}
 	}
 }

@@ -149,52 +149,51 @@ const newCompany = 2 * time.Minute
 // window may be a moment's, and the adapter judges it.
 func (e *Engine) lendCPU(ctx context.Context, sc *scene) error {
 	var errs []error
-	for _, id := range sortedIDs(sc.of) {
-		s, ok := sc.running[id]
+	for _, id := range sortedIDs(sc.running) {
+		s := sc.running[id]
+		unit, want, ok := e.moreCPU(sc, s)
 		if !ok {
 			continue
 		}
-		unit, want, ok := e.moreCPU(sc, s)
-		if !ok || !e.hasNewCompany(sc, unit.Node) {
-			continue
-		}
-		if why := sc.needsCPU(id, unit); why != "" {
+		ref := sc.refOf(unit)
+		if why := sc.needsCPU(ref); why != "" && e.hasNewCompany(sc, ref) {
 			errs = append(errs, tolerated(e.lend(ctx, s, unit, want, adapt.Resize, why)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// refOf finds a unit of the scene.
+func (sc *scene) refOf(unit cluster.Allocation) board.Ref {
+	list := sc.of[unit.Workload]
+	return list[slices.IndexFunc(list, func(ref board.Ref) bool { return sc.units[ref].ID == unit.ID })]
+}
+
 // needsCPU is why an allocation is to be lent CPU now: it missed its target in this window,
 // or nothing is measured yet and it is predicted to. Empty where it is not.
-func (sc *scene) needsCPU(id cluster.WorkloadID, unit cluster.Allocation) string {
-	share, measured := sc.windows[id]
+func (sc *scene) needsCPU(ref board.Ref) string {
+	unit := sc.units[ref]
+	share, measured := sc.windows[unit.Workload]
 	switch {
 	case measured && share < adapt.Defaults().Below:
 		return fmt.Sprintf("at %.0f %% of its target", 100*share)
-	case !measured && !isLentCPU(unit) && sc.hurt(id, unit.ID):
+	case !measured && !isLentCPU(unit) && sc.hurt(ref):
 		return "predicted to be pressed by its neighbours beyond what its target leaves"
 	}
 	return ""
 }
 
 // hurt is that prediction, of scores that are known.
-func (sc *scene) hurt(id cluster.WorkloadID, allocation string) bool {
-	i := slices.IndexFunc(sc.of[id], func(ref board.Ref) bool { return sc.units[ref].ID == allocation })
-	if i < 0 {
-		return false
-	}
-	ref := sc.of[id][i]
+func (sc *scene) hurt(ref board.Ref) bool {
 	residents := sc.board.Pressing(sc.node[ref])
-	i = slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
 	return i >= 0 && !residents[i].Assumed && policy.Hurts(sc.board.Columns, residents, i)
 }
 
-// hasNewCompany reports whether somebody has just come to a node's machine.
-func (e *Engine) hasNewCompany(sc *scene, node cluster.NodeID) bool {
+// hasNewCompany reports whether somebody has just come to an allocation's machine.
+func (e *Engine) hasNewCompany(sc *scene, ref board.Ref) bool {
 	now := e.cfg.Clock.Now()
-	i := slices.IndexFunc(sc.snapshot.Nodes, func(n *cluster.Node) bool { return n.ID == node })
-	return i >= 0 && slices.ContainsFunc(sc.board.Pressing(board.Index(i)), func(r board.Resident) bool {
+	return slices.ContainsFunc(sc.board.Pressing(sc.node[ref]), func(r board.Resident) bool {
 		return now.Sub(e.live.since[sc.units[r.Ref].ID]) < newCompany
 	})
 }
@@ -203,11 +202,8 @@ func (e *Engine) hasNewCompany(sc *scene, node cluster.NodeID) bool {
 // service that has no more requests does not look as if it had too much.
 func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
 	var errs []error
-	for _, id := range sortedIDs(sc.of) {
-		s, ok := sc.running[id]
-		if !ok {
-			continue
-		}
+	for _, id := range sortedIDs(sc.running) {
+		s := sc.running[id]
 		w := e.live.watch(id)
 		for _, ref := range sc.of[id] {
 			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {

@@ -142,15 +142,23 @@ func (w *liveWorld) answers(rate float64, tail time.Duration) {
 	}
 }
 
+// tailAlone is a world that lends and one node, on which a service with a bound on its
+// tail runs.
+func tailAlone(t *testing.T) (*liveWorld, *bench) {
+	t.Helper()
+	w := newLiveWorld(testNode("alpha", "fast"))
+	w.lender = true
+	b := startLive(t, w, mem.New())
+	runsOn(t, w, tailed)
+	return w, b
+}
+
 // A service that misses its tail beside others gets CPU that nobody holds, until it is
 // alone; the better it does, the less that is a reason to take it away.
 func TestCPUIsLentToATailBesideOthers(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
-		w := newLiveWorld(testNode("alpha", "fast"))
-		w.lender = true
-		b := startLive(t, w, mem.New())
-		runsOn(t, w, tailed)
+		w, b := tailAlone(t)
 		w.answers(90, 20*time.Millisecond)
 		settle(2 * time.Minute)
 		if n := w.resizes(); n != 0 {
@@ -227,10 +235,7 @@ func TestCPUIsLentToWhomThePredictionHurts(t *testing.T) {
 func TestCPUIsLentBeforeBestEffortLeaves(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
-		w := newLiveWorld(testNode("alpha", "fast"))
-		w.lender = true
-		b := startLive(t, w, mem.New())
-		runsOn(t, w, tailed)
+		w, b := tailAlone(t)
 		w.plant(testJob("noisy", bestEffort), w.nodes[0].ID)
 		w.answers(90, 20*time.Millisecond)
 		settle(30 * time.Second)

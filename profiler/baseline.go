@@ -97,16 +97,22 @@ func (r *run) meterCPU() (stop func()) {
 	if !ok {
 		return func() {}
 	}
-	before, lost, failed := meter.CPUTime()
+	before, failed := meter.CPUTime()
 	began := r.clock.Now()
 	return func() {
-		after, stolen, err := meter.CPUTime()
+		after, err := meter.CPUTime()
 		if err = errors.Join(failed, err); err != nil {
 			r.warn("the CPU time that it uses alone is unknown: %v", err)
 			return
 		}
-		if had := r.clock.Now().Sub(began) - (stolen - lost); had > 0 && after > before {
-			r.out.CPUsAlone = (after - before).Seconds() / had.Seconds()
+		had, used := r.clock.Now().Sub(began)-(after.Stolen-before.Stolen), after.Used-before.Used
+		if had <= 0 || used <= 0 {
+			return
+		}
+		r.out.CPUsAlone = used.Seconds() / had.Seconds()
+		if after.CPUs > 0 {
+			part := math.Min(1, r.out.CPUsAlone/after.CPUs)
+			r.out.CPUShareAlone = map[string]float64{r.out.Machine.Configuration: part}
 		}
 	}
 }

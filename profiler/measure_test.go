@@ -211,29 +211,37 @@ func TestAloneOnly(t *testing.T) {
 type metered struct {
 	*machine
 	cpus, stolen float64 // CPUs used of what is left, and share that the host takes
+	may          float64 // CPUs that it may use
 	err          error
 }
 
-func (m metered) CPUTime() (used, stolen time.Duration, err error) {
+func (m metered) CPUTime() (profiler.CPUTime, error) {
 	took := float64(m.now.Sub(m.begun))
-	return time.Duration(m.cpus * took * (1 - m.stolen)), time.Duration(m.stolen * took), m.err
+	return profiler.CPUTime{Used: time.Duration(m.cpus * took * (1 - m.stolen)), Stolen: time.Duration(m.stolen * took), CPUs: m.may}, m.err
 }
 
 // The CPU time used alone is part of the profile, and unknown where it cannot be read:
-// that is no reason to lose the rest.
+// that is no reason to lose the rest. Under a quota it is a larger part of what there is.
 func TestCPUTimeAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		err  error
-		want float64
-	}{{nil, 0.3}, {errors.New("no such file"), 0}} {
+		may         float64
+		err         error
+		want, share float64
+	}{
+		{1, nil, 0.3, 0.3}, {2, nil, 0.3, 0.15}, {0.4, nil, 0.3, 0.75}, {0.25, nil, 0.3, 1},
+		{1, errors.New("no such file"), 0, 0},
+	} {
 		m := newMachine(5)
-		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, 0.4, c.err}, m, options(m))
+		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, 0.4, c.may, c.err}, m, options(m))
 		if err != nil || !p.Complete || len(p.Alone) == 0 {
 			t.Fatalf("complete %v, %v", p.Complete, err)
 		}
 		if math.Abs(p.CPUsAlone-c.want) > 1e-6 {
 			t.Errorf("reading fails with %v: %g CPUs, want %g", c.err, p.CPUsAlone, c.want)
+		}
+		if got := p.CPUShareAlone[p.Machine.Configuration]; math.Abs(got-c.share) > 1e-6 {
+			t.Errorf("of %g CPUs, reading fails with %v: a share of %g, want %g", c.may, c.err, got, c.share)
 		}
 		if told := strings.Contains(strings.Join(p.Warnings, "\n"), "CPU time"); told != (c.err != nil) {
 			t.Errorf("reading fails with %v: warnings %q", c.err, p.Warnings)

@@ -19,10 +19,16 @@ type Subject interface {
 	Alive(ctx context.Context) error
 }
 
-// CPUMeter is a Subject that can tell the CPU time its processes have used, and what a
-// host has taken of each of its CPUs meanwhile, for other guests.
+// CPUMeter is a Subject that can tell the CPU time its processes have used.
 type CPUMeter interface {
-	CPUTime() (used, stolen time.Duration, err error)
+	CPUTime() (CPUTime, error)
+}
+
+// CPUTime is what a workload has used of its CPUs, and what there was for it.
+type CPUTime struct {
+	Used   time.Duration
+	Stolen time.Duration // taken of each CPU by the host, for other guests
+	CPUs   float64       // that it may use at once; below the number of its CPU set under a quota
 }
 
 // KernelStats are a kernel's running totals.

@@ -429,8 +429,14 @@ func TestInsideQuota(t *testing.T) {
 			t.Errorf("v%d without Nomad: %s", version, got)
 		}
 		mustMkdir(t, filepath.Dir(filepath.Join(root, c.file)))
+		if version == V1 {
+			mustWrite(t, filepath.Join(root, "cpu/nomad/cpu.cfs_period_us"), "100000\n")
+		}
 		for value, want := range map[string]string{c.free: "/ibench.a", c.limit: c.nomad + "/ibench.a"} {
 			mustWrite(t, filepath.Join(root, c.file), value+"\n")
+			if cpus, limited := tree.QuotaCPUs(); limited != (value == c.limit) || limited && cpus != 0.4 {
+				t.Errorf("v%d, quota %s: %g CPUs, limited %v", version, value, cpus, limited)
+			}
 			g := tree.Child("ibench.a")
 			if g.Path() != want {
 				t.Errorf("v%d, quota %s: %s, want %s", version, value, g.Path(), want)

@@ -150,21 +150,33 @@ func (t Tree) nomad() string {
 // compete with Nomad's tasks as a whole.
 func (t Tree) Child(name string) Group {
 	parent := "/"
-	if t.quota(t.nomad()) {
+	if _, limited := t.QuotaCPUs(); limited {
 		parent = t.nomad()
 	}
 	return Group{tree: t, path: filepath.Join(parent, name)}
 }
 
-// quota reports whether a group's CPU time is limited. One that cannot be read
-// is not there.
-func (t Tree) quota(path string) bool {
+// QuotaCPUs is how many CPUs' time the operator leaves to Nomad's tasks together; ok is
+// false where their time is not limited.
+func (t Tree) QuotaCPUs() (cpus float64, ok bool) {
 	if t.version == V2 {
-		data, err := os.ReadFile(filepath.Join(t.dir("", path), "cpu.max"))
-		return err == nil && !strings.HasPrefix(string(data), "max")
+		data, err := os.ReadFile(filepath.Join(t.dir("", t.nomad()), "cpu.max"))
+		var quota, period float64
+		if n, _ := fmt.Sscan(string(data), &quota, &period); err != nil || n != 2 || period <= 0 {
+			return 0, false
+		}
+		return quota / period, true
 	}
-	microseconds, err := readInt(filepath.Join(t.dir(controllerCPU, path), "cpu.cfs_quota_us"))
-	return err == nil && microseconds > 0
+	dir := t.dir(controllerCPU, t.nomad())
+	quota, err := readInt(filepath.Join(dir, "cpu.cfs_quota_us"))
+	if err != nil || quota <= 0 {
+		return 0, false
+	}
+	period, err := readInt(filepath.Join(dir, "cpu.cfs_period_us"))
+	if err != nil || period <= 0 {
+		return 0, false
+	}
+	return float64(quota) / float64(period), true
 }
 
 // Reserved are the CPUs that Nomad has reserved for tasks (resources { cores })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
@@ -65,16 +64,21 @@ func (s *subject) Resume(context.Context) error { return s.target.Resume() }
 
 // CPUTime is what the workload's processes have used, and what was stolen from each of
 // their CPUs.
-func (s *subject) CPUTime() (used, stolen time.Duration, err error) {
-	if used, err = s.target.CPUTime(); err != nil {
-		return 0, 0, err
+func (s *subject) CPUTime() (profiler.CPUTime, error) {
+	used, err := s.target.CPUTime()
+	if err != nil {
+		return profiler.CPUTime{}, err
 	}
 	cpus, err := s.target.CPUs()
 	if err != nil {
-		return 0, 0, err
+		return profiler.CPUTime{}, err
 	}
-	stolen, err = s.target.Procs.Stolen(cpus)
-	return used, stolen, err
+	stolen, err := s.target.Procs.Stolen(cpus)
+	out := profiler.CPUTime{Used: used, Stolen: stolen, CPUs: float64(len(cpus))}
+	if quota, limited := s.target.Tree.QuotaCPUs(); limited {
+		out.CPUs = min(out.CPUs, quota)
+	}
+	return out, err
 }
 
 // Alive returns nil while every task of the workload has a process.

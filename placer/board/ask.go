@@ -67,6 +67,7 @@ type Ask struct {
 type Standing struct {
 	Tolerated []float64 // by column, percent
 	Needs     *float64  // share of its performance alone there; nil unknown
+	Busier    float64   // how many times what it causes it takes there of CPU time; 0 is 1
 }
 
 // NeedsMore reports whether a larger share is known to be needed than of another.
@@ -79,13 +80,13 @@ func (a *Ask) StandingOn(configuration int) Standing {
 	if configuration < len(a.Standing) {
 		return a.Standing[configuration]
 	}
-	return Standing{a.Tolerated, a.Needs}
+	return Standing{Tolerated: a.Tolerated, Needs: a.Needs}
 }
 
 // StandingOf is what a group stands where it was placed: as its allocation of which the
 // target needs most.
 func (a *Ask) StandingOf(b *Board, units []Unit) Standing {
-	most := Standing{a.Tolerated, a.Needs}
+	most := Standing{Tolerated: a.Tolerated, Needs: a.Needs}
 	for i, u := range units {
 		if s := a.StandingOn(b.Node(u.Node).Configuration); i == 0 || s.NeedsMore(most) {
 			most = s

@@ -38,8 +38,10 @@ type Resident struct {
 	Size       cluster.Resources
 	Tolerated  []float64 // by column, percent; shared, not written to
 	Caused     []float64
-	Needs      *float64 // share of its performance alone that must be left; nil unknown
-	Assumed    bool     // some score is not known, and assumed
+	Node       cluster.NodeID // on which it is, among the residents of a machine
+	Busier     float64        // how many times what is Caused it takes there of CPU time; 0 is 1
+	Needs      *float64       // share of its performance alone that must be left; nil unknown
+	Assumed    bool           // some score is not known, and assumed
 	Priority   int
 	BestEffort bool     // may be evicted for others
 	Class      int      // the job class its user declared, from 1; 0 is none

@@ -81,7 +81,11 @@ func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 
 func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Ref, table *cluster.PressureTable) Resident {
 	scores := table.ScoresOf(a.Workload)
-	r := Resident{Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Needs: s.Known[a.Workload].Needs}
+	known := s.Known[a.Workload]
+	r := Resident{
+		Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused,
+		Node: n.ID, Busier: known.Busier[n.Configuration], Needs: known.Needs,
+	}
 	if scores.Complete {
 		return r // shared between the workload's allocations
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // boundByTime lowers caused scores to what the CPU time of the workload allows: an
@@ -53,4 +54,33 @@ func timeBound(s interference.Source, used, cpus float64) (percent float64, ok b
 	default:
 		return 0, false
 	}
+}
+
+// works is the part of its time alone in which a workload works on a CPU, where its
+// performance is its throughput. Who has a tail to keep loses by every delay.
+func works(p *profile.Profile) float64 {
+	if p.Target.Latency != nil {
+		return 0
+	}
+	return math.Min(1, p.CPUsAlone)
+}
+
+// busier is how many times the part of the CPU time a workload takes on the
+// configurations where it was run, of that where its scores were measured. Less is not
+// believed: a score stays what it was where nodes are faster.
+func busier(p *profile.Profile) map[string]float64 {
+	reference := p.CPUShareAlone[p.Machine.Configuration]
+	if !(reference > 0) {
+		return nil
+	}
+	var out map[string]float64
+	for c, part := range p.CPUShareAlone {
+		if part > reference {
+			if out == nil {
+				out = map[string]float64{}
+			}
+			out[c] = part / reference
+		}
+	}
+	return out
 }

@@ -2,9 +2,11 @@ package classify_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -45,5 +47,49 @@ func TestCausedIsBoundedByCPUTime(t *testing.T) {
 	}
 	if p.Sensitivity.Caused[interference.Integer].Score.Or(0) != 80 {
 		t.Error("the profile itself changed")
+	}
+}
+
+// On a slower node the same work takes a larger part of the CPU time; on a faster one it
+// is not believed to take less.
+func TestBusierOnSlowerNodes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shares map[string]float64
+		slow   float64 // want; 0: as much
+	}{
+		"a service":        {map[string]float64{"fast": 0.25, "slow": 0.6}, 2.4},
+		"takes all":        {map[string]float64{"fast": 1, "slow": 1}, 0},
+		"less":             {map[string]float64{"fast": 0.5, "slow": 0.4}, 0},
+		"no reference":     {map[string]float64{"slow": 0.4}, 0},
+		"nothing was read": {nil, 0},
+	} {
+		p := profile.Profile{Machine: profile.Machine{Configuration: "fast"}, CPUShareAlone: c.shares}
+		got := classify.Knowledge(&p, classify.Models{}, nil, nil).Sensitivity.Busier
+		if got["slow"] != c.slow || got["fast"] != 0 {
+			t.Errorf("%s: %v, want %g on slow", name, got, c.slow)
+		}
+	}
+}
+
+// Who has a tail to keep is not said to work for a part of its time only.
+func TestWorks(t *testing.T) {
+	t.Parallel()
+	tail := performance.Target{Kind: performance.QPS, Latency: &performance.Latency{Percentile: 99, Max: time.Millisecond}}
+	for name, c := range map[string]struct {
+		cpus   float64
+		target performance.Target
+		want   float64
+	}{
+		"rests":              {0.1, performance.Target{Kind: performance.Rate}, 0.1},
+		"on two CPUs":        {1.7, performance.Target{Kind: performance.Rate}, 1},
+		"has a tail":         {0.1, tail, 0},
+		"was not looked at":  {0, performance.Target{Kind: performance.Rate}, 0},
+		"a service, no tail": {0.1, performance.Target{Kind: performance.QPS}, 0.1},
+	} {
+		p := profile.Profile{CPUsAlone: c.cpus, Target: c.target}
+		if got := classify.Knowledge(&p, classify.Models{}, nil, nil).Works; got != c.want {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
 	}
 }

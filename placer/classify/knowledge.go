@@ -25,9 +25,11 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, p.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
 	k.Sensitivity.Caused = b.scores("caused", m.Caused, p.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	b.boundByTime(k.Sensitivity.Caused)
+	k.Sensitivity.Busier = busier(p)
 	k.Speed, k.SpeedOrigin = b.speeds(configurations)
 	k.ScaleUp, k.ReferenceCores = b.scaleUp()
 	k.MemoryPeakMB = p.MemoryPeakMB
+	k.Works = works(p)
 	if len(columns) > 0 {
 		k.Confidence = float64(b.measured) / float64(2*len(columns))
 	}

@@ -188,7 +188,18 @@ type Knowledge struct {
 	// never varied. Speed is at ReferenceCores.
 	ScaleUp        []ScaleSpeed `json:"scale_up,omitempty"`
 	ReferenceCores int          `json:"reference_cores,omitempty"`
-	MemoryPeakMB   float64      `json:"memory_peak_mb,omitempty"` // the most the sized task was seen to use; 0: not seen
-	Confidence     float64      `json:"confidence"`               // share of scores that were measured, 0..1
-	Warnings       []string     `json:"warnings,omitempty"`
+	// Works is the part of its time alone in which it works on a CPU, where only its
+	// throughput counts; 0: unknown, or delays count as well.
+	Works        float64  `json:"works_share,omitempty"`
+	MemoryPeakMB float64  `json:"memory_peak_mb,omitempty"` // the most the sized task was seen to use; 0: not seen
+	Confidence   float64  `json:"confidence"`               // share of scores that were measured, 0..1
+	Warnings     []string `json:"warnings,omitempty"`
+}
+
+// On is the same on nodes of a configuration: the busier they are with the same work, the
+// more of its time the workload works.
+func (k *Knowledge) On(configuration string) *Knowledge {
+	on := *k
+	on.Works = min(1, k.Works*max(1, k.Sensitivity.Busier[configuration]))
+	return &on
 }

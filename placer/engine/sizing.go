@@ -124,7 +124,7 @@ func (e *Engine) missingOf(p *profile.Profile, w cluster.Workload) missing {
 func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	points := pointsOf(p, r)
 	p.Machine = profile.Machine{} // the profile's is that of the interference run
-	p.Alone, p.ScaleUp, p.Ramp = nil, points, nil
+	p.Alone, p.ScaleUp, p.Ramp, p.CPUShareAlone = nil, points, nil, nil
 	p.Sensitivity.Tolerated, p.Sensitivity.Caused = nil, nil
 	return p
 }

@@ -159,8 +159,12 @@ func (f *field) felt(i int) []float64 {
 
 // residentOn is an ask as a resident of a node.
 func residentOn(b *board.Board, n board.Index, a *board.Ask) board.Resident {
-	s := a.StandingOn(b.Node(n).Configuration)
-	return board.Resident{Size: a.Size, Tolerated: s.Tolerated, Caused: a.Caused, Needs: s.Needs}
+	node := b.Node(n)
+	return standingAt(node.ID, a.StandingOn(node.Configuration), a.Size, a.Caused)
+}
+
+func standingAt(n cluster.NodeID, s board.Standing, size cluster.Resources, caused []float64) board.Resident {
+	return board.Resident{Size: size, Tolerated: s.Tolerated, Caused: caused, Node: n, Busier: s.Busier, Needs: s.Needs}
 }
 
 // take chooses a node for one allocation.

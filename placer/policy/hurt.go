@@ -20,8 +20,10 @@ func (v *view) bestEffortWaits() string {
 		return ""
 	}
 	// Itself it stands everything.
-	newcomer := board.Resident{Size: v.Workload.Ask, Tolerated: slices.Repeat([]float64{fullPressurePercent}, len(v.caused)), Caused: v.caused}
+	anything := slices.Repeat([]float64{fullPressurePercent}, len(v.caused))
 	for i, o := range v.options {
+		newcomer := v.newcomerOn(o)
+		newcomer.Tolerated, newcomer.Needs = anything, nil
 		known := slices.DeleteFunc(v.residents(i), func(r board.Resident) bool { return r.Assumed })
 		if o.incumbent || Live().newlyHurt(v.Columns, known, newcomer) == 0 {
 			return ""
@@ -133,14 +135,14 @@ func (c crowd) hurts(i int) bool { return c.excess(i) > epsilonPoints }
 func (c crowd) excess(i int) float64 {
 	r, worst := &c.residents[i], math.Inf(-1)
 	for k, caused := range r.Caused {
-		taken := c.taken(k, i, weightOf(r.Size))
+		taken := c.taken(k, i, r)
 		pressure := c.options.pressed(c.caused[k] - caused)
 		if c.isShared(k) {
 			pressure = taken
 		}
 		worst = max(worst, pressure-r.Tolerated[k])
 		if r.Needs != nil {
-			worst = max(worst, *r.Needs*caused-(fullPressurePercent-taken))
+			worst = max(worst, *r.Needs*timeOf(r, k)-(fullPressurePercent-taken))
 		}
 	}
 	return worst
@@ -151,10 +153,11 @@ func (c crowd) isShared(k int) bool { return k < len(c.shared) && c.shared[k] }
 // noOne of a crowd is meant, but somebody beside it.
 const noOne = -1
 
-// taken is how much of a source the crowd takes beside somebody of a weight who would
-// take all of it, by weighted max-min fairness: who wants less than its part gets that,
-// and the others divide what is left by weight. One of the crowd may be meant itself.
-func (c crowd) taken(k, except int, own float64) float64 {
+// taken is how much of a source the crowd takes beside somebody who would take all of
+// it, by weighted max-min fairness: who wants less than its part gets that, and the
+// others divide what is left by weight. One of the crowd may be meant itself.
+func (c crowd) taken(k, except int, beside *board.Resident) float64 {
+	own := weightOf(beside.Size)
 	left, weights := fullPressurePercent, own
 	var open []int
 	for i := range c.residents {
@@ -167,7 +170,7 @@ func (c crowd) taken(k, except int, own float64) float64 {
 		settled = false
 		level := left / weights
 		for at, i := range open {
-			if w, wants := weightOf(c.residents[i].Size), c.residents[i].Caused[k]; wants <= level*w {
+			if w, wants := weightOf(c.residents[i].Size), wantsBeside(&c.residents[i], beside, k); wants <= level*w {
 				left, weights = left-wants, weights-w
 				open, settled = slices.Delete(open, at, at+1), true
 				break
@@ -177,6 +180,21 @@ func (c crowd) taken(k, except int, own float64) float64 {
 	return fullPressurePercent - left*own/weights
 }
 
+// wantsBeside is what a resident wants of the CPU time of another's node: where it is on
+// the same, what it takes there; where it is on another of the machine, a part of the
+// machine's time.
+func wantsBeside(r, of *board.Resident, k int) float64 {
+	if r.Node != of.Node {
+		return r.Caused[k]
+	}
+	return timeOf(r, k)
+}
+
+// timeOf is the part of its node's CPU time that a resident takes through a source.
+func timeOf(r *board.Resident, k int) float64 {
+	return min(fullPressurePercent, r.Caused[k]*max(1, r.Busier))
+}
+
 // weightOf is an allocation's part of contended CPU time, as Nomad gives it: its MHz. A
 // reserved core counts as one of usual clock.
 func weightOf(size cluster.Resources) float64 {
@@ -184,15 +202,13 @@ func weightOf(size cluster.Resources) float64 {
 	return math.Max(1, float64(size.CPUMHz+coreMHz*size.Cores))
 }
 
-// timeShared tells the sources through which CPU time is shared: those private to a
-// core, and the interconnect, which somebody else on the core leaves alone meanwhile.
-// There a neighbour takes at most its fair part of the time, where a kernel takes the
-// intensity it is set to (decision 0017).
+// timeShared tells the sources through which CPU time is shared. There a neighbour takes
+// at most its fair part of the time, where a kernel takes the intensity it is set to
+// (decision 0017).
 func timeShared(columns []interference.Source) []bool {
 	out := make([]bool, len(columns))
 	for i, s := range columns {
-		info, ok := interference.Info(s)
-		out[i] = ok && (info.Scope == interference.ScopeCore || s == interference.Interconnect)
+		out[i] = interference.TimeShared(s)
 	}
 	return out
 }
@@ -212,8 +228,8 @@ func (c crowd) besideOf(newcomer board.Resident) beside {
 		switch {
 		case len(c.residents) == 0:
 		case c.isShared(k):
-			b.onNewcomer[k] = c.taken(k, noOne, own)
-			b.byNewcomer[k] = min(b.byNewcomer[k], fullPressurePercent*own/(own+lightest))
+			b.onNewcomer[k] = c.taken(k, noOne, &newcomer)
+			b.byNewcomer[k] = min(timeOf(&newcomer, k), fullPressurePercent*own/(own+lightest))
 		default:
 			b.onNewcomer[k] = c.caused[k]
 		}

@@ -125,3 +125,29 @@ func TestTaken(t *testing.T) {
 		}
 	}
 }
+
+// A slow node is busier with the same work: that counts among those on it, and not for
+// those on another node of the machine.
+func TestTakenOnASlowNode(t *testing.T) {
+	t.Parallel()
+	columns := []interference.Source{interference.Integer, interference.MemoryBandwidth}
+	on := func(n cluster.NodeID, caused float64) board.Resident {
+		return board.Resident{Node: n, Busier: 2.5, Tolerated: []float64{50, 100}, Caused: []float64{caused, caused}}
+	}
+	service := Live().crowdOf(columns, []board.Resident{on("slow", 20)})
+	for node, want := range map[cluster.NodeID]float64{"slow": 50, "beside": 20} {
+		got := service.besideOf(on(node, 10))
+		if got.onNewcomer[0] != want || got.byNewcomer[0] != 25 || got.onNewcomer[1] != 20 {
+			t.Errorf("on %s: %v and %v", node, got.onNewcomer, got.byNewcomer)
+		}
+	}
+	// What it needs is more there as well: 25 of the CPU time are left to it, 36 needed.
+	needs := 0.9
+	newcomer, others := on("slow", 16), on("slow", 30)
+	newcomer.Needs = &needs
+	newcomer.Tolerated = []float64{100, 100}
+	newcomer.Size.CPUMHz, others.Size.CPUMHz = 100, 900
+	if c := Live().crowdOf(columns, []board.Resident{newcomer, others}); math.Abs(c.excess(0)-(0.9*40-25)) > 1e-9 {
+		t.Errorf("%g points short, want 11", c.excess(0))
+	}
+}

@@ -15,7 +15,8 @@ import (
 // configuration: the slower the node, the more of it the target needs (decision 0015).
 type standing struct {
 	board.Standing
-	stands interference.Scores // nil: as tolerated
+	stands    interference.Scores // nil: as tolerated
+	predictor predict.Predictor
 }
 
 // standingOn is computed once for each configuration.
@@ -23,9 +24,13 @@ func (v *view) standingOn(configuration string) *standing {
 	if s, ok := v.standings[configuration]; ok {
 		return s
 	}
-	s := &standing{Standing: board.Standing{Tolerated: v.atBound, Needs: v.needsOn(configuration)}}
+	k := v.Knowledge.On(configuration)
+	s := &standing{
+		Standing:  board.Standing{Tolerated: v.atBound, Needs: v.needsOn(configuration), Busier: k.Sensitivity.Busier[configuration]},
+		predictor: predict.New().Prepare(k, v.Columns, v.slowdownPercent()),
+	}
 	if s.Needs != nil {
-		s.stands = predict.Stands(v.Knowledge, v.Columns, v.slowdownPercent(), *s.Needs)
+		s.stands = predict.Stands(k, v.Columns, v.slowdownPercent(), *s.Needs)
 	}
 	if s.stands != nil {
 		s.Tolerated = slices.Clone(v.atBound)

@@ -27,8 +27,7 @@ type view struct {
 	caused    []float64
 	standings map[string]*standing // by configuration; see standingOn
 	assumed   int                  // newcomer's scores that had to be assumed here
-	predictor predict.Predictor
-	rates     map[string]bool // configurations with a usable speed
+	rates     map[string]bool      // configurations with a usable speed
 	unit      string
 	need      float64 // rate one allocation must reach; 0: no numeric target
 	warnings  []string
@@ -104,7 +103,6 @@ func (v *view) readKnowledge() {
 	if v.assumed > 0 {
 		v.warn("%d scores of this workload are unknown; half pressure is assumed for them", v.assumed)
 	}
-	v.predictor = predict.New().Prepare(k, v.Columns, v.slowdownPercent())
 	v.readSpeeds()
 	if rate, ok := targetRate(v.Workload.Spec); ok && v.Workload.Count > 0 {
 		v.need = rate / float64(v.Workload.Count)
@@ -208,7 +206,7 @@ func (v *view) addNeighbours(o *option) {
 
 // newcomerOn is the workload as a resident of an option.
 func (v *view) newcomerOn(o *option) board.Resident {
-	return board.Resident{Size: v.Workload.Ask, Tolerated: o.stands.Tolerated, Caused: v.caused, Needs: o.stands.Needs}
+	return standingAt(o.node.ID, o.stands.Standing, v.Workload.Ask, v.caused)
 }
 
 func (v *view) addLoad(o *option) {
@@ -258,7 +256,7 @@ func (v *view) predict(o *option, pressure []float64) cluster.Prediction {
 	if !v.rates[o.node.Configuration] {
 		return cluster.Prediction{Unit: v.unit}
 	}
-	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, v.predictor.Share(pressure))
+	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, o.stands.predictor.Share(pressure))
 }
 
 // withReplicas is the pressure on one allocation that shares the node with n

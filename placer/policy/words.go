@@ -78,7 +78,7 @@ const noticeablePercent = 1.0
 
 // loss says what the neighbours cost an allocation, and on which source.
 func (v *view) loss(o *option, replicas int) string {
-	s := v.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
+	s := o.stands.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
 		return fmt.Sprintf(", %s %% less than alone because of %s", amount(lost), title(s.Source))
 	}

@@ -107,6 +107,7 @@ type curve struct {
 	points    []point // ascending x, from (0, 1); nil: use the formula
 	tolerated [3]float64
 	slowdown  float64
+	works     float64 // part of the time alone that neighbours stretch; 0: unknown, or not shared by time
 }
 
 // point is the share kept at a pressure, with its interval.
@@ -122,11 +123,15 @@ const (
 func curveOf(k *cluster.Knowledge, s interference.Source, slowdown float64) curve {
 	e := k.Sensitivity.Tolerated[s]
 	t, _ := e.Score.Percent()
-	return curve{
+	c := curve{
 		points:    measuredPoints(k.Ramp, s),
 		tolerated: [3]float64{t, e.Low.Or(t), e.High.Or(t)},
 		slowdown:  slowdown,
 	}
+	if interference.TimeShared(s) {
+		c.works = k.Works
+	}
+	return c
 }
 
 func (c curve) known() bool { return c.points != nil || !math.IsNaN(c.tolerated[atValue]) }
@@ -184,8 +189,26 @@ func (c curve) under(x float64) Share {
 	return Share{Value: several(full.Value), Low: several(full.Low), High: several(full.High)}
 }
 
-// share under pressure x in (0, 100].
+// share under pressure x in (0, 100]: as the kernel had it, or more where neighbours
+// leave the workload its part whenever it wants it.
 func (c curve) share(x float64) Share {
+	s, fair := c.response(x), c.stretched(x)
+	return Share{Value: max(s.Value, fair), Low: max(s.Low, fair), High: max(s.High, fair)}
+}
+
+// stretched is the share kept where neighbours take x of the CPU time beside whoever
+// works: the part w of the time takes 1/(1−x) times as long, the rest as before. A
+// kernel takes its intensity by force, and who rests often, and wakes often, then waits
+// much longer than beside neighbours of its own kind (decision 0017).
+func (c curve) stretched(x float64) float64 {
+	if !(c.works > 0) || x >= 100 {
+		return 0
+	}
+	return 1 / (1 - c.works + c.works/(1-x/100))
+}
+
+// response under pressure x in (0, 100] of a kernel.
+func (c curve) response(x float64) Share {
 	if c.points == nil {
 		return Share{
 			Value: response(x, c.tolerated[atValue], c.slowdown, fullPressureShare),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // With t = 40 and the formula, half of the way from .95 to .5 is kept at 70.
@@ -49,4 +50,19 @@ func TestAMeasuredCurveSaysWhatATargetStands(t *testing.T) {
 	k.Ramp = ramp(columns[0], [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
 	got, _ := predict.Stands(k, columns, 5, 0.3*0.95)[columns[0]].Score.Percent()
 	near(t, "between the levels", float64(int(got+0.5)), 70)
+}
+
+// Who works a tenth of its time is hardly slowed by neighbours that leave it half of a
+// CPU, whatever a kernel did by force; capacity is not shared by time.
+func TestWhoRestsIsStretchedOnlyWhileItWorks(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[interference.Source]float64{interference.Integer: 1 / (0.9 + 0.1/0.5), interference.LLCCapacity: 0.5} {
+		columns := []interference.Source{source}
+		k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{10}, []float64{0}), nil)
+		k.Ramp = ramp(source, [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
+		k.Works = 0.1
+		near(t, string(source), predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, want)
+		k.Works = 0
+		near(t, string(source)+", unknown", predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, 0.5)
+	}
 }

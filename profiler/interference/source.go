@@ -82,6 +82,13 @@ func ParseSource(name string) (Source, error) {
 	return "", fmt.Errorf("unknown source of interference %q; known: %s", name, names())
 }
 
+// TimeShared reports whether CPU time is shared through a source: those private to a
+// core, and the interconnect, which somebody else on the core leaves alone meanwhile.
+func TimeShared(s Source) bool {
+	info, ok := Info(s)
+	return ok && (info.Scope == ScopeCore || s == Interconnect)
+}
+
 // Info describes a source; ok is false for a name not in the list.
 func Info(s Source) (info SourceInfo, ok bool) {
 	for _, i := range sources {

@@ -153,6 +153,15 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	merged.Alone = map[string]profile.Measurement{}
 	maps.Copy(merged.Alone, older.Alone)
 	maps.Copy(merged.Alone, newer.Alone)
+	merged.CPUShareAlone = nil
+	for _, of := range []profile.Profile{older, newer} {
+		for c, part := range of.CPUShareAlone {
+			if merged.CPUShareAlone == nil {
+				merged.CPUShareAlone = map[string]float64{}
+			}
+			merged.CPUShareAlone[c] = part
+		}
+	}
 	merged.ScaleUp = mergeScale(older.ScaleUp, newer.ScaleUp)
 	merged.MemoryPeakMB = max(older.MemoryPeakMB, newer.MemoryPeakMB)
 	if older.SlowdownMax != newer.SlowdownMax {

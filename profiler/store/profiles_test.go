@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -130,6 +131,7 @@ func TestMerge(t *testing.T) {
 	newer.Sensitivity.Tolerated[integer] = measured(30)
 	older.Ramp = []profile.RampPoint{{Source: llc, IntensityPercent: 5}, {Source: integer, IntensityPercent: 5}}
 	newer.Ramp = []profile.RampPoint{{Source: integer, IntensityPercent: 10}}
+	older.CPUShareAlone, newer.CPUShareAlone = map[string]float64{"large": 0.2, "small": 0.1}, map[string]float64{"small": 0.5}
 	for name, order := range map[string][2]profile.Profile{"in order": {older, newer}, "reversed": {newer, older}} {
 		got, err := store.Merge(order[0], order[1])
 		if err != nil {
@@ -142,6 +144,9 @@ func TestMerge(t *testing.T) {
 		}
 		if len(got.Alone) != 2 || got.Machine.Configuration != "small" || !got.Taken.Equal(newer.Taken) {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if !maps.Equal(got.CPUShareAlone, map[string]float64{"large": 0.2, "small": 0.5}) {
+			t.Errorf("%s: CPU shares %v", name, got.CPUShareAlone)
 		}
 		if len(got.Ramp) != 2 || got.Ramp[0].IntensityPercent != 10 || got.Ramp[1].Source != llc {
 			t.Errorf("%s: ramp %+v", name, got.Ramp)

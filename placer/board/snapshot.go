@@ -89,15 +89,15 @@ func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref 
 	if scores.Complete {
 		return r // shared between the workload's allocations
 	}
-	share := cluster.ShareOf(n, a.Resources)
+	standing, causing := cluster.AssumedOf(n, &a)
 	r.Assumed = true
 	r.Tolerated, r.Caused = slices.Clone(r.Tolerated), slices.Clone(r.Caused)
 	for k := range r.Tolerated {
 		if math.IsNaN(r.Tolerated[k]) {
-			r.Tolerated[k] = 100 * (1 - share)
+			r.Tolerated[k] = standing
 		}
 		if math.IsNaN(r.Caused[k]) {
-			r.Caused[k] = 100 * share
+			r.Caused[k] = causing
 		}
 	}
 	return r

@@ -24,10 +24,12 @@ const (
 //	tolerated[k] = min over residents of their tolerated score   (empty: 100)
 //	caused[k]    = sum over residents of their caused scores     (empty: 0)
 //
-// Residents of other nodes of the same machine count as its own. The sum is not capped. A resident's unknown score is never taken as no
-// pressure: it is assumed to take the same share of every resource as of the
-// node's cpu, so it causes 100·share and tolerates 100·(1−share). Profiling
-// copies are gone within the minute and are left out.
+// Residents of other nodes of the same machine count as its own. The sum is not capped.
+// A resident's unknown score is never taken as no pressure: it is assumed to take the
+// same share of every resource as of the node's cpu, so it causes 100·share and
+// tolerates 100·(1−share). A system job's is part of what its neighbours were profiled
+// beside, since it is on the nodes of the profiles too: it adds nothing to that.
+// Profiling copies are gone within the minute and are left out.
 //
 // Cost: O(residents × columns); use a PressureTable for many nodes.
 func ServerPressure(s *Snapshot, n *Node, except WorkloadID, columns []interference.Source) (tolerated, caused []float64) {
@@ -159,14 +161,15 @@ func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []flo
 // add folds one resident in and reports whether a score had to be assumed.
 func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64) (assumed bool) {
 	v := p.ScoresOf(a.Workload)
-	share := math.NaN() // computed at the first unknown score
+	standing, causing := math.NaN(), math.NaN() // computed at the first unknown score
 	for k := range p.columns {
 		t, c := v.Tolerated[k], v.Caused[k]
 		if math.IsNaN(t) || math.IsNaN(c) {
 			if !assumed {
-				assumed, share = true, ShareOf(n, a.Resources)
+				assumed = true
+				standing, causing = AssumedOf(n, a)
 			}
-			t, c = known(t, 100*(1-share)), known(c, 100*share)
+			t, c = known(t, standing), known(c, causing)
 		}
 		tolerated[k] = min(tolerated[k], t)
 		caused[k] += c
@@ -208,6 +211,16 @@ func known(v, fallback float64) float64 {
 		return fallback
 	}
 	return v
+}
+
+// AssumedOf are the scores that are assumed of a resident, in percent; see
+// ServerPressure.
+func AssumedOf(n *Node, a *Allocation) (tolerated, caused float64) {
+	if a.System {
+		return 100, 0
+	}
+	share := ShareOf(n, a.Resources)
+	return 100 * (1 - share), 100 * share
 }
 
 // ShareOf is the share of the node's cpu that r asks for, in 0..1; half where

@@ -65,6 +65,28 @@ func TestUnknownResidents(t *testing.T) {
 	}
 }
 
+// A system job runs on the nodes of the profiles as well: unknown, it adds nothing to
+// what was measured there; known, it counts as anybody else.
+func TestUnknownSystemJobs(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(1)
+	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
+	agent := clustertest.Workload("agent", clustertest.Ask(cluster.Resources{CPUMHz: 5000}))
+	clustertest.Run(s, agent, "n1")
+	s.Allocations["n1"][0].System = true
+	pressure := func() [2]float64 {
+		tolerated, caused := cluster.ServerPressure(s, s.Nodes[0], cluster.WorkloadID{}, columns)
+		return [2]float64{tolerated[0], caused[0]}
+	}
+	if got := pressure(); got != [2]float64{100, 0} {
+		t.Errorf("unknown: %v", got)
+	}
+	s.Known[agent.ID] = clustertest.Sensitivity(columns, []float64{70}, []float64{20})
+	if got := pressure(); got != [2]float64{70, 20} {
+		t.Errorf("known: %v", got)
+	}
+}
+
 func BenchmarkPressureTable1000(b *testing.B) {
 	columns := clustertest.Columns(15)
 	s := clustertest.Random(rand.New(rand.NewPCG(1, 1)), 1000, 5, []string{"a"}, columns)

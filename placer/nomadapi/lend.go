@@ -26,9 +26,10 @@ const (
 	lentSlice     = "100us" // the least: who is lent CPU has a bound on a tail
 )
 
-// Bounds of a loan, chosen by us: Nomad takes about a second to start one.
+// Bounds of a loan, chosen by us: Nomad takes about a second to start one, and much
+// longer on a machine that has just been given more than it can do.
 const (
-	lendWithin      = 10 * time.Second
+	lendWithin      = 30 * time.Second
 	lendRoomWithin  = 2 * time.Second // until a node that is full counts as full
 	lendPoll        = 250 * time.Millisecond
 	lendKillTimeout = 5 * time.Second

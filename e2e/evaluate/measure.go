@@ -139,7 +139,7 @@ func (e *evaluation) waitRunning(ctx context.Context, files []rig.JobFile) error
 	return errors.Join(errs...)
 }
 
-// purge removes jobs side by side.
+// purge removes jobs side by side, and waits until nothing is left of them.
 func (e *evaluation) purge(ctx context.Context, files []rig.JobFile) error {
 	errs := make([]error, len(files))
 	var wg sync.WaitGroup
@@ -147,7 +147,10 @@ func (e *evaluation) purge(ctx context.Context, files []rig.JobFile) error {
 		wg.Go(func() { errs[i] = e.rig.Purge(ctx, f.ID) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return e.rig.Idle(ctx)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

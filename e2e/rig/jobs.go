@@ -210,6 +210,39 @@ func (r *Rig) Purge(ctx context.Context, id string) error {
 
 const purgeWithin = 2 * time.Minute
 
+// Idle waits until nothing runs but system jobs: what was lent to a job outlives it by
+// moments, and still holds its resources.
+func (r *Rig) Idle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, purgeWithin)
+	defer cancel()
+	for {
+		left, err := r.live()
+		if err == nil && left == "" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for an idle cluster, %q: %w", left, errors.Join(ctx.Err(), err))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// live is a job that has live allocations and is no system job; empty where there is
+// none.
+func (r *Rig) live() (string, error) {
+	allocs, _, err := r.API().Allocations().List(&api.QueryOptions{Namespace: api.AllNamespacesNamespace})
+	if err != nil {
+		return "", err
+	}
+	for _, a := range allocs {
+		if a.JobType != api.JobTypeSystem && (a.ClientStatus == api.AllocClientStatusRunning || a.ClientStatus == api.AllocClientStatusPending) {
+			return a.JobID, nil
+		}
+	}
+	return "", nil
+}
+
 // BatchTimes returns when a batch job's allocation started and finished; ok is
 // false while it runs. A failed allocation is an error.
 func (r *Rig) BatchTimes(id string) (started, finished time.Time, ok bool, err error) {

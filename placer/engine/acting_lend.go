@@ -28,19 +28,18 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// The least CPU that is lent (chosen by us). The first loan may be small: with it come
-// short turns, which help by themselves. A larger one must be worth its writes, as a part
-// of what the allocation was given.
-const (
-	leastLoanMHz = 5
-	worthMHz     = 0.1
-)
+// leastLoanMHz is the least CPU that is lent (chosen by us). The first loan may be small:
+// with it come short turns, which help by themselves.
+const leastLoanMHz = 5
 
 // isLentCPU tells a loan of CPU from one of memory, which holds the least that there is.
 func isLentCPU(unit cluster.Allocation) bool { return unit.Lent.CPUMHz >= leastLoanMHz }
 
+// worth reports whether so much more is worth a loan. One takes the place of another only
+// where it doubles that: its tasks start on the very node that has too little for a bound
+// on a tail, and take some tenths of a second of its CPU.
 func worth(unit cluster.Allocation, mhz int) bool {
-	return mhz >= leastLoanMHz && (!isLentCPU(unit) || float64(mhz) >= worthMHz*float64(unit.Given().CPUMHz))
+	return mhz >= leastLoanMHz && (!isLentCPU(unit) || mhz >= unit.Lent.CPUMHz)
 }
 
 // spares reports whether an allocation may do without what is lent to it: memory that

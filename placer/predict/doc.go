@@ -15,6 +15,13 @@
 //	f(X) = 1 − d·(X/t)²                          for X ≤ t
 //	f(X) falls in a line from 1−d to f_min       from t to 100
 //
+// Where CPU time is shared through the source (interference.TimeShared), and the workload
+// counts by its throughput and works the part w of its time alone, it keeps at least
+//
+//	1/(1 − w + w/(1−X))
+//
+// of it: neighbours stretch the time in which it works, and nothing else (decision 0017).
+//
 // Regressions of TRACON (Chiang and Huang 2011, §3.1; learners in observation.go) learn
 // from runs instead: a workload's four characteristics (read and write requests, CPU
 // time of its own and of the host) and the sum of its neighbours' explain its runtime

@@ -23,7 +23,9 @@
 //
 // Every number carries its origin:
 //
-//   - measured: by a profiling run of this workload, with its interval.
+//   - measured: by a profiling run of this workload, with its interval. A tolerated score
+//     of which the prediction's interval is narrower counts as not measured, and the note
+//     says what was: few windows may leave half of the scale open.
 //   - predicted: by the classifier, from the workload's measured cells and the
 //     other workloads. The interval is a quantile of held-out residuals, per
 //     column where there are enough, pooled else, absent where there are fewer

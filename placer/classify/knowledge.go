@@ -1,7 +1,9 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -21,8 +23,10 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 		p = &profile.Profile{}
 	}
 	b := builder{profile: p, models: m, columns: columns}
-	k := cluster.Knowledge{Ramp: p.Ramp}
-	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, p.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
+	var k cluster.Knowledge
+	vague := b.vague(m.Tolerated, p.Sensitivity.Tolerated)
+	k.Ramp = slices.DeleteFunc(slices.Clone(p.Ramp), func(r profile.RampPoint) bool { return vague[r.Source] != "" })
+	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, without(p.Sensitivity.Tolerated, vague), cluster.AssumedToleratedPercent)
 	k.Sensitivity.Caused = b.scores("caused", m.Caused, p.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	b.boundByTime(k.Sensitivity.Caused)
 	k.Sensitivity.Busier = busier(p)
@@ -68,6 +72,51 @@ func (b *builder) scores(kind string, model Model, own interference.Scores, fall
 		out[s] = e
 	}
 	b.warnAssumed(kind, assumed, model, fallback)
+	return out
+}
+
+// vague are the measured scores of which the others foretell more than the measurement
+// says, with the words for it: few windows may leave an interval of half the scale, whose
+// middle is then hardly better than a guess. The surest score always stays.
+func (b *builder) vague(model Model, own interference.Scores) map[interference.Source]string {
+	var known []interference.Source
+	for _, s := range b.columns {
+		if measured(own[s]) && !math.IsInf(width(own[s]), 1) {
+			known = append(known, s)
+		}
+	}
+	slices.SortStableFunc(known, func(x, y interference.Source) int { return -cmp.Compare(width(own[x]), width(own[y])) })
+	out := map[interference.Source]string{}
+	for _, s := range known[:max(0, len(known)-1)] {
+		out[s] = fmt.Sprintf("measured between %.0f and %.0f %%, which says less than the other scores do", own[s].Low.Or(0), own[s].High.Or(100))
+		cells, seen := b.complete("tolerated", model, without(own, out))
+		c := cells[s]
+		if seen == 0 || !c.Known || !(c.High-c.Low < width(own[s])) {
+			delete(out, s)
+		}
+	}
+	return out
+}
+
+// width of an interval in points; infinite where there is none.
+func width(e interference.Estimate) float64 {
+	low, ok := e.Low.Percent()
+	high, also := e.High.Percent()
+	if !ok || !also {
+		return math.Inf(1)
+	}
+	return high - low
+}
+
+// without are scores of which some count as not measured, with the words why.
+func without(scores interference.Scores, vague map[interference.Source]string) interference.Scores {
+	if len(vague) == 0 {
+		return scores
+	}
+	out := maps.Clone(scores)
+	for s, why := range vague {
+		out[s] = interference.Estimate{Note: join(scores[s].Note, why)}
+	}
 	return out
 }
 

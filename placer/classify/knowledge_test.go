@@ -211,3 +211,57 @@ func TestKnowledgeReference(t *testing.T) {
 		}
 	}
 }
+
+// A measurement that says less than the other scores foretell gives way, and its curve
+// with it; a sure one stays, and so does the surest of those that are not.
+func TestVagueScoresArePredicted(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(2)
+	var rows []profile.Profile
+	apart := 6.0 // by which the scores differ: one foretells the other to some 25 points
+	for v := 10.0; v < 90; v += 2 {
+		rows = append(rows, profile.Profile{Sensitivity: clustertest.Sensitivity(columns, []float64{v, v + apart}, []float64{v, v})})
+		apart = -apart
+	}
+	models := training(t, rows...)
+	of := func(score, low, high float64) interference.Estimate {
+		return interference.Estimate{Score: interference.Percent(score), Low: interference.Percent(low), High: interference.Percent(high), Origin: interference.Measured}
+	}
+	const none = -1
+	ratio := 0.9
+	for name, c := range map[string]struct {
+		scores [2]interference.Estimate
+		vague  int
+		want   float64
+	}{
+		"the first says little":   {[2]interference.Estimate{of(8, 0, 45), of(40, 35, 45)}, 0, 40},
+		"the second says little":  {[2]interference.Estimate{of(40, 35, 45), of(8, 0, 45)}, 1, 40},
+		"both are sure":           {[2]interference.Estimate{of(8, 5, 10), of(40, 35, 45)}, none, 0},
+		"both say little":         {[2]interference.Estimate{of(20, 0, 45), of(40, 0, 50)}, 1, 20},
+		"no interval is no width": {[2]interference.Estimate{{Score: interference.Percent(8), Origin: interference.Measured}, of(40, 35, 45)}, none, 0},
+	} {
+		var own profile.Profile
+		own.Sensitivity.Tolerated = interference.Scores{}
+		for i, s := range columns {
+			own.Sensitivity.Tolerated[s] = c.scores[i]
+			own.Ramp = append(own.Ramp, profile.RampPoint{Source: s, IntensityPercent: 50, WorkloadRatio: &ratio})
+		}
+		k := classify.Knowledge(&own, models, columns, nil)
+		for i, s := range columns {
+			e := k.Sensitivity.Tolerated[s]
+			curve := slices.ContainsFunc(k.Ramp, func(r profile.RampPoint) bool { return r.Source == s })
+			if i != c.vague {
+				if e != c.scores[i] || !curve {
+					t.Errorf("%s: %s became %+v, its curve stays: %v", name, s, e, curve)
+				}
+				continue
+			}
+			if got := percent(t, k.Sensitivity.Tolerated, s); e.Origin != interference.Predicted || math.Abs(got-c.want) > 8 || !strings.Contains(e.Note, "measured between 0 and ") || curve {
+				t.Errorf("%s: %s is %+v, its curve stays: %v; want about %g", name, s, e, curve, c.want)
+			}
+			if own.Sensitivity.Tolerated[s] != c.scores[i] || len(own.Ramp) != len(columns) {
+				t.Errorf("%s: the profile itself changed", name)
+			}
+		}
+	}
+}

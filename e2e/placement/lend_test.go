@@ -177,6 +177,10 @@ func TestAdaptLendsCPU(t *testing.T) {
 		t.Errorf("it was started anew: %s for %s", now.ID, alloc.ID)
 	}
 	loan := lendingJob + alloc.ID[:8]
+	// The driver lends as soon as the lender starts; its client says a little later that it runs.
+	if err := shared.WaitRunning(ctx, loan); err != nil {
+		t.Fatal(err)
+	}
 	if lender := liveAllocation(t, loan); lender.NodeID != alloc.NodeID {
 		t.Errorf("the lender is on %s, want %s", lender.NodeID, alloc.NodeID)
 	}

@@ -46,7 +46,10 @@ func Load(ctx context.Context, config LoadConfig) (Summary, error) {
 		return Summary{}, err
 	}
 	defer closeMetrics()
-	c := newClient(config, rec)
+	c, err := newClient(config, rec)
+	if err != nil {
+		return Summary{}, fmt.Errorf("load: target %s: %w", config.Target, err)
+	}
 	if err := awaitTarget(ctx, config.Wait, c.prepare); err != nil {
 		return Summary{}, fmt.Errorf("load: target %s: %w", config.Target, err)
 	}
@@ -80,11 +83,11 @@ func awaitTarget(ctx context.Context, wait time.Duration, prepare func(context.C
 	}
 }
 
-func newClient(config LoadConfig, rec *recorder) client {
+func newClient(config LoadConfig, rec *recorder) (client, error) {
 	if config.Protocol == HTTP {
 		return newHTTPClient(config, rec)
 	}
-	return newRedisClient(config, rec)
+	return newRedisClient(config, rec), nil
 }
 
 // generate deals the batches of the schedule to the connections until the load

@@ -261,6 +261,61 @@ func TestHTTPLoad(t *testing.T) {
 	}
 }
 
+// TestHTTPConnectionsAreKept: one that rests may be closed by its server, and no request
+// is lost for it.
+func TestHTTPConnectionsAreKept(t *testing.T) {
+	t.Parallel()
+	var opened, served atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := served.Add(1)
+		if user, password, ok := r.BasicAuth(); !ok || user != "me" || password != "secret" || r.URL.RequestURI() != "/page?x=1" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		if n%100 == 0 {
+			w.Header().Set("Connection", "close")
+		}
+		fmt.Fprintf(w, "%05000d", n) // more than one read
+	}))
+	server.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+		if s == http.StateIdle && served.Load()%100 == 50 {
+			_ = c.Close()
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	s, err := Load(t.Context(), LoadConfig{
+		Protocol: HTTP, Target: strings.Replace(server.URL, "http://", "http://me:secret@", 1) + "/page?x=1",
+		RatePerSecond: 1000, Duration: 400 * time.Millisecond, Connections: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Errors > 0 || s.Requests != 400 {
+		t.Errorf("%v, want 400 requests", s)
+	}
+	// The first look, four, and one for each that was closed: four times by a header,
+	// four times while it rested, or a few more where several rest at that moment.
+	if n := opened.Load(); n < 9 || n > 40 {
+		t.Errorf("%d connections for 400 requests", n)
+	}
+}
+
+func TestHTTPSlowAnswersFail(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	_, err := Load(t.Context(), LoadConfig{
+		Protocol: HTTP, Target: server.URL, RatePerSecond: 10, Duration: 100 * time.Millisecond, Timeout: 50 * time.Millisecond,
+	})
+	var slow net.Error
+	if !errors.As(err, &slow) || !slow.Timeout() {
+		t.Errorf("%v, want a timeout", err)
+	}
+}
+
 // TestOverloadEnds aims far more at a server than it can do: the load still ends
 // in time, and what was due but not done counts.
 func TestOverloadEnds(t *testing.T) {

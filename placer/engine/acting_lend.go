@@ -12,6 +12,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // memoryTight is the share of its memory from which on an allocation may want more
@@ -70,6 +71,7 @@ func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason str
 	unit, want, ok := e.moreMemory(sc, s)
 	if !ok {
 		unit, want, ok = e.moreCPU(sc, s)
+		ok = ok && sc.suffices(s, unit, want)
 	}
 	if ok {
 		err := e.lend(ctx, s, unit, want, adapt.Resize, reason)
@@ -113,13 +115,13 @@ func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.R
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
-// moreCPU is an allocation with a bound on its tail whose node has CPU that nobody
-// holds, and twice what it has, or half of what there is with it: others may need some,
-// too. A node divides its CPU by what its allocations hold: one that answers requests
+// moreCPU is an allocation with a target whose node has CPU that nobody holds, and twice
+// what it has, or half of what there is with it: others may need some, too. A node
+// divides its CPU by what its allocations hold: one that rests between requests or items
 // needs little of it, but at once, and waits behind those that never rest. Everybody else
 // keeps what they reserved.
 func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
-	if s.workload.Spec.Target.Latency == nil {
+	if s.workload.Spec.Target.Kind == performance.BestEffort {
 		return cluster.Allocation{}, cluster.Resources{}, false
 	}
 	w := e.live.watch(s.workload.ID)
@@ -138,14 +140,25 @@ func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Reso
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
+// suffices reports whether a loan may be all that a workload lacks: at most it is faster
+// by what its share of the CPU grows. A tail may shrink by any factor.
+func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resources) bool {
+	if s.workload.Spec.Target.Latency != nil {
+		return true
+	}
+	units := float64(max(1, len(sc.of[s.workload.ID])))
+	faster := (units - 1 + float64(want.CPUMHz)/float64(max(1, unit.Resources.CPUMHz))) / units
+	return sc.share(s.workload.ID)*faster >= 1 // not where its share is not known
+}
+
 // newCompany is how long a machine counts as one where somebody has just come (chosen by
 // us).
 const newCompany = 2 * time.Minute
 
-// lendCPU begins to give CPU that nobody holds to those with a bound on their tail who
-// have company, where they or somebody beside them have just come: it costs nobody
-// anything, so it waits neither for more windows nor for what else is tried. Later a slow
-// window may be a moment's, and the adapter judges it.
+// lendCPU begins to give CPU that nobody holds to those with a target who have company,
+// where they or somebody beside them have just come: it costs nobody anything, so it
+// waits neither for more windows nor for what else is tried. Later a slow window may be a
+// moment's, and the adapter judges it.
 func (e *Engine) lendCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
@@ -169,14 +182,14 @@ func (sc *scene) refOf(unit cluster.Allocation) board.Ref {
 }
 
 // needsCPU is why an allocation is to be lent CPU now: it missed its target in this window,
-// or nothing is measured yet and it is predicted to. Empty where it is not.
+// or nothing is measured yet and its tail is predicted to. Empty where it is not.
 func (sc *scene) needsCPU(ref board.Ref) string {
 	unit := sc.units[ref]
 	share, measured := sc.windows[unit.Workload]
 	switch {
 	case measured && share < adapt.Defaults().Below:
 		return fmt.Sprintf("at %.0f %% of its target", 100*share)
-	case !measured && !isLentCPU(unit) && sc.hurt(ref):
+	case !measured && !isLentCPU(unit) && sc.running[unit.Workload].workload.Spec.Target.Latency != nil && sc.hurt(ref):
 		return "predicted to be pressed by its neighbours beyond what its target leaves"
 	}
 	return ""

@@ -141,7 +141,8 @@ func (e *Engine) scales(ctx context.Context, sc *scene, s subject, w *watched) (
 		return false, nil
 	}
 	_, _, memory := e.moreMemory(sc, s)
-	_, _, cpu := e.moreCPU(sc, s)
+	unit, want, cpu := e.moreCPU(sc, s)
+	cpu = cpu && sc.suffices(s, unit, want)
 	if memory || cpu || len(s.workload.Spec.Scale.Count) == 0 {
 		return memory || cpu, nil
 	}

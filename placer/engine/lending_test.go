@@ -196,6 +196,47 @@ func TestCPUIsLentToATailBesideOthers(t *testing.T) {
 	})
 }
 
+// Work that falls short of a rate beside others gets CPU that nobody holds, too: at once
+// where somebody has just come, and later where that may be all it lacks.
+func TestCPUIsLentToARateBesideOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait time.Duration // from when the other comes until it falls short
+		rate float64       // of the 90 that it must reach
+		want []int
+	}{
+		"somebody came":          {0, 60, []int{1000, 1550}},
+		"far short, at once":     {0, 20, []int{1000, 1550}},
+		"later":                  {10 * time.Minute, 50, []int{1000}},
+		"later, too far from it": {10 * time.Minute, 20, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				w := newLiveWorld(testNode("alpha", "fast"))
+				w.lender = true
+				b := startLive(t, w, mem.New())
+				runsOn(t, w)
+				w.performs(90)
+				settle(5 * time.Minute)
+				w.plant(testJob("other", func(j *cluster.Job) { j.Workloads[0].Spec.Target.QPS = 1 }), w.nodes[0].ID)
+				settle(c.wait)
+				w.performs(c.rate)
+				settle(5 * time.Minute)
+				var sizes []int
+				w.mu.Lock()
+				for _, r := range w.resized {
+					sizes = append(sizes, r.CPUMHz)
+				}
+				w.mu.Unlock()
+				if !slices.Equal(sizes, c.want) {
+					t.Errorf("lent up to %v MHz, want %v; recorded %+v", sizes, c.want, b.actions(webGroup))
+				}
+			})
+		})
+	}
+}
+
 // Where the scores say that a tail will wait behind those beside it, CPU is lent before
 // that is seen, once; where they say that it will not, that is waited for.
 func TestCPUIsLentToWhomThePredictionHurts(t *testing.T) {

@@ -119,27 +119,50 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo
 	}
-	var decided []*placement
+	for _, p := range batch {
+		p.done, p.err = true, err
+	}
+	if err != nil {
+		return
+	}
+	for _, p := range e.decideTogether(snapshot, batch) {
+		e.placing.promise(p.outcome, p.decisions)
+	}
+}
+
+// decideTogether decides on jobs that were sent together and returns those that got a
+// place. Best effort comes when those with a target have theirs for good: it takes what
+// they leave, and would else stand in the way of those who change places.
+func (e *Engine) decideTogether(s *cluster.Snapshot, batch []*placement) []*placement {
+	var withTarget, bestEffort []*placement
 	for _, p := range e.mostToLoseFirst(batch) {
-		p.done = true
-		if p.err = err; err != nil {
-			continue
+		if p.hasTarget() {
+			withTarget = append(withTarget, p)
+		} else {
+			bestEffort = append(bestEffort, p)
 		}
+	}
+	decided := e.decideEach(s, withTarget)
+	e.decideAgainOnAll(s, decided)
+	e.arrange(s, decided)
+	return append(decided, e.decideEach(s, bestEffort)...)
+}
+
+// decideEach decides on one job after the other and returns those that got a place.
+func (e *Engine) decideEach(s *cluster.Snapshot, batch []*placement) []*placement {
+	var decided []*placement
+	for _, p := range batch {
 		if p.err = p.ctx.Err(); p.err != nil {
 			continue
 		}
-		p.decisions, p.undo, p.err = e.decideOn(snapshot, p.job, p.known)
+		p.decisions, p.undo, p.err = e.decideOn(s, p.job, p.known)
 		if p.err != nil || firstQueued(p.decisions) != nil {
 			p.undo()
 			continue
 		}
 		decided = append(decided, p)
 	}
-	e.decideAgainOnAll(snapshot, decided)
-	e.arrange(snapshot, decided)
-	for _, p := range decided {
-		e.placing.promise(p.outcome, p.decisions)
-	}
+	return decided
 }
 
 // mostToLoseFirst orders jobs that are decided on together: a bound on a tail latency

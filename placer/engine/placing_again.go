@@ -16,11 +16,9 @@ const againRounds = 3
 // decideAgainOnAll decides again on jobs that were decided on together, each in turn now that
 // it is known where the others go, as long as that hurts fewer, or the same number less.
 // Decided on one after the other, the first take a quiet node each, and those that
-// disturb then find no node where nobody has anything to lose. Best effort alone is not
-// decided on again: none of it has.
+// disturb then find no node where nobody has anything to lose.
 func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
-	worth := len(decided) > 1 && slices.ContainsFunc(decided, (*placement).hasTarget)
-	for round, changed := 0, worth; changed && round < againRounds; round++ {
+	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
 		var nodes []cluster.NodeID
 		for _, p := range decided {
 			nodes = append(nodes, nodesIn(p.decisions)...)

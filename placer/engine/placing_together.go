@@ -46,7 +46,7 @@ type arrangement struct {
 // places at once. Which places there are, and that a job reaches its target there, its
 // own policy says.
 func (e *Engine) arrange(s *cluster.Snapshot, decided []*placement) {
-	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes || !slices.ContainsFunc(decided, (*placement).hasTarget) {
+	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes {
 		return
 	}
 	a := arrangement{engine: e, snapshot: s, jobs: decided, at: make([]int, len(decided))}

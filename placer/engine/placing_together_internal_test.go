@@ -89,6 +89,36 @@ func TestAnArrangementNeedsRoom(t *testing.T) {
 	}
 }
 
+// Best-effort work that finds room beside somebody who is hurt already is not there when
+// those with a target change places, and waits where it would then hurt them.
+func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
+	t.Parallel()
+	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{}}
+	e, s, batch := together(t, map[string]struct {
+		target            performance.Target
+		tolerated, caused float64
+	}{
+		"cache": {tail, 25, 17}, "web": {tail, 20, 26}, "encode": {rate(20), 100, 95}, "query": {rate(20), 100, 95},
+		"fill": {performance.Target{Kind: performance.BestEffort}, 100, 95},
+	}, "cache", "web", "encode", "query", "fill")
+	sizes := map[string]int{"cache": 7, "web": 7, "encode": 8, "query": 8, "fill": 1}
+	for _, p := range batch {
+		p.undo()
+		p.known[0].workload.Ask.MemoryMB = 100 * sizes[p.known[0].workload.ID.Job]
+	}
+	for _, n := range s.Nodes {
+		n.Total.MemoryMB = 1600 // beside two services there is room for it, beside the others none
+	}
+	decided := e.decideTogether(s, batch)
+	cache, web, encode, query := batch[0], batch[1], batch[2], batch[3]
+	if len(decided) != 4 || nodeOf(cache) != nodeOf(web) || nodeOf(encode) != nodeOf(query) || nodeOf(encode) == nodeOf(web) {
+		t.Errorf("%d got places: cache %s, web %s, encode %s, query %s; want the services on one node, the others on the other", len(decided), nodeOf(cache), nodeOf(web), nodeOf(encode), nodeOf(query))
+	}
+	if fill := firstQueued(batch[4].decisions); fill == nil || !strings.Contains(fill.Reason, "best effort waits") {
+		t.Errorf("fill got %+v, want it to wait", batch[4].decisions)
+	}
+}
+
 func places(placed []*placement) []cluster.NodeID {
 	var out []cluster.NodeID
 	for _, p := range placed {

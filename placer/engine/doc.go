@@ -25,7 +25,7 @@
 // The leader measures every released workload in windows that follow one another
 // (pass), asks the configured adapter (package adapt) and carries out its answer, in
 // this order: a best-effort neighbour leaves; more memory for an allocation that uses
-// what it has, or more CPU for one that misses its tail beside others, where the world
+// what it has, or more CPU for one that misses its target beside others, where the world
 // can lend it some while it runs (decision 0016); another
 // count, inside the performance block's own list; another node, only with move = true.
 // Everything is careful:

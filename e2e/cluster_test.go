@@ -32,13 +32,12 @@ func TestClusterIsolatesAndLeavesNothing(t *testing.T) {
 	dir, start := t.TempDir(), time.Now()
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: "e2e-cluster", BasePort: clusterTestPort, Dir: dir, ACL: true,
-		Clients: cluster.Topology(twoCPUs(t)), Preferred: true,
+		Clients: cluster.Topology(twoCPUs(t)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stopAndCheck(t, c)
-	checkPreferred(t, c)
 	t.Logf("started in %v", time.Since(start))
 	if c.Token() == "" {
 		t.Error("access control is on, but there is no management token")
@@ -50,22 +49,6 @@ func TestClusterIsolatesAndLeavesNothing(t *testing.T) {
 	t.Run("quota", func(t *testing.T) { checkQuota(ctx, t, c) })
 	t.Run("restart", func(t *testing.T) { checkRestart(ctx, t, c) })
 	t.Run("lose", func(t *testing.T) { checkLose(ctx, t, c) })
-}
-
-// checkPreferred compares the CPU weight of the whole run with that of a node in it.
-func checkPreferred(t *testing.T, c *cluster.Cluster) {
-	t.Helper()
-	node := filepath.Dir(c.TaskGroup(0, "cpu"))
-	weight := func(dir string) int64 {
-		file := filepath.Join(dir, "cpu.shares")
-		if _, err := os.Stat(file); err != nil {
-			file = filepath.Join(dir, "cpu.weight")
-		}
-		return parseInt(t, strings.TrimSpace(readFile(t, file)))
-	}
-	if run, one := weight(filepath.Dir(node)), weight(node); run != 16*one {
-		t.Errorf("the run has a CPU weight of %d, a node in it %d: want 16 times", run, one)
-	}
 }
 
 // twoCPUs returns two CPUs this process may use, or one where there is one.

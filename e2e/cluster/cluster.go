@@ -139,7 +139,7 @@ func (c *Cluster) run(ctx context.Context) error {
 	if err := c.startJanitor(); err != nil {
 		return err
 	}
-	if err := c.hierarchies.createRun(c.config.RunID, c.config.Preferred); err != nil {
+	if err := c.hierarchies.createRun(c.config.RunID); err != nil {
 		return err
 	}
 	if err := c.makeAgents(); err != nil {

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
@@ -30,14 +32,21 @@ func TestClusterIsolatesAndLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	dir, start := t.TempDir(), time.Now()
+	before := gracePeriodThreads(t)
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: "e2e-cluster", BasePort: clusterTestPort, Dir: dir, ACL: true,
-		Clients: cluster.Topology(twoCPUs(t)),
+		Clients: cluster.Topology(twoCPUs(t)), Preferred: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stopAndCheck(t, c)
+	defer func() {
+		stopAndCheck(t, c)
+		if after := gracePeriodThreads(t); !maps.Equal(after, before) {
+			t.Errorf("policies of kernel threads are %v, were %v", after, before)
+		}
+	}()
+	checkPreferred(t, c)
 	t.Logf("started in %v", time.Since(start))
 	if c.Token() == "" {
 		t.Error("access control is on, but there is no management token")
@@ -49,6 +58,51 @@ func TestClusterIsolatesAndLeavesNothing(t *testing.T) {
 	t.Run("quota", func(t *testing.T) { checkQuota(ctx, t, c) })
 	t.Run("restart", func(t *testing.T) { checkRestart(ctx, t, c) })
 	t.Run("lose", func(t *testing.T) { checkLose(ctx, t, c) })
+}
+
+// checkPreferred compares the CPU weight of the whole run with that of a node in it.
+func checkPreferred(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	node := filepath.Dir(c.TaskGroup(0, "cpu"))
+	weight := func(dir string) int64 {
+		file := filepath.Join(dir, "cpu.shares")
+		if _, err := os.Stat(file); err != nil {
+			file = filepath.Join(dir, "cpu.weight")
+		}
+		return parseInt(t, strings.TrimSpace(readFile(t, file)))
+	}
+	if run, one := weight(filepath.Dir(node)), weight(node); run != 16*one {
+		t.Errorf("the run has a CPU weight of %d, a node in it %d: want 16 times", run, one)
+	}
+	for pid, policy := range gracePeriodThreads(t) {
+		if policy != unix.SCHED_FIFO {
+			t.Errorf("the kernel's thread %d, which a preferred run would keep from running, has policy %d", pid, policy)
+		}
+	}
+}
+
+// gracePeriodThreads are the scheduling policies of the kernel's threads that end grace
+// periods, by process ID.
+func gracePeriodThreads(t *testing.T) map[int]uint32 {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int]uint32{}
+	for _, file := range names {
+		text, err := os.ReadFile(file)
+		if err != nil || string(text) != "rcu_preempt\n" && string(text) != "rcu_sched\n" {
+			continue
+		}
+		pid := int(parseInt(t, filepath.Base(filepath.Dir(file))))
+		attr, err := unix.SchedGetAttr(pid, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[pid] = attr.Policy
+	}
+	return out
 }
 
 // twoCPUs returns two CPUs this process may use, or one where there is one.

@@ -27,6 +27,10 @@ const (
 	// agentLeaf holds the agent itself: for a CPU weight of its own, and because
 	// under v2 a group with enabled controllers may not hold processes.
 	agentLeaf = "agent"
+	// preferredTimes is how many times the usual CPU weight a preferred run has: the
+	// machine's own daemons may be as heavy as ten groups (nice -10), and 6 % of a full
+	// CPU is left to whoever is outside.
+	preferredTimes = 16
 	// agentTimes is the same of an agent on its node: as many as v2 allows.
 	agentTimes  = 100
 	usualShares = 1024 // v1
@@ -146,10 +150,9 @@ func (h hierarchies) path(controller, group string) string {
 // runGroup is the control group of a run; agents' groups lie in it.
 func runGroup(runID string) string { return cgroupPrefix + runID }
 
-// createRun makes the group of a run, with the CPUs of the whole machine and the usual
-// weight: above it are the kernel's own threads, and one of a far heavier group beside
-// them was seen to keep them from running for a minute (decision 0006).
-func (h hierarchies) createRun(runID string) error {
+// createRun makes the group of a run, with the CPUs of the whole machine. A preferred one
+// has them before others.
+func (h hierarchies) createRun(runID string, preferred bool) error {
 	for _, dir := range h.paths(runGroup(runID)) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return fmt.Errorf("create control group: %w", err)
@@ -164,7 +167,18 @@ func (h hierarchies) createRun(runID string) error {
 		// A v1 cpuset starts empty, and an empty one takes no processes.
 		return err
 	}
-	return nil
+	if !preferred {
+		return nil
+	}
+	return h.weigh(h.path("cpu", runGroup(runID)), preferredTimes)
+}
+
+// weigh gives a group so many times the usual CPU weight.
+func (h hierarchies) weigh(dir string, times int) error {
+	if h.Version == 2 {
+		return writeControl(dir, "cpu.weight", strconv.Itoa(times*usualWeight))
+	}
+	return writeControl(dir, "cpu.shares", strconv.Itoa(times*usualShares))
 }
 
 // createAgent makes the group of one agent inside its run's.
@@ -226,11 +240,7 @@ func (h hierarchies) limitTasks(group string, c Client) error {
 // runs on the node: an interference kernel at full weight would starve them on
 // a node of one CPU, and with them everything that is measured through Nomad.
 func (h hierarchies) favourAgent(group string) error {
-	dir := filepath.Join(h.path("cpu", group), agentLeaf)
-	if h.Version == 2 {
-		return writeControl(dir, "cpu.weight", strconv.Itoa(agentTimes*usualWeight))
-	}
-	return writeControl(dir, "cpu.shares", strconv.Itoa(agentTimes*usualShares))
+	return h.weigh(filepath.Join(h.path("cpu", group), agentLeaf), agentTimes)
 }
 
 // tasksGroup is the name of the group Nomad makes for its tasks.

@@ -139,7 +139,8 @@ func (c *Cluster) run(ctx context.Context) error {
 	if err := c.startJanitor(); err != nil {
 		return err
 	}
-	if err := c.hierarchies.createRun(c.config.RunID); err != nil {
+	preferred := c.config.Preferred && raise(c.record.Raised) == nil
+	if err := c.hierarchies.createRun(c.config.RunID, preferred); err != nil {
 		return err
 	}
 	if err := c.makeAgents(); err != nil {

@@ -110,7 +110,7 @@ func TestUnifiedQuota(t *testing.T) {
 func TestUnifiedNeedsCPUControllers(t *testing.T) {
 	t.Parallel()
 	h, _ := fakeUnified(t, "memory pids")
-	if err := h.createRun("r"); err == nil || !strings.Contains(err.Error(), "cpuset is not available") {
+	if err := h.createRun("r", false); err == nil || !strings.Contains(err.Error(), "cpuset is not available") {
 		t.Errorf("error %v, want that cpuset is not available", err)
 	}
 }

@@ -50,6 +50,11 @@ type Config struct {
 	ImageSources []string
 	// ServerHCL and ClientHCL are merged over the generated agent files.
 	ServerHCL, ClientHCL string
+	// Preferred gives the cluster its CPU time before whatever else runs on the
+	// machine, as far as that may be: nodes of their own would be rid of it. The
+	// kernel's threads that such a weight would keep from running get a priority
+	// above processes for as long; where that is not allowed, nothing is preferred.
+	Preferred bool
 	// LogLevel of the agents. Default: INFO.
 	LogLevel string
 	// KeepDir keeps the run's folder (agent logs, data) after Stop.

@@ -28,6 +28,8 @@ type record struct {
 	// the owner from a later process with the same ID.
 	OwnerStart uint64 `json:"owner_start_ticks"`
 	KeepDir    bool   `json:"keep_dir"`
+	// Raised are kernel threads that run before all processes as long as the run lasts.
+	Raised []int `json:"raised_pids,omitempty"`
 }
 
 func newRecord(c Config, h hierarchies) (record, error) {
@@ -35,7 +37,11 @@ func newRecord(c Config, h hierarchies) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	return record{RunID: c.RunID, Hierarchies: h, Owner: os.Getpid(), OwnerStart: start, KeepDir: c.KeepDir}, nil
+	r := record{RunID: c.RunID, Hierarchies: h, Owner: os.Getpid(), OwnerStart: start, KeepDir: c.KeepDir}
+	if c.Preferred {
+		r.Raised, err = starvable()
+	}
+	return r, err
 }
 
 func (r record) write(runDir string) error {
@@ -110,7 +116,7 @@ func CleanIn(_ context.Context, dir, runID string) error {
 }
 
 func (r record) remove(runDir string) error {
-	if err := r.Hierarchies.removeGroup(runGroup(r.RunID)); err != nil {
+	if err := errors.Join(r.Hierarchies.removeGroup(runGroup(r.RunID)), lower(r.Raised)); err != nil {
 		return fmt.Errorf("clean run %s: %w", r.RunID, err)
 	}
 	if r.KeepDir {

@@ -36,6 +36,8 @@ type Options struct {
 	Clients  []cluster.Client // default: cluster.Topology of this machine
 	// Described nodes tell the placer what they are: see cluster.Described.
 	Described bool
+	// Preferred, for measurements: see cluster.Config.
+	Preferred bool
 	KeepDir   bool
 	// AgentConfig is the text of the agent's configuration file; default: the
 	// demo's.
@@ -81,7 +83,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
-		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, PluginDir: plugins, KeepDir: o.KeepDir,
+		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, PluginDir: plugins, KeepDir: o.KeepDir, Preferred: o.Preferred,
 		ImageSources: []string{"http://127.0.0.1:*"},
 	})
 	if err != nil {

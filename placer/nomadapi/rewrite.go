@@ -7,8 +7,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// ourMark is the first element of every node list we write. No node has such an
-// id, so it matches nothing; it says that the line is ours and in which form.
+// ourMark is the first element of every node list we write, and of every sieve. No node has
+// such an id, so it matches nothing; it says that the line is ours and in which form.
 const ourMark = "placer:v1"
 
 const (
@@ -56,6 +56,7 @@ func Rewrite(job map[string]any, p cluster.Plan, holdPool string) (map[string]an
 			bind(group, d, out.text("Type"))
 		}
 	}
+	sieve(out)
 	writePage(out, p.Page, p.Link)
 	return out, nil
 }
@@ -115,7 +116,7 @@ func dropLines(holder object, drop func(line object) bool) {
 // isOurs reports whether a constraint or affinity was written by us.
 func isOurs(line object) bool {
 	first, _, _ := strings.Cut(line.text("RTarget"), ",")
-	return strings.TrimSpace(first) == ourMark
+	return strings.TrimSpace(first) == ourMark || saysBeginnings(line)
 }
 
 // isPlacement reports whether it binds to nodes.
@@ -149,7 +150,8 @@ func takesAffinities(jobType string, count int64, candidates int) bool {
 // candidate that scores at least k/L, so that the share of matched weight grows
 // with the score. Scores are first stretched to 0..1 over the shortlist, because
 // only their order inside it matters to Nomad; equal neighbouring buckets are
-// written once with their weights added.
+// written once with their weights added. The shortlist says exactly who is meant, so
+// that the beginnings of IDs will do here, at a quarter of the length.
 func buckets(candidates []cluster.Candidate) []object {
 	low, high := scoreRange(candidates)
 	if high == low {
@@ -163,20 +165,20 @@ func buckets(candidates []cluster.Candidate) []object {
 			out = append(out, object{
 				"LTarget": nodeIDTarget,
 				"RTarget": previous,
-				"Operand": listedOperator,
+				"Operand": beginningOperator,
 				"Weight":  weight,
 			})
 		}
 	}
 	for k := 1; k <= maxBuckets; k++ {
-		var inside []cluster.Candidate
+		var inside []string
 		for _, c := range candidates {
 			// The small allowance keeps a score of exactly k/L in bucket k.
 			if (c.Score-low)/(high-low)+1e-9 >= float64(k)/maxBuckets {
-				inside = append(inside, c)
+				inside = append(inside, beginning(c.Node))
 			}
 		}
-		list := nodeList(inside)
+		list := oneOf(inside)
 		if list != previous {
 			flush()
 			previous, weight = list, 0

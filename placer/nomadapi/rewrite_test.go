@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +108,7 @@ func TestRewriteGoldens(t *testing.T) {
 		"stock":            edit(func(_ object, p *cluster.Plan) { p.Decisions[0].Outcome = cluster.Stock }),
 		"no-decision":      edit(func(_ object, p *cluster.Plan) { p.Decisions = nil; p.Link = "" }),
 		"bypassed-pool":    edit(func(job object, _ *cluster.Plan) { job["NodePool"] = "theirs" }),
+		"every-group":      edit(func(_ object, p *cluster.Plan) { bindCron(p) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +135,47 @@ func TestRewriteGoldens(t *testing.T) {
 				t.Errorf("Strip does not undo the rewrite:\n%s\n%s", canonical(map[string]any(job)), canonical(map[string]any(stripped)))
 			}
 		})
+	}
+}
+
+// bindCron places the test job's second group as well.
+func bindCron(p *cluster.Plan) {
+	p.Decisions = append(p.Decisions, cluster.Decision{
+		Workload: cluster.WorkloadID{Namespace: "default", Job: "web", Group: "cron"}, Outcome: cluster.Placed, Count: 1,
+		Candidates: []cluster.Candidate{{Node: "n9", Score: 1}},
+	})
+}
+
+// A node that a shortlist allows must pass the sieve, and hardly any other does.
+func TestTheSieveLetsTheShortlistsPass(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	nodes := make([]cluster.NodeID, 2000)
+	for i := range nodes {
+		nodes[i] = cluster.NodeID(fmt.Sprintf("%08x-%04x-4000-8000-%012x", rng.Uint32(), rng.Uint32()&0xffff, rng.Uint64()&0xffff_ffff_ffff))
+	}
+	job, p := rawJob(t), testPlan()
+	bindCron(&p)
+	for i := range p.Decisions {
+		p.Decisions[i].Candidates = nil
+		for _, n := range nodes[i*15 : i*15+20] { // five are on both lists
+			p.Decisions[i].Candidates = append(p.Decisions[i].Candidates, cluster.Candidate{Node: n, Score: 1})
+		}
+	}
+	out, err := Rewrite(job, p, "placer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constraints := object(out).objects("Constraints")
+	last := constraints[len(constraints)-1]
+	if len(constraints) != 2 || last.text("Operand") != "regexp" {
+		t.Fatalf("constraints %v", constraints)
+	}
+	pattern := regexp.MustCompile(last.text("RTarget"))
+	for i, n := range nodes {
+		if got := pattern.MatchString(string(n)); got != (i < 35) {
+			t.Errorf("node %d of 35 listed, %s: passes %v", i, n, got)
+		}
 	}
 }
 
@@ -190,10 +235,8 @@ func TestBucketsGiveTheOrder(t *testing.T) {
 		for _, a := range list {
 			w := float64(a["Weight"].(int))
 			total += w
-			for _, id := range strings.Split(a.text("RTarget"), ",") {
-				if id == string(node) {
-					matched += w
-				}
+			if regexp.MustCompile(a.text("RTarget")).MatchString(string(node)) {
+				matched += w
 			}
 		}
 		return matched / total

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,15 +131,22 @@ func (s *Server) eligible(spec, group Object) []Object {
 		pool := poolOf(spec)
 		fits := (pool == "all" || pool == text(n, "NodePool")) && text(n, "Status") == "ready"
 		for _, c := range constraints {
-			if text(c, "LTarget") == "${node.unique.id}" && !slices.Contains(strings.Split(text(c, "RTarget"), ","), text(n, "ID")) {
-				fits = false
-			}
+			fits = fits && (text(c, "LTarget") != "${node.unique.id}" || allows(c, text(n, "ID")))
 		}
 		if fits {
 			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// allows compares a node's ID as a constraint says: with a pattern, or a list.
+func allows(constraint Object, id string) bool {
+	wanted := text(constraint, "RTarget")
+	if text(constraint, "Operand") == "regexp" {
+		return regexp.MustCompile(wanted).MatchString(id)
+	}
+	return slices.Contains(strings.Split(wanted, ","), id)
 }
 
 func (s *Server) sortedAllocs() []Object {

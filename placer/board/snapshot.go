@@ -61,8 +61,22 @@ func NewNeighbours(s *cluster.Snapshot, table *cluster.PressureTable, except clu
 	return &Neighbours{snapshot: s, except: except, table: table}
 }
 
-// On are those on a node, and then those on others of its machine.
+// On are those on a node, and then those on others of its machine. Nobody writes to the
+// list.
 func (x *Neighbours) On(n *cluster.Node) []Resident {
+	h := x.table.Host(n)
+	if !x.table.Alone(n) || h.Has(x.except) {
+		return x.onMachine(n)
+	}
+	out, ok := h.Residents.([]Resident)
+	if !ok {
+		out = slices.Clip(x.add(nil, n))
+		h.Residents = out
+	}
+	return out
+}
+
+func (x *Neighbours) onMachine(n *cluster.Node) []Resident {
 	var out []Resident
 	for of := range x.table.Machine(n) {
 		out = x.add(out, of)

@@ -43,10 +43,14 @@ func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected [
 // Room is how many allocations of the workload fit on the node at once, up to
 // limit. It looks at resources only.
 func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
-	used := usedOn(s, n, w.ID)
+	return RoomBeside(n, usedOn(s, n, w.ID), w.Ask, limit)
+}
+
+// RoomBeside is Room beside what is used.
+func RoomBeside(n *Node, used, ask Resources, limit int) int {
 	room := 0
-	for room < limit && short(n, used, w.Ask) == "" {
-		used = used.Add(w.Ask)
+	for room < limit && short(n, used, ask) == "" {
+		used = used.Add(ask)
 		room++
 	}
 	return room
@@ -59,7 +63,8 @@ type checker struct {
 	runPool     string
 	drivers     []string // attribute keys
 	constraints []CompiledConstraint
-	broken      error // a constraint that cannot be read
+	broken      error  // a constraint that cannot be read
+	demands     string // all that is demanded of a node but room
 }
 
 func newChecker(s *Snapshot, w *Workload, runPool string) *checker {
@@ -75,11 +80,21 @@ func newChecker(s *Snapshot, w *Workload, runPool string) *checker {
 		}
 		c.constraints = append(c.constraints, k)
 	}
+	c.demands = fmt.Sprintf("%q %q %q %q", runPool, w.Datacenters, w.Drivers, w.Constraints)
 	return c
 }
 
 // check returns the first reason against the node, or "".
 func (c *checker) check(n *Node) RejectReason {
+	h := c.snapshot.Host(n)
+	if r := h.refusal(c.demands, c.refusal); r != "" {
+		return r
+	}
+	return short(n, h.UsedBeside(c.workload.ID), c.workload.Ask)
+}
+
+// refusal is the first reason against the node itself, or "".
+func (c *checker) refusal(n *Node) RejectReason {
 	switch {
 	case !n.Ready:
 		return RejectNotReady
@@ -91,8 +106,9 @@ func (c *checker) check(n *Node) RejectReason {
 		return RejectDriver
 	case c.broken != nil || c.failing(n) >= 0:
 		return RejectConstraint
+	default:
+		return ""
 	}
-	return short(n, usedOn(c.snapshot, n, c.workload.ID), c.workload.Ask)
 }
 
 func (c *checker) inPool(n *Node) bool {
@@ -171,18 +187,8 @@ func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
 // megahertz is the cpu of an ask with its whole cores included.
 func megahertz(n *Node, r Resources) int { return r.CPUMHz + r.Cores*n.CoreMHz }
 
-// usedOn is Used(s.Residents(n, except)) without the copy.
-func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources {
-	var sum Resources
-	for _, list := range [2][]Allocation{s.Allocations[n.ID], s.Reserved[n.ID]} {
-		for i := range list {
-			if list[i].Workload != except {
-				sum = sum.Add(list[i].Resources)
-			}
-		}
-	}
-	return sum
-}
+// usedOn is what all but a workload hold of a node.
+func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources { return s.Host(n).UsedBeside(except) }
 
 // InDatacenters reports whether a datacenter matches one of a job's globs,
 // where * stands for any text. No globs match everything, Nomad's default "*".

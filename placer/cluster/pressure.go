@@ -65,11 +65,13 @@ type PressureTable struct {
 // ScoreMemo keeps residents' scores as vectors from one snapshot to the next: on
 // a large cluster they hardly change, and reading them out of their maps is half
 // of a decision. A vector is taken again where a snapshot knows the workload by
-// other maps than before; a map of scores is never written to once it is known.
+// other maps than before; a map of scores is never written to once it is known. It
+// keeps the hosts as well, where nobody came or left.
 // One snapshot at a time may use it.
 type ScoreMemo struct {
 	columns []interference.Source
 	vectors map[WorkloadID]memoVectors
+	hosts   map[NodeID]*Host
 }
 
 type memoVectors struct {
@@ -77,21 +79,35 @@ type memoVectors struct {
 	of interference.Sensitivity // the maps they were read from
 }
 
+// Remembering is the snapshot, with a memo of its own where it has none.
+func (s *Snapshot) Remembering() *Snapshot {
+	if s.Memo != nil {
+		return s
+	}
+	next := *s
+	next.Memo = &ScoreMemo{}
+	return &next
+}
+
 // ready empties the memo where it was made for other columns, or has mostly
 // workloads that are gone.
 func (m *ScoreMemo) ready(columns []interference.Source, known int) {
 	const spare = 1024
-	if m.vectors == nil || !slices.Equal(m.columns, columns) || len(m.vectors) > 2*known+spare {
-		m.columns, m.vectors = slices.Clone(columns), map[WorkloadID]memoVectors{}
+	if !slices.Equal(m.columns, columns) {
+		m.columns, m.vectors, m.hosts = slices.Clone(columns), nil, nil
+	}
+	if m.vectors == nil || len(m.vectors) > 2*known+spare {
+		m.vectors = map[WorkloadID]memoVectors{}
 	}
 }
 
 // sameMaps reports whether two scores are the very same maps.
 func sameMaps(a, b interference.Sensitivity) bool {
-	same := func(x, y interference.Scores) bool {
-		return reflect.ValueOf(x).UnsafePointer() == reflect.ValueOf(y).UnsafePointer()
-	}
-	return same(a.Tolerated, b.Tolerated) && same(a.Caused, b.Caused)
+	return sameMap(a.Tolerated, b.Tolerated) && sameMap(a.Caused, b.Caused)
+}
+
+func sameMap[M ~map[K]V, K comparable, V any](x, y M) bool {
+	return reflect.ValueOf(x).UnsafePointer() == reflect.ValueOf(y).UnsafePointer()
 }
 
 // slabVectors is how many residents' vectors are allocated together.
@@ -109,25 +125,37 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	for k := range unknown {
 		unknown[k] = math.NaN()
 	}
-	memo := s.Memo
-	if memo == nil {
-		memo = &ScoreMemo{}
-	}
-	memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown}}
+	s = s.Remembering()
+	s.Memo.ready(columns, len(s.Known))
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: s.Memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
 // len(columns), and returns how many of its residents have an unknown score.
 func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
-	for k := range tolerated {
-		tolerated[k], caused[k] = 100, 0
+	if p.Alone(n) {
+		if h := p.Host(n); !h.Has(except) {
+			copy(tolerated, h.pressure.tolerated)
+			copy(caused, h.pressure.caused)
+			return h.pressure.assumed
+		}
 	}
+	clearPressure(tolerated, caused)
 	for of := range p.Machine(n) {
 		assumed += p.fold(of, except, tolerated, caused)
 	}
 	return assumed
 }
+
+// clearPressure is that of nobody.
+func clearPressure(tolerated, caused []float64) {
+	for k := range tolerated {
+		tolerated[k], caused[k] = 100, 0
+	}
+}
+
+// Alone reports whether no other node is of a node's machine.
+func (p *PressureTable) Alone(n *Node) bool { return len(p.machines[n.Machine]) == 0 }
 
 // Machine are the nodes of a node's machine, itself first.
 func (p *PressureTable) Machine(n *Node) iter.Seq[*Node] {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
@@ -22,6 +23,7 @@ func BenchmarkPlaceKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 		s := clustertest.Random(rng, nodes, 2, benchClasses, columns)
+		s.Memo = &cluster.ScoreMemo{}
 		for _, name := range []string{"paragon", "quasar", "tarcil"} {
 			desc, err := policy.Lookup(name)
 			if err != nil {

@@ -24,7 +24,7 @@ func (v *view) bestEffortWaits() string {
 	for i, o := range v.options {
 		newcomer := v.newcomerOn(o)
 		newcomer.Tolerated, newcomer.Needs = anything, nil
-		known := slices.DeleteFunc(v.residents(i), func(r board.Resident) bool { return r.Assumed })
+		known := slices.DeleteFunc(slices.Clone(v.residents(i)), func(r board.Resident) bool { return r.Assumed })
 		if o.incumbent || Live().newlyHurt(v.Columns, known, newcomer) == 0 {
 			return ""
 		}

@@ -73,7 +73,7 @@ func open(r Request) (*view, error) {
 	if r.Knowledge == nil {
 		r.Knowledge = &cluster.Knowledge{}
 	}
-	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot), unit: r.Workload.Spec.Target.RateUnit()}
+	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot).Remembering(), unit: r.Workload.Spec.Target.RateUnit()}
 	table := cluster.NewPressureTable(v.snapshot, v.Columns)
 	v.beside, v.shared = board.NewNeighbours(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
@@ -182,7 +182,7 @@ func (v *view) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
 		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
 		v.options[i] = o
 		v.addNeighbours(o)
-		v.addLoad(o)
+		v.addLoad(o, v.snapshot.Host(n))
 		o.predicted = v.predict(o, o.caused)
 	}
 }
@@ -209,17 +209,12 @@ func (v *view) newcomerOn(o *option) board.Resident {
 	return standingAt(o.node.ID, o.stands.Standing, v.Workload.Ask, v.caused)
 }
 
-func (v *view) addLoad(o *option) {
-	o.room = cluster.Room(v.snapshot, v.Workload, o.node, v.perNode())
-	var used cluster.Resources
-	for _, list := range [2][]cluster.Allocation{v.snapshot.Allocations[o.node.ID], v.snapshot.Reserved[o.node.ID]} {
+func (v *view) addLoad(o *option, h *cluster.Host) {
+	used := h.UsedBeside(v.Workload.ID)
+	o.room = cluster.RoomBeside(o.node, used, v.Workload.Ask, v.perNode())
+	for _, list := range [2][]cluster.Allocation{h.Allocations, h.Reserved} {
 		for i := range list {
-			switch {
-			case list[i].Workload != v.Workload.ID:
-				used = used.Add(list[i].Resources)
-			case !list[i].Profiling:
-				o.incumbent = true
-			}
+			o.incumbent = o.incumbent || list[i].Workload == v.Workload.ID && !list[i].Profiling
 		}
 	}
 	mhz := used.CPUMHz + used.Cores*o.node.CoreMHz

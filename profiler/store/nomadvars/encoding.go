@@ -77,8 +77,15 @@ func fromBase64(data string) ([]byte, error) {
 	return raw, nil
 }
 
-// packers are kept for the next document: a fresh one takes close to a megabyte.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// packers are kept for the next document: a fresh one takes close to a megabyte. They are
+// fast rather than thorough: a decision has a record of some 30 kB each time.
+var packers = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is a constant of the same package
+	}
+	return w
+}}
 
 func compress(data []byte) ([]byte, error) {
 	var out bytes.Buffer

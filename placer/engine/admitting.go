@@ -119,17 +119,21 @@ func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]knownWork
 		if err != nil {
 			return nil, err
 		}
-		s := e.stored(ctx, desc, w)
+		r, err := e.readLately(ctx, w.ProfileKey)
+		s := e.judge(desc, w, r.profile, err)
 		if s.toMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
 		}
-		out = append(out, knownWorkload{workload: w, knowledge: e.classify(s.profile), warnings: s.warnings})
+		out = append(out, knownWorkload{workload: w, knowledge: r.knowledge, warnings: s.warnings})
 	}
 	return out, nil
 }
 
 // chooseAhead decides, and leaves the decisions promised.
 func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
+	if err := e.keepPace(ctx); err != nil {
+		return nil, err
+	}
 	select {
 	case e.placing.slots <- struct{}{}:
 		defer func() { <-e.placing.slots }()
@@ -187,7 +191,11 @@ func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) ui
 	a.plan.Job = job
 	e.cfg.World.Adopt(ctx, a.plan)
 	a.tracker.released(job.Version)
-	a.tracker.stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
+	if job.Version > 0 {
+		// What an earlier version is said to wait for ends. A new job waits for nothing:
+		// its decision says all, and one write less counts where jobs come by the dozen.
+		a.tracker.stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
+	}
 	return job.ModifyIndex
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -64,9 +66,110 @@ func TestAnAdmittedJobIsRecordedOnceItIsRegistered(t *testing.T) {
 		if len(b.world.applied) != applied || len(b.world.adopted) != 1 {
 			t.Errorf("%d plans were written, %d adopted", len(b.world.applied)-applied, len(b.world.adopted))
 		}
+		if e, err := b.engine.Book().Evaluation(t.Context(), webJob); !errors.Is(err, cluster.ErrNoRecord) {
+			t.Errorf("a job that waited for nothing has an evaluation: %+v, %v", e, err)
+		}
+		if plan, err = b.engine.Admit(t.Context(), ahead("web")); err != nil {
+			t.Fatal(err)
+		}
+		b.world.registered(plan)
+		settle(3 * time.Second)
 		e, err := b.engine.Book().Evaluation(t.Context(), webJob)
-		if err != nil || e.Stage != cluster.StageObserve || e.Released != job.Version {
-			t.Errorf("evaluation %+v, %v", e, err)
+		if err != nil || e.Stage != cluster.StageObserve || e.Released != 1 {
+			t.Errorf("evaluation of the next version %+v, %v", e, err)
+		}
+	})
+}
+
+// unplacedAre sets how much Nomad has yet to place.
+func (w *memWorld) unplacedAre(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unplaced = n
+}
+
+// Who asks waits while Nomad places what came before, and no longer.
+func TestAdmissionsKeepPaceWithNomad(t *testing.T) {
+	t.Parallel()
+	const many, each = 200, 50 * time.Millisecond
+	for name, c := range map[string]struct {
+		begin, perStep int
+		from, to       time.Duration
+	}{
+		"few":               {60, 0, 0, 150 * time.Millisecond},
+		"it places them":    {many, 20, 300 * time.Millisecond, 700 * time.Millisecond},
+		"it is stuck":       {many, 0, 200 * time.Millisecond, 500 * time.Millisecond},
+		"it is very slow":   {many, 1, time.Second, 1300 * time.Millisecond},
+		"it places at once": {many, many, 50 * time.Millisecond, 300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				b := start(t, twoNodes(), mem.New())
+				b.profiled()
+				b.world.unplacedAre(c.begin)
+				if _, err := b.engine.Admit(t.Context(), ahead("first")); err != nil { // it sees how many there are
+					t.Fatal(err)
+				}
+				settle(time.Second)
+				done := make(chan struct{})
+				defer close(done)
+				go func() {
+					for left := c.begin - c.perStep; ; left -= c.perStep {
+						select {
+						case <-done:
+							return
+						case <-time.After(each):
+							b.world.unplacedAre(max(0, left))
+						}
+					}
+				}()
+				began := time.Now()
+				if _, err := b.engine.Admit(t.Context(), ahead("web")); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took < c.from || took > c.to {
+					t.Errorf("it waited %v, want %v to %v", took, c.from, c.to)
+				}
+			})
+		})
+	}
+}
+
+// readingStore counts how often a profile is read.
+type readingStore struct {
+	store.Store
+	reads atomic.Int64
+}
+
+func (s *readingStore) Get(ctx context.Context, path string) (store.Document, error) {
+	if strings.HasPrefix(path, "profile/") {
+		s.reads.Add(1)
+	}
+	return s.Store.Get(ctx, path)
+}
+
+// Jobs of one kind that come together have their profile read once.
+func TestAdmissionsReadAProfileOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		counted := &readingStore{Store: mem.New()}
+		b := start(t, twoNodes(), counted)
+		b.profiled()
+		admit := func(name string) int64 {
+			t.Helper()
+			before := counted.reads.Load()
+			if _, err := b.engine.Admit(t.Context(), ahead(name)); err != nil {
+				t.Fatal(err)
+			}
+			return counted.reads.Load() - before
+		}
+		if got := [2]int64{admit("a"), admit("b")}; got != [2]int64{1, 0} {
+			t.Errorf("read %v times", got)
+		}
+		settle(3 * time.Second)
+		if n := admit("c"); n != 1 {
+			t.Errorf("after a while read %d times", n)
 		}
 	})
 }

@@ -33,6 +33,7 @@ type Engine struct {
 	live *adapting // of the present term as leader; nil before the first
 
 	knowing knowing
+	lately  lately
 	wg      sync.WaitGroup
 }
 

@@ -45,8 +45,8 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 	if err != nil {
 		return k, err
 	}
-	s := e.stored(ctx, desc, w)
-	p := s.profile
+	p, err := e.storedProfile(ctx, w.ProfileKey)
+	s := e.judge(desc, w, p, err)
 	k.warnings = s.warnings
 	if s.toMeasure {
 		measured, warnings, err := e.profile(ctx, job, w, p, s.missing, limit, t)
@@ -73,9 +73,9 @@ type knownBefore struct {
 	warnings  []string
 }
 
-func (e *Engine) stored(ctx context.Context, desc policy.Descriptor, w cluster.Workload) knownBefore {
+// judge says what is missing in what the store answered for a workload.
+func (e *Engine) judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profile, err error) knownBefore {
 	var out knownBefore
-	p, err := e.storedProfile(ctx, w.ProfileKey)
 	if err != nil {
 		out.warnings = append(out.warnings, "the profile store did not answer: "+err.Error())
 	}

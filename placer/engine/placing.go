@@ -27,6 +27,8 @@ type placing struct {
 	waiting  []*placement
 	arrived  int // who ever waited
 	promises map[cluster.WorkloadID]promise
+
+	pace pace
 }
 
 // placedAtOnce is how many jobs are decided on and written side by side: writing
@@ -118,6 +120,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	if err == nil {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo
+		e.placing.pace.note(e.cfg.Clock.Now(), snapshot)
 	}
 	for _, p := range batch {
 		p.done, p.err = true, err

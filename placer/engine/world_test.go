@@ -30,6 +30,7 @@ type memWorld struct {
 	adopted []cluster.Plan
 
 	everywhere bool // a system job has an allocation on every node
+	unplaced   int  // workloads that were decided on and are not seen yet
 
 	// beforeApply and lab are the planted faults; nil: none.
 	beforeApply func(cluster.Plan) error
@@ -125,6 +126,10 @@ func (w *memWorld) Snapshot(context.Context) (*cluster.Snapshot, error) {
 		for _, a := range j.allocs {
 			s.Allocations[a.Node] = append(s.Allocations[a.Node], a)
 		}
+	}
+	s.Reserved = map[cluster.NodeID][]cluster.Allocation{}
+	for i := range w.unplaced {
+		s.Reserved["elsewhere"] = append(s.Reserved["elsewhere"], cluster.Allocation{Workload: cluster.WorkloadID{Job: fmt.Sprint("burst-", i)}})
 	}
 	for _, n := range w.nodes {
 		if w.everywhere {

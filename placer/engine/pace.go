@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
+
+// Jobs that are decided on before they are registered come no faster than Nomad places
+// them. Its scheduler takes evaluations in the order in which they come, those that end
+// deployments behind all jobs that wait: a long queue costs it more per job than a short
+// one, and what is decided on is decided on promises instead of on what runs. Who asks
+// waits a little at the door instead of longer inside. The bounds are chosen by us.
+const (
+	// unplacedAtMost is how many workloads Nomad may have to place yet: enough for all
+	// its workers, and for the time until we hear that one is placed.
+	unplacedAtMost = 64
+	paceEvery      = 50 * time.Millisecond
+	// paceStuck is how long the number may stand still: what Nomad cannot place is no
+	// reason to wait.
+	paceStuck = 200 * time.Millisecond
+	// paceAtMost of the time that the proxy gives a decision.
+	paceAtMost = time.Second
+)
+
+// pace knows how much of what was decided on Nomad has yet to place.
+type pace struct {
+	mu       sync.Mutex
+	unplaced int
+	at       time.Time // when that was
+}
+
+// note counts the workloads that are reserved for.
+func (p *pace) note(now time.Time, s *cluster.Snapshot, promised ...cluster.WorkloadID) int {
+	workloads := make(map[cluster.WorkloadID]bool, unplacedAtMost)
+	for _, list := range s.Reserved {
+		for i := range list {
+			workloads[list[i].Workload] = true
+		}
+	}
+	for _, w := range promised {
+		workloads[w] = true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unplaced, p.at = len(workloads), now
+	return p.unplaced
+}
+
+// seen is the number as last counted. Where it is to be counted again, the caller is
+// the only one who is told so.
+func (p *pace) seen(now time.Time, first bool) (n int, again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first && p.unplaced < unplacedAtMost || now.Sub(p.at) < paceEvery {
+		return p.unplaced, false
+	}
+	p.at = now
+	return p.unplaced, true
+}
+
+// keepPace waits until Nomad has placed most of what was decided on, or stops placing.
+func (e *Engine) keepPace(ctx context.Context) error {
+	now := e.cfg.Clock.Now()
+	least, until, stuck := unplacedAtMost, now.Add(paceAtMost), now.Add(paceStuck)
+	for first := true; ; first = false {
+		n, err := e.unplaced(ctx, first)
+		switch {
+		case err != nil:
+			return err
+		case n < unplacedAtMost:
+			return nil
+		}
+		now := e.cfg.Clock.Now()
+		if first || n < least {
+			least, stuck = n, now.Add(paceStuck)
+		}
+		if !now.Before(until) || !now.Before(stuck) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-e.cfg.Clock.After(paceEvery):
+		}
+	}
+}
+
+// unplaced is how many workloads Nomad has yet to place. Who asks first is content with
+// what was seen last, if that is few.
+func (e *Engine) unplaced(ctx context.Context, first bool) (int, error) {
+	p := &e.placing.pace
+	now := e.cfg.Clock.Now()
+	n, again := p.seen(now, first)
+	if !again {
+		return n, nil
+	}
+	s, err := e.cfg.World.Snapshot(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("reading the cluster: %w", err)
+	}
+	return p.note(now, s, slices.Collect(maps.Keys(e.placing.promised()))...), nil
+}

@@ -56,7 +56,7 @@ func TestTheBoardOfASnapshotKnowsItsMachines(t *testing.T) {
 	}
 	b := board.FromSnapshot(s, columns, cluster.WorkloadID{})
 	for i, n := range s.Nodes {
-		tolerated, caused := cluster.ServerPressure(s, n, cluster.WorkloadID{}, columns)
+		tolerated, caused := cluster.NewPressureTable(s, columns).ServerPressure(n, cluster.WorkloadID{})
 		if !slices.Equal(tolerated, b.Tolerated(board.Index(i))) || !slices.Equal(caused, b.Caused(board.Index(i))) {
 			t.Errorf("%s: the board says %v and %v, the snapshot %v and %v", n.ID, b.Tolerated(board.Index(i)), b.Caused(board.Index(i)), tolerated, caused)
 		}

@@ -18,38 +18,6 @@ const (
 	AssumedCausedPercent    = 50.0
 )
 
-// ServerPressure is a node's state for the residents it would have beside the
-// workload except (Delimitrou 2015, §3.3.4), per column, in percent:
-//
-//	tolerated[k] = min over residents of their tolerated score   (empty: 100)
-//	caused[k]    = sum over residents of their caused scores     (empty: 0)
-//
-// Residents of other nodes of the same machine count as its own. The sum is not capped.
-// A resident's unknown score is never taken as no pressure: it is assumed to take the
-// same share of every resource as of the node's cpu, so it causes 100·share and
-// tolerates 100·(1−share). A system job's is part of what its neighbours were profiled
-// beside, since it is on the nodes of the profiles too: it adds nothing to that.
-// Profiling copies are gone within the minute and are left out.
-//
-// Cost: O(residents × columns); use a PressureTable for many nodes.
-func ServerPressure(s *Snapshot, n *Node, except WorkloadID, columns []interference.Source) (tolerated, caused []float64) {
-	tolerated, caused = make([]float64, len(columns)), make([]float64, len(columns))
-	NewPressureTable(s, columns).Fill(n, except, tolerated, caused)
-	return tolerated, caused
-}
-
-// NodePressure is a node's state with all its residents, as Scores for people:
-// the sum is clipped to 100.
-func NodePressure(s *Snapshot, n *Node, columns []interference.Source) Pressure {
-	t, c := ServerPressure(s, n, WorkloadID{}, columns)
-	p := Pressure{Tolerated: interference.Scores{}, Caused: interference.Scores{}}
-	for k, source := range columns {
-		p.Tolerated[source] = interference.Estimate{Score: interference.Percent(t[k])}
-		p.Caused[source] = interference.Estimate{Score: interference.Percent(c[k])}
-	}
-	return p
-}
-
 // PressureTable computes ServerPressure for many nodes of one snapshot: each
 // resident's scores are turned into vectors once, or, with a memo in the
 // snapshot, once for all snapshots. Not for concurrent use.
@@ -145,6 +113,36 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 		assumed += p.fold(of, except, tolerated, caused)
 	}
 	return assumed
+}
+
+// ServerPressure is a node's state for the residents it would have beside the
+// workload except (Delimitrou 2015, §3.3.4), per column, in percent:
+//
+//	tolerated[k] = min over residents of their tolerated score   (empty: 100)
+//	caused[k]    = sum over residents of their caused scores     (empty: 0)
+//
+// Residents of other nodes of the same machine count as its own. The sum is not capped.
+// A resident's unknown score is never taken as no pressure: it is assumed to take the
+// same share of every resource as of the node's cpu, so it causes 100·share and
+// tolerates 100·(1−share). A system job's is part of what its neighbours were profiled
+// beside, since it is on the nodes of the profiles too: it adds nothing to that.
+// Profiling copies are gone within the minute and are left out.
+func (p *PressureTable) ServerPressure(n *Node, except WorkloadID) (tolerated, caused []float64) {
+	tolerated, caused = make([]float64, len(p.columns)), make([]float64, len(p.columns))
+	p.Fill(n, except, tolerated, caused)
+	return tolerated, caused
+}
+
+// NodePressure is a node's state with all its residents, as Scores for people:
+// the sum is clipped to 100.
+func (p *PressureTable) NodePressure(n *Node) Pressure {
+	t, c := p.ServerPressure(n, WorkloadID{})
+	out := Pressure{Tolerated: make(interference.Scores, len(t)), Caused: make(interference.Scores, len(t))}
+	for k, source := range p.columns {
+		out.Tolerated[source] = interference.Estimate{Score: interference.Percent(t[k])}
+		out.Caused[source] = interference.Estimate{Score: interference.Percent(c[k])}
+	}
+	return out
 }
 
 // clearPressure is that of nobody.

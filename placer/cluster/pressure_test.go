@@ -19,7 +19,7 @@ func TestServerPressure(t *testing.T) {
 	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
 	expect := func(what string, except cluster.WorkloadID, tolerated, caused []float64) {
 		t.Helper()
-		gotT, gotC := cluster.ServerPressure(s, s.Nodes[0], except, columns)
+		gotT, gotC := cluster.NewPressureTable(s, columns).ServerPressure(s.Nodes[0], except)
 		if !slices.Equal(gotT, tolerated) || !slices.Equal(gotC, caused) {
 			t.Errorf("%s: t %v c %v, want %v %v", what, gotT, gotC, tolerated, caused)
 		}
@@ -34,7 +34,7 @@ func TestServerPressure(t *testing.T) {
 	expect("without a", a.ID, []float64{50, 20}, []float64{70, 0})
 	s.Allocations["n1"][0].Profiling = true
 	expect("a only profiles", cluster.WorkloadID{}, []float64{50, 20}, []float64{70, 0})
-	p := cluster.NodePressure(s, s.Nodes[0], columns)
+	p := cluster.NewPressureTable(s, columns).NodePressure(s.Nodes[0])
 	if got, _ := p.Tolerated[columns[1]].Score.Percent(); got != 20 {
 		t.Errorf("published %v", got)
 	}
@@ -49,18 +49,18 @@ func TestUnknownResidents(t *testing.T) {
 	cores := clustertest.Workload("cores", clustertest.Ask(cluster.Resources{Cores: 2}))
 	clustertest.Run(s, shares, "n1")
 	clustertest.Run(s, cores, "n1")
-	gotT, gotC := cluster.ServerPressure(s, s.Nodes[0], cluster.WorkloadID{}, columns)
+	gotT, gotC := cluster.NewPressureTable(s, columns).ServerPressure(s.Nodes[0], cluster.WorkloadID{})
 	if gotT[0] != 50 || math.Abs(gotC[0]-60) > 1e-9 {
 		t.Errorf("t %v c %v, want 50 and 60", gotT, gotC)
 	}
 	// Half known: only the missing score is assumed.
 	s.Known[cores.ID] = interference.Sensitivity{Tolerated: clustertest.Scores(columns, 90, 90)}
-	gotT, gotC = cluster.ServerPressure(s, s.Nodes[0], shares.ID, columns)
+	gotT, gotC = cluster.NewPressureTable(s, columns).ServerPressure(s.Nodes[0], shares.ID)
 	if gotT[0] != 90 || gotC[0] != 50 {
 		t.Errorf("t %v c %v, want 90 and 50", gotT, gotC)
 	}
 	s.Nodes[0].Total.CPUMHz = 0
-	if _, gotC = cluster.ServerPressure(s, s.Nodes[0], cores.ID, columns); gotC[0] != 50 {
+	if _, gotC = cluster.NewPressureTable(s, columns).ServerPressure(s.Nodes[0], cores.ID); gotC[0] != 50 {
 		t.Errorf("a node of unknown size: c %v, want half", gotC)
 	}
 }
@@ -75,7 +75,7 @@ func TestUnknownSystemJobs(t *testing.T) {
 	clustertest.Run(s, agent, "n1")
 	s.Allocations["n1"][0].System = true
 	pressure := func() [2]float64 {
-		tolerated, caused := cluster.ServerPressure(s, s.Nodes[0], cluster.WorkloadID{}, columns)
+		tolerated, caused := cluster.NewPressureTable(s, columns).ServerPressure(s.Nodes[0], cluster.WorkloadID{})
 		return [2]float64{tolerated[0], caused[0]}
 	}
 	if got := pressure(); got != [2]float64{100, 0} {

@@ -18,8 +18,9 @@ func (e *Engine) publish(ctx context.Context) error {
 		return err
 	}
 	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
+	table := cluster.NewPressureTable(s, e.columns())
 	for _, n := range s.Nodes {
-		pressure[n.ID] = cluster.NodePressure(s, n, e.columns())
+		pressure[n.ID] = table.NodePressure(n)
 	}
 	return e.cfg.World.Publish(ctx, pressure)
 }
@@ -36,11 +37,12 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 	}
 	filled := *s
 	filled.Known = scoresOf(decisions)
+	table := cluster.NewPressureTable(&filled, e.columns())
 	out := make([]cluster.NodeRecord, len(filled.Nodes))
 	for i, n := range filled.Nodes {
 		residents := filled.Residents(n.ID, cluster.WorkloadID{})
 		out[i] = cluster.NodeRecord{
-			Node: *n, Used: cluster.Used(residents), Pressure: cluster.NodePressure(&filled, n, e.columns()),
+			Node: *n, Used: cluster.Used(residents), Pressure: table.NodePressure(n),
 			Residents: groupResidents(residents, filled.Known), At: e.cfg.Clock.Now(),
 		}
 	}

@@ -280,7 +280,7 @@ func TestGreedyAgainstExhaustiveSearch(t *testing.T) {
 
 // distances are D1 and D2 of a node, by the definitions.
 func distances(r policy.Request, n *cluster.Node) (d1, d2 []float64) {
-	t, c := cluster.ServerPressure(r.Snapshot, n, r.Workload.ID, r.Columns)
+	t, c := cluster.NewPressureTable(r.Snapshot, r.Columns).ServerPressure(n, r.Workload.ID)
 	for k, s := range r.Columns {
 		d1 = append(d1, t[k]-r.Knowledge.Sensitivity.Caused[s].Score.Or(cluster.AssumedCausedPercent))
 		d2 = append(d2, r.Knowledge.Sensitivity.Tolerated[s].Score.Or(cluster.AssumedToleratedPercent)-c[k])

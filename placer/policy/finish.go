@@ -92,7 +92,10 @@ type facts struct {
 
 // placed is place, with the facts.
 func placed(r Request, name string, rank func(v *view) ranking) (cluster.Decision, facts, error) {
-	v, err := open(r)
+	work := workspaces.Get().(*workspace)
+	work.used = 0
+	defer workspaces.Put(work)
+	v, err := open(r, work)
 	if err != nil {
 		return cluster.Decision{}, facts{}, err
 	}

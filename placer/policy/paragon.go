@@ -46,7 +46,7 @@ func newSelection(v *view) *selection {
 	s := &selection{view: v, filter: chainFilter{options: Live(), columns: v.Columns}}
 	s.filter.run(len(v.options), s, v.leastNeeding().Tolerated, v.caused)
 	steps := len(s.filter.chain)
-	arena := make([]float64, steps*len(v.options))
+	arena := v.work.take(steps * len(v.options))
 	s.margin = make([][]float64, len(v.options))
 	s.l1 = make([]float64, len(v.options))
 	for i, o := range v.options {
@@ -98,8 +98,10 @@ func (s *selection) rank() ranking {
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
 	r.waits = s.bestEffortWaits()
+	storage := s.work.takeRanked(len(s.options))
 	for i, o := range s.options {
-		n := &ranked{option: o}
+		n := &storage[i]
+		n.option = o
 		switch {
 		case !s.filter.alive(i):
 			n.tier, n.reject = harmed, s.harm(i)

@@ -17,6 +17,7 @@ import (
 // vectors in column order, computed once.
 type view struct {
 	Request
+	work      *workspace
 	snapshot  *cluster.Snapshot // nodes sorted by ID, whatever order they came in
 	beside    *board.Neighbours
 	shared    []bool // by column; see timeShared
@@ -66,14 +67,14 @@ func validate(r Request) error {
 }
 
 // open validates the request and computes the view.
-func open(r Request) (*view, error) {
+func open(r Request, work *workspace) (*view, error) {
 	if err := validate(r); err != nil {
 		return nil, err
 	}
 	if r.Knowledge == nil {
 		r.Knowledge = &cluster.Knowledge{}
 	}
-	v := &view{Request: r, snapshot: sortedSnapshot(r.Snapshot).Remembering(), unit: r.Workload.Spec.Target.RateUnit()}
+	v := &view{Request: r, work: work, snapshot: sortedSnapshot(r.Snapshot).Remembering(), unit: r.Workload.Spec.Target.RateUnit()}
 	table := cluster.NewPressureTable(v.snapshot, v.Columns)
 	v.beside, v.shared = board.NewNeighbours(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
@@ -171,8 +172,7 @@ func leastRate(s performance.Spec, rate float64) float64 {
 // array: nodes × columns × 2.
 func (v *view) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
 	columns := len(v.Columns)
-	arena := make([]float64, 2*columns*len(fit))
-	options := make([]option, len(fit))
+	arena, options := v.work.take(2*columns*len(fit)), v.work.takeOptions(len(fit))
 	v.options = make([]*option, len(fit))
 	for i, n := range fit {
 		o := &options[i]

@@ -1,0 +1,45 @@
+package policy
+
+import "sync"
+
+// workspace is the storage of one decision, more than a kilobyte a node: as garbage it
+// would have a large cluster's memory collected every few decisions. Nothing of it may
+// outlive its decision.
+type workspace struct {
+	floats  []float64
+	used    int
+	options []option
+	ranked  []ranked
+}
+
+var workspaces = sync.Pool{New: func() any { return &workspace{} }}
+
+// take gives n numbers, of any value.
+func (w *workspace) take(n int) []float64 {
+	if len(w.floats)-w.used < n {
+		w.floats, w.used = make([]float64, max(n, 2*len(w.floats))), 0
+	}
+	w.used += n
+	return w.floats[w.used-n : w.used : w.used]
+}
+
+// takeOptions gives n empty options, and takeRanked as many ranked. Each may be asked
+// for once.
+func (w *workspace) takeOptions(n int) []option {
+	w.options = emptied(w.options, n)
+	return w.options
+}
+
+func (w *workspace) takeRanked(n int) []ranked {
+	w.ranked = emptied(w.ranked, n)
+	return w.ranked
+}
+
+func emptied[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

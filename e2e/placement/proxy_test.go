@@ -13,9 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
 // listens finds the address in the proxy's first log line.
@@ -174,8 +179,13 @@ func knownJob(ctx context.Context, t *testing.T, address string) {
 	if err != nil || len(allocations) != 1 || allocations[0].NodeID != string(d.Candidates[0].Node) {
 		t.Errorf("allocations %v, decided %s, %v", allocations, d.Candidates[0].Node, err)
 	}
-	if e, err := book(t).Evaluation(ctx, d.Workload.JobID()); err != nil || e.Stage != "observe" {
-		t.Errorf("evaluation %+v, %v", e, err)
+	if e, err := book(t).Evaluation(ctx, d.Workload.JobID()); !errors.Is(err, placer.ErrNoRecord) {
+		t.Errorf("a job that waited for nothing has an evaluation: %+v, %v", e, err)
+	}
+	if !slices.ContainsFunc(job.Constraints, func(c *api.Constraint) bool {
+		return c.Operand == "regexp" && strings.HasPrefix(c.RTarget, "^("+placerMark+"|") && strings.Contains(c.RTarget, string(d.Candidates[0].Node)[:8])
+	}) {
+		t.Errorf("no constraint of the job sieves nodes: %v", job.Constraints)
 	}
 }
 

@@ -47,7 +47,7 @@ func (s *Snapshot) Host(n *Node) *Host {
 }
 
 // keep a host, among not many more than there are nodes.
-func (m *ScoreMemo) keep(h *Host, nodes int) {
+func (m *Memo) keep(h *Host, nodes int) {
 	if m.hosts == nil || len(m.hosts) > 2*nodes {
 		m.hosts = make(map[NodeID]*Host, nodes)
 	}

@@ -34,7 +34,7 @@ func TestHostsAreAsNew(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		s := clustertest.Random(rng, 30, 2, []string{"a", "b"}, columns)
 		s.Nodes[3].Machine, s.Nodes[4].Machine = "shared", "shared"
-		s.Reserved, s.Memo = map[cluster.NodeID][]cluster.Allocation{}, &cluster.ScoreMemo{}
+		s.Reserved, s.Memo = map[cluster.NodeID][]cluster.Allocation{}, &cluster.Memo{}
 		var ids []cluster.WorkloadID
 		for id := range s.Known {
 			ids = append(ids, id)
@@ -107,7 +107,7 @@ func TestAHostIsKeptWhileNothingChanges(t *testing.T) {
 	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
 	a := clustertest.Workload("a")
 	clustertest.Run(s, a, "n1")
-	s.Memo = &cluster.ScoreMemo{}
+	s.Memo = &cluster.Memo{}
 	columns := clustertest.Columns(2)
 	host := func() *cluster.Host { return cluster.NewPressureTable(s, columns).Host(s.Nodes[0]) }
 	h := host()

@@ -25,18 +25,18 @@ type PressureTable struct {
 	snapshot *Snapshot
 	columns  []interference.Source
 	machines map[string][]*Node
-	memo     *ScoreMemo
+	memo     *Memo
 	unknown  ScoreVectors
 	slab     []float64 // storage of further vectors
 }
 
-// ScoreMemo keeps residents' scores as vectors from one snapshot to the next: on
+// Memo keeps residents' scores as vectors from one snapshot to the next: on
 // a large cluster they hardly change, and reading them out of their maps is half
 // of a decision. A vector is taken again where a snapshot knows the workload by
 // other maps than before; a map of scores is never written to once it is known. It
 // keeps the hosts as well, where nobody came or left.
 // One snapshot at a time may use it.
-type ScoreMemo struct {
+type Memo struct {
 	columns []interference.Source
 	vectors map[WorkloadID]memoVectors
 	hosts   map[NodeID]*Host
@@ -53,13 +53,13 @@ func (s *Snapshot) Remembering() *Snapshot {
 		return s
 	}
 	next := *s
-	next.Memo = &ScoreMemo{}
+	next.Memo = &Memo{}
 	return &next
 }
 
 // ready empties the memo where it was made for other columns, or has mostly
 // workloads that are gone.
-func (m *ScoreMemo) ready(columns []interference.Source, known int) {
+func (m *Memo) ready(columns []interference.Source, known int) {
 	const spare = 1024
 	if !slices.Equal(m.columns, columns) {
 		m.columns, m.vectors, m.hosts = slices.Clone(columns), nil, nil

@@ -13,7 +13,7 @@ import (
 // each would ask the store for the same profile. Chosen by us.
 const (
 	latelyFor    = 2 * time.Second
-	latelyAtMost = 256 // profiles, of some 10 kB each with what follows from them
+	latelyAtMost = 256 // profiles
 )
 
 // lately keeps the profiles that admissions have read, and what follows from them. The

@@ -13,9 +13,9 @@ import (
 
 // Jobs that are decided on before they are registered come no faster than Nomad places
 // them. Its scheduler takes evaluations in the order in which they come, those that end
-// deployments behind all jobs that wait: a long queue costs it more per job than a short
-// one, and what is decided on is decided on promises instead of on what runs. Who asks
-// waits a little at the door instead of longer inside. The bounds are chosen by us.
+// deployments behind all jobs that wait, and behind a long queue decisions rest on
+// promises instead of on what runs. Who asks waits a little at the door instead of longer
+// inside. The bounds are chosen by us.
 const (
 	// unplacedAtMost is how many workloads Nomad may have to place yet: enough for all
 	// its workers, and for the time until we hear that one is placed.

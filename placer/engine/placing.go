@@ -19,9 +19,9 @@ import (
 // and is done side by side: a decision counts as a promise until its write has
 // ended, by when the world knows of it or it is void.
 type placing struct {
-	slots    chan struct{}     // of the jobs that are decided on and written
-	deciding sync.Mutex        // held from snapshot to promise
-	memo     cluster.ScoreMemo // guarded by deciding
+	slots    chan struct{} // of the jobs that are decided on and written
+	deciding sync.Mutex    // held from snapshot to promise
+	memo     cluster.Memo  // guarded by deciding
 
 	mu       sync.Mutex
 	waiting  []*placement

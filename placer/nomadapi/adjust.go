@@ -92,11 +92,7 @@ func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResul
 func rebind(group object, nodes []cluster.Candidate, jobType string) {
 	dropLines(group, isPlacement)
 	nodes = nodes[:min(len(nodes), maxShortlist)]
-	group.setList("Constraints", append(group.objects("Constraints"), object{
-		"LTarget": nodeIDTarget,
-		"RTarget": nodeList(nodes),
-		"Operand": listedOperator,
-	}))
+	constrain(group, listedOperator, nodeList(nodes))
 	if takesAffinities(jobType, group.number("Count"), len(nodes)) {
 		group.setList("Affinities", append(group.objects("Affinities"), buckets(nodes)...))
 	}

@@ -131,15 +131,16 @@ func bind(group object, d cluster.Decision, jobType string) {
 	if len(candidates) == 0 {
 		return
 	}
-	group.setList("Constraints", append(group.objects("Constraints"), object{
-		"LTarget": nodeIDTarget,
-		"RTarget": nodeList(candidates),
-		"Operand": listedOperator,
-	}))
+	constrain(group, listedOperator, nodeList(candidates))
 	if !takesAffinities(jobType, group.number("Count"), len(candidates)) {
 		return
 	}
 	group.setList("Affinities", append(group.objects("Affinities"), buckets(candidates)...))
+}
+
+// constrain adds a constraint on nodes' IDs to a job or a group.
+func constrain(holder object, operator, ids string) {
+	holder.setList("Constraints", append(holder.objects("Constraints"), object{"LTarget": nodeIDTarget, "RTarget": ids, "Operand": operator}))
 }
 
 func takesAffinities(jobType string, count int64, candidates int) bool {

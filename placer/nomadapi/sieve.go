@@ -33,23 +33,17 @@ func saysBeginnings(line object) bool {
 // sieve writes the job's own constraint that only nodes of its groups' shortlists meet.
 // It forbids nothing that the shortlists allow, and is there for Nomad's sake alone,
 // which holds every node of the cluster against a job's constraints first and then, for
-// those that meet them, against drivers and the groups' constraints. Comparing an ID
-// with twenty others takes twice as long as with how these begin, and writes four times
-// as much into the metrics of the evaluation. A job of which a group is free has none.
+// those that meet them, against drivers and the groups' constraints. Beginnings are a
+// quarter as long as whole IDs, in the job and in the metrics of its evaluations. A job
+// of which a group is free has none.
 func sieve(job object) {
 	dropLines(job, isPlacement)
 	if t := job.text("Type"); t == "system" || t == "sysbatch" {
 		return // each node is looked at by itself
 	}
-	beginnings := shortlisted(job)
-	if len(beginnings) == 0 {
-		return
+	if beginnings := shortlisted(job); len(beginnings) > 0 {
+		constrain(job, beginningOperator, oneOf(beginnings))
 	}
-	job.setList("Constraints", append(job.objects("Constraints"), object{
-		"LTarget": nodeIDTarget,
-		"RTarget": oneOf(beginnings),
-		"Operand": beginningOperator,
-	}))
 }
 
 // shortlisted are the beginnings of all nodes that the job's groups are bound to; none

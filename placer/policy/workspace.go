@@ -2,7 +2,7 @@ package policy
 
 import "sync"
 
-// workspace is the storage of one decision, more than a kilobyte a node: as garbage it
+// workspace is the storage of one decision, which grows with the nodes: as garbage it
 // would have a large cluster's memory collected every few decisions. Nothing of it may
 // outlive its decision.
 type workspace struct {

@@ -78,7 +78,7 @@ func fromBase64(data string) ([]byte, error) {
 }
 
 // packers are kept for the next document: a fresh one takes close to a megabyte. They are
-// fast rather than thorough: a decision has a record of some 30 kB each time.
+// fast rather than thorough: every decision has its record packed.
 var packers = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // The lengths of the demo's parts. All jobs run side by side while they are
 // measured.
 const (
-	warmUp        = 5 * time.Second  // after the last job runs
+	warmUp        = 20 * time.Second // after the last job runs, as in the evaluation: what runs is watched and corrected
 	measureWindow = 20 * time.Second // one window for every service
 	batchWait     = 3 * time.Minute  // a batch job that takes longer is reported as such
 	runDeadline   = 10 * time.Minute // for all jobs to be held, profiled and placed
@@ -43,6 +43,8 @@ type row struct {
 	Predicted cluster.Prediction `json:"predicted"`
 	Placer    outcome            `json:"placer"`
 	Why       string             `json:"why"`
+	// Actions are what the placer did to the job since it runs.
+	Actions []cluster.ActionRecord `json:"actions,omitempty"`
 }
 
 // compare runs both halves, stock first, and joins them.
@@ -203,7 +205,8 @@ func measureFinish(ctx context.Context, r *rig.Rig, f rig.JobFile, o outcome) ou
 	}
 }
 
-// join reads the placer's own records for the prediction and the reason.
+// join reads the placer's own records for the prediction, the reason and what it did
+// afterwards.
 func join(ctx context.Context, r *rig.Rig, files []rig.JobFile, stock, placed []outcome) ([]row, error) {
 	s, err := nomadvars.New(r.API(), nomadvars.Options{})
 	if err != nil {
@@ -217,6 +220,9 @@ func join(ctx context.Context, r *rig.Rig, files []rig.JobFile, stock, placed []
 			return nil, err
 		}
 		rows[i] = row{Job: f.ID, Target: f.Spec.Target.String(), Stock: stock[i], Placer: placed[i], Predicted: d.Predicted, Why: d.Reason}
+		if rows[i].Actions, err = book.Actions(ctx, f.Workload().ID); err != nil {
+			return nil, err
+		}
 		if len(d.Candidates) > 0 && strings.TrimSpace(d.Candidates[0].Why) != "" {
 			rows[i].Why = d.Candidates[0].Why
 		}

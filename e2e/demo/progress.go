@@ -19,7 +19,7 @@ const (
 	secondsInstall     = 8
 	secondsPlaceStock  = 8
 	secondsPlacePlacer = 190
-	secondsMeasure     = 100
+	secondsMeasure     = 110
 	secondsStop        = 8
 	plannedSeconds     = secondsStart + 3*secondsTry + secondsInstall + secondsPlaceStock + secondsPlacePlacer + 2*secondsMeasure
 )

@@ -24,7 +24,16 @@ func printTable(w io.Writer, rows []row, asJSON bool) error {
 			r.Placer.text(), strings.Join(r.Placer.Nodes, ", "), r.Why)
 	}
 	fmt.Fprintf(t, "\ntargets met\t\t%s\t\t%s\t\n", share(rows, func(r row) bool { return r.Stock.Met }), share(rows, func(r row) bool { return r.Placer.Met }))
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for _, a := range r.Actions {
+			change := strings.Trim(a.From+" → "+a.To, " →") // an eviction leads nowhere
+			fmt.Fprintf(w, "meanwhile, %s: %s, %s, %s: %s\n", r.Job, a.Kind, change, a.Reason, a.Result)
+		}
+	}
+	return nil
 }
 
 func share(rows []row, ok func(row) bool) string {

@@ -19,34 +19,52 @@ import (
 //go:embed jobs/*.hcl
 var jobFiles embed.FS
 
-// What is asked of the jobs is a share of what they do alone on the fastest node, and
-// twice the latency that they have there or some milliseconds, so that the targets can
-// be reached on the machine at hand, and not by all jobs on one node: there they would
-// need more than its one CPU.
+// What is asked of the jobs is what placement decides, as a factor of what they do in
+// isolation on the fastest node of this machine: twice the tail latency at a load of a
+// third of a core, and an end after 1.2 times the time. All jobs on one node cannot
+// reach that: they would need more than its one CPU.
 const (
 	serviceShare = 0.35
-	batchShare   = 0.7
+	finishFactor = 1.2
 	tailFactor   = 2
-	leastMillis  = 5
 	fastestClass = "fast-a"
 )
+
+// latencyStep is what a bound of latency is rounded up to.
+const latencyStep = 100 * time.Microsecond
 
 // asked is what a job must do: requests a second, or units of work; and how long a
 // request may take.
 type asked struct {
-	Amount        int
-	LatencyMillis int
+	Amount  int
+	Latency time.Duration
 }
 
-// What a job is asked while it is tried alone: a load that every machine can bear, or
-// work that does not end.
-var tried = asked{Amount: 1000, LatencyMillis: 1000}
+// What a job is asked while it is measured in isolation: a load that every machine can
+// serve, or work that does not end.
+var tried = asked{Amount: 1000, Latency: time.Second}
 
 const (
-	triedWork = 1_000_000
-	tryWarmUp = 2 * time.Second
-	tryWindow = 4 * time.Second
+	triedWork  = 1_000_000
+	tryWarmUp  = 2 * time.Second
+	tryWindow  = 4 * time.Second
+	tailWindow = 10 * time.Second // of a tail more requests are wanted
 )
+
+// isolated is what one job did in isolation on the fastest node.
+type isolated struct {
+	RatePerSec float64       `json:"rate_per_sec"`
+	Tail       time.Duration `json:"tail_ns,omitempty"`
+	// perCore is its rate for each core that it used: a load that waits for its requests
+	// does not show otherwise what the node could do.
+	perCore float64
+}
+
+// demoJob is a job with what it is asked for, and from what that was derived.
+type demoJob struct {
+	rig.JobFile
+	Isolated isolated
+}
 
 // asking writes the job files of the demo with what they ask for.
 type asking struct {
@@ -82,58 +100,65 @@ func jobText(name string, what asked) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// all tries every job alone, and returns them with what is asked of them.
-func (a asking) all(ctx context.Context, p *progress) ([]rig.JobFile, error) {
+// all measures every job in isolation, and returns them with what is asked of them.
+func (a asking) all(ctx context.Context, p *progress) ([]demoJob, error) {
 	names, err := fs.ReadDir(jobFiles, "jobs")
 	if err != nil {
 		return nil, err
 	}
-	files := make([]rig.JobFile, len(names))
+	jobs := make([]demoJob, len(names))
 	for i, entry := range names {
-		p.stage("what "+entry.Name()+" does alone on the fastest node", secondsTry)
-		what, err := a.suitable(ctx, entry.Name())
-		if err != nil {
-			return nil, fmt.Errorf("%s alone: %w", entry.Name(), err)
-		}
-		if files[i], err = a.ask(entry.Name(), what); err != nil {
-			return nil, err
+		p.stage("what "+entry.Name()+" does in isolation on the fastest node", secondsTry)
+		if jobs[i], err = a.suitable(ctx, entry.Name()); err != nil {
+			return nil, fmt.Errorf("%s in isolation: %w", entry.Name(), err)
 		}
 	}
-	return files, nil
+	return jobs, nil
 }
 
-// suitable is what is asked of a job on this machine.
-func (a asking) suitable(ctx context.Context, name string) (asked, error) {
+// suitable asks of a job what it should reach on this machine.
+func (a asking) suitable(ctx context.Context, name string) (demoJob, error) {
 	f, err := a.ask(name, tried)
 	if err != nil {
-		return asked{}, err
+		return demoJob{}, err
 	}
 	if f.Spec.Target.Kind == performance.FinishWithin {
-		if f, err = a.ask(name, asked{Amount: triedWork}); err != nil {
-			return asked{}, err
-		}
-		perSecond, _, err := a.alone(ctx, f)
-		return asked{Amount: rounded(batchShare * perSecond * f.Spec.Target.FinishWithin.Seconds())}, err
+		return a.suitableBatch(ctx, name)
 	}
-	perSecond, _, err := a.alone(ctx, f)
+	first, err := a.isolated(ctx, f, tryWindow)
 	if err != nil {
-		return asked{}, err
+		return demoJob{}, err
 	}
-	out := asked{Amount: rounded(serviceShare * perSecond), LatencyMillis: tried.LatencyMillis}
+	out := asked{Amount: rounded(serviceShare * first.perCore), Latency: tried.Latency}
 	if f, err = a.ask(name, out); err != nil {
-		return asked{}, err
+		return demoJob{}, err
 	}
-	_, tail, err := a.alone(ctx, f)
-	out.LatencyMillis = max(leastMillis, int(math.Ceil(tailFactor*tail.Seconds()*1000)))
-	return out, err
+	at, err := a.isolated(ctx, f, tailWindow)
+	if err != nil {
+		return demoJob{}, err
+	}
+	out.Latency = roundedUp(tailFactor * at.Tail)
+	f, err = a.ask(name, out)
+	return demoJob{f, at}, err
 }
 
-// alone runs a job alone on the fastest node: what one core gives it, by the CPU time
-// that it took, since a load that waits for its requests does not show it otherwise;
-// and its tail latency, 0 where it has none.
-func (a asking) alone(ctx context.Context, f rig.JobFile) (perSecond float64, tail time.Duration, err error) {
+func (a asking) suitableBatch(ctx context.Context, name string) (demoJob, error) {
+	f, err := a.ask(name, asked{Amount: triedWork})
+	if err != nil {
+		return demoJob{}, err
+	}
+	did, err := a.isolated(ctx, f, tailWindow)
+	if err != nil {
+		return demoJob{}, err
+	}
+	f, err = a.ask(name, asked{Amount: rounded(did.RatePerSec * f.Spec.Target.FinishWithin.Seconds() / finishFactor)})
+	return demoJob{f, did}, err
+}
+
+// isolated runs a job in isolation on the fastest node for a window.
+func (a asking) isolated(ctx context.Context, f rig.JobFile, window time.Duration) (out isolated, err error) {
 	if err := a.rig.SubmitStockOn(f, fastestClass); err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
 	defer func() {
 		if purged := a.rig.Purge(context.WithoutCancel(ctx), f.ID); err == nil {
@@ -141,38 +166,44 @@ func (a asking) alone(ctx context.Context, f rig.JobFile) (perSecond float64, ta
 		}
 	}()
 	if err := a.rig.WaitRunning(ctx, f.ID); err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
 	if err := sleep(ctx, tryWarmUp); err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
 	m, err := a.rig.StartMeter(ctx, f.ID)
 	if err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
-	readings, err := a.rig.World.Observe(ctx, f.Workload(), tryWindow)
+	readings, err := a.rig.World.Observe(ctx, f.Workload(), window)
 	if err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
 	used, err := m.CPU()
 	if err != nil {
-		return 0, 0, err
+		return isolated{}, err
 	}
-	rate, cores := 0.0, 0.0
+	cores := 0.0
 	for _, r := range readings {
 		if r.Unavailable != "" {
-			return 0, 0, fmt.Errorf("not measured: %s", r.Unavailable)
+			return isolated{}, fmt.Errorf("not measured: %s", r.Unavailable)
 		}
-		rate += r.Measure.RatePerSec
-		tail = max(tail, r.Measure.LatencyTail)
+		out.RatePerSec += r.Measure.RatePerSec
+		out.Tail = max(out.Tail, r.Measure.LatencyTail)
 	}
 	for _, mhz := range used {
 		cores += mhz / m.CoreMHz
 	}
-	if !(rate > 0 && cores > 0) {
-		return 0, 0, fmt.Errorf("it did %g units a second with %g cores", rate, cores)
+	if !(out.RatePerSec > 0 && cores > 0) {
+		return isolated{}, fmt.Errorf("it did %g units a second with %g cores", out.RatePerSec, cores)
 	}
-	return rate / cores, tail, nil
+	out.perCore = out.RatePerSec / cores
+	return out, nil
+}
+
+// roundedUp is a bound that can be read.
+func roundedUp(d time.Duration) time.Duration {
+	return max(latencyStep, (d + latencyStep - 1).Truncate(latencyStep))
 }
 
 // rounded keeps two digits.

@@ -18,7 +18,7 @@ func TestJobsAskForTheAmount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, entry := range names {
-		text, err := jobText(entry.Name(), asked{1234, 56})
+		text, err := jobText(entry.Name(), asked{1234, 5600 * time.Microsecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestJobsAskForTheAmount(t *testing.T) {
 			if got, _, _ := spec.Target.Value(); spec.Target.Kind == performance.QPS && got != 1234 || spec.Target.Kind == performance.FinishWithin && spec.Probe.Work != 1234 {
 				t.Errorf("%s asks for %s", entry.Name(), spec.Target)
 			}
-			if l := spec.Target.Latency; spec.Target.Kind == performance.QPS && l.Max != 56*time.Millisecond {
+			if l := spec.Target.Latency; spec.Target.Kind == performance.QPS && l.Max != 5600*time.Microsecond {
 				t.Errorf("%s may take %s", entry.Name(), l.Max)
 			}
 		}
@@ -49,6 +49,15 @@ func TestTwoDigitsAreKept(t *testing.T) {
 	for v, want := range map[float64]int{0.4: 1, 9.7: 9, 10: 10, 1289: 1200, 45999: 45000} {
 		if got := rounded(v); got != want {
 			t.Errorf("%g is rounded to %d, want %d", v, got, want)
+		}
+	}
+}
+
+func TestBoundsAreRoundedUp(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]time.Duration{0: 100 * time.Microsecond, 1200 * time.Microsecond: 1200 * time.Microsecond, 1234567: 1300 * time.Microsecond} {
+		if got := roundedUp(d); got != want {
+			t.Errorf("%s is rounded to %s, want %s", d, got, want)
 		}
 	}
 }

@@ -27,18 +27,20 @@ const (
 
 // outcome is what was measured of one job in one half.
 type outcome struct {
-	Nodes      []string `json:"nodes"`
-	RatePerSec float64  `json:"rate_per_sec,omitempty"`
-	Tail       string   `json:"tail,omitempty"`
-	FinishedIn string   `json:"finished_in,omitempty"`
-	Missing    string   `json:"missing,omitempty"` // why there is no number
-	Met        bool     `json:"met"`
+	Nodes      []string      `json:"nodes"`
+	RatePerSec float64       `json:"rate_per_sec,omitempty"`
+	Tail       time.Duration `json:"tail_ns,omitempty"`
+	FinishedIn time.Duration `json:"finished_in_ns,omitempty"`
+	Missing    string        `json:"missing,omitempty"` // why there is no number
+	Met        bool          `json:"met"`
 }
 
-// row is one line of the table.
+// row is one job of the table.
 type row struct {
 	Job       string             `json:"job"`
-	Target    string             `json:"target"`
+	Target    performance.Target `json:"target"`
+	Work      float64            `json:"work,omitempty"` // units a batch job does
+	Isolated  isolated           `json:"isolated"`
 	Stock     outcome            `json:"stock"`
 	Predicted cluster.Prediction `json:"predicted"`
 	Placer    outcome            `json:"placer"`
@@ -48,11 +50,11 @@ type row struct {
 }
 
 // compare runs both halves, stock first, and joins them.
-func compare(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress) ([]row, error) {
+func compare(ctx context.Context, r *rig.Rig, jobs []demoJob, p *progress) ([]row, error) {
 	p.stage("stock Nomad places the jobs", secondsPlaceStock)
-	stock, err := half(ctx, r, files, p, func(context.Context) error {
-		for _, f := range files {
-			if err := r.SubmitStock(f); err != nil {
+	stock, err := half(ctx, r, jobs, p, func(context.Context) error {
+		for _, f := range jobs {
+			if err := r.SubmitStock(f.JobFile); err != nil {
 				return err
 			}
 		}
@@ -62,22 +64,22 @@ func compare(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress) 
 		return nil, fmt.Errorf("stock half: %w", err)
 	}
 	p.stage("nomad-placer holds, profiles and places the same jobs", secondsPlacePlacer)
-	placed, err := half(ctx, r, files, p, func(ctx context.Context) error { return submitAll(ctx, r, files, p) })
+	placed, err := half(ctx, r, jobs, p, func(ctx context.Context) error { return submitAll(ctx, r, jobs, p) })
 	if err != nil {
 		return nil, fmt.Errorf("placer half: %w", err)
 	}
-	return join(ctx, r, files, stock, placed)
+	return join(ctx, r, jobs, stock, placed)
 }
 
 // half submits the jobs, measures them side by side, and stops them. The jobs
 // of the second half stay up, for the pages to show.
-func half(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress, submit func(context.Context) error) ([]outcome, error) {
+func half(ctx context.Context, r *rig.Rig, jobs []demoJob, p *progress, submit func(context.Context) error) ([]outcome, error) {
 	sctx, cancel := context.WithTimeout(ctx, runDeadline)
 	defer cancel()
 	if err := submit(sctx); err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	for _, f := range jobs {
 		if err := r.WaitRunning(sctx, f.ID); err != nil {
 			return nil, err
 		}
@@ -86,9 +88,9 @@ func half(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress, sub
 	if err := sleep(ctx, warmUp); err != nil {
 		return nil, err
 	}
-	out := make([]outcome, len(files))
+	out := make([]outcome, len(jobs))
 	var wg sync.WaitGroup
-	for i, f := range files {
+	for i, f := range jobs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -101,18 +103,18 @@ func half(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress, sub
 
 // submitAll runs the command line once per job, side by side, as several users
 // would.
-func submitAll(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress) error {
-	if err := purgeAll(ctx, r, files); err != nil {
+func submitAll(ctx context.Context, r *rig.Rig, jobs []demoJob, p *progress) error {
+	if err := purgeAll(ctx, r, jobs); err != nil {
 		return err
 	}
-	errs := make([]error, len(files))
+	errs := make([]error, len(jobs))
 	var wg sync.WaitGroup
-	for i, f := range files {
+	for i, f := range jobs {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			var out bytes.Buffer
-			placed, err := r.SubmitPlacer(ctx, f, &out)
+			placed, err := r.SubmitPlacer(ctx, f.JobFile, &out)
 			switch {
 			case err != nil:
 				errs[i] = fmt.Errorf("%w\n%s", err, out.String())
@@ -127,8 +129,8 @@ func submitAll(ctx context.Context, r *rig.Rig, files []rig.JobFile, p *progress
 	return errors.Join(errs...)
 }
 
-func purgeAll(ctx context.Context, r *rig.Rig, files []rig.JobFile) error {
-	for _, f := range files {
+func purgeAll(ctx context.Context, r *rig.Rig, jobs []demoJob) error {
+	for _, f := range jobs {
 		if err := r.Purge(ctx, f.ID); err != nil {
 			return err
 		}
@@ -138,7 +140,7 @@ func purgeAll(ctx context.Context, r *rig.Rig, files []rig.JobFile) error {
 
 // measure reads the job's own probe over one window; a batch job is followed
 // to its end.
-func measure(ctx context.Context, r *rig.Rig, f rig.JobFile) outcome {
+func measure(ctx context.Context, r *rig.Rig, f demoJob) outcome {
 	var o outcome
 	var err error
 	if o.Nodes, err = r.Nodes(f.ID); err != nil {
@@ -163,9 +165,7 @@ func measure(ctx context.Context, r *rig.Rig, f rig.JobFile) outcome {
 		sum.LatencyTail = max(sum.LatencyTail, reading.Measure.LatencyTail)
 	}
 	o.RatePerSec = sum.RatePerSec
-	if sum.LatencyTail > 0 {
-		o.Tail = sum.LatencyTail.Round(10 * time.Microsecond).String()
-	}
+	o.Tail = sum.LatencyTail
 	o.Met = met(f.Spec.Target, sum)
 	return o
 }
@@ -183,7 +183,7 @@ func met(t performance.Target, m performance.Measure) bool {
 	return t.Latency == nil || m.LatencyTail <= t.Latency.Max
 }
 
-func measureFinish(ctx context.Context, r *rig.Rig, f rig.JobFile, o outcome) outcome {
+func measureFinish(ctx context.Context, r *rig.Rig, f demoJob, o outcome) outcome {
 	ctx, cancel := context.WithTimeout(ctx, batchWait)
 	defer cancel()
 	for {
@@ -193,9 +193,8 @@ func measureFinish(ctx context.Context, r *rig.Rig, f rig.JobFile, o outcome) ou
 			o.Missing = err.Error()
 			return o
 		case ok:
-			took := finished.Sub(started)
-			o.FinishedIn = took.Round(100 * time.Millisecond).String()
-			o.Met = took <= f.Spec.Target.FinishWithin
+			o.FinishedIn = finished.Sub(started)
+			o.Met = o.FinishedIn <= f.Spec.Target.FinishWithin
 			return o
 		}
 		if sleep(ctx, 250*time.Millisecond) != nil {
@@ -207,19 +206,24 @@ func measureFinish(ctx context.Context, r *rig.Rig, f rig.JobFile, o outcome) ou
 
 // join reads the placer's own records for the prediction, the reason and what it did
 // afterwards.
-func join(ctx context.Context, r *rig.Rig, files []rig.JobFile, stock, placed []outcome) ([]row, error) {
+func join(ctx context.Context, r *rig.Rig, jobs []demoJob, stock, placed []outcome) ([]row, error) {
 	s, err := nomadvars.New(r.API(), nomadvars.Options{})
 	if err != nil {
 		return nil, err
 	}
 	book := engine.Book{Store: s}
-	rows := make([]row, len(files))
-	for i, f := range files {
+	rows := make([]row, len(jobs))
+	for i, f := range jobs {
 		d, err := book.Decision(ctx, f.Workload().ID)
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = row{Job: f.ID, Target: f.Spec.Target.String(), Stock: stock[i], Placer: placed[i], Predicted: d.Predicted, Why: d.Reason}
+		rows[i] = row{
+			Job: f.ID, Target: f.Spec.Target, Isolated: f.Isolated, Stock: stock[i], Placer: placed[i], Predicted: d.Predicted, Why: d.Reason,
+		}
+		if f.Spec.Probe != nil {
+			rows[i].Work = f.Spec.Probe.Work
+		}
 		if rows[i].Actions, err = book.Actions(ctx, f.Workload().ID); err != nil {
 			return nil, err
 		}

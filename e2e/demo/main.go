@@ -65,7 +65,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err := os.MkdirAll(o.jobs, 0o755); err != nil {
 		return err
 	}
-	files, err := asking{r, o.jobs}.all(ctx, p)
+	jobs, err := asking{r, o.jobs}.all(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err := r.InstallPlacer(ctx); err != nil {
 		return err
 	}
-	rows, err := compare(ctx, r, files, p)
+	rows, err := compare(ctx, r, jobs, p)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func run(ctx context.Context, o options) (err error) {
 		return nil
 	}
 	fmt.Printf("\nNomad UI: %s/ui\nManagement token: %s\nExplain a job: NOMAD_ADDR=%s NOMAD_TOKEN=%s %s job explain %s\nCtrl-C stops everything.\n",
-		r.Addr(), r.Token(), r.Addr(), r.Token(), filepath.Join(o.bin, "nomad-placer"), files[0].ID)
+		r.Addr(), r.Token(), r.Addr(), r.Token(), filepath.Join(o.bin, "nomad-placer"), jobs[0].ID)
 	<-ctx.Done()
 	return nil
 }

@@ -15,7 +15,7 @@ job "cache" {
         qps = [[ .Amount ]]
         latency {
           percentile = 99
-          max        = "[[ .LatencyMillis ]]ms"
+          max        = "[[ .Latency ]]"
         }
       }
       probe "prometheus" {

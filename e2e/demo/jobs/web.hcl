@@ -13,7 +13,7 @@ job "web" {
         qps = [[ .Amount ]]
         latency {
           percentile = 99
-          max        = "[[ .LatencyMillis ]]ms"
+          max        = "[[ .Latency ]]"
         }
       }
       probe "prometheus" {

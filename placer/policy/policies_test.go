@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +99,20 @@ func TestOptions(t *testing.T) {
 	} {
 		if _, err := d.Options(c.values); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestTheTableNamesEveryPolicy: a policy that no reader can find is not listed.
+func TestTheTableNamesEveryPolicy(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range policy.Policies() {
+		if !strings.Contains(string(readme), "`"+d.Name+"`") {
+			t.Errorf("placer/README.md does not name %s", d.Name)
 		}
 	}
 }

@@ -31,7 +31,7 @@ var pluginSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"runtime_dir":       withDefault("runtime_dir", "string", `"/run/nomad-driver-ibench"`),
 })
 
-// taskSchema is the configuration of a task: kernels, a profiling run, or a loan.
+// taskSchema is the configuration of a task: kernels, a profiling run, or a transfer.
 // Numbers are "any number" to Nomad and may arrive as text: see number.
 var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 	"kernel": hclspec.NewBlockList("kernel", hclspec.NewObject(map[string]*hclspec.Spec{

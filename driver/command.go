@@ -172,8 +172,8 @@ func render(answer lab.Response, asJSON bool) (string, error) {
 	if p := answer.Progress; p != nil {
 		fmt.Fprintf(&b, "%s, %.0f %% done, %.0f s remaining: %s\n", p.Phase, p.Fraction*100, p.RemainingSeconds, p.Message)
 	}
-	if answer.Loan != nil {
-		fmt.Fprintln(&b, answer.Loan)
+	if answer.Transfer != nil {
+		fmt.Fprintln(&b, answer.Transfer)
 	}
 	for _, k := range answer.Kernels {
 		fmt.Fprintln(&b, kernelLine(k))

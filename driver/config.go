@@ -41,7 +41,7 @@ type taskConfig struct {
 	Kernels     []lab.KernelSpec
 	Profile     *profiler.Request
 	Pairs       *pairs.Request
-	Lend        *loan
+	Transfer    *transfer
 	Domain      lab.Domain
 	TargetTask  string
 	MaxDuration time.Duration // 0: the plugin's
@@ -309,7 +309,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	c.AllowPair, errs[7] = a.flag("allow_pair")
 	errs[8] = a.version()
 	c.Pairs, errs[9] = decodePairs(a)
-	c.Lend, errs[10] = decodeLend(a)
+	c.Transfer, errs[10] = decodeTransfer(a)
 	if err := errors.Join(errs[:]...); err != nil {
 		return taskConfig{}, err
 	}
@@ -319,9 +319,9 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 // check refuses combinations that make no sense.
 func (c taskConfig) check() error {
 	switch {
-	case c.Lend != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
+	case c.Transfer != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
 		return errors.New("lend: a task that lends has no kernels, profile, pairs, target_task or domain")
-	case c.Lend != nil:
+	case c.Transfer != nil:
 		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")

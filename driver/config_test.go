@@ -70,7 +70,7 @@ func TestTaskConfig(t *testing.T) {
 	if !c.AllowPair {
 		t.Error("allow_pair is lost")
 	}
-	if c.Domain != lab.DomainBeside || c.TargetTask != "redis" || c.MaxDuration != 90*time.Second || c.Seed != 7 {
+	if c.Domain != lab.DomainOther || c.TargetTask != "redis" || c.MaxDuration != 90*time.Second || c.Seed != 7 {
 		t.Errorf("task: %+v", c)
 	}
 	if k := c.Kernels[0]; k.Source != interference.StorageBandwidth || k.Path != "/data" || k.IntensityPercent != 50 {

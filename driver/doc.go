@@ -5,7 +5,7 @@
 //	config.go       decoding and checking of both configurations
 //	driver.go       the task's life: start, wait, stop, destroy, recover
 //	handle.go       one running task
-//	lend.go         a task that lends what it holds to another one
+//	transfer.go     a task that transfers what it holds to another one
 //	state.go        what is kept to find a task again
 //	fingerprint.go  what the node can do, as node attributes
 //	stats.go        CPU and memory use
@@ -18,7 +18,7 @@
 //
 // The theory is that of iBench (Delimitrou 2015, chapter 5): a source of
 // interference is one shared resource, a kernel presses on it by 0 to 100
-// percent, and a workload's sensitivity is the pressure it stands.
+// percent, and a workload's sensitivity is the pressure it tolerates.
 //
 // # Differences from the paper
 //

@@ -210,8 +210,8 @@ func (d *Driver) spec(task *proto.TaskConfig) (lab.Spec, error) {
 	if reason := unhealthy(d.node, config); reason != "" {
 		return lab.Spec{}, notNow{errors.New(reason)}
 	}
-	if c.Lend != nil {
-		return d.lendSpec(task, c, config)
+	if c.Transfer != nil {
+		return d.transferSpec(task, c, config)
 	}
 	if err := d.checkSources(c, config); err != nil {
 		return lab.Spec{}, err
@@ -323,7 +323,7 @@ func (d *Driver) launch(ctx context.Context, task *proto.TaskConfig, spec lab.Sp
 	dir := filepath.Join(d.config.RuntimeDir, spec.Name)
 	d.mu.Unlock()
 	h := d.handle(task, taskState{Dir: dir, Name: spec.Name, BootID: bootID(), StartedAt: time.Now()})
-	// What an earlier start of the same task left is of no use, but for a loan that
+	// What an earlier start of the same task left is of no use, but for a transfer that
 	// cannot be given back yet: this start takes it over.
 	if err := h.giveBack(); err != nil && !errors.Is(err, cgroup.ErrMemoryInUse) {
 		return nil, err
@@ -364,11 +364,11 @@ func (d *Driver) sweep(runtimeDir string) {
 	}
 }
 
-// collectEvery is how often memory that was in use when a loan ended is asked back:
+// collectEvery is how often memory that was in use when a transfer ended is asked back:
 // each time the kernel looks for some that it can take.
 const collectEvery = time.Minute
 
-// collect gives back what ended tasks had lent and could not give back at once.
+// collect gives back what ended tasks had transferred and could not give back at once.
 func (d *Driver) collect() {
 	if d.node.tree == nil {
 		return
@@ -550,7 +550,7 @@ func (d *Driver) InspectTask(ctx context.Context, r *proto.InspectTaskRequest) (
 	return &proto.InspectTaskResponse{Task: out, Driver: &proto.TaskDriverStatus{Attributes: attributes}}, nil
 }
 
-// kernels describes the kernels of a task, one attribute each, or its loan; none
+// kernels describes the kernels of a task, one attribute each, or its transfer; none
 // where the task does not answer at once.
 func (h *handle) kernels(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
@@ -563,8 +563,8 @@ func (h *handle) kernels(ctx context.Context) map[string]string {
 	for i, k := range answer.Kernels {
 		out["kernel."+strconv.Itoa(i)] = kernelLine(k)
 	}
-	if answer.Loan != nil {
-		out["loan"] = answer.Loan.String()
+	if answer.Transfer != nil {
+		out["loan"] = answer.Transfer.String()
 	}
 	return out
 }

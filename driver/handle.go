@@ -154,7 +154,7 @@ func (h *handle) earlyEnd() error {
 }
 
 // finish records the end of the child and clears what it may have left: a
-// paused workload, a loan and control groups.
+// paused workload, a transfer and control groups.
 func (h *handle) finish(result *proto.ExitResult) {
 	err := h.clean()
 	h.mu.Lock()
@@ -182,9 +182,9 @@ func (h *handle) clean() error {
 	return errors.Join(errs...)
 }
 
-// giveBack puts back what the task has lent and could not put back itself.
+// giveBack puts back what the task has transferred and could not put back itself.
 func (h *handle) giveBack() error {
-	return lab.Return(h.groupTree(), filepath.Join(h.state.Dir, lab.LentFile))
+	return lab.Return(h.groupTree(), filepath.Join(h.state.Dir, lab.TransferFile))
 }
 
 func (h *handle) groupTree() cgroup.Tree {

@@ -12,7 +12,7 @@ import (
 )
 
 // The README names every option, every source and every variant.
-func TestReadmeIsWhole(t *testing.T) {
+func TestReadmeIsComplete(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 const (
 	// waitPoll is the distance of two attempts at the first reading.
 	waitPoll = 250 * time.Millisecond
-	// aloneWindowsWanted give the performance alone and a first idea of the noise;
+	// isolatedWindowsWanted give the performance in isolation and a first idea of the noise;
 	// at most baselineShare of the run goes into them, and learning the pace.
-	aloneWindowsWanted = 12
-	aloneTimeWanted    = aloneWindowsWanted * minDwell // of shorter windows there are more
-	baselineShare      = 4
-	// aloneOnly is how long a run without sources takes at most.
-	aloneOnly = 8 * time.Second
+	isolatedWindowsWanted = 12
+	isolatedTimeWanted    = isolatedWindowsWanted * minDwell // of shorter windows there are more
+	baselineShare         = 4
+	// isolatedOnly is how long a run without sources takes at most.
+	isolatedOnly = 8 * time.Second
 	// learnPoll and learnMoves: the pace of a workload is learned from readings
 	// this far apart, until so many have moved.
 	learnPoll  = minDwell / 2
@@ -38,14 +38,14 @@ const (
 	minWindows = 6
 	// confidence of every interval in a profile.
 	confidence = 0.95
-	// noisyPercent: windows alone that differ by more are worth a warning.
+	// noisyPercent: windows without pressure that differ by more are worth a warning.
 	noisyPercent = 10
 )
 
 // waitReady waits for the first usable reading.
 func (r *run) waitReady(ctx context.Context, wait time.Duration) error {
 	r.phase = PhaseWaiting
-	r.tell(r.describe())
+	r.announce(r.describe())
 	end := r.clock.Now().Add(wait)
 	for {
 		_, err := r.read(ctx)
@@ -68,29 +68,29 @@ func (r *run) waitReady(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// baseline learns the workload's pace and measures its performance alone.
+// baseline learns the workload's pace and measures its performance in isolation.
 func (r *run) baseline(ctx context.Context) error {
 	r.phase = PhaseBaseline
-	r.tell(r.describe())
+	r.announce(r.describe())
 	total := r.deadline.Sub(r.start)
 	if err := r.learnPace(ctx, total/learnShare); err != nil {
 		return err
 	}
 	until := r.start.Add(total / baselineShare)
 	if len(r.request.Sources) == 0 {
-		until = r.start.Add(min(aloneOnly, total))
+		until = r.start.Add(min(isolatedOnly, total))
 	}
 	stop := r.meterCPU()
-	windows, err := r.aloneWindows(ctx, until)
+	windows, err := r.isolatedWindows(ctx, until)
 	stop()
 	if len(windows) > 0 {
 		r.noise = noiseOf(steadied(windows))
-		r.recordAlone(speeds(windows))
+		r.recordIsolated(speeds(windows))
 	}
 	return err
 }
 
-// meterCPU begins to watch the CPU time that the workload uses alone; the returned
+// meterCPU begins to watch the CPU time that the workload uses in isolation; the returned
 // function ends it. A subject that cannot tell leaves it unknown.
 func (r *run) meterCPU() (stop func()) {
 	meter, ok := r.subject.(CPUMeter)
@@ -269,12 +269,12 @@ func (r *run) readRetry(ctx context.Context) (performance.Reading, error) {
 	}
 }
 
-// aloneWindows takes windows until a time or until there are enough for the
+// isolatedWindows takes windows until a time or until there are enough for the
 // ramps, and minWindows at least.
-func (r *run) aloneWindows(ctx context.Context, until time.Time) ([]timed, error) {
+func (r *run) isolatedWindows(ctx context.Context, until time.Time) ([]timed, error) {
 	var windows []timed
 	bad := 0
-	enough := max(aloneWindowsWanted, int(aloneTimeWanted/r.pace.dwell))
+	enough := max(isolatedWindowsWanted, int(isolatedTimeWanted/r.pace.dwell))
 	if len(r.request.Sources) == 0 {
 		enough = math.MaxInt
 	}
@@ -309,7 +309,7 @@ func speeds(windows []timed) []float64 {
 	return out
 }
 
-// guessedNoise holds where the windows alone say nothing, noiseSpread where they
+// guessedNoise holds where the windows without pressure say nothing, noiseSpread where they
 // do: a dozen windows tell their noise to a third, and pressure may change it.
 var guessedNoise = stat.NoiseGuess{Sigma: 0.03, Spread: 0.9}
 
@@ -336,7 +336,7 @@ func noiseOf(windows []float64) stat.NoiseGuess {
 // its standard deviation, 1/Φ⁻¹(3/4).
 const absToSigma = 1.4826022185056018
 
-func (r *run) recordAlone(windows []float64) {
+func (r *run) recordIsolated(windows []float64) {
 	s := stat.MedianInterval(windows, confidence)
 	for _, w := range s.Warnings {
 		r.warn("performance alone: %s", w)
@@ -344,12 +344,12 @@ func (r *run) recordAlone(windows []float64) {
 	if spread := 100 * stat.MAD(windows) / s.Center; spread > noisyPercent {
 		r.warn("the performance alone differs by %.0f %% from window to window", spread)
 	}
-	r.setAlone(profile.Measurement{
+	r.setIsolated(profile.Measurement{
 		Value: s.Center, Low: s.Low, High: s.High, Unit: r.request.Target.RateUnit(), Windows: len(windows),
 	})
 }
 
-func (r *run) setAlone(m profile.Measurement) {
+func (r *run) setIsolated(m profile.Measurement) {
 	r.out.Alone[r.request.Configuration] = m
-	r.alone = m.Value
+	r.isolated = m.Value
 }

@@ -10,7 +10,7 @@ import (
 
 // awaitCompletion watches a workload whose probe sees only the end. If that
 // falls inside the run, and no kernel pressed on it, the whole run gives the
-// performance alone.
+// performance in isolation.
 func (r *run) awaitCompletion(ctx context.Context) error {
 	if r.request.Probe == nil || r.progressing() {
 		return nil
@@ -53,7 +53,7 @@ func (r *run) recordWholeRun(reading performance.Reading) error {
 		unit = r.request.Target.RateUnit()
 	}
 	speed := reading.Work / seconds
-	r.setAlone(profile.Measurement{Value: speed, Low: speed, High: speed, Unit: unit, Windows: 1})
+	r.setIsolated(profile.Measurement{Value: speed, Low: speed, High: speed, Unit: unit, Windows: 1})
 	r.warn("the performance alone rests on one whole run")
 	return nil
 }

@@ -2,7 +2,7 @@
 //
 // A run watches one live workload through a probe while interference kernels
 // press on one shared resource at a time, and leaves a profile.Profile: the
-// performance alone, and per source the pressure the workload tolerates and
+// performance in isolation, and per source the pressure the workload tolerates and
 // the pressure it causes. Measure is the whole protocol; it talks to the
 // machine only through Subject (the workload), Bench (the kernels) and Clock,
 // so the same code runs inside the driver and against a simulated machine.
@@ -10,12 +10,12 @@
 // # Theory
 //
 // Tolerated is the highest intensity x of a kernel at which, and below which,
-// the workload keeps 95 % of its performance alone; caused is 100 − x*, where
+// the workload keeps 95 % of its performance in isolation; caused is 100 − x*, where
 // x* is the lowest intensity at which the kernel itself loses 5 % because the
 // workload is there (Delimitrou 2015, §3.3.2 and chapter 5).
 //
-// A visit of a level is up to three windows: the workload alone, both together,
-// and the kernel alone with the workload paused. The window together serves both
+// A visit of a level is up to three windows: the workload without pressure, both together,
+// and the kernel by itself with the workload paused. The window together serves both
 // ratios, except on shared CPUs, where the kernel presses with a high weight for
 // one and competes with the default weight for the other, and for services, which
 // catch up after a pause. Visits come in pairs, in mirrored order, so that a

@@ -64,7 +64,7 @@ func Measure(ctx context.Context, r Request, s Subject, b Bench, o Options) (pro
 		run.out.Complete = false
 		run.warn("the run was cut short: %s", err)
 		run.phase = PhaseFailed
-		run.tell(err.Error())
+		run.announce(err.Error())
 	}
 	run.out.Taken = o.Clock.Now()
 	run.out.Duration = run.out.Taken.Sub(begun)
@@ -205,7 +205,7 @@ func (r *run) measure(ctx context.Context, o Options) error {
 		return err
 	}
 	r.phase, r.source, r.intensity = PhaseDone, "", 0
-	r.tell("done")
+	r.announce("done")
 	return nil
 }
 

@@ -62,15 +62,15 @@ func TestSection332Ends(t *testing.T) {
 }
 
 // Chapter 5: the caused score is read off the kernel: the intensity x* at which
-// it loses 5 % of its performance beside the workload. The text stores x*; we
+// it loses 5 % of its performance next to the workload. The text stores x*; we
 // store 100 − x* (package interference says why).
 func TestChapter5Caused(t *testing.T) {
 	t.Parallel()
 	source := interference.MemoryBandwidth
 	p := quietRun(t, flat, curve(60, 0.5), source)
 	wantScore(t, "c", p.Sensitivity.Caused[source], 100-60, step)
-	harmless := quietRun(t, flat, flat, source)
-	wantScore(t, "c of a workload the kernel does not notice", harmless.Sensitivity.Caused[source], 0, 0)
+	noLoss := quietRun(t, flat, flat, source)
+	wantScore(t, "c of a workload the kernel does not notice", noLoss.Sensitivity.Caused[source], 0, 0)
 }
 
 // Chapter 5: the bound of 5 % is the default, and a parameter.

@@ -181,17 +181,17 @@ func TestBudgetAndProgress(t *testing.T) {
 	if seen[0].Phase != profiler.PhaseWaiting || last.Phase != profiler.PhaseDone || last.Fraction != 1 || last.RemainingSeconds != 0 {
 		t.Errorf("first %+v, last %+v", seen[0], last)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
-func checkLeftAlone(t *testing.T, m *machine) {
+func checkUntouched(t *testing.T, m *machine) {
 	t.Helper()
 	if m.paused || m.open != 0 || m.intensity != 0 {
 		t.Errorf("left paused=%v, %d kernels open at %v %%", m.paused, m.open, m.intensity)
 	}
 }
 
-func TestAloneOnly(t *testing.T) {
+func TestIsolatedOnly(t *testing.T) {
 	t.Parallel()
 	m := newMachine(5)
 	p, err := measure(t, m, request())
@@ -220,9 +220,9 @@ func (m metered) CPUTime() (profiler.CPUTime, error) {
 	return profiler.CPUTime{Used: time.Duration(m.cpus * took * (1 - m.stolen)), Stolen: time.Duration(m.stolen * took), CPUs: m.may}, m.err
 }
 
-// The CPU time used alone is part of the profile, and unknown where it cannot be read:
+// The CPU time used in isolation is part of the profile, and unknown where it cannot be read:
 // that is no reason to lose the rest. Under a quota it is a larger part of what there is.
-func TestCPUTimeAlone(t *testing.T) {
+func TestCPUTimeInIsolation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		may         float64
@@ -243,7 +243,7 @@ func TestCPUTimeAlone(t *testing.T) {
 		if got := p.CPUShareAlone[p.Machine.Configuration]; math.Abs(got-c.share) > 1e-6 {
 			t.Errorf("of %g CPUs, reading fails with %v: a share of %g, want %g", c.may, c.err, got, c.share)
 		}
-		if told := strings.Contains(strings.Join(p.Warnings, "\n"), "CPU time"); told != (c.err != nil) {
+		if reported := strings.Contains(strings.Join(p.Warnings, "\n"), "CPU time"); reported != (c.err != nil) {
 			t.Errorf("reading fails with %v: warnings %q", c.err, p.Warnings)
 		}
 	}
@@ -307,7 +307,7 @@ func TestWithoutProgress(t *testing.T) {
 		if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 60) {
 			t.Errorf("%s: caused %+v", name, e)
 		}
-		checkLeftAlone(t, m)
+		checkUntouched(t, m)
 	}
 }
 
@@ -326,7 +326,7 @@ func (f finisher) Read(ctx context.Context) (performance.Reading, error) {
 	return r, err
 }
 
-func TestWholeRunGivesAlone(t *testing.T) {
+func TestWholeRunGivesPerformanceInIsolation(t *testing.T) {
 	t.Parallel()
 	m := newMachine(9)
 	r := request()
@@ -401,7 +401,7 @@ func TestBadWorkloads(t *testing.T) {
 			if tt.ramp && len(p.Alone) == 0 {
 				t.Error("the performance alone was lost")
 			}
-			checkLeftAlone(t, m)
+			checkUntouched(t, m)
 		})
 	}
 }
@@ -460,7 +460,7 @@ func TestKernelThatDies(t *testing.T) {
 	if !strings.Contains(strings.Join(p.Warnings, " "), killed.Error()) {
 		t.Errorf("warnings %v", p.Warnings)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 // A workload that cannot be resumed is the worst that can happen, and is said.
@@ -513,7 +513,7 @@ func TestWorkloadThatFinishesInMidRamp(t *testing.T) {
 	if !errors.Is(err, profiler.ErrWorkloadFinished) || p.Complete {
 		t.Errorf("complete %v, %v", p.Complete, err)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 // Whenever the context ends, the workload runs on and no kernel is left.
@@ -532,7 +532,7 @@ func TestPauseSafety(t *testing.T) {
 		if err != nil && (!errors.Is(err, context.Canceled) || p.Complete) {
 			t.Errorf("cancelled at %s: complete %v, %v", at, p.Complete, err)
 		}
-		checkLeftAlone(t, m)
+		checkUntouched(t, m)
 		cancel()
 	}
 }

@@ -53,7 +53,7 @@ type run struct {
 	deadline time.Time // start plus Request.Seconds
 	pace     pace
 	logBound float64         // ln(1 − slowdown)
-	alone    float64         // goodput without pressure; 0 before it was measured
+	isolated float64         // goodput without pressure; 0 before it was measured
 	noise    stat.NoiseGuess // of a ratio of two windows of the workload
 
 	phase      string
@@ -69,8 +69,8 @@ type run struct {
 	out profile.Profile
 }
 
-// tell reports progress now.
-func (r *run) tell(message string) {
+// announce reports progress now.
+func (r *run) announce(message string) {
 	r.lastReport = r.clock.Now()
 	if r.report == nil {
 		return
@@ -98,7 +98,7 @@ func (r *run) sleep(ctx context.Context, d time.Duration) error {
 		}
 		d -= step
 		if r.clock.Now().Sub(r.lastReport) >= reportEvery {
-			r.tell(r.describe())
+			r.announce(r.describe())
 		}
 	}
 	return ctx.Err()
@@ -186,7 +186,7 @@ func (r *run) alive(ctx context.Context) error {
 
 // window measures the workload's goodput for a time, usually one dwell.
 func (r *run) window(ctx context.Context, length time.Duration) (timed, error) {
-	a, err := r.beginning(ctx)
+	a, err := r.windowStart(ctx)
 	if err != nil {
 		return untimed, err
 	}
@@ -206,8 +206,8 @@ func (r *run) window(ctx context.Context, length time.Duration) (timed, error) {
 	return r.timed(v, a.At, b.At), err
 }
 
-// beginning of a window: the end of the one before, if that was just now.
-func (r *run) beginning(ctx context.Context) (performance.Reading, error) {
+// windowStart of a window: the end of the one before, if that was just now.
+func (r *run) windowStart(ctx context.Context) (performance.Reading, error) {
 	if r.isKept {
 		return r.kept, nil
 	}

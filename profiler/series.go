@@ -14,9 +14,9 @@ import (
 type kind int
 
 const (
-	workloadAlone kind = iota // the kernel at 0
+	workloadOnly kind = iota // the kernel at 0
 	both
-	kernelAlone // the workload paused
+	kernelOnly // the workload paused
 )
 
 // step is one window of a block, for one of its visits.
@@ -30,16 +30,16 @@ type step struct {
 // in its two ratios, and the workload is paused once. A service's blocks have one
 // visit: its queue from one level of pressure must be gone before the next.
 var (
-	orderShared   = []step{{workloadAlone, 0}, {both, 0}, {kernelAlone, 0}, {kernelAlone, 1}, {both, 1}, {workloadAlone, 1}}
-	orderWorkload = []step{{workloadAlone, 0}, {both, 0}, {both, 1}, {workloadAlone, 1}}
-	orderKernel   = []step{{both, 0}, {kernelAlone, 0}, {kernelAlone, 1}, {both, 1}}
-	orderService  = []step{{workloadAlone, 0}, {both, 0}}
+	orderShared   = []step{{workloadOnly, 0}, {both, 0}, {kernelOnly, 0}, {kernelOnly, 1}, {both, 1}, {workloadOnly, 1}}
+	orderWorkload = []step{{workloadOnly, 0}, {both, 0}, {both, 1}, {workloadOnly, 1}}
+	orderKernel   = []step{{both, 0}, {kernelOnly, 0}, {kernelOnly, 1}, {both, 1}}
+	orderService  = []step{{workloadOnly, 0}, {both, 0}}
 )
 
 // series is the visits of one source under one arrangement of windows.
 type series struct {
 	*run
-	kernel   *pressed
+	kernel   *activeKernel
 	workload *side // nil: not compared in this series
 	caused   *side // nil: not compared in this series
 	order    []step
@@ -56,7 +56,7 @@ type condition struct {
 	paused  bool
 }
 
-func (r *run) newSeries(p *pressed, workload, kernel *side) *series {
+func (r *run) newSeries(p *activeKernel, workload, kernel *side) *series {
 	s := &series{run: r, kernel: p, workload: workload, caused: kernel}
 	s.levels = levels{dense: r.request.Method == MethodSweep, block: 2, random: r.random}
 	for _, side := range []*side{workload, kernel} {
@@ -115,11 +115,11 @@ func (s *series) visitTime() time.Duration {
 }
 
 // windowTime: most kernels count finely, so where the workload's count does not
-// matter their windows are short. Beside a workload that works in long steps they
+// matter their windows are short. Next to a workload that works in long steps they
 // must still hold whole ones.
 func (s *series) windowTime(k kind) time.Duration {
 	switch {
-	case k == kernelAlone, s.workload == nil && s.pace.tick == 0:
+	case k == kernelOnly, s.workload == nil && s.pace.tick == 0:
 		return s.kernelWindowTime()
 	case s.workload == nil:
 		return max(s.pace.dwell, s.kernelWindowTime())
@@ -144,7 +144,7 @@ func (s *series) workloadWindowTime() time.Duration {
 }
 
 func (s *series) settleTime(k kind) time.Duration {
-	if k == kernelAlone || s.workload == nil {
+	if k == kernelOnly || s.workload == nil {
 		return max(minSettle, s.kernelWindowTime()/settleShare)
 	}
 	return max(s.pace.settle, s.workloadWindowTime()/settleShare)
@@ -152,10 +152,10 @@ func (s *series) settleTime(k kind) time.Duration {
 
 // readings are the windows of one visit; NaN where there was none.
 type readings struct {
-	alone        timed // of the workload
-	pressed      timed // of the workload
-	kernelBeside timed
-	kernelAlone  timed
+	isolated        timed // of the workload
+	activeKernel    timed // of the workload
+	kernelColocated timed
+	kernelOnly      timed
 }
 
 // block carries out one or two visits.
@@ -174,10 +174,10 @@ func (s *series) block(ctx context.Context, visits []chosen) error {
 	}
 	for i, v := range visits {
 		if s.workload != nil {
-			s.workload.add(v.percent, v.pass, got[i].pressed, got[i].alone)
+			s.workload.add(v.percent, v.pass, got[i].activeKernel, got[i].isolated)
 		}
 		if s.caused != nil {
-			s.caused.add(v.percent, v.pass, got[i].kernelBeside, got[i].kernelAlone)
+			s.caused.add(v.percent, v.pass, got[i].kernelColocated, got[i].kernelOnly)
 		}
 	}
 	for _, side := range s.levels.sides {
@@ -211,8 +211,8 @@ func (s *series) step(ctx context.Context, k kind, percent int, into *readings) 
 
 // enter brings about the condition of a window and lets it settle.
 func (s *series) enter(ctx context.Context, k kind, percent int) error {
-	want := condition{percent: percent, paused: k == kernelAlone}
-	if k == workloadAlone {
+	want := condition{percent: percent, paused: k == kernelOnly}
+	if k == workloadOnly {
 		want.percent = 0
 	}
 	if s.present != nil && *s.present == want {
@@ -247,7 +247,7 @@ func (s *series) setLevel(ctx context.Context, percent int) error {
 // nothing; but a workload that catches up causes more than it usually does.
 func (s *series) backlog(k kind, resumed bool) time.Duration {
 	switch {
-	case k == workloadAlone:
+	case k == workloadOnly:
 		return s.drain(drainAfterPressure)
 	case k == both && resumed:
 		return s.drain(drainAfterPause)
@@ -284,27 +284,27 @@ func (s *series) resume(ctx context.Context) error {
 
 func (s *series) measure(ctx context.Context, k kind, into *readings) (err error) {
 	switch {
-	case k == workloadAlone:
-		into.alone, err = s.window(ctx, s.workloadWindowTime())
-	case k == kernelAlone:
-		into.kernelAlone, err = s.kernelWindow(ctx, func() error { return s.sleep(ctx, s.windowTime(k)) })
+	case k == workloadOnly:
+		into.isolated, err = s.window(ctx, s.workloadWindowTime())
+	case k == kernelOnly:
+		into.kernelOnly, err = s.kernelWindow(ctx, func() error { return s.sleep(ctx, s.windowTime(k)) })
 	case s.workload == nil:
-		into.kernelBeside, err = s.kernelWindow(ctx, func() error {
+		into.kernelColocated, err = s.kernelWindow(ctx, func() error {
 			if err := s.sleep(ctx, s.windowTime(k)); err != nil {
 				return err
 			}
 			return s.alive(ctx)
 		})
 	default:
-		into.kernelBeside, err = s.kernelWindow(ctx, func() error {
-			into.pressed, err = s.window(ctx, s.workloadWindowTime())
+		into.kernelColocated, err = s.kernelWindow(ctx, func() error {
+			into.activeKernel, err = s.window(ctx, s.workloadWindowTime())
 			if starved(err) {
-				into.pressed, err = timed{0, math.NaN()}, nil
+				into.activeKernel, err = timed{0, math.NaN()}, nil
 			}
 			return err
 		})
 		var bad *badWindow
-		if s.caused == nil && errors.As(err, &bad) && !math.IsNaN(into.pressed.speed) {
+		if s.caused == nil && errors.As(err, &bad) && !math.IsNaN(into.activeKernel.speed) {
 			return nil // only the kernel's speed is missing, and nobody asked
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// drained is the share of the goodput alone at which a queue counts as
+	// drained is the share of the goodput in isolation at which a queue counts as
 	// empty (chosen by us: twice the default slowdown bound below).
 	drained = 0.9
 	// drainAfterPressure bounds the wait after pressure, drainAfterPause the
@@ -36,7 +36,7 @@ func (r *run) settle(ctx context.Context, settle, limit time.Duration) error {
 		if err != nil && !errors.As(err, &bad) {
 			return err
 		}
-		if bad == nil && v >= drained*r.alone || !r.clock.Now().Before(end) {
+		if bad == nil && v >= drained*r.isolated || !r.clock.Now().Before(end) {
 			return nil
 		}
 	}
@@ -44,7 +44,7 @@ func (r *run) settle(ctx context.Context, settle, limit time.Duration) error {
 
 // queues: late answers count, and the readings are fine enough to see them go.
 func (r *run) queues() bool {
-	return r.request.Target.Latency != nil && r.alone > 0 && !r.pace.coarse() && !(r.pace.exact && r.pace.tick > 0)
+	return r.request.Target.Latency != nil && r.isolated > 0 && !r.pace.coarse() && !(r.pace.exact && r.pace.tick > 0)
 }
 
 // serves: requests come to the workload from outside. What it did not serve in

@@ -48,13 +48,13 @@ func points(y ...float64) response {
 	}
 }
 
-// machine is a simulated workload beside a simulated kernel, on a clock that
+// machine is a simulated workload next to a simulated kernel, on a clock that
 // only sleeping moves. It is Clock, Subject, Bench and Kernel at once.
 type machine struct {
 	now    time.Time
 	random *rand.Rand
 
-	rate        float64 // units/s of the workload alone
+	rate        float64 // units/s of the workload without pressure
 	workload    response
 	kernel      response
 	noise       float64 // sigma of the log of both speeds, per window of 250 ms

@@ -27,7 +27,7 @@ const PlacementSame = "same"
 // alone become notes; errors of the workload end the run.
 func (r *run) ramp(ctx context.Context, source interference.Source, deadline time.Time) (err error) {
 	r.phase, r.source, r.intensity = PhaseRamp, source, 0
-	r.tell("starting the kernel for " + title(source))
+	r.announce("starting the kernel for " + title(source))
 	kernel, err := r.bench.Kernel(ctx, source)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -40,7 +40,7 @@ func (r *run) ramp(ctx context.Context, source interference.Source, deadline tim
 		}
 		return nil
 	}
-	p := newPressed(kernel)
+	p := newActiveKernel(kernel)
 	defer func() {
 		if closing := kernel.Close(); closing != nil && err == nil {
 			r.warn("the kernel for %s did not end cleanly: %s", title(source), closing)
@@ -75,7 +75,7 @@ func keep(err, kind error) error {
 	return nil
 }
 
-func (r *run) bothScores(ctx context.Context, source interference.Source, p *pressed, deadline time.Time) error {
+func (r *run) bothScores(ctx context.Context, source interference.Source, p *activeKernel, deadline time.Time) error {
 	r.unknownBoth(source, "the run ended before it was measured")
 	var workload *side
 	if why := r.noTolerated(); why != "" {
@@ -97,7 +97,7 @@ func (r *run) bothScores(ctx context.Context, source interference.Source, p *pre
 	return err
 }
 
-// kernelNoise is the guess for a kernel, which is not watched alone before.
+// kernelNoise is the guess for a kernel, which is not watched in isolation before.
 var kernelNoise = stat.NoiseGuess{Sigma: 0.02, Spread: 0.9}
 
 func (r *run) newSide(party string, n stat.NoiseGuess) *side {
@@ -108,7 +108,7 @@ func (r *run) newSide(party string, n stat.NoiseGuess) *side {
 
 // visit measures both sides: together where one window under pressure serves
 // both, else one after the other.
-func (r *run) visit(ctx context.Context, p *pressed, workload, kernel *side, deadline time.Time) error {
+func (r *run) visit(ctx context.Context, p *activeKernel, workload, kernel *side, deadline time.Time) error {
 	if workload != nil && r.shares(p) {
 		return r.newSeries(p, workload, kernel).until(ctx, deadline)
 	}
@@ -202,7 +202,7 @@ func (r *run) hysteresis(s *side) string {
 
 // recordRamp writes one point per visited level, with both sides where both
 // were measured.
-func (r *run) recordRamp(source interference.Source, p *pressed, workload, kernel *side) {
+func (r *run) recordRamp(source interference.Source, p *activeKernel, workload, kernel *side) {
 	for percent := gridStep; percent <= topLevel; percent += gridStep {
 		w, hasWorkload := workload.atLevel(percent)
 		k, hasKernel := kernel.atLevel(percent)

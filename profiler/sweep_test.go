@@ -75,7 +75,7 @@ func TestSweepCoversTheCurve(t *testing.T) {
 	if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 40) {
 		t.Errorf("caused %+v", e)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 // Where nothing is lost a sweep does not linger, and what it does not need goes
@@ -193,7 +193,7 @@ func TestSharedCPUsAreMeasuredInTwoParts(t *testing.T) {
 		if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 40) {
 			t.Errorf("%s: caused %+v", method, e)
 		}
-		checkLeftAlone(t, m)
+		checkUntouched(t, m)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestAServiceIsNotPausedWhileItIsWatched(t *testing.T) {
 		case m.intensity > 0 && !m.paused && m.pauses == 0:
 			pressedBeforePause = true
 		case m.intensity == 0 && !m.paused && m.open > 0 && m.pauses > 0:
-			pressedAfter = true // a window alone between pauses
+			pressedAfter = true // a window without pressure between pauses
 		}
 	}
 	p, err := measure(t, m, r)
@@ -244,7 +244,7 @@ func TestSweepOfAServiceWithAQueue(t *testing.T) {
 	if levels, _ := levelsOf(p); len(levels) < 3 || p.Duration > 45*time.Second {
 		t.Errorf("levels %v in %s", levels, p.Duration)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 // A workload that counts some seven times a second, in large units, needs windows
@@ -267,7 +267,7 @@ func TestExactStamps(t *testing.T) {
 		for _, point := range p.Ramp {
 			pairs += point.Pairs
 		}
-		checkLeftAlone(t, m)
+		checkUntouched(t, m)
 		return p.Sensitivity.Tolerated[bandwidth], pairs
 	}
 	e, pairs := run(true)
@@ -305,7 +305,7 @@ func TestFineCountsHaveShortWindows(t *testing.T) {
 			if e.Score.Known() && !holds(e, 60) {
 				t.Errorf("fine %v: tolerated %+v", fine, e)
 			}
-			checkLeftAlone(t, m)
+			checkUntouched(t, m)
 		}
 		return pairs, width / 4
 	}
@@ -370,7 +370,7 @@ func TestALevelIsWaitedFor(t *testing.T) {
 	if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 30) {
 		t.Errorf("caused %+v", e)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 // Under pressure that stops the count, an exact count that stands still is zero,
@@ -408,7 +408,7 @@ func TestStampsThatComeAndGo(t *testing.T) {
 	if e := p.Sensitivity.Tolerated[bandwidth]; e.Score.Known() && !holds(e, 40) {
 		t.Errorf("tolerated %+v", e)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 }
 
 func TestUnknownMethod(t *testing.T) {
@@ -439,7 +439,7 @@ func TestSweepPauseSafety(t *testing.T) {
 		if err != nil && (!errors.Is(err, context.Canceled) || p.Complete) {
 			t.Errorf("cancelled at %s: complete %v, %v", at, p.Complete, err)
 		}
-		checkLeftAlone(t, m)
+		checkUntouched(t, m)
 		cancel()
 	}
 }

@@ -26,7 +26,7 @@ func measureWith(t *testing.T, m *machine, tempo profiler.Tempo, seconds int) pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkLeftAlone(t, m)
+	checkUntouched(t, m)
 	return p
 }
 

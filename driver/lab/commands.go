@@ -13,8 +13,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// voice is one kernel of a noise.
-type voice struct {
+// runningKernel is one kernel of the set.
+type runningKernel struct {
 	*placed
 	spec    KernelSpec
 	claim   claim
@@ -69,7 +69,7 @@ func achievedPercent(a, b profiler.KernelStats) (float64, bool) {
 }
 
 // handle carries out one command.
-func (n *noise) handle(ctx context.Context, q Request) Response {
+func (n *kernelSet) handle(ctx context.Context, q Request) Response {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	chosen, err := n.choose(q.Source)
@@ -86,14 +86,14 @@ func (n *noise) handle(ctx context.Context, q Request) Response {
 	return n.status(ctx, chosen)
 }
 
-func (n *noise) choose(source interference.Source) ([]*voice, error) {
+func (n *kernelSet) choose(source interference.Source) ([]*runningKernel, error) {
 	if len(n.kernels) == 0 {
 		return nil, errors.New("no kernel runs: the task still waits for its target, or is ending")
 	}
 	if source == "" {
 		return n.kernels, nil
 	}
-	var chosen []*voice
+	var chosen []*runningKernel
 	var names []string
 	for _, v := range n.kernels {
 		names = append(names, string(v.source))
@@ -107,7 +107,7 @@ func (n *noise) choose(source interference.Source) ([]*voice, error) {
 	return chosen, nil
 }
 
-func (n *noise) apply(ctx context.Context, v *voice, q Request) error {
+func (n *kernelSet) apply(ctx context.Context, v *runningKernel, q Request) error {
 	switch q.Command {
 	case CommandSet, CommandAdd:
 		percent := q.Percent
@@ -132,7 +132,7 @@ func (n *noise) apply(ctx context.Context, v *voice, q Request) error {
 }
 
 // rampOn starts a ramp in place of the one under way.
-func (n *noise) rampOn(ctx context.Context, v *voice, r *Ramp) error {
+func (n *kernelSet) rampOn(ctx context.Context, v *runningKernel, r *Ramp) error {
 	if r == nil {
 		return errors.New("ramp: from, to, step and dwell are missing")
 	}
@@ -151,7 +151,7 @@ func (n *noise) rampOn(ctx context.Context, v *voice, r *Ramp) error {
 
 // startRamp walks a ramp from the level the kernel is at; the caller holds the
 // lock.
-func (n *noise) startRamp(v *voice, r Ramp) {
+func (n *kernelSet) startRamp(v *runningKernel, r Ramp) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	v.ramp, v.ramping = cancel, true
 	n.say("%s: ramp from %.4g %% to %.4g %% in steps of %.4g %%, %s each", v.source, r.FromPercent, r.ToPercent, r.StepPercent, r.Dwell)
@@ -164,7 +164,7 @@ func (n *noise) startRamp(v *voice, r Ramp) {
 }
 
 // walk goes through the ramp's levels and stays at the last.
-func (n *noise) walk(ctx context.Context, v *voice, r Ramp) error {
+func (n *kernelSet) walk(ctx context.Context, v *runningKernel, r Ramp) error {
 	levels := r.Levels()
 	for i, level := range levels {
 		if i > 0 {
@@ -188,7 +188,7 @@ func (n *noise) walk(ctx context.Context, v *voice, r Ramp) error {
 }
 
 // rampTo sets a level unless a command has ended the ramp meanwhile.
-func (n *noise) rampTo(ctx context.Context, v *voice, level float64) error {
+func (n *kernelSet) rampTo(ctx context.Context, v *runningKernel, level float64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ctx.Err() != nil {
@@ -198,7 +198,7 @@ func (n *noise) rampTo(ctx context.Context, v *voice, level float64) error {
 }
 
 // set changes one kernel's level; the caller holds the lock.
-func (n *noise) set(ctx context.Context, v *voice, percent float64) error {
+func (n *kernelSet) set(ctx context.Context, v *runningKernel, percent float64) error {
 	if err := v.Set(ctx, percent); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (n *noise) set(ctx context.Context, v *voice, percent float64) error {
 	return nil
 }
 
-func (n *noise) pause(ctx context.Context, v *voice, pause bool) error {
+func (n *kernelSet) pause(ctx context.Context, v *runningKernel, pause bool) error {
 	act, word := v.Resume, "goes on"
 	if pause {
 		act, word = v.Pause, "paused"
@@ -220,7 +220,7 @@ func (n *noise) pause(ctx context.Context, v *voice, pause bool) error {
 	return nil
 }
 
-func (n *noise) status(ctx context.Context, chosen []*voice) Response {
+func (n *kernelSet) status(ctx context.Context, chosen []*runningKernel) Response {
 	var out Response
 	for _, v := range chosen {
 		report, err := v.Report(ctx)
@@ -232,7 +232,7 @@ func (n *noise) status(ctx context.Context, chosen []*voice) Response {
 	return out
 }
 
-func (v *voice) status(r ibench.Report) KernelStatus {
+func (v *runningKernel) status(r ibench.Report) KernelStatus {
 	v.gauge.read(r.KernelStats, v.Speed)
 	return KernelStatus{
 		Source: v.source, Variant: v.spec.Variant, PID: v.PID(), Placement: v.Placement(), CPUs: v.placement.CPUs,

@@ -42,7 +42,7 @@ type Response struct {
 	Error    string             `json:"error,omitempty"`
 	Kernels  []KernelStatus     `json:"kernels,omitempty"`
 	Progress *profiler.Progress `json:"progress,omitempty"` // of a profiling run
-	Loan     *Loan              `json:"loan,omitempty"`     // of a task that lends
+	Transfer *Transfer          `json:"loan,omitempty"`     // of a task that transfers
 	Event    *Event             `json:"event,omitempty"`
 }
 

@@ -1,7 +1,7 @@
 // Package lab is the child process behind one ibench task: it finds the target
 // on this node, starts interference kernels on the right CPUs, and either
 // holds them at the wanted intensity (kernel mode) or runs the profiling
-// protocol (profile mode). In lend mode it starts none: it adds what its task
+// protocol (profile mode). In transfer mode it starts none: it adds what its task
 // holds to what another task may take, until it ends (decision 0016).
 //
 // The driver plugin starts one child per task and speaks to it over a unix
@@ -11,7 +11,7 @@
 // operator's kill switch appears: no kernel survives its allocation.
 //
 // Measuring runs where the workload runs (Delimitrou 2015, §3.2.3: a sandboxed
-// copy beside tunable kernels), so no reading crosses the network.
+// copy next to tunable kernels), so no reading crosses the network.
 //
 // # Differences from the paper
 //

@@ -12,12 +12,12 @@ import (
 
 // The files of a task's runtime directory.
 const (
-	SpecFile   = "task.json" // what to do, written by the driver
-	SocketFile = "control.sock"
-	ExitFile   = "exit.json"   // how the child ended, written by it
-	PausedFile = "paused.json" // what is paused at this moment
-	LentFile   = "lent.json"   // what is lent at this moment
-	ClaimsFile = "claims.json" // what the kernels press on; locked while the child lives
+	SpecFile     = "task.json" // what to do, written by the driver
+	SocketFile   = "control.sock"
+	ExitFile     = "exit.json"   // how the child ended, written by it
+	PausedFile   = "paused.json" // what is paused at this moment
+	TransferFile = "lent.json"   // what is transferred at this moment
+	ClaimsFile   = "claims.json" // what the kernels press on; locked while the child lives
 )
 
 // Exit is how a child ended.

@@ -105,21 +105,21 @@ func (r *room) work(ctx context.Context) error {
 	defer cancel(nil)
 	go r.holdLease(ctx, cancel)
 	if r.spec.Profile != nil {
-		s := &study{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}
+		s := &profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}
 		go r.answer(ctx, cancel, listener, s)
 		return s.runProfile(ctx, profiler.Measure)
 	}
 	if r.spec.Pairs != nil {
-		c := &couples{&study{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}}
+		c := &pairsRun{&profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}}
 		go r.answer(ctx, cancel, listener, c)
 		return c.runPairs(ctx)
 	}
-	if r.spec.Lend != nil {
-		l := &lender{journal: r.journal, room: r, patience: lendPatience, poll: lookPeriod}
+	if r.spec.Transfer != nil {
+		l := &holder{journal: r.journal, room: r, patience: transferPatience, poll: lookPeriod}
 		go r.answer(ctx, cancel, listener, l)
-		return l.runLend(ctx)
+		return l.runTransfer(ctx)
 	}
-	n := &noise{journal: r.journal}
+	n := &kernelSet{journal: r.journal}
 	go r.answer(ctx, cancel, listener, n)
 	return runKernels(ctx, r, n)
 }
@@ -154,8 +154,8 @@ func (r *room) holdLease(ctx context.Context, cancel context.CancelCauseFunc) {
 }
 
 func (r *room) lease(end time.Time) error {
-	// A loan is without end, unless its task says otherwise: it presses on nobody.
-	endless := r.spec.Lend != nil && r.spec.MaxDuration == 0
+	// A transfer is without end, unless its task says otherwise: it exerts no pressure.
+	endless := r.spec.Transfer != nil && r.spec.MaxDuration == 0
 	if !endless && !r.now().Before(end) {
 		return errTimeUp
 	}
@@ -170,7 +170,7 @@ func (r *room) lease(end time.Time) error {
 
 // orderly reports whether a task that ended for that reason has not failed.
 func orderly(err error) bool {
-	return slices.ContainsFunc([]error{errStopped, errTimeUp, errAllocGone, errDone, errTargetGone, errBorrowerGone},
+	return slices.ContainsFunc([]error{errStopped, errTimeUp, errAllocGone, errDone, errTargetGone, errRecipientGone},
 		func(reason error) bool { return errors.Is(err, reason) })
 }
 

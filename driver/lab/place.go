@@ -20,7 +20,7 @@ const (
 	DomainSibling Domain = "sibling" // on the other hardware threads of the target's cores
 	DomainLLC     Domain = "llc"     // on other cores under the target's last-level cache
 	DomainNode    Domain = "node"    // on other cores of the target's memory node
-	DomainBeside  Domain = "beside"  // on the machine's other CPUs
+	DomainOther   Domain = "beside"  // on the machine's other CPUs
 )
 
 // placementAcross is the word of the profile record for a kernel that has one
@@ -29,13 +29,13 @@ const placementAcross = "across"
 
 // Domains lists the domains.
 func Domains() []Domain {
-	return []Domain{DomainAuto, DomainBeside, DomainLLC, DomainNode, DomainSame, DomainSibling}
+	return []Domain{DomainAuto, DomainOther, DomainLLC, DomainNode, DomainSame, DomainSibling}
 }
 
 // Errors of a placement.
 var (
 	ErrNoCPU        = errors.New("every CPU that this driver may use is reserved for other allocations")
-	ErrNoCPUBeside  = errors.New("this node has no other CPU that a kernel may use")
+	ErrNoOtherCPU   = errors.New("this node has no other CPU that a kernel may use")
 	ErrNoCPUSame    = errors.New("the target runs on no CPU that this driver may use")
 	ErrNoSibling    = errors.New("not every core of the target has another hardware thread that a kernel may use")
 	ErrNoCPUUnder   = errors.New("no other CPU that a kernel may use shares the target's last-level cache")
@@ -61,7 +61,7 @@ func (p Placement) Name() string {
 	case p.Same:
 		return string(DomainSame)
 	}
-	return string(DomainBeside)
+	return string(DomainOther)
 }
 
 // Weight is the CPU weight of a kernel there. With equal weights a kernel that
@@ -136,7 +136,7 @@ func reach(scope interference.Scope) Domain {
 	case interference.ScopeNode:
 		return DomainNode
 	default:
-		return DomainBeside
+		return DomainOther
 	}
 }
 
@@ -153,8 +153,8 @@ func (s surroundings) in(domain Domain) (Placement, error) {
 		out, err = Placement{CPUs: s.offCore(s.others.And(s.underLLC()))}, ErrNoCPUUnder
 	case DomainNode:
 		out, err = Placement{CPUs: s.offCore(s.others.And(s.onNode()))}, ErrNoCPUOnNode
-	case DomainBeside:
-		out, err = Placement{CPUs: s.offCore(s.others)}, ErrNoCPUBeside
+	case DomainOther:
+		out, err = Placement{CPUs: s.offCore(s.others)}, ErrNoOtherCPU
 	default:
 		return out, fmt.Errorf("%w %q", ErrUnknownPlace, domain)
 	}
@@ -166,7 +166,7 @@ func (s surroundings) in(domain Domain) (Placement, error) {
 
 // across joins one CPU of the target's with one beside, near where possible.
 func (s surroundings) across() (Placement, error) {
-	for _, d := range []Domain{DomainLLC, DomainNode, DomainBeside} {
+	for _, d := range []Domain{DomainLLC, DomainNode, DomainOther} {
 		beside, err := s.in(d)
 		if err == nil && len(s.same) > 0 {
 			cpus := cgroup.CPUs{s.same[0], beside.CPUs[0]}

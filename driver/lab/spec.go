@@ -31,13 +31,13 @@ type Spec struct {
 	TargetTask string            `json:"target_task,omitempty"`
 	Profile    *profiler.Request `json:"profile,omitempty"`
 	Pairs      *pairs.Request    `json:"pairs,omitempty"`
-	Lend       *LendSpec         `json:"lend,omitempty"`
+	Transfer   *TransferSpec     `json:"lend,omitempty"`
 
 	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may press on one domain
 
 	CPUs        cgroup.CPUs   `json:"cpus,omitempty"`        // of the task itself; used without a target
 	Allowed     cgroup.CPUs   `json:"allowed,omitempty"`     // of the driver
-	MaxDuration time.Duration `json:"max_duration"`          // of a loan 0 is without end
+	MaxDuration time.Duration `json:"max_duration"`          // of a transfer 0 is without end
 	KillSwitch  string        `json:"kill_switch,omitempty"` // the child ends when this file exists
 	StorageDir  string        `json:"storage_dir"`
 	MaxBytes    int64         `json:"max_bytes,omitempty"` // memory a kernel may take

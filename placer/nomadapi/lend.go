@@ -368,7 +368,7 @@ func (w *World) awaitLoan(ctx context.Context, id cluster.JobID, since uint64) e
 // lent: every task of a loan has said that its part is out.
 func (a *labAlloc) lent() bool {
 	for _, state := range a.TaskStates {
-		if !slices.ContainsFunc(state.Events, func(e labTaskEvent) bool { return strings.Contains(e.DisplayMessage, profiler.LentMessage) }) {
+		if !slices.ContainsFunc(state.Events, func(e labTaskEvent) bool { return strings.Contains(e.DisplayMessage, profiler.TransferMessage) }) {
 			return false
 		}
 	}

@@ -15,21 +15,21 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/lab"
 )
 
-// loan is a lend block.
-type loan struct {
-	AllocID     string
-	Task        string
-	BorrowerMHz int64 // what the borrower holds; 0 lends no CPU
-	Slice       time.Duration
+// transfer is a lend block.
+type transfer struct {
+	AllocID      string
+	Task         string
+	RecipientMHz int64 // what the recipient holds; 0 transfers no CPU
+	Slice        time.Duration
 }
 
-// decodeLend reads to whom a task lends what it holds itself.
-func decodeLend(a attributes) (*loan, error) {
+// decodeTransfer reads to which task a task transfers what it holds itself.
+func decodeTransfer(a attributes) (*transfer, error) {
 	b, ok, err := a.block("lend")
 	if err != nil || !ok {
 		return nil, err
 	}
-	var l loan
+	var l transfer
 	var errs [4]error
 	var mhz float64
 	l.AllocID, errs[0] = b.text("allocation")
@@ -47,11 +47,11 @@ func decodeLend(a attributes) (*loan, error) {
 	if mhz < 0 || mhz != math.Trunc(mhz) || mhz > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: %v is not a number of MHz", b.name("cpu_mhz"), mhz)
 	}
-	l.BorrowerMHz = int64(mhz)
+	l.RecipientMHz = int64(mhz)
 	return &l, nil
 }
 
-// decodeSlice reads the time slice of the borrower's threads; 0 leaves them as they are.
+// decodeSlice reads the time slice of the recipient's threads; 0 leaves them as they are.
 func decodeSlice(b attributes) (time.Duration, error) {
 	text, err := b.text("time_slice")
 	if err != nil || text == "" {
@@ -64,17 +64,17 @@ func decodeSlice(b attributes) (time.Duration, error) {
 	return slice, nil
 }
 
-// lendSpec is the spec of a task that lends: what Nomad has given it.
-func (d *Driver) lendSpec(task *proto.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
+// transferSpec is the spec of a task that transfers: what Nomad has given it.
+func (d *Driver) transferSpec(task *proto.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
 	held := task.GetResources().GetAllocatedResources()
-	l := lab.LendSpec{
-		AllocID: c.Lend.AllocID, Task: c.Lend.Task, BorrowerMHz: c.Lend.BorrowerMHz,
-		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Lend.Slice,
+	l := lab.TransferSpec{
+		AllocID: c.Transfer.AllocID, Task: c.Transfer.Task, RecipientMHz: c.Transfer.RecipientMHz,
+		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Transfer.Slice,
 	}
 	if l.AllocID == task.GetAllocId() {
 		return lab.Spec{}, errors.New("lend.allocation: a task does not lend to its own allocation")
 	}
-	dir := lab.BorrowerDir(task.GetAllocDir(), l.AllocID)
+	dir := lab.RecipientDir(task.GetAllocDir(), l.AllocID)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return lab.Spec{}, fmt.Errorf("lend.allocation: this node has no allocation %s; give the whole id, and bind the job to the allocation's node", l.AllocID)
 	}
@@ -88,7 +88,7 @@ func (d *Driver) lendSpec(task *proto.TaskConfig, c taskConfig, config pluginCon
 	}
 	return lab.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
-		Lend: &l, CPUs: cpus, Allowed: d.node.allowed, MaxDuration: c.MaxDuration, KillSwitch: config.KillSwitch,
+		Transfer: &l, CPUs: cpus, Allowed: d.node.allowed, MaxDuration: c.MaxDuration, KillSwitch: config.KillSwitch,
 		Seed: c.Seed,
 	}, nil
 }

@@ -23,8 +23,8 @@ var (
 	errNothing = errors.New("nothing was measured")
 )
 
-// study is profile mode: one profiling run.
-type study struct {
+// profileRun is profile mode: one profiling run.
+type profileRun struct {
 	*journal
 	room   *room
 	shared string  // the allocation's shared directory
@@ -39,7 +39,7 @@ type measure func(ctx context.Context, r profiler.Request, s profiler.Subject, b
 
 // runProfile carries the run out and always leaves a profile behind: complete,
 // partial, or empty with the reason.
-func (s *study) runProfile(ctx context.Context, m measure) error {
+func (s *profileRun) runProfile(ctx context.Context, m measure) error {
 	request := *s.room.spec.Profile
 	s.progress(profiler.Progress{Phase: "waiting", Message: "waiting for the workload to start"})
 	p, err := s.attempt(ctx, request, m)
@@ -54,7 +54,7 @@ func (s *study) runProfile(ctx context.Context, m measure) error {
 
 // cutShort says why a run was cut short. When a workload fails, Nomad stops the
 // other tasks of the group at once: then its end is the reason.
-func (s *study) cutShort(cause error) error {
+func (s *profileRun) cutShort(cause error) error {
 	if s.target == nil || !errors.Is(cause, errStopped) {
 		return cause
 	}
@@ -65,7 +65,7 @@ func (s *study) cutShort(cause error) error {
 }
 
 // conclude says how the run ended: nil for a complete profile.
-func (s *study) conclude(p profile.Profile, cause error) error {
+func (s *profileRun) conclude(p profile.Profile, cause error) error {
 	switch {
 	case cause == nil && p.Complete:
 		s.progress(profiler.Progress{Phase: "done", Fraction: 1, Message: "the profile is complete"})
@@ -85,7 +85,7 @@ func (s *study) conclude(p profile.Profile, cause error) error {
 
 // attempt finds the workload and measures it. What was measured before an
 // error is returned with it.
-func (s *study) attempt(ctx context.Context, r profiler.Request, m measure) (profile.Profile, error) {
+func (s *profileRun) attempt(ctx context.Context, r profiler.Request, m measure) (profile.Profile, error) {
 	if len(r.Tasks) == 0 {
 		r.Tasks = []string{r.Task}
 	}
@@ -130,7 +130,7 @@ func (s *study) attempt(ctx context.Context, r profiler.Request, m measure) (pro
 	})
 }
 
-func (s *study) probe(ctx context.Context, r profiler.Request) (probe.Probe, error) {
+func (s *profileRun) probe(ctx context.Context, r profiler.Request) (probe.Probe, error) {
 	if r.Probe == nil {
 		return nil, fmt.Errorf("%w: it names no probe", profiler.ErrBadRequest)
 	}
@@ -157,7 +157,7 @@ func (s *study) probe(ctx context.Context, r profiler.Request) (probe.Probe, err
 
 // leave writes the profile. Of a failed run it holds what the request says of
 // the workload, what was measured, and the reason as its last warning.
-func (s *study) leave(r profiler.Request, p profile.Profile, cause error) error {
+func (s *profileRun) leave(r profiler.Request, p profile.Profile, cause error) error {
 	if cause != nil {
 		p.Complete = false
 		p.Warnings = append(slices.Clone(p.Warnings), cause.Error())
@@ -175,7 +175,7 @@ func (s *study) leave(r profiler.Request, p profile.Profile, cause error) error 
 
 // progress keeps the newest state, and leaves it for readers of the
 // allocation's files. A state that cannot be written is not worth the run.
-func (s *study) progress(p profiler.Progress) {
+func (s *profileRun) progress(p profiler.Progress) {
 	if p.At.IsZero() {
 		p.At = s.room.now()
 	}
@@ -202,14 +202,14 @@ func progressLine(p profiler.Progress) string {
 	return line
 }
 
-func (s *study) fraction() float64 {
+func (s *profileRun) fraction() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last.Fraction
 }
 
 // handle answers commands: a run may be watched, not steered.
-func (s *study) handle(_ context.Context, q Request) Response {
+func (s *profileRun) handle(_ context.Context, q Request) Response {
 	if q.Command != CommandStats {
 		return Response{Error: fmt.Sprintf("a profiling run chooses its own intensities: %q is not possible; possible: %s", q.Command, CommandStats)}
 	}

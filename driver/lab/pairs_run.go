@@ -24,14 +24,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// couples is pairs mode: workloads of the allocation, two at a time.
-type couples struct {
-	*study // its progress, and its answers to commands
+// pairsRun is pairs mode: workloads of the allocation, two at a time.
+type pairsRun struct {
+	*profileRun // its progress, and its answers to commands
 }
 
 // runPairs measures the pairs of the request and leaves each as a line of the
 // result file as soon as it is measured.
-func (c *couples) runPairs(ctx context.Context) error {
+func (c *pairsRun) runPairs(ctx context.Context) error {
 	request := *c.room.spec.Pairs
 	out, err := os.OpenFile(filepath.Join(c.shared, pairs.ResultFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *couples) runPairs(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", errNothing, err)
 }
 
-func (c *couples) measure(ctx context.Context, r pairs.Request, measured func(profile.Pair) error) error {
+func (c *pairsRun) measure(ctx context.Context, r pairs.Request, measured func(profile.Pair) error) error {
 	if err := c.room.stepAside(r.CPUs[:1]); err != nil {
 		return err
 	}
-	crowd := &crowd{record: filepath.Join(c.room.dir, PausedFile)}
+	frozenGroups := &frozenGroups{record: filepath.Join(c.room.dir, PausedFile)}
 	subjects := map[string]pairs.Subject{}
 	for _, a := range r.Applications {
 		target := c.room.target(a.Task)
@@ -74,7 +74,7 @@ func (c *couples) measure(ctx context.Context, r pairs.Request, measured func(pr
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.Application, err)
 		}
-		subjects[a.Application] = &member{crowd: crowd, target: target, probe: reader}
+		subjects[a.Application] = &member{frozenGroups: frozenGroups, target: target, probe: reader}
 	}
 	machine := c.room.machine
 	return pairs.Measure(ctx, r, subjects, pairs.Options{
@@ -87,7 +87,7 @@ func (c *couples) measure(ctx context.Context, r pairs.Request, measured func(pr
 
 // progress keeps the newest state, and leaves it for readers of the
 // allocation's files.
-func (c *couples) progress(p profiler.Progress) {
+func (c *pairsRun) progress(p profiler.Progress) {
 	c.mu.Lock()
 	c.last = p
 	c.mu.Unlock()
@@ -96,9 +96,9 @@ func (c *couples) progress(p profiler.Progress) {
 	}
 }
 
-// crowd is what stands still of the allocation at this moment. Its record lets
+// frozenGroups is what stands still of the allocation at this moment. Its record lets
 // the driver resume all of it should this process be killed.
-type crowd struct {
+type frozenGroups struct {
 	record string
 
 	mu     sync.Mutex
@@ -107,7 +107,7 @@ type crowd struct {
 
 // freeze stops groups; the record is written before, so that it never holds
 // less than what is stopped.
-func (c *crowd) freeze(ctx context.Context, groups []cgroup.Group) error {
+func (c *frozenGroups) freeze(ctx context.Context, groups []cgroup.Group) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.frozen == nil {
@@ -128,7 +128,7 @@ func (c *crowd) freeze(ctx context.Context, groups []cgroup.Group) error {
 }
 
 // thaw lets groups go on. One that is gone is fine.
-func (c *crowd) thaw(groups []cgroup.Group) error {
+func (c *frozenGroups) thaw(groups []cgroup.Group) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, g := range groups {
@@ -140,7 +140,7 @@ func (c *crowd) thaw(groups []cgroup.Group) error {
 	return c.write()
 }
 
-func (c *crowd) write() error {
+func (c *frozenGroups) write() error {
 	if len(c.frozen) == 0 {
 		if err := os.Remove(c.record); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("record of what is paused: %w", err)
@@ -153,11 +153,11 @@ func (c *crowd) write() error {
 	return nil
 }
 
-// member is one workload of the crowd.
+// member is one workload of those measured together.
 type member struct {
-	crowd  *crowd
-	target *Target
-	probe  probe.Probe
+	frozenGroups *frozenGroups
+	target       *Target
+	probe        probe.Probe
 }
 
 var _ pairs.Subject = (*member)(nil)
@@ -188,11 +188,11 @@ func (m *member) Pause(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.crowd.freeze(ctx, groups)
+	return m.frozenGroups.freeze(ctx, groups)
 }
 
 // Resume lets it go on, also when ctx has ended: nothing may stay paused.
-func (m *member) Resume(context.Context) error { return m.crowd.thaw(m.target.groups) }
+func (m *member) Resume(context.Context) error { return m.frozenGroups.thaw(m.target.groups) }
 
 // Alive returns nil while it has a process.
 func (m *member) Alive(context.Context) error { return m.target.Alive() }

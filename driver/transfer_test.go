@@ -16,7 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/lab"
 )
 
-func lend(change func(m)) m {
+func transferBlock(change func(m)) m {
 	values := task()
 	block := m{"allocation": "a1", "task": "web", "cpu_mhz": 500}
 	if change != nil {
@@ -26,20 +26,20 @@ func lend(change func(m)) m {
 	return values
 }
 
-func TestLendConfig(t *testing.T) {
+func TestTransferConfig(t *testing.T) {
 	t.Parallel()
-	c, err := decodeTaskConfig(pack(t, lend(nil)))
-	if err != nil || *c.Lend != (loan{"a1", "web", 500, 0}) {
-		t.Fatalf("%+v, %v", c.Lend, err)
+	c, err := decodeTaskConfig(pack(t, transferBlock(nil)))
+	if err != nil || *c.Transfer != (transfer{"a1", "web", 500, 0}) {
+		t.Fatalf("%+v, %v", c.Transfer, err)
 	}
 	for want, values := range map[string]m{
-		"lend.allocation":      lend(func(b m) { b["allocation"] = "../a1" }),
-		"lend.task":            lend(func(b m) { b["task"] = "" }),
-		"lend.cpu_mhz: -1":     lend(func(b m) { b["cpu_mhz"] = -1 }),
-		"lend.time_slice":      lend(func(b m) { b["time_slice"] = "1us" }),
-		"lend.cpu_mhz: 1.5":    lend(func(b m) { b["cpu_mhz"] = 1.5 }),
-		"lend: a task that le": func() m { v := lend(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
-		"target_task or domai": func() m { v := lend(nil); v["target_task"] = "web"; return v }(),
+		"lend.allocation":      transferBlock(func(b m) { b["allocation"] = "../a1" }),
+		"lend.task":            transferBlock(func(b m) { b["task"] = "" }),
+		"lend.cpu_mhz: -1":     transferBlock(func(b m) { b["cpu_mhz"] = -1 }),
+		"lend.time_slice":      transferBlock(func(b m) { b["time_slice"] = "1us" }),
+		"lend.cpu_mhz: 1.5":    transferBlock(func(b m) { b["cpu_mhz"] = 1.5 }),
+		"lend: a task that le": func() m { v := transferBlock(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
+		"target_task or domai": func() m { v := transferBlock(nil); v["target_task"] = "web"; return v }(),
 	} {
 		if _, err := decodeTaskConfig(pack(t, values)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q in it", err, want)
@@ -47,23 +47,23 @@ func TestLendConfig(t *testing.T) {
 	}
 }
 
-// A loan to an allocation that is not on the node is refused at once.
-func TestLendToAStranger(t *testing.T) {
+// A transfer to an allocation that is not on the node is refused at once.
+func TestTransferToAnotherTasksAllocation(t *testing.T) {
 	t.Parallel()
 	a := startPlugin(t, t.TempDir(), nil)
-	_, err := a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: newTask(t, lend(nil))})
+	_, err := a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: newTask(t, transferBlock(nil))})
 	if err == nil || !strings.Contains(err.Error(), "lend.allocation: this node has no allocation a1") {
 		t.Errorf("%v", err)
 	}
 	own := newTask(t, nil)
-	own.MsgpackDriverConfig = pack(t, lend(func(b m) { b["allocation"] = own.GetAllocId() }))
+	own.MsgpackDriverConfig = pack(t, transferBlock(func(b m) { b["allocation"] = own.GetAllocId() }))
 	_, err = a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: own})
 	if err == nil || !strings.Contains(err.Error(), "its own allocation") {
 		t.Errorf("%v", err)
 	}
 }
 
-// A plugin that starts gives back what a lost task had lent.
+// A plugin that starts gives back what a lost task had transferred.
 func TestSweepGivesBack(t *testing.T) {
 	t.Parallel()
 	root, runtime := t.TempDir(), t.TempDir()
@@ -86,22 +86,22 @@ func TestSweepGivesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	borrower, err := tree.TaskGroup("a1", "web")
+	recipient, err := tree.TaskGroup("a1", "web")
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := borrower.ID()
+	id, err := recipient.ID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := json.Marshal(lab.Loan{
-		AllocID: "a1", Task: "web", Group: borrower.Path(), GroupID: id,
+	record, err := json.Marshal(lab.Transfer{
+		AllocID: "a1", Task: "web", Group: recipient.Path(), GroupID: id,
 		CPUShare: &lab.Change{Was: 20, Is: 30}, MemoryBytes: &lab.Change{Was: 67108864, Is: 83886080},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(lost, lab.LentFile), record, 0o644),
+	if err := errors.Join(os.WriteFile(filepath.Join(lost, lab.TransferFile), record, 0o644),
 		lab.WriteSpec(lost, lab.Spec{AllocDir: filepath.Join(runtime, "gone")})); err != nil {
 		t.Fatal(err)
 	}

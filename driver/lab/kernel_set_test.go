@@ -92,7 +92,7 @@ func (k *fakeKernel) Close() error {
 
 // stage is a kernel task with fake kernels.
 type stage struct {
-	*noise
+	*kernelSet
 	room    *room
 	log     *syncBuffer
 	kernels []*fakeKernel
@@ -138,10 +138,10 @@ func perform(t *testing.T, change func(*Spec), specs ...KernelSpec) *stage {
 			return k, nil
 		},
 	}
-	s.noise = &noise{journal: s.room.journal}
+	s.kernelSet = &kernelSet{journal: s.room.journal}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.cancel = cancel
-	go func() { s.result <- runKernels(ctx, s.room, s.noise) }()
+	go func() { s.result <- runKernels(ctx, s.room, s.kernelSet) }()
 	t.Cleanup(func() { cancel(errStopped) })
 	return s
 }
@@ -365,9 +365,9 @@ func TestMove(t *testing.T) {
 			t.Fatal(r.Error)
 		}
 	}
-	s.noise.mu.Lock()
-	err := s.move(s.noise.kernels[0], []int{1})
-	s.noise.mu.Unlock()
+	s.kernelSet.mu.Lock()
+	err := s.move(s.kernelSet.kernels[0], []int{1})
+	s.kernelSet.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,18 +6,18 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
-// pressed is a kernel at work, with what was seen of it.
-type pressed struct {
+// activeKernel is a kernel at work, with what was seen of it.
+type activeKernel struct {
 	kernel   Kernel
 	achieved map[int][]float64 // percent of the demand, by level
 }
 
-func newPressed(k Kernel) *pressed {
-	return &pressed{kernel: k, achieved: map[int][]float64{}}
+func newActiveKernel(k Kernel) *activeKernel {
+	return &activeKernel{kernel: k, achieved: map[int][]float64{}}
 }
 
 // achieve notes the share of the demanded operations that were done.
-func (p *pressed) achieve(percent float64, a, b KernelStats) {
+func (p *activeKernel) achieve(percent float64, a, b KernelStats) {
 	if demand := b.DemandOps - a.DemandOps; demand > 0 {
 		share := 100 * (b.Ops - a.Ops) / demand
 		p.achieved[int(percent)] = append(p.achieved[int(percent)], share)
@@ -26,7 +26,7 @@ func (p *pressed) achieve(percent float64, a, b KernelStats) {
 
 // achievedPercent is the median share; ok is false where the kernel states no
 // demand.
-func (p *pressed) achievedPercent(percent int) (v float64, ok bool) {
+func (p *activeKernel) achievedPercent(percent int) (v float64, ok bool) {
 	v = stat.Median(p.achieved[percent])
 	return v, !math.IsNaN(v)
 }
@@ -34,7 +34,7 @@ func (p *pressed) achievedPercent(percent int) (v float64, ok bool) {
 // shares says whether one window under pressure serves both comparisons. On the
 // workload's own CPUs the kernel presses with a high weight for one and yields
 // for the other; and a service would catch up after every pause.
-func (r *run) shares(p *pressed) bool {
+func (r *run) shares(p *activeKernel) bool {
 	_, yields := p.kernel.(Yielder)
 	return !(yields && p.kernel.Placement() == PlacementSame) && !r.serves()
 }

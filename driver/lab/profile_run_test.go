@@ -19,8 +19,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// newStudy is a profiling run of a real process, with a protocol of the test's.
-func newStudy(t *testing.T, request profiler.Request) (*study, int) {
+// newProfileRun is a profiling run of a real process, with a protocol of the test's.
+func newProfileRun(t *testing.T, request profiler.Request) (*profileRun, int) {
 	t.Helper()
 	id := TaskID{AllocID: "study-" + strconv.Itoa(os.Getpid()) + t.Name(), Task: "web"}
 	pid := startTask(t, id, nil)
@@ -29,7 +29,7 @@ func newStudy(t *testing.T, request profiler.Request) (*study, int) {
 		spec: Spec{AllocID: id.AllocID, Profile: &request, Allowed: []int{0}}, dir: t.TempDir(),
 		procs: liveProc, now: time.Now, journal: newJournal(io.Discard, time.Now), stderr: io.Discard,
 	}
-	return &study{journal: r.journal, room: r, shared: shared}, pid
+	return &profileRun{journal: r.journal, room: r, shared: shared}, pid
 }
 
 func goodRequest() profiler.Request {
@@ -40,7 +40,7 @@ func goodRequest() profiler.Request {
 	}
 }
 
-func left(t *testing.T, s *study) profile.Profile {
+func left(t *testing.T, s *profileRun) profile.Profile {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.shared, profiler.ResultFile))
 	if err != nil {
@@ -53,7 +53,7 @@ func left(t *testing.T, s *study) profile.Profile {
 	return p
 }
 
-var alone = map[string]profile.Measurement{"c": {Value: 1}}
+var isolated = map[string]profile.Measurement{"c": {Value: 1}}
 
 func TestProfileEnds(t *testing.T) {
 	t.Parallel()
@@ -65,14 +65,14 @@ func TestProfileEnds(t *testing.T) {
 		code    int
 		warning string
 	}{
-		{"complete", profile.Profile{Format: 1, Alone: alone, Complete: true}, nil, CodeComplete, ""},
-		{"gaps", profile.Profile{Format: 1, Alone: alone, Warnings: []string{"a gap"}}, nil, CodePartial, "a gap"},
-		{"cut short", profile.Profile{Format: 1, Alone: alone}, crash, CodePartial, crash.Error()},
+		{"complete", profile.Profile{Format: 1, Alone: isolated, Complete: true}, nil, CodeComplete, ""},
+		{"gaps", profile.Profile{Format: 1, Alone: isolated, Warnings: []string{"a gap"}}, nil, CodePartial, "a gap"},
+		{"cut short", profile.Profile{Format: 1, Alone: isolated}, crash, CodePartial, crash.Error()},
 		{"nothing", profile.Profile{}, crash, CodeFailed, crash.Error()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, _ := newStudy(t, goodRequest())
+			s, _ := newProfileRun(t, goodRequest())
 			err := s.runProfile(t.Context(), func(context.Context, profiler.Request, profiler.Subject, profiler.Bench, profiler.Options) (profile.Profile, error) {
 				return c.profile, c.err
 			})
@@ -95,7 +95,7 @@ func TestProfileEnds(t *testing.T) {
 // when it is over.
 func TestProfileLeavesWorkloadRunning(t *testing.T) {
 	t.Parallel()
-	s, pid := newStudy(t, goodRequest())
+	s, pid := newProfileRun(t, goodRequest())
 	_ = s.runProfile(t.Context(), func(ctx context.Context, _ profiler.Request, subject profiler.Subject, _ profiler.Bench, o profiler.Options) (profile.Profile, error) {
 		if err := subject.Alive(ctx); err != nil {
 			t.Error(err)
@@ -126,7 +126,7 @@ func TestProfileLeavesWorkloadRunning(t *testing.T) {
 // A run that is stopped says why, and is not taken for a complete one.
 func TestProfileStopped(t *testing.T) {
 	t.Parallel()
-	s, _ := newStudy(t, goodRequest())
+	s, _ := newProfileRun(t, goodRequest())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	err := s.runProfile(ctx, func(ctx context.Context, _ profiler.Request, _ profiler.Subject, _ profiler.Bench, _ profiler.Options) (profile.Profile, error) {
 		cancel(errTimeUp)
@@ -140,7 +140,7 @@ func TestProfileStopped(t *testing.T) {
 // Nomad stops a group's other tasks when one fails: the reason is that failure.
 func TestProfileStoppedByCrash(t *testing.T) {
 	t.Parallel()
-	s, pid := newStudy(t, goodRequest())
+	s, pid := newProfileRun(t, goodRequest())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	err := s.runProfile(ctx, func(ctx context.Context, _ profiler.Request, _ profiler.Subject, _ profiler.Bench, _ profiler.Options) (profile.Profile, error) {
 		if err := sendSignal(pid, unix.SIGKILL); err != nil {
@@ -166,7 +166,7 @@ func TestProfileBadRequest(t *testing.T) {
 			t.Parallel()
 			r := goodRequest()
 			change(&r)
-			s, _ := newStudy(t, r)
+			s, _ := newProfileRun(t, r)
 			err := s.runProfile(t.Context(), func(context.Context, profiler.Request, profiler.Subject, profiler.Bench, profiler.Options) (profile.Profile, error) {
 				t.Error("measured in spite of it")
 				return profile.Profile{}, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 )
 
-// noise is kernel mode: kernels held at the wanted intensity.
-type noise struct {
+// kernelSet is kernel mode: kernels held at the wanted intensity.
+type kernelSet struct {
 	*journal
 	room   *room
 	target *Target // nil without one
@@ -19,10 +19,10 @@ type noise struct {
 
 	ctx  context.Context         // of the whole run
 	fail context.CancelCauseFunc // ends it
-	wait sync.WaitGroup          // for what runs beside
+	wait sync.WaitGroup          // for what runs in the background
 
-	mu      sync.Mutex // serialises commands
-	kernels []*voice   // those that run
+	mu      sync.Mutex       // serialises commands
+	kernels []*runningKernel // those that run
 }
 
 // How often the surroundings of the kernels are looked at, and how long a
@@ -34,7 +34,7 @@ const (
 
 // runKernels starts the kernels and holds them until ctx ends, one dies, or the
 // last one's duration is over.
-func runKernels(ctx context.Context, r *room, n *noise) error {
+func runKernels(ctx context.Context, r *room, n *kernelSet) error {
 	n.room = r
 	n.ctx, n.fail = context.WithCancelCause(ctx)
 	defer n.wait.Wait()
@@ -53,7 +53,7 @@ func runKernels(ctx context.Context, r *room, n *noise) error {
 }
 
 // attend watches what the kernels depend on until the run ends.
-func (n *noise) attend() {
+func (n *kernelSet) attend() {
 	ticker := time.NewTicker(lookPeriod)
 	defer ticker.Stop()
 	for {
@@ -70,7 +70,7 @@ func (n *noise) attend() {
 }
 
 // lookAtTarget ends the run when the target has been away for too long.
-func (n *noise) lookAtTarget() error {
+func (n *kernelSet) lookAtTarget() error {
 	if n.target == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (n *noise) lookAtTarget() error {
 
 // giveWay moves kernels off CPUs that Nomad has meanwhile reserved for other
 // allocations. A kernel left without any CPU ends the run.
-func (n *noise) giveWay() error {
+func (n *kernelSet) giveWay() error {
 	allowed, err := n.room.allowed()
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (n *noise) giveWay() error {
 
 // move starts a kernel anew on other CPUs, as it was: the threads of a kernel
 // keep to their own. The caller holds the lock.
-func (n *noise) move(v *voice, cpus cgroup.CPUs) error {
+func (n *kernelSet) move(v *runningKernel, cpus cgroup.CPUs) error {
 	old := v.placed
 	where := old.placement
 	where.CPUs = cpus
@@ -144,7 +144,7 @@ func (n *noise) move(v *voice, cpus cgroup.CPUs) error {
 	return nil
 }
 
-func (n *noise) startAll(ctx context.Context) error {
+func (n *kernelSet) startAll(ctx context.Context) error {
 	placements, err := n.placements(ctx)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (n *noise) startAll(ctx context.Context) error {
 }
 
 // start starts one kernel; the caller holds the lock.
-func (n *noise) start(ctx context.Context, spec KernelSpec, where Placement) error {
+func (n *kernelSet) start(ctx context.Context, spec KernelSpec, where Placement) error {
 	c, err := n.room.claim(spec, where)
 	if err != nil {
 		return fmt.Errorf("kernel %s: %w", spec.Source, err)
@@ -172,7 +172,7 @@ func (n *noise) start(ctx context.Context, spec KernelSpec, where Placement) err
 	if err != nil {
 		return errors.Join(err, n.room.claims.drop(c))
 	}
-	v := &voice{placed: k, spec: spec, claim: c, percent: spec.IntensityPercent, ramp: func() {}}
+	v := &runningKernel{placed: k, spec: spec, claim: c, percent: spec.IntensityPercent, ramp: func() {}}
 	n.kernels = append(n.kernels, v)
 	n.say("%s: %.4g %% on CPUs %s%s", k.source, v.percent, k.placement.CPUs, n.room.relation(k.placement))
 	n.wait.Go(func() { n.watch(v, k) })
@@ -202,7 +202,7 @@ func (r *room) relation(p Placement) string {
 }
 
 // placements decides where each kernel runs.
-func (n *noise) placements(ctx context.Context) ([]Placement, error) {
+func (n *kernelSet) placements(ctx context.Context) ([]Placement, error) {
 	r := n.room
 	allowed, err := r.allowed()
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *room) placeAll(out []Placement, target, allowed cgroup.CPUs) error {
 }
 
 // watch ends the task when a kernel ends on its own, with the kernel's reason.
-func (n *noise) watch(v *voice, k *placed) {
+func (n *kernelSet) watch(v *runningKernel, k *placed) {
 	exit, err := k.Wait(n.ctx)
 	if err != nil || n.ctx.Err() != nil {
 		return
@@ -265,7 +265,7 @@ func (n *noise) watch(v *voice, k *placed) {
 
 // endAfter ends a kernel when its own duration is over, and the run with the
 // last one.
-func (n *noise) endAfter(v *voice, d time.Duration) {
+func (n *kernelSet) endAfter(v *runningKernel, d time.Duration) {
 	select {
 	case <-n.ctx.Done():
 		return
@@ -292,12 +292,12 @@ func (n *noise) endAfter(v *voice, d time.Duration) {
 }
 
 // end closes a kernel and takes its claim back.
-func (n *noise) end(v *voice) error {
+func (n *kernelSet) end(v *runningKernel) error {
 	v.ramp()
 	return errors.Join(v.Close(), n.room.claims.drop(v.claim))
 }
 
-func (n *noise) close() error {
+func (n *kernelSet) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var errs []error

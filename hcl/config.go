@@ -26,7 +26,7 @@ type AgentConfig struct {
 	LogLevel     string                `json:"log_level"`
 }
 
-// PoolsConfig names the two node pools of the gate.
+// PoolsConfig names the hold pool and the run pool.
 type PoolsConfig struct {
 	Hold string `json:"hold"` // empty pool that holds jobs
 	Run  string `json:"run"`  // where held jobs are released to
@@ -44,7 +44,7 @@ type StoreConfig struct {
 	Path string `json:"path"` // prefix of the Variables, or the file
 }
 
-// AgentProfileConfig bounds what profiling may use.
+// AgentProfileConfig limits what profiling may use.
 type AgentProfileConfig struct {
 	Seconds     int                   `json:"seconds"`           // one profile, unless the job says otherwise
 	Sources     []interference.Source `json:"sources,omitempty"` // profiled where the job names none; empty: chosen per job

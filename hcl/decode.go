@@ -72,8 +72,8 @@ func (o Options) decode(s *source) performance.Spec {
 	spec.Probe = s.probe(r, spec.Target, o)
 	if p := r.block("profile"); spec.Profile.Skip && (p.has("seconds") || p.has("sources")) {
 		s.warn(p.where("skip"), message{
-			summary: "seconds and sources of profile do nothing with skip = true",
-			hint:    "leave them away",
+			summary: "seconds and sources of profile have no effect with skip = true",
+			hint:    "remove them",
 		})
 	}
 	return spec
@@ -114,7 +114,7 @@ func (s *source) unwrap(body *hclsyntax.Body, name string) (*hclsyntax.Body, hcl
 
 func outsideWrapper(name string) message {
 	return message{
-		summary: fmt.Sprintf("%q stands beside the performance block", shorten(name)),
+		summary: fmt.Sprintf("%q is outside the performance block", shorten(name)),
 		hint:    "move it inside the braces of performance",
 	}
 }
@@ -161,7 +161,7 @@ func (s *source) targetKind(t *reading) performance.Kind {
 		return performance.Kind(given[0])
 	case 0:
 		s.fail(t.at, message{
-			summary: "the target says nothing",
+			summary: "the target is empty",
 			detail:  "A target is one of qps, finish_within, rate and best_effort.",
 			hint:    "for example qps = 20000",
 		})
@@ -188,23 +188,23 @@ func (s *source) targetKind(t *reading) performance.Kind {
 func (s *source) checkTargetParts(t *reading) {
 	if l := t.block("latency"); l != nil && !t.has("qps") {
 		s.fail(l.at, message{
-			summary: "latency without qps",
-			detail:  "A latency bound says which of the requests of qps count.",
+			summary: "latency is given without qps",
+			detail:  "Only requests answered within the bound count towards qps.",
 			hint:    "add qps = …, the requests per second the group must answer within the bound",
 		})
 	}
 	if t.has("unit") && !t.has("rate") {
 		s.fail(t.where("unit"), message{
-			summary: "unit without rate",
+			summary: "unit is given without rate",
 			detail:  "unit names what rate counts.",
-			hint:    "add rate = …, or leave unit away",
+			hint:    "add rate = …, or remove unit",
 		})
 	}
 	if v, ok := t.values["best_effort"]; ok && !v.truth {
 		s.fail(v.at, message{
 			summary: "best_effort is false",
-			detail:  "best_effort = true is a target of its own.",
-			hint:    "leave the line away and name a target: qps, finish_within or rate",
+			detail:  "best_effort is either true or left out.",
+			hint:    "remove the line and name a target: qps, finish_within or rate",
 		})
 	}
 }

@@ -70,7 +70,7 @@ func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performanc
 		})
 	}
 	if len(spec.Command) > 0 && strings.TrimSpace(spec.Command[0]) == "" {
-		s.fail(p.where("command"), message{summary: "command does not name a program", hint: "its first text is the program"})
+		s.fail(p.where("command"), message{summary: "command does not name a program", hint: "its first entry is the program"})
 	}
 	if !known.Progress {
 		s.checkBlindProbe(p, t)
@@ -81,16 +81,16 @@ func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performanc
 		s.checkNoWork(p, spec)
 	case t.Kind != "" && t.Kind != performance.FinishWithin && p.has("work"):
 		s.fail(p.where("work"), message{
-			summary: "work without finish_within",
-			detail:  "work says how much there is to do until the job is finished.",
-			hint:    "leave it away, or make finish_within the target",
+			summary: "work is given without finish_within",
+			detail:  "work is how much a job with a finish time has to do in all.",
+			hint:    "remove it, or make finish_within the target",
 		})
 	}
 	if t.Latency != nil && spec.Latency == "" {
 		s.fail(p.at, message{
 			summary: "the latency bound of the target is not measured by this probe",
 			detail:  "It needs a histogram of response times in seconds.",
-			hint:    `add latency = "…" to a probe "prometheus", or leave the latency block away`,
+			hint:    `add latency = "…" to a probe "prometheus", or remove the latency block`,
 		})
 	}
 }
@@ -100,13 +100,13 @@ func (s *source) checkBlindProbe(p *reading, t performance.Target) {
 	switch {
 	case t.Kind == performance.QPS:
 		s.fail(p.at, message{
-			summary: fmt.Sprintf("probe %q cannot see requests per second", p.label),
-			detail:  "It reads only the end of the work.",
+			summary: fmt.Sprintf("probe %q cannot measure requests per second", p.label),
+			detail:  "It notices only that the job has ended.",
 			hint:    `use probe "prometheus", "log" or "exec"`,
 		})
 	case t.Kind == performance.Rate && !p.has("work"):
 		s.fail(p.at, message{
-			summary: fmt.Sprintf("probe %q cannot tell a rate without work", p.label),
+			summary: fmt.Sprintf("probe %q cannot measure a rate unless work is given", p.label),
 			detail:  "The rate is the work divided by the time to its end.",
 			hint:    "add work = …, the units of work in the whole job",
 		})
@@ -117,7 +117,7 @@ func (s *source) checkBlindProbe(p *reading, t performance.Target) {
 // total still shows slowdown; a rate alone says nothing of the end.
 func (s *source) checkNoWork(p *reading, spec performance.ProbeSpec) {
 	m := message{
-		summary: "finish_within with a probe that does not know how much work there is",
+		summary: "the target is finish_within, but the probe is not given the amount of work",
 		hint:    "add work = …, the units of work in the whole job",
 	}
 	if spec.Mode == performance.ModeRate {

@@ -22,8 +22,8 @@ const MaxJobspecBytes = 1 << 20
 // Errors of Attach.
 var (
 	ErrNoGroup      = errors.New("the job has no such group")
-	ErrMetaTaken    = errors.New("the group's meta already carries a performance text")
-	ErrMalformedJob = errors.New("not a job as Nomad writes it")
+	ErrMetaTaken    = errors.New("the group's meta already has a performance key")
+	ErrMalformedJob = errors.New("not a job in the JSON form that Nomad uses")
 )
 
 // Block is a performance block cut out of a jobspec.
@@ -109,7 +109,7 @@ func (x *extraction) group(group *hclsyntax.Block) {
 	var first *hclsyntax.Block
 	if a := group.Body.Attributes[MetaKey]; a != nil {
 		x.fail(a.NameRange, message{
-			summary: "performance is not an attribute of group but a block",
+			summary: "performance is a block of group, not an attribute",
 			hint:    "write performance { … }, without =; or put the text into meta { performance = <<EOT … EOT }",
 		})
 	}
@@ -149,7 +149,7 @@ func (x *extraction) cut(group, b *hclsyntax.Block) {
 	if earlier, ok := x.blocks[name]; ok {
 		x.fail(b.DefRange(), message{
 			summary: fmt.Sprintf("a second group %q with a performance block; the first is on line %d", shorten(name), earlier.Line),
-			hint:    "names of groups are unique in a job",
+			hint:    "give each group of the job its own name",
 		})
 		return
 	}
@@ -224,9 +224,9 @@ func plainKey(e hclsyntax.Expression) (string, bool) {
 // misplaced reports performance, or what looks like it, where no group is.
 func (x *extraction) misplaced(body *hclsyntax.Body, where string) {
 	m := message{
-		summary: "performance stands " + where,
+		summary: "performance is not allowed " + where,
 		detail:  "A target is met by a group: its tasks are measured, sized and placed together.",
-		hint:    "move the block into the group it is about",
+		hint:    "move the block into its group",
 	}
 	if a := body.Attributes[MetaKey]; a != nil {
 		x.fail(a.NameRange, m)
@@ -245,7 +245,7 @@ func (x *extraction) dynamicGroup(b *hclsyntax.Block) {
 		for _, inner := range content.Body.Blocks {
 			if inner.Type == MetaKey {
 				x.fail(inner.DefRange(), message{
-					summary: "performance stands in a dynamic group",
+					summary: "performance is not allowed in a dynamic group",
 					detail:  "The groups exist only once Nomad has read the file.",
 					hint:    "write it as text: meta { performance = <<EOT … EOT }",
 				})

@@ -69,7 +69,7 @@ func DefaultProbes() []ProbeSchema {
 	return []ProbeSchema{
 		{
 			Name:       "completion",
-			Summary:    "reads nothing while the job runs: the time to its end is the measure",
+			Summary:    "reads nothing while the job runs; the time until its end is measured",
 			Attributes: []string{"task", "work", "timeout"},
 		},
 		{

@@ -175,11 +175,11 @@ func (s *source) unknown(name string, at hclv2.Range, isAttribute bool, schema, 
 	_, asBlock := schema.block(name)
 	switch near := nearest(name, append(schema.attributeNames(), schema.blockNames()...)); {
 	case asAttribute || asBlock:
-		m.summary = fmt.Sprintf("%s is not an %s of %s but a %s", name, what, schema.name, other)
+		m.summary = fmt.Sprintf("%s is a %s of %s, not an %s", name, other, schema.name, what)
 		m.hint = fmt.Sprintf("write %s { … }, without =", name)
 		if asAttribute {
 			a, _ := schema.attribute(name)
-			m.summary = fmt.Sprintf("%s is not a %s of %s but an %s", name, what, schema.name, other)
+			m.summary = fmt.Sprintf("%s is an %s of %s, not a %s", name, other, schema.name, what)
 			m.hint = fmt.Sprintf("write %s = %s", name, a.example)
 		}
 	case len(root.homes(name)) > 0:

@@ -82,7 +82,7 @@ func (a attribute) emptyHint() string {
 	if a.required || a.byDefault == "" {
 		return fmt.Sprintf("for example %s = %s", a.name, a.example)
 	}
-	return "leave the line away for the default"
+	return "remove the line to use the default"
 }
 
 // want says what value the attribute takes, with its bounds.
@@ -103,7 +103,7 @@ func (a attribute) want() string {
 	case kindChoice:
 		return quoteList(a.choices)
 	case kindTexts:
-		return fmt.Sprintf("a list of 1 to %d texts in quotes", maxTexts)
+		return fmt.Sprintf("a list of 1 to %d strings in quotes", maxTexts)
 	case kindIntegers:
 		return fmt.Sprintf("a list of 1 to %d different whole numbers%s, each %s", maxSizes, a.unitSuffix(), a.boundsText(formatBound))
 	default:

@@ -32,19 +32,19 @@ func agentSchema(o Options) block {
 			{
 				name: "columns", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "what the nodes support",
 				example: `["mem_bw", "llc_cap", "int"]`,
-				summary: "the sources of interference that count in this cluster, in order",
+				summary: "the sources of interference that are considered in this cluster, in order",
 			},
 			{
 				name: "log_level", kind: kindChoice, choices: []string{"trace", "debug", "info", "warn", "error"},
-				byDefault: `"` + d.LogLevel + `"`, example: `"debug"`, summary: "the least severity that is logged",
+				byDefault: `"` + d.LogLevel + `"`, example: `"debug"`, summary: "the lowest level that is logged",
 			},
 		},
 		blocks: []block{
 			{
-				name: "pools", summary: "the two node pools of the gate",
+				name: "pools", summary: "the hold pool and the run pool",
 				attributes: []attribute{
-					{name: "hold", kind: kindText, byDefault: `"` + d.Pools.Hold + `"`, example: `"placer"`, summary: "the pool without nodes that holds jobs"},
-					{name: "run", kind: kindText, byDefault: `"` + d.Pools.Run + `"`, example: `"default"`, summary: "the pool held jobs are released to"},
+					{name: "hold", kind: kindText, byDefault: `"` + d.Pools.Hold + `"`, example: `"placer"`, summary: "the pool without nodes in which jobs wait for their decision"},
+					{name: "run", kind: kindText, byDefault: `"` + d.Pools.Run + `"`, example: `"default"`, summary: "the pool that jobs are released into"},
 				},
 			},
 			{
@@ -59,23 +59,23 @@ func agentSchema(o Options) block {
 				},
 			},
 			{
-				name: "profile", summary: "bounds what profiling may use",
+				name: "profile", summary: "limits what profiling may use",
 				attributes: []attribute{
 					{
 						name: "seconds", kind: kindInteger, bounds: bounds{minProfileSeconds, maxProfileSeconds, false}, unit: "seconds",
-						byDefault: strconv.Itoa(d.Profile.Seconds), example: "45", summary: "the length of a profile whose job names none",
+						byDefault: strconv.Itoa(d.Profile.Seconds), example: "45", summary: "the length of a profiling run, where a job names none",
 					},
 					{
 						name: "sources", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "chosen per job",
 						example: `["mem_bw", "llc_cap"]`, summary: "the sources that are measured where a job names none",
 					},
 					{
-						name: "prefer", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "those that tell most of the others",
-						example: `["mem_bw", "llc_cap", "llc_bw"]`, summary: "where sources are chosen per job: these first, as far as a node can press on them, such as those whose scores bear least error",
+						name: "prefer", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "the most informative ones",
+						example: `["mem_bw", "llc_cap", "llc_bw"]`, summary: "where sources are chosen per job, these are measured first if the node has their kernels; name those whose scores must be exact",
 					},
 					{
 						name: "concurrency", kind: kindInteger, bounds: bounds{1, maxConcurrency, false}, unit: "profiles",
-						byDefault: strconv.Itoa(d.Profile.Concurrency), example: "1", summary: "profiles that run at a time in the cluster",
+						byDefault: strconv.Itoa(d.Profile.Concurrency), example: "1", summary: "profiling runs at a time in the cluster",
 					},
 				},
 			},

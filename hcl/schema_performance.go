@@ -41,7 +41,7 @@ func performanceSchema(o Options) block {
 			{
 				name: "slowdown_max", kind: kindPercent, bounds: bounds{0, maxSlowdownPercent, true},
 				byDefault: `"5%"`, example: `"5%"`,
-				summary: "the loss of performance a neighbour may cause; every score is measured at it",
+				summary: "the QoS bound: the loss of performance that co-located workloads may cause; scores are measured at it",
 				misuse:  `write the percentage in quotes: slowdown_max = "5%"`,
 			},
 			{
@@ -52,7 +52,7 @@ func performanceSchema(o Options) block {
 			{
 				name: "hold", kind: kindSpan, bounds: bounds{minHoldSeconds, maxHoldSeconds, false},
 				byDefault: "the agent's", example: `"2m"`,
-				summary: "the job runs under stock rules if it is not placed after this time",
+				summary: "a job that is not placed after this time runs under stock Nomad's rules",
 			},
 			{
 				name: "move", kind: kindTruth, byDefault: "false", example: "true",
@@ -82,11 +82,11 @@ func targetSchema() block {
 			},
 			{
 				name: "unit", kind: kindText, byDefault: `"units"`,
-				example: `"frames"`, summary: "what rate counts, for people to read",
+				example: `"frames"`, summary: "the unit of rate, for display",
 			},
 			{
 				name: "best_effort", kind: kindTruth,
-				example: "true", summary: "no target: the job takes what is left over and gives way first",
+				example: "true", summary: "no target: the job runs on what the others leave, and is moved or pre-empted first",
 				misuse: "write best_effort = true, or name a target instead",
 			},
 		},
@@ -185,7 +185,7 @@ func probeSchema(o Options) block {
 func scaleSchema() block {
 	return block{
 		name:    "scale",
-		summary: "the sizes the group may be given; a list left out means as the job says",
+		summary: "the sizes the group may be given; without a list, the value is as in the job",
 		attributes: []attribute{
 			{
 				name: "count", kind: kindIntegers, bounds: bounds{1, maxCount, false},
@@ -209,7 +209,7 @@ func scaleSchema() block {
 func profileSchema(o Options) block {
 	return block{
 		name:    "profile",
-		summary: "bounds the profiling run",
+		summary: "limits the profiling run",
 		attributes: []attribute{
 			{
 				name: "seconds", kind: kindInteger, bounds: bounds{minProfileSeconds, maxProfileSeconds, false}, unit: "seconds",
@@ -219,12 +219,12 @@ func profileSchema(o Options) block {
 			{
 				name: "sources", kind: kindChoices, choices: sourceNames(o.Sources),
 				byDefault: "chosen by the placer", example: `["mem_bw", "llc_cap"]`,
-				summary: "the sources of interference that are measured; the others are filled in",
+				summary: "the sources of interference that are measured; the others are predicted",
 				misuse:  `write a list: sources = ["mem_bw"]`,
 			},
 			{
 				name: "skip", kind: kindTruth, byDefault: "false", example: "true",
-				summary: "never run a profile: everything is filled in from other workloads",
+				summary: "no profiling run: all scores come from other workloads",
 			},
 		},
 	}

@@ -183,7 +183,7 @@ func (s *source) shallow() bool {
 		if depth > maxDepth || unary > maxUnaryRun || conditionals > maxConditionals {
 			s.fail(t.Range, message{
 				summary: "the text is nested too deeply and was not read",
-				detail:  fmt.Sprintf("Brackets may stand %d deep.", maxDepth),
+				detail:  fmt.Sprintf("Brackets may be nested %d deep.", maxDepth),
 			})
 			return false
 		}

@@ -124,12 +124,12 @@ func notPlain(e hclsyntax.Expression, a attribute) message {
 	case *hclsyntax.ScopeTraversalExpr:
 		if len(e.Traversal) > 1 {
 			m.summary = fmt.Sprintf("%s uses a variable of %q", a.name, shorten(e.Traversal.RootName()))
-			m.hint = "variables are not known where the block is read; write the value itself, or carry the block in meta { performance = <<EOT … EOT }, where Nomad fills them in"
+			m.hint = "variables are not known where the block is read; write the value itself, or put the block into meta { performance = <<EOT … EOT }, where Nomad fills them in"
 			return m
 		}
 		word := shorten(e.Traversal.RootName())
 		m.summary = fmt.Sprintf("%s has the bare word %s", a.name, word)
-		m.hint = "text stands in quotes: " + strconv.Quote(word)
+		m.hint = "string values must be quoted: " + strconv.Quote(word)
 		if a.kind == kindNumber || a.kind == kindInteger || a.kind == kindIntegers {
 			m.summary = fmt.Sprintf("%s is %s, which is not a number", a.name, word)
 			m.hint = ""
@@ -215,7 +215,7 @@ func (s *source) convertNumber(l literal, a attribute) (value, bool) {
 	v := value{at: l.at}
 	if l.of.Type() != cty.Number {
 		if _, err := strconv.ParseFloat(textOf(l), 64); err == nil {
-			return v, s.outside(l, a, l.describe(), "leave the quotes away")
+			return v, s.outside(l, a, l.describe(), "remove the quotes")
 		}
 		return v, s.wrongKind(l, a)
 	}
@@ -338,7 +338,7 @@ func (s *source) convertList(l literal, a attribute) (value, bool) {
 	for _, item := range l.list {
 		iv, ok := s.convertItem(item, a)
 		if ok && a.kind != kindTexts && v.contains(iv, a.kind) {
-			s.fail(item.at, message{summary: fmt.Sprintf("%s has %s twice", a.name, item.describe()), hint: "leave one away"})
+			s.fail(item.at, message{summary: fmt.Sprintf("%s has %s twice", a.name, item.describe()), hint: "remove one"})
 			ok = false
 		}
 		if !ok {

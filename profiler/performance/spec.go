@@ -118,7 +118,7 @@ type ScaleSpec struct {
 	MemoryMB []int `json:"memory_mb,omitempty"`
 }
 
-// ProfileSpec bounds the profiling run.
+// ProfileSpec limits the profiling run.
 type ProfileSpec struct {
 	Seconds int                   `json:"seconds,omitempty"` // whole profile, default 45
 	Sources []interference.Source `json:"sources,omitempty"` // default: chosen by the placer

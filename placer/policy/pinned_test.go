@@ -70,6 +70,14 @@ func fingerprint(t *testing.T, d cluster.Decision) string {
 	for i := range d.Rejected {
 		d.Rejected[i].Detail = ""
 	}
+	if d.Sizing != nil {
+		sizing := *d.Sizing
+		sizing.Why, sizing.Tried = "", append([]cluster.Tried(nil), sizing.Tried...)
+		for i := range sizing.Tried {
+			sizing.Tried[i].Note = ""
+		}
+		d.Sizing = &sizing
+	}
 	data, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)

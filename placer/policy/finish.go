@@ -153,7 +153,7 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 	list := v.shortlist(r, replicas)
 	if missing := v.stranded(r, list); missing > 0 {
 		d.Outcome = cluster.Stock
-		d.Reason = fmt.Sprintf("a shortlist of %d nodes has no room for %d of %d allocations; the whole cluster has: left to stock Nomad",
+		d.Reason = fmt.Sprintf("a shortlist of %d nodes has no room for %d of %d allocations, but the whole cluster has: the choice is left to stock Nomad",
 			len(list), missing, v.Workload.Count)
 		return
 	}
@@ -204,7 +204,7 @@ func (v *view) assign(r ranking) []int {
 	}
 	v.facts.missing = left
 	if left > 0 {
-		v.warn("there is room for %d of %d allocations now; the rest waits", v.Workload.Count-left, v.Workload.Count)
+		v.warn("there is room for %d of %d allocations now; the others wait", v.Workload.Count-left, v.Workload.Count)
 	}
 	return replicas
 }
@@ -314,7 +314,7 @@ func (v *view) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
 	}
 	d.Reason = fmt.Sprintf("%s; %d of %s with room qualified", r.reason, qualify, plural(len(r.nodes), "node"))
 	if crowded > 1 {
-		v.warn("up to %d allocations of the group share a node and press on each other", crowded)
+		v.warn("up to %d allocations of the group share a node and interfere with each other", crowded)
 	}
 	v.judgeTarget(d)
 }
@@ -327,11 +327,11 @@ func (v *view) judgeTarget(d *cluster.Decision) {
 	target := v.need * float64(v.Workload.Count)
 	switch p := d.Predicted; {
 	case !p.Known:
-		v.warn("whether the target of %s %s is reached cannot be predicted", amount(target), v.unit)
+		v.warn("it cannot be predicted whether the target of %s %s is reached", amount(target), v.unit)
 	case p.RatePerSec < leastRate(v.Workload.Spec, target):
-		v.warn("no choice reaches the target of %s %s: the best possible is %s", amount(target), v.unit, amount(p.RatePerSec))
+		v.warn("the target of %s %s is not reached on any node: the best prediction is %s", amount(target), v.unit, amount(p.RatePerSec))
 	case p.Low < leastRate(v.Workload.Spec, target):
-		v.warn("the target of %s %s is inside the prediction's error: %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
+		v.warn("the target of %s %s may be missed: the prediction is %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
 	}
 }
 

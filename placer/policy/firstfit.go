@@ -8,7 +8,7 @@ import (
 
 var firstFitSelector = SelectorDescriptor{
 	Name:    "first-fit",
-	Summary: "the first node that has room; knows neither interference nor speed",
+	Summary: "the first node that has room; considers neither interference nor speed",
 	Paper:   "Chiang and Huang 2011, §4.1 (what FIFO takes)",
 	New:     func(b *board.Board, _ Options) board.Selector { return &firstFit{alike: board.NewAlike(b)} },
 	reason:  "the first node with room",

@@ -29,7 +29,7 @@ func (v *view) bestEffortWaits() string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("best effort waits: on %s with room somebody would be pressed beyond what their target leaves", plural(len(v.options), "node"))
+	return fmt.Sprintf("best effort waits: on %s with room, another workload would exceed its tolerance at target", plural(len(v.options), "node"))
 }
 
 // newlyHurt counts the allocations that do well without a newcomer and would not with

@@ -8,7 +8,7 @@ import (
 
 var leastLoadedSelector = SelectorDescriptor{
 	Name:    "least-loaded",
-	Summary: "the node with the smallest share of cpu in use; knows neither interference nor speed",
+	Summary: "the node with the smallest share of CPU in use; considers neither interference nor speed",
 	Paper:   "Delimitrou 2015, §3.5 (baseline LL)",
 	New:     func(b *board.Board, _ Options) board.Selector { return newLeastLoaded(b) },
 	reason:  "the least loaded first",

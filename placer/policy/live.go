@@ -151,7 +151,7 @@ func (q *question) ranking(d SelectorDescriptor, c, spare board.Choice) ranking 
 	r := ranking{
 		reason: d.reason + found(c), relaxed: c.Relaxed,
 		why:    func(*option) string { return d.reason },
-		detail: func(*ranked) string { return fmt.Sprintf("%s chose others", d.Name) },
+		detail: func(*ranked) string { return fmt.Sprintf("%s chose other nodes", d.Name) },
 	}
 	listed := map[*option]bool{}
 	add := func(o *option, t tier, replicas int) {

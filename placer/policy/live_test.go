@@ -82,7 +82,7 @@ func TestLiveDecisionOfASelector(t *testing.T) {
 		node("n5", "small", []float64{20}, []float64{80})
 	d := policytest.Place(t, descriptor(t, "ni"), s.request())
 	best(t, d, "n2")
-	if !strings.Contains(d.Reason, "fastest configuration with room") || !strings.Contains(d.Candidates[0].Why, "neighbours do not count") {
+	if !strings.Contains(d.Reason, "fastest configuration with room") || !strings.Contains(d.Candidates[0].Why, "co-runners do not count") {
 		t.Errorf("%q, %q", d.Reason, d.Candidates[0].Why)
 	}
 	d = policytest.Place(t, descriptor(t, "nh"), s.request())

@@ -13,7 +13,7 @@ import (
 
 var lshSelector = SelectorDescriptor{
 	Name:         "lsh",
-	Summary:      "the tightest node that keeps everybody's bounds, of the best configuration that has one, looked up in a hash of what nodes still offer",
+	Summary:      "the tightest node that keeps every bound, of the best configuration that has one, looked up in a hash of what nodes still offer",
 	Paper:        "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, Algorithm 3",
 	NeedsProfile: true,
 	Parameters: []Parameter{
@@ -25,7 +25,7 @@ var lshSelector = SelectorDescriptor{
 		b.Listen(s.table)
 		return s
 	},
-	reason: "everybody's bounds are kept, and as little as possible is left over",
+	reason: "every bound is kept, with as little headroom left over as possible",
 }
 
 // The parameters that the paper leaves open, as shares of a source: a query point

@@ -7,10 +7,10 @@ import "github.com/nomad-placer/nomad-placer/placer/board"
 // Huang 2011, §3.2, algorithm 2); a queue of one is MIOS.
 var mibsSelector = SelectorDescriptor{
 	Name:         "mibs",
-	Summary:      "as mios, for a queue: with the admission of that name, workloads that go well together are paired",
+	Summary:      "as mios, for a queue: with the admission of that name, workloads that interfere least are paired",
 	Paper:        "Chiang and Huang 2011, §3.2 (MIBS)",
 	NeedsProfile: true,
 	Parameters:   scoringParameters,
 	New:          func(b *board.Board, o Options) board.Selector { return newMIOS(b, o) },
-	reason:       "predicted to be fastest beside those neighbours",
+	reason:       "predicted to be fastest with these co-runners",
 }

@@ -9,17 +9,17 @@ import (
 
 var miosSelector = SelectorDescriptor{
 	Name:         "mios",
-	Summary:      "the slot beside whose neighbours the workload is predicted to be fastest, one workload at a time",
+	Summary:      "the slot where the workload is predicted to be fastest next to its co-runners, one workload at a time",
 	Paper:        "Chiang and Huang 2011, §3.2 (MIOS)",
 	NeedsProfile: true,
 	Parameters:   scoringParameters,
 	New:          func(b *board.Board, o Options) board.Selector { return newMIOS(b, o) },
-	reason:       "predicted to be fastest beside those neighbours",
+	reason:       "predicted to be fastest with these co-runners",
 }
 
 // scoringParameters are what the policies of TRACON may be told.
 var scoringParameters = []Parameter{
-	{Name: "objective", Default: "runtime", Summary: "what is to be good in sum: runtime or iops",
+	{Name: "objective", Default: "runtime", Summary: "what is summed and minimised: runtime or iops",
 		set: oneOf(map[string]func(o *Options){
 			"runtime": func(o *Options) { o.Scoring.IOPS = false },
 			"iops":    func(o *Options) { o.Scoring.IOPS = true },
@@ -29,7 +29,7 @@ var scoringParameters = []Parameter{
 			"newcomer": func(o *Options) { o.Scoring.Both = false },
 			"both":     func(o *Options) { o.Scoring.Both = true },
 		})},
-	{Name: "score", Default: "absolute", Summary: "absolute (as printed), or ratio to what the workload does alone",
+	{Name: "score", Default: "absolute", Summary: "absolute (as printed), or relative to the workload's performance in isolation",
 		set: oneOf(map[string]func(o *Options){
 			"absolute": func(o *Options) { o.Scoring.Ratio = false },
 			"ratio":    func(o *Options) { o.Scoring.Ratio = true },

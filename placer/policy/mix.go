@@ -12,5 +12,5 @@ var mixSelector = SelectorDescriptor{
 	NeedsProfile: true,
 	Parameters:   scoringParameters,
 	New:          func(b *board.Board, o Options) board.Selector { return newMIOS(b, o) },
-	reason:       "predicted to be fastest beside those neighbours",
+	reason:       "predicted to be fastest with these co-runners",
 }

@@ -14,7 +14,7 @@ var niSelector = SelectorDescriptor{
 	Paper:        "Delimitrou 2015, §3.5 (baseline NI)",
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New:    func(_ *board.Board, o Options) board.Selector { return &niSelection{timeout: o.Timeout} },
-	reason: "fastest configuration with room, least loaded first; neighbours do not count",
+	reason: "fastest configuration with room, least loaded first; co-runners do not count",
 }
 
 // niSelection ranks configurations by the predicted speed and takes the least

@@ -15,7 +15,7 @@ var nomadBinpackSelector = SelectorDescriptor{
 	Paper:      "Nomad documentation, scheduling; Google best fit (v3)",
 	Parameters: []Parameter{nomadTypeParameter},
 	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: BinpackScore, batch: o.Batch} },
-	reason:     "the fullest of a few nodes drawn by lot",
+	reason:     "the fullest of a few random nodes",
 }
 
 var nomadSpreadSelector = SelectorDescriptor{
@@ -24,7 +24,7 @@ var nomadSpreadSelector = SelectorDescriptor{
 	Paper:      "Nomad documentation, scheduling; worst fit",
 	Parameters: []Parameter{nomadTypeParameter},
 	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: SpreadScore, batch: o.Batch} },
-	reason:     "the emptiest of a few nodes drawn by lot",
+	reason:     "the emptiest of a few random nodes",
 }
 
 var nomadTypeParameter = Parameter{

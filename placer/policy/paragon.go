@@ -10,7 +10,7 @@ import (
 
 var paragonDescriptor = Descriptor{
 	Name:         "paragon",
-	Summary:      "nobody is pressed beyond what it stands; then the speed the target needs; then the tightest fit",
+	Summary:      "no workload exceeds its interference tolerance; then the speed the target needs; then the tightest fit",
 	Paper:        "Delimitrou 2015, §3.4",
 	NeedsProfile: true,
 	New:          func() Policy { return paragon{} },
@@ -122,7 +122,7 @@ func (v *view) warnRelaxed(relaxed []cluster.Relaxation) {
 		if r.Direction == cluster.D2 {
 			who = "this workload"
 		}
-		v.warn("every node that fits hurts somebody: %s may be pressed on %s by %s points beyond the bound", who, title(r.Source), amount(r.Points))
+		v.warn("no feasible node meets every QoS bound: %s may experience up to %s points more pressure on %s than tolerated", who, amount(r.Points), title(r.Source))
 	}
 }
 
@@ -157,26 +157,26 @@ func (s *selection) detail(n *ranked) string {
 	}
 	source, o := title(n.reject.Source), n.option
 	if n.reject.Direction == cluster.D1 {
-		return fmt.Sprintf("%s: the residents stand %s %%, this workload makes %s %%", source, amount(o.tolerated[k]), amount(o.felt[k]))
+		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, amount(o.tolerated[k]), amount(o.felt[k]))
 	}
-	return fmt.Sprintf("%s: this workload stands %s %%, the residents make %s %%", source, amount(o.stands.Tolerated[k]), amount(o.caused[k]))
+	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.stands.Tolerated[k]), amount(o.caused[k]))
 }
 
 // headroom says how close the tightest bound is.
 func (s *selection) headroom(o *option) string {
 	margin := s.margin[o.index]
 	if len(margin) == 0 {
-		return "no source of interference is watched"
+		return "no source of interference is considered"
 	}
 	b := s.filter.chain[slices.Index(margin, slices.Min(margin))]
 	d, source := s.distance(o, b), title(s.Columns[b.column])
 	switch {
 	case d < -epsilonPoints && o.incumbent:
-		return fmt.Sprintf("%s points short on %s, inside what a running group is granted", amount(-d), source)
+		return fmt.Sprintf("%s points beyond the tolerance on %s, within what is allowed where the group already runs", amount(-d), source)
 	case d < -epsilonPoints:
-		return fmt.Sprintf("the least harm found: %s points short on %s", amount(-d), source)
+		return fmt.Sprintf("the smallest violation found: %s points beyond the tolerance on %s", amount(-d), source)
 	default:
-		return fmt.Sprintf("nobody is pressed beyond what it stands; tightest is %s with %s points to spare", source, amount(d))
+		return fmt.Sprintf("no workload exceeds its interference tolerance; the tightest is %s with %s points of headroom", source, amount(d))
 	}
 }
 

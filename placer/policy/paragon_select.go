@@ -28,7 +28,7 @@ var nhSelector = SelectorDescriptor{
 	New: func(_ *board.Board, o Options) board.Selector {
 		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}}
 	},
-	reason: "nobody pressed beyond what it stands, whatever the configuration",
+	reason: "no workload exceeds its interference tolerance, whatever the configuration",
 }
 
 // greedySelector is Paragon's greedy selection on a board (Delimitrou 2015,

@@ -17,7 +17,7 @@ func (s *selection) preference() (prefer func(*option) bool, reason string) {
 	}
 	s.fastest = s.bestConfigurations()
 	if len(s.fastest) == 0 {
-		s.warn("the speed of this workload is unknown on every node with room: interference alone decided")
+		s.warn("the speed of this workload is unknown on every node with room: the decision rests on interference alone")
 		return func(*option) bool { return true }, s.harmlessness()
 	}
 	prefer = func(o *option) bool { return s.fastest[o.node.Configuration] }
@@ -27,9 +27,9 @@ func (s *selection) preference() (prefer func(*option) bool, reason string) {
 // harmlessness says what the filter could keep.
 func (s *selection) harmlessness() string {
 	if s.filter.backtracks > 0 {
-		return "least harm (no node keeps every bound), tightest fit first"
+		return "no node meets every QoS bound, smallest violation first"
 	}
-	return "nobody pressed beyond what it stands, tightest fit first"
+	return "no workload exceeds its interference tolerance, tightest fit first"
 }
 
 func (s *selection) anyAlive(f func(*option) bool) bool {
@@ -80,7 +80,7 @@ func (s *selection) slowness(o *option) string {
 		return fmt.Sprintf("expected %s %s, each allocation needs %s", amount(o.predicted.RatePerSec), s.unit, amount(s.need))
 	}
 	fastest := slices.Sorted(maps.Keys(s.fastest))[0]
-	return fmt.Sprintf("configuration %s does %s %s alone, %s does %s",
+	return fmt.Sprintf("configuration %s does %s %s in isolation, %s does %s",
 		c, amount(s.Knowledge.Speed[c].Value), s.unit, fastest, amount(s.Knowledge.Speed[fastest].Value))
 }
 

@@ -98,7 +98,7 @@ func TestD1ProtectsResidents(t *testing.T) {
 		node("n2", "big", []float64{70}, []float64{0}).place(t)
 	best(t, d, "n2")
 	r := rejection(t, d, "n1")
-	if r.Reason != cluster.RejectInterference || r.Direction != cluster.D1 || r.ByPoints != 30 || !strings.Contains(r.Detail, "stand 30 %") {
+	if r.Reason != cluster.RejectInterference || r.Direction != cluster.D1 || r.ByPoints != 30 || !strings.Contains(r.Detail, "tolerate 30 points") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -169,7 +169,7 @@ func TestBacktracking(t *testing.T) {
 	if len(d.Relaxed) != 1 || d.Relaxed[0] != want {
 		t.Errorf("relaxed %+v, want %+v", d.Relaxed, want)
 	}
-	if len(d.Warnings) == 0 || !strings.Contains(d.Candidates[0].Why, "8 points short") {
+	if len(d.Warnings) == 0 || !strings.Contains(d.Candidates[0].Why, "8 points beyond the tolerance") {
 		t.Errorf("not said: %q, %q", d.Warnings, d.Candidates[0].Why)
 	}
 	if len(d.Candidates) != 2 || d.Candidates[1].Score >= 0.5 {

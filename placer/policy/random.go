@@ -10,7 +10,7 @@ var randomSelector = SelectorDescriptor{
 	Name:    "random",
 	Summary: "any node that fits, by the seed",
 	New:     func(*board.Board, Options) board.Selector { return &randomSelection{} },
-	reason:  "drawn by lot",
+	reason:  "drawn at random",
 }
 
 // randomSelection draws uniformly among the nodes with room.

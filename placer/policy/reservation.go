@@ -25,7 +25,7 @@ var reservationParagonSelector = SelectorDescriptor{
 	New: func(b *board.Board, o Options) board.Selector {
 		return &reservation{inner: paragonSelector.New(b, o)}
 	},
-	reason: "what the job reserves, where it harms nobody and runs fastest",
+	reason: "what the job reserves, where it violates no bound and runs fastest",
 }
 
 // reservation hides from a policy what a reservation does not say: the target,

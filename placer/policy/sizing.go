@@ -71,7 +71,7 @@ func unsized(s performance.ScaleSpec) bool {
 func (s *sizer) pairs() ([]pair, string) {
 	scale, target := s.Workload.Spec.Scale, s.Workload.Spec.Target
 	if unsized(scale) {
-		return nil, "the performance block has no scale block, so size and count are as the job says"
+		return nil, "the performance block has no scale block, so size and count stay as in the job"
 	}
 	sizes, why := s.sizes()
 	if why != "" {
@@ -93,7 +93,7 @@ func (s *sizer) pairs() ([]pair, string) {
 		return out, ""
 	}
 	if _, numeric := targetRate(s.Workload.Spec); !numeric && len(out) > 1 {
-		return nil, "the target is no rate that sizes could be compared by (a finish time needs the probe's work)"
+		return nil, "sizes cannot be compared, since the target is not a rate (for a finish time, give work in the probe block)"
 	}
 	s.leastFirst(out)
 	return out, ""
@@ -156,13 +156,13 @@ func (s *sizer) sizes() ([]pair, string) {
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(scale.Cores))) {
 		speed, known := s.atCores(n)
 		if !known {
-			s.note("%s is not considered: how fast the workload is there is unknown", cores(n))
+			s.note("%s is not considered: the speed of the workload at that size is unknown", cores(n))
 			continue
 		}
 		out = append(out, pair{own: s.withCores(n, asWritten.own.MemoryMB), speed: speed})
 	}
 	if len(out) == 0 {
-		return nil, "how fast the workload is at any of the scale block's sizes is unknown"
+		return nil, "the speed of the workload is unknown at every size of the scale block"
 	}
 	return out, ""
 }
@@ -207,13 +207,13 @@ func (s *sizer) memory() int {
 	}
 	seen := s.Knowledge.MemoryPeakMB
 	if seen <= 0 {
-		s.note("the memory stays %d MB: no profiling run has seen how much is used", own)
+		s.note("the memory stays %d MB: no profiling run has measured how much is used", own)
 		return own
 	}
 	mb, holds := cluster.MemoryBlock(blocks, seen)
 	if !holds {
 		mb = max(mb, own)
-		s.note("a profiling run was seen to use %s MB of memory, more than the scale block's largest holds: it gets %d MB", amount(seen), mb)
+		s.note("a profiling run used %s MB of memory, more than the largest value of the scale block holds: it gets %d MB", amount(seen), mb)
 	}
 	return mb
 }
@@ -303,7 +303,7 @@ func (t trial) against() string {
 	case t.facts.missing > 0:
 		return fmt.Sprintf("room for %d of %d allocations", t.count-t.facts.missing, t.count)
 	case t.facts.harms:
-		return "somebody's bound is predicted to break"
+		return "a QoS violation is predicted"
 	case !t.decision.Predicted.Known && !t.reaches:
 		return "the performance cannot be predicted"
 	default:
@@ -319,14 +319,14 @@ func (s *sizer) decision() cluster.Decision {
 		Speed: s.best.speed, Reaches: s.best.reaches, Why: s.why(d), Tried: s.tried, NotTried: s.left,
 	}
 	if s.best.count > 1 && len(w.Spec.Scale.Count) > 0 && w.Spec.Target.Kind != performance.BestEffort {
-		s.note("%d allocations are assumed to do together what each does alone: scale-out is not measured", s.best.count)
+		s.note("the rates of %d allocations are assumed to add up: scale-out is not measured", s.best.count)
 	}
 	if s.best.reaches && s.best.facts.harms {
-		s.note("somebody's bound is predicted to break: no choice that reaches the target spares everybody")
+		s.note("every size that reaches the target is predicted to break some QoS bound")
 	}
 	d.Warnings = append(d.Warnings, s.notes...)
 	if s.best.speed.Origin == interference.Assumed && w.Spec.Target.Kind != performance.BestEffort {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is taken from the sizes around it", cores(s.best.speed.Cores)))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is interpolated from the nearest sizes", cores(s.best.speed.Cores)))
 	}
 	return d
 }
@@ -339,11 +339,11 @@ func (s *sizer) why(d cluster.Decision) string {
 	case d.Outcome != cluster.Placed:
 		return "no size has room now"
 	case s.Workload.Spec.Target.Kind == performance.BestEffort:
-		return given + ": the smallest useful size, as often as harms nobody"
+		return given + ": the smallest useful size, as many allocations as violate no bound"
 	case s.best.reaches && numeric:
-		why := fmt.Sprintf("%s is the least that reaches %s %s", given, amount(rate), d.Predicted.Unit)
+		why := fmt.Sprintf("%s is the smallest size that reaches %s %s", given, amount(rate), d.Predicted.Unit)
 		if n := len(s.tried) - 1; n > 0 {
-			why += fmt.Sprintf("; %s with less did not", plural(n, "choice"))
+			why += fmt.Sprintf("; %s with fewer resources did not", plural(n, "choice"))
 		}
 		return why
 	case !numeric:
@@ -357,9 +357,9 @@ func (s *sizer) why(d cluster.Decision) string {
 	}
 	best := "the best possible"
 	if s.spares() {
-		best = "the best possible that breaks nobody's bound"
+		best = "the best possible without a QoS violation"
 	}
-	return fmt.Sprintf("%s reaches %s %s; %s is %s, with %s", sizes, amount(rate), d.Predicted.Unit, given, best, amount(d.Predicted.RatePerSec))
+	return fmt.Sprintf("%s reaches %s %s; %s is %s, at %s", sizes, amount(rate), d.Predicted.Unit, given, best, amount(d.Predicted.RatePerSec))
 }
 
 // spares reports that a faster choice was passed over for the harm it would do.

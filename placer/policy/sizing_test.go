@@ -122,7 +122,7 @@ func TestSizesReachRatherThanSpare(t *testing.T) {
 	clustertest.Run(r.Snapshot, neighbour, "b1")
 	r.Snapshot.Known[neighbour.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
 	d := policytest.Place(t, descriptor(t, "quasar"), r)
-	if d.Count != 2 || !d.Sizing.Reaches || !warned(d, "bound is predicted to break") {
+	if d.Count != 2 || !d.Sizing.Reaches || !warned(d, "is predicted to break some QoS bound") {
 		t.Errorf("%d allocations, warnings %q; %+v", d.Count, d.Warnings, d.Sizing)
 	}
 }
@@ -138,7 +138,7 @@ func TestSizesAreLeftAlone(t *testing.T) {
 		"nothing is known":       {func(r *policy.Request) { r.Knowledge.ScaleUp = nil }, "unknown"},
 		"no number to reach": {func(r *policy.Request) {
 			r.Workload.Spec.Target = performance.Target{Kind: performance.FinishWithin, FinishWithin: time.Minute}
-		}, "no rate"},
+		}, "not a rate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

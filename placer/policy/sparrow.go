@@ -9,13 +9,13 @@ import (
 
 var sparrowSelector = SelectorDescriptor{
 	Name:       "sparrow",
-	Summary:    "two probes per allocation at random nodes; whichever has room first runs it",
+	Summary:    "two probes per allocation at random nodes; the one that has room first runs it",
 	Paper:      "Ousterhout 2013, as described in Delimitrou 2015, §7.5 (baseline)",
 	Parameters: []Parameter{candidatesParameter(sparrowProbes)},
 	New: func(_ *board.Board, o Options) board.Selector {
 		return &sparrow{probes: orDefault(o.Candidates, sparrowProbes)}
 	},
-	reason: "drawn by lot, two probes for each allocation",
+	reason: "drawn at random, two probes for each allocation",
 }
 
 // sparrowProbes is the number of probes per allocation.

@@ -10,17 +10,17 @@ import (
 
 var paragonStatisticalSelector = SelectorDescriptor{
 	Name:         "paragon-statistical",
-	Summary:      "the best colocation among a fixed number of nodes drawn by a hash of the scores",
+	Summary:      "the best co-location among a fixed number of nodes drawn by a hash of the scores",
 	Paper:        "Delimitrou 2015, §3.4.2",
 	NeedsProfile: true,
 	Parameters: []Parameter{
 		candidatesParameter(statisticalCandidates),
-		{Name: "quality", Default: "strict", Summary: "strict (one broken bound is bad) or sum (as printed: surplus of one source hides want of another, and who else is hurt does not count)",
+		{Name: "quality", Default: "strict", Summary: "strict (one broken bound is bad) or sum (as printed: headroom on one source makes up for a violation on another, and bounds of the residents do not count)",
 			set: oneOf(map[string]func(o *Options){
 				"strict": func(o *Options) { o.Literal = false },
 				"sum":    func(o *Options) { o.Literal = true },
 			})},
-		{Name: "draw", Default: "hash", Summary: "candidates by hash, or uniform by lot",
+		{Name: "draw", Default: "hash", Summary: "candidates by hash, or uniform at random",
 			set: oneOf(map[string]func(o *Options){
 				"hash":    func(o *Options) { o.Uniform = false },
 				"uniform": func(o *Options) { o.Uniform = true },

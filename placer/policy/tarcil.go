@@ -15,7 +15,7 @@ import (
 
 var tarcilSelector = SelectorDescriptor{
 	Name:         "tarcil",
-	Summary:      "the best of a few cores drawn by lot; how many are drawn follows from the quality wanted",
+	Summary:      "the best of a few random cores; how many are drawn follows from the quality wanted",
 	Paper:        "Delimitrou 2015, §7.2–7.3",
 	NeedsProfile: true,
 	Parameters:   tarcilParameters(),
@@ -25,7 +25,7 @@ var tarcilSelector = SelectorDescriptor{
 			failure: orDefault(o.FailureShare, tarcilFailure), locality: o.Locality, measured: o.MeasuredBound,
 		}
 	},
-	reason: "the best of a few nodes drawn by lot",
+	reason: "the best of a few random nodes",
 }
 
 // The sample of an allocation (§7.3.3): few at low load, many at most (beyond,
@@ -63,7 +63,7 @@ func tarcilParameters() []Parameter {
 				"near":     func(o *Options) { o.Locality = Near },
 				"apart":    func(o *Options) { o.Locality = Apart },
 			})},
-		{Name: "tolerated", Default: "derived", Summary: "the workload's tolerated scores: derived (99 less what it causes, as in the paper) or measured",
+		{Name: "tolerated", Default: "derived", Summary: "the workload's tolerated scores: derived (99 minus the caused score, as in the paper) or measured",
 			set: oneOf(map[string]func(o *Options){
 				"derived":  func(o *Options) { o.MeasuredBound = false },
 				"measured": func(o *Options) { o.MeasuredBound = true },

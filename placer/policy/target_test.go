@@ -59,7 +59,7 @@ func TestTargetOutOfReach(t *testing.T) {
 		node("n1", "big", nil, nil).
 		node("n2", "small", nil, nil).place(t)
 	best(t, d, "n1")
-	if !warned(d, "the best possible is 200") {
+	if !warned(d, "the best prediction is 200") {
 		t.Errorf("warnings %q", d.Warnings)
 	}
 }
@@ -239,7 +239,7 @@ func TestWords(t *testing.T) {
 		node("n2", "big", []float64{10}, []float64{10}).
 		node("n3", "small", nil, nil).place(t)
 	why := d.Candidates[0].Why
-	for _, want := range []string{"memory capacity with 15 points to spare", "expected", "each allocation needs 150", "beside default/on-n1/main"} {
+	for _, want := range []string{"memory capacity with 15 points of headroom", "expected", "each allocation needs 150", "co-located with default/on-n1/main"} {
 		if !strings.Contains(why, want) {
 			t.Errorf("%q lacks %q", why, want)
 		}

@@ -102,7 +102,7 @@ func (v *view) readKnowledge() {
 	v.standings = map[string]*standing{}
 	v.caused = v.orAssumed(k.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	if v.assumed > 0 {
-		v.warn("%d scores of this workload are unknown; half pressure is assumed for them", v.assumed)
+		v.warn("%d scores of this workload are unknown; half of the highest intensity is assumed for them", v.assumed)
 	}
 	v.readSpeeds()
 	if rate, ok := targetRate(v.Workload.Spec); ok && v.Workload.Count > 0 {
@@ -134,7 +134,7 @@ func (v *view) readSpeeds() {
 		v.rates[c] = m.Value > 0 && !math.IsInf(m.Value, 0)
 	}
 	if foreign != "" {
-		v.warn("the profile counts %s, the target %s: performance cannot be predicted", foreign, v.unit)
+		v.warn("the profile is in %s and the target in %s: performance cannot be predicted", foreign, v.unit)
 	}
 }
 

@@ -42,9 +42,9 @@ func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas in
 	var parts []string
 	switch {
 	case n.tier != good && out.Score < scoreWanted:
-		parts = append(parts, "kept only in case better nodes fail: "+r.rejection(n).Detail)
+		parts = append(parts, "only in case better nodes fail: "+r.rejection(n).Detail)
 	case n.tier != good:
-		parts = append(parts, "taken for want of better nodes: "+r.rejection(n).Detail)
+		parts = append(parts, "chosen because there is no better node: "+r.rejection(n).Detail)
 	case r.why != nil:
 		parts = append(parts, r.why(n.option))
 	}
@@ -63,11 +63,11 @@ func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas in
 	}
 	switch k := len(neighbours); k {
 	case 0:
-		parts = append(parts, "nobody else runs there")
+		parts = append(parts, "no other workload runs there")
 	case 1:
-		parts = append(parts, "beside "+neighbours[0])
+		parts = append(parts, "co-located with "+neighbours[0])
 	default:
-		parts = append(parts, fmt.Sprintf("beside %s and %s", neighbours[0], plural(k-1, "other")))
+		parts = append(parts, fmt.Sprintf("co-located with %s and %s", neighbours[0], plural(k-1, "other")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -80,7 +80,7 @@ const noticeablePercent = 1.0
 func (v *view) loss(o *option, replicas int) string {
 	s := o.stands.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
-		return fmt.Sprintf(", %s %% less than alone because of %s", amount(lost), title(s.Source))
+		return fmt.Sprintf(", %s %% less than in isolation because of %s", amount(lost), title(s.Source))
 	}
 	return ""
 }

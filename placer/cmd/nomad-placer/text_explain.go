@@ -114,7 +114,7 @@ func explainWarnings(p *page, d cluster.Decision) {
 		p.item(warn, w)
 	}
 	if len(d.Relaxed) > 0 {
-		p.section("Bounds that had to give way")
+		p.section("Bounds that were relaxed")
 	}
 	for _, r := range d.Relaxed {
 		p.item(plain, fmt.Sprintf("%s (%s): %s", wording.Source(r.Source), r.Direction, wording.Points(r.Points)))
@@ -137,7 +137,7 @@ func explainCandidates(p *page, d cluster.Decision) {
 	for _, c := range best {
 		parts := []cell{{text: "  " + c.Name, hue: good}, {text: c.Configuration, hue: faint}, text("score " + wording.Number(c.Score)), text(wording.Expect(c.Predicted, d.Target).Short())}
 		if len(c.Neighbours) > 0 {
-			parts = append(parts, text("beside "+strings.Join(c.Neighbours, ", ")))
+			parts = append(parts, text("co-located with "+strings.Join(c.Neighbours, ", ")))
 		}
 		p.line(parts...)
 		if c.Why != "" {
@@ -197,7 +197,7 @@ func explainRejections(p *page, d cluster.Decision) {
 		p.table([]string{"Node", "Reason", "Source", "Side", "Points", "Detail"}, rows)
 	}
 	if more := total - len(rows); more > 0 && len(rows) > 0 {
-		p.line(cell{text: fmt.Sprintf("  and %d more, counted above", more), hue: faint})
+		p.line(cell{text: fmt.Sprintf("  and %d more, included in the counts above", more), hue: faint})
 	}
 }
 
@@ -206,9 +206,9 @@ func rejectedWhy(r cluster.Rejection) string {
 	case r.Detail != "":
 		return r.Detail
 	case r.Direction == cluster.D1:
-		return "residents would lose more than their bound"
+		return "residents would lose more than their QoS bound"
 	case r.Direction == cluster.D2:
-		return "this workload would lose more than its bound"
+		return "this workload would lose more than its QoS bound"
 	default:
 		return ""
 	}
@@ -242,7 +242,7 @@ func explainSensitivity(p *page, s interference.Sensitivity, stands interference
 			number(wording.Score(c)), text(wording.Interval(c)), originCell(c),
 		})
 	}
-	p.section("Sensitivity, percent of the strongest pressure")
+	p.section("Interference profile, in points (percent of the highest intensity)")
 	if len(rows) == 0 {
 		p.line(text("  No score is known for this workload."))
 		return
@@ -251,7 +251,7 @@ func explainSensitivity(p *page, s interference.Sensitivity, stands interference
 	for _, info := range interference.Sources() {
 		noteItem(p, info.Title+", tolerated", s.Tolerated[info.Source])
 		if e, ok := stands[info.Source]; ok && e.Score != s.Tolerated[info.Source].Score {
-			p.item(faint, fmt.Sprintf("%s: stands %s: %s", info.Title, wording.Score(e), e.Note))
+			p.item(faint, fmt.Sprintf("%s: tolerance at target %s: %s", info.Title, wording.Score(e), e.Note))
 		}
 		noteItem(p, info.Title+", caused", s.Caused[info.Source])
 	}

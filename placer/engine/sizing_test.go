@@ -279,7 +279,7 @@ func TestAnAutoscalersCountIsLeftAlone(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		d := decide(t, sizingWorld(), sizedJob(func(w *cluster.Workload) {
 			w.Spec.Target.Rate, w.Spec.Scale.Count, w.Count = 1000, []int{1, 2, 4}, 2
-			w.Sizable.CountFixed = "the group's own scaling block governs it"
+			w.Sizable.CountFixed = "the group's own scaling block controls it"
 		}))
 		if d.Count != 2 || d.Resources.Cores != 4 || !strings.Contains(strings.Join(d.Warnings, "\n"), "scaling block") {
 			t.Errorf("%d × %+v, %q", d.Count, d.Resources, d.Warnings)

@@ -47,7 +47,7 @@ func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResul
 		return cluster.PlanResult{}, err
 	}
 	if now := raw.index("JobModifyIndex"); now != c.ModifyIndex {
-		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, the change was decided on at %d: %w", id, now, c.ModifyIndex, cluster.ErrStale)
+		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, but the change was decided for index %d: %w", id, now, c.ModifyIndex, cluster.ErrStale)
 	}
 	if raw.text("NodePool") == w.opts.HoldPool {
 		return cluster.PlanResult{}, fmt.Errorf("job %s is held: %w", id, cluster.ErrStale)

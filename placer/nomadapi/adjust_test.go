@@ -295,7 +295,7 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 		f.reading = performance.Reading{At: f.clock.Now(), Work: 100, RateNow: math.NaN(), Exact: true}
 		f.after(t, 0, 0)
 		f.reading.At, f.reading.Work = f.reading.At.Add(20*time.Second), 301
-		if list := f.after(t, 2*time.Second, 0); len(list) != 1 || !strings.Contains(list[0].Unavailable, "clock stepped") {
+		if list := f.after(t, 2*time.Second, 0); len(list) != 1 || !strings.Contains(list[0].Unavailable, "clock jumped") {
 			t.Errorf("told %+v", list)
 		}
 	})

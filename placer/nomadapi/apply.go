@@ -31,7 +31,7 @@ func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, 
 		return cluster.PlanResult{}, err
 	}
 	if now := raw.index("JobModifyIndex"); now != p.Job.ModifyIndex {
-		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, the plan was made for %d: %w", p.Job.ID, now, p.Job.ModifyIndex, cluster.ErrStale)
+		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, but the plan was made for index %d: %w", p.Job.ID, now, p.Job.ModifyIndex, cluster.ErrStale)
 	}
 	next, err := Rewrite(raw, p, w.opts.HoldPool)
 	if err != nil {

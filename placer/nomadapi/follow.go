@@ -112,14 +112,14 @@ func (k *followed) next(o *observed, now time.Time, window time.Duration) (clust
 	elapsed := now.Sub(k.read)
 	if b.Exact && k.a.Exact && (b.At.Sub(k.a.At)-elapsed).Abs() > stepSlack+elapsed/4 {
 		k.begin(b, now)
-		o.why = "the workload's clock stepped, or its count is of another moment than it says"
+		o.why = "the workload's clock jumped, or its count was taken at another time than it says"
 		return o.result(now), true
 	}
 	if !math.IsNaN(b.Work) && b.Work >= k.a.Work {
 		switch moved := b.Work - k.a.Work; {
 		case now.Sub(k.moved) >= stuckAfter:
 			k.begin(b, now) // moved stays: it is stuck until it moves
-			o.why = fmt.Sprintf("its count of work stands at %v for %s: the workload, or its probe, is stuck", b.Work, now.Sub(k.moved).Round(time.Second))
+			o.why = fmt.Sprintf("its count of work has been %v for %s: the workload, or its probe, is stuck", b.Work, now.Sub(k.moved).Round(time.Second))
 			return o.result(now), true
 		case elapsed < window*4/5, elapsed < longestFollow && (moved == 0 || moved < leastSteps*k.step):
 			return cluster.Observation{}, false

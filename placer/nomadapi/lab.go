@@ -24,7 +24,7 @@ var (
 	// ErrNotPlaced: Nomad found no room for the profiling run on its node.
 	ErrNotPlaced = errors.New("the profiling run was not placed")
 	// ErrNoResult: the run ended and left no profile.
-	ErrNoResult = errors.New("the profiling run left no profile")
+	ErrNoResult = errors.New("the profiling run wrote no profile")
 )
 
 // Bounds of following a run, chosen by us.
@@ -105,7 +105,7 @@ func (l *labRun) start(ctx context.Context, job object) error {
 	}
 	if existing.Meta[metaOwner] != l.w.opts.Owner {
 		l.ours = false
-		return fmt.Errorf("job %s exists and was not made here: its name is needed for a profiling run", l.id)
+		return fmt.Errorf("job %s was not created by the placer, but a profiling run needs its name: rename that job", l.id)
 	}
 	if !existing.Stop {
 		l.w.log.Info("profiling run adopted", "job", l.id.String())
@@ -231,7 +231,7 @@ func (l *labRun) unplaced(ctx context.Context, since time.Duration) error {
 	case len(why) == 0 && since < labPlaceWithin:
 		return nil
 	case len(why) == 0:
-		return fmt.Errorf("node %s took no allocation within %s: %w", l.request.Node.Name, labPlaceWithin, ErrNotPlaced)
+		return fmt.Errorf("no allocation was placed on node %s within %s: %w", l.request.Node.Name, labPlaceWithin, ErrNotPlaced)
 	case since < labPlaceWithin/3:
 		return nil // something may be on its way out of the node
 	default:
@@ -338,7 +338,7 @@ func (l *labRun) cutShort(ctx context.Context) (profile.Profile, error) {
 	}
 	p, err := l.readProfile(ctx, alloc.ID)
 	if err != nil {
-		l.w.log.Debug("a run cut short left no profile", "run", l.request.ID, "error", err)
+		l.w.log.Debug("a profiling run that was cut short wrote no profile", "run", l.request.ID, "error", err)
 	}
 	return p, why
 }
@@ -349,7 +349,7 @@ func (l *labRun) remove() {
 	ctx, cancel := context.WithTimeout(context.Background(), removeWithin+requestTimeout)
 	defer cancel()
 	if err := l.w.RemoveJob(ctx, l.id); err != nil {
-		l.w.log.Warn("profiling run not removed, the next sweep will", "job", l.id.String(), "error", err)
+		l.w.log.Warn("profiling run not removed, the next sweep tries again", "job", l.id.String(), "error", err)
 	}
 }
 

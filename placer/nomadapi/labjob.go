@@ -38,7 +38,7 @@ const (
 )
 
 // ErrVolume: the group writes to a volume that a second copy must not touch.
-var ErrVolume = errors.New("the group cannot be profiled beside its running copies: volume")
+var ErrVolume = errors.New("a copy of the group cannot be profiled while the group runs: volume")
 
 // labJobID is the Nomad job of a profiling run. Ids that are not plain are
 // shortened and told apart by their hash.
@@ -153,11 +153,11 @@ func labVolumes(group object) error {
 		readOnly := volume.boolean("ReadOnly")
 		switch {
 		case volume.boolean("Sticky"):
-			return fmt.Errorf("%w %q sticks to one allocation", ErrVolume, name)
+			return fmt.Errorf("%w %q is sticky: it belongs to one allocation", ErrVolume, name)
 		case volume.text("Type") == "csi" && !readOnly:
 			return fmt.Errorf("%w %q is a writable CSI volume", ErrVolume, name)
 		case volume.text("AccessMode") == "single-node-single-writer":
-			return fmt.Errorf("%w %q may have one user only", ErrVolume, name)
+			return fmt.Errorf("%w %q allows a single user", ErrVolume, name)
 		}
 		volume["ReadOnly"] = true
 	}
@@ -236,7 +236,7 @@ func profilerTask(tasks []object, r cluster.ProfileRequest) (object, error) {
 func labRequest(tasks []object, r cluster.ProfileRequest) (string, error) {
 	running := runningTasks(tasks)
 	if len(running) == 0 {
-		return "", fmt.Errorf("group %s has no task that runs beside a profiler", r.Workload.ID)
+		return "", fmt.Errorf("group %s has no task that can be profiled", r.Workload.ID)
 	}
 	request := profiler.Request{
 		Format:          profiler.RequestFormat,

@@ -62,7 +62,7 @@ func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profi
 		return profile.Profile{}, fmt.Errorf("%s has format %d, this placer reads %d", profiler.ResultFile, p.Format, profile.Format)
 	}
 	if p.Key != l.request.Workload.ProfileKey {
-		return profile.Profile{}, fmt.Errorf("%s is of another workload", profiler.ResultFile)
+		return profile.Profile{}, fmt.Errorf("%s belongs to another workload", profiler.ResultFile)
 	}
 	p.MemoryPeakMB = l.memoryPeakMB
 	return p, nil

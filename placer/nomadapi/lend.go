@@ -63,13 +63,13 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 	loan := lendJobID(a)
 	switch {
 	case size.Cores != had.Cores:
-		return impossible("cores are a task's own from its start to its end")
+		return impossible("reserved cores cannot change while a task runs")
 	case more.CPUMHz < 0 || more.MemoryMB < 0:
-		return impossible("what Nomad gave an allocation is not taken away while it runs")
+		return impossible("a running allocation cannot get less than Nomad reserved for it")
 	case more == cluster.Resources{}:
 		return w.endLoan(ctx, loan, allocation)
 	case !node.Kernels:
-		return impossible("node %s has no healthy driver to lend by", node.Name)
+		return impossible("node %s has no healthy ibench driver, which an in-place resize needs", node.Name)
 	}
 	// What a lender of memory holds at the least is no loan of CPU.
 	if more.CPUMHz <= leastCPUMHz {
@@ -85,7 +85,7 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 			return err
 		}
 		if wait.in(job.text("NodePool")) {
-			return impossible("somebody waits for the CPU that nobody holds")
+			return impossible("another job is blocked on this pool's unreserved CPU")
 		}
 	}
 	return w.lend(ctx, loan, job)
@@ -171,7 +171,7 @@ func borrower(group object, sizable cluster.Sizable) (object, error) {
 	case sizable.SizeFixed != "":
 		return nil, impossible("%s", sizable.SizeFixed)
 	case task == nil:
-		return nil, impossible("the group has no task of which it is known that more helps it")
+		return nil, impossible("it is not known which task of the group needs more resources: name it with task in the probe block")
 	}
 	return task, mayBorrow(task)
 }
@@ -180,11 +180,11 @@ func borrower(group object, sizable cluster.Sizable) (object, error) {
 func mayBorrow(task object) error {
 	switch name, driver := task.text("Name"), task.text("Driver"); {
 	case ownAsk(task).Cores > 0:
-		return impossible("task %q has reserved cores, which nothing can be added to while it runs", name)
+		return impossible("task %q has reserved cores, which cannot be resized while it runs", name)
 	case !slices.Contains(lendableDrivers, driver):
-		return impossible("task %q is run by %q, and only tasks of %s can be lent to", name, driver, strings.Join(lendableDrivers, ", "))
+		return impossible("task %q runs under the driver %q, and only tasks of %s can be resized in place", name, driver, strings.Join(lendableDrivers, ", "))
 	case slices.ContainsFunc(task.objects("ScalingPolicies"), enabled):
-		return impossible("the scaling blocks of task %q govern it", name)
+		return impossible("the scaling blocks of task %q control it", name)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func cpuLenders(group object, borrower string, sized object, more cluster.Resour
 		out = append(out, lender(name, borrower, t, max(leastCPUMHz, part), mb))
 	}
 	if len(out) == 0 {
-		return nil, impossible("the group has no task that runs as long as it does")
+		return nil, impossible("no task of the group runs for its whole lifetime")
 	}
 	return out, nil
 }
@@ -281,7 +281,7 @@ func (w *World) writeLoan(ctx context.Context, id cluster.JobID, job object, ove
 	if isConflict(err) {
 		err = errors.Join(err, cluster.ErrStale)
 	}
-	return answer.JobModifyIndex, wrap(err, "loan %s", id)
+	return answer.JobModifyIndex, wrap(err, "reservation transfer %s", id)
 }
 
 // standingLoan is the job of a loan as it is; nil where there is none.
@@ -295,7 +295,7 @@ func (w *World) standingLoan(ctx context.Context, id cluster.JobID, borrower str
 		return nil, err
 	}
 	if meta := job.object("Meta"); meta.text(metaOwner) != w.opts.Owner || meta.text(metaBorrower) != borrower {
-		return nil, impossible("job %s exists and is not a loan to allocation %s: its name is needed for one", id, borrower)
+		return nil, impossible("job %s is not a reservation transfer to allocation %s, which needs its name: rename that job", id, borrower)
 	}
 	return job, nil
 }
@@ -352,10 +352,10 @@ func (w *World) awaitLoan(ctx context.Context, id cluster.JobID, since uint64) e
 		case alloc.lent():
 			return nil
 		case alloc.ClientStatus == "complete" || alloc.ClientStatus == "failed" || alloc.lost():
-			return impossible("the loan ended at once: %s", alloc.loanWords())
+			return impossible("the in-place resize ended at once: %s", alloc.loanWords())
 		}
 		if waited >= lendWithin {
-			return impossible("nothing was lent within %s", lendWithin)
+			return impossible("the in-place resize did not begin within %s", lendWithin)
 		}
 		select {
 		case <-ctx.Done():
@@ -377,7 +377,7 @@ func (a *labAlloc) lent() bool {
 
 // lastWords are what the events of a task said of its failure, or last.
 func (a *labAlloc) lastWords(task string) string {
-	said := "it left no word"
+	said := "no reason is known"
 	for _, e := range a.TaskStates[task].Events {
 		if e.DisplayMessage != "" && e.Type != "Not Restarting" {
 			said = e.DisplayMessage
@@ -467,7 +467,7 @@ func (w *World) sweepLoans(ctx context.Context) error {
 			failures = append(failures, err)
 			continue
 		}
-		w.log.Info("loan ended", "job", id.String(), "borrower", s.Meta[metaBorrower])
+		w.log.Info("in-place resize ended", "job", id.String(), "borrower", s.Meta[metaBorrower])
 	}
 	return errors.Join(failures...)
 }

@@ -120,22 +120,22 @@ func TestResizeRefuses(t *testing.T) {
 		says   string
 	}{
 		"cores":     {nil, nil, cluster.Resources{Cores: 1, MemoryMB: 64}, cluster.ErrImpossible, "cores"},
-		"less":      {nil, nil, cluster.Resources{CPUMHz: 100, MemoryMB: 32}, cluster.ErrImpossible, "not taken away"},
-		"container": {driver("docker"), nil, more, cluster.ErrImpossible, `run by "docker"`},
+		"less":      {nil, nil, cluster.Resources{CPUMHz: 100, MemoryMB: 32}, cluster.ErrImpossible, "less than Nomad reserved"},
+		"container": {driver("docker"), nil, more, cluster.ErrImpossible, `under the driver "docker"`},
 		"autoscaled": {func(g nomadtest.Object) {
 			g["Tasks"].([]any)[0].(nomadtest.Object)["ScalingPolicies"] = []any{nomadtest.Object{"Enabled": true}}
 		}, nil, more, cluster.ErrImpossible, "scaling blocks"},
-		"no driver":       {nil, func(s *nomadtest.Server) { putBorrower(s, "n2") }, more, cluster.ErrImpossible, "no healthy driver"},
+		"no driver":       {nil, func(s *nomadtest.Server) { putBorrower(s, "n2") }, more, cluster.ErrImpossible, "no healthy ibench driver"},
 		"another version": {nil, func(s *nomadtest.Server) { s.Submit(fatter(), "") }, more, cluster.ErrStale, "another version"},
 		"stopped":         {nil, func(s *nomadtest.Server) { s.Stop("default", "web") }, more, cluster.ErrGone, "a1b2c3d4"},
-		"no room":         {nil, func(s *nomadtest.Server) { s.AutoPlace = false }, more, cluster.ErrImpossible, "nothing was lent within"},
+		"no room":         {nil, func(s *nomadtest.Server) { s.AutoPlace = false }, more, cluster.ErrImpossible, "did not begin within"},
 		"ends": {nil, func(s *nomadtest.Server) {
 			s.OnAlloc = func(a nomadtest.Object) {
 				said := nomadtest.Object{"Type": "Driver Failure", "DisplayMessage": "lend.task: the reason"}
 				a["ClientStatus"], a["TaskStates"] = "failed", nomadtest.Object{lendTask: nomadtest.Object{"State": "dead", "Events": []any{said}}}
 			}
 		}, more, cluster.ErrImpossible, "lend.task: the reason"},
-		"a name taken": {nil, func(s *nomadtest.Server) { s.Submit(testJob(lendID.ID, ""), "") }, more, cluster.ErrImpossible, "is not a loan"},
+		"a name taken": {nil, func(s *nomadtest.Server) { s.Submit(testJob(lendID.ID, ""), "") }, more, cluster.ErrImpossible, "is not a reservation transfer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 var (
 	errAgain    = errors.New("time to read the lists again")
-	errWanted   = errors.New("somebody asks for what is not followed")
+	errWanted   = errors.New("something was requested that is not followed")
 	errFlooded  = errors.New("too many events are waiting")
 	errStreamed = errors.New("event stream closed by the server")
 )

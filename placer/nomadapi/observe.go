@@ -246,7 +246,7 @@ func (w *World) probedTask(ctx context.Context, id cluster.WorkloadID, allocs []
 	}
 	tasks := runningTasks(findGroup(raw, id.Group).objects("Tasks"))
 	if len(tasks) == 0 {
-		return "", fmt.Errorf("group %q has no task that stays", id.Group)
+		return "", fmt.Errorf("group %q has no task that keeps running", id.Group)
 	}
 	return tasks[0], nil
 }

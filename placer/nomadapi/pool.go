@@ -17,7 +17,7 @@ const holdPoolDescription = "Holds jobs until nomad-placer has chosen their node
 func (w *World) EnsureHoldPool(ctx context.Context) (intruders []string, err error) {
 	pool := w.opts.HoldPool
 	if pool == w.opts.RunPool {
-		return nil, fmt.Errorf("hold pool and run pool are both %q: nothing could be held", pool)
+		return nil, fmt.Errorf("hold pool and run pool are both %q: name two pools", pool)
 	}
 	if pool == "all" {
 		return nil, errors.New(`the hold pool cannot be "all", which contains every node`)

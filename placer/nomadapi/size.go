@@ -23,7 +23,7 @@ func sizableOf(group object, spec performance.Spec) cluster.Sizable {
 	out.Task, out.Own = task.text("Name"), ownAsk(task)
 	for _, scaling := range task.objects("ScalingPolicies") {
 		if enabled(scaling) {
-			out.SizeFixed = fmt.Sprintf("the scaling blocks of task %q govern it", out.Task)
+			out.SizeFixed = fmt.Sprintf("the scaling blocks of task %q control it", out.Task)
 		}
 	}
 	var others []taskAsk
@@ -49,7 +49,7 @@ func countSizable(scaling object) cluster.Sizable {
 	case scaling == nil:
 		return cluster.Sizable{}
 	case enabled(scaling):
-		return cluster.Sizable{CountFixed: "the group's own scaling block governs it"}
+		return cluster.Sizable{CountFixed: "the group's own scaling block controls it"}
 	}
 	return cluster.Sizable{CountMin: int(scaling.number("Min")), CountMax: int(scaling.number("Max"))}
 }
@@ -79,7 +79,7 @@ func sizedTask(group object, spec performance.Spec) (task object, why string) {
 	case len(main) == 0:
 		return nil, "the group has no main task"
 	}
-	return nil, fmt.Sprintf("the group has %d main tasks and its probe names none of them, so which one to size is not known", len(main))
+	return nil, fmt.Sprintf("the group has %d main tasks: name the one to size with task in the probe block", len(main))
 }
 
 // setSize gives a task other cores or MHz, and memory; zero fields stay.

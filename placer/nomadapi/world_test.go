@@ -653,7 +653,7 @@ func TestProfileAdopts(t *testing.T) {
 	}
 	foreign := testJob(labJobID("1"), "")
 	server.Submit(foreign, "")
-	if _, err := w.Profile(ctx, request); err == nil || !strings.Contains(err.Error(), "not made here") {
+	if _, err := w.Profile(ctx, request); err == nil || !strings.Contains(err.Error(), "not created by the placer") {
 		t.Errorf("somebody else's job of that name: %v", err)
 	}
 }

@@ -28,13 +28,13 @@ func (n *nomadFlags) add(f *flag.FlagSet) {
 	f.StringVar(&n.address, "address", "", "Nomad's `address`. Also NOMAD_ADDR; else http://127.0.0.1:4646.")
 	f.StringVar(&n.token, "token", "", "ACL `token`. Also NOMAD_TOKEN.")
 	f.StringVar(&n.namespace, "namespace", "", "The job's `namespace`. Also NOMAD_NAMESPACE; else default.")
-	f.StringVar(&n.region, "region", "", "Nomad `region`. Also NOMAD_REGION; else that of the Nomad asked.")
+	f.StringVar(&n.region, "region", "", "Nomad `region`. Also NOMAD_REGION; else that of the server.")
 	f.StringVar(&n.tls.CACert, "ca-cert", "", "Trust the authority in this PEM `file`. Also NOMAD_CACERT.")
 	f.StringVar(&n.tls.CAPath, "ca-path", "", "Trust the authorities in this `folder` of PEM files. Also NOMAD_CAPATH.")
-	f.StringVar(&n.tls.ClientCert, "client-cert", "", "Show Nomad the certificate in this PEM `file`. Also NOMAD_CLIENT_CERT.")
+	f.StringVar(&n.tls.ClientCert, "client-cert", "", "Client certificate, a PEM `file`. Also NOMAD_CLIENT_CERT.")
 	f.StringVar(&n.tls.ClientKey, "client-key", "", "The certificate's key, a PEM `file`. Also NOMAD_CLIENT_KEY.")
 	f.StringVar(&n.tls.TLSServerName, "tls-server-name", "", "The `name` that Nomad's certificate must have, where it is not that of the address. Also NOMAD_TLS_SERVER_NAME.")
-	f.BoolVar(&n.tls.Insecure, "tls-skip-verify", false, "Do not check Nomad's certificate: anyone on the way can read and change all. Also NOMAD_SKIP_VERIFY.")
+	f.BoolVar(&n.tls.Insecure, "tls-skip-verify", false, "Do not check Nomad's certificate: anyone on the network path can read and change everything. Also NOMAD_SKIP_VERIFY.")
 }
 
 func (n *nomadFlags) addPools(f *flag.FlagSet) {

@@ -47,8 +47,8 @@ type agentFlags struct {
 
 func agentCommand() *command {
 	return &command{
-		name: "agent", synopsis: "Run the placer beside a Nomad cluster",
-		about:   "Runs until it is interrupted. Every replica serves the pages and keeps hold deadlines; the one that holds the leader lock places jobs and corrects those that fall short of their target. Flags override the configuration file.",
+		name: "agent", synopsis: "Run the placer for a Nomad cluster",
+		about:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. Flags override the configuration file.",
 		example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
 		setup: func(f *flag.FlagSet) runner {
 			a := &agentFlags{}
@@ -65,7 +65,7 @@ func agentCommand() *command {
 			f.StringVar(&a.bolt, "bolt", "", "Keep records in this `file` instead of Nomad Variables: one agent only.")
 			f.StringVar(&a.logLevel, "log-level", "", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&a.logJSON, "log-json", false, "Log as JSON.")
-			f.StringVar(&a.pprof, "pprof", "", "Serve Go's own profiles of this process at this `host:port`, for finding what is slow. Anybody who reaches it can read and slow the agent.")
+			f.StringVar(&a.pprof, "pprof", "", "Serve Go's own profiles of this process at this `host:port`, for finding what is slow. Anyone who can reach it can read from the agent and slow it down.")
 			return func(ctx context.Context, s *shell, _ []string) error { return runAgent(ctx, s, a) }
 		},
 	}

@@ -11,7 +11,7 @@ import (
 func devLoadCommand() *command {
 	return &command{
 		name: "dev load", arguments: "TARGET", synopsis: "Generate an open-loop load for redis or HTTP",
-		about: "Sends requests at a fixed rate whatever the answers do, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
+		about: "Sends requests at a fixed rate whether or not earlier ones are answered, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
 			"With -listen it serves Prometheus metrics (load_requests_total, load_errors_total, load_request_seconds), which a performance block can probe.",
 		example: "nomad-placer dev load -rate 500 -duration 30s 127.0.0.1:6379\n" +
 			"nomad-placer dev load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
@@ -34,7 +34,7 @@ func devLoadCommand() *command {
 			f.Float64Var(&c.ReadFraction, "read-fraction", 0.9, "redis: share of requests that read, 0 to 1.")
 			f.BoolVar(&c.Preload, "preload", false, "redis: set every key before the load begins.")
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
-			f.BoolVar(&c.AllowRemote, "allow-remote", false, "Allow a target beyond this machine's loopback.")
+			f.BoolVar(&c.AllowRemote, "allow-remote", false, "Allow a target outside this machine.")
 			return func(ctx context.Context, s *shell, args []string) error {
 				c.Target, c.Output = args[0], s.out
 				if out.forMachines() {

@@ -13,7 +13,7 @@ func devLoopCommand() *command {
 		name: "dev loop", arguments: "-- COMMAND...", synopsis: "Run a real program as an endless, measurable workload",
 		about: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
 			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
-			"-io its reads and writes, -requests what it answers as a server. A command that ends is started anew; one that fails ends the loop with its last words.",
+			"-io its reads and writes, -requests what it answers as a server. A command that ends is started anew; one that fails ends the loop with its last output.",
 		example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
 		minArgs: 1, maxArgs: math.MaxInt,
 		setup: func(f *flag.FlagSet) runner {
@@ -25,7 +25,7 @@ func devLoopCommand() *command {
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
 			f.DurationVar(&c.Duration, "duration", 0, "How long; 0 is until interrupted.")
 			f.IntVar(&c.Parallel, "parallel", 1, "Runs at a time.")
-			f.DurationVar(&c.Pause, "pause", 0, "How long whoever asks for work rests after each run, chunk or answer: work that does not fill a CPU.")
+			f.DurationVar(&c.Pause, "pause", 0, "Pause after each run, chunk or answer, so that the work does not fill a CPU.")
 			f.StringVar(&c.Feed.File, "feed", "", "Feed this `file` to the command again and again; a unit is a megabyte.")
 			f.Int64Var(&c.Feed.HeadBytes, "head", 0, "feed: the first `bytes` of the file are fed only once.")
 			f.IntVar(&c.Feed.ChunkBytes, "chunk", 16<<10, "feed: `bytes` written at once, and held by the pipe.")
@@ -34,7 +34,7 @@ func devLoopCommand() *command {
 			f.StringVar(&io, "io", "", "A unit is what the kernel counts of the command, by the name of the `counter`: calls, read-bytes or write-bytes (in megabytes).")
 			f.StringVar(&protocol, "requests", "", "The command is a server; a unit is a request it has answered. The `protocol` is redis, memcached or http.")
 			f.StringVar(&c.Requests.Target, "target", "", "requests: the `address` where the server listens, host:port or a URL, on this machine.")
-			f.IntVar(&c.Requests.Connections, "connections", dev.DefaultConnections, "requests: clients, each with one request under way.")
+			f.IntVar(&c.Requests.Connections, "connections", dev.DefaultConnections, "requests: clients, each with one request in flight.")
 			f.IntVar(&c.Requests.Keys, "keys", dev.DefaultKeys, "requests: keys of redis or memcached, all set before the counting begins.")
 			f.IntVar(&c.Requests.ValueBytes, "value-bytes", dev.DefaultValueBytes, "requests: size of a value.")
 			f.Float64Var(&c.Requests.ReadFraction, "read-fraction", 0.9, "requests: share of requests that read, 0 to 1.")

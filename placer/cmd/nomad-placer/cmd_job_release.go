@@ -10,7 +10,7 @@ import (
 
 func jobReleaseCommand() *command {
 	return &command{
-		name: "job release", arguments: "JOB", synopsis: "Free a held job under stock rules",
+		name: "job release", arguments: "JOB", synopsis: "Release a held job under stock rules",
 		about:   "Moves a held job into the run pool as it is, so that stock Nomad places it at once. It needs no running agent. A job that is not held stays as it is.",
 		example: "nomad-placer job release cache",
 		minArgs: 1, maxArgs: 1, complete: nomadJobs,

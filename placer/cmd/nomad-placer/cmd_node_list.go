@@ -15,7 +15,7 @@ import (
 func nodeListCommand() *command {
 	return &command{
 		name: "node list", synopsis: "List nodes with headroom and pressure per source",
-		about:   "Lists every node. Each source shows headroom/pressure in percent: headroom is the least pressure any resident tolerates, so what a newcomer may cause; pressure is the sum the residents cause, so what a newcomer must stand. A ~ marks nodes with residents whose scores are not known: defaults are assumed for them.",
+		about:   "Lists every node. Each source shows headroom/pressure in points: headroom is the least pressure any resident tolerates, so what a newcomer may exert; pressure is the sum the residents exert, so what a newcomer must tolerate. A ~ marks nodes with residents whose scores are unknown and therefore assumed.",
 		example: "nomad-placer node list",
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags

@@ -14,7 +14,7 @@ import (
 func nodeStatusCommand() *command {
 	return &command{
 		name: "node status", arguments: "NODE", synopsis: "Show one node: room, headroom, residents",
-		about:   "Prints what is free on a node, its headroom and pressure per source, and who lives there. NODE is a name, or an ID that may be cut short.",
+		about:   "Prints what is free on a node, its headroom and pressure per source, and its residents. NODE is a name, or an ID that may be cut short.",
 		example: "nomad-placer node status alpha",
 		minArgs: 1, maxArgs: 1, complete: nodeNames,
 		setup: func(f *flag.FlagSet) runner {
@@ -50,7 +50,7 @@ func pickNode(nodes []cluster.NodeRecord, wanted string) (cluster.NodeRecord, er
 	case 1:
 		return found[0], nil
 	default:
-		return cluster.NodeRecord{}, fmt.Errorf("node %s: %d nodes answer to that; give more of the ID", wanted, len(found))
+		return cluster.NodeRecord{}, fmt.Errorf("node %s: %d nodes match; give more of the ID", wanted, len(found))
 	}
 }
 
@@ -101,7 +101,7 @@ func roomRow(what string, used, total int) []cell {
 }
 
 func headroomTable(p *page, n cluster.NodeRecord) {
-	p.section("Headroom and pressure, percent")
+	p.section("Headroom and pressure, points")
 	if note := wording.AssumedNote(n); note != "" {
 		p.item(warn, note)
 	}
@@ -114,7 +114,7 @@ func headroomTable(p *page, n cluster.NodeRecord) {
 		}
 	}
 	if len(rows) == 0 {
-		p.line(text("  Nothing is known of this node's pressure yet."))
+		p.line(text("  The pressure on this node is not known yet."))
 		return
 	}
 	p.table([]string{"Source", "Headroom", "", "Pressure", ""}, rows)

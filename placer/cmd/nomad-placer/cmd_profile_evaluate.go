@@ -22,11 +22,11 @@ import (
 
 func profileEvaluateCommand() *command {
 	return &command{
-		name: "profile evaluate", arguments: "[FOLDER]", synopsis: "Say how well the unmeasured is filled in",
+		name: "profile evaluate", arguments: "[FOLDER]", synopsis: "Measure how well unmeasured scores are predicted",
 		about: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
 			"FOLDER holds profiles as JSON files, whole or in part; without it the shipped training set is used, with -data public measurements. " +
-			"Beside the classifiers stand what papers published, what all other cells of a row say of each (others), what a predictor would score that " +
-			"knew every cell (floor), and, where workloads were measured on two days, what measuring all over again scores (repeat). Errors are percent " +
+			"For comparison it also shows what papers published, how well all other cells of a row predict each (others), the error of a predictor that " +
+			"knows every cell (floor), and, where workloads were measured on two days, the error of measuring again (repeat). Errors are percent " +
 			"of the speed, or points of a score.",
 		example: "nomad-placer profile evaluate -classifier cf -entries 4",
 		maxArgs: 1,
@@ -39,7 +39,7 @@ func profileEvaluateCommand() *command {
 			f.IntVar(&e.options.Entries, "entries", e.options.Entries, "How many cells of a workload are shown.")
 			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
 			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out, a `part`: row is the workload, group every input of its program.")
-			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown, by a `method`: random, fixed (the usually best and random others), or chosen on the training rows: planned (those that tell most), and of scores pair or widest.")
+			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown, by a `method`: random, fixed (the usually best and random others), or chosen on the training rows: planned (the most informative), and of scores pair or widest.")
 			return func(ctx context.Context, s *shell, args []string) error { return e.run(ctx, s, args) }
 		},
 	}

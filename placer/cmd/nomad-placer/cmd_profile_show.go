@@ -17,7 +17,7 @@ import (
 func profileShowCommand() *command {
 	return &command{
 		name: "profile show", arguments: "KEY", synopsis: "Show one profile with its ramp",
-		about:   "Prints a profile: performance alone, the sensitivity scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
+		about:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
 		example: "nomad-placer profile show 3f2a",
 		minArgs: 1, maxArgs: 1, complete: profileKeys,
 		setup: func(f *flag.FlagSet) runner {
@@ -79,7 +79,7 @@ func profilePage(p *page, q profile.Profile, now time.Time) {
 		p.item(warn, w)
 	}
 	if len(q.Alone) > 0 {
-		p.section("Performance alone")
+		p.section("Performance in isolation")
 		var rows [][]cell
 		for _, configuration := range slices.Sorted(maps.Keys(q.Alone)) {
 			m := q.Alone[configuration]
@@ -107,7 +107,7 @@ func rampTable(p *page, q profile.Profile) {
 	if len(q.Ramp) == 0 {
 		return
 	}
-	p.section("Ramp: share of the performance alone, with 95 % intervals")
+	p.section("Ramp: share of the performance in isolation, with 95 % intervals")
 	rows := make([][]cell, len(q.Ramp))
 	for i, r := range q.Ramp {
 		rows[i] = []cell{

@@ -38,9 +38,9 @@ type proxyFlags struct {
 
 func proxyCommand() *command {
 	return &command{
-		name: "proxy", synopsis: "Run a front door before Nomad's API",
-		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there pass the hold pool, whoever submits them: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
-			"A job that no agent takes up is released to stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
+		name: "proxy", synopsis: "Run a proxy in front of Nomad's API",
+		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there are held until they are placed, however they are submitted: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
+			"A job that no agent takes up is released under stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
 		example: "nomad-placer proxy -listen 127.0.0.1:4656",
 		setup: func(f *flag.FlagSet) runner {
 			p := &proxyFlags{}
@@ -49,9 +49,9 @@ func proxyCommand() *command {
 			f.StringVar(&p.listen, "listen", "127.0.0.1:4656", "Serve at this `host:port`.")
 			f.StringVar(&p.cert, "tls-cert-file", "", "Serve HTTPS with this certificate `file`.")
 			f.StringVar(&p.key, "tls-key-file", "", "Private key `file` of the certificate.")
-			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Keep an answer back at most this long; the job goes on.")
-			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job to stock rules when no agent takes it up in this time.")
-			f.BoolVar(&p.progress, "progress", true, "Answer the registration of a held job at once and tell its progress as the status of its evaluation, which \"nomad job run\" prints. With -progress=false the answer is kept back until the job is released.")
+			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Delay an answer at most this long; the job goes on.")
+			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job under stock rules when no agent takes it up in this time.")
+			f.BoolVar(&p.progress, "progress", true, "Answer the registration of a held job at once and report its progress as the status of its evaluation, which \"nomad job run\" prints. With -progress=false the answer is delayed until the job is released.")
 			f.StringVar(&p.agent, "dashboard", "", "The agent's pages, served at /placer/ and shown in the UI's placement tab: a `URL`. Else those of the leading agent.")
 			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")

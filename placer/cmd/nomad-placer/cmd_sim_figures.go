@@ -18,8 +18,8 @@ import (
 
 func simFiguresCommand() *command {
 	return &command{
-		name: "sim figures", synopsis: "Put the published results of papers beside ours",
-		about: "Runs the scenarios that stand for tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
+		name: "sim figures", synopsis: "Compare the published results of papers with ours",
+		about: "Runs the scenarios that reproduce tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
 			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
 			"That something is missed is a result, not a failure.",
 		example: "nomad-placer sim figures -list\n" +

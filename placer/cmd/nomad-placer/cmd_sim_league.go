@@ -14,7 +14,7 @@ import (
 
 func simLeagueCommand() *command {
 	return &command{
-		name: "sim league", synopsis: "Put every policy into every scenario",
+		name: "sim league", synopsis: "Run every policy in every scenario",
 		about: "Runs every policy in every scenario of a folder, each with what its paper pairs it with, and ranks them. " +
 			"Policies know of jobs what the live engine would. The same program and data give the same table, byte for byte. " +
 			"With -work, every run is kept, and a stopped league goes on where it was. A scenario whose data is not there is left out, and said so.",

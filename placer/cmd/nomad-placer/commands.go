@@ -81,7 +81,7 @@ var rootFlags = []string{"h", "help", "v", "version", "autocomplete-install", "a
 func misuse(args []string) error {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if !slices.Contains(rootFlags, strings.TrimLeft(args[0], "-")) {
-			return withHint(usageError("unknown option %s before the command", args[0]), "options stand after the command: nomad-placer <command> [options]")
+			return withHint(usageError("unknown option %s before the command", args[0]), "options follow the command: nomad-placer <command> [options]")
 		}
 		args = args[1:]
 	}

@@ -192,7 +192,7 @@ func drawSide(d *drawing, x, y scale, points []profile.RampPoint, kind, who stri
 		if low != nil && high != nil {
 			d.line(at, y.at(*low), at, y.at(*high), class("spread "+kind))
 		}
-		title := fmt.Sprintf("%s at %s %% intensity: %s %% of its performance alone, %d pairs", who,
+		title := fmt.Sprintf("%s at %s %% intensity: %s %% of its performance in isolation, %d pairs", who,
 			wording.Number(p.IntensityPercent), wording.Number(*v*100), p.Pairs)
 		d.circle(at, y.at(*v), 4, title, class("dot "+kind))
 	}
@@ -333,7 +333,7 @@ func scaleUpChart(points []profile.ScalePoint) template.HTML {
 	}
 	x := scale{0, float64(points[len(points)-1].Cores), left, width - right - 20}
 	y := scale{0, niceCeiling(highest), height - bottom, top}
-	d := newDrawing(width, height, "performance alone by number of cores", class("chart"))
+	d := newDrawing(width, height, "performance in isolation by number of cores", class("chart"))
 	for _, f := range []float64{0, 0.5, 1} {
 		v := f * niceCeiling(highest)
 		d.line(left, y.at(v), width-right, y.at(v), class("grid"))

@@ -132,7 +132,7 @@ func statusSensitivity(d *drawing, s interference.Sensitivity) {
 	d.text(statusWidth-16, 26, "0–100 %", fill(inkSoft), attr{"font-size", "11"}, attr{"text-anchor", "end"})
 	rows := knownSources(s)
 	if len(rows) == 0 {
-		d.text(left, 84, "sensitivity not known", fill(inkSoft), attr{"font-size", "12"}, attr{"font-style", "italic"})
+		d.text(left, 84, "interference scores not known", fill(inkSoft), attr{"font-size", "12"}, attr{"font-style", "italic"})
 		return
 	}
 	for i, source := range rows[:min(len(rows), miniSources)] {

@@ -49,12 +49,12 @@ func TestPagesSayWhatTheRecordHolds(t *testing.T) {
 			"search / index", "about 31 s left", "at the latest", "mem_bw", "not ready", `<th scope="row">`,
 		}},
 		{"/job/default/cache/redis", []string{
-			"alpha is the least interfered node", "20,100 to 22,400", "p99 4.1 ms", "beside", "residents would lose more than their bound, 12.5 points short",
+			"alpha is the least interfered node", "20,100 to 22,400", "p99 4.1 ms", "beside", "residents would lose more than their QoS bound, 12.5 points short",
 			"encode/ffmpeg tolerates 30 %", "memory exhausted", "integer units", "could not be told from noise in 12 s", "measured", "predicted", "assumed",
 			"The ramp", "profile 41 s", "modify index 812", "Not known: memory capacity", `href="http://nomad.example:4646/ui/jobs/cache@default"`,
 		}},
 		{"/job/batch/encode/ffmpeg", []string{"No node has the ibench driver", "unknown", "No score is known", "This workload was not profiled"}},
-		{"/node/" + node, []string{"beta", "Headroom and pressure", "the scores of 1 resident are not known", "1,800 of 5,192 MHz", "default"}},
+		{"/node/" + node, []string{"beta", "Headroom and pressure", "the scores of 1 resident are unknown", "1,800 of 5,192 MHz", "default"}},
 		{"/node/a1b2c3d4-0000-0000-0000-000000000001", []string{"alpha", "No allocation runs here", "Decisions that chose this node"}},
 	}
 	for _, c := range cases {

@@ -25,8 +25,8 @@ const (
 // measures lists them with their words, in the order of the form.
 var measures = []option{
 	{string(measureRoom), "room left in the tighter of the two", false},
-	{string(measureHeadroom), "headroom: what a newcomer may cause", false},
-	{string(measurePressure), "pressure: what a newcomer must stand", false},
+	{string(measureHeadroom), "headroom: what a newcomer may exert", false},
+	{string(measurePressure), "pressure: what a newcomer must tolerate", false},
 }
 
 // room is how many percent points a newcomer has left on a source of a node by

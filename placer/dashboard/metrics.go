@@ -29,28 +29,28 @@ var (
 	measuredMetric = prometheus.NewDesc("placer_workload_measured",
 		"Performance measured last, in the target's unit.", workloadLabels, nil)
 	headroomMetric = prometheus.NewDesc("placer_node_headroom_percent",
-		"Least pressure any resident of the node tolerates: what a newcomer may cause.", []string{"node", "source"}, nil)
+		"Least pressure any resident of the node tolerates: what a newcomer may exert, in points.", []string{"node", "source"}, nil)
 	pressureMetric = prometheus.NewDesc("placer_node_pressure_percent",
-		"Pressure the residents of the node cause together: what a newcomer must stand.", []string{"node", "source"}, nil)
+		"Pressure the residents of the node exert together: what a newcomer must tolerate, in points.", []string{"node", "source"}, nil)
 	cpuMetric = prometheus.NewDesc("placer_workload_cpu_megahertz",
 		"CPU the workload's allocations take, as their control groups count it.", groupLabels, nil)
 	memoryMetric = prometheus.NewDesc("placer_workload_memory_bytes",
 		"Memory the workload's allocations take, as their control groups count it.", groupLabels, nil)
 
 	actionMetric = prometheus.NewDesc("placer_adaptation_actions_total",
-		"Changes to jobs that run, by kind and by result (done, refused, failed), since this replica leads.", []string{"kind", "result"}, nil)
+		"Changes to running jobs, by kind and by result (done, refused, failed), since this replica became leader.", []string{"kind", "result"}, nil)
 	belowMetric = prometheus.NewDesc("placer_workload_below_target",
-		"1 while the workload was measured below its target last, 0 while at it.", groupLabels, nil)
+		"1 if the newest measurement of the workload is below its target, 0 if not.", groupLabels, nil)
 	belowTimeMetric = prometheus.NewDesc("placer_workload_below_target_seconds_total",
-		"Time the workload was measured below its target, since this replica leads.", groupLabels, nil)
+		"Time the workload was measured below its target, since this replica became leader.", groupLabels, nil)
 	belowCountMetric = prometheus.NewDesc("placer_workloads_below_target",
-		"Workloads measured below their target last.", nil, nil)
+		"Workloads whose newest measurement is below their target.", nil, nil)
 	observeMetric = prometheus.NewDesc("placer_observation_seconds",
-		"Time an observation of a workload took, since this replica leads.", nil, nil)
+		"Time an observation of a workload took, since this replica became leader.", nil, nil)
 	observeErrorMetric = prometheus.NewDesc("placer_observation_errors_total",
-		"Observations of a workload that failed as a whole, since this replica leads.", nil, nil)
+		"Observations of a workload that failed as a whole, since this replica became leader.", nil, nil)
 	unavailableMetric = prometheus.NewDesc("placer_observation_unavailable_total",
-		"Observations of an allocation that gave no number that can be believed, since this replica leads.", nil, nil)
+		"Observations of an allocation that gave no usable number, since this replica became leader.", nil, nil)
 
 	groupLabels    = []string{"namespace", "job", "group"}
 	workloadLabels = []string{"namespace", "job", "group", "unit"}

@@ -195,10 +195,10 @@ func TestJobPageShowsWhatHappensNow(t *testing.T) {
 		}
 	}
 	wantPage(t, handler(t, m), JobPath(id), []string{
-		"Neighbours now", other.Workload.Job + " / ", "its scores are unknown", "1 of them unknown, so the pressure may be higher",
-		"Actions since it runs", "12 % below its target for 90 s", "the job does not allow moves", "windows", "The whole profile",
+		"Co-runners now", other.Workload.Job + " / ", "its scores are unknown", "1 of them unknown, so the pressure may be higher",
+		"Actions since it started", "12 % below its target for 90 s", "the job does not allow moves", "windows", "The whole profile",
 	}, []string{"What would be decided now"})
-	wantPage(t, handler(t, onlyRecords{m}), JobPath(id), nil, []string{"Actions since it runs"})
+	wantPage(t, handler(t, onlyRecords{m}), JobPath(id), nil, []string{"Actions since it started"})
 }
 
 func TestWhatIf(t *testing.T) {
@@ -212,7 +212,7 @@ func TestWhatIf(t *testing.T) {
 	}, nil)
 	for bad, want := range map[string]string{
 		"&policy=magic": "There is no policy &#34;magic&#34;; known: paragon, quasar", "&target=much": "is not a number above 0",
-		"&target=-4": "is not a number above 0", "&latency=soon": "is not a span above 0",
+		"&target=-4": "is not a number above 0", "&latency=soon": "is not a duration above 0",
 	} {
 		wantPage(t, h, job+ask+bad, []string{want, `role="alert"`}, nil)
 	}

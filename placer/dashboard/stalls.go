@@ -87,7 +87,7 @@ func (s stalls) read(name string) map[string]float64 {
 func parseStall(line string) (share string, seconds float64, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || fields[0] != "some" && fields[0] != "full" {
-		return "", 0, fmt.Errorf("dashboard: %q is no line of pressure stall information", line)
+		return "", 0, fmt.Errorf("dashboard: %q is not a line of pressure stall information", line)
 	}
 	text, ok := strings.CutPrefix(fields[len(fields)-1], "total=")
 	if !ok {

@@ -49,7 +49,7 @@ func (s *server) whatIfForm(r *http.Request, w cluster.WorkloadID, now cluster.D
 		return nil
 	}
 	query := r.URL.Query()
-	list := []option{{"", "as the job says", false}}
+	list := []option{{"", "as in the job", false}}
 	for _, name := range asker.Policies() {
 		list = append(list, option{name, name, false})
 	}
@@ -162,7 +162,7 @@ func positiveNumber(text string) (float64, error) {
 func positiveDuration(what, text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, inputError(fmt.Sprintf("the %s %q is not a span above 0, such as 5ms or 10m", what, text))
+		return 0, inputError(fmt.Sprintf("the %s %q is not a duration above 0, such as 5ms or 10m", what, text))
 	}
 	return d, nil
 }

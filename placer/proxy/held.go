@@ -140,7 +140,7 @@ func (h *held) release(ctx context.Context, why string) error {
 	now := h.o.Clock.Now()
 	if h.insisted.IsZero() {
 		h.insisted = now
-		h.o.Log.Warn("releasing a held job to stock rules", "job", h.id.String(), "reason", why)
+		h.o.Log.Warn("releasing a held job under stock rules", "job", h.id.String(), "reason", why)
 	}
 	within, cancel := context.WithTimeout(ctx, h.o.PlacerWithin)
 	defer cancel()

@@ -175,7 +175,7 @@ func TestJobRecord(t *testing.T) {
 	if len(g.Nodes) != 1 || g.Nodes[0].ID != "n1" || len(g.Nodes[0].Neighbours) != 1 {
 		t.Fatalf("nodes: %+v", g.Nodes)
 	}
-	if n := g.Nodes[0].Neighbours[0]; n.Workload.Job != "other" || n.Caused != nil || !strings.Contains(n.Why, "may not read") {
+	if n := g.Nodes[0].Neighbours[0]; n.Workload.Job != "other" || n.Caused != nil || !strings.Contains(n.Why, "not allowed to read") {
 		t.Errorf("neighbour: %+v", n)
 	}
 	for path, status := range map[string]int{"job/team/gone": 403, "job/other/web": 403, "node/n2": 403, "node/n1": 200} {

@@ -127,7 +127,7 @@ func (p *Proxy) untilReleased(r *http.Request, id cluster.JobID) after {
 		return edit(answer, func(fields map[string]any) map[string]any {
 			h := &held{asker: p.as(r), id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
 			if p.inBackground(h, text(fields, "EvalID")) {
-				return warned(fields, "the job is held until nodes are chosen; its evaluation tells the progress")
+				return warned(fields, "the job is held until nodes are chosen; its evaluation reports the progress")
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), p.o.Wait)
 			defer cancel()

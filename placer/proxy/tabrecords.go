@@ -239,7 +239,7 @@ func nodesOf(out *GroupRecord, allocations []nomadAllocation) []string {
 func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID) NodePart {
 	out := NodePart{ID: id}
 	if !g.may(ctx, "/v1/node/"+url.PathEscape(id), url.Values{}) {
-		out.Why = "Your token may not read this node."
+		out.Why = "Your token is not allowed to read this node."
 		return out
 	}
 	data, err := g.records.read(ctx, g.agent, "/v1/node/"+url.PathEscape(id))
@@ -274,7 +274,7 @@ func (g gatherer) neighbour(ctx context.Context, r cluster.Resident) NeighbourPa
 	out := NeighbourPart{Workload: r.Workload, Allocations: r.Allocations}
 	path, query, err := rightForJob(r.Workload.Namespace, r.Workload.Job)
 	if err != nil || !g.may(ctx, path, query) {
-		out.Why = "Your token may not read this job."
+		out.Why = "Your token is not allowed to read this job."
 		return out
 	}
 	data, err := g.records.read(ctx, g.agent, "/v1/decision/"+url.PathEscape(r.Workload.Namespace)+"/"+url.PathEscape(r.Workload.Job)+"/"+url.PathEscape(r.Workload.Group))

@@ -50,7 +50,7 @@
   function nodeText(node) {
     return node.name + ", class " + (node.class || "none") + ", configuration " + (node.configuration || "unknown") + ", " +
       node.residents + (node.residents === 1 ? " resident" : " residents") +
-      (node.assumed ? ", defaults assumed for " + node.assumed : "") + (node.ready ? "" : ", not ready");
+      (node.assumed ? ", scores assumed for " + node.assumed : "") + (node.ready ? "" : ", not ready");
   }
 
   function arrange() {

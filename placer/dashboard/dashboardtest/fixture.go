@@ -107,7 +107,7 @@ func Fixture() *Records {
 	fraction, remaining := 0.42, 31.0
 	m.AllEvaluations = []cluster.Evaluation{{
 		Job: cluster.JobID{Namespace: "default", ID: "search"}, Group: "index", JobVersion: 3, Stage: cluster.StageProfile,
-		Message:   "measuring one copy on alpha beside the memory bandwidth kernel",
+		Message:   "measuring one copy on alpha next to the memory bandwidth kernel",
 		StartedAt: Now.Add(-24 * time.Second), StageAt: Now.Add(-20 * time.Second), UpdatedAt: Now,
 		Deadline: Now.Add(4 * time.Minute), Fraction: &fraction, RemainingSeconds: &remaining,
 		Source: interference.MemoryBandwidth, IntensityPercent: 40,
@@ -246,6 +246,6 @@ func fixtureActions() []cluster.ActionRecord {
 		{At: Now.Add(-9 * time.Minute), Workload: CacheID, Kind: "grow", Allocation: "al-1", From: "1 core", To: "2 cores",
 			Reason: "12 % below its target for 90 s", Result: "done"},
 		{At: Now.Add(-5 * time.Minute), Workload: CacheID, Kind: "move", From: "node alpha", To: "node delta",
-			Reason: "gamma presses on the last-level cache", Result: "the job does not allow moves"},
+			Reason: "gamma exerts pressure on the last-level cache", Result: "the job does not allow moves"},
 	}
 }

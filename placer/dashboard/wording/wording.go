@@ -181,9 +181,9 @@ func Rejection(r cluster.Rejection) string {
 	}
 	switch r.Direction {
 	case cluster.D1:
-		text += ": residents would lose more than their bound"
+		text += ": residents would lose more than their QoS bound"
 	case cluster.D2:
-		text += ": this workload would lose more than its bound"
+		text += ": this workload would lose more than its QoS bound"
 	}
 	if r.ByPoints > 0 {
 		text += ", " + Points(r.ByPoints) + " short"
@@ -210,8 +210,8 @@ func AssumedNote(n cluster.NodeRecord) string {
 	case 0:
 		return ""
 	case 1:
-		return "the scores of 1 resident are not known: defaults are assumed for it"
+		return "the scores of 1 resident are unknown and therefore assumed"
 	default:
-		return fmt.Sprintf("the scores of %d residents are not known: defaults are assumed for them", count)
+		return fmt.Sprintf("the scores of %d residents are unknown and therefore assumed", count)
 	}
 }

@@ -115,7 +115,7 @@ func TestRejection(t *testing.T) {
 	for want, r := range map[string]cluster.Rejection{
 		"memory exhausted: 3 MiB free": {Reason: cluster.RejectMemory, Detail: "3 MiB free"},
 		"not ready":                    {Reason: cluster.RejectNotReady},
-		"last-level cache capacity: residents would lose more than their bound, 1 point short": {Reason: cluster.RejectInterference, Source: interference.LLCCapacity, Direction: cluster.D1, ByPoints: 1},
+		"last-level cache capacity: residents would lose more than their QoS bound, 1 point short": {Reason: cluster.RejectInterference, Source: interference.LLCCapacity, Direction: cluster.D1, ByPoints: 1},
 	} {
 		if got := Rejection(r); got != want {
 			t.Errorf("got %q, want %q", got, want)

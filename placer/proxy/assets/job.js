@@ -86,7 +86,7 @@ function predictions(d, profile) {
   const predicted = [...best.values()];
   if (predicted.length) {
     const unit = predicted[0].unit;
-    children.push(el("figure", {}, el("figcaption", {}, "Predicted for the group, by node configuration, beside its neighbours"),
+    children.push(el("figure", {}, el("figcaption", {}, "Predicted for the group, by node configuration, next to its co-runners"),
       speeds(predicted.filter((r) => r.unit === unit), g && g.unit === unit ? g.value : null, unit,
         "predicted by configuration: " + predicted.map((r) => r.name + " " + expectedText(r)).join("; "))));
   } else {
@@ -95,8 +95,8 @@ function predictions(d, profile) {
   const alone = Object.entries((profile && profile.alone) || {}).map(([name, m]) => ({ name, ...m, kind: "placer-measuredbar" }));
   if (alone.length) {
     const unit = alone[0].unit;
-    children.push(el("figure", {}, el("figcaption", {}, "Measured for one allocation alone, by node configuration"),
-      speeds(alone.filter((r) => r.unit === unit), null, unit, "measured alone: " + alone.map((r) => r.name + " " + expectedText(r)).join("; "))));
+    children.push(el("figure", {}, el("figcaption", {}, "Measured for one allocation in isolation, by node configuration"),
+      speeds(alone.filter((r) => r.unit === unit), null, unit, "measured in isolation: " + alone.map((r) => r.name + " " + expectedText(r)).join("; "))));
   }
   return section("Predicted speed", el("div", { class: "placer-pair" }, children, scaleUp(profile)));
 }
@@ -115,9 +115,9 @@ function scaleUp(profile) {
 
 function neighbours(group, sources) {
   const nodes = group.nodes || [];
-  if (!nodes.length) return section("Neighbours and their pressure", el("p", { class: "placer-muted" }, "The group is on no node and meant for none."));
+  if (!nodes.length) return section("Co-runners and their pressure", el("p", { class: "placer-muted" }, "The group runs on no node, and no node was chosen for it."));
   const title = (s) => (sources.find((i) => i.Source === s) || { Title: s }).Title;
-  return section("Neighbours and their pressure",
+  return section("Co-runners and their pressure",
     nodes.map((n) => {
       if (!n.node) return el("p", {}, nodeLink(n.id), ": ", n.why || UNKNOWN);
       const name = n.node.node.name;
@@ -126,13 +126,13 @@ function neighbours(group, sources) {
       return el("div", { class: "placer-node" },
         el("h4", {}, nodeLink(n.id, name), " ", el("span", { class: "placer-muted" }, n.node.node.configuration)),
         n.neighbours && n.neighbours.length
-          ? table("Neighbours on " + name, [{ title: "Workload" }, { title: "Allocations", num: true }, { title: "Causes most, in points" }],
+          ? table("Co-runners on " + name, [{ title: "Workload" }, { title: "Allocations", num: true }, { title: "Causes most, in points" }],
             n.neighbours.map((o) => ({ cells: [jobLink(o.workload), o.allocations, strongest(o.caused) || o.why || UNKNOWN] })))
-          : el("p", { class: "placer-muted" }, "No neighbours."),
+          : el("p", { class: "placer-muted" }, "No co-runners."),
         n.more_neighbours > 0 && el("p", { class: "placer-muted" }, "and " + n.more_neighbours + " more workloads."),
         el("details", { "data-key": "pressure-" + n.id }, el("summary", {}, "Pressure on " + name + ", source by source"),
-          bars("Pressure on " + name, sources, { title: "Headroom: what a newcomer may cause", kind: "tolerated", scores: n.node.pressure.Tolerated },
-            { title: "Pressure: what all residents cause", kind: "caused", scores: n.node.pressure.Caused })));
+          bars("Pressure on " + name, sources, { title: "Headroom: what a newcomer may exert", kind: "tolerated", scores: n.node.pressure.Tolerated },
+            { title: "Pressure: what all residents exert", kind: "caused", scores: n.node.pressure.Caused })));
     }),
     group.more_nodes > 0 && el("p", { class: "placer-muted" }, "and " + group.more_nodes + " more nodes."));
 }
@@ -153,7 +153,7 @@ function record(d, now) {
             expectedText(expected(c.predicted, d.target)), (c.neighbours || []).join(", ") || "none", c.why],
         })))
       : el("p", { class: "placer-muted" }, d.outcome === "queued" ? "No node is acceptable now." : "No node was chosen; Nomad places this group by its own rules."),
-    (d.relaxed || []).length > 0 && el("p", {}, "Bounds that had to give way: ",
+    (d.relaxed || []).length > 0 && el("p", {}, "Bounds that were relaxed: ",
       d.relaxed.map((r) => r.source + " (" + r.direction + ") by " + number(r.points) + " points").join("; "), "."),
     by.length > 0 && [
       el("p", {}, "Rejected: ", by.map(([reason, n]) => n + " for " + reason).join(", "), counted > rejected.length ? ` (${rejected.length} listed).` : "."),
@@ -161,7 +161,7 @@ function record(d, now) {
         table("Rejected nodes", [{ title: "Node" }, { title: "Reason" }, { title: "Source" }, { title: "Direction" }, { title: "Points short", num: true }, { title: "Detail" }],
           rejected.map((r) => ({
             cells: [nodeLink(r.node, r.name), r.reason, r.source || "–",
-              r.direction === "D1" ? "D1: residents would suffer" : r.direction === "D2" ? "D2: it would suffer" : "–",
+              r.direction === "D1" ? "D1: residents would lose their QoS bound" : r.direction === "D2" ? "D2: it would lose its QoS bound" : "–",
               r.by_points ? number(r.by_points) : "–", r.detail || "–"],
           }))))],
     (d.steps || []).length > 0 && el("p", { class: "placer-muted" }, "Time spent: ", d.steps.map((s) => s.name + " " + span(s.duration)).join(", "), "."));
@@ -169,7 +169,7 @@ function record(d, now) {
 
 function actions(list, now) {
   if (!Array.isArray(list)) return null;
-  if (!list.length) return section("Actions over time", el("p", { class: "placer-muted" }, "Nothing was changed since it runs."));
+  if (!list.length) return section("Actions over time", el("p", { class: "placer-muted" }, "Nothing has been changed since it started."));
   return section("Actions over time",
     table("Changes to the running job, newest first", [{ title: "When" }, { title: "Action" }, { title: "Change" }, { title: "Why" }, { title: "Result" }],
       [...list].sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).map((a) => ({
@@ -183,7 +183,7 @@ function group(g, record_, now, ask) {
   if (!d) {
     return [head, el("p", { class: "placer-muted" }, record_.held
       ? "The job is held while it is measured. This fills in as soon as nodes are chosen."
-      : "The placer has no decision on this group: Nomad places it by its own rules. A performance block in the job says what it must achieve.")];
+      : "The placer has no decision on this group, so Nomad places it by its own rules. Give the group a performance block to have it placed by what it must achieve.")];
   }
   const totals = groupTotals(g.observations || [], d.target);
   const now_ = totals[totals.length - 1];
@@ -204,7 +204,7 @@ function group(g, record_, now, ask) {
     ]),
     measured(d, g), predictions(d, g.profile),
     section("Sensitivity to interference",
-      bars("Scores of 0 to 100 with their 95 % intervals. Tolerated: the pressure it stands; high is robust. Caused: the pressure it makes; high is aggressive.", record_.sources,
+      bars("Scores in points, 0 to 100, with their 95 % intervals. Tolerated: the pressure at which it loses its QoS bound; high is robust. Caused: the pressure it exerts; high is aggressive.", record_.sources,
         { title: "Tolerated", kind: "tolerated", scores: (d.sensitivity || {}).tolerated }, { title: "Caused", kind: "caused", scores: (d.sensitivity || {}).caused })),
     neighbours(g, record_.sources), record(d, now), actions(g.actions, now),
     g.what_if && whatIf({ namespace: record_.namespace, job: record_.job, group: g.name }, d, ask)];

@@ -9,7 +9,7 @@ export function view(record, now) {
   const unknown = (n.residents || []).filter((r) => !r.known).length;
   const of = (used, total, unit) => number(used) + " of " + number(total) + (unit ? " " + unit : "");
   return [
-    unknown > 0 && note(unknown === 1 ? "The scores of 1 resident are not known: defaults are assumed for it." : `The scores of ${unknown} residents are not known: defaults are assumed for them.`, "warn"),
+    unknown > 0 && note(unknown === 1 ? "The scores of 1 resident are unknown and therefore assumed." : `The scores of ${unknown} residents are not known: defaults are assumed for them.`, "warn"),
     cards([
       ["Configuration", n.node.configuration || "unnamed"],
       ["CPU used", of(n.used.cpu_mhz, n.node.total.cpu_mhz, "MHz")],
@@ -18,8 +18,8 @@ export function view(record, now) {
     ]),
     section("Pressure and headroom",
       bars("Points of 0 to 100 for each source of interference.", record.sources,
-        { title: "Headroom: what a newcomer may cause", kind: "tolerated", scores: n.pressure.Tolerated },
-        { title: "Pressure: what the residents cause", kind: "caused", scores: n.pressure.Caused })),
+        { title: "Headroom: what a newcomer may exert", kind: "tolerated", scores: n.pressure.Tolerated },
+        { title: "Pressure: what the residents exert", kind: "caused", scores: n.pressure.Caused })),
     section("Residents", (n.residents || []).length
       ? table("Workloads on this client", [{ title: "Workload" }, { title: "Allocations", num: true }, { title: "Resources" }, { title: "Scores" }],
         n.residents.map((r) => ({ cells: [jobLink(r.workload), r.allocations, resources(r.resources), r.known ? "known" : "unknown, assumed"] })))

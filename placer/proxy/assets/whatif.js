@@ -5,9 +5,9 @@ import { cards, note, section } from "./parts.js";
 import { expected, expectedText, headline, resources, UNKNOWN } from "./words.js";
 
 const FIELDS = [
-  { name: "policy", title: "Policy", placeholder: "as the job says" },
-  { name: "target", title: "Target", placeholder: "as the job says" },
-  { name: "latency", title: "Latency", placeholder: "as the job says", only: (d) => (d.target || {}).latency },
+  { name: "policy", title: "Policy", placeholder: "as in the job" },
+  { name: "target", title: "Target", placeholder: "as in the job" },
+  { name: "latency", title: "Latency", placeholder: "as in the job", only: (d) => (d.target || {}).latency },
 ];
 
 export function whatIf(workload, decision, ask) {

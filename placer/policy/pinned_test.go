@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/policy/policytest"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -78,11 +80,22 @@ func fingerprint(t *testing.T, d cluster.Decision) string {
 		}
 		d.Sizing = &sizing
 	}
+	d.Sensitivity.Tolerated, d.Sensitivity.Caused = withoutNotes(d.Sensitivity.Tolerated), withoutNotes(d.Sensitivity.Caused)
+	d.Stands = withoutNotes(d.Stands)
 	data, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(data))[:10]
+}
+
+func withoutNotes(scores interference.Scores) interference.Scores {
+	out := maps.Clone(scores)
+	for s, e := range out {
+		e.Note = ""
+		out[s] = e
+	}
+	return out
 }
 
 func line(lines [][]byte, i int) []byte {

@@ -27,7 +27,7 @@ const usage = `commands of an ibench task:
                          ramp 0 100 10 2s
   pause [SOURCE]         stop pressing
   resume [SOURCE]        go on at the same intensity
-  stats [SOURCE] [-json] what the kernels do; of a profiling run, how far it is; of a loan, what is lent
+  stats [SOURCE] [-json] what the kernels do, how far a profiling run is, or what a reservation transfer holds
   help                   this text
 Without SOURCE a command is for all kernels of the task.
 `
@@ -78,7 +78,7 @@ func parseCommand(words []string) (virtual, error) {
 		return v, err
 	}
 	if len(rest) > 1 {
-		return v, fmt.Errorf("too many words: %s", strings.Join(rest, " "))
+		return v, fmt.Errorf("too many arguments: %s", strings.Join(rest, " "))
 	}
 	if len(rest) == 1 {
 		v.request.Source, err = source("SOURCE", rest[0])

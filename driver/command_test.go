@@ -40,7 +40,7 @@ func TestParseCommand(t *testing.T) {
 		"stat":                `did you mean "stats"`,
 		"sh -c id":            "unknown command",
 		"pause mem_bv":        `did you mean "mem_bw"`,
-		"set 4 int extra":     "too many words",
+		"set 4 int extra":     "too many arguments",
 		"ramp":                "FROM TO STEP DWELL",
 		"ramp 0 50 10":        "FROM TO STEP DWELL",
 		"ramp 0 130 10 1s":    "0 to 100",
@@ -48,7 +48,7 @@ func TestParseCommand(t *testing.T) {
 		"ramp 0 50 0.001 1s":  "step",
 		"ramp 0 50 10 2":      "not a duration",
 		"ramp 0 50 10 0s":     "time at each level",
-		"ramp 0 50 10 1s a b": "too many words",
+		"ramp 0 50 10 1s a b": "too many arguments",
 	} {
 		if _, err := parseCommand(strings.Fields(words)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v does not say %q", words, err, want)

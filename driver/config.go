@@ -320,7 +320,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 func (c taskConfig) check() error {
 	switch {
 	case c.Transfer != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
-		return errors.New("lend: a task that lends has no kernels, profile, pairs, target_task or domain")
+		return errors.New("lend: a task with a lend block has no kernels, profile, pairs, target_task or domain")
 	case c.Transfer != nil:
 		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:

@@ -357,10 +357,10 @@ func (d *Driver) sweep(runtimeDir string) {
 		}
 		h := d.handle(nil, taskState{Dir: dir, Name: e.Name()})
 		if err := errors.Join(h.clean(), h.removeDir()); err != nil {
-			d.logger.Error("cannot remove what a lost task left", "dir", dir, "error", err)
+			d.logger.Error("cannot remove the files of a lost task", "dir", dir, "error", err)
 			continue
 		}
-		d.logger.Info("removed what a lost task left", "dir", dir)
+		d.logger.Info("removed the files of a lost task", "dir", dir)
 	}
 }
 
@@ -385,7 +385,7 @@ func (d *Driver) collect() {
 		dir := d.config.RuntimeDir
 		d.mu.Unlock()
 		if err := lab.ReturnLeft(*d.node.tree, dir); err != nil {
-			d.logger.Warn("a loan that has ended is not given back yet", "error", err)
+			d.logger.Warn("a reservation transfer that has ended is not undone yet", "error", err)
 		}
 	}
 }

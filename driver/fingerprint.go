@@ -88,7 +88,7 @@ func sources(n node, c pluginConfig, calibration *ibench.Calibration) map[string
 		out[name], out[name+".reason"] = string(ibench.StatusUnsupported), reason
 	}
 	if len(n.allowed) < 2 {
-		ruleOut(interference.Interconnect, "it needs one CPU of the target's and one beside it, and this agent has no second one")
+		ruleOut(interference.Interconnect, "it needs one CPU of the target and another one, and this agent has only one")
 	}
 	for _, s := range allSources() {
 		if !c.allows(s) {

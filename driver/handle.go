@@ -244,7 +244,7 @@ func attach(h *handle) error {
 // open opens the child, and refuses another process that has its id now.
 func (h *handle) open() (pidfd int, err error) {
 	if h.state.BootID != bootID() {
-		return -1, errors.New("the machine was started anew")
+		return -1, errors.New("the machine was restarted")
 	}
 	pidfd, err = unix.PidfdOpen(h.state.PID, 0)
 	if err != nil {
@@ -357,7 +357,7 @@ func openLog(ctx context.Context, path string) (*os.File, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("log %s: nobody reads it: %w", path, ctx.Err())
+			return nil, fmt.Errorf("log %s: no process reads it: %w", path, ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}

@@ -25,7 +25,7 @@ var roles = []role{
 	{"awake", "", func(args []string, _, _ io.Writer) int { return ibench.AwakeMain(args) }},
 	{"calibrate", "measure the kernels of this machine and keep the result (about a minute of load)", calibrateMain},
 	{"kernel", "", func(args []string, _, _ io.Writer) int { return ibench.KernelMain(args) }},
-	{"sink", "take what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},
+	{"sink", "receive what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},
 	{"task", "", lab.Main},
 	{"validate", "measure whether the kernels of this machine do what they say (up to a quarter of an hour of load)", validate.Main},
 	{"version", "print the version", versionMain},

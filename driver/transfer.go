@@ -41,7 +41,7 @@ func decodeTransfer(a attributes) (*transfer, error) {
 	}
 	for name, text := range map[string]string{"allocation": l.AllocID, "task": l.Task} {
 		if text == "" || strings.ContainsAny(text, "/\x00") || text[0] == '.' {
-			return nil, fmt.Errorf("%s: %q is no name of Nomad's; give the whole id of the allocation, and the name of its task", b.name(name), text)
+			return nil, fmt.Errorf("%s: %q is not a name that Nomad uses; give the whole id of the allocation, and the name of its task", b.name(name), text)
 		}
 	}
 	if mhz < 0 || mhz != math.Trunc(mhz) || mhz > math.MaxInt32 {
@@ -72,7 +72,7 @@ func (d *Driver) transferSpec(task *proto.TaskConfig, c taskConfig, config plugi
 		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Transfer.Slice,
 	}
 	if l.AllocID == task.GetAllocId() {
-		return lab.Spec{}, errors.New("lend.allocation: a task does not lend to its own allocation")
+		return lab.Spec{}, errors.New("lend.allocation: name another allocation than the task's own")
 	}
 	dir := lab.RecipientDir(task.GetAllocDir(), l.AllocID)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

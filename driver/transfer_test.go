@@ -33,13 +33,13 @@ func TestTransferConfig(t *testing.T) {
 		t.Fatalf("%+v, %v", c.Transfer, err)
 	}
 	for want, values := range map[string]m{
-		"lend.allocation":      transferBlock(func(b m) { b["allocation"] = "../a1" }),
-		"lend.task":            transferBlock(func(b m) { b["task"] = "" }),
-		"lend.cpu_mhz: -1":     transferBlock(func(b m) { b["cpu_mhz"] = -1 }),
-		"lend.time_slice":      transferBlock(func(b m) { b["time_slice"] = "1us" }),
-		"lend.cpu_mhz: 1.5":    transferBlock(func(b m) { b["cpu_mhz"] = 1.5 }),
-		"lend: a task that le": func() m { v := transferBlock(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
-		"target_task or domai": func() m { v := transferBlock(nil); v["target_task"] = "web"; return v }(),
+		"lend.allocation":          transferBlock(func(b m) { b["allocation"] = "../a1" }),
+		"lend.task":                transferBlock(func(b m) { b["task"] = "" }),
+		"lend.cpu_mhz: -1":         transferBlock(func(b m) { b["cpu_mhz"] = -1 }),
+		"lend.time_slice":          transferBlock(func(b m) { b["time_slice"] = "1us" }),
+		"lend.cpu_mhz: 1.5":        transferBlock(func(b m) { b["cpu_mhz"] = 1.5 }),
+		"lend: a task with a lend": func() m { v := transferBlock(nil); v["kernel"] = task(kernel(nil))["kernel"]; return v }(),
+		"target_task or domai":     func() m { v := transferBlock(nil); v["target_task"] = "web"; return v }(),
 	} {
 		if _, err := decodeTaskConfig(pack(t, values)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q in it", err, want)
@@ -58,7 +58,7 @@ func TestTransferToAnotherTasksAllocation(t *testing.T) {
 	own := newTask(t, nil)
 	own.MsgpackDriverConfig = pack(t, transferBlock(func(b m) { b["allocation"] = own.GetAllocId() }))
 	_, err = a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: own})
-	if err == nil || !strings.Contains(err.Error(), "its own allocation") {
+	if err == nil || !strings.Contains(err.Error(), "another allocation than") {
 		t.Errorf("%v", err)
 	}
 }

@@ -71,7 +71,7 @@ func (g Group) freezeFile() string {
 }
 
 // ErrNotFrozen means that some process of a group did not stand still in time.
-var ErrNotFrozen = errors.New("a process does not stand still")
+var ErrNotFrozen = errors.New("a process could not be frozen")
 
 // The times of a freeze. A process between vfork and exec waits in the kernel for
 // its child, which is frozen already, so the group would never be frozen: it is

@@ -19,7 +19,7 @@ var (
 	ErrNoTaskGroup = errors.New("no task of that name has a control group of Nomad's on this node")
 	// ErrReservedCores means that the task runs on cores of its own, which are a
 	// cpuset and no share.
-	ErrReservedCores = errors.New("the task has reserved cores (resources { cores }), which nothing can be added to while it runs")
+	ErrReservedCores = errors.New("the task has reserved cores (resources { cores }), which cannot be resized while it runs")
 	// ErrMemoryInUse means that a limit cannot be lowered without ending a process.
 	ErrMemoryInUse = errors.New("the processes of the group use more than that")
 )

@@ -145,7 +145,7 @@ func EnsureCalibration(ctx context.Context, path string, spec CalibrateSpec, pro
 		return c, nil
 	}
 	if !errors.Is(err, ErrNoCalibration) {
-		warn(fmt.Errorf("calibrating anew: %w", err))
+		warn(fmt.Errorf("calibrating again: %w", err))
 	}
 	if c, err = Calibrate(ctx, spec, progress); err != nil {
 		return Calibration{}, err
@@ -246,7 +246,7 @@ func parseCalibrated(source interference.Source, exit Exit, out []byte, complain
 	}
 	var sc SourceCalibration
 	if err := json.Unmarshal(out, &sc); err != nil {
-		return unsupported(source, fmt.Errorf("calibration answered with no result: %w", err))
+		return unsupported(source, fmt.Errorf("calibration gave no result: %w", err))
 	}
 	return sc
 }
@@ -330,9 +330,9 @@ func (sc *SourceCalibration) judge(scatter float64) {
 	cause := "; there was no time to measure a level again"
 	switch {
 	case scatter > doubtPercent:
-		cause = fmt.Sprintf("; the same level measured again differs by %.0f points, so something else uses what is measured: other work here, or on the host of a virtual machine", scatter)
+		cause = fmt.Sprintf("; the same level measured again differs by %.0f points, so something else uses the resource: other work here, or on the host of a virtual machine", scatter)
 	case scatter >= 0:
-		cause = fmt.Sprintf("; the same level measured again differs by %.1f points only, so this is how the kernel works on this processor", scatter)
+		cause = fmt.Sprintf("; the same level measured again differs by only %.1f points, so this is how the kernel works on this processor", scatter)
 	}
 	switch {
 	case sc.MaxGapPercent > gapMaxPercent:
@@ -340,7 +340,7 @@ func (sc *SourceCalibration) judge(scatter float64) {
 		sc.Reason = fmt.Sprintf("pressure and intensity differ by up to %.0f points", sc.MaxGapPercent) + cause
 	case sc.RSquared < rSquaredMin:
 		sc.Status = StatusNonlinear
-		sc.Reason = fmt.Sprintf("pressure is no straight line of intensity: R² is %.3f", sc.RSquared) + cause
+		sc.Reason = fmt.Sprintf("pressure is not linear in intensity: R² is %.3f", sc.RSquared) + cause
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 	ExitStopped = 0 // asked to end, or max duration reached
 	ExitFailed  = 1
 	ExitUsage   = 2
-	ExitLease   = 3 // nobody renewed the lease
+	ExitLease   = 3 // the lease was not renewed
 	ExitParent  = 4 // the parent it should die with is gone
 	ExitMemory  = 5 // the machine is short of memory
 	ExitCPUs    = 6 // its CPUs were taken away
@@ -33,13 +33,13 @@ func exitText(code int) string {
 	case ExitUsage:
 		return "refused its options"
 	case ExitLease:
-		return "ended because nobody renewed its lease"
+		return "ended because its lease was not renewed"
 	case ExitParent:
 		return "ended with its parent"
 	case ExitMemory:
 		return "ended because the machine is short of memory"
 	case ExitCPUs:
-		return "ended because its CPUs were taken away"
+		return "ended because its CPUs are no longer available"
 	}
 	return "failed with exit code " + strconv.Itoa(code)
 }
@@ -222,7 +222,7 @@ func setupOf(spec Spec) (Setup, []string, error) {
 var (
 	errStopped     = errors.New("asked to stop")
 	errMaxDuration = errors.New("max duration reached")
-	errLease       = errors.New("nobody renewed the lease")
+	errLease       = errors.New("the lease was not renewed")
 	errParent      = errors.New("the parent is gone")
 )
 

@@ -48,7 +48,7 @@ func identify(root string, state State) error {
 		return err
 	}
 	if boot != state.BootID {
-		return fmt.Errorf("process %d: %w: the machine was started anew", state.PID, ErrGone)
+		return fmt.Errorf("process %d: %w: the machine was restarted", state.PID, ErrGone)
 	}
 	ticks, err := startTicks(root, state.PID)
 	if err != nil {

@@ -64,7 +64,7 @@ type Setup struct {
 	Same        bool  // the CPUs are the workload's own
 	Threads     int   // wanted; 0 leaves it to the kernel
 	Calibration SourceCalibration
-	Path        string // directory on the disk to press on
+	Path        string // directory on the disk to put load on
 	MaxBytes    int64  // bound of memory or disk space; 0 is the kernel's default
 	Peer        string // host:port to send to; empty is a sink in the same process
 	Variant     string // one of the descriptor's; never empty where it has any

@@ -29,7 +29,7 @@ func middleCache(m Machine) (Cache, error) {
 		return Cache{}, errors.New("the machine reports no L2 cache")
 	}
 	if llc, _ := m.LLC(); llc.Level == l2.Level {
-		return Cache{}, fmt.Errorf("the L2 is the last level here: %s and %s press on it", interference.LLCCapacity, interference.LLCBandwidth)
+		return Cache{}, fmt.Errorf("the L2 is the last level here: use %s and %s instead", interference.LLCCapacity, interference.LLCBandwidth)
 	}
 	return l2, nil
 }

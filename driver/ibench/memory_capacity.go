@@ -66,7 +66,7 @@ func memoryCapacityOf(room memoryRoom, s Setup) (int64, error) {
 		return 0, err
 	}
 	if free < holdBytesMin {
-		return 0, fmt.Errorf("no memory to press with: %d MiB less than the reserve are available", -free>>20)
+		return 0, fmt.Errorf("the kernel has no memory to use: %d MiB less than the reserve are available", -free>>20)
 	}
 	return pageFloor(s.bounded(free - int64(min(holdSlackBytes, holdSlackFraction*float64(free))))), nil
 }
@@ -124,14 +124,14 @@ func (m *memoryToucher) Close() error { return nil }
 var memoryCapacity = Descriptor{
 	Source: interference.MemoryCapacity,
 	Knob:   Footprint,
-	Means:  "share of the memory that is available beside the reserve when the kernel starts, kept resident",
-	Loads:  "memory capacity; page cache gives way",
+	Means:  "share of the memory that is available beyond the reserve when the kernel starts, kept resident",
+	Loads:  "memory capacity; the page cache shrinks",
 	Spares: "memory bandwidth: pages are touched at random a twentieth of the time at most",
 	Unit:   "lines",
 	Dwell:  levelDwell,
 	Supported: func(m Machine) error {
 		if m.MemoryAvailableBytes-memoryReserve(m.MemoryTotalBytes) < holdBytesMin {
-			return errors.New("no memory is available beside the reserve")
+			return errors.New("no memory is available beyond the reserve")
 		}
 		return nil
 	},

@@ -148,7 +148,7 @@ func TestHoldFollowsItsGoal(t *testing.T) {
 	room.Store(-10 * mib)
 	eventually(t, "given back", func() bool { return h.resident.Load() < capacity-10*mib })
 	room.Store(0)
-	eventually(t, "said so", func() bool { a := h.short.list(); return len(a) == 1 && strings.Contains(a[0], "memory is short") })
+	eventually(t, "said so", func() bool { a := h.short.list(); return len(a) == 1 && strings.Contains(a[0], "memory is scarce") })
 	held := h.resident.Load()
 	h.setGoal(capacity)
 	if h.resident.Load() > held {

@@ -52,7 +52,7 @@ type memoryHold struct {
 // much may still be taken.
 func newMemoryHold(capacity int64, room func() (int64, error)) (*memoryHold, error) {
 	if capacity < holdBytesMin {
-		return nil, fmt.Errorf("%d bytes of memory are too few to press with; %d at least", capacity, holdBytesMin)
+		return nil, fmt.Errorf("%d bytes of memory are too few for the kernel; it needs %d at least", capacity, holdBytesMin)
 	}
 	data, err := unix.Mmap(-1, 0, int(capacity), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
@@ -119,13 +119,13 @@ func (h *memoryHold) step() bool {
 	case err != nil:
 		h.short.set("takes no more memory: " + err.Error())
 	case room < 0 && resident > holdBytesMin:
-		h.short.set(fmt.Sprintf("memory got short: gives back %d MiB of %d MiB", -room>>20, resident>>20))
+		h.short.set(fmt.Sprintf("memory became scarce: gives back %d MiB of %d MiB", -room>>20, resident>>20))
 		h.free(max(holdBytesMin, resident+room-h.slack/2))
 		return true
 	case goal == resident:
 		h.short.set("")
 	case room < h.slack:
-		h.short.set(fmt.Sprintf("memory is short: holds %d MiB of %d MiB", resident>>20, goal>>20))
+		h.short.set(fmt.Sprintf("memory is scarce: holds %d MiB of %d MiB", resident>>20, goal>>20))
 	default:
 		return h.grow(min(goal, resident+min(holdTakeBytes, room)))
 	}

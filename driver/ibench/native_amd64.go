@@ -39,6 +39,6 @@ func vectorUnit() (unit vectorRounds, err error) {
 	}
 	return vectorRounds{
 		name: "SSE2", opsPerRound: 12 * 2, run: vectorRoundsSSE2,
-		note: "the processor has no AVX2 with FMA: vectors of 128 bits press less",
+		note: "the processor has no AVX2 with FMA: vectors of 128 bits exert less pressure",
 	}, nil
 }

@@ -55,7 +55,7 @@ func newNetworkBandwidth(ctx context.Context, s Setup) (*Load, error) {
 			return nil, err
 		}
 		peer, closeSink, loopback = sink.Address(), sink.Close, true
-		load.Notes = []string{"no peer given: the traffic stays on the loopback interface and presses on the network stack, not on a link"}
+		load.Notes = []string{"no peer given: the traffic stays on the loopback interface and loads the network stack, not a link"}
 	}
 	sender, err := dialSender(ctx, peer, s.Variant == networkUDP)
 	if err != nil {

@@ -202,7 +202,7 @@ func SinkMain(args []string, stdout, stderr io.Writer) int {
 func sinkMain(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	address := flags.String("listen", "", "host:port to listen on, TCP and UDP (required); who may reach it may send to it")
+	address := flags.String("listen", "", "host:port to listen on, TCP and UDP (required); anyone who can reach it can send to it")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -36,7 +36,7 @@ type Spec struct {
 	DieWithParent bool
 
 	Socket          string // path of the control socket; required
-	Path            string // storage: directory on the disk to press on
+	Path            string // storage: directory on the disk to put load on
 	MaxBytes        int64  // bound of memory or disk space; 0 is the kernel's default
 	Peer            string // network: host:port to send to; empty is the kernel's own sink
 	Variant         string // one of the kernel's variants; empty is its first

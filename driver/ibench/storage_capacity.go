@@ -37,7 +37,7 @@ func newStorageCapacity(ctx context.Context, s Setup) (*Load, error) {
 		size = s.MaxBytes
 	}
 	if size = min(size, room) / storageChunkBytes * storageChunkBytes; size < storageBytesMin {
-		return nil, fmt.Errorf("storage path %s has %d MiB beside the reserve, max bytes is %d: the file needs %d MiB at least",
+		return nil, fmt.Errorf("storage path %s has %d MiB beyond the reserve, max bytes is %d: the file needs %d MiB at least",
 			s.Path, room>>20, s.MaxBytes, storageBytesMin>>20)
 	}
 	span, err := newDiskSpan(ctx, s.Path, size, s.Seed)
@@ -124,7 +124,7 @@ func (r *spanReader) Close() error { return r.buffer.Close() }
 var storageCapacity = Descriptor{
 	Source:     interference.StorageCapacity,
 	Knob:       Footprint,
-	Means:      "share of the free disk space beside the reserve, up to max bytes (1 GiB by default), that random reads spread over",
+	Means:      "share of the free disk space beyond the reserve, up to max bytes (1 GiB by default), that random reads spread over",
 	Loads:      "the disk's own caches and its head, where it has one; disk space, which is kept until the kernel ends",
 	Spares:     "disk bandwidth, except while the file grows: at most a twentieth of the random reads that one reader could do",
 	Unit:       "reads",

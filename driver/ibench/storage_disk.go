@@ -22,7 +22,7 @@ const (
 // on a disk to write to is an error.
 func diskRoom(path string) (int64, error) {
 	if path == "" {
-		return 0, errors.New("needs a path: a directory on the disk to press on")
+		return 0, errors.New("needs a path: a directory on the disk to put load on")
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func openScratch(dir string, flag int) (*os.File, error) {
 }
 
 // noDirectNote is said where a file system refuses O_DIRECT.
-const noDirectNote = "the file system refuses O_DIRECT: the page cache is in between, and told to forget"
+const noDirectNote = "the file system refuses O_DIRECT: the page cache is used, and asked to drop the file"
 
 // scratchFiller writes a scratch file: blocks never written are read as zeros
 // without asking the disk. The bytes are random because some disks compress.

@@ -151,7 +151,7 @@ func newTLB(_ context.Context, s Setup) (*Load, error) {
 	var notes []string
 	if pages == 0 && s.Calibration.CapacityBytes == 0 {
 		pages = tlbPagesAssumed
-		notes = append(notes, fmt.Sprintf("not calibrated, and the processor does not tell the size of its TLB: %d pages assumed", pages))
+		notes = append(notes, fmt.Sprintf("not calibrated, and the processor does not report the size of its TLB: %d pages assumed", pages))
 	}
 	pages = Cache{SizeBytes: pages * page}.capacity(s) / page
 	threads := len(s.CPUs)

@@ -21,7 +21,7 @@ import (
 
 // ErrClaimed means another kernel presses on the same resource already: two
 // would add up to a pressure that neither asked for.
-var ErrClaimed = errors.New("a kernel presses on this resource already")
+var ErrClaimed = errors.New("another kernel already uses this resource")
 
 // claim is one kernel's word that it presses on a resource of this node.
 type claim struct {

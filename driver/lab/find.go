@@ -186,7 +186,7 @@ func (p Proc) Stolen(cpus cgroup.CPUs) (time.Duration, error) {
 		found++
 	}
 	if found == 0 {
-		return 0, fmt.Errorf("stolen time: the kernel tells nothing of CPUs %s", cpus)
+		return 0, fmt.Errorf("stolen time: the operating system reports nothing for CPUs %s", cpus)
 	}
 	return sum / time.Duration(found), nil
 }

@@ -197,7 +197,7 @@ func (r *room) relation(p Placement) string {
 	case p.Name() == string(DomainSibling):
 		return ", sibling threads of " + r.spec.TargetTask
 	default:
-		return ", beside " + r.spec.TargetTask
+		return ", next to " + r.spec.TargetTask
 	}
 }
 

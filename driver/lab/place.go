@@ -40,7 +40,7 @@ var (
 	ErrNoSibling    = errors.New("not every core of the target has another hardware thread that a kernel may use")
 	ErrNoCPUUnder   = errors.New("no other CPU that a kernel may use shares the target's last-level cache")
 	ErrNoCPUOnNode  = errors.New("no other CPU that a kernel may use is on the target's memory node")
-	ErrNoLink       = errors.New("the interconnect needs one CPU of the target's and one beside it")
+	ErrNoLink       = errors.New("the interconnect needs one CPU of the target and another one")
 	ErrUnknownPlace = errors.New("unknown domain")
 )
 

@@ -149,7 +149,7 @@ func (s *profileRun) probe(ctx context.Context, r profiler.Request) (probe.Probe
 		// Such a probe sees nothing but the end of the task.
 		var err error
 		if reach.exits, err = hearExits(ctx, s.room.now); err != nil {
-			s.say("the end of the task will not be heard: %v", err)
+			s.say("the end of the task will not be noticed: %v", err)
 		}
 	}
 	return d.New(*r.Probe, reach, r.Task)

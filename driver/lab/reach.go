@@ -32,7 +32,7 @@ type seen struct {
 }
 
 // ErrEndUnknown means a task has ended, and how it did was not heard.
-var ErrEndUnknown = errors.New("the task has ended; how is known to Nomad only")
+var ErrEndUnknown = errors.New("the task has ended; only Nomad knows how")
 
 // Reach gets at the workload from its own node. It is used by one goroutine.
 type Reach struct {

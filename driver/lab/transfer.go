@@ -73,8 +73,8 @@ var (
 	errRecipientGone      = errors.New("the allocation has ended")
 	errAway               = errors.New("the task has no process in its control group")
 	errNotYet             = errors.New("the task's control group is not settled yet")
-	errTransferredAlready = errors.New("another loan to the task has not ended")
-	errNothingToTransfer  = errors.New("there is nothing to lend: cpu_mhz is not given, and the borrower has no memory limit")
+	errTransferredAlready = errors.New("another reservation transfer to the task has not ended")
+	errNothingToTransfer  = errors.New("there is nothing to transfer: cpu_mhz is not given, and the recipient has no memory limit")
 )
 
 // transferPatience is how long a recipient may be away before its allocation counts as
@@ -110,7 +110,7 @@ func (l *holder) runTransfer(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.transfer != nil && !errors.Is(cause, errRecipientGone) {
-		l.say("gave back what task %q of allocation %s had borrowed: %s", l.transfer.Task, l.transfer.AllocID, l.transfer.terms())
+		l.say("took back what task %q of allocation %s had received: %s", l.transfer.Task, l.transfer.AllocID, l.transfer.terms())
 	}
 	l.transfer = nil
 	return cause
@@ -263,7 +263,7 @@ func (l *holder) give(group cgroup.Group, now reading) error {
 		return errNothingToTransfer
 	}
 	if err := writeJSON(l.record(), transfer); err != nil {
-		return fmt.Errorf("record of the loan: %w", err)
+		return fmt.Errorf("record of the reservation transfer: %w", err)
 	}
 	delete(left, l.record()) // it was written over
 	for file := range left {
@@ -311,7 +311,7 @@ func raised(share int64, s TransferSpec, most int64) int64 {
 func (l *holder) leftOver() (map[string]Transfer, error) {
 	records, err := filepath.Glob(filepath.Join(filepath.Dir(l.room.dir), "*", TransferFile))
 	if err != nil {
-		return nil, fmt.Errorf("loans: %w", err)
+		return nil, fmt.Errorf("reservation transfers: %w", err)
 	}
 	left := map[string]Transfer{}
 	for _, file := range records {
@@ -366,7 +366,7 @@ func (l *holder) keep(group cgroup.Group, now reading) error {
 func (l *holder) lost(name string, now int64, c Change) bool {
 	if now != c.Is && now != c.Was && !l.strange[name] {
 		l.strange[name] = true
-		l.say("the %s was changed to %d by somebody else and is left alone", name, now)
+		l.say("the %s was changed to %d by another program, so it stays as it is", name, now)
 	}
 	return now == c.Was && c.Was != c.Is && !l.strange[name]
 }
@@ -374,12 +374,12 @@ func (l *holder) lost(name string, now int64, c Change) bool {
 // handle answers commands: a transfer may be looked at, not changed.
 func (l *holder) handle(_ context.Context, q Request) Response {
 	if q.Command != CommandStats {
-		return Response{Error: fmt.Sprintf("a loan is what the task holds: %q is not possible; possible: %s", q.Command, CommandStats)}
+		return Response{Error: fmt.Sprintf("a reservation transfer is fixed: %q is not possible; possible: %s", q.Command, CommandStats)}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.transfer == nil {
-		return Response{Error: "nothing is lent: the task still waits for its borrower, or is ending"}
+		return Response{Error: "nothing is transferred: the task still waits for its recipient, or is ending"}
 	}
 	transfer := *l.transfer
 	return Response{Transfer: &transfer}
@@ -388,11 +388,11 @@ func (l *holder) handle(_ context.Context, q Request) Response {
 func readTransfer(file string) (Transfer, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return Transfer{}, fmt.Errorf("record of a loan: %w", err)
+		return Transfer{}, fmt.Errorf("record of a reservation transfer: %w", err)
 	}
 	var transfer Transfer
 	if err := json.Unmarshal(data, &transfer); err != nil {
-		return Transfer{}, fmt.Errorf("record of a loan: %s: %w", file, err)
+		return Transfer{}, fmt.Errorf("record of a reservation transfer: %s: %w", file, err)
 	}
 	return transfer, nil
 }
@@ -425,14 +425,14 @@ func Return(tree cgroup.Tree, record string) error {
 		err = errors.Join(errs...)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("give back what was lent to task %q of allocation %s: %w", transfer.Task, transfer.AllocID, err)
+		return fmt.Errorf("take back what was transferred to task %q of allocation %s: %w", transfer.Task, transfer.AllocID, err)
 	}
 	return removeRecord(record)
 }
 
 func removeRecord(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("record of a loan: %w", err)
+		return fmt.Errorf("record of a reservation transfer: %w", err)
 	}
 	return nil
 }

@@ -303,7 +303,7 @@ func TestTransferEnds(t *testing.T) {
 		b.startTask()
 		nothing := b.holder("nothing")
 		nothing.room.spec.Transfer = &TransferSpec{AllocID: "a1", Task: "web", MHz: 250}
-		if exit := exitOf(nothing.runTransfer(t.Context())); exit.Code != CodeFailed || !strings.Contains(exit.Reason, "nothing to lend") {
+		if exit := exitOf(nothing.runTransfer(t.Context())); exit.Code != CodeFailed || !strings.Contains(exit.Reason, "nothing to transfer") {
 			t.Errorf("nothing: %+v", exit)
 		}
 		b.expect(b.usual(), "after refusals")

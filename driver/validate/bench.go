@@ -73,7 +73,7 @@ const kernelLife = 30 * time.Minute
 type machineBench struct {
 	program     program
 	scratch     string // directory of the control sockets
-	storage     string // directory on the disk to press on
+	storage     string // directory on the disk to put load on
 	calibration string // file
 	seed        uint64
 	started     int // kernels so far, to name their sockets

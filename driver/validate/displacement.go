@@ -144,7 +144,7 @@ func (t *team) probeNs(ctx context.Context, w subject, length time.Duration) (Nu
 func (d *Displacement) judge(told bool) {
 	d.RSquared, d.MaxGap = unknown, unknown
 	if !told {
-		d.Verdict = "not told: displaced lines are hardly slower here than others"
+		d.Verdict = "not distinguishable: displaced lines are hardly slower here than others"
 		return
 	}
 	d.RSquared, d.MaxGap = straightness(d.Points)

@@ -37,7 +37,7 @@ func exceptions() []exception {
 	return []exception{
 		{
 			nil, nil, []string{placementSame},
-			"both share one CPU: whoever runs takes its time from the other",
+			"both share one CPU: the one that runs takes its time from the other",
 		},
 		{
 			sources{interference.MemoryBandwidth}, sources{interference.LLCCapacity, interference.LLCBandwidth}, nil,

@@ -105,7 +105,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.BoolVar(&o.fresh, "fresh", false, "discard what an earlier run has measured")
 	flags.Uint64Var(&o.seed, "seed", 1, "of everything random")
 	flags.StringVar(&o.dir, "dir", defaultDir, "directory that keeps what is measured")
-	flags.StringVar(&o.storage, "storage-dir", "", "directory on the disk to press on; the state directory if empty")
+	flags.StringVar(&o.storage, "storage-dir", "", "directory on the disk to put load on; the state directory if empty")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -219,7 +219,7 @@ func (v validation) calibrate(ctx context.Context, p progress) (ibench.Calibrati
 		return c, nil
 	}
 	if err != nil && !errors.Is(err, ibench.ErrNoCalibration) {
-		p.note("calibrating anew: " + err.Error())
+		p.note("calibrating again: " + err.Error())
 	}
 	if c, err = ibench.Calibrate(ctx, spec, note); err != nil {
 		return c, err

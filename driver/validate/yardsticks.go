@@ -31,7 +31,7 @@ type ruler struct {
 	pace    pace
 	machine ibench.Machine
 	layout  layout
-	storage string // directory on the disk to press on
+	storage string // directory on the disk to put load on
 }
 
 // yardsticks lists what each source is compared with, in the order of the

@@ -102,7 +102,7 @@ func (r *run) meterCPU() (stop func()) {
 	return func() {
 		after, err := meter.CPUTime()
 		if err = errors.Join(failed, err); err != nil {
-			r.warn("the CPU time that it uses alone is unknown: %v", err)
+			r.warn("the CPU time that it uses in isolation is unknown: %v", err)
 			return
 		}
 		had, used := r.clock.Now().Sub(began)-(after.Stolen-before.Stolen), after.Used-before.Used
@@ -225,7 +225,7 @@ func commonDivisor(a, b float64) float64 {
 func (r *run) setPace(first, firstMove, lastMove performance.Reading, steps int, last performance.Reading) error {
 	rates := math.IsNaN(last.Work)
 	if steps == 0 && !(rates && last.RateNow > 0) {
-		return fmt.Errorf("%w: its count stood at %v for %s", ErrNoMeasurableWork, count(last), r.clock.Now().Sub(r.start).Round(time.Second))
+		return fmt.Errorf("%w: its count has been %v for %s", ErrNoMeasurableWork, count(last), r.clock.Now().Sub(r.start).Round(time.Second))
 	}
 	var tick time.Duration
 	if steps > 1 {
@@ -339,10 +339,10 @@ const absToSigma = 1.4826022185056018
 func (r *run) recordIsolated(windows []float64) {
 	s := stat.MedianInterval(windows, confidence)
 	for _, w := range s.Warnings {
-		r.warn("performance alone: %s", w)
+		r.warn("performance in isolation: %s", w)
 	}
 	if spread := 100 * stat.MAD(windows) / s.Center; spread > noisyPercent {
-		r.warn("the performance alone differs by %.0f %% from window to window", spread)
+		r.warn("the performance in isolation differs by %.0f %% from window to window", spread)
 	}
 	r.setIsolated(profile.Measurement{
 		Value: s.Center, Low: s.Low, High: s.High, Unit: r.request.Target.RateUnit(), Windows: len(windows),

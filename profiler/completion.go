@@ -16,7 +16,7 @@ func (r *run) awaitCompletion(ctx context.Context) error {
 		return nil
 	}
 	if len(r.request.Sources) > 0 {
-		r.warn("the performance alone was not measured: the %s probe sees only whole runs, and this one was pressed on", r.request.Probe.Type)
+		r.warn("the performance in isolation was not measured: the %s probe sees only whole runs, and this one ran under pressure", r.request.Probe.Type)
 		return nil
 	}
 	r.phase = PhaseBaseline
@@ -54,6 +54,6 @@ func (r *run) recordWholeRun(reading performance.Reading) error {
 	}
 	speed := reading.Work / seconds
 	r.setIsolated(profile.Measurement{Value: speed, Low: speed, High: speed, Unit: unit, Windows: 1})
-	r.warn("the performance alone rests on one whole run")
+	r.warn("the performance in isolation rests on one whole run")
 	return nil
 }

@@ -149,7 +149,7 @@ func checkRequest(r Request) error {
 	case r.Seconds < 0:
 		return bad("%d seconds", r.Seconds)
 	case !(r.SlowdownPercent > 0) || r.SlowdownPercent > slowdownMaxPercent:
-		return bad("a slowdown bound of %v %%, want above 0 and at most %d", r.SlowdownPercent, slowdownMaxPercent)
+		return bad("a slowdown bound of %v %%; it must be above 0 and at most %d", r.SlowdownPercent, slowdownMaxPercent)
 	}
 	seen := map[interference.Source]bool{}
 	for _, s := range r.Sources {

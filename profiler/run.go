@@ -109,7 +109,7 @@ func (r *run) describe() string {
 	case PhaseWaiting:
 		return "waiting for the workload's first reading"
 	case PhaseBaseline:
-		return "measuring the performance alone"
+		return "measuring the performance in isolation"
 	}
 	return fmt.Sprintf("pressing on %s at %g %%", title(r.source), r.intensity)
 }
@@ -271,7 +271,7 @@ func (r *run) between(a, b performance.Reading) (float64, error) {
 
 // errStampsChange: a rate between a moment of counting and one of reading would
 // be wrong by what lies between the two.
-var errStampsChange = errors.New("only one of two readings says when it was counted")
+var errStampsChange = errors.New("only one of two readings carries its time")
 
 // stepped says whether the workload has moved on between two readings.
 func stepped(a, b performance.Reading) bool {

@@ -28,7 +28,7 @@ func (b *builder) boundByTime(caused interference.Scores) {
 		if !ok || !known || score <= bound {
 			continue
 		}
-		e.Note = join(e.Note, fmt.Sprintf("it uses %.2g of %g CPUs, which is less than the score of %.0f", used, cpus, score))
+		e.Note = join(e.Note, fmt.Sprintf("it uses %.2g of %g CPUs, which is less than the score of %.0f points", used, cpus, score))
 		e.Score, e.Low, e.High = atMost(e.Score, bound), atMost(e.Low, bound), atMost(e.High, bound)
 		caused[s] = e
 	}

@@ -88,7 +88,7 @@ func (b *builder) vague(model Model, own interference.Scores) map[interference.S
 	slices.SortStableFunc(known, func(x, y interference.Source) int { return -cmp.Compare(width(own[x]), width(own[y])) })
 	out := map[interference.Source]string{}
 	for _, s := range known[:max(0, len(known)-1)] {
-		out[s] = fmt.Sprintf("measured between %.0f and %.0f %%, which says less than the other scores do", own[s].Low.Or(0), own[s].High.Or(100))
+		out[s] = fmt.Sprintf("measured between %.0f and %.0f points, which is less certain than what the other scores predict", own[s].Low.Or(0), own[s].High.Or(100))
 		cells, seen := b.complete("tolerated", model, without(own, out))
 		c := cells[s]
 		if seen == 0 || !c.Known || !(c.High-c.Low < width(own[s])) {
@@ -154,7 +154,7 @@ func estimate(c Cell, seen, workloads int, fallback float64, note string) interf
 		e.Note = join(note, fmt.Sprintf("average of %d other workloads", workloads))
 	default:
 		e.Origin, e.Score = interference.Assumed, interference.Percent(fallback)
-		e.Note = join(note, "nothing is known; careful default")
+		e.Note = join(note, "nothing is known; a cautious default")
 		return e
 	}
 	e.Score, e.Low, e.High = interference.Percent(c.Value), interference.Percent(c.Low), interference.Percent(c.High)

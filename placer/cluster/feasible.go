@@ -134,9 +134,9 @@ func (c *checker) failing(n *Node) int {
 func (c *checker) explain(n *Node, reason RejectReason) string {
 	switch reason {
 	case RejectPool:
-		return fmt.Sprintf("in pool %q, the job runs in %q", n.Pool, c.runPool)
+		return fmt.Sprintf("in pool %q, but the job runs in %q", n.Pool, c.runPool)
 	case RejectDatacenter:
-		return fmt.Sprintf("in datacenter %q, the job wants %s", n.Datacenter, strings.Join(c.workload.Datacenters, ", "))
+		return fmt.Sprintf("in datacenter %q, but the job asks for %s", n.Datacenter, strings.Join(c.workload.Datacenters, ", "))
 	case RejectDriver:
 		return fmt.Sprintf("the node has no healthy %s", strings.TrimPrefix(c.missingDriver(n), "driver."))
 	case RejectConstraint:

@@ -54,7 +54,7 @@ func LookupLearner(name string) (Learner, error) {
 
 // Errors of learning.
 var (
-	ErrObservations = errors.New("predict: the observations teach nothing")
+	ErrObservations = errors.New("predict: the observations are too few or too alike to learn from")
 	ErrResponse     = errors.New("predict: the response is the same in all observations")
 )
 

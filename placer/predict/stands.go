@@ -27,7 +27,7 @@ func Stands(k *cluster.Knowledge, columns []interference.Source, slowdownPercent
 	out := interference.Scores{}
 	for _, s := range columns {
 		if needs <= 0 {
-			out[s] = interference.Estimate{Score: interference.Percent(100), Note: "best effort: nobody waits for its performance"}
+			out[s] = interference.Estimate{Score: interference.Percent(100), Note: "best effort: it has no target that could be missed"}
 			continue
 		}
 		e := k.Sensitivity.Tolerated[s]
@@ -46,7 +46,7 @@ func Stands(k *cluster.Knowledge, columns []interference.Source, slowdownPercent
 			Low:    interference.Percent(max(tolerated, c.most(func(share Share) bool { return share.Low >= enough }))),
 			High:   interference.Percent(max(stands, c.most(func(share Share) bool { return share.High >= enough }))),
 			Origin: e.Origin,
-			Note:   fmt.Sprintf("its target needs %.0f %% of its performance alone; it keeps the bound of %g %% up to %.0f", 100*needs, slowdownPercent, tolerated),
+			Note:   fmt.Sprintf("its target needs %.0f %% of its performance in isolation; it keeps the QoS bound of %g %% up to %.0f points", 100*needs, slowdownPercent, tolerated),
 		}
 	}
 	return out

@@ -53,7 +53,7 @@ func Measure(ctx context.Context, r Request, subjects map[string]Subject, o Opti
 	}
 	for _, a := range r.Applications {
 		if subjects[a.Application] == nil {
-			return fmt.Errorf("%w: nobody is %q", ErrRequest, a.Application)
+			return fmt.Errorf("%w: no application is called %q", ErrRequest, a.Application)
 		}
 	}
 	m.start = o.Clock.Now()

@@ -117,7 +117,7 @@ func (r Request) check() error {
 	case len(r.Pairs) == 0:
 		return bad("no pairs")
 	case r.Rounds < 1 || r.Rounds > maxRounds:
-		return bad("%d rounds: want 1 to %d", r.Rounds, maxRounds)
+		return bad("%d rounds: give 1 to %d", r.Rounds, maxRounds)
 	case r.WindowMillis < 0 || r.SettleMillis < 0:
 		return bad("a negative time")
 	case len(r.CPUs) == 0:
@@ -135,7 +135,7 @@ func (r Request) check() error {
 		case !names[c.A] || !names[c.B] || c.A == c.B:
 			return bad("a pair of %q and %q", c.A, c.B)
 		case c.Placement != Same && c.Placement != Beside:
-			return bad("placement %q: want %s or %s", c.Placement, Same, Beside)
+			return bad("placement %q: use %s or %s", c.Placement, Same, Beside)
 		case c.Placement == Beside && len(r.CPUs) < 2:
 			return bad("placement %s needs two CPUs", Beside)
 		}

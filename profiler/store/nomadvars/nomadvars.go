@@ -20,7 +20,7 @@ const DefaultPrefix = "nomad-placer"
 // Errors of this store.
 var (
 	ErrBadPrefix = errors.New("a prefix is 1 to 31 letters, digits, -, _ and /, and does not start with nomad/")
-	ErrForbidden = errors.New("the Nomad token may not do this")
+	ErrForbidden = errors.New("the Nomad token does not allow this")
 )
 
 // prefixPattern: a variable's path has at most 128 bytes, of which a document's

@@ -117,11 +117,11 @@ var rules = []rule{
 	},
 	{
 		layer: "edges", packages: []string{"placer/proxy/..."}, may: concat(words, []string{"placer/proxy/..."}),
-		because: "the front door speaks HTTP and asks the placer through its own interface",
+		because: "the proxy speaks HTTP and asks the placer through its own interface",
 	},
 	{
 		layer: "edges", packages: []string{"placer/dev/..."}, may: []string{"placer/dev/..."},
-		because: "the load generator stands alone",
+		because: "the load generator uses nothing else of the project",
 	},
 }
 

@@ -13,7 +13,7 @@ func devLoopCommand() *command {
 		name: "dev loop", arguments: "-- COMMAND...", synopsis: "Run a real program as an endless, measurable workload",
 		about: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
 			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
-			"-io its reads and writes, -requests what it answers as a server. A command that ends is started anew; one that fails ends the loop with its last output.",
+			"-io its reads and writes, -requests what it answers as a server. A command that ends is started again; one that fails ends the loop with its last output.",
 		example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
 		minArgs: 1, maxArgs: math.MaxInt,
 		setup: func(f *flag.FlagSet) runner {

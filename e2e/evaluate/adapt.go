@@ -93,7 +93,7 @@ func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	// Their targets are shares of what they do now, not when the run began.
 	known := map[string]alone{}
 	for _, a := range []app{victim, worker} {
-		e.progress.begin("alone", fmt.Sprintf("%s alone on the fastest node, once more", a.name))
+		e.progress.begin("alone", fmt.Sprintf("%s in isolation on the fastest node, once more", a.name))
 		if known[a.name], err = e.measureAlone(ctx, a); err != nil {
 			return out, err
 		}
@@ -115,7 +115,7 @@ func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	if out.Spike, err = e.loadSpike(ctx, worker, workerFile); err != nil {
 		return out, fmt.Errorf("load spike: %w", err)
 	}
-	e.progress.begin("adapt", "a noisy neighbour is planted beside "+victim.name)
+	e.progress.begin("adapt", "a noisy neighbour is started next to "+victim.name)
 	if out.Neighbour, err = e.neighbour(ctx, victim, victimFile); err != nil {
 		return out, fmt.Errorf("noisy neighbour: %w", err)
 	}

@@ -139,7 +139,7 @@ func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error)
 		}
 		out.RatePerSec, out.TailMillis = o.RatePerSec, o.TailMillis
 		if o.Missing != "" {
-			return fmt.Errorf("%s alone: %s", a.name, o.Missing)
+			return fmt.Errorf("%s in isolation: %s", a.name, o.Missing)
 		}
 		return nil
 	})
@@ -149,7 +149,7 @@ func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error)
 	out.Reserved = map[string]resource{}
 	for _, task := range a.allTasks() {
 		if _, ok := out.Tasks[task]; !ok {
-			return alone{}, fmt.Errorf("%s alone: Nomad told nothing of what task %s uses", a.name, task)
+			return alone{}, fmt.Errorf("%s in isolation: Nomad does not report what task %s uses", a.name, task)
 		}
 		out.Reserved[task] = out.reserved(a, task)
 	}

@@ -118,7 +118,7 @@ func parse(args []string) (options, plan, error) {
 		p.Calm = o.calm
 	}
 	if f.NArg() > 0 || p.Repetitions < 1 || p.Calm < 0 || o.report && o.fresh {
-		return o, p, errors.New("-repetitions is at least 1, -calm not negative, -report not with -fresh, and there are no other arguments; -h tells more")
+		return o, p, errors.New("-repetitions is at least 1, -calm not negative, -report not with -fresh, and there are no other arguments; -h says more")
 	}
 	return o, p, nil
 }

@@ -44,10 +44,10 @@ func (e everything) publish(o options) error {
 	return err
 }
 
-const head = `# Stock Nomad beside the placer
+const head = `# Stock Nomad and the placer compared
 
 Written by ` + "`make evaluate`" + ` from what it measured on a real Nomad: one server and three clients of one machine ([decision 0006](decisions/0006-emulated-nodes.md)), the placer installed as an operator would, real
-applications under real load. How, and what is not real, stands in [e2e/evaluate](../../e2e/evaluate/doc.go).
+applications under real load. How it is measured, and what is not real, is described in [e2e/evaluate](../../e2e/evaluate/doc.go).
 
 `
 
@@ -145,8 +145,8 @@ func (r repetition) stolen(side string) string {
 }
 
 func (e everything) writeJobs(w io.Writer) {
-	fmt.Fprint(w, "By job: its reservation is what it used alone on the fastest node, for the speed its target asks for, and a fifth more.\n\n"+
-		"| job | target | alone | reserved, CPU and memory | stock: allocations, median | met | placer: median | met |\n|---|---|---|---|---|---|---|---|\n")
+	fmt.Fprint(w, "By job: its reservation is what it used in isolation on the fastest node, for the speed its target asks for, and a fifth more.\n\n"+
+		"| job | target | in isolation | reserved, CPU and memory | stock: allocations, median | met | placer: median | met |\n|---|---|---|---|---|---|---|---|\n")
 	for _, a := range compared() {
 		k, ok := e.Alone[a.name]
 		if !ok {
@@ -155,7 +155,7 @@ func (e everything) writeJobs(w io.Writer) {
 		s, p := e.medianOf(a, stock), e.medianOf(a, placed)
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %d × %s | %s | %s | %s |\n", a.name, e.targetOf(a), k.text(a), k.reservation(a), a.stockCount(), s, e.metOf(a, stock), p, e.metOf(a, placed))
 	}
-	fmt.Fprint(w, "\nWhat adaptation did meanwhile, and where jobs were missed for want of a number:\n\n")
+	fmt.Fprint(w, "\nWhat adaptation did meanwhile, and where a job counts as missed because it was not measured:\n\n")
 	said := false
 	for _, r := range e.Repetitions {
 		for _, side := range r.Order {
@@ -258,7 +258,7 @@ func (k alone) reservation(a app) string {
 }
 
 func (e everything) writeSizes(w io.Writer) {
-	fmt.Fprint(w, "## Sizes\n\nEach job alone at every size of its scale block, on the two fast nodes; the best is the least size that met the target. The placer chose on an idle cluster, by its own profile.\n\n"+
+	fmt.Fprint(w, "## Sizes\n\nEach job in isolation at every size of its scale block, on the two fast nodes; the best is the least size that met the target. The placer chose on an idle cluster, by its own profile.\n\n"+
 		"| job | target | sweep: size and what it did | best | chosen (steps from the best) |\n|---|---|---|---|---|\n")
 	all := e.sizings()
 	for _, s := range e.Sweeps {
@@ -336,7 +336,7 @@ func (e everything) writeAdaptation(w io.Writer) {
 		return orDash(strings.Join(out, "; "))
 	})
 	line("says nothing, because", func(c cure) string { return orDash(oneLine(c.Problem)) })
-	fmt.Fprintf(w, "\nThe kernel pressed on the integer units of %s and then ran on %s. In the %s afterwards, with kernel and load left as they were, %s and %s of the jobs came; %d of %d windows were below a target.\n",
+	fmt.Fprintf(w, "\nThe kernel put pressure on the integer units of %s and then ran on %s. In the %s afterwards, with kernel and load left as they were, %s and %s of the jobs came; %d of %d windows were below a target.\n",
 		orDash(a.Neighbour.NoiseFrom), orDash(a.Neighbour.NoiseTo), seconds(a.Calm.Seconds), plural(a.Calm.done(), "action"), plural(a.Calm.Writes, "version"), a.Calm.Below, a.Calm.Windows)
 	for _, job := range slices.Sorted(maps.Keys(a.Calm.Actions)) {
 		for _, x := range a.Calm.Actions[job] {

@@ -50,7 +50,7 @@ func (s sweep) steps(chosen size) (int, bool) {
 func (e *evaluation) sweepSizes(ctx context.Context, a app, known alone) (sweep, error) {
 	out := sweep{Job: a.name}
 	for _, s := range a.sizes() {
-		e.progress.begin("size", fmt.Sprintf("sizes: %s alone with %s", a.name, s))
+		e.progress.begin("size", fmt.Sprintf("sizes: %s in isolation with %s", a.name, s))
 		o, err := e.atSize(ctx, a, known, s)
 		if err != nil {
 			return out, err

@@ -86,7 +86,7 @@ func (t todo) steps() map[string]int {
 // measureEverything measures what is missing and writes each as soon as it is known.
 func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 	for _, a := range t.alone {
-		e.progress.begin("alone", fmt.Sprintf("%s alone on the fastest node", a.name))
+		e.progress.begin("alone", fmt.Sprintf("%s in isolation on the fastest node", a.name))
 		k, err := e.measureAlone(ctx, a)
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ const sectionMark = "<!-- scale %s %s -->\n"
 
 const documentHead = `# Scale
 
-A real Nomad server, light nodes and one agent on one machine; what is measured and what is not real stands in
+A real Nomad server, light nodes and one agent on one machine; what is measured and what is not real is described in
 [e2e/scale](../../e2e/scale/doc.go). Each section is written by the command in it with ` + "`-markdown`" + `.
 
 `

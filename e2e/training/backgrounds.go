@@ -65,7 +65,7 @@ func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s set
 	defer func() { err = errors.Join(err, b.close()) }()
 	if s.environment == backgrounds.Disk { // what a neighbour is like is known from there
 		if err := b.profile(ctx, "", 1); err != nil {
-			return fmt.Errorf("backgrounds alone: %w", err)
+			return fmt.Errorf("backgrounds in isolation: %w", err)
 		}
 	}
 	for i, a := range apps {

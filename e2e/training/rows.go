@@ -278,7 +278,7 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 	}
 	first, ok := row.Alone[l.node.Configuration]
 	if !ok {
-		return nil, errors.New("the speed alone was not measured")
+		return nil, errors.New("the speed in isolation was not measured")
 	}
 	out := []profile.ScalePoint{{Cores: 1, MemoryMB: int64(usual), Speed: first}}
 	for _, z := range sizesOf(a) {
@@ -294,11 +294,11 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 		}
 		p, err := l.profile(ctx, t, request)
 		if err != nil {
-			return out, fmt.Errorf("alone on %d CPUs with %d MB: %w", z.cores, z.memoryMB, err)
+			return out, fmt.Errorf("in isolation on %d CPUs with %d MB: %w", z.cores, z.memoryMB, err)
 		}
 		speed, ok := p.Alone[l.node.Configuration]
 		if !ok {
-			return out, fmt.Errorf("alone on %d CPUs with %d MB: no speed: %s", z.cores, z.memoryMB, strings.Join(p.Warnings, "; "))
+			return out, fmt.Errorf("in isolation on %d CPUs with %d MB: no speed: %s", z.cores, z.memoryMB, strings.Join(p.Warnings, "; "))
 		}
 		memory := z.memoryMB
 		if memory == 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // pinnedRequests is how many random clusters each policy's decisions are pinned on.
 const pinnedRequests = 60

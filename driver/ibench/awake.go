@@ -74,7 +74,7 @@ const awakeRounds = 1 << 12
 // It ends with its standard input.
 func AwakeMain(args []string) int {
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "awake: want a list of CPUs")
+		fmt.Fprintln(os.Stderr, "awake: give a list of CPUs")
 		return ExitUsage
 	}
 	cpus, err := ParseCPUList(args[0])

@@ -182,7 +182,7 @@ func (a affinity) restore(threads []pinnedThread) error {
 		}
 		if err != nil || !in {
 			now, _ := a.get(t.tid)
-			gone := fmt.Errorf("%w: wanted %s, may run on %s", errCPUs, FormatCPUList(t.cpus), FormatCPUList(now))
+			gone := fmt.Errorf("%w: asked for %s, may run on %s", errCPUs, FormatCPUList(t.cpus), FormatCPUList(now))
 			return errors.Join(gone, err)
 		}
 	}

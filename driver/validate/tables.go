@@ -276,7 +276,7 @@ func (r Report) head() [][2]string {
 		{"memory", fmt.Sprintf("%d MiB", m.MemoryBytes>>20)},
 		{"caches as reported", strings.Join(caches, "; ")},
 		{"calibration", m.CalibrationID},
-		{"victim's CPU", fmt.Sprintf("%d, beside it %s", m.VictimCPU, ibench.FormatCPUList(m.BesideCPUs))},
+		{"victim's CPU", fmt.Sprintf("%d, next to it %s", m.VictimCPU, ibench.FormatCPUList(m.BesideCPUs))},
 	}
 	for _, n := range r.Notes {
 		head = append(head, [2]string{"note", n})

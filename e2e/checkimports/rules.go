@@ -105,7 +105,7 @@ var rules = []rule{
 	},
 	{
 		layer: "edges", packages: []string{"driver/..."}, may: concat(words, []string{"profiler/...", "driver/..."}),
-		because: "the driver measures and presses; it decides nothing",
+		because: "the driver measures and exerts pressure; it decides nothing",
 	},
 	{
 		layer: "edges", packages: []string{"hcl/..."}, may: concat(words, []string{"profiler/probe", "hcl/..."}),

@@ -126,7 +126,7 @@ func (m *Meter) Stop() (map[string]TaskUse, error) {
 	for task, mhz := range cpu {
 		memory, ok := m.memory[task]
 		if !ok {
-			return nil, fmt.Errorf("task %s: the kernel told nothing of its memory", task)
+			return nil, fmt.Errorf("task %s: the operating system reports nothing of its memory", task)
 		}
 		out[task] = TaskUse{CPUMHz: mhz, MemoryMB: memory}
 	}

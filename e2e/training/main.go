@@ -49,7 +49,7 @@ func main() {
 	flag.StringVar(&s.inputs, "inputs", defaultInputs, "folder of the generated inputs")
 	flag.StringVar(&s.folder, "training", "profiler/training", "folder the measurements are written to")
 	flag.StringVar(&only, "only", "", "only these applications, separated by commas")
-	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, refine (what rows could not tell from noise), repeat (rows once more), pairs, backgrounds (beside 125 background workloads); or table, which prints how well repeats agree with rows")
+	flag.StringVar(&kind, "kind", "rows", "what to measure: rows, refine (what rows could not tell from noise), repeat (rows once more), pairs, backgrounds (next to 125 background workloads); or table, which prints how well repeats agree with rows")
 	flag.IntVar(&s.port, "port", 17900, "first of the ports used, all on 127.0.0.1")
 	flag.IntVar(&s.cpu, "cpu", 0, "CPU the applications are bound to")
 	flag.IntVar(&s.seconds, "seconds-per-source", 10, "time for one application and one source")
@@ -59,7 +59,7 @@ func main() {
 	flag.BoolVar(&s.keep, "keep", false, "keep the cluster's folder (logs)")
 	flag.BoolVar(&list, "list", false, "print the catalogue and end")
 	flag.BoolVar(&prepare, "prepare", false, "install the packages, make the inputs, and end")
-	flag.BoolVar(&checks, "check", false, "run each application alone for two seconds, without Nomad, and end")
+	flag.BoolVar(&checks, "check", false, "run each application in isolation for two seconds, without Nomad, and end")
 	flag.Parse()
 	s.only = strings.FieldsFunc(only, func(r rune) bool { return r == ',' })
 	if kind == "backgrounds" && len(s.only) == 0 {

@@ -9,7 +9,7 @@ import (
 
 var greedyFitDescriptor = Descriptor{
 	Name:    "greedy-fit",
-	Summary: "every node has a queue, served in order; what finds no room joins the shortest, ties by lot",
+	Summary: "every node has a queue, served in order; what finds no room joins the shortest, ties at random",
 	Paper:   "Tran 2016, §5.1 (what LoTES is compared with)",
 	New: func(b *board.Board, o Options, random *rand.Rand) (Controller, error) {
 		if _, err := greedyFitParameters.read(o); err != nil {

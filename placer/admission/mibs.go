@@ -11,7 +11,7 @@ import (
 
 var mibsDescriptor = Descriptor{
 	Name:       "mibs",
-	Summary:    "a queue of some length is assigned at once: the first, and who goes best beside it, and so on",
+	Summary:    "a queue of some length is assigned at once: the first, then the one that interferes least with it, and so on",
 	Paper:      "Chiang and Huang 2011, §3.2 (MIBS, algorithm 2)",
 	Parameters: mibsParameters.list,
 	New: func(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
@@ -32,11 +32,11 @@ const (
 var queueParameters = []Parameter{
 	{Name: "queue", Default: "8", Summary: "workloads that are assigned together"},
 	{Name: "flush", Default: "30s", Summary: "a queue that is not full is assigned when its first has waited so long"},
-	{Name: "mode", Default: modeAuto, Summary: "alg2: as printed; paired: the second goes beside the first; minmin: the best of all workloads and nodes; auto: paired on empty nodes, else minmin",
+	{Name: "mode", Default: modeAuto, Summary: "alg2: as printed; paired: the second is placed next to the first; minmin: the best of all workloads and nodes; auto: paired on empty nodes, else minmin",
 		Choices: []string{modeAlgorithm2, modePaired, modeMinMin, modeAuto}},
 	{Name: "objective", Default: "runtime", Summary: "what is to be good in sum", Choices: []string{"runtime", "iops"}},
 	{Name: "counts", Default: "newcomer", Summary: "whose change counts", Choices: []string{"newcomer", "both"}},
-	{Name: "score", Default: "absolute", Summary: "absolute, or ratio to what a workload does alone", Choices: []string{"absolute", "ratio"}},
+	{Name: "score", Default: "absolute", Summary: "absolute, or relative to the workload's performance in isolation", Choices: []string{"absolute", "ratio"}},
 }
 
 // planned is one assignment of a batch.

@@ -105,10 +105,10 @@ func setDefault[T comparable](field *T, value T) {
 func (c LoadConfig) checkShape() error {
 	var errs []error
 	if !slices.Contains([]Protocol{Redis, HTTP}, c.Protocol) {
-		errs = append(errs, fmt.Errorf("protocol %q: want %s or %s", c.Protocol, Redis, HTTP))
+		errs = append(errs, fmt.Errorf("protocol %q: use %s or %s", c.Protocol, Redis, HTTP))
 	}
 	if !slices.Contains([]Arrivals{Even, Poisson}, c.Arrivals) {
-		errs = append(errs, fmt.Errorf("arrivals %q: want %s or %s", c.Arrivals, Even, Poisson))
+		errs = append(errs, fmt.Errorf("arrivals %q: use %s or %s", c.Arrivals, Even, Poisson))
 	}
 	return errors.Join(errs...)
 }
@@ -118,7 +118,7 @@ func (c LoadConfig) checkNumbers() error {
 	within := func(what string, value, low, high float64) {
 		// Written so that NaN is refused too.
 		if !(value >= low && value <= high) {
-			errs = append(errs, fmt.Errorf("%s %g: want %g to %g", what, value, low, high))
+			errs = append(errs, fmt.Errorf("%s %g: give %g to %g", what, value, low, high))
 		}
 	}
 	within("rate", c.RatePerSecond, 0.01, maxRate)
@@ -160,13 +160,13 @@ func (c LoadConfig) targetHost() (string, error) {
 			return "", fmt.Errorf("target: %w", err)
 		}
 		if u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return "", fmt.Errorf("target %q: want http://host:port/path", c.Target)
+			return "", fmt.Errorf("target %q: give http://host:port/path", c.Target)
 		}
 		return u.Hostname(), nil
 	}
 	host, _, err := net.SplitHostPort(c.Target)
 	if err != nil || host == "" {
-		return "", fmt.Errorf("target %q: want host:port", c.Target)
+		return "", fmt.Errorf("target %q: give host:port", c.Target)
 	}
 	return host, nil
 }

@@ -101,7 +101,7 @@ func Loop(ctx context.Context, c LoopConfig) (LoopSummary, error) {
 	case len(c.Command) == 0:
 		return LoopSummary{}, errors.New("loop: no command")
 	case c.Pause < 0 || c.Pause > 0 && (c.Mode == LoopLines || c.Mode == LoopIO):
-		return LoopSummary{}, fmt.Errorf("loop: a pause of %s, counting %s: want one ≥ 0 of runs, chunks or requests", c.Pause, c.Mode)
+		return LoopSummary{}, fmt.Errorf("loop: a pause of %s, counting %s: give a pause of at least 0, of runs, chunks or requests", c.Pause, c.Mode)
 	case c.Parallel < 0:
 		return LoopSummary{}, fmt.Errorf("loop: %d runs at a time", c.Parallel)
 	}

@@ -24,7 +24,7 @@ const (
 func feed(ctx context.Context, c LoopConfig, count *progress) error {
 	setDefault(&c.Feed.ChunkBytes, defaultChunkBytes)
 	if c.Feed.ChunkBytes < 1 || c.Feed.ChunkBytes > maxChunkBytes {
-		return fmt.Errorf("chunks of %d bytes: want 1 to %d", c.Feed.ChunkBytes, maxChunkBytes)
+		return fmt.Errorf("chunks of %d bytes: give 1 to %d", c.Feed.ChunkBytes, maxChunkBytes)
 	}
 	head, body, err := readFeed(c.Feed)
 	if err != nil {

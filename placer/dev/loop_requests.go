@@ -67,7 +67,7 @@ func newDialect(c RequestsConfig) (dialect, error) {
 		}
 		return httpDialect{"GET " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n\r\n"}, nil
 	default:
-		return nil, fmt.Errorf("protocol %q: want %s, %s or %s", c.Protocol, Redis, Memcached, HTTP)
+		return nil, fmt.Errorf("protocol %q: use %s, %s or %s", c.Protocol, Redis, Memcached, HTTP)
 	}
 }
 

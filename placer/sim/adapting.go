@@ -99,7 +99,7 @@ func (w *World) act(a adapt.Action) error {
 	case adapt.Migrate:
 		return w.migrate(a)
 	default:
-		return fmt.Errorf("sim: the adapter wants %q, which is no action", a.Kind)
+		return fmt.Errorf("sim: the adapter asks for %q, which is not an action", a.Kind)
 	}
 	return nil
 }

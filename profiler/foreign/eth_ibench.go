@@ -22,7 +22,7 @@ var ethIBench = Format{
 	Title: "PARSEC and memcached under the released iBench kernels, and PARSEC by threads, by groups of a course",
 	Takes: []string{
 		"PARSEC under a kernel: run time to speed (runs/s), a ramp point at intensity 100 for int, l1d, l1i, l2_cap, llc_cap, mem_bw; tolerated 100 where the loss is provably within 5 %, else a bracket",
-		"memcached under a kernel: the load it serves with p95 within 1 ms (requests/s), alone and as a ramp point at intensity 100",
+		"memcached under a kernel: the load it serves with p95 within 1 ms (requests/s), in isolation and as a ramp point at intensity 100",
 		"PARSEC by threads: scale-up points by cores, where the machine is stated",
 	},
 	Leaves: []string{
@@ -90,7 +90,7 @@ var ethKernels = map[string]ethKernel{
 	"l2":  {source: interference.L2Capacity, placement: onSameCPUs, doubt: ethTinyBuffer},
 	// l3.c copies one half of a buffer of the size of the cache into the other.
 	"llc": {source: interference.LLCCapacity, placement: onOtherCPUs,
-		doubt: "early releases of the kernel took the cache size in KiB for bytes and pressed on nothing; which release ran is not stated",
+		doubt: "early releases of the kernel took the cache size in KiB for bytes and exerted no pressure; which release ran is not stated",
 		note:  "the other CPU may be a hardware thread of the same core"},
 	// memBw.c streams over 16 MB with one thread.
 	"membw": {source: interference.MemoryBandwidth, placement: onOtherCPUs, note: "one thread streams: not all of the machine's bandwidth",
@@ -99,7 +99,7 @@ var ethKernels = map[string]ethKernel{
 
 // ethTinyBuffer: l1d.c and l2.c read the size in KiB, map as many bytes (32 for
 // a cache of 32 KiB), and sleep after each copy of half of it.
-const ethTinyBuffer = "the released kernel takes the cache size in KiB for bytes and presses on little; no loss under it proves nothing"
+const ethTinyBuffer = "the released kernel takes the cache size in KiB for bytes and exerts little pressure; no loss under it proves nothing"
 
 const ethAlone = "none"
 
@@ -163,7 +163,7 @@ func ethMachine(nodes map[ethNode]string, n ethNode) (profile.Machine, string) {
 		return profile.Machine{Configuration: "gcp/" + kind, Virtual: true}, ""
 	}
 	name := "gcp/not-stated/" + ethGroup(n.repository) + "/" + n.part
-	return profile.Machine{Configuration: name, Virtual: true}, "the machine type is not stated: " + name + " stands for it"
+	return profile.Machine{Configuration: name, Virtual: true}, "the machine type is not stated: " + name + " is used for it"
 }
 
 // parsecKey is one PARSEC workload of one group.
@@ -272,7 +272,7 @@ func (k ethKernel) tolerated(c comparison) interference.Estimate {
 	case c.clean:
 		e.Note = share + ", but " + k.doubt
 	default:
-		e.Note = share + ": not told from noise by " + plural(c.pairs, "run") + " each"
+		e.Note = share + ": not distinguished from noise by " + plural(c.pairs, "run") + " each"
 	}
 	if k.note != "" {
 		e.Note += "; " + k.note

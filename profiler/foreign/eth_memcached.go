@@ -171,7 +171,7 @@ func memcachedUnder(p *profile.Profile, k ethKernel, c cell, alone []float64) {
 	notes := []string{fmt.Sprintf("breaks its latency bound at the lowest load measured, in %d of %d sweeps: no ratio", len(c.below), len(c.below)+len(c.known))}
 	if len(c.known) == 0 && most/least < keeps*(1-usualNoise) {
 		e.Low, e.High = interference.Percent(0), interference.Percent(fullPressure)
-		notes = append(notes, "keeps at most "+strconv.FormatFloat(100*most/least, 'f', 1, 64)+" % of its load alone: the score is below 100")
+		notes = append(notes, "keeps at most "+strconv.FormatFloat(100*most/least, 'f', 1, 64)+" % of its load in isolation: the score is below 100")
 	}
 	if k.note != "" {
 		notes = append(notes, k.note)

@@ -66,7 +66,7 @@ func threadsProfile(k parsecKey, speeds map[int][]float64, nodes map[ethNode]str
 	}
 	p.Alone[p.Machine.Configuration] = measurement(speeds[most], "runs/s")
 	p.Provenance.Repetitions = len(speeds[most])
-	p.Warnings = append(p.Warnings, fmt.Sprintf("a size is the number of threads, not pinned; the speed alone is that with %s", plural(most, "thread")))
+	p.Warnings = append(p.Warnings, fmt.Sprintf("a size is the number of threads, not pinned; the speed in isolation is that with %s", plural(most, "thread")))
 	fewRuns(&p)
 	return p
 }

@@ -14,9 +14,9 @@ import (
 // gavelGPU: deep-learning training alone and in pairs that share their GPUs.
 var gavelGPU = Format{
 	Name:  "gavel-gpu-colocation",
-	Title: "Training jobs alone and in pairs on K80, P100 and V100 GPUs",
+	Title: "Training jobs in isolation and in pairs on K80, P100 and V100 GPUs",
 	Takes: []string{
-		"alone: speed by GPU type (steps/s), one profile per job and number of GPUs; workers spread over servers are a configuration of their own",
+		"in isolation: speed by GPU type (steps/s), one profile per job and number of GPUs; workers spread over servers are a configuration of their own",
 		"pairs: the slowdown of both sides on the same GPUs",
 	},
 	Leaves: []string{
@@ -37,10 +37,10 @@ var gavelSet = profile.DataSet{
 }
 
 const (
-	gavelZero   = "no throughput alone in the source"
+	gavelZero   = "no throughput in isolation in the source"
 	gavelNoPair = "no throughput together: they do not fit in memory, or were not run"
 	gavelHalf   = "no throughput of one side together"
-	gavelNoSolo = "no throughput alone of one side to compare with"
+	gavelNoSolo = "no throughput in isolation of one side to compare with"
 	gavelMirror = "the same pair the other way round"
 )
 

@@ -17,11 +17,11 @@ var iaasContention = Format{
 	Name:  "iaas-vm-contention",
 	Title: "Benchmarks in 1 to 48 virtual machines of one dedicated host at once",
 	Takes: []string{
-		"one active machine: speed alone by host type (iperf in bytes/s, sysbench and y-cruncher in runs/s, pgbench in transactions/s)",
+		"one active machine: speed in isolation by host type (iperf in bytes/s, sysbench and y-cruncher in runs/s, pgbench in transactions/s)",
 		"more active machines on m5d: a ramp of net_bw (iperf) and int (sysbench), intensity 100·(machines − 1)/(48 − 1); no score, for this is not the kernels' scale",
 	},
 	Leaves: []string{
-		"y-cruncher and pgbench beside neighbours: they press on several resources at once",
+		"y-cruncher and pgbench next to neighbours: they use several resources at once",
 		"iperf, sysbench and y-cruncher of c3 and c4: the source has the same numbers for both hosts",
 		"the summary table: averages of the rows of m5d",
 	},
@@ -40,7 +40,7 @@ var iaasSet = profile.DataSet{
 }
 
 const (
-	iaasMixed  = "the neighbours press on several resources at once: not a level of one source"
+	iaasMixed  = "the neighbours use several resources at once: not a level of one source"
 	iaasShared = "c3 and c4 have the same numbers: which host they were measured on is not known"
 )
 

@@ -63,7 +63,7 @@ func fewRuns(p *profile.Profile) {
 	}
 	if few > 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
-			"%d of %d speeds alone rest on fewer than %d runs: their interval is the range of the runs, which has less than 95 %%, or for a single run none (0 to twice the value)",
+			"%d of %d speeds in isolation rest on fewer than %d runs: their interval is the range of the runs, which has less than 95 %%, or for a single run none (0 to twice the value)",
 			few, len(p.Alone), minIntervalRuns))
 	}
 }

@@ -13,7 +13,7 @@ var lumosCloud = Format{
 	Name:  "lumos-cloud-perf",
 	Title: "Hadoop, Spark and Hive workloads on dozens of cloud machine types",
 	Takes: []string{
-		"run time by machine type: speed alone by node configuration (runs/s), with the runs of both campaigns as replicates",
+		"run time by machine type: speed in isolation by node configuration (runs/s), with the runs of both campaigns as replicates",
 	},
 	Leaves: []string{
 		"runs that did not complete",

@@ -17,13 +17,13 @@ import (
 // or on a mix.
 var ntuaNginx = Format{
 	Name:  "ntua-nginx-ibench-pcm",
-	Title: "nginx latency beside iBench and stress-ng pods, by load and replicas",
+	Title: "nginx latency next to iBench and stress-ng pods, by load and replicas",
 	Takes: []string{
-		"pods of one kind: a ramp of int (CPU), llc_cap (stress-ng l3) and mem_bw, intensity 25 per pod; the ratio is p99 alone over p99 beside the pods, the median over the offered loads; no score, for this is not the kernels' scale",
+		"pods of one kind: a ramp of int (CPU), llc_cap (stress-ng l3) and mem_bw, intensity 25 per pod; the ratio is p99 in isolation over p99 next to the pods, the median over the offered loads; no score, for this is not the kernels' scale",
 	},
 	Leaves: []string{
 		"mixes of pods: not a level of one source",
-		"the speed alone: every load offered was served, so the capacity is not known",
+		"the speed in isolation: every load offered was served, so the capacity is not known",
 		"the hardware counters: the profile format has no place for them",
 	},
 	License: "none stated",
@@ -174,8 +174,8 @@ func ntuaProfile(r *reading, t *table, k ntuaKey, tails ntuaTails) {
 	p.Provenance.Kernels = "pods of iBench (CPU, memBW) and stress-ng (l3), releases not stated"
 	p.Provenance.Repetitions = 1
 	p.Warnings = append(p.Warnings,
-		"a ratio is p99 alone over p99 beside the pods, at the same offered load; the median over the loads",
-		"the speed alone is not known: every load offered was served")
+		"a ratio is p99 in isolation over p99 next to the pods, at the same offered load; the median over the loads",
+		"the speed in isolation is not known: every load offered was served")
 	r.add(p)
 }
 

@@ -30,7 +30,7 @@ var specLLC = Format{
 			leave: "memory traffic per instruction, without clock and peak: no share of the bandwidth"},
 		{name: "cpu2006_mpki", columns: []string{"suite", "benchmark", "mpki_l1", "mpki_l2", "mpki_l3"}, leave: "misses per instruction: no speed under pressure"},
 		{name: "haswell_perf_counters", columns: []string{"benchmark", "year", "size", "cycles", "instructions"},
-			leave: "counters of runs alone with other inputs on another machine: not the same workloads"},
+			leave: "counters of runs in isolation with other inputs on another machine: not the same workloads"},
 	},
 	read: readSPEC,
 }
@@ -106,7 +106,7 @@ func specProfile(k specKey, speeds map[float64]float64) profile.Profile {
 	p.Sensitivity.Tolerated[interference.LLCCapacity] = crossing(levels)
 	p.Provenance.Repetitions = 1
 	p.Warnings = append(p.Warnings,
-		"the cache was cut by allocation, not taken by a kernel: no bandwidth is pressed on",
+		"the cache was limited by allocation, not occupied by a kernel: there is no pressure on bandwidth",
 		"speeds are per cycle and printed with two digits: a ratio may be off by 2 %")
 	fewRuns(&p)
 	return p

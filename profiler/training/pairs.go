@@ -82,7 +82,7 @@ func CheckPair(p profile.Pair) error {
 	}
 	for _, s := range []profile.PairSide{p.A, p.B} {
 		if s.Key == "" || s.Application == "" || !(s.Ratio >= 0) || !(s.Alone.Value > 0) {
-			return fmt.Errorf("%w: a side needs key, application, ratio and speed alone", ErrPair)
+			return fmt.Errorf("%w: a side needs key, application, ratio and speed in isolation", ErrPair)
 		}
 		if s.Low > s.Ratio || s.High < s.Ratio {
 			return fmt.Errorf("%w: %s: the ratio %v is outside its interval", ErrPair, s.Application, s.Ratio)

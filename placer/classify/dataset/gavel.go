@@ -8,7 +8,7 @@ import (
 
 var gavelReader = Reader{
 	Name:    "gavel-gpu-colocation",
-	Summary: "training jobs on three GPU types, and beside each other on one",
+	Summary: "training jobs on three GPU types, and co-located on one",
 	Source:  "stanford-futuredata/gavel (Narayanan 2020)",
 	Read:    readGavel,
 }
@@ -69,7 +69,7 @@ func gavelPairs(folder fs.FS, alone map[string]float64) ([]Set, error) {
 			}
 			solo, ok := alone[gpu+" "+side]
 			if rate <= 0 || !ok {
-				skipped[gpu].add("no throughput together or alone", f.where())
+				skipped[gpu].add("no throughput co-located or in isolation", f.where())
 				continue
 			}
 			tables[gpu].add(side, modelOf(side), other, min(100, 100*rate/solo))

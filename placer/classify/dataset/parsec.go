@@ -4,7 +4,7 @@ import "io/fs"
 
 var parsecReader = Reader{
 	Name:    "eth-ibench-parsec-memcached",
-	Summary: "PARSEC programs beside iBench kernels: what is left of their speed",
+	Summary: "PARSEC programs next to iBench kernels: what is left of their speed",
 	Source:  "student projects of a course at ETH Zürich, collected in the data set",
 	Read:    readPARSEC,
 }

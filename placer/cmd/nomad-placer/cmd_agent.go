@@ -58,7 +58,7 @@ func agentCommand() *command {
 			f.StringVar(&a.dashboard, "dashboard-url", "", "Where browsers find the pages: a `URL`.")
 			f.StringVar(&a.nomadUI, "nomad-ui", "", "Where browsers find Nomad's web UI: a `URL`, for links. Else Nomad's address.")
 			f.StringVar(&a.policy, "policy", "", "Placement `policy` of jobs that name none.")
-			f.StringVar(&a.adapter, "adapter", "", "The `adapter` that corrects running jobs which fall short of their target: quasar, kflr, pp-rtte, close, or none to leave them alone. Else quasar, and kflr for jobs of the policy pp-rtte.")
+			f.StringVar(&a.adapter, "adapter", "", "The `adapter` that corrects running jobs which miss their target: quasar, kflr, pp-rtte, close, or none to change nothing. Else quasar, and kflr for jobs of the policy pp-rtte.")
 			f.DurationVar(&a.hold, "hold", 0, "Hold deadline of jobs that name none.")
 			f.StringVar(&a.holdPool, "hold-pool", "", "Node `pool` without nodes in which jobs wait.")
 			f.StringVar(&a.runPool, "run-pool", "", "Node `pool` that held jobs are released into.")

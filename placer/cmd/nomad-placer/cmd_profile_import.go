@@ -136,7 +136,7 @@ func (c *importRun) report(s *shell, w io.Writer, r foreign.Result) error {
 func (c *importRun) reportPage(p *page, report importReport, r foreign.Result) {
 	p.line(heading(report.Format))
 	p.b.WriteByte('\n')
-	p.fact("Profiles", fmt.Sprintf("%s: speeds alone %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
+	p.fact("Profiles", fmt.Sprintf("%s: speeds in isolation %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
 		wording.Number(float64(report.Speeds)), wording.Number(float64(report.Levels)), wording.Number(float64(report.Scores)), wording.Number(float64(report.Sizes))))
 	p.fact("Pairs", wording.Number(float64(report.Pairs)))
 	p.fact("Written", writtenText(c.output))

@@ -59,11 +59,11 @@ func hintOf(err error) string {
 // them.
 var wayHints = []struct{ says, hint string }{
 	{"server gave HTTP response to HTTPS client", "this Nomad has no TLS: write http:// in the address"},
-	{"HTTP request to an HTTPS server", "this Nomad wants TLS: write https:// in the address, and give -ca-cert or NOMAD_CACERT"},
+	{"HTTP request to an HTTPS server", "this Nomad requires TLS: write https:// in the address, and give -ca-cert or NOMAD_CACERT"},
 	{"certificate signed by unknown authority", "give the authority's certificate with -ca-cert or NOMAD_CACERT"},
 	{"certificate is valid for", "give the name in the certificate with -tls-server-name or NOMAD_TLS_SERVER_NAME, for example server.global.nomad"},
-	{"tls: certificate required", "this Nomad wants your certificate: -client-cert and -client-key, or NOMAD_CLIENT_CERT and NOMAD_CLIENT_KEY"},
-	{"tls: bad certificate", "this Nomad wants another certificate of yours: -client-cert and -client-key, or NOMAD_CLIENT_CERT and NOMAD_CLIENT_KEY"},
+	{"tls: certificate required", "this Nomad requires a client certificate: -client-cert and -client-key, or NOMAD_CLIENT_CERT and NOMAD_CLIENT_KEY"},
+	{"tls: bad certificate", "this Nomad does not accept the client certificate: -client-cert and -client-key, or NOMAD_CLIENT_CERT and NOMAD_CLIENT_KEY"},
 	{"No path to region", "check -region or NOMAD_REGION"},
 	{"no such host", "check the name in -address or NOMAD_ADDR"},
 }

@@ -60,7 +60,7 @@ func (v *variableFlags) read() (string, map[string]string, error) {
 	for _, pair := range v.set {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || !hclsyntax.ValidIdentifier(name) {
-			return "", nil, usageError("-var wants name=value, not %q", pair)
+			return "", nil, usageError("-var takes name=value, not %q", pair)
 		}
 		flags[name] = value
 	}

@@ -56,7 +56,7 @@ func TestTLSOptions(t *testing.T) {
 		{"another name", "-ca-cert " + n.cert + " -client-cert " + n.cert + " -client-key " + n.key + " -tls-server-name nomad.wrong", "Hint: give the name in the certificate with -tls-server-name"},
 		{"unchecked", "-tls-skip-verify -client-cert " + n.cert + " -client-key " + n.key, "404"},
 		{"no authority", "-client-cert " + n.cert + " -client-key " + n.key, "Hint: give the authority's certificate with -ca-cert"},
-		{"no certificate", "-ca-cert " + n.cert, "Hint: this Nomad wants your certificate"},
+		{"no certificate", "-ca-cert " + n.cert, "Hint: this Nomad requires a client certificate"},
 	}
 	for _, c := range cases {
 		for _, command := range []string{"job release x", "job explain x"} {

@@ -57,7 +57,7 @@ func Details() []Metric {
 		out = append(out,
 			Metric{fmt.Sprintf("platform_lost_%d", most), "%", fmt.Sprintf("jobs whose configurations cost them at most %d %%", most),
 				func(r *sim.Result) float64 { return shareOf(r, ended(platform), kept) }},
-			Metric{fmt.Sprintf("interference_lost_%d", most), "%", fmt.Sprintf("jobs that neighbours cost at most %d %%", most),
+			Metric{fmt.Sprintf("interference_lost_%d", most), "%", fmt.Sprintf("jobs that lost at most %d %% to co-runners", most),
 				func(r *sim.Result) float64 { return shareOf(r, undisturbed, kept) }})
 	}
 	for _, percentile := range []int{5, 10, 25, 50, 75, 90, 95, 100} {

@@ -73,7 +73,7 @@ func (c *checker) colocation(s *Scenario) {
 		c.fail(c.at("limit"), "work that keeps coming needs a limit")
 	}
 	if len(c.file.Populations)+len(c.file.Traces) > 0 || c.file.Profiling != nil || c.file.Cluster.Shape != "" || c.file.Cluster.Nodes != "" {
-		c.fail(c.at("", at), "colocation stands for the cluster, populations, traces and profiling: an empty cluster block is left")
+		c.fail(c.at("", at), "colocation replaces the cluster, populations, traces and profiling: an empty cluster block is left")
 	}
 }
 

@@ -141,7 +141,7 @@ func (c *checker) withDeadlines() {
 		return
 	}
 	if len(c.file.Deadlines) > 1 || len(c.file.Populations)+len(c.file.Traces) > 0 {
-		c.fail(c.at("", blockAt{"deadlines", 0}), "a deadlines block stands alone: its tasks have a truth of their own")
+		c.fail(c.at("", blockAt{"deadlines", 0}), "a deadlines block excludes all other submissions: its tasks have a truth of their own")
 	}
 	for i, p := range c.file.Policies {
 		if p.Knowledge != "none" {

@@ -26,7 +26,7 @@ type measuredPair struct{ rate, iops float64 }
 var _ World = (*Colocated)(nil)
 
 // ErrColocated: the tables do not hold what is needed.
-var ErrColocated = errors.New("truth: applications beside each other")
+var ErrColocated = errors.New("truth: co-located applications")
 
 // NewColocated reads the applications of a set, by rising requests to the disk: the
 // rank of the paper's §4.1.
@@ -62,7 +62,7 @@ func (c *Colocated) read(pairs []backgrounds.Pair) error {
 		for _, b := range c.applications {
 			key := pairKey{a.id, b.id}
 			if len(rates[key]) == 0 {
-				return fmt.Errorf("%w: %s beside %s was not measured", ErrColocated, a.Name, b.Name)
+				return fmt.Errorf("%w: %s co-located with %s was not measured", ErrColocated, a.Name, b.Name)
 			}
 			c.pairs[key] = measuredPair{median(rates[key]), median(iops[key])}
 		}
@@ -79,7 +79,7 @@ func aloneOf(rows []backgrounds.Row) (measuredPair, error) {
 		}
 	}
 	if len(rates) == 0 {
-		return measuredPair{}, errors.New("it was not measured alone")
+		return measuredPair{}, errors.New("it was not measured in isolation")
 	}
 	return measuredPair{median(rates), median(iops)}, nil
 }

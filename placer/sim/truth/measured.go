@@ -92,7 +92,7 @@ func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*
 		}
 	}
 	if len(usable) == 0 {
-		return nil, fmt.Errorf("%w: %d rows, none with a speed alone on its machine", ErrRows, len(rows))
+		return nil, fmt.Errorf("%w: %d rows, none with a speed in isolation on its machine", ErrRows, len(rows))
 	}
 	machines := suits(m, seed)
 	var out []*Application

@@ -306,7 +306,7 @@ func (s *Set) Alone(application string) (Characteristics, error) {
 		}
 	}
 	if len(solo) == 0 {
-		return Characteristics{}, fmt.Errorf("%w: %s alone, %s", ErrMissing, application, s.Environment)
+		return Characteristics{}, fmt.Errorf("%w: %s in isolation, %s", ErrMissing, application, s.Environment)
 	}
 	return medians(solo), nil
 }
@@ -320,7 +320,7 @@ func (s *Set) Background() (map[Level]Characteristics, error) {
 	out := map[Level]Characteristics{}
 	for _, l := range All() {
 		if len(all[l]) == 0 {
-			return nil, fmt.Errorf("%w: the background %+v alone, %s", ErrMissing, l, s.Environment)
+			return nil, fmt.Errorf("%w: the background %+v in isolation, %s", ErrMissing, l, s.Environment)
 		}
 		out[l] = medians(all[l])
 	}

@@ -1,5 +1,5 @@
-# Does the service stand a neighbour that fills the last-level cache? The kernel
-# stands aside for ten seconds, climbs to 100 % in steps of 20 %, and leaves after
+# Does the service tolerate a neighbour that fills the last-level cache? The kernel
+# pauses for ten seconds, climbs to 100 % in steps of 20 %, and leaves after
 # two minutes; the service prints how long each request took.
 #
 #   nomad job run chaos-llc.nomad.hcl

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Walks the kernel of memory-knee.nomad.hcl through its levels and prints what it
 # reached at each: the knee is where "achieved" no longer follows "asked", or
-# where "speed" falls, because the memory is shared with somebody.
+# where "speed" falls, because the memory is shared with another workload.
 #
 #   ./knee.sh ALLOC
 #   STEP=20 DWELL=1 ./knee.sh ALLOC

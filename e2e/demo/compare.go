@@ -166,21 +166,8 @@ func measure(ctx context.Context, r *rig.Rig, f demoJob) outcome {
 	}
 	o.RatePerSec = sum.RatePerSec
 	o.Tail = sum.LatencyTail
-	o.Met = met(f.Spec.Target, sum)
+	o.Met = f.Spec.Target.Met(sum.RatePerSec, sum.LatencyTail)
 	return o
-}
-
-// rateTolerance is how far below its number a rate may be and still count as
-// met: an open-loop generator at exactly the target rate reads a little under
-// it at the edges of a window.
-const rateTolerance = 0.02
-
-func met(t performance.Target, m performance.Measure) bool {
-	value, _, ok := t.Value()
-	if ok && m.RatePerSec < value*(1-rateTolerance) {
-		return false
-	}
-	return t.Latency == nil || m.LatencyTail <= t.Latency.Max
 }
 
 func measureFinish(ctx context.Context, r *rig.Rig, f demoJob, o outcome) outcome {
@@ -194,7 +181,7 @@ func measureFinish(ctx context.Context, r *rig.Rig, f demoJob, o outcome) outcom
 			return o
 		case ok:
 			o.FinishedIn = finished.Sub(started)
-			o.Met = o.FinishedIn <= f.Spec.Target.FinishWithin
+			o.Met = f.Spec.Target.Met(o.FinishedIn.Seconds(), 0)
 			return o
 		}
 		if sleep(ctx, 250*time.Millisecond) != nil {

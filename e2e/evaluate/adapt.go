@@ -14,6 +14,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // adaptation is what the placer did for jobs that fell below their target while
@@ -256,12 +257,12 @@ func (e *evaluation) see(ctx context.Context, t trouble) (cure, error) {
 			out.Worst = o.RatePerSec
 		}
 		out.After = o.RatePerSec
-		if out.Detected > 0 && o.RatePerSec >= target*(1-rateTolerance) {
+		if out.Detected > 0 && o.RatePerSec >= target*(1-performance.RateTolerance) {
 			out.Cured = since(time.Now())
 			break
 		}
 	}
-	if out.Worst >= target*(1-rateTolerance) && out.Problem == "" {
+	if out.Worst >= target*(1-performance.RateTolerance) && out.Problem == "" {
 		out.Problem = "nothing that was done to it brought it below its target"
 	}
 	return out, nil

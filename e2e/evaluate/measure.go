@@ -22,24 +22,15 @@ type outcome struct {
 	Met         bool     `json:"met"` // false without a target
 }
 
-// rateTolerance is how far below its number a rate may be and still count as met:
-// an open-loop generator at exactly the target reads a little under it at the edges
-// of a window.
-const rateTolerance = 0.02
-
 // met judges a measurement that is complete.
 func met(t performance.Target, o outcome) bool {
-	if o.Missing != "" || t.Kind == performance.BestEffort {
+	if o.Missing != "" {
 		return false
 	}
 	if t.Kind == performance.FinishWithin {
-		return o.TookSeconds > 0 && o.TookSeconds <= t.FinishWithin.Seconds()
+		return t.Met(o.TookSeconds, 0)
 	}
-	value, _, ok := t.Value()
-	if ok && o.RatePerSec < value*(1-rateTolerance) {
-		return false
-	}
-	return t.Latency == nil || o.TailMillis > 0 && o.TailMillis <= millis(t.Latency.Max)
+	return t.Met(o.RatePerSec, time.Duration(o.TailMillis*float64(time.Millisecond)))
 }
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

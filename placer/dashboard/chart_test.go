@@ -73,7 +73,7 @@ func TestHistoryMarksWhatMissed(t *testing.T) {
 	t.Parallel()
 	target := performance.Target{Kind: performance.QPS, QPS: 20000}
 	o := dashboardtest.Fixture().AllObservations[dashboardtest.CacheID]
-	o[3].Measure.Goodput = 100
+	o[3].Measure.RatePerSec = 100
 	e := wording.Expectation{Known: true, Comparable: true, Value: 21000, Low: 20500, High: 21500}
 	got := string(historyChart(target, e, wording.Over(target, o)))
 	if strings.Count(got, "dot missed") != 1 || !strings.Contains(got, "met in 29 of 30 windows") || !strings.Contains(got, "predicted-line") {

@@ -126,6 +126,8 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/whatif/{namespace}/{job}/{group}", s.whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", s.observationsJSON)
 	data("/v1/observations/{namespace}/{job}/{$}", s.observationsJSON)
+	data("/v1/measured/{namespace}/{job}/{group}", s.measuredJSON)
+	data("/v1/measured/{namespace}/{job}/{$}", s.measuredJSON)
 
 	mux.HandleFunc("GET /chart/{namespace}/{job}/{file}", s.chart)
 	mux.HandleFunc("GET /metrics", s.metrics)

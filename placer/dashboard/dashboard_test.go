@@ -95,6 +95,7 @@ func TestStatesWithoutData(t *testing.T) {
 		{"/v1/nodes", 200, "[]"},
 		{"/v1/observations/default/none/none", 200, "[]"},
 		{"/v1/decision/default/none/none", 404, `"error"`},
+		{"/v1/measured/default/none/none", 404, `"error"`},
 		{"/v1/profile/none", 404, `"error"`},
 		{"/v1/node/none", 404, `"error"`},
 		{"/healthz", 200, "ok"},

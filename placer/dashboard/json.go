@@ -98,6 +98,21 @@ func (s *server) observationsJSON(r *http.Request) (any, error) {
 	return listed(s.records.Observations(r.Context(), workloadOf(r)))
 }
 
+// measuredJSON is what a group does now, judged as on the pages: whoever shows it
+// elsewhere need not know when a target is met.
+func (s *server) measuredJSON(r *http.Request) (any, error) {
+	id := workloadOf(r)
+	decision, err := s.records.Decision(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	observations, err := s.records.Observations(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return wording.Measure(decision.Target, observations), nil
+}
+
 // findNode returns the node whose id starts with the one asked for, as Nomad's
 // own command line accepts it; it must be the only one.
 func (s *server) findNode(r *http.Request) (cluster.NodeRecord, error) {

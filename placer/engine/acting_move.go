@@ -88,7 +88,8 @@ const gain = 1.2
 // more than a score's own step; its own may where it misses its target, share of it
 // now, and would do better.
 func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
-	better := d.Predicted.Known && share < 1 && d.Predicted.RatePerSec >= gain*share*wanted(spec)
+	want, _ := spec.Rate()
+	better := d.Predicted.Known && share < 1 && d.Predicted.RatePerSec >= gain*share*want
 	return !slices.ContainsFunc(d.Relaxed, func(r cluster.Relaxation) bool {
 		return r.Points > harmMargin && !(better && r.Direction == cluster.D2)
 	})

@@ -100,7 +100,8 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 	w := e.live.watch(id)
 	ref := e.live.refOf(id)
 	sc.byRef[ref] = id
-	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: wanted(spec), BestEffort: spec.Target.Kind == performance.BestEffort}
+	want, _ := spec.Rate()
+	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: want, BestEffort: spec.Target.Kind == performance.BestEffort}
 	w.share = math.NaN()
 	defer func() { e.live.told(id, w, e.cfg.Clock.Now()) }()
 	byAlloc := map[string]cluster.Observation{}

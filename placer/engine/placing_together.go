@@ -139,7 +139,7 @@ func promising(p *placement, spots []spot) []spot {
 	return slices.DeleteFunc(spots, func(s spot) bool {
 		for i, d := range s.decisions {
 			enough := best[i]
-			if want := wanted(p.known[i].workload.Spec); want > 0 {
+			if want, ok := p.known[i].workload.Spec.Rate(); ok {
 				enough = min(enough, want)
 			}
 			if predictedRate(d) < fastEnough*enough {

@@ -7,22 +7,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// wanted is the rate a workload must reach; 0 where no rate follows from its
-// target: best effort, or a finish time without the amount of work.
-func wanted(s performance.Spec) float64 {
-	switch s.Target.Kind {
-	case performance.QPS:
-		return s.Target.QPS
-	case performance.Rate:
-		return s.Target.Rate
-	case performance.FinishWithin:
-		if s.Probe != nil && s.Probe.Work > 0 && s.Target.FinishWithin > 0 {
-			return s.Probe.Work / s.Target.FinishWithin.Seconds()
-		}
-	}
-	return 0
-}
-
 // reached is the performance of a workload against what is wanted of it; NaN
 // where it cannot be told. served is the most goodput one of its allocations was
 // seen to give inside its latency bound.
@@ -41,7 +25,7 @@ func reached(s performance.Spec, readings []cluster.Observation, served float64)
 		sum += o.Measure.Goodput
 		tail = max(tail, o.Measure.LatencyTail.Seconds())
 	}
-	want := wanted(s)
+	want, _ := s.Rate()
 	if len(readings) == 0 || !(want > 0) {
 		return math.NaN()
 	}

@@ -164,7 +164,8 @@ func (e *Engine) recentShare(ctx context.Context, s subject) (float64, error) {
 	if len(readings) < s.workload.Count {
 		return math.NaN(), nil
 	}
-	return reached(s.workload.Spec, readings, 0) / wanted(s.workload.Spec), nil
+	want, _ := s.workload.Spec.Rate() // without one nothing is reached of it
+	return reached(s.workload.Spec, readings, 0) / want, nil
 }
 
 func nameOf(s *cluster.Snapshot, id cluster.NodeID) string {

@@ -51,23 +51,13 @@ func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 	}
 }
 
-func TestNeedsShare(t *testing.T) {
+func TestFastest(t *testing.T) {
 	t.Parallel()
-	speeds := map[string]float64{"slow": 40, "fast": 100}
-	for name, c := range map[string]struct {
-		target performance.Target
-		count  int
-		want   float64 // −1: not known
-	}{
-		"where it is fastest":    {rate(20), 1, 0.2},
-		"of each allocation":     {rate(20), 2, 0.1},
-		"more than any can":      {rate(200), 1, 1},
-		"best effort":            {performance.Target{Kind: performance.BestEffort}, 1, 0},
-		"an unknown work amount": {performance.Target{Kind: performance.FinishWithin, FinishWithin: 1}, 1, -1},
-	} {
-		got := needsShare(performance.Spec{Target: c.target}, c.count, speeds)
-		if (got == nil) != (c.want < 0) || got != nil && *got != c.want {
-			t.Errorf("%s: %v, want %g", name, got, c.want)
-		}
+	k := cluster.Knowledge{Speed: map[string]profile.Measurement{"slow": {Value: 40}, "fast": {Value: 100, Unit: "units/s"}, "other": {Value: 500, Unit: "runs/s"}}}
+	if got := fastest(&k, rate(20)); got != 100 {
+		t.Errorf("fastest is %g, want 100: another unit says nothing of the target", got)
+	}
+	if got := fastest(&cluster.Knowledge{}, rate(20)); got != 0 {
+		t.Errorf("of no speed the fastest is %g, want 0", got)
 	}
 }

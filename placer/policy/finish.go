@@ -328,9 +328,9 @@ func (v *view) judgeTarget(d *cluster.Decision) {
 	switch p := d.Predicted; {
 	case !p.Known:
 		v.warn("it cannot be predicted whether the target of %s %s is reached", amount(target), v.unit)
-	case p.RatePerSec < leastRate(v.Workload.Spec, target):
+	case !v.Workload.Spec.Target.PredictedMet(p.RatePerSec, target):
 		v.warn("the target of %s %s is not reached on any node: the best prediction is %s", amount(target), v.unit, amount(p.RatePerSec))
-	case p.Low < leastRate(v.Workload.Spec, target):
+	case !v.Workload.Spec.Target.PredictedMet(p.Low, target):
 		v.warn("the target of %s %s may be missed: the prediction is %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
 	}
 }

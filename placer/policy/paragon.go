@@ -194,7 +194,7 @@ func (s *selection) together(o *option, n int) bool {
 		return true
 	}
 	p := s.predict(o, pressure)
-	return p.Known && p.RatePerSec >= s.need
+	return p.Known && s.suffices(p.RatePerSec)
 }
 
 func (s *selection) parts(o *option) []cluster.ScorePart {

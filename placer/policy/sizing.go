@@ -92,7 +92,7 @@ func (s *sizer) pairs() ([]pair, string) {
 	if target.Kind == performance.BestEffort {
 		return out, ""
 	}
-	if _, numeric := targetRate(s.Workload.Spec); !numeric && len(out) > 1 {
+	if _, numeric := s.Workload.Spec.Rate(); !numeric && len(out) > 1 {
 		return nil, "sizes cannot be compared, since the target is not a rate (for a finish time, give work in the probe block)"
 	}
 	s.leastFirst(out)
@@ -283,8 +283,8 @@ func (s *sizer) try(p pair) (trial, error) {
 	if err != nil {
 		return t, err
 	}
-	rate, numeric := targetRate(w.Spec)
-	t.reaches = !numeric || d.Predicted.Known && d.Predicted.RatePerSec >= leastRate(w.Spec, rate)
+	rate, numeric := w.Spec.Rate()
+	t.reaches = !numeric || d.Predicted.Known && w.Spec.Target.PredictedMet(d.Predicted.RatePerSec, rate)
 	s.crowded = s.crowded || d.Outcome != cluster.Placed || f.missing > 0
 	tried := cluster.Tried{Count: p.count, Own: p.own, Predicted: d.Predicted, Reaches: t.reaches, Note: t.against()}
 	if len(s.tried) < cluster.MaxTried {
@@ -334,7 +334,7 @@ func (s *sizer) decision() cluster.Decision {
 // why this size is the one.
 func (s *sizer) why(d cluster.Decision) string {
 	given := fmt.Sprintf("%d × %s", s.best.count, SizeText(s.best.own))
-	rate, numeric := targetRate(s.Workload.Spec)
+	rate, numeric := s.Workload.Spec.Rate()
 	switch {
 	case d.Outcome != cluster.Placed:
 		return "no size has room now"

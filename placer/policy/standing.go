@@ -44,18 +44,13 @@ func (v *view) standingOn(configuration string) *standing {
 	return s
 }
 
-// needsOn is the share of its performance alone on nodes of a configuration that the
-// target needs of each allocation: 0 for best effort, all where even that is too little,
-// nil where it is not known.
+// needsOn is the required fraction on nodes of a configuration.
 func (v *view) needsOn(configuration string) *float64 {
-	if v.Workload.Spec.Target.Kind == performance.BestEffort {
-		return new(float64)
+	speed := 0.0
+	if v.rates[configuration] {
+		speed = v.Knowledge.Speed[configuration].Value
 	}
-	if !(v.need > 0 && v.rates[configuration]) {
-		return nil
-	}
-	share := min(1, v.need/v.Knowledge.Speed[configuration].Value)
-	return &share
+	return v.Workload.Spec.RequiredFraction(v.Workload.Count, speed)
 }
 
 func (v *view) slowdownPercent() float64 {

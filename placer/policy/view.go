@@ -10,7 +10,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
-	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // view is what the policies see of a request: the feasible nodes with dense
@@ -105,7 +104,7 @@ func (v *view) readKnowledge() {
 		v.warn("%d scores of this workload are unknown; half of the highest intensity is assumed for them", v.assumed)
 	}
 	v.readSpeeds()
-	if rate, ok := targetRate(v.Workload.Spec); ok && v.Workload.Count > 0 {
+	if rate, ok := v.Workload.Spec.Rate(); ok && v.Workload.Count > 0 {
 		v.need = rate / float64(v.Workload.Count)
 	}
 }
@@ -138,35 +137,8 @@ func (v *view) readSpeeds() {
 	}
 }
 
-// targetRate is the rate the whole group must reach, where the target says one.
-func targetRate(s performance.Spec) (float64, bool) {
-	value, _, ok := s.Target.Value()
-	if !ok || !(value > 0) {
-		return 0, false
-	}
-	if s.Target.Kind != performance.FinishWithin {
-		return value, true
-	}
-	if s.Probe == nil || !(s.Probe.Work > 0) {
-		return 0, false
-	}
-	return s.Probe.Work / value, true
-}
-
-// readsUnder is the part by which a service at exactly its target may read under it: at
-// the edges of a window requests are under way (chosen by us).
-const readsUnder = 0.02
-
 // suffices reports whether a rate is what an allocation needs.
-func (v *view) suffices(rate float64) bool { return rate >= leastRate(v.Workload.Spec, v.need) }
-
-// leastRate is the least that counts as reaching a rate.
-func leastRate(s performance.Spec, rate float64) float64 {
-	if s.Target.Kind == performance.QPS {
-		return rate * (1 - readsUnder)
-	}
-	return rate
-}
+func (v *view) suffices(rate float64) bool { return v.Workload.Spec.Target.PredictedMet(rate, v.need) }
 
 // addOptions computes the vectors of the feasible nodes. Their storage is one
 // array: nodes × columns × 2.

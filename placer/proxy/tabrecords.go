@@ -37,6 +37,7 @@ type GroupRecord struct {
 	Name         string          `json:"name"`
 	Decision     json.RawMessage `json:"decision,omitempty"`
 	Observations json.RawMessage `json:"observations,omitempty"`
+	Measured     json.RawMessage `json:"measured,omitempty"` // what it does now, with the verdict
 	Profile      json.RawMessage `json:"profile,omitempty"`
 	Actions      json.RawMessage `json:"actions,omitempty"`
 	WhatIf       bool            `json:"what_if"` // the agent answers what-if questions
@@ -181,6 +182,7 @@ func (g gatherer) group(ctx context.Context, out *GroupRecord) {
 		}
 	})
 	wait.Go(func() { part("/v1/observations"+tail, &out.Observations) })
+	wait.Go(func() { part("/v1/measured"+tail, &out.Measured) })
 	wait.Go(func() { part("/v1/actions"+tail, &out.Actions) })
 	wait.Go(func() {
 		data, err := g.records.read(ctx, g.agent, "/v1/whatif"+tail)

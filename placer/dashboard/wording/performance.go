@@ -113,21 +113,17 @@ const (
 
 // Measured is what a group does now, all its allocations together.
 type Measured struct {
-	Known       bool
-	Value       float64 // in Unit
-	Unit        string
-	Tail        time.Duration // worst latency at the target's percentile; 0 if not measured
-	Percentile  float64       // of Tail
-	At          time.Time     // of the newest observation
-	Allocations int           // how many were measured
-	Missing     int           // how many gave no number
-	Why         string        // why there is no number, or why some are missing
-	Verdict     Verdict
+	Known       bool          `json:"known"`
+	Value       float64       `json:"value"` // in Unit
+	Unit        string        `json:"unit"`
+	Tail        time.Duration `json:"tail,omitempty"`       // worst latency at the target's percentile; 0 if not measured
+	Percentile  float64       `json:"percentile,omitempty"` // of Tail
+	At          time.Time     `json:"at"`                   // of the newest observation
+	Allocations int           `json:"allocations"`          // how many were measured
+	Missing     int           `json:"missing,omitempty"`    // how many gave no number
+	Why         string        `json:"why,omitempty"`        // why there is no number, or why some are missing
+	Verdict     Verdict       `json:"verdict,omitempty"`
 }
-
-// metShare is the share of a rate target that counts as met: the 5 % QoS bound
-// that every score is measured at (Delimitrou 2015, §3.3.2).
-const metShare = 1 - performance.DefaultSlowdownMaxPercent/100
 
 // Measure sums the newest observation of each allocation. An observation that
 // is older than the newest one by more than two of its windows belongs to an
@@ -185,23 +181,18 @@ func observed(t performance.Target, o cluster.Observation) (float64, bool) {
 	if t.Kind == performance.FinishWithin {
 		return o.FinishedIn.Seconds(), o.FinishedIn > 0
 	}
-	return o.Measure.Goodput, !math.IsNaN(o.Measure.Goodput)
+	return o.Measure.RatePerSec, !math.IsNaN(o.Measure.RatePerSec)
 }
 
 func (m *Measured) judge(t performance.Target) Verdict {
-	want, _, ok := t.Value()
-	if !ok {
-		return NoVerdict
-	}
-	met := m.Value >= want*metShare
-	if t.Kind == performance.FinishWithin {
-		met = m.Value <= want
-	}
-	if t.Latency != nil && m.Tail > t.Latency.Max {
-		return Missed
-	}
+	late := t.Latency != nil && m.Tail > t.Latency.Max
+	tailUnknown := t.Latency != nil && m.Tail == 0 && t.RateMet(m.Value, t.QPS)
 	switch {
-	case met && (m.Missing == 0 || t.Kind != performance.FinishWithin):
+	case t.Kind == performance.BestEffort, tailUnknown:
+		return NoVerdict
+	case late:
+		return Missed
+	case t.Met(m.Value, m.Tail) && (m.Missing == 0 || t.Kind != performance.FinishWithin):
 		return Met
 	case m.Missing > 0:
 		return NoVerdict // the missing allocations may make up for it

@@ -65,9 +65,9 @@ func TestExpectTurnsRunsIntoSeconds(t *testing.T) {
 	}
 }
 
-func observation(alloc string, at int, goodput float64, tail time.Duration) cluster.Observation {
+func observation(alloc string, at int, rate float64, tail time.Duration) cluster.Observation {
 	return cluster.Observation{Allocation: alloc, At: time.Unix(int64(at), 0), Window: 5 * time.Second,
-		Measure: performance.Measure{Goodput: goodput, LatencyTail: tail}}
+		Measure: performance.Measure{RatePerSec: rate, Goodput: rate, LatencyTail: tail}}
 }
 
 func TestMeasure(t *testing.T) {
@@ -84,8 +84,10 @@ func TestMeasure(t *testing.T) {
 		verdict Verdict
 	}{
 		{"nothing", qps, nil, false, 0, NoVerdict},
-		{"sum of the newest", qps, []cluster.Observation{observation("a", 90, 10, 0), observation("a", 100, 60, 0), observation("b", 99, 50, 0)}, true, 110, Met},
-		{"inside the bound of 5 %", qps, []cluster.Observation{observation("a", 100, 95.5, time.Millisecond)}, true, 95.5, Met},
+		{"sum of the newest", qps, []cluster.Observation{observation("a", 90, 10, 0), observation("a", 100, 60, time.Millisecond), observation("b", 99, 50, 0)}, true, 110, Met},
+		{"tail not measured", qps, []cluster.Observation{observation("a", 100, 110, 0)}, true, 110, NoVerdict},
+		{"edges of a window", qps, []cluster.Observation{observation("a", 100, 98.5, time.Millisecond)}, true, 98.5, Met},
+		{"at 96 %, as everywhere", qps, []cluster.Observation{observation("a", 100, 96, time.Millisecond)}, true, 96, Missed},
 		{"too slow", qps, []cluster.Observation{observation("a", 100, 80, 0)}, true, 80, Missed},
 		{"too late", qps, []cluster.Observation{observation("a", 100, 200, 6*time.Millisecond)}, true, 200, Missed},
 		{"a part is missing", qps, []cluster.Observation{observation("a", 100, 80, 0), gone}, true, 80, NoVerdict},

@@ -104,8 +104,10 @@ type Estimator interface {
 
 // Options are the thresholds; Defaults has the stated ones.
 type Options struct {
-	Window        time.Duration
-	Below         float64 // share of the target under which a window is bad
+	Window time.Duration
+	// Below is the share of the target under which a window is bad: further below than
+	// performance.RateTolerance, so that nothing is changed for what counts as met.
+	Below         float64
 	Windows       int     // consecutive bad windows before anything is done
 	Above         float64 // share of the target above which a window is wasteful
 	WastefulAfter int     // consecutive wasteful windows before it gives back

@@ -9,7 +9,16 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
+
+// Nothing is changed for a workload that the pages and the evaluation call met.
+func TestWhatIsMetIsNotAdapted(t *testing.T) {
+	t.Parallel()
+	if below := adapt.Defaults().Below; below > 1-performance.RateTolerance {
+		t.Errorf("a window is bad below %g of the target, which counts as met from %g on", below, 1-performance.RateTolerance)
+	}
+}
 
 func size(cores int) cluster.Resources { return cluster.Resources{Cores: cores, MemoryMB: 100} }
 
@@ -22,10 +31,10 @@ func twoNodes() *board.Board {
 }
 
 // window is one workload on node 0 with 2 of 8 cores, which may have 1 to 8.
-func window(performance float64) adapt.Observation {
+func window(rate float64) adapt.Observation {
 	return adapt.Observation{
-		Ref: 1, Performance: performance, Target: 100,
-		Units: []adapt.Unit{{Ref: 1, Node: 0, Size: size(2), Performance: performance}},
+		Ref: 1, Performance: rate, Target: 100,
+		Units: []adapt.Unit{{Ref: 1, Node: 0, Size: size(2), Performance: rate}},
 		Sizes: []board.SizeOption{{Size: size(1), Speed: 0.5}, {Size: size(2), Speed: 1}, {Size: size(4), Speed: 1.9}, {Size: size(8), Speed: 3.5}},
 	}
 }

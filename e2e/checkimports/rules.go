@@ -27,7 +27,7 @@ var (
 	measuring  = []string{"profiler/..."}
 	deciding   = []string{
 		"placer/classify/...", "placer/predict/...", "placer/policy/...",
-		"placer/admission/...", "placer/provision/...", "placer/consolidate/...",
+		"placer/provision/...", "placer/consolidate/...",
 	}
 )
 
@@ -89,6 +89,11 @@ var rules = []rule{
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{
+		layer: "worlds", packages: []string{"placer/sim/admission/..."}, pure: true,
+		may: concat(words, arithmetic, []string{"profiler/training/...", "placer/predict/...", "placer/sim/admission/..."}), external: []string{"gonum.org/v1/gonum"},
+		because: "admission controllers are pure: they see no world and no truth",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/sim/truth/...", "placer/sim/trace/...", "placer/sim/shape/..."},
 		may:     concat(words, arithmetic, []string{"profiler/...", "placer/sim/truth/...", "placer/sim/trace/...", "placer/sim/shape/..."}),
 		because: "what really happens, and what was recorded, know no policy",
@@ -118,10 +123,6 @@ var rules = []rule{
 	{
 		layer: "edges", packages: []string{"placer/proxy/..."}, may: concat(words, []string{"placer/proxy/..."}),
 		because: "the proxy speaks HTTP and asks the placer through its own interface",
-	},
-	{
-		layer: "edges", packages: []string{"placer/dev/..."}, may: []string{"placer/dev/..."},
-		because: "the load generator uses nothing else of the project",
 	},
 }
 

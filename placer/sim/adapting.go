@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 
 // window measures every running workload and carries out what the adapter says.

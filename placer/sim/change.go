@@ -1,8 +1,8 @@
 package sim
 
 import (
-	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 
 // loadChanges gives a service its next load.

@@ -3,9 +3,9 @@ package sim
 import (
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 
 // Bounds of trying.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 
 // forgetful is a queue that is told when somebody does not wait any more.

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"runtime"
 
-	"github.com/nomad-placer/nomad-placer/placer/dev"
+	"github.com/nomad-placer/nomad-placer/e2e/load"
 )
 
 func devLoadCommand() *command {
@@ -17,20 +17,20 @@ func devLoadCommand() *command {
 			"nomad-placer dev load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
 		minArgs: 1, maxArgs: 1,
 		setup: func(f *flag.FlagSet) runner {
-			c := dev.LoadConfig{}
+			c := load.LoadConfig{}
 			var protocol, arrivals string
 			var out outputFlags
 			out.add(f)
-			f.StringVar(&protocol, "protocol", string(dev.Redis), "The `protocol` to speak: redis or http.")
-			f.StringVar(&arrivals, "arrivals", string(dev.Even), "The `arrivals` of requests over time: even or poisson.")
+			f.StringVar(&protocol, "protocol", string(load.Redis), "The `protocol` to speak: redis or http.")
+			f.StringVar(&arrivals, "arrivals", string(load.Even), "The `arrivals` of requests over time: even or poisson.")
 			f.Float64Var(&c.RatePerSecond, "rate", 100, "Requests per second.")
-			f.IntVar(&c.Connections, "connections", dev.DefaultConnections, "Connections kept open.")
+			f.IntVar(&c.Connections, "connections", load.DefaultConnections, "Connections kept open.")
 			f.DurationVar(&c.Duration, "duration", 0, "How long; 0 is until interrupted.")
-			f.DurationVar(&c.Timeout, "timeout", dev.DefaultTimeout, "How long an answer may take.")
+			f.DurationVar(&c.Timeout, "timeout", load.DefaultTimeout, "How long an answer may take.")
 			f.DurationVar(&c.Wait, "wait", 0, "How long the target may take to answer for the first time.")
 			f.Uint64Var(&c.Seed, "seed", 1, "Seed of keys, mix and arrivals.")
-			f.IntVar(&c.Keys, "keys", dev.DefaultKeys, "redis: how many keys there are.")
-			f.IntVar(&c.ValueBytes, "value-bytes", dev.DefaultValueBytes, "redis: size of a value.")
+			f.IntVar(&c.Keys, "keys", load.DefaultKeys, "redis: how many keys there are.")
+			f.IntVar(&c.ValueBytes, "value-bytes", load.DefaultValueBytes, "redis: size of a value.")
 			f.Float64Var(&c.ReadFraction, "read-fraction", 0.9, "redis: share of requests that read, 0 to 1.")
 			f.BoolVar(&c.Preload, "preload", false, "redis: set every key before the load begins.")
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
@@ -40,11 +40,11 @@ func devLoadCommand() *command {
 				if out.forMachines() {
 					c.Output = s.err
 				}
-				c.Protocol, c.Arrivals = dev.Protocol(protocol), dev.Arrivals(arrivals)
+				c.Protocol, c.Arrivals = load.Protocol(protocol), load.Arrivals(arrivals)
 				// The thread that keeps the time holds a place of the scheduler's while it sleeps. Where
 				// there is but one, as on a node with one CPU, requests and answers waited for it.
 				runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
-				summary, err := dev.Load(ctx, c)
+				summary, err := load.Load(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -70,7 +70,7 @@ type latencySeconds struct {
 	Seconds    float64 `json:"seconds"`
 }
 
-func loadReportOf(s dev.Summary) loadReport {
+func loadReportOf(s load.Summary) loadReport {
 	r := loadReport{
 		Requests: s.Requests, Errors: s.Errors, LastError: s.LastError,
 		Seconds: s.Took.Seconds(), RatePerSecond: s.RatePerSecond(), Latency: []latencySeconds{},

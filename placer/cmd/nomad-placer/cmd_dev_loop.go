@@ -5,7 +5,7 @@ import (
 	"flag"
 	"math"
 
-	"github.com/nomad-placer/nomad-placer/placer/dev"
+	"github.com/nomad-placer/nomad-placer/e2e/load"
 )
 
 func devLoopCommand() *command {
@@ -17,7 +17,7 @@ func devLoopCommand() *command {
 		example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
 		minArgs: 1, maxArgs: math.MaxInt,
 		setup: func(f *flag.FlagSet) runner {
-			c := dev.LoopConfig{}
+			c := load.LoopConfig{}
 			var out outputFlags
 			out.add(f)
 			var lines bool
@@ -34,19 +34,19 @@ func devLoopCommand() *command {
 			f.StringVar(&io, "io", "", "A unit is what the kernel counts of the command, by the name of the `counter`: calls, read-bytes or write-bytes (in megabytes).")
 			f.StringVar(&protocol, "requests", "", "The command is a server; a unit is a request it has answered. The `protocol` is redis, memcached or http.")
 			f.StringVar(&c.Requests.Target, "target", "", "requests: the `address` where the server listens, host:port or a URL, on this machine.")
-			f.IntVar(&c.Requests.Connections, "connections", dev.DefaultConnections, "requests: clients, each with one request in flight.")
-			f.IntVar(&c.Requests.Keys, "keys", dev.DefaultKeys, "requests: keys of redis or memcached, all set before the counting begins.")
-			f.IntVar(&c.Requests.ValueBytes, "value-bytes", dev.DefaultValueBytes, "requests: size of a value.")
+			f.IntVar(&c.Requests.Connections, "connections", load.DefaultConnections, "requests: clients, each with one request in flight.")
+			f.IntVar(&c.Requests.Keys, "keys", load.DefaultKeys, "requests: keys of redis or memcached, all set before the counting begins.")
+			f.IntVar(&c.Requests.ValueBytes, "value-bytes", load.DefaultValueBytes, "requests: size of a value.")
 			f.Float64Var(&c.Requests.ReadFraction, "read-fraction", 0.9, "requests: share of requests that read, 0 to 1.")
 			f.Uint64Var(&c.Requests.Seed, "seed", 1, "requests: seed of keys and mix.")
 			return func(ctx context.Context, s *shell, args []string) error {
 				c.Command, c.Errors = args, s.err
-				c.IO, c.Requests.Protocol = dev.IOCounter(io), dev.Protocol(protocol)
+				c.IO, c.Requests.Protocol = load.IOCounter(io), load.Protocol(protocol)
 				var err error
 				if c.Mode, err = loopMode(c.Feed.File != "", lines, io != "", protocol != ""); err != nil {
 					return err
 				}
-				summary, err := dev.Loop(ctx, c)
+				summary, err := load.Loop(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -67,12 +67,12 @@ type loopReport struct {
 }
 
 // loopMode is the one mode that was asked for.
-func loopMode(feed, lines, io, requests bool) (dev.LoopMode, error) {
-	mode, chosen := dev.LoopRepeat, 0
+func loopMode(feed, lines, io, requests bool) (load.LoopMode, error) {
+	mode, chosen := load.LoopRepeat, 0
 	for _, m := range []struct {
 		asked bool
-		mode  dev.LoopMode
-	}{{feed, dev.LoopFeed}, {lines, dev.LoopLines}, {io, dev.LoopIO}, {requests, dev.LoopRequests}} {
+		mode  load.LoopMode
+	}{{feed, load.LoopFeed}, {lines, load.LoopLines}, {io, load.LoopIO}, {requests, load.LoopRequests}} {
 		if m.asked {
 			mode = m.mode
 			chosen++

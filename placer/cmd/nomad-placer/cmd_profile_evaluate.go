@@ -15,8 +15,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
-	"github.com/nomad-placer/nomad-placer/placer/classify/dataset"
-	"github.com/nomad-placer/nomad-placer/placer/classify/evaluate"
+	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
+	"github.com/nomad-placer/nomad-placer/placer/sim/evaluate"
 	"github.com/nomad-placer/nomad-placer/profiler/training"
 )
 

@@ -12,6 +12,6 @@ var arqScaling = Experiment{
 		atMost("decisions take under 1 % of a job's time on both", decidingShare, 1, of("arq"), of("arq").in("arq-over-ec2")),
 		alike("and differ by at most a point", decidingShare, 1, of("arq"), of("arq").in("arq-over-ec2")),
 	},
-	Why:   whyDecisions + "The model of a central search grows with the number of servers; the Go code is measured in the benchmarks of placer/policy and placer/admission. ",
+	Why:   whyDecisions + "The model of a central search grows with the number of servers; the Go code is measured in the benchmarks of placer/policy and placer/sim/admission. ",
 	Plots: []Plot{decisionTimes(of("arq"), of("arq").in("arq-over-ec2"))},
 }

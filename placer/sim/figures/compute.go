@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
-	"github.com/nomad-placer/nomad-placer/placer/classify/dataset"
-	"github.com/nomad-placer/nomad-placer/placer/classify/evaluate"
+	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
+	"github.com/nomad-placer/nomad-placer/placer/sim/evaluate"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/profiler/training"
 )

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/classify/evaluate"
+	"github.com/nomad-placer/nomad-placer/placer/sim/evaluate"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )

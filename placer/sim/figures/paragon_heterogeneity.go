@@ -1,6 +1,6 @@
 package figures
 
-import "github.com/nomad-placer/nomad-placer/placer/classify/dataset"
+import "github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 
 var paragonHeterogeneity = Experiment{
 	ID: "paragon-e19a", Paper: "paragon", Where: "§3.2.2, table 3.1", Title: "Classification of heterogeneity, on real data",

@@ -1,6 +1,6 @@
 package figures
 
-import "github.com/nomad-placer/nomad-placer/placer/classify/dataset"
+import "github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 
 var paragonScores = Experiment{
 	ID: "paragon-e19b", Paper: "paragon", Where: "§3.2.3, table 3.2", Title: "Classification of interference, on measured scores",

@@ -1,6 +1,6 @@
 package figures
 
-import "github.com/nomad-placer/nomad-placer/placer/classify/dataset"
+import "github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 
 var quasarClassification = Experiment{
 	ID: "quasar-q15", Paper: "quasar", Where: "tables 4.2 and 4.3, figure 4.3", Title: "Classification, on real data, by the number of entries",

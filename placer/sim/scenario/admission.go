@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/nomad-placer/nomad-placer/placer/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 
 // classesOption is the one option of admission controllers that is a number for

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/admission"
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 	"github.com/nomad-placer/nomad-placer/placer/sim/shape"
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"

@@ -1,0 +1,144 @@
+package admission_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission/admissiontest"
+)
+
+// BenchmarkDecision is one whole decision: a resident ends, an item arrives, is
+// offered and placed. Its time must not grow with the number of nodes; beside it
+// stands the plain scan of all nodes that a controller without indexes would do.
+func BenchmarkDecision(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 10_000} {
+		for _, d := range admission.Controllers() {
+			b.Run(fmt.Sprintf("%s/%d", d.Name, nodes), func(b *testing.B) { decisions(b, d, nodes) })
+		}
+		b.Run(fmt.Sprintf("scan/%d", nodes), func(b *testing.B) { scan(b, nodes) })
+	}
+}
+
+func crowded(nodes int) (*board.Board, *rand.Rand) {
+	random := rand.New(rand.NewPCG(1, uint64(nodes)))
+	s := admissiontest.Scenario{Columns: make([]string, 15), Configurations: []string{"a", "b", "c"}}
+	for k := range s.Columns {
+		s.Columns[k] = fmt.Sprintf("s%d", k)
+	}
+	for i := range nodes {
+		n := admissiontest.Node(fmt.Sprintf("n%d", i), 8)
+		n.Configuration = i % 3
+		s.Nodes = append(s.Nodes, n)
+	}
+	return admissiontest.Board(s), random
+}
+
+func vector(random *rand.Rand, least, spread float64) []float64 {
+	v := make([]float64, 15)
+	for k := range v {
+		v[k] = least + spread*random.Float64()
+	}
+	return v
+}
+
+// load is the share of cores in use, and tries how many nodes the selector of
+// the benchmark draws.
+const (
+	load  = 0.7
+	tries = 32
+)
+
+// bench is a cluster in a steady state: for each resident that ends, one arrives.
+type bench struct {
+	board  *board.Board
+	random *rand.Rand
+	asks   []board.Ask
+	where  []board.Index // of each ask
+	live   []int         // asks that run
+}
+
+// put draws nodes until one takes the ask.
+func (x *bench) put(i int, within func(board.Index) bool) bool {
+	a := &x.asks[i]
+	for range tries {
+		n := board.Index(x.random.IntN(x.board.Len()))
+		if !x.board.Fits(n, a.Size) || within != nil && !within(n) {
+			continue
+		}
+		x.board.Place(n, board.Resident{Ref: a.Ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+		x.where[i] = n
+		x.live = append(x.live, i)
+		return true
+	}
+	return false
+}
+
+// end takes a random resident away.
+func (x *bench) end(b *testing.B) int {
+	at := x.random.IntN(len(x.live))
+	i := x.live[at]
+	x.live[at] = x.live[len(x.live)-1]
+	x.live = x.live[:len(x.live)-1]
+	if err := x.board.Remove(x.where[i], x.asks[i].Ref); err != nil {
+		b.Fatal(err)
+	}
+	return i
+}
+
+func decisions(b *testing.B, d admission.Descriptor, nodes int) {
+	on, random := crowded(nodes)
+	x := &bench{board: on, random: random, asks: make([]board.Ask, int(8*load*float64(nodes)))}
+	x.where = make([]board.Index, len(x.asks))
+	for i := range x.asks {
+		x.asks[i] = board.Ask{
+			Ref: board.Ref(i + 1), Size: admissiontest.Cores(1), Count: 1, Expected: time.Hour,
+			Tolerated: vector(random, 70, 30), Caused: vector(random, 0, 8),
+		}
+		x.put(i, nil)
+	}
+	c, err := d.New(on, admission.Options{}, random)
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := time.Duration(0)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		now += time.Hour / time.Duration(len(x.asks))
+		i := x.end(b)
+		c.Ended(now, x.where[i], x.asks[i].Ref)
+		c.Arrive(now, admission.Item{Ask: &x.asks[i], Arrived: now, Ready: now})
+		for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
+			j := int(a.Item.Ask.Ref) - 1
+			if x.put(j, a.Within) {
+				c.Started(now, x.where[j], a.Item.Ask.Ref)
+				c.Placed(now, a.Item.Ask.Ref)
+			} else {
+				c.Refused(now, a.Item.Ask.Ref)
+			}
+		}
+	}
+	b.ReportMetric(float64(c.Waiting()), "waiting")
+}
+
+func scan(b *testing.B, nodes int) {
+	at, random := crowded(nodes)
+	caused, tolerated := vector(random, 0, 12), vector(random, 60, 40)
+	found := 0
+	for b.Loop() {
+		for n := range board.Index(at.Len()) {
+			ok := at.Fits(n, admissiontest.Cores(1))
+			for k, h := range at.Headroom(n) {
+				ok = ok && h >= caused[k] && tolerated[k] >= at.Caused(n)[k]
+			}
+			if ok {
+				found++
+			}
+		}
+	}
+	_ = found
+}

@@ -19,7 +19,7 @@ func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
 	case err != nil:
 		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
 		return
-	case !targets || !p.mayHold(text(job, "NodePool")):
+	case !targets || !p.o.pools().MayHold(text(job, "NodePool")):
 		p.forward(w, r, b.raw, nil)
 		return
 	}

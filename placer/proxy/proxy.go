@@ -79,6 +79,8 @@ type Options struct {
 	Log         *slog.Logger
 }
 
+func (o Options) pools() cluster.Pools { return cluster.Pools{Hold: o.HoldPool, Run: o.RunPool} }
+
 // Proxy is an http.Handler.
 type Proxy struct {
 	o       Options

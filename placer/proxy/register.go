@@ -25,7 +25,7 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}
-	if pool := text(job, "NodePool"); !p.mayHold(pool) {
+	if pool := text(job, "NodePool"); !p.o.pools().MayHold(pool) {
 		p.forward(w, r, b.raw, warning(fmt.Sprintf("the job names node_pool %q, so it did not pass the placer: leave node_pool out and use a constraint", pool)))
 		return
 	}
@@ -63,16 +63,6 @@ func (p *Proxy) asHeld(r *http.Request, job map[string]any) map[string]any {
 	out := clone(job)
 	out["Namespace"], out["NodePool"] = jobOf(r, job).Namespace, p.o.HoldPool
 	return out
-}
-
-// mayHold: a job released goes into the run pool, so one that asks for another
-// pool would lose what its user wrote.
-func (p *Proxy) mayHold(pool string) bool {
-	switch pool {
-	case "", "default", p.o.HoldPool, p.o.RunPool:
-		return true
-	}
-	return false
 }
 
 // jobOf is what a registration is about, as Nomad reads it: a namespace in the

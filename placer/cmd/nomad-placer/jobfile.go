@@ -21,6 +21,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -224,12 +225,10 @@ func (j *jobFile) variables() string {
 // would be lost on release, so it is refused.
 func hold(job map[string]any, n *nomadFlags) error {
 	pool, _ := job["NodePool"].(string)
-	switch pool {
-	case "", api.NodePoolDefault, n.holdPool, n.runPool:
-		job["NodePool"] = n.holdPool
-		return nil
-	default:
+	if !(cluster.Pools{Hold: n.holdPool, Run: n.runPool}).MayHold(pool) {
 		return fmt.Errorf("the job names node_pool %q, but a held job is released into %q: "+
 			"leave node_pool out and use a constraint, or give -run-pool and configure the agent alike", pool, n.runPool)
 	}
+	job["NodePool"] = n.holdPool
+	return nil
 }

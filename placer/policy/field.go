@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -18,9 +17,8 @@ type field struct {
 	taken []int32 // allocations of this choice by node
 	units []board.Unit
 
-	live         bool          // neighbours share CPU time fairly: see beside
+	model        pressureModel // of what co-located allocations do to each other
 	nodes        []board.Index // candidates under consideration
-	besides      []beside      // live: by candidate
 	mixT, mixC   []float64     // pressure of a node with its own allocations
 	examined     int
 	timedOut     bool
@@ -33,6 +31,9 @@ func (f *field) begin(b *board.Board, a *board.Ask, timeout time.Duration) {
 		f.taken[u.Node] = 0
 	}
 	f.board, f.ask = b, a
+	if f.model == nil {
+		f.model = summedScores{}
+	}
 	for len(f.taken) < b.Len() {
 		f.taken = append(f.taken, 0)
 	}
@@ -68,24 +69,13 @@ func (f *field) gather() {
 	for i := range f.board.Len() {
 		n := board.Index(i)
 		if !f.look(n) {
-			return
+			break
 		}
 		if f.open(n) {
 			f.nodes = append(f.nodes, n)
 		}
 	}
-	if f.live {
-		f.gatherPressures()
-	}
-}
-
-// gatherPressures of the candidates, each beside its residents and what of this choice
-// is there.
-func (f *field) gatherPressures() {
-	f.besides = f.besides[:0]
-	for i := range f.nodes {
-		f.besides = append(f.besides, Live().crowdOf(f.board.Columns, f.residents(i)).besideOf(f.newcomer(i)))
-	}
+	f.model.gathered(f)
 }
 
 // look counts one node looked at, and reports whether there is time for it.
@@ -104,23 +94,15 @@ func (f *field) look(n board.Index) bool {
 // makes a field places of a chainFilter.
 func (f *field) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	n := f.nodes[i]
-	t, c := f.board.Tolerated(n), f.board.Caused(n)
-	own := float64(f.taken[n])
-	if f.live {
-		c = f.besides[i].onNewcomer
-	}
-	if own == 0 {
-		return t, c, 0
+	tolerated, caused = f.board.Tolerated(n), f.model.experienced(f, i)
+	if f.taken[n] == 0 {
+		return tolerated, caused, 0
 	}
 	newcomer := f.newcomer(i).Tolerated
-	for k := range t {
-		f.mixT[k] = min(t[k], newcomer[k])
-		f.mixC[k] = c[k]
-		if !f.live {
-			f.mixC[k] += own * f.ask.Caused[k]
-		}
+	for k := range tolerated {
+		f.mixT[k] = min(tolerated[k], newcomer[k])
 	}
-	return f.mixT, f.mixC, 0
+	return f.mixT, caused, 0
 }
 
 // summed is what the residents of f.nodes[i] and those of this choice cause, added up:
@@ -137,25 +119,14 @@ func (f *field) summed(i int) []float64 {
 	return f.mixC
 }
 
-// residents of f.nodes[i]'s machine; live, with those of this choice on the node.
-func (f *field) residents(i int) []board.Resident {
-	out := f.board.Pressing(f.nodes[i])
-	if own := int(f.taken[f.nodes[i]]); f.live && own > 0 {
-		out = append(slices.Clone(out), slices.Repeat([]board.Resident{f.newcomer(i)}, own)...)
-	}
-	return out
-}
+// residents of f.nodes[i]'s machine.
+func (f *field) residents(i int) []board.Resident { return f.model.residents(f, i) }
 
 // newcomer is the ask as it would be on f.nodes[i].
 func (f *field) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.ask) }
 
 // felt is what the ask presses with on f.nodes[i].
-func (f *field) felt(i int) []float64 {
-	if f.live {
-		return f.besides[i].byNewcomer
-	}
-	return f.ask.Caused
-}
+func (f *field) felt(i int) []float64 { return f.model.exerted(f, i) }
 
 // residentOn is an ask as a resident of a node.
 func residentOn(b *board.Board, n board.Index, a *board.Ask) board.Resident {

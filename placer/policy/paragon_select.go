@@ -16,7 +16,7 @@ var paragonSelector = SelectorDescriptor{
 	Name: paragonDescriptor.Name, Summary: paragonDescriptor.Summary, Paper: paragonDescriptor.Paper,
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}}
+		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}, field: field{model: o.pressureModel()}}
 	},
 }
 
@@ -26,7 +26,7 @@ var nhSelector = SelectorDescriptor{
 	Paper:        "Delimitrou 2015, §3.5 (baseline NH)",
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}}
+		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}, field: field{model: o.pressureModel()}}
 	},
 	reason: "no workload exceeds its interference tolerance, whatever the configuration",
 }
@@ -58,7 +58,6 @@ type greedyRank struct {
 func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
 	f := &g.field
 	f.begin(b, a, g.timeout)
-	f.live = g.filter.options.LeastHarm
 	var relaxed []cluster.Relaxation
 	backtracks := 0
 	g.filter.columns = b.Columns

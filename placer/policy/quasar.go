@@ -145,9 +145,9 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 }
 
 // between are the pressures between the ask and residents of a node: the papers' sums, or
-// on a live cluster what they take from each other.
+// fair shares.
 func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) beside {
-	if !q.options.LeastHarm {
+	if !q.options.FairShares {
 		return beside{sums, q.field.ask.Caused}
 	}
 	return q.options.crowdOf(q.field.board.Columns, residents).besideOf(residentOn(q.field.board, n, q.field.ask))

@@ -49,11 +49,14 @@ type Options struct {
 	// LeastHarm: where no node keeps everybody's bounds, the least harm comes before
 	// speed; Quasar leaves that open.
 	LeastHarm bool
+	// FairShares: co-located allocations take at most their fair share of CPU time from
+	// each other (decision 0017); the papers add their scores up.
+	FairShares bool
 }
 
 // Live are the options of a selector that places on a real cluster: small ones have
 // nodes on which nobody's bounds can be kept, and something must run there.
-func Live() Options { return Options{Saturates: true, LeastHarm: true} }
+func Live() Options { return Options{Saturates: true, LeastHarm: true, FairShares: true} }
 
 // pressed is the pressure of neighbours' scores that add up to sum.
 func (o Options) pressed(sum float64) float64 {

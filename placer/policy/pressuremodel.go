@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// pressureModel is what co-located allocations do to each other, as a selector counts it.
+type pressureModel interface {
+	// gathered is told when the candidates of a field were gathered.
+	gathered(f *field)
+	// experienced is the pressure on the ask on candidate i, with the allocations chosen so
+	// far; exerted the ask's own there. Neither is to be written to, and what is
+	// experienced holds until the next call.
+	experienced(f *field, i int) []float64
+	exerted(f *field, i int) []float64
+	// residents of candidate i's machine that are counted.
+	residents(f *field, i int) []board.Resident
+}
+
+func (o Options) pressureModel() pressureModel {
+	if o.FairShares {
+		return &fairShares{options: o}
+	}
+	return summedScores{}
+}
+
+// summedScores adds caused scores up, as the papers do.
+type summedScores struct{}
+
+func (summedScores) gathered(*field) {}
+
+func (summedScores) experienced(f *field, i int) []float64 { return f.summed(i) }
+
+func (summedScores) exerted(f *field, _ int) []float64 { return f.ask.Caused }
+
+func (summedScores) residents(f *field, i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
+
+// fairShares lets allocations take at most their fair share of CPU time from each other
+// (decision 0017), those of this choice among them.
+type fairShares struct {
+	options    Options
+	candidates []beside
+}
+
+func (s *fairShares) gathered(f *field) {
+	s.candidates = s.candidates[:0]
+	for i := range f.nodes {
+		s.candidates = append(s.candidates, s.options.crowdOf(f.board.Columns, s.residents(f, i)).besideOf(f.newcomer(i)))
+	}
+}
+
+func (s *fairShares) experienced(_ *field, i int) []float64 { return s.candidates[i].onNewcomer }
+
+func (s *fairShares) exerted(_ *field, i int) []float64 { return s.candidates[i].byNewcomer }
+
+func (s *fairShares) residents(f *field, i int) []board.Resident {
+	out := f.board.Pressing(f.nodes[i])
+	if own := int(f.taken[f.nodes[i]]); own > 0 {
+		out = append(slices.Clone(out), slices.Repeat([]board.Resident{f.newcomer(i)}, own)...)
+	}
+	return out
+}

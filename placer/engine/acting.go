@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 )
 
 // Token buckets over all workloads, chosen by us: a fault of ours must not become

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 )
 
 // grow gives a workload more where it is, else the next count it allows. Where it

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 )
 
 // The pace of adaptation, chosen by us. A load spike must be answered within 15 s:

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
 

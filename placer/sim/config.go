@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 )

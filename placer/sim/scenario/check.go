@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/classify"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 	"github.com/nomad-placer/nomad-placer/placer/sim/shape"

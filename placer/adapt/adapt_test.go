@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine/adapt"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 

@@ -3,8 +3,8 @@
 // show as checked predicates, and the pages that put published and ours side by
 // side.
 //
-// An Experiment is one row, table or figure of a paper: a file of its own and a
-// line in experiments.go. It names scenarios of examples/sim, lists what was
+// An Experiment is one row, table or figure of a paper: an entry of the table of
+// its paper, which is a file (arq.go, paragon.go, …). It names scenarios of examples/sim, lists what was
 // published, and says why we differ from causes, not from results. A
 // requirement is met, missed, or cannot be carried by the simulator, and then
 // says why. Nothing is tuned here: what is missed is reported as missed.

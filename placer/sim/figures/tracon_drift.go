@@ -22,29 +22,6 @@ const (
 	driftPart  = 160
 )
 
-var traconDrift = Experiment{
-	ID: "tracon-7", Paper: "tracon", Where: "figure 7", Title: "The disk becomes another: errors until models are learnt anew",
-	Compute: &Computation{
-		Name: "drift", Source: "profiler/training/backgrounds", Metrics: []string{"before", "part0", "part1", "part2", "part3", "seen", "floor"}, run: driftTable,
-	}, Headline: of("runtime, the disk changes"),
-	Quantities: []Quantity{
-		metric("before", "%", "before").from(published{thePaper: n(12)}),
-		metric("after the change, before a rebuild", "%", "part0").from(published{thePaper: n(160)}),
-		metric("after the first rebuild", "%", "part1"), metric("after the second", "%", "part2"),
-		metric("after the third", "%", "part3").from(published{thePaper: about(10)}),
-		metric("seen after", "points", "seen"), metric("floor, the mean beside each background", "%", "floor"),
-	},
-	Requires: []Requirement{
-		atMost("errors of runtime return to 12 % within 480 points", metric("after the third", "%", "part3"), 12, of("runtime, the disk changes")),
-		atMost("errors of IOPS return to 12 % within 480 points", metric("after the third", "%", "part3"), 12, of("iops, the disk changes")),
-		compared("the change is seen within the window of errors", func(v []float64) bool { return v[0] >= 0 && v[0] <= 64 },
-			uses(metric("seen after", "points", "seen"), of("runtime, the disk changes"))...),
-		compared("runtime: rebuilding ends nearer to the floor than not rebuilding", func(v []float64) bool { return v[0] < v[1] },
-			use{metric("after the third", "%", "part3"), of("runtime, the disk changes")}, use{metric("after the third", "%", "part3"), of("runtime, the disk changes, no rebuild")}),
-	},
-	Why: "Errors are medians over a part, of an application that reads 4 KiB at random: windows of a third of a second on a virtual disk that others use differ by half between repeats of the same background; the floor is the mean over the repeats of the background in question. Runtimes beside heavy backgrounds are tens of times longer, and least squares follows them where the median point is a light one: a fit to both environments at once is worse for it. The environment that follows is a limit of requests per slot, not a remote disk. ",
-}
-
 // driftTable plays 500 points of one environment and then 640 of the other, drawn by
 // ten seeds from what was measured.
 func driftTable(context.Context, environment) (*Table, error) {

@@ -10,23 +10,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-var traconExtremes = Experiment{
-	ID: "tracon-5", Paper: "tracon", Where: "figures 5 and 6", Title: "The best neighbour as NLM predicts it",
-	Compute: &Computation{
-		Name: "best neighbours", Source: "profiler/training/backgrounds", Metrics: []string{"predicted", "chosen", "mean", "worst", "within"}, run: extremesTable,
-	}, Headline: of("runtime: all"),
-	Quantities: []Quantity{
-		metric("predicted for the chosen, of the best", "%", "predicted").from(published{thePaper: pictured}),
-		metric("measured beside the chosen, of the best", "%", "chosen"), metric("measured mean, of the best", "%", "mean"), metric("measured worst, of the best", "%", "worst"),
-		metric("not worse than the mean", "%", "within"),
-	},
-	Requires: []Requirement{
-		atLeast("what is chosen for runtime is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("runtime: all")),
-		atLeast("what is chosen for IOPS is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("iops: all")),
-	},
-	Why: whyTraconNoise + "Neighbours that live in the kernel press harder than any background of the same bytes: the generator has no knob for the time of the kernel. ",
-}
-
 // extremesTable lets NLM choose the best neighbour of each application.
 func extremesTable(context.Context, environment) (*Table, error) {
 	apps, err := traconApplications(backgrounds.Disk, backgrounds.Characteristics.Volume)

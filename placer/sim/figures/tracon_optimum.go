@@ -11,20 +11,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-var traconOptimum = Experiment{
-	ID: "tracon-optimum", Paper: "tracon", Where: "§4.3 (a bound the text does not have)", Title: "What the best pairing of all could gain",
-	Compute: &Computation{
-		Name: "optimum", Source: "profiler/training/backgrounds", Metrics: []string{"runtime", "iops"}, run: optimumTable,
-	}, Headline: of("medium"),
-	Quantities: []Quantity{
-		metric("speedup of the best pairing", "%", "runtime").from(published{thePaper: pictured}), metric("IOBoost of the best pairing for it", "%", "iops"),
-	},
-	Requires: []Requirement{
-		atLeast("pairing can gain 30 % on light and medium work at all", metric("speedup of the best pairing", "%", "runtime"), 30, of("light"), of("medium")),
-	},
-	Why: "This is a property of the measured pairs and not of a policy: the sum of both runtimes of every machine, all pairs together for their whole life, against a random pairing (FIFO). The best pairing is found by exchange: no exchange of partners between two machines makes it better. ",
-}
-
 const (
 	optimumMachines = 64
 	optimumSeeds    = 10

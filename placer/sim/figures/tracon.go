@@ -1,0 +1,190 @@
+package figures
+
+// whyTraconNoise is what keeps models from the published error.
+const whyTraconNoise = "A point is a third of a second on a virtual machine whose disk and CPU others use; the rows of other repeats say how wrong other measurements of the very same pair are, which is more than the published error of a prediction. "
+
+var traconMean = metric("mean error", "%", "mean")
+
+// speedUp and ioBoost are a policy against FIFO, within each seed.
+var (
+	speedUp = perSeed("speedup over FIFO", "%", func(a At) []seedMetric {
+		base := a
+		base.Policy = "fifo"
+		return []seedMetric{{base, "run_total"}, {a, "run_total"}}
+	}, func(v []float64) float64 { return 100 * (v[0]/v[1] - 1) })
+	ioBoost     = overFIFO("IOBoost over FIFO", "iops_total")
+	throughput  = overFIFO("throughput over FIFO", "ended_count")
+	workRate    = overFIFO("work done over FIFO", "work_done")
+	longestWait = metric("longest wait", "s", "wait_max")
+	tailWait    = metric("wait that 1 % exceed", "s", "wait_p99")
+)
+
+// whyTraconPairs is what bounds every scheduler on our pairs.
+const whyTraconPairs = "What pairing can gain is a property of the pairs: of eight programs on one CPU of a machine of today, most take about twice as long beside whomever, and tracon-optimum tells what the best pairing of all would gain. The pairs of the paper shared a rotating disk, on which a reader beside another takes ten times as long. "
+
+// traconExperiments are those of the paper, in its order.
+var traconExperiments = []Experiment{
+	{
+		ID: "tracon-3", Paper: "tracon", Where: "figure 3a and 3b", Title: "Prediction errors of WMM, LM and NLM",
+		Compute: traconErrors, Headline: of("runtime of nlm, held-out backgrounds"),
+		Quantities: []Quantity{
+			traconMean.from(published{thePaper: about(10)}), metric("standard deviation", "%", "deviation"), metric("median error", "%", "median"),
+		},
+		Requires: append(append(traconModels("runtime"), traconModels("iops")...),
+			atMost("NLM is wrong by 10 %", traconMean, 10, of("runtime of nlm, held-out backgrounds"), of("iops of nlm, held-out backgrounds")),
+			compared("without the CPU of the host the error of NLM about doubles (at least half as much again)", func(v []float64) bool { return v[1] >= 1.5*v[0] },
+				uses(traconMean, of("runtime of nlm, held-out backgrounds"), of("runtime of nlm, without the host's CPU, held-out backgrounds"))...)),
+		Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real neighbours lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does: programs of many small requests or files spend up to three times what any background does, and count as its edge. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
+	},
+	{
+		ID: "tracon-4", Paper: "tracon", Where: "figure 4", Title: "A scheduler with each model: 32 tasks on 16 machines",
+		Scenarios: []string{"tracon-models"}, Headline: of("mibs-rt-nlm"),
+		Quantities: []Quantity{speedUp.from(published{"mibs-rt-nlm": pictured}), ioBoost.from(published{"mibs-io-nlm": pictured})},
+		Requires: []Requirement{
+			compared("NLM gives the highest speedup", func(v []float64) bool { return v[0] > v[1] && v[0] > v[2] }, uses(speedUp, of("mibs-rt-nlm"), of("mibs-rt-lm"), of("mibs-rt-wmm"))...),
+			compared("NLM gives the highest IOBoost", func(v []float64) bool { return v[0] > v[1] && v[0] > v[2] }, uses(ioBoost, of("mibs-io-nlm"), of("mibs-io-lm"), of("mibs-io-wmm"))...),
+		},
+		Why: whyTraconPairs + whyTraconNoise,
+	},
+	{
+		ID: "tracon-5", Paper: "tracon", Where: "figures 5 and 6", Title: "The best neighbour as NLM predicts it",
+		Compute: &Computation{
+			Name: "best neighbours", Source: "profiler/training/backgrounds", Metrics: []string{"predicted", "chosen", "mean", "worst", "within"}, run: extremesTable,
+		}, Headline: of("runtime: all"),
+		Quantities: []Quantity{
+			metric("predicted for the chosen, of the best", "%", "predicted").from(published{thePaper: pictured}),
+			metric("measured beside the chosen, of the best", "%", "chosen"), metric("measured mean, of the best", "%", "mean"), metric("measured worst, of the best", "%", "worst"),
+			metric("not worse than the mean", "%", "within"),
+		},
+		Requires: []Requirement{
+			atLeast("what is chosen for runtime is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("runtime: all")),
+			atLeast("what is chosen for IOPS is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("iops: all")),
+		},
+		Why: whyTraconNoise + "Neighbours that live in the kernel press harder than any background of the same bytes: the generator has no knob for the time of the kernel. ",
+	},
+	{
+		ID: "tracon-7", Paper: "tracon", Where: "figure 7", Title: "The disk becomes another: errors until models are learnt anew",
+		Compute: &Computation{
+			Name: "drift", Source: "profiler/training/backgrounds", Metrics: []string{"before", "part0", "part1", "part2", "part3", "seen", "floor"}, run: driftTable,
+		}, Headline: of("runtime, the disk changes"),
+		Quantities: []Quantity{
+			metric("before", "%", "before").from(published{thePaper: n(12)}),
+			metric("after the change, before a rebuild", "%", "part0").from(published{thePaper: n(160)}),
+			metric("after the first rebuild", "%", "part1"), metric("after the second", "%", "part2"),
+			metric("after the third", "%", "part3").from(published{thePaper: about(10)}),
+			metric("seen after", "points", "seen"), metric("floor, the mean beside each background", "%", "floor"),
+		},
+		Requires: []Requirement{
+			atMost("errors of runtime return to 12 % within 480 points", metric("after the third", "%", "part3"), 12, of("runtime, the disk changes")),
+			atMost("errors of IOPS return to 12 % within 480 points", metric("after the third", "%", "part3"), 12, of("iops, the disk changes")),
+			compared("the change is seen within the window of errors", func(v []float64) bool { return v[0] >= 0 && v[0] <= 64 },
+				uses(metric("seen after", "points", "seen"), of("runtime, the disk changes"))...),
+			compared("runtime: rebuilding ends nearer to the floor than not rebuilding", func(v []float64) bool { return v[0] < v[1] },
+				use{metric("after the third", "%", "part3"), of("runtime, the disk changes")}, use{metric("after the third", "%", "part3"), of("runtime, the disk changes, no rebuild")}),
+		},
+		Why: "Errors are medians over a part, of an application that reads 4 KiB at random: windows of a third of a second on a virtual disk that others use differ by half between repeats of the same background; the floor is the mean over the repeats of the background in question. Runtimes beside heavy backgrounds are tens of times longer, and least squares follows them where the median point is a light one: a fit to both environments at once is worse for it. The environment that follows is a limit of requests per slot, not a remote disk. ",
+	},
+	{
+		ID: "tracon-8-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
+		Scenarios: []string{"tracon-static-light", "tracon-static-light-1024"}, Headline: of("mibs-rt"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
+			across([]string{"tracon-static-light-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Quantities: []Quantity{
+			speedUp.from(published{"mibs-rt": about(30), "mibs-io": about(30)}), ioBoost,
+		},
+		Requires: []Requirement{
+			atLeast("both MIBS gain about 30 %", speedUp, 30, of("mibs-rt"), of("mibs-io")),
+		},
+		Why: whyTraconPairs + whyTraconNoise,
+	},
+	{
+		ID: "tracon-8-medium", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, medium on the disk",
+		Scenarios: []string{"tracon-static-medium", "tracon-static-medium-1024"}, Headline: of("mibs-rt"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
+			across([]string{"tracon-static-medium-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Quantities: []Quantity{
+			speedUp.from(published{"mibs-rt": above(40), "mibs-io": above(40)}), ioBoost,
+		},
+		Requires: []Requirement{
+			atLeast("both MIBS gain more than 40 %", speedUp, 40, of("mibs-rt"), of("mibs-io")),
+			compared("MIBS_IO beats MIBS_RT in requests", func(v []float64) bool { return v[0] > v[1] }, uses(ioBoost, of("mibs-io"), of("mibs-rt"))...),
+			atLeast("MIBS_IO gains 50 % at 1,024 machines", speedUp, 50, of("mibs-io").in("tracon-static-medium-1024")),
+		},
+		Why: whyTraconPairs + whyTraconNoise,
+	},
+	{
+		ID: "tracon-8-heavy", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, heavy on the disk",
+		Scenarios: []string{"tracon-static-heavy", "tracon-static-heavy-1024"}, Headline: of("mibs-rt"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
+			across([]string{"tracon-static-heavy-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Quantities: []Quantity{
+			speedUp.from(published{"mibs-rt": pictured, "mibs-io": pictured}), ioBoost,
+		},
+		Requires: []Requirement{
+			atLeast("MIBS gains something: a hundredth", speedUp, 1, of("mibs-rt")),
+			compared("MIBS_RT beats MIBS_IO", func(v []float64) bool { return v[0] > v[1] }, uses(speedUp, of("mibs-rt"), of("mibs-io"))...),
+		},
+		Why: whyTraconPairs + whyTraconNoise,
+	},
+	{
+		ID: "tracon-optimum", Paper: "tracon", Where: "§4.3 (a bound the text does not have)", Title: "What the best pairing of all could gain",
+		Compute: &Computation{
+			Name: "optimum", Source: "profiler/training/backgrounds", Metrics: []string{"runtime", "iops"}, run: optimumTable,
+		}, Headline: of("medium"),
+		Quantities: []Quantity{
+			metric("speedup of the best pairing", "%", "runtime").from(published{thePaper: pictured}), metric("IOBoost of the best pairing for it", "%", "iops"),
+		},
+		Requires: []Requirement{
+			atLeast("pairing can gain 30 % on light and medium work at all", metric("speedup of the best pairing", "%", "runtime"), 30, of("light"), of("medium")),
+		},
+		Why: "This is a property of the measured pairs and not of a policy: the sum of both runtimes of every machine, all pairs together for their whole life, against a random pairing (FIFO). The best pairing is found by exchange: no exchange of partners between two machines makes it better. ",
+	},
+	{
+		ID: "tracon-9", Paper: "tracon", Where: "figures 9 and 10", Title: "Tasks keep coming to 64 machines",
+		Scenarios: []string{"tracon-dynamic-medium", "tracon-dynamic-light", "tracon-dynamic-heavy"}, Headline: of("mibs-8").load(60),
+		Rows: append(loaded([]float64{10, 20, 30, 60}, "fifo", "mios", "mibs-2", "mibs-4", "mibs-8", "mibs-8-io", "mibs-8-oracle", "mix-8"),
+			append(atLoad(60, across([]string{"tracon-dynamic-light"}, "mios", "mibs-8", "mix-8")), atLoad(60, across([]string{"tracon-dynamic-heavy"}, "mios", "mibs-8", "mix-8"))...)...),
+		Quantities: []Quantity{throughput.from(published{"mibs-8 at 60": pictured}), workRate, speedUp, ioBoost, tailWait, longestWait},
+		Requires: []Requirement{
+			alike("equal while tasks are few", throughput, 2, of("mios").load(10), of("mibs-8").load(10), of("mix-8").load(10)),
+			compared("under load MIX_8 and MIBS_8 beat MIOS", func(v []float64) bool { return min(v[0], v[1]) > v[2] }, uses(throughput, of("mix-8").load(60), of("mibs-8").load(60), of("mios").load(60))...),
+			compared("a queue of 8 beats 4 and 2 by a tenth", func(v []float64) bool { return v[0] >= 10+max(v[1], v[2]) }, uses(throughput, of("mibs-8").load(60), of("mibs-4").load(60), of("mibs-2").load(60))...),
+			compared("the gain is largest on medium", func(v []float64) bool { return v[0] > v[1] && v[0] > v[2] },
+				uses(throughput, of("mibs-8").load(60), of("mibs-8").load(60).in("tracon-dynamic-light"), of("mibs-8").load(60).in("tracon-dynamic-heavy"))...),
+		},
+		Why: whyTraconPairs + whyTraconNoise + "Two hours and three seeds, where the text has ten hours. ",
+	},
+	{
+		ID: "tracon-11", Paper: "tracon", Where: "figures 11 and 12, §4.6", Title: "8 to 10,000 machines",
+		Scenarios: []string{"tracon-machines-1024", "tracon-machines-8", "tracon-machines-64", "tracon-machines-10000"}, Headline: of("mibs-8").in("tracon-machines-10000"),
+		Rows: append(across([]string{"tracon-machines-8", "tracon-machines-64", "tracon-machines-1024"}, "mios", "mibs-2", "mibs-4", "mibs-8", "mibs-8-oracle", "mix-8"),
+			across([]string{"tracon-machines-10000"}, "mibs-8", "mibs-8-oracle")...),
+		Quantities: []Quantity{throughput.from(published{"mibs-8, tracon-machines-10000": n(40)}), workRate, ioBoost, longestWait},
+		Requires: []Requirement{
+			atLeast("40 % more tasks on 10,000 machines", throughput, 40, of("mibs-8").in("tracon-machines-10000")),
+			compared("MIX_8 and MIBS_8 beat MIOS on 1,024 machines", func(v []float64) bool { return min(v[0], v[1]) > v[2] }, uses(throughput, of("mix-8"), of("mibs-8"), of("mios"))...),
+			neverFalling("a longer queue is not worse", throughput, 0.5, of("mibs-2"), of("mibs-4"), of("mibs-8")),
+		},
+		Why: whyTraconPairs + whyTraconNoise + "Twenty minutes, and ten on 10,000 machines, where the text has ten hours. ",
+	},
+}
+
+// traconModels are what the paper shows of the three models.
+func traconModels(response string) []Requirement {
+	var out []Requirement
+	for _, on := range []string{"held-out backgrounds", "real neighbours"} {
+		at := func(model string) At { return of(response + " of " + model + ", " + on) }
+		out = append(out, compared(response+", "+on+": NLM is better than LM and WMM, which are at least twice as wrong", func(v []float64) bool { return min(v[1], v[2]) >= 2*v[0] },
+			uses(traconMean, at("nlm"), at("lm"), at("wmm"))...))
+	}
+	return out
+}
+
+// overFIFO is a metric of a row by that of FIFO.
+func overFIFO(name, of string) Quantity {
+	return perSeed(name, "%", func(a At) []seedMetric {
+		base := a
+		base.Policy = "fifo"
+		return []seedMetric{{a, of}, {base, of}}
+	}, func(v []float64) float64 { return 100 * (v[0]/v[1] - 1) })
+}

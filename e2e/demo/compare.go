@@ -11,7 +11,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
@@ -198,7 +198,7 @@ func join(ctx context.Context, r *rig.Rig, jobs []demoJob, stock, placed []outco
 	if err != nil {
 		return nil, err
 	}
-	book := engine.Book{Store: s}
+	book := journal.Book{Store: s}
 	rows := make([]row, len(jobs))
 	for i, f := range jobs {
 		d, err := book.Decision(ctx, f.Workload().ID)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -177,7 +177,7 @@ type evaluation struct {
 	records  string // folder for whole decisions; empty: they are not kept
 	rendered string // folder of the jobspecs as they were submitted
 	rig      *rig.Rig
-	book     engine.Book
+	book     journal.Book
 	progress *progress
 }
 
@@ -218,7 +218,7 @@ func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err e
 	if err != nil {
 		return err
 	}
-	e.book = engine.Book{Store: s}
+	e.book = journal.Book{Store: s}
 	return e.measureEverything(ctx, todo)
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -112,13 +112,13 @@ func submit(ctx context.Context, t *testing.T, job *api.Job) {
 }
 
 // book reads the placer's records as an operator would, from Nomad Variables.
-func book(t testing.TB) engine.Book {
+func book(t testing.TB) journal.Book {
 	t.Helper()
 	s, err := nomadvars.New(shared.API(), nomadvars.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.Book{Store: s}
+	return journal.Book{Store: s}
 }
 
 func workload(id string) placer.WorkloadID {

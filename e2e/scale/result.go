@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 )
 
 // Result is a whole run.
@@ -101,7 +101,7 @@ type Evals struct {
 
 // wanted holds the decisions of the placer's jobs against where they run.
 func (r *rig) wanted(ctx context.Context, ids []string) (Wanted, error) {
-	book := engine.Book{Store: r.store}
+	book := journal.Book{Store: r.store}
 	ran := r.ran.of(ids)
 	var out Wanted
 	for _, id := range ids {

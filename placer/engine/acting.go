@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 )
 
 // Token buckets over all workloads, chosen by us: a fault of ours must not become
@@ -96,9 +97,7 @@ func (e *Engine) closeNode(sc *scene, a adapt.Action) {
 // reclassify folds in what was learnt from others since the workload was placed;
 // nothing is measured anew.
 func (e *Engine) reclassify(ctx context.Context, id cluster.WorkloadID) error {
-	e.mu.Lock()
-	d, ok := e.decided[id]
-	e.mu.Unlock()
+	d, ok := e.decisions.Of(id)
 	if !ok || d.ProfileKey == "" {
 		return nil
 	}
@@ -109,11 +108,8 @@ func (e *Engine) reclassify(ctx context.Context, id cluster.WorkloadID) error {
 	k := e.classify(p)
 	d.Sensitivity = k.Sensitivity
 	d.Stands = e.stands(&k, p.SlowdownMax, d.Needs)
-	e.mu.Lock()
-	e.decided[id] = d
-	e.mu.Unlock()
 	e.live.counted(string(adapt.Reclassify), nil)
-	return e.book.PutDecision(ctx, d)
+	return e.decisions.Amend(ctx, d)
 }
 
 // tolerated drops what was refused or lost to a faster hand: it is on record, and
@@ -140,22 +136,15 @@ func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, cha
 	}
 	var index uint64
 	defer func() { land(index) }()
-	before := map[cluster.WorkloadID]cluster.Decision{}
-	e.mu.Lock()
-	for _, w := range s.job.Workloads {
-		if d, ok := e.decided[w.ID]; ok {
-			before[w.ID] = d
-		}
-	}
-	e.mu.Unlock()
+	before := e.decisions.OfJob(s.job)
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
 		after[as.ID] = *decision
 	}
-	e.record(ctx, ours(after, s.job.Version, as), nil)
+	e.decisions.Record(ctx, ours(after, s.job.Version, as), nil)
 	result, err := e.live.adjuster.Adjust(ctx, change)
 	if err != nil {
-		e.record(ctx, slices.Collect(maps.Values(before)), nil)
+		e.decisions.Record(ctx, slices.Collect(maps.Values(before)), nil)
 		return err
 	}
 	index = result.ModifyIndex
@@ -222,7 +211,7 @@ func (e *Engine) begin(ctx context.Context, s subject, r cluster.ActionRecord, w
 		return nil, refuse("too many changes at a time")
 	}
 	r.Result = actionUnderWay
-	if err := e.remember(ctx, r.Workload, func(d *actions) { d.Actions = append(d.Actions, r) }); err != nil {
+	if err := e.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, err error) error { return e.end(ctx, s, r, writes, moves, err) }, nil
@@ -235,7 +224,7 @@ func (e *Engine) end(ctx context.Context, s subject, r cluster.ActionRecord, wri
 	}
 	e.live.counted(r.Kind, err)
 	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "from", r.From, "to", r.To, "reason", r.Reason, "result", r.Result)
-	kept := e.remember(context.WithoutCancel(ctx), r.Workload, func(d *actions) {
+	kept := e.remember(context.WithoutCancel(ctx), r.Workload, func(d *journal.ActionLog) {
 		i := slices.IndexFunc(d.Actions, func(o cluster.ActionRecord) bool {
 			return o.Result == actionUnderWay && o.Kind == r.Kind && o.At.Equal(r.At)
 		})
@@ -297,17 +286,17 @@ func (e *Engine) refused(ctx context.Context, r cluster.ActionRecord, why error)
 		return
 	}
 	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "reason", r.Reason, "result", r.Result)
-	if err := e.remember(ctx, r.Workload, func(d *actions) { d.Actions = append(d.Actions, r) }); err != nil {
+	if err := e.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
 		e.cfg.Log.Warn("recording an action", "workload", r.Workload.String(), "error", err)
 	}
 }
 
 // doc is what was done to a workload, read from the book once a term.
-func (e *Engine) doc(ctx context.Context, id cluster.WorkloadID) (actions, error) {
+func (e *Engine) doc(ctx context.Context, id cluster.WorkloadID) (journal.ActionLog, error) {
 	if doc, ok := e.live.docs[id]; ok {
 		return doc, nil
 	}
-	doc, err := e.book.actions(ctx, id)
+	doc, err := e.book.ActionLog(ctx, id)
 	if err != nil {
 		return doc, fmt.Errorf("reading what was done to %s: %w", id, err)
 	}
@@ -316,8 +305,8 @@ func (e *Engine) doc(ctx context.Context, id cluster.WorkloadID) (actions, error
 }
 
 // remember changes what is on record of a workload.
-func (e *Engine) remember(ctx context.Context, id cluster.WorkloadID, change func(*actions)) error {
-	doc, err := e.book.changeActions(ctx, id, change)
+func (e *Engine) remember(ctx context.Context, id cluster.WorkloadID, change func(*journal.ActionLog)) error {
+	doc, err := e.book.ChangeActions(ctx, id, change)
 	if err != nil {
 		return fmt.Errorf("recording what was done to %s: %w", id, err)
 	}

@@ -101,7 +101,7 @@ func (e *Engine) chooseElsewhere(ctx context.Context, s subject, as cluster.Work
 	e.placing.deciding.Lock()
 	defer e.placing.deciding.Unlock()
 	promises := e.placing.promised()
-	snapshot, err := e.snapshot(ctx)
+	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return cluster.Decision{}, nil, err
 	}

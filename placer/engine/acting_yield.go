@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -38,10 +39,10 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 	for _, y := range doc.Yields {
 		avoidMachine(sc.snapshot, y.Node, avoid)
 	}
-	yield := yielding{Node: unit.Node, For: helped, At: e.cfg.Clock.Now(), Share: sc.windows[helped]}
+	yield := journal.Eviction{Node: unit.Node, For: helped, At: e.cfg.Clock.Now(), Share: sc.windows[helped]}
 	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
 		// First the record: whoever leads next knows why it waits.
-		if err := e.remember(ctx, unit.Workload, func(d *actions) { d.Yields = append(d.Yields, yield) }); err != nil {
+		if err := e.remember(ctx, unit.Workload, func(d *journal.ActionLog) { d.Yields = append(d.Yields, yield) }); err != nil {
 			return err
 		}
 		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
@@ -67,9 +68,9 @@ func avoidMachine(s *cluster.Snapshot, id cluster.NodeID, avoid map[cluster.Node
 	}
 }
 
-func dropYield(y yielding) func(*actions) {
-	return func(d *actions) {
-		d.Yields = slices.DeleteFunc(d.Yields, func(o yielding) bool { return o.Node == y.Node && o.For == y.For && o.At.Equal(y.At) })
+func dropYield(y journal.Eviction) func(*journal.ActionLog) {
+	return func(d *journal.ActionLog) {
+		d.Yields = slices.DeleteFunc(d.Yields, func(o journal.Eviction) bool { return o.Node == y.Node && o.For == y.For && o.At.Equal(y.At) })
 	}
 }
 
@@ -97,7 +98,7 @@ func (e *Engine) reviewYields(ctx context.Context, sc *scene) error {
 }
 
 // yieldOver says why a best-effort workload may return; empty: it may not.
-func (e *Engine) yieldOver(sc *scene, y yielding) string {
+func (e *Engine) yieldOver(sc *scene, y journal.Eviction) string {
 	there, machine := false, map[cluster.NodeID]bool{}
 	avoidMachine(sc.snapshot, y.Node, machine)
 	for id := range machine {
@@ -137,7 +138,7 @@ func sparedUntil(records []cluster.ActionRecord) time.Time {
 
 // giveBack ends a yield. Its job is written only where it waits for a node: one
 // that runs elsewhere stays there.
-func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y yielding, why string) error {
+func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y journal.Eviction, why string) error {
 	id := s.workload.ID
 	if strings.HasSuffix(why, noBetter) {
 		e.live.harmless[id] = e.cfg.Clock.Now().Add(settleAfterGrowth)

@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 )
 
 // The pace of adaptation, chosen by us. A load spike must be answered within 15 s:
@@ -64,7 +65,7 @@ type adapting struct {
 	named    board.Ref // how many refs were given
 	watched  map[cluster.WorkloadID]*watched
 	since    map[string]time.Time // first sight of an allocation
-	docs     map[cluster.WorkloadID]actions
+	docs     map[cluster.WorkloadID]journal.ActionLog
 	harmless map[cluster.WorkloadID]time.Time // best-effort work that went in vain: spared until
 
 	mu     sync.Mutex
@@ -92,7 +93,7 @@ func newAdapting(cfg *Config) (*adapting, error) {
 	a := &adapting{
 		random: rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
 		refs:   map[cluster.WorkloadID]board.Ref{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
-		docs: map[cluster.WorkloadID]actions{}, harmless: map[cluster.WorkloadID]time.Time{},
+		docs: map[cluster.WorkloadID]journal.ActionLog{}, harmless: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{},
 		stats: cluster.AdaptationStats{
 			Actions: map[cluster.ActionCount]int{}, Below: map[cluster.WorkloadID]bool{}, BelowTime: map[cluster.WorkloadID]time.Duration{},
@@ -326,7 +327,7 @@ func (e *Engine) recordPause() time.Duration { return recordEvery - e.cfg.Observ
 
 // adapt asks the adapter about this window and carries out its answer.
 func (e *Engine) adapt(ctx context.Context, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
-	snapshot, err := e.snapshot(ctx)
+	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return err
 	}

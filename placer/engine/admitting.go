@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
@@ -29,7 +30,7 @@ type admission struct {
 	version uint64 // that the registration will make
 	decided bool   // else it is being decided on
 	expires time.Time
-	tracker *tracker
+	tracker *journal.Tracker
 }
 
 // Admit decides on a job before it is registered, from stored profiles. The caller
@@ -53,19 +54,19 @@ func (e *Engine) Admit(ctx context.Context, job cluster.Job) (plan cluster.Plan,
 		return cluster.Plan{}, err
 	}
 	job.Version, job.SubmittedAt = version, e.cfg.Clock.Now()
-	t := e.track(job, e.deadline(job))
-	t.stage(ctx, cluster.StageClassify, "", "reading stored profiles")
+	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
+	t.Stage(ctx, cluster.StageClassify, "", "reading stored profiles")
 	known, err := e.alreadyKnown(ctx, job)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	t.stage(ctx, cluster.StagePlace, "", "choosing nodes")
+	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
 	decisions, err := e.chooseAhead(ctx, job, known)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
 	plan = cluster.Plan{
-		Job: job, Decisions: decisions, Page: Page(decisions, e.chartOf(decisions)), Link: e.linkOf(decisions), Message: Sentence(decisions),
+		Job: job, Decisions: decisions, Page: journal.Page(decisions, e.chartOf(decisions)), Link: e.linkOf(decisions), Message: journal.Sentence(decisions),
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,14 +188,14 @@ func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) ui
 	for i := range a.plan.Decisions {
 		a.plan.Decisions[i].ModifyIndex = job.ModifyIndex
 	}
-	e.record(ctx, a.plan.Decisions, a.tracker.steps())
+	e.decisions.Record(ctx, a.plan.Decisions, a.tracker.Steps())
 	a.plan.Job = job
 	e.cfg.World.Adopt(ctx, a.plan)
-	a.tracker.released(job.Version)
+	a.tracker.Released(job.Version)
 	if job.Version > 0 {
 		// What an earlier version is said to wait for ends. A new job waits for nothing:
 		// its decision says all, and one write less counts where jobs come by the dozen.
-		a.tracker.stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
+		a.tracker.Stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
 	}
 	return job.ModifyIndex
 }

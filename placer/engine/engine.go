@@ -3,28 +3,27 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
 // Engine drives one world. Run serves until its context ends.
 type Engine struct {
-	cfg  Config
-	book Book
+	cfg       Config
+	book      journal.Book
+	decisions *journal.Decisions
 
 	placing placing
 
 	mu      sync.Mutex
 	flights map[cluster.JobID]*flight
-	runs    map[string]*tracker // profiling runs under way, by request id
+	runs    map[string]*journal.Tracker // profiling runs under way, by request id
 	busy    map[cluster.NodeID]bool
-	labs    int // workloads under profile
-	decided map[cluster.WorkloadID]cluster.Decision
+	labs    int                      // workloads under profile
 	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
 
 	leads    bool // Run is at work
@@ -50,15 +49,15 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg:      cfg,
-		book:     Book{Store: cfg.Store},
+		book:     journal.Book{Store: cfg.Store},
 		placing:  newPlacing(),
 		flights:  map[cluster.JobID]*flight{},
-		runs:     map[string]*tracker{},
+		runs:     map[string]*journal.Tracker{},
 		busy:     map[cluster.NodeID]bool{},
-		decided:  map[cluster.WorkloadID]cluster.Decision{},
 		done:     map[cluster.JobID]uint64{},
 		admitted: map[cluster.JobID]*admission{},
 	}
+	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
 		e.cfg.World = gatedWorld{cfg.World, e.closedNodes}
 	}
@@ -104,25 +103,10 @@ func (e *Engine) lead(now bool) {
 
 // recall loads what earlier leaders decided, so that residents are known.
 func (e *Engine) recall(ctx context.Context) error {
-	decisions, err := e.book.Decisions(ctx)
-	if err != nil {
-		return fmt.Errorf("engine: reading decisions: %w", err)
+	if err := e.decisions.Load(ctx); err != nil {
+		return err
 	}
-	e.mu.Lock()
-	for _, d := range decisions {
-		e.decided[d.Workload] = remembered(d)
-	}
-	e.mu.Unlock()
 	return e.refit(ctx)
-}
-
-// remembered is the part of a decision that is kept in memory; the whole record
-// is in the store. With its lists a decision takes some 30 kB, and there is one
-// per workload of the cluster.
-func remembered(d cluster.Decision) cluster.Decision {
-	d.Rejected = nil
-	d.Candidates = slices.Clone(d.Candidates[:min(len(d.Candidates), d.Count)])
-	return d
 }
 
 // every runs f in the background each interval until ctx ends.
@@ -206,16 +190,9 @@ func (e *Engine) fly(ctx context.Context, cancel context.CancelFunc, job cluster
 // records, so that a purged job leaves nothing of ours.
 func (e *Engine) dropVanished(ctx context.Context, seen map[cluster.JobID]bool) {
 	e.mu.Lock()
-	gone := map[cluster.JobID][]cluster.WorkloadID{}
 	for id, f := range e.flights {
 		if !seen[id] {
 			f.cancel()
-		}
-	}
-	for w := range e.decided {
-		if !seen[w.JobID()] {
-			gone[w.JobID()] = append(gone[w.JobID()], w)
-			delete(e.decided, w)
 		}
 	}
 	for id := range e.done {
@@ -224,11 +201,7 @@ func (e *Engine) dropVanished(ctx context.Context, seen map[cluster.JobID]bool) 
 		}
 	}
 	e.mu.Unlock()
-	for id, workloads := range gone {
-		if err := e.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
-		}
-	}
+	e.decisions.ForgetAllBut(ctx, seen)
 }
 
 // Progress is told how far a profiling run is; the world calls it with the
@@ -238,9 +211,9 @@ func (e *Engine) Progress(id string, p profiler.Progress) {
 	t := e.runs[id]
 	e.mu.Unlock()
 	if t != nil {
-		t.progress(id, p)
+		t.Progress(id, p)
 	}
 }
 
 // Book returns the engine's records.
-func (e *Engine) Book() Book { return e.book }
+func (e *Engine) Book() journal.Book { return e.book }

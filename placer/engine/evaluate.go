@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // evaluate takes one job version from held to released. It returns the
@@ -22,8 +22,8 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 		return e.advise(ctx, job)
 	}
 	deadline := e.deadline(job)
-	t := e.track(job, deadline)
-	t.stage(ctx, cluster.StageHold, "", "held: the placer has seen the job")
+	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, deadline)
+	t.Stage(ctx, cluster.StageHold, "", "held: the placer has seen the job")
 	if len(job.Problems) > 0 {
 		return e.releaseStock(ctx, job, t, "the performance block could not be used: "+strings.Join(job.Problems, "; "))
 	}
@@ -60,8 +60,8 @@ func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Ad
 
 // placeUntil decides and applies, and waits for room while no node has any,
 // up to the hold deadline.
-func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownWorkload, limit time.Time, t *tracker) (uint64, error) {
-	t.stage(ctx, cluster.StagePlace, "", "choosing nodes")
+func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownWorkload, limit time.Time, t *journal.Tracker) (uint64, error) {
+	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
 	for {
 		decisions, index, err := e.placeOnce(ctx, job, known, t)
 		if err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownW
 		if !e.cfg.Clock.Now().Before(limit) {
 			return e.releaseStock(ctx, job, t, "no node had room before the hold deadline: "+waiting.Reason)
 		}
-		t.waiting(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
+		t.Waiting(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
@@ -113,7 +113,7 @@ func firstQueued(decisions []cluster.Decision) *cluster.Decision {
 
 // placeOnce decides on fresh state and, unless a group must wait, writes the
 // job. Concurrent evaluations see each other's decisions; see placing.
-func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWorkload, t *tracker) ([]cluster.Decision, uint64, error) {
+func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWorkload, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
 	select {
 	case e.placing.slots <- struct{}{}:
 		defer func() { <-e.placing.slots }()
@@ -128,14 +128,14 @@ func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWo
 		return decisions, 0, nil
 	}
 	defer written()
-	t.stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
+	t.Stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
 	index, err := e.apply(ctx, job, decisions, t)
 	return decisions, index, err
 }
 
 // decide asks the policy of each workload on a fresh look at the cluster.
 func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
-	snapshot, err := e.snapshot(ctx)
+	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return nil, err
 	}
@@ -203,29 +203,4 @@ func (e *Engine) policyOf(w cluster.Workload) string {
 		return w.Spec.Policy
 	}
 	return e.cfg.Policy
-}
-
-// snapshot is the world's snapshot with the residents' scores filled in from
-// what was decided before.
-func (e *Engine) snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	s, err := e.cfg.World.Snapshot(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reading the cluster: %w", err)
-	}
-	filled := *s
-	filled.Known = e.residentScores()
-	return &filled, nil
-}
-
-// residentScores are the scores of every workload decided on so far.
-func (e *Engine) residentScores() map[cluster.WorkloadID]interference.Sensitivity {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(e.decided))
-	for id, d := range e.decided {
-		if b := d.Bounds(); len(b.Tolerated)+len(b.Caused) > 0 {
-			known[id] = b
-		}
-	}
-	return known
 }

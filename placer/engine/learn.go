@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
@@ -25,7 +26,7 @@ type knownWorkload struct {
 }
 
 // learnAll profiles and classifies each group of the job.
-func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time, t *tracker) ([]knownWorkload, error) {
+func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time, t *journal.Tracker) ([]knownWorkload, error) {
 	out := make([]knownWorkload, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
 		k, err := e.learn(ctx, job, w, limit, t)
@@ -39,7 +40,7 @@ func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time,
 
 // learn finds or measures the profile of one workload and classifies it. An
 // error says why nothing at all is known; whatever was measured is used.
-func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *tracker) (knownWorkload, error) {
+func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *journal.Tracker) (knownWorkload, error) {
 	k := knownWorkload{workload: w}
 	desc, err := policy.Lookup(e.policyOf(w))
 	if err != nil {
@@ -60,7 +61,7 @@ func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload,
 			p = measured
 		}
 	}
-	t.stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
+	t.Stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
 	k.knowledge = e.classify(p) // its warnings reach the decision through the policy
 	return k, nil
 }
@@ -104,8 +105,8 @@ func (e *Engine) storedProfile(ctx context.Context, key string) (*profile.Profil
 // another configuration, side by side; where its size may be chosen, alone at
 // another size as well. It stores what was measured before it returns it. old is
 // what the store had of it, nil for nothing.
-func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *tracker) (*profile.Profile, []string, error) {
-	t.stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
+func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *journal.Tracker) (*profile.Profile, []string, error) {
+	t.Stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
 	where := ""
 	if !m.base {
 		where = old.Machine.Configuration
@@ -114,7 +115,7 @@ func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workloa
 	if err != nil {
 		return nil, warnings, err
 	}
-	t.stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
+	t.Stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
 	results := e.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
 	if merged != nil && m.base && len(merged.Alone) == 0 && len(merged.Sensitivity.Caused) == 0 {
@@ -180,7 +181,7 @@ func (e *Engine) before(ctx context.Context, limit time.Time) (context.Context, 
 // runAll runs the requests side by side and returns their results as soon as
 // all are known; the runs are cleaned up behind, and only then are the nodes
 // released for the next profile.
-func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *tracker, release func()) []runResult {
+func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *journal.Tracker, release func()) []runResult {
 	ctx, cancel := e.before(ctx, limit)
 	results := make([]runResult, len(requests))
 	var known, ended sync.WaitGroup

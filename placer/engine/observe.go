@@ -13,7 +13,7 @@ const observeConcurrency = 64
 
 // publish shows per-node pressure on the nodes themselves.
 func (e *Engine) publish(ctx context.Context) error {
-	s, err := e.snapshot(ctx)
+	s, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return err
 	}

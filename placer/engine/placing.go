@@ -116,7 +116,7 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	promises := e.placing.promised()
 	// The promises were copied first: what is not among them any more is in the
 	// snapshot.
-	snapshot, err := e.snapshot(context.WithoutCancel(ctx)) // others wait for it, too
+	snapshot, err := e.decisions.Snapshot(context.WithoutCancel(ctx), e.cfg.World) // others wait for it, too
 	if err == nil {
 		snapshot = withPromises(snapshot, promises)
 		snapshot.Memo = &e.placing.memo

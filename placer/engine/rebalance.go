@@ -50,7 +50,7 @@ func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocatio
 			running[w.ID] = subject{job, w}
 		}
 	}
-	snapshot, err := e.snapshot(ctx)
+	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (e *Engine) relocate(ctx context.Context, running map[cluster.WorkloadID]su
 		if !r.Allowed {
 			continue
 		}
-		snapshot, err := e.snapshot(ctx)
+		snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 		if err != nil {
 			return err
 		}

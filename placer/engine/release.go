@@ -7,58 +7,56 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 )
 
 // writeRetry is the pause between attempts of a write that failed for a
 // passing reason; the hold deadline bounds how long it goes on.
 const writeRetry = 500 * time.Millisecond
 
-// recordTimeout bounds the writing of records after a release.
-const recordTimeout = 10 * time.Second
-
 // apply records the decisions and writes the job. The record comes first: if
 // we die inside the write, the next leader finds a released job and its reasons.
-func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *tracker) (uint64, error) {
-	e.record(ctx, decisions, t.steps())
+func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *journal.Tracker) (uint64, error) {
+	e.decisions.Record(ctx, decisions, t.Steps())
 	result, err := e.write(ctx, cluster.Plan{
 		Job:       job,
 		Decisions: decisions,
-		Page:      Page(decisions, e.chartOf(decisions)),
+		Page:      journal.Page(decisions, e.chartOf(decisions)),
 		Link:      e.linkOf(decisions),
-		Message:   Sentence(decisions),
+		Message:   journal.Sentence(decisions),
 	})
 	if err != nil {
 		return 0, err
 	}
-	t.released(result.Version)
-	t.stage(ctx, cluster.StageObserve, "", "released: "+Sentence(decisions))
+	t.Released(result.Version)
+	t.Stage(ctx, cluster.StageObserve, "", "released: "+journal.Sentence(decisions))
 	return result.ModifyIndex, nil
 }
 
 // releaseStock lets the job run where stock Nomad puts it, and says why where
 // the user looks.
-func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *tracker, reason string) (uint64, error) {
+func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.Tracker, reason string) (uint64, error) {
 	decisions := e.stockDecisions(job, reason)
 	if len(job.Workloads) == 0 && len(job.Problems) == 0 {
 		// Nothing was asked of us: the job leaves as it came.
 		result, err := e.write(ctx, cluster.Plan{Job: job})
 		if err == nil {
-			t.stage(ctx, cluster.StageDone, "", "released: "+reason)
+			t.Stage(ctx, cluster.StageDone, "", "released: "+reason)
 		}
 		return result.ModifyIndex, err
 	}
-	e.record(ctx, decisions, t.steps())
+	e.decisions.Record(ctx, decisions, t.Steps())
 	result, err := e.write(ctx, cluster.Plan{
 		Job:     job,
-		Page:    Page(decisions, ""),
+		Page:    journal.Page(decisions, ""),
 		Link:    e.linkOf(decisions),
-		Message: Sentence(decisions),
+		Message: journal.Sentence(decisions),
 	})
 	if err != nil {
 		return 0, err
 	}
-	t.released(result.Version)
-	t.stage(ctx, cluster.StageFailed, "", "left to stock Nomad: "+reason)
+	t.Released(result.Version)
+	t.Stage(ctx, cluster.StageFailed, "", "left to stock Nomad: "+reason)
 	return result.ModifyIndex, nil
 }
 
@@ -97,24 +95,6 @@ func (e *Engine) write(ctx context.Context, p cluster.Plan) (cluster.PlanResult,
 		case <-ctx.Done():
 			return result, ctx.Err()
 		case <-e.cfg.Clock.After(writeRetry):
-		}
-	}
-}
-
-// record stores the decisions and remembers them as residents' scores. The job
-// already runs, so a store that fails costs the explanation only.
-func (e *Engine) record(ctx context.Context, decisions []cluster.Decision, steps []cluster.Step) {
-	// Our own write makes the job look newer than the evaluation, which then
-	// ends; its records must not.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
-	for _, d := range decisions {
-		d.Steps = steps
-		e.mu.Lock()
-		e.decided[d.Workload] = remembered(d)
-		e.mu.Unlock()
-		if err := e.book.PutDecision(ctx, d); err != nil {
-			e.cfg.Log.Warn("storing a decision", "workload", d.Workload.String(), "error", err)
 		}
 	}
 }
@@ -171,7 +151,7 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 		d.Sizing.Chosen = false
 	}
 	d.Outcome, d.Reason = cluster.Stock, warning+". It would have been: "+d.Reason
-	e.record(ctx, []cluster.Decision{d}, nil)
+	e.decisions.Record(ctx, []cluster.Decision{d}, nil)
 	return e.cfg.World.Note(ctx, w.ID, warning, true)
 }
 
@@ -200,7 +180,7 @@ func (e *Engine) releaseOverdue(ctx context.Context) error {
 		if !job.Held || job.Stopped || e.cfg.Clock.Now().Before(e.deadline(job).Add(replicaGrace)) {
 			continue
 		}
-		t := e.track(job, e.deadline(job))
+		t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
 		reason := fmt.Sprintf("its hold deadline of %s passed and no leader had released it", e.hold(job))
 		_, err := e.releaseStock(ctx, job, t, reason)
 		if err != nil && !errors.Is(err, cluster.ErrStale) && !errors.Is(err, cluster.ErrGone) {

@@ -166,9 +166,7 @@ func (e *Engine) keep(ctx context.Context, old *profile.Profile, measured profil
 // has not asked for another since and nobody has changed it: the same job
 // submitted again keeps what it has. A part that somebody changed is theirs.
 func (e *Engine) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
-	e.mu.Lock()
-	earlier, ok := e.decided[w.ID]
-	e.mu.Unlock()
+	earlier, ok := e.decisions.Of(w.ID)
 	running := liveAllocations(s, w.ID)
 	was := earlier.Sizing
 	if !ok || was == nil || !was.Chosen || len(running) == 0 {

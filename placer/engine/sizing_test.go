@@ -12,6 +12,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
@@ -266,7 +267,7 @@ func TestATargetOutOfReachRunsAtTheBestPossible(t *testing.T) {
 		if d.Outcome != cluster.Placed || d.Resources.Cores != 4 || d.Sizing.Reaches {
 			t.Fatalf("%s %+v %+v", d.Outcome, d.Resources, d.Sizing)
 		}
-		for _, text := range []string{d.Sizing.Why, engine.Page([]cluster.Decision{d}, "")} {
+		for _, text := range []string{d.Sizing.Why, journal.Page([]cluster.Decision{d}, "")} {
 			if !strings.Contains(text, "best possible") {
 				t.Errorf("does not say that it is the best possible: %s", text)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -41,7 +41,7 @@ func slowJob(t *testing.T, block string) *cliTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = engine.Book{Store: s}.AddObservations(t.Context(), cluster.WorkloadID{Namespace: "default", Job: "slow", Group: "main"}, []cluster.Observation{{
+	err = journal.Book{Store: s}.AddObservations(t.Context(), cluster.WorkloadID{Namespace: "default", Job: "slow", Group: "main"}, []cluster.Observation{{
 		Allocation: "00000000-0000-0000-0000-000000000001", At: c.now(), Window: 2 * time.Second, Measure: performance.Measure{RatePerSec: 50, Goodput: 50},
 	}})
 	if err != nil {

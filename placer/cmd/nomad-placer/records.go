@@ -16,6 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -79,7 +80,7 @@ func (r *recordFlags) open(s *shell) (records, error) {
 // engineRecords are the record book and an engine's view of the nodes. The
 // engine need not run.
 type engineRecords struct {
-	engine.Book
+	journal.Book
 	engine  *engine.Engine
 	world   *nomadapi.World
 	preview previewer // answers what if; never of an engine that runs

@@ -1,7 +1,8 @@
-package engine
+package journal
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 // store: people watch it, and each write is a Raft entry.
 const progressEvery = 2 * time.Second
 
-// tracker writes one job's evaluation record as it moves through the stages.
-type tracker struct {
+// Tracker writes one job's evaluation record as it moves through the stages.
+type Tracker struct {
 	book  Book
 	clock cluster.Clock
 	warn  func(error)
@@ -25,13 +26,15 @@ type tracker struct {
 	runs    map[string]profiler.Progress
 }
 
-func (e *Engine) track(job cluster.Job, deadline time.Time) *tracker {
-	now := e.cfg.Clock.Now()
-	return &tracker{
-		book:  e.book,
-		clock: e.cfg.Clock,
+// NewTracker begins the record of a job's evaluation; nothing is written before its
+// first stage.
+func NewTracker(book Book, clock cluster.Clock, log *slog.Logger, job cluster.Job, deadline time.Time) *Tracker {
+	now := clock.Now()
+	return &Tracker{
+		book:  book,
+		clock: clock,
 		warn: func(err error) {
-			e.cfg.Log.Warn("writing an evaluation record", "job", job.ID.String(), "error", err)
+			log.Warn("writing an evaluation record", "job", job.ID.String(), "error", err)
 		},
 		record: cluster.Evaluation{
 			Job: job.ID, JobVersion: job.Version, StartedAt: now, StageAt: now, Deadline: deadline,
@@ -40,17 +43,17 @@ func (e *Engine) track(job cluster.Job, deadline time.Time) *tracker {
 	}
 }
 
-// stage ends the present stage, times it, and begins the next.
-func (t *tracker) stage(ctx context.Context, s cluster.Stage, group, message string) {
+// Stage ends the present stage, times it, and begins the next.
+func (t *Tracker) Stage(ctx context.Context, s cluster.Stage, group, message string) {
 	t.begin(ctx, s, group, message, false)
 }
 
-// waiting is stage for one that lasts until something changes.
-func (t *tracker) waiting(ctx context.Context, s cluster.Stage, group, message string) {
+// Waiting is stage for one that lasts until something changes.
+func (t *Tracker) Waiting(ctx context.Context, s cluster.Stage, group, message string) {
 	t.begin(ctx, s, group, message, true)
 }
 
-func (t *tracker) begin(ctx context.Context, s cluster.Stage, group, message string, waits bool) {
+func (t *Tracker) begin(ctx context.Context, s cluster.Stage, group, message string, waits bool) {
 	t.mu.Lock()
 	now := t.clock.Now()
 	if t.record.Stage != "" {
@@ -76,15 +79,15 @@ func brief(s cluster.Stage) bool {
 	return s == cluster.StageClassify || s == cluster.StagePlace || s == cluster.StageRewrite
 }
 
-// released notes the job version that the placer wrote.
-func (t *tracker) released(version uint64) {
+// Released notes the job version that the placer wrote.
+func (t *Tracker) Released(version uint64) {
 	t.mu.Lock()
 	t.record.Released = version
 	t.mu.Unlock()
 }
 
-// steps returns the timed stages so far, the present one included.
-func (t *tracker) steps() []cluster.Step {
+// Steps returns the timed stages so far, the present one included.
+func (t *Tracker) Steps() []cluster.Step {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
@@ -92,9 +95,9 @@ func (t *tracker) steps() []cluster.Step {
 		cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
 }
 
-// progress folds one run's progress into the record. With several runs side by
+// Progress folds one run's progress into the record. With several runs side by
 // side the slowest one counts.
-func (t *tracker) progress(id string, p profiler.Progress) {
+func (t *Tracker) Progress(id string, p profiler.Progress) {
 	t.mu.Lock()
 	t.runs[id] = p
 	slowest := p
@@ -120,7 +123,7 @@ func (t *tracker) progress(id string, p profiler.Progress) {
 	t.write(context.Background(), record)
 }
 
-func (t *tracker) snapshot() cluster.Evaluation {
+func (t *Tracker) snapshot() cluster.Evaluation {
 	t.written = t.clock.Now()
 	r := t.record
 	r.Steps = append([]cluster.Step(nil), t.record.Steps...)
@@ -129,7 +132,7 @@ func (t *tracker) snapshot() cluster.Evaluation {
 
 // write stores the record. A record that cannot be written must not stop the
 // job it is about.
-func (t *tracker) write(ctx context.Context, r cluster.Evaluation) {
+func (t *Tracker) write(ctx context.Context, r cluster.Evaluation) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := t.book.PutEvaluation(ctx, r); err != nil {

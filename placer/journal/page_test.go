@@ -1,14 +1,18 @@
-package engine_test
+package journal_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
-	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"pgregory.net/rapid"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
+
+// webGroup is the group that the pages are of.
+var webGroup = cluster.WorkloadID{Namespace: "default", Job: "web", Group: "web"}
 
 func TestPageFitsNomadsLimit(t *testing.T) {
 	t.Parallel()
@@ -25,8 +29,8 @@ func TestPageFitsNomadsLimit(t *testing.T) {
 				Count:      rapid.IntRange(0, 5).Draw(t, "count"),
 			}
 		}
-		page := engine.Page(decisions, rapid.SampledFrom([]string{"", "http://127.0.0.1:9433/chart/a/b/c.svg"}).Draw(t, "chart"))
-		if len(page) > engine.MaxPageBytes {
+		page := journal.Page(decisions, rapid.SampledFrom([]string{"", "http://127.0.0.1:9433/chart/a/b/c.svg"}).Draw(t, "chart"))
+		if len(page) > journal.MaxPageBytes {
 			t.Fatalf("%d bytes", len(page))
 		}
 		if strings.Contains(page, "<") {
@@ -45,7 +49,7 @@ func TestPageSaysWhatSizeAndWhy(t *testing.T) {
 			Own: cluster.Resources{CPUMHz: 5000, MemoryMB: 128}, Reaches: true, Why: "it is the least that reaches 150 units/s",
 		},
 	}
-	for name, text := range map[string]string{"page": engine.Page([]cluster.Decision{d}, ""), "scaling event": engine.Sentence([]cluster.Decision{d})} {
+	for name, text := range map[string]string{"page": journal.Page([]cluster.Decision{d}, ""), "scaling event": journal.Sentence([]cluster.Decision{d})} {
 		for _, want := range []string{"2 × (5000 MHz, 128 MB)", "1 × (500 MHz, 64 MB)", "it is the least that reaches 150 units/s"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the %s lacks %q:\n%s", name, want, text)
@@ -53,14 +57,14 @@ func TestPageSaysWhatSizeAndWhy(t *testing.T) {
 		}
 	}
 	d.Count, d.Sizing.Own = 1, d.Sizing.OwnWas
-	if text := engine.Sentence([]cluster.Decision{d}); strings.Contains(text, "MHz") {
+	if text := journal.Sentence([]cluster.Decision{d}); strings.Contains(text, "MHz") {
 		t.Errorf("a size as written is told as a change: %s", text)
 	}
 }
 
 func TestPageSaysWhatAndWhy(t *testing.T) {
 	t.Parallel()
-	page := engine.Page([]cluster.Decision{{
+	page := journal.Page([]cluster.Decision{{
 		Workload: webGroup, Outcome: cluster.Placed, Count: 1,
 		Target:     performance.Target{Kind: performance.QPS, QPS: 8000},
 		Predicted:  cluster.Prediction{Known: true, RatePerSec: 8123.4, Low: 8000, High: 8300, Unit: "requests/s"},

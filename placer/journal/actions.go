@@ -1,4 +1,4 @@
-package engine
+package journal
 
 import (
 	"context"
@@ -14,18 +14,18 @@ const actionPrefix = "action"
 // well inside one document.
 const maxActions = 60
 
-// actions is the document of what was done to one running workload.
-type actions struct {
+// ActionLog is the document of what was done to one running workload.
+type ActionLog struct {
 	Format   int                    `json:"format"`
 	Workload cluster.WorkloadID     `json:"workload"`
 	Actions  []cluster.ActionRecord `json:"actions"`
-	Yields   []yielding             `json:"yields,omitempty"` // of a best-effort workload
+	Yields   []Eviction             `json:"yields,omitempty"` // of a best-effort workload
 }
 
 const actionFormat = 1
 
-// yielding is a node a best-effort workload left for another one's sake.
-type yielding struct {
+// Eviction is a node a best-effort workload left for another one's sake.
+type Eviction struct {
 	Node  cluster.NodeID     `json:"node"`
 	For   cluster.WorkloadID `json:"for"`
 	At    time.Time          `json:"at"`
@@ -34,21 +34,22 @@ type yielding struct {
 
 // Actions returns what adaptation did to a workload, or would not do, oldest first.
 func (b Book) Actions(ctx context.Context, w cluster.WorkloadID) ([]cluster.ActionRecord, error) {
-	doc, err := b.actions(ctx, w)
+	doc, err := b.ActionLog(ctx, w)
 	return doc.Actions, err
 }
 
-func (b Book) actions(ctx context.Context, w cluster.WorkloadID) (actions, error) {
-	doc, err := get[actions](ctx, b.Store, pathOf(actionPrefix, w.String()))
+// ActionLog returns the document of one workload, empty where there is none.
+func (b Book) ActionLog(ctx context.Context, w cluster.WorkloadID) (ActionLog, error) {
+	doc, err := get[ActionLog](ctx, b.Store, pathOf(actionPrefix, w.String()))
 	if errors.Is(err, cluster.ErrNoRecord) {
-		return actions{Workload: w}, nil
+		return ActionLog{Workload: w}, nil
 	}
 	return doc, err
 }
 
-// changeActions reads, changes and writes the document of one workload.
-func (b Book) changeActions(ctx context.Context, w cluster.WorkloadID, change func(*actions)) (actions, error) {
-	doc, err := b.actions(ctx, w)
+// ChangeActions reads, changes and writes the document of one workload.
+func (b Book) ChangeActions(ctx context.Context, w cluster.WorkloadID, change func(*ActionLog)) (ActionLog, error) {
+	doc, err := b.ActionLog(ctx, w)
 	if err != nil {
 		return doc, err
 	}

@@ -30,7 +30,7 @@ func (t *centralTime) DecisionTime(b *board.Board, _ *board.Ask, c board.Choice)
 	if b.Len() != t.nodes {
 		sum := 0
 		for i := range b.Len() {
-			sum += unitsOf(b.Node(board.Index(i)))
+			sum += b.Node(board.Index(i)).Units()
 		}
 		t.nodes, t.units = b.Len(), float64(sum)/float64(b.Len())
 	}

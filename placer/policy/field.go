@@ -86,7 +86,7 @@ func (f *field) look(n board.Index) bool {
 		return false
 	}
 	f.examined++
-	f.unitsAllowed -= float64(unitsOf(f.board.Node(n)))
+	f.unitsAllowed -= float64(f.board.Node(n).Units())
 	return true
 }
 
@@ -245,27 +245,6 @@ func mergeRelaxed(all, more []cluster.Relaxation) []cluster.Relaxation {
 		}
 	}
 	return all
-}
-
-// coresOf is how many cores a size takes on a node, at least 1.
-func coresOf(n *board.Node, size cluster.Resources) int {
-	cores := size.Cores
-	if n.CoreMHz > 0 {
-		cores += (size.CPUMHz + n.CoreMHz - 1) / n.CoreMHz
-	}
-	return max(1, cores)
-}
-
-// unitsOf is the number of resource units of a node: its cores.
-func unitsOf(n *board.Node) int {
-	switch {
-	case n.Total.Cores > 0:
-		return n.Total.Cores
-	case n.CoreMHz > 0:
-		return max(1, n.Total.CPUMHz/n.CoreMHz)
-	default:
-		return 1
-	}
 }
 
 // byRoom orders two nodes by fewer free MHz, then by place on the board.

@@ -178,7 +178,7 @@ func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
 	if !f.board.Ready(n) || !f.allowed(n) {
 		return unitCandidate{}, false
 	}
-	contention(f.board, n, s.scratch)
+	f.board.Contention(n, s.scratch)
 	free := 1 - s.demand.Read(s.scratch)
 	g := platform(f.ask, f.board.Node(n).Configuration, top)
 	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.Value) * g, free: f.board.Fits(n, f.ask.Size)}

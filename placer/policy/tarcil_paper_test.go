@@ -51,7 +51,7 @@ func TestContentionAndPermutation(t *testing.T) {
 	place(1, 1, 80, 0)
 	place(2, 2, 20, 8)
 	got := make([]float64, 2)
-	contention(b, n, got)
+	b.Contention(n, got)
 	if want := []float64{(80 + 2*20) / 4.0, 2 * 8 / 4.0}; !slices.Equal(got, want) {
 		t.Errorf("C %v, want %v", got, want)
 	}
@@ -61,7 +61,7 @@ func TestContentionAndPermutation(t *testing.T) {
 		t.Errorf("U %v for work on the contended resource, %v for work on the other", u1, u2)
 	}
 	one := b.Add(boardtest.Node("one", 1)) // C is 0 where a node has one unit
-	contention(b, one, got)
+	b.Contention(one, got)
 	if !slices.Equal(got, []float64{0, 0}) {
 		t.Errorf("C of a single unit %v", got)
 	}
@@ -167,7 +167,7 @@ func TestGoodShare(t *testing.T) {
 		c := make([]float64, len(b.Columns))
 		for i := range b.Len() {
 			n := board.Index(i)
-			contention(b, n, c)
+			b.Contention(n, c)
 			free := b.FreeMHz(n) / boardtest.CoreMHz
 			if free > 0 && c[d.Order[0]] < 100*(1-d.Value)-bandPercent {
 				inner += free

@@ -1,10 +1,6 @@
 package policy
 
-import (
-	"math"
-
-	"github.com/nomad-placer/nomad-placer/placer/board"
-)
+import "math"
 
 // The arithmetic of Tarcil (Delimitrou 2015, §7.2). Scores are digits 0..99; the
 // workload's own, sorted, are one number T, how demanding it is, and a unit's
@@ -21,27 +17,6 @@ func targetQuality(free, target float64) float64 {
 		return 1 - (free - target)
 	}
 	return free
-}
-
-// contention fills out with what a free unit of the node feels: the mean of the
-// caused scores over the node's other units, 0 for free ones (Eq. 7.4). A
-// resident counts once for each of its cores.
-func contention(b *board.Board, n board.Index, out []float64) {
-	for k := range out {
-		out[k] = 0
-	}
-	node := b.Node(n)
-	others := unitsOf(node) - 1
-	if others < 1 {
-		return
-	}
-	for i := range b.Residents(n) {
-		r := &b.Residents(n)[i]
-		share := float64(min(coresOf(node, r.Size), others)) / float64(others)
-		for k, c := range r.Caused {
-			out[k] += share * c
-		}
-	}
 }
 
 // sampleSize is how many candidates it takes so that none of them is good with

@@ -5,7 +5,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
 )
 
-// unitTable is the cluster in resource units, one per core (§7.2.1), and counts
+// unitTable is the cluster in resource units (§7.2.1), and counts
 // of those that are free, so that the share of good ones is known without a look
 // at every node: for each configuration and column, free units by contention in
 // bands of bandPercent. The paper counts in buckets of a hash of the contention
@@ -53,7 +53,7 @@ func (t *unitTable) NodeChanged(n board.Index) {
 }
 
 func (t *unitTable) add(n board.Index) {
-	for range unitsOf(t.board.Node(n)) {
+	for range t.board.Node(n).Units() {
 		t.ofUnit = append(t.ofUnit, n)
 	}
 	t.nodes = append(t.nodes, unitNode{bands: make([]uint8, t.columns)})
@@ -67,24 +67,12 @@ func (t *unitTable) add(n board.Index) {
 
 // read the node's free units and the contention they feel.
 func (t *unitTable) read(n board.Index) {
-	at, node := &t.nodes[n], t.board.Node(n)
-	at.free = 0
-	if t.board.Ready(n) {
-		used := t.board.Used(n)
-		at.free = int32(max(0, unitsOf(node)-busyCores(node, used.CPUMHz, used.Cores)))
-	}
-	contention(t.board, n, t.scratch)
+	at := &t.nodes[n]
+	at.free = int32(t.board.FreeUnits(n))
+	t.board.Contention(n, t.scratch)
 	for k, c := range t.scratch {
 		at.bands[k] = uint8(min(bands-1, int(digits.Of(c))/bandPercent))
 	}
-}
-
-// busyCores rounds up: a core in part use is not free.
-func busyCores(n *board.Node, mhz, cores int) int {
-	if n.CoreMHz <= 0 {
-		return cores
-	}
-	return cores + (mhz+n.CoreMHz-1)/n.CoreMHz
 }
 
 func (t *unitTable) count(n board.Index, sign int32) {

@@ -129,7 +129,7 @@ func (t *buckets) reference(n *board.Node) {
 	if n.CoreMHz > 0 && (t.coreMHz == 0 || n.CoreMHz < t.coreMHz) {
 		t.coreMHz = n.CoreMHz
 	}
-	if share := float64(n.Total.MemoryMB) / float64(unitsOf(n)); share > 0 && (t.memoryMB == 0 || share < t.memoryMB) {
+	if share := float64(n.Total.MemoryMB) / float64(n.Units()); share > 0 && (t.memoryMB == 0 || share < t.memoryMB) {
 		t.memoryMB = share
 	}
 }
@@ -144,14 +144,14 @@ func (t *buckets) units(a *board.Ask) int {
 	if t.memoryMB > 0 {
 		cores = max(cores, float64(size.MemoryMB)/t.memoryMB)
 	}
-	return max(1, a.Count) * wholeUnits(cores)
+	return max(1, a.Count) * max(1, board.WholeUnits(cores))
 }
 
 // count adds a node's free units to its bucket.
 func (t *buckets) count(n board.Index) {
 	of := &t.of[n]
-	of.free = freeUnits(t.board, n)
-	contention(t.board, n, unitsOf(t.board.Node(n)), of.vector)
+	of.free = t.board.FreeUnits(n)
+	t.board.Contention(n, of.vector)
 	of.bucket = t.find(t.board.Node(n).Configuration, t.hash(of.vector))
 	t.list[of.bucket].add(of, +1)
 }

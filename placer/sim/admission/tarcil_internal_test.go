@@ -31,16 +31,18 @@ func TestContention(t *testing.T) {
 	t.Parallel()
 	b := testBoard(1) // 4 units
 	out := make([]float64, 1)
-	contention(b, 0, unitsOf(b.Node(0)), out)
+	b.Contention(0, out)
 	near(t, "empty", out[0], 0, 0)
 	b.Place(0, board.Resident{Ref: 1, Size: cluster.Resources{CPUMHz: 2000}, Caused: []float64{60}, Tolerated: []float64{50}})
 	b.Place(0, board.Resident{Ref: 2, Size: cluster.Resources{CPUMHz: 500, MemoryMB: 1000}, Caused: []float64{30}, Tolerated: []float64{50}})
-	contention(b, 0, unitsOf(b.Node(0)), out)
+	b.Contention(0, out)
 	near(t, "C", out[0], (60+60+30)/3.0, 1e-9)
-	if got := freeUnits(b, 0); got != 1 {
+	if got := b.FreeUnits(0); got != 1 {
 		t.Errorf("%d units are free, 2.5 cores of 4 are held", got)
 	}
-	contention(b, 0, 1, out)
+	one := b.Add(board.Node{Total: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, CoreMHz: 1000})
+	b.Place(one, board.Resident{Ref: 3, Size: cluster.Resources{CPUMHz: 500}, Caused: []float64{60}, Tolerated: []float64{50}})
+	b.Contention(one, out)
 	near(t, "M = 1", out[0], 0, 0)
 }
 
@@ -99,7 +101,7 @@ func TestBucketsAgainstCounting(t *testing.T) {
 	}
 	want := make([]int, 3)
 	for n := range board.Index(b.Len()) {
-		want[b.Node(n).Configuration] += freeUnits(b, n)
+		want[b.Node(n).Configuration] += b.FreeUnits(n)
 	}
 	for c := range want {
 		if free[c] != want[c] {

@@ -1,9 +1,6 @@
 package admission
 
-import (
-	"github.com/nomad-placer/nomad-placer/placer/board"
-	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
-)
+import "github.com/nomad-placer/nomad-placer/placer/numeric/digits"
 
 // demand is what an ask needs of a resource unit (Delimitrou 2015, §7.2, Eq.
 // 7.1–7.4): its caused scores, the highest first, are one number T; a unit's
@@ -15,20 +12,4 @@ func demandOf(caused []float64) demand { return demand{digits.Sorted(digits.Numb
 // keeps reports U ≥ T. An ask without scores is kept anywhere.
 func (d demand) keeps(contention []float64) bool {
 	return len(d.Order) == 0 || 1-d.Read(contention) >= d.Value
-}
-
-// contention is Eq. 7.3 for a free unit: the mean caused score over the node's
-// other units, where a resident counts once for each of its own.
-func contention(b *board.Board, n board.Index, units int, out []float64) {
-	clear(out)
-	if units < 2 {
-		return
-	}
-	for i := range b.Residents(n) {
-		r := &b.Residents(n)[i]
-		share := min(1, unitsFor(b.Node(n), r.Size)/float64(units-1))
-		for k, v := range r.Caused {
-			out[k] += share * v //nolint:gosec // a resident has as many columns as the board
-		}
-	}
 }

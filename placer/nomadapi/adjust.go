@@ -91,7 +91,7 @@ func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResul
 // the mark alone is no node's id.
 func rebind(group object, nodes []cluster.Candidate, jobType string) {
 	dropLines(group, isPlacement)
-	nodes = nodes[:min(len(nodes), maxShortlist)]
+	nodes = nodes[:min(len(nodes), cluster.MaxRebound)]
 	constrain(group, listedOperator, nodeList(nodes))
 	if takesAffinities(jobType, group.number("Count"), len(nodes)) {
 		group.setList("Affinities", append(group.objects("Affinities"), buckets(nodes)...))

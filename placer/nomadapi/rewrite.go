@@ -18,8 +18,7 @@ const (
 
 // Bounds of the rewrite (placer design, "what is rewritten and how").
 const (
-	maxShortlist = 100 // Nomad scores at most this many nodes beside affinities
-	maxBuckets   = 10  // steps of the affinity score, 0.1 each
+	maxBuckets = 10 // steps of the affinity score, 0.1 each
 	// maxAffinityCount is the group count above which affinities are left out:
 	// the scheduler's work on them grows with the square of the count.
 	maxAffinityCount = 100

@@ -56,11 +56,6 @@ const (
 	scoreRestLow  = 0.1
 )
 
-// spareNodes is how many nodes beyond the group's count the shortlist keeps
-// where that many are feasible, so that a node's death does not strand the job
-// (chosen by us; design §4.2).
-const spareNodes = 2
-
 // blank is the decision before anything is known.
 func blank(r Request, name string) cluster.Decision {
 	w := r.Workload
@@ -245,10 +240,10 @@ func (v *view) shortlist(r ranking, replicas []int) []listed {
 			rest = append(rest, i)
 		}
 	}
-	wanted = wanted[:min(len(wanted), cluster.MaxCandidates)]
-	more = more[:min(len(more), cluster.MaxCandidates-len(wanted))]
-	keep := min(cluster.MaxCandidates, v.Workload.Count+spareNodes)
-	rest = rest[:min(len(rest), max(0, keep-len(wanted)-len(more)))]
+	least, most := cluster.ShortlistLength(v.Workload.Count)
+	wanted = wanted[:min(len(wanted), most)]
+	more = more[:min(len(more), most-len(wanted))]
+	rest = rest[:min(len(rest), max(0, least-len(wanted)-len(more)))]
 	var out []listed
 	add := func(indexes []int, high, low float64, fallback bool) {
 		for k, i := range indexes {

@@ -52,7 +52,7 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	random := Draws(v.Seed)
 	c := Whole(inner, q.room).Select(q.board, &a, random)
 	q.record(c)
-	a.Count, a.Target = spareNodes, 0
+	a.Count, a.Target = cluster.LeastSpareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
 	if d.NeedsProfile {

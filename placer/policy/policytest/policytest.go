@@ -145,6 +145,8 @@ func Check(r policy.Request, d cluster.Decision) error {
 		return fmt.Errorf("considered %d of %d nodes", d.Considered, len(r.Snapshot.Nodes))
 	case d.Reason == "":
 		return fmt.Errorf("no reason given")
+	case len(d.Shortlisted(r.JobType)) < len(d.Candidates) && d.Outcome == cluster.Placed:
+		return fmt.Errorf("%d candidates, but the job is bound to %d of them", len(d.Candidates), len(d.Shortlisted(r.JobType)))
 	case len(d.Candidates) > cluster.MaxCandidates || len(d.Rejected) > cluster.MaxRejections:
 		return fmt.Errorf("%d candidates, %d rejections", len(d.Candidates), len(d.Rejected))
 	}

@@ -66,11 +66,6 @@ func DefaultAgentConfig() AgentConfig {
 	}
 }
 
-// DecodeAgentConfig reads an agent's configuration file with default Options.
-func DecodeAgentConfig(src []byte, filename string) (AgentConfig, error) {
-	return Options{}.DecodeAgentConfig(src, filename)
-}
-
 // DecodeAgentConfig reads an agent's configuration file over the defaults. The
 // error, if any, is of type Diagnostics.
 func (o Options) DecodeAgentConfig(src []byte, filename string) (AgentConfig, error) {

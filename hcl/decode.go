@@ -15,18 +15,13 @@ import (
 // sensible block is under 2 KiB; what is longer is refused before parsing.
 const MaxTextBytes = 64 << 10
 
-// Decode reads the text of a performance block with default Options: the bare
-// body, or a whole `performance { … }`. filename is what errors call the text.
-// The error, if any, is of type Diagnostics.
+// Decode reads the text of a performance block: the bare body, or a whole
+// `performance { … }`. filename is what errors call the text. The error, if any, is
+// of type Diagnostics.
 //
 // The bound of slowdown_max and the timeout of a probe are filled in where the
 // text has none; what depends on the agent (policy, hold, length of a profile)
 // stays zero. Sizes of scale come back in ascending order.
-func Decode(src []byte, filename string) (performance.Spec, []string, error) {
-	return Options{}.Decode(src, filename)
-}
-
-// Decode reads the text of a performance block.
 func (o Options) Decode(src []byte, filename string) (performance.Spec, []string, error) {
 	return o.decodeAt(newSource(src, filename, position{line: 1, column: 1}))
 }

@@ -30,7 +30,7 @@ func problemsOf(t *testing.T, err error) Diagnostics {
 func TestDecodeRefusesLongText(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{MaxTextBytes + 1, 1 << 20} {
-		_, _, err := Decode([]byte(strings.Repeat("a", size)), "job.hcl")
+		_, _, err := known.Decode([]byte(strings.Repeat("a", size)), "job.hcl")
 		ds := problemsOf(t, err)
 		if len(ds) != 1 || ds[0].Snippet != "" || !strings.Contains(ds[0].Summary, fmt.Sprint(size)) {
 			t.Errorf("%d bytes: %v", size, err)
@@ -42,7 +42,7 @@ func TestDecodeReadsTextAtTheLimit(t *testing.T) {
 	t.Parallel()
 	text := "target { best_effort = true }\n#"
 	text += strings.Repeat("x", MaxTextBytes-len(text))
-	if _, _, err := Decode([]byte(text), "job.hcl"); err != nil {
+	if _, _, err := known.Decode([]byte(text), "job.hcl"); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,7 +74,7 @@ func TestDecodeSurvivesBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := Decode([]byte(text), "job.hcl")
+			_, _, err := known.Decode([]byte(text), "job.hcl")
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -93,7 +93,7 @@ func manyLines(format string) string {
 
 func TestDecodeReportsEveryProblemUpToABound(t *testing.T) {
 	t.Parallel()
-	_, _, err := Decode([]byte(manyLines("unknown%d = 1\n")), "job.hcl")
+	_, _, err := known.Decode([]byte(manyLines("unknown%d = 1\n")), "job.hcl")
 	ds := problemsOf(t, err)
 	if len(ds) != maxDiagnostics+1 {
 		t.Fatalf("%d problems", len(ds))
@@ -105,7 +105,7 @@ func TestDecodeReportsEveryProblemUpToABound(t *testing.T) {
 
 func TestDecodeNamesATextWithoutFile(t *testing.T) {
 	t.Parallel()
-	_, _, err := Decode([]byte("x = 1"), "")
+	_, _, err := known.Decode([]byte("x = 1"), "")
 	if got := problemsOf(t, err)[0].File; got != "performance" {
 		t.Errorf("file %q", got)
 	}
@@ -189,7 +189,7 @@ func TestValidateProbeIsNotAskedAboutABrokenBlock(t *testing.T) {
 
 func TestDiagnosticsAreJSON(t *testing.T) {
 	t.Parallel()
-	_, _, err := Decode([]byte("target { qps = -1 }\nprobe \"prometheus\" {\n  port = \"m\"\n  rate = \"r\"\n}\n"), "job.hcl")
+	_, _, err := known.Decode([]byte("target { qps = -1 }\nprobe \"prometheus\" {\n  port = \"m\"\n  rate = \"r\"\n}\n"), "job.hcl")
 	out, jsonErr := json.Marshal(problemsOf(t, err))
 	if jsonErr != nil {
 		t.Fatal(jsonErr)

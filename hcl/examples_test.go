@@ -63,7 +63,7 @@ func TestReferenceJobs(t *testing.T) {
 			src = "job \"x\" {\n  group \"g\" {\n" + src + "  }\n}\n"
 			jobs++
 		default:
-			if _, err := DecodeAgentConfig([]byte(src), name); err != nil {
+			if _, err := known.DecodeAgentConfig([]byte(src), name); err != nil {
 				t.Error(err)
 			}
 			continue
@@ -85,9 +85,9 @@ func onlyBlock(t *testing.T, src []byte, name string) (performance.Spec, []strin
 		t.Fatal(ds)
 	}
 	for _, b := range blocks {
-		return Options{}.DecodeBlock(b, name)
+		return known.DecodeBlock(b, name)
 	}
-	return Decode([]byte(textInMeta(t, src)), name)
+	return known.Decode([]byte(textInMeta(t, src)), name)
 }
 
 // textInMeta is what Nomad would keep of the first group's meta.performance.

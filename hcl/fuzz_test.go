@@ -29,12 +29,12 @@ func addInputs(f *testing.F, folders ...string) {
 func FuzzDecode(f *testing.F) {
 	addInputs(f, "valid", "invalid")
 	f.Fuzz(func(t *testing.T, src []byte) {
-		spec, _, err := Decode(src, "fuzz.hcl")
+		spec, _, err := known.Decode(src, "fuzz.hcl")
 		if err != nil {
 			wellFormed(t, err)
 			return
 		}
-		if _, _, err := Decode(Encode(spec), "again.hcl"); err != nil {
+		if _, _, err := known.Decode(Encode(spec), "again.hcl"); err != nil {
 			t.Errorf("%v\n%s", err, Encode(spec))
 		}
 	})
@@ -54,7 +54,7 @@ func FuzzExtract(f *testing.F) {
 			t.Errorf("%d lines became %d", want, got)
 		}
 		for name, b := range blocks {
-			_, _, err := Options{}.DecodeBlock(b, "fuzz.hcl")
+			_, _, err := known.DecodeBlock(b, "fuzz.hcl")
 			if err != nil {
 				wellFormed(t, err)
 			}
@@ -72,7 +72,7 @@ func FuzzExtract(f *testing.F) {
 func FuzzAgentConfig(f *testing.F) {
 	addInputs(f, "agent/valid", "agent/invalid")
 	f.Fuzz(func(t *testing.T, src []byte) {
-		if _, err := DecodeAgentConfig(src, "fuzz.hcl"); err != nil {
+		if _, err := known.DecodeAgentConfig(src, "fuzz.hcl"); err != nil {
 			wellFormed(t, err)
 		}
 	})

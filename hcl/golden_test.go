@@ -70,7 +70,7 @@ func asJSON(t *testing.T, v any) string {
 func TestDecodeGolden(t *testing.T) {
 	t.Parallel()
 	eachInput(t, "valid", 15, func(t *testing.T, file string, src []byte) {
-		spec, warnings, err := Decode(src, "block.hcl")
+		spec, warnings, err := known.Decode(src, "block.hcl")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestDecodeGolden(t *testing.T) {
 func TestDecodeGoldenErrors(t *testing.T) {
 	t.Parallel()
 	eachInput(t, "invalid", 35, func(t *testing.T, file string, src []byte) {
-		spec, warnings, err := Decode(src, "block.hcl")
+		spec, warnings, err := known.Decode(src, "block.hcl")
 		if err == nil {
 			t.Fatalf("no error; read as %s", asJSON(t, spec))
 		}
@@ -116,7 +116,7 @@ func wellFormed(t testing.TB, err error) {
 func TestAgentConfigGolden(t *testing.T) {
 	t.Parallel()
 	eachInput(t, "agent/valid", 3, func(t *testing.T, file string, src []byte) {
-		config, err := DecodeAgentConfig(src, "agent.hcl")
+		config, err := known.DecodeAgentConfig(src, "agent.hcl")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAgentConfigGolden(t *testing.T) {
 func TestAgentConfigGoldenErrors(t *testing.T) {
 	t.Parallel()
 	eachInput(t, "agent/invalid", 6, func(t *testing.T, file string, src []byte) {
-		config, err := DecodeAgentConfig(src, "agent.hcl")
+		config, err := known.DecodeAgentConfig(src, "agent.hcl")
 		if err == nil {
 			t.Fatalf("no error; read as %s", asJSON(t, config))
 		}
@@ -147,7 +147,7 @@ func TestExtractGolden(t *testing.T) {
 		out.Write(stripped)
 		for _, name := range slices.Sorted(maps.Keys(blocks)) {
 			out.WriteString("---- group " + name + ": " + asJSON(t, blocks[name]))
-			if _, _, err := (Options{}).DecodeBlock(blocks[name], "job.hcl"); err != nil {
+			if _, _, err := known.DecodeBlock(blocks[name], "job.hcl"); err != nil {
 				out.WriteString(err.Error() + "\n")
 			}
 		}

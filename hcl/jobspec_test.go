@@ -56,7 +56,7 @@ func TestDecodeBlockPointsIntoTheJobspec(t *testing.T) {
 		"a": {Line: 5, Column: 15, Snippet: "        qps = -5", SnippetColumn: 15, SnippetWidth: 2},
 		"b": {Line: 11, Column: 5, Snippet: "    performance { policy = 5 }", SnippetColumn: 5, SnippetWidth: 11},
 	} {
-		_, _, err := Options{}.DecodeBlock(blocks[group], "job.hcl")
+		_, _, err := known.DecodeBlock(blocks[group], "job.hcl")
 		got := problemsOf(t, err)[0]
 		if got.Line != want.Line || got.Column != want.Column || got.Snippet != want.Snippet ||
 			got.SnippetColumn != want.SnippetColumn || got.SnippetWidth != want.SnippetWidth {

@@ -6,9 +6,10 @@ import (
 )
 
 // Options are what the reader of a performance block knows of the rest of the
-// program. The zero value of each field means its default.
+// program.
 type Options struct {
-	// Policies are the placement policies a block may name.
+	// Policies are the placement policies a block may name; without them it may
+	// name none.
 	Policies []string
 	// Sources are the sources of interference a block may name; default all.
 	Sources []interference.Source
@@ -30,38 +31,6 @@ type ProbeSchema struct {
 	Required   []string
 	// Progress says whether readings show progress while the workload runs.
 	Progress bool
-}
-
-// DefaultPolicies are the policies known without Options, sorted.
-func DefaultPolicies() []string {
-	return []string{
-		"autoscale",
-		"first-fit",
-		"greedy-fit",
-		"least-loaded",
-		"lotes",
-		"lsh",
-		"mibs",
-		"mios",
-		"mix",
-		"nh",
-		"ni",
-		"nomad",
-		"nomad-binpack",
-		"nomad-spread",
-		"obfit",
-		"paragon",
-		"paragon-statistical",
-		"pp-rtte",
-		"quasar",
-		"random",
-		"reservation-ll",
-		"reservation-paragon",
-		"rtte",
-		"sparrow",
-		"tarcil",
-		"tetris",
-	}
 }
 
 // DefaultProbes are the probes known without Options, sorted.
@@ -97,9 +66,6 @@ func DefaultProbes() []ProbeSchema {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Policies == nil {
-		o.Policies = DefaultPolicies()
-	}
 	if o.Sources == nil {
 		for _, s := range interference.Sources() {
 			o.Sources = append(o.Sources, s.Source)

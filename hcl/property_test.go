@@ -18,7 +18,7 @@ func TestEncodeIsReadBackTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawSpec(t)
 		text := Encode(want)
-		got, _, err := Decode(text, "encoded.hcl")
+		got, _, err := known.Decode(text, "encoded.hcl")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -41,7 +41,7 @@ func drawSpec(t *rapid.T) performance.Spec {
 			MemoryMB: drawSizes(t, "memory", minMemoryMB, maxMemoryMB),
 		},
 		SlowdownMaxPercent: rapid.Float64Range(1e-6, maxSlowdownPercent).Draw(t, "slowdown"),
-		Policy:             rapid.SampledFrom(append(DefaultPolicies(), "")).Draw(t, "policy"),
+		Policy:             rapid.SampledFrom(slices.Concat(known.Policies, []string{""})).Draw(t, "policy"),
 		Hold:               drawOptionalSpan(t, "hold", minHoldSeconds*time.Second, maxHoldSeconds*time.Second),
 		Profile: performance.ProfileSpec{
 			Seconds: rapid.OneOf(rapid.Just(0), rapid.IntRange(minProfileSeconds, maxProfileSeconds)).Draw(t, "seconds"),

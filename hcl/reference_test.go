@@ -15,7 +15,7 @@ func TestReferenceIsTheGrammar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{}.withDefaults()
+	o := known.withDefaults()
 	text := string(old)
 	for _, schema := range []block{performanceSchema(o), agentSchema(o)} {
 		var b strings.Builder
@@ -81,7 +81,7 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // the reference can be copied.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
-	o := Options{}.withDefaults()
+	o := known.withDefaults()
 	for _, schema := range []block{performanceSchema(o), agentSchema(o)} {
 		checkExamples(t, schema)
 	}

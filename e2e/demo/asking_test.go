@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -27,7 +28,7 @@ func TestJobsAskForTheAmount(t *testing.T) {
 			t.Fatalf("%s: %d blocks, %v", entry.Name(), len(blocks), problems)
 		}
 		for _, block := range blocks {
-			spec, _, err := hcl.Options{}.DecodeBlock(block, entry.Name())
+			spec, _, err := hcl.Options{Policies: policy.Names()}.DecodeBlock(block, entry.Name())
 			if err != nil {
 				t.Fatal(err)
 			}

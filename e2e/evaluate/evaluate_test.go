@@ -12,6 +12,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -37,7 +38,7 @@ func specOf(t *testing.T, a app, v variant) (plain string, spec performance.Spec
 	if problems.HasErrors() || len(blocks) != 1 {
 		t.Fatalf("%d blocks, %v\n%s", len(blocks), problems, text)
 	}
-	spec, warnings, err := (hcl.Options{}).DecodeBlock(blocks[groupName], a.name)
+	spec, warnings, err := (hcl.Options{Policies: policy.Names()}).DecodeBlock(blocks[groupName], a.name)
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("%v %v\n%s", err, warnings, text)
 	}

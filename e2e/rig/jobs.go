@@ -16,6 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -46,7 +47,7 @@ func (r *Rig) ReadJobFile(path string) (JobFile, error) {
 			return JobFile{}, fmt.Errorf("%s: more than one group has a performance block", path)
 		}
 		f.Group, f.block = group, block.Text
-		if f.Spec, _, err = (hcl.Options{}).DecodeBlock(block, path); err != nil {
+		if f.Spec, _, err = (hcl.Options{Policies: policy.Names()}).DecodeBlock(block, path); err != nil {
 			return JobFile{}, err
 		}
 	}

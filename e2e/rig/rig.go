@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
 )
@@ -114,7 +115,7 @@ plugin "nomad-driver-ibench" {
 
 // Decode reads the text of a performance block.
 func Decode(text, file string) (performance.Spec, []string, error) {
-	return hcl.Decode([]byte(text), file)
+	return hcl.Options{Policies: policy.Names()}.Decode([]byte(text), file)
 }
 
 // demoAgentConfig makes the pages reachable from the browser of this machine.

@@ -20,6 +20,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -121,7 +122,9 @@ func (r *rig) start(ctx context.Context, say func(string)) error {
 		return err
 	}
 	r.api = r.cluster.API()
-	decode := func(text, file string) (performance.Spec, []string, error) { return hcl.Decode([]byte(text), file) }
+	decode := func(text, file string) (performance.Spec, []string, error) {
+		return hcl.Options{Policies: policy.Names()}.Decode([]byte(text), file)
+	}
 	if r.world, err = nomadapi.New(nomadapi.Options{Address: r.cluster.Addr(), Decode: decode}); err != nil {
 		return err
 	}

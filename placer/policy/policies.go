@@ -3,43 +3,33 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // ErrRequest: the request cannot be decided on.
 var ErrRequest = errors.New("policy: unusable request")
 
-// Policies lists every policy, sorted by name. Those that need nothing of a live
-// cluster beyond a board are their selectors; see live.go.
+// Policies lists every policy that a job may name, sorted by name: every selector,
+// see live.go, and those that need more of a live cluster than a board.
 func Policies() []Descriptor {
-	return []Descriptor{
-		live(autoscaleSelector),
-		live(firstFitSelector),
-		live(greedyFitSelector),
-		live(leastLoadedSelector),
-		live(lotesSelector),
-		live(lshSelector),
-		live(mibsSelector),
-		live(miosSelector),
-		live(mixSelector),
-		live(nhSelector),
-		live(niSelector),
-		nomadDescriptor,
-		live(nomadBinpackSelector),
-		live(nomadSpreadSelector),
-		live(obfitSelector),
-		paragonDescriptor,
-		live(paragonStatisticalSelector),
-		live(ppRTTESelector),
-		live(quasarSelector),
-		live(randomSelector),
-		live(reservationLeastLoadedSelector),
-		live(reservationParagonSelector),
-		live(rtteSelector),
-		live(sparrowSelector),
-		live(tarcilSelector),
-		live(tetrisSelector),
+	out := []Descriptor{nomadDescriptor, paragonDescriptor}
+	for _, d := range Selectors() {
+		if d.Name != paragonDescriptor.Name {
+			out = append(out, live(d))
+		}
 	}
+	slices.SortFunc(out, func(a, b Descriptor) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Names are those of Policies.
+func Names() []string {
+	var out []string
+	for _, d := range Policies() {
+		out = append(out, d.Name)
+	}
+	return out
 }
 
 // Default is the name of the policy used where none is named.
@@ -48,13 +38,10 @@ const Default = "paragon"
 // Lookup returns the policy of that name, or an error that lists the known
 // ones.
 func Lookup(name string) (Descriptor, error) {
-	all := Policies()
-	names := make([]string, len(all))
-	for i, d := range all {
+	for _, d := range Policies() {
 		if d.Name == name {
 			return d, nil
 		}
-		names[i] = d.Name
 	}
-	return Descriptor{}, fmt.Errorf("unknown policy %q; known: %s", name, strings.Join(names, ", "))
+	return Descriptor{}, fmt.Errorf("unknown policy %q; known: %s", name, strings.Join(Names(), ", "))
 }

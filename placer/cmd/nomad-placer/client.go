@@ -96,11 +96,7 @@ func (n *nomadFlags) world() (*nomadapi.World, error) {
 // blockOptions tell the reader of performance blocks which policies there are,
 // and let the probes check what only they know.
 func blockOptions() hcl.Options {
-	var policies []string
-	for _, p := range policy.Policies() {
-		policies = append(policies, p.Name)
-	}
-	return hcl.Options{Policies: policies, ValidateProbe: validateProbe}
+	return hcl.Options{Policies: policy.Names(), ValidateProbe: validateProbe}
 }
 
 func validateProbe(spec performance.ProbeSpec, target performance.Target) error {

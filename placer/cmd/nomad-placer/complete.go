@@ -100,11 +100,7 @@ func recordFlagsOf(f *flag.FlagSet) *recordFlags {
 }
 
 func policyNames(context.Context, *shell, *recordFlags, string) ([]string, error) {
-	var out []string
-	for _, d := range policy.Policies() {
-		out = append(out, d.Name)
-	}
-	return out, nil
+	return policy.Names(), nil
 }
 
 // knownJobs are the jobs of the namespace that the placer has a record of.

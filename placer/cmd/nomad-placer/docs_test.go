@@ -423,14 +423,6 @@ func TestMetricsInAnExpression(t *testing.T) {
 	}
 }
 
-// The policies of the reference are those there are.
-func TestReferenceHasEveryPolicy(t *testing.T) {
-	t.Parallel()
-	if got, want := jobhcl.DefaultPolicies(), blockOptions().Policies; !slices.Equal(got, want) {
-		t.Errorf("the reference has %v\nthere are %v", got, want)
-	}
-}
-
 // What the guides show as HCL is read as the placer reads it.
 func TestGuidesShowValidHCL(t *testing.T) {
 	t.Parallel()

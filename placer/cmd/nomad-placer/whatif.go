@@ -13,11 +13,7 @@ import (
 
 // Policies implements dashboard.WhatIf.
 func (r engineRecords) Policies() []string {
-	var names []string
-	for _, d := range policy.Policies() {
-		names = append(names, d.Name)
-	}
-	return names
+	return policy.Names()
 }
 
 // WhatIf implements dashboard.WhatIf: the job as Nomad has it now, with the

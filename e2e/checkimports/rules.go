@@ -94,8 +94,13 @@ var rules = []rule{
 		because: "the journal is below the rooms of the engine: they write it, and it knows none of them",
 	},
 	{
-		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		layer: "engine", packages: []string{"placer/profiling"}, pure: true,
 		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal"}),
+		because: "profiling knows workloads: it neither places nor adapts them",
+	},
+	{
+		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling"}),
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{

@@ -101,13 +101,13 @@ func (e *Engine) reclassify(ctx context.Context, id cluster.WorkloadID) error {
 	if !ok || d.ProfileKey == "" {
 		return nil
 	}
-	p, err := e.storedProfile(ctx, d.ProfileKey)
+	p, err := e.lab.Stored(ctx, d.ProfileKey)
 	if err != nil || p == nil {
 		return err
 	}
-	k := e.classify(p)
+	k := e.estimator.Classify(p)
 	d.Sensitivity = k.Sensitivity
-	d.Stands = e.stands(&k, p.SlowdownMax, d.Needs)
+	d.Stands = e.estimator.Tolerance(&k, p.SlowdownMax, d.Needs)
 	e.live.counted(string(adapt.Reclassify), nil)
 	return e.decisions.Amend(ctx, d)
 }

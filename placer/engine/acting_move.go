@@ -8,6 +8,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -133,12 +134,12 @@ func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 // reconsider asks the workload's policy where it would go now. Its size is as it is:
 // that is not what is decided here.
 func (e *Engine) reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	p, err := e.storedProfile(ctx, w.ProfileKey)
+	p, err := e.lab.Stored(ctx, w.ProfileKey)
 	if err != nil {
 		return cluster.Decision{}, err
 	}
 	w.Spec.Scale = performance.ScaleSpec{}
-	k := knownWorkload{workload: w, knowledge: e.classify(p)}
+	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)}
 	return e.ask(job, &k, snapshot)
 }
 

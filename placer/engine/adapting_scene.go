@@ -28,7 +28,7 @@ type scene struct {
 // newScene builds the board and marks on it what gives way.
 func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
-		snapshot: s, board: board.FromSnapshot(s, e.columns(), cluster.WorkloadID{}), running: running,
+		snapshot: s, board: board.FromSnapshot(s, e.estimator.Columns(), cluster.WorkloadID{}), running: running,
 		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{},
 		of: map[cluster.WorkloadID][]board.Ref{}, byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}

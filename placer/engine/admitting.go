@@ -9,6 +9,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
 // ErrMustBeHeld: a job that cannot be decided on before it is registered. It passes
@@ -113,25 +114,25 @@ func (e *Engine) nextVersion(ctx context.Context, id cluster.JobID) (uint64, err
 
 // alreadyKnown is what the store has of each workload, ErrMustBeHeld where that is not
 // enough.
-func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]knownWorkload, error) {
-	out := make([]knownWorkload, 0, len(job.Workloads))
+func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]profiling.Known, error) {
+	out := make([]profiling.Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
 		desc, err := policy.Lookup(e.policyOf(w))
 		if err != nil {
 			return nil, err
 		}
-		r, err := e.readLately(ctx, w.ProfileKey)
-		s := e.judge(desc, w, r.profile, err)
-		if s.toMeasure {
+		r, err := e.lab.Cached(ctx, w.ProfileKey)
+		s := e.lab.Judge(desc, w, r.Profile, err)
+		if s.ToMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
 		}
-		out = append(out, knownWorkload{workload: w, knowledge: r.knowledge, warnings: s.warnings})
+		out = append(out, profiling.Known{Workload: w, Knowledge: r.Knowledge, Warnings: s.Warnings})
 	}
 	return out, nil
 }
 
 // chooseAhead decides, and leaves the decisions promised.
-func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
+func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
 	if err := e.keepPace(ctx); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package engine
 
-import "time"
+import (
+	"time"
+)
 
 // bucket is a token bucket on the engine's clock.
 type bucket struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
@@ -17,13 +18,13 @@ type Engine struct {
 	book      journal.Book
 	decisions *journal.Decisions
 
+	lab       *profiling.Lab
+	estimator *profiling.Estimator
+
 	placing placing
 
 	mu      sync.Mutex
 	flights map[cluster.JobID]*flight
-	runs    map[string]*journal.Tracker // profiling runs under way, by request id
-	busy    map[cluster.NodeID]bool
-	labs    int                      // workloads under profile
 	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
 
 	leads    bool // Run is at work
@@ -31,9 +32,7 @@ type Engine struct {
 
 	live *adapting // of the present term as leader; nil before the first
 
-	knowing knowing
-	lately  lately
-	wg      sync.WaitGroup
+	wg sync.WaitGroup
 }
 
 // flight is an evaluation under way.
@@ -52,8 +51,6 @@ func New(cfg Config) (*Engine, error) {
 		book:     journal.Book{Store: cfg.Store},
 		placing:  newPlacing(),
 		flights:  map[cluster.JobID]*flight{},
-		runs:     map[string]*journal.Tracker{},
-		busy:     map[cluster.NodeID]bool{},
 		done:     map[cluster.JobID]uint64{},
 		admitted: map[cluster.JobID]*admission{},
 	}
@@ -61,6 +58,12 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Adapter == "close" {
 		e.cfg.World = gatedWorld{cfg.World, e.closedNodes}
 	}
+	e.lab, e.estimator = profiling.New(profiling.Config{
+		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock,
+		Policy: cfg.Policy, Columns: cfg.Columns, Training: cfg.Training,
+		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
+		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, Poll: cfg.Poll,
+	})
 	return e, nil
 }
 
@@ -76,12 +79,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.startAdapting(); err != nil {
 		return err
 	}
+	defer e.lab.Wait()
 	defer e.wg.Wait()
 	e.lead(true)
 	defer e.lead(false)
 	e.every(ctx, e.cfg.ObserveEvery, "observe", e.pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
-	e.every(ctx, e.cfg.SweepEvery, "sweep", e.sweep)
+	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
 	for {
 		if err := e.Reconcile(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("listing jobs failed; trying again", "error", err)
@@ -106,7 +110,7 @@ func (e *Engine) recall(ctx context.Context) error {
 	if err := e.decisions.Load(ctx); err != nil {
 		return err
 	}
-	return e.refit(ctx)
+	return e.estimator.Refit(ctx)
 }
 
 // every runs f in the background each interval until ctx ends.
@@ -206,14 +210,7 @@ func (e *Engine) dropVanished(ctx context.Context, seen map[cluster.JobID]bool) 
 
 // Progress is told how far a profiling run is; the world calls it with the
 // request's id.
-func (e *Engine) Progress(id string, p profiler.Progress) {
-	e.mu.Lock()
-	t := e.runs[id]
-	e.mu.Unlock()
-	if t != nil {
-		t.Progress(id, p)
-	}
-}
+func (e *Engine) Progress(id string, p profiler.Progress) { e.lab.Progress(id, p) }
 
 // Book returns the engine's records.
 func (e *Engine) Book() journal.Book { return e.book }

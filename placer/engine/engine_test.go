@@ -13,6 +13,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
@@ -405,7 +406,7 @@ func TestConcurrentJobsSeeEachOther(t *testing.T) {
 			}
 			return p, err
 		}
-		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources = engine.DefaultColumns() })
+		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources = profiling.DefaultColumns() })
 		world.submit(testJob("one"))
 		world.submit(testJob("two"))
 		settle(4 * time.Minute)
@@ -441,7 +442,7 @@ func TestAMachineOfTwoNodes(t *testing.T) {
 			}
 			return p, err
 		}
-		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources, c.Concurrency = engine.DefaultColumns(), 2 })
+		start(t, world, mem.New(), func(c *engine.Config) { c.ProfileSources, c.Concurrency = profiling.DefaultColumns(), 2 })
 		world.submit(testJob("one"))
 		settle(2 * time.Minute)
 		if !ran["gamma"] {

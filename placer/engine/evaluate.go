@@ -10,6 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
 // evaluate takes one job version from held to released. It returns the
@@ -34,7 +35,7 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 	if !e.cfg.Clock.Now().Before(limit) {
 		return e.releaseStock(ctx, job, t, fmt.Sprintf("its hold deadline of %s passed", e.hold(job)))
 	}
-	known, err := e.learnAll(ctx, job, limit, t)
+	known, err := e.lab.Learn(ctx, job, limit, t)
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, cluster.ErrGone) || errors.Is(err, cluster.ErrStale) {
 			return 0, err
@@ -60,7 +61,7 @@ func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Ad
 
 // placeUntil decides and applies, and waits for room while no node has any,
 // up to the hold deadline.
-func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownWorkload, limit time.Time, t *journal.Tracker) (uint64, error) {
+func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profiling.Known, limit time.Time, t *journal.Tracker) (uint64, error) {
 	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
 	for {
 		decisions, index, err := e.placeOnce(ctx, job, known, t)
@@ -80,26 +81,10 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []knownW
 			return 0, ctx.Err()
 		case <-e.cfg.Clock.After(e.cfg.Poll):
 		}
-		if job, err = e.same(ctx, job); err != nil {
+		if job, err = profiling.Unchanged(ctx, e.cfg.World, job); err != nil {
 			return 0, err
 		}
 	}
-}
-
-// same reads the job again and insists that it is still the version under
-// evaluation.
-func (e *Engine) same(ctx context.Context, job cluster.Job) (cluster.Job, error) {
-	now, err := e.cfg.World.Job(ctx, job.ID)
-	if err != nil {
-		return job, err
-	}
-	if now.Stopped {
-		return job, cluster.ErrGone
-	}
-	if now.ModifyIndex != job.ModifyIndex {
-		return job, cluster.ErrStale
-	}
-	return job, nil
 }
 
 func firstQueued(decisions []cluster.Decision) *cluster.Decision {
@@ -113,7 +98,7 @@ func firstQueued(decisions []cluster.Decision) *cluster.Decision {
 
 // placeOnce decides on fresh state and, unless a group must wait, writes the
 // job. Concurrent evaluations see each other's decisions; see placing.
-func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWorkload, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
+func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profiling.Known, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
 	select {
 	case e.placing.slots <- struct{}{}:
 		defer func() { <-e.placing.slots }()
@@ -134,7 +119,7 @@ func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []knownWo
 }
 
 // decide asks the policy of each workload on a fresh look at the cluster.
-func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkload) ([]cluster.Decision, error) {
+func (e *Engine) decide(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
 	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
 	if err != nil {
 		return nil, err
@@ -146,7 +131,7 @@ func (e *Engine) decide(ctx context.Context, job cluster.Job, known []knownWorkl
 // decideOn asks the policy of each workload. Earlier groups of the same job
 // count as residents for later ones: the snapshot, which is the caller's own,
 // has them all afterwards, until undo is called.
-func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []knownWorkload) (decisions []cluster.Decision, undo func(), err error) {
+func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []profiling.Known) (decisions []cluster.Decision, undo func(), err error) {
 	undo = func() {}
 	for i := range known {
 		d, err := e.ask(job, &known[i], snapshot)
@@ -163,8 +148,8 @@ func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []k
 	return decisions, undo, nil
 }
 
-func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	desc, err := policy.Lookup(e.policyOf(k.workload))
+func (e *Engine) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Snapshot) (cluster.Decision, error) {
+	desc, err := policy.Lookup(e.policyOf(k.Workload))
 	if err != nil {
 		return cluster.Decision{}, err
 	}
@@ -175,26 +160,26 @@ func (e *Engine) ask(job cluster.Job, k *knownWorkload, snapshot *cluster.Snapsh
 		RunPool:   job.RunPool,
 		Knowledge: &knowledge,
 		Snapshot:  snapshot,
-		Columns:   e.columns(),
-		Seed:      seedOf(job, k.workload),
+		Columns:   e.estimator.Columns(),
+		Seed:      profiling.Seed(job, k.Workload),
 		At:        e.cfg.Clock.Now(),
 		MaySize:   maySize,
 	})
 	if err != nil {
-		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.workload.ID, err)
+		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.Workload.ID, err)
 	}
 	if kept != nil {
 		d.Sizing = kept
 	}
-	if s := k.workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
+	if s := k.Workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
 		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not size (quasar does)")
 	}
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
-	d.ProfileKey = k.workload.ProfileKey
-	d.Target = k.workload.Spec.Target
-	d.Sensitivity = k.knowledge.Sensitivity
-	d.Warnings = append(append([]string(nil), k.warnings...), d.Warnings...)
+	d.ProfileKey = k.Workload.ProfileKey
+	d.Target = k.Workload.Spec.Target
+	d.Sensitivity = k.Knowledge.Sensitivity
+	d.Warnings = append(append([]string(nil), k.Warnings...), d.Warnings...)
 	return d, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -257,7 +258,7 @@ func TestCPUIsLentToWhomThePredictionHurts(t *testing.T) {
 					}
 					return p, err
 				}
-				b := startLive(t, w, mem.New(), func(c *engine.Config) { c.ProfileSources = engine.DefaultColumns() })
+				b := startLive(t, w, mem.New(), func(c *engine.Config) { c.ProfileSources = profiling.DefaultColumns() })
 				w.answers(90, time.Millisecond)
 				w.submit(testJob("other", rated))
 				settle(90 * time.Second)

@@ -18,7 +18,7 @@ func (e *Engine) publish(ctx context.Context) error {
 		return err
 	}
 	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
-	table := cluster.NewPressureTable(s, e.columns())
+	table := cluster.NewPressureTable(s, e.estimator.Columns())
 	for _, n := range s.Nodes {
 		pressure[n.ID] = table.NodePressure(n)
 	}
@@ -37,7 +37,7 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 	}
 	filled := *s
 	filled.Known = scoresOf(decisions)
-	table := cluster.NewPressureTable(&filled, e.columns())
+	table := cluster.NewPressureTable(&filled, e.estimator.Columns())
 	out := make([]cluster.NodeRecord, len(filled.Nodes))
 	for i, n := range filled.Nodes {
 		residents := filled.Residents(n.ID, cluster.WorkloadID{})
@@ -74,47 +74,4 @@ func groupResidents(allocs []cluster.Allocation, known map[cluster.WorkloadID]in
 		out[i].Resources = out[i].Resources.Add(a.Resources)
 	}
 	return out
-}
-
-// sweep removes profiling runs that no evaluation owns.
-func (e *Engine) sweep(ctx context.Context) error {
-	jobs, err := e.cfg.World.Jobs(ctx)
-	if err != nil {
-		return err
-	}
-	keep := map[string]bool{}
-	e.mu.Lock()
-	for id := range e.runs {
-		keep[id] = true
-	}
-	e.mu.Unlock()
-	s, err := e.cfg.World.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	for _, job := range jobs {
-		if job.Held && !job.Stopped {
-			for _, id := range possibleRuns(job, s) {
-				keep[id] = true
-			}
-		}
-	}
-	return e.cfg.World.Sweep(ctx, keep)
-}
-
-// possibleRuns are the ids of every run an evaluation of the job may own, so
-// that a new leader does not sweep what it is about to adopt.
-func possibleRuns(job cluster.Job, s *cluster.Snapshot) []string {
-	configurations := map[string]bool{}
-	for _, n := range s.Nodes {
-		configurations[n.Configuration] = true
-	}
-	var ids []string
-	for _, w := range job.Workloads {
-		ids = append(ids, runID(w.ProfileKey, "interference"))
-		for c := range configurations {
-			ids = append(ids, runID(w.ProfileKey, "alone/"+c))
-		}
-	}
-	return ids
 }

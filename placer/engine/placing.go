@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -50,7 +51,7 @@ type placement struct {
 	ctx       context.Context
 	job       cluster.Job
 	outcome   uint64 // the version that the decisions lead to
-	known     []knownWorkload
+	known     []profiling.Known
 	decisions []cluster.Decision
 	undo      func() // takes the decisions off the snapshot they were made on
 	err       error
@@ -67,7 +68,7 @@ type promise struct {
 // choose decides for a job. Unless a group must wait, the decisions are promised
 // until the returned function is called; outcome is the version of the job that they
 // lead to.
-func (e *Engine) choose(ctx context.Context, job cluster.Job, outcome uint64, known []knownWorkload) ([]cluster.Decision, func(), error) {
+func (e *Engine) choose(ctx context.Context, job cluster.Job, outcome uint64, known []profiling.Known) ([]cluster.Decision, func(), error) {
 	p := &placement{ctx: ctx, job: job, outcome: outcome, known: known}
 	e.placing.mu.Lock()
 	e.placing.waiting = append(e.placing.waiting, p)
@@ -180,7 +181,7 @@ func (e *Engine) mostToLoseFirst(batch []*placement) []*placement {
 		key := [2]float64{math.Inf(1), math.Inf(1)}
 		for i := range p.known {
 			k := &p.known[i]
-			one := [2]float64{slack(k.workload.Spec.Target), e.meanStanding(k)}
+			one := [2]float64{slack(k.Workload.Spec.Target), e.estimator.MeanTolerance(k)}
 			if slices.Compare(one[:], key[:]) < 0 {
 				key = one
 			}

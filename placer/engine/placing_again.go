@@ -23,7 +23,7 @@ func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 		for _, p := range decided {
 			nodes = append(nodes, nodesIn(p.decisions)...)
 		}
-		if policy.HarmOn(s, nodes, e.columns()).Hurt == 0 {
+		if policy.HarmOn(s, nodes, e.estimator.Columns()).Hurt == 0 {
 			return
 		}
 		changed = false
@@ -45,10 +45,10 @@ func (e *Engine) decideAgain(s *cluster.Snapshot, p *placement) bool {
 	p.undo()
 	next, undo, err := e.decideOn(s, p.job, p.known)
 	nodes := append(nodesIn(old), nodesIn(next)...)
-	after := policy.HarmOn(s, nodes, e.columns())
+	after := policy.HarmOn(s, nodes, e.estimator.Columns())
 	undo()
 	p.undo = reserveAll(s, old)
-	if err != nil || firstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, e.columns())) {
+	if err != nil || firstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, e.estimator.Columns())) {
 		return false
 	}
 	p.undo()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -22,8 +23,8 @@ func together(t *testing.T, jobs map[string]struct {
 }, order ...string) (*Engine, *cluster.Snapshot, []*placement) {
 	t.Helper()
 	columns := []interference.Source{interference.Integer}
-	e := &Engine{cfg: Config{Policy: "paragon", Clock: stillClock{}}}
-	e.knowing.columns = columns
+	_, estimator := profiling.New(profiling.Config{Columns: columns})
+	e := &Engine{cfg: Config{Policy: "paragon", Clock: stillClock{}}, estimator: estimator}
 	s := clustertest.Snapshot(clustertest.Node("n1", "one"), clustertest.Node("n2", "one"))
 	var out []*placement
 	for _, name := range order {
@@ -32,7 +33,7 @@ func together(t *testing.T, jobs map[string]struct {
 		k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{j.tolerated}, []float64{j.caused}), map[string]float64{"one": 100})
 		p := &placement{
 			ctx: t.Context(), job: cluster.Job{ID: w.ID.JobID(), RunPool: clustertest.Pool, Workloads: []cluster.Workload{*w}},
-			known: []knownWorkload{{workload: *w, knowledge: *k}},
+			known: []profiling.Known{{Workload: *w, Knowledge: *k}},
 		}
 		if p.decisions, p.undo, p.err = e.decideOn(s, p.job, p.known); p.err != nil {
 			t.Fatal(p.err)

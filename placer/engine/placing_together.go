@@ -64,7 +64,7 @@ func (e *Engine) arrange(s *cluster.Snapshot, decided []*placement) {
 }
 
 func (a *arrangement) harm() policy.Harm {
-	return policy.HarmOn(a.snapshot, a.all, a.engine.columns())
+	return policy.HarmOn(a.snapshot, a.all, a.engine.estimator.Columns())
 }
 
 // look lists the spots of each job, and leaves all where they are.
@@ -72,7 +72,7 @@ func (a *arrangement) look() {
 	for _, p := range a.jobs {
 		p.undo()
 	}
-	a.empty = board.FromSnapshot(a.snapshot, a.engine.columns(), cluster.WorkloadID{})
+	a.empty = board.FromSnapshot(a.snapshot, a.engine.estimator.Columns(), cluster.WorkloadID{})
 	for _, p := range a.jobs {
 		a.spots = append(a.spots, a.spotsOf(p))
 	}
@@ -139,7 +139,7 @@ func promising(p *placement, spots []spot) []spot {
 	return slices.DeleteFunc(spots, func(s spot) bool {
 		for i, d := range s.decisions {
 			enough := best[i]
-			if want, ok := p.known[i].workload.Spec.Rate(); ok {
+			if want, ok := p.known[i].Workload.Spec.Rate(); ok {
 				enough = min(enough, want)
 			}
 			if predictedRate(d) < fastEnough*enough {

@@ -23,7 +23,7 @@ func crossed(t *testing.T, times int) (*Engine, *cluster.Snapshot, []*placement)
 	}, "cache", "web", "encode", "query")
 	for i, p := range placed {
 		p.undo()
-		if ask := &p.known[0].workload.Ask; i < 2 {
+		if ask := &p.known[0].Workload.Ask; i < 2 {
 			for _, n := range s.Nodes {
 				n.Total.MemoryMB = (1 + times) * ask.MemoryMB
 			}
@@ -104,7 +104,7 @@ func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 	sizes := map[string]int{"cache": 7, "web": 7, "encode": 8, "query": 8, "fill": 1}
 	for _, p := range batch {
 		p.undo()
-		p.known[0].workload.Ask.MemoryMB = 100 * sizes[p.known[0].workload.ID.Job]
+		p.known[0].Workload.Ask.MemoryMB = 100 * sizes[p.known[0].Workload.ID.Job]
 	}
 	for _, n := range s.Nodes {
 		n.Total.MemoryMB = 1600 // beside two services there is room for it, beside the others none

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
 // Preview decides what would become of a job now, from stored profiles alone:
@@ -14,16 +15,16 @@ func (e *Engine) Preview(ctx context.Context, job cluster.Job) (decisions []clus
 	if err := e.recall(ctx); err != nil {
 		return nil, nil, err
 	}
-	known := make([]knownWorkload, 0, len(job.Workloads))
+	known := make([]profiling.Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
-		p, err := e.storedProfile(ctx, w.ProfileKey)
+		p, err := e.lab.Stored(ctx, w.ProfileKey)
 		if err != nil {
 			return nil, nil, err
 		}
 		if p == nil {
 			unprofiled = append(unprofiled, w.ID)
 		}
-		known = append(known, knownWorkload{workload: w, knowledge: e.classify(p)})
+		known = append(known, profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)})
 	}
 	decisions, err = e.decide(ctx, job, known)
 	return decisions, unprofiled, err

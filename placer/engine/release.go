@@ -8,6 +8,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
 // writeRetry is the pause between attempts of a write that failed for a
@@ -71,7 +72,7 @@ func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decisi
 	for i, w := range workloads {
 		out[i] = cluster.Decision{
 			Format: cluster.DecisionFormat, Workload: w.ID, JobVersion: job.Version, ModifyIndex: job.ModifyIndex,
-			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: e.policyOf(w), Seed: seedOf(job, w),
+			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: e.policyOf(w), Seed: profiling.Seed(job, w),
 			Target: w.Spec.Target, Outcome: cluster.Stock, Reason: reason, Count: w.Count, Resources: w.Ask,
 			Warnings: []string{"placed by stock Nomad: " + reason},
 		}
@@ -137,12 +138,12 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 	if w.Bound != 0 {
 		warning = "the record of the decision that the job is bound by is lost, and this one is advice only"
 	}
-	p, err := e.storedProfile(ctx, w.ProfileKey)
+	p, err := e.lab.Stored(ctx, w.ProfileKey)
 	if err != nil {
 		return err
 	}
-	k := knownWorkload{workload: w, knowledge: e.classify(p), warnings: []string{warning}}
-	decisions, err := e.decide(ctx, job, []knownWorkload{k})
+	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p), Warnings: []string{warning}}
+	decisions, err := e.decide(ctx, job, []profiling.Known{k})
 	if err != nil {
 		return err
 	}

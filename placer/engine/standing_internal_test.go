@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // one is a workload with one score, and a speed of 100 everywhere.
-func one(name string, target performance.Target, toleratedPercent float64) knownWorkload {
+func one(name string, target performance.Target, toleratedPercent float64) profiling.Known {
 	score := interference.Estimate{Score: interference.Percent(toleratedPercent), Origin: interference.Measured}
-	return knownWorkload{
-		workload: cluster.Workload{ID: cluster.WorkloadID{Job: name}, Count: 1, Spec: performance.Spec{Target: target}},
-		knowledge: cluster.Knowledge{
+	return profiling.Known{
+		Workload: cluster.Workload{ID: cluster.WorkloadID{Job: name}, Count: 1, Spec: performance.Spec{Target: target}},
+		Knowledge: cluster.Knowledge{
 			Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{interference.Integer: score}},
 			Speed:       map[string]profile.Measurement{"fast": {Value: 100}},
 		},
@@ -28,10 +29,10 @@ func rate(perSec float64) performance.Target {
 
 func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 	t.Parallel()
-	e := &Engine{}
-	e.knowing.columns = []interference.Source{interference.Integer}
+	_, estimator := profiling.New(profiling.Config{Columns: []interference.Source{interference.Integer}})
+	e := &Engine{estimator: estimator}
 	var batch []*placement
-	for _, k := range []knownWorkload{
+	for _, k := range []profiling.Known{
 		one("best effort", performance.Target{Kind: performance.BestEffort}, 5),
 		one("slack", rate(60), 5),
 		one("robust", rate(98), 60),
@@ -40,24 +41,13 @@ func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 		one("tail", performance.Target{Kind: performance.QPS, QPS: 98, Latency: &performance.Latency{}}, 60),
 		one("stands all", rate(1), 100),
 	} {
-		batch = append(batch, &placement{known: []knownWorkload{k}})
+		batch = append(batch, &placement{known: []profiling.Known{k}})
 	}
 	var got []string
 	for _, p := range e.mostToLoseFirst(batch) {
-		got = append(got, p.known[0].workload.ID.Job)
+		got = append(got, p.known[0].Workload.ID.Job)
 	}
 	if want := []string{"tail", "sensitive", "as sensitive", "robust", "slack", "stands all", "best effort"}; !slices.Equal(got, want) {
 		t.Errorf("decided on in the order %q, want %q", got, want)
-	}
-}
-
-func TestFastest(t *testing.T) {
-	t.Parallel()
-	k := cluster.Knowledge{Speed: map[string]profile.Measurement{"slow": {Value: 40}, "fast": {Value: 100, Unit: "units/s"}, "other": {Value: 500, Unit: "runs/s"}}}
-	if got := fastest(&k, rate(20)); got != 100 {
-		t.Errorf("fastest is %g, want 100: another unit says nothing of the target", got)
-	}
-	if got := fastest(&cluster.Knowledge{}, rate(20)); got != 0 {
-		t.Errorf("of no speed the fastest is %g, want 0", got)
 	}
 }

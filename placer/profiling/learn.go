@@ -1,4 +1,4 @@
-package engine
+package profiling
 
 import (
 	"cmp"
@@ -18,18 +18,18 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
-// knownWorkload is a workload with everything known of it before placement.
-type knownWorkload struct {
-	workload  cluster.Workload
-	knowledge cluster.Knowledge
-	warnings  []string
+// Known is a workload with everything known of it before placement.
+type Known struct {
+	Workload  cluster.Workload
+	Knowledge cluster.Knowledge
+	Warnings  []string
 }
 
-// learnAll profiles and classifies each group of the job.
-func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time, t *journal.Tracker) ([]knownWorkload, error) {
-	out := make([]knownWorkload, 0, len(job.Workloads))
+// Learn profiles and classifies each group of the job.
+func (l *Lab) Learn(ctx context.Context, job cluster.Job, limit time.Time, t *journal.Tracker) ([]Known, error) {
+	out := make([]Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
-		k, err := e.learn(ctx, job, w, limit, t)
+		k, err := l.learn(ctx, job, w, limit, t)
 		if err != nil {
 			return nil, err
 		}
@@ -40,58 +40,58 @@ func (e *Engine) learnAll(ctx context.Context, job cluster.Job, limit time.Time,
 
 // learn finds or measures the profile of one workload and classifies it. An
 // error says why nothing at all is known; whatever was measured is used.
-func (e *Engine) learn(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *journal.Tracker) (knownWorkload, error) {
-	k := knownWorkload{workload: w}
-	desc, err := policy.Lookup(e.policyOf(w))
+func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, limit time.Time, t *journal.Tracker) (Known, error) {
+	k := Known{Workload: w}
+	desc, err := policy.Lookup(cmp.Or(w.Spec.Policy, l.cfg.Policy))
 	if err != nil {
 		return k, err
 	}
-	p, err := e.storedProfile(ctx, w.ProfileKey)
-	s := e.judge(desc, w, p, err)
-	k.warnings = s.warnings
-	if s.toMeasure {
-		measured, warnings, err := e.profile(ctx, job, w, p, s.missing, limit, t)
-		k.warnings = append(k.warnings, warnings...)
+	p, err := l.Stored(ctx, w.ProfileKey)
+	s := l.Judge(desc, w, p, err)
+	k.Warnings = s.Warnings
+	if s.ToMeasure {
+		measured, warnings, err := l.profile(ctx, job, w, p, s.missing, limit, t)
+		k.Warnings = append(k.Warnings, warnings...)
 		if err != nil && (p == nil || ctx.Err() != nil) {
 			return k, err
 		}
 		if err != nil {
-			k.warnings = append(k.warnings, "it could not be measured at another size: "+err.Error())
+			k.Warnings = append(k.Warnings, "it could not be measured at another size: "+err.Error())
 		} else {
 			p = measured
 		}
 	}
 	t.Stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
-	k.knowledge = e.classify(p) // its warnings reach the decision through the policy
+	k.Knowledge = l.estimator.Classify(p) // its warnings reach the decision through the policy
 	return k, nil
 }
 
-// knownBefore is what the store has of a workload.
-type knownBefore struct {
+// KnownBefore is what the store has of a workload.
+type KnownBefore struct {
 	profile   *profile.Profile // nil: nothing
 	missing   missing
-	toMeasure bool // what is missing is wanted and can be measured
-	warnings  []string
+	ToMeasure bool // what is missing is wanted and can be measured
+	Warnings  []string
 }
 
-// judge says what is missing in what the store answered for a workload.
-func (e *Engine) judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profile, err error) knownBefore {
-	var out knownBefore
+// Judge says what is missing in what the store answered for a workload.
+func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profile, err error) KnownBefore {
+	var out KnownBefore
 	if err != nil {
-		out.warnings = append(out.warnings, "the profile store did not answer: "+err.Error())
+		out.Warnings = append(out.Warnings, "the profile store did not answer: "+err.Error())
 	}
-	out.profile, out.missing = p, e.missingOf(p, w)
-	out.toMeasure = out.missing.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
-	if out.toMeasure && w.Spec.Probe == nil {
-		out.warnings = append(out.warnings, "it names no probe, so it was not profiled")
-		out.toMeasure = false
+	out.profile, out.missing = p, l.missingOf(p, w)
+	out.ToMeasure = out.missing.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
+	if out.ToMeasure && w.Spec.Probe == nil {
+		out.Warnings = append(out.Warnings, "it names no probe, so it was not profiled")
+		out.ToMeasure = false
 	}
 	return out
 }
 
-// storedProfile returns nil where the store has none.
-func (e *Engine) storedProfile(ctx context.Context, key string) (*profile.Profile, error) {
-	p, _, err := store.Profiles{Store: e.cfg.Store}.Get(ctx, key)
+// Stored returns nil where the store has none.
+func (l *Lab) Stored(ctx context.Context, key string) (*profile.Profile, error) {
+	p, _, err := store.Profiles{Store: l.cfg.Store}.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -105,18 +105,18 @@ func (e *Engine) storedProfile(ctx context.Context, key string) (*profile.Profil
 // another configuration, side by side; where its size may be chosen, alone at
 // another size as well. It stores what was measured before it returns it. old is
 // what the store had of it, nil for nothing.
-func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *journal.Tracker) (*profile.Profile, []string, error) {
+func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *journal.Tracker) (*profile.Profile, []string, error) {
 	t.Stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
 	where := ""
 	if !m.base {
 		where = old.Machine.Configuration
 	}
-	requests, warnings, release, err := e.reserveLab(ctx, job, w, m, where, limit)
+	requests, warnings, release, err := l.reserveLab(ctx, job, w, m, where, limit)
 	if err != nil {
 		return nil, warnings, err
 	}
 	t.Stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
-	results := e.runAll(ctx, requests, limit, t, release)
+	results := l.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
 	if merged != nil && m.base && len(merged.Alone) == 0 && len(merged.Sensitivity.Caused) == 0 {
 		merged = nil // a speed at another size alone is no profile
@@ -138,12 +138,12 @@ func (e *Engine) profile(ctx context.Context, job cluster.Job, w cluster.Workloa
 	if merged == nil {
 		return nil, warnings, fmt.Errorf("it could not be profiled: %w", errors.Join(failed...))
 	}
-	stored, err := e.keep(ctx, old, *merged, m)
+	stored, err := l.keep(ctx, old, *merged, m)
 	if err != nil {
 		warnings = append(warnings, "the profile could not be stored and is used for this placement only: "+err.Error())
 		return merged, warnings, nil
 	}
-	return &stored, warnings, e.refit(ctx)
+	return &stored, warnings, l.estimator.Refit(ctx)
 }
 
 func profileMessage(requests []cluster.ProfileRequest) string {
@@ -166,12 +166,12 @@ type runResult struct {
 var errHoldOver = errors.New("cut short by the hold deadline")
 
 // before returns a context that ends at limit on the engine's clock.
-func (e *Engine) before(ctx context.Context, limit time.Time) (context.Context, context.CancelFunc) {
+func (l *Lab) before(ctx context.Context, limit time.Time) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case <-ctx.Done():
-		case <-e.cfg.Clock.After(limit.Sub(e.cfg.Clock.Now())):
+		case <-l.cfg.Clock.After(limit.Sub(l.cfg.Clock.Now())):
 			cancel(errHoldOver)
 		}
 	}()
@@ -181,8 +181,8 @@ func (e *Engine) before(ctx context.Context, limit time.Time) (context.Context, 
 // runAll runs the requests side by side and returns their results as soon as
 // all are known; the runs are cleaned up behind, and only then are the nodes
 // released for the next profile.
-func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *journal.Tracker, release func()) []runResult {
-	ctx, cancel := e.before(ctx, limit)
+func (l *Lab) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *journal.Tracker, release func()) []runResult {
+	ctx, cancel := l.before(ctx, limit)
 	results := make([]runResult, len(requests))
 	var known, ended sync.WaitGroup
 	lanes := map[string][]oneRun{}
@@ -195,18 +195,18 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 				known.Done()
 			})
 		}
-		e.mu.Lock()
-		e.runs[r.ID] = t
-		e.mu.Unlock()
+		l.mu.Lock()
+		l.runs[r.ID] = t
+		l.mu.Unlock()
 		lane := cmp.Or(r.Node.Machine, string(r.Node.ID))
 		lanes[lane] = append(lanes[lane], func(before error) error {
 			if hopeless(before) {
-				e.forgetRun(r.ID)
+				l.forgetRun(r.ID)
 				result(profile.Profile{}, nil) // the first has said why
 				return before
 			}
 			r.OnResult = func(p profile.Profile) { result(p, nil) }
-			p, err := e.runOne(ctx, r, limit)
+			p, err := l.runOne(ctx, r, limit)
 			result(p, err)
 			return err
 		})
@@ -214,7 +214,7 @@ func (e *Engine) runAll(ctx context.Context, requests []cluster.ProfileRequest, 
 	for _, lane := range lanes {
 		ended.Go(func() { oneByOne(lane) })
 	}
-	e.wg.Go(func() {
+	l.ending.Go(func() {
 		defer cancel()
 		ended.Wait()
 		release()
@@ -245,10 +245,10 @@ func hopeless(err error) bool {
 	return false
 }
 
-func (e *Engine) forgetRun(id string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.runs, id)
+func (l *Lab) forgetRun(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.runs, id)
 }
 
 // resultOf is what a run says of the workload.
@@ -262,16 +262,16 @@ func resultOf(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	return p
 }
 
-func (e *Engine) runOne(ctx context.Context, r cluster.ProfileRequest, limit time.Time) (profile.Profile, error) {
+func (l *Lab) runOne(ctx context.Context, r cluster.ProfileRequest, limit time.Time) (profile.Profile, error) {
 	var p profile.Profile
-	err := e.inTime(r, limit)
+	err := l.inTime(r, limit)
 	if err == nil {
-		p, err = e.cfg.World.Profile(ctx, r)
+		p, err = l.cfg.World.Profile(ctx, r)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errHoldOver) {
 		err = fmt.Errorf("%w: %w", errHoldOver, err)
 	}
-	e.forgetRun(r.ID)
+	l.forgetRun(r.ID)
 	return p, err
 }
 
@@ -306,74 +306,74 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 
 // reserveLab chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
-func (e *Engine) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
+func (l *Lab) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
 	for {
-		snapshot, err := e.cfg.World.Snapshot(ctx)
+		snapshot, err := l.cfg.World.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
 		}
-		e.mu.Lock()
-		choice := e.chooseLab(snapshot, job, w, m, where)
-		release := e.occupy(choice)
-		e.mu.Unlock()
+		l.mu.Lock()
+		choice := l.chooseLab(snapshot, job, w, m, where)
+		release := l.occupy(choice)
+		l.mu.Unlock()
 		if choice.err != nil {
 			return nil, nil, nil, choice.err
 		}
 		if release != nil {
-			return e.requests(job, w, choice, limit), choice.warnings, release, nil
+			return l.requests(job, w, choice, limit), choice.warnings, release, nil
 		}
-		if !e.cfg.Clock.Now().Before(limit) {
+		if !l.cfg.Clock.Now().Before(limit) {
 			return nil, nil, nil, errors.New("no node was free to profile on before the hold deadline")
 		}
 		select {
 		case <-ctx.Done():
 			return nil, nil, nil, ctx.Err()
-		case <-e.cfg.Clock.After(e.cfg.Poll):
+		case <-l.cfg.Clock.After(l.cfg.Poll):
 		}
-		if _, err := e.same(ctx, job); err != nil {
+		if _, err := Unchanged(ctx, l.cfg.World, job); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 }
 
 // occupy marks the chosen nodes and returns how to free them; nil where there
-// is nothing to occupy. The caller holds e.mu.
-func (e *Engine) occupy(c labChoice) (release func()) {
+// is nothing to occupy. The caller holds l.mu.
+func (l *Lab) occupy(c labChoice) (release func()) {
 	if len(c.nodes()) == 0 {
 		return nil
 	}
 	for _, n := range c.nodes() {
-		e.busy[n.ID] = true
+		l.busy[n.ID] = true
 	}
-	e.labs++
+	l.labs++
 	return func() {
-		e.mu.Lock()
-		defer e.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		for _, n := range c.nodes() {
-			delete(e.busy, n.ID)
+			delete(l.busy, n.ID)
 		}
-		e.labs--
+		l.labs--
 	}
 }
 
 // requests writes the run beside kernels and, where there are nodes for them, the
 // runs alone on another configuration and at another size.
-func (e *Engine) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
+func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := w.Spec.Profile.Seconds
 	if seconds == 0 {
-		seconds = e.cfg.ProfileSeconds
+		seconds = l.cfg.ProfileSeconds
 	}
 	var out []cluster.ProfileRequest
 	if c.main != nil {
 		out = append(out, cluster.ProfileRequest{
 			ID: runID(w.ProfileKey, "interference"), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
-			Size: e.labSize(w), Scales: e.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
+			Size: l.labSize(w), Scales: l.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
 		})
 	}
 	if c.other != nil {
 		out = append(out, cluster.ProfileRequest{
 			ID: aloneID(w, c.other), Purpose: cluster.PurposeAlone, Job: job, Workload: w, Node: *c.other,
-			Size: e.labSize(w), Seconds: aloneSeconds, Deadline: limit,
+			Size: l.labSize(w), Seconds: aloneSeconds, Deadline: limit,
 		})
 	}
 	if c.sized != nil {
@@ -396,8 +396,8 @@ const aloneTakes = (aloneSeconds + 4) * time.Second
 
 // inTime refuses a run at another size that could not end before the hold
 // deadline: it waits for its turn on its node.
-func (e *Engine) inTime(r cluster.ProfileRequest, limit time.Time) error {
-	if r.Purpose == cluster.PurposeSize && e.cfg.Clock.Now().Add(aloneTakes).After(limit) {
+func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
+	if r.Purpose == cluster.PurposeSize && l.cfg.Clock.Now().Add(aloneTakes).After(limit) {
 		return fmt.Errorf("%s with %s: %w", r.Node.Name, sizeName(r.Size), errNoTime)
 	}
 	return nil
@@ -413,8 +413,8 @@ func runID(key, purpose string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// seedOf makes choices repeatable for one job version and workload.
-func seedOf(job cluster.Job, w cluster.Workload) uint64 {
+// Seed makes choices repeatable for one job version and workload.
+func Seed(job cluster.Job, w cluster.Workload) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", w.ID, job.Version))
 	return binary.BigEndian.Uint64(sum[:8])
 }

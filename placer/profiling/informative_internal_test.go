@@ -1,4 +1,4 @@
-package engine
+package profiling
 
 import (
 	"math/rand/v2"
@@ -37,7 +37,7 @@ func trainingRows(rows int) []profile.Profile {
 	return out
 }
 
-func knowingOf(t *testing.T, rows []profile.Profile) (*knowing, classify.Training) {
+func estimatorOf(t *testing.T, rows []profile.Profile) (*Estimator, classify.Training) {
 	t.Helper()
 	d, err := classify.Lookup(classifierName)
 	if err != nil {
@@ -48,23 +48,23 @@ func knowingOf(t *testing.T, rows []profile.Profile) (*knowing, classify.Trainin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &knowing{models: models, told: toldOf(rows, training.Sources), deciding: deciding(training)}, training
+	return &Estimator{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(training)}, training
 }
 
 // One score that tells three beats one that differs more, and one that can hardly
 // ever be told; what is then left is the one nothing tells.
-func TestTellingSources(t *testing.T) {
+func TestInformativeSources(t *testing.T) {
 	t.Parallel()
-	k, training := knowingOf(t, trainingRows(40))
-	got := k.telling(training.Sources, 2)
+	k, training := estimatorOf(t, trainingRows(40))
+	got := k.informative(training.Sources, 2)
 	first := []interference.Source{interference.MemoryBandwidth, interference.LLCBandwidth}
 	if len(got) != 2 || !slices.Contains(first, got[0]) || got[1] != interference.NetworkBandwidth {
 		t.Errorf("chose %v", got)
 	}
-	if got := k.telling([]interference.Source{interference.TLB}, 2); len(got) != 0 {
+	if got := k.informative([]interference.Source{interference.TLB}, 2); len(got) != 0 {
 		t.Errorf("chose %v, of which no row tells", got)
 	}
-	if got := (&knowing{}).telling(training.Sources, 2); got != nil {
+	if got := (&Estimator{}).informative(training.Sources, 2); got != nil {
 		t.Errorf("chose %v without models", got)
 	}
 }
@@ -73,10 +73,10 @@ func TestTellingSources(t *testing.T) {
 // names; what the node cannot press on is passed over.
 func TestPreferredSources(t *testing.T) {
 	t.Parallel()
-	k, training := knowingOf(t, trainingRows(40))
+	k, training := estimatorOf(t, trainingRows(40))
 	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
-	e := &Engine{cfg: Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer}}
-	e.knowing.models, e.knowing.told, e.knowing.deciding = k.models, k.told, k.deciding
+	_, e := New(Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer})
+	e.models, e.observable, e.deciding = k.models, k.observable, k.deciding
 	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
 	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
 	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {
@@ -120,7 +120,7 @@ func TestColumns(t *testing.T) {
 		"without kernels":    {nodes: []*cluster.Node{{}}, with: DefaultColumns()},
 		"the operator's own": {asked: []interference.Source{interference.TLB}, with: []interference.Source{interference.TLB}, absent: DefaultColumns()},
 	} {
-		e := &Engine{cfg: Config{Columns: c.asked}}
+		_, e := New(Config{Columns: c.asked})
 		got := e.columnsFor(training, &cluster.Snapshot{Nodes: c.nodes})
 		for _, s := range c.with {
 			if !slices.Contains(got, s) {
@@ -133,14 +133,14 @@ func TestColumns(t *testing.T) {
 			}
 		}
 	}
-	if got := (&Engine{}).columns(); !slices.Equal(got, DefaultColumns()) {
+	if got := (&Estimator{cfg: &Config{}}).Columns(); !slices.Equal(got, DefaultColumns()) {
 		t.Errorf("before the first fit: %v", got)
 	}
 }
 
 // The second run goes where it tells most: c follows b, and d follows nothing, but
 // varies less than both together.
-func TestTellingConfiguration(t *testing.T) {
+func TestInformativeConfiguration(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(2, 2))
 	var rows []profile.Profile
@@ -154,20 +154,21 @@ func TestTellingConfiguration(t *testing.T) {
 		}
 		rows = append(rows, profile.Profile{Alone: alone})
 	}
-	k, _ := knowingOf(t, rows)
-	e := &Engine{knowing: knowing{models: k.models}}
-	if got := e.tellingConfiguration("a", []string{"c", "d"}); got != "c" {
+	k, _ := estimatorOf(t, rows)
+	l, e := New(Config{})
+	e.models = k.models
+	if got := e.informativeConfiguration("a", []string{"c", "d"}); got != "c" {
 		t.Errorf("chose %q", got)
 	}
-	if got := e.tellingConfiguration("x", []string{"c", "d"}) + e.tellingConfiguration("a", []string{"x"}); got != "" {
+	if got := e.informativeConfiguration("x", []string{"c", "d"}) + e.informativeConfiguration("a", []string{"x"}); got != "" {
 		t.Errorf("chose %q of what no row knows", got)
 	}
 	nodes := []*cluster.Node{{ID: "1", Configuration: "d"}, {ID: "2", Configuration: "c"}, {ID: "3", Configuration: "a"}, {ID: "4", Configuration: "b"}}
 	s := &cluster.Snapshot{Allocations: map[cluster.NodeID][]cluster.Allocation{"4": {{ID: "x", Workload: cluster.WorkloadID{Job: "other"}}}}}
-	if n := e.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes); n == nil || n.ID != "2" {
+	if n := l.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes); n == nil || n.ID != "2" {
 		t.Errorf("second run on %+v", n)
 	}
-	if n := e.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes[2:3]); n != nil {
+	if n := l.second(s, cluster.Workload{}, &cluster.Node{Configuration: "a"}, nodes[2:3]); n != nil {
 		t.Errorf("second run on the same configuration: %+v", n)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package profiling
 
 import (
 	"cmp"
@@ -40,12 +40,12 @@ const rankStep = 0.1
 // configuration. It prefers nodes without residents, whose performance nobody depends
 // on, then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the
 // high end, so that the machine's limits do not look like the workload's). The
-// caller holds e.mu.
-func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) labChoice {
-	if e.labs >= e.cfg.Concurrency {
+// caller holds l.mu.
+func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) labChoice {
+	if l.labs >= l.cfg.Concurrency {
 		return labChoice{}
 	}
-	one := sizedCopy(w, e.labSize(w))
+	one := sizedCopy(w, l.labSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
 	if len(fit) > 0 && len(withKernels) == 0 {
@@ -64,12 +64,12 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 		return labChoice{}
 	}
 	free := slices.DeleteFunc(withKernels, func(n *cluster.Node) bool {
-		return slices.ContainsFunc(s.Machine(n), func(of *cluster.Node) bool { return e.busy[of.ID] })
+		return slices.ContainsFunc(s.Machine(n), func(of *cluster.Node) bool { return l.busy[of.ID] })
 	})
 	if len(free) == 0 {
 		return labChoice{}
 	}
-	rank, sizes := e.configurationRank(), e.roomForSizes(s, job, w, m)
+	rank, sizes := l.estimator.configurationRank(), l.roomForSizes(s, job, w, m)
 	slices.SortStableFunc(free, func(a, b *cluster.Node) int {
 		return cmp.Or(
 			cmp.Compare(residents(s, a, w), residents(s, b, w)),
@@ -82,31 +82,31 @@ func (e *Engine) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 	})
 	if !m.base {
 		c := labChoice{}
-		if e.secondSize(&c, s, job, w, free[0], free); c.sized == nil {
+		if l.secondSize(&c, s, job, w, free[0], free); c.sized == nil {
 			c.err = errors.New(c.warnings[0])
 		}
 		return c
 	}
-	c := labChoice{main: free[0], sources: e.chooseSources(free[0], job, w)}
+	c := labChoice{main: free[0], sources: l.estimator.chooseSources(free[0], job, w)}
 	if n := residents(s, c.main, w); n > 0 {
 		c.warnings = append(c.warnings, fmt.Sprintf(
 			"profiled on %s beside %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
 	}
-	c.other = e.second(s, w, c.main, free[1:])
+	c.other = l.second(s, w, c.main, free[1:])
 	if m.size {
-		e.secondSize(&c, s, job, w, c.main, free)
+		l.secondSize(&c, s, job, w, c.main, free)
 	}
 	return c
 }
 
 // roomForSizes is, by node, the place in the wishes of the best other size that it
 // has room for; lower is better.
-func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing) map[cluster.NodeID]int {
+func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing) map[cluster.NodeID]int {
 	out := map[cluster.NodeID]int{}
 	if !m.size {
 		return out
 	}
-	wishes := e.otherSizes(w)
+	wishes := l.otherSizes(w)
 	for _, n := range s.Nodes {
 		out[n.ID] = len(wishes)
 	}
@@ -123,8 +123,8 @@ func (e *Engine) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Wo
 // secondSize finds the other size to measure and a node for it: one like the first,
 // with as few residents, so that both run side by side; else the first itself,
 // after its own run.
-func (e *Engine) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
-	for _, size := range e.otherSizes(w) {
+func (l *Lab) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
+	for _, size := range l.otherSizes(w) {
 		copied := profiledCopy(w, size)
 		fit, _, _ := cluster.Feasible(s.SparingLastCore(), &copied, job.RunPool)
 		hasRoom := func(n *cluster.Node) bool {
@@ -148,7 +148,7 @@ func (e *Engine) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, 
 // second is the node for a run alone on another configuration: of those with as
 // few residents as possible, one of the configuration that tells most of the
 // others. Nil where there is no other.
-func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Node, free []*cluster.Node) *cluster.Node {
+func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Node, free []*cluster.Node) *cluster.Node {
 	var able []*cluster.Node
 	for _, n := range free {
 		if n.Configuration != first.Configuration && (len(able) == 0 || residents(s, n, w) == residents(s, able[0], w)) {
@@ -162,7 +162,7 @@ func (e *Engine) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.
 	if elsewhere := slices.DeleteFunc(slices.Clone(able), func(n *cluster.Node) bool { return n.SharesMachine(first) }); len(elsewhere) > 0 {
 		able = elsewhere
 	}
-	wanted := e.tellingConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
+	wanted := l.estimator.informativeConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
 	if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n.Configuration == wanted }); i >= 0 {
 		return able[i]
 	}

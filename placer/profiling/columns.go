@@ -1,4 +1,4 @@
-package engine
+package profiling
 
 import (
 	"math"
@@ -27,9 +27,9 @@ const leastTaught = 19
 // columnsFor are the sources that can be known here: the default ones and those
 // that enough training rows tell of, less what no node can press on. Where the
 // operator named some, those.
-func (e *Engine) columnsFor(t classify.Training, s *cluster.Snapshot) []interference.Source {
-	if len(e.cfg.Columns) > 0 {
-		return e.cfg.Columns
+func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []interference.Source {
+	if len(k.cfg.Columns) > 0 {
+		return k.cfg.Columns
 	}
 	known := map[interference.Source]bool{}
 	for _, source := range DefaultColumns() {
@@ -70,15 +70,15 @@ func pressable(s *cluster.Snapshot, source interference.Source) bool {
 	return len(kernels) == 0 || slices.ContainsFunc(kernels, func(n *cluster.Node) bool { return supports(n, source) })
 }
 
-// columns are the sources that count now.
-func (e *Engine) columns() []interference.Source {
-	e.knowing.mu.RLock()
-	defer e.knowing.mu.RUnlock()
+// Columns are the sources that count now.
+func (k *Estimator) Columns() []interference.Source {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
 	switch {
-	case len(e.knowing.columns) > 0:
-		return e.knowing.columns
-	case len(e.cfg.Columns) > 0:
-		return e.cfg.Columns
+	case len(k.columns) > 0:
+		return k.columns
+	case len(k.cfg.Columns) > 0:
+		return k.cfg.Columns
 	default:
 		return DefaultColumns()
 	}

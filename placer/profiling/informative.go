@@ -1,4 +1,4 @@
-package engine
+package profiling
 
 import (
 	"cmp"
@@ -19,29 +19,29 @@ import (
 // the node can press on. An operator may prefer those whose desired error intervals
 // are the narrowest (LSH paper, §II.B; "nomad-placer sim figures -only lsh-2f" lists
 // them).
-func (e *Engine) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
+func (k *Estimator) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
 	if len(w.Spec.Profile.Sources) > 0 {
 		return w.Spec.Profile.Sources
 	}
-	if len(e.cfg.ProfileSources) > 0 {
-		return e.cfg.ProfileSources
+	if len(k.cfg.ProfileSources) > 0 {
+		return k.cfg.ProfileSources
 	}
 	var able []interference.Source
-	for _, c := range e.columns() {
+	for _, c := range k.Columns() {
 		if supports(n, c) {
 			able = append(able, c)
 		}
 	}
-	rng := rand.New(rand.NewPCG(seedOf(job, w), 1))
+	rng := rand.New(rand.NewPCG(Seed(job, w), 1))
 	rng.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
-	e.knowing.mu.RLock()
-	defer e.knowing.mu.RUnlock()
-	order := e.cfg.PreferSources
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	order := k.cfg.PreferSources
 	if len(order) == 0 {
-		order = e.knowing.telling(able, e.cfg.SourceCount)
+		order = k.informative(able, k.cfg.SourceCount)
 	}
 	slices.SortStableFunc(able, func(a, b interference.Source) int { return cmp.Compare(place(order, a), place(order, b)) })
-	return able[:min(e.cfg.SourceCount, len(able))]
+	return able[:min(k.cfg.SourceCount, len(able))]
 }
 
 // place in a list; those that are not in it come last.
@@ -52,14 +52,14 @@ func place(list []interference.Source, s interference.Source) int {
 	return len(list)
 }
 
-// toldShare is the share of the runs that pressed on a source and could tell its
+// observability is the share of the runs that pressed on a source and could tell its
 // scores.
-type toldShare struct{ tolerated, caused float64 }
+type observability struct{ tolerated, caused float64 }
 
-func toldOf(profiles []profile.Profile, sources []interference.Source) []toldShare {
-	out := make([]toldShare, len(sources))
+func observableOf(profiles []profile.Profile, sources []interference.Source) []observability {
+	out := make([]observability, len(sources))
 	for j, s := range sources {
-		out[j] = toldShare{
+		out[j] = observability{
 			tolerated: knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Tolerated }),
 			caused:    knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Caused }),
 		}
@@ -107,11 +107,11 @@ func deciding(t classify.Training) []float64 {
 	return out
 }
 
-// telling are the sources worth pressing on, best first: one after the other that
+// informative are the sources worth pressing on, best first: one after the other that
 // which is expected to leave the least variance of all scores (numeric/gauss,
 // Plan), each weighted by how often it decides. A run presses on a source once for
 // both of its scores, and may fail to tell either. Nil where the models cannot say.
-func (k *knowing) telling(able []interference.Source, count int) []interference.Source {
+func (k *Estimator) informative(able []interference.Source, count int) []interference.Source {
 	tolerated, ok := k.models.Tolerated.(classify.Planner)
 	caused, both := k.models.Caused.(classify.Planner)
 	if !ok || !both {
@@ -126,7 +126,7 @@ func (k *knowing) telling(able []interference.Source, count int) []interference.
 			if j < 0 || slices.Contains(known, j) {
 				continue
 			}
-			told := k.told[j]
+			told := k.observable[j]
 			left := k.expected(tolerated, known, j, told.tolerated) + k.expected(caused, known, j, told.caused)
 			if left < least {
 				best, least = j, left
@@ -142,13 +142,13 @@ func (k *knowing) telling(able []interference.Source, count int) []interference.
 
 // expected is the weighted variance left where column j is measured beside those known,
 // and told with a probability; +Inf where the model cannot say.
-func (k *knowing) expected(m classify.Planner, known []int, j int, told float64) float64 {
+func (k *Estimator) expected(m classify.Planner, known []int, j int, told float64) float64 {
 	without := k.leftover(m, known)
 	with := k.leftover(m, append(slices.Clone(known), j))
 	return told*with + (1-told)*without
 }
 
-func (k *knowing) leftover(m classify.Planner, known []int) float64 {
+func (k *Estimator) leftover(m classify.Planner, known []int) float64 {
 	each, err := m.Leftovers(known)
 	if err != nil {
 		return math.Inf(1)
@@ -156,13 +156,13 @@ func (k *knowing) leftover(m classify.Planner, known []int) float64 {
 	return floats.Dot(k.deciding, each)
 }
 
-// tellingConfiguration is the one of the able ones whose speed, beside that on the
+// informativeConfiguration is the one of the able ones whose speed, beside that on the
 // reference, tells most of the speed elsewhere; "" where the models cannot say.
-func (e *Engine) tellingConfiguration(reference string, able []string) string {
-	e.knowing.mu.RLock()
-	defer e.knowing.mu.RUnlock()
-	all := e.knowing.models.Configurations
-	planner, ok := e.knowing.models.Speed[reference].(classify.Planner)
+func (k *Estimator) informativeConfiguration(reference string, able []string) string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	all := k.models.Configurations
+	planner, ok := k.models.Speed[reference].(classify.Planner)
 	if !ok {
 		return ""
 	}

@@ -1,0 +1,82 @@
+package profiling
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
+)
+
+// Config is what a lab and an estimator are made of; engine.Config says what the
+// fields mean and has their defaults.
+type Config struct {
+	World cluster.World
+	Store store.Store
+	Clock cluster.Clock
+
+	Policy         string // default policy
+	Columns        []interference.Source
+	Training       []profile.Profile
+	ProfileSeconds int
+	ProfileSources []interference.Source
+	PreferSources  []interference.Source
+	SourceCount    int
+	Concurrency    int // workloads profiled at a time
+	Poll           time.Duration
+}
+
+// Lab profiles workloads.
+type Lab struct {
+	cfg       *Config
+	estimator *Estimator
+	cache     cache
+
+	mu   sync.Mutex
+	runs map[string]*journal.Tracker // profiling runs under way, by request id
+	busy map[cluster.NodeID]bool
+	labs int // workloads under profile
+
+	ending sync.WaitGroup // runs that are cleaned up behind
+}
+
+// New returns an estimator and a lab that teaches it.
+func New(cfg Config) (*Lab, *Estimator) {
+	e := &Estimator{cfg: &cfg}
+	return &Lab{cfg: &cfg, estimator: e, runs: map[string]*journal.Tracker{}, busy: map[cluster.NodeID]bool{}}, e
+}
+
+// Wait returns when every run that was begun is cleaned up.
+func (l *Lab) Wait() { l.ending.Wait() }
+
+// Progress is told how far a profiling run is; the world calls it with the
+// request's id.
+func (l *Lab) Progress(id string, p profiler.Progress) {
+	l.mu.Lock()
+	t := l.runs[id]
+	l.mu.Unlock()
+	if t != nil {
+		t.Progress(id, p)
+	}
+}
+
+// Unchanged reads the job again and insists that it is still the version under
+// evaluation.
+func Unchanged(ctx context.Context, world cluster.State, job cluster.Job) (cluster.Job, error) {
+	now, err := world.Job(ctx, job.ID)
+	if err != nil {
+		return job, err
+	}
+	if now.Stopped {
+		return job, cluster.ErrGone
+	}
+	if now.ModifyIndex != job.ModifyIndex {
+		return job, cluster.ErrStale
+	}
+	return job, nil
+}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -118,14 +116,6 @@ func newProbe(spec performance.ProbeSpec, reach probe.Reach, task string) (probe
 		return nil, fmt.Errorf("unknown probe %q; known: %s", spec.Type, probe.Names())
 	}
 	return d.New(spec, reach, task)
-}
-
-// decodeNumbers reads JSON without losing digits of large numbers: a job's
-// durations are nanoseconds.
-func decodeNumbers(from io.Reader, out any) error {
-	d := json.NewDecoder(from)
-	d.UseNumber()
-	return d.Decode(out)
 }
 
 // isNotFound reports that Nomad has no such thing.

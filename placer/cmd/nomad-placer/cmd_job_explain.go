@@ -17,7 +17,7 @@ func jobExplainCommand() *command {
 		about: "Prints the record of the newest decision for each group of a job: target, outcome, chosen nodes and why, every rejected node and its reason, sensitivity to interference, prediction and measurement, and where the time went.",
 		example: "nomad-placer job explain cache\n" +
 			"nomad-placer job explain -t '{{range .}}{{.decision.policy}}: {{.decision.reason}}{{end}}' cache",
-		minArgs: 1, maxArgs: 1, complete: knownJobs,
+		minArgs: 1, maxArgs: 1, complete: fromRecords(knownJobs),
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -55,7 +55,8 @@ func explainJob(ctx context.Context, s *shell, r records, id cluster.JobID, grou
 	return out.print(s, explanations, func(p *page) {
 		for i, x := range explanations {
 			if i > 0 {
-				p.b.WriteString("\n\n")
+				p.line()
+				p.line()
 			}
 			explainPage(p, x, s.now())
 		}

@@ -147,5 +147,5 @@ func planDecision(p *page, d cluster.Decision, unprofiled bool) {
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)
-	p.b.WriteByte('\n')
+	p.line()
 }

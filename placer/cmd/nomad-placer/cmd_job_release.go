@@ -13,7 +13,7 @@ func jobReleaseCommand() *command {
 		name: "job release", arguments: "JOB", synopsis: "Release a held job under stock rules",
 		about:   "Moves a held job into the run pool as it is, so that stock Nomad places it at once. It needs no running agent. A job that is not held stays as it is.",
 		example: "nomad-placer job release cache",
-		minArgs: 1, maxArgs: 1, complete: nomadJobs,
+		minArgs: 1, maxArgs: 1, complete: fromRecords(nomadJobs),
 		setup: func(f *flag.FlagSet) runner {
 			var nomad nomadFlags
 			var out outputFlags

@@ -24,7 +24,7 @@ func jobStatusCommand() *command {
 		about: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
 		example: "nomad-placer job status\n" +
 			"nomad-placer job status -t '{{range .decisions}}{{.workload.job}} {{.outcome}}{{\"\\n\"}}{{end}}'",
-		maxArgs: 1, complete: knownJobs,
+		maxArgs: 1, complete: fromRecords(knownJobs),
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -111,7 +111,7 @@ func statusPage(s *shell, p *page, report statusReport, measured []wording.Measu
 	if len(held) > 0 {
 		p.line(heading("In progress"))
 		p.table([]string{"Job", "Stage", "Done", "Left", "Held until", "What happens"}, held)
-		p.b.WriteByte('\n')
+		p.line()
 	}
 	if len(report.Decisions) == 0 {
 		p.line(text("Nothing is placed yet."))

@@ -12,7 +12,7 @@ func jobStripCommand() *command {
 		name: "job strip", arguments: "JOB", synopsis: "Remove what the placer added to a job",
 		about:   "Removes the constraints, affinities and the page that the placer added to a job; the user's own stay. Nomad may then move its allocations at the next update.",
 		example: "nomad-placer job strip cache",
-		minArgs: 1, maxArgs: 1, complete: nomadJobs,
+		minArgs: 1, maxArgs: 1, complete: fromRecords(nomadJobs),
 		setup: func(f *flag.FlagSet) runner {
 			var nomad nomadFlags
 			var out outputFlags

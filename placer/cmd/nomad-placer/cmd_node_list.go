@@ -61,7 +61,7 @@ func nodeTable(p *page, nodes []cluster.NodeRecord) {
 	}
 	rows := make([][]cell, len(nodes))
 	for i, n := range nodes {
-		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: p.cutID(n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
+		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: cutID(p, n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
 		for _, c := range columns {
 			rows[i] = append(rows[i], pressureCell(n, c))
 		}
@@ -70,7 +70,7 @@ func nodeTable(p *page, nodes []cluster.NodeRecord) {
 }
 
 // cutID is the part of an ID that Nomad shows, or all of it.
-func (p *page) cutID(id cluster.NodeID) string {
+func cutID(p *page, id cluster.NodeID) string {
 	if p.verbose {
 		return string(id)
 	}

@@ -16,7 +16,7 @@ func nodeStatusCommand() *command {
 		name: "node status", arguments: "NODE", synopsis: "Show one node: room, headroom, residents",
 		about:   "Prints what is free on a node, its headroom and pressure per source, and its residents. NODE is a name, or an ID that may be cut short.",
 		example: "nomad-placer node status alpha",
-		minArgs: 1, maxArgs: 1, complete: nodeNames,
+		minArgs: 1, maxArgs: 1, complete: fromRecords(nodeNames),
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -56,7 +56,7 @@ func pickNode(nodes []cluster.NodeRecord, wanted string) (cluster.NodeRecord, er
 
 func nodePage(p *page, n cluster.NodeRecord) {
 	p.line(heading(n.Node.Name), cell{text: string(n.Node.ID), hue: faint}, readyCell(n.Node))
-	p.b.WriteByte('\n')
+	p.line()
 	p.fact("Class", orNone(n.Node.Class))
 	p.fact("Config.", orNone(n.Node.Configuration))
 	p.fact("Pool", n.Node.Pool+", datacenter "+n.Node.Datacenter)

@@ -12,7 +12,7 @@ func profileExportCommand() *command {
 		name: "profile export", arguments: "[KEY]", synopsis: "Write profiles as JSON",
 		about:   "Writes one profile, or all of them, as a JSON list that can be kept as training rows. KEY may be cut short as long as it names one profile.",
 		example: "nomad-placer profile export > profiles.json",
-		maxArgs: 1, complete: profileKeys,
+		maxArgs: 1, complete: fromRecords(profileKeys),
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			from.add(f)
@@ -37,6 +37,6 @@ func profileExportCommand() *command {
 }
 
 func exportProfiles(s *shell, out *outputFlags, all []profile.Profile) error {
-	out.json = out.template.parsed == nil // there is no page of it
+	out.onlyData()
 	return out.print(s, all, nil)
 }

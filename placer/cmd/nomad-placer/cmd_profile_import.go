@@ -135,7 +135,7 @@ func (c *importRun) report(s *shell, w io.Writer, r foreign.Result) error {
 
 func (c *importRun) reportPage(p *page, report importReport, r foreign.Result) {
 	p.line(heading(report.Format))
-	p.b.WriteByte('\n')
+	p.line()
 	p.fact("Profiles", fmt.Sprintf("%s: speeds in isolation %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
 		wording.Number(float64(report.Speeds)), wording.Number(float64(report.Levels)), wording.Number(float64(report.Scores)), wording.Number(float64(report.Sizes))))
 	p.fact("Pairs", wording.Number(float64(report.Pairs)))
@@ -189,7 +189,7 @@ func (c *importRun) printFormats(s *shell) error {
 func formatsPage(p *page) {
 	for i, f := range foreign.Formats() {
 		if i > 0 {
-			p.b.WriteByte('\n')
+			p.line()
 		}
 		p.line(heading(f.Name))
 		p.fact("Holds", f.Title)

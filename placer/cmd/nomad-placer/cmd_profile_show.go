@@ -19,7 +19,7 @@ func profileShowCommand() *command {
 		name: "profile show", arguments: "KEY", synopsis: "Show one profile with its ramp",
 		about:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
 		example: "nomad-placer profile show 3f2a",
-		minArgs: 1, maxArgs: 1, complete: profileKeys,
+		minArgs: 1, maxArgs: 1, complete: fromRecords(profileKeys),
 		setup: func(f *flag.FlagSet) runner {
 			var from recordFlags
 			var out outputFlags
@@ -64,7 +64,7 @@ func findProfile(ctx context.Context, s *shell, from *recordFlags, prefix string
 
 func profilePage(p *page, q profile.Profile, now time.Time) {
 	p.line(heading(q.Workload), cell{text: q.Key, hue: faint})
-	p.b.WriteByte('\n')
+	p.line()
 	p.fact("Target", wording.Target(q.Target))
 	p.fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
 	p.fact("Machine", machineText(q.Machine))

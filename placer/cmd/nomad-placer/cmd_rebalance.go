@@ -53,7 +53,7 @@ func relocationPage(p *page, moves []cluster.Relocation, dry bool) {
 	}
 	for _, m := range moves {
 		p.line(heading(m.Workload.Job+" / "+m.Workload.Group), relocationCell(m, dry))
-		p.fact("Allocation", p.cutID(cluster.NodeID(m.Allocation)))
+		p.fact("Allocation", cutID(p, cluster.NodeID(m.Allocation)))
 		p.fact("From", m.FromName)
 		p.fact("To", m.ToName)
 		p.fact("Why", m.Reason)

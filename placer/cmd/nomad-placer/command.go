@@ -25,6 +25,13 @@ type command struct {
 	setup      func(*flag.FlagSet) runner
 }
 
+// flags are the command's options, and what reads them.
+func (c *command) flags() (*flag.FlagSet, runner) {
+	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f, c.setup(f)
+}
+
 // runner does the work after the flags were read; what it returns as error is
 // printed, and its exit code is that of the error.
 type runner func(ctx context.Context, s *shell, args []string) error
@@ -47,24 +54,19 @@ var errTold = exitError{code: exitFailed}
 
 // bound is a command with its surroundings, as the cli package wants it.
 type bound struct {
-	*command
-	ctx   context.Context
-	shell *shell
+	program *program
+	command *command
+	ctx     context.Context
+	shell   *shell
 }
 
 var _ cli.CommandAutocomplete = (*bound)(nil)
 
-func (b *bound) Synopsis() string { return b.synopsis }
-
-func (b *bound) flags() (*flag.FlagSet, runner) {
-	f := flag.NewFlagSet(b.name, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	return f, b.setup(f)
-}
+func (b *bound) Synopsis() string { return b.command.synopsis }
 
 // Run reads flags wherever they stand among the arguments.
 func (b *bound) Run(raw []string) int {
-	f, work := b.flags()
+	f, work := b.command.flags()
 	args, err := b.parse(f, raw)
 	if err == nil {
 		err = work(b.ctx, b.shell, args)
@@ -78,10 +80,10 @@ func (b *bound) parse(f *flag.FlagSet, raw []string) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, withHint(usageError("%s", flagProblem(err)), flagHint(err, f))
-	case len(args) < b.minArgs || len(args) > b.maxArgs:
-		return nil, usageError("%s takes %s", b.name, argumentsText(b.minArgs, b.maxArgs, b.arguments))
+	case len(args) < b.command.minArgs || len(args) > b.command.maxArgs:
+		return nil, usageError("%s takes %s", b.command.name, argumentsText(b.command.minArgs, b.command.maxArgs, b.command.arguments))
 	case slices.Contains(args, ""):
-		return nil, withHint(usageError("%s: an argument is empty", b.name), "is a variable of your shell not set?")
+		return nil, withHint(usageError("%s: an argument is empty", b.command.name), "is a variable of your shell not set?")
 	default:
 		return args, checkOutputFlags(f)
 	}
@@ -111,7 +113,7 @@ func (b *bound) finish(err error) int {
 // tell prints an error, and what helps against it where that is known.
 func (b *bound) tell(err error) {
 	fmt.Fprintln(b.shell.err, "Error: "+err.Error())
-	if hint := hintOf(err); hint != "" {
+	if hint := b.program.hintOf(err); hint != "" {
 		fmt.Fprintln(b.shell.err, "Hint: "+hint)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"io/fs"
 	"net/http"
@@ -135,7 +134,7 @@ func checkCommand(args []string) string {
 	if len(args) == 0 || slices.Contains(rootFlags, strings.TrimLeft(args[0], "-")) {
 		return ""
 	}
-	if err := misuse(args); err != nil {
+	if err := nomadPlacer().misuse(args); err != nil {
 		return err.Error()
 	}
 	var found *command
@@ -149,7 +148,7 @@ func checkCommand(args []string) string {
 	if found == nil {
 		return "" // a family
 	}
-	f, _ := (&bound{found, context.Background(), &shell{}}).flags()
+	f, _ := found.flags()
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		name, _, assigned := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" || name == "h" || name == "help" {
@@ -239,7 +238,7 @@ func TestInstalledJobStartsTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := (&bound{agentCommand(), context.Background(), &shell{}}).flags()
+	f, _ := agentCommand().flags()
 	options := regexp.MustCompile(`"-([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1)
 	for _, m := range options {
 		if f.Lookup(m[1]) == nil {

@@ -42,7 +42,7 @@ func profileFolder(t *testing.T, rows int) string {
 func evaluateCommand(args ...string) (code int, out, failure string) {
 	var stdout, stderr bytes.Buffer
 	s := &shell{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: time.Now, after: time.After}
-	code = run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
+	code = nomadPlacer().run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
 	return code, stdout.String(), stderr.String()
 }
 

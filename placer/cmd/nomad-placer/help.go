@@ -7,7 +7,7 @@ import (
 )
 
 func (b *bound) usage() string {
-	return strings.TrimSpace(fmt.Sprintf("Usage: nomad-placer %s [options] %s", b.name, b.arguments))
+	return strings.TrimSpace(fmt.Sprintf("Usage: %s %s [options] %s", b.program.name, b.command.name, b.command.arguments))
 }
 
 // exitHelp lists the exit codes; stock says whether exitStock is one of them.
@@ -34,19 +34,19 @@ func exitHelp(stock bool) string {
 // Help prints usage, description, examples, every flag with its default, and
 // the exit codes.
 func (b *bound) Help() string {
-	f, _ := b.flags()
+	f, _ := b.command.flags()
 	var out strings.Builder
 	out.WriteString(b.usage() + "\n\n")
-	paragraph(&out, b.synopsis+".")
-	paragraph(&out, b.about)
-	out.WriteString("Example:\n\n" + indent(b.example, "  ") + "\n\n")
-	for _, group := range groupFlags(f) {
+	paragraph(&out, b.command.synopsis+".")
+	paragraph(&out, b.command.about)
+	out.WriteString("Example:\n\n" + indent(b.command.example, "  ") + "\n\n")
+	for _, group := range b.program.groupFlags(f) {
 		out.WriteString(group.title + ":\n\n")
 		for _, g := range group.flags {
 			out.WriteString(flagHelp(g) + "\n\n")
 		}
 	}
-	return out.String() + exitHelp(b.exitsStock)
+	return out.String() + exitHelp(b.command.exitsStock)
 }
 
 func paragraph(out *strings.Builder, text string) {
@@ -72,19 +72,12 @@ type flagGroup struct {
 
 // groupFlags puts a command's own flags first and those that many commands
 // share after them, sorted by name.
-func groupFlags(f *flag.FlagSet) []flagGroup {
-	shared := []struct {
-		title string
-		add   func(*flag.FlagSet)
-	}{
-		{"Output options", func(f *flag.FlagSet) {
-			var out outputFlags
-			out.add(f)
-			out.addVerbose(f, "")
-		}},
-		{"Nomad options", new(nomadFlags).add},
-		{"Options of the placer's records", new(recordFlags).addOwn},
-	}
+func (p *program) groupFlags(f *flag.FlagSet) []flagGroup {
+	shared := append([]sharedFlags{{"Output options", func(f *flag.FlagSet) {
+		var out outputFlags
+		out.add(f)
+		out.addVerbose(f, "")
+	}}}, p.shared...)
 	groups := make([]flagGroup, len(shared)+1)
 	groups[0].title = "Options"
 	of := map[string]int{}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -25,7 +24,7 @@ func helpText(t *testing.T, words ...string) string {
 	t.Helper()
 	out := &output{}
 	s := &shell{out: out, err: out, getenv: func(string) string { return "" }}
-	if code := run(t.Context(), s, append(words, "-h")); code != exitDone {
+	if code := nomadPlacer().run(t.Context(), s, append(words, "-h")); code != exitDone {
 		t.Fatalf("%v -h ends with %d", words, code)
 	}
 	return strings.TrimSpace(out.String())
@@ -98,8 +97,7 @@ func compareGolden(t *testing.T, path, want string) {
 func TestHelpIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
-		b := &bound{c, context.Background(), &shell{}}
-		help := b.Help()
+		help := helpText(t, strings.Fields(c.name)...)
 		for _, want := range []string{"Usage: nomad-placer " + c.name, "\n  " + c.synopsis + ".\n", "\nExample:\n\n  nomad-placer " + c.name, "\nExit codes:\n"} {
 			if !strings.Contains(help, want) {
 				t.Errorf("the help of %s does not say %q", c.name, want)
@@ -113,9 +111,9 @@ func TestHelpIsComplete(t *testing.T) {
 				t.Errorf("%s: a line of %d characters: %q", c.name, n, line)
 			}
 		}
-		f, _ := b.flags()
+		f, _ := c.flags()
 		// Servers print a log; everything else prints data.
-		if server := c.name == "agent" || c.name == "proxy"; (f.Lookup(jsonFlag) != nil) == server || (f.Lookup(templateName) != nil) == server {
+		if server := c.name == "agent" || c.name == "proxy"; (f.Lookup(jsonName) != nil) == server || (f.Lookup(templateName) != nil) == server {
 			t.Errorf("%s: -json and -t are on every command that prints data, and on no other", c.name)
 		}
 		f.VisitAll(func(g *flag.Flag) { checkFlagHelp(t, c.name, g) })

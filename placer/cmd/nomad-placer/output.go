@@ -23,12 +23,12 @@ type outputFlags struct {
 
 // The names of the two forms of data, which exclude each other.
 const (
-	jsonFlag     = "json"
+	jsonName     = "json"
 	templateName = "t"
 )
 
 func (o *outputFlags) add(f *flag.FlagSet) {
-	f.BoolVar(&o.json, jsonFlag, false, "Print the data as JSON.")
+	f.BoolVar(&o.json, jsonName, false, "Print the data as JSON.")
 	f.Var(&o.template, templateName, "Print the data through a Go `template`. Names are those of -json; one that is missing there is an error. The functions json and join help.")
 	f.BoolVar(&o.noColor, "no-color", false, "Print without colour. Colour is only ever used on a terminal, and not where NO_COLOR or NOMAD_CLI_NO_COLOR is set.")
 }
@@ -42,7 +42,7 @@ func (o *outputFlags) addVerbose(f *flag.FlagSet, usage string) {
 func checkOutputFlags(f *flag.FlagSet) error {
 	given := map[string]bool{}
 	f.Visit(func(g *flag.Flag) { given[g.Name] = true })
-	if given[jsonFlag] && given[templateName] {
+	if given[jsonName] && given[templateName] {
 		return usageError("-json and -t exclude each other")
 	}
 	return nil
@@ -51,6 +51,9 @@ func checkOutputFlags(f *flag.FlagSet) error {
 // forMachines reports that the output is data, so that nothing else may stand
 // beside it.
 func (o *outputFlags) forMachines() bool { return o.json || o.template.parsed != nil }
+
+// onlyData is for commands that have no page: without a template they print JSON.
+func (o *outputFlags) onlyData() { o.json = o.template.parsed == nil }
 
 // print writes data in the form that was asked for; draw makes the page.
 func (o *outputFlags) print(s *shell, data any, draw func(*page)) error {
@@ -160,4 +163,12 @@ func goNumbers(v any) any {
 		}
 	}
 	return v
+}
+
+// decodeNumbers reads JSON without losing digits of large numbers: a job's
+// durations are nanoseconds.
+func decodeNumbers(from io.Reader, out any) error {
+	d := json.NewDecoder(from)
+	d.UseNumber()
+	return d.Decode(out)
 }

@@ -49,7 +49,7 @@ func diffLine(p *page, depth int, kind, what string) {
 	if !ok {
 		mark = text(" ")
 	}
-	p.b.WriteString(strings.Repeat("  ", depth) + p.paint(mark.hue, mark.text) + " " + what + "\n")
+	p.line(text(strings.Repeat("  ", depth) + p.paint(mark.hue, mark.text) + " " + what))
 }
 
 // diffContent prints what changed inside. What is new or gone as a whole is in

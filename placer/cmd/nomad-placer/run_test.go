@@ -81,7 +81,7 @@ func (c *cliTest) start(ctx context.Context, args ...string) (*output, <-chan in
 	s := &shell{in: strings.NewReader(""), out: out, err: out, now: c.now, after: time.After, getenv: func(name string) string {
 		return map[string]string{"NOMAD_ADDR": c.nomad.URL}[name]
 	}}
-	go func() { code <- run(ctx, s, args) }()
+	go func() { code <- nomadPlacer().run(ctx, s, args) }()
 	return out, code
 }
 

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 				in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
 				now: dashboardtest.Clock, after: time.After, terminal: os.Getenv("FAKE_TERMINAL") != "",
 			}
-			os.Exit(run(context.Background(), s, os.Args[1:]))
+			os.Exit(nomadPlacer().run(context.Background(), s, os.Args[1:]))
 		},
 	})
 }

@@ -156,13 +156,17 @@ func (p *page) lastCell(c cell, width, left int) {
 	}
 }
 
-// print writes the page, without spaces at the ends of lines.
-func (p *page) print(w io.Writer) error {
+// String is the page without spaces at the ends of lines.
+func (p *page) String() string {
 	lines := strings.Split(p.b.String(), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " ")
 	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n"))
+	return strings.Join(lines, "\n")
+}
+
+func (p *page) print(w io.Writer) error {
+	_, err := io.WriteString(w, p.String())
 	return err
 }
 

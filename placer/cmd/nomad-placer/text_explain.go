@@ -30,7 +30,7 @@ func explainPage(p *page, x explanation, now time.Time) {
 		title = append(title, verdictCell(m.Verdict))
 	}
 	p.line(title...)
-	p.b.WriteByte('\n')
+	p.line()
 	p.fact("Target", wording.Target(d.Target))
 	p.fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
 	p.fact("Measured", measuredText(m, now))
@@ -141,7 +141,7 @@ func explainCandidates(p *page, d cluster.Decision) {
 		}
 		p.line(parts...)
 		if c.Why != "" {
-			p.b.WriteString(indent(wrap(c.Why, pageWidth-4), "    ") + "\n")
+			p.line(text(indent(wrap(c.Why, pageWidth-4), "    ")))
 		}
 		if len(c.Parts) > 0 {
 			p.line(cell{text: "    " + partsText(c.Parts), hue: faint})
@@ -290,7 +290,7 @@ func explainSteps(p *page, d cluster.Decision) {
 	}
 	p.section("Time: " + wording.Duration(total))
 	p.line(text("  " + strings.Join(parts, ", ")))
-	p.b.WriteByte('\n')
+	p.line()
 	key := d.ProfileKey
 	if key == "" {
 		key = "none"

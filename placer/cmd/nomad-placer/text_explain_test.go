@@ -33,12 +33,12 @@ func TestExplainTellsTheSizing(t *testing.T) {
 	explainPage(explained, explanation{Decision: d}, time.Now())
 	planDecision(planned, d, false)
 	for name, p := range map[string]*page{"explain": explained, "plan": planned} {
-		text := strings.Join(strings.Fields(p.b.String()), " ")
+		text := strings.Join(strings.Fields(p.String()), " ")
 		for _, want := range []string{
 			"Instead of 1 × 1 core, 256 MiB memory", "is the least that reaches 70 frames/s", "too little", "no node has room now", "enough", "3 with more resources were not needed",
 		} {
 			if !strings.Contains(text, want) {
-				t.Errorf("job %s lacks %q:\n%s", name, want, p.b.String())
+				t.Errorf("job %s lacks %q:\n%s", name, want, p.String())
 			}
 		}
 	}

@@ -59,12 +59,12 @@ func TestTLSOptions(t *testing.T) {
 		{"no certificate", "-ca-cert " + n.cert, "Hint: this Nomad requires a client certificate"},
 	}
 	for _, c := range cases {
-		for _, command := range []string{"job release x", "job explain x"} {
-			t.Run(c.name+"/"+command, func(t *testing.T) {
+		for _, line := range []string{"job release x", "job explain x"} {
+			t.Run(c.name+"/"+line, func(t *testing.T) {
 				t.Parallel()
 				out := &output{}
 				s := &shell{out: out, err: out, now: time.Now, getenv: func(string) string { return "" }}
-				code := run(t.Context(), s, append(strings.Fields(command), strings.Fields(c.options+" -address "+n.url)...))
+				code := nomadPlacer().run(t.Context(), s, append(strings.Fields(line), strings.Fields(c.options+" -address "+n.url)...))
 				if code != exitFailed || !strings.Contains(out.String(), c.want) && (c.want != "404" || !isAnswered(out.String())) {
 					t.Errorf("exit %d, want %q:\n%s", code, c.want, out)
 				}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -27,29 +25,6 @@ func TestCommandTable(t *testing.T) {
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("the table is not sorted or names a command twice: %v", names)
-	}
-}
-
-func TestParseInterspersed(t *testing.T) {
-	t.Parallel()
-	cases := []struct {
-		raw, args string
-		x         bool
-	}{
-		{"a -x b", "a b", true},
-		{"-x a b", "a b", true},
-		{"a b", "a b", false},
-		{"a -- -x b", "a -x b", false},
-		{"-- -x", "-x", false},
-		{"", "", false},
-	}
-	for _, c := range cases {
-		f := flag.NewFlagSet("t", flag.ContinueOnError)
-		x := f.Bool("x", false, "")
-		args, err := parseInterspersed(f, strings.Fields(c.raw))
-		if err != nil || strings.Join(args, " ") != c.args || *x != c.x {
-			t.Errorf("%q: got %v, x %v, %v", c.raw, args, *x, err)
-		}
 	}
 }
 
@@ -76,27 +51,6 @@ func TestHoldRefusesAPoolThatWouldBeLost(t *testing.T) {
 	}
 	if err := hold(map[string]any{"NodePool": "gpu"}, n); err == nil {
 		t.Error("the user's own pool was dropped silently")
-	}
-}
-
-func TestTablesKeepThePageWidth(t *testing.T) {
-	t.Parallel()
-	p := &page{}
-	p.table([]string{"A", "N", "Text"}, [][]cell{
-		{text("ü"), number("1"), text(strings.Repeat("word ", 60))},
-		{text("longer"), number("1,000"), text("short")},
-	})
-	var b strings.Builder
-	if err := p.print(&b); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(b.String(), "\n") {
-		if utf8.RuneCountInString(line) > pageWidth || strings.HasSuffix(line, " ") {
-			t.Errorf("%d wide: %q", utf8.RuneCountInString(line), line)
-		}
-	}
-	if !strings.Contains(b.String(), "  ü           1  word") {
-		t.Errorf("columns are not aligned:\n%s", b.String())
 	}
 }
 
@@ -127,7 +81,7 @@ func TestPrintDiff(t *testing.T) {
 	}})
 	want := "  ~ job web\n    ~ group front (1 in-place update)\n      ~ Count: \"1\" => \"2\" (forces create)\n      + Constraint\n        + RTarget: \"" +
 		strings.Repeat("n", 59) + "…\"\n    + group back\n      + task t\n"
-	if got := p.b.String(); got != want {
+	if got := p.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -132,6 +132,10 @@ var rules = []rule{
 		because: "hcl turns text into words",
 	},
 	{
+		layer: "edges", packages: []string{"placer/command/..."}, may: []string{"hcl", "placer/command/..."},
+		because: "the frame of the command lines knows no command",
+	},
+	{
 		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"placer/dashboard/..."}),
 		because: "the dashboard shows records and decides nothing",
 	},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
@@ -47,7 +48,7 @@ func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var body map[string]any
-	if err := decodeNumbers(http.MaxBytesReader(w, r.Body, maxAdmitBytes), &body); err != nil {
+	if err := command.DecodeNumbers(http.MaxBytesReader(w, r.Body, maxAdmitBytes), &body); err != nil {
 		http.Error(w, "the job could not be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -110,7 +111,7 @@ func readAdmitted(answer *http.Response) (job map[string]any, message string, er
 		return nil, "", fmt.Errorf("the leading agent answers %s: %s", answer.Status, bytes.TrimSpace(said))
 	}
 	var out admitted
-	if err := decodeNumbers(io.LimitReader(answer.Body, 2*maxAdmitBytes), &out); err != nil {
+	if err := command.DecodeNumbers(io.LimitReader(answer.Body, 2*maxAdmitBytes), &out); err != nil {
 		return nil, "", fmt.Errorf("the leading agent's answer: %w", err)
 	}
 	if out.Job == nil {

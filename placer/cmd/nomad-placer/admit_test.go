@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
@@ -37,7 +38,7 @@ func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.J
 	}
 	door := frontDoor{agent: func(context.Context) (*url.URL, error) { return at, nil }, client: agentClient(1)}
 	var body map[string]any
-	if err := decodeNumbers(strings.NewReader(job), &body); err != nil {
+	if err := command.DecodeNumbers(strings.NewReader(job), &body); err != nil {
 		t.Fatal(err)
 	}
 	return door.Admit(t.Context(), body)

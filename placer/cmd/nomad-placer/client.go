@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -73,8 +74,8 @@ func set(to *string, v string) {
 }
 
 // jobNamespace is the namespace a job is looked for in.
-func (n *nomadFlags) jobNamespace(s *shell) string {
-	for _, v := range []string{n.namespace, s.getenv("NOMAD_NAMESPACE")} {
+func (n *nomadFlags) jobNamespace(s *command.Shell) string {
+	for _, v := range []string{n.namespace, s.Getenv("NOMAD_NAMESPACE")} {
 		if v != "" && v != api.AllNamespacesNamespace {
 			return v
 		}

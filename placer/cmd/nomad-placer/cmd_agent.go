@@ -16,6 +16,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
@@ -45,12 +46,12 @@ type agentFlags struct {
 	pprof     string
 }
 
-func agentCommand() *command {
-	return &command{
-		name: "agent", synopsis: "Run the placer for a Nomad cluster",
-		about:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. Flags override the configuration file.",
-		example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
-		setup: func(f *flag.FlagSet) runner {
+func agentCommand() *command.Command {
+	return &command.Command{
+		Name: "agent", Synopsis: "Run the placer for a Nomad cluster",
+		About:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. Flags override the configuration file.",
+		Example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
+		Setup: func(f *flag.FlagSet) command.Runner {
 			a := &agentFlags{}
 			a.nomad.add(f)
 			f.StringVar(&a.file, "config", "", "Configuration `file`.")
@@ -66,7 +67,7 @@ func agentCommand() *command {
 			f.StringVar(&a.logLevel, "log-level", "", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&a.logJSON, "log-json", false, "Log as JSON.")
 			f.StringVar(&a.pprof, "pprof", "", "Serve Go's own profiles of this process at this `host:port`, for finding what is slow. Anyone who can reach it can read from the agent and slow it down.")
-			return func(ctx context.Context, s *shell, _ []string) error { return runAgent(ctx, s, a) }
+			return func(ctx context.Context, s *command.Shell, _ []string) error { return runAgent(ctx, s, a) }
 		},
 	}
 }
@@ -104,17 +105,17 @@ var logLevels = []string{"trace", "debug", "info", "warn", "error"}
 // levelTrace is below debug, as in Nomad.
 const levelTrace = slog.LevelDebug - 4
 
-func newLog(s *shell, level string, asJSON bool) (*slog.Logger, error) {
+func newLog(s *command.Shell, level string, asJSON bool) (*slog.Logger, error) {
 	levels := map[string]slog.Level{"trace": levelTrace, "debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 	l, ok := levels[strings.ToLower(level)]
 	if !ok {
-		return nil, usageError("unknown log level %q; known: %s", level, strings.Join(logLevels, ", "))
+		return nil, command.UsageError("unknown log level %q; known: %s", level, strings.Join(logLevels, ", "))
 	}
 	options := &slog.HandlerOptions{Level: l}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(s.err, options)), nil
+		return slog.New(slog.NewJSONHandler(s.Err, options)), nil
 	}
-	return slog.New(slog.NewTextHandler(s.err, options)), nil
+	return slog.New(slog.NewTextHandler(s.Err, options)), nil
 }
 
 // agent is a replica and its parts.
@@ -130,7 +131,7 @@ type agent struct {
 	pprof   string // host:port of the profiles of this process; "" serves none
 }
 
-func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
+func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
 	config, err := a.config()
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func runAgent(ctx context.Context, s *shell, a *agentFlags) error {
 	return g.run(ctx)
 }
 
-func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
+func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
 	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), pprof: a.pprof}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
@@ -180,7 +181,7 @@ func newAgent(s *shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logg
 		return nil, errors.Join(err, g.store.Close())
 	}
 	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
-		Version: version, NomadURL: g.nomadUI(a), Now: s.now, Log: log, Root: os.DirFS("/"),
+		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"),
 	})
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
@@ -207,7 +208,7 @@ func openStore(c jobhcl.StoreConfig, world *nomadapi.World, namespace string) (s
 	return nomadvars.New(world.API(), nomadvars.Options{Prefix: c.Path, Namespace: namespace})
 }
 
-func (g *agent) engineConfig(s *shell, rows []profile.Profile) engine.Config {
+func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Config {
 	c := engine.Config{
 		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
 		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
@@ -237,7 +238,7 @@ func (g *agent) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
-	g.log.Info("nomad-placer agent started", "version", version, "listen", listener.Addr().String(), "store", g.config.Store.Kind,
+	g.log.Info("nomad-placer agent started", "version", command.Version, "listen", listener.Addr().String(), "store", g.config.Store.Kind,
 		"hold_pool", g.config.Pools.Hold, "run_pool", g.config.Pools.Run, "policy", g.config.Policy)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -6,21 +6,22 @@ import (
 	"runtime"
 
 	"github.com/nomad-placer/nomad-placer/e2e/load"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func devLoadCommand() *command {
-	return &command{
-		name: "dev load", arguments: "TARGET", synopsis: "Generate an open-loop load for redis or HTTP",
-		about: "Sends requests at a fixed rate whether or not earlier ones are answered, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
+func devLoadCommand() *command.Command {
+	return &command.Command{
+		Name: "dev load", Arguments: "TARGET", Synopsis: "Generate an open-loop load for redis or HTTP",
+		About: "Sends requests at a fixed rate whether or not earlier ones are answered, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
 			"With -listen it serves Prometheus metrics (load_requests_total, load_errors_total, load_request_seconds), which a performance block can probe.",
-		example: "nomad-placer dev load -rate 500 -duration 30s 127.0.0.1:6379\n" +
+		Example: "nomad-placer dev load -rate 500 -duration 30s 127.0.0.1:6379\n" +
 			"nomad-placer dev load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
-		minArgs: 1, maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		MinArgs: 1, MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			c := load.LoadConfig{}
 			var protocol, arrivals string
-			var out outputFlags
-			out.add(f)
+			var out command.OutputFlags
+			out.Add(f)
 			f.StringVar(&protocol, "protocol", string(load.Redis), "The `protocol` to speak: redis or http.")
 			f.StringVar(&arrivals, "arrivals", string(load.Even), "The `arrivals` of requests over time: even or poisson.")
 			f.Float64Var(&c.RatePerSecond, "rate", 100, "Requests per second.")
@@ -35,10 +36,10 @@ func devLoadCommand() *command {
 			f.BoolVar(&c.Preload, "preload", false, "redis: set every key before the load begins.")
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
 			f.BoolVar(&c.AllowRemote, "allow-remote", false, "Allow a target outside this machine.")
-			return func(ctx context.Context, s *shell, args []string) error {
-				c.Target, c.Output = args[0], s.out
-				if out.forMachines() {
-					c.Output = s.err
+			return func(ctx context.Context, s *command.Shell, args []string) error {
+				c.Target, c.Output = args[0], s.Out
+				if out.ForMachines() {
+					c.Output = s.Err
 				}
 				c.Protocol, c.Arrivals = load.Protocol(protocol), load.Arrivals(arrivals)
 				// The thread that keeps the time holds a place of the scheduler's while it sleeps. Where
@@ -48,7 +49,7 @@ func devLoadCommand() *command {
 				if err != nil {
 					return err
 				}
-				return out.print(s, loadReportOf(summary), func(p *page) { p.line(text(summary.String())) })
+				return out.Print(s, loadReportOf(summary), func(p *command.Page) { p.Line(command.Text(summary.String())) })
 			}
 		},
 	}

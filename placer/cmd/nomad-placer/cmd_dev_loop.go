@@ -6,20 +6,21 @@ import (
 	"math"
 
 	"github.com/nomad-placer/nomad-placer/e2e/load"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func devLoopCommand() *command {
-	return &command{
-		name: "dev loop", arguments: "-- COMMAND...", synopsis: "Run a real program as an endless, measurable workload",
-		about: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
+func devLoopCommand() *command.Command {
+	return &command.Command{
+		Name: "dev loop", Arguments: "-- COMMAND...", Synopsis: "Run a real program as an endless, measurable workload",
+		About: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
 			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
 			"-io its reads and writes, -requests what it answers as a server. A command that ends is started again; one that fails ends the loop with its last output.",
-		example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
-		minArgs: 1, maxArgs: math.MaxInt,
-		setup: func(f *flag.FlagSet) runner {
+		Example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
+		MinArgs: 1, MaxArgs: math.MaxInt,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			c := load.LoopConfig{}
-			var out outputFlags
-			out.add(f)
+			var out command.OutputFlags
+			out.Add(f)
 			var lines bool
 			var io, protocol string
 			f.StringVar(&c.Listen, "listen", "", "Serve Prometheus metrics at this `host:port`.")
@@ -39,8 +40,8 @@ func devLoopCommand() *command {
 			f.IntVar(&c.Requests.ValueBytes, "value-bytes", load.DefaultValueBytes, "requests: size of a value.")
 			f.Float64Var(&c.Requests.ReadFraction, "read-fraction", 0.9, "requests: share of requests that read, 0 to 1.")
 			f.Uint64Var(&c.Requests.Seed, "seed", 1, "requests: seed of keys and mix.")
-			return func(ctx context.Context, s *shell, args []string) error {
-				c.Command, c.Errors = args, s.err
+			return func(ctx context.Context, s *command.Shell, args []string) error {
+				c.Command, c.Errors = args, s.Err
 				c.IO, c.Requests.Protocol = load.IOCounter(io), load.Protocol(protocol)
 				var err error
 				if c.Mode, err = loopMode(c.Feed.File != "", lines, io != "", protocol != ""); err != nil {
@@ -51,7 +52,7 @@ func devLoopCommand() *command {
 					return err
 				}
 				report := loopReport{summary.Units, summary.Ticks, summary.Took.Seconds(), summary.RatePerSecond(), summary.Runs}
-				return out.print(s, report, func(p *page) { p.line(text(summary.String())) })
+				return out.Print(s, report, func(p *command.Page) { p.Line(command.Text(summary.String())) })
 			}
 		},
 	}
@@ -79,7 +80,7 @@ func loopMode(feed, lines, io, requests bool) (load.LoopMode, error) {
 		}
 	}
 	if chosen > 1 {
-		return "", usageError("at most one of -feed, -lines, -io and -requests")
+		return "", command.UsageError("at most one of -feed, -lines, -io and -requests")
 	}
 	return mode, nil
 }

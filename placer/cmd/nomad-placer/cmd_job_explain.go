@@ -9,23 +9,24 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func jobExplainCommand() *command {
-	return &command{
-		name: "job explain", arguments: "JOB", synopsis: "Explain where a job was placed, and why",
-		about: "Prints the record of the newest decision for each group of a job: target, outcome, chosen nodes and why, every rejected node and its reason, sensitivity to interference, prediction and measurement, and where the time went.",
-		example: "nomad-placer job explain cache\n" +
+func jobExplainCommand() *command.Command {
+	return &command.Command{
+		Name: "job explain", Arguments: "JOB", Synopsis: "Explain where a job was placed, and why",
+		About: "Prints the record of the newest decision for each group of a job: target, outcome, chosen nodes and why, every rejected node and its reason, sensitivity to interference, prediction and measurement, and where the time went.",
+		Example: "nomad-placer job explain cache\n" +
 			"nomad-placer job explain -t '{{range .}}{{.decision.policy}}: {{.decision.reason}}{{end}}' cache",
-		minArgs: 1, maxArgs: 1, complete: fromRecords(knownJobs),
-		setup: func(f *flag.FlagSet) runner {
+		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(knownJobs),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			out.addVerbose(f, "Print every acceptable node and the whole keys.")
+			out.Add(f)
+			out.AddVerbose(f, "Print every acceptable node and the whole keys.")
 			group := f.String("group", "", "Explain this `group` only.")
-			return func(ctx context.Context, s *shell, args []string) error {
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				r, err := from.open(s)
 				if err != nil {
 					return err
@@ -37,7 +38,7 @@ func jobExplainCommand() *command {
 	}
 }
 
-func explainJob(ctx context.Context, s *shell, r records, id cluster.JobID, group string, out *outputFlags) error {
+func explainJob(ctx context.Context, s *command.Shell, r records, id cluster.JobID, group string, out *command.OutputFlags) error {
 	decisions, err := decisionsOf(ctx, r, id, group, 0)
 	if err != nil {
 		return err
@@ -52,13 +53,13 @@ func explainJob(ctx context.Context, s *shell, r records, id cluster.JobID, grou
 			return err
 		}
 	}
-	return out.print(s, explanations, func(p *page) {
+	return out.Print(s, explanations, func(p *command.Page) {
 		for i, x := range explanations {
 			if i > 0 {
-				p.line()
-				p.line()
+				p.Line()
+				p.Line()
 			}
-			explainPage(p, x, s.now())
+			explainPage(p, x, s.Now())
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
@@ -24,25 +25,25 @@ type planReport struct {
 	Problems   []string             `json:"problems,omitempty"`
 }
 
-func jobPlanCommand() *command {
-	return &command{
-		name: "job plan", arguments: "FILE", synopsis: "Show what submitting a job would do",
-		about:   "Reads a job file (- is standard input) and prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
-		example: "nomad-placer job plan cache.nomad.hcl",
-		minArgs: 1, maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+func jobPlanCommand() *command.Command {
+	return &command.Command{
+		Name: "job plan", Arguments: "FILE", Synopsis: "Show what submitting a job would do",
+		About:   "Reads a job file (- is standard input) and prints what the placer would decide now from stored profiles, and Nomad's own plan of the job rewritten like that. Nothing is submitted or measured. A group without a stored profile would be profiled first, so its decision is a first guess.",
+		Example: "nomad-placer job plan cache.nomad.hcl",
+		MinArgs: 1, MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			r := &jobRun{}
 			r.from.add(f)
 			r.from.addPools(f)
 			r.vars.add(f)
-			r.out.add(f)
-			r.out.addVerbose(f, "Print long values and keys in full.")
-			return func(ctx context.Context, s *shell, args []string) error { return planJob(ctx, s, r, args[0]) }
+			r.out.Add(f)
+			r.out.AddVerbose(f, "Print long values and keys in full.")
+			return func(ctx context.Context, s *command.Shell, args []string) error { return planJob(ctx, s, r, args[0]) }
 		},
 	}
 }
 
-func planJob(ctx context.Context, s *shell, r *jobRun, file string) error {
+func planJob(ctx context.Context, s *command.Shell, r *jobRun, file string) error {
 	client, err := r.from.client()
 	if err != nil {
 		return err
@@ -63,11 +64,11 @@ func planJob(ctx context.Context, s *shell, r *jobRun, file string) error {
 	if report.Nomad, err = nomadPlan(ctx, client, job.body); err != nil {
 		return err
 	}
-	return r.out.print(s, report, func(p *page) { planPage(p, report) })
+	return r.out.Print(s, report, func(p *command.Page) { planPage(p, report) })
 }
 
 // preview asks the placer's own engine, over the live cluster and its records.
-func preview(ctx context.Context, s *shell, r *jobRun, body map[string]any, report *planReport) error {
+func preview(ctx context.Context, s *command.Shell, r *jobRun, body map[string]any, report *planReport) error {
 	opened, err := r.from.open(s)
 	if err != nil {
 		return err
@@ -114,38 +115,38 @@ func nomadPlan(ctx context.Context, client *api.Client, body map[string]any) (*a
 	return &answer, nil
 }
 
-func planPage(p *page, report planReport) {
+func planPage(p *command.Page, report planReport) {
 	unprofiled := map[cluster.WorkloadID]bool{}
 	for _, w := range report.Unprofiled {
 		unprofiled[w] = true
 	}
 	for _, problem := range report.Problems {
-		p.item(warn, problem)
+		p.Item(command.Warn, problem)
 	}
 	for _, d := range report.Decisions {
 		planDecision(p, d, unprofiled[d.Workload])
 	}
-	p.section("Nomad's plan")
+	p.Section("Nomad's plan")
 	printDiff(p, report.Nomad.Diff)
 	printPlacements(p, report.Nomad)
 	if w := strings.TrimSpace(report.Nomad.Warnings); w != "" {
-		p.item(warn, w)
+		p.Item(command.Warn, w)
 	}
 }
 
-func planDecision(p *page, d cluster.Decision, unprofiled bool) {
-	p.line(heading(d.Workload.Job+" / "+d.Workload.Group), outcomeCell(d.Outcome))
-	p.fact("Target", wording.Target(d.Target))
-	p.fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
-	p.fact("Why", d.Reason)
+func planDecision(p *command.Page, d cluster.Decision, unprofiled bool) {
+	p.Line(command.Heading(d.Workload.Job+" / "+d.Workload.Group), outcomeCell(d.Outcome))
+	p.Fact("Target", wording.Target(d.Target))
+	p.Fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
+	p.Fact("Why", d.Reason)
 	if unprofiled {
-		p.fact("Profile", "none is stored: the workload would be profiled first, and the decision may change")
+		p.Fact("Profile", "none is stored: the workload would be profiled first, and the decision may change")
 	} else {
-		p.fact("Profile", p.cut(d.ProfileKey, 20))
+		p.Fact("Profile", p.Cut(d.ProfileKey, 20))
 	}
 	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)
-	p.line()
+	p.Line()
 }

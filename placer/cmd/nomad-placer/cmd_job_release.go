@@ -6,21 +6,22 @@ import (
 	"fmt"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func jobReleaseCommand() *command {
-	return &command{
-		name: "job release", arguments: "JOB", synopsis: "Release a held job under stock rules",
-		about:   "Moves a held job into the run pool as it is, so that stock Nomad places it at once. It needs no running agent. A job that is not held stays as it is.",
-		example: "nomad-placer job release cache",
-		minArgs: 1, maxArgs: 1, complete: fromRecords(nomadJobs),
-		setup: func(f *flag.FlagSet) runner {
+func jobReleaseCommand() *command.Command {
+	return &command.Command{
+		Name: "job release", Arguments: "JOB", Synopsis: "Release a held job under stock rules",
+		About:   "Moves a held job into the run pool as it is, so that stock Nomad places it at once. It needs no running agent. A job that is not held stays as it is.",
+		Example: "nomad-placer job release cache",
+		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(nomadJobs),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var nomad nomadFlags
-			var out outputFlags
+			var out command.OutputFlags
 			nomad.add(f)
 			nomad.addPools(f)
-			out.add(f)
-			return func(ctx context.Context, s *shell, args []string) error {
+			out.Add(f)
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				world, err := nomad.world()
 				if err != nil {
 					return err
@@ -44,13 +45,13 @@ type editReport struct {
 	ModifyIndex uint64        `json:"modify_index"`
 }
 
-func tellEdit(s *shell, out *outputFlags, id cluster.JobID, result cluster.PlanResult, done, unchanged string) error {
+func tellEdit(s *command.Shell, out *command.OutputFlags, id cluster.JobID, result cluster.PlanResult, done, unchanged string) error {
 	report := editReport{id, !result.Unchanged, result.Version, result.ModifyIndex}
-	return out.print(s, report, func(p *page) {
+	return out.Print(s, report, func(p *command.Page) {
 		if result.Unchanged {
-			p.line(text(unchanged + "."))
+			p.Line(command.Text(unchanged + "."))
 			return
 		}
-		p.line(text(fmt.Sprintf("%s: version %d.", done, result.Version)))
+		p.Line(command.Text(fmt.Sprintf("%s: version %d.", done, result.Version)))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 )
 
@@ -19,7 +20,7 @@ import (
 type jobRun struct {
 	from       recordFlags
 	vars       variableFlags
-	out        outputFlags
+	out        command.OutputFlags
 	detach     bool
 	checkIndex uint64
 	timeout    time.Duration
@@ -35,30 +36,30 @@ type runReport struct {
 	Nodes     []string           `json:"nodes,omitempty"`
 }
 
-func jobRunCommand() *command {
-	return &command{
-		name: "job run", arguments: "FILE", synopsis: "Submit a job and wait until it is placed",
-		about: "Submits a job file (- is standard input) whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
-		example: "nomad-placer job run cache.nomad.hcl\n" +
+func jobRunCommand() *command.Command {
+	return &command.Command{
+		Name: "job run", Arguments: "FILE", Synopsis: "Submit a job and wait until it is placed",
+		About: "Submits a job file (- is standard input) whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
+		Example: "nomad-placer job run cache.nomad.hcl\n" +
 			"nomad-placer job run -var image=redis:7 -detach cache.nomad.hcl",
-		exitsStock: true,
-		minArgs:    1, maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		ExitsStock: true,
+		MinArgs:    1, MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			r := &jobRun{}
 			r.from.add(f)
 			r.from.addPools(f)
 			r.vars.add(f)
-			r.out.add(f)
-			r.out.addVerbose(f, "Explain the decision of each group at the end, as job explain does.")
+			r.out.Add(f)
+			r.out.AddVerbose(f, "Explain the decision of each group at the end, as job explain does.")
 			f.BoolVar(&r.detach, "detach", false, "Return as soon as Nomad has the job.")
 			f.Uint64Var(&r.checkIndex, "check-index", 0, "Only submit if the job's modify index is still this `index`; 0 submits anyway.")
 			f.DurationVar(&r.timeout, "timeout", 15*time.Minute, "Stop waiting after this long; the job goes on.")
-			return func(ctx context.Context, s *shell, args []string) error { return r.run(ctx, s, args[0]) }
+			return func(ctx context.Context, s *command.Shell, args []string) error { return r.run(ctx, s, args[0]) }
 		},
 	}
 }
 
-func (r *jobRun) run(ctx context.Context, s *shell, file string) error {
+func (r *jobRun) run(ctx context.Context, s *command.Shell, file string) error {
 	client, err := r.from.client()
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ type preparedJob struct {
 	body map[string]any
 }
 
-func (r *jobRun) prepare(ctx context.Context, s *shell, client *api.Client, file string) (job preparedJob, held bool, err error) {
+func (r *jobRun) prepare(ctx context.Context, s *command.Shell, client *api.Client, file string) (job preparedJob, held bool, err error) {
 	job.file, err = readJobFile(s, file, &r.vars)
 	if err != nil {
 		return job, false, err
@@ -101,13 +102,13 @@ func (r *jobRun) prepare(ctx context.Context, s *shell, client *api.Client, file
 	}
 	printProblems(s, job.file.diagnostic)
 	if job.file.diagnostic.HasErrors() {
-		return job, false, errTold
+		return job, false, command.ErrTold
 	}
 	if err != nil {
 		return job, false, err
 	}
 	if len(job.file.specs) == 0 {
-		fmt.Fprintf(s.err, "%s: no group has a performance block; the job is submitted as it is.\n", job.file.name)
+		fmt.Fprintf(s.Err, "%s: no group has a performance block; the job is submitted as it is.\n", job.file.name)
 		return job, false, nil
 	}
 	return job, true, hold(job.body, &r.from.nomadFlags)
@@ -115,7 +116,7 @@ func (r *jobRun) prepare(ctx context.Context, s *shell, client *api.Client, file
 
 // readable finds out before the job is submitted whether its progress can be
 // followed at all.
-func (r *jobRun) readable(ctx context.Context, s *shell) error {
+func (r *jobRun) readable(ctx context.Context, s *command.Shell) error {
 	records, err := r.from.open(s)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (r *jobRun) readable(ctx context.Context, s *shell) error {
 	return fmt.Errorf("the placer's records cannot be read, so the job could not be followed: %w (-detach submits without following)", err)
 }
 
-func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job preparedJob) (*follower, error) {
+func (r *jobRun) register(ctx context.Context, s *command.Shell, client *api.Client, job preparedJob) (*follower, error) {
 	body := map[string]any{"Job": job.body, "Submission": job.file.submission()}
 	if r.checkIndex > 0 {
 		body["EnforceIndex"], body["JobModifyIndex"] = true, r.checkIndex
@@ -147,11 +148,11 @@ func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job
 		return nil, fmt.Errorf("nomad's answer: %w", err)
 	}
 	if answer.Warnings != "" {
-		fmt.Fprintln(s.err, strings.TrimSpace(answer.Warnings))
+		fmt.Fprintln(s.Err, strings.TrimSpace(answer.Warnings))
 	}
 	f := &follower{
-		shell: s, nomad: client, hold: r.from.holdPool, started: s.now(),
-		id: cluster.JobID{Namespace: namespace, ID: id}, quiet: r.out.forMachines(),
+		shell: s, nomad: client, hold: r.from.holdPool, started: s.Now(),
+		id: cluster.JobID{Namespace: namespace, ID: id}, quiet: r.out.ForMachines(),
 	}
 	version, err := f.registered(ctx, answer.JobModifyIndex)
 	if err != nil {
@@ -159,13 +160,13 @@ func (r *jobRun) register(ctx context.Context, s *shell, client *api.Client, job
 	}
 	f.version = version
 	f.say(fmt.Sprintf("%-9s %s, version %d", "submitted", f.id, version))
-	if r.detach && r.out.forMachines() {
-		return f, r.out.print(s, runReport{Job: f.id, Version: version}, nil)
+	if r.detach && r.out.ForMachines() {
+		return f, r.out.Print(s, runReport{Job: f.id, Version: version}, nil)
 	}
 	return f, nil
 }
 
-func (r *jobRun) follow(ctx context.Context, s *shell, f *follower, held bool) error {
+func (r *jobRun) follow(ctx context.Context, s *command.Shell, f *follower, held bool) error {
 	report := runReport{Job: f.id, Version: f.version, Released: f.version}
 	stock := false
 	if held {
@@ -189,9 +190,9 @@ func (r *jobRun) follow(ctx context.Context, s *shell, f *follower, held bool) e
 		return err
 	}
 	report.Running, report.Nodes = state.up+state.done, state.nodes
-	err = r.out.print(s, report, func(p *page) { tellEnd(p, f, report, state) })
+	err = r.out.Print(s, report, func(p *command.Page) { tellEnd(p, f, report, state) })
 	if err == nil && stock {
-		return exitError{code: exitStock}
+		return command.ExitError{Code: command.ExitStock}
 	}
 	return err
 }
@@ -229,21 +230,21 @@ func suffix(message string) string {
 	return ": " + message
 }
 
-func tellEnd(p *page, f *follower, report runReport, state running) {
-	if p.verbose {
+func tellEnd(p *command.Page, f *follower, report runReport, state running) {
+	if p.Verbose {
 		for _, d := range report.Decisions {
-			p.line()
-			explainPage(p, explanation{Decision: d}, f.shell.now())
-			p.line()
+			p.Line()
+			explainPage(p, explanation{Decision: d}, f.shell.Now())
+			p.Line()
 		}
 	}
 	if state.wanted == 0 {
-		p.line(text("Job " + f.id.ID + " is registered; it runs when it is dispatched or due."))
+		p.Line(command.Text("Job " + f.id.ID + " is registered; it runs when it is dispatched or due."))
 		return
 	}
-	p.line(text(fmt.Sprintf("Job %s runs: %d allocation%s on %s, after %s.", f.id.ID, state.up+state.done, plural(state.up+state.done),
-		strings.Join(unique(state.nodes), ", "), wording.Duration(f.shell.now().Sub(f.started)))))
-	p.line(text("More: nomad-placer job explain " + f.id.ID))
+	p.Line(command.Text(fmt.Sprintf("Job %s runs: %d allocation%s on %s, after %s.", f.id.ID, state.up+state.done, plural(state.up+state.done),
+		strings.Join(unique(state.nodes), ", "), wording.Duration(f.shell.Now().Sub(f.started)))))
+	p.Line(command.Text("More: nomad-placer job explain " + f.id.ID))
 }
 
 func unique(list []string) []string {

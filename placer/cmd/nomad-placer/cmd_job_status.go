@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 )
 
@@ -18,20 +19,20 @@ type statusReport struct {
 	Decisions   []cluster.Decision   `json:"decisions"`
 }
 
-func jobStatusCommand() *command {
-	return &command{
-		name: "job status", arguments: "[JOB]", synopsis: "List jobs in progress and placed",
-		about: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
-		example: "nomad-placer job status\n" +
+func jobStatusCommand() *command.Command {
+	return &command.Command{
+		Name: "job status", Arguments: "[JOB]", Synopsis: "List jobs in progress and placed",
+		About: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
+		Example: "nomad-placer job status\n" +
 			"nomad-placer job status -t '{{range .decisions}}{{.workload.job}} {{.outcome}}{{\"\\n\"}}{{end}}'",
-		maxArgs: 1, complete: fromRecords(knownJobs),
-		setup: func(f *flag.FlagSet) runner {
+		MaxArgs: 1, Complete: fromRecords(knownJobs),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			out.addVerbose(f, "Print names and nodes in full.")
-			return func(ctx context.Context, s *shell, args []string) error {
+			out.Add(f)
+			out.AddVerbose(f, "Print names and nodes in full.")
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				r, err := from.open(s)
 				if err != nil {
 					return err
@@ -41,19 +42,19 @@ func jobStatusCommand() *command {
 					return err
 				}
 				var measured []wording.Measured // only the page has room for it
-				if !out.forMachines() {
+				if !out.ForMachines() {
 					if measured, err = measuredOf(ctx, r, report.Decisions); err != nil {
 						return err
 					}
 				}
-				return out.print(s, report, func(p *page) { statusPage(s, p, report, measured) })
+				return out.Print(s, report, func(p *command.Page) { statusPage(s, p, report, measured) })
 			}
 		},
 	}
 }
 
 // statusFilter keeps one job, or all.
-func statusFilter(s *shell, from *recordFlags, args []string) func(cluster.JobID) bool {
+func statusFilter(s *command.Shell, from *recordFlags, args []string) func(cluster.JobID) bool {
 	if len(args) == 0 {
 		return func(cluster.JobID) bool { return true }
 	}
@@ -101,31 +102,31 @@ func measuredOf(ctx context.Context, r records, decisions []cluster.Decision) ([
 	return out, nil
 }
 
-func statusPage(s *shell, p *page, report statusReport, measured []wording.Measured) {
-	var held [][]cell
+func statusPage(s *command.Shell, p *command.Page, report statusReport, measured []wording.Measured) {
+	var held [][]command.Cell
 	for _, e := range report.Evaluations {
 		if !e.Stage.Ended() {
 			held = append(held, progressRow(e, s))
 		}
 	}
 	if len(held) > 0 {
-		p.line(heading("In progress"))
-		p.table([]string{"Job", "Stage", "Done", "Left", "Held until", "What happens"}, held)
-		p.line()
+		p.Line(command.Heading("In progress"))
+		p.Table([]string{"Job", "Stage", "Done", "Left", "Held until", "What happens"}, held)
+		p.Line()
 	}
 	if len(report.Decisions) == 0 {
-		p.line(text("Nothing is placed yet."))
+		p.Line(command.Text("Nothing is placed yet."))
 		return
 	}
-	p.line(heading("Placed"))
-	rows := make([][]cell, len(report.Decisions))
+	p.Line(command.Heading("Placed"))
+	rows := make([][]command.Cell, len(report.Decisions))
 	for i, d := range report.Decisions {
 		rows[i] = statusRow(p, d, measured[i])
 	}
-	p.table([]string{"Job / group", "Outcome", "Predicted", "Measured", "", "Nodes", "Target"}, rows)
+	p.Table([]string{"Job / group", "Outcome", "Predicted", "Measured", "", "Nodes", "Target"}, rows)
 }
 
-func progressRow(e cluster.Evaluation, s *shell) []cell {
+func progressRow(e cluster.Evaluation, s *command.Shell) []command.Cell {
 	done, left, until := "", "", ""
 	if e.Fraction != nil {
 		done = fmt.Sprintf("%.0f %%", *e.Fraction*100)
@@ -134,12 +135,12 @@ func progressRow(e cluster.Evaluation, s *shell) []cell {
 		left = fmt.Sprintf("%.0f s", *e.RemainingSeconds)
 	}
 	if !e.Deadline.IsZero() {
-		until = wording.Ago(s.now(), e.Deadline)
+		until = wording.Ago(s.Now(), e.Deadline)
 	}
-	return []cell{{text: e.Job.String(), hue: bold}, text(string(e.Stage)), number(done), number(left), text(until), text(e.Message)}
+	return []command.Cell{{Text: e.Job.String(), Hue: command.Bold}, command.Text(string(e.Stage)), command.Number(done), command.Number(left), command.Text(until), command.Text(e.Message)}
 }
 
-func statusRow(p *page, d cluster.Decision, m wording.Measured) []cell {
+func statusRow(p *command.Page, d cluster.Decision, m wording.Measured) []command.Cell {
 	var nodes []string
 	for _, c := range chosen(d) {
 		nodes = append(nodes, c.Name)
@@ -149,10 +150,10 @@ func statusRow(p *page, d cluster.Decision, m wording.Measured) []cell {
 		name = d.Workload.Namespace + ": " + name
 	}
 	verdict := verdictCell(m.Verdict)
-	verdict.text = string(m.Verdict)
-	return []cell{
-		{text: p.cut(name, 26), hue: bold}, outcomeCell(d.Outcome), number(expectedShort(d)),
-		number(measuredShort(m)), verdict, text(p.cut(strings.Join(nodes, ", "), 16)), text(wording.Target(d.Target)),
+	verdict.Text = string(m.Verdict)
+	return []command.Cell{
+		{Text: p.Cut(name, 26), Hue: command.Bold}, outcomeCell(d.Outcome), command.Number(expectedShort(d)),
+		command.Number(measuredShort(m)), verdict, command.Text(p.Cut(strings.Join(nodes, ", "), 16)), command.Text(wording.Target(d.Target)),
 	}
 }
 

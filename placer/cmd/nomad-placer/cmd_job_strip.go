@@ -5,21 +5,22 @@ import (
 	"flag"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func jobStripCommand() *command {
-	return &command{
-		name: "job strip", arguments: "JOB", synopsis: "Remove what the placer added to a job",
-		about:   "Removes the constraints, affinities and the page that the placer added to a job; the user's own stay. Nomad may then move its allocations at the next update.",
-		example: "nomad-placer job strip cache",
-		minArgs: 1, maxArgs: 1, complete: fromRecords(nomadJobs),
-		setup: func(f *flag.FlagSet) runner {
+func jobStripCommand() *command.Command {
+	return &command.Command{
+		Name: "job strip", Arguments: "JOB", Synopsis: "Remove what the placer added to a job",
+		About:   "Removes the constraints, affinities and the page that the placer added to a job; the user's own stay. Nomad may then move its allocations at the next update.",
+		Example: "nomad-placer job strip cache",
+		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(nomadJobs),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var nomad nomadFlags
-			var out outputFlags
+			var out command.OutputFlags
 			nomad.add(f)
 			nomad.addPools(f)
-			out.add(f)
-			return func(ctx context.Context, s *shell, args []string) error {
+			out.Add(f)
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				world, err := nomad.world()
 				if err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
 // validation is what `job validate -json` prints.
@@ -18,22 +19,22 @@ type validation struct {
 	Nomad       []string           `json:"nomad,omitempty"` // what Nomad says beyond ours
 }
 
-func jobValidateCommand() *command {
-	return &command{
-		name: "job validate", arguments: "FILE", synopsis: "Check a job file and its performance blocks",
-		about: "Checks every performance block of a job file (- is standard input), and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
+func jobValidateCommand() *command.Command {
+	return &command.Command{
+		Name: "job validate", Arguments: "FILE", Synopsis: "Check a job file and its performance blocks",
+		About: "Checks every performance block of a job file (- is standard input), and lets Nomad check the rest. Problems are printed as file:line:column with the offending text and a hint; the exit code is 1 if there is an error. " +
 			"With -offline Nomad is not asked.",
-		example: "nomad-placer job validate -offline cache.nomad.hcl",
-		minArgs: 1, maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		Example: "nomad-placer job validate -offline cache.nomad.hcl",
+		MinArgs: 1, MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var nomad nomadFlags
 			var vars variableFlags
-			var out outputFlags
+			var out command.OutputFlags
 			nomad.add(f)
 			vars.add(f)
-			out.add(f)
+			out.Add(f)
 			offline := f.Bool("offline", false, "Check the performance blocks only, without a Nomad.")
-			return func(ctx context.Context, s *shell, args []string) error {
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				job, err := readJobFile(s, args[0], &vars)
 				if err != nil {
 					return err
@@ -52,7 +53,7 @@ func jobValidateCommand() *command {
 
 // askNomad returns what Nomad finds wrong with the job. Problems of texts in
 // meta, which only show once Nomad has read the file, join the job's own.
-func askNomad(ctx context.Context, s *shell, nomad *nomadFlags, job *jobFile) ([]string, error) {
+func askNomad(ctx context.Context, s *command.Shell, nomad *nomadFlags, job *jobFile) ([]string, error) {
 	client, err := nomad.client()
 	if err != nil {
 		return nil, err
@@ -76,27 +77,27 @@ func askNomad(ctx context.Context, s *shell, nomad *nomadFlags, job *jobFile) ([
 	return found.ValidationErrors, nil
 }
 
-func printValidation(s *shell, out *outputFlags, job *jobFile, nomadSays []string) error {
+func printValidation(s *command.Shell, out *command.OutputFlags, job *jobFile, nomadSays []string) error {
 	valid := !job.diagnostic.HasErrors() && len(nomadSays) == 0
 	v := validation{valid, append(jobhcl.Diagnostics{}, job.diagnostic...), nomadSays}
-	err := out.print(s, v, func(p *page) {
+	err := out.Print(s, v, func(p *command.Page) {
 		printProblems(s, job.diagnostic)
 		for _, line := range nomadSays {
-			fmt.Fprintln(s.err, job.name+": error: "+line)
+			fmt.Fprintln(s.Err, job.name+": error: "+line)
 		}
 		if valid {
-			p.line(text(fmt.Sprintf("%s is valid: %d performance block%s", job.name, len(job.specs), plural(len(job.specs)))))
+			p.Line(command.Text(fmt.Sprintf("%s is valid: %d performance block%s", job.name, len(job.specs), plural(len(job.specs)))))
 		}
 	})
 	if err == nil && !valid {
-		return errTold
+		return command.ErrTold
 	}
 	return err
 }
 
-func printProblems(s *shell, ds jobhcl.Diagnostics) {
+func printProblems(s *command.Shell, ds jobhcl.Diagnostics) {
 	for _, d := range ds {
-		fmt.Fprintln(s.err, d.String())
+		fmt.Fprintln(s.Err, d.String())
 	}
 }
 

@@ -8,33 +8,34 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-func nodeListCommand() *command {
-	return &command{
-		name: "node list", synopsis: "List nodes with headroom and pressure per source",
-		about:   "Lists every node. Each source shows headroom/pressure in points: headroom is the least pressure any resident tolerates, so what a newcomer may exert; pressure is the sum the residents exert, so what a newcomer must tolerate. A ~ marks nodes with residents whose scores are unknown and therefore assumed.",
-		example: "nomad-placer node list",
-		setup: func(f *flag.FlagSet) runner {
+func nodeListCommand() *command.Command {
+	return &command.Command{
+		Name: "node list", Synopsis: "List nodes with headroom and pressure per source",
+		About:   "Lists every node. Each source shows headroom/pressure in points: headroom is the least pressure any resident tolerates, so what a newcomer may exert; pressure is the sum the residents exert, so what a newcomer must tolerate. A ~ marks nodes with residents whose scores are unknown and therefore assumed.",
+		Example: "nomad-placer node list",
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			out.addVerbose(f, "Print whole node IDs.")
-			return func(ctx context.Context, s *shell, _ []string) error {
+			out.Add(f)
+			out.AddVerbose(f, "Print whole node IDs.")
+			return func(ctx context.Context, s *command.Shell, _ []string) error {
 				nodes, err := readNodes(ctx, s, &from)
 				if err != nil {
 					return err
 				}
-				return out.print(s, nodes, func(p *page) { nodeTable(p, nodes) })
+				return out.Print(s, nodes, func(p *command.Page) { nodeTable(p, nodes) })
 			}
 		},
 	}
 }
 
-func readNodes(ctx context.Context, s *shell, from *recordFlags) ([]cluster.NodeRecord, error) {
+func readNodes(ctx context.Context, s *command.Shell, from *recordFlags) ([]cluster.NodeRecord, error) {
 	r, err := from.open(s)
 	if err != nil {
 		return nil, err
@@ -49,9 +50,9 @@ func readNodes(ctx context.Context, s *shell, from *recordFlags) ([]cluster.Node
 	return nodes, nil
 }
 
-func nodeTable(p *page, nodes []cluster.NodeRecord) {
+func nodeTable(p *command.Page, nodes []cluster.NodeRecord) {
 	if len(nodes) == 0 {
-		p.line(text("Nomad has no nodes."))
+		p.Line(command.Text("Nomad has no nodes."))
 		return
 	}
 	columns := knownColumns(nodes)
@@ -59,29 +60,29 @@ func nodeTable(p *page, nodes []cluster.NodeRecord) {
 	for _, c := range columns {
 		header = append(header, string(c))
 	}
-	rows := make([][]cell, len(nodes))
+	rows := make([][]command.Cell, len(nodes))
 	for i, n := range nodes {
-		rows[i] = []cell{{text: n.Node.Name, hue: bold}, {text: cutID(p, n.Node.ID), hue: faint}, text(n.Node.Configuration), readyCell(n.Node), number(fmt.Sprint(len(n.Residents)))}
+		rows[i] = []command.Cell{{Text: n.Node.Name, Hue: command.Bold}, {Text: cutID(p, n.Node.ID), Hue: command.Faint}, command.Text(n.Node.Configuration), readyCell(n.Node), command.Number(fmt.Sprint(len(n.Residents)))}
 		for _, c := range columns {
 			rows[i] = append(rows[i], pressureCell(n, c))
 		}
 	}
-	p.table(header, rows)
+	p.Table(header, rows)
 }
 
 // cutID is the part of an ID that Nomad shows, or all of it.
-func cutID(p *page, id cluster.NodeID) string {
-	if p.verbose {
+func cutID(p *command.Page, id cluster.NodeID) string {
+	if p.Verbose {
 		return string(id)
 	}
 	return string(id[:min(8, len(id))])
 }
 
-func readyCell(n cluster.Node) cell {
+func readyCell(n cluster.Node) command.Cell {
 	if n.Ready {
-		return cell{text: "ready", hue: good}
+		return command.Cell{Text: "ready", Hue: command.Good}
 	}
-	return cell{text: "not ready", hue: warn}
+	return command.Cell{Text: "not ready", Hue: command.Warn}
 }
 
 // knownColumns are the sources of which at least one node says something.
@@ -101,15 +102,15 @@ func knownColumns(nodes []cluster.NodeRecord) []interference.Source {
 const lowRoom = 20
 
 // pressureCell marks with ~ what rests on assumed scores.
-func pressureCell(n cluster.NodeRecord, s interference.Source) cell {
+func pressureCell(n cluster.NodeRecord, s interference.Source) command.Cell {
 	t, okT := n.Pressure.Tolerated[s].Score.Percent()
 	c, okC := n.Pressure.Caused[s].Score.Percent()
-	out := number(whole(t, okT) + "/" + whole(c, okC))
+	out := command.Number(whole(t, okT) + "/" + whole(c, okC))
 	if wording.Assumed(n) > 0 {
-		out.text = "~" + out.text
+		out.Text = "~" + out.Text
 	}
 	if okT && okC && min(t, 100-c) < lowRoom {
-		out.hue = bad
+		out.Hue = command.Bad
 	}
 	return out
 }

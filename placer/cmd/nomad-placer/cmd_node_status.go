@@ -7,22 +7,23 @@ import (
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-func nodeStatusCommand() *command {
-	return &command{
-		name: "node status", arguments: "NODE", synopsis: "Show one node: room, headroom, residents",
-		about:   "Prints what is free on a node, its headroom and pressure per source, and its residents. NODE is a name, or an ID that may be cut short.",
-		example: "nomad-placer node status alpha",
-		minArgs: 1, maxArgs: 1, complete: fromRecords(nodeNames),
-		setup: func(f *flag.FlagSet) runner {
+func nodeStatusCommand() *command.Command {
+	return &command.Command{
+		Name: "node status", Arguments: "NODE", Synopsis: "Show one node: room, headroom, residents",
+		About:   "Prints what is free on a node, its headroom and pressure per source, and its residents. NODE is a name, or an ID that may be cut short.",
+		Example: "nomad-placer node status alpha",
+		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(nodeNames),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			return func(ctx context.Context, s *shell, args []string) error {
+			out.Add(f)
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				nodes, err := readNodes(ctx, s, &from)
 				if err != nil {
 					return err
@@ -31,7 +32,7 @@ func nodeStatusCommand() *command {
 				if err != nil {
 					return err
 				}
-				return out.print(s, n, func(p *page) { nodePage(p, n) })
+				return out.Print(s, n, func(p *command.Page) { nodePage(p, n) })
 			}
 		},
 	}
@@ -46,7 +47,7 @@ func pickNode(nodes []cluster.NodeRecord, wanted string) (cluster.NodeRecord, er
 	}
 	switch len(found) {
 	case 0:
-		return cluster.NodeRecord{}, withHint(fmt.Errorf("node %s: %w", wanted, cluster.ErrNoRecord), "nomad-placer node list shows all nodes")
+		return cluster.NodeRecord{}, command.WithHint(fmt.Errorf("node %s: %w", wanted, cluster.ErrNoRecord), "nomad-placer node list shows all nodes")
 	case 1:
 		return found[0], nil
 	default:
@@ -54,39 +55,39 @@ func pickNode(nodes []cluster.NodeRecord, wanted string) (cluster.NodeRecord, er
 	}
 }
 
-func nodePage(p *page, n cluster.NodeRecord) {
-	p.line(heading(n.Node.Name), cell{text: string(n.Node.ID), hue: faint}, readyCell(n.Node))
-	p.line()
-	p.fact("Class", orNone(n.Node.Class))
-	p.fact("Config.", orNone(n.Node.Configuration))
-	p.fact("Pool", n.Node.Pool+", datacenter "+n.Node.Datacenter)
+func nodePage(p *command.Page, n cluster.NodeRecord) {
+	p.Line(command.Heading(n.Node.Name), command.Cell{Text: string(n.Node.ID), Hue: command.Faint}, readyCell(n.Node))
+	p.Line()
+	p.Fact("Class", orNone(n.Node.Class))
+	p.Fact("Config.", orNone(n.Node.Configuration))
+	p.Fact("Pool", n.Node.Pool+", datacenter "+n.Node.Datacenter)
 	kernels := "yes"
 	if !n.Node.Kernels {
 		kernels = "no: the ibench driver is missing or unhealthy, so nothing can be profiled here"
 	}
-	p.fact("Kernels", kernels)
-	p.section("Room")
-	p.table([]string{"Resource", "Used", "Total"}, [][]cell{
+	p.Fact("Kernels", kernels)
+	p.Section("Room")
+	p.Table([]string{"Resource", "Used", "Total"}, [][]command.Cell{
 		roomRow("CPU, MHz", n.Used.CPUMHz, n.Node.Total.CPUMHz),
 		roomRow("Reserved cores", n.Used.Cores, n.Node.Total.Cores),
 		roomRow("Memory, MiB", n.Used.MemoryMB, n.Node.Total.MemoryMB),
 		roomRow("Disk, MiB", n.Used.DiskMB, n.Node.Total.DiskMB),
 	})
 	headroomTable(p, n)
-	p.section("Residents")
+	p.Section("Residents")
 	if len(n.Residents) == 0 {
-		p.line(text("  none"))
+		p.Line(command.Text("  none"))
 		return
 	}
-	rows := make([][]cell, len(n.Residents))
+	rows := make([][]command.Cell, len(n.Residents))
 	for i, r := range n.Residents {
-		known := text("known")
+		known := command.Text("known")
 		if !r.Known {
-			known = cell{text: "unknown", hue: warn}
+			known = command.Cell{Text: "unknown", Hue: command.Warn}
 		}
-		rows[i] = []cell{text(r.Workload.String()), number(fmt.Sprint(r.Allocations)), known, text(wording.Resources(r.Resources))}
+		rows[i] = []command.Cell{command.Text(r.Workload.String()), command.Number(fmt.Sprint(r.Allocations)), known, command.Text(wording.Resources(r.Resources))}
 	}
-	p.table([]string{"Workload", "Allocations", "Scores", "Resources"}, rows)
+	p.Table([]string{"Workload", "Allocations", "Scores", "Resources"}, rows)
 }
 
 func orNone(s string) string {
@@ -96,26 +97,26 @@ func orNone(s string) string {
 	return s
 }
 
-func roomRow(what string, used, total int) []cell {
-	return []cell{text(what), number(wording.Number(float64(used))), number(wording.Number(float64(total)))}
+func roomRow(what string, used, total int) []command.Cell {
+	return []command.Cell{command.Text(what), command.Number(wording.Number(float64(used))), command.Number(wording.Number(float64(total)))}
 }
 
-func headroomTable(p *page, n cluster.NodeRecord) {
-	p.section("Headroom and pressure, points")
+func headroomTable(p *command.Page, n cluster.NodeRecord) {
+	p.Section("Headroom and pressure, points")
 	if note := wording.AssumedNote(n); note != "" {
-		p.item(warn, note)
+		p.Item(command.Warn, note)
 	}
-	var rows [][]cell
+	var rows [][]command.Cell
 	for _, info := range interference.Sources() {
 		t, okT := n.Pressure.Tolerated[info.Source]
 		c, okC := n.Pressure.Caused[info.Source]
 		if okT || okC {
-			rows = append(rows, []cell{text(info.Title), text(scoreBar(t)), number(wording.Score(t)), text(scoreBar(c)), number(wording.Score(c))})
+			rows = append(rows, []command.Cell{command.Text(info.Title), command.Text(scoreBar(t)), command.Number(wording.Score(t)), command.Text(scoreBar(c)), command.Number(wording.Score(c))})
 		}
 	}
 	if len(rows) == 0 {
-		p.line(text("  The pressure on this node is not known yet."))
+		p.Line(command.Text("  The pressure on this node is not known yet."))
 		return
 	}
-	p.table([]string{"Source", "Headroom", "", "Pressure", ""}, rows)
+	p.Table([]string{"Source", "Headroom", "", "Pressure", ""}, rows)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
@@ -15,22 +16,22 @@ type policyRow struct {
 	NeedsProfile bool   `json:"needs_profile"`
 }
 
-func policyListCommand() *command {
-	return &command{
-		name: "policy list", synopsis: "List the placement policies",
-		about:   "Lists the policies that a performance block or the agent's configuration may name.",
-		example: "nomad-placer policy list",
-		setup: func(f *flag.FlagSet) runner {
-			var out outputFlags
-			out.add(f)
-			return func(_ context.Context, s *shell, _ []string) error { return listPolicies(s, &out) }
+func policyListCommand() *command.Command {
+	return &command.Command{
+		Name: "policy list", Synopsis: "List the placement policies",
+		About:   "Lists the policies that a performance block or the agent's configuration may name.",
+		Example: "nomad-placer policy list",
+		Setup: func(f *flag.FlagSet) command.Runner {
+			var out command.OutputFlags
+			out.Add(f)
+			return func(_ context.Context, s *command.Shell, _ []string) error { return listPolicies(s, &out) }
 		},
 	}
 }
 
-func listPolicies(s *shell, out *outputFlags) error {
+func listPolicies(s *command.Shell, out *command.OutputFlags) error {
 	var list []policyRow
-	var rows [][]cell
+	var rows [][]command.Cell
 	for _, d := range policy.Policies() {
 		list = append(list, policyRow{d.Name, d.Summary, d.Paper, d.NeedsProfile})
 		paper, profiles := d.Paper, "no"
@@ -40,9 +41,9 @@ func listPolicies(s *shell, out *outputFlags) error {
 		if d.NeedsProfile {
 			profiles = "yes"
 		}
-		rows = append(rows, []cell{{text: d.Name, hue: bold}, text(profiles), text(paper), text(d.Summary)})
+		rows = append(rows, []command.Cell{{Text: d.Name, Hue: command.Bold}, command.Text(profiles), command.Text(paper), command.Text(d.Summary)})
 	}
-	return out.print(s, list, func(p *page) {
-		p.table([]string{"Policy", "Profiles", "Source", "What it does"}, rows)
+	return out.Print(s, list, func(p *command.Page) {
+		p.Table([]string{"Policy", "Profiles", "Source", "What it does"}, rows)
 	})
 }

@@ -15,24 +15,25 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 	"github.com/nomad-placer/nomad-placer/placer/sim/evaluate"
 	"github.com/nomad-placer/nomad-placer/profiler/training"
 )
 
-func profileEvaluateCommand() *command {
-	return &command{
-		name: "profile evaluate", arguments: "[FOLDER]", synopsis: "Measure how well unmeasured scores are predicted",
-		about: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
+func profileEvaluateCommand() *command.Command {
+	return &command.Command{
+		Name: "profile evaluate", Arguments: "[FOLDER]", Synopsis: "Measure how well unmeasured scores are predicted",
+		About: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
 			"FOLDER holds profiles as JSON files, whole or in part; without it the shipped training set is used, with -data public measurements. " +
 			"For comparison it also shows what papers published, how well all other cells of a row predict each (others), the error of a predictor that " +
 			"knows every cell (floor), and, where workloads were measured on two days, the error of measuring again (repeat). Errors are percent " +
 			"of the speed, or points of a score.",
-		example: "nomad-placer profile evaluate -classifier cf -entries 4",
-		maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		Example: "nomad-placer profile evaluate -classifier cf -entries 4",
+		MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			e := evaluation{options: evaluate.Defaults()}
-			e.out.add(f)
+			e.out.Add(f)
 			f.StringVar(&e.classifiers, "classifier", "", "Only these `names`, with commas between. Default: all.")
 			f.StringVar(&e.data, "data", "", "Public measurements: a `name`, a folder of that name, or all.")
 			f.StringVar(&e.root, "data-root", "../shared/data", "The `folder` that holds data sets by name.")
@@ -40,13 +41,13 @@ func profileEvaluateCommand() *command {
 			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
 			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out, a `part`: row is the workload, group every input of its program.")
 			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown, by a `method`: random, fixed (the usually best and random others), or chosen on the training rows: planned (the most informative), and of scores pair or widest.")
-			return func(ctx context.Context, s *shell, args []string) error { return e.run(ctx, s, args) }
+			return func(ctx context.Context, s *command.Shell, args []string) error { return e.run(ctx, s, args) }
 		},
 	}
 }
 
 type evaluation struct {
-	out                                  outputFlags
+	out                                  command.OutputFlags
 	classifiers, data, root, leave, draw string
 	seeds                                int
 	options                              evaluate.Options
@@ -59,7 +60,7 @@ type evaluated struct {
 	Published []evaluate.Published `json:"published"`
 }
 
-func (e *evaluation) run(ctx context.Context, s *shell, args []string) error {
+func (e *evaluation) run(ctx context.Context, s *command.Shell, args []string) error {
 	classifiers, err := e.check(args)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (e *evaluation) run(ctx context.Context, s *shell, args []string) error {
 			result.Reports = append(result.Reports, report)
 		}
 	}
-	return e.out.print(s, result, func(p *page) { evaluatedPage(p, result) })
+	return e.out.Print(s, result, func(p *command.Page) { evaluatedPage(p, result) })
 }
 
 // check turns flags into options.
@@ -92,13 +93,13 @@ func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {
 	e.options.Leave, e.options.Draw = evaluate.Leave(e.leave), evaluate.Draw(e.draw)
 	switch {
 	case e.seeds < 1 || e.options.Entries < 1:
-		return nil, usageError("-seeds and -entries must be at least 1")
+		return nil, command.UsageError("-seeds and -entries must be at least 1")
 	case e.options.Leave != evaluate.LeaveRow && e.options.Leave != evaluate.LeaveGroup:
-		return nil, usageError("-leave is row or group, not %q", e.leave)
+		return nil, command.UsageError("-leave is row or group, not %q", e.leave)
 	case !slices.Contains(evaluate.Draws(), e.options.Draw):
-		return nil, usageError("-draw is random, fixed, planned, pair or widest, not %q", e.draw)
+		return nil, command.UsageError("-draw is random, fixed, planned, pair or widest, not %q", e.draw)
 	case e.data != "" && len(args) > 0:
-		return nil, usageError("either -data or a folder of profiles")
+		return nil, command.UsageError("either -data or a folder of profiles")
 	}
 	e.options.Seeds = nil
 	for i := range e.seeds {
@@ -111,7 +112,7 @@ func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {
 	for name := range strings.SplitSeq(e.classifiers, ",") {
 		d, err := classify.Lookup(strings.TrimSpace(name))
 		if err != nil {
-			return nil, usageError("%s", err)
+			return nil, command.UsageError("%s", err)
 		}
 		out = append(out, d)
 	}
@@ -151,7 +152,7 @@ func publicSets(name, root string) ([]dataset.Set, error) {
 	}
 	r, err := dataset.Lookup(filepath.Base(name))
 	if err != nil {
-		return nil, usageError("%s", err)
+		return nil, command.UsageError("%s", err)
 	}
 	return readSets(r, pathOf(name, root))
 }
@@ -165,7 +166,7 @@ func pathOf(name, root string) string {
 }
 
 // ratings checks the factorisation itself on film ratings.
-func (e *evaluation) ratings(ctx context.Context, s *shell) error {
+func (e *evaluation) ratings(ctx context.Context, s *command.Shell) error {
 	rows, columns, all, err := dataset.ReadMovieLens(os.DirFS(pathOf(e.data, e.root)))
 	if err != nil {
 		return err
@@ -174,23 +175,23 @@ func (e *evaluation) ratings(ctx context.Context, s *shell) error {
 	if err != nil {
 		return err
 	}
-	return e.out.print(s, r, func(p *page) { ratingsPage(p, r) })
+	return e.out.Print(s, r, func(p *command.Page) { ratingsPage(p, r) })
 }
 
-func ratingsPage(p *page, r evaluate.RatingsReport) {
-	p.line(text(fmt.Sprintf("%d ratings of %d users and %d films, a fifth held out, %d seeds", r.Ratings, r.Rows, r.Columns, r.Seeds)))
+func ratingsPage(p *command.Page, r evaluate.RatingsReport) {
+	p.Line(command.Text(fmt.Sprintf("%d ratings of %d users and %d films, a fifth held out, %d seeds", r.Ratings, r.Rows, r.Columns, r.Seeds)))
 	figures := map[string]evaluate.Figure{"mean": r.Mean, "offsets": r.Offsets, "factors": r.Factors}
-	table := [][]cell{}
+	table := [][]command.Cell{}
 	for _, name := range []string{"mean", "offsets", "factors"} {
 		f := figures[name]
 		value := strconv.FormatFloat(f.Mean, 'f', 4, 64)
 		if f.Low != nil {
 			value += " ±" + strconv.FormatFloat(f.Mean-*f.Low, 'f', 4, 64)
 		}
-		table = append(table, []cell{{text: name, hue: bold}, number(value)})
+		table = append(table, []command.Cell{{Text: name, Hue: command.Bold}, command.Number(value)})
 	}
-	table = append(table, []cell{{text: "published", hue: faint}, number(strconv.FormatFloat(r.Published.Figures[evaluate.RMSE], 'f', 2, 64)), text(r.Published.Source)})
-	p.table([]string{"Predictor", "RMSE"}, table)
+	table = append(table, []command.Cell{{Text: "published", Hue: command.Faint}, command.Number(strconv.FormatFloat(r.Published.Figures[evaluate.RMSE], 'f', 2, 64)), command.Text(r.Published.Source)})
+	p.Table([]string{"Predictor", "RMSE"}, table)
 }
 
 func readSets(r dataset.Reader, folder string) ([]dataset.Set, error) {
@@ -203,44 +204,44 @@ func readSets(r dataset.Reader, folder string) ([]dataset.Set, error) {
 
 // progressOf shows a bar with the remaining time on a terminal, on standard
 // error.
-func progressOf(s *shell, name string) func(done, total int) {
-	if !s.terminal {
+func progressOf(s *command.Shell, name string) func(done, total int) {
+	if !s.Terminal {
 		return nil
 	}
 	var bar *progressbar.ProgressBar
 	return func(done, total int) {
 		if bar == nil {
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(s.err), progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish())
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(s.Err), progressbar.OptionSetDescription(name), progressbar.OptionClearOnFinish())
 		}
 		_ = bar.Set(done) // a bar that cannot be drawn is no reason to stop
 	}
 }
 
-func evaluatedPage(p *page, result evaluated) {
+func evaluatedPage(p *command.Page, result evaluated) {
 	for _, r := range result.Reports {
-		p.section(fmt.Sprintf("%s (%s)", r.Set, r.Kind))
-		p.line(text(fmt.Sprintf("%d workloads, %d columns, %d shown (%s), %s left out, %d seeds", r.Rows, r.Columns, r.Entries, r.Draw, r.Leave, r.Seeds)))
+		p.Section(fmt.Sprintf("%s (%s)", r.Set, r.Kind))
+		p.Line(command.Text(fmt.Sprintf("%d workloads, %d columns, %d shown (%s), %s left out, %d seeds", r.Rows, r.Columns, r.Entries, r.Draw, r.Leave, r.Seeds)))
 		for _, skipped := range r.Skipped {
-			p.item(plain, "not used: "+skipped.String())
+			p.Item(command.Plain, "not used: "+skipped.String())
 		}
 		papers := published(result.Published, r.Kind)
 		for _, share := range []bool{true, false} {
-			p.line()
-			p.table(evaluationTable(r, papers, share))
+			p.Line()
+			p.Table(evaluationTable(r, papers, share))
 		}
 		for i, paper := range papers {
-			p.line(text(mark(i)), text(paper.Source))
+			p.Line(command.Text(mark(i)), command.Text(paper.Source))
 		}
 	}
 	for _, failed := range result.Failed {
-		p.item(warn, failed)
+		p.Item(command.Warn, failed)
 	}
 	if len(result.Reports) > 0 {
-		p.section("Columns")
+		p.Section("Columns")
 		for _, m := range evaluate.Metrics() {
-			p.fact(m.Name, m.Summary)
+			p.Fact(m.Name, m.Summary)
 		}
-		p.line(text("± is half the 95 % interval over seeds, which draw what is shown."))
+		p.Line(command.Text("± is half the 95 % interval over seeds, which draw what is shown."))
 	}
 }
 
@@ -254,7 +255,7 @@ func mark(i int) string { return fmt.Sprintf("paper %d", i+1) }
 
 // evaluationTable has a row per classifier and bound, and a column per metric
 // that is a share or is not.
-func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool) ([]string, [][]cell) {
+func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool) ([]string, [][]command.Cell) {
 	header := []string{"Errors"}
 	if share {
 		header = []string{"Shares, %"}
@@ -265,20 +266,20 @@ func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool)
 			metrics, header = append(metrics, m.Name), append(header, m.Name)
 		}
 	}
-	row := func(name string, h hue, figures map[string]evaluate.Figure) []cell {
-		out := []cell{{text: name, hue: h}}
+	row := func(name string, h command.Hue, figures map[string]evaluate.Figure) []command.Cell {
+		out := []command.Cell{{Text: name, Hue: h}}
 		for _, metric := range metrics {
-			out = append(out, number(figureText(figures, metric)))
+			out = append(out, command.Number(figureText(figures, metric)))
 		}
 		return out
 	}
-	var rows [][]cell
+	var rows [][]command.Cell
 	for _, line := range r.Lines {
-		rows = append(rows, row(line.Classifier, bold, line.Figures))
+		rows = append(rows, row(line.Classifier, command.Bold, line.Figures))
 	}
 	for _, extra := range []*evaluate.Line{r.Others, r.Repeat, r.Floor} {
 		if extra != nil {
-			rows = append(rows, row(extra.Classifier, faint, extra.Figures))
+			rows = append(rows, row(extra.Classifier, command.Faint, extra.Figures))
 		}
 	}
 	for i, paper := range papers {
@@ -286,7 +287,7 @@ func evaluationTable(r evaluate.Report, papers []evaluate.Published, share bool)
 		for name, v := range paper.Figures {
 			figures[name] = evaluate.Figure{Mean: v}
 		}
-		rows = append(rows, row(mark(i), faint, figures))
+		rows = append(rows, row(mark(i), command.Faint, figures))
 	}
 	return header, rows
 }

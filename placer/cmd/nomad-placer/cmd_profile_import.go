@@ -8,33 +8,34 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/foreign"
 )
 
-func profileImportCommand() *command {
-	return &command{
-		name: "profile import", arguments: "[PATH]", synopsis: "Turn public measurements into profiles",
-		about: "Reads a folder (or one table) of a known public data set and writes what it says as profiles and pairs in our own format, " +
+func profileImportCommand() *command.Command {
+	return &command.Command{
+		Name: "profile import", Arguments: "[PATH]", Synopsis: "Turn public measurements into profiles",
+		About: "Reads a folder (or one table) of a known public data set and writes what it says as profiles and pairs in our own format, " +
 			"so that they can serve as training rows and in tests. Without -o nothing is written: the data are checked and counted. " +
 			"What the data do not say stays unknown, and every measurement that is not taken is counted under its reason. The store is not touched.",
-		example: "nomad-placer profile import -list\n" +
+		Example: "nomad-placer profile import -list\n" +
 			"nomad-placer profile import -o rows downloads/gavel",
-		maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var c importRun
 			f.StringVar(&c.format, "format", "", "The `name` of the data set. By default it is found by the columns.")
 			f.StringVar(&c.output, "o", "", "Write to this `folder`, which must not exist or be empty, or with - one JSON document a line to standard output.")
 			f.BoolVar(&c.list, "list", false, "List the data sets that can be read, with what each yields.")
-			c.out.add(f)
-			return func(ctx context.Context, s *shell, args []string) error {
+			c.out.Add(f)
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				switch {
 				case c.list && len(args) == 0:
 					return c.printFormats(s)
 				case c.list:
-					return usageError("-list takes no PATH")
+					return command.UsageError("-list takes no PATH")
 				case len(args) == 0:
-					return usageError("profile import takes exactly: PATH, or -list")
+					return command.UsageError("profile import takes exactly: PATH, or -list")
 				}
 				return c.run(ctx, s, args[0])
 			}
@@ -44,14 +45,14 @@ func profileImportCommand() *command {
 
 // importRun is one run of the command with its flags.
 type importRun struct {
-	out            outputFlags
+	out            command.OutputFlags
 	format, output string
 	list           bool
 }
 
 const toStandardOutput = "-"
 
-func (c *importRun) run(ctx context.Context, s *shell, path string) error {
+func (c *importRun) run(ctx context.Context, s *command.Shell, path string) error {
 	if c.output != "" && c.output != toStandardOutput {
 		if err := foreign.CheckDir(c.output); err != nil {
 			return err // before the work, not after it
@@ -61,14 +62,14 @@ func (c *importRun) run(ctx context.Context, s *shell, path string) error {
 	if err != nil {
 		return err
 	}
-	report := s.out
+	report := s.Out
 	switch c.output {
 	case "":
 	case toStandardOutput:
-		if _, err := result.WriteTo(s.out); err != nil {
+		if _, err := result.WriteTo(s.Out); err != nil {
 			return err
 		}
-		report = s.err
+		report = s.Err
 	default:
 		if err := result.WriteDir(ctx, c.output); err != nil {
 			return err
@@ -82,17 +83,17 @@ const progressAfter = 2 * time.Second
 
 // slowProgress prints a line every two seconds, so none where the work is
 // shorter.
-func slowProgress(s *shell) func(fraction float64, file string) {
-	started := s.now()
+func slowProgress(s *command.Shell) func(fraction float64, file string) {
+	started := s.Now()
 	last := started
 	return func(fraction float64, file string) {
-		now := s.now()
+		now := s.Now()
 		if now.Sub(last) < progressAfter || fraction <= 0 {
 			return
 		}
 		last = now
 		left := time.Duration(float64(now.Sub(started)) * (1 - fraction) / fraction).Round(time.Second)
-		fmt.Fprintf(s.err, "reading %s  %s %3.0f %%  about %s left\n", file, gauge(fraction, 20), 100*fraction, wording.Duration(left))
+		fmt.Fprintf(s.Err, "reading %s  %s %3.0f %%  about %s left\n", file, command.Gauge(fraction, 20), 100*fraction, wording.Duration(left))
 	}
 }
 
@@ -128,33 +129,33 @@ func (c *importRun) reportOf(r foreign.Result) importReport {
 	return out
 }
 
-func (c *importRun) report(s *shell, w io.Writer, r foreign.Result) error {
+func (c *importRun) report(s *command.Shell, w io.Writer, r foreign.Result) error {
 	report := c.reportOf(r)
-	return c.out.printTo(s, w, report, func(p *page) { c.reportPage(p, report, r) })
+	return c.out.PrintTo(s, w, report, func(p *command.Page) { c.reportPage(p, report, r) })
 }
 
-func (c *importRun) reportPage(p *page, report importReport, r foreign.Result) {
-	p.line(heading(report.Format))
-	p.line()
-	p.fact("Profiles", fmt.Sprintf("%s: speeds in isolation %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
+func (c *importRun) reportPage(p *command.Page, report importReport, r foreign.Result) {
+	p.Line(command.Heading(report.Format))
+	p.Line()
+	p.Fact("Profiles", fmt.Sprintf("%s: speeds in isolation %s, levels of ramps %s, tolerated scores %s, sizes %s", wording.Number(float64(report.Profiles)),
 		wording.Number(float64(report.Speeds)), wording.Number(float64(report.Levels)), wording.Number(float64(report.Scores)), wording.Number(float64(report.Sizes))))
-	p.fact("Pairs", wording.Number(float64(report.Pairs)))
-	p.fact("Written", writtenText(c.output))
-	p.section("Measurements")
-	var rows [][]cell
+	p.Fact("Pairs", wording.Number(float64(report.Pairs)))
+	p.Fact("Written", writtenText(c.output))
+	p.Section("Measurements")
+	var rows [][]command.Cell
 	for _, f := range r.Files {
-		rows = append(rows, []cell{text(f.File), number(fmt.Sprint(f.Measurements)), number(fmt.Sprint(f.Taken)), number(fmt.Sprint(f.Measurements - f.Taken))})
+		rows = append(rows, []command.Cell{command.Text(f.File), command.Number(fmt.Sprint(f.Measurements)), command.Number(fmt.Sprint(f.Taken)), command.Number(fmt.Sprint(f.Measurements - f.Taken))})
 	}
-	p.table([]string{"File", "Read", "Taken", "Left out"}, rows)
+	p.Table([]string{"File", "Read", "Taken", "Left out"}, rows)
 	if len(r.LeftOut) > 0 {
-		p.section("Left out, and why")
+		p.Section("Left out, and why")
 	}
 	rows = nil
 	for _, l := range r.LeftOut {
-		rows = append(rows, []cell{number(fmt.Sprint(l.Measurements)), text(l.File), text(l.Reason)})
+		rows = append(rows, []command.Cell{command.Number(fmt.Sprint(l.Measurements)), command.Text(l.File), command.Text(l.Reason)})
 	}
 	if len(rows) > 0 {
-		p.table(nil, rows)
+		p.Table(nil, rows)
 	}
 }
 
@@ -178,30 +179,30 @@ type importFormat struct {
 	License string   `json:"license"`
 }
 
-func (c *importRun) printFormats(s *shell) error {
+func (c *importRun) printFormats(s *command.Shell) error {
 	var list []importFormat
 	for _, f := range foreign.Formats() {
 		list = append(list, importFormat{f.Name, f.Title, f.Tables(), f.Takes, f.Leaves, f.License})
 	}
-	return c.out.print(s, list, formatsPage)
+	return c.out.Print(s, list, formatsPage)
 }
 
-func formatsPage(p *page) {
+func formatsPage(p *command.Page) {
 	for i, f := range foreign.Formats() {
 		if i > 0 {
-			p.line()
+			p.Line()
 		}
-		p.line(heading(f.Name))
-		p.fact("Holds", f.Title)
-		p.fact("Tables", strings.Join(f.Tables(), ", "))
-		p.fact("License", f.License)
-		p.line(text("Taken"))
+		p.Line(command.Heading(f.Name))
+		p.Fact("Holds", f.Title)
+		p.Fact("Tables", strings.Join(f.Tables(), ", "))
+		p.Fact("License", f.License)
+		p.Line(command.Text("Taken"))
 		for _, t := range f.Takes {
-			p.item(plain, t)
+			p.Item(command.Plain, t)
 		}
-		p.line(text("Left out"))
+		p.Line(command.Text("Left out"))
 		for _, l := range f.Leaves {
-			p.item(plain, l)
+			p.Item(command.Plain, l)
 		}
 	}
 }

@@ -6,55 +6,58 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-func profileListCommand() *command {
-	return &command{
-		name: "profile list", synopsis: "List stored profiles",
-		about:   "Lists what was measured: one line per workload, by the key of its content.",
-		example: "nomad-placer profile list",
-		setup: func(f *flag.FlagSet) runner {
+func profileListCommand() *command.Command {
+	return &command.Command{
+		Name: "profile list", Synopsis: "List stored profiles",
+		About:   "Lists what was measured: one line per workload, by the key of its content.",
+		Example: "nomad-placer profile list",
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			out.addVerbose(f, "Print whole keys.")
-			return func(ctx context.Context, s *shell, _ []string) error { return listProfiles(ctx, s, &from, &out) }
+			out.Add(f)
+			out.AddVerbose(f, "Print whole keys.")
+			return func(ctx context.Context, s *command.Shell, _ []string) error {
+				return listProfiles(ctx, s, &from, &out)
+			}
 		},
 	}
 }
 
-func listProfiles(ctx context.Context, s *shell, from *recordFlags, out *outputFlags) error {
+func listProfiles(ctx context.Context, s *command.Shell, from *recordFlags, out *command.OutputFlags) error {
 	all, err := readProfiles(ctx, s, from)
 	if err != nil {
 		return err
 	}
-	return out.print(s, all, func(p *page) { profileTable(p, all, s.now()) })
+	return out.Print(s, all, func(p *command.Page) { profileTable(p, all, s.Now()) })
 }
 
-func profileTable(p *page, all []profile.Profile, now time.Time) {
+func profileTable(p *command.Page, all []profile.Profile, now time.Time) {
 	if len(all) == 0 {
-		p.line(text("No profile is stored yet."))
+		p.Line(command.Text("No profile is stored yet."))
 		return
 	}
-	rows := make([][]cell, len(all))
+	rows := make([][]command.Cell, len(all))
 	for i, q := range all {
-		state := cell{text: "complete", hue: good}
+		state := command.Cell{Text: "complete", Hue: command.Good}
 		if !q.Complete {
-			state = cell{text: "partial", hue: warn}
+			state = command.Cell{Text: "partial", Hue: command.Warn}
 		}
-		rows[i] = []cell{
-			{text: p.cut(q.Key, 13), hue: bold}, text(q.Workload), state, text(wording.Ago(now, q.Taken)),
-			text(q.Machine.Configuration), text(measuredSources(q)),
+		rows[i] = []command.Cell{
+			{Text: p.Cut(q.Key, 13), Hue: command.Bold}, command.Text(q.Workload), state, command.Text(wording.Ago(now, q.Taken)),
+			command.Text(q.Machine.Configuration), command.Text(measuredSources(q)),
 		}
 	}
-	p.table([]string{"Key", "Workload", "State", "Taken", "Configuration", "Measured sources"}, rows)
+	p.Table([]string{"Key", "Workload", "State", "Taken", "Configuration", "Measured sources"}, rows)
 }
 
-func readProfiles(ctx context.Context, s *shell, from *recordFlags) ([]profile.Profile, error) {
+func readProfiles(ctx context.Context, s *command.Shell, from *recordFlags) ([]profile.Profile, error) {
 	r, err := from.open(s)
 	if err != nil {
 		return nil, err

@@ -10,34 +10,35 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-func profileShowCommand() *command {
-	return &command{
-		name: "profile show", arguments: "KEY", synopsis: "Show one profile with its ramp",
-		about:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
-		example: "nomad-placer profile show 3f2a",
-		minArgs: 1, maxArgs: 1, complete: fromRecords(profileKeys),
-		setup: func(f *flag.FlagSet) runner {
+func profileShowCommand() *command.Command {
+	return &command.Command{
+		Name: "profile show", Arguments: "KEY", Synopsis: "Show one profile with its ramp",
+		About:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
+		Example: "nomad-placer profile show 3f2a",
+		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(profileKeys),
+		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
-			var out outputFlags
+			var out command.OutputFlags
 			from.add(f)
-			out.add(f)
-			return func(ctx context.Context, s *shell, args []string) error {
+			out.Add(f)
+			return func(ctx context.Context, s *command.Shell, args []string) error {
 				q, err := findProfile(ctx, s, &from, args[0])
 				if err != nil {
 					return err
 				}
-				return out.print(s, q, func(p *page) { profilePage(p, q, s.now()) })
+				return out.Print(s, q, func(p *command.Page) { profilePage(p, q, s.Now()) })
 			}
 		},
 	}
 }
 
 // findProfile accepts the beginning of a key.
-func findProfile(ctx context.Context, s *shell, from *recordFlags, prefix string) (profile.Profile, error) {
+func findProfile(ctx context.Context, s *command.Shell, from *recordFlags, prefix string) (profile.Profile, error) {
 	r, err := from.open(s)
 	if err != nil {
 		return profile.Profile{}, err
@@ -54,7 +55,7 @@ func findProfile(ctx context.Context, s *shell, from *recordFlags, prefix string
 	}
 	switch len(found) {
 	case 0:
-		return profile.Profile{}, withHint(fmt.Errorf("profile %s: %w", prefix, cluster.ErrNoRecord), "nomad-placer profile list shows all keys")
+		return profile.Profile{}, command.WithHint(fmt.Errorf("profile %s: %w", prefix, cluster.ErrNoRecord), "nomad-placer profile list shows all keys")
 	case 1:
 		return r.Profile(ctx, found[0])
 	default:
@@ -62,31 +63,31 @@ func findProfile(ctx context.Context, s *shell, from *recordFlags, prefix string
 	}
 }
 
-func profilePage(p *page, q profile.Profile, now time.Time) {
-	p.line(heading(q.Workload), cell{text: q.Key, hue: faint})
-	p.line()
-	p.fact("Target", wording.Target(q.Target))
-	p.fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
-	p.fact("Machine", machineText(q.Machine))
-	p.fact("Bound", wording.Number(q.SlowdownMax)+" % slowdown")
+func profilePage(p *command.Page, q profile.Profile, now time.Time) {
+	p.Line(command.Heading(q.Workload), command.Cell{Text: q.Key, Hue: command.Faint})
+	p.Line()
+	p.Fact("Target", wording.Target(q.Target))
+	p.Fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
+	p.Fact("Machine", machineText(q.Machine))
+	p.Fact("Bound", wording.Number(q.SlowdownMax)+" % slowdown")
 	if !q.Complete {
-		p.fact("State", "cut short: partial results")
+		p.Fact("State", "cut short: partial results")
 	}
 	if len(q.Warnings) > 0 {
-		p.section("Warnings")
+		p.Section("Warnings")
 	}
 	for _, w := range q.Warnings {
-		p.item(warn, w)
+		p.Item(command.Warn, w)
 	}
 	if len(q.Alone) > 0 {
-		p.section("Performance in isolation")
-		var rows [][]cell
+		p.Section("Performance in isolation")
+		var rows [][]command.Cell
 		for _, configuration := range slices.Sorted(maps.Keys(q.Alone)) {
 			m := q.Alone[configuration]
-			rows = append(rows, []cell{text(configuration), number(wording.Quantity(m.Value, m.Unit)),
-				text(wording.Number(m.Low) + " to " + wording.Number(m.High)), number(fmt.Sprint(m.Windows))})
+			rows = append(rows, []command.Cell{command.Text(configuration), command.Number(wording.Quantity(m.Value, m.Unit)),
+				command.Text(wording.Number(m.Low) + " to " + wording.Number(m.High)), command.Number(fmt.Sprint(m.Windows))})
 		}
-		p.table([]string{"Configuration", "Performance", "95 % interval", "Windows"}, rows)
+		p.Table([]string{"Configuration", "Performance", "95 % interval", "Windows"}, rows)
 	}
 	explainSensitivity(p, q.Sensitivity, nil)
 	rampTable(p, q)
@@ -103,20 +104,20 @@ func machineText(m profile.Machine) string {
 	return text
 }
 
-func rampTable(p *page, q profile.Profile) {
+func rampTable(p *command.Page, q profile.Profile) {
 	if len(q.Ramp) == 0 {
 		return
 	}
-	p.section("Ramp: share of the performance in isolation, with 95 % intervals")
-	rows := make([][]cell, len(q.Ramp))
+	p.Section("Ramp: share of the performance in isolation, with 95 % intervals")
+	rows := make([][]command.Cell, len(q.Ramp))
 	for i, r := range q.Ramp {
-		rows[i] = []cell{
-			text(string(r.Source)), number(wording.Number(r.IntensityPercent) + " %"), text(r.Placement),
-			number(share(r.WorkloadRatio)), text(shares(r.WorkloadLow, r.WorkloadHigh)),
-			number(share(r.KernelRatio)), text(shares(r.KernelLow, r.KernelHigh)), number(fmt.Sprint(r.Pairs)),
+		rows[i] = []command.Cell{
+			command.Text(string(r.Source)), command.Number(wording.Number(r.IntensityPercent) + " %"), command.Text(r.Placement),
+			command.Number(share(r.WorkloadRatio)), command.Text(shares(r.WorkloadLow, r.WorkloadHigh)),
+			command.Number(share(r.KernelRatio)), command.Text(shares(r.KernelLow, r.KernelHigh)), command.Number(fmt.Sprint(r.Pairs)),
 		}
 	}
-	p.table([]string{"Source", "Intensity", "CPUs", "Workload", "", "Kernel", "", "Pairs"}, rows)
+	p.Table([]string{"Source", "Intensity", "CPUs", "Workload", "", "Kernel", "", "Pairs"}, rows)
 }
 
 func share(v *float64) string {

@@ -19,6 +19,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/proxy"
 )
@@ -36,13 +37,13 @@ type proxyFlags struct {
 	logJSON   bool
 }
 
-func proxyCommand() *command {
-	return &command{
-		name: "proxy", synopsis: "Run a proxy in front of Nomad's API",
-		about: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there are held until they are placed, however they are submitted: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
+func proxyCommand() *command.Command {
+	return &command.Command{
+		Name: "proxy", Synopsis: "Run a proxy in front of Nomad's API",
+		About: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there are held until they are placed, however they are submitted: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
 			"A job that no agent takes up is released under stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
-		example: "nomad-placer proxy -listen 127.0.0.1:4656",
-		setup: func(f *flag.FlagSet) runner {
+		Example: "nomad-placer proxy -listen 127.0.0.1:4656",
+		Setup: func(f *flag.FlagSet) command.Runner {
 			p := &proxyFlags{}
 			p.from.add(f)
 			p.from.addPools(f)
@@ -55,14 +56,14 @@ func proxyCommand() *command {
 			f.StringVar(&p.agent, "dashboard", "", "The agent's pages, served at /placer/ and shown in the UI's placement tab: a `URL`. Else those of the leading agent.")
 			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
-			return func(ctx context.Context, s *shell, _ []string) error { return p.run(ctx, s) }
+			return func(ctx context.Context, s *command.Shell, _ []string) error { return p.run(ctx, s) }
 		},
 	}
 }
 
-func (p *proxyFlags) run(ctx context.Context, s *shell) error {
+func (p *proxyFlags) run(ctx context.Context, s *command.Shell) error {
 	if (p.cert == "") != (p.key == "") {
-		return usageError("-tls-cert-file and -tls-key-file go together")
+		return command.UsageError("-tls-cert-file and -tls-key-file go together")
 	}
 	log, err := newLog(s, p.logLevel, p.logJSON)
 	if err != nil {
@@ -77,7 +78,7 @@ func (p *proxyFlags) run(ctx context.Context, s *shell) error {
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	log.Info("nomad-placer proxy started", "version", version, "listen", listener.Addr().String(), "nomad", nomad.String(),
+	log.Info("nomad-placer proxy started", "version", command.Version, "listen", listener.Addr().String(), "nomad", nomad.String(),
 		"hold_pool", p.from.holdPool, "run_pool", p.from.runPool)
 	return p.serve(ctx, listener, front, log)
 }
@@ -109,12 +110,12 @@ func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front htt
 	return nil
 }
 
-func (p *proxyFlags) front(s *shell, log *slog.Logger) (*proxy.Proxy, *url.URL, error) {
+func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *url.URL, error) {
 	config := api.DefaultConfig()
 	p.from.configure(config)
 	nomad, err := url.Parse(config.Address)
 	if err != nil || nomad.Host == "" && nomad.Scheme != "unix" {
-		return nil, nil, usageError("Nomad's address %q is not a URL like http://127.0.0.1:4646", config.Address)
+		return nil, nil, command.UsageError("Nomad's address %q is not a URL like http://127.0.0.1:4646", config.Address)
 	}
 	transport, err := nomadTransport(config, nomad)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *proxyFlags) front(s *shell, log *slog.Logger) (*proxy.Proxy, *url.URL, 
 	}
 	records, ok := opened.(engineRecords)
 	if !ok {
-		return nil, nil, usageError("a proxy needs Nomad itself: leave out -placer-address and NOMAD_PLACER_ADDR")
+		return nil, nil, command.UsageError("a proxy needs Nomad itself: leave out -placer-address and NOMAD_PLACER_ADDR")
 	}
 	world, err := p.from.world()
 	if err != nil {
@@ -153,7 +154,7 @@ func (p *proxyFlags) pages(world *nomadapi.World) (func(context.Context) (*url.U
 	if p.agent != "" {
 		named, err := pagesURL(p.agent)
 		if err != nil {
-			return nil, usageError("-dashboard: %s", err)
+			return nil, command.UsageError("-dashboard: %s", err)
 		}
 		return func(context.Context) (*url.URL, error) { return named, nil }, nil
 	}

@@ -13,20 +13,21 @@ import (
 	"time"
 
 	examples "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
 )
 
-func simFiguresCommand() *command {
-	return &command{
-		name: "sim figures", synopsis: "Compare the published results of papers with ours",
-		about: "Runs the scenarios that reproduce tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
+func simFiguresCommand() *command.Command {
+	return &command.Command{
+		Name: "sim figures", Synopsis: "Compare the published results of papers with ours",
+		About: "Runs the scenarios that reproduce tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
 			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
 			"That something is missed is a result, not a failure.",
-		example: "nomad-placer sim figures -list\n" +
+		Example: "nomad-placer sim figures -list\n" +
 			"nomad-placer sim figures -only paragon-e4 -seeds 1",
-		setup: func(f *flag.FlagSet) runner {
+		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simFigures{}
-			r.out.add(f)
+			r.out.Add(f)
 			f.StringVar(&r.only, "only", "", "Only these experiments or papers: `names`, with commas between.")
 			f.StringVar(&r.seeds, "seeds", "", "Other seeds: how many, or `numbers` with commas between. Default: those of each scenario.")
 			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
@@ -35,21 +36,21 @@ func simFiguresCommand() *command {
 			f.StringVar(&r.data, "data-root", "../shared/data", "The `folder` that holds public measurements by name. What is not there is not run.")
 			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
 			f.BoolVar(&r.list, "list", false, "Run nothing; list the experiments.")
-			return func(ctx context.Context, s *shell, _ []string) error { return r.run(ctx, s) }
+			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
 	}
 }
 
 type simFigures struct {
-	out                                  outputFlags
+	out                                  command.OutputFlags
 	only, seeds, work, pages, page, data string
 	parallel                             int
 	list                                 bool
 }
 
-func (r *simFigures) run(ctx context.Context, s *shell) error {
+func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
 	if r.parallel < 0 {
-		return usageError("-parallel must not be negative")
+		return command.UsageError("-parallel must not be negative")
 	}
 	seeds, err := seedList(r.seeds)
 	if err != nil {
@@ -63,14 +64,14 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 	}
 	chosen, err := figures.Choose(names)
 	if errors.Is(err, figures.ErrUnknown) {
-		return usageError("-only: %s", err)
+		return command.UsageError("-only: %s", err)
 	}
 	if r.list {
 		return r.printList(s, chosen)
 	}
 	progress := figuresProgress{shell: s, what: "sim figures"}
 	result, err := figures.Run(ctx, chosen, figures.Options{
-		Scenarios: examples.Files, Data: r.data, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now, Progress: progress.tell,
+		Scenarios: examples.Files, Data: r.data, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.Now, Progress: progress.tell,
 	})
 	progress.end()
 	if err != nil {
@@ -79,7 +80,7 @@ func (r *simFigures) run(ctx context.Context, s *shell) error {
 	if err := r.write(result); err != nil {
 		return err
 	}
-	return r.out.print(s, result, func(p *page) { figuresPage(p, result) })
+	return r.out.Print(s, result, func(p *command.Page) { figuresPage(p, result) })
 }
 
 // mostSeeds bounds a number of seeds, against slips of the pen.
@@ -95,7 +96,7 @@ func seedList(list string) ([]uint64, error) {
 	for _, text := range parts {
 		v, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
 		if err != nil || slices.Contains(out, v) {
-			return nil, usageError("-seeds takes how many, or different whole numbers with commas between, not %q", list)
+			return nil, command.UsageError("-seeds takes how many, or different whole numbers with commas between, not %q", list)
 		}
 		out = append(out, v)
 	}
@@ -104,7 +105,7 @@ func seedList(list string) ([]uint64, error) {
 	}
 	count := out[0]
 	if count < 1 || count > mostSeeds {
-		return nil, usageError("-seeds: 1 to %d seeds, not %d", mostSeeds, count)
+		return nil, command.UsageError("-seeds: 1 to %d seeds, not %d", mostSeeds, count)
 	}
 	out = nil
 	for seed := range count {
@@ -123,24 +124,24 @@ type listed struct {
 	Missing   string   `json:"missing,omitempty"`
 }
 
-func (r *simFigures) printList(s *shell, chosen []figures.Experiment) error {
+func (r *simFigures) printList(s *command.Shell, chosen []figures.Experiment) error {
 	var all []listed
 	for _, e := range chosen {
 		all = append(all, listed{e.ID, e.Paper, e.Where, e.Title, e.Scenarios, e.Missing})
 	}
-	return r.out.print(s, all, func(p *page) { experimentTable(p, all) })
+	return r.out.Print(s, all, func(p *command.Page) { experimentTable(p, all) })
 }
 
-func experimentTable(p *page, all []listed) {
-	var rows [][]cell
+func experimentTable(p *command.Page, all []listed) {
+	var rows [][]command.Cell
 	for _, e := range all {
 		scenarios := strings.Join(e.Scenarios, ", ")
 		if e.Missing != "" {
 			scenarios = "not carried by the simulator"
 		}
-		rows = append(rows, []cell{{text: e.ID, hue: bold}, {text: e.Title}, {text: e.Where, hue: faint}, {text: scenarios, hue: faint}})
+		rows = append(rows, []command.Cell{{Text: e.ID, Hue: command.Bold}, {Text: e.Title}, {Text: e.Where, Hue: command.Faint}, {Text: scenarios, Hue: command.Faint}})
 	}
-	p.table([]string{"Experiment", "What", "Where", "Scenarios"}, rows)
+	p.Table([]string{"Experiment", "What", "Where", "Scenarios"}, rows)
 }
 
 // write makes the files that were asked for.
@@ -169,39 +170,39 @@ func (r *simFigures) write(result *figures.Report) error {
 }
 
 // figuresPage has a row per experiment, and what was missed below.
-func figuresPage(p *page, result *figures.Report) {
-	var rows [][]cell
+func figuresPage(p *command.Page, result *figures.Report) {
+	var rows [][]command.Cell
 	for i := range result.Outcomes {
 		o := &result.Outcomes[i]
-		row := []cell{{text: o.ID, hue: bold}, {text: o.Title}, {}, number("–"), number("–"), requirementCell(o.Verdict)}
+		row := []command.Cell{{Text: o.ID, Hue: command.Bold}, {Text: o.Title}, {}, command.Number("–"), command.Number("–"), requirementCell(o.Verdict)}
 		if len(o.Quantities) > 0 {
 			headline := o.Summary[0].Cells[0]
-			row[2], row[3], row[4] = text(o.Quantities[0].String()), number(headline.PublishedText()), number(headline.OursText())
+			row[2], row[3], row[4] = command.Text(o.Quantities[0].String()), command.Number(headline.PublishedText()), command.Number(headline.OursText())
 		}
 		rows = append(rows, row)
 	}
-	p.table([]string{"Experiment", "What", "Quantity", "Published", "Ours", "Requirement"}, rows)
-	p.line()
+	p.Table([]string{"Experiment", "What", "Quantity", "Published", "Ours", "Requirement"}, rows)
+	p.Line()
 	for _, c := range result.Counts {
-		p.line(text(fmt.Sprintf("%s: %d met, %d missed, %d not carried by the simulator, %d not run", c.Paper, c.Met, c.Missed, c.NotCarried, c.NotRun)))
+		p.Line(command.Text(fmt.Sprintf("%s: %d met, %d missed, %d not carried by the simulator, %d not run", c.Paper, c.Met, c.Missed, c.NotCarried, c.NotRun)))
 	}
 }
 
-func requirementCell(v figures.Verdict) cell {
+func requirementCell(v figures.Verdict) command.Cell {
 	switch v {
 	case figures.Met:
-		return cell{text: string(v), hue: good}
+		return command.Cell{Text: string(v), Hue: command.Good}
 	case figures.Missed:
-		return cell{text: string(v), hue: warn}
+		return command.Cell{Text: string(v), Hue: command.Warn}
 	default:
-		return cell{text: string(v), hue: faint}
+		return command.Cell{Text: string(v), Hue: command.Faint}
 	}
 }
 
 // figuresProgress says on standard error how many runs have ended and how long
 // the rest takes: as a moving line on a terminal, else a line now and then.
 type figuresProgress struct {
-	shell *shell
+	shell *command.Shell
 	what  string // the command
 	shown time.Time
 	any   bool
@@ -216,21 +217,21 @@ func (p *figuresProgress) tell(now figures.Progress) {
 		line += ", " + now.Left.Round(time.Second).String() + " left"
 	}
 	line += " (" + now.What + ")"
-	at := p.shell.now()
+	at := p.shell.Now()
 	switch {
-	case p.shell.terminal && (!p.any || at.Sub(p.shown) >= simProgressEvery):
+	case p.shell.Terminal && (!p.any || at.Sub(p.shown) >= simProgressEvery):
 		p.any, p.shown = true, at
-		fmt.Fprint(p.shell.err, "\r\033[K"+line)
-	case !p.shell.terminal && p.shown.IsZero():
+		fmt.Fprint(p.shell.Err, "\r\033[K"+line)
+	case !p.shell.Terminal && p.shown.IsZero():
 		p.shown = at
-	case !p.shell.terminal && at.Sub(p.shown) >= figuresProgressEvery:
+	case !p.shell.Terminal && at.Sub(p.shown) >= figuresProgressEvery:
 		p.shown = at
-		fmt.Fprintln(p.shell.err, line)
+		fmt.Fprintln(p.shell.Err, line)
 	}
 }
 
 func (p *figuresProgress) end() {
 	if p.any {
-		fmt.Fprint(p.shell.err, "\r\033[K")
+		fmt.Fprint(p.shell.Err, "\r\033[K")
 	}
 }

@@ -9,47 +9,48 @@ import (
 	"strings"
 
 	examples "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
 )
 
-func simLeagueCommand() *command {
-	return &command{
-		name: "sim league", synopsis: "Run every policy in every scenario",
-		about: "Runs every policy in every scenario of a folder, each with what its paper pairs it with, and ranks them. " +
+func simLeagueCommand() *command.Command {
+	return &command.Command{
+		Name: "sim league", Synopsis: "Run every policy in every scenario",
+		About: "Runs every policy in every scenario of a folder, each with what its paper pairs it with, and ranks them. " +
 			"Policies know of jobs what the live engine would. The same program and data give the same table, byte for byte. " +
 			"With -work, every run is kept, and a stopped league goes on where it was. A scenario whose data is not there is left out, and said so.",
-		example: "nomad-placer sim league -work bin/figures -out placer/docs/reproduction/league.md\n" +
+		Example: "nomad-placer sim league -work bin/figures -out placer/docs/reproduction/league.md\n" +
 			"nomad-placer sim league -scenarios ./mine -seeds 3",
-		setup: func(f *flag.FlagSet) runner {
+		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simLeague{}
-			r.out.add(f)
+			r.out.Add(f)
 			f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
 			f.StringVar(&r.seeds, "seeds", "", "How many seeds, or `numbers` with commas between. Default: one.")
 			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
 			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
 			f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
 			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
-			return func(ctx context.Context, s *shell, _ []string) error { return r.run(ctx, s) }
+			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
 	}
 }
 
 type simLeague struct {
-	out                       outputFlags
+	out                       command.OutputFlags
 	folder, seeds, work, page string
 	except                    string
 	parallel                  int
 }
 
-func (r *simLeague) run(ctx context.Context, s *shell) error {
+func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
 	if r.parallel < 0 {
-		return usageError("-parallel must not be negative")
+		return command.UsageError("-parallel must not be negative")
 	}
 	seeds, err := seedList(r.seeds)
 	if err != nil {
 		return err
 	}
-	o := figures.LeagueOptions{Folder: r.folder, Options: figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.now}}
+	o := figures.LeagueOptions{Folder: r.folder, Options: figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.Now}}
 	if r.except != "" {
 		for name := range strings.SplitSeq(r.except, ",") {
 			o.Except = append(o.Except, strings.TrimSpace(name))
@@ -63,7 +64,7 @@ func (r *simLeague) run(ctx context.Context, s *shell) error {
 	league, err := figures.RunLeague(ctx, o)
 	progress.end()
 	if errors.Is(err, figures.ErrScenario) {
-		return usageError("-except: %s", err)
+		return command.UsageError("-except: %s", err)
 	}
 	if err != nil {
 		return err
@@ -73,20 +74,20 @@ func (r *simLeague) run(ctx context.Context, s *shell) error {
 			return fmt.Errorf("league: %w", err)
 		}
 	}
-	return r.out.print(s, league, func(p *page) { leaguePage(p, league) })
+	return r.out.Print(s, league, func(p *command.Page) { leaguePage(p, league) })
 }
 
 // leaguePage has the standings, and what was not run.
-func leaguePage(p *page, l *figures.League) {
-	var rows [][]cell
+func leaguePage(p *command.Page, l *figures.League) {
+	var rows [][]command.Cell
 	for _, e := range l.Table {
-		rows = append(rows, []cell{{text: e.Entrant, hue: bold}, number(fmt.Sprintf("%.1f", e.Rank)), number(fmt.Sprintf("%.1f", e.Wins)), number(fmt.Sprint(e.Games)),
-			number(fmt.Sprintf("%.1f", e.Mean.WithWait)), number(fmt.Sprintf("%.1f", e.Mean.Performance)), number(fmt.Sprintf("%.1f", e.Mean.QoS))})
+		rows = append(rows, []command.Cell{{Text: e.Entrant, Hue: command.Bold}, command.Number(fmt.Sprintf("%.1f", e.Rank)), command.Number(fmt.Sprintf("%.1f", e.Wins)), command.Number(fmt.Sprint(e.Games)),
+			command.Number(fmt.Sprintf("%.1f", e.Mean.WithWait)), command.Number(fmt.Sprintf("%.1f", e.Mean.Performance)), command.Number(fmt.Sprintf("%.1f", e.Mean.QoS))})
 	}
-	p.table([]string{"Policy", "Rank", "First", "Scenarios", "With wait %", "Running %", "QoS %"}, rows)
+	p.Table([]string{"Policy", "Rank", "First", "Scenarios", "With wait %", "Running %", "QoS %"}, rows)
 	for _, g := range l.Games {
 		if g.Absent != "" {
-			p.line(text(fmt.Sprintf("%s was not run: %s", g.Scenario, g.Absent)))
+			p.Line(command.Text(fmt.Sprintf("%s was not run: %s", g.Scenario, g.Absent)))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -16,16 +17,16 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 )
 
-func simListCommand() *command {
-	return &command{
-		name: "sim list", arguments: "[FOLDER]", synopsis: "See what a scenario can be made of",
-		about:   "Lists the policies, admission controllers, adapters, cluster shapes and trace formats that a scenario file can name, and the scenarios of a folder.",
-		example: "nomad-placer sim list examples/sim",
-		maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
-			o := outputFlags{}
-			o.add(f)
-			return func(_ context.Context, s *shell, args []string) error { return simList(s, &o, args) }
+func simListCommand() *command.Command {
+	return &command.Command{
+		Name: "sim list", Arguments: "[FOLDER]", Synopsis: "See what a scenario can be made of",
+		About:   "Lists the policies, admission controllers, adapters, cluster shapes and trace formats that a scenario file can name, and the scenarios of a folder.",
+		Example: "nomad-placer sim list examples/sim",
+		MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
+			o := command.OutputFlags{}
+			o.Add(f)
+			return func(_ context.Context, s *command.Shell, args []string) error { return simList(s, &o, args) }
 		},
 	}
 }
@@ -38,7 +39,7 @@ type simItem struct {
 	Paper   string `json:"paper,omitempty"`
 }
 
-func simList(s *shell, o *outputFlags, args []string) error {
+func simList(s *command.Shell, o *command.OutputFlags, args []string) error {
 	items := simItems()
 	if len(args) > 0 {
 		found, err := simScenarios(args[0])
@@ -47,15 +48,15 @@ func simList(s *shell, o *outputFlags, args []string) error {
 		}
 		items = append(found, items...)
 	}
-	return o.print(s, items, func(p *page) { simTable(p, items) })
+	return o.Print(s, items, func(p *command.Page) { simTable(p, items) })
 }
 
-func simTable(p *page, items []simItem) {
-	var rows [][]cell
+func simTable(p *command.Page, items []simItem) {
+	var rows [][]command.Cell
 	for _, i := range items {
-		rows = append(rows, []cell{{text: i.Kind, hue: faint}, {text: i.Name, hue: bold}, {text: i.Summary}, {text: i.Paper, hue: faint}})
+		rows = append(rows, []command.Cell{{Text: i.Kind, Hue: command.Faint}, {Text: i.Name, Hue: command.Bold}, {Text: i.Summary}, {Text: i.Paper, Hue: command.Faint}})
 	}
-	p.table([]string{"Kind", "Name", "What", "Source"}, rows)
+	p.Table([]string{"Kind", "Name", "What", "Source"}, rows)
 }
 
 func simItems() []simItem {

@@ -13,39 +13,40 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
-func simRunCommand() *command {
-	return &command{
-		name: "sim run", arguments: "FILE", synopsis: "Compare policies on a simulated cluster",
-		about: "Runs a scenario file: every policy under every seed, on the same submissions. Prints a table of what became of the jobs; ± is half the 95 % interval over seeds. " +
+func simRunCommand() *command.Command {
+	return &command.Command{
+		Name: "sim run", Arguments: "FILE", Synopsis: "Compare policies on a simulated cluster",
+		About: "Runs a scenario file: every policy under every seed, on the same submissions. Prints a table of what became of the jobs; ± is half the 95 % interval over seeds. " +
 			"The same file and seeds give the same bytes. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0.",
-		example: "nomad-placer sim run -seeds 1,2 examples/sim/paragon-ec2-low.hcl",
-		minArgs: 1, maxArgs: 1,
-		setup: func(f *flag.FlagSet) runner {
+		Example: "nomad-placer sim run -seeds 1,2 examples/sim/paragon-ec2-low.hcl",
+		MinArgs: 1, MaxArgs: 1,
+		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simRun{}
-			r.out.add(f)
+			r.out.Add(f)
 			f.StringVar(&r.policies, "policy", "", "Only these `names`, with commas between. Default: all of the scenario.")
 			f.StringVar(&r.seeds, "seeds", "", "Other `numbers` as seeds, with commas between. Default: those of the scenario.")
 			f.StringVar(&r.page, "report", "", "Write an HTML page with pictures to this `file`.")
 			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
-			return func(ctx context.Context, s *shell, args []string) error { return r.run(ctx, s, args[0]) }
+			return func(ctx context.Context, s *command.Shell, args []string) error { return r.run(ctx, s, args[0]) }
 		},
 	}
 }
 
 type simRun struct {
-	out                   outputFlags
+	out                   command.OutputFlags
 	policies, seeds, page string
 	parallel              int
 }
 
-func (r *simRun) run(ctx context.Context, s *shell, file string) error {
+func (r *simRun) run(ctx context.Context, s *command.Shell, file string) error {
 	o := scenario.Options{Parallel: r.parallel}
 	if r.parallel < 0 {
-		return usageError("-parallel must not be negative")
+		return command.UsageError("-parallel must not be negative")
 	}
 	if r.policies != "" {
 		o.Policies = strings.Split(r.policies, ",")
@@ -54,7 +55,7 @@ func (r *simRun) run(ctx context.Context, s *shell, file string) error {
 		for text := range strings.SplitSeq(r.seeds, ",") {
 			seed, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
 			if err != nil || slices.Contains(o.Seeds, seed) {
-				return usageError("-seeds takes different whole numbers with commas between, not %q", r.seeds)
+				return command.UsageError("-seeds takes different whole numbers with commas between, not %q", r.seeds)
 			}
 			o.Seeds = append(o.Seeds, seed)
 		}
@@ -69,7 +70,7 @@ func (r *simRun) run(ctx context.Context, s *shell, file string) error {
 	progress.end()
 	switch {
 	case errors.Is(err, scenario.ErrPolicy):
-		return usageError("%s", err)
+		return command.UsageError("%s", err)
 	case err != nil:
 		return err
 	}
@@ -78,7 +79,7 @@ func (r *simRun) run(ctx context.Context, s *shell, file string) error {
 			return err
 		}
 	}
-	return r.out.print(s, result, func(p *page) { simPage(p, result) })
+	return r.out.Print(s, result, func(p *command.Page) { simPage(p, result) })
 }
 
 func writePage(r *report.Report, path string) error {
@@ -93,18 +94,18 @@ func writePage(r *report.Report, path string) error {
 }
 
 // simPage has a row per metric and a column per policy and load.
-func simPage(p *page, r *report.Report) {
-	p.line(heading(r.Title))
+func simPage(p *command.Page, r *report.Report) {
+	p.Line(command.Heading(r.Title))
 	if r.Source != "" {
-		p.line(cell{text: r.Source, hue: faint})
+		p.Line(command.Cell{Text: r.Source, Hue: command.Faint})
 	}
 	for _, n := range sortedSkips(r.Skipped) {
-		p.line(cell{text: n, hue: warn})
+		p.Line(command.Cell{Text: n, Hue: command.Warn})
 	}
 	for _, n := range r.Notes {
-		p.line(cell{text: "Note: " + n, hue: faint})
+		p.Line(command.Cell{Text: "Note: " + n, Hue: command.Faint})
 	}
-	p.line()
+	p.Line()
 	header := []string{"Metric"}
 	for _, l := range r.Lines {
 		name := l.Policy
@@ -113,20 +114,20 @@ func simPage(p *page, r *report.Report) {
 		}
 		header = append(header, name)
 	}
-	var rows [][]cell
+	var rows [][]command.Cell
 	for _, m := range report.Metrics() {
-		row := []cell{{text: m.Name + ", " + m.Unit, hue: bold}}
+		row := []command.Cell{{Text: m.Name + ", " + m.Unit, Hue: command.Bold}}
 		known := false
 		for i := range r.Lines {
 			f, ok := r.Lines[i].Figure(m.Name)
 			known = known || ok
-			row = append(row, number(simFigure(f, ok)))
+			row = append(row, command.Number(simFigure(f, ok)))
 		}
 		if known {
 			rows = append(rows, row)
 		}
 	}
-	p.table(header, rows)
+	p.Table(header, rows)
 }
 
 // sortedSkips says what of a trace was left out.
@@ -156,7 +157,7 @@ func simFigure(f report.Figure, ok bool) string {
 // simProgress shows how far the runs are, and how long the rest takes, on
 // standard error of a terminal.
 type simProgress struct {
-	shell *shell
+	shell *command.Shell
 	name  string
 	begun time.Time
 	mutex sync.Mutex
@@ -164,8 +165,8 @@ type simProgress struct {
 	any   bool
 }
 
-func newSimProgress(s *shell, name string) *simProgress {
-	now := s.now()
+func newSimProgress(s *command.Shell, name string) *simProgress {
+	now := s.Now()
 	return &simProgress{shell: s, name: name, begun: now, shown: now}
 }
 
@@ -173,22 +174,22 @@ func newSimProgress(s *shell, name string) *simProgress {
 const simProgressEvery = 500 * time.Millisecond
 
 func (p *simProgress) tell(share float64, what string) {
-	if !p.shell.terminal {
+	if !p.shell.Terminal {
 		return
 	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	now := p.shell.now()
+	now := p.shell.Now()
 	if now.Sub(p.shown) < simProgressEvery || share <= 0 {
 		return
 	}
 	p.shown, p.any = now, true
 	left := time.Duration(float64(now.Sub(p.begun)) * (1 - share) / share).Round(time.Second)
-	fmt.Fprintf(p.shell.err, "\r\033[K%s: %3.0f %%, %s left (%s)", p.name, 100*share, left, what)
+	fmt.Fprintf(p.shell.Err, "\r\033[K%s: %3.0f %%, %s left (%s)", p.name, 100*share, left, what)
 }
 
 func (p *simProgress) end() {
 	if p.any {
-		fmt.Fprint(p.shell.err, "\r\033[K")
+		fmt.Fprint(p.shell.Err, "\r\033[K")
 	}
 }

@@ -1,26 +1,30 @@
 package main
 
-import "flag"
+import (
+	"flag"
+
+	"github.com/nomad-placer/nomad-placer/placer/command"
+)
 
 // nomadPlacer is the program with its subcommands.
-func nomadPlacer() *program {
-	return &program{
-		name:     "nomad-placer",
-		summary:  "Places Nomad jobs by what they must achieve instead of what they reserve.",
-		families: families,
-		commands: commands(),
-		shared: []sharedFlags{
-			{title: "Nomad options", add: func(f *flag.FlagSet) { new(nomadFlags).add(f) }},
-			{title: "Options of the placer's records", add: func(f *flag.FlagSet) { new(recordFlags).addOwn(f) }},
+func nomadPlacer() *command.Program {
+	return &command.Program{
+		Name:     "nomad-placer",
+		Summary:  "Places Nomad jobs by what they must achieve instead of what they reserve.",
+		Families: families,
+		Commands: commands(),
+		Shared: []command.SharedFlags{
+			{Title: "Nomad options", Add: func(f *flag.FlagSet) { new(nomadFlags).add(f) }},
+			{Title: "Options of the placer's records", Add: func(f *flag.FlagSet) { new(recordFlags).addOwn(f) }},
 		},
-		values: valuePredictors,
-		hint:   nomadHint,
+		Values: valuePredictors,
+		Hint:   nomadHint,
 	}
 }
 
 // commands is the table of subcommands, sorted by name.
-func commands() []*command {
-	return []*command{
+func commands() []*command.Command {
+	return []*command.Command{
 		agentCommand(),
 		devLoadCommand(),
 		devLoopCommand(),
@@ -46,7 +50,7 @@ func commands() []*command {
 		simListCommand(),
 		simRunCommand(),
 		simValidateCommand(),
-		versionCommand("nomad-placer"),
+		command.VersionCommand("nomad-placer"),
 	}
 }
 

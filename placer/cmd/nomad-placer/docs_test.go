@@ -16,6 +16,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
@@ -131,15 +132,15 @@ func argumentsOf(words []string, program string) ([]string, bool) {
 
 // checkCommand says what is not real about the arguments of nomad-placer.
 func checkCommand(args []string) string {
-	if len(args) == 0 || slices.Contains(rootFlags, strings.TrimLeft(args[0], "-")) {
+	if len(args) == 0 || slices.Contains(command.RootFlags, strings.TrimLeft(args[0], "-")) {
 		return ""
 	}
-	if err := nomadPlacer().misuse(args); err != nil {
+	if err := nomadPlacer().Misuse(args); err != nil {
 		return err.Error()
 	}
-	var found *command
+	var found *command.Command
 	for _, c := range commands() {
-		words := strings.Fields(c.name)
+		words := strings.Fields(c.Name)
 		if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
 			found, args = c, args[len(words):]
 			break
@@ -148,7 +149,7 @@ func checkCommand(args []string) string {
 	if found == nil {
 		return "" // a family
 	}
-	f, _ := found.flags()
+	f, _ := found.Flags()
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
 		name, _, assigned := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		if !strings.HasPrefix(args[i], "-") || args[i] == "-" || name == "h" || name == "help" {
@@ -156,7 +157,7 @@ func checkCommand(args []string) string {
 		}
 		g := f.Lookup(name)
 		if g == nil {
-			return found.name + " has no option -" + name
+			return found.Name + " has no option -" + name
 		}
 		if b, ok := g.Value.(interface{ IsBoolFlag() bool }); (!ok || !b.IsBoolFlag()) && !assigned {
 			i++ // its value
@@ -238,7 +239,7 @@ func TestInstalledJobStartsTheAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := agentCommand().flags()
+	f, _ := agentCommand().Flags()
 	options := regexp.MustCompile(`"-([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1)
 	for _, m := range options {
 		if f.Lookup(m[1]) == nil {
@@ -270,7 +271,7 @@ func TestInstalledConfigurationIsTheDefault(t *testing.T) {
 func asText(t *testing.T, v any) string {
 	t.Helper()
 	var b strings.Builder
-	if err := printJSON(&b, v); err != nil {
+	if err := command.PrintJSON(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -41,8 +42,8 @@ func profileFolder(t *testing.T, rows int) string {
 
 func evaluateCommand(args ...string) (code int, out, failure string) {
 	var stdout, stderr bytes.Buffer
-	s := &shell{in: strings.NewReader(""), out: &stdout, err: &stderr, getenv: func(string) string { return "" }, now: time.Now, after: time.After}
-	code = nomadPlacer().run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
+	s := &command.Shell{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now, After: time.After}
+	code = nomadPlacer().Run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
 	return code, stdout.String(), stderr.String()
 }
 
@@ -51,18 +52,18 @@ func TestProfileEvaluate(t *testing.T) {
 	folder := profileFolder(t, 12)
 	code, out, failure := evaluateCommand("-classifier", "mean,knn", "-seeds", "2", folder)
 	for _, want := range []string{"tolerated scores (interference)", "12 workloads, 3 columns, 2 shown (random), row left out, 2 seeds", "\n  knn ", "\n  mean ", "paper 1  Delimitrou 2015, table 3.2"} {
-		if code != exitDone || !strings.Contains(out, want) {
+		if code != command.ExitDone || !strings.Contains(out, want) {
 			t.Errorf("exit %d, %q missing in\n%s%s", code, want, out, failure)
 		}
 	}
 	for _, line := range strings.Split(out, "\n") {
-		if len([]rune(line)) > pageWidth {
+		if len([]rune(line)) > command.PageWidth {
 			t.Errorf("wider than a page: %q", line)
 		}
 	}
 	code, out, _ = evaluateCommand("-json", "-classifier", "mean", folder)
 	var got evaluated
-	if err := json.Unmarshal([]byte(out), &got); code != exitDone || err != nil || len(got.Reports) != 1 || got.Reports[0].Lines[0].Classifier != "mean" {
+	if err := json.Unmarshal([]byte(out), &got); code != command.ExitDone || err != nil || len(got.Reports) != 1 || got.Reports[0].Lines[0].Classifier != "mean" {
 		t.Errorf("exit %d, %v: %s", code, err, out)
 	}
 }
@@ -78,15 +79,15 @@ func TestProfileEvaluateRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"-classifier", "mean,magic"}, exitUsage, `unknown classifier "magic"; known: average, cf,`},
-		{[]string{"-data", "magic"}, exitUsage, `unknown data set "magic"; known: `},
-		{[]string{"-data", "all", "folder"}, exitUsage, "either -data or a folder"},
-		{[]string{"-draw", "magic"}, exitUsage, "-draw is random, fixed, planned, pair or widest"},
-		{[]string{"-leave", "magic"}, exitUsage, "-leave is row or group"},
-		{[]string{"-seeds", "0"}, exitUsage, "at least 1"},
-		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, exitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},
-		{[]string{bad}, exitFailed, "x.json"},
-		{[]string{profileFolder(t, 1)}, exitFailed, "1 profiles: too few"},
+		{[]string{"-classifier", "mean,magic"}, command.ExitUsage, `unknown classifier "magic"; known: average, cf,`},
+		{[]string{"-data", "magic"}, command.ExitUsage, `unknown data set "magic"; known: `},
+		{[]string{"-data", "all", "folder"}, command.ExitUsage, "either -data or a folder"},
+		{[]string{"-draw", "magic"}, command.ExitUsage, "-draw is random, fixed, planned, pair or widest"},
+		{[]string{"-leave", "magic"}, command.ExitUsage, "-leave is row or group"},
+		{[]string{"-seeds", "0"}, command.ExitUsage, "at least 1"},
+		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, command.ExitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},
+		{[]string{bad}, command.ExitFailed, "x.json"},
+		{[]string{profileFolder(t, 1)}, command.ExitFailed, "1 profiles: too few"},
 	} {
 		code, _, failure := evaluateCommand(c.args...)
 		if code != c.code || !strings.Contains(failure, c.want) {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // follower watches one job from its registration to running allocations.
 type follower struct {
-	shell   *shell
+	shell   *command.Shell
 	nomad   *api.Client
 	records records
 	id      cluster.JobID
@@ -83,9 +84,9 @@ func (f *follower) untilReleased(ctx context.Context) (cluster.Evaluation, error
 		}
 		if !held {
 			if free.IsZero() {
-				free = f.shell.now()
+				free = f.shell.Now()
 			}
-			if f.shell.now().Sub(free) > recordGrace {
+			if f.shell.Now().Sub(free) > recordGrace {
 				f.endLine()
 				return e, nil // released by hand, or by a placer whose store fails
 			}
@@ -121,7 +122,7 @@ func (f *follower) pause(ctx context.Context) error {
 	case <-ctx.Done():
 		f.endLine()
 		return ctx.Err()
-	case <-f.shell.after(followInterval):
+	case <-f.shell.After(followInterval):
 		return nil
 	}
 }
@@ -129,7 +130,7 @@ func (f *follower) pause(ctx context.Context) error {
 // show prints where the evaluation stands: a moving line on a terminal, one
 // line per stage elsewhere.
 func (f *follower) show(e cluster.Evaluation) {
-	now := f.shell.now()
+	now := f.shell.Now()
 	if e.Stage == "" {
 		if !f.warned && now.Sub(f.started) > quietAfter {
 			f.warned = true
@@ -137,19 +138,19 @@ func (f *follower) show(e cluster.Evaluation) {
 		}
 		return
 	}
-	if !f.shell.terminal || f.quiet {
+	if !f.shell.Terminal || f.quiet {
 		f.say(fmt.Sprintf("%-9s %s", e.Stage, e.Message))
 		return
 	}
 	f.live = true
-	fmt.Fprintf(f.shell.out, "\r\x1b[K%s", shorten(progressLine(e, now), pageWidth))
+	fmt.Fprintf(f.shell.Out, "\r\x1b[K%s", command.Shorten(progressLine(e, now), command.PageWidth))
 }
 
 // progressLine is one line: stage, bar, time left, what happens, deadline.
 func progressLine(e cluster.Evaluation, now time.Time) string {
 	parts := []string{fmt.Sprintf("%-8s", e.Stage)}
 	if e.Fraction != nil {
-		parts = append(parts, fmt.Sprintf("%s %3.0f %%", gauge(*e.Fraction, 20), *e.Fraction*100))
+		parts = append(parts, fmt.Sprintf("%s %3.0f %%", command.Gauge(*e.Fraction, 20), *e.Fraction*100))
 	}
 	if e.RemainingSeconds != nil {
 		parts = append(parts, "about "+wording.Duration(time.Duration(*e.RemainingSeconds)*time.Second)+" left")
@@ -168,12 +169,12 @@ func (f *follower) say(line string) {
 	}
 	f.said = line
 	f.endLine()
-	fmt.Fprintln(f.shell.out, "  "+line)
+	fmt.Fprintln(f.shell.Out, "  "+line)
 }
 
 func (f *follower) endLine() {
 	if f.live {
-		fmt.Fprint(f.shell.out, "\r\x1b[K")
+		fmt.Fprint(f.shell.Out, "\r\x1b[K")
 		f.live = false
 	}
 }
@@ -234,7 +235,7 @@ func (f *follower) count(ctx context.Context, job *api.Job, released uint64) (ru
 			r.nodes = append(r.nodes, a.NodeName)
 		case api.AllocClientStatusFailed:
 			r.failed++
-			r.failure = fmt.Sprintf("allocation %s failed on %s: %s", shorten(a.ID, 9), a.NodeName, lastEvent(a))
+			r.failure = fmt.Sprintf("allocation %s failed on %s: %s", command.Shorten(a.ID, 9), a.NodeName, lastEvent(a))
 		}
 	}
 	return r, nil

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
 // The help of everything, in one file and as a page of the documentation; both
@@ -23,8 +25,8 @@ const (
 func helpText(t *testing.T, words ...string) string {
 	t.Helper()
 	out := &output{}
-	s := &shell{out: out, err: out, getenv: func(string) string { return "" }}
-	if code := nomadPlacer().run(t.Context(), s, append(words, "-h")); code != exitDone {
+	s := &command.Shell{Out: out, Err: out, Getenv: func(string) string { return "" }}
+	if code := nomadPlacer().Run(t.Context(), s, append(words, "-h")); code != command.ExitDone {
 		t.Fatalf("%v -h ends with %d", words, code)
 	}
 	return strings.TrimSpace(out.String())
@@ -35,11 +37,11 @@ func helpNames() []string {
 	names := []string{""}
 	family := ""
 	for _, c := range commands() {
-		if first, _, nested := strings.Cut(c.name, " "); nested && first != family {
+		if first, _, nested := strings.Cut(c.Name, " "); nested && first != family {
 			family = first
 			names = append(names, first)
 		}
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -97,26 +99,26 @@ func compareGolden(t *testing.T, path, want string) {
 func TestHelpIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, c := range commands() {
-		help := helpText(t, strings.Fields(c.name)...)
-		for _, want := range []string{"Usage: nomad-placer " + c.name, "\n  " + c.synopsis + ".\n", "\nExample:\n\n  nomad-placer " + c.name, "\nExit codes:\n"} {
+		help := helpText(t, strings.Fields(c.Name)...)
+		for _, want := range []string{"Usage: nomad-placer " + c.Name, "\n  " + c.Synopsis + ".\n", "\nExample:\n\n  nomad-placer " + c.Name, "\nExit codes:\n"} {
 			if !strings.Contains(help, want) {
-				t.Errorf("the help of %s does not say %q", c.name, want)
+				t.Errorf("the help of %s does not say %q", c.Name, want)
 			}
 		}
-		if strings.ContainsAny(c.synopsis, "\n.") || utf8.RuneCountInString(c.synopsis) > 80 {
-			t.Errorf("%s: the synopsis is not one line: %q", c.name, c.synopsis)
+		if strings.ContainsAny(c.Synopsis, "\n.") || utf8.RuneCountInString(c.Synopsis) > 80 {
+			t.Errorf("%s: the synopsis is not one line: %q", c.Name, c.Synopsis)
 		}
 		for line := range strings.SplitSeq(help, "\n") {
-			if n := utf8.RuneCountInString(line); n > pageWidth+10 {
-				t.Errorf("%s: a line of %d characters: %q", c.name, n, line)
+			if n := utf8.RuneCountInString(line); n > command.PageWidth+10 {
+				t.Errorf("%s: a line of %d characters: %q", c.Name, n, line)
 			}
 		}
-		f, _ := c.flags()
+		f, _ := c.Flags()
 		// Servers print a log; everything else prints data.
-		if server := c.name == "agent" || c.name == "proxy"; (f.Lookup(jsonName) != nil) == server || (f.Lookup(templateName) != nil) == server {
-			t.Errorf("%s: -json and -t are on every command that prints data, and on no other", c.name)
+		if server := c.Name == "agent" || c.Name == "proxy"; (f.Lookup(command.JSONName) != nil) == server || (f.Lookup(command.TemplateName) != nil) == server {
+			t.Errorf("%s: -json and -t are on every command that prints data, and on no other", c.Name)
 		}
-		f.VisitAll(func(g *flag.Flag) { checkFlagHelp(t, c.name, g) })
+		f.VisitAll(func(g *flag.Flag) { checkFlagHelp(t, c.Name, g) })
 	}
 }
 
@@ -141,22 +143,22 @@ func TestEveryCommandByScript(t *testing.T) {
 	for _, c := range commands() {
 		var b strings.Builder
 		line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-		line("exec nomad-placer %s -h", c.name)
-		line("stdout '^Usage: nomad-placer %s'", c.name)
+		line("exec nomad-placer %s -h", c.Name)
+		line("stdout '^Usage: nomad-placer %s'", c.Name)
 		line("! stderr .")
-		line("exits 2 nomad-placer %s -nonsense", c.name)
+		line("exits 2 nomad-placer %s -nonsense", c.Name)
 		line("! stdout .")
 		line("stderr '^Error: unknown option -nonsense$'")
-		line("stderr '^Usage: nomad-placer %s'", c.name)
-		line("exits 2 nomad-placer %s -hlep", c.name)
+		line("stderr '^Usage: nomad-placer %s'", c.Name)
+		line("exits 2 nomad-placer %s -hlep", c.Name)
 		line("stderr '^Hint: did you mean -help'")
-		line("exits 2 nomad-placer %s ''", c.name)
+		line("exits 2 nomad-placer %s ''", c.Name)
 		line("! stderr panic")
-		if c.minArgs > 0 {
-			line("exits 2 nomad-placer %s", c.name)
+		if c.MinArgs > 0 {
+			line("exits 2 nomad-placer %s", c.Name)
 			line("stderr '^Error: .* takes '")
 		}
-		file := filepath.Join(folder, strings.ReplaceAll(c.name, " ", "-")+".txtar")
+		file := filepath.Join(folder, strings.ReplaceAll(c.Name, " ", "-")+".txtar")
 		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -61,7 +62,7 @@ func (v *variableFlags) read() (string, map[string]string, error) {
 	for _, pair := range v.set {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || !hclsyntax.ValidIdentifier(name) {
-			return "", nil, usageError("-var takes name=value, not %q", pair)
+			return "", nil, command.UsageError("-var takes name=value, not %q", pair)
 		}
 		flags[name] = value
 	}
@@ -94,12 +95,12 @@ type jobFile struct {
 
 // readJobFile reads and checks a file, or standard input for "-". Problems of
 // its performance blocks are in diagnostic; an error means it could not be read.
-func readJobFile(s *shell, name string, vars *variableFlags) (*jobFile, error) {
+func readJobFile(s *command.Shell, name string, vars *variableFlags) (*jobFile, error) {
 	j := &jobFile{name: name, specs: map[string]performance.Spec{}}
 	var err error
 	if name == "-" {
 		j.name = "standard input"
-		j.source, err = io.ReadAll(s.in)
+		j.source, err = io.ReadAll(s.In)
 	} else {
 		j.source, err = os.ReadFile(name)
 	}
@@ -156,7 +157,7 @@ func (j *jobFile) parse(ctx context.Context, client *api.Client, namespace strin
 func (j *jobFile) parsed(ctx context.Context, client *api.Client) (map[string]any, error) {
 	if j.isJSON() {
 		var wrapped struct{ Job map[string]any }
-		if err := decodeNumbers(bytes.NewReader(j.source), &wrapped); err != nil {
+		if err := command.DecodeNumbers(bytes.NewReader(j.source), &wrapped); err != nil {
 			return nil, fmt.Errorf("%s: %w", j.name, err)
 		}
 		if wrapped.Job == nil {
@@ -170,7 +171,7 @@ func (j *jobFile) parsed(ctx context.Context, client *api.Client) (map[string]an
 		return nil, j.parseError(err)
 	}
 	var job map[string]any
-	if err := decodeNumbers(bytes.NewReader(answer), &job); err != nil {
+	if err := command.DecodeNumbers(bytes.NewReader(answer), &job); err != nil {
 		return nil, fmt.Errorf("nomad's answer: %w", err)
 	}
 	return job, nil

@@ -5,4 +5,4 @@
 // all of it in placer/docs/cli.md.
 package main
 
-func main() { nomadPlacer().main() }
+func main() { nomadPlacer().Main() }

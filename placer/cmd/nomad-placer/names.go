@@ -10,20 +10,21 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
 // valuePredictors complete the values of flags, by the kind in their usage.
-var valuePredictors = map[string]predictor{
+var valuePredictors = map[string]command.Predictor{
 	"policy":    policyNames,
-	"level":     func(context.Context, *shell, *flag.FlagSet, string) ([]string, error) { return logLevels, nil },
+	"level":     func(context.Context, *command.Shell, *flag.FlagSet, string) ([]string, error) { return logLevels, nil },
 	"namespace": fromRecords(namespaces),
 	"pool":      fromRecords(pools),
 }
 
 // fromRecords completes with what a cluster or the placer's records have.
-func fromRecords(names func(ctx context.Context, s *shell, from *recordFlags, begin string) ([]string, error)) predictor {
-	return func(ctx context.Context, s *shell, given *flag.FlagSet, begin string) ([]string, error) {
+func fromRecords(names func(ctx context.Context, s *command.Shell, from *recordFlags, begin string) ([]string, error)) command.Predictor {
+	return func(ctx context.Context, s *command.Shell, given *flag.FlagSet, begin string) ([]string, error) {
 		return names(ctx, s, recordFlagsOf(given), begin)
 	}
 }
@@ -41,12 +42,12 @@ func recordFlagsOf(f *flag.FlagSet) *recordFlags {
 	return &from
 }
 
-func policyNames(context.Context, *shell, *flag.FlagSet, string) ([]string, error) {
+func policyNames(context.Context, *command.Shell, *flag.FlagSet, string) ([]string, error) {
 	return policy.Names(), nil
 }
 
 // knownJobs are the jobs of the namespace that the placer has a record of.
-func knownJobs(ctx context.Context, s *shell, from *recordFlags, _ string) ([]string, error) {
+func knownJobs(ctx context.Context, s *command.Shell, from *recordFlags, _ string) ([]string, error) {
 	r, err := from.open(s)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func knownJobs(ctx context.Context, s *shell, from *recordFlags, _ string) ([]st
 }
 
 // nomadJobs are the jobs of the namespace, as Nomad knows them.
-func nomadJobs(ctx context.Context, s *shell, from *recordFlags, begin string) ([]string, error) {
+func nomadJobs(ctx context.Context, s *command.Shell, from *recordFlags, begin string) ([]string, error) {
 	client, err := from.client()
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func nomadJobs(ctx context.Context, s *shell, from *recordFlags, begin string) (
 }
 
 // nodeNames are the names of all nodes, or IDs where the word begins one.
-func nodeNames(ctx context.Context, s *shell, from *recordFlags, begin string) ([]string, error) {
+func nodeNames(ctx context.Context, s *command.Shell, from *recordFlags, begin string) ([]string, error) {
 	nodes, err := readNodes(ctx, s, from)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func nodeNames(ctx context.Context, s *shell, from *recordFlags, begin string) (
 	return append(slices.Compact(names), ids...), nil
 }
 
-func profileKeys(ctx context.Context, s *shell, from *recordFlags, _ string) ([]string, error) {
+func profileKeys(ctx context.Context, s *command.Shell, from *recordFlags, _ string) ([]string, error) {
 	r, err := from.open(s)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func profileKeys(ctx context.Context, s *shell, from *recordFlags, _ string) ([]
 	return r.Profiles(ctx)
 }
 
-func namespaces(ctx context.Context, _ *shell, from *recordFlags, begin string) ([]string, error) {
+func namespaces(ctx context.Context, _ *command.Shell, from *recordFlags, begin string) ([]string, error) {
 	client, err := from.client()
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func namespaces(ctx context.Context, _ *shell, from *recordFlags, begin string) 
 	return out, nil
 }
 
-func pools(ctx context.Context, _ *shell, from *recordFlags, begin string) ([]string, error) {
+func pools(ctx context.Context, _ *command.Shell, from *recordFlags, begin string) ([]string, error) {
 	client, err := from.client()
 	if err != nil {
 		return nil, err

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
 // The types of a change in Nomad's diffs, and how they are printed.
-var diffMarks = map[string]cell{
-	"Added":   {text: "+", hue: good},
-	"Deleted": {text: "-", hue: bad},
-	"Edited":  {text: "~", hue: warn},
+var diffMarks = map[string]command.Cell{
+	"Added":   {Text: "+", Hue: command.Good},
+	"Deleted": {Text: "-", Hue: command.Bad},
+	"Edited":  {Text: "~", Hue: command.Warn},
 }
 
 // pageObject is the part of a job where the placer writes its page; it is no
@@ -21,9 +23,9 @@ var diffMarks = map[string]cell{
 const pageObject = "UI"
 
 // printDiff prints what changes, like Nomad's own plan.
-func printDiff(p *page, d *api.JobDiff) {
+func printDiff(p *command.Page, d *api.JobDiff) {
 	if d == nil || d.Type == "None" {
-		p.line(text("  The job does not change."))
+		p.Line(command.Text("  The job does not change."))
 		return
 	}
 	diffLine(p, 1, d.Type, "job "+d.ID)
@@ -44,24 +46,24 @@ func printDiff(p *page, d *api.JobDiff) {
 	}
 }
 
-func diffLine(p *page, depth int, kind, what string) {
+func diffLine(p *command.Page, depth int, kind, what string) {
 	mark, ok := diffMarks[kind]
 	if !ok {
-		mark = text(" ")
+		mark = command.Text(" ")
 	}
-	p.line(text(strings.Repeat("  ", depth) + p.paint(mark.hue, mark.text) + " " + what))
+	p.Line(command.Text(strings.Repeat("  ", depth) + p.Paint(mark.Hue, mark.Text) + " " + what))
 }
 
 // diffContent prints what changed inside. What is new or gone as a whole is in
 // the user's file, with every default of Nomad's around it: its name is enough.
-func diffContent(p *page, depth int, kind string, fields []*api.FieldDiff, objects []*api.ObjectDiff) {
+func diffContent(p *command.Page, depth int, kind string, fields []*api.FieldDiff, objects []*api.ObjectDiff) {
 	if kind == "Edited" {
 		diffFields(p, depth, fields)
 		diffObjects(p, depth, objects)
 	}
 }
 
-func diffFields(p *page, depth int, fields []*api.FieldDiff) {
+func diffFields(p *command.Page, depth int, fields []*api.FieldDiff) {
 	for _, f := range fields {
 		if f.Type == "None" {
 			continue
@@ -74,7 +76,7 @@ func diffFields(p *page, depth int, fields []*api.FieldDiff) {
 // long.
 const maxFieldText = 60
 
-func changeText(p *page, f *api.FieldDiff) string {
+func changeText(p *command.Page, f *api.FieldDiff) string {
 	old, next := quoted(p, f.Old), quoted(p, f.New)
 	switch f.Type {
 	case "Added":
@@ -86,11 +88,11 @@ func changeText(p *page, f *api.FieldDiff) string {
 	}
 }
 
-func quoted(p *page, s string) string {
-	return `"` + p.cut(strings.ReplaceAll(s, "\n", "⏎"), maxFieldText) + `"`
+func quoted(p *command.Page, s string) string {
+	return `"` + p.Cut(strings.ReplaceAll(s, "\n", "⏎"), maxFieldText) + `"`
 }
 
-func diffObjects(p *page, depth int, objects []*api.ObjectDiff) {
+func diffObjects(p *command.Page, depth int, objects []*api.ObjectDiff) {
 	for _, o := range objects {
 		if o.Type == "None" || o.Name == pageObject {
 			continue
@@ -120,14 +122,14 @@ func updatesText(updates map[string]uint64) string {
 }
 
 // printPlacements says whether Nomad could place everything.
-func printPlacements(p *page, plan *api.JobPlanResponse) {
+func printPlacements(p *command.Page, plan *api.JobPlanResponse) {
 	if len(plan.FailedTGAllocs) == 0 {
-		p.line(cell{text: "  All tasks can be placed.", hue: good})
+		p.Line(command.Cell{Text: "  All tasks can be placed.", Hue: command.Good})
 		return
 	}
 	for _, group := range slices.Sorted(maps.Keys(plan.FailedTGAllocs)) {
 		m := plan.FailedTGAllocs[group]
-		p.item(bad, fmt.Sprintf("group %s cannot be placed now: %d nodes evaluated%s", group, m.NodesEvaluated, failureText(m)))
+		p.Item(command.Bad, fmt.Sprintf("group %s cannot be placed now: %d nodes evaluated%s", group, m.NodesEvaluated, failureText(m)))
 	}
 }
 

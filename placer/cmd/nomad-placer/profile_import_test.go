@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/profiler/foreign"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -112,7 +113,7 @@ func TestImportProgressIsSilentForTwoSeconds(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	var out strings.Builder
-	tell := slowProgress(&shell{err: &out, now: func() time.Time { return now }})
+	tell := slowProgress(&command.Shell{Err: &out, Now: func() time.Time { return now }})
 	for _, fraction := range []float64{0.1, 0.2, 0.3, 0.4, 0.5} {
 		tell(fraction, "runs.csv.gz")
 		now = now.Add(time.Second)

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -58,7 +59,7 @@ func TestRebalance(t *testing.T) {
 	t.Parallel()
 	c := slowJob(t, slowBlock+"move = true\n")
 	out, code := c.run("rebalance", "-dry-run")
-	if code != exitDone || !strings.Contains(out, "slow / main  would be moved") || !strings.Contains(out, "it reaches 50 % of its target") {
+	if code != command.ExitDone || !strings.Contains(out, "slow / main  would be moved") || !strings.Contains(out, "it reaches 50 % of its target") {
 		t.Fatalf("exit %d:\n%s", code, out)
 	}
 	if strings.Contains(c.shortlist(), "22222222") {
@@ -66,7 +67,7 @@ func TestRebalance(t *testing.T) {
 	}
 	out, code = c.run("rebalance", "-json")
 	var moves []cluster.Relocation
-	if err := json.Unmarshal([]byte(out), &moves); err != nil || code != exitDone {
+	if err := json.Unmarshal([]byte(out), &moves); err != nil || code != command.ExitDone {
 		t.Fatalf("exit %d, %v:\n%s", code, err, out)
 	}
 	if len(moves) != 1 || moves[0].Result != "done" || moves[0].FromName != "alpha" || moves[0].ToName != "omega" {
@@ -81,7 +82,7 @@ func TestRebalanceOnlyAdvisesWhatMayNotMove(t *testing.T) {
 	t.Parallel()
 	c := slowJob(t, slowBlock)
 	out, code := c.run("rebalance")
-	if code != exitDone || !strings.Contains(out, "advice: its performance block does not say move = true") {
+	if code != command.ExitDone || !strings.Contains(out, "advice: its performance block does not say move = true") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 	if strings.Contains(c.shortlist(), "22222222") {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
@@ -50,10 +51,10 @@ type records interface {
 }
 
 // open returns the records; nothing is read before the first call.
-func (r *recordFlags) open(s *shell) (records, error) {
+func (r *recordFlags) open(s *command.Shell) (records, error) {
 	address := r.dashboard
 	if address == "" {
-		address = s.getenv("NOMAD_PLACER_ADDR")
+		address = s.Getenv("NOMAD_PLACER_ADDR")
 	}
 	if address != "" {
 		return newPageRecords(address)
@@ -92,10 +93,10 @@ func (r engineRecords) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) 
 }
 
 // clock is the shell's time for the engine.
-type clock struct{ s *shell }
+type clock struct{ s *command.Shell }
 
-func (c clock) Now() time.Time                         { return c.s.now() }
-func (c clock) After(d time.Duration) <-chan time.Time { return c.s.after(d) }
+func (c clock) Now() time.Time                         { return c.s.Now() }
+func (c clock) After(d time.Duration) <-chan time.Time { return c.s.After(d) }
 
 // pageRecords read an agent's /v1 pages.
 type pageRecords struct {
@@ -109,7 +110,7 @@ const maxAnswerBytes = 64 << 20
 func newPageRecords(address string) (pageRecords, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" {
-		return pageRecords{}, usageError("the placer's address %q is not a URL like http://127.0.0.1:9464", address)
+		return pageRecords{}, command.UsageError("the placer's address %q is not a URL like http://127.0.0.1:9464", address)
 	}
 	return pageRecords{base, &http.Client{Timeout: 30 * time.Second}}, nil
 }
@@ -137,7 +138,7 @@ func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, er
 		return v, cluster.ErrNoRecord
 	}
 	if answer.StatusCode != http.StatusOK {
-		return v, fmt.Errorf("placer's agent answered %s: %s", answer.Status, shorten(strings.TrimSpace(string(body)), 200))
+		return v, fmt.Errorf("placer's agent answered %s: %s", answer.Status, command.Shorten(strings.TrimSpace(string(body)), 200))
 	}
 	if err := json.Unmarshal(body, &v); err != nil {
 		return v, fmt.Errorf("placer's agent: %w", err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 )
 
@@ -78,10 +79,10 @@ func (o *output) String() string {
 // start runs a command; its exit code arrives on the channel.
 func (c *cliTest) start(ctx context.Context, args ...string) (*output, <-chan int) {
 	out, code := &output{}, make(chan int, 1)
-	s := &shell{in: strings.NewReader(""), out: out, err: out, now: c.now, after: time.After, getenv: func(name string) string {
+	s := &command.Shell{In: strings.NewReader(""), Out: out, Err: out, Now: c.now, After: time.After, Getenv: func(name string) string {
 		return map[string]string{"NOMAD_ADDR": c.nomad.URL}[name]
 	}}
-	go func() { code <- nomadPlacer().run(ctx, s, args) }()
+	go func() { code <- nomadPlacer().Run(ctx, s, args) }()
 	return out, code
 }
 
@@ -117,7 +118,7 @@ func (c *cliTest) agent() (pages string) {
 	out, code := c.start(ctx, "agent", "-address", c.nomad.URL, "-listen", address, "-dashboard-url", "http://"+address)
 	c.t.Cleanup(func() {
 		cancel()
-		if text, n := out.wait(c.t, code); n != exitDone || !strings.Contains(text, "agent stopped") {
+		if text, n := out.wait(c.t, code); n != command.ExitDone || !strings.Contains(text, "agent stopped") {
 			c.t.Errorf("the agent ended with %d:\n%s", n, text)
 		}
 	})
@@ -152,7 +153,7 @@ func TestRunWaitsUntilTheJobIsPlacedAndRuns(t *testing.T) {
 	c := newCLITest(t)
 	pages := c.agent()
 	out, code := c.run("job", "run", "-verbose", c.jobFile(unprofiled))
-	if code != exitDone {
+	if code != command.ExitDone {
 		t.Fatalf("exit %d:\n%s", code, out)
 	}
 	for _, want := range []string{"web / front  default  placed", "submitted default/web, version 0", "placed    front on alpha: best effort", "Job web runs: 1 allocation on alpha"} {
@@ -171,11 +172,11 @@ func (c *cliTest) checkAfterRun(pages string) {
 	c.t.Helper()
 	for _, from := range [][]string{nil, {"-placer-address", pages}} {
 		out, code := c.run(append([]string{"job", "explain", "web"}, from...)...)
-		if code != exitDone || !strings.Contains(out, "web / front  default  placed") {
+		if code != command.ExitDone || !strings.Contains(out, "web / front  default  placed") {
 			c.t.Errorf("explain %v: exit %d:\n%s", from, code, out)
 		}
 		out, code = c.run(append([]string{"node", "list"}, from...)...)
-		if code != exitDone || !strings.Contains(out, "alpha") {
+		if code != command.ExitDone || !strings.Contains(out, "alpha") {
 			c.t.Errorf("node list %v: exit %d:\n%s", from, code, out)
 		}
 	}
@@ -193,13 +194,13 @@ func (c *cliTest) checkAfterRun(pages string) {
 		}
 	}
 	before := c.nomad.Job("default", "web")
-	if out, code := c.run("job", "release", "web"); code != exitDone || !strings.Contains(out, "is not held; nothing was changed") {
+	if out, code := c.run("job", "release", "web"); code != command.ExitDone || !strings.Contains(out, "is not held; nothing was changed") {
 		c.t.Errorf("release of a placed job: exit %d: %s", code, out)
 	}
 	if after := c.nomad.Job("default", "web"); !reflect.DeepEqual(before, after) {
 		c.t.Errorf("release changed a placed job:\n%v\n%v", before, after)
 	}
-	if out, code := c.run("job", "strip", "web"); code != exitDone || !strings.Contains(out, "is stripped") {
+	if out, code := c.run("job", "strip", "web"); code != command.ExitDone || !strings.Contains(out, "is stripped") {
 		c.t.Errorf("strip: exit %d: %s", code, out)
 	}
 }
@@ -210,7 +211,7 @@ func TestRunTellsWhenStockNomadPlacesTheJob(t *testing.T) {
 	c.agent()
 	file := c.jobFile("target {\n rate = 5\n}\nprobe \"log\" {\n pattern = \"n=([0-9]+)\"\n}\n")
 	out, code := c.run("job", "run", file)
-	if code != exitStock || !strings.Contains(out, "left to stock Nomad") {
+	if code != command.ExitStock || !strings.Contains(out, "left to stock Nomad") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -221,7 +222,7 @@ func TestRunAsJSON(t *testing.T) {
 	c.agent()
 	out, code := c.run("job", "run", "-json", c.jobFile(unprofiled))
 	var report runReport
-	if err := json.Unmarshal([]byte(out), &report); err != nil || code != exitDone {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != command.ExitDone {
 		t.Fatalf("exit %d, %v:\n%s", code, err, out)
 	}
 	if report.Running != 1 || len(report.Decisions) != 1 || report.Released != 1 {
@@ -233,20 +234,20 @@ func TestWithoutAnAgentTheJobIsHeldAndCanBeReleased(t *testing.T) {
 	t.Parallel()
 	c := newCLITest(t)
 	out, code := c.run("job", "run", "-detach", c.jobFile(unprofiled))
-	if code != exitDone || c.nomad.Job("default", "web")["NodePool"] != "placer" {
+	if code != command.ExitDone || c.nomad.Job("default", "web")["NodePool"] != "placer" {
 		t.Fatalf("exit %d:\n%s", code, out)
 	}
 	out, code = c.run("job", "run", "-timeout", "1s", c.jobFile(unprofiled))
-	if code != exitFailed || !strings.Contains(out, "not running after 1s; the job goes on") {
+	if code != command.ExitFailed || !strings.Contains(out, "not running after 1s; the job goes on") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
-	if out, code = c.run("job", "release", "web"); code != exitDone || !strings.Contains(out, "is released") {
+	if out, code = c.run("job", "release", "web"); code != command.ExitDone || !strings.Contains(out, "is released") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
-	if out, code = c.run("job", "release", "web"); code != exitDone || !strings.Contains(out, "is not held; nothing was changed") {
+	if out, code = c.run("job", "release", "web"); code != command.ExitDone || !strings.Contains(out, "is not held; nothing was changed") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
-	if out, code = c.run("job", "release", "nothing"); code != exitFailed {
+	if out, code = c.run("job", "release", "nothing"); code != command.ExitFailed {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -259,7 +260,7 @@ func TestInterruptedRunLeavesTheJob(t *testing.T) {
 	out, code := c.start(ctx, "job", "run", "-address", c.nomad.URL, c.jobFile(unprofiled))
 	out.until(t, "the submission", func() bool { return strings.Contains(out.String(), "submitted") })
 	cancel()
-	if text, n := out.wait(t, code); n != exitInterrupted {
+	if text, n := out.wait(t, code); n != command.ExitInterrupted {
 		t.Errorf("exit %d:\n%s", n, text)
 	}
 }
@@ -270,7 +271,7 @@ func TestRunEndsWhenTheJobIsStoppedOrReplaced(t *testing.T) {
 	out, code := c.start(t.Context(), "job", "run", "-address", c.nomad.URL, c.jobFile(unprofiled))
 	out.until(t, "the submission", func() bool { return strings.Contains(out.String(), "submitted") })
 	c.nomad.Stop("default", "web")
-	if text, n := out.wait(t, code); n != exitFailed || !strings.Contains(text, "stopped while it was held") {
+	if text, n := out.wait(t, code); n != command.ExitFailed || !strings.Contains(text, "stopped while it was held") {
 		t.Errorf("exit %d:\n%s", n, text)
 	}
 }
@@ -279,7 +280,7 @@ func TestBadJobsAreNotSubmitted(t *testing.T) {
 	t.Parallel()
 	c := newCLITest(t)
 	out, code := c.run("job", "run", c.jobFile("target {\n qps = -5\n}\n"))
-	if code != exitFailed || !strings.Contains(out, "error:") || len(c.nomad.JobIDs()) != 0 {
+	if code != command.ExitFailed || !strings.Contains(out, "error:") || len(c.nomad.JobIDs()) != 0 {
 		t.Errorf("exit %d, jobs %v:\n%s", code, c.nomad.JobIDs(), out)
 	}
 }

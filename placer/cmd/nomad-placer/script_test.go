@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
@@ -28,11 +29,11 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"nomad-placer": func() {
-			s := &shell{
-				in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
-				now: dashboardtest.Clock, after: time.After, terminal: os.Getenv("FAKE_TERMINAL") != "",
+			s := &command.Shell{
+				In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+				Now: dashboardtest.Clock, After: time.After, Terminal: os.Getenv("FAKE_TERMINAL") != "",
 			}
-			os.Exit(nomadPlacer().run(context.Background(), s, os.Args[1:]))
+			os.Exit(nomadPlacer().Run(context.Background(), s, os.Args[1:]))
 		},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -23,20 +24,20 @@ type explanation struct {
 }
 
 // explainPage prints a decision the way a person would tell it.
-func explainPage(p *page, x explanation, now time.Time) {
+func explainPage(p *command.Page, x explanation, now time.Time) {
 	d, m := x.Decision, wording.Measure(x.Decision.Target, x.Observations)
-	title := []cell{heading(d.Workload.Job + " / " + d.Workload.Group), {text: d.Workload.Namespace, hue: faint}, outcomeCell(d.Outcome)}
+	title := []command.Cell{command.Heading(d.Workload.Job + " / " + d.Workload.Group), {Text: d.Workload.Namespace, Hue: command.Faint}, outcomeCell(d.Outcome)}
 	if m.Verdict != wording.NoVerdict {
 		title = append(title, verdictCell(m.Verdict))
 	}
-	p.line(title...)
-	p.line()
-	p.fact("Target", wording.Target(d.Target))
-	p.fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
-	p.fact("Measured", measuredText(m, now))
-	p.fact("Given", fmt.Sprintf("%d × %s", d.Count, wording.Resources(d.Resources)))
-	p.fact("Decided", fmt.Sprintf("%s by %s, for job version %d", wording.Ago(now, d.At), d.Policy, d.JobVersion))
-	p.fact("Why", d.Reason)
+	p.Line(title...)
+	p.Line()
+	p.Fact("Target", wording.Target(d.Target))
+	p.Fact("Predicted", wording.Expect(d.Predicted, d.Target).String())
+	p.Fact("Measured", measuredText(m, now))
+	p.Fact("Given", fmt.Sprintf("%d × %s", d.Count, wording.Resources(d.Resources)))
+	p.Fact("Decided", fmt.Sprintf("%s by %s, for job version %d", wording.Ago(now, d.At), d.Policy, d.JobVersion))
+	p.Fact("Why", d.Reason)
 	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)
@@ -52,72 +53,72 @@ func measuredText(m wording.Measured, now time.Time) string {
 	return m.String() + ", " + wording.Ago(now, m.At)
 }
 
-func outcomeCell(o cluster.Outcome) cell {
+func outcomeCell(o cluster.Outcome) command.Cell {
 	switch o {
 	case cluster.Placed:
-		return cell{text: "placed", hue: good}
+		return command.Cell{Text: "placed", Hue: command.Good}
 	case cluster.Queued:
-		return cell{text: "waiting for room", hue: warn}
+		return command.Cell{Text: "waiting for room", Hue: command.Warn}
 	case cluster.Stock:
-		return cell{text: "left to Nomad", hue: warn}
+		return command.Cell{Text: "left to Nomad", Hue: command.Warn}
 	default:
-		return text(string(o))
+		return command.Text(string(o))
 	}
 }
 
-func verdictCell(v wording.Verdict) cell {
+func verdictCell(v wording.Verdict) command.Cell {
 	switch v {
 	case wording.Met:
-		return cell{text: "target met", hue: good}
+		return command.Cell{Text: "target met", Hue: command.Good}
 	case wording.Missed:
-		return cell{text: "target missed", hue: bad}
+		return command.Cell{Text: "target missed", Hue: command.Bad}
 	default:
-		return cell{}
+		return command.Cell{}
 	}
 }
 
 // explainSizing prints which sizes were considered and why one was taken.
-func explainSizing(p *page, d cluster.Decision) {
+func explainSizing(p *command.Page, d cluster.Decision) {
 	s := d.Sizing
 	if s == nil || len(s.Tried) == 0 && !s.Changes(d.Count) {
 		return
 	}
-	p.section("Size")
+	p.Section("Size")
 	if s.Changes(d.Count) {
-		p.fact("Instead of", fmt.Sprintf("%d × %s", s.CountWas, wording.Resources(s.OwnWas)))
+		p.Fact("Instead of", fmt.Sprintf("%d × %s", s.CountWas, wording.Resources(s.OwnWas)))
 	}
-	p.fact("Because", s.Why)
-	var rows [][]cell
+	p.Fact("Because", s.Why)
+	var rows [][]command.Cell
 	for _, t := range s.Tried {
-		verdict := cell{text: "too little", hue: warn}
+		verdict := command.Cell{Text: "too little", Hue: command.Warn}
 		switch {
 		case t.Note != "":
-			verdict = cell{text: t.Note, hue: warn}
+			verdict = command.Cell{Text: t.Note, Hue: command.Warn}
 		case t.Reaches:
-			verdict = cell{text: "enough", hue: good}
+			verdict = command.Cell{Text: "enough", Hue: command.Good}
 		}
-		rows = append(rows, []cell{number(fmt.Sprint(t.Count)), text(wording.Resources(t.Own)), number(wording.Expect(t.Predicted, d.Target).Short()), verdict})
+		rows = append(rows, []command.Cell{command.Number(fmt.Sprint(t.Count)), command.Text(wording.Resources(t.Own)), command.Number(wording.Expect(t.Predicted, d.Target).Short()), verdict})
 	}
 	if len(rows) > 0 {
-		p.table([]string{"Count", "Task gets", "Predicted", "Verdict"}, rows)
+		p.Table([]string{"Count", "Task gets", "Predicted", "Verdict"}, rows)
 	}
 	if s.NotTried > 0 {
-		p.line(cell{text: fmt.Sprintf("  %d with more resources were not needed", s.NotTried), hue: faint})
+		p.Line(command.Cell{Text: fmt.Sprintf("  %d with more resources were not needed", s.NotTried), Hue: command.Faint})
 	}
 }
 
-func explainWarnings(p *page, d cluster.Decision) {
+func explainWarnings(p *command.Page, d cluster.Decision) {
 	if len(d.Warnings) > 0 {
-		p.section("Warnings")
+		p.Section("Warnings")
 	}
 	for _, w := range d.Warnings {
-		p.item(warn, w)
+		p.Item(command.Warn, w)
 	}
 	if len(d.Relaxed) > 0 {
-		p.section("Bounds that were relaxed")
+		p.Section("Bounds that were relaxed")
 	}
 	for _, r := range d.Relaxed {
-		p.item(plain, fmt.Sprintf("%s (%s): %s", wording.Source(r.Source), r.Direction, wording.Points(r.Points)))
+		p.Item(command.Plain, fmt.Sprintf("%s (%s): %s", wording.Source(r.Source), r.Direction, wording.Points(r.Points)))
 	}
 }
 
@@ -129,40 +130,40 @@ func chosen(d cluster.Decision) []cluster.Candidate {
 	return d.Candidates[:min(max(d.Count, 1), len(d.Candidates))]
 }
 
-func explainCandidates(p *page, d cluster.Decision) {
+func explainCandidates(p *command.Page, d cluster.Decision) {
 	best := chosen(d)
 	if len(best) > 0 {
-		p.section("Chosen")
+		p.Section("Chosen")
 	}
 	for _, c := range best {
-		parts := []cell{{text: "  " + c.Name, hue: good}, {text: c.Configuration, hue: faint}, text("score " + wording.Number(c.Score)), text(wording.Expect(c.Predicted, d.Target).Short())}
+		parts := []command.Cell{{Text: "  " + c.Name, Hue: command.Good}, {Text: c.Configuration, Hue: command.Faint}, command.Text("score " + wording.Number(c.Score)), command.Text(wording.Expect(c.Predicted, d.Target).Short())}
 		if len(c.Neighbours) > 0 {
-			parts = append(parts, text("co-located with "+strings.Join(c.Neighbours, ", ")))
+			parts = append(parts, command.Text("co-located with "+strings.Join(c.Neighbours, ", ")))
 		}
-		p.line(parts...)
+		p.Line(parts...)
 		if c.Why != "" {
-			p.line(text(indent(wrap(c.Why, pageWidth-4), "    ")))
+			p.Line(command.Text(command.Indent(command.Wrap(c.Why, command.PageWidth-4), "    ")))
 		}
 		if len(c.Parts) > 0 {
-			p.line(cell{text: "    " + partsText(c.Parts), hue: faint})
+			p.Line(command.Cell{Text: "    " + partsText(c.Parts), Hue: command.Faint})
 		}
 	}
 	rest := d.Candidates[len(best):]
 	if len(rest) == 0 {
 		return
 	}
-	p.section(fmt.Sprintf("Also acceptable: %d", len(rest)))
-	var rows [][]cell
+	p.Section(fmt.Sprintf("Also acceptable: %d", len(rest)))
+	var rows [][]command.Cell
 	shown := min(len(rest), maxAlternatives)
-	if p.verbose {
+	if p.Verbose {
 		shown = len(rest)
 	}
 	for _, c := range rest[:shown] {
-		rows = append(rows, []cell{text(c.Name), text(c.Configuration), number(wording.Number(c.Score)), number(wording.Expect(c.Predicted, d.Target).Short()), text(c.Why)})
+		rows = append(rows, []command.Cell{command.Text(c.Name), command.Text(c.Configuration), command.Number(wording.Number(c.Score)), command.Number(wording.Expect(c.Predicted, d.Target).Short()), command.Text(c.Why)})
 	}
-	p.table([]string{"Node", "Configuration", "Score", "Predicted", "Why"}, rows)
+	p.Table([]string{"Node", "Configuration", "Score", "Predicted", "Why"}, rows)
 	if more := len(rest) - shown; more > 0 {
-		p.line(cell{text: fmt.Sprintf("  and %d more", more), hue: faint})
+		p.Line(command.Cell{Text: fmt.Sprintf("  and %d more", more), Hue: command.Faint})
 	}
 }
 
@@ -174,7 +175,7 @@ func partsText(parts []cluster.ScorePart) string {
 	return strings.Join(out, ", ")
 }
 
-func explainRejections(p *page, d cluster.Decision) {
+func explainRejections(p *command.Page, d cluster.Decision) {
 	total := 0
 	var counts []string
 	for _, reason := range sortedReasons(d.RejectedBy) {
@@ -184,20 +185,20 @@ func explainRejections(p *page, d cluster.Decision) {
 	if total == 0 {
 		return
 	}
-	p.section(fmt.Sprintf("Rejected: %d of %d nodes (%s)", total, d.Considered, strings.Join(counts, ", ")))
-	rows := make([][]cell, len(d.Rejected))
+	p.Section(fmt.Sprintf("Rejected: %d of %d nodes (%s)", total, d.Considered, strings.Join(counts, ", ")))
+	rows := make([][]command.Cell, len(d.Rejected))
 	for i, r := range d.Rejected {
-		short := number("")
+		short := command.Number("")
 		if r.ByPoints > 0 {
-			short = number(wording.Number(r.ByPoints))
+			short = command.Number(wording.Number(r.ByPoints))
 		}
-		rows[i] = []cell{text(r.Name), text(string(r.Reason)), text(string(r.Source)), text(string(r.Direction)), short, text(rejectedWhy(r))}
+		rows[i] = []command.Cell{command.Text(r.Name), command.Text(string(r.Reason)), command.Text(string(r.Source)), command.Text(string(r.Direction)), short, command.Text(rejectedWhy(r))}
 	}
 	if len(rows) > 0 {
-		p.table([]string{"Node", "Reason", "Source", "Side", "Points", "Detail"}, rows)
+		p.Table([]string{"Node", "Reason", "Source", "Side", "Points", "Detail"}, rows)
 	}
 	if more := total - len(rows); more > 0 && len(rows) > 0 {
-		p.line(cell{text: fmt.Sprintf("  and %d more, included in the counts above", more), hue: faint})
+		p.Line(command.Cell{Text: fmt.Sprintf("  and %d more, included in the counts above", more), Hue: command.Faint})
 	}
 }
 
@@ -228,38 +229,38 @@ func sortedReasons(by map[cluster.RejectReason]int) []cluster.RejectReason {
 
 // explainSensitivity prints every source of which something is known; stands is what
 // the workload tolerates by its target, nil where there is none.
-func explainSensitivity(p *page, s interference.Sensitivity, stands interference.Scores) {
-	var rows [][]cell
+func explainSensitivity(p *command.Page, s interference.Sensitivity, stands interference.Scores) {
+	var rows [][]command.Cell
 	for _, info := range interference.Sources() {
 		t, okT := s.Tolerated[info.Source]
 		c, okC := s.Caused[info.Source]
 		if !okT && !okC {
 			continue
 		}
-		rows = append(rows, []cell{
-			text(info.Title),
-			text(scoreBar(t)), number(wording.Score(t)), text(wording.Interval(t)), originCell(t),
-			number(wording.Score(c)), text(wording.Interval(c)), originCell(c),
+		rows = append(rows, []command.Cell{
+			command.Text(info.Title),
+			command.Text(scoreBar(t)), command.Number(wording.Score(t)), command.Text(wording.Interval(t)), originCell(t),
+			command.Number(wording.Score(c)), command.Text(wording.Interval(c)), originCell(c),
 		})
 	}
-	p.section("Interference profile, in points (percent of the highest intensity)")
+	p.Section("Interference profile, in points (percent of the highest intensity)")
 	if len(rows) == 0 {
-		p.line(text("  No score is known for this workload."))
+		p.Line(command.Text("  No score is known for this workload."))
 		return
 	}
-	p.table([]string{"Source", "Tolerated", "", "95 %", "Origin", "Caused", "95 %", "Origin"}, rows)
+	p.Table([]string{"Source", "Tolerated", "", "95 %", "Origin", "Caused", "95 %", "Origin"}, rows)
 	for _, info := range interference.Sources() {
 		noteItem(p, info.Title+", tolerated", s.Tolerated[info.Source])
 		if e, ok := stands[info.Source]; ok && e.Score != s.Tolerated[info.Source].Score {
-			p.item(faint, fmt.Sprintf("%s: tolerance at target %s: %s", info.Title, wording.Score(e), e.Note))
+			p.Item(command.Faint, fmt.Sprintf("%s: tolerance at target %s: %s", info.Title, wording.Score(e), e.Note))
 		}
 		noteItem(p, info.Title+", caused", s.Caused[info.Source])
 	}
 }
 
-func noteItem(p *page, what string, e interference.Estimate) {
+func noteItem(p *command.Page, what string, e interference.Estimate) {
 	if e.Note != "" {
-		p.item(faint, what+": "+e.Note)
+		p.Item(command.Faint, what+": "+e.Note)
 	}
 }
 
@@ -268,17 +269,17 @@ func scoreBar(e interference.Estimate) string {
 	if !ok {
 		return strings.Repeat("·", 10)
 	}
-	return gauge(v/100, 10)
+	return command.Gauge(v/100, 10)
 }
 
-func originCell(e interference.Estimate) cell {
+func originCell(e interference.Estimate) command.Cell {
 	if e.Origin == interference.Measured {
-		return text(string(e.Origin))
+		return command.Text(string(e.Origin))
 	}
-	return cell{text: string(e.Origin), hue: faint}
+	return command.Cell{Text: string(e.Origin), Hue: command.Faint}
 }
 
-func explainSteps(p *page, d cluster.Decision) {
+func explainSteps(p *command.Page, d cluster.Decision) {
 	if len(d.Steps) == 0 {
 		return
 	}
@@ -288,13 +289,13 @@ func explainSteps(p *page, d cluster.Decision) {
 		total += s.Duration
 		parts = append(parts, s.Name+" "+wording.Duration(s.Duration))
 	}
-	p.section("Time: " + wording.Duration(total))
-	p.line(text("  " + strings.Join(parts, ", ")))
-	p.line()
+	p.Section("Time: " + wording.Duration(total))
+	p.Line(command.Text("  " + strings.Join(parts, ", ")))
+	p.Line()
 	key := d.ProfileKey
 	if key == "" {
 		key = "none"
 	}
-	p.fact("Profile", p.cut(key, 20))
-	p.fact("Seed", fmt.Sprint(d.Seed))
+	p.Fact("Profile", p.Cut(key, 20))
+	p.Fact("Seed", fmt.Sprint(d.Seed))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -29,10 +30,10 @@ func TestExplainTellsTheSizing(t *testing.T) {
 			},
 		},
 	}
-	explained, planned := &page{}, &page{}
+	explained, planned := &command.Page{}, &command.Page{}
 	explainPage(explained, explanation{Decision: d}, time.Now())
 	planDecision(planned, d, false)
-	for name, p := range map[string]*page{"explain": explained, "plan": planned} {
+	for name, p := range map[string]*command.Page{"explain": explained, "plan": planned} {
 		text := strings.Join(strings.Fields(p.String()), " ")
 		for _, want := range []string{
 			"Instead of 1 × 1 core, 256 MiB memory", "is the least that reaches 70 frames/s", "too little", "no node has room now", "enough", "3 with more resources were not needed",

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
 // securedNomad answers "job not found" to callers who trust its certificate and
@@ -63,9 +65,9 @@ func TestTLSOptions(t *testing.T) {
 			t.Run(c.name+"/"+line, func(t *testing.T) {
 				t.Parallel()
 				out := &output{}
-				s := &shell{out: out, err: out, now: time.Now, getenv: func(string) string { return "" }}
-				code := nomadPlacer().run(t.Context(), s, append(strings.Fields(line), strings.Fields(c.options+" -address "+n.url)...))
-				if code != exitFailed || !strings.Contains(out.String(), c.want) && (c.want != "404" || !isAnswered(out.String())) {
+				s := &command.Shell{Out: out, Err: out, Now: time.Now, Getenv: func(string) string { return "" }}
+				code := nomadPlacer().Run(t.Context(), s, append(strings.Fields(line), strings.Fields(c.options+" -address "+n.url)...))
+				if code != command.ExitFailed || !strings.Contains(out.String(), c.want) && (c.want != "404" || !isAnswered(out.String())) {
 					t.Errorf("exit %d, want %q:\n%s", code, c.want, out)
 				}
 			})

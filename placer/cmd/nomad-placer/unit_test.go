@@ -9,18 +9,19 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, c := range commands() {
-		names = append(names, c.name)
-		if c.synopsis == "" || c.about == "" || c.setup == nil {
-			t.Errorf("%s has no help", c.name)
+		names = append(names, c.Name)
+		if c.Synopsis == "" || c.About == "" || c.Setup == nil {
+			t.Errorf("%s has no help", c.Name)
 		}
-		if first, _, nested := strings.Cut(c.name, " "); nested && families[first] == "" {
-			t.Errorf("%s: %s is not a family", c.name, first)
+		if first, _, nested := strings.Cut(c.Name, " "); nested && families[first] == "" {
+			t.Errorf("%s: %s is not a family", c.Name, first)
 		}
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
@@ -70,7 +71,7 @@ func TestProgressLine(t *testing.T) {
 
 func TestPrintDiff(t *testing.T) {
 	t.Parallel()
-	p := &page{}
+	p := &command.Page{}
 	printDiff(p, &api.JobDiff{Type: "Edited", ID: "web", TaskGroups: []*api.TaskGroupDiff{
 		{Type: "Edited", Name: "front", Updates: map[string]uint64{"in-place update": 1},
 			Fields: []*api.FieldDiff{{Type: "Edited", Name: "Count", Old: "1", New: "2", Annotations: []string{"forces create"}}, {Type: "None", Name: "Same"}},

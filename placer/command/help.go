@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"flag"
@@ -7,7 +7,7 @@ import (
 )
 
 func (b *bound) usage() string {
-	return strings.TrimSpace(fmt.Sprintf("Usage: %s %s [options] %s", b.program.name, b.command.name, b.command.arguments))
+	return strings.TrimSpace(fmt.Sprintf("Usage: %s %s [options] %s", b.program.Name, b.command.Name, b.command.Arguments))
 }
 
 // exitHelp lists the exit codes; stock says whether exitStock is one of them.
@@ -16,15 +16,15 @@ func exitHelp(stock bool) string {
 		code int
 		text string
 	}{
-		{exitDone, "done"},
-		{exitFailed, "failed; the reason is on standard error"},
-		{exitUsage, "wrong usage; nothing was done"},
-		{exitStock, "the job runs, but stock Nomad placed it (job run)"},
-		{exitInterrupted, "interrupted"},
+		{ExitDone, "done"},
+		{ExitFailed, "failed; the reason is on standard error"},
+		{ExitUsage, "wrong usage; nothing was done"},
+		{ExitStock, "the job runs, but stock Nomad placed it (job run)"},
+		{ExitInterrupted, "interrupted"},
 	}
 	out := "Exit codes:\n"
 	for _, l := range lines {
-		if stock || l.code != exitStock {
+		if stock || l.code != ExitStock {
 			out += fmt.Sprintf("\n  %-4d %s", l.code, l.text)
 		}
 	}
@@ -34,23 +34,23 @@ func exitHelp(stock bool) string {
 // Help prints usage, description, examples, every flag with its default, and
 // the exit codes.
 func (b *bound) Help() string {
-	f, _ := b.command.flags()
+	f, _ := b.command.Flags()
 	var out strings.Builder
 	out.WriteString(b.usage() + "\n\n")
-	paragraph(&out, b.command.synopsis+".")
-	paragraph(&out, b.command.about)
-	out.WriteString("Example:\n\n" + indent(b.command.example, "  ") + "\n\n")
+	paragraph(&out, b.command.Synopsis+".")
+	paragraph(&out, b.command.About)
+	out.WriteString("Example:\n\n" + Indent(b.command.Example, "  ") + "\n\n")
 	for _, group := range b.program.groupFlags(f) {
 		out.WriteString(group.title + ":\n\n")
 		for _, g := range group.flags {
 			out.WriteString(flagHelp(g) + "\n\n")
 		}
 	}
-	return out.String() + exitHelp(b.command.exitsStock)
+	return out.String() + exitHelp(b.command.ExitsStock)
 }
 
 func paragraph(out *strings.Builder, text string) {
-	out.WriteString(indent(wrap(text, pageWidth-2), "  ") + "\n\n")
+	out.WriteString(Indent(Wrap(text, PageWidth-2), "  ") + "\n\n")
 }
 
 func flagHelp(g *flag.Flag) string {
@@ -61,7 +61,7 @@ func flagHelp(g *flag.Flag) string {
 	if d := g.DefValue; d != "" && d != "false" && d != "0" && d != "0s" {
 		text += " Default: " + d + "."
 	}
-	return "  -" + g.Name + value + "\n" + indent(wrap(text, pageWidth-6), "      ")
+	return "  -" + g.Name + value + "\n" + Indent(Wrap(text, PageWidth-6), "      ")
 }
 
 // flagGroup is a part of the list of flags in a help text.
@@ -72,19 +72,19 @@ type flagGroup struct {
 
 // groupFlags puts a command's own flags first and those that many commands
 // share after them, sorted by name.
-func (p *program) groupFlags(f *flag.FlagSet) []flagGroup {
-	shared := append([]sharedFlags{{"Output options", func(f *flag.FlagSet) {
-		var out outputFlags
-		out.add(f)
-		out.addVerbose(f, "")
-	}}}, p.shared...)
+func (p *Program) groupFlags(f *flag.FlagSet) []flagGroup {
+	shared := append([]SharedFlags{{"Output options", func(f *flag.FlagSet) {
+		var out OutputFlags
+		out.Add(f)
+		out.AddVerbose(f, "")
+	}}}, p.Shared...)
 	groups := make([]flagGroup, len(shared)+1)
 	groups[0].title = "Options"
 	of := map[string]int{}
 	for i, s := range shared {
-		groups[i+1].title = s.title
+		groups[i+1].title = s.Title
 		names := flag.NewFlagSet("", flag.ContinueOnError)
-		s.add(names)
+		s.Add(names)
 		names.VisitAll(func(g *flag.Flag) { of[g.Name] = i + 1 })
 	}
 	f.VisitAll(func(g *flag.Flag) {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"strings"
@@ -8,17 +8,17 @@ import (
 
 func TestTablesKeepThePageWidth(t *testing.T) {
 	t.Parallel()
-	p := &page{}
-	p.table([]string{"A", "N", "Text"}, [][]cell{
-		{text("ü"), number("1"), text(strings.Repeat("word ", 60))},
-		{text("longer"), number("1,000"), text("short")},
+	p := &Page{}
+	p.Table([]string{"A", "N", "Text"}, [][]Cell{
+		{Text("ü"), Number("1"), Text(strings.Repeat("word ", 60))},
+		{Text("longer"), Number("1,000"), Text("short")},
 	})
 	var b strings.Builder
 	if err := p.print(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(b.String(), "\n") {
-		if utf8.RuneCountInString(line) > pageWidth || strings.HasSuffix(line, " ") {
+		if utf8.RuneCountInString(line) > PageWidth || strings.HasSuffix(line, " ") {
 			t.Errorf("%d wide: %q", utf8.RuneCountInString(line), line)
 		}
 	}

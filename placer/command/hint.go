@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ type hinted struct {
 
 func (h hinted) Unwrap() error { return h.error }
 
-// withHint adds a hint to an error; none is no hint.
-func withHint(err error, hint string) error {
+// WithHint adds a hint to an error; none is no hint.
+func WithHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
 	}

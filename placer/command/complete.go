@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -9,19 +9,19 @@ import (
 	"github.com/posener/complete"
 )
 
-// predictor returns what may be written at a place, given the beginning of the
+// Predictor returns what may be written at a place, given the beginning of the
 // word there. A shell waits for it, so it gives up without a word.
-type predictor func(ctx context.Context, s *shell, given *flag.FlagSet, begin string) ([]string, error)
+type Predictor func(ctx context.Context, s *Shell, given *flag.FlagSet, begin string) ([]string, error)
 
 // completionTime is how long a shell waits for names from a cluster.
 const completionTime = 2 * time.Second
 
 // AutocompleteArgs completes what the command's arguments name.
 func (b *bound) AutocompleteArgs() complete.Predictor {
-	if b.command.complete != nil {
-		return b.predict(b.command.complete)
+	if b.command.Complete != nil {
+		return b.predict(b.command.Complete)
 	}
-	switch strings.Trim(b.command.arguments, "[]") {
+	switch strings.Trim(b.command.Arguments, "[]") {
 	case "FILE", "PATH":
 		return complete.PredictFiles("*")
 	case "FOLDER":
@@ -33,7 +33,7 @@ func (b *bound) AutocompleteArgs() complete.Predictor {
 // AutocompleteFlags completes the names of all flags, and the values of those
 // whose kind says what they are.
 func (b *bound) AutocompleteFlags() complete.Flags {
-	f, _ := b.command.flags()
+	f, _ := b.command.Flags()
 	out := complete.Flags{}
 	f.VisitAll(func(g *flag.Flag) { out["-"+g.Name] = b.flagValues(g) })
 	return out
@@ -50,16 +50,16 @@ func (b *bound) flagValues(g *flag.Flag) complete.Predictor {
 	case "folder":
 		return complete.PredictDirs("*")
 	}
-	if p, ok := b.program.values[kind]; ok {
+	if p, ok := b.program.Values[kind]; ok {
 		return b.predict(p)
 	}
 	return complete.PredictAnything
 }
 
 // predict runs a predictor with the flags that stand in the line already.
-func (b *bound) predict(p predictor) complete.Predictor {
+func (b *bound) predict(p Predictor) complete.Predictor {
 	return complete.PredictFunc(func(a complete.Args) []string {
-		f, _ := b.command.flags()
+		f, _ := b.command.Flags()
 		_, _ = parseInterspersed(f, a.Completed) // an unfinished line has errors
 		ctx, cancel := context.WithTimeout(b.ctx, completionTime)
 		defer cancel()

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"text/template"
 )
 
-// outputFlags are the flags of commands that print data: as a page for people,
+// OutputFlags are the flags of commands that print data: as a page for people,
 // as JSON, or through a template.
-type outputFlags struct {
+type OutputFlags struct {
 	json     bool
 	template templateFlag
 	noColor  bool
@@ -23,18 +23,18 @@ type outputFlags struct {
 
 // The names of the two forms of data, which exclude each other.
 const (
-	jsonName     = "json"
-	templateName = "t"
+	JSONName     = "json"
+	TemplateName = "t"
 )
 
-func (o *outputFlags) add(f *flag.FlagSet) {
-	f.BoolVar(&o.json, jsonName, false, "Print the data as JSON.")
-	f.Var(&o.template, templateName, "Print the data through a Go `template`. Names are those of -json; one that is missing there is an error. The functions json and join help.")
+func (o *OutputFlags) Add(f *flag.FlagSet) {
+	f.BoolVar(&o.json, JSONName, false, "Print the data as JSON.")
+	f.Var(&o.template, TemplateName, "Print the data through a Go `template`. Names are those of -json; one that is missing there is an error. The functions json and join help.")
 	f.BoolVar(&o.noColor, "no-color", false, "Print without colour. Colour is only ever used on a terminal, and not where NO_COLOR or NOMAD_CLI_NO_COLOR is set.")
 }
 
-// addVerbose is for commands whose page leaves something out.
-func (o *outputFlags) addVerbose(f *flag.FlagSet, usage string) {
+// AddVerbose is for commands whose page leaves something out.
+func (o *OutputFlags) AddVerbose(f *flag.FlagSet, usage string) {
 	f.BoolVar(&o.verbose, "verbose", false, usage)
 }
 
@@ -42,28 +42,28 @@ func (o *outputFlags) addVerbose(f *flag.FlagSet, usage string) {
 func checkOutputFlags(f *flag.FlagSet) error {
 	given := map[string]bool{}
 	f.Visit(func(g *flag.Flag) { given[g.Name] = true })
-	if given[jsonName] && given[templateName] {
-		return usageError("-json and -t exclude each other")
+	if given[JSONName] && given[TemplateName] {
+		return UsageError("-json and -t exclude each other")
 	}
 	return nil
 }
 
-// forMachines reports that the output is data, so that nothing else may stand
+// ForMachines reports that the output is data, so that nothing else may stand
 // beside it.
-func (o *outputFlags) forMachines() bool { return o.json || o.template.parsed != nil }
+func (o *OutputFlags) ForMachines() bool { return o.json || o.template.parsed != nil }
 
-// onlyData is for commands that have no page: without a template they print JSON.
-func (o *outputFlags) onlyData() { o.json = o.template.parsed == nil }
+// OnlyData is for commands that have no page: without a template they print JSON.
+func (o *OutputFlags) OnlyData() { o.json = o.template.parsed == nil }
 
-// print writes data in the form that was asked for; draw makes the page.
-func (o *outputFlags) print(s *shell, data any, draw func(*page)) error {
-	return o.printTo(s, s.out, data, draw)
+// Print writes data in the form that was asked for; draw makes the page.
+func (o *OutputFlags) Print(s *Shell, data any, draw func(*Page)) error {
+	return o.PrintTo(s, s.Out, data, draw)
 }
 
-func (o *outputFlags) printTo(s *shell, w io.Writer, data any, draw func(*page)) error {
+func (o *OutputFlags) PrintTo(s *Shell, w io.Writer, data any, draw func(*Page)) error {
 	switch {
 	case o.json:
-		return printJSON(w, data)
+		return PrintJSON(w, data)
 	case o.template.parsed != nil:
 		return o.template.execute(w, data)
 	default:
@@ -73,14 +73,14 @@ func (o *outputFlags) printTo(s *shell, w io.Writer, data any, draw func(*page))
 	}
 }
 
-// page starts a text page for the shell's output.
-func (o *outputFlags) page(s *shell) *page {
-	color := s.terminal && !o.noColor && s.getenv("NO_COLOR") == "" && s.getenv("NOMAD_CLI_NO_COLOR") == ""
-	return &page{color: color, verbose: o.verbose}
+// Page starts a text page for the shell's output.
+func (o *OutputFlags) page(s *Shell) *Page {
+	color := s.Terminal && !o.noColor && s.Getenv("NO_COLOR") == "" && s.Getenv("NOMAD_CLI_NO_COLOR") == ""
+	return &Page{color: color, Verbose: o.verbose}
 }
 
-// printJSON is the output of every command with -json.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON is the output of every command with -json.
+func PrintJSON(w io.Writer, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("as JSON: %w", err)
@@ -128,12 +128,12 @@ func (t *templateFlag) execute(w io.Writer, data any) error {
 		return fmt.Errorf("as JSON: %w", err)
 	}
 	var plain any
-	if err := decodeNumbers(bytes.NewReader(raw), &plain); err != nil {
+	if err := DecodeNumbers(bytes.NewReader(raw), &plain); err != nil {
 		return fmt.Errorf("as JSON: %w", err)
 	}
 	var out bytes.Buffer // nothing is printed of a template that fails half-way
 	if err := t.parsed.Execute(&out, goNumbers(plain)); err != nil {
-		return withHint(errors.New(strings.TrimPrefix(err.Error(), "template: ")), "-json shows the names there are; index reads one that may be missing")
+		return WithHint(errors.New(strings.TrimPrefix(err.Error(), "template: ")), "-json shows the names there are; index reads one that may be missing")
 	}
 	_, err = fmt.Fprintln(w, out.String())
 	return err
@@ -165,9 +165,9 @@ func goNumbers(v any) any {
 	return v
 }
 
-// decodeNumbers reads JSON without losing digits of large numbers: a job's
+// DecodeNumbers reads JSON without losing digits of large numbers: a job's
 // durations are nanoseconds.
-func decodeNumbers(from io.Reader, out any) error {
+func DecodeNumbers(from io.Reader, out any) error {
 	d := json.NewDecoder(from)
 	d.UseNumber()
 	return d.Decode(out)

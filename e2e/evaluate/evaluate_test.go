@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -12,8 +13,12 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // known is what an application may have done alone.
@@ -142,6 +147,55 @@ func TestMet(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
+}
+
+// A service has one verdict: in the evaluation, on the pages, in what the browser is sent,
+// where nodes are chosen, and where it is decided that something has to be done.
+func TestOneVerdict(t *testing.T) {
+	t.Parallel()
+	target := performance.Target{Kind: performance.QPS, QPS: 100, Latency: &performance.Latency{Percentile: 99, Max: 5 * time.Millisecond}}
+	for rate, want := range map[float64]bool{94: false, 96: false, 97.9: false, 98: true, 100: true} {
+		measure := performance.Measure{RatePerSec: rate, Goodput: rate, LatencyTail: time.Millisecond}
+		page := wording.Measure(target, []cluster.Observation{{Allocation: "a", Measure: measure}})
+		data, err := json.Marshal(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, got := range map[string]bool{
+			"evaluation": met(target, outcome{RatePerSec: rate, TailMillis: 1}),
+			"page":       page.Verdict == wording.Met,
+			"browser":    strings.Contains(string(data), `"verdict":"met"`),
+			"placement":  reachedByPolicy(t, target, rate),
+			"adapter":    rate >= adapt.Defaults().Below*target.QPS,
+		} {
+			if got != want {
+				t.Errorf("%g of 100 requests/s, %s: met %v, want %v", rate, where, got, want)
+			}
+		}
+	}
+}
+
+// reachedByPolicy reports whether a policy expects the target to be met on a node where a
+// workload is predicted to serve a rate.
+func reachedByPolicy(t *testing.T, target performance.Target, rate float64) bool {
+	t.Helper()
+	d, err := policy.Lookup("paragon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &cluster.Workload{
+		ID: cluster.WorkloadID{Namespace: "default", Job: "service", Group: "g"}, Count: 1,
+		Ask: cluster.Resources{CPUMHz: 100, MemoryMB: 10}, Spec: performance.Spec{Target: target, SlowdownMaxPercent: 5},
+	}
+	node := &cluster.Node{ID: "n", Name: "n", Pool: "default", Configuration: "one", Ready: true, Total: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}}
+	decision, err := d.New().Place(policy.Request{
+		Workload: w, JobType: "service", RunPool: "default", Snapshot: &cluster.Snapshot{Nodes: []*cluster.Node{node}},
+		Knowledge: &cluster.Knowledge{Speed: map[string]profile.Measurement{"one": {Value: rate, Low: rate, High: rate, Unit: target.RateUnit()}}},
+	})
+	if err != nil || decision.Outcome != cluster.Placed {
+		t.Fatalf("%s, %v", decision.Reason, err)
+	}
+	return !strings.Contains(strings.Join(decision.Warnings, " "), "not reached")
 }
 
 func TestStepsOfSizes(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Instant is a moment as the time since the start of the world.
@@ -105,8 +106,7 @@ type Estimator interface {
 // Options are the thresholds; Defaults has the stated ones.
 type Options struct {
 	Window time.Duration
-	// Below is the share of the target under which a window is bad: further below than
-	// performance.RateTolerance, so that nothing is changed for what counts as met.
+	// Below is the share of the target under which a window is bad.
 	Below         float64
 	Windows       int     // consecutive bad windows before anything is done
 	Above         float64 // share of the target above which a window is wasteful
@@ -121,13 +121,14 @@ type Options struct {
 	Detector      string  // of placer/predict/deadline; empty is its default
 }
 
-// Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: below 95 %
-// for three windows of 10 s, above 120 % for ten, 20 % sampled every 10 minutes,
-// stragglers 50 % slower than the median. A workload rests for a minute after a
-// change (chosen by us).
+// Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: a target
+// missed in three windows of 10 s, above 120 % for ten, 20 % sampled every 10 minutes,
+// stragglers 50 % slower than the median. The text does not say when a target is missed:
+// it is when performance.Target.Met says so. A workload rests for a minute after a change
+// (chosen by us).
 func Defaults() Options {
 	return Options{
-		Window: 10 * time.Second, Below: 0.95, Windows: 3, Above: 1.2, WastefulAfter: 10,
+		Window: 10 * time.Second, Below: 1 - performance.RateTolerance, Windows: 3, Above: 1.2, WastefulAfter: 10,
 		ProbeEvery: 10 * time.Minute, ProbeShare: 0.2, Straggler: 0.5, Quiet: time.Minute,
 	}
 }

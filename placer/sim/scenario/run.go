@@ -363,6 +363,7 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 		return err
 	}
 	thresholds := adapt.Defaults()
+	thresholds.Below = report.QoS
 	thresholds.Moves, thresholds.Detector, thresholds.Window = p.Moves, p.Detector, c.Window
 	c.Adapter = adapter.New(thresholds)
 	return nil

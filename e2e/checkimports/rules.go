@@ -99,8 +99,13 @@ var rules = []rule{
 		because: "profiling knows workloads: it neither places nor adapts them",
 	},
 	{
-		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		layer: "engine", packages: []string{"placer/placement"}, pure: true,
 		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling"}),
+		because: "placement decides by what profiling knows, and does not adapt what runs",
+	},
+	{
+		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/placement"}),
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{

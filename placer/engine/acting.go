@@ -36,6 +36,9 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errRefused, fmt.Errorf(format, args...))
 }
 
+// errEvaluated: nobody else writes a job meanwhile.
+var errEvaluated = refuse("an evaluation of the job is under way")
+
 // act carries out one action of the adapter. What cannot be done is recorded with
 // its reason, and the next kind in order is tried.
 func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
@@ -130,12 +133,12 @@ func (e *Engine) change(s subject, message string) cluster.Change {
 // adjust writes a change. Meanwhile the job counts as under evaluation, and its
 // decisions are written first: the version that follows is ours, whoever leads.
 func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
-	ctx, land, err := e.takeOff(ctx, s.job)
-	if err != nil {
-		return err
+	ctx, end, begun := e.evaluations.Begin(ctx, s.job)
+	if !begun {
+		return errEvaluated
 	}
 	var index uint64
-	defer func() { land(index) }()
+	defer func() { end(index) }()
 	before := e.decisions.OfJob(s.job)
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
@@ -149,26 +152,6 @@ func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, cha
 	}
 	index = result.ModifyIndex
 	return nil
-}
-
-// takeOff makes a job count as under evaluation until land is called with the index
-// that was written, 0 for none. ctx ends then, and where the job is changed or
-// stopped meanwhile.
-func (e *Engine) takeOff(ctx context.Context, job cluster.Job) (_ context.Context, land func(index uint64), _ error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.flights[job.ID] != nil {
-		return nil, nil, refuse("an evaluation of the job is under way")
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	e.flights[job.ID] = &flight{modifyIndex: job.ModifyIndex, cancel: cancel}
-	return ctx, func(index uint64) {
-		cancel()
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		delete(e.flights, job.ID)
-		e.done[job.ID] = max(e.done[job.ID], index)
-	}, nil
 }
 
 // ours are the decisions as those of a version we write next.

@@ -240,9 +240,9 @@ func (e *Engine) returnLoan(ctx context.Context, s subject, unit cluster.Allocat
 // for nobody: the job counts as under evaluation meanwhile, and a later pass is told
 // how it ended.
 func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
-	ctx, land, err := e.takeOff(ctx, s.job)
-	if err != nil {
-		return err
+	ctx, land, begun := e.evaluations.Begin(ctx, s.job)
+	if !begun {
+		return errEvaluated
 	}
 	record := resizing(s, unit, to, kind, reason)
 	end, err := e.begin(ctx, s, record, e.live.writes, nil)

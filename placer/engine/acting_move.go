@@ -8,7 +8,6 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -53,7 +52,7 @@ var errNoRoom = errors.New("no other node is good enough")
 // and writes it with the change. Allocations elsewhere stay where they are.
 // Best-effort work with nowhere to go waits; other work stays.
 func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
-	d, written, err := e.chooseElsewhere(ctx, s, as, avoid)
+	d, written, err := e.placer.Elsewhere(ctx, s.job, as, avoid)
 	if err != nil {
 		return err
 	}
@@ -96,27 +95,6 @@ func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
 	})
 }
 
-// chooseElsewhere asks where a running workload would go now, away from some nodes,
-// and promises that until the returned function is called: see placing.
-func (e *Engine) chooseElsewhere(ctx context.Context, s subject, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
-	e.placing.deciding.Lock()
-	defer e.placing.deciding.Unlock()
-	promises := e.placing.promised()
-	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
-	if err != nil {
-		return cluster.Decision{}, nil, err
-	}
-	d, err := e.reconsider(ctx, s.job, as, withoutNodes(withPromises(snapshot, promises), avoid))
-	if err != nil {
-		return d, nil, err
-	}
-	if d.Outcome != cluster.Placed {
-		return d, func() {}, nil
-	}
-	e.placing.promise(s.job.Version+1, []cluster.Decision{d})
-	return d, func() { e.placing.forget([]cluster.Decision{d}) }, nil
-}
-
 // present are the nodes a workload is on, as the last of candidates.
 func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 	var out []cluster.Candidate
@@ -129,33 +107,4 @@ func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 		}
 	}
 	return out
-}
-
-// reconsider asks the workload's policy where it would go now. Its size is as it is:
-// that is not what is decided here.
-func (e *Engine) reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	p, err := e.lab.Stored(ctx, w.ProfileKey)
-	if err != nil {
-		return cluster.Decision{}, err
-	}
-	w.Spec.Scale = performance.ScaleSpec{}
-	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)}
-	return e.ask(job, &k, snapshot)
-}
-
-// withoutNodes is the snapshot with some nodes not ready.
-func withoutNodes(s *cluster.Snapshot, avoid map[cluster.NodeID]bool) *cluster.Snapshot {
-	if len(avoid) == 0 {
-		return s
-	}
-	next := *s
-	next.Nodes = slices.Clone(s.Nodes)
-	for i, n := range next.Nodes {
-		if avoid[n.ID] {
-			shut := *n
-			shut.Ready = false
-			next.Nodes[i] = &shut
-		}
-	}
-	return &next
 }

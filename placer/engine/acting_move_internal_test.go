@@ -35,3 +35,7 @@ func TestWhereARunningWorkloadMayCome(t *testing.T) {
 		}
 	}
 }
+
+func rate(perSec float64) performance.Target {
+	return performance.Target{Kind: performance.Rate, Rate: perSec}
+}

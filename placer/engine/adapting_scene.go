@@ -121,7 +121,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 		o.Lent = o.Lent || w.spares(sc, ref)
 		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
-	if e.underWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
+	if e.evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
 		return o, nil
 	}
 	o.Performance = reached(spec, judged, w.served)
@@ -175,13 +175,6 @@ func (a *adapting) refOf(id cluster.WorkloadID) board.Ref {
 		a.refs[id] = ref
 	}
 	return ref
-}
-
-// underWay reports that an evaluation of the job is at work.
-func (e *Engine) underWay(id cluster.JobID) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.flights[id] != nil
 }
 
 // told counts a window of a workload: below its target, at it, or unknown (NaN).

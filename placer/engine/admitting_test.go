@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
@@ -191,10 +191,10 @@ func TestAdmittedJobsSeeEachOther(t *testing.T) {
 		if len(nodes) != 2 {
 			t.Errorf("both on %v", nodes)
 		}
-		if _, err := b.engine.Admit(t.Context(), ahead("a")); !errors.Is(err, engine.ErrMustBeHeld) || !strings.Contains(err.Error(), "not registered yet") {
+		if _, err := b.engine.Admit(t.Context(), ahead("a")); !errors.Is(err, placement.ErrMustBeHeld) || !strings.Contains(err.Error(), "not registered yet") {
 			t.Errorf("the same job is admitted twice: %v", err)
 		}
-		if _, err := b.engine.Admit(t.Context(), ahead("c", wholeNode)); !errors.Is(err, engine.ErrMustBeHeld) || !strings.Contains(err.Error(), "waits for room") {
+		if _, err := b.engine.Admit(t.Context(), ahead("c", wholeNode)); !errors.Is(err, placement.ErrMustBeHeld) || !strings.Contains(err.Error(), "waits for room") {
 			t.Errorf("a third is admitted: %v", err)
 		}
 		settle(20 * time.Second) // nobody registered them
@@ -242,7 +242,7 @@ func TestWhatIsNotAdmitted(t *testing.T) {
 		b := start(t, twoNodes(), store)
 		refused := func(job cluster.Job, reason string) {
 			t.Helper()
-			if _, err := b.engine.Admit(t.Context(), job); !errors.Is(err, engine.ErrMustBeHeld) || !strings.Contains(err.Error(), reason) {
+			if _, err := b.engine.Admit(t.Context(), job); !errors.Is(err, placement.ErrMustBeHeld) || !strings.Contains(err.Error(), reason) {
 				t.Errorf("%s: %v, want %q", job.ID, err, reason)
 			}
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -20,7 +21,7 @@ type ending struct {
 // much it is is not said, or it is judged by its rate.
 func (e *Engine) finish(s subject, w *watched, judged []cluster.Observation) *adapt.Finish {
 	spec := s.workload.Spec
-	if spec.Target.Kind != performance.FinishWithin || spec.Probe == nil || !(spec.Probe.Work > 0) || e.cfg.endsByPolicy && e.policyOf(s.workload) != endingPolicy {
+	if spec.Target.Kind != performance.FinishWithin || spec.Probe == nil || !(spec.Probe.Work > 0) || e.cfg.endsByPolicy && cmp.Or(s.workload.Spec.Policy, e.cfg.Policy) != endingPolicy {
 		return nil
 	}
 	if w.ending.within != spec.Target.FinishWithin {

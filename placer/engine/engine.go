@@ -8,6 +8,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
@@ -18,27 +19,17 @@ type Engine struct {
 	book      journal.Book
 	decisions *journal.Decisions
 
-	lab       *profiling.Lab
-	estimator *profiling.Estimator
+	lab         *profiling.Lab
+	estimator   *profiling.Estimator
+	placer      *placement.Placer
+	evaluations *placement.Evaluations
+	admissions  *placement.Admissions
 
-	placing placing
-
-	mu      sync.Mutex
-	flights map[cluster.JobID]*flight
-	done    map[cluster.JobID]uint64 // newest JobModifyIndex that needs no more work
-
-	leads    bool // Run is at work
-	admitted map[cluster.JobID]*admission
+	mu sync.Mutex
 
 	live *adapting // of the present term as leader; nil before the first
 
 	wg sync.WaitGroup
-}
-
-// flight is an evaluation under way.
-type flight struct {
-	modifyIndex uint64
-	cancel      context.CancelFunc
 }
 
 // New returns an engine; nothing happens before Run.
@@ -47,12 +38,8 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg:      cfg,
-		book:     journal.Book{Store: cfg.Store},
-		placing:  newPlacing(),
-		flights:  map[cluster.JobID]*flight{},
-		done:     map[cluster.JobID]uint64{},
-		admitted: map[cluster.JobID]*admission{},
+		cfg:  cfg,
+		book: journal.Book{Store: cfg.Store},
 	}
 	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
@@ -64,6 +51,13 @@ func New(cfg Config) (*Engine, error) {
 		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
 		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, Poll: cfg.Poll,
 	})
+	e.placer = placement.New(placement.Config{
+		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
+		Book: e.book, Decisions: e.decisions, Lab: e.lab, Estimator: e.estimator,
+		Policy: cfg.Policy, Deadline: e.deadline, Link: cfg.Link, Chart: cfg.Chart,
+	})
+	e.evaluations = placement.NewEvaluations()
+	e.admissions = placement.NewAdmissions(e.placer, e.evaluations)
 	return e, nil
 }
 
@@ -81,8 +75,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	defer e.lab.Wait()
 	defer e.wg.Wait()
-	e.lead(true)
-	defer e.lead(false)
+	e.admissions.Lead(true)
+	defer e.admissions.Lead(false)
 	e.every(ctx, e.cfg.ObserveEvery, "observe", e.pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
@@ -97,12 +91,6 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-e.cfg.Clock.After(e.cfg.Poll):
 		}
 	}
-}
-
-func (e *Engine) lead(now bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.leads = now
 }
 
 // recall loads what earlier leaders decided, so that residents are known.
@@ -142,70 +130,34 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 		seen[job.ID] = true
 		e.consider(ctx, job)
 	}
-	e.dropVanished(ctx, seen)
-	e.dropAdmissions()
+	e.evaluations.ForgetAllBut(seen)
+	e.decisions.ForgetAllBut(ctx, seen) // a purged job leaves nothing of ours
+	e.admissions.Expire()
 	return nil
 }
 
 // consider starts an evaluation of the job's version unless one is under way
 // or nothing is left to do for it.
 func (e *Engine) consider(ctx context.Context, job cluster.Job) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if f := e.flights[job.ID]; f != nil {
-		// A newer held version, or a stop, always wins; the next pass starts
-		// afresh. A version that is not held is usually our own release, whose
-		// evaluation has a few words left to write.
-		if job.Stopped || job.Held && f.modifyIndex != job.ModifyIndex {
-			f.cancel()
-		}
-		return
+	if ctx, end, begun := e.evaluations.Consider(ctx, job); begun {
+		e.wg.Go(func() { end(e.run(ctx, job)) })
 	}
-	if job.Stopped || e.done[job.ID] >= job.ModifyIndex { // also a list from before our own write
-		return
-	}
-	fctx, cancel := context.WithCancel(ctx)
-	e.flights[job.ID] = &flight{modifyIndex: job.ModifyIndex, cancel: cancel}
-	e.wg.Add(1)
-	go e.fly(fctx, cancel, job)
 }
 
-func (e *Engine) fly(ctx context.Context, cancel context.CancelFunc, job cluster.Job) {
-	defer e.wg.Done()
-	defer cancel()
+// run evaluates a job and returns the index after which nothing is left to do, 0 where
+// something is.
+func (e *Engine) run(ctx context.Context, job cluster.Job) uint64 {
 	index, err := e.evaluate(ctx, job)
 	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
 	switch {
 	case err == nil:
+		return index
 	case errors.Is(err, cluster.ErrStale), errors.Is(err, cluster.ErrGone), ctx.Err() != nil:
 		log.Info("evaluation dropped", "why", err)
 	default:
 		log.Error("evaluation failed; it will be tried again", "error", err)
 	}
-	e.mu.Lock()
-	delete(e.flights, job.ID)
-	if err == nil {
-		e.done[job.ID] = max(e.done[job.ID], index)
-	}
-	e.mu.Unlock()
-}
-
-// dropVanished cancels evaluations of jobs that are gone and forgets their
-// records, so that a purged job leaves nothing of ours.
-func (e *Engine) dropVanished(ctx context.Context, seen map[cluster.JobID]bool) {
-	e.mu.Lock()
-	for id, f := range e.flights {
-		if !seen[id] {
-			f.cancel()
-		}
-	}
-	for id := range e.done {
-		if !seen[id] {
-			delete(e.done, id)
-		}
-	}
-	e.mu.Unlock()
-	e.decisions.ForgetAllBut(ctx, seen)
+	return 0
 }
 
 // Progress is told how far a profiling run is; the world calls it with the
@@ -214,3 +166,8 @@ func (e *Engine) Progress(id string, p profiler.Progress) { e.lab.Progress(id, p
 
 // Book returns the engine's records.
 func (e *Engine) Book() journal.Book { return e.book }
+
+// Admit decides on a job before it is registered; see placement.Admissions.
+func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, error) {
+	return e.admissions.Admit(ctx, job)
+}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
-	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
@@ -17,8 +17,8 @@ import (
 // JobModifyIndex after which nothing is left to do.
 func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) {
 	if !job.Held {
-		if a := e.admission(job); a != nil {
-			return e.conclude(ctx, job, a), nil
+		if index, ok := e.admissions.Conclude(ctx, job); ok {
+			return index, nil
 		}
 		return e.advise(ctx, job)
 	}
@@ -68,7 +68,7 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profil
 		if err != nil {
 			return 0, err
 		}
-		waiting := firstQueued(decisions)
+		waiting := placement.FirstQueued(decisions)
 		if waiting == nil {
 			return index, nil
 		}
@@ -87,105 +87,23 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profil
 	}
 }
 
-func firstQueued(decisions []cluster.Decision) *cluster.Decision {
-	for i := range decisions {
-		if decisions[i].Outcome == cluster.Queued {
-			return &decisions[i]
-		}
-	}
-	return nil
-}
-
 // placeOnce decides on fresh state and, unless a group must wait, writes the
-// job. Concurrent evaluations see each other's decisions; see placing.
+// job. Concurrent evaluations see each other's decisions; see package placement.
 func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profiling.Known, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
-	select {
-	case e.placing.slots <- struct{}{}:
-		defer func() { <-e.placing.slots }()
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
-	}
-	decisions, written, err := e.choose(ctx, job, job.Version+1, known)
+	leave, err := e.placer.Enter(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if firstQueued(decisions) != nil {
+	defer leave()
+	decisions, written, err := e.placer.Choose(ctx, job, job.Version+1, known)
+	if err != nil {
+		return nil, 0, err
+	}
+	if placement.FirstQueued(decisions) != nil {
 		return decisions, 0, nil
 	}
 	defer written()
 	t.Stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
 	index, err := e.apply(ctx, job, decisions, t)
 	return decisions, index, err
-}
-
-// decide asks the policy of each workload on a fresh look at the cluster.
-func (e *Engine) decide(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
-	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
-	if err != nil {
-		return nil, err
-	}
-	decisions, _, err := e.decideOn(withPromises(snapshot, nil), job, known)
-	return decisions, err
-}
-
-// decideOn asks the policy of each workload. Earlier groups of the same job
-// count as residents for later ones: the snapshot, which is the caller's own,
-// has them all afterwards, until undo is called.
-func (e *Engine) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []profiling.Known) (decisions []cluster.Decision, undo func(), err error) {
-	undo = func() {}
-	for i := range known {
-		d, err := e.ask(job, &known[i], snapshot)
-		if err != nil {
-			return nil, undo, err
-		}
-		decisions = append(decisions, d)
-		before, last := undo, reserve(snapshot, d)
-		undo = func() {
-			last()
-			before()
-		}
-	}
-	return decisions, undo, nil
-}
-
-func (e *Engine) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	desc, err := policy.Lookup(e.policyOf(k.Workload))
-	if err != nil {
-		return cluster.Decision{}, err
-	}
-	workload, knowledge, kept, maySize := e.sized(k, snapshot)
-	d, err := desc.New().Place(policy.Request{
-		Workload:  &workload,
-		JobType:   job.Type,
-		RunPool:   job.RunPool,
-		Knowledge: &knowledge,
-		Snapshot:  snapshot,
-		Columns:   e.estimator.Columns(),
-		Seed:      profiling.Seed(job, k.Workload),
-		At:        e.cfg.Clock.Now(),
-		MaySize:   maySize,
-	})
-	if err != nil {
-		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.Workload.ID, err)
-	}
-	if kept != nil {
-		d.Sizing = kept
-	}
-	if s := k.Workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
-		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not size (quasar does)")
-	}
-	d.Format = cluster.DecisionFormat
-	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
-	d.ProfileKey = k.Workload.ProfileKey
-	d.Target = k.Workload.Spec.Target
-	d.Sensitivity = k.Knowledge.Sensitivity
-	d.Warnings = append(append([]string(nil), k.Warnings...), d.Warnings...)
-	return d, nil
-}
-
-func (e *Engine) policyOf(w cluster.Workload) string {
-	if w.Spec.Policy != "" {
-		return w.Spec.Policy
-	}
-	return e.cfg.Policy
 }

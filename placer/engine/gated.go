@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 )
 
 // gatedWorld is a world in which nothing is placed on nodes that the adapter closed.
@@ -19,7 +20,7 @@ func (w gatedWorld) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withoutNodes(s, w.closed()), nil
+	return placement.WithoutNodes(s, w.closed()), nil
 }
 
 // closedNodes are the nodes that take nothing more.

@@ -26,6 +26,6 @@ func (e *Engine) Preview(ctx context.Context, job cluster.Job) (decisions []clus
 		}
 		known = append(known, profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)})
 	}
-	decisions, err = e.decide(ctx, job, known)
+	decisions, err = e.placer.Decide(ctx, job, known)
 	return decisions, unprofiled, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -84,7 +85,7 @@ func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.
 	if err != nil || why == "" {
 		return cluster.Relocation{}, false, err
 	}
-	d, err := e.reconsider(ctx, s.job, s.workload, withoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	d, err := e.placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
 	if err != nil || d.Outcome != cluster.Placed || !goodEnough(d, s.workload.Spec, sc.share(s.workload.ID)) || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}

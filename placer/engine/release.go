@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,7 @@ const writeRetry = 500 * time.Millisecond
 // we die inside the write, the next leader finds a released job and its reasons.
 func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *journal.Tracker) (uint64, error) {
 	e.decisions.Record(ctx, decisions, t.Steps())
-	result, err := e.write(ctx, cluster.Plan{
-		Job:       job,
-		Decisions: decisions,
-		Page:      journal.Page(decisions, e.chartOf(decisions)),
-		Link:      e.linkOf(decisions),
-		Message:   journal.Sentence(decisions),
-	})
+	result, err := e.write(ctx, e.placer.PlanOf(job, decisions))
 	if err != nil {
 		return 0, err
 	}
@@ -50,7 +45,7 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 	result, err := e.write(ctx, cluster.Plan{
 		Job:     job,
 		Page:    journal.Page(decisions, ""),
-		Link:    e.linkOf(decisions),
+		Link:    e.placer.LinkOf(decisions),
 		Message: journal.Sentence(decisions),
 	})
 	if err != nil {
@@ -72,7 +67,7 @@ func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decisi
 	for i, w := range workloads {
 		out[i] = cluster.Decision{
 			Format: cluster.DecisionFormat, Workload: w.ID, JobVersion: job.Version, ModifyIndex: job.ModifyIndex,
-			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: e.policyOf(w), Seed: profiling.Seed(job, w),
+			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: cmp.Or(w.Spec.Policy, e.cfg.Policy), Seed: profiling.Seed(job, w),
 			Target: w.Spec.Target, Outcome: cluster.Stock, Reason: reason, Count: w.Count, Resources: w.Ask,
 			Warnings: []string{"placed by stock Nomad: " + reason},
 		}
@@ -98,20 +93,6 @@ func (e *Engine) write(ctx context.Context, p cluster.Plan) (cluster.PlanResult,
 		case <-e.cfg.Clock.After(writeRetry):
 		}
 	}
-}
-
-func (e *Engine) linkOf(decisions []cluster.Decision) string {
-	if e.cfg.Link == nil || len(decisions) == 0 {
-		return ""
-	}
-	return e.cfg.Link(decisions[0].Workload)
-}
-
-func (e *Engine) chartOf(decisions []cluster.Decision) string {
-	if e.cfg.Chart == nil || len(decisions) == 0 {
-		return ""
-	}
-	return e.cfg.Chart(decisions[0].Workload)
 }
 
 // advise records what we would have done with a job that did not pass the
@@ -143,7 +124,7 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 		return err
 	}
 	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p), Warnings: []string{warning}}
-	decisions, err := e.decide(ctx, job, []profiling.Known{k})
+	decisions, err := e.placer.Decide(ctx, job, []profiling.Known{k})
 	if err != nil {
 		return err
 	}

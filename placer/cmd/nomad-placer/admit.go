@@ -15,8 +15,8 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 )
 
 // admitPath is where the leading agent decides on jobs that are not registered yet.
@@ -72,7 +72,7 @@ func (a admitter) decide(ctx context.Context, body map[string]any) (admitted, er
 		return admitted{}, err
 	}
 	plan, err := a.admit(ctx, a.world.ReadJob(stored))
-	if errors.Is(err, engine.ErrMustBeHeld) {
+	if errors.Is(err, placement.ErrMustBeHeld) {
 		return admitted{Hold: err.Error()}, nil
 	}
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
 )
 
 const aheadJob = `{"ID":"web","Namespace":"default","Type":"service","NodePool":"placer","Unknown":1.50,"TaskGroups":[{"Name":"main","Count":1,
@@ -72,7 +72,7 @@ func TestAdmitSaysWhyNot(t *testing.T) {
 		err  error
 		want string
 	}{
-		"held":     {aheadJob, fmt.Errorf("%w: no profile", engine.ErrMustBeHeld), "no profile"},
+		"held":     {aheadJob, fmt.Errorf("%w: no profile", placement.ErrMustBeHeld), "no profile"},
 		"failed":   {aheadJob, errors.New("the store is away"), "500"},
 		"periodic": {strings.Replace(aheadJob, `"Type"`, `"Periodic":{"Spec":"@daily"},"Type"`, 1), nil, "does not start it"},
 	} {

@@ -1,7 +1,8 @@
-package engine
+package placement
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"math"
 	"slices"
@@ -9,17 +10,18 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// placing is where jobs wait for their decision. Jobs that wait at the same time
+// queue is where jobs wait for their decision. Jobs that wait at the same time
 // are decided together on one look at the cluster, those with most to lose first; each
 // sees what was decided for the others. Writing a decision takes several requests
 // and is done side by side: a decision counts as a promise until its write has
 // ended, by when the world knows of it or it is void.
-type placing struct {
+type queue struct {
 	slots    chan struct{} // of the jobs that are decided on and written
 	deciding sync.Mutex    // held from snapshot to promise
 	memo     cluster.Memo  // guarded by deciding
@@ -44,7 +46,61 @@ const (
 	gatherAtMost = 500 * time.Millisecond
 )
 
-func newPlacing() placing { return placing{slots: make(chan struct{}, placedAtOnce)} }
+// Config is what a placer is made of.
+type Config struct {
+	World     cluster.World
+	Clock     cluster.Clock
+	Log       *slog.Logger
+	Book      journal.Book
+	Decisions *journal.Decisions
+	Lab       *profiling.Lab
+	Estimator *profiling.Estimator
+
+	Policy   string                          // default policy
+	Deadline func(cluster.Job) time.Time     // hold deadline
+	Link     func(cluster.WorkloadID) string // URL of the record; nil: none
+	Chart    func(cluster.WorkloadID) string // URL of the status chart; nil: none
+}
+
+// Placer decides where jobs go.
+type Placer struct {
+	cfg   Config
+	queue queue
+}
+
+// New returns a placer for which nobody waits.
+func New(cfg Config) *Placer { return &Placer{cfg: cfg, queue: newQueue()} }
+
+// Enter waits until the job of the caller may be decided on and written; leave makes
+// room for the next.
+func (pl *Placer) Enter(ctx context.Context) (leave func(), _ error) {
+	select {
+	case pl.queue.slots <- struct{}{}:
+		return func() { <-pl.queue.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// PlanOf is how a job is written by decisions.
+func (pl *Placer) PlanOf(job cluster.Job, decisions []cluster.Decision) cluster.Plan {
+	return cluster.Plan{
+		Job: job, Decisions: decisions, Page: journal.Page(decisions, urlOf(pl.cfg.Chart, decisions)),
+		Link: pl.LinkOf(decisions), Message: journal.Sentence(decisions),
+	}
+}
+
+// LinkOf is the URL of the first decision's record; empty where there is none.
+func (pl *Placer) LinkOf(decisions []cluster.Decision) string { return urlOf(pl.cfg.Link, decisions) }
+
+func urlOf(of func(cluster.WorkloadID) string, decisions []cluster.Decision) string {
+	if of == nil || len(decisions) == 0 {
+		return ""
+	}
+	return of(decisions[0].Workload)
+}
+
+func newQueue() queue { return queue{slots: make(chan struct{}, placedAtOnce)} }
 
 // placement is a job that waits, and then its decisions.
 type placement struct {
@@ -65,41 +121,41 @@ type promise struct {
 	allocations []cluster.Allocation
 }
 
-// choose decides for a job. Unless a group must wait, the decisions are promised
+// Choose decides for a job. Unless a group must wait, the decisions are promised
 // until the returned function is called; outcome is the version of the job that they
 // lead to.
-func (e *Engine) choose(ctx context.Context, job cluster.Job, outcome uint64, known []profiling.Known) ([]cluster.Decision, func(), error) {
+func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, known []profiling.Known) ([]cluster.Decision, func(), error) {
 	p := &placement{ctx: ctx, job: job, outcome: outcome, known: known}
-	e.placing.mu.Lock()
-	e.placing.waiting = append(e.placing.waiting, p)
-	e.placing.arrived++
-	e.placing.mu.Unlock()
-	e.gather(ctx)
+	pl.queue.mu.Lock()
+	pl.queue.waiting = append(pl.queue.waiting, p)
+	pl.queue.arrived++
+	pl.queue.mu.Unlock()
+	pl.gather(ctx)
 
-	e.placing.deciding.Lock()
+	pl.queue.deciding.Lock()
 	if !p.done {
-		e.decideWaiting(ctx)
+		pl.decideWaiting(ctx)
 	}
-	e.placing.deciding.Unlock()
-	return p.decisions, func() { e.placing.forget(p.decisions) }, p.err
+	pl.queue.deciding.Unlock()
+	return p.decisions, func() { pl.queue.forget(p.decisions) }, p.err
 }
 
 // gather waits for company. Where as many as may are being placed, there is enough.
-func (e *Engine) gather(ctx context.Context) {
+func (pl *Placer) gather(ctx context.Context) {
 	count := func() int {
-		e.placing.mu.Lock()
-		defer e.placing.mu.Unlock()
-		return e.placing.arrived
+		pl.queue.mu.Lock()
+		defer pl.queue.mu.Unlock()
+		return pl.queue.arrived
 	}
 	for waited := time.Duration(0); waited < gatherAtMost; waited += gatherQuiet {
 		before := count()
-		if len(e.placing.slots) == cap(e.placing.slots) {
+		if len(pl.queue.slots) == cap(pl.queue.slots) {
 			return
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.cfg.Clock.After(gatherQuiet):
+		case <-pl.cfg.Clock.After(gatherQuiet):
 		}
 		if count() == before {
 			return
@@ -108,20 +164,20 @@ func (e *Engine) gather(ctx context.Context) {
 }
 
 // decideWaiting decides for everybody who waits, the caller included.
-func (e *Engine) decideWaiting(ctx context.Context) {
-	e.placing.mu.Lock()
-	batch := e.placing.waiting
-	e.placing.waiting = nil
-	e.placing.mu.Unlock()
+func (pl *Placer) decideWaiting(ctx context.Context) {
+	pl.queue.mu.Lock()
+	batch := pl.queue.waiting
+	pl.queue.waiting = nil
+	pl.queue.mu.Unlock()
 
-	promises := e.placing.promised()
+	promises := pl.queue.promised()
 	// The promises were copied first: what is not among them any more is in the
 	// snapshot.
-	snapshot, err := e.decisions.Snapshot(context.WithoutCancel(ctx), e.cfg.World) // others wait for it, too
+	snapshot, err := pl.cfg.Decisions.Snapshot(context.WithoutCancel(ctx), pl.cfg.World) // others wait for it, too
 	if err == nil {
 		snapshot = withPromises(snapshot, promises)
-		snapshot.Memo = &e.placing.memo
-		e.placing.pace.note(e.cfg.Clock.Now(), snapshot)
+		snapshot.Memo = &pl.queue.memo
+		pl.queue.pace.note(pl.cfg.Clock.Now(), snapshot)
 	}
 	for _, p := range batch {
 		p.done, p.err = true, err
@@ -129,38 +185,38 @@ func (e *Engine) decideWaiting(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, p := range e.decideTogether(snapshot, batch) {
-		e.placing.promise(p.outcome, p.decisions)
+	for _, p := range pl.decideTogether(snapshot, batch) {
+		pl.queue.promise(p.outcome, p.decisions)
 	}
 }
 
 // decideTogether decides on jobs that were sent together and returns those that got a
 // place. Best effort comes when those with a target have theirs for good: it takes what
 // they leave, and would else stand in the way of those who change places.
-func (e *Engine) decideTogether(s *cluster.Snapshot, batch []*placement) []*placement {
+func (pl *Placer) decideTogether(s *cluster.Snapshot, batch []*placement) []*placement {
 	var withTarget, bestEffort []*placement
-	for _, p := range e.mostToLoseFirst(batch) {
+	for _, p := range pl.mostToLoseFirst(batch) {
 		if p.hasTarget() {
 			withTarget = append(withTarget, p)
 		} else {
 			bestEffort = append(bestEffort, p)
 		}
 	}
-	decided := e.decideEach(s, withTarget)
-	e.decideAgainOnAll(s, decided)
-	e.arrange(s, decided)
-	return append(decided, e.decideEach(s, bestEffort)...)
+	decided := pl.decideEach(s, withTarget)
+	pl.decideAgainOnAll(s, decided)
+	pl.arrange(s, decided)
+	return append(decided, pl.decideEach(s, bestEffort)...)
 }
 
 // decideEach decides on one job after the other and returns those that got a place.
-func (e *Engine) decideEach(s *cluster.Snapshot, batch []*placement) []*placement {
+func (pl *Placer) decideEach(s *cluster.Snapshot, batch []*placement) []*placement {
 	var decided []*placement
 	for _, p := range batch {
 		if p.err = p.ctx.Err(); p.err != nil {
 			continue
 		}
-		p.decisions, p.undo, p.err = e.decideOn(s, p.job, p.known)
-		if p.err != nil || firstQueued(p.decisions) != nil {
+		p.decisions, p.undo, p.err = pl.decideOn(s, p.job, p.known)
+		if p.err != nil || FirstQueued(p.decisions) != nil {
 			p.undo()
 			continue
 		}
@@ -172,7 +228,7 @@ func (e *Engine) decideEach(s *cluster.Snapshot, batch []*placement) []*placemen
 // mostToLoseFirst orders jobs that are decided on together: a bound on a tail latency
 // breaks first, so those have the choice of nodes, then who stands least pressure, and
 // best effort takes what is left. Those alike keep the order in which they came.
-func (e *Engine) mostToLoseFirst(batch []*placement) []*placement {
+func (pl *Placer) mostToLoseFirst(batch []*placement) []*placement {
 	if len(batch) < 2 {
 		return batch
 	}
@@ -181,7 +237,7 @@ func (e *Engine) mostToLoseFirst(batch []*placement) []*placement {
 		key := [2]float64{math.Inf(1), math.Inf(1)}
 		for i := range p.known {
 			k := &p.known[i]
-			one := [2]float64{slack(k.Workload.Spec.Target), e.estimator.MeanTolerance(k)}
+			one := [2]float64{slack(k.Workload.Spec.Target), pl.cfg.Estimator.MeanTolerance(k)}
 			if slices.Compare(one[:], key[:]) < 0 {
 				key = one
 			}
@@ -207,29 +263,29 @@ func slack(t performance.Target) float64 {
 }
 
 // promise notes decisions that are about to be written, as a version of their job.
-func (p *placing) promise(outcome uint64, decisions []cluster.Decision) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.promises == nil {
-		p.promises = map[cluster.WorkloadID]promise{}
+func (q *queue) promise(outcome uint64, decisions []cluster.Decision) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.promises == nil {
+		q.promises = map[cluster.WorkloadID]promise{}
 	}
 	for _, d := range decisions {
-		p.promises[d.Workload] = promise{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
+		q.promises[d.Workload] = promise{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
 	}
 }
 
 // promised is what is being written now.
-func (p *placing) promised() map[cluster.WorkloadID]promise {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return maps.Clone(p.promises)
+func (q *queue) promised() map[cluster.WorkloadID]promise {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return maps.Clone(q.promises)
 }
 
-func (p *placing) forget(decisions []cluster.Decision) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (q *queue) forget(decisions []cluster.Decision) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	for _, d := range decisions {
-		delete(p.promises, d.Workload)
+		delete(q.promises, d.Workload)
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"slices"
@@ -30,7 +30,7 @@ func rate(perSec float64) performance.Target {
 func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 	t.Parallel()
 	_, estimator := profiling.New(profiling.Config{Columns: []interference.Source{interference.Integer}})
-	e := &Engine{estimator: estimator}
+	e := New(Config{Estimator: estimator})
 	var batch []*placement
 	for _, k := range []profiling.Known{
 		one("best effort", performance.Target{Kind: performance.BestEffort}, 5),

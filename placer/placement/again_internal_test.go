@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"testing"
@@ -20,11 +20,11 @@ func (stillClock) After(time.Duration) <-chan time.Time { return nil }
 func together(t *testing.T, jobs map[string]struct {
 	target            performance.Target
 	tolerated, caused float64
-}, order ...string) (*Engine, *cluster.Snapshot, []*placement) {
+}, order ...string) (*Placer, *cluster.Snapshot, []*placement) {
 	t.Helper()
 	columns := []interference.Source{interference.Integer}
 	_, estimator := profiling.New(profiling.Config{Columns: columns})
-	e := &Engine{cfg: Config{Policy: "paragon", Clock: stillClock{}}, estimator: estimator}
+	e := New(Config{Policy: "paragon", Clock: stillClock{}, Estimator: estimator})
 	s := clustertest.Snapshot(clustertest.Node("n1", "one"), clustertest.Node("n2", "one"))
 	var out []*placement
 	for _, name := range order {

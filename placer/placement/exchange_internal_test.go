@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 
 // crossed are two services, each beside one who fills a CPU and takes so many times the
 // memory, on two nodes with room for one of each: nobody can move alone.
-func crossed(t *testing.T, times int) (*Engine, *cluster.Snapshot, []*placement) {
+func crossed(t *testing.T, times int) (*Placer, *cluster.Snapshot, []*placement) {
 	t.Helper()
 	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 99, Max: time.Millisecond}}
 	e, s, placed := together(t, map[string]struct {
@@ -114,7 +114,7 @@ func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 	if len(decided) != 4 || nodeOf(cache) != nodeOf(web) || nodeOf(encode) != nodeOf(query) || nodeOf(encode) == nodeOf(web) {
 		t.Errorf("%d got places: cache %s, web %s, encode %s, query %s; want the services on one node, the others on the other", len(decided), nodeOf(cache), nodeOf(web), nodeOf(encode), nodeOf(query))
 	}
-	if fill := firstQueued(batch[4].decisions); fill == nil || !strings.Contains(fill.Reason, "best effort waits") {
+	if fill := FirstQueued(batch[4].decisions); fill == nil || !strings.Contains(fill.Reason, "best effort waits") {
 		t.Errorf("fill got %+v, want it to wait", batch[4].decisions)
 	}
 }

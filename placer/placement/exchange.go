@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"maps"
@@ -30,7 +30,7 @@ type spot struct {
 
 // arrangement looks for places of jobs that were sent together.
 type arrangement struct {
-	engine   *Engine
+	placer   *Placer
 	snapshot *cluster.Snapshot
 	jobs     []*placement
 	spots    [][]spot // by job; the first is the one it has
@@ -45,11 +45,11 @@ type arrangement struct {
 // as long as nobody else has moved: two who disturb each other's neighbours must change
 // places at once. Which places there are, and that a job reaches its target there, its
 // own policy says.
-func (e *Engine) arrange(s *cluster.Snapshot, decided []*placement) {
+func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes {
 		return
 	}
-	a := arrangement{engine: e, snapshot: s, jobs: decided, at: make([]int, len(decided))}
+	a := arrangement{placer: pl, snapshot: s, jobs: decided, at: make([]int, len(decided))}
 	for _, n := range s.Nodes {
 		a.all = append(a.all, n.ID)
 	}
@@ -64,7 +64,7 @@ func (e *Engine) arrange(s *cluster.Snapshot, decided []*placement) {
 }
 
 func (a *arrangement) harm() policy.Harm {
-	return policy.HarmOn(a.snapshot, a.all, a.engine.estimator.Columns())
+	return policy.HarmOn(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
 }
 
 // look lists the spots of each job, and leaves all where they are.
@@ -72,7 +72,7 @@ func (a *arrangement) look() {
 	for _, p := range a.jobs {
 		p.undo()
 	}
-	a.empty = board.FromSnapshot(a.snapshot, a.engine.estimator.Columns(), cluster.WorkloadID{})
+	a.empty = board.FromSnapshot(a.snapshot, a.placer.cfg.Estimator.Columns(), cluster.WorkloadID{})
 	for _, p := range a.jobs {
 		a.spots = append(a.spots, a.spotsOf(p))
 	}
@@ -88,9 +88,9 @@ func (a *arrangement) spotsOf(p *placement) []spot {
 		if sameNodes(nodes, out[0].nodes) {
 			continue
 		}
-		decisions, undo, err := a.engine.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
+		decisions, undo, err := a.placer.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
 		undo()
-		if err == nil && firstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes) {
+		if err == nil && FirstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes) {
 			others = append(others, spot{nodes, decisions})
 		}
 	}
@@ -236,10 +236,10 @@ func (a *arrangement) settle(before policy.Harm) bool {
 		}
 		nodes := a.spots[i][a.at[i]].nodes
 		p.undo()
-		decisions, undo, err := a.engine.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
+		decisions, undo, err := a.placer.decideOn(onlyOn(a.snapshot, nodes), p.job, p.known)
 		undo()
 		p.undo = reserveAll(a.snapshot, a.spots[i][a.at[i]].decisions)
-		if ok = err == nil && firstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes); ok {
+		if ok = err == nil && FirstQueued(decisions) == nil && sameNodes(nodesIn(decisions), nodes); ok {
 			next[i] = a.explained(decisions, p.decisions, nodes)
 		}
 	}
@@ -298,5 +298,5 @@ func onlyOn(s *cluster.Snapshot, nodes []cluster.NodeID) *cluster.Snapshot {
 	for _, n := range s.Nodes {
 		avoid[n.ID] = !slices.Contains(nodes, n.ID)
 	}
-	return withoutNodes(s, avoid)
+	return WithoutNodes(s, avoid)
 }

@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"slices"
@@ -10,8 +10,8 @@ import (
 // standing is the size an earlier decision gave a group that runs, where the user
 // has not asked for another since and nobody has changed it: the same job
 // submitted again keeps what it has. A part that somebody changed is theirs.
-func (e *Engine) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
-	earlier, ok := e.decisions.Of(w.ID)
+func (pl *Placer) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
+	earlier, ok := pl.cfg.Decisions.Of(w.ID)
 	running := liveAllocations(s, w.ID)
 	was := earlier.Sizing
 	if !ok || was == nil || !was.Chosen || len(running) == 0 {
@@ -50,12 +50,12 @@ func liveAllocations(s *cluster.Snapshot, id cluster.WorkloadID) []cluster.Alloc
 
 // sized is the workload and the request's leave to size it: only a group without
 // allocations is sized here; one that runs is the adapter's.
-func (e *Engine) sized(k *profiling.Known, s *cluster.Snapshot) (w cluster.Workload, knowledge cluster.Knowledge, kept *cluster.Sizing, maySize bool) {
+func (pl *Placer) sized(k *profiling.Known, s *cluster.Snapshot) (w cluster.Workload, knowledge cluster.Knowledge, kept *cluster.Sizing, maySize bool) {
 	w, knowledge = k.Workload, k.Knowledge
 	if len(liveAllocations(s, w.ID)) == 0 {
 		return w, knowledge, nil, true
 	}
-	w, kept = e.standing(w, s)
+	w, kept = pl.standing(w, s)
 	if kept != nil && kept.Own != kept.OwnWas {
 		knowledge = *knowledge.AtSize(kept.Speed)
 	}

@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"context"
@@ -65,18 +65,18 @@ func (p *pace) seen(now time.Time, first bool) (n int, again bool) {
 }
 
 // keepPace waits until Nomad has placed most of what was decided on, or stops placing.
-func (e *Engine) keepPace(ctx context.Context) error {
-	now := e.cfg.Clock.Now()
+func (pl *Placer) keepPace(ctx context.Context) error {
+	now := pl.cfg.Clock.Now()
 	least, until, stuck := unplacedAtMost, now.Add(paceAtMost), now.Add(paceStuck)
 	for first := true; ; first = false {
-		n, err := e.unplaced(ctx, first)
+		n, err := pl.unplaced(ctx, first)
 		switch {
 		case err != nil:
 			return err
 		case n < unplacedAtMost:
 			return nil
 		}
-		now := e.cfg.Clock.Now()
+		now := pl.cfg.Clock.Now()
 		if first || n < least {
 			least, stuck = n, now.Add(paceStuck)
 		}
@@ -86,23 +86,23 @@ func (e *Engine) keepPace(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-e.cfg.Clock.After(paceEvery):
+		case <-pl.cfg.Clock.After(paceEvery):
 		}
 	}
 }
 
 // unplaced is how many workloads Nomad has yet to place. Who asks first is content with
 // what was seen last, if that is few.
-func (e *Engine) unplaced(ctx context.Context, first bool) (int, error) {
-	p := &e.placing.pace
-	now := e.cfg.Clock.Now()
+func (pl *Placer) unplaced(ctx context.Context, first bool) (int, error) {
+	p := &pl.queue.pace
+	now := pl.cfg.Clock.Now()
 	n, again := p.seen(now, first)
 	if !again {
 		return n, nil
 	}
-	s, err := e.cfg.World.Snapshot(ctx)
+	s, err := pl.cfg.World.Snapshot(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("reading the cluster: %w", err)
 	}
-	return p.note(now, s, slices.Collect(maps.Keys(e.placing.promised()))...), nil
+	return p.note(now, s, slices.Collect(maps.Keys(pl.queue.promised()))...), nil
 }

@@ -1,9 +1,11 @@
-package engine
+package placement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -34,73 +36,93 @@ type admission struct {
 	tracker *journal.Tracker
 }
 
+// Admissions are the decisions on jobs that are not registered yet.
+type Admissions struct {
+	placer      *Placer
+	evaluations *Evaluations
+
+	mu       sync.Mutex
+	leads    bool // the engine is at work
+	admitted map[cluster.JobID]*admission
+}
+
+// NewAdmissions admits nobody before Lead.
+func NewAdmissions(placer *Placer, evaluations *Evaluations) *Admissions {
+	return &Admissions{placer: placer, evaluations: evaluations, admitted: map[cluster.JobID]*admission{}}
+}
+
+// Lead says whether this agent leads: else nobody could look after what is admitted.
+func (ad *Admissions) Lead(now bool) {
+	ad.mu.Lock()
+	defer ad.mu.Unlock()
+	ad.leads = now
+}
+
 // Admit decides on a job before it is registered, from stored profiles. The caller
 // registers it as the plan says; once the registration is seen, the decision is put on
 // record. Until then, or for admissionFor, it counts as a promise. ErrMustBeHeld with a
 // reason where something has to happen first: a profile, or room on a node.
-func (e *Engine) Admit(ctx context.Context, job cluster.Job) (plan cluster.Plan, err error) {
+func (ad *Admissions) Admit(ctx context.Context, job cluster.Job) (plan cluster.Plan, err error) {
 	a := &admission{}
-	if err := e.beginAdmission(job, a); err != nil {
+	if err := ad.beginAdmission(job, a); err != nil {
 		return cluster.Plan{}, err
 	}
 	defer func() {
 		if err != nil {
-			e.mu.Lock()
-			delete(e.admitted, job.ID)
-			e.mu.Unlock()
+			ad.mu.Lock()
+			delete(ad.admitted, job.ID)
+			ad.mu.Unlock()
 		}
 	}()
-	version, err := e.nextVersion(ctx, job.ID)
+	version, err := ad.nextVersion(ctx, job.ID)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	job.Version, job.SubmittedAt = version, e.cfg.Clock.Now()
-	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
+	job.Version, job.SubmittedAt = version, ad.placer.cfg.Clock.Now()
+	t := journal.NewTracker(ad.placer.cfg.Book, ad.placer.cfg.Clock, ad.placer.cfg.Log, job, ad.placer.cfg.Deadline(job))
 	t.Stage(ctx, cluster.StageClassify, "", "reading stored profiles")
-	known, err := e.alreadyKnown(ctx, job)
+	known, err := ad.alreadyKnown(ctx, job)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
 	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
-	decisions, err := e.chooseAhead(ctx, job, known)
+	decisions, err := ad.chooseAhead(ctx, job, known)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	plan = cluster.Plan{
-		Job: job, Decisions: decisions, Page: journal.Page(decisions, e.chartOf(decisions)), Link: e.linkOf(decisions), Message: journal.Sentence(decisions),
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	*a = admission{plan: plan, version: version, decided: true, expires: e.cfg.Clock.Now().Add(admissionFor), tracker: t}
+	plan = ad.placer.PlanOf(job, decisions)
+	ad.mu.Lock()
+	defer ad.mu.Unlock()
+	*a = admission{plan: plan, version: version, decided: true, expires: ad.placer.cfg.Clock.Now().Add(admissionFor), tracker: t}
 	return plan, nil
 }
 
 // beginAdmission notes that a job is being decided on. It refuses what the gate is needed for,
 // and what nobody could look after.
-func (e *Engine) beginAdmission(job cluster.Job, a *admission) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (ad *Admissions) beginAdmission(job cluster.Job, a *admission) error {
+	ad.mu.Lock()
+	defer ad.mu.Unlock()
 	switch {
-	case !e.leads:
+	case !ad.leads:
 		return fmt.Errorf("%w: this agent does not lead", ErrMustBeHeld)
 	case job.Type != "service" && job.Type != "batch":
 		return fmt.Errorf("%w: its type is %q", ErrMustBeHeld, job.Type)
 	case len(job.Problems) > 0 || len(job.Workloads) == 0:
 		return fmt.Errorf("%w: it has no performance block that can be used", ErrMustBeHeld)
-	case e.flights[job.ID] != nil:
+	case ad.evaluations.UnderWay(job.ID):
 		return fmt.Errorf("%w: another version of it is being worked on", ErrMustBeHeld)
-	case e.admitted[job.ID] != nil:
+	case ad.admitted[job.ID] != nil:
 		return fmt.Errorf("%w: another version of it was decided on and is not registered yet", ErrMustBeHeld)
-	case len(e.admitted) >= admissionsAtOnce:
-		return fmt.Errorf("%w: %d jobs were decided on and are not registered yet", ErrMustBeHeld, len(e.admitted))
+	case len(ad.admitted) >= admissionsAtOnce:
+		return fmt.Errorf("%w: %d jobs were decided on and are not registered yet", ErrMustBeHeld, len(ad.admitted))
 	}
-	e.admitted[job.ID] = a
+	ad.admitted[job.ID] = a
 	return nil
 }
 
 // nextVersion is what a registration of the job now would make.
-func (e *Engine) nextVersion(ctx context.Context, id cluster.JobID) (uint64, error) {
-	now, err := e.cfg.World.Job(ctx, id)
+func (ad *Admissions) nextVersion(ctx context.Context, id cluster.JobID) (uint64, error) {
+	now, err := ad.placer.cfg.World.Job(ctx, id)
 	switch {
 	case errors.Is(err, cluster.ErrGone):
 		return 0, nil
@@ -114,15 +136,15 @@ func (e *Engine) nextVersion(ctx context.Context, id cluster.JobID) (uint64, err
 
 // alreadyKnown is what the store has of each workload, ErrMustBeHeld where that is not
 // enough.
-func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]profiling.Known, error) {
+func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]profiling.Known, error) {
 	out := make([]profiling.Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
-		desc, err := policy.Lookup(e.policyOf(w))
+		desc, err := policy.Lookup(cmp.Or(w.Spec.Policy, ad.placer.cfg.Policy))
 		if err != nil {
 			return nil, err
 		}
-		r, err := e.lab.Cached(ctx, w.ProfileKey)
-		s := e.lab.Judge(desc, w, r.Profile, err)
+		r, err := ad.placer.cfg.Lab.Cached(ctx, w.ProfileKey)
+		s := ad.placer.cfg.Lab.Judge(desc, w, r.Profile, err)
 		if s.ToMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
 		}
@@ -132,21 +154,20 @@ func (e *Engine) alreadyKnown(ctx context.Context, job cluster.Job) ([]profiling
 }
 
 // chooseAhead decides, and leaves the decisions promised.
-func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
-	if err := e.keepPace(ctx); err != nil {
+func (ad *Admissions) chooseAhead(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
+	if err := ad.placer.keepPace(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case e.placing.slots <- struct{}{}:
-		defer func() { <-e.placing.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	decisions, forget, err := e.choose(ctx, job, job.Version, known)
+	leave, err := ad.placer.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if d := firstQueued(decisions); d != nil {
+	defer leave()
+	decisions, forget, err := ad.placer.Choose(ctx, job, job.Version, known)
+	if err != nil {
+		return nil, err
+	}
+	if d := FirstQueued(decisions); d != nil {
 		return nil, fmt.Errorf("%w: it waits for room: %s", ErrMustBeHeld, d.Reason)
 	}
 	if err := ctx.Err(); err != nil {
@@ -156,16 +177,16 @@ func (e *Engine) chooseAhead(ctx context.Context, job cluster.Job, known []profi
 	return decisions, nil
 }
 
-// admission takes the decision that a version was registered with; nil where it was
+// take is the decision that a version was registered with; nil where it was
 // registered without one of ours.
-func (e *Engine) admission(job cluster.Job) *admission {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	a := e.admitted[job.ID]
+func (ad *Admissions) take(job cluster.Job) *admission {
+	ad.mu.Lock()
+	defer ad.mu.Unlock()
+	a := ad.admitted[job.ID]
 	if a == nil || !a.decided || a.version != job.Version || !boundAs(job, a.plan.Decisions) {
 		return nil
 	}
-	delete(e.admitted, job.ID)
+	delete(ad.admitted, job.ID)
 	return a
 }
 
@@ -183,33 +204,39 @@ func boundAs(job cluster.Job, decisions []cluster.Decision) bool {
 	return true
 }
 
-// conclude puts a decision on record whose job is registered now.
-func (e *Engine) conclude(ctx context.Context, job cluster.Job, a *admission) uint64 {
-	defer e.placing.forget(a.plan.Decisions)
+// Conclude puts the decision on record that a version was registered with. It returns
+// the JobModifyIndex after which nothing is left to do; false where the version was
+// registered without a decision of ours.
+func (ad *Admissions) Conclude(ctx context.Context, job cluster.Job) (uint64, bool) {
+	a := ad.take(job)
+	if a == nil {
+		return 0, false
+	}
+	defer ad.placer.queue.forget(a.plan.Decisions)
 	for i := range a.plan.Decisions {
 		a.plan.Decisions[i].ModifyIndex = job.ModifyIndex
 	}
-	e.decisions.Record(ctx, a.plan.Decisions, a.tracker.Steps())
+	ad.placer.cfg.Decisions.Record(ctx, a.plan.Decisions, a.tracker.Steps())
 	a.plan.Job = job
-	e.cfg.World.Adopt(ctx, a.plan)
+	ad.placer.cfg.World.Adopt(ctx, a.plan)
 	a.tracker.Released(job.Version)
 	if job.Version > 0 {
 		// What an earlier version is said to wait for ends. A new job waits for nothing:
 		// its decision says all, and one write less counts where jobs come by the dozen.
 		a.tracker.Stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
 	}
-	return job.ModifyIndex
+	return job.ModifyIndex, true
 }
 
-// dropAdmissions forgets decisions whose jobs were never registered.
-func (e *Engine) dropAdmissions() {
-	now := e.cfg.Clock.Now()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id, a := range e.admitted {
+// Expire forgets decisions whose jobs were never registered.
+func (ad *Admissions) Expire() {
+	now := ad.placer.cfg.Clock.Now()
+	ad.mu.Lock()
+	defer ad.mu.Unlock()
+	for id, a := range ad.admitted {
 		if a.decided && now.After(a.expires) {
-			delete(e.admitted, id)
-			e.placing.forget(a.plan.Decisions)
+			delete(ad.admitted, id)
+			ad.placer.queue.forget(a.plan.Decisions)
 		}
 	}
 }

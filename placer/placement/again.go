@@ -1,4 +1,4 @@
-package engine
+package placement
 
 import (
 	"slices"
@@ -17,18 +17,18 @@ const againRounds = 3
 // it is known where the others go, as long as that hurts fewer, or the same number less.
 // Decided on one after the other, the first take a quiet node each, and those that
 // disturb then find no node where nobody has anything to lose.
-func (e *Engine) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
+func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
 		var nodes []cluster.NodeID
 		for _, p := range decided {
 			nodes = append(nodes, nodesIn(p.decisions)...)
 		}
-		if policy.HarmOn(s, nodes, e.estimator.Columns()).Hurt == 0 {
+		if policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns()).Hurt == 0 {
 			return
 		}
 		changed = false
 		for _, p := range decided {
-			changed = e.decideAgain(s, p) || changed
+			changed = pl.decideAgain(s, p) || changed
 		}
 	}
 }
@@ -40,15 +40,15 @@ func (p *placement) hasTarget() bool {
 
 // decideAgain replaces the decisions on a job by others that do less harm, and reports
 // whether there are any.
-func (e *Engine) decideAgain(s *cluster.Snapshot, p *placement) bool {
+func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement) bool {
 	old := p.decisions
 	p.undo()
-	next, undo, err := e.decideOn(s, p.job, p.known)
+	next, undo, err := pl.decideOn(s, p.job, p.known)
 	nodes := append(nodesIn(old), nodesIn(next)...)
-	after := policy.HarmOn(s, nodes, e.estimator.Columns())
+	after := policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns())
 	undo()
 	p.undo = reserveAll(s, old)
-	if err != nil || firstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, e.estimator.Columns())) {
+	if err != nil || FirstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns())) {
 		return false
 	}
 	p.undo()

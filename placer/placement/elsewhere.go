@@ -1,0 +1,60 @@
+package placement
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// Elsewhere asks where a running workload would go now, away from some nodes,
+// and promises that until the returned function is called.
+func (pl *Placer) Elsewhere(ctx context.Context, job cluster.Job, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
+	pl.queue.deciding.Lock()
+	defer pl.queue.deciding.Unlock()
+	promises := pl.queue.promised()
+	snapshot, err := pl.cfg.Decisions.Snapshot(ctx, pl.cfg.World)
+	if err != nil {
+		return cluster.Decision{}, nil, err
+	}
+	d, err := pl.Reconsider(ctx, job, as, WithoutNodes(withPromises(snapshot, promises), avoid))
+	if err != nil {
+		return d, nil, err
+	}
+	if d.Outcome != cluster.Placed {
+		return d, func() {}, nil
+	}
+	pl.queue.promise(job.Version+1, []cluster.Decision{d})
+	return d, func() { pl.queue.forget([]cluster.Decision{d}) }, nil
+}
+
+// Reconsider asks the workload's policy where it would go now. Its size is as it is:
+// that is not what is decided here.
+func (pl *Placer) Reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
+	p, err := pl.cfg.Lab.Stored(ctx, w.ProfileKey)
+	if err != nil {
+		return cluster.Decision{}, err
+	}
+	w.Spec.Scale = performance.ScaleSpec{}
+	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(p)}
+	return pl.ask(job, &k, snapshot)
+}
+
+// WithoutNodes is the snapshot with some nodes not ready.
+func WithoutNodes(s *cluster.Snapshot, avoid map[cluster.NodeID]bool) *cluster.Snapshot {
+	if len(avoid) == 0 {
+		return s
+	}
+	next := *s
+	next.Nodes = slices.Clone(s.Nodes)
+	for i, n := range next.Nodes {
+		if avoid[n.ID] {
+			shut := *n
+			shut.Ready = false
+			next.Nodes[i] = &shut
+		}
+	}
+	return &next
+}

@@ -133,26 +133,6 @@ func runnable(m Machine, sources []interference.Source) int {
 	return n
 }
 
-// EnsureCalibration returns the calibration in the file at path if it belongs
-// to the machine, and otherwise calibrates and saves it there. warn hears why
-// a file that exists was not used.
-func EnsureCalibration(ctx context.Context, path string, spec CalibrateSpec, progress func(CalibrationProgress), warn func(error)) (Calibration, error) {
-	if err := spec.fillCPUs(); err != nil {
-		return Calibration{}, err
-	}
-	c, err := LoadCalibration(path, KeyOf(spec.Machine, spec.CPUs))
-	if err == nil {
-		return c, nil
-	}
-	if !errors.Is(err, ErrNoCalibration) {
-		warn(fmt.Errorf("calibrating again: %w", err))
-	}
-	if c, err = Calibrate(ctx, spec, progress); err != nil {
-		return Calibration{}, err
-	}
-	return c, c.Save(path)
-}
-
 // repairTime is the time for a source that is measured again.
 const repairTime = 3 * sourceTimeMax / 2
 

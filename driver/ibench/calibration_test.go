@@ -1,8 +1,10 @@
 package ibench
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -142,6 +144,26 @@ func thisMachine(t *testing.T) (Machine, []int) {
 	return m, cpus
 }
 
+// ensureCalibration returns the calibration in the file at path if it belongs
+// to the machine, and otherwise calibrates and saves it there. warn hears why
+// a file that exists was not used.
+func ensureCalibration(ctx context.Context, path string, spec CalibrateSpec, progress func(CalibrationProgress), warn func(error)) (Calibration, error) {
+	if err := spec.fillCPUs(); err != nil {
+		return Calibration{}, err
+	}
+	c, err := LoadCalibration(path, KeyOf(spec.Machine, spec.CPUs))
+	if err == nil {
+		return c, nil
+	}
+	if !errors.Is(err, ErrNoCalibration) {
+		warn(fmt.Errorf("calibrating again: %w", err))
+	}
+	if c, err = Calibrate(ctx, spec, progress); err != nil {
+		return Calibration{}, err
+	}
+	return c, c.Save(path)
+}
+
 // One calibration end to end, through the child process and a damaged cache:
 // plausible numbers, no judgement of a busy machine.
 func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
@@ -157,7 +179,7 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 	}
 	var warned error
 	steps := 0
-	c, err := EnsureCalibration(t.Context(), path, spec, func(CalibrationProgress) { steps++ }, func(err error) { warned = err })
+	c, err := ensureCalibration(t.Context(), path, spec, func(CalibrationProgress) { steps++ }, func(err error) { warned = err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +196,7 @@ func TestEnsureCalibrationReplacesADamagedFile(t *testing.T) {
 	if tlb.Status == StatusUnsupported || !(tlb.CapacityBytes > 0) || !(tlb.ReachPercent >= 0) {
 		t.Errorf("tlb: %+v", tlb)
 	}
-	again, err := EnsureCalibration(t.Context(), path, spec, nil, func(err error) { t.Error(err) })
+	again, err := ensureCalibration(t.Context(), path, spec, nil, func(err error) { t.Error(err) })
 	if err != nil || !again.At.Equal(c.At) {
 		t.Errorf("the cache is not used: %v, %v", again.At, err)
 	}

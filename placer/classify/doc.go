@@ -10,9 +10,7 @@
 // are three independent matrices. The arithmetic is in placer/numeric/pq.
 //
 // TrainingFrom builds the matrices from profiles, Training.Fit gives Models,
-// and Knowledge combines them with the workload's own profile. Four keeps the
-// matrices of all kinds (scale-up, scale-out, heterogeneity, tolerated, caused)
-// and types of workload, takes measurements back, and is what sizing builds on.
+// and Knowledge combines them with the workload's own profile.
 //
 // Which classifier is best is a question to one's own data: the package evaluate
 // and "nomad-placer profile evaluate" answer it. On the public sets of the package

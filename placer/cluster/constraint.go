@@ -28,24 +28,6 @@ func (c Constraint) String() string {
 	}
 }
 
-// Satisfies reports whether node n meets the constraint, as Nomad 1.11 decides
-// it. detail says in words why it does not. An error means that the constraint
-// itself cannot be read (unknown operator, bad regular expression, bad version
-// constraint): Nomad lets no node pass such a constraint, and ok is false.
-//
-// distinct_hosts and distinct_property relate allocations to each other; they
-// are no facts of a node and are satisfied here.
-func Satisfies(n *Node, c Constraint) (ok bool, detail string, err error) {
-	k, err := CompileConstraint(c)
-	if err != nil {
-		return false, err.Error(), err
-	}
-	if k.Match(n) {
-		return true, "", nil
-	}
-	return false, k.Explain(n), nil
-}
-
 // CompiledConstraint is a constraint whose operator and patterns were parsed
 // once, to be matched against many nodes.
 type CompiledConstraint struct {

@@ -59,12 +59,6 @@ func Collision(m Metric, width, distance float64) float64 {
 	return 1 - 2*normal - 2/(math.Sqrt(2*math.Pi)*r)*(1-math.Exp(-r*r/2))
 }
 
-// FoundPlain is the probability that tables of so many functions find a point at a
-// distance.
-func FoundPlain(m Metric, width, distance float64, functions, tables int) float64 {
-	return 1 - math.Pow(1-math.Pow(Collision(m, width, distance), float64(functions)), float64(tables))
-}
-
 // FoundReused is the same with tables of pairs of halves.
 func FoundReused(m Metric, width, distance float64, functions, halves int) float64 {
 	q := math.Pow(Collision(m, width, distance), float64(functions)/2)

@@ -22,7 +22,7 @@
 // # Differences from the paper
 //
 //   - The allocation program has one variable for each pairing of class and
-//     configuration; AllocateFull, as printed, has the same optimum and is its oracle.
+//     configuration; the one as printed has the same optimum, which a test says.
 //   - Algorithm 1, as printed, also emits dominated bins; Bins emits the others only,
 //     and from 20,000 of a configuration on they are generated as they are wanted.
 //   - Bins may also hold classes that stage 1 could use at no loss (Near): where rates

@@ -2,16 +2,14 @@
 // with cores, memory, clock and cache, and for every number where it comes from.
 //
 // Papers rarely give their whole cluster. What the text states is marked Stated;
-// what the maker or the provider published of a named part, Catalogue; what a trace
-// says, Traced; and what neither says and we had to settle, Choice. A number that
+// what the maker or the provider published of a named part, Catalogue; and what
+// neither says and we had to settle, Choice. A number that
 // nobody gave is unknown.
 //
 // Sources: Delimitrou 2015, tables 3.3 and 4.1 and §§3.4, 4.5, 7.6 (the clusters of
-// Paragon, Quasar, ARQ and Tarcil); the machines of Google 2011 and of Alibaba,
-// through package trace and the files of node mixes.
+// Paragon, Quasar, ARQ and Tarcil).
 //
 //	c, err := shape.Lookup("paragon-local-40")
-//	nodes, err := c.ClusterNodes(shape.ClusterOptions{})
 //
 // # Differences from the papers
 //

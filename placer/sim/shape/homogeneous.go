@@ -72,4 +72,3 @@ func parseBytes(text string) (float64, error) {
 func stated(v float64) Number    { return Number{v, Stated} }
 func catalogue(v float64) Number { return Number{v, Catalogue} }
 func chosen(v float64) Number    { return Number{v, Choice} }
-func traced(v float64) Number    { return Number{v, Traced} }

@@ -14,7 +14,6 @@ const (
 	Unknown   Origin = iota
 	Stated           // in the paper
 	Catalogue        // published by the maker of the part or the provider of the instance
-	Traced           // in the trace
 	Choice           // ours
 )
 
@@ -25,8 +24,6 @@ func (o Origin) String() string {
 		return "stated"
 	case Catalogue:
 		return "catalogue"
-	case Traced:
-		return "trace"
 	case Choice:
 		return "choice"
 	default:

@@ -186,6 +186,10 @@ func measuredColumn(row *profile.Profile, c interference.Source) (Curve, float64
 	return curve, row.Sensitivity.Caused[c].Score.Or(otherPressurePercent)
 }
 
+// otherPressurePercent is what is pressed on columns of which nothing is known,
+// chosen by us to be small.
+const otherPressurePercent = 8
+
 // plantedAtFull is the share kept at full pressure by a row with a score and no
 // ramp: the median of keptAtFull.
 const plantedAtFull = 0.64

@@ -11,10 +11,6 @@ func Fixtures(m *Model) []*Application {
 	}
 }
 
-// otherPressurePercent is what a fixture presses on the columns that were not
-// published, chosen by us to be small.
-const otherPressurePercent = 8
-
 func fixture(m *Model, name, class, unit string, cores, memoryMB float64, at interference.Source, curve Curve, caused float64) *Application {
 	a := &Application{Name: name, Class: class, Unit: unit, Cores: cores, MemoryMB: memoryMB, Origin: "Delimitrou 2015, Fig. 5.3"}
 	for _, machine := range m.machines {

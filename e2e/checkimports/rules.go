@@ -104,8 +104,13 @@ var rules = []rule{
 		because: "placement decides by what profiling knows, and does not adapt what runs",
 	},
 	{
-		layer: "engine", packages: []string{"placer/engine/..."}, pure: true,
+		layer: "engine", packages: []string{"placer/adaptation"}, pure: true,
 		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/placement"}),
+		because: "adaptation corrects what runs by asking placement, and does not evaluate jobs",
+	},
+	{
+		layer: "engine", packages: []string{"placer/engine"}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/placement", "placer/adaptation"}),
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{

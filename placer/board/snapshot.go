@@ -1,6 +1,7 @@
 package board
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -31,20 +32,41 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	for i, name := range slices.Sorted(maps.Keys(machines)) {
 		number[name] = i + 1
 	}
-	ref := Ref(0)
 	table := cluster.NewPressureTable(s, columns)
 	for _, n := range s.Nodes {
 		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine]})
 		b.SetReady(i, n.Ready)
-		for _, a := range s.Residents(n.ID, except) {
-			if a.Profiling {
-				continue
-			}
-			ref++
-			b.Place(i, residentOf(s, n, a, ref, table))
-		}
+	}
+	for u := range Numbering(s, except) {
+		b.Place(u.Node, residentOf(s, s.Nodes[u.Node], u.Allocation, u.Ref, table))
 	}
 	return b
+}
+
+// Numbered is an allocation of a snapshot, as the snapshot's board numbers it.
+type Numbered struct {
+	Ref        Ref
+	Node       Index
+	Allocation cluster.Allocation
+}
+
+// Numbering is of the allocations that FromSnapshot places, in its order and with its
+// numbers: who keeps something beside a board by Ref reads them here.
+func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered] {
+	return func(yield func(Numbered) bool) {
+		ref := Ref(0)
+		for i, n := range s.Nodes {
+			for _, a := range s.Residents(n.ID, except) {
+				if a.Profiling {
+					continue
+				}
+				ref++
+				if !yield(Numbered{ref, Index(i), a}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Neighbours are the residents of a snapshot's machines as a workload sees them: as

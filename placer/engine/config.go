@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
+	"github.com/nomad-placer/nomad-placer/placer/adaptation"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -44,7 +45,7 @@ type Config struct {
 	PublishEvery  time.Duration
 	SweepEvery    time.Duration
 
-	endsByPolicy bool // only work of the policy endingPolicy is judged by its end
+	endsByPolicy bool // only work of one policy is judged by its end
 }
 
 // The defaults, chosen by us: fast enough that a person waiting does not
@@ -77,19 +78,19 @@ func (c *Config) applyDefaults() error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	if c.Adapter == "" {
-		c.Adapter, c.endsByPolicy = defaultAdapter, true
+		c.Adapter, c.endsByPolicy = adaptation.DefaultAdapter, true
 	}
 	if _, err := adapt.Lookup(c.Adapter); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	setDuration(&c.Hold, performance.DefaultHold)
 	setDuration(&c.Poll, defaultPoll)
-	if c.Adapter == noAdapter {
+	if c.Adapter == adaptation.None {
 		setDuration(&c.ObserveEvery, defaultObserveEvery)
 		setDuration(&c.ObserveWindow, defaultObserveWindow)
 	}
-	setDuration(&c.ObserveEvery, adaptEvery)
-	setDuration(&c.ObserveWindow, adaptWindow)
+	setDuration(&c.ObserveEvery, adaptation.DefaultEvery)
+	setDuration(&c.ObserveWindow, adaptation.DefaultWindow)
 	setDuration(&c.PublishEvery, defaultPublishEvery)
 	setDuration(&c.SweepEvery, defaultSweepEvery)
 	if c.ProfileSeconds <= 0 {

@@ -20,29 +20,25 @@
 //   - If a step fails, the job runs where stock Nomad puts it, with the reason
 //     written where the user looks.
 //
-// # Adapting what runs
+// # Rooms
 //
-// The leader measures every released workload in windows that follow one another
-// (pass), asks the configured adapter (package adapt) and carries out its answer, in
-// this order: a best-effort neighbour leaves; more memory for an allocation that uses
-// what it has, or more CPU for one that misses its target beside others, where the world
-// can lend it some while it runs (decision 0016); another
-// count, inside the performance block's own list; another node, only with move = true.
-// Everything is careful:
+// Each has its own type and lock, and its life drawn in its doc.go. An import goes
+// down only:
 //
-//   - A number that cannot be right (negative, NaN, a counter that stands still, a
-//     clock that stepped: trusted) is no number, and a workload with an unknown in
-//     its window is left alone, as is one that was just started or deploys.
-//   - A group with a scaling block of its own is its autoscaler's.
-//   - Token buckets bound writes and moves over all workloads; each rests after a
-//     change, and what was lent or grown is given back after ten minutes, later each
-//     time that had to be undone.
-//   - A loan takes a world seconds: it keeps no pass waiting, and the job counts as
-//     under evaluation meanwhile. Memory in use is not asked back.
-//   - What is begun is on record before it is begun, so that a new leader repeats
-//     nothing. What was not done is on record with its reason.
-//   - A best-effort workload that left a node may return when the one it left for is
-//     gone, or is no better off without it.
+//	engine      run, evaluate, release, watch deadlines
+//	adaptation  what runs: measure, judge, change
+//	placement   batch, exchange, admissions, evaluations under way
+//	profiling   lab, estimator
+//	journal     book, decisions, evaluation records, page
+//
+// # Life of a held job
+//
+//	held ─▶ Consider ─▶ profiling ─▶ placement ─▶ Apply ─▶ released, observed by adaptation
+//	 │         │            │            │ no room: Poll      │ stale, gone: dropped
+//	 │         │            └────────────┴─ error, no time ─▶ released under stock rules
+//	 └─────────┴── deadline and replicaGrace: any replica releases it
+//
+// The engine itself remembers nothing: what it knows is in the rooms and in the store.
 //
 // # Sources
 //
@@ -59,8 +55,4 @@
 // press on (decisions 0004 and 0009). Quasar runs up to four copies side by side;
 // the run at a second size waits for its node where no other like it is free, and
 // scale-out is not measured (decision 0012).
-//
-// Quasar compares a service with its target in requests per second whatever comes
-// in. Fewer requests than the target are no fault of ours: we judge a service by its
-// latency, and one without a latency only when it is at its target (reached).
 package engine

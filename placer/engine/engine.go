@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adaptation"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/placement"
@@ -24,10 +25,8 @@ type Engine struct {
 	placer      *placement.Placer
 	evaluations *placement.Evaluations
 	admissions  *placement.Admissions
+	adaptation  *adaptation.Controller
 
-	mu sync.Mutex
-
-	live *adapting // of the present term as leader; nil before the first
 
 	wg sync.WaitGroup
 }
@@ -43,7 +42,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
-		e.cfg.World = gatedWorld{cfg.World, e.closedNodes}
+		e.cfg.World = adaptation.Gated(cfg.World, func() map[cluster.NodeID]bool { return e.adaptation.ClosedNodes() })
 	}
 	e.lab, e.estimator = profiling.New(profiling.Config{
 		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock,
@@ -58,6 +57,12 @@ func New(cfg Config) (*Engine, error) {
 	})
 	e.evaluations = placement.NewEvaluations()
 	e.admissions = placement.NewAdmissions(e.placer, e.evaluations)
+	e.adaptation = adaptation.New(adaptation.Config{
+		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
+		Book: e.book, Decisions: e.decisions, Lab: e.lab, Estimator: e.estimator, Placer: e.placer, Evaluations: e.evaluations,
+		Policy: cfg.Policy, Adapter: cfg.Adapter, EndsByPolicy: cfg.endsByPolicy,
+		ObserveEvery: cfg.ObserveEvery, ObserveWindow: cfg.ObserveWindow,
+	})
 	return e, nil
 }
 
@@ -70,14 +75,15 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := e.startAdapting(); err != nil {
+	if err := e.adaptation.Start(); err != nil {
 		return err
 	}
 	defer e.lab.Wait()
+	defer e.adaptation.Wait()
 	defer e.wg.Wait()
 	e.admissions.Lead(true)
 	defer e.admissions.Lead(false)
-	e.every(ctx, e.cfg.ObserveEvery, "observe", e.pass)
+	e.every(ctx, e.cfg.ObserveEvery, "observe", e.adaptation.Pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
 	for {
@@ -170,4 +176,16 @@ func (e *Engine) Book() journal.Book { return e.book }
 // Admit decides on a job before it is registered; see placement.Admissions.
 func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, error) {
 	return e.admissions.Admit(ctx, job)
+}
+
+// AdaptationStats are the counts of this replica's present term as leader.
+func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
+
+// Rebalance lists what would reach its target better elsewhere, and moves what may;
+// see adaptation.Controller.
+func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
+	if err := e.recall(ctx); err != nil {
+		return nil, err
+	}
+	return e.adaptation.Rebalance(ctx, apply)
 }

@@ -7,10 +7,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// observeConcurrency bounds how many workloads are measured side by side: most of
-// the time they wait for their window or for another node to answer.
-const observeConcurrency = 64
-
 // publish shows per-node pressure on the nodes themselves.
 func (e *Engine) publish(ctx context.Context) error {
 	s, err := e.decisions.Snapshot(ctx, e.cfg.World)

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -26,41 +26,35 @@ type scene struct {
 }
 
 // newScene builds the board and marks on it what gives way.
-func (e *Engine) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
+func (c *Controller) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
-		snapshot: s, board: board.FromSnapshot(s, e.estimator.Columns(), cluster.WorkloadID{}), running: running,
+		snapshot: s, board: board.FromSnapshot(s, c.cfg.Estimator.Columns(), cluster.WorkloadID{}), running: running,
 		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{},
 		of: map[cluster.WorkloadID][]board.Ref{}, byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
-	now, alive := e.cfg.Clock.Now(), map[string]time.Time{}
-	ref := board.Ref(0) // numbered as FromSnapshot does
-	for i, n := range s.Nodes {
-		for _, a := range s.Residents(n.ID, cluster.WorkloadID{}) {
-			if a.Profiling {
-				continue
-			}
-			ref++
-			sc.units[ref], sc.node[ref] = a, board.Index(i)
-			if !isReserved(s, a) {
-				sc.of[a.Workload] = append(sc.of[a.Workload], ref)
-			}
-			first, ok := e.live.since[a.ID]
-			if !ok {
-				first = now
-			}
-			alive[a.ID] = first
+	now, alive := c.cfg.Clock.Now(), map[string]time.Time{}
+	for u := range board.Numbering(s, cluster.WorkloadID{}) {
+		a := u.Allocation
+		sc.units[u.Ref], sc.node[u.Ref] = a, u.Node
+		if !isReserved(s, a) {
+			sc.of[a.Workload] = append(sc.of[a.Workload], u.Ref)
 		}
+		first, ok := c.live.since[a.ID]
+		if !ok {
+			first = now
+		}
+		alive[a.ID] = first
 	}
-	e.live.since = alive
-	e.markBestEffort(sc, now)
+	c.live.since = alive
+	c.markBestEffort(sc, now)
 	return sc
 }
 
 // markBestEffort puts what may be evicted on the board as such, oldest first.
-func (e *Engine) markBestEffort(sc *scene, now time.Time) {
+func (c *Controller) markBestEffort(sc *scene, now time.Time) {
 	var yielding []board.Ref
 	for id, s := range sc.running {
-		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(e.live.harmless[id]) || now.Before(sparedUntil(e.live.docs[id].Actions)) {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(c.live.harmless[id]) || now.Before(sparedUntil(c.live.docs[id].Actions)) {
 			continue
 		}
 		for _, ref := range sc.of[id] {
@@ -70,7 +64,7 @@ func (e *Engine) markBestEffort(sc *scene, now time.Time) {
 		}
 	}
 	slices.SortFunc(yielding, func(x, y board.Ref) int {
-		a, b := e.live.since[sc.units[x].ID], e.live.since[sc.units[y].ID]
+		a, b := c.live.since[sc.units[x].ID], c.live.since[sc.units[y].ID]
 		if c := a.Compare(b); c != 0 {
 			return c
 		}
@@ -95,25 +89,25 @@ func isReserved(s *cluster.Snapshot, a cluster.Allocation) bool {
 
 // window is what the adapter is told of one workload. In any doubt it is told
 // that the performance is unknown, and does nothing.
-func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cluster.Observation) (adapt.Observation, error) {
+func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings []cluster.Observation) (adapt.Observation, error) {
 	id, spec := s.workload.ID, s.workload.Spec
-	w := e.live.watch(id)
-	ref := e.live.refOf(id)
+	w := c.live.watch(id)
+	ref := c.live.refOf(id)
 	sc.byRef[ref] = id
 	want, _ := spec.Rate()
 	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: want, BestEffort: spec.Target.Kind == performance.BestEffort}
 	w.share = math.NaN()
-	defer func() { e.live.told(id, w, e.cfg.Clock.Now()) }()
+	defer func() { c.live.told(id, w, c.cfg.Clock.Now()) }()
 	byAlloc := map[string]cluster.Observation{}
 	for _, r := range readings {
 		byAlloc[r.Allocation] = r
 	}
 	var judged []cluster.Observation
-	now, steady := e.cfg.Clock.Now(), true
+	now, steady := c.cfg.Clock.Now(), true
 	for _, ref := range sc.of[id] {
 		a := sc.units[ref]
 		r, ok := byAlloc[a.ID]
-		if !ok || r.Unavailable != "" || now.Sub(e.live.since[a.ID]) < warmUp {
+		if !ok || r.Unavailable != "" || now.Sub(c.live.since[a.ID]) < warmUp {
 			steady = false
 			continue
 		}
@@ -121,7 +115,7 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 		o.Lent = o.Lent || w.spares(sc, ref)
 		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
-	if e.evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
+	if c.cfg.Evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
 		return o, nil
 	}
 	o.Performance = reached(spec, judged, w.served)
@@ -130,24 +124,24 @@ func (e *Engine) window(ctx context.Context, sc *scene, s subject, readings []cl
 		w.share = o.Performance / o.Target
 		sc.windows[id] = w.share
 	}
-	o.Finish = e.finish(s, w, judged)
+	o.Finish = c.finish(s, w, judged)
 	var err error
-	o.Scales, err = e.scales(ctx, sc, s, w)
+	o.Scales, err = c.scales(ctx, sc, s, w)
 	return o, err
 }
 
 // scales: more is allowed and helps, of memory, of CPU or of allocations.
-func (e *Engine) scales(ctx context.Context, sc *scene, s subject, w *watched) (bool, error) {
+func (c *Controller) scales(ctx context.Context, sc *scene, s subject, w *watched) (bool, error) {
 	if s.job.Type == "system" || s.job.Type == "sysbatch" {
 		return false, nil
 	}
-	_, _, memory := e.moreMemory(sc, s)
-	unit, want, cpu := e.moreCPU(sc, s)
+	_, _, memory := c.moreMemory(sc, s)
+	unit, want, cpu := c.moreCPU(sc, s)
 	cpu = cpu && sc.suffices(s, unit, want)
 	if memory || cpu || len(s.workload.Spec.Scale.Count) == 0 {
 		return memory || cpu, nil
 	}
-	b, err := e.bounds(ctx, s, w)
+	b, err := c.bounds(ctx, s, w)
 	if err != nil {
 		return false, err
 	}
@@ -155,11 +149,11 @@ func (e *Engine) scales(ctx context.Context, sc *scene, s subject, w *watched) (
 }
 
 // bounds are read once per version of the job.
-func (e *Engine) bounds(ctx context.Context, s subject, w *watched) (cluster.Bounds, error) {
+func (c *Controller) bounds(ctx context.Context, s subject, w *watched) (cluster.Bounds, error) {
 	if w.bounds != nil && w.bounds.ModifyIndex == s.job.ModifyIndex {
 		return *w.bounds, nil
 	}
-	b, err := e.live.adjuster.Bounds(ctx, s.workload.ID)
+	b, err := c.live.adjuster.Bounds(ctx, s.workload.ID)
 	if err != nil {
 		return b, fmt.Errorf("reading its bounds: %w", err)
 	}
@@ -167,7 +161,7 @@ func (e *Engine) bounds(ctx context.Context, s subject, w *watched) (cluster.Bou
 	return b, nil
 }
 
-func (a *adapting) refOf(id cluster.WorkloadID) board.Ref {
+func (a *term) refOf(id cluster.WorkloadID) board.Ref {
 	ref, ok := a.refs[id]
 	if !ok {
 		a.named++
@@ -178,7 +172,7 @@ func (a *adapting) refOf(id cluster.WorkloadID) board.Ref {
 }
 
 // told counts a window of a workload: below its target, at it, or unknown (NaN).
-func (a *adapting) told(id cluster.WorkloadID, w *watched, now time.Time) {
+func (a *term) told(id cluster.WorkloadID, w *watched, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if math.IsNaN(w.share) {

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -60,21 +60,21 @@ func (sc *scene) crowded(ref board.Ref) bool {
 }
 
 // resize changes the size of a running allocation, as the adapter wants it.
-func (e *Engine) resize(ctx context.Context, s subject, unit cluster.Allocation, a adapt.Action) error {
-	return tolerated(e.lend(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
+func (c *Controller) resize(ctx context.Context, s subject, unit cluster.Allocation, a adapt.Action) error {
+	return tolerated(c.lend(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
 // where it may want some, or else CPU that nobody holds. Where only cores could be more
 // it says, once in a while, that they cannot be given while it runs.
-func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
-	unit, want, ok := e.moreMemory(sc, s)
+func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
+	unit, want, ok := c.moreMemory(sc, s)
 	if !ok {
-		unit, want, ok = e.moreCPU(sc, s)
+		unit, want, ok = c.moreCPU(sc, s)
 		ok = ok && sc.suffices(s, unit, want)
 	}
 	if ok {
-		err := e.lend(ctx, s, unit, want, adapt.Resize, reason)
+		err := c.lend(ctx, s, unit, want, adapt.Resize, reason)
 		return err == nil, tolerated(err)
 	}
 	unit = firstUnit(sc, s.workload.ID)
@@ -85,9 +85,9 @@ func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason str
 	if unit.ID == "" || want == unit.Resources {
 		return false, nil
 	}
-	err = e.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
+	err = c.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
 	if err != nil {
-		e.refused(ctx, resizing(s, unit, want, adapt.Resize, reason), err)
+		c.live.refused(ctx, resizing(s, unit, want, adapt.Resize, reason), err)
 	}
 	return err == nil, nil
 }
@@ -95,11 +95,11 @@ func (e *Engine) tryResize(ctx context.Context, sc *scene, s subject, reason str
 // moreMemory is an allocation that may have more memory than it has, and the least
 // that is more. One that does not use what it has wants none, and one that could not
 // be given any is left alone for a while.
-func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
-	w := e.live.watch(s.workload.ID)
+func (c *Controller) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
+	w := c.live.watch(s.workload.ID)
 	for _, ref := range sc.of[s.workload.ID] {
 		unit := sc.units[ref]
-		if e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+		if c.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
 			continue
 		}
 		if tight, known := w.tight(unit.ID, unit.Resources.MemoryMB); known && !tight {
@@ -120,14 +120,14 @@ func (e *Engine) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.R
 // divides its CPU by what its allocations hold: one that rests between requests or items
 // needs little of it, but at once, and waits behind those that never rest. Everybody else
 // keeps what they reserved.
-func (e *Engine) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
+func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	if s.workload.Spec.Target.Kind == performance.BestEffort {
 		return cluster.Allocation{}, cluster.Resources{}, false
 	}
-	w := e.live.watch(s.workload.ID)
+	w := c.live.watch(s.workload.ID)
 	for _, ref := range sc.of[s.workload.ID] {
 		unit := sc.units[ref]
-		if unit.Resources.Cores > 0 || !sc.crowded(ref) || e.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+		if unit.Resources.Cores > 0 || !sc.crowded(ref) || c.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
 			continue
 		}
 		free := sc.board.FreeMHz(sc.node[ref])
@@ -159,17 +159,17 @@ const newCompany = 2 * time.Minute
 // where they or somebody beside them have just come: it costs nobody anything, so it
 // waits neither for more windows nor for what else is tried. Later a slow window may be a
 // moment's, and the adapter judges it.
-func (e *Engine) lendCPU(ctx context.Context, sc *scene) error {
+func (c *Controller) lendCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
-		unit, want, ok := e.moreCPU(sc, s)
+		unit, want, ok := c.moreCPU(sc, s)
 		if !ok {
 			continue
 		}
 		ref := sc.refOf(unit)
-		if why := sc.needsCPU(ref); why != "" && e.hasNewCompany(sc, ref) {
-			errs = append(errs, tolerated(e.lend(ctx, s, unit, want, adapt.Resize, why)))
+		if why := sc.needsCPU(ref); why != "" && c.hasNewCompany(sc, ref) {
+			errs = append(errs, tolerated(c.lend(ctx, s, unit, want, adapt.Resize, why)))
 		}
 	}
 	return errors.Join(errs...)
@@ -203,23 +203,23 @@ func (sc *scene) hurt(ref board.Ref) bool {
 }
 
 // hasNewCompany reports whether somebody has just come to an allocation's machine.
-func (e *Engine) hasNewCompany(sc *scene, ref board.Ref) bool {
-	now := e.cfg.Clock.Now()
+func (c *Controller) hasNewCompany(sc *scene, ref board.Ref) bool {
+	now := c.cfg.Clock.Now()
 	return slices.ContainsFunc(sc.board.Pressing(sc.node[ref]), func(r board.Resident) bool {
-		return now.Sub(e.live.since[sc.units[r.Ref].ID]) < newCompany
+		return now.Sub(c.live.since[sc.units[r.Ref].ID]) < newCompany
 	})
 }
 
 // reviewCPU gives back CPU of those who are alone by now. An adapter would not: a
 // service that has no more requests does not look as if it had too much.
-func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
+func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
-		w := e.live.watch(id)
+		w := c.live.watch(id)
 		for _, ref := range sc.of[id] {
 			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {
-				errs = append(errs, e.returnLoan(ctx, s, unit, "nobody else is on its machine"))
+				errs = append(errs, c.returnLoan(ctx, s, unit, "nobody else is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}
 		}
@@ -228,41 +228,41 @@ func (e *Engine) reviewCPU(ctx context.Context, sc *scene) error {
 }
 
 // returnLoan ends what is lent to an allocation, well after it was lent.
-func (e *Engine) returnLoan(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
-	doc, err := e.doc(ctx, s.workload.ID)
-	if err != nil || e.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
+func (c *Controller) returnLoan(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
+	doc, err := c.live.doc(ctx, s.workload.ID)
+	if err != nil || c.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
 		return err
 	}
-	return tolerated(e.lend(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
+	return tolerated(c.lend(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
 }
 
 // lend begins to resize an allocation. That takes a world seconds, and a pass waits
 // for nobody: the job counts as under evaluation meanwhile, and a later pass is told
 // how it ended.
-func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
-	ctx, land, begun := e.evaluations.Begin(ctx, s.job)
+func (c *Controller) lend(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
+	ctx, land, begun := c.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
 		return errEvaluated
 	}
 	record := resizing(s, unit, to, kind, reason)
-	end, err := e.begin(ctx, s, record, e.live.writes, nil)
+	end, err := c.live.begin(ctx, s, record, c.live.writes, nil)
 	if err != nil {
 		land(0)
 		return err
 	}
-	live := e.live
-	e.wg.Go(func() {
+	live := c.live
+	c.resizes.Go(func() {
 		err := live.adjuster.Resize(ctx, s.workload.ID, unit.ID, to)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("the job was changed or stopped meanwhile: %w", cluster.ErrStale)
 		}
 		if err == nil {
-			e.noteResize(ctx, record)
+			c.noteResize(ctx, record)
 		}
 		live.tellLater(s.workload.ID, func(ctx context.Context) error {
 			if errors.Is(err, cluster.ErrImpossible) {
-				live.cannotLend(s.workload.ID, unit.ID, e.cfg.Clock.Now())
-				e.soon(s.workload.ID) // for the next kind of help
+				live.cannotLend(s.workload.ID, unit.ID, c.cfg.Clock.Now())
+				c.live.soon(s.workload.ID) // for the next kind of help
 			}
 			return tolerated(end(ctx, err))
 		})
@@ -272,10 +272,10 @@ func (e *Engine) lend(ctx context.Context, s subject, unit cluster.Allocation, t
 }
 
 // noteResize says at the job what nothing else there shows: its version stays.
-func (e *Engine) noteResize(ctx context.Context, r cluster.ActionRecord) {
+func (c *Controller) noteResize(ctx context.Context, r cluster.ActionRecord) {
 	text := fmt.Sprintf("%s has %s instead of %s while it runs: %s", r.Workload.Group, r.To, r.From, r.Reason)
-	if err := e.cfg.World.Note(ctx, r.Workload, text, false); err != nil && ctx.Err() == nil {
-		e.cfg.Log.Warn("noting a resize", "workload", r.Workload.String(), "error", err)
+	if err := c.cfg.World.Note(ctx, r.Workload, text, false); err != nil && ctx.Err() == nil {
+		c.cfg.Log.Warn("noting a resize", "workload", r.Workload.String(), "error", err)
 	}
 }
 
@@ -286,7 +286,7 @@ type told struct {
 }
 
 // tellLater keeps an end for the next pass, which owns what is remembered.
-func (a *adapting) tellLater(id cluster.WorkloadID, end func(context.Context) error) {
+func (a *term) tellLater(id cluster.WorkloadID, end func(context.Context) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = append(a.ended, told{id, end})
@@ -294,7 +294,7 @@ func (a *adapting) tellLater(id cluster.WorkloadID, end func(context.Context) er
 
 // hear takes in what has ended since the last pass. A job that is gone has no record
 // any more, and gets none.
-func (a *adapting) hear(ctx context.Context, jobs []cluster.Job) error {
+func (a *term) hear(ctx context.Context, jobs []cluster.Job) error {
 	a.mu.Lock()
 	ended := a.ended
 	a.ended = nil
@@ -309,7 +309,7 @@ func (a *adapting) hear(ctx context.Context, jobs []cluster.Job) error {
 }
 
 // cannotLend remembers for a while that an allocation cannot be lent to.
-func (a *adapting) cannotLend(id cluster.WorkloadID, allocation string, now time.Time) {
+func (a *term) cannotLend(id cluster.WorkloadID, allocation string, now time.Time) {
 	refused := a.watch(id).noLoan
 	maps.DeleteFunc(refused, func(_ string, until time.Time) bool { return until.Before(now) })
 	refused[allocation] = now.Add(refusalRepeatAfter)

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 
 // grow gives a workload more where it is, else the next count it allows. Where it
 // may not have more allocations, a move is tried.
-func (e *Engine) grow(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
-	if begun, err := e.tryResize(ctx, sc, s, a.Reason); begun || err != nil {
+func (c *Controller) grow(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	if begun, err := c.tryResize(ctx, sc, s, a.Reason); begun || err != nil {
 		return err
 	}
 	if a.Kind == adapt.Grow && len(s.workload.Spec.Scale.Count) == 0 {
 		return nil // it was about its size; for the rest the adapter knows other ways
 	}
-	w := e.live.watch(s.workload.ID)
-	b, err := e.bounds(ctx, s, w)
+	w := c.live.watch(s.workload.ID)
+	b, err := c.bounds(ctx, s, w)
 	if err != nil {
 		return err
 	}
@@ -33,19 +33,19 @@ func (e *Engine) grow(ctx context.Context, sc *scene, s subject, a adapt.Action)
 		err = refuse("its performance block allows no more than %d", b.Count)
 	}
 	if err != nil {
-		e.refused(ctx, record, err)
-		return e.moveInstead(ctx, sc, s, a)
+		c.live.refused(ctx, record, err)
+		return c.moveInstead(ctx, sc, s, a)
 	}
 	record.To = countText(next)
-	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
 		more := s.workload
 		more.Count = next
-		change := e.change(s, fmt.Sprintf("%s gets %d allocations instead of %d: %s", s.workload.ID.Group, next, b.Count, a.Reason))
+		change := change(s, fmt.Sprintf("%s gets %d allocations instead of %d: %s", s.workload.ID.Group, next, b.Count, a.Reason))
 		change.Count = next
-		return e.rebound(ctx, sc, s, more, change, b.Bound, nil)
+		return c.rebound(ctx, sc, s, more, change, b.Bound, nil)
 	})
 	if errors.Is(err, errNoRoom) {
-		return e.moveInstead(ctx, sc, s, a)
+		return c.moveInstead(ctx, sc, s, a)
 	}
 	return tolerated(err)
 }
@@ -77,14 +77,14 @@ func previousCount(allowed []int, n int) int {
 
 // shrink gives back what was lent and is not needed, or else allocations that were
 // grown, well after the growth, and later each time it had to be undone.
-func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
-	w := e.live.watch(s.workload.ID)
+func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+	w := c.live.watch(s.workload.ID)
 	for _, ref := range sc.of[s.workload.ID] {
 		if w.spares(sc, ref) {
-			return e.returnLoan(ctx, s, sc.units[ref], a.Reason)
+			return c.returnLoan(ctx, s, sc.units[ref], a.Reason)
 		}
 	}
-	b, err := e.bounds(ctx, s, w)
+	b, err := c.bounds(ctx, s, w)
 	if err != nil {
 		return err
 	}
@@ -92,23 +92,23 @@ func (e *Engine) shrink(ctx context.Context, sc *scene, s subject, a adapt.Actio
 	record := cluster.ActionRecord{
 		Workload: s.workload.ID, Kind: string(adapt.Shrink), From: countText(b.Count), To: countText(next), Reason: a.Reason,
 	}
-	doc, err := e.doc(ctx, s.workload.ID)
+	doc, err := c.live.doc(ctx, s.workload.ID)
 	if err != nil {
 		return err
 	}
 	switch left := sc.windows[s.workload.ID] * float64(next) / float64(b.Count); {
 	case b.Scaled:
-		e.refused(ctx, record, refuse("%w", cluster.ErrYields))
+		c.live.refused(ctx, record, refuse("%w", cluster.ErrYields))
 		return nil
-	case next < 1, left < shrinkReserve, e.cfg.Clock.Now().Before(maySettle(doc.Actions)):
+	case next < 1, left < shrinkReserve, c.cfg.Clock.Now().Before(maySettle(doc.Actions)):
 		return nil
 	}
-	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
-		change := e.change(s, fmt.Sprintf("%s gives back %d of %d allocations: %s", s.workload.ID.Group, b.Count-next, b.Count, a.Reason))
+	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
+		change := change(s, fmt.Sprintf("%s gives back %d of %d allocations: %s", s.workload.ID.Group, b.Count-next, b.Count, a.Reason))
 		change.Count = next
 		less := s.workload
 		less.Count = next
-		return e.adjust(ctx, s, less, change, nil)
+		return c.adjust(ctx, s, less, change, nil)
 	})
 	return tolerated(err)
 }

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -14,6 +14,11 @@ type gatedWorld struct {
 	closed func() map[cluster.NodeID]bool
 }
 
+// Gated is the world in which nothing is placed on closed nodes.
+func Gated(world cluster.World, closed func() map[cluster.NodeID]bool) cluster.World {
+	return gatedWorld{world, closed}
+}
+
 // Snapshot shows closed nodes as not ready.
 func (w gatedWorld) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	s, err := w.World.Snapshot(ctx)
@@ -23,11 +28,11 @@ func (w gatedWorld) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	return placement.WithoutNodes(s, w.closed()), nil
 }
 
-// closedNodes are the nodes that take nothing more.
-func (e *Engine) closedNodes() map[cluster.NodeID]bool {
-	e.mu.Lock()
-	a := e.live
-	e.mu.Unlock()
+// ClosedNodes are the nodes that take nothing more.
+func (c *Controller) ClosedNodes() map[cluster.NodeID]bool {
+	c.mu.Lock()
+	a := c.live
+	c.mu.Unlock()
 	if a == nil {
 		return nil
 	}

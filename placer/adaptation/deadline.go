@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ type ending struct {
 
 // finish is when the work of a group must have ended; nil where it ends at no time, how
 // much it is is not said, or it is judged by its rate.
-func (e *Engine) finish(s subject, w *watched, judged []cluster.Observation) *adapt.Finish {
+func (c *Controller) finish(s subject, w *watched, judged []cluster.Observation) *adapt.Finish {
 	spec := s.workload.Spec
-	if spec.Target.Kind != performance.FinishWithin || spec.Probe == nil || !(spec.Probe.Work > 0) || e.cfg.endsByPolicy && cmp.Or(s.workload.Spec.Policy, e.cfg.Policy) != endingPolicy {
+	if spec.Target.Kind != performance.FinishWithin || spec.Probe == nil || !(spec.Probe.Work > 0) || c.cfg.EndsByPolicy && cmp.Or(s.workload.Spec.Policy, c.cfg.Policy) != endingPolicy {
 		return nil
 	}
 	if w.ending.within != spec.Target.FinishWithin {
@@ -31,7 +31,7 @@ func (e *Engine) finish(s subject, w *watched, judged []cluster.Observation) *ad
 	for _, o := range judged {
 		began := o.Started
 		if began.IsZero() {
-			began = e.live.since[o.Allocation]
+			began = c.live.since[o.Allocation]
 		}
 		if w.ending.begun.IsZero() || began.Before(w.ending.begun) {
 			w.ending.begun = began
@@ -42,6 +42,6 @@ func (e *Engine) finish(s subject, w *watched, judged []cluster.Observation) *ad
 			done += *o.Work
 		}
 	}
-	started := w.ending.begun.Sub(e.live.started)
+	started := w.ending.begun.Sub(c.live.started)
 	return &adapt.Finish{Work: spec.Probe.Work, Done: done, Started: started, Deadline: started + w.ending.within}
 }

@@ -1,9 +1,10 @@
-package engine
+package adaptation
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,16 +16,18 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/placement"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
 // The pace of adaptation, chosen by us. A load spike must be answered within 15 s:
 // three windows of 2.5 s that follow one another, one begun before it, and the write.
 const (
-	defaultAdapter     = "kflr"
+	DefaultAdapter     = "kflr"
 	endingPolicy       = "pp-rtte"
-	noAdapter          = "none"
-	adaptEvery         = 2500 * time.Millisecond
-	adaptWindow        = 2 * time.Second
+	None               = "none"
+	DefaultEvery       = 2500 * time.Millisecond
+	DefaultWindow      = 2 * time.Second
 	recordEvery        = 20 * time.Second // observations into the book: each is a write
 	warmUp             = 10 * time.Second // of a new allocation, before it is judged
 	restAfterAction    = 30 * time.Second // of a workload, whoever leads
@@ -49,10 +52,50 @@ func safeOptions(every time.Duration) adapt.Options {
 	return o
 }
 
-// adapting is what the leader remembers of running workloads. Only the stats, the
+// Config is what adaptation is made of; engine.Config says what the fields mean and
+// has their defaults.
+type Config struct {
+	World       cluster.World
+	Clock       cluster.Clock
+	Log         *slog.Logger
+	Book        journal.Book
+	Decisions   *journal.Decisions
+	Lab         *profiling.Lab
+	Estimator   *profiling.Estimator
+	Placer      *placement.Placer
+	Evaluations *placement.Evaluations
+
+	Policy        string // default policy
+	Adapter       string
+	EndsByPolicy  bool // only work of the policy endingPolicy is judged by its end
+	ObserveEvery  time.Duration
+	ObserveWindow time.Duration
+}
+
+// Controller adapts what runs, one term as leader after the other.
+type Controller struct {
+	cfg     Config
+	resizes sync.WaitGroup // under way
+
+	mu   sync.Mutex
+	live *term // the present one; nil before the first
+}
+
+// New returns a controller that does nothing before Start.
+func New(cfg Config) *Controller { return &Controller{cfg: cfg} }
+
+// Wait returns when every resize that was begun has ended.
+func (c *Controller) Wait() { c.resizes.Wait() }
+
+// observeConcurrency bounds how many workloads are measured side by side: most of
+// the time they wait for their window or for another node to answer.
+const observeConcurrency = 64
+
+// term is what the leader remembers of running workloads. Only the stats, the
 // closed nodes and what has ended are shared; the rest belongs to the goroutine of
 // the passes.
-type adapting struct {
+type term struct {
+	cfg      *Config
 	adapter  adapt.Adapter    // nil: nothing is adapted
 	adjuster cluster.Adjuster // nil: the world cannot be adjusted
 	follower cluster.Follower // nil: observations wait for their window
@@ -89,8 +132,9 @@ type watched struct {
 	ending   ending
 }
 
-func newAdapting(cfg *Config) (*adapting, error) {
-	a := &adapting{
+func newTerm(cfg *Config) (*term, error) {
+	a := &term{
+		cfg:    cfg,
 		random: rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
 		refs:   map[cluster.WorkloadID]board.Ref{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, harmless: map[cluster.WorkloadID]time.Time{},
@@ -103,7 +147,7 @@ func newAdapting(cfg *Config) (*adapting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	if d.Name != noAdapter {
+	if d.Name != None {
 		a.adapter = d.New(safeOptions(cfg.ObserveEvery))
 	}
 	world := cfg.World
@@ -115,17 +159,17 @@ func newAdapting(cfg *Config) (*adapting, error) {
 	return a, nil
 }
 
-// startAdapting begins a term as leader, knowing nothing of an earlier one.
-func (e *Engine) startAdapting() error {
-	a, err := newAdapting(&e.cfg)
+// Start begins a term as leader, knowing nothing of an earlier one.
+func (c *Controller) Start() error {
+	a, err := newTerm(&c.cfg)
 	if err != nil {
 		return err
 	}
-	a.started = e.cfg.Clock.Now()
+	a.started = c.cfg.Clock.Now()
 	a.writes, a.moves = newBucket(writeBurst, writeEvery, a.started), newBucket(moveBurst, moveEvery, a.started)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.live = a
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live = a
 	return nil
 }
 
@@ -135,9 +179,9 @@ type subject struct {
 	workload cluster.Workload
 }
 
-// pass measures every released workload once and adapts what falls short.
-func (e *Engine) pass(ctx context.Context) error {
-	jobs, err := e.cfg.World.Jobs(ctx)
+// Pass measures every released workload once and adapts what falls short.
+func (c *Controller) Pass(ctx context.Context) error {
+	jobs, err := c.cfg.World.Jobs(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,17 +194,17 @@ func (e *Engine) pass(ctx context.Context) error {
 			running[w.ID] = subject{job, w}
 		}
 	}
-	heard := e.live.hear(ctx, jobs)
-	e.live.forgetAllBut(running)
-	readings, err := e.measureAll(ctx, running)
+	heard := c.live.hear(ctx, jobs)
+	c.live.forgetAllBut(running)
+	readings, err := c.live.measureAll(ctx, running)
 	err = errors.Join(heard, err)
-	if e.live.adapter != nil && e.live.adjuster != nil && len(running) > 0 && ctx.Err() == nil {
-		err = errors.Join(err, e.adapt(ctx, running, readings))
+	if c.live.adapter != nil && c.live.adjuster != nil && len(running) > 0 && ctx.Err() == nil {
+		err = errors.Join(err, c.adapt(ctx, running, readings))
 	}
 	return err
 }
 
-func (a *adapting) forgetAllBut(running map[cluster.WorkloadID]subject) {
+func (a *term) forgetAllBut(running map[cluster.WorkloadID]subject) {
 	for id, ref := range a.refs {
 		if _, ok := running[id]; !ok {
 			if a.adapter != nil {
@@ -191,22 +235,22 @@ type measured struct {
 
 // measureAll measures the workloads with a probe, side by side, and records them.
 // One that fails is left alone for longer each time.
-func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]subject) (map[cluster.WorkloadID][]cluster.Observation, error) {
-	now := e.cfg.Clock.Now()
+func (a *term) measureAll(ctx context.Context, running map[cluster.WorkloadID]subject) (map[cluster.WorkloadID][]cluster.Observation, error) {
+	now := a.cfg.Clock.Now()
 	results := map[cluster.WorkloadID]measured{}
 	slots := make(chan struct{}, observeConcurrency)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	for _, id := range e.live.due(running, now) {
+	for _, id := range a.due(running, now) {
 		s := running[id]
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			began := e.cfg.Clock.Now()
-			readings, err := e.measure(ctx, s.workload)
+			began := a.cfg.Clock.Now()
+			readings, err := a.measure(ctx, s.workload)
 			mu.Lock()
 			defer mu.Unlock()
-			results[id] = measured{readings, err, e.cfg.Clock.Now().Sub(began)}
+			results[id] = measured{readings, err, a.cfg.Clock.Now().Sub(began)}
 		})
 	}
 	wg.Wait()
@@ -214,8 +258,8 @@ func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]
 	var errs []error
 	for _, id := range sortedIDs(results) {
 		r := results[id]
-		e.live.count(r)
-		if err := e.settle(ctx, id, &r); err != nil {
+		a.count(r)
+		if err := a.settle(ctx, id, &r); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", id, err))
 			continue
 		}
@@ -228,7 +272,7 @@ func (e *Engine) measureAll(ctx context.Context, running map[cluster.WorkloadID]
 
 // due are the workloads to measure now, at most mostAtOnce: up to half are those that
 // fell short last, the others those that were not measured for longest.
-func (a *adapting) due(running map[cluster.WorkloadID]subject, now time.Time) []cluster.WorkloadID {
+func (a *term) due(running map[cluster.WorkloadID]subject, now time.Time) []cluster.WorkloadID {
 	var short, rest []cluster.WorkloadID
 	for _, id := range sortedIDs(running) {
 		w := a.watch(id)
@@ -265,14 +309,14 @@ func sortedIDs[V any](m map[cluster.WorkloadID]V) []cluster.WorkloadID {
 	})
 }
 
-func (e *Engine) measure(ctx context.Context, w cluster.Workload) ([]cluster.Observation, error) {
-	if e.live.follower != nil {
-		return e.live.follower.Follow(ctx, w, e.cfg.ObserveWindow)
+func (a *term) measure(ctx context.Context, w cluster.Workload) ([]cluster.Observation, error) {
+	if a.follower != nil {
+		return a.follower.Follow(ctx, w, a.cfg.ObserveWindow)
 	}
-	return e.cfg.World.Observe(ctx, w, e.cfg.ObserveWindow)
+	return a.cfg.World.Observe(ctx, w, a.cfg.ObserveWindow)
 }
 
-func (a *adapting) watch(id cluster.WorkloadID) *watched {
+func (a *term) watch(id cluster.WorkloadID) *watched {
 	w := a.watched[id]
 	if w == nil {
 		w = &watched{last: map[string]cluster.Observation{}, share: math.NaN(), noLoan: map[string]time.Time{}}
@@ -281,7 +325,7 @@ func (a *adapting) watch(id cluster.WorkloadID) *watched {
 	return w
 }
 
-func (a *adapting) count(r measured) {
+func (a *term) count(r measured) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stats.Observed++
@@ -292,11 +336,11 @@ func (a *adapting) count(r measured) {
 }
 
 // settle keeps what can be believed of a window, and records it now and then.
-func (e *Engine) settle(ctx context.Context, id cluster.WorkloadID, r *measured) error {
-	w, now := e.live.watch(id), e.cfg.Clock.Now()
+func (a *term) settle(ctx context.Context, id cluster.WorkloadID, r *measured) error {
+	w, now := a.watch(id), a.cfg.Clock.Now()
 	if r.err != nil {
 		w.failures++
-		w.skip = now.Add(min(longestBackOff, e.cfg.ObserveEvery<<min(w.failures, 10)))
+		w.skip = now.Add(min(longestBackOff, a.cfg.ObserveEvery<<min(w.failures, 10)))
 		return r.err
 	}
 	w.failures = 0
@@ -311,52 +355,52 @@ func (e *Engine) settle(ctx context.Context, id cluster.WorkloadID, r *measured)
 	if len(last) > 0 {
 		w.last = last
 	}
-	e.live.mu.Lock()
-	e.live.stats.Unavailable += unavailable
-	e.live.mu.Unlock()
-	if len(r.readings) == 0 || now.Sub(w.recorded) < e.recordPause() {
+	a.mu.Lock()
+	a.stats.Unavailable += unavailable
+	a.mu.Unlock()
+	if len(r.readings) == 0 || now.Sub(w.recorded) < a.recordPause() {
 		return nil
 	}
 	w.recorded = now
-	return e.book.AddObservations(ctx, id, r.readings)
+	return a.cfg.Book.AddObservations(ctx, id, r.readings)
 }
 
 // recordPause is a little less than recordEvery, so that a pass that comes early
 // does not double it.
-func (e *Engine) recordPause() time.Duration { return recordEvery - e.cfg.ObserveEvery/2 }
+func (a *term) recordPause() time.Duration { return recordEvery - a.cfg.ObserveEvery/2 }
 
 // adapt asks the adapter about this window and carries out its answer.
-func (e *Engine) adapt(ctx context.Context, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
-	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
+func (c *Controller) adapt(ctx context.Context, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
+	snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
 	if err != nil {
 		return err
 	}
-	sc := e.newScene(snapshot, running)
+	sc := c.newScene(snapshot, running)
 	var errs []error
 	var windows []adapt.Observation
 	for _, id := range sortedIDs(readings) {
-		o, err := e.window(ctx, sc, running[id], readings[id])
+		o, err := c.window(ctx, sc, running[id], readings[id])
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", id, err))
 		}
 		windows = append(windows, o)
 	}
-	errs = append(errs, e.reviewYields(ctx, sc), e.reviewCPU(ctx, sc), e.lendCPU(ctx, sc))
-	for _, a := range e.live.adapter.Step(e.cfg.Clock.Now().Sub(e.live.started), sc.board, windows, e.live.random) {
+	errs = append(errs, c.reviewYields(ctx, sc), c.reviewCPU(ctx, sc), c.lendCPU(ctx, sc))
+	for _, a := range c.live.adapter.Step(c.cfg.Clock.Now().Sub(c.live.started), sc.board, windows, c.live.random) {
 		if ctx.Err() != nil {
 			break
 		}
-		errs = append(errs, e.act(ctx, sc, a))
+		errs = append(errs, c.act(ctx, sc, a))
 	}
 	return errors.Join(errs...)
 }
 
-// AdaptationStats are the counts of this replica's present term as leader; all
+// Stats are the counts of this replica's present term as leader; all
 // zero where it does not lead.
-func (e *Engine) AdaptationStats() cluster.AdaptationStats {
-	e.mu.Lock()
-	a := e.live
-	e.mu.Unlock()
+func (c *Controller) Stats() cluster.AdaptationStats {
+	c.mu.Lock()
+	a := c.live
+	c.mu.Unlock()
 	if a == nil {
 		return cluster.AdaptationStats{}
 	}

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -27,18 +27,15 @@ const (
 // each with its reason and at most one of a workload, and carries those out that
 // their job allows, where apply is set. It is for an engine that does not run: the
 // leader's own adaptation goes on, and compare-and-set keeps the two apart.
-func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
-	if err := e.recall(ctx); err != nil {
+func (c *Controller) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
+	if err := c.Start(); err != nil {
 		return nil, err
 	}
-	if err := e.startAdapting(); err != nil {
-		return nil, err
-	}
-	if apply && e.live.adjuster == nil {
+	if apply && c.live.adjuster == nil {
 		return nil, errors.New("this world cannot change jobs that run")
 	}
-	e.live.writes = newBucket(rebalanceWrites, time.Second, e.live.started)
-	jobs, err := e.cfg.World.Jobs(ctx)
+	c.live.writes = newBucket(rebalanceWrites, time.Second, c.live.started)
+	jobs, err := c.cfg.World.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +48,7 @@ func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocatio
 			running[w.ID] = subject{job, w}
 		}
 	}
-	snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
+	snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +58,7 @@ func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocatio
 		if s.workload.Spec.Target.Kind == performance.BestEffort {
 			continue
 		}
-		r, found, err := e.relocation(ctx, e.newScene(snapshot, running), s)
+		r, found, err := c.relocation(ctx, c.newScene(snapshot, running), s)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", id, err)
 		}
@@ -73,19 +70,19 @@ func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocatio
 		out = append(out, r)
 	}
 	if apply {
-		err = e.relocate(ctx, running, out)
+		err = c.relocate(ctx, running, out)
 	}
 	return out, err
 }
 
 // relocation is the better place of the workload's worst allocation, if it is badly
 // off and there is one.
-func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
-	unit, why, err := e.worst(ctx, sc, s)
+func (c *Controller) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
+	unit, why, err := c.worst(ctx, sc, s)
 	if err != nil || why == "" {
 		return cluster.Relocation{}, false, err
 	}
-	d, err := e.placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	d, err := c.cfg.Placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
 	if err != nil || d.Outcome != cluster.Placed || !goodEnough(d, s.workload.Spec, sc.share(s.workload.ID)) || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}
@@ -100,8 +97,8 @@ func (e *Engine) relocation(ctx context.Context, sc *scene, s subject) (cluster.
 // worst finds the allocation that is worst off, and says why; empty where none is.
 // What was measured counts more than what is predicted: a workload at its target is
 // well placed.
-func (e *Engine) worst(ctx context.Context, sc *scene, s subject) (cluster.Allocation, string, error) {
-	share, err := e.recentShare(ctx, s)
+func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.Allocation, string, error) {
+	share, err := c.recentShare(ctx, s)
 	if err != nil {
 		return cluster.Allocation{}, "", err
 	}
@@ -147,14 +144,14 @@ func suffers(sc *scene, ref board.Ref) (float64, interference.Source) {
 
 // recentShare is the share of its target a workload reached lately, from the book;
 // NaN where that is not known.
-func (e *Engine) recentShare(ctx context.Context, s subject) (float64, error) {
-	all, err := e.book.Observations(ctx, s.workload.ID)
+func (c *Controller) recentShare(ctx context.Context, s subject) (float64, error) {
+	all, err := c.cfg.Book.Observations(ctx, s.workload.ID)
 	if err != nil {
 		return 0, err
 	}
 	newest := map[string]cluster.Observation{}
 	for _, o := range all {
-		if e.cfg.Clock.Now().Sub(o.At) <= freshObservation {
+		if c.cfg.Clock.Now().Sub(o.At) <= freshObservation {
 			newest[o.Allocation] = o
 		}
 	}
@@ -197,24 +194,24 @@ func relocated(s *cluster.Snapshot, r cluster.Relocation) *cluster.Snapshot {
 }
 
 // relocate carries out what is allowed, one after the other, on fresh state.
-func (e *Engine) relocate(ctx context.Context, running map[cluster.WorkloadID]subject, list []cluster.Relocation) error {
+func (c *Controller) relocate(ctx context.Context, running map[cluster.WorkloadID]subject, list []cluster.Relocation) error {
 	for i := range list {
 		r := &list[i]
 		if !r.Allowed {
 			continue
 		}
-		snapshot, err := e.decisions.Snapshot(ctx, e.cfg.World)
+		snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
 		if err != nil {
 			return err
 		}
-		s, sc := running[r.Workload], e.newScene(snapshot, running)
+		s, sc := running[r.Workload], c.newScene(snapshot, running)
 		record := cluster.ActionRecord{
 			Workload: r.Workload, Kind: string(adapt.Move), Allocation: r.Allocation, From: "node " + r.FromName, To: "node " + r.ToName,
 			Reason: "rebalance: " + r.Reason,
 		}
-		err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
-			change := e.change(s, fmt.Sprintf("%s leaves node %s: rebalance: %s", r.Workload.Group, r.FromName, r.Reason))
-			return e.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{r.From: true})
+		err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
+			change := change(s, fmt.Sprintf("%s leaves node %s: rebalance: %s", r.Workload.Group, r.FromName, r.Reason))
+			return c.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{r.From: true})
 		})
 		if r.Result = actionDone; err != nil {
 			r.Result = err.Error()

@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 func TestEveryWorkloadIsMeasuredInTime(t *testing.T) {
 	t.Parallel()
 	for _, troubled := range []int{0, 10, 40, 300} {
-		a := &adapting{watched: map[cluster.WorkloadID]*watched{}}
+		a := &term{watched: map[cluster.WorkloadID]*watched{}}
 		running := map[cluster.WorkloadID]subject{}
 		for i := range 300 {
 			id := cluster.WorkloadID{Namespace: "default", Job: fmt.Sprintf("j%03d", i), Group: "g"}
@@ -27,7 +27,7 @@ func TestEveryWorkloadIsMeasuredInTime(t *testing.T) {
 		seen := map[cluster.WorkloadID]int{}
 		now := time.Unix(1000, 0)
 		for range 20 {
-			now = now.Add(adaptEvery)
+			now = now.Add(DefaultEvery)
 			list := a.due(running, now)
 			if len(list) != mostAtOnce {
 				t.Fatalf("%d at once", len(list))

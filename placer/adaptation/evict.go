@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -19,7 +19,7 @@ const returnKind = "return"
 
 // evict sends a best-effort allocation away from the node of a workload with a
 // target, until that one is gone or it shows that it was not to blame.
-func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
+func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 	unit := sc.units[a.Ref]
 	s, ok := sc.running[unit.Workload]
 	helped := sc.byRef[a.For]
@@ -30,7 +30,7 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 		Workload: unit.Workload, Kind: string(adapt.Evict), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node),
 		Reason: fmt.Sprintf("best effort gives way to %s/%s: %s", helped.Job, helped.Group, a.Reason),
 	}
-	doc, err := e.doc(ctx, unit.Workload)
+	doc, err := c.live.doc(ctx, unit.Workload)
 	if err != nil {
 		return err
 	}
@@ -39,19 +39,19 @@ func (e *Engine) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 	for _, y := range doc.Yields {
 		avoidMachine(sc.snapshot, y.Node, avoid)
 	}
-	yield := journal.Eviction{Node: unit.Node, For: helped, At: e.cfg.Clock.Now(), Share: sc.windows[helped]}
-	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
+	yield := journal.Eviction{Node: unit.Node, For: helped, At: c.cfg.Clock.Now(), Share: sc.windows[helped]}
+	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
 		// First the record: whoever leads next knows why it waits.
-		if err := e.remember(ctx, unit.Workload, func(d *journal.ActionLog) { d.Yields = append(d.Yields, yield) }); err != nil {
+		if err := c.live.remember(ctx, unit.Workload, func(d *journal.ActionLog) { d.Yields = append(d.Yields, yield) }); err != nil {
 			return err
 		}
-		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
+		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
 		change.Anyway = true // a neighbour that just came is deploying still
-		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
-			return errors.Join(err, e.remember(ctx, unit.Workload, dropYield(yield)))
+		if err := c.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+			return errors.Join(err, c.live.remember(ctx, unit.Workload, dropYield(yield)))
 		}
 		// With nowhere to go Nomad would leave it where it is.
-		return e.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
+		return c.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
 	})
 	return tolerated(err)
 }
@@ -76,21 +76,21 @@ func dropYield(y journal.Eviction) func(*journal.ActionLog) {
 
 // reviewYields lets best-effort work go back to nodes whose reason is gone: the
 // workload it gave way to left or ended, or is no better off without it.
-func (e *Engine) reviewYields(ctx context.Context, sc *scene) error {
+func (c *Controller) reviewYields(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
 		if s.workload.Spec.Target.Kind != performance.BestEffort {
 			continue
 		}
-		doc, err := e.doc(ctx, id)
+		doc, err := c.live.doc(ctx, id)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		for _, y := range slices.Clone(doc.Yields) {
-			if why := e.yieldOver(sc, y); why != "" {
-				errs = append(errs, e.giveBack(ctx, sc, s, y, why))
+			if why := c.yieldOver(sc, y); why != "" {
+				errs = append(errs, c.giveBack(ctx, sc, s, y, why))
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (e *Engine) reviewYields(ctx context.Context, sc *scene) error {
 }
 
 // yieldOver says why a best-effort workload may return; empty: it may not.
-func (e *Engine) yieldOver(sc *scene, y journal.Eviction) string {
+func (c *Controller) yieldOver(sc *scene, y journal.Eviction) string {
 	there, machine := false, map[cluster.NodeID]bool{}
 	avoidMachine(sc.snapshot, y.Node, machine)
 	for id := range machine {
@@ -110,7 +110,7 @@ func (e *Engine) yieldOver(sc *scene, y journal.Eviction) string {
 		return fmt.Sprintf("%s/%s is not on the node any more", y.For.Job, y.For.Group)
 	}
 	share, known := sc.windows[y.For]
-	age := e.cfg.Clock.Now().Sub(y.At)
+	age := c.cfg.Clock.Now().Sub(y.At)
 	if known && age >= yieldTrial && age < 2*yieldTrial && share < adapt.Defaults().Below && share < y.Share+leastImprovement {
 		return fmt.Sprintf("%s/%s "+noBetter, y.For.Job, y.For.Group)
 	}
@@ -138,16 +138,16 @@ func sparedUntil(records []cluster.ActionRecord) time.Time {
 
 // giveBack ends a yield. Its job is written only where it waits for a node: one
 // that runs elsewhere stays there.
-func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y journal.Eviction, why string) error {
+func (c *Controller) giveBack(ctx context.Context, sc *scene, s subject, y journal.Eviction, why string) error {
 	id := s.workload.ID
 	if strings.HasSuffix(why, noBetter) {
-		e.live.harmless[id] = e.cfg.Clock.Now().Add(settleAfterGrowth)
+		c.live.harmless[id] = c.cfg.Clock.Now().Add(settleAfterGrowth)
 	}
 	if len(sc.of[id]) >= s.workload.Count && s.job.Type != "system" {
-		return e.remember(ctx, id, dropYield(y))
+		return c.live.remember(ctx, id, dropYield(y))
 	}
 	record := cluster.ActionRecord{Workload: id, Kind: returnKind, To: nodeText(sc.snapshot, y.Node), Reason: why}
-	doc, err := e.doc(ctx, id)
+	doc, err := c.live.doc(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -157,13 +157,13 @@ func (e *Engine) giveBack(ctx context.Context, sc *scene, s subject, y journal.E
 			avoidMachine(sc.snapshot, other.Node, avoid)
 		}
 	}
-	err = e.do(ctx, s, record, e.live.writes, nil, func(ctx context.Context) error {
-		change := e.change(s, fmt.Sprintf("%s may use %s again: %s", id.Group, record.To, why))
+	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
+		change := change(s, fmt.Sprintf("%s may use %s again: %s", id.Group, record.To, why))
 		change.Anyway = true
-		if err := e.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+		if err := c.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return err
 		}
-		return e.remember(ctx, id, dropYield(y))
+		return c.live.remember(ctx, id, dropYield(y))
 	})
 	return tolerated(err)
 }

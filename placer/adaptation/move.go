@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -11,15 +11,15 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-func (e *Engine) moveInstead(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
+func (c *Controller) moveInstead(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	if s.workload.Count != 1 {
 		return nil
 	}
-	return e.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Ref: a.Ref, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
+	return c.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Ref: a.Ref, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
 }
 
 // move lets an allocation start on a better node, where the user allows that.
-func (e *Engine) move(ctx context.Context, sc *scene, s subject, a adapt.Action, unit cluster.Allocation) error {
+func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Action, unit cluster.Allocation) error {
 	record := cluster.ActionRecord{
 		Workload: s.workload.ID, Kind: string(a.Kind), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node), Reason: a.Reason,
 	}
@@ -27,12 +27,12 @@ func (e *Engine) move(ctx context.Context, sc *scene, s subject, a adapt.Action,
 		return nil
 	}
 	if !s.workload.Spec.Move {
-		e.refused(ctx, record, refuse("its performance block does not say move = true"))
+		c.live.refused(ctx, record, refuse("its performance block does not say move = true"))
 		return nil
 	}
-	return tolerated(e.do(ctx, s, record, e.live.writes, e.live.moves, func(ctx context.Context) error {
-		change := e.change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, unit.Node), a.Reason))
-		return e.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
+	return tolerated(c.live.do(ctx, s, record, c.live.writes, c.live.moves, func(ctx context.Context) error {
+		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, unit.Node), a.Reason))
+		return c.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
 	}))
 }
 
@@ -51,8 +51,8 @@ var errNoRoom = errors.New("no other node is good enough")
 // rebound chooses a shortlist for a workload as it shall be, away from some nodes,
 // and writes it with the change. Allocations elsewhere stay where they are.
 // Best-effort work with nowhere to go waits; other work stays.
-func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
-	d, written, err := e.placer.Elsewhere(ctx, s.job, as, avoid)
+func (c *Controller) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
+	d, written, err := c.cfg.Placer.Elsewhere(ctx, s.job, as, avoid)
 	if err != nil {
 		return err
 	}
@@ -62,13 +62,13 @@ func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.W
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
 	if !bind {
-		return e.adjust(ctx, s, as, change, nil)
+		return c.adjust(ctx, s, as, change, nil)
 	}
 	change.Rebind = true
 	if d.Outcome == cluster.Placed {
 		change.Nodes = slices.Clone(d.Candidates)
 	}
-	for _, c := range e.present(sc, s.workload.ID) {
+	for _, c := range present(sc, s.workload.ID) {
 		listed := slices.ContainsFunc(change.Nodes, func(o cluster.Candidate) bool { return o.Node == c.Node })
 		if !listed && !avoid[c.Node] {
 			change.Nodes = append(change.Nodes, c)
@@ -77,7 +77,7 @@ func (e *Engine) rebound(ctx context.Context, sc *scene, s subject, as cluster.W
 	if len(change.Nodes) == 0 && !bestEffort {
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
-	return e.adjust(ctx, s, as, change, &d)
+	return c.adjust(ctx, s, as, change, &d)
 }
 
 // gain is how much more than now a workload must be predicted to do elsewhere for its
@@ -96,7 +96,7 @@ func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
 }
 
 // present are the nodes a workload is on, as the last of candidates.
-func (e *Engine) present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
+func present(sc *scene, id cluster.WorkloadID) []cluster.Candidate {
 	var out []cluster.Candidate
 	for _, n := range sc.snapshot.Nodes {
 		for _, a := range sc.snapshot.Allocations[n.ID] {

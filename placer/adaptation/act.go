@@ -1,4 +1,4 @@
-package engine
+package adaptation
 
 import (
 	"context"
@@ -41,15 +41,15 @@ var errEvaluated = refuse("an evaluation of the job is under way")
 
 // act carries out one action of the adapter. What cannot be done is recorded with
 // its reason, and the next kind in order is tried.
-func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
+func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	switch a.Kind {
 	case adapt.Close, adapt.Open:
-		e.closeNode(sc, a)
+		c.closeNode(sc, a)
 		return nil
 	case adapt.Reclassify:
-		return e.reclassify(ctx, sc.byRef[a.Ref])
+		return c.reclassify(ctx, sc.byRef[a.Ref])
 	case adapt.Evict:
-		return e.evict(ctx, sc, a)
+		return c.evict(ctx, sc, a)
 	}
 	id, ok := sc.byRef[a.Ref]
 	if !ok {
@@ -61,15 +61,15 @@ func (e *Engine) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	switch a.Kind {
 	case adapt.Resize:
-		return e.resize(ctx, s, sc.units[a.Ref], a)
+		return c.resize(ctx, s, sc.units[a.Ref], a)
 	case adapt.Grow:
-		return e.grow(ctx, sc, s, a)
+		return c.grow(ctx, sc, s, a)
 	case adapt.Shrink:
-		return e.shrink(ctx, sc, s, a)
+		return c.shrink(ctx, sc, s, a)
 	case adapt.Relaunch, adapt.Migrate:
-		return e.move(ctx, sc, s, a, sc.units[a.Ref])
+		return c.move(ctx, sc, s, a, sc.units[a.Ref])
 	case adapt.Move:
-		return e.move(ctx, sc, s, a, firstUnit(sc, id))
+		return c.move(ctx, sc, s, a, firstUnit(sc, id))
 	default:
 		return fmt.Errorf("the adapter wants %q, which is no action", a.Kind)
 	}
@@ -84,35 +84,35 @@ func firstUnit(sc *scene, id cluster.WorkloadID) cluster.Allocation {
 }
 
 // closeNode: the placer puts nothing more on a node. Nomad's own placements go on.
-func (e *Engine) closeNode(sc *scene, a adapt.Action) {
+func (c *Controller) closeNode(sc *scene, a adapt.Action) {
 	id := sc.board.Node(a.Node).ID
-	e.live.mu.Lock()
+	c.live.mu.Lock()
 	if a.Kind == adapt.Close {
-		e.live.closed[id] = true
+		c.live.closed[id] = true
 	} else {
-		delete(e.live.closed, id)
+		delete(c.live.closed, id)
 	}
-	e.live.mu.Unlock()
-	e.cfg.Log.Info("adaptation", "kind", string(a.Kind), "node", string(id), "reason", a.Reason)
-	e.live.counted(string(a.Kind), nil)
+	c.live.mu.Unlock()
+	c.cfg.Log.Info("adaptation", "kind", string(a.Kind), "node", string(id), "reason", a.Reason)
+	c.live.counted(string(a.Kind), nil)
 }
 
 // reclassify folds in what was learnt from others since the workload was placed;
 // nothing is measured anew.
-func (e *Engine) reclassify(ctx context.Context, id cluster.WorkloadID) error {
-	d, ok := e.decisions.Of(id)
+func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) error {
+	d, ok := c.cfg.Decisions.Of(id)
 	if !ok || d.ProfileKey == "" {
 		return nil
 	}
-	p, err := e.lab.Stored(ctx, d.ProfileKey)
+	p, err := c.cfg.Lab.Stored(ctx, d.ProfileKey)
 	if err != nil || p == nil {
 		return err
 	}
-	k := e.estimator.Classify(p)
+	k := c.cfg.Estimator.Classify(p)
 	d.Sensitivity = k.Sensitivity
-	d.Stands = e.estimator.Tolerance(&k, p.SlowdownMax, d.Needs)
-	e.live.counted(string(adapt.Reclassify), nil)
-	return e.decisions.Amend(ctx, d)
+	d.Stands = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.Needs)
+	c.live.counted(string(adapt.Reclassify), nil)
+	return c.cfg.Decisions.Amend(ctx, d)
 }
 
 // tolerated drops what was refused or lost to a faster hand: it is on record, and
@@ -126,28 +126,28 @@ func tolerated(err error) error {
 	return err
 }
 
-func (e *Engine) change(s subject, message string) cluster.Change {
+func change(s subject, message string) cluster.Change {
 	return cluster.Change{Workload: s.workload.ID, ModifyIndex: s.job.ModifyIndex, Message: message}
 }
 
 // adjust writes a change. Meanwhile the job counts as under evaluation, and its
 // decisions are written first: the version that follows is ours, whoever leads.
-func (e *Engine) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
-	ctx, end, begun := e.evaluations.Begin(ctx, s.job)
+func (c *Controller) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
+	ctx, end, begun := c.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
 		return errEvaluated
 	}
 	var index uint64
 	defer func() { end(index) }()
-	before := e.decisions.OfJob(s.job)
+	before := c.cfg.Decisions.OfJob(s.job)
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
 		after[as.ID] = *decision
 	}
-	e.decisions.Record(ctx, ours(after, s.job.Version, as), nil)
-	result, err := e.live.adjuster.Adjust(ctx, change)
+	c.cfg.Decisions.Record(ctx, ours(after, s.job.Version, as), nil)
+	result, err := c.live.adjuster.Adjust(ctx, change)
 	if err != nil {
-		e.decisions.Record(ctx, slices.Collect(maps.Values(before)), nil)
+		c.cfg.Decisions.Record(ctx, slices.Collect(maps.Values(before)), nil)
 		return err
 	}
 	index = result.ModifyIndex
@@ -169,8 +169,8 @@ func ours(decisions map[cluster.WorkloadID]cluster.Decision, version uint64, as 
 }
 
 // do carries out one action, unless it may not begin.
-func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, f func(context.Context) error) error {
-	end, err := e.begin(ctx, s, r, writes, moves)
+func (a *term) do(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, f func(context.Context) error) error {
+	end, err := a.begin(ctx, s, r, writes, moves)
 	if err != nil {
 		return err
 	}
@@ -179,10 +179,10 @@ func (e *Engine) do(ctx context.Context, s subject, r cluster.ActionRecord, writ
 
 // begin refuses at rest times and without tokens. What it lets begin is on record
 // before it is begun, and with the call of end as it ended.
-func (e *Engine) begin(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket) (end func(context.Context, error) error, _ error) {
-	now := e.cfg.Clock.Now()
+func (a *term) begin(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket) (end func(context.Context, error) error, _ error) {
+	now := a.cfg.Clock.Now()
 	r.At = now
-	doc, err := e.doc(ctx, r.Workload)
+	doc, err := a.doc(ctx, r.Workload)
 	if err != nil {
 		return nil, err
 	}
@@ -190,24 +190,24 @@ func (e *Engine) begin(ctx context.Context, s subject, r cluster.ActionRecord, w
 		return nil, refuse("it rests after the last change")
 	}
 	if !takeBoth(writes, moves, now) {
-		e.cfg.Log.Info("adaptation waits for a token", "workload", r.Workload.String(), "kind", r.Kind)
+		a.cfg.Log.Info("adaptation waits for a token", "workload", r.Workload.String(), "kind", r.Kind)
 		return nil, refuse("too many changes at a time")
 	}
 	r.Result = actionUnderWay
-	if err := e.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
+	if err := a.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, err error) error { return e.end(ctx, s, r, writes, moves, err) }, nil
+	return func(ctx context.Context, err error) error { return a.end(ctx, s, r, writes, moves, err) }, nil
 }
 
-func (e *Engine) end(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, err error) error {
+func (a *term) end(ctx context.Context, s subject, r cluster.ActionRecord, writes, moves *bucket, err error) error {
 	r.Result = actionDone
 	if err != nil {
 		r.Result = err.Error()
 	}
-	e.live.counted(r.Kind, err)
-	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "from", r.From, "to", r.To, "reason", r.Reason, "result", r.Result)
-	kept := e.remember(context.WithoutCancel(ctx), r.Workload, func(d *journal.ActionLog) {
+	a.counted(r.Kind, err)
+	a.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "from", r.From, "to", r.To, "reason", r.Reason, "result", r.Result)
+	kept := a.remember(context.WithoutCancel(ctx), r.Workload, func(d *journal.ActionLog) {
 		i := slices.IndexFunc(d.Actions, func(o cluster.ActionRecord) bool {
 			return o.Result == actionUnderWay && o.Kind == r.Kind && o.At.Equal(r.At)
 		})
@@ -227,15 +227,15 @@ func (e *Engine) end(ctx context.Context, s subject, r cluster.ActionRecord, wri
 		if moves != nil {
 			moves.give()
 		}
-		e.soon(s.workload.ID)
+		a.soon(s.workload.ID)
 	}
 	return errors.Join(err, kept)
 }
 
 // soon lets the adapter judge a workload anew: what it wanted was only put off.
-func (e *Engine) soon(id cluster.WorkloadID) {
-	if ref, ok := e.live.refs[id]; ok && e.live.adapter != nil {
-		e.live.adapter.Forget(ref)
+func (a *term) soon(id cluster.WorkloadID) {
+	if ref, ok := a.refs[id]; ok && a.adapter != nil {
+		a.adapter.Forget(ref)
 	}
 }
 
@@ -257,48 +257,48 @@ func resting(records []cluster.ActionRecord, now time.Time) bool {
 }
 
 // refused records why something was not done, once in a while.
-func (e *Engine) refused(ctx context.Context, r cluster.ActionRecord, why error) {
-	r.At, r.Result = e.cfg.Clock.Now(), why.Error()
-	e.live.counted(r.Kind, why)
-	doc, err := e.doc(ctx, r.Workload)
+func (a *term) refused(ctx context.Context, r cluster.ActionRecord, why error) {
+	r.At, r.Result = a.cfg.Clock.Now(), why.Error()
+	a.counted(r.Kind, why)
+	doc, err := a.doc(ctx, r.Workload)
 	if err != nil {
-		e.cfg.Log.Warn("reading actions", "workload", r.Workload.String(), "error", err)
+		a.cfg.Log.Warn("reading actions", "workload", r.Workload.String(), "error", err)
 		return
 	}
 	if said(doc.Actions, r) {
 		return
 	}
-	e.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "reason", r.Reason, "result", r.Result)
-	if err := e.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
-		e.cfg.Log.Warn("recording an action", "workload", r.Workload.String(), "error", err)
+	a.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "reason", r.Reason, "result", r.Result)
+	if err := a.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
+		a.cfg.Log.Warn("recording an action", "workload", r.Workload.String(), "error", err)
 	}
 }
 
 // doc is what was done to a workload, read from the book once a term.
-func (e *Engine) doc(ctx context.Context, id cluster.WorkloadID) (journal.ActionLog, error) {
-	if doc, ok := e.live.docs[id]; ok {
+func (a *term) doc(ctx context.Context, id cluster.WorkloadID) (journal.ActionLog, error) {
+	if doc, ok := a.docs[id]; ok {
 		return doc, nil
 	}
-	doc, err := e.book.ActionLog(ctx, id)
+	doc, err := a.cfg.Book.ActionLog(ctx, id)
 	if err != nil {
 		return doc, fmt.Errorf("reading what was done to %s: %w", id, err)
 	}
-	e.live.docs[id] = doc
+	a.docs[id] = doc
 	return doc, nil
 }
 
 // remember changes what is on record of a workload.
-func (e *Engine) remember(ctx context.Context, id cluster.WorkloadID, change func(*journal.ActionLog)) error {
-	doc, err := e.book.ChangeActions(ctx, id, change)
+func (a *term) remember(ctx context.Context, id cluster.WorkloadID, change func(*journal.ActionLog)) error {
+	doc, err := a.cfg.Book.ChangeActions(ctx, id, change)
 	if err != nil {
 		return fmt.Errorf("recording what was done to %s: %w", id, err)
 	}
-	e.live.docs[id] = doc
+	a.docs[id] = doc
 	return nil
 }
 
 // counted adds an action to the counts.
-func (a *adapting) counted(kind string, err error) {
+func (a *term) counted(kind string, err error) {
 	result := cluster.ActionDone
 	switch {
 	case err == nil:

@@ -1,0 +1,45 @@
+// Package adaptation corrects what runs: it measures, lets an adapter judge, and
+// carries out what may be done.
+//
+// The leader measures every released workload in windows that follow one another
+// (Pass), asks the configured adapter (package adapt) and carries out its answer, in
+// this order: a best-effort neighbour leaves; more memory for an allocation that uses
+// what it has, or more CPU for one that misses its target beside others, where the world
+// can lend it some while it runs (decision 0016); another
+// count, inside the performance block's own list; another node, only with move = true.
+// Everything is careful:
+//
+//   - A number that cannot be right (negative, NaN, a counter that stands still, a
+//     clock that stepped: trusted) is no number, and a workload with an unknown in
+//     its window is left alone, as is one that was just started or deploys.
+//   - A group with a scaling block of its own is its autoscaler's.
+//   - Token buckets bound writes and moves over all workloads; each rests after a
+//     change, and what was lent or grown is given back after ten minutes, later each
+//     time that had to be undone.
+//   - A loan takes a world seconds: it keeps no pass waiting, and the job counts as
+//     under evaluation meanwhile. Memory in use is not asked back.
+//   - What is begun is on record before it is begun, so that a new leader repeats
+//     nothing. What was not done is on record with its reason.
+//   - A best-effort workload that left a node may return when the one it left for is
+//     gone, or is no better off without it.
+//
+// Controller serves one term as leader after the other. Its lock guards which term is
+// the present one. A term belongs to the goroutine of the passes; its own lock guards
+// what others read of it: counts, closed nodes and resizes that have ended.
+//
+// # Life of an action
+//
+//	wanted ─▶ begin ─▶ under way, on record ─▶ end ─▶ done: rests restAfterAction
+//	  │         │               │                └──▶ its error, once in a while
+//	  │         │               └ the leader dies: under way, rests all the same
+//	  │         └─ resting, or no token: not done, nothing written
+//	  └─ not allowed: refused, on record once in a while; the next kind is tried
+//
+// A resize is under way while passes go on; a later pass is told how it ended.
+//
+// # Differences from the paper
+//
+// Quasar compares a service with its target in requests per second whatever comes
+// in. Fewer requests than the target are no fault of ours: we judge a service by its
+// latency, and one without a latency only when it is at its target (reached).
+package adaptation

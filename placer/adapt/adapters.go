@@ -9,11 +9,11 @@ import (
 func Adapters() []Descriptor {
 	return []Descriptor{
 		{Name: "close", Summary: "stops adding to a node whose workload is slower than predicted", Paper: "Delimitrou 2015, §3.3.5", New: newClose},
-		{Name: "kflr", Summary: "as quasar, but work that must finish is helped as soon as it is predicted not to", Paper: "Sampaio, KFLR", New: newKFLR},
-		{Name: "none", Summary: "leaves everything as it was placed", New: newNone},
+		{Name: "kflr", Summary: "as quasar, but work with a finish time is corrected as soon as it is predicted to miss it", Paper: "Sampaio, KFLR", New: newKFLR},
+		{Name: "none", Summary: "changes nothing", New: newNone},
 		{Name: "obfit", Summary: "empties under-used nodes, by best fit at full speed", Paper: "Sampaio, §VI (baseline, reconstructed)", New: newOBFIT},
 		{Name: "pp-rtte", Summary: "caps and moves tasks so that they end in time on the fewest watts; as kflr where there are no caps", Paper: "Sampaio, Algorithm 1", New: newPPRTTE},
-		{Name: "quasar", Summary: "classifies anew, resizes, scales and moves to hold the target", Paper: "Delimitrou 2015, §4.3.4", New: newQuasar},
+		{Name: "quasar", Summary: "classifies again, resizes, scales and moves to keep the target", Paper: "Delimitrou 2015, §4.3.4", New: newQuasar},
 		{Name: "rtte", Summary: "empties under-used nodes, expecting no slowdown", Paper: "Sampaio, §VI (baseline, reconstructed)", New: newRTTE},
 	}
 }

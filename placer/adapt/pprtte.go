@@ -297,7 +297,7 @@ func (s *schedule) makeRoom(t *tracked, reason string) bool {
 		moves = append(moves, move{o, n, size})
 		if size, ok := s.expanded(t, loads); ok {
 			for _, m := range moves {
-				s.migrate(m.task, m.to, m.size, "a neighbour needs its room: "+reason)
+				s.migrate(m.task, m.to, m.size, "a co-runner needs its room: "+reason)
 			}
 			s.expand(t, size, reason)
 			return true

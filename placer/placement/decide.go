@@ -64,7 +64,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 		d.Sizing = kept
 	}
 	if s := k.Workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
-		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not size (quasar does)")
+		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not choose sizes (quasar does)")
 	}
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex

@@ -258,12 +258,12 @@ func (a *arrangement) settle(before policy.Harm) bool {
 func (a *arrangement) explained(decisions, before []cluster.Decision, offered []cluster.NodeID) []cluster.Decision {
 	for i := range decisions {
 		d := &decisions[i]
-		d.Reason += "; of those sent together, arranged so that fewest are expected to miss their target"
+		d.Reason += "; the jobs submitted together were arranged so that the fewest are expected to miss their target"
 		inReserve := map[cluster.NodeID]bool{}
 		for _, c := range before[i].Candidates {
 			// More allocations than nodes would not leave the reserve alone.
 			if !slices.Contains(offered, c.Node) && d.Count <= len(offered) {
-				c.Score, c.Why = 0, "in reserve: without those sent together, "+c.Why
+				c.Score, c.Why = 0, "in reserve: without the jobs submitted together, "+c.Why
 				d.Candidates = append(d.Candidates, c)
 				inReserve[c.Node] = true
 			}

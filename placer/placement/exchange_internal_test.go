@@ -56,7 +56,7 @@ func TestTwoChangePlacesAtOnce(t *testing.T) {
 	moved := 0
 	for _, p := range placed {
 		d := p.decisions[0]
-		if !strings.Contains(d.Reason, "sent together") {
+		if !strings.Contains(d.Reason, "submitted together") {
 			continue
 		}
 		moved++

@@ -61,7 +61,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 			p = measured
 		}
 	}
-	t.Stage(ctx, cluster.StageClassify, w.ID.Group, "filling in what was not measured")
+	t.Stage(ctx, cluster.StageClassify, w.ID.Group, "predicting what was not measured")
 	k.Knowledge = l.estimator.Classify(p) // its warnings reach the decision through the policy
 	return k, nil
 }
@@ -83,7 +83,7 @@ func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profi
 	out.profile, out.missing = p, l.missingOf(p, w)
 	out.ToMeasure = out.missing.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
 	if out.ToMeasure && w.Spec.Probe == nil {
-		out.Warnings = append(out.Warnings, "it names no probe, so it was not profiled")
+		out.Warnings = append(out.Warnings, "its performance block has no probe, so it was not profiled")
 		out.ToMeasure = false
 	}
 	return out

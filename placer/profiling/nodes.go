@@ -90,7 +90,7 @@ func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload
 	c := labChoice{main: free[0], sources: l.estimator.chooseSources(free[0], job, w)}
 	if n := residents(s, c.main, w); n > 0 {
 		c.warnings = append(c.warnings, fmt.Sprintf(
-			"profiled on %s beside %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
+			"profiled on %s next to %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
 	}
 	c.other = l.second(s, w, c.main, free[1:])
 	if m.size {
@@ -142,7 +142,7 @@ func (l *Lab) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w c
 			return
 		}
 	}
-	c.warnings = append(c.warnings, "no node like "+first.Name+" had room to run it at another size of its scale block: how its speed grows with its size is not measured")
+	c.warnings = append(c.warnings, "no node like "+first.Name+" had room to run it at another size of its scale block, so it is not measured how its speed grows with its size")
 }
 
 // second is the node for a run alone on another configuration: of those with as

@@ -180,7 +180,7 @@ func (b *Board) Remove(i Index, ref Ref) error {
 	if at < 0 {
 		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
 	}
-	b.used[i] = subtract(b.used[i], b.residents[i][at].Size)
+	b.used[i] = b.used[i].Subtract(b.residents[i][at].Size)
 	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
 	b.changed(i)
 	return nil
@@ -193,7 +193,7 @@ func (b *Board) Resize(i Index, ref Ref, size cluster.Resources) error {
 		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
 	}
 	r := &b.residents[i][at]
-	b.used[i] = subtract(b.used[i], r.Size).Add(size)
+	b.used[i] = b.used[i].Subtract(r.Size).Add(size)
 	r.Size = size
 	b.tell(i)
 	return nil
@@ -211,7 +211,7 @@ func (b *Board) SetSlowdown(i Index, ref Ref, slowdown float64) {
 
 // Fits reports whether the node is ready and has room for the size.
 func (b *Board) Fits(i Index, size cluster.Resources) bool {
-	return b.ready[i] && fits(b.nodes[i], b.used[i], size)
+	return b.ready[i] && b.nodes[i].HasRoom(b.used[i], size)
 }
 
 // Room is how many of that size fit at once, up to limit.
@@ -220,7 +220,7 @@ func (b *Board) Room(i Index, size cluster.Resources, limit int) int {
 		return 0
 	}
 	used, n := b.used[i], 0
-	for n < limit && fits(b.nodes[i], used, size) {
+	for n < limit && b.nodes[i].HasRoom(used, size) {
 		used = used.Add(size)
 		n++
 	}
@@ -234,7 +234,7 @@ func (b *Board) Load(i Index) float64 {
 	if total <= 0 {
 		return 1
 	}
-	return float64(megahertz(b.nodes[i], b.used[i])) / float64(total)
+	return float64(b.used[i].Megahertz(b.nodes[i].CoreMHz)) / float64(total)
 }
 
 // MemoryLoad is the used share of a node's memory.
@@ -247,7 +247,7 @@ func (b *Board) MemoryLoad(i Index) float64 {
 
 // FreeMHz is the CPU nobody holds.
 func (b *Board) FreeMHz(i Index) int {
-	return b.nodes[i].Total.CPUMHz - megahertz(b.nodes[i], b.used[i])
+	return b.nodes[i].Total.CPUMHz - b.used[i].Megahertz(b.nodes[i].CoreMHz)
 }
 
 func (b *Board) tell(i Index) {
@@ -280,18 +280,7 @@ func (b *Board) capability(i Index, k int) float64 {
 	return 100
 }
 
-func fits(n Node, used, size cluster.Resources) bool {
-	sum := used.Add(size)
-	return megahertz(n, sum) <= n.Total.CPUMHz && sum.Cores <= n.Total.Cores &&
-		sum.MemoryMB <= n.Total.MemoryMB && sum.DiskMB <= n.Total.DiskMB
-}
-
-// megahertz counts reserved cores at the node's clock.
-func megahertz(n Node, r cluster.Resources) int { return r.CPUMHz + r.Cores*n.CoreMHz }
-
-func subtract(a, b cluster.Resources) cluster.Resources {
-	return cluster.Resources{
-		CPUMHz: a.CPUMHz - b.CPUMHz, Cores: a.Cores - b.Cores,
-		MemoryMB: a.MemoryMB - b.MemoryMB, DiskMB: a.DiskMB - b.DiskMB,
-	}
+// HasRoom is Fits beside what is used, whoever is on the node now.
+func (n *Node) HasRoom(used, size cluster.Resources) bool {
+	return cluster.Short(n.Total, n.CoreMHz, used, size) == ""
 }

@@ -49,7 +49,7 @@ func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
 // RoomBeside is Room beside what is used.
 func RoomBeside(n *Node, used, ask Resources, limit int) int {
 	room := 0
-	for room < limit && short(n, used, ask) == "" {
+	for room < limit && Short(n.Total, n.CoreMHz, used, ask) == "" {
 		used = used.Add(ask)
 		room++
 	}
@@ -90,7 +90,7 @@ func (c *checker) check(n *Node) RejectReason {
 	if r := h.refusal(c.demands, c.refusal); r != "" {
 		return r
 	}
-	return short(n, h.UsedBeside(c.workload.ID), c.workload.Ask)
+	return Short(n.Total, n.CoreMHz, h.UsedBeside(c.workload.ID), c.workload.Ask)
 }
 
 // refusal is the first reason against the node itself, or "".
@@ -151,30 +151,13 @@ func (c *checker) explain(n *Node, reason RejectReason) string {
 	}
 }
 
-// short returns the first resource the node has too little of, or "". Reserved
-// cores also take their MHz from the node's cpu.
-func short(n *Node, used, ask Resources) RejectReason {
-	switch {
-	case megahertz(n, used)+megahertz(n, ask) > n.Total.CPUMHz:
-		return RejectCPU
-	case ask.Cores > 0 && used.Cores+ask.Cores > n.Total.Cores:
-		return RejectCores
-	case used.MemoryMB+ask.MemoryMB > n.Total.MemoryMB:
-		return RejectMemory
-	case used.DiskMB+ask.DiskMB > n.Total.DiskMB:
-		return RejectDisk
-	default:
-		return ""
-	}
-}
-
 func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
 	line := func(ask, free int, unit string) string {
 		return fmt.Sprintf("asks %d %s, %d free", ask, unit, max(0, free))
 	}
 	switch reason {
 	case RejectCPU:
-		return line(megahertz(n, ask), n.Total.CPUMHz-megahertz(n, used), "MHz")
+		return line(ask.Megahertz(n.CoreMHz), n.Total.CPUMHz-used.Megahertz(n.CoreMHz), "MHz")
 	case RejectCores:
 		return line(ask.Cores, n.Total.Cores-used.Cores, "cores")
 	case RejectMemory:
@@ -183,9 +166,6 @@ func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
 		return line(ask.DiskMB, n.Total.DiskMB-used.DiskMB, "MB of disk")
 	}
 }
-
-// megahertz is the cpu of an ask with its whole cores included.
-func megahertz(n *Node, r Resources) int { return r.CPUMHz + r.Cores*n.CoreMHz }
 
 // usedOn is what all but a workload hold of a node.
 func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources { return s.Host(n).UsedBeside(except) }

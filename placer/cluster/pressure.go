@@ -255,5 +255,5 @@ func ShareOf(n *Node, r Resources) float64 {
 	if n.Total.CPUMHz <= 0 {
 		return 0.5
 	}
-	return min(1, max(0, float64(megahertz(n, r))/float64(n.Total.CPUMHz)))
+	return min(1, max(0, float64(r.Megahertz(n.CoreMHz))/float64(n.Total.CPUMHz)))
 }

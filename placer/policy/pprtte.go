@@ -118,7 +118,7 @@ func (l Loads) Add(n board.Index, size cluster.Resources, sign int) {
 	c := l[n]
 	c.Residents += sign
 	if sign < 0 {
-		size = without(cluster.Resources{}, size)
+		size = cluster.Resources{}.Subtract(size)
 	}
 	c.Size = c.Size.Add(size)
 	l[n] = c

@@ -185,7 +185,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 		}
 	}
 	at := len(sizes) - 1
-	for at >= 0 && !hasRoom(b.Node(n), used, sizes[at].Size) {
+	for at >= 0 && !b.Node(n).HasRoom(used, sizes[at].Size) {
 		at--
 	}
 	if at < 0 || len(stay) == len(b.Pressing(n)) {
@@ -195,13 +195,6 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	out.evict = true
 	q.weigh(&out, stay)
 	return out
-}
-
-// hasRoom is Board.Fits for a load that is not on the board.
-func hasRoom(n *board.Node, used, size cluster.Resources) bool {
-	sum := used.Add(size)
-	return sum.CPUMHz+sum.Cores*n.CoreMHz <= n.Total.CPUMHz && sum.Cores <= n.Total.Cores &&
-		sum.MemoryMB <= n.Total.MemoryMB && sum.DiskMB <= n.Total.DiskMB
 }
 
 func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, between beside) quality {
@@ -419,15 +412,11 @@ func evictions(b *board.Board, r quality, size cluster.Resources) []board.Evicti
 	used := b.Used(r.node)
 	var out []board.Eviction
 	for _, x := range residents {
-		if r.asIs && hasRoom(b.Node(r.node), used, size) {
+		if r.asIs && b.Node(r.node).HasRoom(used, size) {
 			break
 		}
-		used = without(used, x.Size)
+		used = used.Subtract(x.Size)
 		out = append(out, board.Eviction{Node: r.node, Ref: x.Ref})
 	}
 	return out
-}
-
-func without(a, b cluster.Resources) cluster.Resources {
-	return a.Add(cluster.Resources{CPUMHz: -b.CPUMHz, Cores: -b.Cores, MemoryMB: -b.MemoryMB, DiskMB: -b.DiskMB})
 }

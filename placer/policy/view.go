@@ -189,7 +189,7 @@ func (v *view) addLoad(o *option, h *cluster.Host) {
 			o.incumbent = o.incumbent || list[i].Workload == v.Workload.ID && !list[i].Profiling
 		}
 	}
-	mhz := used.CPUMHz + used.Cores*o.node.CoreMHz
+	mhz := used.Megahertz(o.node.CoreMHz)
 	o.freeMHz = o.node.Total.CPUMHz - mhz
 	o.cpuLoad = share(mhz, o.node.Total.CPUMHz)
 	o.memoryLoad = share(used.MemoryMB, o.node.Total.MemoryMB)

@@ -71,7 +71,7 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	case adapt.Move:
 		return c.move(ctx, sc, s, a, firstUnit(sc, id))
 	default:
-		return fmt.Errorf("the adapter wants %q, which is no action", a.Kind)
+		return fmt.Errorf("the adapter asks for %q, which is not an action", a.Kind)
 	}
 }
 
@@ -187,11 +187,11 @@ func (a *term) begin(ctx context.Context, s subject, r cluster.ActionRecord, wri
 		return nil, err
 	}
 	if resting(doc.Actions, now) {
-		return nil, refuse("it rests after the last change")
+		return nil, refuse("the last change was too recent")
 	}
 	if !takeBoth(writes, moves, now) {
-		a.cfg.Log.Info("adaptation waits for a token", "workload", r.Workload.String(), "kind", r.Kind)
-		return nil, refuse("too many changes at a time")
+		a.cfg.Log.Info("adaptation waits for its limit of changes", "workload", r.Workload.String(), "kind", r.Kind)
+		return nil, refuse("too many changes in a short time")
 	}
 	r.Result = actionUnderWay
 	if err := a.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {

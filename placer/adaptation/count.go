@@ -104,7 +104,7 @@ func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.A
 		return nil
 	}
 	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
-		change := change(s, fmt.Sprintf("%s gives back %d of %d allocations: %s", s.workload.ID.Group, b.Count-next, b.Count, a.Reason))
+		change := change(s, fmt.Sprintf("%s stops %d of %d allocations: %s", s.workload.ID.Group, b.Count-next, b.Count, a.Reason))
 		change.Count = next
 		less := s.workload
 		less.Count = next

@@ -28,7 +28,7 @@ func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error
 	}
 	record := cluster.ActionRecord{
 		Workload: unit.Workload, Kind: string(adapt.Evict), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node),
-		Reason: fmt.Sprintf("best effort gives way to %s/%s: %s", helped.Job, helped.Group, a.Reason),
+		Reason: fmt.Sprintf("best effort is pre-empted for %s/%s: %s", helped.Job, helped.Group, a.Reason),
 	}
 	doc, err := c.live.doc(ctx, unit.Workload)
 	if err != nil {

@@ -28,21 +28,21 @@ func trusted(o, last cluster.Observation, now time.Time) cluster.Observation {
 	m := o.Measure
 	switch {
 	case !possible(m.RatePerSec):
-		why = fmt.Sprintf("its rate is %v, which is no measurement", m.RatePerSec)
+		why = fmt.Sprintf("its rate is %v, which cannot be a measurement", m.RatePerSec)
 	case !possible(m.Goodput):
-		why = fmt.Sprintf("its goodput is %v, which is no measurement", m.Goodput)
+		why = fmt.Sprintf("its goodput is %v, which cannot be a measurement", m.Goodput)
 	case m.Goodput > m.RatePerSec*(1+1e-9):
 		why = fmt.Sprintf("its goodput of %v is above its rate of %v", m.Goodput, m.RatePerSec)
 	case m.LatencyTail < 0:
-		why = fmt.Sprintf("its latency is %s, which is no measurement", m.LatencyTail)
+		why = fmt.Sprintf("its latency is %s, which cannot be a measurement", m.LatencyTail)
 	case m.RatePerSec == 0:
 		why = "its count of work did not move: the workload, or its probe, is stuck"
 	case o.Window <= 0 || o.Window > longestWindow:
-		why = fmt.Sprintf("its window is %s long: a clock stepped", o.Window)
+		why = fmt.Sprintf("its window is %s long: a clock jumped", o.Window)
 	case o.At.After(now.Add(clockSlack)) || o.At.Before(now.Add(-longestWindow)):
-		why = fmt.Sprintf("it is of %s, now is %s: a clock stepped", o.At.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		why = fmt.Sprintf("it is of %s, now is %s: a clock jumped", o.At.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	case !last.At.IsZero() && o.At.Before(last.At):
-		why = "it is older than the one before: a clock stepped"
+		why = "it is older than the one before: a clock jumped"
 	default:
 		return o
 	}

@@ -32,7 +32,7 @@ func (c *Controller) Rebalance(ctx context.Context, apply bool) ([]cluster.Reloc
 		return nil, err
 	}
 	if apply && c.live.adjuster == nil {
-		return nil, errors.New("this world cannot change jobs that run")
+		return nil, errors.New("running jobs cannot be changed here")
 	}
 	c.live.writes = newBucket(rebalanceWrites, time.Second, c.live.started)
 	jobs, err := c.cfg.World.Jobs(ctx)
@@ -118,11 +118,11 @@ func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 	case unit.ID == "":
 		return unit, "", nil
 	case !math.IsNaN(share) && most > 0:
-		return unit, fmt.Sprintf("it reaches %.0f %% of its target; its neighbours on %s press %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
+		return unit, fmt.Sprintf("it reaches %.0f %% of its target; its co-runners on %s exert %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
 	case !math.IsNaN(share):
 		return unit, fmt.Sprintf("it reaches %.0f %% of its target on %s", 100*share, from), nil
 	case most > harmMargin && len(sc.snapshot.Known[s.workload.ID].Tolerated) > 0:
-		return unit, fmt.Sprintf("its neighbours on %s press %.0f points more on %s than it tolerates, and nothing was measured lately", from, most, source), nil
+		return unit, fmt.Sprintf("its co-runners on %s exert %.0f points more on %s than it tolerates, and it was not measured recently", from, most, source), nil
 	}
 	return unit, "", nil
 }

@@ -190,7 +190,7 @@ func (sc *scene) needsCPU(ref board.Ref) string {
 	case measured && share < adapt.Defaults().Below:
 		return fmt.Sprintf("at %.0f %% of its target", 100*share)
 	case !measured && !isLentCPU(unit) && sc.running[unit.Workload].workload.Spec.Target.Latency != nil && sc.hurt(ref):
-		return "predicted to be pressed by its neighbours beyond what its target leaves"
+		return "predicted to experience more pressure than its tolerance at target"
 	}
 	return ""
 }
@@ -219,7 +219,7 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 		w := c.live.watch(id)
 		for _, ref := range sc.of[id] {
 			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {
-				errs = append(errs, c.returnLoan(ctx, s, unit, "nobody else is on its machine"))
+				errs = append(errs, c.returnLoan(ctx, s, unit, "no other workload is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}
 		}

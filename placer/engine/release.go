@@ -115,9 +115,9 @@ func (e *Engine) advise(ctx context.Context, job cluster.Job) (uint64, error) {
 }
 
 func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.Workload) error {
-	warning := "the job did not pass the hold pool: Nomad placed it at once, and this decision is advice only"
+	warning := "the job did not pass the hold pool, so Nomad placed it at once: this decision is advice only"
 	if w.Bound != 0 {
-		warning = "the record of the decision that the job is bound by is lost, and this one is advice only"
+		warning = "the record of the decision that this job runs under is lost: this decision is advice only"
 	}
 	p, err := e.lab.Stored(ctx, w.ProfileKey)
 	if err != nil {

@@ -143,8 +143,8 @@ func hasty(t *testing.T) *api.Job {
 	job := held("hasty", hastyBlock, "").Constrain(api.NewConstraint("${node.class}", "=", "fast-a"))
 	group := job.TaskGroups[0]
 	group.Networks = []*api.NetworkResource{{DynamicPorts: []api.Port{{Label: "metrics"}}}}
-	group.Tasks[0].SetConfig("command", filepath.Join(bin, "nomad-placer")).SetConfig("args", []string{
-		"dev", "load", "-protocol", "http", "-rate", "1500", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+	group.Tasks[0].SetConfig("command", filepath.Join(bin, "workload")).SetConfig("args", []string{
+		"load", "-protocol", "http", "-rate", "1500", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
 		shared.API().Address() + "/v1/status/leader",
 	})
 	return job

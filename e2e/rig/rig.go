@@ -65,9 +65,9 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	}
 	o.Bin = bin
 	plugins := filepath.Join(bin, "plugins")
-	for _, f := range []string{filepath.Join(bin, "nomad-placer"), filepath.Join(plugins, "nomad-driver-ibench")} {
+	for _, f := range []string{filepath.Join(bin, "nomad-placer"), filepath.Join(bin, "workload"), filepath.Join(plugins, "nomad-driver-ibench")} {
 		if _, err := os.Stat(f); err != nil {
-			return nil, fmt.Errorf("%s is missing; run `make build` first: %w", f, err)
+			return nil, fmt.Errorf("%s is missing; run `make build workload` first: %w", f, err)
 		}
 	}
 	if len(o.Clients) == 0 {

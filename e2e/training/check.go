@@ -88,7 +88,7 @@ func check(ctx context.Context, a catalogue.Application, s settings) (c checked,
 		return c, err
 	}
 	place := catalogue.Place{
-		Placer: s.placer, Inputs: s.inputs, CPUs: []int{s.cpu}, Cores: 1,
+		Workload: s.workload, Inputs: s.inputs, CPUs: []int{s.cpu}, Cores: 1,
 		Listen: "127.0.0.1:" + ports[0], AppPort: ports[1],
 	}
 	argv := a.Argv(place)

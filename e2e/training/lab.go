@@ -148,7 +148,7 @@ func (l *lab) job(id string, tenants []tenant, block string, request any) (*api.
 // environment are replaced by Nomad.
 func (l *lab) task(t tenant) *api.Task {
 	place := catalogue.Place{
-		Placer: l.placer, Inputs: l.inputs, CPUs: t.cpus, Cores: t.cores, SizeMB: t.size,
+		Workload: l.workload, Inputs: l.inputs, CPUs: t.cpus, Cores: t.cores, SizeMB: t.size,
 		Listen: "127.0.0.1:${NOMAD_PORT_" + t.port() + "}",
 	}
 	if t.app.NeedsPort() {

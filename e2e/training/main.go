@@ -23,17 +23,17 @@ import (
 
 // settings are the flags.
 type settings struct {
-	bin, placer string
-	inputs      string
-	folder      string // of package profiler/training
-	only        []string
-	port        int
-	cpu         int // the applications are bound to it
-	seconds     int // per source
-	seed        uint64
-	keep        bool
-	environment string // of backgrounds
-	sweeps      int    // of backgrounds
+	bin, workload string
+	inputs        string
+	folder        string // of package profiler/training
+	only          []string
+	port          int
+	cpu           int // the applications are bound to it
+	seconds       int // per source
+	seed          uint64
+	keep          bool
+	environment   string // of backgrounds
+	sweeps        int    // of backgrounds
 }
 
 // defaultInputs is not the user's own folder: servers that refuse to be root
@@ -100,7 +100,7 @@ func run(ctx context.Context, s settings, bare bool, what job) error {
 	if bare { // nothing runs
 		return what(ctx, apps, s)
 	}
-	if s.placer, err = filepath.Abs(filepath.Join(s.bin, "nomad-placer")); err != nil {
+	if s.workload, err = filepath.Abs(filepath.Join(s.bin, "workload")); err != nil {
 		return err
 	}
 	if err := install(ctx, neededPackages(apps)); err != nil {

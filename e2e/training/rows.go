@@ -139,7 +139,7 @@ func checkOf(sizes bool) func(profile.Profile) error {
 func (l *lab) provenance(ctx context.Context, a catalogue.Application, row profile.Profile, before error) (*profile.Provenance, error) {
 	p := &profile.Provenance{
 		Application: a.ID,
-		Command:     strings.Join(append(append([]string{"nomad-placer dev loop"}, a.Loop...), "--", "sh -c", a.Run), " "),
+		Command:     strings.Join(append(append([]string{"workload loop"}, a.Loop...), "--", "sh -c", a.Run), " "),
 		Kernels:     driver.PluginVersion,
 		Repetitions: medianPairs(row.Ramp),
 	}

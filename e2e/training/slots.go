@@ -227,7 +227,7 @@ func (b *bench) occupy(ctx context.Context, a catalogue.Application, name string
 		return nil, err
 	}
 	place := catalogue.Place{
-		Placer: b.placer, Inputs: b.inputs, CPUs: []int{b.cpu}, Cores: 1, Listen: "127.0.0.1:" + ports[0], AppPort: ports[1],
+		Workload: b.workload, Inputs: b.inputs, CPUs: []int{b.cpu}, Cores: 1, Listen: "127.0.0.1:" + ports[0], AppPort: ports[1],
 	}
 	argv := a.Argv(place)
 	// The shell joins the slot before it becomes the application.

@@ -13,7 +13,7 @@
 // and Knowledge combines them with the workload's own profile.
 //
 // Which classifier is best is a question to one's own data: the package evaluate
-// and "nomad-placer profile evaluate" answer it. On the public sets of the package
+// and "nomad-placer-sim evaluate" answer it. On the public sets of the package
 // dataset local is best or level with the best nearly everywhere; cf is the
 // paper's.
 //

@@ -48,8 +48,8 @@ type Program struct {
 	// Families are the words that only hold subcommands.
 	Families map[string]string
 	Commands []*Command // sorted by name
-	// moved are words or commands that another program has now.
-	moved []moved
+	// Moved are commands that another program has now.
+	Moved []Moved
 	// Shared are the groups of options that many commands have.
 	Shared []SharedFlags
 	// Values complete the values of flags, by the kind in their usage.
@@ -58,10 +58,10 @@ type Program struct {
 	Hint func(error) string
 }
 
-// moved is a command, or a family of commands, that was part of this program.
-type moved struct {
-	name string // "dev load", or "sim" for a whole family
-	to   string // the command line that does it now
+// Moved is a command, or a family of commands, that was part of this program.
+type Moved struct {
+	Name string // "profile import", or "sim" for a whole family
+	To   string // the command that does it now
 }
 
 // SharedFlags are options that many commands have; the help lists them apart.
@@ -179,10 +179,10 @@ func (p *Program) Misuse(args []string) error {
 
 // movedCommand names the program that has the command now.
 func (p *Program) movedCommand(args []string) error {
-	for _, m := range p.moved {
-		words := strings.Fields(m.name)
+	for _, m := range p.Moved {
+		words := strings.Fields(m.Name)
 		if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
-			return WithHint(UsageError("%q is not a command of %s any more", m.name, p.Name), m.to)
+			return WithHint(UsageError("%s %s has moved", p.Name, m.Name), "use "+m.To)
 		}
 	}
 	return nil

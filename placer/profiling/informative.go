@@ -17,7 +17,7 @@ import (
 // chooseSources takes the user's, else the operator's, else those that the operator
 // prefers, else those that tell most of the rest, else a seeded draw; only ones that
 // the node can press on. An operator may prefer those whose desired error intervals
-// are the narrowest (LSH paper, §II.B; "nomad-placer sim figures -only lsh-2f" lists
+// are the narrowest (LSH paper, §II.B; "nomad-placer-sim figures -only lsh-2f" lists
 // them).
 func (k *Estimator) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
 	if len(w.Spec.Profile.Sources) > 0 {

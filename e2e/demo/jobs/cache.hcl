@@ -45,8 +45,8 @@ job "cache" {
     task "load" {
       driver = "raw_exec"
       config {
-        command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "redis", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        command = "${var.bin}/workload"
+        args = ["load", "-wait", "10s", "-protocol", "redis", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "127.0.0.1:${NOMAD_PORT_redis}"]
       }
       resources {

@@ -63,8 +63,8 @@ job "web" {
     task "load" {
       driver = "raw_exec"
       config {
-        command = "${var.bin}/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "http", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        command = "${var.bin}/workload"
+        args = ["load", "-wait", "10s", "-protocol", "http", "-rate", "[[ .Amount ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "http://127.0.0.1:${NOMAD_PORT_http}/"]
       }
       resources {

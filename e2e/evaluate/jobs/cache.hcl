@@ -25,8 +25,8 @@ job "cache" {
     task "load" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "redis", "-rate", "[[ .Rate ]]", "-connections", "8", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        command = "[[ .Bin ]]/workload"
+        args = ["load", "-wait", "10s", "-protocol", "redis", "-rate", "[[ .Rate ]]", "-connections", "8", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "127.0.0.1:${NOMAD_PORT_redis}"]
       }
       [[ .Run "load" ]]

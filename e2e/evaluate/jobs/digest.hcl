@@ -14,8 +14,8 @@ job "digest" {
     task "digest" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
         "--", "/bin/sh", "-c", <<-EOT
           head -c 2000000 "[[ .Inputs ]]/text" > local/object
           while true; do

@@ -14,8 +14,8 @@ job "fill-cpu" {
     task "fill-cpu" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
         "--", "/bin/sh", "-c", <<-EOT
           echo 'scale=120; while (1) { x = 4*a(1/3); print "\n" }' > local/pi.bc
           exec stdbuf -oL bc -lq local/pi.bc < /dev/null

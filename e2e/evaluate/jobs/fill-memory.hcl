@@ -14,8 +14,8 @@ job "fill-memory" {
     task "fill-memory" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "262144",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "262144",
         "--", "/bin/sh", "-c", <<-EOT
           exec lz4 -q -1 -c
         EOT

@@ -24,8 +24,8 @@ job "pack" {
     task "pack" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "65536",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-feed", "[[ .Inputs ]]/text", "-chunk", "65536",
         "--", "/bin/sh", "-c", <<-EOT
           exec xz -6 -T1 -c
         EOT

@@ -16,8 +16,8 @@ job "pages" {
     task "pages" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-lines",
         "--", "/bin/sh", "-c", <<-EOT
           head -c 100000 "[[ .Inputs ]]/text" > local/page
           cat local/page local/page > local/pages

@@ -25,8 +25,8 @@ job "store" {
     task "store" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-requests", "redis", "-target", "127.0.0.1:${NOMAD_PORT_app}", "-connections", "8", "-keys", "12000", "-value-bytes", "4096",
+        command = "[[ .Bin ]]/workload"
+        args = ["loop", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}", "-requests", "redis", "-target", "127.0.0.1:${NOMAD_PORT_app}", "-connections", "8", "-keys", "12000", "-value-bytes", "4096",
         "--", "/bin/sh", "-c", <<-EOT
           exec redis-server --bind 127.0.0.1 --port "$NOMAD_PORT_app" --save '' --appendonly no > /dev/null
         EOT

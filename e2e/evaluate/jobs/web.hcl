@@ -44,8 +44,8 @@ job "web" {
     task "load" {
       driver = "raw_exec"
       config {
-        command = "[[ .Bin ]]/nomad-placer"
-        args = ["dev", "load", "-wait", "10s", "-protocol", "http", "-rate", "[[ .Rate ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
+        command = "[[ .Bin ]]/workload"
+        args = ["load", "-wait", "10s", "-protocol", "http", "-rate", "[[ .Rate ]]", "-connections", "16", "-listen", "127.0.0.1:${NOMAD_PORT_metrics}",
         "http://127.0.0.1:${NOMAD_PORT_http}/"]
       }
       [[ .Run "load" ]]

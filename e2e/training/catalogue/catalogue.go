@@ -123,13 +123,13 @@ func Choose(all []Application, names []string) ([]Application, error) {
 
 // Place is where an application runs.
 type Place struct {
-	Placer  string // the nomad-placer program
-	Inputs  string // folder
-	CPUs    []int  // it is bound to; none is all it was given
-	Cores   int    // it should use
-	SizeMB  int    // of its memory, one of MemorySizesMB; 0 is the usual one
-	Listen  string // address of its counter, host:port
-	AppPort string // for a server of its own
+	Workload string // the workload program of e2e/cmd
+	Inputs   string // folder
+	CPUs     []int  // it is bound to; none is all it was given
+	Cores    int    // it should use
+	SizeMB   int    // of its memory, one of MemorySizesMB; 0 is the usual one
+	Listen   string // address of its counter, host:port
+	AppPort  string // for a server of its own
 }
 
 // UsualSizeMB is the size of its memory unless another is asked for.
@@ -165,7 +165,7 @@ func (a Application) Argv(p Place) []string {
 	if len(p.CPUs) > 0 {
 		argv = append(argv, "taskset", "-c", list(p.CPUs))
 	}
-	argv = append(argv, p.Placer, "dev", "loop", "-listen", p.Listen)
+	argv = append(argv, p.Workload, "loop", "-listen", p.Listen)
 	for _, word := range a.Loop {
 		argv = append(argv, os.Expand(word, func(name string) string { return env[name] }))
 	}

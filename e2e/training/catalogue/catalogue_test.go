@@ -48,8 +48,8 @@ func TestCatalogue(t *testing.T) {
 func TestArgv(t *testing.T) {
 	t.Parallel()
 	a := catalogue.Application{ID: "x", Loop: []string{"-keys", "$KEYS_4K", "-target", "127.0.0.1:$APP_PORT"}, Run: "run $CORES", MemoryMB: 43, Threads: 2}
-	got := strings.Join(a.Argv(catalogue.Place{Placer: "/p", CPUs: []int{0, 3}, Cores: 4, Listen: "l:1", AppPort: "7"}), " ")
-	if want := "taskset -c 0,3 /p dev loop -listen l:1 -keys 10000 -target 127.0.0.1:7 -- /bin/sh -c run $CORES"; got != want {
+	got := strings.Join(a.Argv(catalogue.Place{Workload: "/p", CPUs: []int{0, 3}, Cores: 4, Listen: "l:1", AppPort: "7"}), " ")
+	if want := "taskset -c 0,3 /p loop -listen l:1 -keys 10000 -target 127.0.0.1:7 -- /bin/sh -c run $CORES"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if env := a.Environment(catalogue.Place{Cores: 4}); env["CORES"] != "2" || env["MEMORY_MB"] != "43" {

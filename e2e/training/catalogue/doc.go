@@ -1,6 +1,6 @@
 // Package catalogue lists the applications of the training set: real programs
 // of Debian packages on generated inputs, each as an endless workload whose work
-// is counted finely ("nomad-placer dev loop").
+// is counted finely ("workload loop").
 //
 // One file *.hcl is one combination of application and input. A unit of work is
 // short (some milliseconds, or a number of bytes), so that windows of a fifth of

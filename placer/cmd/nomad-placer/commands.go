@@ -13,6 +13,7 @@ func nomadPlacer() *command.Program {
 		Summary:  "Places Nomad jobs by what they must achieve instead of what they reserve.",
 		Families: families,
 		Commands: commands(),
+		Moved:    moved,
 		Shared: []command.SharedFlags{
 			{Title: "Nomad options", Add: func(f *flag.FlagSet) { new(nomadFlags).add(f) }},
 			{Title: "Options of the placer's records", Add: func(f *flag.FlagSet) { new(recordFlags).addOwn(f) }},
@@ -26,8 +27,6 @@ func nomadPlacer() *command.Program {
 func commands() []*command.Command {
 	return []*command.Command{
 		agentCommand(),
-		devLoadCommand(),
-		devLoopCommand(),
 		jobExplainCommand(),
 		jobPlanCommand(),
 		jobReleaseCommand(),
@@ -38,28 +37,28 @@ func commands() []*command.Command {
 		nodeListCommand(),
 		nodeStatusCommand(),
 		policyListCommand(),
-		profileEvaluateCommand(),
 		profileExportCommand(),
-		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
 		proxyCommand(),
 		rebalanceCommand(),
-		simFiguresCommand(),
-		simLeagueCommand(),
-		simListCommand(),
-		simRunCommand(),
-		simValidateCommand(),
 		command.VersionCommand("nomad-placer"),
 	}
 }
 
 // families are the words that only hold subcommands.
 var families = map[string]string{
-	"dev":     "Tools for trying things out",
 	"job":     "Submit jobs with a performance block, and see what became of them",
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
-	"profile": "See what was measured of workloads, and import what others measured",
-	"sim":     "Compare policies on a simulated cluster",
+	"profile": "See what was measured of workloads",
+}
+
+// moved are the commands that only research needs. They say where they went for
+// one release (decision 0020).
+var moved = []command.Moved{
+	{Name: "dev", To: "go run ./e2e/cmd/workload, in the sources"},
+	{Name: "profile evaluate", To: "nomad-placer-sim evaluate"},
+	{Name: "profile import", To: "nomad-placer-sim import"},
+	{Name: "sim", To: "nomad-placer-sim"},
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,174 +16,23 @@ import (
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
+	"github.com/nomad-placer/nomad-placer/placer/command/commandtest"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
-
-const repository = "../../.."
-
-// documents are the Markdown files of the repository, by path from its root.
-func documents(t *testing.T) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(repository, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && path != repository && (strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "node_modules" || e.Name() == "testdata"):
-			return filepath.SkipDir
-		case e.IsDir() || filepath.Ext(path) != ".md":
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(repository, path)
-		out[filepath.ToSlash(name)] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-// shownLines are the lines of a document's code blocks, and what stands between
-// backquotes, one command a line.
-func shownLines(text string) []string {
-	var out []string
-	inBlock := false
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(trimmed, "```"):
-			inBlock = !inBlock
-		case inBlock:
-			out = append(out, strings.TrimPrefix(trimmed, "$ "))
-		default:
-			for i, part := range strings.Split(line, "`") {
-				if i%2 == 1 {
-					out = append(out, part)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// commandsIn splits a line of shell at what is not quoted, and returns the words
-// of each of its commands.
-func commandsIn(line string) [][]string {
-	var commands [][]string
-	var words []string
-	var word strings.Builder
-	quote, inWord := rune(0), false
-	endWord := func() {
-		if inWord {
-			words = append(words, word.String())
-			word.Reset()
-			inWord = false
-		}
-	}
-	endCommand := func() {
-		endWord()
-		if len(words) > 0 {
-			commands = append(commands, words)
-			words = nil
-		}
-	}
-	for _, r := range line {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, inWord = r, true
-		case r == ' ' || r == '\t':
-			endWord()
-		case strings.ContainsRune("|;&()<>", r):
-			endCommand()
-		case r == '#' && !inWord:
-			endCommand()
-			return commands
-		default:
-			word.WriteRune(r)
-			inWord = true
-		}
-	}
-	endCommand()
-	return commands
-}
-
-var assignment = regexp.MustCompile(`^[A-Z_]+=`)
-
-// argumentsOf are the words after the program, where that is the one.
-func argumentsOf(words []string, program string) ([]string, bool) {
-	for len(words) > 0 && (assignment.MatchString(words[0]) || words[0] == "sudo" || words[0] == "$") {
-		words = words[1:]
-	}
-	if len(words) == 0 || filepath.Base(words[0]) != program {
-		return nil, false
-	}
-	return words[1:], true
-}
-
-// checkCommand says what is not real about the arguments of nomad-placer.
-func checkCommand(args []string) string {
-	if len(args) == 0 || slices.Contains(command.RootFlags, strings.TrimLeft(args[0], "-")) {
-		return ""
-	}
-	if err := nomadPlacer().Misuse(args); err != nil {
-		return err.Error()
-	}
-	var found *command.Command
-	for _, c := range commands() {
-		words := strings.Fields(c.Name)
-		if len(args) >= len(words) && slices.Equal(args[:len(words)], words) {
-			found, args = c, args[len(words):]
-			break
-		}
-	}
-	if found == nil {
-		return "" // a family
-	}
-	f, _ := found.Flags()
-	for i := 0; i < len(args) && args[i] != "--"; i++ {
-		name, _, assigned := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
-		if !strings.HasPrefix(args[i], "-") || args[i] == "-" || name == "h" || name == "help" {
-			continue
-		}
-		g := f.Lookup(name)
-		if g == nil {
-			return found.Name + " has no option -" + name
-		}
-		if b, ok := g.Value.(interface{ IsBoolFlag() bool }); (!ok || !b.IsBoolFlag()) && !assigned {
-			i++ // its value
-		}
-	}
-	return ""
-}
 
 // Every command that a document shows exists, with its options; so does every
 // make target.
 func TestDocumentsShowRealCommands(t *testing.T) {
 	t.Parallel()
-	makefile, err := os.ReadFile(filepath.Join(repository, "GNUmakefile"))
+	makefile, err := os.ReadFile(filepath.Join(commandtest.Repository, "GNUmakefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := 0
-	for name, text := range documents(t) {
-		for _, line := range shownLines(text) {
-			for _, words := range commandsIn(line) {
-				if args, ok := argumentsOf(words, "nomad-placer"); ok {
-					shown++
-					if problem := checkCommand(args); problem != "" {
-						t.Errorf("%s: %q: %s", name, line, problem)
-					}
-				}
-				if args, ok := argumentsOf(words, "make"); ok && len(args) > 0 && !strings.Contains(string(makefile), "\n"+args[0]+":") {
+	shown := commandtest.CheckDocuments(t, nomadPlacer())
+	for name, text := range commandtest.Documents(t) {
+		for _, line := range commandtest.ShownLines(text) {
+			for _, words := range commandtest.CommandsIn(line) {
+				if args, ok := commandtest.ArgumentsOf(words, "make"); ok && len(args) > 0 && !strings.Contains(string(makefile), "\n"+args[0]+":") {
 					t.Errorf("%s: %q: there is no such target", name, line)
 				}
 			}
@@ -202,14 +50,15 @@ func TestCommandsAreFoundAndChecked(t *testing.T) {
 		`NOMAD_ADDR=x sudo bin/nomad-placer job explain -t '{{.}} | -x' c | jq .`: "",
 		`nomad-placer job rnu x.hcl`:                                              `unknown command "job rnu"`,
 		`cat x | nomad-placer job validate -ofline -`:                             "job validate has no option -ofline",
-		`nomad-placer dev loop -- cat -x`:                                         "",
-		`echo ok && nomad-placer sim`:                                             "",
+		`nomad-placer sim run -- x`:                                               "nomad-placer sim has moved",
+		`nomad-placer agent -- -x`:                                                "",
+		`echo ok && nomad-placer job`:                                             "",
 		`nomad-placer nonsense # why`:                                             `unknown command "nonsense"`,
 	} {
 		got, found := "", false
-		for _, words := range commandsIn(line) {
-			if args, ok := argumentsOf(words, "nomad-placer"); ok {
-				got, found = checkCommand(args), true
+		for _, words := range commandtest.CommandsIn(line) {
+			if args, ok := commandtest.ArgumentsOf(words, "nomad-placer"); ok {
+				got, found = commandtest.CheckCommand(nomadPlacer(), args), true
 			}
 		}
 		if !found || got != want {
@@ -223,9 +72,9 @@ var markdownLink = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
 // Every link from one file of the repository to another leads somewhere.
 func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 	t.Parallel()
-	for name, text := range documents(t) {
+	for name, text := range commandtest.Documents(t) {
 		for _, m := range markdownLink.FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(repository, filepath.Dir(name), m[1])); err != nil {
+			if _, err := os.Stat(filepath.Join(commandtest.Repository, filepath.Dir(name), m[1])); err != nil {
 				t.Errorf("%s: the link to %s: %v", name, m[1], err)
 			}
 		}
@@ -235,7 +84,7 @@ func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 // The system job starts the agent with options that there are.
 func TestInstalledJobStartsTheAgent(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(repository, "examples/install/nomad-placer.nomad.hcl"))
+	text, err := os.ReadFile(filepath.Join(commandtest.Repository, "examples/install/nomad-placer.nomad.hcl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +103,7 @@ func TestInstalledJobStartsTheAgent(t *testing.T) {
 // The example configuration says the defaults, as it claims.
 func TestInstalledConfigurationIsTheDefault(t *testing.T) {
 	t.Parallel()
-	a := agentFlags{file: filepath.Join(repository, "examples/install/agent.hcl")}
+	a := agentFlags{file: filepath.Join(commandtest.Repository, "examples/install/agent.hcl")}
 	fromFile, err := a.config()
 	if err != nil {
 		t.Fatal(err)
@@ -382,10 +231,10 @@ func TestAlerts(t *testing.T) {
 			if len(names) == 0 || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
 				t.Errorf("%s lacks a metric, a severity, a summary or a description", r.Alert)
 			}
-			for _, line := range shownLines(r.Annotations["description"]) {
-				for _, words := range commandsIn(strings.ReplaceAll(line, "{{ $labels.job }}", "JOB")) {
-					if args, ok := argumentsOf(words, "nomad-placer"); ok && checkCommand(args) != "" {
-						t.Errorf("%s: %q: %s", r.Alert, line, checkCommand(args))
+			for _, line := range commandtest.ShownLines(r.Annotations["description"]) {
+				for _, words := range commandtest.CommandsIn(strings.ReplaceAll(line, "{{ $labels.job }}", "JOB")) {
+					if args, ok := commandtest.ArgumentsOf(words, "nomad-placer"); ok && commandtest.CheckCommand(nomadPlacer(), args) != "" {
+						t.Errorf("%s: %q: %s", r.Alert, line, commandtest.CheckCommand(nomadPlacer(), args))
 					}
 				}
 			}
@@ -427,7 +276,7 @@ func TestMetricsInAnExpression(t *testing.T) {
 func TestGuidesShowValidHCL(t *testing.T) {
 	t.Parallel()
 	jobs, configurations := 0, 0
-	for name, text := range documents(t) {
+	for name, text := range commandtest.Documents(t) {
 		if !strings.HasPrefix(name, "placer/docs/") {
 			continue
 		}

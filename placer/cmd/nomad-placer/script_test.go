@@ -2,14 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
+	"github.com/nomad-placer/nomad-placer/placer/command/commandtest"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
@@ -50,7 +48,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": commandtest.Exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NOMAD_PLACER_ADDR", full)
 			e.Setenv("EMPTY_PLACER", empty)
@@ -58,25 +56,6 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
-}
-
-// exits runs a program and wants an exit code: exits 2 program argument...
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) < 2 {
-		ts.Fatalf("usage: exits code program [argument...]")
-	}
-	code := 0
-	var failed *exec.ExitError
-	err := ts.Exec(args[1], args[2:]...)
-	switch {
-	case errors.As(err, &failed):
-		code = failed.ExitCode()
-	case err != nil:
-		ts.Fatalf("%v", err)
-	}
-	if strconv.Itoa(code) != args[0] {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
-	}
 }
 
 // stalledNode is a node with pressure stall information, and a task in a group of

@@ -50,7 +50,7 @@ func (r *Report) index() string {
 	var p page
 	p.line("# Published results beside ours\n")
 	p.line("What the papers published, and what the same policies give in the simulated world (`placer/sim`), under the scenarios of `examples/sim`. " +
-		"`nomad-placer sim figures -out DIR` makes these pages; the same program gives the same bytes. Nothing is tuned until a number appears: " +
+		"`nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes. Nothing is tuned until a number appears: " +
 		"what is missed is reported as missed, with the causes we see.\n")
 	p.line("| paper | experiments | met | met with planned profiles | missed | not carried by the simulator | not run |")
 	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")

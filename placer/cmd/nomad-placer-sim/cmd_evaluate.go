@@ -21,15 +21,15 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training"
 )
 
-func profileEvaluateCommand() *command.Command {
+func evaluateCommand() *command.Command {
 	return &command.Command{
-		Name: "profile evaluate", Arguments: "[FOLDER]", Synopsis: "Measure how well unmeasured scores are predicted",
+		Name: "evaluate", Arguments: "[FOLDER]", Synopsis: "Measure how well unmeasured scores are predicted",
 		About: "Leaves one workload at a time out of a training set, shows the classifiers a few of its cells and compares the rest with what was measured. " +
 			"FOLDER holds profiles as JSON files, whole or in part; without it the shipped training set is used, with -data public measurements. " +
 			"For comparison it also shows what papers published, how well all other cells of a row predict each (others), the error of a predictor that " +
 			"knows every cell (floor), and, where workloads were measured on two days, the error of measuring again (repeat). Errors are percent " +
 			"of the speed, or points of a score.",
-		Example: "nomad-placer profile evaluate -classifier cf -entries 4",
+		Example: "nomad-placer-sim evaluate -classifier cf -entries 4",
 		MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			e := evaluation{options: evaluate.Defaults()}

@@ -13,14 +13,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/foreign"
 )
 
-func profileImportCommand() *command.Command {
+func importCommand() *command.Command {
 	return &command.Command{
-		Name: "profile import", Arguments: "[PATH]", Synopsis: "Turn public measurements into profiles",
+		Name: "import", Arguments: "[PATH]", Synopsis: "Turn public measurements into profiles",
 		About: "Reads a folder (or one table) of a known public data set and writes what it says as profiles and pairs in our own format, " +
 			"so that they can serve as training rows and in tests. Without -o nothing is written: the data are checked and counted. " +
 			"What the data do not say stays unknown, and every measurement that is not taken is counted under its reason. The store is not touched.",
-		Example: "nomad-placer profile import -list\n" +
-			"nomad-placer profile import -o rows downloads/gavel",
+		Example: "nomad-placer-sim import -list\n" +
+			"nomad-placer-sim import -o rows downloads/gavel",
 		MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var c importRun
@@ -35,7 +35,7 @@ func profileImportCommand() *command.Command {
 				case c.list:
 					return command.UsageError("-list takes no PATH")
 				case len(args) == 0:
-					return command.UsageError("profile import takes exactly: PATH, or -list")
+					return command.UsageError("import takes exactly: PATH, or -list")
 				}
 				return c.run(ctx, s, args[0])
 			}

@@ -9,13 +9,13 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func devLoadCommand() *command.Command {
+func loadCommand() *command.Command {
 	return &command.Command{
-		Name: "dev load", Arguments: "TARGET", Synopsis: "Generate an open-loop load for redis or HTTP",
+		Name: "load", Arguments: "TARGET", Synopsis: "Generate an open-loop load for redis or HTTP",
 		About: "Sends requests at a fixed rate whether or not earlier ones are answered, and counts latency from the time each request was due. TARGET is host:port for redis or a URL for HTTP. " +
 			"With -listen it serves Prometheus metrics (load_requests_total, load_errors_total, load_request_seconds), which a performance block can probe.",
-		Example: "nomad-placer dev load -rate 500 -duration 30s 127.0.0.1:6379\n" +
-			"nomad-placer dev load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
+		Example: "workload load -rate 500 -duration 30s 127.0.0.1:6379\n" +
+			"workload load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
 		MinArgs: 1, MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			c := load.LoadConfig{}
@@ -55,7 +55,7 @@ func devLoadCommand() *command.Command {
 	}
 }
 
-// loadReport is what `dev load -json` prints. A load without an answer has no
+// loadReport is what `workload load -json` prints. A load without an answer has no
 // latency.
 type loadReport struct {
 	Requests      uint64           `json:"requests"`

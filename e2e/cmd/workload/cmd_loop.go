@@ -9,13 +9,13 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command"
 )
 
-func devLoopCommand() *command.Command {
+func loopCommand() *command.Command {
 	return &command.Command{
-		Name: "dev loop", Arguments: "-- COMMAND...", Synopsis: "Run a real program as an endless, measurable workload",
+		Name: "loop", Arguments: "-- COMMAND...", Synopsis: "Run a real program as an endless, measurable workload",
 		About: "Runs COMMAND for ever and counts its work: with -listen as the Prometheus counter loop_units_total, whose samples carry the exact time they are of. " +
 			"Without a mode, a unit is one run. -feed counts the megabytes of a file that the command has taken from its standard input, -lines the lines it prints, " +
 			"-io its reads and writes, -requests what it answers as a server. A command that ends is started again; one that fails ends the loop with its last output.",
-		Example: "nomad-placer dev loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
+		Example: "workload loop -feed corpus.tar -listen 127.0.0.1:9102 -- gzip -6",
 		MinArgs: 1, MaxArgs: math.MaxInt,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			c := load.LoopConfig{}
@@ -58,7 +58,7 @@ func devLoopCommand() *command.Command {
 	}
 }
 
-// loopReport is what `dev loop -json` prints.
+// loopReport is what `workload loop -json` prints.
 type loopReport struct {
 	Units         float64 `json:"units"`
 	Ticks         uint64  `json:"ticks"`

@@ -18,12 +18,12 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
-func simRunCommand() *command.Command {
+func runCommand() *command.Command {
 	return &command.Command{
-		Name: "sim run", Arguments: "FILE", Synopsis: "Compare policies on a simulated cluster",
+		Name: "run", Arguments: "FILE", Synopsis: "Compare policies on a simulated cluster",
 		About: "Runs a scenario file: every policy under every seed, on the same submissions. Prints a table of what became of the jobs; ± is half the 95 % interval over seeds. " +
 			"The same file and seeds give the same bytes. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0.",
-		Example: "nomad-placer sim run -seeds 1,2 examples/sim/paragon-ec2-low.hcl",
+		Example: "nomad-placer-sim run -seeds 1,2 examples/sim/paragon-ec2-low.hcl",
 		MinArgs: 1, MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simRun{}

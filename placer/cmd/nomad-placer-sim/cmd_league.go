@@ -13,14 +13,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
 )
 
-func simLeagueCommand() *command.Command {
+func leagueCommand() *command.Command {
 	return &command.Command{
-		Name: "sim league", Synopsis: "Run every policy in every scenario",
+		Name: "league", Synopsis: "Run every policy in every scenario",
 		About: "Runs every policy in every scenario of a folder, each with what its paper pairs it with, and ranks them. " +
 			"Policies know of jobs what the live engine would. The same program and data give the same table, byte for byte. " +
 			"With -work, every run is kept, and a stopped league goes on where it was. A scenario whose data is not there is left out, and said so.",
-		Example: "nomad-placer sim league -work bin/figures -out placer/docs/reproduction/league.md\n" +
-			"nomad-placer sim league -scenarios ./mine -seeds 3",
+		Example: "nomad-placer-sim league -work bin/figures -out placer/docs/reproduction/league.md\n" +
+			"nomad-placer-sim league -scenarios ./mine -seeds 3",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simLeague{}
 			r.out.Add(f)
@@ -59,7 +59,7 @@ func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
 	}
-	progress := figuresProgress{shell: s, what: "sim league"}
+	progress := figuresProgress{shell: s, what: "league"}
 	o.Progress = progress.tell
 	league, err := figures.RunLeague(ctx, o)
 	progress.end()

@@ -10,11 +10,11 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
-func simValidateCommand() *command.Command {
+func validateCommand() *command.Command {
 	return &command.Command{
-		Name: "sim validate", Arguments: "FILE", Synopsis: "Check a scenario file",
+		Name: "validate", Arguments: "FILE", Synopsis: "Check a scenario file",
 		About:   "Reads a scenario, and the files it is based on, and says what is wrong, with file, line and column. Nothing is run, and no trace is opened.",
-		Example: "nomad-placer sim validate examples/sim/paragon-ec2-low.hcl",
+		Example: "nomad-placer-sim validate examples/sim/paragon-ec2-low.hcl",
 		MinArgs: 1, MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			o := command.OutputFlags{}

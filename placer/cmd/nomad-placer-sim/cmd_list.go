@@ -17,11 +17,11 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 )
 
-func simListCommand() *command.Command {
+func listCommand() *command.Command {
 	return &command.Command{
-		Name: "sim list", Arguments: "[FOLDER]", Synopsis: "See what a scenario can be made of",
+		Name: "list", Arguments: "[FOLDER]", Synopsis: "See what a scenario can be made of",
 		About:   "Lists the policies, admission controllers, adapters, cluster shapes and trace formats that a scenario file can name, and the scenarios of a folder.",
-		Example: "nomad-placer sim list examples/sim",
+		Example: "nomad-placer-sim list examples/sim",
 		MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			o := command.OutputFlags{}

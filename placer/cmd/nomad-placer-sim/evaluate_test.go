@@ -40,17 +40,17 @@ func profileFolder(t *testing.T, rows int) string {
 	return folder
 }
 
-func evaluateCommand(args ...string) (code int, out, failure string) {
+func runEvaluate(args ...string) (code int, out, failure string) {
 	var stdout, stderr bytes.Buffer
 	s := &command.Shell{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(string) string { return "" }, Now: time.Now, After: time.After}
-	code = nomadPlacer().Run(context.Background(), s, append([]string{"profile", "evaluate"}, args...))
+	code = simulator().Run(context.Background(), s, append([]string{"evaluate"}, args...))
 	return code, stdout.String(), stderr.String()
 }
 
 func TestProfileEvaluate(t *testing.T) {
 	t.Parallel()
 	folder := profileFolder(t, 12)
-	code, out, failure := evaluateCommand("-classifier", "mean,knn", "-seeds", "2", folder)
+	code, out, failure := runEvaluate("-classifier", "mean,knn", "-seeds", "2", folder)
 	for _, want := range []string{"tolerated scores (interference)", "12 workloads, 3 columns, 2 shown (random), row left out, 2 seeds", "\n  knn ", "\n  mean ", "paper 1  Delimitrou 2015, table 3.2"} {
 		if code != command.ExitDone || !strings.Contains(out, want) {
 			t.Errorf("exit %d, %q missing in\n%s%s", code, want, out, failure)
@@ -61,7 +61,7 @@ func TestProfileEvaluate(t *testing.T) {
 			t.Errorf("wider than a page: %q", line)
 		}
 	}
-	code, out, _ = evaluateCommand("-json", "-classifier", "mean", folder)
+	code, out, _ = runEvaluate("-json", "-classifier", "mean", folder)
 	var got evaluated
 	if err := json.Unmarshal([]byte(out), &got); code != command.ExitDone || err != nil || len(got.Reports) != 1 || got.Reports[0].Lines[0].Classifier != "mean" {
 		t.Errorf("exit %d, %v: %s", code, err, out)
@@ -89,7 +89,7 @@ func TestProfileEvaluateRefusals(t *testing.T) {
 		{[]string{bad}, command.ExitFailed, "x.json"},
 		{[]string{profileFolder(t, 1)}, command.ExitFailed, "1 profiles: too few"},
 	} {
-		code, _, failure := evaluateCommand(c.args...)
+		code, _, failure := runEvaluate(c.args...)
 		if code != c.code || !strings.Contains(failure, c.want) {
 			t.Errorf("%v: exit %d, %q, want %d, %q", c.args, code, failure, c.code, c.want)
 		}

@@ -17,14 +17,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
 )
 
-func simFiguresCommand() *command.Command {
+func figuresCommand() *command.Command {
 	return &command.Command{
-		Name: "sim figures", Synopsis: "Compare the published results of papers with ours",
+		Name: "figures", Synopsis: "Compare the published results of papers with ours",
 		About: "Runs the scenarios that reproduce tables and figures of the papers and checks what a reproduction must show: met, missed, or not carried by the simulator. " +
 			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
 			"That something is missed is a result, not a failure.",
-		Example: "nomad-placer sim figures -list\n" +
-			"nomad-placer sim figures -only paragon-e4 -seeds 1",
+		Example: "nomad-placer-sim figures -list\n" +
+			"nomad-placer-sim figures -only paragon-e4 -seeds 1",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simFigures{}
 			r.out.Add(f)
@@ -69,7 +69,7 @@ func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
 	if r.list {
 		return r.printList(s, chosen)
 	}
-	progress := figuresProgress{shell: s, what: "sim figures"}
+	progress := figuresProgress{shell: s, what: "figures"}
 	result, err := figures.Run(ctx, chosen, figures.Options{
 		Scenarios: examples.Files, Data: r.data, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.Now, Progress: progress.tell,
 	})

@@ -52,6 +52,19 @@ func TestProductsLinkOnlyMPL(t *testing.T) {
 	}
 }
 
+func TestClusterProgramsLinkNoResearch(t *testing.T) {
+	t.Parallel()
+	c := checker{module: "example.org/m"}
+	deps := []string{"example.org/m/placer/policy", "example.org/m/placer/sim", "example.org/m/placer/sim/admission", "example.org/m/e2e/load", "example.org/m/placer/similar"}
+	found := c.checkProducts([]listed{
+		{ImportPath: "example.org/m/placer/cmd/nomad-placer", Deps: deps},
+		{ImportPath: "example.org/m/placer/cmd/nomad-placer-sim", Deps: deps},
+	})
+	if len(found) != 3 || !strings.Contains(found[0], "nomad-placer links placer/sim,") || !strings.Contains(found[2], "e2e/load") {
+		t.Errorf("found %q, want placer/sim, placer/sim/admission and e2e/load of nomad-placer", found)
+	}
+}
+
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -161,7 +161,15 @@ const testSupport = "test support"
 
 // products are the mains that are shipped. They may link only the Nomad
 // packages of nomadMPL: the rest of Nomad is under the Business Source License.
-var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
+var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-sim"}
+
+// researchOnly are packages that the mains of onClusters must not link, directly
+// or not: those programs run on clusters, the agent with a cluster's token, and
+// what only research and measurements need is a program of its own (decision 0020).
+var (
+	researchOnly = []string{"placer/sim/...", "placer/cmd/nomad-placer-sim", "profiler/foreign/...", "e2e/...", "examples/..."}
+	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
+)
 
 // nomadPrefix begins the paths that nomadMPL is a list of exceptions from. The
 // api module has a license file of its own, MPL-2.0.

@@ -260,12 +260,12 @@ func (b *Board) tell(i Index) {
 func (b *Board) recompute(i Index) {
 	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
 	residents := b.Pressing(i)
-	for k := range t {
-		t[k], c[k], h[k] = 100, 0, b.capability(i, k)
-		for r := range residents {
-			t[k] = min(t[k], residents[r].Tolerated[k])
-			c[k] += residents[r].Caused[k]
-		}
+	cluster.NoPressure(t, c)
+	for r := range residents {
+		cluster.AddPressure(t, c, residents[r].Tolerated, residents[r].Caused)
+	}
+	for k := range h {
+		h[k] = b.capability(i, k)
 		for r := range residents {
 			h[k] = min(h[k], residents[r].Tolerated[k]-(c[k]-residents[r].Caused[k]))
 		}

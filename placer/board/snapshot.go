@@ -3,7 +3,6 @@ package board
 import (
 	"iter"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -116,25 +115,10 @@ func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 }
 
 func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Ref, table *cluster.PressureTable) Resident {
-	scores := table.ScoresOf(a.Workload)
+	scores, assumed := table.ScoresOn(n, &a)
 	known := s.Known[a.Workload]
-	r := Resident{
-		Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused,
+	return Resident{
+		Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
 		Node: n.ID, Busier: known.Busier[n.Configuration], Needs: known.Needs,
 	}
-	if scores.Complete {
-		return r // shared between the workload's allocations
-	}
-	standing, causing := cluster.AssumedOf(n, &a)
-	r.Assumed = true
-	r.Tolerated, r.Caused = slices.Clone(r.Tolerated), slices.Clone(r.Caused)
-	for k := range r.Tolerated {
-		if math.IsNaN(r.Tolerated[k]) {
-			r.Tolerated[k] = standing
-		}
-		if math.IsNaN(r.Caused[k]) {
-			r.Caused[k] = causing
-		}
-	}
-	return r
 }

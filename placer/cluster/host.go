@@ -108,7 +108,7 @@ func (p *PressureTable) Host(n *Node) *Host {
 		}
 	}
 	h.pressure = pressure{tolerated: make([]float64, len(p.columns)), caused: make([]float64, len(p.columns))}
-	clearPressure(h.pressure.tolerated, h.pressure.caused)
+	NoPressure(h.pressure.tolerated, h.pressure.caused)
 	h.pressure.assumed = p.fold(n, WorkloadID{}, h.pressure.tolerated, h.pressure.caused)
 	return h
 }

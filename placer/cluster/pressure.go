@@ -95,7 +95,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	}
 	s = s.Remembering()
 	s.Memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: s.Memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown}}
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: s.Memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -108,7 +108,7 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 			return h.pressure.assumed
 		}
 	}
-	clearPressure(tolerated, caused)
+	NoPressure(tolerated, caused)
 	for of := range p.Machine(n) {
 		assumed += p.fold(of, except, tolerated, caused)
 	}
@@ -145,8 +145,8 @@ func (p *PressureTable) NodePressure(n *Node) Pressure {
 	return out
 }
 
-// clearPressure is that of nobody.
-func clearPressure(tolerated, caused []float64) {
+// NoPressure is that of nobody.
+func NoPressure(tolerated, caused []float64) {
 	for k := range tolerated {
 		tolerated[k], caused[k] = 100, 0
 	}
@@ -176,7 +176,9 @@ func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []flo
 			if list[i].Workload == except || list[i].Profiling {
 				continue
 			}
-			if p.add(n, &list[i], tolerated, caused) {
+			v, unknown := p.ScoresOn(n, &list[i])
+			AddPressure(tolerated, caused, v.Tolerated, v.Caused)
+			if unknown {
 				assumed++
 			}
 		}
@@ -184,23 +186,28 @@ func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []flo
 	return assumed
 }
 
-// add folds one resident in and reports whether a score had to be assumed.
-func (p *PressureTable) add(n *Node, a *Allocation, tolerated, caused []float64) (assumed bool) {
-	v := p.ScoresOf(a.Workload)
-	standing, causing := math.NaN(), math.NaN() // computed at the first unknown score
-	for k := range p.columns {
-		t, c := v.Tolerated[k], v.Caused[k]
-		if math.IsNaN(t) || math.IsNaN(c) {
-			if !assumed {
-				assumed = true
-				standing, causing = AssumedOf(n, a)
-			}
-			t, c = known(t, standing), known(c, causing)
-		}
-		tolerated[k] = min(tolerated[k], t)
-		caused[k] += c
+// AddPressure brings a resident's scores into the pressure of its node: the least that is
+// tolerated, the sum of what is caused.
+func AddPressure(tolerated, caused []float64, residentTolerated, residentCaused []float64) {
+	for k := range tolerated {
+		tolerated[k] = min(tolerated[k], residentTolerated[k])
+		caused[k] += residentCaused[k]
 	}
-	return assumed
+}
+
+// ScoresOn are a resident's scores on its node, the unknown ones assumed; see
+// ServerPressure. They are shared: nobody writes to them.
+func (p *PressureTable) ScoresOn(n *Node, a *Allocation) (v ScoreVectors, assumed bool) {
+	v = p.ScoresOf(a.Workload)
+	if v.Complete {
+		return v, false
+	}
+	tolerated, caused := AssumedOf(n, a)
+	v.Tolerated, v.Caused = slices.Clone(v.Tolerated), slices.Clone(v.Caused)
+	for k := range v.Tolerated {
+		v.Tolerated[k], v.Caused[k] = known(v.Tolerated[k], tolerated), known(v.Caused[k], caused)
+	}
+	return v, true
 }
 
 // ScoresOf are a workload's scores. They are shared: nobody writes to them.

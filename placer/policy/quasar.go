@@ -167,9 +167,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	b := f.board
 	var used cluster.Resources
 	var stay []board.Resident
-	for k := range f.mixT {
-		f.mixT[k], f.mixC[k] = 100, 0
-	}
+	cluster.NoPressure(f.mixT, f.mixC)
 	own := len(b.Residents(n))
 	for i, r := range b.Pressing(n) {
 		if i < own && r.BestEffort {
@@ -179,10 +177,7 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 		if i < own {
 			used = used.Add(r.Size)
 		}
-		for k := range f.mixT {
-			f.mixT[k] = min(f.mixT[k], r.Tolerated[k])
-			f.mixC[k] += r.Caused[k]
-		}
+		cluster.AddPressure(f.mixT, f.mixC, r.Tolerated, r.Caused)
 	}
 	at := len(sizes) - 1
 	for at >= 0 && !b.Node(n).HasRoom(used, sizes[at].Size) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agext/levenshtein"
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
@@ -531,7 +532,7 @@ func source(attribute, name string) (interference.Source, error) {
 func suggest(wrong string, known []string) string {
 	best, bestDistance := "", len(wrong)/2+1
 	for _, k := range known {
-		if d := distance(strings.ToLower(wrong), k); d < bestDistance {
+		if d := levenshtein.Distance(strings.ToLower(wrong), k, nil); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}
@@ -539,28 +540,6 @@ func suggest(wrong string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-// distance is the Levenshtein distance of two words: the least number of
-// letters to insert, delete or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // allows reports whether the operator lets tasks use the source.

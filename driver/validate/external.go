@@ -36,9 +36,6 @@ var (
 	toolStressNg = tool{"stress-ng", "apt-get install stress-ng"}
 )
 
-// tools lists them, for the command's instructions.
-func tools() []tool { return []tool{toolFio, toolIperf, toolStressNg} }
-
 // here returns nil where the program is installed.
 func (t tool) here() error {
 	if _, err := exec.LookPath(t.command); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -192,29 +193,9 @@ func orStop(hint string) string {
 func nearest(word string, known []string) string {
 	best, least := "", len(word)/3+1
 	for _, k := range known {
-		if d := distance(word, k); d <= least && (best == "" || d < distance(word, best)) {
+		if d := levenshtein.Distance(word, k, nil); d <= least && (best == "" || d < levenshtein.Distance(word, best, nil)) {
 			best = k
 		}
 	}
 	return best
-}
-
-// distance is the number of single-character changes (Levenshtein 1966).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -114,40 +113,6 @@ func (b Burst) Check() error {
 		return err
 	}
 	return checkSpans("burst", b.Gap)
-}
-
-// Diurnal is a Poisson process whose rate goes up and down once a Period:
-// mean · (1 + Amplitude · sin(2π(t/Period + Phase))). It is drawn by thinning
-// (Lewis and Shedler 1979).
-type Diurnal struct {
-	MeanGap   time.Duration // at the mean rate
-	Amplitude float64       // in [0, 1]
-	Period    time.Duration
-	Phase     float64 // in periods: 0 starts at the mean, rising
-}
-
-// Times gives n offsets.
-func (d Diurnal) Times(n int, random *rand.Rand) []time.Duration {
-	peakGap := float64(d.MeanGap) / (1 + d.Amplitude)
-	var at float64
-	times := make([]time.Duration, 0, n)
-	for len(times) < n {
-		at += random.ExpFloat64() * peakGap
-		rate := 1 + d.Amplitude*math.Sin(2*math.Pi*(at/float64(d.Period)+d.Phase))
-		if random.Float64()*(1+d.Amplitude) < rate {
-			times = append(times, time.Duration(at))
-		}
-	}
-	return times
-}
-
-// Check wants a gap and a period above 0 and an amplitude in [0, 1].
-func (d Diurnal) Check() error {
-	if d.Period <= 0 || d.MeanGap <= 0 || !(d.Amplitude >= 0 && d.Amplitude <= 1) || math.IsNaN(d.Phase) || math.IsInf(d.Phase, 0) {
-		return fmt.Errorf("%w: diurnal of mean gap %s, amplitude %v, period %s, phase %v",
-			ErrDistribution, d.MeanGap, d.Amplitude, d.Period, d.Phase)
-	}
-	return nil
 }
 
 // accumulate sums gaps; the first job is at 0.

@@ -32,20 +32,6 @@ func (f Fixed) Check() error {
 	return nil
 }
 
-// Uniform is evenly distributed in [Low, High).
-type Uniform struct{ Low, High float64 }
-
-// Draw gives a number of the range.
-func (u Uniform) Draw(random *rand.Rand) float64 { return u.Low + random.Float64()*(u.High-u.Low) }
-
-// Check wants an ascending range, 0 or above.
-func (u Uniform) Check() error {
-	if !(u.Low >= 0 && u.High >= u.Low) || math.IsInf(u.High, 0) {
-		return fmt.Errorf("%w: uniform from %v to %v", ErrDistribution, u.Low, u.High)
-	}
-	return nil
-}
-
 // LogUniform has an evenly distributed logarithm: as many between 1 and 10
 // minutes as between 10 and 100. It is what "minutes to hours" is read as.
 type LogUniform struct{ Low, High float64 }
@@ -81,75 +67,6 @@ func (l LogNormal) Draw(random *rand.Rand) float64 {
 func (l LogNormal) Check() error {
 	if !(l.Median > 0 && l.Sigma >= 0) || math.IsInf(l.Median*l.Sigma, 0) || (l.Most != 0 && !(l.Most >= l.Median)) {
 		return fmt.Errorf("%w: lognormal of median %v, sigma %v, at most %v", ErrDistribution, l.Median, l.Sigma, l.Most)
-	}
-	return nil
-}
-
-// Exponential has no memory.
-type Exponential struct{ Mean float64 }
-
-// Draw gives a number.
-func (e Exponential) Draw(random *rand.Rand) float64 { return e.Mean * random.ExpFloat64() }
-
-// Check wants a mean above 0.
-func (e Exponential) Check() error {
-	if !(e.Mean > 0) || math.IsInf(e.Mean, 0) {
-		return fmt.Errorf("%w: exponential of mean %v", ErrDistribution, e.Mean)
-	}
-	return nil
-}
-
-// Weighted is one value of a Choice.
-type Weighted struct{ Value, Weight float64 }
-
-// Choice is one of some values, by weight.
-type Choice []Weighted
-
-// Draw gives one of the values.
-func (c Choice) Draw(random *rand.Rand) float64 {
-	var sum float64
-	for _, w := range c {
-		sum += w.Weight
-	}
-	at := random.Float64() * sum
-	for _, w := range c {
-		if at -= w.Weight; at < 0 {
-			return w.Value
-		}
-	}
-	return c[len(c)-1].Value
-}
-
-// Check wants values of 0 or above with weights that sum to more than 0.
-func (c Choice) Check() error {
-	var sum float64
-	for _, w := range c {
-		if !(w.Weight >= 0 && w.Value >= 0) || math.IsInf(w.Weight+w.Value, 0) {
-			return fmt.Errorf("%w: choice of %v with weight %v", ErrDistribution, w.Value, w.Weight)
-		}
-		sum += w.Weight
-	}
-	if !(sum > 0) {
-		return fmt.Errorf("%w: choice without a weight above 0", ErrDistribution)
-	}
-	return nil
-}
-
-// Empirical is one of measured values, each as likely as any.
-type Empirical []float64
-
-// Draw gives one of the values.
-func (e Empirical) Draw(random *rand.Rand) float64 { return e[random.IntN(len(e))] }
-
-// Check wants at least one value, and none below 0.
-func (e Empirical) Check() error {
-	for _, v := range e {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("%w: empirical value %v", ErrDistribution, v)
-		}
-	}
-	if len(e) == 0 {
-		return fmt.Errorf("%w: empirical without values", ErrDistribution)
 	}
 	return nil
 }

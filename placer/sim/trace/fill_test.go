@@ -2,55 +2,15 @@ package trace_test
 
 import (
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 )
-
-func generate(t *testing.T, g trace.Generator) []trace.Job {
-	t.Helper()
-	r, err := trace.Generate(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return drain(t, r)
-}
-
-func TestGeneratorsRepeatThemselves(t *testing.T) {
-	t.Parallel()
-	g := trace.Generator{
-		Jobs: 500, Arrivals: trace.Poisson{MeanGap: time.Second}, Seed: 7,
-		Duration: trace.LogUniform{Low: 60, High: 3600}, Tasks: trace.Choice{{1, 3}, {4, 1}},
-		Cores: trace.Uniform{1, 4}, Memory: trace.LogNormal{Median: 1 << 30, Sigma: 1, Most: 8 << 30}, Class: trace.Batch,
-	}
-	// Unknown sizes are NaN, which DeepEqual takes for different.
-	text := func(jobs []trace.Job) [][4]float64 {
-		var out [][4]float64
-		for _, j := range jobs {
-			out = append(out, [4]float64{j.Submit.Seconds(), j.Duration.Seconds(), j.Cores, j.MemoryBytes})
-		}
-		return out
-	}
-	first := generate(t, g)
-	if !reflect.DeepEqual(text(first), text(generate(t, g))) {
-		t.Error("the same generator gave other jobs")
-	}
-	g.Cores = trace.Fixed(2)
-	for i, j := range generate(t, g) {
-		if j.Submit != first[i].Submit || j.Duration != first[i].Duration || j.MemoryBytes != first[i].MemoryBytes || j.Tasks != first[i].Tasks {
-			t.Fatalf("other cores changed job %d", i)
-		}
-	}
-	g.Seed++
-	if reflect.DeepEqual(text(first), text(generate(t, g))) {
-		t.Error("another seed gave the same jobs")
-	}
-}
 
 // TestArrivals checks counts, order and the moments each process is named for,
 // within five standard errors.
@@ -65,7 +25,6 @@ func TestArrivals(t *testing.T) {
 		"constant": {trace.Constant{Gap: 10 * time.Second}, 10, 0, 1e-9},
 		"poisson":  {trace.Poisson{MeanGap: 10 * time.Second}, 10, 10, 5 * 10 / math.Sqrt(n)},
 		"gaussian": {trace.GaussianGaps{MeanGap: 10 * time.Second, Sigma: time.Second}, 10, 1, 5 * 1 / math.Sqrt(n)},
-		"flat day": {trace.Diurnal{MeanGap: 10 * time.Second, Period: time.Hour}, 10, 10, 5 * 10 / math.Sqrt(n)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,25 +73,6 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-func TestDiurnalFollowsTheDay(t *testing.T) {
-	t.Parallel()
-	const n = 40_000
-	d := trace.Diurnal{MeanGap: time.Second, Amplitude: 0.8, Period: 1000 * time.Second}
-	rising, falling := 0, 0
-	for _, at := range d.Times(n, rand.New(rand.NewPCG(5, 6))) {
-		if math.Mod(at.Seconds(), 1000) < 500 {
-			rising++
-		} else {
-			falling++
-		}
-	}
-	// The first half of a sine is on average 2/π above the mean.
-	want := (1 + 0.8*2/math.Pi) / (1 - 0.8*2/math.Pi)
-	if got := float64(rising) / float64(falling); math.Abs(got-want) > 0.15 {
-		t.Errorf("day to night is %v, want %v", got, want)
-	}
-}
-
 func TestGaussianTimesAreAWave(t *testing.T) {
 	t.Parallel()
 	times := trace.GaussianTimes{Middle: 1000 * time.Second, Sigma: 100 * time.Second}.Times(10_000, rand.New(rand.NewPCG(5, 6)))
@@ -148,22 +88,21 @@ func TestDistributionsAreChecked(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
 	for _, d := range []trace.Distribution{
-		trace.Fixed(-1), trace.Fixed(nan), trace.Uniform{2, 1}, trace.Uniform{nan, 1}, trace.LogUniform{0, 1}, trace.LogUniform{1, math.Inf(1)},
-		trace.LogNormal{Median: 0}, trace.LogNormal{Median: 2, Most: 1}, trace.LogNormal{Median: 1, Sigma: nan}, trace.Exponential{},
-		trace.Choice{}, trace.Choice{{1, 0}}, trace.Choice{{nan, 1}}, trace.Empirical{}, trace.Empirical{nan},
+		trace.Fixed(-1), trace.Fixed(nan), trace.LogUniform{0, 1}, trace.LogUniform{1, math.Inf(1)},
+		trace.LogNormal{Median: 0}, trace.LogNormal{Median: 2, Most: 1}, trace.LogNormal{Median: 1, Sigma: nan},
 	} {
 		if err := d.Check(); !errors.Is(err, trace.ErrDistribution) {
 			t.Errorf("%#v: %v", d, err)
 		}
-		if _, err := trace.Generate(trace.Generator{Jobs: 1, Arrivals: trace.Constant{}, Duration: d}); !errors.Is(err, trace.ErrDistribution) {
-			t.Errorf("a generator with %#v: %v", d, err)
+		if _, err := trace.Fill(nil, trace.Filling{Cores: d}); !errors.Is(err, trace.ErrDistribution) {
+			t.Errorf("filled with %#v: %v", d, err)
 		}
 	}
 	for _, a := range []trace.Arrivals{
-		nil, trace.Constant{-1}, trace.Poisson{-1}, trace.GaussianGaps{1, -1}, trace.GaussianTimes{-1, 0},
-		trace.Burst{}, trace.Burst{Base: trace.Constant{-1}}, trace.Diurnal{}, trace.Diurnal{MeanGap: 1, Period: 1, Amplitude: 2},
+		trace.Constant{-1}, trace.Poisson{-1}, trace.GaussianGaps{1, -1}, trace.GaussianTimes{-1, 0},
+		trace.Burst{}, trace.Burst{Base: trace.Constant{-1}},
 	} {
-		if _, err := trace.Generate(trace.Generator{Jobs: 1, Arrivals: a}); !errors.Is(err, trace.ErrDistribution) {
+		if err := a.Check(); !errors.Is(err, trace.ErrDistribution) {
 			t.Errorf("arrivals %#v: %v", a, err)
 		}
 	}
@@ -178,12 +117,8 @@ func TestDistributionsHaveTheirMoments(t *testing.T) {
 		within float64 // relative
 	}{
 		"fixed":       {trace.Fixed(3), 3, 0},
-		"uniform":     {trace.Uniform{10, 30}, 20, 0.02},
 		"log-uniform": {trace.LogUniform{60, 6000}, 600, 0.05},
 		"lognormal":   {trace.LogNormal{Median: 100, Sigma: 1}, 100, 0.03},
-		"exponential": {trace.Exponential{Mean: 10}, 10 * math.Ln2, 0.03},
-		"choice":      {trace.Choice{{1, 1}, {5, 8}, {9, 1}}, 5, 0},
-		"empirical":   {trace.Empirical{7, 7, 7}, 7, 0},
 	} {
 		random := rand.New(rand.NewPCG(8, 9))
 		values := make([]float64, n)
@@ -196,6 +131,24 @@ func TestDistributionsHaveTheirMoments(t *testing.T) {
 		}
 	}
 }
+
+// jobReader gives jobs that are there.
+type jobReader struct{ jobs []trace.Job }
+
+func sliceReader(jobs []trace.Job) trace.Reader { return &jobReader{jobs} }
+
+func (s *jobReader) Next() (trace.Job, error) {
+	if len(s.jobs) == 0 {
+		return trace.Job{}, io.EOF
+	}
+	j := s.jobs[0]
+	s.jobs = s.jobs[1:]
+	return j, nil
+}
+
+func (s *jobReader) Origin() time.Duration { return 0 }
+func (s *jobReader) Skips() map[string]int { return nil }
+func (s *jobReader) Close() error          { return nil }
 
 func TestFillDrawsOnlyWhatIsUnknown(t *testing.T) {
 	t.Parallel()
@@ -236,7 +189,7 @@ func TestFillDrawsOnlyWhatIsUnknown(t *testing.T) {
 		}
 	}
 	kept := trace.Job{ID: "x", Duration: trace.Unknown, AtLeast: time.Hour, Tasks: 2, Cores: 1, MemoryBytes: 5}
-	r, err := trace.Fill(trace.Slice([]trace.Job{kept}), f)
+	r, err := trace.Fill(sliceReader([]trace.Job{kept}), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +197,7 @@ func TestFillDrawsOnlyWhatIsUnknown(t *testing.T) {
 	if err != nil || j.Tasks != 2 || j.Cores != 1 || j.MemoryBytes != 5 || j.Drawn != trace.DurationField || j.Duration != time.Hour {
 		t.Errorf("%+v, %v: known fields stay, and a drawn duration is not below what was seen", j, err)
 	}
-	if _, err := trace.Fill(trace.Slice(nil), trace.Filling{Cores: trace.Fixed(-1)}); !errors.Is(err, trace.ErrDistribution) {
+	if _, err := trace.Fill(sliceReader(nil), trace.Filling{Cores: trace.Fixed(-1)}); !errors.Is(err, trace.ErrDistribution) {
 		t.Errorf("a filling that cannot be drawn: %v", err)
 	}
 }

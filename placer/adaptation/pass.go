@@ -109,7 +109,7 @@ type term struct {
 	watched  map[cluster.WorkloadID]*watched
 	since    map[string]time.Time // first sight of an allocation
 	docs     map[cluster.WorkloadID]journal.ActionLog
-	harmless map[cluster.WorkloadID]time.Time // best-effort work that went in vain: spared until
+	harmless map[cluster.WorkloadID]time.Time // best-effort work that was pre-empted without effect: exempt until
 
 	mu     sync.Mutex
 	stats  cluster.AdaptationStats

@@ -75,8 +75,8 @@ func (b *builder) scores(kind string, model Model, own interference.Scores, fall
 	return out
 }
 
-// vague are the measured scores of which the others foretell more than the measurement
-// says, with the words for it: few windows may leave an interval of half the scale, whose
+// vague are the measured scores that are less certain than their prediction from the
+// others, with the note for each: few windows may leave an interval of half the scale, whose
 // middle is then hardly better than a guess. The surest score always stays.
 func (b *builder) vague(model Model, own interference.Scores) map[interference.Source]string {
 	var known []interference.Source

@@ -6,8 +6,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// Host is a node with all who are on it, which is what most decisions find: the newcomer
-// is on none of them. Its lists are the snapshot's.
+// Host is a node and its allocations, kept between decisions: most find it unchanged,
+// since the newcomer is on none. Its lists are the snapshot's.
 type Host struct {
 	Node        *Node
 	Allocations []Allocation

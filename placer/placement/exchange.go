@@ -40,10 +40,10 @@ type arrangement struct {
 	looks    int
 }
 
-// arrange exchanges the places of jobs that were decided on together, where somebody is
-// hurt and other places hurt fewer. Decided on again one by one, each stays where it is
-// as long as nobody else has moved: two who disturb each other's neighbours must change
-// places at once. Which places there are, and that a job reaches its target there, its
+// arrange exchanges the nodes of jobs that were decided on together, where a QoS
+// violation is predicted and other nodes have fewer. Decided on again one by one, each
+// stays where it is as long as no other has moved: two jobs that each violate a bound on
+// the other's node must be swapped in one step. Which places there are, and that a job reaches its target there, its
 // own policy says.
 func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes {

@@ -32,10 +32,9 @@ func (v *view) bestEffortWaits() string {
 	return fmt.Sprintf("best effort waits: on %s with room, another workload would exceed its tolerance at target", plural(len(v.options), "node"))
 }
 
-// newlyHurt counts the allocations that do well without a newcomer and would not with
-// it, among residents that press on each other, and the newcomer where it would not.
-// Who is hurt already is not counted: where somebody must be hurt, those who come later
-// go where no further one is.
+// newlyHurt counts the QoS violations that a newcomer would add, its own included, among
+// residents that interfere with each other. Existing violations do not count; if one is
+// unavoidable, nodes where none is added are preferred.
 func (o Options) newlyHurt(columns []interference.Source, residents []board.Resident, newcomer board.Resident) int {
 	together := append(slices.Clone(residents), newcomer)
 	shared := timeShared(columns)
@@ -64,9 +63,9 @@ type Harm struct {
 }
 
 // surePoints beyond its bound an allocation counts as one that misses its target, and
-// fewer points in proportion (chosen by us). What a neighbour causes is predicted to 14
-// points (placer/docs/classification.md), of two or three neighbours together to some 25:
-// who is pressed a little too much may as well do, who is pressed far too much will not.
+// fewer points in proportion (chosen by us). What a co-runner causes is predicted to 14
+// points (placer/docs/classification.md), of two or three co-runners together to some 25:
+// a small excess may be prediction error, a large one is not.
 const surePoints = 40
 
 // Less reports whether h is noticeably less harm than o, or as much on fewer.
@@ -150,7 +149,7 @@ func (c crowd) excess(i int) float64 {
 
 func (c crowd) isShared(k int) bool { return k < len(c.shared) && c.shared[k] }
 
-// noOne of a crowd is meant, but somebody beside it.
+// noOne is the index of a workload that is not in the set.
 const noOne = -1
 
 // taken is how much of a source the crowd takes beside somebody who would take all of

@@ -74,7 +74,7 @@ type KnownBefore struct {
 	Warnings  []string
 }
 
-// Judge says what is missing in what the store answered for a workload.
+// Judge lists the measurements that the stored profile of a workload lacks.
 func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profile, err error) KnownBefore {
 	var out KnownBefore
 	if err != nil {

@@ -19,21 +19,18 @@ const Repository = "../../.."
 func Documents(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	err := filepath.WalkDir(Repository, func(path string, e fs.DirEntry, err error) error {
+	files := os.DirFS(Repository)
+	err := fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() && path != Repository && (strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "node_modules" || e.Name() == "testdata"):
-			return filepath.SkipDir
+		case e.IsDir() && path != "." && (strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" || e.Name() == "node_modules" || e.Name() == "testdata"):
+			return fs.SkipDir
 		case e.IsDir() || filepath.Ext(path) != ".md":
 			return nil
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(Repository, path)
-		out[filepath.ToSlash(name)] = string(text)
+		text, err := fs.ReadFile(files, path)
+		out[path] = string(text)
 		return err
 	})
 	if err != nil {

@@ -27,7 +27,6 @@ type Engine struct {
 	admissions  *placement.Admissions
 	adaptation  *adaptation.Controller
 
-
 	wg sync.WaitGroup
 }
 

@@ -2,17 +2,13 @@ package placement
 
 import (
 	"context"
-	"log/slog"
-	"maps"
 	"math"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -46,60 +42,6 @@ const (
 	gatherAtMost = 500 * time.Millisecond
 )
 
-// Config is what a placer is made of.
-type Config struct {
-	World     cluster.World
-	Clock     cluster.Clock
-	Log       *slog.Logger
-	Book      journal.Book
-	Decisions *journal.Decisions
-	Lab       *profiling.Lab
-	Estimator *profiling.Estimator
-
-	Policy   string                          // default policy
-	Deadline func(cluster.Job) time.Time     // hold deadline
-	Link     func(cluster.WorkloadID) string // URL of the record; nil: none
-	Chart    func(cluster.WorkloadID) string // URL of the status chart; nil: none
-}
-
-// Placer decides where jobs go.
-type Placer struct {
-	cfg   Config
-	queue queue
-}
-
-// New returns a placer for which nobody waits.
-func New(cfg Config) *Placer { return &Placer{cfg: cfg, queue: newQueue()} }
-
-// Enter waits until the job of the caller may be decided on and written; leave makes
-// room for the next.
-func (pl *Placer) Enter(ctx context.Context) (leave func(), _ error) {
-	select {
-	case pl.queue.slots <- struct{}{}:
-		return func() { <-pl.queue.slots }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// PlanOf is how a job is written by decisions.
-func (pl *Placer) PlanOf(job cluster.Job, decisions []cluster.Decision) cluster.Plan {
-	return cluster.Plan{
-		Job: job, Decisions: decisions, Page: journal.Page(decisions, urlOf(pl.cfg.Chart, decisions)),
-		Link: pl.LinkOf(decisions), Message: journal.Sentence(decisions),
-	}
-}
-
-// LinkOf is the URL of the first decision's record; empty where there is none.
-func (pl *Placer) LinkOf(decisions []cluster.Decision) string { return urlOf(pl.cfg.Link, decisions) }
-
-func urlOf(of func(cluster.WorkloadID) string, decisions []cluster.Decision) string {
-	if of == nil || len(decisions) == 0 {
-		return ""
-	}
-	return of(decisions[0].Workload)
-}
-
 func newQueue() queue { return queue{slots: make(chan struct{}, placedAtOnce)} }
 
 // placement is a job that waits, and then its decisions.
@@ -112,13 +54,6 @@ type placement struct {
 	undo      func() // takes the decisions off the snapshot they were made on
 	err       error
 	done      bool // guarded by deciding
-}
-
-// promise is a decision whose write is under way.
-type promise struct {
-	outcome     uint64 // the version of the job that the write makes
-	sensitivity interference.Sensitivity
-	allocations []cluster.Allocation
 }
 
 // Choose decides for a job. Unless a group must wait, the decisions are promised
@@ -259,111 +194,5 @@ func slack(t performance.Target) float64 {
 		return 2
 	default:
 		return 1
-	}
-}
-
-// promise notes decisions that are about to be written, as a version of their job.
-func (q *queue) promise(outcome uint64, decisions []cluster.Decision) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.promises == nil {
-		q.promises = map[cluster.WorkloadID]promise{}
-	}
-	for _, d := range decisions {
-		q.promises[d.Workload] = promise{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
-	}
-}
-
-// promised is what is being written now.
-func (q *queue) promised() map[cluster.WorkloadID]promise {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return maps.Clone(q.promises)
-}
-
-func (q *queue) forget(decisions []cluster.Decision) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, d := range decisions {
-		delete(q.promises, d.Workload)
-	}
-}
-
-// reservedFor are the allocations a decision will most likely become: its best
-// nodes, as many as the group's count. Where they are more than its nodes, each gets
-// another in turn.
-func reservedFor(d cluster.Decision) []cluster.Allocation {
-	if len(d.Candidates) == 0 {
-		return nil
-	}
-	out := make([]cluster.Allocation, d.Count)
-	for i := range out {
-		node := d.Candidates[i%len(d.Candidates)].Node
-		out[i] = cluster.Allocation{ID: "decided", Workload: d.Workload, Node: node, Resources: d.Resources}
-	}
-	return out
-}
-
-// withPromises returns a snapshot that may be written to, with what is promised
-// and not visible in it yet. Its Known is the engine's own.
-func withPromises(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) *cluster.Snapshot {
-	next := *s
-	next.Reserved = maps.Clone(s.Reserved)
-	if next.Reserved == nil {
-		next.Reserved = map[cluster.NodeID][]cluster.Allocation{}
-	}
-	if len(promises) == 0 {
-		return &next
-	}
-	seen := visible(s, promises)
-	for id, p := range promises {
-		next.Known[id] = p.sensitivity
-		addReserved(&next, p.allocations[min(seen[id], len(p.allocations)):])
-	}
-	return &next
-}
-
-// visible counts, per promised workload, the allocations and reservations that
-// its write has brought about already.
-func visible(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) map[cluster.WorkloadID]int {
-	out := map[cluster.WorkloadID]int{}
-	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {
-		for _, list := range lists {
-			for i := range list {
-				if p, ok := promises[list[i].Workload]; ok && list[i].Version >= p.outcome {
-					out[list[i].Workload]++
-				}
-			}
-		}
-	}
-	return out
-}
-
-// addReserved adds reservations to a snapshot whose map of them is its own; the
-// lists in it may be others'.
-func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
-	for _, a := range allocations {
-		s.Reserved[a.Node] = append(slices.Clip(s.Reserved[a.Node]), a)
-	}
-}
-
-// reserve adds the decision's best nodes to a snapshot, and returns how to take
-// them away again.
-func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
-	before, was := s.Known[d.Workload]
-	s.Known[d.Workload] = d.Bounds()
-	added := reservedFor(d)
-	addReserved(s, added)
-	return func() {
-		if was {
-			s.Known[d.Workload] = before
-		} else {
-			delete(s.Known, d.Workload)
-		}
-		for _, a := range added {
-			list := s.Reserved[a.Node]
-			at := slices.IndexFunc(list, func(b cluster.Allocation) bool { return b.ID == a.ID && b.Workload == a.Workload })
-			s.Reserved[a.Node] = slices.Concat(list[:at], list[at+1:])
-		}
 	}
 }

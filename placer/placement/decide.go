@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
@@ -83,4 +85,83 @@ func FirstQueued(decisions []cluster.Decision) *cluster.Decision {
 		}
 	}
 	return nil
+}
+
+// reserve adds the decision's best nodes to a snapshot, and returns how to take
+// them away again.
+func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
+	before, was := s.Known[d.Workload]
+	s.Known[d.Workload] = d.Bounds()
+	added := reservedFor(d)
+	addReserved(s, added)
+	return func() {
+		if was {
+			s.Known[d.Workload] = before
+		} else {
+			delete(s.Known, d.Workload)
+		}
+		for _, a := range added {
+			list := s.Reserved[a.Node]
+			at := slices.IndexFunc(list, func(b cluster.Allocation) bool { return b.ID == a.ID && b.Workload == a.Workload })
+			s.Reserved[a.Node] = slices.Concat(list[:at], list[at+1:])
+		}
+	}
+}
+
+// reservedFor are the allocations a decision will most likely become: its best
+// nodes, as many as the group's count. Where they are more than its nodes, each gets
+// another in turn.
+func reservedFor(d cluster.Decision) []cluster.Allocation {
+	if len(d.Candidates) == 0 {
+		return nil
+	}
+	out := make([]cluster.Allocation, d.Count)
+	for i := range out {
+		node := d.Candidates[i%len(d.Candidates)].Node
+		out[i] = cluster.Allocation{ID: "decided", Workload: d.Workload, Node: node, Resources: d.Resources}
+	}
+	return out
+}
+
+// addReserved adds reservations to a snapshot whose map of them is its own; the
+// lists in it may be others'.
+func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
+	for _, a := range allocations {
+		s.Reserved[a.Node] = append(slices.Clip(s.Reserved[a.Node]), a)
+	}
+}
+
+// withPromises returns a snapshot that may be written to, with what is promised
+// and not visible in it yet. Its Known is the engine's own.
+func withPromises(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) *cluster.Snapshot {
+	next := *s
+	next.Reserved = maps.Clone(s.Reserved)
+	if next.Reserved == nil {
+		next.Reserved = map[cluster.NodeID][]cluster.Allocation{}
+	}
+	if len(promises) == 0 {
+		return &next
+	}
+	seen := visible(s, promises)
+	for id, p := range promises {
+		next.Known[id] = p.sensitivity
+		addReserved(&next, p.allocations[min(seen[id], len(p.allocations)):])
+	}
+	return &next
+}
+
+// visible counts, per promised workload, the allocations and reservations that
+// its write has brought about already.
+func visible(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) map[cluster.WorkloadID]int {
+	out := map[cluster.WorkloadID]int{}
+	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {
+		for _, list := range lists {
+			for i := range list {
+				if p, ok := promises[list[i].Workload]; ok && list[i].Version >= p.outcome {
+					out[list[i].Workload]++
+				}
+			}
+		}
+	}
+	return out
 }

@@ -9,9 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
-	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -75,12 +73,6 @@ func (k *Estimator) Classify(p *profile.Profile) cluster.Knowledge {
 	return classify.Knowledge(p, k.models, columns, k.configurations)
 }
 
-func (k *Estimator) configurationRank() map[string]float64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.rank
-}
-
 func configurationsOf(s *cluster.Snapshot) []string {
 	var out []string
 	for _, n := range s.Nodes {
@@ -117,43 +109,57 @@ func rankOf(m classify.Matrix) map[string]float64 {
 	return out
 }
 
-// fastest is the highest known speed in the unit of a target; 0 where there is none.
-func fastest(k *cluster.Knowledge, t performance.Target) float64 {
-	best := 0.0
-	for _, m := range k.Speed {
-		if m.Unit == "" || m.Unit == t.RateUnit() {
-			best = max(best, m.Value)
+// observability is the share of the runs that pressed on a source and could tell its
+// scores.
+type observability struct{ tolerated, caused float64 }
+
+func observableOf(profiles []profile.Profile, sources []interference.Source) []observability {
+	out := make([]observability, len(sources))
+	for j, s := range sources {
+		out[j] = observability{
+			tolerated: knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Tolerated }),
+			caused:    knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Caused }),
 		}
 	}
-	return best
+	return out
 }
 
-// Tolerance is what a workload tolerates by its own target; see predict.Stands.
-func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64, needs *float64) interference.Scores {
-	if needs == nil {
-		return nil
-	}
-	if !(slowdownPercent > 0 && slowdownPercent < 100) {
-		slowdownPercent = performance.DefaultSlowdownMaxPercent
-	}
-	return predict.Stands(known, k.Columns(), slowdownPercent, *needs)
-}
-
-// MeanTolerance is what a workload tolerates of a source on average, in percent; one
-// of which nothing is known tolerates what is assumed.
-func (k *Estimator) MeanTolerance(known *Known) float64 {
-	spec := known.Workload.Spec
-	tolerated := k.Tolerance(&known.Knowledge, spec.SlowdownMaxPercent, spec.RequiredFraction(max(1, known.Workload.Count), fastest(&known.Knowledge, spec.Target)))
-	if tolerated == nil {
-		tolerated = known.Knowledge.Sensitivity.Tolerated
-	}
-	columns := k.Columns()
-	sum := 0.0
-	for _, v := range tolerated.Vector(columns) {
-		if math.IsNaN(v) {
-			v = cluster.AssumedToleratedPercent
+// knownShare is over the profiles that name the source, if only to say that it
+// could not be told; 0 without any.
+func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
+	pressed, known := 0, 0
+	for _, p := range profiles {
+		e, ok := scores(p)[s]
+		if !ok {
+			continue
 		}
-		sum += v
+		pressed++
+		if e.Score.Known() {
+			known++
+		}
 	}
-	return sum / float64(max(1, len(columns)))
+	return float64(known) / float64(max(1, pressed))
+}
+
+// deciding is, by source of the training rows, how often its scores decide who may be
+// whose neighbour: the share of pairs of rows of which one causes more than the other
+// tolerates. Of a source on which everybody tolerates all, scores need not be known.
+func deciding(t classify.Training) []float64 {
+	out := make([]float64, len(t.Sources))
+	for j := range t.Sources {
+		pairs, hurt := 0, 0
+		for _, tolerates := range t.Tolerated.Rows {
+			for _, causes := range t.Caused.Rows {
+				if math.IsNaN(tolerates[j]) || math.IsNaN(causes[j]) {
+					continue
+				}
+				pairs++
+				if causes[j] > tolerates[j] {
+					hurt++
+				}
+			}
+		}
+		out[j] = float64(hurt) / float64(max(1, pairs))
+	}
+	return out
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
-	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // chooseSources takes the user's, else the operator's, else those that the operator
@@ -50,61 +49,6 @@ func place(list []interference.Source, s interference.Source) int {
 		return i
 	}
 	return len(list)
-}
-
-// observability is the share of the runs that pressed on a source and could tell its
-// scores.
-type observability struct{ tolerated, caused float64 }
-
-func observableOf(profiles []profile.Profile, sources []interference.Source) []observability {
-	out := make([]observability, len(sources))
-	for j, s := range sources {
-		out[j] = observability{
-			tolerated: knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Tolerated }),
-			caused:    knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Caused }),
-		}
-	}
-	return out
-}
-
-// knownShare is over the profiles that name the source, if only to say that it
-// could not be told; 0 without any.
-func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
-	pressed, known := 0, 0
-	for _, p := range profiles {
-		e, ok := scores(p)[s]
-		if !ok {
-			continue
-		}
-		pressed++
-		if e.Score.Known() {
-			known++
-		}
-	}
-	return float64(known) / float64(max(1, pressed))
-}
-
-// deciding is, by source of the training rows, how often its scores decide who may be
-// whose neighbour: the share of pairs of rows of which one causes more than the other
-// tolerates. Of a source on which everybody tolerates all, scores need not be known.
-func deciding(t classify.Training) []float64 {
-	out := make([]float64, len(t.Sources))
-	for j := range t.Sources {
-		pairs, hurt := 0, 0
-		for _, tolerates := range t.Tolerated.Rows {
-			for _, causes := range t.Caused.Rows {
-				if math.IsNaN(tolerates[j]) || math.IsNaN(causes[j]) {
-					continue
-				}
-				pairs++
-				if causes[j] > tolerates[j] {
-					hurt++
-				}
-			}
-		}
-		out[j] = float64(hurt) / float64(max(1, pairs))
-	}
-	return out
 }
 
 // informative are the sources worth pressing on, best first: one after the other that
@@ -172,4 +116,10 @@ func (k *Estimator) informativeConfiguration(reference string, able []string) st
 		return ""
 	}
 	return all[best[0]]
+}
+
+func (k *Estimator) configurationRank() map[string]float64 {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.rank
 }

@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -157,153 +157,6 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 	return message
 }
 
-type runResult struct {
-	profile profile.Profile
-	err     error
-}
-
-// errHoldOver is the cause of a run cut short by the hold deadline.
-var errHoldOver = errors.New("cut short by the hold deadline")
-
-// before returns a context that ends at limit on the engine's clock.
-func (l *Lab) before(ctx context.Context, limit time.Time) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-l.cfg.Clock.After(limit.Sub(l.cfg.Clock.Now())):
-			cancel(errHoldOver)
-		}
-	}()
-	return ctx, func() { cancel(context.Canceled) }
-}
-
-// runAll runs the requests side by side and returns their results as soon as
-// all are known; the runs are cleaned up behind, and only then are the nodes
-// released for the next profile.
-func (l *Lab) runAll(ctx context.Context, requests []cluster.ProfileRequest, limit time.Time, t *journal.Tracker, release func()) []runResult {
-	ctx, cancel := l.before(ctx, limit)
-	results := make([]runResult, len(requests))
-	var known, ended sync.WaitGroup
-	lanes := map[string][]oneRun{}
-	for i, r := range requests {
-		known.Add(1)
-		var once sync.Once
-		result := func(p profile.Profile, err error) {
-			once.Do(func() {
-				results[i] = runResult{resultOf(p, r), err}
-				known.Done()
-			})
-		}
-		l.mu.Lock()
-		l.runs[r.ID] = t
-		l.mu.Unlock()
-		lane := cmp.Or(r.Node.Machine, string(r.Node.ID))
-		lanes[lane] = append(lanes[lane], func(before error) error {
-			if hopeless(before) {
-				l.forgetRun(r.ID)
-				result(profile.Profile{}, nil) // the first has said why
-				return before
-			}
-			r.OnResult = func(p profile.Profile) { result(p, nil) }
-			p, err := l.runOne(ctx, r, limit)
-			result(p, err)
-			return err
-		})
-	}
-	for _, lane := range lanes {
-		ended.Go(func() { oneByOne(lane) })
-	}
-	l.ending.Go(func() {
-		defer cancel()
-		ended.Wait()
-		release()
-	})
-	known.Wait()
-	return results
-}
-
-// oneRun is a run on a node, told how the one before it there ended.
-type oneRun func(before error) error
-
-// oneByOne makes the runs of one machine, which must not press on each other, in
-// order.
-func oneByOne(lane []oneRun) {
-	var before error
-	for _, run := range lane {
-		before = run(before)
-	}
-}
-
-// hopeless: after this no further run on the node can succeed.
-func hopeless(err error) bool {
-	for _, end := range []error{cluster.ErrWorkloadFailed, cluster.ErrNodeLost, cluster.ErrGone, cluster.ErrStale} {
-		if errors.Is(err, end) {
-			return true
-		}
-	}
-	return false
-}
-
-func (l *Lab) forgetRun(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.runs, id)
-}
-
-// resultOf is what a run says of the workload.
-func resultOf(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
-	switch {
-	case r.Purpose == cluster.PurposeSize:
-		return asScalePoint(p, r)
-	case r.Purpose == cluster.PurposeInterference && r.Scales:
-		p.ScaleUp = pointsOf(p, r)
-	}
-	return p
-}
-
-func (l *Lab) runOne(ctx context.Context, r cluster.ProfileRequest, limit time.Time) (profile.Profile, error) {
-	var p profile.Profile
-	err := l.inTime(r, limit)
-	if err == nil {
-		p, err = l.cfg.World.Profile(ctx, r)
-	}
-	if err != nil && errors.Is(context.Cause(ctx), errHoldOver) {
-		err = fmt.Errorf("%w: %w", errHoldOver, err)
-	}
-	l.forgetRun(r.ID)
-	return p, err
-}
-
-// mergeRuns folds the runs into one profile; the first run, beside kernels, is
-// the base. nil means that nothing was measured.
-func mergeRuns(results []runResult) (*profile.Profile, []error) {
-	var merged *profile.Profile
-	var failed []error
-	for _, r := range results {
-		if r.err != nil {
-			failed = append(failed, r.err)
-		}
-		if len(r.profile.Alone) == 0 && len(r.profile.Sensitivity.Caused) == 0 && len(r.profile.ScaleUp) == 0 {
-			continue
-		}
-		if merged == nil {
-			merged = &r.profile
-			continue
-		}
-		both, err := store.Merge(*merged, r.profile)
-		if err != nil {
-			failed = append(failed, err)
-			continue
-		}
-		merged = &both
-	}
-	if merged != nil {
-		merged.Complete = len(failed) == 0 && merged.Complete
-	}
-	return merged, failed
-}
-
 // reserveLab chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
 func (l *Lab) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
@@ -390,19 +243,6 @@ func aloneID(w cluster.Workload, n *cluster.Node) string {
 	return runID(w.ProfileKey, "alone/"+n.Configuration)
 }
 
-// aloneTakes is the least time in which a run alone can begin, measure and be read
-// (chosen by us: a copy starts in a few seconds).
-const aloneTakes = (aloneSeconds + 4) * time.Second
-
-// inTime refuses a run at another size that could not end before the hold
-// deadline: it waits for its turn on its node.
-func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
-	if r.Purpose == cluster.PurposeSize && l.cfg.Clock.Now().Add(aloneTakes).After(limit) {
-		return fmt.Errorf("%s with %s: %w", r.Node.Name, sizeName(r.Size), errNoTime)
-	}
-	return nil
-}
-
 // aloneSeconds is the length of a run that only measures performance alone;
 // Delimitrou 2015, §4.3 gives 5 to 10 s for a service under live traffic.
 const aloneSeconds = 8
@@ -417,4 +257,54 @@ func runID(key, purpose string) string {
 func Seed(job cluster.Job, w cluster.Workload) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", w.ID, job.Version))
 	return binary.BigEndian.Uint64(sum[:8])
+}
+
+// missing says which runs a stored profile leaves to be made.
+type missing struct {
+	base bool // beside kernels, and alone elsewhere
+	size bool // alone at another size
+}
+
+func (m missing) any() bool { return m.base || m.size }
+
+func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
+	sized := l.sizesCores(w)
+	switch {
+	case p == nil:
+		return missing{base: true, size: sized}
+	case !sized:
+		return missing{}
+	case len(p.ScaleUp) == 0 && w.Sizable.Own.Cores == 0:
+		// Its runs had no bound but the node's, so their speeds are of no size.
+		return missing{base: true, size: true}
+	}
+	known := map[int]bool{len(p.Machine.CPUs): true}
+	for _, point := range p.ScaleUp {
+		known[point.Cores] = true
+	}
+	wanted := min(scaleUpKnown, len(l.otherSizes(w))+1)
+	return missing{size: len(known) < wanted}
+}
+
+// withFirstPoint adds the interference run's own size to the scale-up of a stored
+// profile that was taken before sizes mattered.
+func withFirstPoint(p profile.Profile) profile.Profile {
+	alone, ok := p.Alone[p.Machine.Configuration]
+	cores := len(p.Machine.CPUs)
+	if !ok || cores == 0 || slices.ContainsFunc(p.ScaleUp, func(s profile.ScalePoint) bool { return s.Cores == cores }) {
+		return p
+	}
+	p.ScaleUp = append(slices.Clone(p.ScaleUp), profile.ScalePoint{Cores: cores, Speed: alone})
+	return p
+}
+
+// keep stores what was measured. The unbound runs of an earlier profile do not mix
+// with bound ones.
+func (l *Lab) keep(ctx context.Context, old *profile.Profile, measured profile.Profile, m missing) (profile.Profile, error) {
+	profiles := store.Profiles{Store: l.cfg.Store}
+	if old != nil && m.base {
+		_, err := profiles.Put(ctx, measured, store.Any)
+		return measured, err
+	}
+	return profiles.PutMerged(ctx, measured)
 }

@@ -218,3 +218,26 @@ func supports(n *cluster.Node, s interference.Source) bool {
 	v, ok := n.Attributes["driver.ibench.soi."+string(s)]
 	return !ok || v != "unsupported"
 }
+
+// sizedCopy is the workload as one copy of that size.
+func sizedCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
+	w.Count = 1
+	if size == (cluster.Resources{}) {
+		return w
+	}
+	own := w.Sizable.Own
+	if size.Cores > 0 {
+		own.Cores, own.CPUMHz = size.Cores, 0
+	}
+	own.MemoryMB = cmp.Or(size.MemoryMB, own.MemoryMB)
+	w.Ask = w.Sizable.Group(own)
+	return w
+}
+
+// profiledCopy is a copy of that size with the profiler beside it: a size of all
+// cores of a node leaves it no room.
+func profiledCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
+	w = sizedCopy(w, size)
+	w.Ask = w.Ask.Add(cluster.Resources{CPUMHz: cluster.ProfilerCPUMHz, MemoryMB: cluster.ProfilerMemoryMB})
+	return w
+}

@@ -2,16 +2,12 @@ package profiling
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
-	"github.com/nomad-placer/nomad-placer/profiler/profile"
-	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
 // errNoTime: a run was not begun because it could not end before the hold deadline.
@@ -52,29 +48,6 @@ func (l *Lab) labCores(w cluster.Workload) int {
 	return cmp.Or(l.labSize(w).Cores, w.Sizable.Own.Cores)
 }
 
-// sizedCopy is the workload as one copy of that size.
-func sizedCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
-	w.Count = 1
-	if size == (cluster.Resources{}) {
-		return w
-	}
-	own := w.Sizable.Own
-	if size.Cores > 0 {
-		own.Cores, own.CPUMHz = size.Cores, 0
-	}
-	own.MemoryMB = cmp.Or(size.MemoryMB, own.MemoryMB)
-	w.Ask = w.Sizable.Group(own)
-	return w
-}
-
-// profiledCopy is a copy of that size with the profiler beside it: a size of all
-// cores of a node leaves it no room.
-func profiledCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
-	w = sizedCopy(w, size)
-	w.Ask = w.Ask.Add(cluster.Resources{CPUMHz: cluster.ProfilerCPUMHz, MemoryMB: cluster.ProfilerMemoryMB})
-	return w
-}
-
 // otherSizes are the sizes to choose a second run from: the furthest from the
 // first, so that the others lie between the two.
 func (l *Lab) otherSizes(w cluster.Workload) []cluster.Resources {
@@ -91,80 +64,3 @@ func (l *Lab) otherSizes(w cluster.Workload) []cluster.Resources {
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
-
-// missing says which runs a stored profile leaves to be made.
-type missing struct {
-	base bool // beside kernels, and alone elsewhere
-	size bool // alone at another size
-}
-
-func (m missing) any() bool { return m.base || m.size }
-
-func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
-	sized := l.sizesCores(w)
-	switch {
-	case p == nil:
-		return missing{base: true, size: sized}
-	case !sized:
-		return missing{}
-	case len(p.ScaleUp) == 0 && w.Sizable.Own.Cores == 0:
-		// Its runs had no bound but the node's, so their speeds are of no size.
-		return missing{base: true, size: true}
-	}
-	known := map[int]bool{len(p.Machine.CPUs): true}
-	for _, point := range p.ScaleUp {
-		known[point.Cores] = true
-	}
-	wanted := min(scaleUpKnown, len(l.otherSizes(w))+1)
-	return missing{size: len(known) < wanted}
-}
-
-// asScalePoint is the result of a run alone at another size: a point of the
-// workload's scale-up, and nothing else. The run says itself how many CPUs it had.
-func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
-	points := pointsOf(p, r)
-	p.Machine = profile.Machine{} // the profile's is that of the interference run
-	p.Alone, p.ScaleUp, p.Ramp, p.CPUShareAlone = nil, points, nil, nil
-	p.Sensitivity.Tolerated, p.Sensitivity.Caused = nil, nil
-	return p
-}
-
-// pointsOf is the scale-up of a run by its performance alone.
-func pointsOf(p profile.Profile, r cluster.ProfileRequest) []profile.ScalePoint {
-	alone, ok := p.Alone[r.Node.Configuration]
-	cores := cmp.Or(len(p.Machine.CPUs), r.Size.Cores)
-	if !ok || cores == 0 {
-		return nil
-	}
-	return []profile.ScalePoint{{Cores: cores, MemoryMB: int64(r.Size.MemoryMB), Speed: alone}}
-}
-
-// withFirstPoint adds the interference run's own size to the scale-up of a stored
-// profile that was taken before sizes mattered.
-func withFirstPoint(p profile.Profile) profile.Profile {
-	alone, ok := p.Alone[p.Machine.Configuration]
-	cores := len(p.Machine.CPUs)
-	if !ok || cores == 0 || slices.ContainsFunc(p.ScaleUp, func(s profile.ScalePoint) bool { return s.Cores == cores }) {
-		return p
-	}
-	p.ScaleUp = append(slices.Clone(p.ScaleUp), profile.ScalePoint{Cores: cores, Speed: alone})
-	return p
-}
-
-// keep stores what was measured. The unbound runs of an earlier profile do not mix
-// with bound ones.
-func (l *Lab) keep(ctx context.Context, old *profile.Profile, measured profile.Profile, m missing) (profile.Profile, error) {
-	profiles := store.Profiles{Store: l.cfg.Store}
-	if old != nil && m.base {
-		_, err := profiles.Put(ctx, measured, store.Any)
-		return measured, err
-	}
-	return profiles.PutMerged(ctx, measured)
-}
-
-func sizeName(r cluster.Resources) string {
-	if r.Cores == 1 {
-		return "1 core"
-	}
-	return fmt.Sprintf("%d cores", r.Cores)
-}

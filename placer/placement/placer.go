@@ -1,0 +1,65 @@
+package placement
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
+)
+
+// Config is what a placer is made of.
+type Config struct {
+	World     cluster.World
+	Clock     cluster.Clock
+	Log       *slog.Logger
+	Book      journal.Book
+	Decisions *journal.Decisions
+	Lab       *profiling.Lab
+	Estimator *profiling.Estimator
+
+	Policy   string                          // default policy
+	Deadline func(cluster.Job) time.Time     // hold deadline
+	Link     func(cluster.WorkloadID) string // URL of the record; nil: none
+	Chart    func(cluster.WorkloadID) string // URL of the status chart; nil: none
+}
+
+// Placer decides where jobs go.
+type Placer struct {
+	cfg   Config
+	queue queue
+}
+
+// New returns a placer for which nobody waits.
+func New(cfg Config) *Placer { return &Placer{cfg: cfg, queue: newQueue()} }
+
+// Enter waits until the job of the caller may be decided on and written; leave makes
+// room for the next.
+func (pl *Placer) Enter(ctx context.Context) (leave func(), _ error) {
+	select {
+	case pl.queue.slots <- struct{}{}:
+		return func() { <-pl.queue.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// PlanOf is how a job is written by decisions.
+func (pl *Placer) PlanOf(job cluster.Job, decisions []cluster.Decision) cluster.Plan {
+	return cluster.Plan{
+		Job: job, Decisions: decisions, Page: journal.Page(decisions, urlOf(pl.cfg.Chart, decisions)),
+		Link: pl.LinkOf(decisions), Message: journal.Sentence(decisions),
+	}
+}
+
+// LinkOf is the URL of the first decision's record; empty where there is none.
+func (pl *Placer) LinkOf(decisions []cluster.Decision) string { return urlOf(pl.cfg.Link, decisions) }
+
+func urlOf(of func(cluster.WorkloadID) string, decisions []cluster.Decision) string {
+	if of == nil || len(decisions) == 0 {
+		return ""
+	}
+	return of(decisions[0].Workload)
+}

@@ -60,7 +60,7 @@ func (b *Board) Contention(n Index, out []float64) {
 		r := &b.Residents(n)[i]
 		share := min(1, node.UnitsOf(r.Size)/float64(others))
 		for k, v := range r.Caused {
-			out[k] += share * v //nolint:gosec // a resident has as many columns as the board
+			out[k] += share * v
 		}
 	}
 }

@@ -265,13 +265,14 @@ func TestParseVersion(t *testing.T) {
 	for output, want := range map[string]string{
 		"Nomad v1.11.2\nBuildDate 2026-02-11\n": "1.11.2",
 		"Nomad v1.10.0\n":                       "1.10.0",
+		"Nomad v2.0.5\n":                        "2.0.5",
 		"Nomad v1.11.0-beta.1+ent\n":            "1.11.0-beta.1+ent",
 	} {
 		if got, err := parseVersion(output); err != nil || got != want {
 			t.Errorf("%q: %q, %v; want %q", output, got, err, want)
 		}
 	}
-	for _, output := range []string{"Nomad v1.9.7\n", "Nomad v1.12.0\n", "Nomad v2.0.0", "nomad: command not found", "Nomad vx"} {
+	for _, output := range []string{"Nomad v1.9.7\n", "Nomad v2.1.0\n", "nomad: command not found", "Nomad vx"} {
 		if got, err := parseVersion(output); err == nil {
 			t.Errorf("%q gave %q, want an error", output, got)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // SupportedNomad is the range of Nomad versions the product is tested with.
-const SupportedNomad = ">= 1.10.0, < 1.12.0"
+const SupportedNomad = ">= 1.10.0, < 2.1.0"
 
 // supported is SupportedNomad; the constraint is a constant of this file and
 // is covered by a test.

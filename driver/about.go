@@ -1,9 +1,6 @@
 package driver
 
-import (
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-	"github.com/hashicorp/nomad/plugins/shared/hclspec"
-)
+import "github.com/nomad-placer/nomad-placer/driver/protocol"
 
 // Identity of the plugin.
 const (
@@ -16,13 +13,13 @@ const (
 // pluginSchema is the configuration in the agent's file:
 //
 //	plugin "nomad-driver-ibench" { config { … } }
-var pluginSchema = hclspec.NewObject(map[string]*hclspec.Spec{
+var pluginSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"enabled":           withDefault("enabled", "bool", "true"),
 	"calibration_file":  withDefault("calibration_file", "string", `"/var/lib/nomad-driver-ibench/calibration.json"`),
 	"calibrate":         withDefault("calibrate", "bool", "false"),
 	"kill_switch":       withDefault("kill_switch", "string", `"/run/nomad-driver-ibench/stop"`),
 	"max_duration":      withDefault("max_duration", "string", `"1h"`),
-	"sources":           hclspec.NewAttr("sources", "list(string)", false),
+	"sources":           protocol.NewAttr("sources", "list(string)", false),
 	"storage_dir":       withDefault("storage_dir", "string", `""`),
 	"memory_reserve_mb": withDefault("memory_reserve_mb", "number", "512"),
 	"disk_reserve_mb":   withDefault("disk_reserve_mb", "number", "1024"),
@@ -33,37 +30,37 @@ var pluginSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 
 // taskSchema is the configuration of a task: kernels, a profiling run, or a transfer.
 // Numbers are "any number" to Nomad and may arrive as text: see number.
-var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
-	"kernel": hclspec.NewBlockList("kernel", hclspec.NewObject(map[string]*hclspec.Spec{
-		"source":    hclspec.NewAttr("source", "string", true),
-		"intensity": hclspec.NewAttr("intensity", "number", false),
-		"path":      hclspec.NewAttr("path", "string", false),
-		"peer":      hclspec.NewAttr("peer", "string", false),
-		"variant":   hclspec.NewAttr("variant", "string", false),
-		"duration":  hclspec.NewAttr("duration", "string", false),
-		"max_bytes": hclspec.NewAttr("max_bytes", "number", false),
-		"ramp": hclspec.NewBlock("ramp", false, hclspec.NewObject(map[string]*hclspec.Spec{
-			"from":  hclspec.NewAttr("from", "number", true),
-			"to":    hclspec.NewAttr("to", "number", true),
+var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
+	"kernel": protocol.NewBlockList("kernel", protocol.NewObject(map[string]*protocol.Spec{
+		"source":    protocol.NewAttr("source", "string", true),
+		"intensity": protocol.NewAttr("intensity", "number", false),
+		"path":      protocol.NewAttr("path", "string", false),
+		"peer":      protocol.NewAttr("peer", "string", false),
+		"variant":   protocol.NewAttr("variant", "string", false),
+		"duration":  protocol.NewAttr("duration", "string", false),
+		"max_bytes": protocol.NewAttr("max_bytes", "number", false),
+		"ramp": protocol.NewBlock("ramp", false, protocol.NewObject(map[string]*protocol.Spec{
+			"from":  protocol.NewAttr("from", "number", true),
+			"to":    protocol.NewAttr("to", "number", true),
 			"step":  withDefault("step", "number", "5"),
 			"dwell": withDefault("dwell", "string", `"1s"`),
 		})),
 	})),
-	"profile": hclspec.NewBlock("profile", false, hclspec.NewObject(map[string]*hclspec.Spec{
-		"request": hclspec.NewAttr("request", "string", true),
+	"profile": protocol.NewBlock("profile", false, protocol.NewObject(map[string]*protocol.Spec{
+		"request": protocol.NewAttr("request", "string", true),
 	})),
-	"pairs": hclspec.NewBlock("pairs", false, hclspec.NewObject(map[string]*hclspec.Spec{
-		"request": hclspec.NewAttr("request", "string", true),
+	"pairs": protocol.NewBlock("pairs", false, protocol.NewObject(map[string]*protocol.Spec{
+		"request": protocol.NewAttr("request", "string", true),
 	})),
-	"lend": hclspec.NewBlock("lend", false, hclspec.NewObject(map[string]*hclspec.Spec{
-		"allocation": hclspec.NewAttr("allocation", "string", true),
-		"task":       hclspec.NewAttr("task", "string", true),
+	"lend": protocol.NewBlock("lend", false, protocol.NewObject(map[string]*protocol.Spec{
+		"allocation": protocol.NewAttr("allocation", "string", true),
+		"task":       protocol.NewAttr("task", "string", true),
 		"cpu_mhz":    withDefault("cpu_mhz", "number", "0"),
-		"time_slice": hclspec.NewAttr("time_slice", "string", false),
+		"time_slice": protocol.NewAttr("time_slice", "string", false),
 	})),
 	"domain":         withDefault("domain", "string", `"auto"`),
-	"target_task":    hclspec.NewAttr("target_task", "string", false),
-	"max_duration":   hclspec.NewAttr("max_duration", "string", false),
+	"target_task":    protocol.NewAttr("target_task", "string", false),
+	"max_duration":   protocol.NewAttr("max_duration", "string", false),
 	"allow_pair":     withDefault("allow_pair", "bool", "false"),
 	"seed":           withDefault("seed", "number", "1"),
 	"config_version": withDefault("config_version", "number", "1"),
@@ -72,17 +69,17 @@ var taskSchema = hclspec.NewObject(map[string]*hclspec.Spec{
 // capabilities: signals and virtual commands change the intensity; there is no
 // file system to isolate. Network modes other than the host's are accepted so
 // that a profiled group may have any.
-var capabilities = &proto.DriverCapabilities{
+var capabilities = &protocol.DriverCapabilities{
 	SendSignals: true,
 	Exec:        true,
-	FsIsolation: proto.DriverCapabilities_NONE,
-	NetworkIsolationModes: []proto.NetworkIsolationSpec_NetworkIsolationMode{
-		proto.NetworkIsolationSpec_HOST,
-		proto.NetworkIsolationSpec_GROUP,
+	FsIsolation: protocol.DriverCapabilities_NONE,
+	NetworkIsolationModes: []protocol.NetworkIsolationSpec_NetworkIsolationMode{
+		protocol.NetworkIsolationSpec_HOST,
+		protocol.NetworkIsolationSpec_GROUP,
 	},
-	MountConfigs: proto.DriverCapabilities_NO_MOUNTS,
+	MountConfigs: protocol.DriverCapabilities_NO_MOUNTS,
 }
 
-func withDefault(name, kind, literal string) *hclspec.Spec {
-	return hclspec.NewDefault(hclspec.NewAttr(name, kind, false), hclspec.NewLiteral(literal))
+func withDefault(name, kind, literal string) *protocol.Spec {
+	return protocol.NewDefault(protocol.NewAttr(name, kind, false), protocol.NewLiteral(literal))
 }

@@ -16,9 +16,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	baseproto "github.com/hashicorp/nomad/plugins/base/proto"
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-	structs "github.com/hashicorp/nomad/plugins/shared/structs/proto"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -27,6 +24,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -36,8 +34,8 @@ var errTaskNotFound = errors.New("task not found for given id")
 // Driver serves Nomad's base and driver protocols. It is safe for concurrent
 // use, as the agent calls it.
 type Driver struct {
-	baseproto.UnimplementedBasePluginServer
-	proto.UnimplementedDriverServer
+	protocol.UnimplementedBasePluginServer
+	protocol.UnimplementedDriverServer
 
 	logger     hclog.Logger
 	node       node
@@ -74,20 +72,20 @@ func New(logger hclog.Logger) *Driver {
 func (d *Driver) Close() { d.cancel() }
 
 // PluginInfo tells what the plugin is.
-func (d *Driver) PluginInfo(context.Context, *baseproto.PluginInfoRequest) (*baseproto.PluginInfoResponse, error) {
-	return &baseproto.PluginInfoResponse{
-		Type: baseproto.PluginType_DRIVER, Name: PluginName,
+func (d *Driver) PluginInfo(context.Context, *protocol.PluginInfoRequest) (*protocol.PluginInfoResponse, error) {
+	return &protocol.PluginInfoResponse{
+		Type: protocol.PluginType_DRIVER, Name: PluginName,
 		PluginApiVersions: []string{pluginAPIVersion}, PluginVersion: PluginVersion,
 	}, nil
 }
 
 // ConfigSchema tells how the plugin is configured.
-func (d *Driver) ConfigSchema(context.Context, *baseproto.ConfigSchemaRequest) (*baseproto.ConfigSchemaResponse, error) {
-	return &baseproto.ConfigSchemaResponse{Spec: pluginSchema}, nil
+func (d *Driver) ConfigSchema(context.Context, *protocol.ConfigSchemaRequest) (*protocol.ConfigSchemaResponse, error) {
+	return &protocol.ConfigSchemaResponse{Spec: pluginSchema}, nil
 }
 
 // SetConfig takes the operator's configuration.
-func (d *Driver) SetConfig(_ context.Context, r *baseproto.SetConfigRequest) (*baseproto.SetConfigResponse, error) {
+func (d *Driver) SetConfig(_ context.Context, r *protocol.SetConfigRequest) (*protocol.SetConfigResponse, error) {
 	if d.nodeErr != nil {
 		return nil, d.nodeErr
 	}
@@ -103,7 +101,7 @@ func (d *Driver) SetConfig(_ context.Context, r *baseproto.SetConfigRequest) (*b
 	go d.sweep(c.RuntimeDir)
 	d.collecting.Do(func() { go d.collect() })
 	d.exportMetrics(c.MetricsAddress)
-	return &baseproto.SetConfigResponse{}, nil
+	return &protocol.SetConfigResponse{}, nil
 }
 
 // exportMetrics serves the metrics at the address, and no longer at an earlier
@@ -126,7 +124,7 @@ func (d *Driver) exportMetrics(address string) {
 }
 
 // mhzPerCore is the mean speed of the agent's cores, 0 where it does not tell.
-func mhzPerCore(t *baseproto.ClientTopology) float64 {
+func mhzPerCore(t *protocol.ClientTopology) float64 {
 	total, cores := 0.0, 0
 	for _, c := range t.GetCores() {
 		if c.GetDisable() {
@@ -145,18 +143,18 @@ func mhzPerCore(t *baseproto.ClientTopology) float64 {
 }
 
 // TaskConfigSchema tells how a task is configured.
-func (d *Driver) TaskConfigSchema(context.Context, *proto.TaskConfigSchemaRequest) (*proto.TaskConfigSchemaResponse, error) {
-	return &proto.TaskConfigSchemaResponse{Spec: taskSchema}, nil
+func (d *Driver) TaskConfigSchema(context.Context, *protocol.TaskConfigSchemaRequest) (*protocol.TaskConfigSchemaResponse, error) {
+	return &protocol.TaskConfigSchemaResponse{Spec: taskSchema}, nil
 }
 
 // Capabilities tells what the driver can do.
-func (d *Driver) Capabilities(context.Context, *proto.CapabilitiesRequest) (*proto.CapabilitiesResponse, error) {
-	return &proto.CapabilitiesResponse{Capabilities: capabilities}, nil
+func (d *Driver) Capabilities(context.Context, *protocol.CapabilitiesRequest) (*protocol.CapabilitiesResponse, error) {
+	return &protocol.CapabilitiesResponse{Capabilities: capabilities}, nil
 }
 
 // StartTask starts a task. A bad configuration is an error that no restart
 // mends, and says so to the agent.
-func (d *Driver) StartTask(ctx context.Context, r *proto.StartTaskRequest) (*proto.StartTaskResponse, error) {
+func (d *Driver) StartTask(ctx context.Context, r *protocol.StartTaskRequest) (*protocol.StartTaskResponse, error) {
 	task := r.GetTask()
 	if _, err := d.task(task.GetId()); err == nil {
 		return nil, fmt.Errorf("task %s is started already", task.GetId())
@@ -178,8 +176,8 @@ func (d *Driver) StartTask(ctx context.Context, r *proto.StartTaskRequest) (*pro
 		return nil, err
 	}
 	d.adopt(h)
-	return &proto.StartTaskResponse{Handle: &proto.TaskHandle{
-		Version: stateVersion, Config: task, State: proto.TaskState_RUNNING, DriverState: state,
+	return &protocol.StartTaskResponse{Handle: &protocol.TaskHandle{
+		Version: stateVersion, Config: task, State: protocol.TaskState_RUNNING, DriverState: state,
 	}}, nil
 }
 
@@ -189,14 +187,14 @@ type notNow struct{ error }
 // fatal marks an error as not worth a restart.
 func fatal(err error) error {
 	s := status.New(codes.FailedPrecondition, err.Error())
-	if detailed, err := s.WithDetails(&structs.RecoverableError{Recoverable: false}); err == nil {
+	if detailed, err := s.WithDetails(&protocol.RecoverableError{Recoverable: false}); err == nil {
 		s = detailed
 	}
 	return s.Err()
 }
 
 // spec turns a task into what its child is to do, or says what is wrong.
-func (d *Driver) spec(task *proto.TaskConfig) (lab.Spec, error) {
+func (d *Driver) spec(task *protocol.TaskConfig) (lab.Spec, error) {
 	c, err := decodeTaskConfig(task.GetMsgpackDriverConfig())
 	if err != nil {
 		return lab.Spec{}, err
@@ -288,7 +286,7 @@ func taskDuration(c taskConfig, config pluginConfig) (time.Duration, error) {
 
 // memory bounds what a kernel may take: the task's own limit, and what the
 // machine has left above the operator's reserve.
-func (d *Driver) memory(task *proto.TaskConfig, config pluginConfig) (int64, error) {
+func (d *Driver) memory(task *protocol.TaskConfig, config pluginConfig) (int64, error) {
 	machine, err := ibench.ReadMachine("/")
 	if err != nil {
 		return 0, fmt.Errorf("read the machine: %w", err)
@@ -306,7 +304,7 @@ func (d *Driver) memory(task *proto.TaskConfig, config pluginConfig) (int64, err
 }
 
 // ownCPUs are the CPUs Nomad gives the task, within the plugin's own.
-func (d *Driver) ownCPUs(task *proto.TaskConfig) (cgroup.CPUs, error) {
+func (d *Driver) ownCPUs(task *protocol.TaskConfig) (cgroup.CPUs, error) {
 	cpus, err := cgroup.ParseCPUs(task.GetResources().GetLinuxResources().GetCpusetCpus())
 	if err != nil {
 		return nil, err
@@ -318,7 +316,7 @@ func (d *Driver) ownCPUs(task *proto.TaskConfig) (cgroup.CPUs, error) {
 }
 
 // launch starts the child of a spec.
-func (d *Driver) launch(ctx context.Context, task *proto.TaskConfig, spec lab.Spec) (*handle, error) {
+func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec lab.Spec) (*handle, error) {
 	d.mu.Lock()
 	dir := filepath.Join(d.config.RuntimeDir, spec.Name)
 	d.mu.Unlock()
@@ -390,7 +388,7 @@ func (d *Driver) collect() {
 	}
 }
 
-func (d *Driver) handle(task *proto.TaskConfig, state taskState) *handle {
+func (d *Driver) handle(task *protocol.TaskConfig, state taskState) *handle {
 	return &handle{task: task, state: state, tree: d.node.tree, procs: d.procs, done: make(chan struct{})}
 }
 
@@ -452,9 +450,9 @@ func (d *Driver) sayEnd(h *handle) {
 }
 
 // RecoverTask finds a task again after a restart of the plugin or the agent.
-func (d *Driver) RecoverTask(_ context.Context, r *proto.RecoverTaskRequest) (*proto.RecoverTaskResponse, error) {
+func (d *Driver) RecoverTask(_ context.Context, r *protocol.RecoverTaskRequest) (*protocol.RecoverTaskResponse, error) {
 	if _, err := d.task(r.GetTaskId()); err == nil {
-		return &proto.RecoverTaskResponse{}, nil
+		return &protocol.RecoverTaskResponse{}, nil
 	}
 	if r.GetHandle().GetConfig() == nil {
 		return nil, errors.New("recover: the handle is empty")
@@ -468,18 +466,18 @@ func (d *Driver) RecoverTask(_ context.Context, r *proto.RecoverTaskRequest) (*p
 		return nil, fmt.Errorf("recover: %w", err)
 	}
 	d.adopt(h)
-	return &proto.RecoverTaskResponse{}, nil
+	return &protocol.RecoverTaskResponse{}, nil
 }
 
 // WaitTask blocks until the task has ended.
-func (d *Driver) WaitTask(ctx context.Context, r *proto.WaitTaskRequest) (*proto.WaitTaskResponse, error) {
+func (d *Driver) WaitTask(ctx context.Context, r *protocol.WaitTaskRequest) (*protocol.WaitTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case <-h.done:
-		return &proto.WaitTaskResponse{Result: h.exit}, nil
+		return &protocol.WaitTaskResponse{Result: h.exit}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-d.ctx.Done():
@@ -488,7 +486,7 @@ func (d *Driver) WaitTask(ctx context.Context, r *proto.WaitTaskRequest) (*proto
 }
 
 // StopTask ends a task, gently first.
-func (d *Driver) StopTask(ctx context.Context, r *proto.StopTaskRequest) (*proto.StopTaskResponse, error) {
+func (d *Driver) StopTask(ctx context.Context, r *protocol.StopTaskRequest) (*protocol.StopTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -502,11 +500,11 @@ func (d *Driver) StopTask(ctx context.Context, r *proto.StopTaskRequest) (*proto
 	if err := h.stop(ctx, s, r.GetTimeout().AsDuration()); err != nil {
 		return nil, err
 	}
-	return &proto.StopTaskResponse{}, nil
+	return &protocol.StopTaskResponse{}, nil
 }
 
 // DestroyTask forgets a task that has ended, and removes what it left.
-func (d *Driver) DestroyTask(ctx context.Context, r *proto.DestroyTaskRequest) (*proto.DestroyTaskResponse, error) {
+func (d *Driver) DestroyTask(ctx context.Context, r *protocol.DestroyTaskRequest) (*protocol.DestroyTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -525,29 +523,29 @@ func (d *Driver) DestroyTask(ctx context.Context, r *proto.DestroyTaskRequest) (
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.tasks, r.GetTaskId())
-	return &proto.DestroyTaskResponse{}, nil
+	return &protocol.DestroyTaskResponse{}, nil
 }
 
 // InspectTask describes a task.
-func (d *Driver) InspectTask(ctx context.Context, r *proto.InspectTaskRequest) (*proto.InspectTaskResponse, error) {
+func (d *Driver) InspectTask(ctx context.Context, r *protocol.InspectTaskRequest) (*protocol.InspectTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
 	}
-	out := &proto.TaskStatus{
-		Id: h.task.GetId(), Name: h.task.GetName(), State: proto.TaskState_RUNNING,
+	out := &protocol.TaskStatus{
+		Id: h.task.GetId(), Name: h.task.GetName(), State: protocol.TaskState_RUNNING,
 		StartedAt: timestamppb.New(h.state.StartedAt),
 		// The agent reads both, also of a task that runs, and falls over nil.
-		CompletedAt: timestamppb.New(time.Time{}), Result: &proto.ExitResult{},
+		CompletedAt: timestamppb.New(time.Time{}), Result: &protocol.ExitResult{},
 	}
 	attributes := map[string]string{"pid": strconv.Itoa(h.state.PID)}
 	if h.running() {
 		maps.Copy(attributes, h.kernels(ctx))
 	} else {
-		out.State, out.Result, out.CompletedAt = proto.TaskState_EXITED, h.exit, timestamppb.New(h.completed)
+		out.State, out.Result, out.CompletedAt = protocol.TaskState_EXITED, h.exit, timestamppb.New(h.completed)
 		attributes["reason"] = h.reason
 	}
-	return &proto.InspectTaskResponse{Task: out, Driver: &proto.TaskDriverStatus{Attributes: attributes}}, nil
+	return &protocol.InspectTaskResponse{Task: out, Driver: &protocol.TaskDriverStatus{Attributes: attributes}}, nil
 }
 
 // kernels describes the kernels of a task, one attribute each, or its transfer; none
@@ -573,7 +571,7 @@ func (h *handle) kernels(ctx context.Context) map[string]string {
 const statsPeriod = time.Second
 
 // TaskStats streams CPU and memory use until the task ends.
-func (d *Driver) TaskStats(r *proto.TaskStatsRequest, stream proto.Driver_TaskStatsServer) error {
+func (d *Driver) TaskStats(r *protocol.TaskStatsRequest, stream protocol.Driver_TaskStatsServer) error {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return err
@@ -592,7 +590,7 @@ func (d *Driver) TaskStats(r *proto.TaskStatsRequest, stream proto.Driver_TaskSt
 		if err != nil {
 			return err
 		}
-		if err := stream.Send(&proto.TaskStatsResponse{Stats: s.sample(r.GetTaskId(), groups, time.Now())}); err != nil {
+		if err := stream.Send(&protocol.TaskStatsResponse{Stats: s.sample(r.GetTaskId(), groups, time.Now())}); err != nil {
 			return err
 		}
 		select {
@@ -608,7 +606,7 @@ func (d *Driver) TaskStats(r *proto.TaskStatsRequest, stream proto.Driver_TaskSt
 }
 
 // TaskEvents streams the events of all tasks.
-func (d *Driver) TaskEvents(_ *proto.TaskEventsRequest, stream proto.Driver_TaskEventsServer) error {
+func (d *Driver) TaskEvents(_ *protocol.TaskEventsRequest, stream protocol.Driver_TaskEventsServer) error {
 	events, end := d.events.listen()
 	defer end()
 	for {
@@ -626,7 +624,7 @@ func (d *Driver) TaskEvents(_ *proto.TaskEventsRequest, stream proto.Driver_Task
 }
 
 // SignalTask changes the intensity: see parseSignal.
-func (d *Driver) SignalTask(ctx context.Context, r *proto.SignalTaskRequest) (*proto.SignalTaskResponse, error) {
+func (d *Driver) SignalTask(ctx context.Context, r *protocol.SignalTaskRequest) (*protocol.SignalTaskResponse, error) {
 	h, err := d.task(r.GetTaskId())
 	if err != nil {
 		return nil, err
@@ -638,21 +636,21 @@ func (d *Driver) SignalTask(ctx context.Context, r *proto.SignalTaskRequest) (*p
 	if _, err := lab.Call(ctx, h.socket(), request); err != nil {
 		return nil, err
 	}
-	return &proto.SignalTaskResponse{}, nil
+	return &protocol.SignalTaskResponse{}, nil
 }
 
 // ExecTask runs a virtual command: see usage.
-func (d *Driver) ExecTask(ctx context.Context, r *proto.ExecTaskRequest) (*proto.ExecTaskResponse, error) {
+func (d *Driver) ExecTask(ctx context.Context, r *protocol.ExecTaskRequest) (*protocol.ExecTaskResponse, error) {
 	stdout, stderr, code, err := d.execute(ctx, r.GetTaskId(), r.GetCommand())
 	if err != nil {
 		return nil, err
 	}
-	return &proto.ExecTaskResponse{Stdout: []byte(stdout), Stderr: []byte(stderr), Result: &proto.ExitResult{ExitCode: code}}, nil
+	return &protocol.ExecTaskResponse{Stdout: []byte(stdout), Stderr: []byte(stderr), Result: &protocol.ExitResult{ExitCode: code}}, nil
 }
 
 // ExecTaskStreaming runs a virtual command for nomad alloc exec. Its input is
 // not read.
-func (d *Driver) ExecTaskStreaming(stream proto.Driver_ExecTaskStreamingServer) error {
+func (d *Driver) ExecTaskStreaming(stream protocol.Driver_ExecTaskStreamingServer) error {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) || err == nil && first.GetSetup() == nil {
 		return errors.New("exec: the first message must say what to run")
@@ -669,12 +667,12 @@ func (d *Driver) ExecTaskStreaming(stream proto.Driver_ExecTaskStreamingServer) 
 		// A terminal in raw mode needs the carriage return, too.
 		stdout, stderr = strings.ReplaceAll(stdout, "\n", "\r\n"), strings.ReplaceAll(stderr, "\n", "\r\n")
 	}
-	for _, m := range []*proto.ExecTaskStreamingResponse{
-		{Stdout: &proto.ExecTaskStreamingIOOperation{Data: []byte(stdout)}},
-		{Stderr: &proto.ExecTaskStreamingIOOperation{Data: []byte(stderr)}},
-		{Stdout: &proto.ExecTaskStreamingIOOperation{Close: true}},
-		{Stderr: &proto.ExecTaskStreamingIOOperation{Close: true}},
-		{Exited: true, Result: &proto.ExitResult{ExitCode: code}},
+	for _, m := range []*protocol.ExecTaskStreamingResponse{
+		{Stdout: &protocol.ExecTaskStreamingIOOperation{Data: []byte(stdout)}},
+		{Stderr: &protocol.ExecTaskStreamingIOOperation{Data: []byte(stderr)}},
+		{Stdout: &protocol.ExecTaskStreamingIOOperation{Close: true}},
+		{Stderr: &protocol.ExecTaskStreamingIOOperation{Close: true}},
+		{Exited: true, Result: &protocol.ExitResult{ExitCode: code}},
 	} {
 		if err := stream.Send(m); err != nil {
 			return err

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // eventDepth bounds what waits for a slow agent.
@@ -16,16 +17,16 @@ const eventDepth = 64
 // eventBus hands task events to whoever listens.
 type eventBus struct {
 	mu        sync.Mutex
-	listeners map[chan *proto.DriverTaskEvent]bool
+	listeners map[chan *protocol.DriverTaskEvent]bool
 }
 
-func (b *eventBus) listen() (<-chan *proto.DriverTaskEvent, func()) {
+func (b *eventBus) listen() (<-chan *protocol.DriverTaskEvent, func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.listeners == nil {
-		b.listeners = map[chan *proto.DriverTaskEvent]bool{}
+		b.listeners = map[chan *protocol.DriverTaskEvent]bool{}
 	}
-	c := make(chan *proto.DriverTaskEvent, eventDepth)
+	c := make(chan *protocol.DriverTaskEvent, eventDepth)
 	b.listeners[c] = true
 	return c, func() {
 		b.mu.Lock()
@@ -36,8 +37,8 @@ func (b *eventBus) listen() (<-chan *proto.DriverTaskEvent, func()) {
 
 // emit sends an event. One that finds no room is dropped: Nomad keeps the last
 // ten of a task anyway.
-func (b *eventBus) emit(task *proto.TaskConfig, at time.Time, message string) {
-	e := &proto.DriverTaskEvent{
+func (b *eventBus) emit(task *protocol.TaskConfig, at time.Time, message string) {
+	e := &protocol.DriverTaskEvent{
 		TaskId: task.GetId(), AllocId: task.GetAllocId(), TaskName: task.GetName(),
 		Timestamp: timestamppb.New(at), Message: message,
 	}

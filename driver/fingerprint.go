@@ -8,11 +8,9 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-	structs "github.com/hashicorp/nomad/plugins/shared/structs/proto"
-
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -54,16 +52,16 @@ const attributePrefix = "driver." + PluginName + "."
 
 // fingerprint says what the node can do. It is a pure function of the machine,
 // the configuration and the calibration, so that tests decide all three.
-func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *proto.FingerprintResponse {
-	out := &proto.FingerprintResponse{Health: proto.FingerprintResponse_HEALTHY, HealthDescription: "Healthy"}
+func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *protocol.FingerprintResponse {
+	out := &protocol.FingerprintResponse{Health: protocol.FingerprintResponse_HEALTHY, HealthDescription: "Healthy"}
 	if reason := unhealthy(n, c); reason != "" {
-		out.Health, out.HealthDescription = proto.FingerprintResponse_UNHEALTHY, reason
+		out.Health, out.HealthDescription = protocol.FingerprintResponse_UNHEALTHY, reason
 	}
 	if !c.Enabled {
-		out.Health, out.HealthDescription = proto.FingerprintResponse_UNDETECTED, "disabled in the plugin's configuration"
+		out.Health, out.HealthDescription = protocol.FingerprintResponse_UNDETECTED, "disabled in the plugin's configuration"
 		return out
 	}
-	out.Attributes = map[string]*structs.Attribute{
+	out.Attributes = map[string]*protocol.Attribute{
 		attributePrefix + "version": text(PluginVersion),
 		attributePrefix + "virtual": boolean(n.machine.Virtual),
 		attributePrefix + "cpus":    text(n.allowed.String()),
@@ -122,22 +120,22 @@ func (c pluginConfig) stopped() bool {
 	return err == nil
 }
 
-func text(v string) *structs.Attribute {
-	return &structs.Attribute{Value: &structs.Attribute_StringVal{StringVal: v}}
+func text(v string) *protocol.Attribute {
+	return &protocol.Attribute{Value: &protocol.Attribute_StringVal{StringVal: v}}
 }
 
-func boolean(v bool) *structs.Attribute {
-	return &structs.Attribute{Value: &structs.Attribute_BoolVal{BoolVal: v}}
+func boolean(v bool) *protocol.Attribute {
+	return &protocol.Attribute{Value: &protocol.Attribute_BoolVal{BoolVal: v}}
 }
 
 // fingerprintPeriod is how soon a change shows: the kill switch, a calibration.
 const fingerprintPeriod = 5 * time.Second
 
 // Fingerprint streams what the node can do, at once and on each change.
-func (d *Driver) Fingerprint(_ *proto.FingerprintRequest, stream proto.Driver_FingerprintServer) error {
+func (d *Driver) Fingerprint(_ *protocol.FingerprintRequest, stream protocol.Driver_FingerprintServer) error {
 	ticker := time.NewTicker(fingerprintPeriod)
 	defer ticker.Stop()
-	var last *proto.FingerprintResponse
+	var last *protocol.FingerprintResponse
 	for {
 		if now := d.fingerprint(); !reflect.DeepEqual(now, last) {
 			if err := stream.Send(now); err != nil {
@@ -155,7 +153,7 @@ func (d *Driver) Fingerprint(_ *proto.FingerprintRequest, stream proto.Driver_Fi
 	}
 }
 
-func (d *Driver) fingerprint() *proto.FingerprintResponse {
+func (d *Driver) fingerprint() *protocol.FingerprintResponse {
 	d.mu.Lock()
 	config := d.config
 	d.mu.Unlock()

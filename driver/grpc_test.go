@@ -12,9 +12,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	baseproto "github.com/hashicorp/nomad/plugins/base/proto"
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-	structs "github.com/hashicorp/nomad/plugins/shared/structs/proto"
 	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -24,6 +21,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // These tests drive the plugin through its own protocol, as the agent does:
@@ -33,8 +31,8 @@ const testTimeout = 60 * time.Second
 
 // agent is the client's side of the plugin.
 type agent struct {
-	base   baseproto.BasePluginClient
-	driver proto.DriverClient
+	base   protocol.BasePluginClient
+	driver protocol.DriverClient
 	plugin *Driver
 }
 
@@ -47,8 +45,8 @@ func startPlugin(t *testing.T, runtimeDir string, change func(m)) agent {
 	}
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer()
-	baseproto.RegisterBasePluginServer(server, d)
-	proto.RegisterDriverServer(server, d)
+	protocol.RegisterBasePluginServer(server, d)
+	protocol.RegisterDriverServer(server, d)
 	go func() { _ = server.Serve(listener) }() // ends with the listener
 	conn, err := grpc.NewClient("passthrough:///plugin", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
@@ -62,20 +60,20 @@ func startPlugin(t *testing.T, runtimeDir string, change func(m)) agent {
 		}
 		server.Stop()
 	})
-	a := agent{baseproto.NewBasePluginClient(conn), proto.NewDriverClient(conn), d}
+	a := agent{protocol.NewBasePluginClient(conn), protocol.NewDriverClient(conn), d}
 	config := defaults()
 	config["runtime_dir"] = runtimeDir
 	if change != nil {
 		change(config)
 	}
-	if _, err := a.base.SetConfig(t.Context(), &baseproto.SetConfigRequest{MsgpackConfig: pack(t, config)}); err != nil {
+	if _, err := a.base.SetConfig(t.Context(), &protocol.SetConfigRequest{MsgpackConfig: pack(t, config)}); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
 // newTask makes an allocation directory and a task in it.
-func newTask(t *testing.T, config m) *proto.TaskConfig {
+func newTask(t *testing.T, config m) *protocol.TaskConfig {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "alloc")
 	for _, d := range []string{"alloc/logs", "noise/local"} {
@@ -84,7 +82,7 @@ func newTask(t *testing.T, config m) *proto.TaskConfig {
 		}
 	}
 	id := "test-" + nameOf(dir)
-	return &proto.TaskConfig{
+	return &protocol.TaskConfig{
 		Id: id + "/noise", Name: "noise", AllocId: id, AllocDir: dir,
 		Env:                 map[string]string{"NOMAD_ALLOC_ID": id, "NOMAD_TASK_NAME": "noise"},
 		MsgpackDriverConfig: pack(t, config),
@@ -93,9 +91,9 @@ func newTask(t *testing.T, config m) *proto.TaskConfig {
 
 func quiet() m { return task(kernel(m{"source": "int", "intensity": 5})) }
 
-func (a agent) start(ctx context.Context, t *testing.T, task *proto.TaskConfig) *proto.TaskHandle {
+func (a agent) start(ctx context.Context, t *testing.T, task *protocol.TaskConfig) *protocol.TaskHandle {
 	t.Helper()
-	r, err := a.driver.StartTask(ctx, &proto.StartTaskRequest{Task: task})
+	r, err := a.driver.StartTask(ctx, &protocol.StartTaskRequest{Task: task})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +111,7 @@ func (a agent) start(ctx context.Context, t *testing.T, task *proto.TaskConfig) 
 func (a agent) exec(ctx context.Context, t *testing.T, id string, words ...string) string {
 	t.Helper()
 	for {
-		r, err := a.driver.ExecTask(ctx, &proto.ExecTaskRequest{TaskId: id, Command: words})
+		r, err := a.driver.ExecTask(ctx, &protocol.ExecTaskRequest{TaskId: id, Command: words})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,9 +126,9 @@ func (a agent) exec(ctx context.Context, t *testing.T, id string, words ...strin
 	}
 }
 
-func (a agent) wait(ctx context.Context, t *testing.T, id string) *proto.ExitResult {
+func (a agent) wait(ctx context.Context, t *testing.T, id string) *protocol.ExitResult {
 	t.Helper()
-	r, err := a.driver.WaitTask(ctx, &proto.WaitTaskRequest{TaskId: id})
+	r, err := a.driver.WaitTask(ctx, &protocol.WaitTaskRequest{TaskId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +136,9 @@ func (a agent) wait(ctx context.Context, t *testing.T, id string) *proto.ExitRes
 }
 
 // clean destroys the task and checks that nothing of it is left.
-func (a agent) clean(ctx context.Context, t *testing.T, task *proto.TaskConfig, runtimeDir string) {
+func (a agent) clean(ctx context.Context, t *testing.T, task *protocol.TaskConfig, runtimeDir string) {
 	t.Helper()
-	if _, err := a.driver.DestroyTask(ctx, &proto.DestroyTaskRequest{TaskId: task.GetId()}); err != nil {
+	if _, err := a.driver.DestroyTask(ctx, &protocol.DestroyTaskRequest{TaskId: task.GetId()}); err != nil {
 		t.Fatal(err)
 	}
 	name := nameOf(task.GetId())
@@ -151,7 +149,7 @@ func (a agent) clean(ctx context.Context, t *testing.T, task *proto.TaskConfig, 
 	if err != nil || len(groups) != 0 {
 		t.Errorf("control groups left: %v, %v", groups, err)
 	}
-	if _, err := a.driver.InspectTask(ctx, &proto.InspectTaskRequest{TaskId: task.GetId()}); err == nil || !strings.Contains(err.Error(), errTaskNotFound.Error()) {
+	if _, err := a.driver.InspectTask(ctx, &protocol.InspectTaskRequest{TaskId: task.GetId()}); err == nil || !strings.Contains(err.Error(), errTaskNotFound.Error()) {
 		t.Errorf("the task is still known: %v", err)
 	}
 }
@@ -159,24 +157,24 @@ func (a agent) clean(ctx context.Context, t *testing.T, task *proto.TaskConfig, 
 func TestPluginDescribesItself(t *testing.T) {
 	t.Parallel()
 	a := startPlugin(t, t.TempDir(), nil)
-	info, err := a.base.PluginInfo(t.Context(), &baseproto.PluginInfoRequest{})
-	if err != nil || info.GetName() != "ibench" || info.GetType() != baseproto.PluginType_DRIVER {
+	info, err := a.base.PluginInfo(t.Context(), &protocol.PluginInfoRequest{})
+	if err != nil || info.GetName() != "ibench" || info.GetType() != protocol.PluginType_DRIVER {
 		t.Errorf("%v, %v", info, err)
 	}
-	schema, err := a.driver.TaskConfigSchema(t.Context(), &proto.TaskConfigSchemaRequest{})
+	schema, err := a.driver.TaskConfigSchema(t.Context(), &protocol.TaskConfigSchemaRequest{})
 	if err != nil || schema.GetSpec().GetObject().GetAttributes()["kernel"] == nil {
 		t.Errorf("task schema: %v, %v", schema, err)
 	}
-	can, err := a.driver.Capabilities(t.Context(), &proto.CapabilitiesRequest{})
+	can, err := a.driver.Capabilities(t.Context(), &protocol.CapabilitiesRequest{})
 	if err != nil || !can.GetCapabilities().GetExec() || !can.GetCapabilities().GetSendSignals() {
 		t.Errorf("capabilities: %v, %v", can, err)
 	}
-	prints, err := a.driver.Fingerprint(t.Context(), &proto.FingerprintRequest{})
+	prints, err := a.driver.Fingerprint(t.Context(), &protocol.FingerprintRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, err := prints.Recv()
-	if err != nil || first.GetHealth() != proto.FingerprintResponse_HEALTHY || first.GetAttributes()["driver.ibench.soi.int"] == nil {
+	if err != nil || first.GetHealth() != protocol.FingerprintResponse_HEALTHY || first.GetAttributes()["driver.ibench.soi.int"] == nil {
 		t.Errorf("fingerprint: %v, %v", first, err)
 	}
 }
@@ -187,7 +185,7 @@ func TestKernelTask(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	a := startPlugin(t, dir, nil)
-	events, err := a.driver.TaskEvents(ctx, &proto.TaskEventsRequest{})
+	events, err := a.driver.TaskEvents(ctx, &protocol.TaskEventsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,34 +198,34 @@ func TestKernelTask(t *testing.T) {
 	if out := a.exec(ctx, t, id, "set", "12"); !strings.HasPrefix(out, "int: 12 %") {
 		t.Errorf("set: %q", out)
 	}
-	if _, err := a.driver.SignalTask(ctx, &proto.SignalTaskRequest{TaskId: id, Signal: "SIGUSR1"}); err != nil {
+	if _, err := a.driver.SignalTask(ctx, &protocol.SignalTaskRequest{TaskId: id, Signal: "SIGUSR1"}); err != nil {
 		t.Error(err)
 	}
 	if out := a.stream(ctx, t, id, "stats", "-json"); !strings.Contains(out, `"intensity_percent": 22`) {
 		t.Errorf("after a signal of +10: %s", out)
 	}
-	if _, err := a.driver.SignalTask(ctx, &proto.SignalTaskRequest{TaskId: id, Signal: "SIGHUP"}); err == nil {
+	if _, err := a.driver.SignalTask(ctx, &protocol.SignalTaskRequest{TaskId: id, Signal: "SIGHUP"}); err == nil {
 		t.Error("SIGHUP was accepted")
 	}
 	a.checkStats(ctx, t, id)
-	if r, err := a.driver.InspectTask(ctx, &proto.InspectTaskRequest{TaskId: id}); err != nil ||
+	if r, err := a.driver.InspectTask(ctx, &protocol.InspectTaskRequest{TaskId: id}); err != nil ||
 		r.GetTask().GetCompletedAt() == nil || r.GetTask().GetResult() == nil || !strings.HasPrefix(r.GetDriver().GetAttributes()["kernel.0"], "int: 22 %") {
 		t.Errorf("inspect while it runs: %v, %v", r, err)
 	}
 	if e, err := events.Recv(); err != nil || !strings.HasPrefix(e.GetMessage(), "int: ") || e.GetTaskId() != id {
 		t.Errorf("first event: %v, %v", e, err)
 	}
-	if _, err := a.driver.DestroyTask(ctx, &proto.DestroyTaskRequest{TaskId: id}); err == nil {
+	if _, err := a.driver.DestroyTask(ctx, &protocol.DestroyTaskRequest{TaskId: id}); err == nil {
 		t.Error("a running task was destroyed without force")
 	}
-	if _, err := a.driver.StopTask(ctx, &proto.StopTaskRequest{TaskId: id, Timeout: durationpb.New(20 * time.Second)}); err != nil {
+	if _, err := a.driver.StopTask(ctx, &protocol.StopTaskRequest{TaskId: id, Timeout: durationpb.New(20 * time.Second)}); err != nil {
 		t.Fatal(err)
 	}
 	if r := a.wait(ctx, t, id); r.GetExitCode() != 0 {
 		t.Errorf("a stopped task ended with %v", r)
 	}
-	inspected, err := a.driver.InspectTask(ctx, &proto.InspectTaskRequest{TaskId: id})
-	if err != nil || inspected.GetTask().GetState() != proto.TaskState_EXITED || inspected.GetDriver().GetAttributes()["reason"] != "stopped" {
+	inspected, err := a.driver.InspectTask(ctx, &protocol.InspectTaskRequest{TaskId: id})
+	if err != nil || inspected.GetTask().GetState() != protocol.TaskState_EXITED || inspected.GetDriver().GetAttributes()["reason"] != "stopped" {
 		t.Errorf("inspect: %v, %v", inspected, err)
 	}
 	a.clean(ctx, t, task, dir)
@@ -240,8 +238,8 @@ func (a agent) stream(ctx context.Context, t *testing.T, id string, words ...str
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := &proto.ExecTaskStreamingRequest_Setup{TaskId: id, Command: words}
-	if err := s.Send(&proto.ExecTaskStreamingRequest{Setup: setup}); err != nil {
+	setup := &protocol.ExecTaskStreamingRequest_Setup{TaskId: id, Command: words}
+	if err := s.Send(&protocol.ExecTaskStreamingRequest{Setup: setup}); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
@@ -262,11 +260,11 @@ func (a agent) stream(ctx context.Context, t *testing.T, id string, words ...str
 
 func (a agent) checkStats(ctx context.Context, t *testing.T, id string) {
 	t.Helper()
-	s, err := a.driver.TaskStats(ctx, &proto.TaskStatsRequest{TaskId: id, CollectionInterval: durationpb.New(100 * time.Millisecond)})
+	s, err := a.driver.TaskStats(ctx, &protocol.TaskStatsRequest{TaskId: id, CollectionInterval: durationpb.New(100 * time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last *proto.TaskResourceUsage
+	var last *protocol.TaskResourceUsage
 	for range 3 {
 		r, err := s.Recv()
 		if err != nil {
@@ -293,7 +291,7 @@ func TestRecover(t *testing.T) {
 	first.exec(ctx, t, id, "set", "7")
 	second := startPlugin(t, dir, nil)
 	for range 2 { // recovering what is known already is fine
-		if _, err := second.driver.RecoverTask(ctx, &proto.RecoverTaskRequest{TaskId: id, Handle: handle}); err != nil {
+		if _, err := second.driver.RecoverTask(ctx, &protocol.RecoverTaskRequest{TaskId: id, Handle: handle}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -322,8 +320,8 @@ func TestRecoverGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for version, want := range map[int32]string{stateVersion: errGone.Error(), stateVersion + 1: "version"} {
-			h := &proto.TaskHandle{Version: version, Config: task, DriverState: data}
-			_, err := a.driver.RecoverTask(t.Context(), &proto.RecoverTaskRequest{TaskId: task.GetId(), Handle: h})
+			h := &protocol.TaskHandle{Version: version, Config: task, DriverState: data}
+			_, err := a.driver.RecoverTask(t.Context(), &protocol.RecoverTaskRequest{TaskId: task.GetId(), Handle: h})
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("version %d: error %v does not say %q", version, err, want)
 			}
@@ -371,7 +369,7 @@ func TestKillSwitch(t *testing.T) {
 		t.Errorf("ended with %v", r)
 	}
 	a.clean(ctx, t, task, dir)
-	_, err := a.driver.StartTask(ctx, &proto.StartTaskRequest{Task: newTask(t, quiet())})
+	_, err := a.driver.StartTask(ctx, &protocol.StartTaskRequest{Task: newTask(t, quiet())})
 	if err == nil || !strings.Contains(err.Error(), killSwitch) {
 		t.Errorf("started in spite of the kill switch: %v", err)
 	}
@@ -394,13 +392,13 @@ func TestBadTaskIsFatal(t *testing.T) {
 		{task(kernel(m{"source": "tlb"})), "kernel[0].source: tlb is not among"},
 		{long, "max_duration: 2h0m0s is longer than the operator allows"},
 	} {
-		_, err := a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: newTask(t, c.config)})
+		_, err := a.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: newTask(t, c.config)})
 		s := status.Convert(err)
 		if s.Code() != codes.FailedPrecondition || !strings.Contains(s.Message(), c.want) {
 			t.Errorf("error %v does not say %q", err, c.want)
 		}
 		for _, d := range s.Details() {
-			if r, ok := d.(*structs.RecoverableError); !ok || r.GetRecoverable() {
+			if r, ok := d.(*protocol.RecoverableError); !ok || r.GetRecoverable() {
 				t.Errorf("detail %v: want not recoverable", d)
 			}
 		}
@@ -423,7 +421,7 @@ func TestRamp(t *testing.T) {
 	for !strings.HasPrefix(a.exec(ctx, t, task.GetId(), "stats"), "int: 3 %") {
 		time.Sleep(20 * time.Millisecond)
 	}
-	if _, err := a.driver.DestroyTask(ctx, &proto.DestroyTaskRequest{TaskId: task.GetId(), Force: true}); err != nil {
+	if _, err := a.driver.DestroyTask(ctx, &protocol.DestroyTaskRequest{TaskId: task.GetId(), Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	groups, err := a.plugin.node.tree.Named(lab.GroupPrefix + nameOf(task.GetId()))

@@ -15,16 +15,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // handle is one task: its child process, and how it ended.
 type handle struct {
-	task  *proto.TaskConfig
+	task  *protocol.TaskConfig
 	state taskState
 	tree  *cgroup.Tree // nil where the machine has no control groups
 	procs lab.Proc
@@ -32,7 +32,7 @@ type handle struct {
 	done chan struct{} // closed when the child has ended and nothing of it is left
 
 	mu        sync.Mutex
-	exit      *proto.ExitResult // set before done is closed
+	exit      *protocol.ExitResult // set before done is closed
 	reason    string
 	completed time.Time
 	cleanErr  error
@@ -155,7 +155,7 @@ func (h *handle) earlyEnd() error {
 
 // finish records the end of the child and clears what it may have left: a
 // paused workload, a transfer and control groups.
-func (h *handle) finish(result *proto.ExitResult) {
+func (h *handle) finish(result *protocol.ExitResult) {
 	err := h.clean()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,14 +203,14 @@ func (h *handle) groups() ([]cgroup.Group, error) {
 }
 
 // resultOf turns the end of a process into Nomad's form.
-func resultOf(state *os.ProcessState) *proto.ExitResult {
+func resultOf(state *os.ProcessState) *protocol.ExitResult {
 	if state == nil {
-		return &proto.ExitResult{ExitCode: lab.CodeFailed}
+		return &protocol.ExitResult{ExitCode: lab.CodeFailed}
 	}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return &proto.ExitResult{ExitCode: int32(128 + ws.Signal()), Signal: int32(ws.Signal())}
+		return &protocol.ExitResult{ExitCode: int32(128 + ws.Signal()), Signal: int32(ws.Signal())}
 	}
-	return &proto.ExitResult{ExitCode: int32(state.ExitCode())}
+	return &protocol.ExitResult{ExitCode: int32(state.ExitCode())}
 }
 
 // errGone means the child of a recovered task is not there and left no record.
@@ -225,7 +225,7 @@ func attach(h *handle) error {
 		if readErr != nil {
 			return errors.Join(fmt.Errorf("%w: %w", errGone, err), h.clean())
 		}
-		h.finish(&proto.ExitResult{ExitCode: int32(exit.Code)})
+		h.finish(&protocol.ExitResult{ExitCode: int32(exit.Code)})
 		return nil
 	}
 	go func() {
@@ -236,7 +236,7 @@ func attach(h *handle) error {
 			// was killed.
 			exit.Code = 128 + int(unix.SIGKILL)
 		}
-		h.finish(&proto.ExitResult{ExitCode: int32(exit.Code)})
+		h.finish(&protocol.ExitResult{ExitCode: int32(exit.Code)})
 	}()
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // A running kernel has its series, and takes them along when it ends. The
@@ -51,7 +52,7 @@ func TestMetrics(t *testing.T) {
 	if got := scrape(ctx, t, socket); !strings.Contains(got, "ibench_kernel_intensity_percent"+labels+" 5\n") || !strings.Contains(got, `unit="`) {
 		t.Errorf("metrics:\n%s", got)
 	}
-	if _, err := a.driver.StopTask(ctx, &proto.StopTaskRequest{TaskId: task.GetId(), Timeout: durationpb.New(20 * time.Second)}); err != nil {
+	if _, err := a.driver.StopTask(ctx, &protocol.StopTaskRequest{TaskId: task.GetId(), Timeout: durationpb.New(20 * time.Second)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := scrape(ctx, t, socket); strings.Contains(got, "ibench_kernel_") {

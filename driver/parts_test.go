@@ -9,10 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -49,15 +48,15 @@ func TestFingerprint(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*node, *pluginConfig)
-		health proto.FingerprintResponse_HealthState
+		health protocol.FingerprintResponse_HealthState
 		reason string
 	}{
-		{"healthy", func(*node, *pluginConfig) {}, proto.FingerprintResponse_HEALTHY, "Healthy"},
-		{"disabled", func(_ *node, c *pluginConfig) { c.Enabled = false }, proto.FingerprintResponse_UNDETECTED, "disabled"},
-		{"not root", func(n *node, _ *pluginConfig) { n.root = false }, proto.FingerprintResponse_UNHEALTHY, "root"},
-		{"no cgroups", func(n *node, _ *pluginConfig) { n.tree = nil }, proto.FingerprintResponse_UNHEALTHY, "cgroup"},
-		{"no CPUs", func(n *node, _ *pluginConfig) { n.allowed = nil }, proto.FingerprintResponse_UNHEALTHY, "CPU"},
-		{"kill switch", func(_ *node, c *pluginConfig) { c.KillSwitch = killSwitch }, proto.FingerprintResponse_UNHEALTHY, killSwitch},
+		{"healthy", func(*node, *pluginConfig) {}, protocol.FingerprintResponse_HEALTHY, "Healthy"},
+		{"disabled", func(_ *node, c *pluginConfig) { c.Enabled = false }, protocol.FingerprintResponse_UNDETECTED, "disabled"},
+		{"not root", func(n *node, _ *pluginConfig) { n.root = false }, protocol.FingerprintResponse_UNHEALTHY, "root"},
+		{"no cgroups", func(n *node, _ *pluginConfig) { n.tree = nil }, protocol.FingerprintResponse_UNHEALTHY, "cgroup"},
+		{"no CPUs", func(n *node, _ *pluginConfig) { n.allowed = nil }, protocol.FingerprintResponse_UNHEALTHY, "CPU"},
+		{"kill switch", func(_ *node, c *pluginConfig) { c.KillSwitch = killSwitch }, protocol.FingerprintResponse_UNHEALTHY, killSwitch},
 	} {
 		n, config := fakeNode(), ok
 		c.change(&n, &config)

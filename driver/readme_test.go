@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/nomad/plugins/shared/hclspec"
-
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -33,7 +32,7 @@ func TestReadmeIsComplete(t *testing.T) {
 }
 
 // names lists the attributes and blocks of a schema, nested ones too.
-func names(spec *hclspec.Spec) []string {
+func names(spec *protocol.Spec) []string {
 	var out []string
 	for name, inner := range spec.GetObject().GetAttributes() {
 		out = append(out, name)

@@ -6,9 +6,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
-	baseproto "github.com/hashicorp/nomad/plugins/base/proto"
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
 	"google.golang.org/grpc"
+
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // handshake is Nomad's: it keeps the plugin from being run by hand by mistake.
@@ -43,8 +43,8 @@ func Serve() {
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: handshake,
 		Plugins: plugin.PluginSet{
-			"base":   &service{register: func(s *grpc.Server) { baseproto.RegisterBasePluginServer(s, d) }},
-			"driver": &service{register: func(s *grpc.Server) { proto.RegisterDriverServer(s, d) }},
+			"base":   &service{register: func(s *grpc.Server) { protocol.RegisterBasePluginServer(s, d) }},
+			"driver": &service{register: func(s *grpc.Server) { protocol.RegisterDriverServer(s, d) }},
 		},
 		GRPCServer: plugin.DefaultGRPCServer,
 		Logger:     logger,

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
-
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 // transfer is a lend block.
@@ -65,7 +64,7 @@ func decodeSlice(b attributes) (time.Duration, error) {
 }
 
 // transferSpec is the spec of a task that transfers: what Nomad has given it.
-func (d *Driver) transferSpec(task *proto.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
+func (d *Driver) transferSpec(task *protocol.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
 	held := task.GetResources().GetAllocatedResources()
 	l := lab.TransferSpec{
 		AllocID: c.Transfer.AllocID, Task: c.Transfer.Task, RecipientMHz: c.Transfer.RecipientMHz,

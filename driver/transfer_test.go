@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/nomad/plugins/drivers/proto"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
 func transferBlock(change func(m)) m {
@@ -51,13 +51,13 @@ func TestTransferConfig(t *testing.T) {
 func TestTransferToAnotherTasksAllocation(t *testing.T) {
 	t.Parallel()
 	a := startPlugin(t, t.TempDir(), nil)
-	_, err := a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: newTask(t, transferBlock(nil))})
+	_, err := a.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: newTask(t, transferBlock(nil))})
 	if err == nil || !strings.Contains(err.Error(), "lend.allocation: this node has no allocation a1") {
 		t.Errorf("%v", err)
 	}
 	own := newTask(t, nil)
 	own.MsgpackDriverConfig = pack(t, transferBlock(func(b m) { b["allocation"] = own.GetAllocId() }))
-	_, err = a.driver.StartTask(t.Context(), &proto.StartTaskRequest{Task: own})
+	_, err = a.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: own})
 	if err == nil || !strings.Contains(err.Error(), "another allocation than") {
 		t.Errorf("%v", err)
 	}

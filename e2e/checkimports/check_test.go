@@ -12,7 +12,7 @@ import (
 func TestBadModule(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := run(t.Context(), "testdata/bad", &out)
+	err := run(t.Context(), "testdata/bad", &out, false)
 	if !errors.Is(err, errViolations) {
 		t.Fatalf("error %v, want violations", err)
 	}
@@ -36,19 +36,6 @@ func TestBadModule(t *testing.T) {
 		if !strings.HasPrefix(line, want[i]) {
 			t.Errorf("violation %q, want %q…", line, want[i])
 		}
-	}
-}
-
-func TestProductsLinkOnlyMPL(t *testing.T) {
-	t.Parallel()
-	c := checker{module: "example.org/m"}
-	found := c.checkProducts([]listed{{ImportPath: "example.org/m/placer/cmd/nomad-placer", Deps: []string{
-		"fmt", "github.com/hashicorp/nomad/api", "github.com/hashicorp/nomad/api/contexts",
-		"github.com/hashicorp/nomad/plugins/base/proto", "github.com/hashicorp/nomad/plugins/base",
-		"github.com/hashicorp/nomad/nomad/structs",
-	}}})
-	if len(found) != 2 || !strings.Contains(found[0], "links github.com/hashicorp/nomad/plugins/base,") || !strings.Contains(found[1], "nomad/structs") {
-		t.Errorf("found %q, want plugins/base and nomad/structs", found)
 	}
 }
 

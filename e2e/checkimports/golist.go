@@ -20,7 +20,7 @@ type listed struct {
 	XTestImports []string
 	Deps         []string
 	Standard     bool
-	Module       *struct{ Path string }
+	Module       *struct{ Path, Version, Dir string }
 	Error        *struct{ Err string }
 	DepsErrors   []*struct{ Err string }
 }

@@ -1,13 +1,15 @@
 // Command checkimports enforces the house's import direction, the purity of its
-// deciding layers, and the licenses of what the shipped binaries link. The rules
-// are the table in rules.go. It prints one line per violation and exits 1.
+// deciding layers, and the licences of the modules that the shipped binaries link. The
+// rules are the table in rules.go. It prints one line per violation and exits 1.
 //
 //	go run ./e2e/checkimports
+//	go run ./e2e/checkimports -licences
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +17,9 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), ".", os.Stdout); err != nil {
+	report := flag.Bool("licences", false, "print the licence of every module that a product links")
+	flag.Parse()
+	if err := run(context.Background(), ".", os.Stdout, *report); err != nil {
 		fmt.Fprintln(os.Stderr, "check-imports:", err)
 		os.Exit(1)
 	}
@@ -25,7 +29,7 @@ func main() {
 var errViolations = errors.New("the house's rules are broken; see above")
 
 // run checks the module whose root is dir.
-func run(ctx context.Context, dir string, out io.Writer) error {
+func run(ctx context.Context, dir string, out io.Writer, report bool) error {
 	packages, err := list(ctx, dir, "./...")
 	if err != nil {
 		return err
@@ -45,6 +49,16 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 		return err
 	}
 	found = append(found, c.checkProducts(shipped)...)
+	linked, err := c.licences(ctx, dir, shipped)
+	if err != nil {
+		return err
+	}
+	found = append(found, licenceProblems(linked)...)
+	if report {
+		if err := printLicences(out, linked); err != nil {
+			return err
+		}
+	}
 	for _, problem := range found {
 		fmt.Fprintln(out, problem)
 	}

@@ -159,8 +159,8 @@ var rules = []rule{
 // import. As with net/http/httptest, their names end in "test".
 const testSupport = "test support"
 
-// products are the mains that are shipped. They may link only the Nomad
-// packages of nomadMPL: the rest of Nomad is under the Business Source License.
+// products are the mains that are shipped. What they link must be open source, by
+// module: Nomad itself is under the Business Source License, its api module is not.
 var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-sim"}
 
 // researchOnly are packages that the mains of onClusters must not link, directly
@@ -170,18 +170,6 @@ var (
 	researchOnly = []string{"placer/sim/...", "placer/cmd/nomad-placer-sim", "profiler/foreign/...", "e2e/...", "examples/..."}
 	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
 )
-
-// nomadPrefix begins the paths that nomadMPL is a list of exceptions from. The
-// api module has a license file of its own, MPL-2.0.
-const nomadPrefix = "github.com/hashicorp/nomad/"
-
-var nomadMPL = []string{
-	"github.com/hashicorp/nomad/api/...",
-	"github.com/hashicorp/nomad/plugins/base/proto",
-	"github.com/hashicorp/nomad/plugins/drivers/proto",
-	"github.com/hashicorp/nomad/plugins/shared/hclspec",
-	"github.com/hashicorp/nomad/plugins/shared/structs/proto",
-}
 
 func concat(lists ...[]string) []string {
 	var all []string

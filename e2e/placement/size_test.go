@@ -67,7 +67,7 @@ func TestSizeARateJobGetsTheAllocationsItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOrder(t, id)
-	checkExplained(ctx, t, id, "least that reaches 60")
+	checkExplained(ctx, t, id, "smallest size that reaches 60")
 	if _, _, err := shared.API().Jobs().Register(held(id, fiftyBlock, fifty), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 )
 
 // The exit codes of virtual commands.
@@ -34,7 +34,7 @@ Without SOURCE a command is for all kernels of the task.
 
 // virtual is a parsed virtual command.
 type virtual struct {
-	request lab.Request
+	request executor.Request
 	json    bool
 	help    bool
 }
@@ -54,22 +54,22 @@ func parseCommand(words []string) (virtual, error) {
 		v.help = true
 		return v, nil
 	}
-	v.request.Command, rest = lab.Command(rest[0]), rest[1:]
+	v.request.Command, rest = executor.Command(rest[0]), rest[1:]
 	var err error
 	switch v.request.Command {
 	case "help", "-h", "--help":
 		v.help = true
 		return v, nil
-	case lab.CommandSet, lab.CommandAdd:
+	case executor.CommandSet, executor.CommandAdd:
 		if len(rest) == 0 {
 			return v, fmt.Errorf("%s needs a percentage", v.request.Command)
 		}
-		v.request.Percent, err = parsePercent(rest[0], v.request.Command == lab.CommandAdd)
+		v.request.Percent, err = parsePercent(rest[0], v.request.Command == executor.CommandAdd)
 		rest = rest[1:]
-	case lab.CommandRamp:
+	case executor.CommandRamp:
 		v.request.Ramp, err = parseRamp(rest)
 		rest = rest[min(rampWords, len(rest)):]
-	case lab.CommandPause, lab.CommandResume, lab.CommandStats:
+	case executor.CommandPause, executor.CommandResume, executor.CommandStats:
 	default:
 		return v, fmt.Errorf("unknown command %q%s", v.request.Command,
 			suggest(string(v.request.Command), []string{"set", "add", "ramp", "pause", "resume", "stats", "help"}))
@@ -89,11 +89,11 @@ func parseCommand(words []string) (virtual, error) {
 // rampWords are the words of a ramp: FROM TO STEP DWELL.
 const rampWords = 4
 
-func parseRamp(words []string) (*lab.Ramp, error) {
+func parseRamp(words []string) (*executor.Ramp, error) {
 	if len(words) < rampWords {
 		return nil, errors.New("ramp needs FROM TO STEP DWELL, for example: ramp 0 100 10 2s")
 	}
-	var r lab.Ramp
+	var r executor.Ramp
 	var errs [4]error
 	r.FromPercent, errs[0] = parsePercent(words[0], false)
 	r.ToPercent, errs[1] = parsePercent(words[1], false)
@@ -131,36 +131,36 @@ const signalHelp = "SIGUSR1 (+10), SIGUSR2 (-10), SIGSTOP or SIGTSTP (pause), SI
 
 // parseSignal turns the text of a signal into a request. Nomad's client passes
 // the text on unchanged, so a level fits into it.
-func parseSignal(text string) (lab.Request, error) {
+func parseSignal(text string) (executor.Request, error) {
 	switch strings.TrimPrefix(strings.ToUpper(text), "SIG") {
 	case "USR1":
-		return lab.Request{Command: lab.CommandAdd, Percent: signalStep}, nil
+		return executor.Request{Command: executor.CommandAdd, Percent: signalStep}, nil
 	case "USR2":
-		return lab.Request{Command: lab.CommandAdd, Percent: -signalStep}, nil
+		return executor.Request{Command: executor.CommandAdd, Percent: -signalStep}, nil
 	case "STOP", "TSTP":
-		return lab.Request{Command: lab.CommandPause}, nil
+		return executor.Request{Command: executor.CommandPause}, nil
 	case "CONT":
-		return lab.Request{Command: lab.CommandResume}, nil
+		return executor.Request{Command: executor.CommandResume}, nil
 	}
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return lab.Request{}, fmt.Errorf("signal %q is not supported; supported: %s", text, signalHelp)
+		return executor.Request{}, fmt.Errorf("signal %q is not supported; supported: %s", text, signalHelp)
 	}
 	percent, err := parsePercent(value, false)
 	if err != nil {
-		return lab.Request{}, fmt.Errorf("signal %q: %w", text, err)
+		return executor.Request{}, fmt.Errorf("signal %q: %w", text, err)
 	}
-	r := lab.Request{Command: lab.CommandSet, Percent: percent}
+	r := executor.Request{Command: executor.CommandSet, Percent: percent}
 	if upper := strings.ToUpper(name); upper != "IBENCH" && upper != "SET" {
 		if r.Source, err = source("signal", strings.ToLower(name)); err != nil {
-			return lab.Request{}, fmt.Errorf("%w; supported: %s", err, signalHelp)
+			return executor.Request{}, fmt.Errorf("%w; supported: %s", err, signalHelp)
 		}
 	}
 	return r, nil
 }
 
 // render prints the answer to a virtual command.
-func render(answer lab.Response, asJSON bool) (string, error) {
+func render(answer executor.Response, asJSON bool) (string, error) {
 	if asJSON {
 		data, err := json.MarshalIndent(answer, "", "  ")
 		if err != nil {
@@ -182,7 +182,7 @@ func render(answer lab.Response, asJSON bool) (string, error) {
 }
 
 // kernelLine describes a kernel on one line.
-func kernelLine(k lab.KernelStatus) string {
+func kernelLine(k executor.KernelStatus) string {
 	name, state := string(k.Source), ""
 	if k.Variant != "" {
 		name += " " + k.Variant
@@ -199,7 +199,7 @@ func kernelLine(k lab.KernelStatus) string {
 
 // achieved is the intensity reached of late, or since the start where nothing
 // newer is known; a kernel that was asked for nothing has none.
-func achieved(k lab.KernelStatus) string {
+func achieved(k executor.KernelStatus) string {
 	switch {
 	case k.AchievedPercent != nil:
 		return strconv.FormatFloat(*k.AchievedPercent, 'f', 0, 64) + " %"
@@ -209,7 +209,7 @@ func achieved(k lab.KernelStatus) string {
 	return "-"
 }
 
-func speed(k lab.KernelStatus) string {
+func speed(k executor.KernelStatus) string {
 	if k.SpeedOpsPerSec == nil {
 		return "-"
 	}

@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
 func TestParseCommand(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]virtual{
-		"set 40":         {request: lab.Request{Command: lab.CommandSet, Percent: 40}},
-		"set 40% mem_bw": {request: lab.Request{Command: lab.CommandSet, Percent: 40, Source: "mem_bw"}},
-		"add -10":        {request: lab.Request{Command: lab.CommandAdd, Percent: -10}},
-		"pause":          {request: lab.Request{Command: lab.CommandPause}},
-		"ramp 0 100% 12.5 2s int": {request: lab.Request{Command: lab.CommandRamp, Source: "int", Ramp: &lab.Ramp{
+		"set 40":         {request: executor.Request{Command: executor.CommandSet, Percent: 40}},
+		"set 40% mem_bw": {request: executor.Request{Command: executor.CommandSet, Percent: 40, Source: "mem_bw"}},
+		"add -10":        {request: executor.Request{Command: executor.CommandAdd, Percent: -10}},
+		"pause":          {request: executor.Request{Command: executor.CommandPause}},
+		"ramp 0 100% 12.5 2s int": {request: executor.Request{Command: executor.CommandRamp, Source: "int", Ramp: &executor.Ramp{
 			ToPercent: 100, StepPercent: 12.5, Dwell: 2 * time.Second,
 		}}},
-		"resume int":         {request: lab.Request{Command: lab.CommandResume, Source: "int"}},
-		"stats -json mem_bw": {request: lab.Request{Command: lab.CommandStats, Source: "mem_bw"}, json: true},
-		"help":               {request: lab.Request{Command: "help"}, help: true},
+		"resume int":         {request: executor.Request{Command: executor.CommandResume, Source: "int"}},
+		"stats -json mem_bw": {request: executor.Request{Command: executor.CommandStats, Source: "mem_bw"}, json: true},
+		"help":               {request: executor.Request{Command: "help"}, help: true},
 		"":                   {help: true},
 	} {
 		got, err := parseCommand(strings.Fields(words))
@@ -58,14 +58,14 @@ func TestParseCommand(t *testing.T) {
 
 func TestParseSignal(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]lab.Request{
-		"SIGUSR1":   {Command: lab.CommandAdd, Percent: 10},
-		"sigusr2":   {Command: lab.CommandAdd, Percent: -10},
-		"SIGSTOP":   {Command: lab.CommandPause},
-		"CONT":      {Command: lab.CommandResume},
-		"IBENCH=40": {Command: lab.CommandSet, Percent: 40},
-		"set=0":     {Command: lab.CommandSet},
-		"mem_bw=25": {Command: lab.CommandSet, Percent: 25, Source: "mem_bw"},
+	for text, want := range map[string]executor.Request{
+		"SIGUSR1":   {Command: executor.CommandAdd, Percent: 10},
+		"sigusr2":   {Command: executor.CommandAdd, Percent: -10},
+		"SIGSTOP":   {Command: executor.CommandPause},
+		"CONT":      {Command: executor.CommandResume},
+		"IBENCH=40": {Command: executor.CommandSet, Percent: 40},
+		"set=0":     {Command: executor.CommandSet},
+		"mem_bw=25": {Command: executor.CommandSet, Percent: 25, Source: "mem_bw"},
 	} {
 		if got, err := parseSignal(text); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
@@ -83,23 +83,23 @@ func TestParseSignal(t *testing.T) {
 
 func TestRender(t *testing.T) {
 	t.Parallel()
-	idle := lab.KernelStatus{Source: "int", CPUs: []int{0, 1}, Placement: "same", Paused: true}
+	idle := executor.KernelStatus{Source: "int", CPUs: []int{0, 1}, Placement: "same", Paused: true}
 	reached, rate := 12.4, 2e9
-	climbing := lab.KernelStatus{
+	climbing := executor.KernelStatus{
 		Source: "fp", CPUs: []int{1}, Placement: "beside", Ramp: true, AchievedPercent: &reached, SpeedOpsPerSec: &rate,
 		KernelStats: profiler.KernelStats{IntensityPct: 12.5, Ops: 1, DemandOps: 1, WallNanoseconds: 1e9, Unit: "operations"},
 	}
-	busy := lab.KernelStatus{Source: "mem_bw", Variant: "nt", CPUs: []int{1}, Placement: "beside", KernelStats: profiler.KernelStats{
+	busy := executor.KernelStatus{Source: "mem_bw", Variant: "nt", CPUs: []int{1}, Placement: "beside", KernelStats: profiler.KernelStats{
 		IntensityPct: 40, Ops: 5e9, DemandOps: 1e10, WallNanoseconds: 2e9, Unit: "bytes",
 	}}
-	got, err := render(lab.Response{Kernels: []lab.KernelStatus{idle, busy, climbing}}, false)
+	got, err := render(executor.Response{Kernels: []executor.KernelStatus{idle, busy, climbing}}, false)
 	want := "int: 0 % on CPUs 0-1 (same), paused, achieved -, speed -, 0  in 0.0 s\n" +
 		"mem_bw nt: 40 % on CPUs 1 (beside), achieved 50 % of what was asked, speed -, 5e+09 bytes in 2.0 s\n" +
 		"fp: 12.5 % on CPUs 1 (beside), on a ramp, achieved 12 %, speed 2e+09 operations/s, 1 operations in 1.0 s\n"
 	if err != nil || got != want {
 		t.Errorf("got\n%swant\n%s%v", got, want, err)
 	}
-	got, err = render(lab.Response{Progress: &profiler.Progress{Phase: "ramp", Fraction: 0.5}}, true)
+	got, err = render(executor.Response{Progress: &profiler.Progress{Phase: "ramp", Fraction: 0.5}}, true)
 	if err != nil || !strings.Contains(got, `"fraction": 0.5`) {
 		t.Errorf("JSON: %s, %v", got, err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/agext/levenshtein"
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/pairs"
@@ -39,11 +39,11 @@ type pluginConfig struct {
 
 // taskConfig is the configuration of one task.
 type taskConfig struct {
-	Kernels     []lab.KernelSpec
+	Kernels     []executor.KernelSpec
 	Profile     *profiler.Request
 	Pairs       *pairs.Request
 	Transfer    *transfer
-	Domain      lab.Domain
+	Domain      executor.Domain
 	TargetTask  string
 	MaxDuration time.Duration // 0: the plugin's
 	AllowPair   bool
@@ -320,13 +320,13 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 // check refuses combinations that make no sense.
 func (c taskConfig) check() error {
 	switch {
-	case c.Transfer != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
+	case c.Transfer != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
 		return errors.New("lend: a task with a lend block has no kernels, profile, pairs, target_task or domain")
 	case c.Transfer != nil:
 		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
-	case c.Pairs != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.TargetTask != "" || c.Domain != lab.DomainAuto):
+	case c.Pairs != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
 		return errors.New("pairs: a task that measures pairs has no kernels, profile, target_task or domain")
 	case c.Pairs != nil:
 		return nil
@@ -334,20 +334,20 @@ func (c taskConfig) check() error {
 		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs or lend block")
 	case c.Profile != nil && c.TargetTask != "":
 		return errors.New("target_task: a profile block names its tasks in the request")
-	case c.Profile != nil && c.Domain != lab.DomainAuto:
+	case c.Profile != nil && c.Domain != executor.DomainAuto:
 		return errors.New("domain: a profiling run places its kernels by itself")
-	case c.Domain != lab.DomainAuto && c.TargetTask == "":
+	case c.Domain != executor.DomainAuto && c.TargetTask == "":
 		return fmt.Errorf("domain: %q is relative to a target_task, and there is none", c.Domain)
 	}
 	return nil
 }
 
-func decodeDomain(text string) (lab.Domain, error) {
+func decodeDomain(text string) (executor.Domain, error) {
 	if text == "" {
-		return lab.DomainAuto, nil
+		return executor.DomainAuto, nil
 	}
 	var names []string
-	for _, d := range lab.Domains() {
+	for _, d := range executor.Domains() {
 		if string(d) == text {
 			return d, nil
 		}
@@ -359,7 +359,7 @@ func decodeDomain(text string) (lab.Domain, error) {
 // maxKernels bounds the kernels of a task, and so its processes and metrics.
 const maxKernels = 32
 
-func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
+func decodeKernels(a attributes) ([]executor.KernelSpec, error) {
 	list, err := a.list("kernel")
 	if err != nil {
 		return nil, err
@@ -367,7 +367,7 @@ func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
 	if len(list) > maxKernels {
 		return nil, fmt.Errorf("kernel: %d blocks, a task has %d at most", len(list), maxKernels)
 	}
-	var out []lab.KernelSpec
+	var out []executor.KernelSpec
 	for i, v := range list {
 		values, ok := v.(map[string]any)
 		if !ok {
@@ -382,8 +382,8 @@ func decodeKernels(a attributes) ([]lab.KernelSpec, error) {
 	return out, nil
 }
 
-func decodeKernel(a attributes) (lab.KernelSpec, error) {
-	var k lab.KernelSpec
+func decodeKernel(a attributes) (executor.KernelSpec, error) {
+	var k executor.KernelSpec
 	var errs [9]error
 	var name string
 	name, errs[0] = a.text("source")
@@ -408,7 +408,7 @@ func decodeKernel(a attributes) (lab.KernelSpec, error) {
 }
 
 // checkVariant refuses a variant that the source does not have.
-func checkVariant(a attributes, k lab.KernelSpec) error {
+func checkVariant(a attributes, k executor.KernelSpec) error {
 	d, err := ibench.Describe(k.Source)
 	if err != nil || k.Variant == "" || slices.Contains(d.Variants, k.Variant) {
 		return nil // a source without a kernel is refused where the machine is known
@@ -421,7 +421,7 @@ func checkVariant(a attributes, k lab.KernelSpec) error {
 }
 
 // checkScope refuses options of other kernels.
-func checkScope(a attributes, k lab.KernelSpec) error {
+func checkScope(a attributes, k executor.KernelSpec) error {
 	isStorage := k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
 	if k.Path != "" && !isStorage {
 		return fmt.Errorf("%s: only storage kernels have a path, %s has none", a.name("path"), k.Source)
@@ -438,12 +438,12 @@ func checkScope(a attributes, k lab.KernelSpec) error {
 	return nil
 }
 
-func decodeRamp(a attributes) (*lab.Ramp, error) {
+func decodeRamp(a attributes) (*executor.Ramp, error) {
 	b, ok, err := a.block("ramp")
 	if err != nil || !ok {
 		return nil, err
 	}
-	var r lab.Ramp
+	var r executor.Ramp
 	var errs [4]error
 	r.FromPercent, errs[0] = b.percent("from")
 	r.ToPercent, errs[1] = b.percent("to")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -70,14 +70,14 @@ func TestTaskConfig(t *testing.T) {
 	if !c.AllowPair {
 		t.Error("allow_pair is lost")
 	}
-	if c.Domain != lab.DomainOther || c.TargetTask != "redis" || c.MaxDuration != 90*time.Second || c.Seed != 7 {
+	if c.Domain != executor.DomainOther || c.TargetTask != "redis" || c.MaxDuration != 90*time.Second || c.Seed != 7 {
 		t.Errorf("task: %+v", c)
 	}
 	if k := c.Kernels[0]; k.Source != interference.StorageBandwidth || k.Path != "/data" || k.IntensityPercent != 50 {
 		t.Errorf("first kernel: %+v", k)
 	}
 	ramp := c.Kernels[2].Ramp
-	if ramp == nil || *ramp != (lab.Ramp{FromPercent: 100, ToPercent: 0.5, StepPercent: 10, Dwell: 250 * time.Millisecond}) {
+	if ramp == nil || *ramp != (executor.Ramp{FromPercent: 100, ToPercent: 0.5, StepPercent: 10, Dwell: 250 * time.Millisecond}) {
 		t.Fatalf("ramp: %+v", ramp)
 	}
 	if levels := ramp.Levels(); len(levels) != 11 || levels[0] != 100 || levels[10] != 0.5 {

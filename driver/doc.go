@@ -13,7 +13,7 @@
 //	command.go      signals and virtual commands (nomad alloc exec)
 //	serve.go        the plugin server
 //
-// The work itself is done by one child process per task, package lab, so that
+// The work itself is done by one child process per task, package executor, so that
 // tasks survive a restart of the agent and of this plugin.
 //
 // The theory is that of iBench (Delimitrou 2015, chapter 5): a source of

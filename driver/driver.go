@@ -22,8 +22,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -41,7 +41,7 @@ type Driver struct {
 	node       node
 	nodeErr    error
 	executable string
-	procs      lab.Proc
+	procs      executor.Proc
 	events     eventBus
 	ctx        context.Context // of the plugin
 	cancel     context.CancelFunc
@@ -60,7 +60,7 @@ type Driver struct {
 
 // New returns a driver for the machine it runs on.
 func New(logger hclog.Logger) *Driver {
-	d := &Driver{logger: logger, tasks: map[string]*handle{}, procs: lab.Proc{Root: "/proc", Self: os.Getpid()}}
+	d := &Driver{logger: logger, tasks: map[string]*handle{}, procs: executor.Proc{Root: "/proc", Self: os.Getpid()}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.node, d.nodeErr = readNode()
 	executable, err := os.Executable()
@@ -194,39 +194,39 @@ func fatal(err error) error {
 }
 
 // spec turns a task into what its child is to do, or says what is wrong.
-func (d *Driver) spec(task *protocol.TaskConfig) (lab.Spec, error) {
+func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	c, err := decodeTaskConfig(task.GetMsgpackDriverConfig())
 	if err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
 	d.mu.Lock()
 	config := d.config
 	d.mu.Unlock()
 	if !config.Enabled {
-		return lab.Spec{}, errors.New("the driver is disabled on this node")
+		return executor.Spec{}, errors.New("the driver is disabled on this node")
 	}
 	if reason := unhealthy(d.node, config); reason != "" {
-		return lab.Spec{}, notNow{errors.New(reason)}
+		return executor.Spec{}, notNow{errors.New(reason)}
 	}
 	if c.Transfer != nil {
 		return d.transferSpec(task, c, config)
 	}
 	if err := d.checkSources(c, config); err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
 	duration, err := taskDuration(c, config)
 	if err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
 	memory, err := d.memory(task, config)
 	if err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
 	cpus, err := d.ownCPUs(task)
 	if err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
-	spec := lab.Spec{
+	spec := executor.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
 		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs,
 		CPUs: cpus, Allowed: d.node.allowed, MaxDuration: duration, KillSwitch: config.KillSwitch,
@@ -273,10 +273,10 @@ func taskDuration(c taskConfig, config pluginConfig) (time.Duration, error) {
 	}
 	out := limit
 	if c.Profile != nil {
-		out = lab.ProfileDuration(*c.Profile)
+		out = executor.ProfileDuration(*c.Profile)
 	}
 	if c.Pairs != nil {
-		out = lab.PairsDuration(*c.Pairs)
+		out = executor.PairsDuration(*c.Pairs)
 	}
 	if c.MaxDuration > 0 {
 		out = c.MaxDuration
@@ -316,7 +316,7 @@ func (d *Driver) ownCPUs(task *protocol.TaskConfig) (cgroup.CPUs, error) {
 }
 
 // launch starts the child of a spec.
-func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec lab.Spec) (*handle, error) {
+func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec executor.Spec) (*handle, error) {
 	d.mu.Lock()
 	dir := filepath.Join(d.config.RuntimeDir, spec.Name)
 	d.mu.Unlock()
@@ -332,7 +332,7 @@ func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec lab
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("runtime directory: %w", err)
 	}
-	if err := lab.WriteSpec(dir, spec); err != nil {
+	if err := executor.WriteSpec(dir, spec); err != nil {
 		return nil, errors.Join(err, h.removeDir())
 	}
 	if err := start(ctx, h, d.executable); err != nil {
@@ -350,7 +350,7 @@ func (d *Driver) sweep(runtimeDir string) {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(runtimeDir, e.Name())
-		if !lab.Abandoned(dir) {
+		if !executor.Abandoned(dir) {
 			continue
 		}
 		h := d.handle(nil, taskState{Dir: dir, Name: e.Name()})
@@ -382,7 +382,7 @@ func (d *Driver) collect() {
 		d.mu.Lock()
 		dir := d.config.RuntimeDir
 		d.mu.Unlock()
-		if err := lab.ReturnLeft(*d.node.tree, dir); err != nil {
+		if err := executor.ReturnLeft(*d.node.tree, dir); err != nil {
 			d.logger.Warn("a reservation transfer that has ended is not undone yet", "error", err)
 		}
 	}
@@ -416,7 +416,7 @@ func (d *Driver) forward(h *handle) {
 	}()
 	var last time.Time
 	for ctx.Err() == nil {
-		err := lab.Events(ctx, h.socket(), func(e lab.Event) {
+		err := executor.Events(ctx, h.socket(), func(e executor.Event) {
 			if e.At.After(last) { // a new connection begins with the newest event
 				last = e.At
 				t.offer(e.At, e.Message)
@@ -554,7 +554,7 @@ func (h *handle) kernels(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
 	out := map[string]string{}
-	answer, err := lab.Call(ctx, h.socket(), lab.Request{Command: lab.CommandStats})
+	answer, err := executor.Call(ctx, h.socket(), executor.Request{Command: executor.CommandStats})
 	if err != nil {
 		return out
 	}
@@ -633,7 +633,7 @@ func (d *Driver) SignalTask(ctx context.Context, r *protocol.SignalTaskRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := lab.Call(ctx, h.socket(), request); err != nil {
+	if _, err := executor.Call(ctx, h.socket(), request); err != nil {
 		return nil, err
 	}
 	return &protocol.SignalTaskResponse{}, nil
@@ -695,7 +695,7 @@ func (d *Driver) execute(ctx context.Context, taskID string, words []string) (st
 	if v.help {
 		return usage, "", exitOK, nil
 	}
-	answer, err := lab.Call(ctx, h.socket(), v.request)
+	answer, err := executor.Call(ctx, h.socket(), v.request)
 	var gone *net.OpError
 	if errors.As(err, &gone) && !h.running() {
 		err = errors.New("the task has ended")

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
@@ -145,7 +145,7 @@ func (a agent) clean(ctx context.Context, t *testing.T, task *protocol.TaskConfi
 	if _, err := os.Stat(filepath.Join(runtimeDir, name)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("runtime directory left: %v", err)
 	}
-	groups, err := a.plugin.node.tree.Named(lab.GroupPrefix + name)
+	groups, err := a.plugin.node.tree.Named(executor.GroupPrefix + name)
 	if err != nil || len(groups) != 0 {
 		t.Errorf("control groups left: %v, %v", groups, err)
 	}
@@ -365,7 +365,7 @@ func TestKillSwitch(t *testing.T) {
 	if err := os.WriteFile(killSwitch, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := a.wait(ctx, t, task.GetId()); r.GetExitCode() != lab.CodeFailed {
+	if r := a.wait(ctx, t, task.GetId()); r.GetExitCode() != executor.CodeFailed {
 		t.Errorf("ended with %v", r)
 	}
 	a.clean(ctx, t, task, dir)
@@ -424,7 +424,7 @@ func TestRamp(t *testing.T) {
 	if _, err := a.driver.DestroyTask(ctx, &protocol.DestroyTaskRequest{TaskId: task.GetId(), Force: true}); err != nil {
 		t.Fatal(err)
 	}
-	groups, err := a.plugin.node.tree.Named(lab.GroupPrefix + nameOf(task.GetId()))
+	groups, err := a.plugin.node.tree.Named(executor.GroupPrefix + nameOf(task.GetId()))
 	if err != nil || len(groups) != 0 {
 		t.Errorf("control groups left: %v, %v", groups, err)
 	}
@@ -436,7 +436,7 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	lost, kept := filepath.Join(dir, "lost"), filepath.Join(dir, "kept")
 	for path, allocDir := range map[string]string{lost: filepath.Join(dir, "gone"), kept: dir} {
-		if err := errors.Join(os.Mkdir(path, 0o700), lab.WriteSpec(path, lab.Spec{AllocDir: allocDir})); err != nil {
+		if err := errors.Join(os.Mkdir(path, 0o700), executor.WriteSpec(path, executor.Spec{AllocDir: allocDir})); err != nil {
 			t.Fatal(err)
 		}
 	}

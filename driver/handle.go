@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
@@ -27,7 +27,7 @@ type handle struct {
 	task  *protocol.TaskConfig
 	state taskState
 	tree  *cgroup.Tree // nil where the machine has no control groups
-	procs lab.Proc
+	procs executor.Proc
 
 	done chan struct{} // closed when the child has ended and nothing of it is left
 
@@ -45,7 +45,7 @@ func nameOf(taskID string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (h *handle) socket() string { return filepath.Join(h.state.Dir, lab.SocketFile) }
+func (h *handle) socket() string { return filepath.Join(h.state.Dir, executor.SocketFile) }
 
 // startTimeout bounds the time until a child listens on its socket.
 const startTimeout = 10 * time.Second
@@ -98,7 +98,7 @@ func (h *handle) makeGroup() (join func(pid int) error, err error) {
 	if h.tree == nil {
 		return func(int) error { return nil }, nil
 	}
-	group, err := h.tree.Create(lab.GroupPrefix+h.state.Name, cgroup.Limits{Weight: cgroup.MaxWeight})
+	group, err := h.tree.Create(executor.GroupPrefix+h.state.Name, cgroup.Limits{Weight: cgroup.MaxWeight})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (h *handle) settle(ctx context.Context, join func(pid int) error, ended <-c
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
-		if lab.Answers(h.state.Dir) {
+		if executor.Answers(h.state.Dir) {
 			return nil
 		}
 		select {
@@ -143,11 +143,11 @@ func (h *handle) settle(ctx context.Context, join func(pid int) error, ended <-c
 // earlyEnd is the error of a child that ended before it listened. One that was
 // simply quick is no error.
 func (h *handle) earlyEnd() error {
-	exit, err := lab.ReadExit(h.state.Dir)
+	exit, err := executor.ReadExit(h.state.Dir)
 	if err != nil {
 		return fmt.Errorf("the task's process ended at once: %w", err)
 	}
-	if exit.Code == lab.CodeFailed {
+	if exit.Code == executor.CodeFailed {
 		return errors.New(exit.Reason)
 	}
 	return nil
@@ -160,7 +160,7 @@ func (h *handle) finish(result *protocol.ExitResult) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.exit, h.completed, h.cleanErr = result, time.Now(), err
-	if exit, err := lab.ReadExit(h.state.Dir); err == nil {
+	if exit, err := executor.ReadExit(h.state.Dir); err == nil {
 		h.reason = exit.Reason
 	}
 	close(h.done)
@@ -173,7 +173,7 @@ const cleanTimeout = 10 * time.Second
 func (h *handle) clean() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
 	defer cancel()
-	errs := []error{lab.Release(h.groupTree(), h.procs, filepath.Join(h.state.Dir, lab.PausedFile)), h.giveBack()}
+	errs := []error{executor.Release(h.groupTree(), h.procs, filepath.Join(h.state.Dir, executor.PausedFile)), h.giveBack()}
 	groups, err := h.groups()
 	errs = append(errs, err)
 	for _, g := range groups {
@@ -184,7 +184,7 @@ func (h *handle) clean() error {
 
 // giveBack puts back what the task has transferred and could not put back itself.
 func (h *handle) giveBack() error {
-	return lab.Return(h.groupTree(), filepath.Join(h.state.Dir, lab.TransferFile))
+	return executor.Return(h.groupTree(), filepath.Join(h.state.Dir, executor.TransferFile))
 }
 
 func (h *handle) groupTree() cgroup.Tree {
@@ -199,13 +199,13 @@ func (h *handle) groups() ([]cgroup.Group, error) {
 	if h.tree == nil {
 		return nil, nil
 	}
-	return h.tree.Named(lab.GroupPrefix + h.state.Name)
+	return h.tree.Named(executor.GroupPrefix + h.state.Name)
 }
 
 // resultOf turns the end of a process into Nomad's form.
 func resultOf(state *os.ProcessState) *protocol.ExitResult {
 	if state == nil {
-		return &protocol.ExitResult{ExitCode: lab.CodeFailed}
+		return &protocol.ExitResult{ExitCode: executor.CodeFailed}
 	}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return &protocol.ExitResult{ExitCode: int32(128 + ws.Signal()), Signal: int32(ws.Signal())}
@@ -221,7 +221,7 @@ var errGone = errors.New("the task's process is gone")
 func attach(h *handle) error {
 	pidfd, err := h.open()
 	if err != nil {
-		exit, readErr := lab.ReadExit(h.state.Dir)
+		exit, readErr := executor.ReadExit(h.state.Dir)
 		if readErr != nil {
 			return errors.Join(fmt.Errorf("%w: %w", errGone, err), h.clean())
 		}
@@ -230,7 +230,7 @@ func attach(h *handle) error {
 	}
 	go func() {
 		awaitExit(pidfd)
-		exit, err := lab.ReadExit(h.state.Dir)
+		exit, err := executor.ReadExit(h.state.Dir)
 		if err != nil {
 			// Only a parent learns how a process ended; without its record it
 			// was killed.
@@ -375,7 +375,7 @@ func environ(env map[string]string) []string {
 // removeDir removes the runtime directory of a task that has ended, except for the
 // record of what it could not give back.
 func (h *handle) removeDir() error {
-	if err := lab.RemoveDir(h.state.Dir); err != nil {
+	if err := executor.RemoveDir(h.state.Dir); err != nil {
 		return fmt.Errorf("runtime directory: %w", err)
 	}
 	return nil

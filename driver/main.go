@@ -9,8 +9,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
 	"github.com/nomad-placer/nomad-placer/driver/validate"
 )
 
@@ -26,7 +26,7 @@ var roles = []role{
 	{"calibrate", "measure the kernels of this machine and keep the result (about a minute of load)", calibrateMain},
 	{"kernel", "", func(args []string, _, _ io.Writer) int { return ibench.KernelMain(args) }},
 	{"sink", "receive what net_bw kernels of other machines send: -listen host:port", ibench.SinkMain},
-	{"task", "", lab.Main},
+	{"task", "", executor.Main},
 	{"validate", "measure whether the kernels of this machine do what they say (up to a quarter of an hour of load)", validate.Main},
 	{"version", "print the version", versionMain},
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 )
 
 // The metrics of the kernels that run at the moment of a scrape. A number that
@@ -65,13 +65,13 @@ const scrapeTimeout = time.Second
 // Collect asks all tasks at once.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	running := c.driver.running()
-	answers := make([]*lab.Response, len(running))
+	answers := make([]*executor.Response, len(running))
 	var wait sync.WaitGroup
 	for i, h := range running {
 		wait.Go(func() {
 			ctx, cancel := context.WithTimeout(c.driver.ctx, scrapeTimeout)
 			defer cancel()
-			if r, err := lab.Call(ctx, h.socket(), lab.Request{Command: lab.CommandStats}); err == nil {
+			if r, err := executor.Call(ctx, h.socket(), executor.Request{Command: executor.CommandStats}); err == nil {
 				answers[i] = &r
 			}
 		})
@@ -91,7 +91,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	ch <- gauge(unreadMetric, float64(unread))
 }
 
-func collectKernel(ch chan<- prometheus.Metric, k lab.KernelStatus, labels ...string) {
+func collectKernel(ch chan<- prometheus.Metric, k executor.KernelStatus, labels ...string) {
 	ch <- gauge(intensityMetric, k.IntensityPct, labels...)
 	paused := 0.0
 	if k.Paused {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
@@ -64,28 +64,28 @@ func decodeSlice(b attributes) (time.Duration, error) {
 }
 
 // transferSpec is the spec of a task that transfers: what Nomad has given it.
-func (d *Driver) transferSpec(task *protocol.TaskConfig, c taskConfig, config pluginConfig) (lab.Spec, error) {
+func (d *Driver) transferSpec(task *protocol.TaskConfig, c taskConfig, config pluginConfig) (executor.Spec, error) {
 	held := task.GetResources().GetAllocatedResources()
-	l := lab.TransferSpec{
+	l := executor.TransferSpec{
 		AllocID: c.Transfer.AllocID, Task: c.Transfer.Task, RecipientMHz: c.Transfer.RecipientMHz,
 		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Transfer.Slice,
 	}
 	if l.AllocID == task.GetAllocId() {
-		return lab.Spec{}, errors.New("lend.allocation: name another allocation than the task's own")
+		return executor.Spec{}, errors.New("lend.allocation: name another allocation than the task's own")
 	}
-	dir := lab.RecipientDir(task.GetAllocDir(), l.AllocID)
+	dir := executor.RecipientDir(task.GetAllocDir(), l.AllocID)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return lab.Spec{}, fmt.Errorf("lend.allocation: this node has no allocation %s; give the whole id, and bind the job to the allocation's node", l.AllocID)
+		return executor.Spec{}, fmt.Errorf("lend.allocation: this node has no allocation %s; give the whole id, and bind the job to the allocation's node", l.AllocID)
 	}
 	// One that is not there yet, or just starts again, is waited for.
 	if _, err := d.node.tree.TaskGroup(l.AllocID, l.Task); errors.Is(err, cgroup.ErrReservedCores) {
-		return lab.Spec{}, fmt.Errorf("lend.task: %w", err)
+		return executor.Spec{}, fmt.Errorf("lend.task: %w", err)
 	}
 	cpus, err := d.ownCPUs(task)
 	if err != nil {
-		return lab.Spec{}, err
+		return executor.Spec{}, err
 	}
-	return lab.Spec{
+	return executor.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
 		Transfer: &l, CPUs: cpus, Allowed: d.node.allowed, MaxDuration: c.MaxDuration, KillSwitch: config.KillSwitch,
 		Seed: c.Seed,

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 )
 
@@ -94,15 +94,15 @@ func TestSweepGivesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := json.Marshal(lab.Transfer{
+	record, err := json.Marshal(executor.Transfer{
 		AllocID: "a1", Task: "web", Group: recipient.Path(), GroupID: id,
-		CPUShare: &lab.Change{Was: 20, Is: 30}, MemoryBytes: &lab.Change{Was: 67108864, Is: 83886080},
+		CPUShare: &executor.Change{Was: 20, Is: 30}, MemoryBytes: &executor.Change{Was: 67108864, Is: 83886080},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(lost, lab.TransferFile), record, 0o644),
-		lab.WriteSpec(lost, lab.Spec{AllocDir: filepath.Join(runtime, "gone")})); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(lost, executor.TransferFile), record, 0o644),
+		executor.WriteSpec(lost, executor.Spec{AllocDir: filepath.Join(runtime, "gone")})); err != nil {
 		t.Fatal(err)
 	}
 	d := &Driver{logger: hclog.NewNullLogger(), node: node{tree: &tree}}

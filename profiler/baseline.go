@@ -109,10 +109,10 @@ func (r *run) meterCPU() (stop func()) {
 		if had <= 0 || used <= 0 {
 			return
 		}
-		r.out.CPUsAlone = used.Seconds() / had.Seconds()
+		r.out.CPUsIsolated = used.Seconds() / had.Seconds()
 		if after.CPUs > 0 {
-			part := math.Min(1, r.out.CPUsAlone/after.CPUs)
-			r.out.CPUShareAlone = map[string]float64{r.out.Machine.Configuration: part}
+			part := math.Min(1, r.out.CPUsIsolated/after.CPUs)
+			r.out.CPUShareIsolated = map[string]float64{r.out.Machine.Configuration: part}
 		}
 	}
 }
@@ -350,6 +350,6 @@ func (r *run) recordIsolated(windows []float64) {
 }
 
 func (r *run) setIsolated(m profile.Measurement) {
-	r.out.Alone[r.request.Configuration] = m
+	r.out.Isolated[r.request.Configuration] = m
 	r.isolated = m.Value
 }

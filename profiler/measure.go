@@ -120,7 +120,7 @@ func newRun(r Request, s Subject, b Bench, o Options) (*run, error) {
 			Machine:     machine,
 			SlowdownMax: r.SlowdownPercent,
 			Target:      r.Target,
-			Alone:       map[string]profile.Measurement{},
+			Isolated:    map[string]profile.Measurement{},
 			Sensitivity: interference.Sensitivity{
 				Tolerated: interference.Scores{},
 				Caused:    interference.Scores{},

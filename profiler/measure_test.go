@@ -198,7 +198,7 @@ func TestIsolatedOnly(t *testing.T) {
 	if err != nil || !p.Complete {
 		t.Fatalf("complete %v, %v", p.Complete, err)
 	}
-	a := p.Alone["large"]
+	a := p.Isolated["large"]
 	if !(a.Low <= 20000 && 20000 <= a.High) || a.Unit != "rows/s" || a.Windows < 20 || a.Value < a.Low || a.Value > a.High {
 		t.Errorf("alone %+v", a)
 	}
@@ -234,13 +234,13 @@ func TestCPUTimeInIsolation(t *testing.T) {
 	} {
 		m := newMachine(5)
 		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, 0.4, c.may, c.err}, m, options(m))
-		if err != nil || !p.Complete || len(p.Alone) == 0 {
+		if err != nil || !p.Complete || len(p.Isolated) == 0 {
 			t.Fatalf("complete %v, %v", p.Complete, err)
 		}
-		if math.Abs(p.CPUsAlone-c.want) > 1e-6 {
-			t.Errorf("reading fails with %v: %g CPUs, want %g", c.err, p.CPUsAlone, c.want)
+		if math.Abs(p.CPUsIsolated-c.want) > 1e-6 {
+			t.Errorf("reading fails with %v: %g CPUs, want %g", c.err, p.CPUsIsolated, c.want)
 		}
-		if got := p.CPUShareAlone[p.Machine.Configuration]; math.Abs(got-c.share) > 1e-6 {
+		if got := p.CPUShareIsolated[p.Machine.Configuration]; math.Abs(got-c.share) > 1e-6 {
 			t.Errorf("of %g CPUs, reading fails with %v: a share of %g, want %g", c.may, c.err, got, c.share)
 		}
 		if reported := strings.Contains(strings.Join(p.Warnings, "\n"), "CPU time"); reported != (c.err != nil) {
@@ -261,7 +261,7 @@ func TestGoodputUnderLatency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := p.Alone["large"]; math.Abs(a.Value-10000) > 500 || a.Unit != "requests/s" {
+	if a := p.Isolated["large"]; math.Abs(a.Value-10000) > 500 || a.Unit != "requests/s" {
 		t.Errorf("alone %+v, want half of 20000 requests/s", a)
 	}
 }
@@ -278,7 +278,7 @@ func TestCoarseCounter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := p.Alone["large"]; math.Abs(a.Value-20000) > 1000 {
+	if a := p.Isolated["large"]; math.Abs(a.Value-20000) > 1000 {
 		t.Errorf("alone %+v", a)
 	}
 	if e := p.Sensitivity.Tolerated[bandwidth]; !holds(e, 40) {
@@ -336,11 +336,11 @@ func TestWholeRunGivesPerformanceInIsolation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := p.Alone["large"]; a.Value != 30 || a.Windows != 1 || a.Unit != "units/s" {
+	if a := p.Isolated["large"]; a.Value != 30 || a.Windows != 1 || a.Unit != "units/s" {
 		t.Errorf("alone %+v, want 600 units in 20 s", a)
 	}
 	slow, err := profiler.Measure(t.Context(), r, finisher{m, time.Hour}, m, options(m))
-	if err != nil || len(slow.Alone) != 0 || len(slow.Warnings) == 0 {
+	if err != nil || len(slow.Isolated) != 0 || len(slow.Warnings) == 0 {
 		t.Errorf("unfinished: %+v, %v", slow, err)
 	}
 }
@@ -398,7 +398,7 @@ func TestBadWorkloads(t *testing.T) {
 			if got := len(p.Ramp) > 0; got != tt.ramp {
 				t.Errorf("%d ramp points", len(p.Ramp))
 			}
-			if tt.ramp && len(p.Alone) == 0 {
+			if tt.ramp && len(p.Isolated) == 0 {
 				t.Error("the performance alone was lost")
 			}
 			checkUntouched(t, m)
@@ -431,8 +431,8 @@ func TestKernelThatCannotStart(t *testing.T) {
 		if e := p.Sensitivity.Tolerated[bandwidth]; e.Score.Known() || !strings.Contains(e.Note, tt.err.Error()) {
 			t.Errorf("%v: %+v", tt.err, e)
 		}
-		if len(p.Alone) != 1 {
-			t.Errorf("%v: alone %v", tt.err, p.Alone)
+		if len(p.Isolated) != 1 {
+			t.Errorf("%v: alone %v", tt.err, p.Isolated)
 		}
 	}
 }

@@ -261,7 +261,7 @@ func TestExactStamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := p.Alone["large"]; a.Value < 19000 || a.Value > 21000 {
+		if a := p.Isolated["large"]; a.Value < 19000 || a.Value > 21000 {
 			t.Errorf("stamps %v: alone %+v", stamps, a)
 		}
 		for _, point := range p.Ramp {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
 
@@ -375,7 +375,7 @@ func groups(tb testing.TB, node string) []string {
 	for _, controller := range []string{"cpuset", "cpu", "memory", "freezer"} {
 		tasks := shared.TaskGroup(clientNamed(tb, node), controller)
 		for _, pattern := range []string{
-			filepath.Join(filepath.Dir(tasks), lab.GroupPrefix+"*"), filepath.Join(tasks, lab.GroupPrefix+"*"),
+			filepath.Join(filepath.Dir(tasks), executor.GroupPrefix+"*"), filepath.Join(tasks, executor.GroupPrefix+"*"),
 		} {
 			found, err := filepath.Glob(pattern)
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
 
@@ -80,7 +80,7 @@ func TestReservedCores(t *testing.T) {
 func TestQuota(t *testing.T) {
 	k := running(t, register(t, load(t, slowNode, filepath.Join(jobsDir, "driver-ramp.hcl"), nil)))
 	tasks := shared.TaskGroup(clientNamed(t, slowNode), "cpu")
-	inside, err := filepath.Glob(filepath.Join(tasks, lab.GroupPrefix+"*"))
+	inside, err := filepath.Glob(filepath.Join(tasks, executor.GroupPrefix+"*"))
 	if err != nil || len(inside) != 2 {
 		t.Errorf("control groups inside the quota: %v, %v; want the task's and its kernel's; all: %v", inside, err, groups(t, slowNode))
 	}

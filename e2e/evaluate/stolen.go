@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
-	"github.com/nomad-placer/nomad-placer/driver/lab"
 )
 
 // stolen is what the host had taken of each CPU, for its other guests, at a moment.
@@ -21,7 +21,7 @@ func stolenNow() stolen {
 		s.err = err
 		return s
 	}
-	s.each, s.err = lab.Proc{Root: "/proc"}.Stolen(cpus)
+	s.each, s.err = executor.Proc{Root: "/proc"}.Stolen(cpus)
 	return s
 }
 

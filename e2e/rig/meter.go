@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/driver/lab"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 )
 
 // TaskUse is the mean CPU and the most memory of a task.
@@ -162,5 +162,5 @@ func groupCPU(proc, group string) (time.Duration, error) {
 		}
 		pids = append(pids, pid)
 	}
-	return lab.Proc{Root: proc}.CPUTime(pids)
+	return executor.Proc{Root: proc}.CPUTime(pids)
 }

@@ -136,9 +136,9 @@ func (w workload) known(of cluster.Workload) profile.Profile {
 	p.Format, p.Key, p.Workload, p.Taken = profile.Format, of.ProfileKey, of.ID.String(), time.Now()
 	p.Target = performance.Target{Kind: performance.BestEffort}
 	p.Machine.Configuration = hardware[0].class
-	p.Alone = map[string]profile.Measurement{}
+	p.Isolated = map[string]profile.Measurement{}
 	for _, h := range hardware {
-		p.Alone[h.class] = profile.Measurement{
+		p.Isolated[h.class] = profile.Measurement{
 			Value: 100 * h.speed, Low: 99 * h.speed, High: 101 * h.speed, Unit: p.Target.RateUnit(), Windows: 30,
 		}
 	}

@@ -276,7 +276,7 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 	if len(a.MemorySizesMB) > 0 {
 		usual = a.UsualSizeMB()
 	}
-	first, ok := row.Alone[l.node.Configuration]
+	first, ok := row.Isolated[l.node.Configuration]
 	if !ok {
 		return nil, errors.New("the speed in isolation was not measured")
 	}
@@ -296,7 +296,7 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 		if err != nil {
 			return out, fmt.Errorf("in isolation on %d CPUs with %d MB: %w", z.cores, z.memoryMB, err)
 		}
-		speed, ok := p.Alone[l.node.Configuration]
+		speed, ok := p.Isolated[l.node.Configuration]
 		if !ok {
 			return out, fmt.Errorf("in isolation on %d CPUs with %d MB: no speed: %s", z.cores, z.memoryMB, strings.Join(p.Warnings, "; "))
 		}

@@ -12,9 +12,9 @@ import (
 // Instant is a moment as the time since the start of the world.
 type Instant = time.Duration
 
-// Unit is one running allocation of a workload.
-type Unit struct {
-	Ref         board.Ref
+// Replica is one running allocation of a workload.
+type Replica struct {
+	Handle      board.Handle
 	Node        board.Index
 	Size        cluster.Resources
 	Performance float64 // in the last window; NaN unknown
@@ -42,16 +42,16 @@ type Finish struct {
 
 // Observation is one running workload as its probe saw it in the last window.
 type Observation struct {
-	Ref         board.Ref
+	Handle      board.Handle
 	Performance float64 // of the whole workload, in the unit of its target; NaN unknown
 	Target      float64 // what it must reach now; 0 is none
-	Units       []Unit
+	Replicas    []Replica
 	Sizes       []board.SizeOption // it may be given, ascending; nil: it is not resized
 	Speed       []float64          // estimated, by configuration; nil unknown
 	Priority    int
 	BestEffort  bool
 	Scales      bool    // more allocations help, or more for each
-	Lent        bool    // a unit could do without something that is lent to it
+	Transferred bool    // a unit could do without something that is lent to it
 	Finish      *Finish // nil: it ends at no time, or its units have tasks
 }
 
@@ -75,12 +75,12 @@ const (
 // Action is one change; which fields count follows from its kind.
 type Action struct {
 	Kind   Kind
-	Ref    board.Ref         // of the workload, or of the allocation (Resize, Evict, Shrink, Relaunch, Migrate)
+	Handle board.Handle      // of the workload, or of the allocation (Resize, Evict, Shrink, Relaunch, Migrate)
 	Node   board.Index       // Close, Open, Resize, Evict, Shrink, Relaunch, Migrate: where it is
 	To     board.Index       // Migrate
 	Size   cluster.Resources // Resize, Migrate
 	Count  int               // Grow
-	For    board.Ref         // Evict: the workload that is helped
+	For    board.Handle      // Evict: the workload that is helped
 	Reason string
 }
 
@@ -91,14 +91,14 @@ type Adapter interface {
 	// refs. The board is not changed.
 	Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action
 	// Forget is called when a workload ended.
-	Forget(ref board.Ref)
+	Forget(ref board.Handle)
 }
 
 // Estimator is an adapter that estimates slowdowns: a world puts them on its board,
 // for whoever is placed next.
 type Estimator interface {
 	// Slowdown of a running allocation; false where none is known.
-	Slowdown(ref board.Ref) (float64, bool)
+	Slowdown(ref board.Handle) (float64, bool)
 	// Unheard counts the samples of meters that could not be used.
 	Unheard() int
 }

@@ -18,7 +18,7 @@ func TestWhatIsMissedIsAdapted(t *testing.T) {
 	target := performance.Target{Kind: performance.Rate, Rate: 100}
 	for _, rate := range []float64{94, 96, 97.9, 98, 100} {
 		b := twoNodes()
-		b.Place(0, board.Resident{Ref: 1, Size: size(2)})
+		b.Place(0, board.Resident{Handle: 1, Size: size(2)})
 		seen := window(rate)
 		acts := len(steps(adapter(t, "quasar", nil), b, seen, seen, seen)) > 0
 		if met := target.Met(rate, 0); acts == met {
@@ -40,9 +40,9 @@ func twoNodes() *board.Board {
 // window is one workload on node 0 with 2 of 8 cores, which may have 1 to 8.
 func window(rate float64) adapt.Observation {
 	return adapt.Observation{
-		Ref: 1, Performance: rate, Target: 100,
-		Units: []adapt.Unit{{Ref: 1, Node: 0, Size: size(2), Performance: rate}},
-		Sizes: []board.SizeOption{{Size: size(1), Speed: 0.5}, {Size: size(2), Speed: 1}, {Size: size(4), Speed: 1.9}, {Size: size(8), Speed: 3.5}},
+		Handle: 1, Performance: rate, Target: 100,
+		Replicas: []adapt.Replica{{Handle: 1, Node: 0, Size: size(2), Performance: rate}},
+		Sizes:    []board.SizeOption{{Size: size(1), Speed: 0.5}, {Size: size(2), Speed: 1}, {Size: size(4), Speed: 1.9}, {Size: size(8), Speed: 3.5}},
 	}
 }
 
@@ -82,7 +82,7 @@ func steps(a adapt.Adapter, b *board.Board, windows ...adapt.Observation) []adap
 func TestBelowTargetThreeTimes(t *testing.T) {
 	t.Parallel()
 	b := twoNodes()
-	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
+	b.Place(0, board.Resident{Handle: 1, Size: size(2)})
 	bad := window(60)
 	if got := steps(adapter(t, "quasar", nil), b, bad, bad); got != nil {
 		t.Errorf("after two windows: %v", got)
@@ -100,12 +100,12 @@ func TestBelowTargetThreeTimes(t *testing.T) {
 func TestBestEffortLeavesFirst(t *testing.T) {
 	t.Parallel()
 	b := twoNodes()
-	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
-	b.Place(0, board.Resident{Ref: 2, Size: size(3)})
-	b.Place(0, board.Resident{Ref: 3, Size: size(3), BestEffort: true})
+	b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+	b.Place(0, board.Resident{Handle: 2, Size: size(3)})
+	b.Place(0, board.Resident{Handle: 3, Size: size(3), BestEffort: true})
 	bad := window(60)
 	got := steps(adapter(t, "quasar", nil), b, bad, bad, bad)
-	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Evict, adapt.Resize}) || got[1].Ref != 3 {
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify, adapt.Evict, adapt.Resize}) || got[1].Handle != 3 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -113,8 +113,8 @@ func TestBestEffortLeavesFirst(t *testing.T) {
 func TestNoRoomMeansMoreNodes(t *testing.T) {
 	t.Parallel()
 	b := twoNodes()
-	b.Place(0, board.Resident{Ref: 1, Size: size(2)})
-	b.Place(0, board.Resident{Ref: 2, Size: size(6)})
+	b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+	b.Place(0, board.Resident{Handle: 2, Size: size(6)})
 	bad := window(40)
 	if got := steps(adapter(t, "quasar", nil), b, bad, bad, bad); !slices.Equal(kinds(got), []adapt.Kind{adapt.Reclassify}) {
 		t.Errorf("what does not scale: %v", got)
@@ -152,12 +152,12 @@ func TestWhatIsTooMuchIsGivenBack(t *testing.T) {
 func TestStragglersStartElsewhere(t *testing.T) {
 	t.Parallel()
 	w := window(100)
-	w.Units = nil
+	w.Replicas = nil
 	for i, p := range []float64{30, 30, 30, 15} {
-		w.Units = append(w.Units, adapt.Unit{Ref: board.Ref(10 + i), Node: 1, Size: size(1), Performance: p})
+		w.Replicas = append(w.Replicas, adapt.Replica{Handle: board.Handle(10 + i), Node: 1, Size: size(1), Performance: p})
 	}
 	got := steps(adapter(t, "quasar", nil), twoNodes(), w)
-	if len(got) != 1 || got[0].Kind != adapt.Relaunch || got[0].Ref != 13 {
+	if len(got) != 1 || got[0].Kind != adapt.Relaunch || got[0].Handle != 13 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -168,7 +168,7 @@ func TestAFifthIsProbed(t *testing.T) {
 	var windows []adapt.Observation
 	for i := range 500 {
 		w := window(100)
-		w.Ref = board.Ref(i)
+		w.Handle = board.Handle(i)
 		windows = append(windows, w)
 	}
 	got := a.Step(10*time.Minute, twoNodes(), windows, rand.New(rand.NewPCG(1, 1)))
@@ -228,7 +228,7 @@ func TestConformance(t *testing.T) {
 func TestSizesOfAnEarlierClassification(t *testing.T) {
 	t.Parallel()
 	old := window(50)
-	old.Units[0].Size.MemoryMB = 90
+	old.Replicas[0].Size.MemoryMB = 90
 	got := steps(adapter(t, "quasar", nil), twoNodes(), old, old, old)
 	if !slices.Contains(kinds(got), adapt.Resize) || got[len(got)-1].Size != size(8) {
 		t.Errorf("%+v", got)

@@ -11,12 +11,12 @@ import (
 // closing closes the nodes of workloads below their target until they recover.
 type closing struct {
 	options Options
-	bad     map[board.Ref]int
+	bad     map[board.Handle]int
 	closed  map[board.Index]bool
 }
 
 func newClose(o Options) Adapter {
-	return &closing{options: o, bad: map[board.Ref]int{}, closed: map[board.Index]bool{}}
+	return &closing{options: o, bad: map[board.Handle]int{}, closed: map[board.Index]bool{}}
 }
 
 // Step closes a node once one of its workloads was below its target in
@@ -27,18 +27,18 @@ func (c *closing) Step(_ Instant, _ *board.Board, windows []Observation, _ *rand
 	for i := range windows {
 		w := &windows[i]
 		if !(w.Target > 0) || w.Performance >= c.options.Below*w.Target {
-			delete(c.bad, w.Ref)
+			delete(c.bad, w.Handle)
 			continue
 		}
-		c.bad[w.Ref]++
-		if c.bad[w.Ref] < c.options.Windows {
+		c.bad[w.Handle]++
+		if c.bad[w.Handle] < c.options.Windows {
 			continue
 		}
-		for _, u := range w.Units {
+		for _, u := range w.Replicas {
 			suffering[u.Node] = true
 			if !c.closed[u.Node] {
 				c.closed[u.Node] = true
-				out = append(out, Action{Kind: Close, Ref: w.Ref, Node: u.Node, Reason: fmt.Sprintf("at %.0f %% of its target", 100*w.Performance/w.Target)})
+				out = append(out, Action{Kind: Close, Handle: w.Handle, Node: u.Node, Reason: fmt.Sprintf("at %.0f %% of its target", 100*w.Performance/w.Target)})
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (c *closing) Step(_ Instant, _ *board.Board, windows []Observation, _ *rand
 	return out
 }
 
-func (c *closing) Forget(ref board.Ref) { delete(c.bad, ref) }
+func (c *closing) Forget(ref board.Handle) { delete(c.bad, ref) }
 
 func sortedNodes(set map[board.Index]bool) []board.Index {
 	var out []board.Index

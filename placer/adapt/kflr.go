@@ -18,7 +18,7 @@ type kflr struct {
 	*quasar
 	parameters deadline.Parameters
 	detector   deadline.Descriptor
-	tasks      map[board.Ref]*ending
+	tasks      map[board.Handle]*ending
 	gone       int // samples that could not be used, of tasks that have ended
 }
 
@@ -34,8 +34,8 @@ func newKFLR(o Options) Adapter { return makeKFLR(o) }
 
 func makeKFLR(o Options) *kflr {
 	return &kflr{
-		quasar:     &quasar{options: o, states: map[board.Ref]*state{}},
-		parameters: deadline.Defaults(), detector: detectorOf(o), tasks: map[board.Ref]*ending{},
+		quasar:     &quasar{options: o, states: map[board.Handle]*state{}},
+		parameters: deadline.Defaults(), detector: detectorOf(o), tasks: map[board.Handle]*ending{},
 	}
 }
 
@@ -50,7 +50,7 @@ func detectorOf(o Options) deadline.Descriptor {
 }
 
 // Forget implements Adapter.
-func (k *kflr) Forget(ref board.Ref) {
+func (k *kflr) Forget(ref board.Handle) {
 	if e := k.tasks[ref]; e != nil {
 		k.gone += e.task.Missing()
 	}
@@ -59,7 +59,7 @@ func (k *kflr) Forget(ref board.Ref) {
 }
 
 // Slowdown implements Estimator: against the rate that just reaches the target.
-func (k *kflr) Slowdown(ref board.Ref) (float64, bool) {
+func (k *kflr) Slowdown(ref board.Handle) (float64, bool) {
 	if e := k.tasks[ref]; e != nil {
 		return e.task.Slowdown(), true
 	}
@@ -106,11 +106,11 @@ func (k *kflr) ends(now Instant, b *board.Board, w *Observation, free *room) []A
 		return nil
 	case !v.Late:
 		e.late = 0
-		k.recovered(w.Ref)
+		k.recovered(w.Handle)
 		return nil
 	}
 	e.late++
-	s := k.state(w.Ref)
+	s := k.state(w.Handle)
 	if e.late < k.options.Windows || now < s.quietUntil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (e *ending) mayStartAnew(now Instant, w *Observation) bool {
 
 // ending is what is known of the workload; anew where its deadline moved.
 func (k *kflr) ending(now Instant, w *Observation) *ending {
-	e := k.tasks[w.Ref]
+	e := k.tasks[w.Handle]
 	if e != nil && e.deadline == w.Finish.Deadline {
 		return e
 	}
@@ -137,7 +137,7 @@ func (k *kflr) ending(now Instant, w *Observation) *ending {
 		done = min(f.Work, w.Target*max(0, now-f.Started).Seconds())
 	}
 	e = &ending{deadline.NewTask(k.detector.New(k.parameters), k.parameters, now, max(0, f.Work-done), math.Inf(1), f.Deadline), f.Deadline, 0, 0}
-	k.tasks[w.Ref] = e
+	k.tasks[w.Handle] = e
 	return e
 }
 
@@ -157,7 +157,7 @@ func slowdownOf(w *Observation) float64 {
 const mostSlowdown = 4.0
 
 // recovered lets what was classified anew be so again.
-func (k *kflr) recovered(ref board.Ref) {
+func (k *kflr) recovered(ref board.Handle) {
 	if s := k.states[ref]; s != nil {
 		s.reclassified = false
 	}

@@ -11,4 +11,4 @@ type none struct{}
 func newNone(Options) Adapter { return none{} }
 
 func (none) Step(Instant, *board.Board, []Observation, *rand.Rand) []Action { return nil }
-func (none) Forget(board.Ref)                                               {}
+func (none) Forget(board.Handle)                                            {}

@@ -31,11 +31,11 @@ type ppRTTE struct {
 	choose     func(*board.Board, policy.Loads, func(board.Index) (cluster.Resources, bool)) (board.Index, cluster.Resources)
 	rest       Adapter // of workloads without tasks; nil: they are left alone
 
-	tasks   map[board.Ref]*tracked    // by allocation
-	of      map[board.Ref][]board.Ref // by workload
-	low     map[board.Index][]bool    // the last samples of load: too low
-	sampled Instant                   // when load was sampled last
-	gone    int                       // unusable samples of tasks that have ended
+	tasks   map[board.Handle]*tracked       // by allocation
+	of      map[board.Handle][]board.Handle // by workload
+	low     map[board.Index][]bool          // the last samples of load: too low
+	sampled Instant                         // when load was sampled last
+	gone    int                             // unusable samples of tasks that have ended
 }
 
 // The trigger of an under-used node (§IV): of five samples, a minute apart, three are
@@ -58,7 +58,7 @@ type tracked struct {
 	late    bool
 
 	// Of this window.
-	unit  *Unit
+	unit  *Replica
 	slack time.Duration
 }
 
@@ -67,12 +67,12 @@ func newPPRTTE(o Options) Adapter { return makePPRTTE(o) }
 func makePPRTTE(o Options) *ppRTTE {
 	return &ppRTTE{
 		options: o, parameters: deadline.Defaults(), detector: detectorOf(o), reacts: true, choose: policy.MostEfficient, rest: makeKFLR(o),
-		tasks: map[board.Ref]*tracked{}, of: map[board.Ref][]board.Ref{}, low: map[board.Index][]bool{},
+		tasks: map[board.Handle]*tracked{}, of: map[board.Handle][]board.Handle{}, low: map[board.Index][]bool{},
 	}
 }
 
 // Forget implements Adapter.
-func (p *ppRTTE) Forget(ref board.Ref) {
+func (p *ppRTTE) Forget(ref board.Handle) {
 	for _, r := range p.of[ref] {
 		p.gone += p.tasks[r].task.Missing()
 		delete(p.tasks, r)
@@ -84,7 +84,7 @@ func (p *ppRTTE) Forget(ref board.Ref) {
 }
 
 // Slowdown implements Estimator.
-func (p *ppRTTE) Slowdown(ref board.Ref) (float64, bool) {
+func (p *ppRTTE) Slowdown(ref board.Handle) (float64, bool) {
 	if t := p.tasks[ref]; t != nil && p.reacts {
 		return t.task.Slowdown(), true
 	}
@@ -107,9 +107,9 @@ func (p *ppRTTE) Step(now Instant, b *board.Board, windows []Observation, random
 	for i := range windows {
 		w := &windows[i]
 		own := 0
-		for j := range w.Units {
-			if w.Units[j].Task != nil {
-				s.see(w.Ref, &w.Units[j])
+		for j := range w.Replicas {
+			if w.Replicas[j].Task != nil {
+				s.see(w.Handle, &w.Replicas[j])
 				own++
 			}
 		}
@@ -140,17 +140,17 @@ type schedule struct {
 }
 
 // see takes the window of one task.
-func (s *schedule) see(workload board.Ref, u *Unit) {
-	t := s.tasks[u.Ref]
+func (s *schedule) see(workload board.Handle, u *Replica) {
+	t := s.tasks[u.Handle]
 	if t == nil || t.started != u.Task.Started {
 		if t == nil {
-			s.of[workload] = append(s.of[workload], u.Ref)
+			s.of[workload] = append(s.of[workload], u.Handle)
 		}
 		t = &tracked{
 			task:    deadline.NewTask(s.detector.New(s.parameters), s.parameters, u.Task.Started, u.Task.Work, u.Task.FullMHz, u.Task.Deadline),
 			started: u.Task.Started,
 		}
-		s.tasks[u.Ref] = t
+		s.tasks[u.Handle] = t
 	}
 	t.unit, t.late = u, false
 	s.on[u.Node] = append(s.on[u.Node], t)
@@ -183,7 +183,7 @@ func (s *schedule) underPerforming() []*tracked {
 }
 
 func bySlack(x, y *tracked) int {
-	return cmp.Or(cmp.Compare(x.slack, y.slack), cmp.Compare(x.unit.Ref, y.unit.Ref))
+	return cmp.Or(cmp.Compare(x.slack, y.slack), cmp.Compare(x.unit.Handle, y.unit.Handle))
 }
 
 // help is what the algorithm does for one task that will be late (lines 6 to 20).
@@ -223,7 +223,7 @@ func (s *schedule) expand(t *tracked, size cluster.Resources, reason string) {
 		return
 	}
 	s.loads.Add(t.unit.Node, minus(size, t.unit.Size), 0)
-	s.actions = append(s.actions, Action{Kind: Resize, Ref: t.unit.Ref, Node: t.unit.Node, Size: size, Reason: reason})
+	s.actions = append(s.actions, Action{Kind: Resize, Handle: t.unit.Handle, Node: t.unit.Node, Size: size, Reason: reason})
 	t.task.Changed()
 }
 
@@ -265,7 +265,7 @@ func (s *schedule) expectedOn(n board.Index) float64 {
 func (s *schedule) migrate(t *tracked, to board.Index, size cluster.Resources, reason string) {
 	s.loads.Add(t.unit.Node, t.unit.Size, -1)
 	s.loads.Add(to, size, +1)
-	s.actions = append(s.actions, Action{Kind: Migrate, Ref: t.unit.Ref, Node: t.unit.Node, To: to, Size: size, Reason: reason})
+	s.actions = append(s.actions, Action{Kind: Migrate, Handle: t.unit.Handle, Node: t.unit.Node, To: to, Size: size, Reason: reason})
 	t.quiet = s.now + t.unit.Task.MoveTime + holdOffSamples*s.options.Window
 	t.task.Changed()
 	s.moved[t] = true
@@ -278,7 +278,7 @@ func (s *schedule) makeRoom(t *tracked, reason string) bool {
 		return o == t || s.moved[o] || o.unit.Task.Moving || o.late || s.now < o.quiet
 	})
 	slices.SortStableFunc(neighbours, func(x, y *tracked) int {
-		return cmp.Or(cmp.Compare(y.slack, x.slack), cmp.Compare(x.unit.Ref, y.unit.Ref))
+		return cmp.Or(cmp.Compare(y.slack, x.slack), cmp.Compare(x.unit.Handle, y.unit.Handle))
 	})
 	type move struct {
 		task *tracked

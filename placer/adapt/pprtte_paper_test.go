@@ -26,17 +26,17 @@ func machines(n int) *board.Board {
 
 // unitOf puts a task on the board, that began at 0 and needs 40 MHz to do 7,200 MHz·s in
 // 180 s.
-func unitOf(b *board.Board, ref board.Ref, n board.Index, mhz int, slowdown float64) adapt.Observation {
-	b.Place(n, board.Resident{Ref: ref, Size: capped(mhz)})
-	return adapt.Observation{Ref: ref << 20, Units: []adapt.Unit{{Ref: ref, Node: n, Size: capped(mhz), Task: &adapt.Task{
+func unitOf(b *board.Board, ref board.Handle, n board.Index, mhz int, slowdown float64) adapt.Observation {
+	b.Place(n, board.Resident{Handle: ref, Size: capped(mhz)})
+	return adapt.Observation{Handle: ref << 20, Replicas: []adapt.Replica{{Handle: ref, Node: n, Size: capped(mhz), Task: &adapt.Task{
 		Work: 7200, FullMHz: 50, Deadline: 180 * time.Second, MoveTime: 8 * time.Second, Slowdown: slowdown,
 	}}}}
 }
 
 // resting is a task with all the time there is.
-func resting(b *board.Board, ref board.Ref, n board.Index, mhz int) adapt.Observation {
+func resting(b *board.Board, ref board.Handle, n board.Index, mhz int) adapt.Observation {
 	o := unitOf(b, ref, n, mhz, 0)
-	o.Units[0].Task.Work, o.Units[0].Task.Deadline = 1000, time.Hour
+	o.Replicas[0].Task.Work, o.Replicas[0].Task.Deadline = 1000, time.Hour
 	return o
 }
 
@@ -52,7 +52,7 @@ func TestExpandsInPlace(t *testing.T) {
 	late := unitOf(b, 1, 0, 40, 0.2)
 	other := resting(b, 2, 0, 100)
 	got := step(adapter(t, "pp-rtte", nil), b, 12*time.Second, late, other)
-	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Resize}) || got[0].Ref != 1 || got[0].Size.CPUMHz <= 40 || got[0].Size.CPUMHz > 50 {
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Resize}) || got[0].Handle != 1 || got[0].Size.CPUMHz <= 40 || got[0].Size.CPUMHz > 50 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -65,7 +65,7 @@ func TestMovesItself(t *testing.T) {
 	late := unitOf(b, 1, 0, 40, 0.2)
 	windows := []adapt.Observation{late, resting(b, 2, 0, 760), resting(b, 3, 2, 300), resting(b, 4, 3, 500)}
 	got := step(adapter(t, "pp-rtte", nil), b, 12*time.Second, windows...)
-	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Migrate}) || got[0].Ref != 1 || got[0].To != 3 {
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Migrate}) || got[0].Handle != 1 || got[0].To != 3 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -76,12 +76,12 @@ func TestMovesNeighbours(t *testing.T) {
 	t.Parallel()
 	b := machines(2)
 	late := unitOf(b, 1, 0, 40, 0.1)
-	late.Units[0].Task.MoveTime = 100 * time.Second
+	late.Replicas[0].Task.MoveTime = 100 * time.Second
 	tight := resting(b, 2, 0, 700)
-	tight.Units[0].Task.MoveTime = 2 * time.Hour
+	tight.Replicas[0].Task.MoveTime = 2 * time.Hour
 	easy := resting(b, 3, 0, 60)
 	got := step(adapter(t, "pp-rtte", nil), b, 12*time.Second, late, tight, easy)
-	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Migrate, adapt.Resize}) || got[0].Ref != 3 || got[0].To != 1 || got[1].Ref != 1 {
+	if !slices.Equal(kinds(got), []adapt.Kind{adapt.Migrate, adapt.Resize}) || got[0].Handle != 3 || got[0].To != 1 || got[1].Handle != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestNegativeSlackIsDropped(t *testing.T) {
 	t.Parallel()
 	b := machines(2)
 	late := unitOf(b, 1, 0, 40, 0.4)
-	late.Units[0].Task.Work = 9000 // 180 s at full speed
+	late.Replicas[0].Task.Work = 9000 // 180 s at full speed
 	if got := step(adapter(t, "pp-rtte", nil), b, 60*time.Second, late); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -137,7 +137,7 @@ func TestUnderUsedNodesAreEmptied(t *testing.T) {
 			b := machines(3)
 			windows := []adapt.Observation{resting(b, 1, 0, 60), resting(b, 2, 0, 60), resting(b, 3, 1, c.awake)}
 			for i := range windows {
-				windows[i].Units[0].Task.Work, windows[i].Units[0].Task.FullMHz, windows[i].Units[0].Task.Deadline = 60*3600, 80, 3600*time.Second
+				windows[i].Replicas[0].Task.Work, windows[i].Replicas[0].Task.FullMHz, windows[i].Replicas[0].Task.Deadline = 60*3600, 80, 3600*time.Second
 			}
 			a := adapter(t, adapters, nil)
 			var got []adapt.Action
@@ -181,8 +181,8 @@ func TestWorkIsJudgedByItsEnd(t *testing.T) {
 		"unknown now":      {20, math.NaN(), false},
 	} {
 		b := twoNodes()
-		b.Place(0, board.Resident{Ref: 1, Size: size(2)})
-		b.Place(0, board.Resident{Ref: 2, Size: size(2), BestEffort: true})
+		b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+		b.Place(0, board.Resident{Handle: 2, Size: size(2), BestEffort: true})
 		a := adapter(t, "kflr", func(o *adapt.Options) { o.YieldFirst = true })
 		var got []adapt.Action
 		for i := range 3 {
@@ -199,8 +199,8 @@ func TestLateWorkIsNotStartedAnew(t *testing.T) {
 	t.Parallel()
 	for at, moves := range map[time.Duration]bool{0: true, 70 * time.Second: false} {
 		b := twoNodes()
-		b.Place(0, board.Resident{Ref: 1, Size: size(2)})
-		b.Place(0, board.Resident{Ref: 2, Size: size(6)})
+		b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+		b.Place(0, board.Resident{Handle: 2, Size: size(6)})
 		a := adapter(t, "kflr", func(o *adapt.Options) { o.Moves = true })
 		step(a, b, at+time.Second, ending(0, 2)) // it can do twice what it must
 		var got []adapt.Action

@@ -13,7 +13,7 @@ import (
 // quasar is reactive and proactive adaptation.
 type quasar struct {
 	options Options
-	states  map[board.Ref]*state
+	states  map[board.Handle]*state
 	probed  Instant
 }
 
@@ -24,9 +24,9 @@ type state struct {
 	reclassified  bool // since it was last well
 }
 
-func newQuasar(o Options) Adapter { return &quasar{options: o, states: map[board.Ref]*state{}} }
+func newQuasar(o Options) Adapter { return &quasar{options: o, states: map[board.Handle]*state{}} }
 
-func (q *quasar) Forget(ref board.Ref) { delete(q.states, ref) }
+func (q *quasar) Forget(ref board.Handle) { delete(q.states, ref) }
 
 // Step judges every window. Workloads are served in the order of priority.
 func (q *quasar) Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action {
@@ -53,14 +53,14 @@ func (q *quasar) probe(windows []Observation, random *rand.Rand) []Action {
 	var out []Action
 	for i := range windows {
 		if random.Float64() < q.options.ProbeShare && !windows[i].BestEffort {
-			out = append(out, Action{Kind: Reclassify, Ref: windows[i].Ref, Reason: "sampled"})
+			out = append(out, Action{Kind: Reclassify, Handle: windows[i].Handle, Reason: "sampled"})
 		}
 	}
 	return out
 }
 
 // state of a workload, from its first window on.
-func (q *quasar) state(ref board.Ref) *state {
+func (q *quasar) state(ref board.Handle) *state {
 	s := q.states[ref]
 	if s == nil {
 		s = &state{}
@@ -70,7 +70,7 @@ func (q *quasar) state(ref board.Ref) *state {
 }
 
 func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) []Action {
-	s := q.state(w.Ref)
+	s := q.state(w.Handle)
 	if now < s.quietUntil || !(w.Target > 0) || w.BestEffort {
 		return nil
 	}
@@ -101,19 +101,19 @@ func (q *quasar) judge(now Instant, b *board.Board, w *Observation, free *room) 
 // stragglers starts allocations elsewhere that are slower than the median of
 // their group.
 func (q *quasar) stragglers(now Instant, s *state, w *Observation) []Action {
-	if len(w.Units) < 4 { // a median of fewer says nothing
+	if len(w.Replicas) < 4 { // a median of fewer says nothing
 		return nil
 	}
-	speeds := make([]float64, len(w.Units))
-	for i, u := range w.Units {
+	speeds := make([]float64, len(w.Replicas))
+	for i, u := range w.Replicas {
 		speeds[i] = u.Performance
 	}
 	slices.Sort(speeds)
 	median := speeds[len(speeds)/2]
-	for _, u := range w.Units {
+	for _, u := range w.Replicas {
 		if u.Performance < median/(1+q.options.Straggler) {
 			s.quietUntil = now + q.options.Quiet
-			return []Action{{Kind: Relaunch, Ref: u.Ref, Node: u.Node, Reason: "straggles"}}
+			return []Action{{Kind: Relaunch, Handle: u.Handle, Node: u.Node, Reason: "straggles"}}
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64
 	var out []Action
 	if !s.reclassified {
 		s.reclassified = true
-		out = append(out, Action{Kind: Reclassify, Ref: w.Ref, Reason: reason})
+		out = append(out, Action{Kind: Reclassify, Handle: w.Handle, Reason: reason})
 	}
 	if q.options.YieldFirst {
 		if gone := yield(b, w, reason, free); len(gone) > 0 {
@@ -135,15 +135,15 @@ func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64
 		return append(out, up...)
 	}
 	held := 0.0
-	for _, u := range w.Units {
+	for _, u := range w.Replicas {
 		held += cores(b, u.Node, u.Size)
 	}
 	if w.Scales && (q.options.MaxCores <= 0 || held < q.options.MaxCores) {
-		more := max(1, int(math.Ceil(float64(len(w.Units))*(1/max(0.1, share)-1))))
-		return append(out, Action{Kind: Grow, Ref: w.Ref, Count: min(more, len(w.Units)), Reason: reason})
+		more := max(1, int(math.Ceil(float64(len(w.Replicas))*(1/max(0.1, share)-1))))
+		return append(out, Action{Kind: Grow, Handle: w.Handle, Count: min(more, len(w.Replicas)), Reason: reason})
 	}
-	if q.options.Moves && len(w.Units) == 1 {
-		out = append(out, Action{Kind: Move, Ref: w.Ref, Reason: reason})
+	if q.options.Moves && len(w.Replicas) == 1 {
+		out = append(out, Action{Kind: Move, Handle: w.Handle, Reason: reason})
 	}
 	return out
 }
@@ -152,7 +152,7 @@ func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64
 // room, evicting best-effort work where that makes it.
 func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason string, free *room) []Action {
 	var out []Action
-	for _, u := range w.Units {
+	for _, u := range w.Replicas {
 		now := speedOf(w.Sizes, u.Size)
 		for _, option := range w.Sizes {
 			if !(option.Speed > now) || option.Speed < min(now/share, top(w.Sizes)) {
@@ -163,9 +163,9 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 				continue
 			}
 			for _, r := range evictions {
-				out = append(out, Action{Kind: Evict, Ref: r, Node: u.Node, For: w.Ref, Reason: "room for a workload with a target"})
+				out = append(out, Action{Kind: Evict, Handle: r, Node: u.Node, For: w.Handle, Reason: "room for a workload with a target"})
 			}
-			out = append(out, Action{Kind: Resize, Ref: u.Ref, Node: u.Node, Size: option.Size, Reason: reason})
+			out = append(out, Action{Kind: Resize, Handle: u.Handle, Node: u.Node, Size: option.Size, Reason: reason})
 			break
 		}
 	}
@@ -176,17 +176,17 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 // too much.
 func (q *quasar) giveBack(w *Observation, share float64) []Action {
 	reason := fmt.Sprintf("at %.0f %% of its target", 100*share)
-	n := len(w.Units)
-	if w.Lent || w.Scales && n > 1 && share*float64(n-1)/float64(n) > 1 {
-		last := w.Units[n-1]
-		return []Action{{Kind: Shrink, Ref: last.Ref, Node: last.Node, Reason: reason}}
+	n := len(w.Replicas)
+	if w.Transferred || w.Scales && n > 1 && share*float64(n-1)/float64(n) > 1 {
+		last := w.Replicas[n-1]
+		return []Action{{Kind: Shrink, Handle: last.Handle, Node: last.Node, Reason: reason}}
 	}
 	var out []Action
-	for _, u := range w.Units {
+	for _, u := range w.Replicas {
 		now := speedOf(w.Sizes, u.Size)
 		for _, option := range w.Sizes {
 			if option.Speed < now && option.Speed >= 1.05*now/share { // 5 % in reserve
-				out = append(out, Action{Kind: Resize, Ref: u.Ref, Node: u.Node, Size: option.Size, Reason: reason})
+				out = append(out, Action{Kind: Resize, Handle: u.Handle, Node: u.Node, Size: option.Size, Reason: reason})
 				break
 			}
 		}

@@ -11,27 +11,27 @@ import (
 type room struct {
 	board   *board.Board
 	taken   map[board.Index]cluster.Resources
-	evicted map[board.Ref]bool
+	evicted map[board.Handle]bool
 }
 
 func newRoom(b *board.Board) *room {
-	return &room{board: b, taken: map[board.Index]cluster.Resources{}, evicted: map[board.Ref]bool{}}
+	return &room{board: b, taken: map[board.Index]cluster.Resources{}, evicted: map[board.Handle]bool{}}
 }
 
 // take grows an allocation on a node from one size to another, and lists the
 // best-effort residents that must leave for it, lowest priority first.
-func (r *room) take(n board.Index, from, to cluster.Resources) ([]board.Ref, bool) {
+func (r *room) take(n board.Index, from, to cluster.Resources) ([]board.Handle, bool) {
 	need := minus(r.taken[n].Add(to), from)
-	var out []board.Ref
+	var out []board.Handle
 	if !r.board.Fits(n, need) {
 		residents := slices.Clone(r.board.Residents(n))
 		slices.SortStableFunc(residents, func(a, b board.Resident) int { return a.Priority - b.Priority })
 		ok := false
 		for _, v := range residents {
-			if !v.BestEffort || r.evicted[v.Ref] {
+			if !v.BestEffort || r.evicted[v.Handle] {
 				continue
 			}
-			out, need = append(out, v.Ref), minus(need, v.Size)
+			out, need = append(out, v.Handle), minus(need, v.Size)
 			if ok = r.board.Fits(n, need); ok {
 				break
 			}

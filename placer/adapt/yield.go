@@ -15,26 +15,26 @@ const harmless = 1.0
 func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 	var out []Action
 	done := map[board.Index]bool{}
-	for _, u := range w.Units {
+	for _, u := range w.Replicas {
 		if done[u.Node] {
 			continue
 		}
 		done[u.Node] = true
-		worst, from, most := board.Ref(0), u.Node, math.Inf(-1)
-		for _, n := range append(b.Beside(u.Node), u.Node) {
+		worst, from, most := board.Handle(0), u.Node, math.Inf(-1)
+		for _, n := range append(b.SameMachine(u.Node), u.Node) {
 			for _, r := range b.Residents(n) {
-				if !r.BestEffort || free.evicted[r.Ref] {
+				if !r.BestEffort || free.evicted[r.Handle] {
 					continue
 				}
 				// Of equals the newest goes: it came when the workload was well.
-				if h := harm(b, u, r); h >= most {
-					worst, from, most = r.Ref, n, h
+				if h := violationCaused(b, u, r); h >= most {
+					worst, from, most = r.Handle, n, h
 				}
 			}
 		}
 		if !math.IsInf(most, -1) {
 			free.evicted[worst] = true
-			out = append(out, Action{Kind: Evict, Ref: worst, Node: from, For: w.Ref, Reason: "a neighbour is " + reason})
+			out = append(out, Action{Kind: Evict, Handle: worst, Node: from, For: w.Handle, Reason: "a neighbour is " + reason})
 		}
 	}
 	return out
@@ -42,10 +42,10 @@ func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 
 // harm is by how many points a neighbour presses more than the allocation
 // tolerates, in the column where that is most; -Inf where it presses nowhere.
-func harm(b *board.Board, u Unit, neighbour board.Resident) float64 {
+func violationCaused(b *board.Board, u Replica, neighbour board.Resident) float64 {
 	most, presses := math.Inf(-1), len(neighbour.Caused) == 0
 	for _, self := range b.Residents(u.Node) {
-		if self.Ref != u.Ref {
+		if self.Handle != u.Handle {
 			continue
 		}
 		for k, caused := range neighbour.Caused {

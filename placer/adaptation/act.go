@@ -47,13 +47,13 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 		c.closeNode(sc, a)
 		return nil
 	case adapt.Reclassify:
-		return c.reclassify(ctx, sc.byRef[a.Ref])
+		return c.reclassify(ctx, sc.byRef[a.Handle])
 	case adapt.Evict:
 		return c.evict(ctx, sc, a)
 	}
-	id, ok := sc.byRef[a.Ref]
+	id, ok := sc.byRef[a.Handle]
 	if !ok {
-		id = sc.units[a.Ref].Workload
+		id = sc.units[a.Handle].Workload
 	}
 	s, ok := sc.running[id]
 	if !ok {
@@ -61,13 +61,13 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	switch a.Kind {
 	case adapt.Resize:
-		return c.resize(ctx, s, sc.units[a.Ref], a)
+		return c.resize(ctx, s, sc.units[a.Handle], a)
 	case adapt.Grow:
 		return c.grow(ctx, sc, s, a)
 	case adapt.Shrink:
 		return c.shrink(ctx, sc, s, a)
 	case adapt.Relaunch, adapt.Migrate:
-		return c.move(ctx, sc, s, a, sc.units[a.Ref])
+		return c.move(ctx, sc, s, a, sc.units[a.Handle])
 	case adapt.Move:
 		return c.move(ctx, sc, s, a, firstUnit(sc, id))
 	default:
@@ -77,8 +77,8 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 
 // firstUnit is one allocation of a workload; without an ID where it has none.
 func firstUnit(sc *scene, id cluster.WorkloadID) cluster.Allocation {
-	if refs := sc.of[id]; len(refs) > 0 {
-		return sc.units[refs[0]]
+	if handles := sc.of[id]; len(handles) > 0 {
+		return sc.units[handles[0]]
 	}
 	return cluster.Allocation{}
 }
@@ -110,7 +110,7 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 	}
 	k := c.cfg.Estimator.Classify(p)
 	d.Sensitivity = k.Sensitivity
-	d.Stands = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.Needs)
+	d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction)
 	c.live.counted(string(adapt.Reclassify), nil)
 	return c.cfg.Decisions.Amend(ctx, d)
 }
@@ -234,8 +234,8 @@ func (a *term) end(ctx context.Context, s subject, r cluster.ActionRecord, write
 
 // soon lets the adapter judge a workload anew: what it wanted was only put off.
 func (a *term) soon(id cluster.WorkloadID) {
-	if ref, ok := a.refs[id]; ok && a.adapter != nil {
-		a.adapter.Forget(ref)
+	if handle, ok := a.handles[id]; ok && a.adapter != nil {
+		a.adapter.Forget(handle)
 	}
 }
 

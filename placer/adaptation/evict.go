@@ -20,7 +20,7 @@ const returnKind = "return"
 // evict sends a best-effort allocation away from the node of a workload with a
 // target, until that one is gone or it shows that it was not to blame.
 func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error {
-	unit := sc.units[a.Ref]
+	unit := sc.units[a.Handle]
 	s, ok := sc.running[unit.Workload]
 	helped := sc.byRef[a.For]
 	if !ok || s.workload.Spec.Target.Kind != performance.BestEffort {
@@ -120,9 +120,9 @@ func (c *Controller) yieldOver(sc *scene, y journal.Eviction) string {
 // noBetter ends the reason of a return of what was not to blame.
 const noBetter = "is no better off without it"
 
-// sparedUntil is how long a best-effort workload that left in vain is left alone:
+// exemptUntil is how long a best-effort workload that left in vain is left alone:
 // settleAfterGrowth, and twice as long each further time.
-func sparedUntil(records []cluster.ActionRecord) time.Time {
+func exemptUntil(records []cluster.ActionRecord) time.Time {
 	var until time.Time
 	wait := settleAfterGrowth
 	for _, r := range records {

@@ -15,7 +15,7 @@ func (c *Controller) moveInstead(ctx context.Context, sc *scene, s subject, a ad
 	if s.workload.Count != 1 {
 		return nil
 	}
-	return c.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Ref: a.Ref, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
+	return c.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Handle: a.Handle, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
 }
 
 // move lets an allocation start on a better node, where the user allows that.
@@ -91,7 +91,7 @@ func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
 	want, _ := spec.Rate()
 	better := d.Predicted.Known && share < 1 && d.Predicted.RatePerSec >= gain*share*want
 	return !slices.ContainsFunc(d.Relaxed, func(r cluster.Relaxation) bool {
-		return r.Points > harmMargin && !(better && r.Direction == cluster.D2)
+		return r.Points > violationMargin && !(better && r.Direction == cluster.D2)
 	})
 }
 

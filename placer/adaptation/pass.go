@@ -38,7 +38,7 @@ const (
 	longestJudged      = time.Minute // between two windows that count as one time below the target
 	leastImprovement   = 0.05        // of the target; less is noise
 	adaptSeed          = 1
-	firstWorkloadRef   = board.Ref(1) << 40 // beyond any allocation on a board
+	firstWorkloadRef   = board.Handle(1) << 40 // beyond any allocation on a board
 	refusalRepeatAfter = time.Hour
 )
 
@@ -104,8 +104,8 @@ type term struct {
 	writes   *bucket
 	moves    *bucket
 
-	refs     map[cluster.WorkloadID]board.Ref
-	named    board.Ref // how many refs were given
+	handles  map[cluster.WorkloadID]board.Handle
+	named    board.Handle // how many refs were given
 	watched  map[cluster.WorkloadID]*watched
 	since    map[string]time.Time // first sight of an allocation
 	docs     map[cluster.WorkloadID]journal.ActionLog
@@ -114,29 +114,29 @@ type term struct {
 	mu     sync.Mutex
 	stats  cluster.AdaptationStats
 	closed map[cluster.NodeID]bool
-	ended  []told // since the last pass
+	ended  []reported // since the last pass
 }
 
 // watched is what is remembered of one workload's observations.
 type watched struct {
-	last     map[string]cluster.Observation // by allocation
-	asked    time.Time                      // when it was measured last
-	judged   time.Time                      // when its share was last told
-	recorded time.Time
-	failures int
-	skip     time.Time // until when it is left alone after failures
-	served   float64
-	share    float64 // of its target in the last window; NaN unknown
-	bounds   *cluster.Bounds
-	noLoan   map[string]time.Time // allocations that could not be lent to: until
-	ending   ending
+	last       map[string]cluster.Observation // by allocation
+	asked      time.Time                      // when it was measured last
+	judged     time.Time                      // when its share was last told
+	recorded   time.Time
+	failures   int
+	skip       time.Time // until when it is left alone after failures
+	served     float64
+	share      float64 // of its target in the last window; NaN unknown
+	bounds     *cluster.Bounds
+	noTransfer map[string]time.Time // allocations that could not be lent to: until
+	ending     ending
 }
 
 func newTerm(cfg *Config) (*term, error) {
 	a := &term{
-		cfg:    cfg,
-		random: rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
-		refs:   map[cluster.WorkloadID]board.Ref{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
+		cfg:     cfg,
+		random:  rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
+		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, harmless: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{},
 		stats: cluster.AdaptationStats{
@@ -205,12 +205,12 @@ func (c *Controller) Pass(ctx context.Context) error {
 }
 
 func (a *term) forgetAllBut(running map[cluster.WorkloadID]subject) {
-	for id, ref := range a.refs {
+	for id, handle := range a.handles {
 		if _, ok := running[id]; !ok {
 			if a.adapter != nil {
-				a.adapter.Forget(ref)
+				a.adapter.Forget(handle)
 			}
-			delete(a.refs, id)
+			delete(a.handles, id)
 		}
 	}
 	keepRunning(a.docs, running)
@@ -319,7 +319,7 @@ func (a *term) measure(ctx context.Context, w cluster.Workload) ([]cluster.Obser
 func (a *term) watch(id cluster.WorkloadID) *watched {
 	w := a.watched[id]
 	if w == nil {
-		w = &watched{last: map[string]cluster.Observation{}, share: math.NaN(), noLoan: map[string]time.Time{}}
+		w = &watched{last: map[string]cluster.Observation{}, share: math.NaN(), noTransfer: map[string]time.Time{}}
 		a.watched[id] = w
 	}
 	return w
@@ -385,7 +385,7 @@ func (c *Controller) adapt(ctx context.Context, running map[cluster.WorkloadID]s
 		}
 		windows = append(windows, o)
 	}
-	errs = append(errs, c.reviewYields(ctx, sc), c.reviewCPU(ctx, sc), c.lendCPU(ctx, sc))
+	errs = append(errs, c.reviewYields(ctx, sc), c.reviewCPU(ctx, sc), c.transferCPU(ctx, sc))
 	for _, a := range c.live.adapter.Step(c.cfg.Clock.Now().Sub(c.live.started), sc.board, windows, c.live.random) {
 		if ctx.Err() != nil {
 			break

@@ -19,7 +19,7 @@ import (
 // Bounds of rebalancing, chosen by us.
 const (
 	freshObservation = 3 * recordEvery // older ones are not about now
-	harmMargin       = 5.0             // points beyond what is tolerated that a move is worth: a score's own step
+	violationMargin  = 5.0             // points beyond what is tolerated that a move is worth: a score's own step
 	rebalanceWrites  = 1 << 10         // an operator who asks for all moves gets them
 )
 
@@ -108,9 +108,9 @@ func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 	var unit cluster.Allocation
 	var source interference.Source
 	most := math.Inf(-1)
-	for _, ref := range sc.of[s.workload.ID] {
-		if points, by := suffers(sc, ref); points > most || unit.ID == "" {
-			unit, most, source = sc.units[ref], points, by
+	for _, handle := range sc.of[s.workload.ID] {
+		if points, by := suffers(sc, handle); points > most || unit.ID == "" {
+			unit, most, source = sc.units[handle], points, by
 		}
 	}
 	from := nameOf(sc.snapshot, unit.Node)
@@ -121,7 +121,7 @@ func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 		return unit, fmt.Sprintf("it reaches %.0f %% of its target; its co-runners on %s exert %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
 	case !math.IsNaN(share):
 		return unit, fmt.Sprintf("it reaches %.0f %% of its target on %s", 100*share, from), nil
-	case most > harmMargin && len(sc.snapshot.Known[s.workload.ID].Tolerated) > 0:
+	case most > violationMargin && len(sc.snapshot.Known[s.workload.ID].Tolerated) > 0:
 		return unit, fmt.Sprintf("its co-runners on %s exert %.0f points more on %s than it tolerates, and it was not measured recently", from, most, source), nil
 	}
 	return unit, "", nil
@@ -129,12 +129,12 @@ func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 
 // suffers is by how many points the neighbours of an allocation together press more
 // than it tolerates, where that is most.
-func suffers(sc *scene, ref board.Ref) (float64, interference.Source) {
-	residents := sc.board.Residents(sc.node[ref])
-	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+func suffers(sc *scene, handle board.Handle) (float64, interference.Source) {
+	residents := sc.board.Residents(sc.node[handle])
+	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	most, source := math.Inf(-1), interference.Source("")
 	for k, column := range sc.board.Columns {
-		pressed := sc.board.Caused(sc.node[ref])[k] - residents[i].Caused[k]
+		pressed := sc.board.Caused(sc.node[handle])[k] - residents[i].Caused[k]
 		if points := pressed - residents[i].Tolerated[k]; points > most {
 			most, source = points, column
 		}

@@ -29,39 +29,41 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// leastLoanMHz is the least CPU that is lent (chosen by us). The first loan may be small:
+// leastTransferMHz is the least CPU that is lent (chosen by us). The first loan may be small:
 // with it come short turns, which help by themselves.
-const leastLoanMHz = 5
+const leastTransferMHz = 5
 
-// isLentCPU tells a loan of CPU from one of memory, which holds the least that there is.
-func isLentCPU(unit cluster.Allocation) bool { return unit.Lent.CPUMHz >= leastLoanMHz }
+// isTransferredCPU tells a loan of CPU from one of memory, which holds the least that there is.
+func isTransferredCPU(unit cluster.Allocation) bool {
+	return unit.Transferred.CPUMHz >= leastTransferMHz
+}
 
 // worth reports whether so much more is worth a loan. One takes the place of another only
 // where it doubles that: its tasks start on the very node that has too little for a bound
 // on a tail, and take some tenths of a second of its CPU.
 func worth(unit cluster.Allocation, mhz int) bool {
-	return mhz >= leastLoanMHz && (!isLentCPU(unit) || mhz >= unit.Lent.CPUMHz)
+	return mhz >= leastTransferMHz && (!isTransferredCPU(unit) || mhz >= unit.Transferred.CPUMHz)
 }
 
-// spares reports whether an allocation may do without what is lent to it: memory that
+// exempts reports whether an allocation may do without what is lent to it: memory that
 // it does not use, and CPU once nobody is beside it. That it does well now is no
 // reason, since it does so by the loan.
-func (w *watched) spares(sc *scene, ref board.Ref) bool {
-	unit := sc.units[ref]
+func (w *watched) exempts(sc *scene, handle board.Handle) bool {
+	unit := sc.units[handle]
 	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
-	return unit.Lent != (cluster.Resources{}) && !tight && !(isLentCPU(unit) && sc.crowded(ref))
+	return unit.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(unit) && sc.crowded(handle))
 }
 
 // crowded reports whether somebody else's work is on the machine of an allocation.
-func (sc *scene) crowded(ref board.Ref) bool {
-	return slices.ContainsFunc(sc.board.Pressing(sc.node[ref]), func(r board.Resident) bool {
-		return r.Ref != ref && !sc.units[r.Ref].System
+func (sc *scene) crowded(handle board.Handle) bool {
+	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
+		return r.Handle != handle && !sc.units[r.Handle].System
 	})
 }
 
 // resize changes the size of a running allocation, as the adapter wants it.
 func (c *Controller) resize(ctx context.Context, s subject, unit cluster.Allocation, a adapt.Action) error {
-	return tolerated(c.lend(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
+	return tolerated(c.transfer(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
@@ -74,7 +76,7 @@ func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason
 		ok = ok && sc.suffices(s, unit, want)
 	}
 	if ok {
-		err := c.lend(ctx, s, unit, want, adapt.Resize, reason)
+		err := c.transfer(ctx, s, unit, want, adapt.Resize, reason)
 		return err == nil, tolerated(err)
 	}
 	unit = firstUnit(sc, s.workload.ID)
@@ -97,15 +99,15 @@ func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason
 // be given any is left alone for a while.
 func (c *Controller) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	w := c.live.watch(s.workload.ID)
-	for _, ref := range sc.of[s.workload.ID] {
-		unit := sc.units[ref]
-		if c.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+	for _, handle := range sc.of[s.workload.ID] {
+		unit := sc.units[handle]
+		if c.cfg.Clock.Now().Before(w.noTransfer[unit.ID]) {
 			continue
 		}
 		if tight, known := w.tight(unit.ID, unit.Resources.MemoryMB); known && !tight {
 			continue
 		}
-		own := unit.Resources.MemoryMB - s.workload.Sizable.Beside.MemoryMB
+		own := unit.Resources.MemoryMB - s.workload.Sizable.Others.MemoryMB
 		if next := nextCount(s.workload.Spec.Scale.MemoryMB, own+1); next > own {
 			want := unit.Resources
 			want.MemoryMB += next - own
@@ -125,13 +127,13 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 		return cluster.Allocation{}, cluster.Resources{}, false
 	}
 	w := c.live.watch(s.workload.ID)
-	for _, ref := range sc.of[s.workload.ID] {
-		unit := sc.units[ref]
-		if unit.Resources.Cores > 0 || !sc.crowded(ref) || c.cfg.Clock.Now().Before(w.noLoan[unit.ID]) {
+	for _, handle := range sc.of[s.workload.ID] {
+		unit := sc.units[handle]
+		if unit.Resources.Cores > 0 || !sc.crowded(handle) || c.cfg.Clock.Now().Before(w.noTransfer[unit.ID]) {
 			continue
 		}
-		free := sc.board.FreeMHz(sc.node[ref])
-		if more := max(min(unit.Resources.CPUMHz, free/2), min(leastLoanMHz, free)); worth(unit, more) {
+		free := sc.board.FreeMHz(sc.node[handle])
+		if more := max(min(unit.Resources.CPUMHz, free/2), min(leastTransferMHz, free)); worth(unit, more) {
 			want := unit.Resources
 			want.CPUMHz += more
 			return unit, want, true
@@ -155,11 +157,11 @@ func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resou
 // us).
 const newCompany = 2 * time.Minute
 
-// lendCPU begins to give CPU that nobody holds to those with a target who have company,
+// transferCPU begins to give CPU that nobody holds to those with a target who have company,
 // where they or somebody beside them have just come: it costs nobody anything, so it
 // waits neither for more windows nor for what else is tried. Later a slow window may be a
 // moment's, and the adapter judges it.
-func (c *Controller) lendCPU(ctx context.Context, sc *scene) error {
+func (c *Controller) transferCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
@@ -167,46 +169,46 @@ func (c *Controller) lendCPU(ctx context.Context, sc *scene) error {
 		if !ok {
 			continue
 		}
-		ref := sc.refOf(unit)
-		if why := sc.needsCPU(ref); why != "" && c.hasNewCompany(sc, ref) {
-			errs = append(errs, tolerated(c.lend(ctx, s, unit, want, adapt.Resize, why)))
+		handle := sc.handleOf(unit)
+		if why := sc.needsCPU(handle); why != "" && c.hasNewCompany(sc, handle) {
+			errs = append(errs, tolerated(c.transfer(ctx, s, unit, want, adapt.Resize, why)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// refOf finds a unit of the scene.
-func (sc *scene) refOf(unit cluster.Allocation) board.Ref {
+// handleOf finds a unit of the scene.
+func (sc *scene) handleOf(unit cluster.Allocation) board.Handle {
 	list := sc.of[unit.Workload]
-	return list[slices.IndexFunc(list, func(ref board.Ref) bool { return sc.units[ref].ID == unit.ID })]
+	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.units[handle].ID == unit.ID })]
 }
 
 // needsCPU is why an allocation is to be lent CPU now: it missed its target in this window,
 // or nothing is measured yet and its tail is predicted to. Empty where it is not.
-func (sc *scene) needsCPU(ref board.Ref) string {
-	unit := sc.units[ref]
+func (sc *scene) needsCPU(handle board.Handle) string {
+	unit := sc.units[handle]
 	share, measured := sc.windows[unit.Workload]
 	switch {
 	case measured && share < adapt.Defaults().Below:
 		return fmt.Sprintf("at %.0f %% of its target", 100*share)
-	case !measured && !isLentCPU(unit) && sc.running[unit.Workload].workload.Spec.Target.Latency != nil && sc.hurt(ref):
+	case !measured && !isTransferredCPU(unit) && sc.running[unit.Workload].workload.Spec.Target.Latency != nil && sc.violated(handle):
 		return "predicted to experience more pressure than its tolerance at target"
 	}
 	return ""
 }
 
-// hurt is that prediction, of scores that are known.
-func (sc *scene) hurt(ref board.Ref) bool {
-	residents := sc.board.Pressing(sc.node[ref])
-	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
-	return i >= 0 && !residents[i].Assumed && policy.Hurts(sc.board.Columns, residents, i)
+// violated is that prediction, of scores that are known.
+func (sc *scene) violated(handle board.Handle) bool {
+	residents := sc.board.Pressing(sc.node[handle])
+	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
+	return i >= 0 && !residents[i].Assumed && policy.Violates(sc.board.Columns, residents, i)
 }
 
 // hasNewCompany reports whether somebody has just come to an allocation's machine.
-func (c *Controller) hasNewCompany(sc *scene, ref board.Ref) bool {
+func (c *Controller) hasNewCompany(sc *scene, handle board.Handle) bool {
 	now := c.cfg.Clock.Now()
-	return slices.ContainsFunc(sc.board.Pressing(sc.node[ref]), func(r board.Resident) bool {
-		return now.Sub(c.live.since[sc.units[r.Ref].ID]) < newCompany
+	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
+		return now.Sub(c.live.since[sc.units[r.Handle].ID]) < newCompany
 	})
 }
 
@@ -217,9 +219,9 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
 		w := c.live.watch(id)
-		for _, ref := range sc.of[id] {
-			if unit := sc.units[ref]; isLentCPU(unit) && w.spares(sc, ref) {
-				errs = append(errs, c.returnLoan(ctx, s, unit, "no other workload is on its machine"))
+		for _, handle := range sc.of[id] {
+			if unit := sc.units[handle]; isTransferredCPU(unit) && w.exempts(sc, handle) {
+				errs = append(errs, c.returnTransfer(ctx, s, unit, "no other workload is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}
 		}
@@ -227,19 +229,19 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	return errors.Join(errs...)
 }
 
-// returnLoan ends what is lent to an allocation, well after it was lent.
-func (c *Controller) returnLoan(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
+// returnTransfer ends what is lent to an allocation, well after it was lent.
+func (c *Controller) returnTransfer(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
 	doc, err := c.live.doc(ctx, s.workload.ID)
 	if err != nil || c.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
 		return err
 	}
-	return tolerated(c.lend(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
+	return tolerated(c.transfer(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
 }
 
-// lend begins to resize an allocation. That takes a world seconds, and a pass waits
+// transfer begins to resize an allocation. That takes a world seconds, and a pass waits
 // for nobody: the job counts as under evaluation meanwhile, and a later pass is told
 // how it ended.
-func (c *Controller) lend(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
+func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
 	ctx, land, begun := c.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
 		return errEvaluated
@@ -259,9 +261,9 @@ func (c *Controller) lend(ctx context.Context, s subject, unit cluster.Allocatio
 		if err == nil {
 			c.noteResize(ctx, record)
 		}
-		live.tellLater(s.workload.ID, func(ctx context.Context) error {
+		live.reportLater(s.workload.ID, func(ctx context.Context) error {
 			if errors.Is(err, cluster.ErrImpossible) {
-				live.cannotLend(s.workload.ID, unit.ID, c.cfg.Clock.Now())
+				live.cannotTransfer(s.workload.ID, unit.ID, c.cfg.Clock.Now())
 				c.live.soon(s.workload.ID) // for the next kind of help
 			}
 			return tolerated(end(ctx, err))
@@ -279,17 +281,17 @@ func (c *Controller) noteResize(ctx context.Context, r cluster.ActionRecord) {
 	}
 }
 
-// told is how something ended that was begun in an earlier pass.
-type told struct {
+// reported is how something ended that was begun in an earlier pass.
+type reported struct {
 	workload cluster.WorkloadID
 	end      func(context.Context) error
 }
 
-// tellLater keeps an end for the next pass, which owns what is remembered.
-func (a *term) tellLater(id cluster.WorkloadID, end func(context.Context) error) {
+// reportLater keeps an end for the next pass, which owns what is remembered.
+func (a *term) reportLater(id cluster.WorkloadID, end func(context.Context) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.ended = append(a.ended, told{id, end})
+	a.ended = append(a.ended, reported{id, end})
 }
 
 // hear takes in what has ended since the last pass. A job that is gone has no record
@@ -308,9 +310,9 @@ func (a *term) hear(ctx context.Context, jobs []cluster.Job) error {
 	return errors.Join(errs...)
 }
 
-// cannotLend remembers for a while that an allocation cannot be lent to.
-func (a *term) cannotLend(id cluster.WorkloadID, allocation string, now time.Time) {
-	refused := a.watch(id).noLoan
+// cannotTransfer remembers for a while that an allocation cannot be lent to.
+func (a *term) cannotTransfer(id cluster.WorkloadID, allocation string, now time.Time) {
+	refused := a.watch(id).noTransfer
 	maps.DeleteFunc(refused, func(_ string, until time.Time) bool { return until.Before(now) })
 	refused[allocation] = now.Add(refusalRepeatAfter)
 }

@@ -18,10 +18,10 @@ type scene struct {
 	snapshot *cluster.Snapshot
 	board    *board.Board
 	running  map[cluster.WorkloadID]subject
-	units    map[board.Ref]cluster.Allocation   // on the board
-	of       map[cluster.WorkloadID][]board.Ref // its units that run, ascending
-	node     map[board.Ref]board.Index
-	byRef    map[board.Ref]cluster.WorkloadID
+	units    map[board.Handle]cluster.Allocation   // on the board
+	of       map[cluster.WorkloadID][]board.Handle // its units that run, ascending
+	node     map[board.Handle]board.Index
+	byRef    map[board.Handle]cluster.WorkloadID
 	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
 }
 
@@ -29,15 +29,15 @@ type scene struct {
 func (c *Controller) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
 		snapshot: s, board: board.FromSnapshot(s, c.cfg.Estimator.Columns(), cluster.WorkloadID{}), running: running,
-		units: map[board.Ref]cluster.Allocation{}, node: map[board.Ref]board.Index{},
-		of: map[cluster.WorkloadID][]board.Ref{}, byRef: map[board.Ref]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
+		units: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
+		of: map[cluster.WorkloadID][]board.Handle{}, byRef: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
 	now, alive := c.cfg.Clock.Now(), map[string]time.Time{}
 	for u := range board.Numbering(s, cluster.WorkloadID{}) {
 		a := u.Allocation
-		sc.units[u.Ref], sc.node[u.Ref] = a, u.Node
+		sc.units[u.Handle], sc.node[u.Handle] = a, u.Node
 		if !isReserved(s, a) {
-			sc.of[a.Workload] = append(sc.of[a.Workload], u.Ref)
+			sc.of[a.Workload] = append(sc.of[a.Workload], u.Handle)
 		}
 		first, ok := c.live.since[a.ID]
 		if !ok {
@@ -52,31 +52,31 @@ func (c *Controller) newScene(s *cluster.Snapshot, running map[cluster.WorkloadI
 
 // markBestEffort puts what may be evicted on the board as such, oldest first.
 func (c *Controller) markBestEffort(sc *scene, now time.Time) {
-	var yielding []board.Ref
+	var yielding []board.Handle
 	for id, s := range sc.running {
-		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(c.live.harmless[id]) || now.Before(sparedUntil(c.live.docs[id].Actions)) {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(c.live.harmless[id]) || now.Before(exemptUntil(c.live.docs[id].Actions)) {
 			continue
 		}
-		for _, ref := range sc.of[id] {
-			if a := sc.units[ref]; !a.System && a.Version == s.job.Version {
-				yielding = append(yielding, ref)
+		for _, handle := range sc.of[id] {
+			if a := sc.units[handle]; !a.System && a.Version == s.job.Version {
+				yielding = append(yielding, handle)
 			}
 		}
 	}
-	slices.SortFunc(yielding, func(x, y board.Ref) int {
+	slices.SortFunc(yielding, func(x, y board.Handle) int {
 		a, b := c.live.since[sc.units[x].ID], c.live.since[sc.units[y].ID]
 		if c := a.Compare(b); c != 0 {
 			return c
 		}
 		return int(x - y)
 	})
-	for _, ref := range yielding {
-		n := sc.node[ref]
+	for _, handle := range yielding {
+		n := sc.node[handle]
 		residents := sc.board.Residents(n)
-		i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Ref == ref })
+		i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 		r := residents[i]
 		r.BestEffort = true
-		if err := sc.board.Remove(n, ref); err == nil {
+		if err := sc.board.Remove(n, handle); err == nil {
 			sc.board.Place(n, r)
 		}
 	}
@@ -92,28 +92,28 @@ func isReserved(s *cluster.Snapshot, a cluster.Allocation) bool {
 func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings []cluster.Observation) (adapt.Observation, error) {
 	id, spec := s.workload.ID, s.workload.Spec
 	w := c.live.watch(id)
-	ref := c.live.refOf(id)
-	sc.byRef[ref] = id
+	handle := c.live.handleOf(id)
+	sc.byRef[handle] = id
 	want, _ := spec.Rate()
-	o := adapt.Observation{Ref: ref, Performance: math.NaN(), Target: want, BestEffort: spec.Target.Kind == performance.BestEffort}
+	o := adapt.Observation{Handle: handle, Performance: math.NaN(), Target: want, BestEffort: spec.Target.Kind == performance.BestEffort}
 	w.share = math.NaN()
-	defer func() { c.live.told(id, w, c.cfg.Clock.Now()) }()
+	defer func() { c.live.reported(id, w, c.cfg.Clock.Now()) }()
 	byAlloc := map[string]cluster.Observation{}
 	for _, r := range readings {
 		byAlloc[r.Allocation] = r
 	}
 	var judged []cluster.Observation
 	now, steady := c.cfg.Clock.Now(), true
-	for _, ref := range sc.of[id] {
-		a := sc.units[ref]
+	for _, handle := range sc.of[id] {
+		a := sc.units[handle]
 		r, ok := byAlloc[a.ID]
 		if !ok || r.Unavailable != "" || now.Sub(c.live.since[a.ID]) < warmUp {
 			steady = false
 			continue
 		}
 		judged = append(judged, r)
-		o.Lent = o.Lent || w.spares(sc, ref)
-		o.Units = append(o.Units, adapt.Unit{Ref: ref, Node: sc.node[ref], Size: a.Resources, Performance: r.Measure.Goodput})
+		o.Transferred = o.Transferred || w.exempts(sc, handle)
+		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handle, Node: sc.node[handle], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if c.cfg.Evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
 		return o, nil
@@ -161,18 +161,18 @@ func (c *Controller) bounds(ctx context.Context, s subject, w *watched) (cluster
 	return b, nil
 }
 
-func (a *term) refOf(id cluster.WorkloadID) board.Ref {
-	ref, ok := a.refs[id]
+func (a *term) handleOf(id cluster.WorkloadID) board.Handle {
+	handle, ok := a.handles[id]
 	if !ok {
 		a.named++
-		ref = firstWorkloadRef + a.named
-		a.refs[id] = ref
+		handle = firstWorkloadRef + a.named
+		a.handles[id] = handle
 	}
-	return ref
+	return handle
 }
 
-// told counts a window of a workload: below its target, at it, or unknown (NaN).
-func (a *term) told(id cluster.WorkloadID, w *watched, now time.Time) {
+// reported counts a window of a workload: below its target, at it, or unknown (NaN).
+func (a *term) reported(id cluster.WorkloadID, w *watched, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if math.IsNaN(w.share) {

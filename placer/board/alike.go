@@ -76,7 +76,7 @@ func (a *Alike) NodeChanged(n Index) {
 // describe writes what a node is like into the key.
 func (a *Alike) describe(n Index) {
 	a.ids = a.kindsOn(a.ids[:0], n)
-	if beside := a.board.Beside(n); len(beside) > 0 {
+	if beside := a.board.SameMachine(n); len(beside) > 0 {
 		own := len(a.ids)
 		a.ids = append(a.ids, 0)
 		for _, o := range beside {

@@ -36,9 +36,9 @@ func TestAlikeFollowsTheBoard(t *testing.T) {
 			b.SetReady(n, !b.Ready(n))
 		case len(there) < 2:
 			k := kinds[random.IntN(len(kinds))]
-			b.Place(n, board.Resident{Ref: board.Ref(step), Size: cluster.Resources{Cores: 1}, Tolerated: k, Caused: k})
+			b.Place(n, board.Resident{Handle: board.Handle(step), Size: cluster.Resources{Cores: 1}, Tolerated: k, Caused: k})
 		default:
-			if err := b.Remove(n, there[0].Ref); err != nil {
+			if err := b.Remove(n, there[0].Handle); err != nil {
 				t.Fatal(err)
 			}
 		}

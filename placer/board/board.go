@@ -14,8 +14,8 @@ type Index int32
 // None is no node.
 const None Index = -1
 
-// Ref names a resident: unique among those on a board.
-type Ref int64
+// Handle names a resident: unique among those on a board.
+type Handle int64
 
 // Node is what does not change about a node.
 type Node struct {
@@ -34,18 +34,18 @@ type Node struct {
 
 // Resident is an allocation on a node.
 type Resident struct {
-	Ref        Ref
-	Size       cluster.Resources
-	Tolerated  []float64 // by column, percent; shared, not written to
-	Caused     []float64
-	Node       cluster.NodeID // on which it is, among the residents of a machine
-	Busier     float64        // how many times what is Caused it takes there of CPU time; 0 is 1
-	Needs      *float64       // share of its performance alone that must be left; nil unknown
-	Assumed    bool           // some score is not known, and assumed
-	Priority   int
-	BestEffort bool     // may be evicted for others
-	Class      int      // the job class its user declared, from 1; 0 is none
-	Response   Response // nil: only the scores say
+	Handle           Handle
+	Size             cluster.Resources
+	Tolerated        []float64 // by column, percent; shared, not written to
+	Caused           []float64
+	Node             cluster.NodeID // on which it is, among the residents of a machine
+	DemandFactor     float64        // how many times what is Caused it takes there of CPU time; 0 is 1
+	RequiredFraction *float64       // share of its performance alone that must be left; nil unknown
+	Assumed          bool           // some score is not known, and assumed
+	Priority         int
+	BestEffort       bool     // may be evicted for others
+	Class            int      // the job class its user declared, from 1; 0 is none
+	Response         Response // nil: only the scores say
 	// Slowdown is how much longer it is estimated to take here through its
 	// neighbours: 0.5 is half as long again. 0 where nothing is known.
 	Slowdown float64
@@ -90,7 +90,7 @@ func (b *Board) Add(n Node) Index {
 		b.machines[n.Machine] = append(b.machines[n.Machine], i)
 	}
 	b.recompute(i)
-	b.tell(i)
+	b.notify(i)
 	return i
 }
 
@@ -116,8 +116,8 @@ func (b *Board) Used(i Index) cluster.Resources { return b.used[i] }
 // Residents lists the allocations of a node; the slice is the board's own.
 func (b *Board) Residents(i Index) []Resident { return b.residents[i] }
 
-// Beside lists the other nodes of its machine.
-func (b *Board) Beside(i Index) []Index {
+// SameMachine lists the other nodes of its machine.
+func (b *Board) SameMachine(i Index) []Index {
 	if b.nodes[i].Machine == 0 {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (b *Board) Beside(i Index) []Index {
 // Pressing are the residents of a node's machine, its own first; not to be written to.
 func (b *Board) Pressing(i Index) []Resident {
 	all := b.residents[i]
-	for _, n := range b.Beside(i) {
+	for _, n := range b.SameMachine(i) {
 		all = append(slices.Clip(all), b.residents[n]...)
 	}
 	return all
@@ -152,7 +152,7 @@ func (b *Board) row(all []float64, i Index) []float64 {
 func (b *Board) SetReady(i Index, ready bool) {
 	if b.ready[i] != ready {
 		b.ready[i] = ready
-		b.tell(i)
+		b.notify(i)
 	}
 }
 
@@ -167,16 +167,16 @@ func (b *Board) Place(i Index, r Resident) {
 // changed: residents came or went.
 func (b *Board) changed(i Index) {
 	b.recompute(i)
-	b.tell(i)
-	for _, n := range b.Beside(i) {
+	b.notify(i)
+	for _, n := range b.SameMachine(i) {
 		b.recompute(n)
-		b.tell(n)
+		b.notify(n)
 	}
 }
 
 // Remove takes a resident away.
-func (b *Board) Remove(i Index, ref Ref) error {
-	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Ref == ref })
+func (b *Board) Remove(i Index, ref Handle) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == ref })
 	if at < 0 {
 		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
 	}
@@ -187,24 +187,24 @@ func (b *Board) Remove(i Index, ref Ref) error {
 }
 
 // Resize changes what a resident holds.
-func (b *Board) Resize(i Index, ref Ref, size cluster.Resources) error {
-	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Ref == ref })
+func (b *Board) Resize(i Index, ref Handle, size cluster.Resources) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == ref })
 	if at < 0 {
 		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
 	}
 	r := &b.residents[i][at]
 	b.used[i] = b.used[i].Subtract(r.Size).Add(size)
 	r.Size = size
-	b.tell(i)
+	b.notify(i)
 	return nil
 }
 
 // SetSlowdown notes an estimate of a resident; one that is gone has none.
-func (b *Board) SetSlowdown(i Index, ref Ref, slowdown float64) {
+func (b *Board) SetSlowdown(i Index, ref Handle, slowdown float64) {
 	for at := range b.residents[i] {
-		if r := &b.residents[i][at]; r.Ref == ref {
+		if r := &b.residents[i][at]; r.Handle == ref {
 			r.Slowdown = slowdown
-			b.tell(i)
+			b.notify(i)
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (b *Board) FreeMHz(i Index) int {
 	return b.nodes[i].Total.CPUMHz - b.used[i].Megahertz(b.nodes[i].CoreMHz)
 }
 
-func (b *Board) tell(i Index) {
+func (b *Board) notify(i Index) {
 	for _, l := range b.listeners {
 		l.NodeChanged(i)
 	}

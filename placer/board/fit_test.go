@@ -20,11 +20,11 @@ func TestOneFit(t *testing.T) {
 		}}
 		b := board.New(nil, []string{"one"})
 		n := b.Add(board.Node{ID: "n", CoreMHz: 1000, Total: total})
-		b.Place(n, board.Resident{Ref: 1, Size: used})
-		for _, ask := range []cluster.Resources{{}, {CPUMHz: 500}, {CPUMHz: 1500}, {Cores: 1}, {CPUMHz: 500, MemoryMB: 1}, {CPUMHz: 500, DiskMB: 1}} {
-			fit, rejected, _ := cluster.Feasible(s, &cluster.Workload{Ask: ask, Count: 1}, clustertest.Pool)
-			if got, want := b.Fits(n, ask), len(fit) == 1; got != want {
-				t.Errorf("%+v beside %+v: fits on the board %v, in the snapshot %v: %v", ask, used, got, want, rejected)
+		b.Place(n, board.Resident{Handle: 1, Size: used})
+		for _, request := range []cluster.Resources{{}, {CPUMHz: 500}, {CPUMHz: 1500}, {Cores: 1}, {CPUMHz: 500, MemoryMB: 1}, {CPUMHz: 500, DiskMB: 1}} {
+			fit, rejected, _ := cluster.Feasible(s, &cluster.Workload{Ask: request, Count: 1}, clustertest.Pool)
+			if got, want := b.Fits(n, request), len(fit) == 1; got != want {
+				t.Errorf("%+v beside %+v: fits on the board %v, in the snapshot %v: %v", request, used, got, want, rejected)
 			}
 		}
 	}

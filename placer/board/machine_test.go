@@ -18,8 +18,8 @@ func TestNodesOfOneMachinePressOnEachOther(t *testing.T) {
 	total := cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}
 	left, right := b.Add(board.Node{ID: "left", Total: total, Machine: 1}), b.Add(board.Node{ID: "right", Total: total, Machine: 1})
 	other := b.Add(board.Node{ID: "other", Total: total})
-	place := func(n board.Index, ref board.Ref, tolerated, caused float64) {
-		b.Place(n, board.Resident{Ref: ref, Size: cluster.Resources{CPUMHz: 600}, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
+	place := func(n board.Index, ref board.Handle, tolerated, caused float64) {
+		b.Place(n, board.Resident{Handle: ref, Size: cluster.Resources{CPUMHz: 600}, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
 	}
 	expect := func(n board.Index, tolerated, caused, headroom float64) {
 		t.Helper()
@@ -33,8 +33,8 @@ func TestNodesOfOneMachinePressOnEachOther(t *testing.T) {
 		expect(n, 70, 50, 40) // the first stands 70 and has 30 already
 	}
 	expect(other, 100, 0, 100)
-	if b.Used(left).CPUMHz != 600 || len(b.Residents(right)) != 1 || !slices.Equal(b.Beside(left), []board.Index{right}) {
-		t.Errorf("%+v used, %v on the right, beside the left %v", b.Used(left), b.Residents(right), b.Beside(left))
+	if b.Used(left).CPUMHz != 600 || len(b.Residents(right)) != 1 || !slices.Equal(b.SameMachine(left), []board.Index{right}) {
+		t.Errorf("%+v used, %v on the right, beside the left %v", b.Used(left), b.Residents(right), b.SameMachine(left))
 	}
 	if err := b.Remove(right, 2); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestTheBoardOfASnapshotKnowsItsMachines(t *testing.T) {
 		}
 		without := board.NewNeighbours(s, cluster.NewPressureTable(s, columns), cluster.WorkloadID{}).On(n)
 		for k := range without {
-			without[k].Ref = b.Pressing(board.Index(i))[k].Ref // which it has none of
+			without[k].Handle = b.Pressing(board.Index(i))[k].Handle // which it has none of
 		}
 		if !reflect.DeepEqual(without, b.Pressing(board.Index(i))) {
 			t.Errorf("%s: %+v press on it, on the board %+v", n.ID, without, b.Pressing(board.Index(i)))

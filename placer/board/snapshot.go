@@ -37,14 +37,14 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		b.SetReady(i, n.Ready)
 	}
 	for u := range Numbering(s, except) {
-		b.Place(u.Node, residentOf(s, s.Nodes[u.Node], u.Allocation, u.Ref, table))
+		b.Place(u.Node, residentOf(s, s.Nodes[u.Node], u.Allocation, u.Handle, table))
 	}
 	return b
 }
 
 // Numbered is an allocation of a snapshot, as the snapshot's board numbers it.
 type Numbered struct {
-	Ref        Ref
+	Handle     Handle
 	Node       Index
 	Allocation cluster.Allocation
 }
@@ -53,7 +53,7 @@ type Numbered struct {
 // numbers: who keeps something beside a board by Ref reads them here.
 func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered] {
 	return func(yield func(Numbered) bool) {
-		ref := Ref(0)
+		ref := Handle(0)
 		for i, n := range s.Nodes {
 			for _, a := range s.Residents(n.ID, except) {
 				if a.Profiling {
@@ -86,7 +86,7 @@ func NewNeighbours(s *cluster.Snapshot, table *cluster.PressureTable, except clu
 // list.
 func (x *Neighbours) On(n *cluster.Node) []Resident {
 	h := x.table.Host(n)
-	if !x.table.Alone(n) || h.Has(x.except) {
+	if !x.table.Unshared(n) || h.Has(x.except) {
 		return x.onMachine(n)
 	}
 	out, ok := h.Residents.([]Resident)
@@ -114,11 +114,11 @@ func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 	return out
 }
 
-func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Ref, table *cluster.PressureTable) Resident {
+func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Handle, table *cluster.PressureTable) Resident {
 	scores, assumed := table.ScoresOn(n, &a)
 	known := s.Known[a.Workload]
 	return Resident{
-		Ref: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
-		Node: n.ID, Busier: known.Busier[n.Configuration], Needs: known.Needs,
+		Handle: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
+		Node: n.ID, DemandFactor: known.DemandFactor[n.Configuration], RequiredFraction: known.RequiredFraction,
 	}
 }

@@ -27,7 +27,7 @@ func TestUnitsCountMemory(t *testing.T) {
 		{cluster.Resources{CPUMHz: 500, MemoryMB: 500}, 3, 10},
 		{cluster.Resources{CPUMHz: 4000, MemoryMB: 4000}, 0, 60},
 	} {
-		b.Place(n, board.Resident{Ref: 1, Size: x.size, Tolerated: []float64{50}, Caused: []float64{60}})
+		b.Place(n, board.Resident{Handle: 1, Size: x.size, Tolerated: []float64{50}, Caused: []float64{60}})
 		b.Contention(n, out)
 		if got := b.FreeUnits(n); got != x.free || math.Abs(out[0]-x.contention) > 1e-9 {
 			t.Errorf("%+v leaves %d units with %g points, want %d with %g", x.size, got, out[0], x.free, x.contention)

@@ -16,7 +16,7 @@ import (
 // pressures of neighbours are added up, which needs amounts. Unknown CPU time bounds
 // nothing.
 func (b *builder) boundByTime(caused interference.Scores) {
-	used := b.profile.CPUsAlone
+	used := b.profile.CPUsIsolated
 	if !(used > 0) {
 		return
 	}
@@ -56,25 +56,25 @@ func timeBound(s interference.Source, used, cpus float64) (percent float64, ok b
 	}
 }
 
-// works is the part of its time alone in which a workload works on a CPU, where its
+// dutyCycle is the part of its time alone in which a workload works on a CPU, where its
 // performance is its throughput. Who has a tail to keep loses by every delay.
-func works(p *profile.Profile) float64 {
+func dutyCycle(p *profile.Profile) float64 {
 	if p.Target.Latency != nil {
 		return 0
 	}
-	return math.Min(1, p.CPUsAlone)
+	return math.Min(1, p.CPUsIsolated)
 }
 
-// busier is how many times the part of the CPU time a workload takes on the
+// demandFactor is how many times the part of the CPU time a workload takes on the
 // configurations where it was run, of that where its scores were measured. Less is not
 // believed: a score stays what it was where nodes are faster.
-func busier(p *profile.Profile) map[string]float64 {
-	reference := p.CPUShareAlone[p.Machine.Configuration]
+func demandFactor(p *profile.Profile) map[string]float64 {
+	reference := p.CPUShareIsolated[p.Machine.Configuration]
 	if !(reference > 0) {
 		return nil
 	}
 	var out map[string]float64
-	for c, part := range p.CPUShareAlone {
+	for c, part := range p.CPUShareIsolated {
 		if part > reference {
 			if out == nil {
 				out = map[string]float64{}

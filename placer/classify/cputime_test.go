@@ -27,7 +27,7 @@ func TestCausedIsBoundedByCPUTime(t *testing.T) {
 		1.2: {60, 80, 80, 80},
 		2:   {80, 80, 80, 80},
 	} {
-		p.CPUsAlone = used
+		p.CPUsIsolated = used
 		got := classify.Knowledge(&p, classify.Models{}, columns, nil).Sensitivity.Caused
 		for i, s := range columns[:4] {
 			if v := percent(t, got, s); v != want[i] {
@@ -52,7 +52,7 @@ func TestCausedIsBoundedByCPUTime(t *testing.T) {
 
 // On a slower node the same work takes a larger part of the CPU time; on a faster one it
 // is not believed to take less.
-func TestBusierOnSlowerNodes(t *testing.T) {
+func TestDemandFactorOfSlowerNodes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		shares map[string]float64
@@ -64,8 +64,8 @@ func TestBusierOnSlowerNodes(t *testing.T) {
 		"no reference":     {map[string]float64{"slow": 0.4}, 0},
 		"nothing was read": {nil, 0},
 	} {
-		p := profile.Profile{Machine: profile.Machine{Configuration: "fast"}, CPUShareAlone: c.shares}
-		got := classify.Knowledge(&p, classify.Models{}, nil, nil).Sensitivity.Busier
+		p := profile.Profile{Machine: profile.Machine{Configuration: "fast"}, CPUShareIsolated: c.shares}
+		got := classify.Knowledge(&p, classify.Models{}, nil, nil).Sensitivity.DemandFactor
 		if got["slow"] != c.slow || got["fast"] != 0 {
 			t.Errorf("%s: %v, want %g on slow", name, got, c.slow)
 		}
@@ -87,8 +87,8 @@ func TestWorks(t *testing.T) {
 		"was not looked at":  {0, performance.Target{Kind: performance.Rate}, 0},
 		"a service, no tail": {0.1, performance.Target{Kind: performance.QPS}, 0.1},
 	} {
-		p := profile.Profile{CPUsAlone: c.cpus, Target: c.target}
-		if got := classify.Knowledge(&p, classify.Models{}, nil, nil).Works; got != c.want {
+		p := profile.Profile{CPUsIsolated: c.cpus, Target: c.target}
+		if got := classify.Knowledge(&p, classify.Models{}, nil, nil).DutyCycle; got != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}

@@ -24,16 +24,16 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 	}
 	b := builder{profile: p, models: m, columns: columns}
 	var k cluster.Knowledge
-	vague := b.vague(m.Tolerated, p.Sensitivity.Tolerated)
-	k.Ramp = slices.DeleteFunc(slices.Clone(p.Ramp), func(r profile.RampPoint) bool { return vague[r.Source] != "" })
-	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, without(p.Sensitivity.Tolerated, vague), cluster.AssumedToleratedPercent)
+	lessCertain := b.lessCertain(m.Tolerated, p.Sensitivity.Tolerated)
+	k.Ramp = slices.DeleteFunc(slices.Clone(p.Ramp), func(r profile.RampPoint) bool { return lessCertain[r.Source] != "" })
+	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, without(p.Sensitivity.Tolerated, lessCertain), cluster.AssumedToleratedPercent)
 	k.Sensitivity.Caused = b.scores("caused", m.Caused, p.Sensitivity.Caused, cluster.AssumedCausedPercent)
 	b.boundByTime(k.Sensitivity.Caused)
-	k.Sensitivity.Busier = busier(p)
+	k.Sensitivity.DemandFactor = demandFactor(p)
 	k.Speed, k.SpeedOrigin = b.speeds(configurations)
 	k.ScaleUp, k.ReferenceCores = b.scaleUp()
 	k.MemoryPeakMB = p.MemoryPeakMB
-	k.Works = works(p)
+	k.DutyCycle = dutyCycle(p)
 	if len(columns) > 0 {
 		k.Confidence = float64(b.measured) / float64(2*len(columns))
 	}
@@ -75,10 +75,10 @@ func (b *builder) scores(kind string, model Model, own interference.Scores, fall
 	return out
 }
 
-// vague are the measured scores that are less certain than their prediction from the
+// lessCertain are the measured scores that are less certain than their prediction from the
 // others, with the note for each: few windows may leave an interval of half the scale, whose
 // middle is then hardly better than a guess. The surest score always stays.
-func (b *builder) vague(model Model, own interference.Scores) map[interference.Source]string {
+func (b *builder) lessCertain(model Model, own interference.Scores) map[interference.Source]string {
 	var known []interference.Source
 	for _, s := range b.columns {
 		if measured(own[s]) && !math.IsInf(width(own[s]), 1) {
@@ -109,12 +109,12 @@ func width(e interference.Estimate) float64 {
 }
 
 // without are scores of which some count as not measured, with the words why.
-func without(scores interference.Scores, vague map[interference.Source]string) interference.Scores {
-	if len(vague) == 0 {
+func without(scores interference.Scores, lessCertain map[interference.Source]string) interference.Scores {
+	if len(lessCertain) == 0 {
 		return scores
 	}
 	out := maps.Clone(scores)
-	for s, why := range vague {
+	for s, why := range lessCertain {
 		out[s] = interference.Estimate{Note: join(scores[s].Note, why)}
 	}
 	return out
@@ -178,7 +178,7 @@ func (b *builder) warnAssumed(kind string, assumed int, model Model, fallback fl
 // speeds completes performance alone by configuration.
 func (b *builder) speeds(configurations []string) (map[string]profile.Measurement, map[string]interference.Origin) {
 	speed, origin := map[string]profile.Measurement{}, map[string]interference.Origin{}
-	for c, m := range b.profile.Alone {
+	for c, m := range b.profile.Isolated {
 		if usable(m.Value) {
 			speed[c], origin[c] = m, interference.Measured
 		}
@@ -204,11 +204,11 @@ func (b *builder) speeds(configurations []string) (map[string]profile.Measuremen
 // with a model, the most windows first, then by name.
 func (b *builder) reference() (string, bool) {
 	best, found := "", false
-	for c, m := range b.profile.Alone {
+	for c, m := range b.profile.Isolated {
 		if _, ok := b.models.Speed[c]; !ok || !usable(m.Value) {
 			continue
 		}
-		held := b.profile.Alone[best]
+		held := b.profile.Isolated[best]
 		if !found || m.Windows > held.Windows || m.Windows == held.Windows && c < best {
 			best, found = c, true
 		}
@@ -217,8 +217,8 @@ func (b *builder) reference() (string, bool) {
 }
 
 func (b *builder) predictSpeeds(reference string, configurations []string, speed map[string]profile.Measurement, origin map[string]interference.Origin) {
-	base := b.profile.Alone[reference]
-	row := speedRow(b.profile.Alone, b.models.Configurations)
+	base := b.profile.Isolated[reference]
+	row := speedRow(b.profile.Isolated, b.models.Configurations)
 	for j := range row {
 		row[j] /= base.Value
 	}

@@ -40,10 +40,10 @@ func training(t *testing.T, profiles ...profile.Profile) classify.Models {
 
 func TestTrainingFrom(t *testing.T) {
 	t.Parallel()
-	a := profile.Profile{Alone: speeds("small", 10.0, "big", 20.0)}
+	a := profile.Profile{Isolated: speeds("small", 10.0, "big", 20.0)}
 	a.Sensitivity.Tolerated = clustertest.Scores([]interference.Source{"llc_cap"}, 40)
 	a.Sensitivity.Tolerated["tlb"] = interference.Estimate{Score: interference.Percent(9), Origin: interference.Predicted}
-	b := profile.Profile{Alone: speeds("big", 5.0)}
+	b := profile.Profile{Isolated: speeds("big", 5.0)}
 	b.Sensitivity.Caused = clustertest.Scores([]interference.Source{"mem_bw", "new_source"}, 70, 1)
 	b.Sensitivity.Caused["net_bw"] = interference.Estimate{Note: "lost in noise"}
 	got := classify.TrainingFrom([]profile.Profile{a, b})
@@ -119,11 +119,11 @@ func TestKnowledgeMixes(t *testing.T) {
 	var rows []profile.Profile
 	for _, v := range []float64{20, 30, 40, 50, 60} {
 		rows = append(rows, profile.Profile{
-			Alone:       speeds("big", 2*v, "small", v),
+			Isolated:    speeds("big", 2*v, "small", v),
 			Sensitivity: clustertest.Sensitivity(columns, []float64{v, v, 1.5 * v}, []float64{v, v, v}),
 		})
 	}
-	own := profile.Profile{Alone: speeds("small", 100.0), Warnings: []string{"the machine was noisy"}}
+	own := profile.Profile{Isolated: speeds("small", 100.0), Warnings: []string{"the machine was noisy"}}
 	own.Sensitivity.Tolerated = interference.Scores{
 		columns[0]: {Score: interference.Percent(50), Low: interference.Percent(45), High: interference.Percent(55), Origin: interference.Measured},
 		columns[1]: {Note: "lost in noise"},
@@ -145,7 +145,7 @@ func TestKnowledgeMixes(t *testing.T) {
 	if big := k.Speed["big"]; math.Abs(big.Value-200) > 8 || k.SpeedOrigin["big"] != interference.Predicted || big.Unit != "requests/s" || !(big.Low < big.Value && big.Value < big.High) {
 		t.Errorf("big: %+v", big)
 	}
-	if k.Speed["small"] != own.Alone["small"] || k.SpeedOrigin["small"] != interference.Measured {
+	if k.Speed["small"] != own.Isolated["small"] || k.SpeedOrigin["small"] != interference.Measured {
 		t.Errorf("small: %+v", k.Speed["small"])
 	}
 	if _, ok := k.Speed["new"]; ok {
@@ -183,8 +183,8 @@ func TestKnowledgeOfForeignSources(t *testing.T) {
 // Broken speeds are left out, not divided by.
 func TestKnowledgeOfBrokenSpeeds(t *testing.T) {
 	t.Parallel()
-	rows := []profile.Profile{{Alone: speeds("a", 1.0, "b", 2.0)}, {Alone: speeds("a", 0.0, "b", 3.0)}, {Alone: speeds("a", math.NaN(), "b", -1.0)}}
-	own := profile.Profile{Alone: speeds("a", 0.0, "b", math.Inf(1))}
+	rows := []profile.Profile{{Isolated: speeds("a", 1.0, "b", 2.0)}, {Isolated: speeds("a", 0.0, "b", 3.0)}, {Isolated: speeds("a", math.NaN(), "b", -1.0)}}
+	own := profile.Profile{Isolated: speeds("a", 0.0, "b", math.Inf(1))}
 	k := classify.Knowledge(&own, training(t, rows...), nil, []string{"a", "b"})
 	if len(k.Speed) != 0 || k.Confidence != 0 {
 		t.Errorf("%+v", k.Speed)
@@ -197,14 +197,14 @@ func TestKnowledgeReference(t *testing.T) {
 	t.Parallel()
 	var rows []profile.Profile
 	for _, v := range []float64{1, 2, 3} {
-		rows = append(rows, profile.Profile{Alone: speeds("a", v, "c", 4*v)}, profile.Profile{Alone: speeds("b", v, "c", 2*v)})
+		rows = append(rows, profile.Profile{Isolated: speeds("a", v, "c", 4*v)}, profile.Profile{Isolated: speeds("b", v, "c", 2*v)})
 	}
 	models := training(t, rows...)
 	for _, c := range []struct {
 		a, b int // windows
 		want float64
 	}{{9, 1, 40}, {1, 9, 60}, {5, 5, 40}} {
-		own := profile.Profile{Alone: map[string]profile.Measurement{"a": {Value: 10, Windows: c.a}, "b": {Value: 30, Windows: c.b}}}
+		own := profile.Profile{Isolated: map[string]profile.Measurement{"a": {Value: 10, Windows: c.a}, "b": {Value: 30, Windows: c.b}}}
 		// 3 %: the regularisation of three rows.
 		if got := classify.Knowledge(&own, models, nil, []string{"c"}).Speed["c"]; math.Abs(got.Value-c.want) > 0.03*c.want {
 			t.Errorf("%+v: %+v", c, got)
@@ -214,7 +214,7 @@ func TestKnowledgeReference(t *testing.T) {
 
 // A measurement that says less than the other scores foretell gives way, and its curve
 // with it; a sure one stays, and so does the surest of those that are not.
-func TestVagueScoresArePredicted(t *testing.T) {
+func TestLessCertainScoresArePredicted(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(2)
 	var rows []profile.Profile
@@ -230,9 +230,9 @@ func TestVagueScoresArePredicted(t *testing.T) {
 	const none = -1
 	ratio := 0.9
 	for name, c := range map[string]struct {
-		scores [2]interference.Estimate
-		vague  int
-		want   float64
+		scores      [2]interference.Estimate
+		lessCertain int
+		want        float64
 	}{
 		"the first says little":   {[2]interference.Estimate{of(8, 0, 45), of(40, 35, 45)}, 0, 40},
 		"the second says little":  {[2]interference.Estimate{of(40, 35, 45), of(8, 0, 45)}, 1, 40},
@@ -250,7 +250,7 @@ func TestVagueScoresArePredicted(t *testing.T) {
 		for i, s := range columns {
 			e := k.Sensitivity.Tolerated[s]
 			curve := slices.ContainsFunc(k.Ramp, func(r profile.RampPoint) bool { return r.Source == s })
-			if i != c.vague {
+			if i != c.lessCertain {
 				if e != c.scores[i] || !curve {
 					t.Errorf("%s: %s became %+v, its curve stays: %v", name, s, e, curve)
 				}

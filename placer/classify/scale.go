@@ -94,7 +94,7 @@ func sizeRow(p *profile.Profile, cores []int) []float64 {
 func (b *builder) scaleUp() (points []cluster.ScaleSpeed, reference int) {
 	reference = len(b.profile.Machine.CPUs)
 	speeds := bySize(b.profile)
-	if alone, ok := b.profile.Alone[b.profile.Machine.Configuration]; ok && usable(alone.Value) && speeds[reference].Value == 0 {
+	if alone, ok := b.profile.Isolated[b.profile.Machine.Configuration]; ok && usable(alone.Value) && speeds[reference].Value == 0 {
 		speeds[reference] = alone
 	}
 	base, ok := speeds[reference]

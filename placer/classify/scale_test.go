@@ -16,7 +16,7 @@ import (
 func scaled(key string, speed, serial float64, cores ...int) profile.Profile {
 	p := profile.Profile{
 		Key: key, Machine: profile.Machine{Configuration: "big", CPUs: []int{0}},
-		Alone: map[string]profile.Measurement{"big": {Value: speed, Low: speed, High: speed, Unit: "units/s"}},
+		Isolated: map[string]profile.Measurement{"big": {Value: speed, Low: speed, High: speed, Unit: "units/s"}},
 	}
 	for _, n := range cores {
 		v := speed / (serial + (1-serial)/float64(n))

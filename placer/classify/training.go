@@ -29,7 +29,7 @@ type Training struct {
 func TrainingFrom(profiles []profile.Profile) Training {
 	configurations, seen := map[string]bool{}, map[interference.Source]bool{}
 	for _, p := range profiles {
-		for c := range p.Alone {
+		for c := range p.Isolated {
 			configurations[c] = true
 		}
 		for _, scores := range []interference.Scores{p.Sensitivity.Tolerated, p.Sensitivity.Caused} {
@@ -47,7 +47,7 @@ func TrainingFrom(profiles []profile.Profile) Training {
 	t.ScaleUp.Columns = coreNames(t.Cores)
 	for _, p := range profiles {
 		t.ScaleUp.Rows = append(t.ScaleUp.Rows, sizeRow(&p, t.Cores))
-		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Alone, t.Speed.Columns))
+		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Isolated, t.Speed.Columns))
 		t.Tolerated.Rows = append(t.Tolerated.Rows, scoreRow(p.Sensitivity.Tolerated, t.Sources))
 		t.Caused.Rows = append(t.Caused.Rows, scoreRow(p.Sensitivity.Caused, t.Sources))
 	}

@@ -95,21 +95,21 @@ type Job struct {
 
 // Allocation is a live allocation.
 type Allocation struct {
-	ID        string     `json:"id"`
-	Workload  WorkloadID `json:"workload"`
-	Node      NodeID     `json:"node"`
-	Resources Resources  `json:"resources"`
-	Lent      Resources  `json:"lent,omitzero"` // part of Resources that is lent to it while it runs
-	Version   uint64     `json:"version"`       // job version
-	Profiling bool       `json:"profiling"`     // a run of ours, or a loan of ours without a borrower: nobody's neighbour
-	System    bool       `json:"system"`        // of a system job: on every node whatever we decide
+	ID          string     `json:"id"`
+	Workload    WorkloadID `json:"workload"`
+	Node        NodeID     `json:"node"`
+	Resources   Resources  `json:"resources"`
+	Transferred Resources  `json:"lent,omitzero"` // part of Resources that is lent to it while it runs
+	Version     uint64     `json:"version"`       // job version
+	Profiling   bool       `json:"profiling"`     // a run of ours, or a loan of ours without a borrower: nobody's neighbour
+	System      bool       `json:"system"`        // of a system job: on every node whatever we decide
 }
 
 // Given is what the allocation was placed with.
 func (a Allocation) Given() Resources {
 	return Resources{
-		a.Resources.CPUMHz - a.Lent.CPUMHz, a.Resources.Cores - a.Lent.Cores,
-		a.Resources.MemoryMB - a.Lent.MemoryMB, a.Resources.DiskMB - a.Lent.DiskMB,
+		a.Resources.CPUMHz - a.Transferred.CPUMHz, a.Resources.Cores - a.Transferred.Cores,
+		a.Resources.MemoryMB - a.Transferred.MemoryMB, a.Resources.DiskMB - a.Transferred.DiskMB,
 	}
 }
 
@@ -190,7 +190,7 @@ type Knowledge struct {
 	ReferenceCores int          `json:"reference_cores,omitempty"`
 	// Works is the part of its time alone in which it works on a CPU, where only its
 	// throughput counts; 0: unknown, or delays count as well.
-	Works        float64  `json:"works_share,omitempty"`
+	DutyCycle    float64  `json:"works_share,omitempty"`
 	MemoryPeakMB float64  `json:"memory_peak_mb,omitempty"` // the most the sized task was seen to use; 0: not seen
 	Confidence   float64  `json:"confidence"`               // share of scores that were measured, 0..1
 	Warnings     []string `json:"warnings,omitempty"`
@@ -200,6 +200,6 @@ type Knowledge struct {
 // more of its time the workload works.
 func (k *Knowledge) On(configuration string) *Knowledge {
 	on := *k
-	on.Works = min(1, k.Works*max(1, k.Sensitivity.Busier[configuration]))
+	on.DutyCycle = min(1, k.DutyCycle*max(1, k.Sensitivity.DemandFactor[configuration]))
 	return &on
 }

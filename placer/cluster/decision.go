@@ -133,18 +133,18 @@ type Decision struct {
 	// allocation, on the slowest node configuration that was given one: 0 for best
 	// effort, nil where it is not known. Stands is the pressure under which it keeps
 	// that, nil: as tolerated.
-	Needs    *float64            `json:"needs_share,omitempty"`
-	Stands   interference.Scores `json:"stands,omitempty"`
-	Warnings []string            `json:"warnings,omitempty"`
-	Steps    []Step              `json:"steps,omitempty"`
+	RequiredFraction  *float64            `json:"needs_share,omitempty"`
+	ToleranceAtTarget interference.Scores `json:"stands,omitempty"`
+	Warnings          []string            `json:"warnings,omitempty"`
+	Steps             []Step              `json:"steps,omitempty"`
 }
 
 // Bounds are the scores that neighbours must respect: what it stands, and causes.
 func (d *Decision) Bounds() interference.Sensitivity {
 	out := d.Sensitivity
-	out.Needs = d.Needs
-	if d.Stands != nil {
-		out.Tolerated = d.Stands
+	out.RequiredFraction = d.RequiredFraction
+	if d.ToleranceAtTarget != nil {
+		out.Tolerated = d.ToleranceAtTarget
 	}
 	return out
 }

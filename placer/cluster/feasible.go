@@ -43,11 +43,11 @@ func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected [
 // Room is how many allocations of the workload fit on the node at once, up to
 // limit. It looks at resources only.
 func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
-	return RoomBeside(n, usedOn(s, n, w.ID), w.Ask, limit)
+	return RoomWith(n, usedOn(s, n, w.ID), w.Ask, limit)
 }
 
-// RoomBeside is Room beside what is used.
-func RoomBeside(n *Node, used, ask Resources, limit int) int {
+// RoomWith is Room beside what is used.
+func RoomWith(n *Node, used, ask Resources, limit int) int {
 	room := 0
 	for room < limit && Short(n.Total, n.CoreMHz, used, ask) == "" {
 		used = used.Add(ask)
@@ -90,7 +90,7 @@ func (c *checker) check(n *Node) RejectReason {
 	if r := h.refusal(c.demands, c.refusal); r != "" {
 		return r
 	}
-	return Short(n.Total, n.CoreMHz, h.UsedBeside(c.workload.ID), c.workload.Ask)
+	return Short(n.Total, n.CoreMHz, h.UsedByOthers(c.workload.ID), c.workload.Ask)
 }
 
 // refusal is the first reason against the node itself, or "".
@@ -168,7 +168,7 @@ func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
 }
 
 // usedOn is what all but a workload hold of a node.
-func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources { return s.Host(n).UsedBeside(except) }
+func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources { return s.Host(n).UsedByOthers(except) }
 
 // InDatacenters reports whether a datacenter matches one of a job's globs,
 // where * stands for any text. No globs match everything, Nomad's default "*".

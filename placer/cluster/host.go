@@ -66,8 +66,8 @@ func (h *Host) Has(w WorkloadID) bool {
 	return slices.ContainsFunc(h.Allocations, is) || slices.ContainsFunc(h.Reserved, is)
 }
 
-// UsedBeside is what all but a workload hold.
-func (h *Host) UsedBeside(except WorkloadID) Resources {
+// UsedByOthers is what all but a workload hold.
+func (h *Host) UsedByOthers(except WorkloadID) Resources {
 	if !h.Has(except) {
 		return h.Used
 	}
@@ -133,5 +133,5 @@ func (p *PressureTable) sameScores(h *Host) bool {
 
 // sameSensitivity reports whether two are the very same maps.
 func sameSensitivity(a, b interference.Sensitivity) bool {
-	return sameMaps(a, b) && sameMap(a.Busier, b.Busier) && a.Needs == b.Needs
+	return sameMaps(a, b) && sameMap(a.DemandFactor, b.DemandFactor) && a.RequiredFraction == b.RequiredFraction
 }

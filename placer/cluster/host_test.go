@@ -19,7 +19,7 @@ func look(s *cluster.Snapshot, columns []interference.Source, w *cluster.Workloa
 	for _, n := range s.Nodes {
 		tolerated, caused := make([]float64, len(columns)), make([]float64, len(columns))
 		assumed := table.Fill(n, w.ID, tolerated, caused)
-		out = append(out, n.ID, tolerated, caused, assumed, s.Host(n).UsedBeside(w.ID), cluster.Room(s, w, n, 3))
+		out = append(out, n.ID, tolerated, caused, assumed, s.Host(n).UsedByOthers(w.ID), cluster.Room(s, w, n, 3))
 	}
 	fit, rejected, counts := cluster.Feasible(s, w, clustertest.Pool)
 	return append(out, fit, rejected, counts)
@@ -82,7 +82,7 @@ func disturb(rng *rand.Rand, s *cluster.Snapshot, columns []interference.Source,
 	case 3: // is known better
 		needs := rng.Float64()
 		known := clustertest.Sensitivity(columns, random(rng, len(columns)), random(rng, len(columns)))
-		known.Needs = &needs
+		known.RequiredFraction = &needs
 		s.Known[id] = known
 	case 4: // or not at all
 		delete(s.Known, id)

@@ -47,8 +47,8 @@ type memoVectors struct {
 	of interference.Sensitivity // the maps they were read from
 }
 
-// Remembering is the snapshot, with a memo of its own where it has none.
-func (s *Snapshot) Remembering() *Snapshot {
+// WithCache is the snapshot, with a memo of its own where it has none.
+func (s *Snapshot) WithCache() *Snapshot {
 	if s.Memo != nil {
 		return s
 	}
@@ -93,7 +93,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	for k := range unknown {
 		unknown[k] = math.NaN()
 	}
-	s = s.Remembering()
+	s = s.WithCache()
 	s.Memo.ready(columns, len(s.Known))
 	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: s.Memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
 }
@@ -101,7 +101,7 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 // Fill writes the node's pressure into tolerated and caused, both
 // len(columns), and returns how many of its residents have an unknown score.
 func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
-	if p.Alone(n) {
+	if p.Unshared(n) {
 		if h := p.Host(n); !h.Has(except) {
 			copy(tolerated, h.pressure.tolerated)
 			copy(caused, h.pressure.caused)
@@ -153,7 +153,7 @@ func NoPressure(tolerated, caused []float64) {
 }
 
 // Alone reports whether no other node is of a node's machine.
-func (p *PressureTable) Alone(n *Node) bool { return len(p.machines[n.Machine]) == 0 }
+func (p *PressureTable) Unshared(n *Node) bool { return len(p.machines[n.Machine]) == 0 }
 
 // Machine are the nodes of a node's machine, itself first.
 func (p *PressureTable) Machine(n *Node) iter.Seq[*Node] {

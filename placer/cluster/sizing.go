@@ -14,7 +14,7 @@ import (
 type Sizable struct {
 	Task       string    `json:"task,omitempty"`        // the one task that is sized; empty: none
 	Own        Resources `json:"own"`                   // what it asks for as the user wrote it
-	Beside     Resources `json:"beside"`                // what the group's other tasks take while it runs, disk included
+	Others     Resources `json:"beside"`                // what the group's other tasks take while it runs, disk included
 	Least      Resources `json:"least"`                 // what the group takes at the least, in its other phases
 	SizeFixed  string    `json:"size_fixed,omitempty"`  // why no task's size is ours to choose
 	CountFixed string    `json:"count_fixed,omitempty"` // why the count is not
@@ -25,7 +25,7 @@ type Sizable struct {
 // Group is what one allocation of the group asks for when the sized task gets
 // own.
 func (s Sizable) Group(own Resources) Resources {
-	sum := s.Beside.Add(own)
+	sum := s.Others.Add(own)
 	return Resources{
 		CPUMHz: max(sum.CPUMHz, s.Least.CPUMHz), Cores: sum.Cores,
 		MemoryMB: max(sum.MemoryMB, s.Least.MemoryMB), DiskMB: sum.DiskMB,

@@ -94,7 +94,7 @@ type Purpose string
 // The purposes.
 const (
 	PurposeInterference Purpose = "interference" // beside kernels
-	PurposeAlone        Purpose = "alone"        // on another node configuration
+	PurposeIsolated     Purpose = "alone"        // on another node configuration
 	PurposeSize         Purpose = "size"         // alone, at another size
 )
 

@@ -153,7 +153,7 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 	p := m.AllProfiles["3f2a9c"]
 	p.Machine.CPUModel, p.Machine.NodeName, p.Warnings, p.Workload = script, script, []string{script}, id.String()
 	p.Provenance = &profile.Provenance{Application: script, Command: script, DataSet: &profile.DataSet{Name: script, Repository: script, License: script}}
-	p.ScaleUp[0].Speed.Unit, p.Alone[script] = script, p.Alone["fast"]
+	p.ScaleUp[0].Speed.Unit, p.Isolated[script] = script, p.Isolated["fast"]
 	m.AllProfiles["3f2a9c"] = p
 	m.AllObservations[id] = []cluster.Observation{{Allocation: "x", At: dashboardtest.Now, Unavailable: script}}
 	return m, id

@@ -62,18 +62,18 @@ type reasonCount struct {
 }
 
 type sourceRow struct {
-	Info         interference.SourceInfo
-	Tolerated    interference.Estimate
-	Caused       interference.Estimate
-	Stands       *interference.Estimate // by its target, where that is more; nil: as tolerated
-	ToleratedBar template.HTML
-	CausedBar    template.HTML
+	Info              interference.SourceInfo
+	Tolerated         interference.Estimate
+	Caused            interference.Estimate
+	ToleranceAtTarget *interference.Estimate // by its target, where that is more; nil: as tolerated
+	ToleratedBar      template.HTML
+	CausedBar         template.HTML
 }
 
 type profileView struct {
-	Profile profile.Profile
-	Alone   []aloneRow
-	Ramps   []rampView
+	Profile  profile.Profile
+	Isolated []aloneRow
+	Ramps    []rampView
 }
 
 type aloneRow struct {
@@ -156,8 +156,8 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 	view.Sources, view.Unknown = viewSources(d.Sensitivity)
 	for i := range view.Sources {
 		row := &view.Sources[i]
-		if e, ok := d.Stands[row.Info.Source]; ok && e.Score != row.Tolerated.Score {
-			row.Stands = &e
+		if e, ok := d.ToleranceAtTarget[row.Info.Source]; ok && e.Score != row.Tolerated.Score {
+			row.ToleranceAtTarget = &e
 		}
 	}
 	if view.Neighbours, err = s.hosts(ctx, d.Workload, d.Sensitivity); err != nil {
@@ -242,7 +242,7 @@ func (s *server) jobProfile(ctx context.Context, view *jobView, d cluster.Decisi
 }
 
 func viewProfile(p profile.Profile) *profileView {
-	v := &profileView{Profile: p, Alone: viewAlone(p)}
+	v := &profileView{Profile: p, Isolated: viewAlone(p)}
 	bound := p.SlowdownMax
 	if bound == 0 {
 		bound = performance.DefaultSlowdownMaxPercent
@@ -264,7 +264,7 @@ func viewProfile(p profile.Profile) *profileView {
 // viewAlone are the speeds by node configuration.
 func viewAlone(p profile.Profile) []aloneRow {
 	var rows []aloneRow
-	for configuration, m := range p.Alone {
+	for configuration, m := range p.Isolated {
 		rows = append(rows, aloneRow{configuration, m})
 	}
 	slices.SortFunc(rows, func(a, b aloneRow) int { return cmp.Compare(a.Configuration, b.Configuration) })

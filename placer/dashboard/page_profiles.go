@@ -25,7 +25,7 @@ type profilesView struct {
 
 type profileRow struct {
 	Profile   profile.Profile
-	Alone     []aloneRow
+	Isolated  []aloneRow
 	Sources   int           // with a score of either side
 	Sensitive []sourceScore // least tolerated first
 	Loud      []sourceScore // most caused first
@@ -83,7 +83,7 @@ func (s *server) readProfiles(ctx context.Context, keys []string) ([]profile.Pro
 }
 
 func viewProfileRow(p profile.Profile) profileRow {
-	row := profileRow{Profile: p, Alone: viewAlone(p)}
+	row := profileRow{Profile: p, Isolated: viewAlone(p)}
 	row.Sources = len(knownSources(p.Sensitivity))
 	row.Sensitive = worst(p.Sensitivity.Tolerated, func(a, b float64) int { return cmp.Compare(a, b) })
 	row.Loud = worst(p.Sensitivity.Caused, func(a, b float64) int { return cmp.Compare(b, a) })

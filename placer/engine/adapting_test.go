@@ -21,7 +21,7 @@ type liveWorld struct {
 	perform func(w *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation
 	scaled  bool          // groups have a scaling block of their own
 	busy    error         // what Adjust answers
-	lender  bool          // allocations may be given more memory while they run
+	holder  bool          // allocations may be given more memory while they run
 	takes   time.Duration // a resize
 	resized []cluster.Resources
 	changes []cluster.Change
@@ -137,7 +137,7 @@ func (w *liveWorld) Resize(ctx context.Context, id cluster.WorkloadID, allocatio
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.lender {
+	if !w.holder {
 		return fmt.Errorf("nobody may: %w", cluster.ErrImpossible)
 	}
 	w.resized = append(w.resized, size)
@@ -145,7 +145,7 @@ func (w *liveWorld) Resize(ctx context.Context, id cluster.WorkloadID, allocatio
 	for i := range j.allocs {
 		if a := &j.allocs[i]; a.ID == allocation {
 			given := a.Given()
-			a.Lent = cluster.Resources{CPUMHz: size.CPUMHz - given.CPUMHz, MemoryMB: size.MemoryMB - given.MemoryMB}
+			a.Transferred = cluster.Resources{CPUMHz: size.CPUMHz - given.CPUMHz, MemoryMB: size.MemoryMB - given.MemoryMB}
 			a.Resources = size
 		}
 	}

@@ -121,8 +121,8 @@ func TestTheProfileRunsAloneOnAnotherConfiguration(t *testing.T) {
 		b.world.submit(testJob("web"))
 		settle(time.Minute)
 		p, err := b.engine.Book().Profile(t.Context(), "keyweb")
-		if err != nil || len(p.Alone) != 2 {
-			t.Fatalf("want speeds on both configurations, got %v, %v", p.Alone, err)
+		if err != nil || len(p.Isolated) != 2 {
+			t.Fatalf("want speeds on both configurations, got %v, %v", p.Isolated, err)
 		}
 		var sources []int
 		for _, r := range b.world.ran {

@@ -51,7 +51,7 @@ func scalingLab(memoryMB float64) func(context.Context, cluster.ProfileRequest) 
 		}
 		p.Machine.CPUs = make([]int, cores)
 		speed := speedOn(r.Node.Configuration) * (1 + 0.9*float64(cores-1))
-		p.Alone = map[string]profile.Measurement{r.Node.Configuration: {Value: speed, Low: speed * 0.99, High: speed * 1.01, Unit: "units/s", Windows: 10}}
+		p.Isolated = map[string]profile.Measurement{r.Node.Configuration: {Value: speed, Low: speed * 0.99, High: speed * 1.01, Unit: "units/s", Windows: 10}}
 		p.MemoryPeakMB = memoryMB
 		return p, err
 	}
@@ -113,9 +113,9 @@ func TestTheLeastSizeThatReachesTheTargetIsGiven(t *testing.T) {
 					lab := world.lab
 					world.lab = func(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
 						p, err := lab(ctx, r)
-						m := p.Alone[r.Node.Configuration]
+						m := p.Isolated[r.Node.Configuration]
 						m.Unit = "requests/s"
-						p.Alone[r.Node.Configuration] = m
+						p.Isolated[r.Node.Configuration] = m
 						return p, err
 					}
 				}
@@ -155,7 +155,7 @@ func TestSizesAreMeasuredOnce(t *testing.T) {
 			t.Errorf("runs %q, want %q", runs, want)
 		}
 		p, err := b.engine.Book().Profile(t.Context(), "keyweb")
-		if err != nil || len(p.ScaleUp) != 2 || p.Alone["fast"].Value != 100 || len(p.Machine.CPUs) != 1 {
+		if err != nil || len(p.ScaleUp) != 2 || p.Isolated["fast"].Value != 100 || len(p.Machine.CPUs) != 1 {
 			t.Errorf("stored %+v, %v", p, err)
 		}
 		world.stop(webJob)

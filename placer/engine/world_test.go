@@ -246,7 +246,7 @@ func plantedRun(ctx context.Context, r cluster.ProfileRequest) (profile.Profile,
 		Format: profile.Format, Key: r.Workload.ProfileKey, Workload: r.Workload.ID.String(), Taken: time.Now(),
 		Machine:  profile.Machine{NodeID: string(r.Node.ID), Configuration: r.Node.Configuration},
 		Target:   r.Workload.Spec.Target,
-		Alone:    map[string]profile.Measurement{r.Node.Configuration: {Value: speedOn(r.Node.Configuration), Low: 95, High: 105, Unit: "requests/s", Windows: 10}},
+		Isolated: map[string]profile.Measurement{r.Node.Configuration: {Value: speedOn(r.Node.Configuration), Low: 95, High: 105, Unit: "requests/s", Windows: 10}},
 		Complete: true,
 	}
 	p.Sensitivity = interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}}

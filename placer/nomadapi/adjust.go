@@ -67,7 +67,7 @@ func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResul
 	}
 	if c.Rebind {
 		rebind(group, c.Nodes, next.text("Type"))
-		sieve(next)
+		prefilter(next)
 	}
 	if !c.Anyway {
 		if err := w.notDeploying(ctx, id); err != nil {

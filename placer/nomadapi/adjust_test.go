@@ -74,13 +74,13 @@ func TestAdjustRebinds(t *testing.T) {
 	if nodes, bound := ShortlistOf(group); !bound || !slices.Equal(nodes, []cluster.NodeID{"n2"}) || len(group.objects("Affinities")) != 0 {
 		t.Errorf("group %v", group)
 	}
-	sieves := func() (out []string) {
+	prefilters := func() (out []string) {
 		for _, c := range object(server.Job("default", "web")).objects("Constraints") {
 			out = append(out, c.text("RTarget"))
 		}
 		return out
 	}
-	if got := sieves(); !slices.Equal(got, []string{"^(placer:v1|n2)"}) {
+	if got := prefilters(); !slices.Equal(got, []string{"^(placer:v1|n2)"}) {
 		t.Errorf("the job's own constraints are %v", got)
 	}
 	// With none it is bound to nothing, and strip still finds the line.
@@ -90,7 +90,7 @@ func TestAdjustRebinds(t *testing.T) {
 	if nodes, bound := ShortlistOf(groupOf(server)); !bound || len(nodes) != 0 {
 		t.Errorf("bound %v to %v", bound, nodes)
 	}
-	if got := sieves(); len(got) != 0 {
+	if got := prefilters(); len(got) != 0 {
 		t.Errorf("bound to nothing, the job's own constraints are %v", got)
 	}
 	if _, err := w.StripJob(ctx, job.ID); err != nil {

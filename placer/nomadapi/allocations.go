@@ -274,7 +274,7 @@ func (s *allocStub) allocation(names interner) cluster.Allocation {
 		Node:      cluster.NodeID(names.one(s.NodeID)),
 		Resources: s.AllocatedResources.sum(),
 		Version:   s.JobVersion,
-		Profiling: strings.HasPrefix(s.JobID, labJobPrefix) || strings.HasPrefix(s.JobID, lendJobPrefix),
+		Profiling: strings.HasPrefix(s.JobID, labJobPrefix) || strings.HasPrefix(s.JobID, transferJobPrefix),
 		System:    s.JobType == "system",
 	}
 }

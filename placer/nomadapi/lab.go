@@ -363,7 +363,7 @@ func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
 	if err != nil {
 		return wrap(err, "profiling runs")
 	}
-	failures := []error{w.sweepLoans(ctx)}
+	failures := []error{w.sweepTransfers(ctx)}
 	for _, s := range stubs {
 		if s.Meta[metaOwner] != w.opts.Owner || keep[s.Meta[metaProfileID]] {
 			continue

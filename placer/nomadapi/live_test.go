@@ -555,7 +555,7 @@ func TestLiveProfile(t *testing.T) {
 	}
 	p, err := w.Profile(ctx, request)
 	t.Logf("profile %+v, error %v", p, err)
-	if err != nil || !p.Complete || len(p.Alone) == 0 {
+	if err != nil || !p.Complete || len(p.Isolated) == 0 {
 		t.Errorf("the profile is not complete")
 	}
 	if progress == 0 {

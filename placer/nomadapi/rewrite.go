@@ -55,7 +55,7 @@ func Rewrite(job map[string]any, p cluster.Plan, holdPool string) (map[string]an
 			bind(group, d, out.text("Type"))
 		}
 	}
-	sieve(out)
+	prefilter(out)
 	writePage(out, p.Page, p.Link)
 	return out, nil
 }
@@ -115,7 +115,7 @@ func dropLines(holder object, drop func(line object) bool) {
 // isOurs reports whether a constraint or affinity was written by us.
 func isOurs(line object) bool {
 	first, _, _ := strings.Cut(line.text("RTarget"), ",")
-	return strings.TrimSpace(first) == ourMark || saysBeginnings(line)
+	return strings.TrimSpace(first) == ourMark || usesIDPrefixes(line)
 }
 
 // isPlacement reports whether it binds to nodes.
@@ -165,7 +165,7 @@ func buckets(candidates []cluster.Candidate) []object {
 			out = append(out, object{
 				"LTarget": nodeIDTarget,
 				"RTarget": previous,
-				"Operand": beginningOperator,
+				"Operand": idPrefixOperator,
 				"Weight":  weight,
 			})
 		}
@@ -175,7 +175,7 @@ func buckets(candidates []cluster.Candidate) []object {
 		for _, c := range candidates {
 			// The small allowance keeps a score of exactly k/L in bucket k.
 			if (c.Score-low)/(high-low)+1e-9 >= float64(k)/maxBuckets {
-				inside = append(inside, beginning(c.Node))
+				inside = append(inside, idPrefix(c.Node))
 			}
 		}
 		list := oneOf(inside)

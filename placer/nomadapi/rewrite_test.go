@@ -147,7 +147,7 @@ func bindCron(p *cluster.Plan) {
 }
 
 // A node that a shortlist allows must pass the sieve, and hardly any other does.
-func TestTheSieveLetsTheShortlistsPass(t *testing.T) {
+func TestThePrefilterLetsTheShortlistsPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	nodes := make([]cluster.NodeID, 2000)

@@ -35,7 +35,7 @@ func sizableOf(group object, spec performance.Spec) cluster.Sizable {
 		others = append(others, ask)
 	}
 	prestart, main, poststop, cores := phases(others)
-	out.Beside = main.Add(cluster.Resources{Cores: cores, DiskMB: diskOf(group)})
+	out.Others = main.Add(cluster.Resources{Cores: cores, DiskMB: diskOf(group)})
 	out.Least = cluster.Resources{
 		CPUMHz: max(prestart.CPUMHz, poststop.CPUMHz), MemoryMB: max(prestart.MemoryMB, poststop.MemoryMB),
 	}

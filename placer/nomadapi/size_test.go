@@ -192,7 +192,7 @@ func TestSizable(t *testing.T) {
 		"two main tasks": {func(g object) { delete(findTask(g, "logs"), "Lifecycle") }, performance.Spec{},
 			func(s cluster.Sizable) bool { return s.Task == "" && strings.Contains(s.SizeFixed, "2 main tasks") }},
 		"the probe's of two main tasks": {func(g object) { delete(findTask(g, "logs"), "Lifecycle") }, performance.Spec{Probe: &performance.ProbeSpec{Task: "logs"}},
-			func(s cluster.Sizable) bool { return s.Task == "logs" && s.Beside.CPUMHz == 400 }},
+			func(s cluster.Sizable) bool { return s.Task == "logs" && s.Others.CPUMHz == 400 }},
 	} {
 		group := sizedTestJob(t, c.change).objects("TaskGroups")[0]
 		if s := sizableOf(group, c.spec); !c.holds(s) {

@@ -25,7 +25,7 @@ func (w *World) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocations: %w", err)
 	}
-	allocs = withLoans(allocs)
+	allocs = withTransfers(allocs)
 	return &cluster.Snapshot{
 		Index:       max(nodesIndex, allocsIndex),
 		Nodes:       nodes,

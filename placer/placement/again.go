@@ -23,7 +23,7 @@ func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 		for _, p := range decided {
 			nodes = append(nodes, nodesIn(p.decisions)...)
 		}
-		if policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns()).Hurt == 0 {
+		if policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns()).Count == 0 {
 			return
 		}
 		changed = false
@@ -45,10 +45,10 @@ func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement) bool {
 	p.undo()
 	next, undo, err := pl.decideOn(s, p.job, p.known)
 	nodes := append(nodesIn(old), nodesIn(next)...)
-	after := policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns())
+	after := policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns())
 	undo()
 	p.undo = reserveAll(s, old)
-	if err != nil || FirstQueued(next) != nil || !after.Less(policy.HarmOn(s, nodes, pl.cfg.Estimator.Columns())) {
+	if err != nil || FirstQueued(next) != nil || !after.Less(policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns())) {
 		return false
 	}
 	p.undo()

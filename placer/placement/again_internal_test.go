@@ -78,7 +78,7 @@ func TestWhoWasDecidedOnFirstIsDecidedOnAgain(t *testing.T) {
 }
 
 // Where nobody is hurt nothing is decided again.
-func TestWhatHurtsNobodyStands(t *testing.T) {
+func TestArrangementsWithoutViolationsStay(t *testing.T) {
 	t.Parallel()
 	e, s, placed := together(t, map[string]struct {
 		target            performance.Target

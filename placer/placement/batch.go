@@ -25,7 +25,7 @@ type queue struct {
 	mu       sync.Mutex
 	waiting  []*placement
 	arrived  int // who ever waited
-	promises map[cluster.WorkloadID]promise
+	inFlight map[cluster.WorkloadID]plan
 
 	pace pace
 }
@@ -105,12 +105,12 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 	pl.queue.waiting = nil
 	pl.queue.mu.Unlock()
 
-	promises := pl.queue.promised()
+	inFlight := pl.queue.plans()
 	// The promises were copied first: what is not among them any more is in the
 	// snapshot.
 	snapshot, err := pl.cfg.Decisions.Snapshot(context.WithoutCancel(ctx), pl.cfg.World) // others wait for it, too
 	if err == nil {
-		snapshot = withPromises(snapshot, promises)
+		snapshot = withPlans(snapshot, inFlight)
 		snapshot.Memo = &pl.queue.memo
 		pl.queue.pace.note(pl.cfg.Clock.Now(), snapshot)
 	}
@@ -121,7 +121,7 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 		return
 	}
 	for _, p := range pl.decideTogether(snapshot, batch) {
-		pl.queue.promise(p.outcome, p.decisions)
+		pl.queue.plan(p.outcome, p.decisions)
 	}
 }
 

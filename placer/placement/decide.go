@@ -18,7 +18,7 @@ func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling
 	if err != nil {
 		return nil, err
 	}
-	decisions, _, err := pl.decideOn(withPromises(snapshot, nil), job, known)
+	decisions, _, err := pl.decideOn(withPlans(snapshot, nil), job, known)
 	return decisions, err
 }
 
@@ -131,19 +131,19 @@ func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
 	}
 }
 
-// withPromises returns a snapshot that may be written to, with what is promised
+// withPlans returns a snapshot that may be written to, with what is promised
 // and not visible in it yet. Its Known is the engine's own.
-func withPromises(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) *cluster.Snapshot {
+func withPlans(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) *cluster.Snapshot {
 	next := *s
 	next.Reserved = maps.Clone(s.Reserved)
 	if next.Reserved == nil {
 		next.Reserved = map[cluster.NodeID][]cluster.Allocation{}
 	}
-	if len(promises) == 0 {
+	if len(inFlight) == 0 {
 		return &next
 	}
-	seen := visible(s, promises)
-	for id, p := range promises {
+	seen := visible(s, inFlight)
+	for id, p := range inFlight {
 		next.Known[id] = p.sensitivity
 		addReserved(&next, p.allocations[min(seen[id], len(p.allocations)):])
 	}
@@ -152,12 +152,12 @@ func withPromises(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) 
 
 // visible counts, per promised workload, the allocations and reservations that
 // its write has brought about already.
-func visible(s *cluster.Snapshot, promises map[cluster.WorkloadID]promise) map[cluster.WorkloadID]int {
+func visible(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) map[cluster.WorkloadID]int {
 	out := map[cluster.WorkloadID]int{}
 	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {
 		for _, list := range lists {
 			for i := range list {
-				if p, ok := promises[list[i].Workload]; ok && list[i].Version >= p.outcome {
+				if p, ok := inFlight[list[i].Workload]; ok && list[i].Version >= p.outcome {
 					out[list[i].Workload]++
 				}
 			}

@@ -14,19 +14,19 @@ import (
 func (pl *Placer) Elsewhere(ctx context.Context, job cluster.Job, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
 	pl.queue.deciding.Lock()
 	defer pl.queue.deciding.Unlock()
-	promises := pl.queue.promised()
+	inFlight := pl.queue.plans()
 	snapshot, err := pl.cfg.Decisions.Snapshot(ctx, pl.cfg.World)
 	if err != nil {
 		return cluster.Decision{}, nil, err
 	}
-	d, err := pl.Reconsider(ctx, job, as, WithoutNodes(withPromises(snapshot, promises), avoid))
+	d, err := pl.Reconsider(ctx, job, as, WithoutNodes(withPlans(snapshot, inFlight), avoid))
 	if err != nil {
 		return d, nil, err
 	}
 	if d.Outcome != cluster.Placed {
 		return d, func() {}, nil
 	}
-	pl.queue.promise(job.Version+1, []cluster.Decision{d})
+	pl.queue.plan(job.Version+1, []cluster.Decision{d})
 	return d, func() { pl.queue.forget([]cluster.Decision{d}) }, nil
 }
 

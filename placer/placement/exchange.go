@@ -54,7 +54,7 @@ func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 		a.all = append(a.all, n.ID)
 	}
 	before := a.harm()
-	if before.Hurt == 0 {
+	if before.Count == 0 {
 		return
 	}
 	a.look()
@@ -63,8 +63,8 @@ func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	}
 }
 
-func (a *arrangement) harm() policy.Harm {
-	return policy.HarmOn(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
+func (a *arrangement) harm() policy.Violations {
+	return policy.ViolationsOn(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
 }
 
 // look lists the spots of each job, and leaves all where they are.
@@ -160,7 +160,7 @@ func predictedRate(d cluster.Decision) float64 {
 
 // search goes from one arrangement to a better one that differs in the place of one
 // job or of two, as long as there is one. It reports whether it went anywhere.
-func (a *arrangement) search(least policy.Harm) (moved bool) {
+func (a *arrangement) search(least policy.Violations) (moved bool) {
 	for better := true; better; {
 		better = false
 		for i := range a.jobs {
@@ -175,7 +175,7 @@ func (a *arrangement) search(least policy.Harm) (moved bool) {
 }
 
 // exchange tries all places of two jobs, or of one with itself, and keeps the best.
-func (a *arrangement) exchange(i, j int, least policy.Harm) (policy.Harm, bool) {
+func (a *arrangement) exchange(i, j int, least policy.Violations) (policy.Violations, bool) {
 	best, found := slices.Clone(a.at), false
 	for x := range a.spots[i] {
 		for y := range a.spots[j] {
@@ -226,7 +226,7 @@ func (a *arrangement) fits(at []int) bool {
 
 // settle has the policies decide on those who have moved, now that all are there, and
 // reports whether that is still better. Else the caller puts all back.
-func (a *arrangement) settle(before policy.Harm) bool {
+func (a *arrangement) settle(before policy.Violations) bool {
 	next := make([][]cluster.Decision, len(a.jobs))
 	ok := true
 	for i, p := range a.jobs {

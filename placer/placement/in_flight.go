@@ -7,36 +7,36 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// promise is a decision whose write is under way.
-type promise struct {
+// plan is a decision whose write is under way.
+type plan struct {
 	outcome     uint64 // the version of the job that the write makes
 	sensitivity interference.Sensitivity
 	allocations []cluster.Allocation
 }
 
-// promise notes decisions that are about to be written, as a version of their job.
-func (q *queue) promise(outcome uint64, decisions []cluster.Decision) {
+// plan notes decisions that are about to be written, as a version of their job.
+func (q *queue) plan(outcome uint64, decisions []cluster.Decision) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.promises == nil {
-		q.promises = map[cluster.WorkloadID]promise{}
+	if q.inFlight == nil {
+		q.inFlight = map[cluster.WorkloadID]plan{}
 	}
 	for _, d := range decisions {
-		q.promises[d.Workload] = promise{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
+		q.inFlight[d.Workload] = plan{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
 	}
 }
 
-// promised is what is being written now.
-func (q *queue) promised() map[cluster.WorkloadID]promise {
+// plans is what is being written now.
+func (q *queue) plans() map[cluster.WorkloadID]plan {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return maps.Clone(q.promises)
+	return maps.Clone(q.inFlight)
 }
 
 func (q *queue) forget(decisions []cluster.Decision) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, d := range decisions {
-		delete(q.promises, d.Workload)
+		delete(q.inFlight, d.Workload)
 	}
 }

@@ -36,14 +36,14 @@ type pace struct {
 }
 
 // note counts the workloads that are reserved for.
-func (p *pace) note(now time.Time, s *cluster.Snapshot, promised ...cluster.WorkloadID) int {
+func (p *pace) note(now time.Time, s *cluster.Snapshot, plans ...cluster.WorkloadID) int {
 	workloads := make(map[cluster.WorkloadID]bool, unplacedAtMost)
 	for _, list := range s.Reserved {
 		for i := range list {
 			workloads[list[i].Workload] = true
 		}
 	}
-	for _, w := range promised {
+	for _, w := range plans {
 		workloads[w] = true
 	}
 	p.mu.Lock()
@@ -104,5 +104,5 @@ func (pl *Placer) unplaced(ctx context.Context, first bool) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the cluster: %w", err)
 	}
-	return p.note(now, s, slices.Collect(maps.Keys(pl.queue.promised()))...), nil
+	return p.note(now, s, slices.Collect(maps.Keys(pl.queue.plans()))...), nil
 }

@@ -46,13 +46,13 @@ type autoscale struct{ *leastLoaded }
 // Select starts with the count at which the rule comes to rest under the target
 // as offered load, every allocation as fast as on the mean configuration;
 // without a target or without known speed, with the ask's own count.
-func (s *autoscale) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *autoscale) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	c := s.take(b, a, restingCount(a))
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
-func restingCount(a *board.Ask) int {
+func restingCount(a *board.Request) int {
 	count := min(max(a.Count, autoscaleMin), autoscaleMax)
 	speed, known := 0.0, 0
 	for _, v := range a.Speed {

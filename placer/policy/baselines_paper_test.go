@@ -29,17 +29,17 @@ func TestTournamentAgainstScan(t *testing.T) {
 			}
 			c, want := selector.Select(b, &a, rng), boardtest.Scan(b, &a)
 			got := board.None
-			if len(c.Units) > 0 {
-				got = c.Units[0].Node
+			if len(c.Replicas) > 0 {
+				got = c.Replicas[0].Node
 			}
 			if got != want {
 				t.Fatalf("seed %d, step %d: chose %d, a scan %d", seed, step, got, want)
 			}
 			if got != board.None {
-				b.Place(got, boardtest.Resident(rng, board.Ref(1<<30+step), 1, s))
+				b.Place(got, boardtest.Resident(rng, board.Handle(1<<30+step), 1, s))
 			}
 			if n := board.Index(rng.IntN(b.Len())); len(b.Residents(n)) > 0 && rng.IntN(2) == 0 {
-				if err := b.Remove(n, b.Residents(n)[0].Ref); err != nil {
+				if err := b.Remove(n, b.Residents(n)[0].Handle); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -72,8 +72,8 @@ func TestAutoscaleRestsBelowItsBound(t *testing.T) {
 	}{{600, 1}, {710, 2}, {3000, 5}, {90_000, 8}} {
 		a := quasarAsk(c.target)
 		a.Speed, a.ScaleOut = []float64{1000}, []float64{1, 2}
-		if got := autoscaleSelector.New(b, Options{}).Select(b, &a, nil); len(got.Units) != c.want {
-			t.Errorf("%v on 1,000 each: %d, want %d", c.target, len(got.Units), c.want)
+		if got := autoscaleSelector.New(b, Options{}).Select(b, &a, nil); len(got.Replicas) != c.want {
+			t.Errorf("%v on 1,000 each: %d, want %d", c.target, len(got.Replicas), c.want)
 		}
 	}
 }
@@ -88,18 +88,18 @@ func TestSparrowProbes(t *testing.T) {
 	a := boardtest.Ask(rng, s)
 	a.Count = 6
 	sparrow := sparrowSelector.New(b, Options{})
-	if c := sparrow.Select(b, &a, rng); c.Examined != 12 || len(c.Units) != 6 || len(c.Bind) != 0 {
+	if c := sparrow.Select(b, &a, rng); c.Examined != 12 || len(c.Replicas) != 6 || len(c.Bind) != 0 {
 		t.Errorf("idle: %+v", c)
 	}
 	for i := range b.Len() {
-		b.Place(board.Index(i), boardtest.Resident(rng, board.Ref(i+1), b.Node(board.Index(i)).Total.Cores, s))
+		b.Place(board.Index(i), boardtest.Resident(rng, board.Handle(i+1), b.Node(board.Index(i)).Total.Cores, s))
 	}
 	c := sparrow.Select(b, &a, rng)
 	seen := map[board.Index]bool{}
 	for _, n := range c.Bind {
 		seen[n] = true
 	}
-	if len(c.Bind) != 12 || len(seen) != 12 || len(c.Units) != 0 {
+	if len(c.Bind) != 12 || len(seen) != 12 || len(c.Replicas) != 0 {
 		t.Errorf("busy: %+v", c)
 	}
 }
@@ -114,19 +114,19 @@ func TestBaselinesDiffer(t *testing.T) {
 		b.Add(boardtest.Node(fmt.Sprint(i), 8, boardtest.Configuration(c)))
 	}
 	place := func(n board.Index, cores int, tolerated, caused float64) {
-		b.Place(n, board.Resident{Ref: board.Ref(n + 1), Size: boardtest.Cores(cores), Tolerated: []float64{tolerated}, Caused: []float64{caused}})
+		b.Place(n, board.Resident{Handle: board.Handle(n + 1), Size: boardtest.Cores(cores), Tolerated: []float64{tolerated}, Caused: []float64{caused}})
 	}
 	place(0, 1, 10, 0)
 	place(1, 2, 50, 50)
 	place(2, 3, 90, 20)
-	a := board.Ask{Ref: 9, Size: boardtest.Cores(1), Count: 1, Tolerated: []float64{50}, Caused: []float64{50}, Speed: []float64{100, 200}}
+	a := board.Request{Handle: 9, Size: boardtest.Cores(1), Count: 1, Tolerated: []float64{50}, Caused: []float64{50}, Speed: []float64{100, 200}}
 	for _, c := range []struct {
 		d    SelectorDescriptor
 		want board.Index
 	}{{leastLoadedSelector, 3}, {niSelector, 0}, {nhSelector, 1}, {paragonSelector, 2}, {reservationParagonSelector, 2}} {
 		got := c.d.New(b, Options{}).Select(b, &a, rand.New(rand.NewPCG(1, 1)))
-		if len(got.Units) != 1 || got.Units[0].Node != c.want {
-			t.Errorf("%s chose %+v, want %d", c.d.Name, got.Units, c.want)
+		if len(got.Replicas) != 1 || got.Replicas[0].Node != c.want {
+			t.Errorf("%s chose %+v, want %d", c.d.Name, got.Replicas, c.want)
 		}
 	}
 }

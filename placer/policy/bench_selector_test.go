@@ -37,7 +37,7 @@ func BenchmarkGreedyBacktracking(b *testing.B) {
 	cluster := boardtest.Random(rand.New(rand.NewPCG(1, 1)), shape)
 	for i := range cluster.Len() { // no idle node to fall back on
 		if n := board.Index(i); len(cluster.Residents(n)) == 0 {
-			cluster.Place(n, boardtest.Resident(rand.New(rand.NewPCG(uint64(i), 2)), board.Ref(-1-i), 1, shape))
+			cluster.Place(n, boardtest.Resident(rand.New(rand.NewPCG(uint64(i), 2)), board.Handle(-1-i), 1, shape))
 		}
 	}
 	benchSelect(b, cluster, shape, paragonSelector.New(cluster, Options{}))
@@ -45,13 +45,13 @@ func BenchmarkGreedyBacktracking(b *testing.B) {
 
 type scanner struct{}
 
-func (scanner) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
-	return board.Choice{Units: []board.Unit{{Node: boardtest.Scan(b, a)}}}
+func (scanner) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
+	return board.Choice{Replicas: []board.Replica{{Node: boardtest.Scan(b, a)}}}
 }
 
 func benchSelect(b *testing.B, cluster *board.Board, shape boardtest.Shape, selector board.Selector) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	asks := make([]board.Ask, 64)
+	asks := make([]board.Request, 64)
 	for i := range asks {
 		asks[i] = boardtest.Ask(rng, shape)
 	}
@@ -62,10 +62,10 @@ func benchSelect(b *testing.B, cluster *board.Board, shape boardtest.Shape, sele
 		start := time.Now()
 		c := selector.Select(cluster, a, rng)
 		took = append(took, time.Since(start))
-		if i%10 == 0 && len(c.Units) > 0 {
-			n := c.Units[0].Node
-			cluster.Place(n, board.Resident{Ref: a.Ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
-			if err := cluster.Remove(n, a.Ref); err != nil {
+		if i%10 == 0 && len(c.Replicas) > 0 {
+			n := c.Replicas[0].Node
+			cluster.Place(n, board.Resident{Handle: a.Handle, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+			if err := cluster.Remove(n, a.Handle); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -39,11 +39,11 @@ func benchProfiles(rng *rand.Rand, rows int, columns []interference.Source) []pr
 			t[j] = 100 - 60*concepts[j%3][0] - 5*rng.Float64()
 			c[j] = 40*concepts[j%3][1] + 5*rng.Float64()
 		}
-		out[i] = profile.Profile{Key: fmt.Sprint(i), Alone: map[string]profile.Measurement{}, Sensitivity: clustertest.Sensitivity(columns, t, c)}
+		out[i] = profile.Profile{Key: fmt.Sprint(i), Isolated: map[string]profile.Measurement{}, Sensitivity: clustertest.Sensitivity(columns, t, c)}
 		base := 100 + 1000*rng.Float64()
 		for j, class := range benchClasses {
 			v := base * (1 + 0.1*float64(j)*concepts[0][0] + 0.02*rng.Float64())
-			out[i].Alone[class] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s", Windows: 5}
+			out[i].Isolated[class] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s", Windows: 5}
 		}
 	}
 	return out
@@ -57,7 +57,7 @@ func newcomerProfile(full profile.Profile, columns []interference.Source) *profi
 		p.Sensitivity.Tolerated[s] = full.Sensitivity.Tolerated[s]
 		p.Sensitivity.Caused[s] = full.Sensitivity.Caused[s]
 	}
-	p.Alone = map[string]profile.Measurement{"c3": full.Alone["c3"]}
+	p.Isolated = map[string]profile.Measurement{"c3": full.Isolated["c3"]}
 	return &p
 }
 

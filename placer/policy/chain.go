@@ -48,7 +48,7 @@ type places interface {
 	residents(i int) []board.Resident
 	// newcomer is as it would be at place i, felt what it presses with there.
 	newcomer(i int) board.Resident
-	felt(i int) []float64
+	exerted(i int) []float64
 }
 
 // chainFilter is one run of the filter over places 0..n−1: a place survives if
@@ -78,8 +78,8 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 	if n == 0 {
 		return 0
 	}
-	if f.options.LeastHarm && f.survivors() == 0 {
-		f.keepLeastHurt()
+	if f.options.FewestViolations && f.survivors() == 0 {
+		f.keepFewestViolations()
 	}
 	for {
 		reached := slices.Max(f.first)
@@ -93,11 +93,11 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 // out marks a place that is not considered, however far bounds are relaxed.
 const out = -1
 
-// keepLeastHurt leaves the places where the fewest are hurt by the newcomer's coming.
-func (f *chainFilter) keepLeastHurt() {
+// keepFewestViolations leaves the places where the fewest are hurt by the newcomer's coming.
+func (f *chainFilter) keepFewestViolations() {
 	hurt := make([]int, len(f.first))
 	for i := range hurt {
-		hurt[i] = f.options.newlyHurt(f.columns, f.places.residents(i), f.places.newcomer(i))
+		hurt[i] = f.options.newViolations(f.columns, f.places.residents(i), f.places.newcomer(i))
 	}
 	least := slices.Min(hurt)
 	for i, h := range hurt {
@@ -107,11 +107,11 @@ func (f *chainFilter) keepLeastHurt() {
 	}
 }
 
-// crowding is by how much place i presses the newcomer beyond its bounds, in points over
+// residentsMost is by how much place i presses the newcomer beyond its bounds, in points over
 // all sources, where bounds had to be relaxed and harm is weighed; else 0. It adds up
 // without a bound: of two places that are pressed in full the emptier one is better.
-func (f *chainFilter) crowding(i int) float64 {
-	if !f.options.LeastHarm || f.backtracks == 0 {
+func (f *chainFilter) residentsMost(i int) float64 {
+	if !f.options.FewestViolations || f.backtracks == 0 {
 		return 0
 	}
 	_, caused, _ := f.places.pressure(i)
@@ -140,17 +140,17 @@ func (f *chainFilter) alive(i int) bool { return int(f.first[i]) == len(f.chain)
 func (f *chainFilter) broken(i int, step int32) int32 {
 	t, c, bonus := f.places.pressure(i)
 	end, half := int32(len(f.chain)), int32(len(f.chain)/2)
-	felt := f.places.felt(i)
+	exerted := f.places.exerted(i)
 	for ; step < half; step++ {
 		b := &f.chain[step]
-		if t[b.column]-felt[b.column]+bonus+b.relaxed < -epsilonPoints {
+		if t[b.column]-exerted[b.column]+bonus+b.relaxed < -epsilonPoints {
 			return step
 		}
 	}
 	own := f.places.newcomer(i).Tolerated
 	for ; step < end; step++ {
 		b := &f.chain[step]
-		if own[b.column]-f.options.pressed(c[b.column])+bonus+b.relaxed < -epsilonPoints {
+		if own[b.column]-f.options.experienced(c[b.column])+bonus+b.relaxed < -epsilonPoints {
 			return step
 		}
 	}
@@ -161,9 +161,9 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 func (f *chainFilter) missing(i int, step int32) float64 {
 	t, c, bonus := f.places.pressure(i)
 	b := &f.chain[step]
-	d := f.places.newcomer(i).Tolerated[b.column] - f.options.pressed(c[b.column])
+	d := f.places.newcomer(i).Tolerated[b.column] - f.options.experienced(c[b.column])
 	if b.direction == cluster.D1 {
-		d = t[b.column] - f.places.felt(i)[b.column]
+		d = t[b.column] - f.places.exerted(i)[b.column]
 	}
 	return -(d + bonus + b.relaxed)
 }

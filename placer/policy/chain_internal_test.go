@@ -11,8 +11,8 @@ import (
 
 // rows are places with given pressures, and what the newcomer stands at each.
 type rows struct {
-	tolerated, caused, stands [][]float64
-	presses                   []float64 // the newcomer, anywhere
+	tolerated, caused, tolerance [][]float64
+	exerts                       []float64 // the newcomer, anywhere
 }
 
 func (r rows) pressure(i int) (tolerated, caused []float64, bonus float64) {
@@ -24,10 +24,10 @@ func (r rows) residents(i int) []board.Resident {
 }
 
 func (r rows) newcomer(i int) board.Resident {
-	return board.Resident{Tolerated: r.stands[i], Caused: r.presses}
+	return board.Resident{Tolerated: r.tolerance[i], Caused: r.exerts}
 }
 
-func (r rows) felt(int) []float64 { return r.presses }
+func (r rows) exerted(int) []float64 { return r.exerts }
 
 // plainFilter is the filter by its definition, without the two remembered bounds.
 func plainFilter(n int, p places, tolerated, caused []float64) (chain []bound, alive []bool) {
@@ -89,10 +89,10 @@ func TestChainFilterAgainstPlain(t *testing.T) {
 		}
 		var p rows
 		for range n {
-			p.tolerated, p.caused, p.stands = append(p.tolerated, draw(100)), append(p.caused, draw(130)), append(p.stands, draw(100))
+			p.tolerated, p.caused, p.tolerance = append(p.tolerated, draw(100)), append(p.caused, draw(130)), append(p.tolerance, draw(100))
 		}
 		tolerated, caused := draw(100), draw(80)
-		p.presses = caused
+		p.exerts = caused
 		var f chainFilter
 		f.run(n, p, tolerated, caused)
 		chain, alive := plainFilter(n, p, tolerated, caused)

@@ -26,7 +26,7 @@ type centralTime struct {
 
 // DecisionTime implements board.DecisionTime: 0.2 ms per core of every node
 // examined.
-func (t *centralTime) DecisionTime(b *board.Board, _ *board.Ask, c board.Choice) time.Duration {
+func (t *centralTime) DecisionTime(b *board.Board, _ *board.Request, c board.Choice) time.Duration {
 	if b.Len() != t.nodes {
 		sum := 0
 		for i := range b.Len() {

@@ -57,7 +57,7 @@
 //   - Live (decision 0015): a bound follows from the target; neighbours together press
 //     no harder than a source can be pressed; and where bounds must be relaxed, or for
 //     Quasar no node is harmless, only the nodes where the fewest are hurt anew are
-//     left (newlyHurt), of which the least harm comes first and then the place that is
+//     left (newViolations), of which the least harm comes first and then the place that is
 //     crowded least. Best effort waits instead (bestEffortWaits). The simulated world has the
 //     papers' rules.
 //   - A running group keeps its nodes unless others are clearly better: see the
@@ -66,7 +66,7 @@
 //   - Live, Quasar gives every allocation of a group one size: a Nomad group has one
 //     resources block. Sizes are tried least resources first; see sizing.go.
 //   - Quasar's combination of its four estimates and its exact greedy rule are
-//     not in the text: see quasar.go and kept in field.go.
+//     not in the text: see quasar.go and kept in tentative.go.
 //   - Tarcil prints T − U for the quality of a violating unit, under which the
 //     worst ranks best; it is U here. Good units are counted by the contention on
 //     the workload's first resource instead of in 20 hash buckets, and the order

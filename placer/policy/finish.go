@@ -14,17 +14,17 @@ import (
 type tier int
 
 const (
-	good   tier = iota // what the policy wants
-	slower             // harms nobody, but another configuration is preferred
-	harmed             // somebody's bound is predicted to break
+	good      tier = iota // what the policy wants
+	slower                // harms nobody, but another configuration is preferred
+	violating             // somebody's bound is predicted to break
 )
 
 // ranked is one node in a policy's order.
 type ranked struct {
-	option *option
-	tier   tier
-	key    [3]float64        // within the tier, smaller first
-	reject cluster.Rejection // why it is not good; without node and detail
+	candidate *candidate
+	tier      tier
+	key       [3]float64        // within the tier, smaller first
+	reject    cluster.Rejection // why it is not good; without node and detail
 }
 
 // ranking is a policy's answer: every feasible node, tiers ascending, best
@@ -35,15 +35,15 @@ type ranking struct {
 	reason  string // how the best was found
 	waits   string // why nothing is placed now though there is room; else empty
 	relaxed []cluster.Relaxation
-	parts   func(o *option) []cluster.ScorePart
-	why     func(o *option) string // of a good node, in the policy's words
-	detail  func(n *ranked) string // of a lesser one
+	parts   func(o *candidate) []cluster.ScorePart
+	why     func(o *candidate) string // of a good node, in the policy's words
+	detail  func(n *ranked) string    // of a lesser one
 	// preset is the number of allocations per node where the policy has chosen
 	// them itself; nil: assign does.
 	preset []int
 	// together reports whether one more allocation is fine beside n of its own
 	// group; nil: always.
-	together func(o *option, n int) bool
+	together func(o *candidate, n int) bool
 }
 
 // The spread of scores over the shortlist. Nomad sees them in nested buckets,
@@ -74,19 +74,19 @@ func blank(r Request, name string) cluster.Decision {
 }
 
 // place is the common course of policies that choose nodes.
-func place(r Request, name string, rank func(v *view) ranking) (cluster.Decision, error) {
+func place(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, error) {
 	d, _, err := placed(r, name, rank)
 	return d, err
 }
 
 // facts of a placement that its decision tells in words only.
 type facts struct {
-	missing int  // allocations without room
-	harms   bool // somebody's bound is predicted to break
+	missing  int  // allocations without room
+	violates bool // somebody's bound is predicted to break
 }
 
 // placed is place, with the facts.
-func placed(r Request, name string, rank func(v *view) ranking) (cluster.Decision, facts, error) {
+func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, facts, error) {
 	work := workspaces.Get().(*workspace)
 	work.used = 0
 	defer workspaces.Put(work)
@@ -100,7 +100,7 @@ func placed(r Request, name string, rank func(v *view) ranking) (cluster.Decisio
 		d.Outcome, d.Reason = cluster.Stock, "a "+r.JobType+" job runs on every node: there is nothing to choose"
 	case r.Workload.Count == 0:
 		d.Outcome, d.Reason = cluster.Stock, "the group's count is 0: there is nothing to place"
-	case len(v.options) == 0:
+	case len(v.candidates) == 0:
 		d.Outcome, d.Reason = cluster.Queued, nothingFits(v.counts)
 		v.reject(&d, ranking{})
 	default:
@@ -132,7 +132,7 @@ func nothingFits(counts map[cluster.RejectReason]int) string {
 }
 
 // finish assigns the group, cuts the shortlist and writes the decision.
-func (v *view) finish(d *cluster.Decision, r ranking) {
+func (v *candidateSet) finish(d *cluster.Decision, r ranking) {
 	if r.waits != "" {
 		d.Outcome, d.Reason = cluster.Queued, r.waits
 		for _, n := range r.nodes {
@@ -154,8 +154,8 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 	}
 	d.Outcome = cluster.Placed
 	d.Predicted = v.group(r, replicas)
-	v.recordStanding(d, r, replicas)
-	v.facts.harms = v.harming(r, replicas)
+	v.recordTolerance(d, r, replicas)
+	v.facts.violates = v.anyViolation(r, replicas)
 	for _, c := range list {
 		d.Candidates = append(d.Candidates, v.candidate(r, c, replicas[c.index]))
 	}
@@ -166,11 +166,11 @@ func (v *view) finish(d *cluster.Decision, r ranking) {
 // again where the group may share a node, then distinct lesser ones, then
 // wherever there is room. The result is the number of allocations per node of
 // the ranking.
-func (v *view) assign(r ranking) []int {
+func (v *candidateSet) assign(r ranking) []int {
 	replicas := make([]int, len(r.nodes))
 	left := v.Workload.Count
 	for i, n := range r.preset {
-		replicas[i] = min(n, r.nodes[i].option.room, left)
+		replicas[i] = min(n, r.nodes[i].candidate.room, left)
 		left -= replicas[i]
 	}
 	// round gives each node of the tiers that wants one an allocation, and
@@ -178,7 +178,7 @@ func (v *view) assign(r ranking) []int {
 	round := func(from, to tier, wants func(i int) bool) bool {
 		before := left
 		for i, n := range r.nodes {
-			if left > 0 && n.tier >= from && n.tier <= to && replicas[i] < n.option.room && wants(i) {
+			if left > 0 && n.tier >= from && n.tier <= to && replicas[i] < n.candidate.room && wants(i) {
 				replicas[i]++
 				left--
 			}
@@ -186,15 +186,17 @@ func (v *view) assign(r ranking) []int {
 		return left < before
 	}
 	empty := func(i int) bool { return replicas[i] == 0 }
-	fine := func(i int) bool { return empty(i) || r.together == nil || r.together(r.nodes[i].option, replicas[i]) }
+	fine := func(i int) bool {
+		return empty(i) || r.together == nil || r.together(r.nodes[i].candidate, replicas[i])
+	}
 	for round(good, good, fine) {
 		continue
 	}
 	for round(slower, slower, fine) {
 		continue
 	}
-	round(harmed, harmed, empty)
-	for round(good, harmed, func(int) bool { return true }) {
+	round(violating, violating, empty)
+	for round(good, violating, func(int) bool { return true }) {
 		continue
 	}
 	v.facts.missing = left
@@ -204,14 +206,14 @@ func (v *view) assign(r ranking) []int {
 	return replicas
 }
 
-// harming reports whether a bound breaks on any node that got an allocation: of its
+// anyViolation reports whether a bound breaks on any node that got an allocation: of its
 // residents, of the newcomer, or among the newcomer's own.
-func (v *view) harming(r ranking, replicas []int) bool {
+func (v *candidateSet) anyViolation(r ranking, replicas []int) bool {
 	for i, n := range replicas {
-		o := r.nodes[i].option
+		o := r.nodes[i].candidate
 		pressure := v.withReplicas(o, n-1)
 		for k := range v.Columns {
-			if n > 0 && (o.tolerated[k]-float64(n)*o.felt[k] < -epsilonPoints || o.stands.Tolerated[k]-Live().pressed(pressure[k]) < -epsilonPoints) {
+			if n > 0 && (o.tolerated[k]-float64(n)*o.exerted[k] < -epsilonPoints || o.tolerance.Tolerated[k]-Live().experienced(pressure[k]) < -epsilonPoints) {
 				return true
 			}
 		}
@@ -228,7 +230,7 @@ type listed struct {
 
 // shortlist is the candidates, best first: nodes that got an allocation, then
 // other good ones, then lesser ones until enough feasible nodes are kept.
-func (v *view) shortlist(r ranking, replicas []int) []listed {
+func (v *candidateSet) shortlist(r ranking, replicas []int) []listed {
 	var wanted, more, rest []int
 	for i, n := range r.nodes {
 		switch {
@@ -258,26 +260,26 @@ func (v *view) shortlist(r ranking, replicas []int) []listed {
 
 // stranded is how many allocations the shortlist has no room for though the
 // other nodes have.
-func (v *view) stranded(r ranking, list []listed) int {
+func (v *candidateSet) stranded(r ranking, list []listed) int {
 	total, inside := 0, 0
 	for _, n := range r.nodes {
-		total += n.option.room
+		total += n.candidate.room
 	}
 	for _, c := range list {
-		inside += r.nodes[c.index].option.room
+		inside += r.nodes[c.index].candidate.room
 	}
 	return max(0, min(v.Workload.Count, total)-inside)
 }
 
 // group adds up the predictions of all allocations. Unknown anywhere is unknown
 // altogether.
-func (v *view) group(r ranking, replicas []int) cluster.Prediction {
+func (v *candidateSet) group(r ranking, replicas []int) cluster.Prediction {
 	sum := cluster.Prediction{Known: true, Unit: v.unit}
 	for i, n := range replicas {
 		if n == 0 {
 			continue
 		}
-		p := v.predictShared(r.nodes[i].option, n)
+		p := v.predictShared(r.nodes[i].candidate, n)
 		sum.Known = sum.Known && p.Known
 		sum.RatePerSec += float64(n) * p.RatePerSec
 		sum.Low += float64(n) * p.Low
@@ -291,7 +293,7 @@ func (v *view) group(r ranking, replicas []int) cluster.Prediction {
 
 // predictShared is the prediction of each of n allocations of the group on one
 // node.
-func (v *view) predictShared(o *option, n int) cluster.Prediction {
+func (v *candidateSet) predictShared(o *candidate, n int) cluster.Prediction {
 	if n <= 1 {
 		return o.predicted
 	}
@@ -299,7 +301,7 @@ func (v *view) predictShared(o *option, n int) cluster.Prediction {
 }
 
 // explainGroup writes the decision's reason and the warnings about its target.
-func (v *view) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
+func (v *candidateSet) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
 	qualify, crowded := 0, 0
 	for i, n := range replicas {
 		if r.nodes[i].tier == good {
@@ -315,7 +317,7 @@ func (v *view) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
 }
 
 // judgeTarget says whether the group is expected to reach its target.
-func (v *view) judgeTarget(d *cluster.Decision) {
+func (v *candidateSet) judgeTarget(d *cluster.Decision) {
 	if v.need == 0 {
 		return
 	}
@@ -332,7 +334,7 @@ func (v *view) judgeTarget(d *cluster.Decision) {
 
 // reject fills the rejections: all counted, a sample with every reason in it
 // listed.
-func (v *view) reject(d *cluster.Decision, r ranking) {
+func (v *candidateSet) reject(d *cluster.Decision, r ranking) {
 	maps.Copy(d.RejectedBy, v.counts)
 	byReason := map[cluster.RejectReason][]cluster.Rejection{}
 	for _, x := range v.rejected {

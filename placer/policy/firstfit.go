@@ -18,11 +18,11 @@ var firstFitSelector = SelectorDescriptor{
 // the user's constraints leave nodes out.
 type firstFit struct {
 	alike *board.Alike
-	field field
+	field tentative
 }
 
 // Select implements board.Selector.
-func (s *firstFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *firstFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	for len(f.units) < a.Count {
@@ -45,7 +45,7 @@ func (s *firstFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choi
 		if first == board.None {
 			break
 		}
-		f.take(board.Unit{Node: first, Size: a.Size, Predicted: predictedAlone(a, b.Node(first))})
+		f.take(board.Replica{Node: first, Size: a.Size, Predicted: predictedAlone(a, b.Node(first))})
 	}
 	return f.choice(a.Count)
 }

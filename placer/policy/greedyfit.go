@@ -49,7 +49,7 @@ func (g *greedyFit) NodeChanged(n board.Index) {
 }
 
 // Select implements board.Selector.
-func (g *greedyFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (g *greedyFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	var c board.Choice
 	taken := map[board.Index]int{}
 	for range a.Count {
@@ -58,8 +58,8 @@ func (g *greedyFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Cho
 		if at == board.None {
 			break
 		}
-		c.Units = append(c.Units, board.Unit{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
-		if len(c.Units) == a.Count {
+		c.Replicas = append(c.Replicas, board.Replica{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
+		if len(c.Replicas) == a.Count {
 			break
 		}
 		taken[at]++
@@ -70,15 +70,15 @@ func (g *greedyFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Cho
 		g.rooms.Return(int(at))
 		g.rooms.Update(int(at), nil)
 	}
-	if a.Gang && len(c.Units) < a.Count {
-		c.Units = nil
+	if a.Gang && len(c.Replicas) < a.Count {
+		c.Replicas = nil
 	}
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
 // first node with room; of few that may be used, the first of those.
-func (g *greedyFit) first(a *board.Ask) (board.Index, int) {
+func (g *greedyFit) first(a *board.Request) (board.Index, int) {
 	if a.Only != nil && a.Count == 1 {
 		for i, n := range a.Only {
 			if g.board.Fits(n, a.Size) && (a.Allowed == nil || a.Allowed(n)) {

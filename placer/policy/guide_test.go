@@ -24,10 +24,10 @@ import (
 type roomiest struct{}
 
 // Select implements board.Selector.
-func (roomiest) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (roomiest) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	var c board.Choice
 	taken := map[board.Index]int{} // by this choice: the board does not know of them yet
-	for len(c.Units) < a.Count {
+	for len(c.Replicas) < a.Count {
 		best, most := board.None, math.Inf(-1)
 		for i := range b.Len() {
 			n := board.Index(i)
@@ -46,19 +46,19 @@ func (roomiest) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice 
 			break
 		}
 		taken[best]++
-		c.Units = append(c.Units, board.Unit{Node: best, Size: a.Size, Predicted: math.NaN()})
+		c.Replicas = append(c.Replicas, board.Replica{Node: best, Size: a.Size, Predicted: math.NaN()})
 	}
-	if a.Gang && len(c.Units) < a.Count {
-		c.Units = nil // all or none
+	if a.Gang && len(c.Replicas) < a.Count {
+		c.Replicas = nil // all or none
 	}
 	// Nothing is predicted here, so a target is never promised.
-	c.Reaches = len(c.Units) > 0 && a.Target == 0
+	c.Reaches = len(c.Replicas) > 0 && a.Target == 0
 	return c
 }
 
 // leastLeft is the headroom that copies of the newcomer leave on a node, of the
 // source where that is least.
-func leastLeft(b *board.Board, a *board.Ask, n board.Index, copies int) float64 {
+func leastLeft(b *board.Board, a *board.Request, n board.Index, copies int) float64 {
 	left := math.Inf(1)
 	for k, headroom := range b.Headroom(n) {
 		left = min(left, headroom-float64(copies)*a.Caused[k])
@@ -86,12 +86,12 @@ func Example_yourOwnPolicy() {
 	crowded := b.Add(boardtest.Node("crowded", 4))
 	b.Add(boardtest.Node("quiet", 4))
 	b.Place(crowded, board.Resident{
-		Ref: 1, Size: boardtest.Cores(1), Tolerated: []float64{30, 80}, Caused: []float64{10, 10},
+		Handle: 1, Size: boardtest.Cores(1), Tolerated: []float64{30, 80}, Caused: []float64{10, 10},
 	})
 
-	newcomer := board.Ask{Size: boardtest.Cores(1), Count: 2, Tolerated: boardtest.Same(2, 60), Caused: boardtest.Same(2, 20)}
+	newcomer := board.Request{Size: boardtest.Cores(1), Count: 2, Tolerated: boardtest.Same(2, 60), Caused: boardtest.Same(2, 20)}
 	choice := roomiestSelector.New(b, policy.Options{}).Select(b, &newcomer, policy.Draws(1))
-	for _, u := range choice.Units {
+	for _, u := range choice.Replicas {
 		fmt.Println(b.Node(u.Node).ID)
 	}
 	// Output:

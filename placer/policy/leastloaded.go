@@ -18,20 +18,20 @@ var leastLoadedSelector = SelectorDescriptor{
 // leaves "load" undefined. Cost: O(count × log nodes).
 type leastLoaded struct {
 	tree  *tournament
-	units []board.Unit
+	units []board.Replica
 }
 
 func newLeastLoaded(b *board.Board) *leastLoaded { return &leastLoaded{tree: newTournament(b)} }
 
 // Select implements board.Selector.
-func (l *leastLoaded) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (l *leastLoaded) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	c := l.take(b, a, a.Count)
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
 // take chooses nodes for n allocations of the ask's size.
-func (l *leastLoaded) take(b *board.Board, a *board.Ask, n int) board.Choice {
+func (l *leastLoaded) take(b *board.Board, a *board.Request, n int) board.Choice {
 	var c board.Choice
 	l.units = l.units[:0]
 	for len(l.units) < n {
@@ -40,7 +40,7 @@ func (l *leastLoaded) take(b *board.Board, a *board.Ask, n int) board.Choice {
 		if at == board.None {
 			break
 		}
-		l.units = append(l.units, board.Unit{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
+		l.units = append(l.units, board.Replica{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
 		if len(l.units) < n {
 			l.tree.pretend(at, a.Size, +1)
 		}
@@ -49,7 +49,7 @@ func (l *leastLoaded) take(b *board.Board, a *board.Ask, n int) board.Choice {
 		l.tree.pretend(u.Node, u.Size, -1)
 	}
 	if !a.Gang || len(l.units) == n {
-		c.Units = append(c.Units, l.units...)
+		c.Replicas = append(c.Replicas, l.units...)
 	}
 	return c
 }

@@ -27,26 +27,26 @@ func (p selecting) Place(r Request) (cluster.Decision, error) {
 	if p.d.Sizes && r.MaySize && validate(r) == nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
 		return p.placeSized(r)
 	}
-	return place(r, p.d.Name, func(v *view) ranking { return v.ask(p.d) })
+	return place(r, p.d.Name, func(v *candidateSet) ranking { return v.ask(p.d) })
 }
 
 // rejectUnchosen is why a node is kept for want of better only: the policy chose
 // others.
 const rejectUnchosen cluster.RejectReason = "not chosen"
 
-// question is one live request put to a selector.
-type question struct {
-	*view
+// requestAdapter is one live request put to a selector.
+type requestAdapter struct {
+	*candidateSet
 	board    *board.Board
-	options  []*option // by board index; nil: not feasible
-	chosen   []*option // in the order chosen
-	replicas map[*option]int
+	options  []*candidate // by board index; nil: not feasible
+	chosen   []*candidate // in the order chosen
+	replicas map[*candidate]int
 }
 
 // ask puts the request to the selector: first for the group, then for a few
 // spare nodes. What it did not choose follows, least loaded first.
-func (v *view) ask(d SelectorDescriptor) ranking {
-	q := v.question()
+func (v *candidateSet) ask(d SelectorDescriptor) ranking {
+	q := v.requestAdapter()
 	inner := d.New(q.board, Live())
 	a := q.compose()
 	random := Draws(v.Seed)
@@ -61,14 +61,14 @@ func (v *view) ask(d SelectorDescriptor) ranking {
 	return r
 }
 
-func (v *view) question() *question {
-	q := &question{
-		view: v, board: board.FromSnapshot(v.snapshot, v.Columns, v.Workload.ID),
-		options:  make([]*option, len(v.snapshot.Nodes)),
-		replicas: map[*option]int{},
+func (v *candidateSet) requestAdapter() *requestAdapter {
+	q := &requestAdapter{
+		candidateSet: v, board: board.FromSnapshot(v.snapshot, v.Columns, v.Workload.ID),
+		options:  make([]*candidate, len(v.snapshot.Nodes)),
+		replicas: map[*candidate]int{},
 	}
-	byID := make(map[cluster.NodeID]*option, len(v.options))
-	for _, o := range v.options {
+	byID := make(map[cluster.NodeID]*candidate, len(v.candidates))
+	for _, o := range v.candidates {
 		byID[o.node.ID] = o
 	}
 	for i, n := range v.snapshot.Nodes {
@@ -79,7 +79,7 @@ func (v *view) question() *question {
 
 // room is how many allocations of the group a node takes. The board does not
 // count profiling copies.
-func (q *question) room(n board.Index) int {
+func (q *requestAdapter) room(n board.Index) int {
 	if o := q.options[n]; o != nil {
 		return o.room
 	}
@@ -88,15 +88,15 @@ func (q *question) room(n board.Index) int {
 
 // compose the ask. Admission is not between us and the selector: what has room is
 // taken.
-func (q *question) compose() board.Ask {
+func (q *requestAdapter) compose() board.Request {
 	room := 0
-	for _, o := range q.view.options {
+	for _, o := range q.candidateSet.candidates {
 		room += o.room
 	}
-	w, least := q.Workload, q.leastNeeding()
-	a := board.Ask{
+	w, least := q.Workload, q.leastRequired()
+	a := board.Request{
 		Size: w.Ask, Count: min(w.Count, room), Forced: true,
-		Tolerated: least.Tolerated, Caused: q.caused, AtBound: q.atBound, Needs: least.Needs, Standing: q.standingByConfiguration(),
+		Tolerated: least.Tolerated, Caused: q.caused, AtBound: q.atBound, RequiredFraction: least.RequiredFraction, Tolerances: q.toleranceByConfiguration(),
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
 		SlowdownMax: q.slowdownPercent() / 100,
 		Allowed:     func(n board.Index) bool { return q.options[n] != nil },
@@ -104,17 +104,17 @@ func (q *question) compose() board.Ask {
 	return a
 }
 
-// standingByConfiguration is by configuration of the board.
-func (q *question) standingByConfiguration() []board.Standing {
-	out := make([]board.Standing, len(q.board.Configurations))
+// toleranceByConfiguration is by configuration of the board.
+func (q *requestAdapter) toleranceByConfiguration() []board.Tolerance {
+	out := make([]board.Tolerance, len(q.board.Configurations))
 	for i, c := range q.board.Configurations {
-		out[i] = q.standingOn(c).Standing
+		out[i] = q.toleranceOn(c).Tolerance
 	}
 	return out
 }
 
 // speeds by configuration of the board; nil where none is usable.
-func (q *question) speeds() []float64 {
+func (q *requestAdapter) speeds() []float64 {
 	out, known := make([]float64, len(q.board.Configurations)), false
 	for i, c := range q.board.Configurations {
 		out[i] = math.NaN()
@@ -129,8 +129,8 @@ func (q *question) speeds() []float64 {
 }
 
 // record a choice.
-func (q *question) record(c board.Choice) {
-	for _, u := range c.Units {
+func (q *requestAdapter) record(c board.Choice) {
+	for _, u := range c.Replicas {
 		o := q.options[u.Node]
 		if q.replicas[o] == 0 {
 			q.chosen = append(q.chosen, o)
@@ -147,19 +147,19 @@ func found(c board.Choice) string {
 	return fmt.Sprintf(" (%s found through the index, %d by looking at every node)", plural(c.Indexed, "allocation"), c.Scanned)
 }
 
-func (q *question) ranking(d SelectorDescriptor, c, spare board.Choice) ranking {
+func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ranking {
 	r := ranking{
 		reason: d.reason + found(c), relaxed: c.Relaxed,
-		why:    func(*option) string { return d.reason },
+		why:    func(*candidate) string { return d.reason },
 		detail: func(*ranked) string { return fmt.Sprintf("%s chose other nodes", d.Name) },
 	}
-	listed := map[*option]bool{}
-	add := func(o *option, t tier, replicas int) {
+	listed := map[*candidate]bool{}
+	add := func(o *candidate, t tier, replicas int) {
 		if listed[o] {
 			return
 		}
 		listed[o] = true
-		n := &ranked{option: o, tier: t}
+		n := &ranked{candidate: o, tier: t}
 		if t != good {
 			n.reject.Reason = rejectUnchosen
 		}
@@ -168,10 +168,10 @@ func (q *question) ranking(d SelectorDescriptor, c, spare board.Choice) ranking 
 	for _, o := range q.chosen {
 		add(o, good, q.replicas[o])
 	}
-	for _, u := range spare.Units {
+	for _, u := range spare.Replicas {
 		add(q.options[u.Node], good, 0)
 	}
-	rest := slices.SortedStableFunc(slices.Values(q.view.options), func(x, y *option) int {
+	rest := slices.SortedStableFunc(slices.Values(q.candidateSet.candidates), func(x, y *candidate) int {
 		return cmp.Or(cmp.Compare(x.cpuLoad, y.cpuLoad), cmp.Compare(x.memoryLoad, y.memoryLoad), cmp.Compare(x.node.ID, y.node.ID))
 	})
 	for _, o := range rest {

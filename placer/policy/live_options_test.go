@@ -19,12 +19,12 @@ type score struct{ tolerated, caused float64 }
 // boardOf is a board of nodes with these residents.
 func boardOf(places ...[]score) *board.Board {
 	b := board.New([]interference.Source{"int"}, []string{"one"})
-	ref := board.Ref(0)
+	ref := board.Handle(0)
 	for i, residents := range places {
 		n := b.Add(board.Node{ID: cluster.NodeID(fmt.Sprint("n", i+1)), Total: cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}})
 		for _, r := range residents {
 			ref++
-			b.Place(n, board.Resident{Ref: ref, Size: small, Tolerated: []float64{r.tolerated}, Caused: []float64{r.caused}})
+			b.Place(n, board.Resident{Handle: ref, Size: small, Tolerated: []float64{r.tolerated}, Caused: []float64{r.caused}})
 		}
 	}
 	return b
@@ -33,7 +33,7 @@ func boardOf(places ...[]score) *board.Board {
 // Beside a sensitive service, or beside two jobs that fill their CPU: on a live cluster
 // a third one goes to the other two (decision 0015); the papers' sums send it to the
 // service, on which it would do best itself.
-func TestLeastHarmBeforeSpeed(t *testing.T) {
+func TestFewestViolationsBeforeSpeed(t *testing.T) {
 	t.Parallel()
 	b := boardOf([]score{{20, 20}}, []score{{80, 95}, {80, 95}})
 	const service, crowd = board.Index(0), board.Index(1)
@@ -43,10 +43,10 @@ func TestLeastHarmBeforeSpeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for options, want := range map[policy.Options]board.Index{policy.Live(): crowd, {}: service} {
-			ask := board.Ask{Size: small, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+			ask := board.Request{Size: small, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
 			c := d.New(b, options).Select(b, &ask, policy.Draws(1))
-			if len(c.Units) != 1 || c.Units[0].Node != want {
-				t.Errorf("%s with %+v: %+v, want node %s", name, options, c.Units, b.Node(want).ID)
+			if len(c.Replicas) != 1 || c.Replicas[0].Node != want {
+				t.Errorf("%s with %+v: %+v, want node %s", name, options, c.Replicas, b.Node(want).ID)
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestLeastHarmBeforeSpeed(t *testing.T) {
 
 // Two sensitive services on two machines, one of them beside a job that fills its CPU
 // already: the next such job goes there, and the other service is spared.
-func TestWhoIsHurtAlreadyIsHurtAgain(t *testing.T) {
+func TestExistingViolationsDoNotCount(t *testing.T) {
 	t.Parallel()
 	b := boardOf([]score{{10, 20}}, []score{{10, 20}, {100, 95}})
 	const hurt = board.Index(1)
@@ -63,10 +63,10 @@ func TestWhoIsHurtAlreadyIsHurtAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := board.Ask{Size: small, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+		ask := board.Request{Size: small, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
 		c := d.New(b, policy.Live()).Select(b, &ask, policy.Draws(1))
-		if len(c.Units) != 1 || c.Units[0].Node != hurt {
-			t.Errorf("%s: %+v, want node %s", name, c.Units, b.Node(hurt).ID)
+		if len(c.Replicas) != 1 || c.Replicas[0].Node != hurt {
+			t.Errorf("%s: %+v, want node %s", name, c.Replicas, b.Node(hurt).ID)
 		}
 	}
 }

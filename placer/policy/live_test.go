@@ -43,7 +43,7 @@ func TestLiveParagonIsItsSelector(t *testing.T) {
 		r := plainRequest(seed)
 		got := policytest.Place(t, descriptor(t, "paragon"), r)
 		b := board.FromSnapshot(r.Snapshot, r.Columns, r.Workload.ID)
-		a := board.Ask{
+		a := board.Request{
 			Size: r.Workload.Ask, Count: 1,
 			Tolerated: r.Knowledge.Sensitivity.Tolerated.Vector(r.Columns), Caused: r.Knowledge.Sensitivity.Caused.Vector(r.Columns),
 		}
@@ -51,13 +51,13 @@ func TestLiveParagonIsItsSelector(t *testing.T) {
 			a.Speed = append(a.Speed, r.Knowledge.Speed[c].Value)
 		}
 		c := d.New(b, policy.Live()).Select(b, &a, nil)
-		if (got.Outcome == cluster.Placed) != (len(c.Units) == 1) {
+		if (got.Outcome == cluster.Placed) != (len(c.Replicas) == 1) {
 			t.Fatalf("seed %d: %s, the selector %+v", seed, got.Outcome, c)
 		}
-		if len(c.Units) == 0 {
+		if len(c.Replicas) == 0 {
 			continue
 		}
-		if id := b.Node(c.Units[0].Node).ID; got.Candidates[0].Node != id {
+		if id := b.Node(c.Replicas[0].Node).ID; got.Candidates[0].Node != id {
 			t.Fatalf("seed %d: live %s, selector %s", seed, got.Candidates[0].Node, id)
 		}
 		if len(got.Relaxed) != len(c.Relaxed) {

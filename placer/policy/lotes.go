@@ -35,7 +35,7 @@ type lotesPolicy struct {
 }
 
 // Select implements board.Selector.
-func (s *lotesPolicy) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *lotesPolicy) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	var c board.Choice
 	if b.Len() == 0 {
 		return c
@@ -47,17 +47,17 @@ func (s *lotesPolicy) Select(b *board.Board, a *board.Ask, random *rand.Rand) bo
 		if n == board.None {
 			break
 		}
-		c.Units = append(c.Units, board.Unit{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
-		if len(c.Units) < a.Count {
+		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		if len(c.Replicas) < a.Count {
 			s.mix.Take(a, n)
 		}
 	}
-	for _, u := range c.Units {
+	for _, u := range c.Replicas {
 		s.mix.Return(u.Node)
 	}
-	if a.Gang && len(c.Units) < a.Count {
-		c.Units = nil
+	if a.Gang && len(c.Replicas) < a.Count {
+		c.Replicas = nil
 	}
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }

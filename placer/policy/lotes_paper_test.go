@@ -25,12 +25,12 @@ func TestTetrisScore(t *testing.T) {
 		b.Add(board.Node{ID: cluster.NodeID(rune('a' + i)), Configuration: i, Total: cluster.Resources{CPUMHz: c[0], MemoryMB: c[1]}})
 	}
 	b.SetReady(2, false)
-	a := board.Ask{Size: cluster.Resources{CPUMHz: 200, MemoryMB: 100}, Count: 1, Expected: 30 * time.Minute}
+	a := board.Request{Size: cluster.Resources{CPUMHz: 200, MemoryMB: 100}, Count: 1, Expected: 30 * time.Minute}
 	d, err := policy.LookupSelector("tetris")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := d.New(b, policy.Options{}).Select(b, &a, rand.New(rand.NewPCG(1, 1))); len(c.Units) != 1 || c.Units[0].Node != 0 {
+	if c := d.New(b, policy.Options{}).Select(b, &a, rand.New(rand.NewPCG(1, 1))); len(c.Replicas) != 1 || c.Replicas[0].Node != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -51,15 +51,15 @@ func TestLoTESPrefersItsPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, random := d.New(b, policy.Options{}), rand.New(rand.NewPCG(1, 1))
-	a := board.Ask{Size: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, Count: 1, Class: 1}
+	a := board.Request{Size: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, Count: 1, Class: 1}
 	var kinds []int
 	for i := range 41 {
 		c := s.Select(b, &a, random)
-		if len(c.Units) == 0 {
+		if len(c.Replicas) == 0 {
 			break
 		}
-		kinds = append(kinds, b.Node(c.Units[0].Node).Configuration)
-		b.Place(c.Units[0].Node, board.Resident{Ref: board.Ref(i), Size: a.Size, Class: 1})
+		kinds = append(kinds, b.Node(c.Replicas[0].Node).Configuration)
+		b.Place(c.Replicas[0].Node, board.Resident{Handle: board.Handle(i), Size: a.Size, Class: 1})
 	}
 	// λ = 40/0.55: of class 1 there are to be 3.6 on the fast machines, none on others.
 	if len(kinds) != 40 || kinds[0] != 1 || kinds[1] != 1 || kinds[2] != 1 {

@@ -44,7 +44,7 @@ type hashSelector struct {
 	table *serverTable
 	step  float64
 
-	field  field
+	field  tentative
 	point  []float64 // p of the paper
 	query  []float64 // p'
 	shared []float64 // point of a node with allocations of this choice
@@ -54,7 +54,7 @@ type hashSelector struct {
 }
 
 // Select implements board.Selector.
-func (s *hashSelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	s.table.refresh()
@@ -69,7 +69,7 @@ func (s *hashSelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.
 	for len(f.units) < a.Count && s.share() {
 		continue
 	}
-	for a.Forced && len(f.units) < a.Count && s.leastHarm() {
+	for a.Forced && len(f.units) < a.Count && s.fewestViolations() {
 		continue
 	}
 	c := f.choice(a.Count)
@@ -78,7 +78,7 @@ func (s *hashSelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.
 }
 
 // newcomerPoint is p: per source its sensitivity and what it causes, as shares.
-func newcomerPoint(p []float64, a *board.Ask) []float64 {
+func newcomerPoint(p []float64, a *board.Request) []float64 {
 	for k := range a.Caused {
 		p = append(p, 1-a.Tolerated[k]/100, a.Caused[k]/100)
 	}
@@ -116,7 +116,7 @@ func (s *hashSelector) sortConfigurations() {
 // so what the configuration itself costs is gone from the pressure x that it
 // stands there: g·(1 − loss·(x/t)²) = 1 − loss, for a loss that grows with the
 // square of the pressure (chosen by us; between configurations it orders as g does).
-func scoreSum(a *board.Ask, g float64) float64 {
+func scoreSum(a *board.Request, g float64) float64 {
 	loss, left := slowdownMax(a), 0.0
 	if g > 1-loss {
 		left = math.Sqrt((1 - (1-loss)/g) / loss)
@@ -177,7 +177,7 @@ func (s *hashSelector) grow(grown float64) bool {
 func (s *hashSelector) take(n board.Index) {
 	f := &s.field
 	kept := predict.Kept(f.ask.Curve(), f.board.Caused(n), slowdownMax(f.ask))
-	f.take(board.Unit{Node: n, Size: f.ask.Size, Predicted: alone(f.ask, f.board.Node(n)) * kept})
+	f.take(board.Replica{Node: n, Size: f.ask.Size, Predicted: alone(f.ask, f.board.Node(n)) * kept})
 }
 
 // scan looks at every node that the index may have missed, before anything waits.
@@ -249,9 +249,9 @@ func (s *hashSelector) withOwn(n board.Index) {
 	serverPoint(s.shared, s.field.board.Residents(n), &own, int(s.field.taken[n]))
 }
 
-// leastHarm takes the open node that breaks bounds least, of the best
+// fewestViolations takes the open node that breaks bounds least, of the best
 // configuration where several do.
-func (s *hashSelector) leastHarm() bool {
+func (s *hashSelector) fewestViolations() bool {
 	f := &s.field
 	best, least := board.None, math.Inf(1)
 	for _, c := range s.order {

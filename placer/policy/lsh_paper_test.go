@@ -12,13 +12,13 @@ import (
 )
 
 // residentOf has sensitivity s1 and cause s2 on one source.
-func hashResident(ref board.Ref, s1, s2 float64) board.Resident {
-	return board.Resident{Ref: ref, Size: boardtest.Cores(1), Tolerated: []float64{100 * (1 - s1)}, Caused: []float64{100 * s2}}
+func hashResident(ref board.Handle, s1, s2 float64) board.Resident {
+	return board.Resident{Handle: ref, Size: boardtest.Cores(1), Tolerated: []float64{100 * (1 - s1)}, Caused: []float64{100 * s2}}
 }
 
-func hashAsk(s1, s2 float64) board.Ask {
+func hashAsk(s1, s2 float64) board.Request {
 	r := hashResident(1000, s1, s2)
-	return board.Ask{Ref: r.Ref, Size: r.Size, Count: 1, Tolerated: r.Tolerated, Caused: r.Caused}
+	return board.Request{Handle: r.Handle, Size: r.Size, Count: 1, Tolerated: r.Tolerated, Caused: r.Caused}
 }
 
 // §III.B, one source: residents (.3, .2) and (.5, .1) give S = .3 and the point
@@ -65,22 +65,22 @@ func TestSecondNewcomerWaits(t *testing.T) {
 	for i, r := range [][2]float64{{.3, .2}, {.5, .1}, {.6, .25}} {
 		ask := hashAsk(r[0], r[1])
 		c := s.Select(b, &ask, Draws(1))
-		if len(c.Units) != 1 || c.Indexed != 1 || c.Scans != 0 {
+		if len(c.Replicas) != 1 || c.Indexed != 1 || c.Scans != 0 {
 			t.Fatalf("resident %d: %+v", i, c)
 		}
-		b.Place(n, hashResident(board.Ref(i), r[0], r[1]))
+		b.Place(n, hashResident(board.Handle(i), r[0], r[1]))
 	}
 	ask := hashAsk(.4, .06)
-	if c := s.Select(b, &ask, Draws(1)); len(c.Units) > 0 || c.Scans != 1 {
+	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) > 0 || c.Scans != 1 {
 		t.Fatalf("it should wait: %+v", c)
 	}
 	ask.Forced = true
-	if c := s.Select(b, &ask, Draws(1)); len(c.Units) != 1 || c.Units[0].Node != n {
+	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != n {
 		t.Fatalf("its last chance: %+v", c)
 	}
 	ask.Forced = false
 	idle := b.Add(boardtest.Node("idle", 8))
-	if c := s.Select(b, &ask, Draws(1)); len(c.Units) != 1 || c.Units[0].Node != idle || c.Indexed != 1 {
+	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != idle || c.Indexed != 1 {
 		t.Fatalf("an idle server: %+v", c)
 	}
 }
@@ -98,15 +98,15 @@ func TestInvariantAndEquivalence(t *testing.T) {
 		}
 		shape := boardtest.Shape{Columns: len(b.Columns), Caused: 50, Configurations: 2}
 		s := lshSelector.New(b, Options{})
-		for ref := range board.Ref(150) {
+		for ref := range board.Handle(150) {
 			a := boardtest.Ask(random, shape)
-			a.Ref = ref
+			a.Handle = ref
 			checkEquivalence(t, b, &a)
-			for _, u := range s.Select(b, &a, random).Units {
-				b.Place(u.Node, board.Resident{Ref: ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+			for _, u := range s.Select(b, &a, random).Replicas {
+				b.Place(u.Node, board.Resident{Handle: ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
 			}
 			if n := board.Index(random.IntN(b.Len())); len(b.Residents(n)) > 0 && random.IntN(2) == 0 {
-				if err := b.Remove(n, b.Residents(n)[0].Ref); err != nil {
+				if err := b.Remove(n, b.Residents(n)[0].Handle); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -129,7 +129,7 @@ func checkInvariant(t *testing.T, b *board.Board) {
 	}
 }
 
-func checkEquivalence(t *testing.T, b *board.Board, a *board.Ask) {
+func checkEquivalence(t *testing.T, b *board.Board, a *board.Request) {
 	t.Helper()
 	newcomer, server := newcomerPoint(nil, a), make([]float64, 2*len(b.Columns))
 	for i := range b.Len() {
@@ -161,12 +161,12 @@ func TestBestFit(t *testing.T) {
 		b := boardtest.Random(random, shape)
 		for i := range 45 {
 			for r := range 1 + random.IntN(5) {
-				b.Place(board.Index(i), boardtest.Resident(random, board.Ref(100*i+r), 1, shape))
+				b.Place(board.Index(i), boardtest.Resident(random, board.Handle(100*i+r), 1, shape))
 			}
 		}
 		a := boardtest.Ask(random, shape)
 		c := lshSelector.New(b, Options{}).Select(b, &a, random)
-		if len(c.Units) != 1 {
+		if len(c.Replicas) != 1 {
 			t.Fatalf("seed %d: idle servers, and nothing found: %+v", seed, c)
 		}
 		tightest := tightestFit(b, &a)
@@ -174,11 +174,11 @@ func TestBestFit(t *testing.T) {
 			continue
 		}
 		possible++
-		if len(b.Residents(c.Units[0].Node)) > 0 {
+		if len(b.Residents(c.Replicas[0].Node)) > 0 {
 			packed++
 		}
 		newcomer := newcomerPoint(nil, &a)
-		waste += (slackOf(b, c.Units[0].Node, newcomer) - slackOf(b, tightest, newcomer)) / float64(len(newcomer))
+		waste += (slackOf(b, c.Replicas[0].Node, newcomer) - slackOf(b, tightest, newcomer)) / float64(len(newcomer))
 	}
 	if possible < trials/4 || packed < possible*99/100 || waste/float64(possible) > 0.01 {
 		t.Errorf("%d of %d newcomers were packed where they could be; mean slack %.4f above the least", packed, possible, waste/float64(possible))
@@ -192,7 +192,7 @@ func slackOf(b *board.Board, n board.Index, newcomer []float64) float64 {
 }
 
 // tightestFit looks at every server.
-func tightestFit(b *board.Board, a *board.Ask) board.Index {
+func tightestFit(b *board.Board, a *board.Request) board.Index {
 	newcomer := newcomerPoint(nil, a)
 	var fit []board.Index
 	for i := range b.Len() {
@@ -218,11 +218,11 @@ func TestScanBeforeWaiting(t *testing.T) {
 	shape := boardtest.Shape{Nodes: 10, Cores: 8, Configurations: 1, Columns: 3, Load: 0.3, Caused: 10}
 	b := boardtest.Random(random, shape)
 	for i := range b.Len() { // nobody is idle: an idle node is met by the last query
-		b.Place(board.Index(i), boardtest.Resident(random, board.Ref(1000+i), 1, shape))
+		b.Place(board.Index(i), boardtest.Resident(random, board.Handle(1000+i), 1, shape))
 	}
 	a := boardtest.Ask(random, shape)
 	c := lshSelector.New(b, Options{Radius: 1e-6}).Select(b, &a, random)
-	if len(c.Units) != 1 || c.Indexed != 0 || c.Scanned != 1 || c.Scans != 1 {
+	if len(c.Replicas) != 1 || c.Indexed != 0 || c.Scanned != 1 || c.Scans != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -236,14 +236,14 @@ func TestConfigurationsByScores(t *testing.T) {
 		b.Add(boardtest.Node(fmt.Sprint(c), 8, boardtest.Configuration(c)))
 	}
 	for best := range 3 {
-		a := board.Ask{Size: boardtest.Cores(1), Count: 3, Tolerated: []float64{50, 60}, Caused: []float64{60, 10}, Speed: []float64{50, 50, 50}}
+		a := board.Request{Size: boardtest.Cores(1), Count: 3, Tolerated: []float64{50, 60}, Caused: []float64{60, 10}, Speed: []float64{50, 50, 50}}
 		a.Speed[best], a.Speed[(best+1)%3] = 100, 98
 		c := lshSelector.New(b, Options{}).Select(b, &a, Draws(1))
-		if len(c.Units) != 3 || c.Units[0].Node != board.Index(best) || c.Units[1].Node != board.Index((best+1)%3) {
-			t.Errorf("best %d: %+v", best, c.Units)
+		if len(c.Replicas) != 3 || c.Replicas[0].Node != board.Index(best) || c.Replicas[1].Node != board.Index((best+1)%3) {
+			t.Errorf("best %d: %+v", best, c.Replicas)
 		}
 	}
-	a := board.Ask{Tolerated: []float64{50, 60}, Caused: []float64{60, 10}}
+	a := board.Request{Tolerated: []float64{50, 60}, Caused: []float64{60, 10}}
 	for _, c := range []struct{ share, want float64 }{{1, .5 + .4 + .7}, {.95, 2.7}, {.5, 2.7}, {0, 2.7}} {
 		if got := scoreSum(&a, c.share); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("C at %v of the best speed: %v, want %v", c.share, got, c.want)

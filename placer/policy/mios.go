@@ -45,7 +45,7 @@ func newMIOS(b *board.Board, o Options) *mios {
 }
 
 // Select implements board.Selector.
-func (s *mios) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *mios) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	s.draft.Clear()
 	var c board.Choice
 	for range a.Count {
@@ -55,11 +55,11 @@ func (s *mios) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
 			break
 		}
 		s.draft.Put(a, at.Node)
-		c.Units = append(c.Units, board.Unit{Node: at.Node, Size: a.Size, Predicted: predictedAlone(a, b.Node(at.Node))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: at.Node, Size: a.Size, Predicted: predictedAlone(a, b.Node(at.Node))})
 	}
-	if a.Gang && len(c.Units) < a.Count {
-		c.Units = nil
+	if a.Gang && len(c.Replicas) < a.Count {
+		c.Replicas = nil
 	}
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }

@@ -23,11 +23,11 @@ var niSelector = SelectorDescriptor{
 type niSelection struct {
 	centralTime
 	timeout time.Duration
-	field   field
+	field   tentative
 }
 
 // Select implements board.Selector.
-func (s *niSelection) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *niSelection) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, s.timeout)
 	for len(f.units) < a.Count {
@@ -41,7 +41,7 @@ func (s *niSelection) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.C
 		if best == board.None {
 			break
 		}
-		f.take(board.Unit{Node: best, Size: a.Size, Predicted: alone(a, b.Node(best))})
+		f.take(board.Replica{Node: best, Size: a.Size, Predicted: alone(a, b.Node(best))})
 	}
 	return f.choice(a.Count)
 }

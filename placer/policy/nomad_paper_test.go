@@ -56,7 +56,7 @@ func TestNomadChoices(t *testing.T) {
 	s := boardtest.Shape{Nodes: 4, Cores: 8, Configurations: 1, Columns: 1, Caused: 10}
 	rng := rand.New(rand.NewPCG(1, 1))
 	b := boardtest.Random(rng, s)
-	b.Place(2, board.Resident{Ref: 1, Size: boardtest.Cores(3), Tolerated: []float64{50}, Caused: []float64{10}})
+	b.Place(2, board.Resident{Handle: 1, Size: boardtest.Cores(3), Tolerated: []float64{50}, Caused: []float64{10}})
 	a := boardtest.Ask(rng, s)
 	took := map[string]int{}
 	for seed := range uint64(400) {
@@ -65,7 +65,7 @@ func TestNomadChoices(t *testing.T) {
 			if c.Examined != 2 {
 				t.Fatalf("%s examined %d of 4 nodes, log2 is 2", d.Name, c.Examined)
 			}
-			if c.Units[0].Node == 2 {
+			if c.Replicas[0].Node == 2 {
 				took[d.Name]++
 			}
 		}

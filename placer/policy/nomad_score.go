@@ -45,7 +45,7 @@ type nomadScore struct {
 	fit   func(n *board.Node, used cluster.Resources) float64
 	batch bool
 
-	field field
+	field tentative
 	drawn lots
 	order int // draws made
 	next  int // position in the shuffled order
@@ -55,7 +55,7 @@ type nomadScore struct {
 const nomadMaxSkip = 3
 
 // Select implements board.Selector.
-func (s *nomadScore) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *nomadScore) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	s.drawn.begin(b.Len())
@@ -65,7 +65,7 @@ func (s *nomadScore) Select(b *board.Board, a *board.Ask, random *rand.Rand) boa
 		if n == board.None {
 			break
 		}
-		f.take(board.Unit{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
 	}
 	return f.choice(a.Count)
 }

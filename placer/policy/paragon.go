@@ -29,12 +29,12 @@ type paragon struct{}
 
 // Place runs the greedy selection of the package comment.
 func (paragon) Place(r Request) (cluster.Decision, error) {
-	return place(r, paragonDescriptor.Name, func(v *view) ranking { return newSelection(v).rank() })
+	return place(r, paragonDescriptor.Name, func(v *candidateSet) ranking { return newSelection(v).rank() })
 }
 
 // selection is one run of the greedy search over the view's options.
 type selection struct {
-	*view
+	*candidateSet
 	filter chainFilter
 	margin [][]float64 // option × chain: D, in points; incumbents get their bonus
 	l1     []float64   // option: Σ|D1+D2|
@@ -42,32 +42,32 @@ type selection struct {
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
 
-func newSelection(v *view) *selection {
-	s := &selection{view: v, filter: chainFilter{options: Live(), columns: v.Columns}}
-	s.filter.run(len(v.options), s, v.leastNeeding().Tolerated, v.caused)
+func newSelection(v *candidateSet) *selection {
+	s := &selection{candidateSet: v, filter: chainFilter{options: Live(), columns: v.Columns}}
+	s.filter.run(len(v.candidates), s, v.leastRequired().Tolerated, v.caused)
 	steps := len(s.filter.chain)
-	arena := v.work.take(steps * len(v.options))
-	s.margin = make([][]float64, len(v.options))
-	s.l1 = make([]float64, len(v.options))
-	for i, o := range v.options {
+	arena := v.work.take(steps * len(v.candidates))
+	s.margin = make([][]float64, len(v.candidates))
+	s.l1 = make([]float64, len(v.candidates))
+	for i, o := range v.candidates {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
 		s.measure(o, s.margin[i])
-		s.l1[i] = fitPoints(o.tolerated, o.summed, o.stands.Tolerated, s.caused)
+		s.l1[i] = fitPoints(o.tolerated, o.summed, o.tolerance.Tolerated, s.caused)
 	}
 	return s
 }
 
 // pressure of an option, for the filter.
 func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
-	o := s.options[i]
+	o := s.candidates[i]
 	return o.tolerated, o.caused, s.bonus(o)
 }
 
-func (s *selection) newcomer(i int) board.Resident { return s.newcomerOn(s.options[i]) }
+func (s *selection) newcomer(i int) board.Resident { return s.newcomerOn(s.candidates[i]) }
 
-func (s *selection) felt(i int) []float64 { return s.options[i].felt }
+func (s *selection) exerted(i int) []float64 { return s.candidates[i].exerted }
 
-func (s *selection) bonus(o *option) float64 {
+func (s *selection) bonus(o *candidate) float64 {
 	if o.incumbent {
 		return stickyHeadroomPoints
 	}
@@ -75,7 +75,7 @@ func (s *selection) bonus(o *option) float64 {
 }
 
 // measure writes D per step of the chain.
-func (s *selection) measure(o *option, margin []float64) {
+func (s *selection) measure(o *candidate, margin []float64) {
 	bonus := s.bonus(o)
 	for i, b := range s.filter.chain {
 		margin[i] = s.distance(o, b) + bonus
@@ -83,28 +83,28 @@ func (s *selection) measure(o *option, margin []float64) {
 }
 
 // distance is D1 or D2 of one source.
-func (s *selection) distance(o *option, b bound) float64 {
+func (s *selection) distance(o *candidate, b bound) float64 {
 	if b.direction == cluster.D1 {
-		return o.tolerated[b.column] - o.felt[b.column]
+		return o.tolerated[b.column] - o.exerted[b.column]
 	}
-	return o.stands.Tolerated[b.column] - s.filter.options.pressed(o.caused[b.column])
+	return o.tolerance.Tolerated[b.column] - s.filter.options.experienced(o.caused[b.column])
 }
 
 // rank filters, prefers and orders.
 func (s *selection) rank() ranking {
 	prefer, reason := s.preference()
 	r := ranking{
-		nodes: make([]*ranked, len(s.options)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
+		nodes: make([]*ranked, len(s.candidates)), reason: reason, relaxed: s.filter.relaxations(s.Columns),
 		parts: s.parts, why: s.headroom, detail: s.detail, together: s.together,
 	}
 	r.waits = s.bestEffortWaits()
-	storage := s.work.takeRanked(len(s.options))
-	for i, o := range s.options {
+	storage := s.work.takeRanked(len(s.candidates))
+	for i, o := range s.candidates {
 		n := &storage[i]
-		n.option = o
+		n.candidate = o
 		switch {
 		case !s.filter.alive(i):
-			n.tier, n.reject = harmed, s.harm(i)
+			n.tier, n.reject = violating, s.worstViolation(i)
 		case !prefer(o):
 			n.tier, n.reject = slower, cluster.Rejection{Reason: cluster.RejectSlower}
 		}
@@ -116,7 +116,7 @@ func (s *selection) rank() ranking {
 	return r
 }
 
-func (v *view) warnRelaxed(relaxed []cluster.Relaxation) {
+func (v *candidateSet) warnRelaxed(relaxed []cluster.Relaxation) {
 	for _, r := range relaxed {
 		who := "the residents"
 		if r.Direction == cluster.D2 {
@@ -126,12 +126,12 @@ func (v *view) warnRelaxed(relaxed []cluster.Relaxation) {
 	}
 }
 
-// harm names the worst broken bound of a rejected option.
-func (s *selection) harm(option int) cluster.Rejection {
+// worstViolation names the worst broken bound of a rejected option.
+func (s *selection) worstViolation(candidate int) cluster.Rejection {
 	worst, points := -1, 0.0
 	for step, b := range s.filter.chain {
-		missing := -s.margin[option][step]
-		if s.filter.first[option] != out {
+		missing := -s.margin[candidate][step]
+		if s.filter.first[candidate] != out {
 			missing -= b.relaxed
 		}
 		if missing > points {
@@ -141,7 +141,7 @@ func (s *selection) harm(option int) cluster.Rejection {
 	r := cluster.Rejection{Reason: cluster.RejectInterference}
 	if worst >= 0 {
 		r.Source, r.Direction = s.Columns[s.filter.chain[worst].column], s.filter.chain[worst].direction
-		r.ByPoints = -s.margin[option][worst]
+		r.ByPoints = -s.margin[candidate][worst]
 	}
 	return r
 }
@@ -149,21 +149,21 @@ func (s *selection) harm(option int) cluster.Rejection {
 // detail says in words why a node is not good.
 func (s *selection) detail(n *ranked) string {
 	if n.tier == slower {
-		return s.slowness(n.option)
+		return s.slowness(n.candidate)
 	}
 	k := slices.Index(s.Columns, n.reject.Source)
 	if k < 0 {
 		return ""
 	}
-	source, o := title(n.reject.Source), n.option
+	source, o := title(n.reject.Source), n.candidate
 	if n.reject.Direction == cluster.D1 {
-		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, amount(o.tolerated[k]), amount(o.felt[k]))
+		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, amount(o.tolerated[k]), amount(o.exerted[k]))
 	}
-	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.stands.Tolerated[k]), amount(o.caused[k]))
+	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.tolerance.Tolerated[k]), amount(o.caused[k]))
 }
 
 // headroom says how close the tightest bound is.
-func (s *selection) headroom(o *option) string {
+func (s *selection) headroom(o *candidate) string {
 	margin := s.margin[o.index]
 	if len(margin) == 0 {
 		return "no source of interference is considered"
@@ -182,11 +182,11 @@ func (s *selection) headroom(o *option) string {
 
 // together: one more allocation of the group beside n > 0 of its own keeps every
 // bound, and the target.
-func (s *selection) together(o *option, n int) bool {
-	pressure, own := s.withReplicas(o, n), o.stands.Tolerated
+func (s *selection) together(o *candidate, n int) bool {
+	pressure, own := s.withReplicas(o, n), o.tolerance.Tolerated
 	for k := range pressure {
 		tolerated := min(o.tolerated[k], own[k])
-		if tolerated-o.felt[k] < -epsilonPoints || own[k]-s.filter.options.pressed(pressure[k]) < -epsilonPoints {
+		if tolerated-o.exerted[k] < -epsilonPoints || own[k]-s.filter.options.experienced(pressure[k]) < -epsilonPoints {
 			return false
 		}
 	}
@@ -197,6 +197,6 @@ func (s *selection) together(o *option, n int) bool {
 	return p.Known && s.suffices(p.RatePerSec)
 }
 
-func (s *selection) parts(o *option) []cluster.ScorePart {
+func (s *selection) parts(o *candidate) []cluster.ScorePart {
 	return []cluster.ScorePart{{Name: "fit_points", Value: s.l1[o.index]}, {Name: "free_mhz", Value: float64(o.freeMHz)}}
 }

@@ -16,7 +16,7 @@ var paragonSelector = SelectorDescriptor{
 	Name: paragonDescriptor.Name, Summary: paragonDescriptor.Summary, Paper: paragonDescriptor.Paper,
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}, field: field{model: o.pressureModel()}}
+		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}, field: tentative{model: o.pressureModel()}}
 	},
 }
 
@@ -26,7 +26,7 @@ var nhSelector = SelectorDescriptor{
 	Paper:        "Delimitrou 2015, §3.5 (baseline NH)",
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}, field: field{model: o.pressureModel()}}
+		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}, field: tentative{model: o.pressureModel()}}
 	},
 	reason: "no workload exceeds its interference tolerance, whatever the configuration",
 }
@@ -40,7 +40,7 @@ type greedySelector struct {
 	platforms bool // step 5: of the survivors, the best configuration
 	timeout   time.Duration
 
-	field  field
+	field  tentative
 	filter chainFilter
 	ranks  []greedyRank
 }
@@ -55,7 +55,7 @@ type greedyRank struct {
 
 // Select places the ask's allocations on distinct nodes while acceptable ones
 // are left; then they share, and press on each other.
-func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &g.field
 	f.begin(b, a, g.timeout)
 	var relaxed []cluster.Relaxation
@@ -70,7 +70,7 @@ func (g *greedySelector) Select(b *board.Board, a *board.Ask, _ *rand.Rand) boar
 		backtracks += g.filter.backtracks
 		g.rank()
 		for _, r := range g.best(a.Count - len(f.units)) {
-			f.take(board.Unit{Node: r.node, Size: a.Size, Predicted: g.predict(r.node)})
+			f.take(board.Replica{Node: r.node, Size: a.Size, Predicted: g.predict(r.node)})
 		}
 	}
 	c := f.choice(a.Count)
@@ -96,7 +96,7 @@ func (g *greedySelector) rank() {
 		case !meets && !(alone(f.ask, f.board.Node(n)) >= top):
 			continue
 		}
-		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.filter.crowding(i), fit: g.fit(i)})
+		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.filter.residentsMost(i), fit: g.fit(i)})
 	}
 }
 

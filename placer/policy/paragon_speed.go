@@ -10,30 +10,30 @@ import (
 
 // preference is the second half of the selection, on the options that harm
 // nobody: which of them are fast enough.
-func (s *selection) preference() (prefer func(*option) bool, reason string) {
-	meets := func(o *option) bool { return o.predicted.Known && s.suffices(o.predicted.RatePerSec) }
+func (s *selection) preference() (prefer func(*candidate) bool, reason string) {
+	meets := func(o *candidate) bool { return o.predicted.Known && s.suffices(o.predicted.RatePerSec) }
 	if s.need > 0 && s.anyAlive(meets) {
-		return meets, "predicted to reach the target, " + s.harmlessness()
+		return meets, "predicted to reach the target, " + s.violationText()
 	}
 	s.fastest = s.bestConfigurations()
 	if len(s.fastest) == 0 {
 		s.warn("the speed of this workload is unknown on every node with room: the decision rests on interference alone")
-		return func(*option) bool { return true }, s.harmlessness()
+		return func(*candidate) bool { return true }, s.violationText()
 	}
-	prefer = func(o *option) bool { return s.fastest[o.node.Configuration] }
-	return prefer, "fastest configuration left, " + s.harmlessness()
+	prefer = func(o *candidate) bool { return s.fastest[o.node.Configuration] }
+	return prefer, "fastest configuration left, " + s.violationText()
 }
 
-// harmlessness says what the filter could keep.
-func (s *selection) harmlessness() string {
+// violationText says what the filter could keep.
+func (s *selection) violationText() string {
 	if s.filter.backtracks > 0 {
 		return "no node meets every QoS bound, smallest violation first"
 	}
 	return "no workload exceeds its interference tolerance, tightest fit first"
 }
 
-func (s *selection) anyAlive(f func(*option) bool) bool {
-	for i, o := range s.options {
+func (s *selection) anyAlive(f func(*candidate) bool) bool {
+	for i, o := range s.candidates {
 		if s.filter.alive(i) && f(o) {
 			return true
 		}
@@ -49,7 +49,7 @@ func (s *selection) anyAlive(f func(*option) bool) bool {
 func (s *selection) bestConfigurations() map[string]bool {
 	effective := map[string]float64{} // at best
 	top := 0.0
-	for i, o := range s.options {
+	for i, o := range s.candidates {
 		c := o.node.Configuration
 		if !s.filter.alive(i) || !s.rates[c] {
 			continue
@@ -71,7 +71,7 @@ func (s *selection) bestConfigurations() map[string]bool {
 }
 
 // slowness says why an option that harms nobody is not good.
-func (s *selection) slowness(o *option) string {
+func (s *selection) slowness(o *candidate) string {
 	c := o.node.Configuration
 	switch {
 	case !s.rates[c]:
@@ -90,24 +90,24 @@ func (s *selection) slowness(o *option) string {
 // alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums of the
 // same scores tie.
 func (s *selection) key(n *ranked, fit float64) [3]float64 {
-	rate := n.option.predicted.RatePerSec
+	rate := n.candidate.predicted.RatePerSec
 	missesNeed := s.need > 0 && !s.suffices(rate)
 	if s.need == 0 {
-		rate = s.Knowledge.Speed[n.option.node.Configuration].Value
+		rate = s.Knowledge.Speed[n.candidate.node.Configuration].Value
 	}
-	if n.option.incumbent {
+	if n.candidate.incumbent {
 		fit -= stickyFitPoints * float64(len(s.Columns))
 		rate *= stickySpeed
 	}
 	fit = math.Round(fit/fitStepPoints) * fitStepPoints
-	crowding := s.filter.crowding(n.option.index)
+	residentsMost := s.filter.residentsMost(n.candidate.index)
 	switch {
-	case n.tier == harmed:
-		return [3]float64{n.reject.ByPoints, crowding, fit}
+	case n.tier == violating:
+		return [3]float64{n.reject.ByPoints, residentsMost, fit}
 	case n.tier == slower || missesNeed:
-		return [3]float64{-rate, crowding, fit}
+		return [3]float64{-rate, residentsMost, fit}
 	default:
-		return [3]float64{crowding, fit}
+		return [3]float64{residentsMost, fit}
 	}
 }
 
@@ -120,7 +120,7 @@ func inOrder(a, b *ranked) int {
 	return cmp.Or(
 		cmp.Compare(a.tier, b.tier),
 		slices.Compare(a.key[:], b.key[:]),
-		cmp.Compare(a.option.freeMHz, b.option.freeMHz),
-		cmp.Compare(a.option.node.ID, b.option.node.ID),
+		cmp.Compare(a.candidate.freeMHz, b.candidate.freeMHz),
+		cmp.Compare(a.candidate.node.ID, b.candidate.node.ID),
 	)
 }

@@ -81,7 +81,7 @@ func fingerprint(t *testing.T, d cluster.Decision) string {
 		d.Sizing = &sizing
 	}
 	d.Sensitivity.Tolerated, d.Sensitivity.Caused = withoutNotes(d.Sensitivity.Tolerated), withoutNotes(d.Sensitivity.Caused)
-	d.Stands = withoutNotes(d.Stands)
+	d.ToleranceAtTarget = withoutNotes(d.ToleranceAtTarget)
 	data, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)

@@ -49,10 +49,10 @@ type inTime struct {
 }
 
 // Select implements board.Selector.
-func (s *inTime) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (s *inTime) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	var c board.Choice
 	loads := Loads{}
-	for len(c.Units) < a.Count {
+	for len(c.Replicas) < a.Count {
 		n, size := Best(b, loads, s.choose, func(n board.Index) (cluster.Resources, bool) {
 			if a.Allowed != nil && !a.Allowed(n) {
 				return cluster.Resources{}, false
@@ -63,18 +63,18 @@ func (s *inTime) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice
 		if n == board.None {
 			break
 		}
-		c.Units = append(c.Units, board.Unit{Node: n, Size: size, Predicted: predictedAlone(a, b.Node(n))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: size, Predicted: predictedAlone(a, b.Node(n))})
 		loads.Add(n, size, 1)
 	}
-	if a.Gang && len(c.Units) < a.Count {
-		c.Units = nil
+	if a.Gang && len(c.Replicas) < a.Count {
+		c.Replicas = nil
 	}
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
 // size is what one allocation gets on a node; false where that is too late.
-func (s *inTime) size(b *board.Board, a *board.Ask, n board.Index) (cluster.Resources, bool) {
+func (s *inTime) size(b *board.Board, a *board.Request, n board.Index) (cluster.Resources, bool) {
 	if a.Finish == nil {
 		return a.Size, true
 	}

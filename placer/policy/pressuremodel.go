@@ -9,14 +9,14 @@ import (
 // pressureModel is what co-located allocations do to each other, as a selector counts it.
 type pressureModel interface {
 	// gathered is told when the candidates of a field were gathered.
-	gathered(f *field)
+	gathered(f *tentative)
 	// experienced is the pressure on the ask on candidate i, with the allocations chosen so
 	// far; exerted the ask's own there. Neither is to be written to, and what is
 	// experienced holds until the next call.
-	experienced(f *field, i int) []float64
-	exerted(f *field, i int) []float64
+	experienced(f *tentative, i int) []float64
+	exerted(f *tentative, i int) []float64
 	// residents of candidate i's machine that are counted.
-	residents(f *field, i int) []board.Resident
+	residents(f *tentative, i int) []board.Resident
 }
 
 func (o Options) pressureModel() pressureModel {
@@ -29,33 +29,35 @@ func (o Options) pressureModel() pressureModel {
 // summedScores adds caused scores up, as the papers do.
 type summedScores struct{}
 
-func (summedScores) gathered(*field) {}
+func (summedScores) gathered(*tentative) {}
 
-func (summedScores) experienced(f *field, i int) []float64 { return f.summed(i) }
+func (summedScores) experienced(f *tentative, i int) []float64 { return f.summed(i) }
 
-func (summedScores) exerted(f *field, _ int) []float64 { return f.ask.Caused }
+func (summedScores) exerted(f *tentative, _ int) []float64 { return f.ask.Caused }
 
-func (summedScores) residents(f *field, i int) []board.Resident { return f.board.Pressing(f.nodes[i]) }
+func (summedScores) residents(f *tentative, i int) []board.Resident {
+	return f.board.Pressing(f.nodes[i])
+}
 
 // fairShares lets allocations take at most their fair share of CPU time from each other
 // (decision 0017), those of this choice among them.
 type fairShares struct {
 	options    Options
-	candidates []beside
+	candidates []mutualPressure
 }
 
-func (s *fairShares) gathered(f *field) {
+func (s *fairShares) gathered(f *tentative) {
 	s.candidates = s.candidates[:0]
 	for i := range f.nodes {
-		s.candidates = append(s.candidates, s.options.crowdOf(f.board.Columns, s.residents(f, i)).besideOf(f.newcomer(i)))
+		s.candidates = append(s.candidates, s.options.coRunnersOf(f.board.Columns, s.residents(f, i)).mutualPressureOf(f.newcomer(i)))
 	}
 }
 
-func (s *fairShares) experienced(_ *field, i int) []float64 { return s.candidates[i].onNewcomer }
+func (s *fairShares) experienced(_ *tentative, i int) []float64 { return s.candidates[i].onNewcomer }
 
-func (s *fairShares) exerted(_ *field, i int) []float64 { return s.candidates[i].byNewcomer }
+func (s *fairShares) exerted(_ *tentative, i int) []float64 { return s.candidates[i].byNewcomer }
 
-func (s *fairShares) residents(f *field, i int) []board.Resident {
+func (s *fairShares) residents(f *tentative, i int) []board.Resident {
 	out := f.board.Pressing(f.nodes[i])
 	if own := int(f.taken[f.nodes[i]]); own > 0 {
 		out = append(slices.Clone(out), slices.Repeat([]board.Resident{f.newcomer(i)}, own)...)

@@ -16,15 +16,15 @@ func TestOnlyFairSharesDecideHowCPUTimeIsShared(t *testing.T) {
 	size := cluster.Resources{CPUMHz: 1000}
 	b := board.New([]interference.Source{interference.Integer}, []string{"one"})
 	n := b.Add(board.Node{ID: "n", Total: cluster.Resources{CPUMHz: 10_000}})
-	for ref := range board.Ref(2) {
-		b.Place(n, board.Resident{Ref: ref + 1, Node: "n", Size: size, Tolerated: []float64{50}, Caused: []float64{80}})
+	for ref := range board.Handle(2) {
+		b.Place(n, board.Resident{Handle: ref + 1, Node: "n", Size: size, Tolerated: []float64{50}, Caused: []float64{80}})
 	}
-	a := board.Ask{Size: size, Count: 1, Tolerated: []float64{50}, Caused: []float64{80}}
+	a := board.Request{Size: size, Count: 1, Tolerated: []float64{50}, Caused: []float64{80}}
 	for o, want := range map[Options]float64{
-		{}: 160, {LeastHarm: true}: 160, {Saturates: true, LeastHarm: true}: 160,
+		{}: 160, {FewestViolations: true}: 160, {Saturates: true, FewestViolations: true}: 160,
 		{FairShares: true}: 200.0 / 3, Live(): 200.0 / 3,
 	} {
-		f := field{model: o.pressureModel()}
+		f := tentative{model: o.pressureModel()}
 		f.begin(b, &a, 0)
 		f.gather()
 		if _, experienced, _ := f.pressure(0); math.Abs(experienced[0]-want) > 1e-9 {

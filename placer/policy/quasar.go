@@ -30,14 +30,14 @@ type quasar struct {
 	centralTime
 	options Options
 
-	field field
+	field tentative
 	ranks []quality // a heap, best on top
 }
 
 // quality is a node's place in the ranking.
 type quality struct {
 	node        board.Index
-	harmless    bool
+	noViolation bool
 	size        int // the largest size with room, index into the sizes
 	performance float64
 	slack       float64 // min of all D1, D2, in points
@@ -48,7 +48,7 @@ type quality struct {
 }
 
 // Select implements board.Selector.
-func (q *quasar) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (q *quasar) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &q.field
 	f.begin(b, a, q.options.Timeout)
 	sizes := sizesOf(a)
@@ -64,7 +64,7 @@ func (q *quasar) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice
 }
 
 // sizesOf are the sizes to choose from, ascending.
-func sizesOf(a *board.Ask) []board.SizeOption {
+func sizesOf(a *board.Request) []board.SizeOption {
 	switch {
 	case len(a.Sizes) == 0:
 		return []board.SizeOption{{Size: a.Size, Speed: 1}}
@@ -77,7 +77,7 @@ func sizesOf(a *board.Ask) []board.SizeOption {
 
 // enough: nothing more can be wished for.
 func (q *quasar) enough(c board.Choice) bool {
-	return len(c.Units) > 0 && c.Reaches && (q.field.ask.Target > 0 || len(c.Units) >= q.field.ask.Count)
+	return len(c.Replicas) > 0 && c.Reaches && (q.field.ask.Target > 0 || len(c.Replicas) >= q.field.ask.Count)
 }
 
 // canEvict: best-effort work gives way to the rest.
@@ -122,10 +122,10 @@ func (q *quasar) rank(sizes []board.SizeOption, evicting bool) {
 // better of a node as it is, and without its best-effort residents: these stay
 // unless the node does more without them.
 func better(asIs, emptied quality) quality {
-	if emptied.size < 0 || asIs.harmless && asIs.size >= emptied.size {
+	if emptied.size < 0 || asIs.noViolation && asIs.size >= emptied.size {
 		return asIs
 	}
-	emptied.asIs = asIs.harmless
+	emptied.asIs = asIs.noViolation
 	return emptied
 }
 
@@ -138,7 +138,7 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 	}
 	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.between(n, b.Caused(n), b.Pressing(n)))
 	if at < 0 {
-		return quality{size: -1, harmless: r.harmless}
+		return quality{size: -1, noViolation: r.noViolation}
 	}
 	q.weigh(&r, b.Pressing(n))
 	return r
@@ -146,18 +146,18 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 
 // between are the pressures between the ask and residents of a node: the papers' sums, or
 // fair shares.
-func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) beside {
+func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) mutualPressure {
 	if !q.options.FairShares {
-		return beside{sums, q.field.ask.Caused}
+		return mutualPressure{sums, q.field.ask.Caused}
 	}
-	return q.options.crowdOf(q.field.board.Columns, residents).besideOf(residentOn(q.field.board, n, q.field.ask))
+	return q.options.coRunnersOf(q.field.board.Columns, residents).mutualPressureOf(residentOn(q.field.board, n, q.field.ask))
 }
 
 // weigh counts whom a node hurts beside residents, where it hurts somebody.
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
-	if q.options.LeastHarm && !r.harmless {
+	if q.options.FewestViolations && !r.noViolation {
 		b := q.field.board
-		r.hurt = q.options.newlyHurt(b.Columns, residents, residentOn(b, r.node, q.field.ask))
+		r.hurt = q.options.newViolations(b.Columns, residents, residentOn(b, r.node, q.field.ask))
 	}
 }
 
@@ -192,13 +192,13 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	return out
 }
 
-func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, between beside) quality {
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, between mutualPressure) quality {
 	a := q.field.ask
-	slack, own := math.Inf(1), a.StandingOn(q.field.board.Node(n).Configuration).Tolerated
+	slack, own := math.Inf(1), a.ToleranceOn(q.field.board.Node(n).Configuration).Tolerated
 	for k, pressure := range between.onNewcomer {
-		slack = min(slack, tolerated[k]-between.byNewcomer[k], own[k]-q.options.pressed(pressure))
+		slack = min(slack, tolerated[k]-between.byNewcomer[k], own[k]-q.options.experienced(pressure))
 	}
-	r := quality{node: n, size: at, slack: slack, harmless: slack >= -epsilonPoints, kept: kept(a, between.onNewcomer, q.options)}
+	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints, kept: kept(a, between.onNewcomer, q.options)}
 	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
@@ -206,14 +206,14 @@ func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tole
 // before is the ranking. Unknown performance comes last among its equals.
 func (q *quasar) before(x, y *quality) bool {
 	switch {
-	case x.harmless != y.harmless:
-		return x.harmless
+	case x.noViolation != y.noViolation:
+		return x.noViolation
 	case x.evict != y.evict:
 		return !x.evict
 	case x.hurt != y.hurt:
 		return x.hurt < y.hurt
-	case q.options.LeastHarm && !x.harmless && harmSteps(x.slack) != harmSteps(y.slack):
-		return harmSteps(x.slack) < harmSteps(y.slack)
+	case q.options.FewestViolations && !x.noViolation && violationSteps(x.slack) != violationSteps(y.slack):
+		return violationSteps(x.slack) < violationSteps(y.slack)
 	}
 	px, py := orLowest(x.performance), orLowest(y.performance)
 	if px != py {
@@ -225,9 +225,9 @@ func (q *quasar) before(x, y *quality) bool {
 	return byRoom(q.field.board, x.node, y.node) < 0
 }
 
-// harmSteps is how much harm a negative slack means, in steps of backtracking: less
+// violationSteps is how much harm a negative slack means, in steps of backtracking: less
 // says nothing.
-func harmSteps(slack float64) float64 { return math.Ceil(-slack / relaxStepPoints) }
+func violationSteps(slack float64) float64 { return math.Ceil(-slack / relaxStepPoints) }
 
 func (q *quasar) sink(i int) {
 	for {
@@ -257,7 +257,7 @@ func (q *quasar) next() (quality, bool) {
 	return top, true
 }
 
-func speedKnown(a *board.Ask) bool {
+func speedKnown(a *board.Request) bool {
 	return slices.ContainsFunc(a.Speed, func(v float64) bool { return !math.IsNaN(v) })
 }
 
@@ -283,22 +283,22 @@ func (q *quasar) fillCount(sizes []board.SizeOption) board.Choice {
 	if !a.BestEffort {
 		at = nearestSize(a, sizes)
 	}
-	for len(c.Units) < a.Count {
+	for len(c.Replicas) < a.Count {
 		r, ok := q.next()
-		if !ok || a.BestEffort && !r.harmless && !a.Forced {
+		if !ok || a.BestEffort && !r.noViolation && !a.Forced {
 			break
 		}
 		q.grant(&c, r, sizes, min(at, r.size))
 	}
-	if a.Gang && len(c.Units) < a.Count {
+	if a.Gang && len(c.Replicas) < a.Count {
 		return board.Choice{}
 	}
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
 // nearestSize is the size of relative speed nearest to the ask's own.
-func nearestSize(a *board.Ask, sizes []board.SizeOption) int {
+func nearestSize(a *board.Request, sizes []board.SizeOption) int {
 	at := 0
 	for i, s := range sizes {
 		if s.Size == a.Size {
@@ -321,7 +321,7 @@ func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
 		if most < 0 || q.before(r, &q.ranks[most]) {
 			most = i
 		}
-		if !r.harmless || best >= 0 && !q.before(r, &q.ranks[best]) {
+		if !r.noViolation || best >= 0 && !q.before(r, &q.ranks[best]) {
 			continue
 		}
 		if at := q.smallest(*r, sizes, q.field.ask.Target); at >= 0 {
@@ -357,7 +357,7 @@ func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
 	a := q.field.ask
 	var c board.Choice
 	sum, total := 0.0, 0.0 // performance before and after efficiency
-	for total < a.Target && (len(a.ScaleOut) > 0 || len(c.Units) < a.Count) {
+	for total < a.Target && (len(a.ScaleOut) > 0 || len(c.Replicas) < a.Count) {
 		r, ok := q.next()
 		if !ok {
 			break
@@ -365,7 +365,7 @@ func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
 		if math.IsNaN(r.performance) {
 			continue
 		}
-		e := efficiency(a, len(c.Units)+1)
+		e := efficiency(a, len(c.Replicas)+1)
 		at := r.size
 		if small := q.smallest(r, sizes, a.Target/e-sum); small >= 0 {
 			at = small
@@ -388,7 +388,7 @@ func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
 // grant takes a node at a size.
 func (q *quasar) grant(c *board.Choice, r quality, sizes []board.SizeOption, at int) {
 	a, b := q.field.ask, q.field.board
-	c.Units = append(c.Units, board.Unit{
+	c.Replicas = append(c.Replicas, board.Replica{
 		Node: r.node, Size: sizes[at].Size,
 		Predicted: alone(a, b.Node(r.node)) * r.kept * sizes[at].Speed,
 	})
@@ -411,7 +411,7 @@ func evictions(b *board.Board, r quality, size cluster.Resources) []board.Evicti
 			break
 		}
 		used = used.Subtract(x.Size)
-		out = append(out, board.Eviction{Node: r.node, Ref: x.Ref})
+		out = append(out, board.Eviction{Node: r.node, Handle: x.Handle})
 	}
 	return out
 }

@@ -25,9 +25,9 @@ func quasarBoard(fast, slow int) *board.Board {
 }
 
 // quasarAsk scales up in three sizes, and out without loss.
-func quasarAsk(target float64) board.Ask {
-	return board.Ask{
-		Ref: 1, Size: boardtest.Cores(2), Count: 1, Target: target,
+func quasarAsk(target float64) board.Request {
+	return board.Request{
+		Handle: 1, Size: boardtest.Cores(2), Count: 1, Target: target,
 		Tolerated: []float64{50}, Caused: []float64{20}, Speed: []float64{2500, 5000},
 		Sizes: []board.SizeOption{
 			{Size: boardtest.Cores(2), Speed: 1}, {Size: boardtest.Cores(4), Speed: 2}, {Size: boardtest.Cores(8), Speed: 4},
@@ -36,7 +36,7 @@ func quasarAsk(target float64) board.Ask {
 	}
 }
 
-func quasarSelect(b *board.Board, a *board.Ask) board.Choice {
+func quasarSelect(b *board.Board, a *board.Request) board.Choice {
 	return quasarSelector.New(b, Options{}).Select(b, a, rand.New(rand.NewPCG(1, 1)))
 }
 
@@ -45,10 +45,10 @@ func TestQuasarWorkedExample(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(10, 30), quasarAsk(100_000)
 	c := quasarSelect(b, &a)
-	if len(c.Units) != 5 || !c.Reaches {
+	if len(c.Replicas) != 5 || !c.Reaches {
 		t.Fatalf("%+v", c)
 	}
-	for _, u := range c.Units {
+	for _, u := range c.Replicas {
 		if b.Node(u.Node).Configuration != 1 || u.Size != boardtest.Cores(8) || u.Predicted != 20_000 {
 			t.Errorf("unit %+v", u)
 		}
@@ -72,13 +72,13 @@ func TestQuasarScalesUpThenOut(t *testing.T) {
 		b, a := quasarBoard(2, 5), quasarAsk(c.target)
 		got := quasarSelect(b, &a)
 		var cores []int
-		for _, u := range got.Units {
+		for _, u := range got.Replicas {
 			cores = append(cores, u.Size.CPUMHz/boardtest.CoreMHz)
 		}
 		if fmt.Sprint(cores) != fmt.Sprint(c.cores) || got.Reaches != (c.cores != nil) {
 			t.Errorf("target %v: cores %v, reaches %v, want %v", c.target, cores, got.Reaches, c.cores)
 		}
-		if a.Forced = true; c.cores == nil && len(quasarSelect(b, &a).Units) != 7 {
+		if a.Forced = true; c.cores == nil && len(quasarSelect(b, &a).Replicas) != 7 {
 			t.Errorf("target %v: the last chance does not take all there is", c.target)
 		}
 	}
@@ -91,11 +91,11 @@ func TestQuasarScaleOutLoss(t *testing.T) {
 	b, a := quasarBoard(10, 0), quasarAsk(40_000)
 	a.ScaleOut = []float64{1, 1.4, 2.1}
 	c := quasarSelect(b, &a)
-	if len(c.Units) != 3 || !c.Reaches {
+	if len(c.Replicas) != 3 || !c.Reaches {
 		t.Errorf("%+v", c)
 	}
 	a.ScaleOut = []float64{1, 0.9}
-	if c := quasarSelect(b, &a); len(c.Units) != 0 {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 0 {
 		t.Errorf("nodes that make it slower were added: %+v", c)
 	}
 }
@@ -106,22 +106,22 @@ func TestQuasarSingleNode(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(1, 3), quasarAsk(9_000)
 	a.ScaleOut = nil
-	if c := quasarSelect(b, &a); len(c.Units) != 1 || c.Units[0].Node != 0 || c.Units[0].Size != boardtest.Cores(4) || !c.Reaches {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 1 || c.Replicas[0].Node != 0 || c.Replicas[0].Size != boardtest.Cores(4) || !c.Reaches {
 		t.Errorf("%+v", c)
 	}
 	a.Target = 90_000
-	if c := quasarSelect(b, &a); len(c.Units) != 1 || c.Units[0].Predicted != 20_000 || c.Reaches {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 1 || c.Replicas[0].Predicted != 20_000 || c.Reaches {
 		t.Errorf("out of reach: %+v", c)
 	}
 }
 
 // Nodes where nobody is harmed come before faster ones.
-func TestQuasarHarmsLast(t *testing.T) {
+func TestQuasarViolatesLast(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(1, 2), quasarAsk(4_000)
-	b.Place(0, board.Resident{Ref: 9, Size: boardtest.Cores(1), Tolerated: []float64{10}, Caused: []float64{70}})
+	b.Place(0, board.Resident{Handle: 9, Size: boardtest.Cores(1), Tolerated: []float64{10}, Caused: []float64{70}})
 	a.ScaleOut = nil
-	if c := quasarSelect(b, &a); len(c.Units) != 1 || c.Units[0].Node == 0 {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 1 || c.Replicas[0].Node == 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -132,18 +132,18 @@ func TestQuasarEvictsBestEffort(t *testing.T) {
 	b, a := quasarBoard(2, 0), quasarAsk(40_000)
 	for i := range 2 {
 		b.Place(board.Index(i), board.Resident{
-			Ref: board.Ref(10 + i), Size: boardtest.Cores(6), Tolerated: []float64{90}, Caused: []float64{5}, BestEffort: true,
+			Handle: board.Handle(10 + i), Size: boardtest.Cores(6), Tolerated: []float64{90}, Caused: []float64{5}, BestEffort: true,
 		})
 	}
-	if c := quasarSelect(b, &a); len(c.Units) != 2 || len(c.Evict) != 2 || !c.Reaches {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 2 || len(c.Evict) != 2 || !c.Reaches {
 		t.Errorf("%+v", c)
 	}
 	a.Target = 5_000
-	if c := quasarSelect(b, &a); len(c.Units) != 1 || len(c.Evict) != 0 {
+	if c := quasarSelect(b, &a); len(c.Replicas) != 1 || len(c.Evict) != 0 {
 		t.Errorf("evicted without need: %+v", c)
 	}
 	a.BestEffort, a.Target = true, 0
-	if c := quasarSelect(b, &a); len(c.Evict) != 0 || c.Units[0].Size != boardtest.Cores(2) {
+	if c := quasarSelect(b, &a); len(c.Evict) != 0 || c.Replicas[0].Size != boardtest.Cores(2) {
 		t.Errorf("best effort evicts best effort, or takes more than the smallest: %+v", c)
 	}
 }
@@ -153,8 +153,8 @@ func TestQuasarBestEffortWaits(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(1, 0), quasarAsk(0)
 	a.BestEffort = true
-	b.Place(0, board.Resident{Ref: 9, Size: boardtest.Cores(1), Tolerated: []float64{10}, Caused: []float64{0}})
-	if c := quasarSelect(b, &a); len(c.Units) != 0 {
+	b.Place(0, board.Resident{Handle: 9, Size: boardtest.Cores(1), Tolerated: []float64{10}, Caused: []float64{0}})
+	if c := quasarSelect(b, &a); len(c.Replicas) != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -175,8 +175,8 @@ func TestCentralDecisionTime(t *testing.T) {
 		}
 		hasty := d.New(b, Options{Timeout: 400 * time.Millisecond})
 		c = hasty.Select(b, &a, rng)
-		if !c.TimedOut || len(c.Units) != 1 || math.Abs(float64(c.Examined)-333) > 2 {
-			t.Errorf("%s: examined %d, timed out %v, %d units", d.Name, c.Examined, c.TimedOut, len(c.Units))
+		if !c.TimedOut || len(c.Replicas) != 1 || math.Abs(float64(c.Examined)-333) > 2 {
+			t.Errorf("%s: examined %d, timed out %v, %d units", d.Name, c.Examined, c.TimedOut, len(c.Replicas))
 		}
 	}
 }

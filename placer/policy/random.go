@@ -14,14 +14,14 @@ var randomSelector = SelectorDescriptor{
 }
 
 // randomSelection draws uniformly among the nodes with room.
-type randomSelection struct{ field field }
+type randomSelection struct{ field tentative }
 
 // randomDraws is how often a node is drawn from all before those with room are
 // listed: on a cluster that is not full the first few draws do.
 const randomDraws = 32
 
 // Select implements board.Selector.
-func (s *randomSelection) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *randomSelection) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	for len(f.units) < a.Count {
@@ -29,7 +29,7 @@ func (s *randomSelection) Select(b *board.Board, a *board.Ask, random *rand.Rand
 		if n == board.None {
 			break
 		}
-		f.take(board.Unit{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
 	}
 	return f.choice(a.Count)
 }

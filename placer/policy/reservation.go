@@ -33,16 +33,16 @@ var reservationParagonSelector = SelectorDescriptor{
 type reservation struct{ inner board.Selector }
 
 // Select implements board.Selector.
-func (r *reservation) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (r *reservation) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	reserved := *a
 	reserved.Target, reserved.Sizes, reserved.ScaleOut = 0, nil, nil
 	c := r.inner.Select(b, &reserved, random)
-	c.Reaches = reaches(a, c.Units)
+	c.Reaches = reaches(a, c.Replicas)
 	return c
 }
 
 // DecisionTime implements board.DecisionTime: that of the policy within.
-func (r *reservation) DecisionTime(b *board.Board, a *board.Ask, c board.Choice) time.Duration {
+func (r *reservation) DecisionTime(b *board.Board, a *board.Request, c board.Choice) time.Duration {
 	if t, ok := r.inner.(board.DecisionTime); ok {
 		return t.DecisionTime(b, a, c)
 	}

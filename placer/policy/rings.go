@@ -153,7 +153,7 @@ func (r *ring) successor(key uint16) (uint16, bool) {
 
 // draw adds up to n distinct nodes with room to the field: on each ring in turn,
 // the newcomer's caused score is hashed, then the output again, and so on.
-func (r *rings) draw(f *field, n int) {
+func (r *rings) draw(f *tentative, n int) {
 	r.draws++
 	sources := len(r.rings)
 	for step := 0; len(f.nodes) < n && step < statisticalTries*n && sources > 0; step++ {
@@ -178,7 +178,7 @@ func (r *rings) draw(f *field, n int) {
 }
 
 // visit takes a node into the sample, once, if it has room.
-func (r *rings) visit(f *field, n board.Index) bool {
+func (r *rings) visit(f *tentative, n board.Index) bool {
 	if r.seen[n] == r.draws {
 		return false
 	}

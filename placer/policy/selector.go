@@ -46,9 +46,9 @@ type Options struct {
 	// Saturates: neighbours together press no harder than a source can be pressed, 100 %;
 	// the papers add their scores up without a bound.
 	Saturates bool
-	// LeastHarm: where no node keeps everybody's bounds, the least harm comes before
+	// FewestViolations: where no node keeps everybody's bounds, the least harm comes before
 	// speed; Quasar leaves that open.
-	LeastHarm bool
+	FewestViolations bool
 	// FairShares: co-located allocations take at most their fair share of CPU time from
 	// each other (decision 0017); the papers add their scores up.
 	FairShares bool
@@ -56,10 +56,10 @@ type Options struct {
 
 // Live are the options of a selector that places on a real cluster: small ones have
 // nodes on which nobody's bounds can be kept, and something must run there.
-func Live() Options { return Options{Saturates: true, LeastHarm: true, FairShares: true} }
+func Live() Options { return Options{Saturates: true, FewestViolations: true, FairShares: true} }
 
-// pressed is the pressure of neighbours' scores that add up to sum.
-func (o Options) pressed(sum float64) float64 {
+// experienced is the pressure of neighbours' scores that add up to sum.
+func (o Options) experienced(sum float64) float64 {
 	if o.Saturates {
 		return min(sum, fullPressurePercent)
 	}

@@ -25,7 +25,7 @@ type pair struct {
 
 // placeSized chooses size, count and nodes together.
 func (p selecting) placeSized(r Request) (cluster.Decision, error) {
-	rank := func(v *view) ranking { return v.ask(p.d) }
+	rank := func(v *candidateSet) ranking { return v.ask(p.d) }
 	if r.Knowledge == nil {
 		r.Knowledge = &cluster.Knowledge{}
 	}
@@ -44,7 +44,7 @@ func (p selecting) placeSized(r Request) (cluster.Decision, error) {
 type sizer struct {
 	Request
 	name string
-	rank func(v *view) ranking
+	rank func(v *candidateSet) ranking
 
 	tried []cluster.Tried
 	left  int // pairs not tried
@@ -242,7 +242,7 @@ func (s *sizer) tryAll(pairs []pair) error {
 
 // good: the target is reached, everything has room, and nobody is harmed.
 func (t trial) good() bool {
-	return t.decision.Outcome == cluster.Placed && t.reaches && t.facts.missing == 0 && !t.facts.harms
+	return t.decision.Outcome == cluster.Placed && t.reaches && t.facts.missing == 0 && !t.facts.violates
 }
 
 // worthwhile is how much more performance is worth more resources where the target
@@ -262,8 +262,8 @@ func (s *sizer) better(t, than trial) bool {
 		return t.facts.missing == 0
 	case t.reaches != than.reaches:
 		return t.reaches
-	case t.facts.harms != than.facts.harms:
-		return !t.facts.harms
+	case t.facts.violates != than.facts.violates:
+		return !t.facts.violates
 	case t.reaches:
 		return false
 	}
@@ -302,7 +302,7 @@ func (t trial) against() string {
 		return t.decision.Reason
 	case t.facts.missing > 0:
 		return fmt.Sprintf("room for %d of %d allocations", t.count-t.facts.missing, t.count)
-	case t.facts.harms:
+	case t.facts.violates:
 		return "a QoS violation is predicted"
 	case !t.decision.Predicted.Known && !t.reaches:
 		return "the performance cannot be predicted"
@@ -321,7 +321,7 @@ func (s *sizer) decision() cluster.Decision {
 	if s.best.count > 1 && len(w.Spec.Scale.Count) > 0 && w.Spec.Target.Kind != performance.BestEffort {
 		s.note("the rates of %d allocations are assumed to add up: scale-out is not measured", s.best.count)
 	}
-	if s.best.reaches && s.best.facts.harms {
+	if s.best.reaches && s.best.facts.violates {
 		s.note("every size that reaches the target is predicted to break some QoS bound")
 	}
 	d.Warnings = append(d.Warnings, s.notes...)

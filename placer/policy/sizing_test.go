@@ -88,7 +88,7 @@ func TestSizedCandidatesHaveRoom(t *testing.T) {
 }
 
 // Under control groups v1 a node's last core is not given away.
-func TestSizesSpareTheLastCore(t *testing.T) {
+func TestSizesLeaveTheLastCore(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]int{"1": 2, "2": 4} {
 		r := sizeRequest(1e6, cores(1, 2, 4), clustertest.Node("b1", "big", clustertest.Attribute("os.cgroups.version", version)))
@@ -100,7 +100,7 @@ func TestSizesSpareTheLastCore(t *testing.T) {
 
 // A size that would reach its target only by breaking somebody's bound is passed
 // over for one that need not.
-func TestSizesHarmNobodyFirst(t *testing.T) {
+func TestSizesWithoutViolationFirst(t *testing.T) {
 	t.Parallel()
 	big, small := clustertest.Node("b1", "big"), clustertest.Node("s1", "small")
 	r := sizeRequest(90, cores(1, 2), big, small)
@@ -115,7 +115,7 @@ func TestSizesHarmNobodyFirst(t *testing.T) {
 
 // A bound that is predicted to break, where no choice spares it, is no reason to miss
 // the target.
-func TestSizesReachRatherThanSpare(t *testing.T) {
+func TestSizesReachTheTargetBeforeBounds(t *testing.T) {
 	t.Parallel()
 	r := sizeRequest(150, performance.ScaleSpec{Count: []int{1, 2}}, clustertest.Node("b1", "big"), clustertest.Node("b2", "big"))
 	neighbour := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
@@ -195,7 +195,7 @@ func TestSizesInMHz(t *testing.T) {
 	t.Parallel()
 	r := sizeRequest(150, cores(1, 2), clustertest.Node("b1", "big"))
 	r.Workload.Ask = cluster.Resources{CPUMHz: 300, MemoryMB: 256, DiskMB: 100}
-	r.Workload.Sizable = cluster.Sizable{Task: "main", Own: cluster.Resources{CPUMHz: 200, MemoryMB: 156}, Beside: cluster.Resources{CPUMHz: 100, MemoryMB: 100, DiskMB: 100}}
+	r.Workload.Sizable = cluster.Sizable{Task: "main", Own: cluster.Resources{CPUMHz: 200, MemoryMB: 156}, Others: cluster.Resources{CPUMHz: 100, MemoryMB: 100, DiskMB: 100}}
 	d := policytest.Place(t, descriptor(t, "quasar"), r)
 	if want := (cluster.Resources{CPUMHz: 5100, MemoryMB: 256, DiskMB: 100}); d.Resources != want || d.Sizing.Own.CPUMHz != 5000 {
 		t.Errorf("%+v, want %+v; %+v", d.Resources, want, d.Sizing)

@@ -29,11 +29,11 @@ const sparrowProbes = 2
 type sparrow struct {
 	probes int
 	drawn  lots
-	field  field
+	field  tentative
 }
 
 // Select implements board.Selector.
-func (s *sparrow) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *sparrow) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	s.drawn.begin(b.Len())
@@ -47,11 +47,11 @@ func (s *sparrow) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.
 		case !f.open(n):
 			busy = append(busy, n)
 		case len(f.units) < a.Count:
-			f.take(board.Unit{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+			f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
 		}
 	}
 	c := f.choice(a.Count)
-	if len(c.Units) == 0 {
+	if len(c.Replicas) == 0 {
 		c.Bind = busy
 	}
 	return c
@@ -74,6 +74,6 @@ func (s *sparrow) draw(random *rand.Rand) (board.Index, bool) {
 
 // DecisionTime implements board.DecisionTime: the probes go out together, the
 // first free worker asks for its task.
-func (s *sparrow) DecisionTime(*board.Board, *board.Ask, board.Choice) time.Duration {
+func (s *sparrow) DecisionTime(*board.Board, *board.Request, board.Choice) time.Duration {
 	return 2 * probeRoundTrip
 }

@@ -51,19 +51,19 @@ type statistical struct {
 	literal    bool
 	rings      *rings // nil: draw uniformly
 
-	field field
+	field tentative
 	drawn lots
 }
 
 // colocation is a candidate's rank; larger is better, in this order.
 type colocation struct {
-	harmless bool    // strict: all D1 and D2 ≥ 0
-	speed    float64 // strict, of a harmless one: alone on its configuration
-	quality  float64
+	noViolation bool    // strict: all D1 and D2 ≥ 0
+	speed       float64 // strict, of a harmless one: alone on its configuration
+	quality     float64
 }
 
 // Select implements board.Selector.
-func (s *statistical) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *statistical) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	for len(f.units) < a.Count {
@@ -79,7 +79,7 @@ func (s *statistical) Select(b *board.Board, a *board.Ask, random *rand.Rand) bo
 			}
 		}
 		n := f.nodes[best]
-		f.take(board.Unit{Node: n, Size: a.Size, Predicted: alone(a, b.Node(n)) * kept(a, b.Caused(n), s.options)})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: alone(a, b.Node(n)) * kept(a, b.Caused(n), s.options)})
 	}
 	return f.choice(a.Count)
 }
@@ -116,11 +116,11 @@ func (s *statistical) rank(i int) colocation {
 	if s.literal {
 		return colocation{quality: sumQuality(t, a.Caused)}
 	}
-	r := colocation{quality: strictQuality(t, a.Caused), harmless: true}
+	r := colocation{quality: strictQuality(t, a.Caused), noViolation: true}
 	for k := range t {
-		r.harmless = r.harmless && t[k]-a.Caused[k] >= -epsilonPoints && a.Tolerated[k]-c[k] >= -epsilonPoints
+		r.noViolation = r.noViolation && t[k]-a.Caused[k] >= -epsilonPoints && a.Tolerated[k]-c[k] >= -epsilonPoints
 	}
-	if r.harmless {
+	if r.noViolation {
 		r.speed = orLowest(alone(a, f.board.Node(f.nodes[i])))
 	}
 	return r
@@ -128,8 +128,8 @@ func (s *statistical) rank(i int) colocation {
 
 func (r colocation) less(o colocation) bool {
 	switch {
-	case r.harmless != o.harmless:
-		return o.harmless
+	case r.noViolation != o.noViolation:
+		return o.noViolation
 	case r.speed != o.speed:
 		return r.speed < o.speed
 	default:
@@ -165,6 +165,6 @@ func strictQuality(tolerated, caused []float64) float64 {
 
 // DecisionTime implements board.DecisionTime, as Tarcil's without a commit: the
 // text gives only shares of execution times.
-func (*statistical) DecisionTime(_ *board.Board, _ *board.Ask, c board.Choice) time.Duration {
+func (*statistical) DecisionTime(_ *board.Board, _ *board.Request, c board.Choice) time.Duration {
 	return samplingFixed + time.Duration(c.Examined)*samplingPerUnit
 }

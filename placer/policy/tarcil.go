@@ -84,7 +84,7 @@ type tarcil struct {
 	locality  Locality
 	measured  bool
 
-	field   field
+	field   tentative
 	drawn   lots
 	demand  digits.Number // what the ask needs
 	found   []unitCandidate
@@ -100,7 +100,7 @@ type unitCandidate struct {
 }
 
 // Select implements board.Selector.
-func (s *tarcil) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (s *tarcil) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &s.field
 	f.begin(b, a, 0)
 	s.scratch = resized(s.scratch, len(b.Columns))
@@ -113,14 +113,14 @@ func (s *tarcil) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.C
 		s.choose(func(*unitCandidate) bool { return a.Forced })
 	}
 	c := f.choice(a.Count)
-	if len(c.Units) == 0 && a.Late {
+	if len(c.Replicas) == 0 && a.Late {
 		c.Bind = s.bind()
 	}
 	return c
 }
 
 // fastest is the best speed of any configuration; NaN where none is known.
-func fastest(a *board.Ask) float64 {
+func fastest(a *board.Request) float64 {
 	top := math.NaN()
 	for _, v := range a.Speed {
 		if !math.IsNaN(v) && !(v <= top) {
@@ -132,7 +132,7 @@ func fastest(a *board.Ask) float64 {
 
 // platform is g: the speed on a node as a share of the best; 1 where nothing is
 // known of any.
-func platform(a *board.Ask, configuration int, top float64) float64 {
+func platform(a *board.Request, configuration int, top float64) float64 {
 	switch {
 	case math.IsNaN(top) || top <= 0:
 		return 1
@@ -217,7 +217,7 @@ func (s *tarcil) takeUp(c *unitCandidate, pass func(*unitCandidate) bool, n int)
 		if len(f.units) >= f.ask.Count || !c.free || !pass(c) || !f.open(c.node) || s.locality == Apart && f.taken[c.node] > 0 {
 			return
 		}
-		f.take(board.Unit{Node: c.node, Size: f.ask.Size, Predicted: predictedAlone(f.ask, f.board.Node(c.node))})
+		f.take(board.Replica{Node: c.node, Size: f.ask.Size, Predicted: predictedAlone(f.ask, f.board.Node(c.node))})
 	}
 }
 
@@ -272,6 +272,6 @@ func (s *tarcil) bind() []board.Index {
 
 // DecisionTime implements board.DecisionTime: 5 ms, 0.5 ms for eight candidates,
 // and one commit; a conflict costs another round, which the world counts.
-func (*tarcil) DecisionTime(_ *board.Board, _ *board.Ask, c board.Choice) time.Duration {
+func (*tarcil) DecisionTime(_ *board.Board, _ *board.Request, c board.Choice) time.Duration {
 	return samplingFixed + time.Duration(c.Examined)*samplingPerUnit + samplingCommit
 }

@@ -45,8 +45,8 @@ func TestContentionAndPermutation(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(2), []string{"c"})
 	n := b.Add(boardtest.Node("n", 5))
-	place := func(ref board.Ref, cores int, caused ...float64) {
-		b.Place(n, board.Resident{Ref: ref, Size: boardtest.Cores(cores), Tolerated: []float64{100, 100}, Caused: caused})
+	place := func(ref board.Handle, cores int, caused ...float64) {
+		b.Place(n, board.Resident{Handle: ref, Size: boardtest.Cores(cores), Tolerated: []float64{100, 100}, Caused: caused})
 	}
 	place(1, 1, 80, 0)
 	place(2, 2, 20, 8)
@@ -193,26 +193,26 @@ func TestTarcilUnderLoad(t *testing.T) {
 	b := boardtest.Random(rng, s)
 	a := boardtest.Ask(rng, s)
 	tarcil := tarcilSelector.New(b, Options{})
-	if c := tarcil.Select(b, &a, rng); c.Examined != tarcilFew || len(c.Units) != 1 || !c.Reaches {
+	if c := tarcil.Select(b, &a, rng); c.Examined != tarcilFew || len(c.Replicas) != 1 || !c.Reaches {
 		t.Errorf("idle: %+v", c)
 	}
 	for i := range b.Len() { // every node but for one core full of work that presses on all
 		b.Place(board.Index(i), board.Resident{
-			Ref: board.Ref(i + 1), Size: boardtest.Cores(b.Node(board.Index(i)).Total.Cores - 1),
+			Handle: board.Handle(i + 1), Size: boardtest.Cores(b.Node(board.Index(i)).Total.Cores - 1),
 			Tolerated: boardtest.Same(3, 100), Caused: boardtest.Same(3, 98),
 		})
 	}
 	a.Caused = boardtest.Same(3, 60)
-	if c := tarcil.Select(b, &a, rng); c.Examined != tarcilMany || len(c.Units) != 0 {
+	if c := tarcil.Select(b, &a, rng); c.Examined != tarcilMany || len(c.Replicas) != 0 {
 		t.Errorf("nothing good: %+v", c)
 	}
 	a.Forced = true
-	if c := tarcil.Select(b, &a, rng); len(c.Units) != 1 {
+	if c := tarcil.Select(b, &a, rng); len(c.Replicas) != 1 {
 		t.Errorf("last chance: %+v", c)
 	}
 	a.Forced, a.Late = false, true
 	c := tarcil.Select(b, &a, rng)
-	if len(c.Bind) != tarcilBindings || c.Bind[0] == c.Bind[1] || len(c.Units) != 0 {
+	if len(c.Bind) != tarcilBindings || c.Bind[0] == c.Bind[1] || len(c.Replicas) != 0 {
 		t.Errorf("late binding: %+v", c)
 	}
 	if d := tarcil.(board.DecisionTime).DecisionTime(b, &a, board.Choice{Examined: 8}); d != 10500*time.Microsecond {
@@ -230,7 +230,7 @@ func TestTarcilLocality(t *testing.T) {
 	a.Count = 4
 	nodes := func(l Locality) map[board.Index]bool {
 		out := map[board.Index]bool{}
-		for _, u := range tarcilSelector.New(b, Options{Locality: l}).Select(b, &a, rng).Units {
+		for _, u := range tarcilSelector.New(b, Options{Locality: l}).Select(b, &a, rng).Replicas {
 			out[u.Node] = true
 		}
 		return out
@@ -250,11 +250,11 @@ func TestTarcilPlatform(t *testing.T) {
 	for i := range 30 {
 		b.Add(boardtest.Node(fmt.Sprint(i), 4, boardtest.Configuration(i%2)))
 	}
-	a := board.Ask{Ref: 1, Size: boardtest.Cores(1), Count: 1, Tolerated: []float64{50}, Caused: []float64{50}, Speed: []float64{90, 100}}
+	a := board.Request{Handle: 1, Size: boardtest.Cores(1), Count: 1, Tolerated: []float64{50}, Caused: []float64{50}, Speed: []float64{90, 100}}
 	tarcil := tarcilSelector.New(b, Options{})
 	for seed := range uint64(30) {
 		c := tarcil.Select(b, &a, rand.New(rand.NewPCG(seed, 1)))
-		if len(c.Units) == 1 && b.Node(c.Units[0].Node).Configuration != 1 {
+		if len(c.Replicas) == 1 && b.Node(c.Replicas[0].Node).Configuration != 1 {
 			t.Fatalf("seed %d: a unit at 90 %% of the best speed was taken", seed)
 		}
 	}

@@ -46,11 +46,11 @@ type tetris struct {
 	scale   lotes.Scale
 	nodes   int // that the scale is of
 	epsilon float64
-	field   field
+	field   tentative
 }
 
 // Select implements board.Selector.
-func (t *tetris) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (t *tetris) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &t.field
 	f.begin(b, a, 0)
 	if t.nodes != b.Len() {
@@ -79,7 +79,7 @@ func (t *tetris) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice
 		if best == board.None {
 			break
 		}
-		f.take(board.Unit{Node: best, Size: a.Size, Predicted: predictedAlone(a, b.Node(best))})
+		f.take(board.Replica{Node: best, Size: a.Size, Predicted: predictedAlone(a, b.Node(best))})
 	}
 	return f.choice(a.Count)
 }

@@ -36,12 +36,12 @@ type whole struct {
 	rest  *leastLoaded // made when first needed
 
 	board *board.Board
-	ask   *board.Ask
+	ask   *board.Request
 	taken map[board.Index]int
 }
 
 // Select implements board.Selector.
-func (w *whole) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Choice {
+func (w *whole) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
 		return w.inner.Select(b, a, random)
 	}
@@ -55,19 +55,19 @@ func (w *whole) Select(b *board.Board, a *board.Ask, random *rand.Rand) board.Ch
 			break // it is asked as if nothing of the group were placed yet
 		}
 		w.add(&all, c, draw == 0)
-		left.Count = a.Count - len(all.Units)
+		left.Count = a.Count - len(all.Replicas)
 		left.Target = 0 // the rest as well as can be
 	}
 	for left.Count > 0 && len(all.Evict) == 0 && w.add(&all, w.leastLoaded().take(b, &left, left.Count), false) {
-		left.Count = a.Count - len(all.Units)
+		left.Count = a.Count - len(all.Replicas)
 	}
 	switch {
-	case a.Gang && len(all.Units) < a.Count:
-		all.Units, all.Evict = nil, nil
-	case len(all.Units) > 0:
+	case a.Gang && len(all.Replicas) < a.Count:
+		all.Replicas, all.Evict = nil, nil
+	case len(all.Replicas) > 0:
 		all.Bind = nil
 	}
-	all.Reaches = reaches(a, all.Units)
+	all.Reaches = reaches(a, all.Replicas)
 	return all
 }
 
@@ -86,20 +86,20 @@ func (w *whole) open(n board.Index) bool {
 // add takes over what of a choice still has room, for the selector does not know
 // what it chose before, and reports whether that is anything.
 func (w *whole) add(all *board.Choice, c board.Choice, first bool) bool {
-	before := len(all.Units)
+	before := len(all.Replicas)
 	all.Examined += c.Examined
 	all.TimedOut = all.TimedOut || c.TimedOut
 	all.Indexed, all.Scanned, all.Scans = all.Indexed+c.Indexed, all.Scanned+c.Scanned, all.Scans+c.Scans
 	if first {
 		all.Relaxed, all.Backtracks, all.Bind, all.Evict = c.Relaxed, c.Backtracks, c.Bind, c.Evict
 	}
-	for _, u := range c.Units {
-		if len(all.Units) < w.ask.Count && (len(c.Evict) > 0 || w.open(u.Node)) {
+	for _, u := range c.Replicas {
+		if len(all.Replicas) < w.ask.Count && (len(c.Evict) > 0 || w.open(u.Node)) {
 			w.taken[u.Node]++
-			all.Units = append(all.Units, u)
+			all.Replicas = append(all.Replicas, u)
 		}
 	}
-	return len(all.Units) > before
+	return len(all.Replicas) > before
 }
 
 func (w *whole) leastLoaded() *leastLoaded {

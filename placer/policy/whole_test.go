@@ -38,8 +38,8 @@ func TestWholeIsComplete(t *testing.T) {
 					want = 0
 				}
 				c := policy.Whole(d.New(b, policy.Options{}), nil).Select(b, &a, policy.Draws(seed))
-				if err := policytest.CheckChoice(b, &a, c); err != nil || len(c.Units) != want {
-					t.Fatalf("seed %d: %d units, want %d (gang %v), %v", seed, len(c.Units), want, a.Gang, err)
+				if err := policytest.CheckChoice(b, &a, c); err != nil || len(c.Replicas) != want {
+					t.Fatalf("seed %d: %d units, want %d (gang %v), %v", seed, len(c.Replicas), want, a.Gang, err)
 				}
 			}
 		})
@@ -55,7 +55,7 @@ func TestWholeKeepsRoom(t *testing.T) {
 	for _, d := range policy.Selectors() {
 		c := policy.Whole(d.New(b, policy.Options{}), func(board.Index) int { return 1 }).Select(b, &a, policy.Draws(3))
 		seen := map[board.Index]bool{}
-		for _, u := range c.Units {
+		for _, u := range c.Replicas {
 			if seen[u.Node] {
 				t.Errorf("%s: two on node %d", d.Name, u.Node)
 			}

@@ -16,8 +16,8 @@ import (
 const maxNeighbours = 8
 
 // candidate writes one line of the shortlist.
-func (v *view) candidate(r ranking, c listed, replicas int) cluster.Candidate {
-	o := r.nodes[c.index].option
+func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Candidate {
+	o := r.nodes[c.index].candidate
 	out := cluster.Candidate{
 		Node: o.node.ID, Name: o.node.Name, Configuration: o.node.Configuration,
 		Score: c.score, Predicted: v.predictShared(o, replicas),
@@ -38,7 +38,7 @@ func (v *view) candidate(r ranking, c listed, replicas int) cluster.Candidate {
 }
 
 // sentence is what a job author reads.
-func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas int, neighbours []string) string {
+func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, replicas int, neighbours []string) string {
 	var parts []string
 	switch {
 	case n.tier != good && out.Score < scoreWanted:
@@ -46,9 +46,9 @@ func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas in
 	case n.tier != good:
 		parts = append(parts, "chosen because there is no better node: "+r.rejection(n).Detail)
 	case r.why != nil:
-		parts = append(parts, r.why(n.option))
+		parts = append(parts, r.why(n.candidate))
 	}
-	if n.option.incumbent {
+	if n.candidate.incumbent {
 		parts = append(parts, "the group already runs here")
 	}
 	if p := out.Predicted; p.Known {
@@ -59,7 +59,7 @@ func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas in
 		if v.need > 0 {
 			s += fmt.Sprintf(", each allocation needs %s", amount(v.need))
 		}
-		parts = append(parts, s+v.loss(n.option, replicas))
+		parts = append(parts, s+v.loss(n.candidate, replicas))
 	}
 	switch k := len(neighbours); k {
 	case 0:
@@ -77,8 +77,8 @@ func (v *view) sentence(r ranking, n *ranked, out cluster.Candidate, replicas in
 const noticeablePercent = 1.0
 
 // loss says what the neighbours cost an allocation, and on which source.
-func (v *view) loss(o *option, replicas int) string {
-	s := o.stands.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
+func (v *candidateSet) loss(o *candidate, replicas int) string {
+	s := o.tolerance.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
 		return fmt.Sprintf(", %s %% less than in isolation because of %s", amount(lost), title(s.Source))
 	}
@@ -88,7 +88,7 @@ func (v *view) loss(o *option, replicas int) string {
 // rejection completes the rejection of a lesser node.
 func (r ranking) rejection(n *ranked) cluster.Rejection {
 	out := n.reject
-	out.Node, out.Name = n.option.node.ID, n.option.node.Name
+	out.Node, out.Name = n.candidate.node.ID, n.candidate.node.Name
 	if r.detail != nil {
 		out.Detail = r.detail(n)
 	}
@@ -98,7 +98,7 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 // neighbours lists the workloads on a node and on others of its machine, without the
 // group's own, without profiling copies and without system jobs, which no choice
 // avoids.
-func (v *view) neighbours(n *cluster.Node) []string {
+func (v *candidateSet) neighbours(n *cluster.Node) []string {
 	var out []string
 	for _, of := range v.snapshot.Machine(n) {
 		for _, a := range v.snapshot.Residents(of.ID, v.Workload.ID) {

@@ -8,7 +8,7 @@ import "sync"
 type workspace struct {
 	floats  []float64
 	used    int
-	options []option
+	options []candidate
 	ranked  []ranked
 }
 
@@ -25,7 +25,7 @@ func (w *workspace) take(n int) []float64 {
 
 // takeOptions gives n empty options, and takeRanked as many ranked. Each may be asked
 // for once.
-func (w *workspace) takeOptions(n int) []option {
+func (w *workspace) takeOptions(n int) []candidate {
 	w.options = emptied(w.options, n)
 	return w.options
 }

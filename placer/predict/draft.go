@@ -29,7 +29,7 @@ type Draft struct {
 	alike   *board.Alike
 	scoring Scoring
 
-	added   map[board.Index][]*board.Ask
+	added   map[board.Index][]*board.Request
 	order   []board.Index // of added, first use first: nothing depends on the order of a map
 	scratch []float64
 	none    []float64
@@ -38,7 +38,7 @@ type Draft struct {
 // NewDraft begins with nothing assigned. The index is one of the board.
 func NewDraft(b *board.Board, alike *board.Alike, s Scoring) *Draft {
 	return &Draft{
-		board: b, alike: alike, scoring: s, added: map[board.Index][]*board.Ask{},
+		board: b, alike: alike, scoring: s, added: map[board.Index][]*board.Request{},
 		scratch: make([]float64, len(b.Columns)), none: make([]float64, len(b.Columns)),
 	}
 }
@@ -50,7 +50,7 @@ func (d *Draft) Clear() {
 }
 
 // Put assigns an allocation of an ask.
-func (d *Draft) Put(a *board.Ask, n board.Index) {
+func (d *Draft) Put(a *board.Request, n board.Index) {
 	if !slices.Contains(d.order, n) {
 		d.order = append(d.order, n)
 	}
@@ -58,7 +58,7 @@ func (d *Draft) Put(a *board.Ask, n board.Index) {
 }
 
 // Take takes the last allocation of an ask back from a node.
-func (d *Draft) Take(a *board.Ask, n board.Index) {
+func (d *Draft) Take(a *board.Request, n board.Index) {
 	added := d.added[n]
 	for i := len(added) - 1; i >= 0; i-- {
 		if added[i] == a {
@@ -72,7 +72,7 @@ func (d *Draft) Take(a *board.Ask, n board.Index) {
 func (d *Draft) There(n board.Index) int { return len(d.added[n]) }
 
 // Open reports whether one more allocation of an ask may go to a node.
-func (d *Draft) Open(a *board.Ask, n board.Index) bool {
+func (d *Draft) Open(a *board.Request, n board.Index) bool {
 	if a.Allowed != nil && !a.Allowed(n) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (p Place) better(than Place) bool {
 // the paper's algorithm 1 (MIOS): minimum completion time. examined counts what
 // was scored. O(groups + what was assigned), more where the user's constraints leave
 // nodes out.
-func (d *Draft) Best(a *board.Ask) (best Place, examined int, ok bool) {
+func (d *Draft) Best(a *board.Request) (best Place, examined int, ok bool) {
 	try := func(n board.Index) {
 		examined++
 		p := Place{Node: n, Score: d.Score(a, n), There: len(d.board.Residents(n)) + len(d.added[n])}
@@ -131,7 +131,7 @@ func (d *Draft) Best(a *board.Ask) (best Place, examined int, ok bool) {
 }
 
 // Anywhere reports whether one allocation has a place.
-func (d *Draft) Anywhere(a *board.Ask) bool {
+func (d *Draft) Anywhere(a *board.Request) bool {
 	found := false
 	d.alike.Each(func(nodes []board.Index) {
 		if found || !d.board.Fits(nodes[0], a.Size) {
@@ -147,7 +147,7 @@ func (d *Draft) Anywhere(a *board.Ask) bool {
 }
 
 // Score of an allocation on a node, beside who is there and who is assigned to it.
-func (d *Draft) Score(a *board.Ask, n board.Index) float64 {
+func (d *Draft) Score(a *board.Request, n board.Index) float64 {
 	beside := d.beside(n)
 	score := d.own(a, beside, d.board.Node(n).Configuration)
 	if !d.scoring.Both {
@@ -178,7 +178,7 @@ func (d *Draft) beside(n board.Index) []float64 {
 }
 
 // Together scores an ask beside one other, wherever that is.
-func (d *Draft) Together(a, other *board.Ask) float64 {
+func (d *Draft) Together(a, other *board.Request) float64 {
 	score := d.own(a, other.Caused, -1)
 	if d.scoring.Both {
 		score += d.change(responseOf(other.Response, other.Curve()), other.Caused, other.Caused, a.Caused)
@@ -187,7 +187,7 @@ func (d *Draft) Together(a, other *board.Ask) float64 {
 }
 
 // own is the score of a newcomer. A configuration below 0 is any.
-func (d *Draft) own(a *board.Ask, beside []float64, configuration int) float64 {
+func (d *Draft) own(a *board.Request, beside []float64, configuration int) float64 {
 	r := responseOf(a.Response, a.Curve())
 	score := d.of(r, beside)
 	if a.Response != nil || configuration < 0 || configuration >= len(a.Speed) {

@@ -70,7 +70,7 @@ func learnPolynomial(all []Observation, termsOf func(columns []int) []term) (Reg
 	terms := termsOf(columns)
 	rows, y := make([][]float64, len(all)), make([]float64, len(all))
 	for i, o := range all {
-		z := p.standard.of(o.Own, o.Beside)
+		z := p.standard.of(o.Own, o.CoRunners)
 		rows[i] = make([]float64, len(terms))
 		for t, term := range terms {
 			rows[i][t] = term.of(z)

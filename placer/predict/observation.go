@@ -10,9 +10,9 @@ import (
 // Observation is one run of a workload beside neighbours, as the models of Chiang
 // and Huang 2011 learn from it.
 type Observation struct {
-	Own      []float64 // characteristics of the workload alone
-	Beside   []float64 // sum of the characteristics of its neighbours, each alone
-	Response float64   // runtime or IOPS
+	Own       []float64 // characteristics of the workload alone
+	CoRunners []float64 // sum of the characteristics of its neighbours, each alone
+	Response  float64   // runtime or IOPS
 }
 
 // Regression predicts a response. Characteristics are in the order and number of the
@@ -69,11 +69,11 @@ func checkObservations(all []Observation) error {
 	}
 	varies := false
 	for i, o := range all {
-		if len(o.Own) != len(all[0].Own) || len(o.Beside) != len(all[0].Beside) {
+		if len(o.Own) != len(all[0].Own) || len(o.CoRunners) != len(all[0].CoRunners) {
 			return fmt.Errorf("%w: number %d has %d and %d characteristics, the first %d and %d", ErrObservations,
-				i, len(o.Own), len(o.Beside), len(all[0].Own), len(all[0].Beside))
+				i, len(o.Own), len(o.CoRunners), len(all[0].Own), len(all[0].CoRunners))
 		}
-		for _, v := range append(append([]float64{o.Response}, o.Own...), o.Beside...) {
+		for _, v := range append(append([]float64{o.Response}, o.Own...), o.CoRunners...) {
 			if !finite(v) {
 				return fmt.Errorf("%w: number %d holds %v", ErrObservations, i, v)
 			}
@@ -88,7 +88,7 @@ func checkObservations(all []Observation) error {
 
 // Beside sums the characteristics of neighbours: of one they are its own, which is
 // the paper's pair. Without neighbours they are 0.
-func Beside(characteristics int, neighbours ...[]float64) []float64 {
+func SumOfCoRunners(characteristics int, neighbours ...[]float64) []float64 {
 	out := make([]float64, characteristics)
 	for _, n := range neighbours {
 		for i, v := range n {
@@ -111,20 +111,20 @@ const constantShare = 1e-9
 
 func standardise(all []Observation) standard {
 	first := all[0]
-	width := len(first.Own) + len(first.Beside)
+	width := len(first.Own) + len(first.CoRunners)
 	s := standard{mean: make([]float64, width), deviation: make([]float64, width)}
 	n := float64(len(all))
 	row := make([]float64, width)
-	s.low = append(s.low, join(row, first.Own, first.Beside)...)
+	s.low = append(s.low, join(row, first.Own, first.CoRunners)...)
 	s.high = append(s.high, s.low...)
 	for _, o := range all {
-		for j, v := range join(row, o.Own, o.Beside) {
+		for j, v := range join(row, o.Own, o.CoRunners) {
 			s.mean[j] += v / n
 			s.low[j], s.high[j] = min(s.low[j], v), max(s.high[j], v)
 		}
 	}
 	for _, o := range all {
-		for j, v := range join(row, o.Own, o.Beside) {
+		for j, v := range join(row, o.Own, o.CoRunners) {
 			s.deviation[j] += (v - s.mean[j]) * (v - s.mean[j]) / n
 		}
 	}

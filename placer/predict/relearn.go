@@ -104,7 +104,7 @@ func (r *Relearning) learn() error {
 	var errors []float64
 	for _, o := range held {
 		if o.Response != 0 {
-			errors = append(errors, RelativeError(trial.Predict(o.Own, o.Beside), o.Response))
+			errors = append(errors, RelativeError(trial.Predict(o.Own, o.CoRunners), o.Response))
 		}
 	}
 	r.current, r.errors = r.options.Bound(next), r.errors[:0]
@@ -138,7 +138,7 @@ func (r *Relearning) Add(o Observation) Event {
 	if !finite(o.Response) || o.Response == 0 {
 		return Quiet
 	}
-	e := RelativeError(r.Predict(o.Own, o.Beside), o.Response)
+	e := RelativeError(r.Predict(o.Own, o.CoRunners), o.Response)
 	r.errors = append(r.errors, e)
 	if over := len(r.errors) - driftErrors; over > 0 {
 		r.errors = r.errors[over:]

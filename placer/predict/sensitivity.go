@@ -107,7 +107,7 @@ type curve struct {
 	points    []point // ascending x, from (0, 1); nil: use the formula
 	tolerated [3]float64
 	slowdown  float64
-	works     float64 // part of the time alone that neighbours stretch; 0: unknown, or not shared by time
+	dutyCycle float64 // part of the time alone that neighbours stretch; 0: unknown, or not shared by time
 }
 
 // point is the share kept at a pressure, with its interval.
@@ -129,7 +129,7 @@ func curveOf(k *cluster.Knowledge, s interference.Source, slowdown float64) curv
 		slowdown:  slowdown,
 	}
 	if interference.TimeShared(s) {
-		c.works = k.Works
+		c.dutyCycle = k.DutyCycle
 	}
 	return c
 }
@@ -201,10 +201,10 @@ func (c curve) share(x float64) Share {
 // kernel takes its intensity by force, and who rests often, and wakes often, then waits
 // much longer than beside neighbours of its own kind (decision 0017).
 func (c curve) stretched(x float64) float64 {
-	if !(c.works > 0) || x >= 100 {
+	if !(c.dutyCycle > 0) || x >= 100 {
 		return 0
 	}
-	return 1 / (1 - c.works + c.works/(1-x/100))
+	return 1 / (1 - c.dutyCycle + c.dutyCycle/(1-x/100))
 }
 
 // response under pressure x in (0, 100] of a kernel.

@@ -30,7 +30,7 @@ func TestNLMHas45Coefficients(t *testing.T) {
 	if n := 1 + len(quadraticTerms([]int{0, 1, 2, 3, 4, 5, 6, 7})); n != 45 {
 		t.Errorf("%d coefficients", n)
 	}
-	all := observations(1, 126, func(o Observation) float64 { return o.Beside[0] })
+	all := observations(1, 126, func(o Observation) float64 { return o.CoRunners[0] })
 	for i := range all {
 		all[i].Own = []float64{1, 2, 3, 4}
 	}
@@ -56,7 +56,7 @@ func observations(seed uint64, n int, y func(Observation) float64) []Observation
 	for range n {
 		var o Observation
 		for range 4 {
-			o.Own, o.Beside = append(o.Own, 100*random.Float64()), append(o.Beside, 100*random.Float64())
+			o.Own, o.CoRunners = append(o.Own, 100*random.Float64()), append(o.CoRunners, 100*random.Float64())
 		}
 		o.Response = y(o)
 		out = append(out, o)
@@ -66,7 +66,7 @@ func observations(seed uint64, n int, y func(Observation) float64) []Observation
 
 // quadratic is a response that only NLM can express.
 func quadratic(o Observation) float64 {
-	return 5 + 0.02*o.Own[0]*o.Beside[0] + 0.01*o.Beside[1]*o.Beside[1] + o.Beside[2]
+	return 5 + 0.02*o.Own[0]*o.CoRunners[0] + 0.01*o.CoRunners[1]*o.CoRunners[1] + o.CoRunners[2]
 }
 
 // §4.2: of a response with products and squares NLM is exact where LM and WMM are not.
@@ -75,7 +75,7 @@ func TestNLMFitsWhatLMCannot(t *testing.T) {
 	train, test := observations(1, 300, quadratic), observations(2, 100, quadratic)
 	for i := range test { // inside of what was seen
 		for k := range test[i].Own {
-			test[i].Own[k], test[i].Beside[k] = 10+0.8*test[i].Own[k], 10+0.8*test[i].Beside[k]
+			test[i].Own[k], test[i].CoRunners[k] = 10+0.8*test[i].Own[k], 10+0.8*test[i].CoRunners[k]
 		}
 		test[i].Response = quadratic(test[i])
 	}
@@ -86,7 +86,7 @@ func TestNLMFitsWhatLMCannot(t *testing.T) {
 			t.Fatalf("%s: %v", l.Name, err)
 		}
 		for _, o := range test {
-			mean[l.Name] += RelativeError(r.Predict(o.Own, o.Beside), o.Response) / 100
+			mean[l.Name] += RelativeError(r.Predict(o.Own, o.CoRunners), o.Response) / 100
 		}
 	}
 	if mean["nlm"] > 1e-6 || mean["lm"] < 0.02 || mean["wmm"] < 0.02 {
@@ -107,7 +107,7 @@ func TestNLMIsLeastSquares(t *testing.T) {
 	var rows [][]float64
 	var y []float64
 	for _, o := range all {
-		z, row := p.standard.of(o.Own, o.Beside), []float64{1}
+		z, row := p.standard.of(o.Own, o.CoRunners), []float64{1}
 		for _, term := range p.terms {
 			row = append(row, term.of(z))
 		}
@@ -135,10 +135,10 @@ func TestPolynomialsDoNotExtrapolate(t *testing.T) {
 }
 
 // More neighbours than one are summed; one is itself, which is the paper's pair.
-func TestBesideSumsNeighbours(t *testing.T) {
+func TestCoRunnersAreSummed(t *testing.T) {
 	t.Parallel()
-	one, three := Beside(2, []float64{1, 2}), Beside(2, []float64{1, 2}, []float64{3, 4}, []float64{5, 6})
-	if one[0] != 1 || one[1] != 2 || three[0] != 9 || three[1] != 12 || Beside(2)[0] != 0 {
+	one, three := SumOfCoRunners(2, []float64{1, 2}), SumOfCoRunners(2, []float64{1, 2}, []float64{3, 4}, []float64{5, 6})
+	if one[0] != 1 || one[1] != 2 || three[0] != 9 || three[1] != 12 || SumOfCoRunners(2)[0] != 0 {
 		t.Errorf("%v, %v", one, three)
 	}
 }
@@ -147,10 +147,10 @@ func TestLearnersRefuse(t *testing.T) {
 	t.Parallel()
 	good := observations(4, 20, quadratic)
 	constant, infinite, ragged, flat := observations(4, 20, func(Observation) float64 { return 3 }), observations(4, 20, quadratic), observations(4, 20, quadratic), observations(4, 20, quadratic)
-	infinite[7].Beside[2] = math.Inf(1)
+	infinite[7].CoRunners[2] = math.Inf(1)
 	ragged[5].Own = ragged[5].Own[:2]
 	for i := range flat {
-		flat[i].Own, flat[i].Beside = good[0].Own, good[0].Beside
+		flat[i].Own, flat[i].CoRunners = good[0].Own, good[0].CoRunners
 	}
 	for _, l := range Learners() {
 		for name, c := range map[string]struct {
@@ -215,7 +215,7 @@ func TestRelearningFollowsTheWorld(t *testing.T) {
 	}
 	mean := 0.0
 	for _, o := range observations(9, 100, noisy(2)) {
-		mean += RelativeError(r.Predict(o.Own, o.Beside), o.Response) / 100
+		mean += RelativeError(r.Predict(o.Own, o.CoRunners), o.Response) / 100
 	}
 	if mean > 0.1 {
 		t.Errorf("the error after three rebuilds is %v", mean)
@@ -244,7 +244,7 @@ func BenchmarkPredict(b *testing.B) {
 		}
 		b.Run(l.Name, func(b *testing.B) {
 			for b.Loop() {
-				r.Predict(all[0].Own, all[1].Beside)
+				r.Predict(all[0].Own, all[1].CoRunners)
 			}
 		})
 	}

@@ -44,7 +44,7 @@ func learnWMM(all []Observation) (Regression, error) {
 	rows := make([][]float64, len(all))
 	covariance := mat.NewSymDense(len(w.standard.mean), nil)
 	for i, o := range all {
-		rows[i] = w.standard.of(o.Own, o.Beside)
+		rows[i] = w.standard.of(o.Own, o.CoRunners)
 		w.response = append(w.response, o.Response)
 		for a, x := range rows[i] {
 			for b := a; b < len(rows[i]); b++ {

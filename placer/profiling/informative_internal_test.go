@@ -152,7 +152,7 @@ func TestInformativeConfiguration(t *testing.T) {
 		} {
 			alone[configuration] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s"}
 		}
-		rows = append(rows, profile.Profile{Alone: alone})
+		rows = append(rows, profile.Profile{Isolated: alone})
 	}
 	k, _ := estimatorOf(t, rows)
 	l, e := New(Config{})

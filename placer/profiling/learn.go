@@ -118,7 +118,7 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	t.Stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
 	results := l.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
-	if merged != nil && m.base && len(merged.Alone) == 0 && len(merged.Sensitivity.Caused) == 0 {
+	if merged != nil && m.base && len(merged.Isolated) == 0 && len(merged.Sensitivity.Caused) == 0 {
 		merged = nil // a speed at another size alone is no profile
 	}
 	if merged != nil && !m.base {
@@ -225,7 +225,7 @@ func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit t
 	}
 	if c.other != nil {
 		out = append(out, cluster.ProfileRequest{
-			ID: aloneID(w, c.other), Purpose: cluster.PurposeAlone, Job: job, Workload: w, Node: *c.other,
+			ID: aloneID(w, c.other), Purpose: cluster.PurposeIsolated, Job: job, Workload: w, Node: *c.other,
 			Size: l.labSize(w), Seconds: aloneSeconds, Deadline: limit,
 		})
 	}
@@ -289,7 +289,7 @@ func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
 // withFirstPoint adds the interference run's own size to the scale-up of a stored
 // profile that was taken before sizes mattered.
 func withFirstPoint(p profile.Profile) profile.Profile {
-	alone, ok := p.Alone[p.Machine.Configuration]
+	alone, ok := p.Isolated[p.Machine.Configuration]
 	cores := len(p.Machine.CPUs)
 	if !ok || cores == 0 || slices.ContainsFunc(p.ScaleUp, func(s profile.ScalePoint) bool { return s.Cores == cores }) {
 		return p

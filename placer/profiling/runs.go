@@ -141,7 +141,7 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 		if r.err != nil {
 			failed = append(failed, r.err)
 		}
-		if len(r.profile.Alone) == 0 && len(r.profile.Sensitivity.Caused) == 0 && len(r.profile.ScaleUp) == 0 {
+		if len(r.profile.Isolated) == 0 && len(r.profile.Sensitivity.Caused) == 0 && len(r.profile.ScaleUp) == 0 {
 			continue
 		}
 		if merged == nil {
@@ -179,14 +179,14 @@ func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
 func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	points := pointsOf(p, r)
 	p.Machine = profile.Machine{} // the profile's is that of the interference run
-	p.Alone, p.ScaleUp, p.Ramp, p.CPUShareAlone = nil, points, nil, nil
+	p.Isolated, p.ScaleUp, p.Ramp, p.CPUShareIsolated = nil, points, nil, nil
 	p.Sensitivity.Tolerated, p.Sensitivity.Caused = nil, nil
 	return p
 }
 
 // pointsOf is the scale-up of a run by its performance alone.
 func pointsOf(p profile.Profile, r cluster.ProfileRequest) []profile.ScalePoint {
-	alone, ok := p.Alone[r.Node.Configuration]
+	alone, ok := p.Isolated[r.Node.Configuration]
 	cores := cmp.Or(len(p.Machine.CPUs), r.Size.Cores)
 	if !ok || cores == 0 {
 		return nil

@@ -28,7 +28,7 @@ func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64,
 	if !(slowdownPercent > 0 && slowdownPercent < 100) {
 		slowdownPercent = performance.DefaultSlowdownMaxPercent
 	}
-	return predict.Stands(known, k.Columns(), slowdownPercent, *needs)
+	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, *needs)
 }
 
 // MeanTolerance is what a workload tolerates of a source on average, in percent; one

@@ -41,7 +41,7 @@ func (w *World) window() error {
 // against what its placement promised is unknown, and the target is its best.
 func (w *World) observe(s *workload) adapt.Observation {
 	o := adapt.Observation{
-		Ref: s.ask.Ref, Performance: s.capacity, Target: s.job.Target * s.load, Sizes: s.ask.Sizes, Speed: s.ask.Speed,
+		Handle: s.ask.Handle, Performance: s.capacity, Target: s.job.Target * s.load, Sizes: s.ask.Sizes, Speed: s.ask.Speed,
 		Priority: s.job.Priority, BestEffort: s.job.BestEffort, Scales: s.job.Sized && s.ask.ScaleOut != nil,
 	}
 	if s.job.Shape != Service && o.Target == 0 && s.ask.Speed != nil {
@@ -49,7 +49,7 @@ func (w *World) observe(s *workload) adapt.Observation {
 	}
 	for _, k := range s.units {
 		u := &w.units[k]
-		o.Units = append(o.Units, adapt.Unit{Ref: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
+		o.Replicas = append(o.Replicas, adapt.Replica{Handle: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
 	}
 	return o
 }
@@ -74,12 +74,12 @@ func (w *World) act(a adapt.Action) error {
 		w.board.SetReady(a.Node, !w.closed[a.Node] && !w.down[a.Node])
 		return nil
 	case adapt.Evict:
-		if w.unitOf(a.Ref) >= 0 {
-			w.evict(a.Ref)
+		if w.unitOf(a.Handle) >= 0 {
+			w.evict(a.Handle)
 		}
 		return nil
 	}
-	i := workloadOf(a.Ref)
+	i := workloadOf(a.Handle)
 	s := w.workloads.at(i)
 	if s.stage != stageRunning {
 		return nil
@@ -105,7 +105,7 @@ func (w *World) act(a adapt.Action) error {
 }
 
 // unitOf finds the allocation of a ref; -1 where it is gone.
-func (w *World) unitOf(ref board.Ref) int32 {
+func (w *World) unitOf(ref board.Handle) int32 {
 	s := w.workloads.at(workloadOf(ref))
 	if s.stage != stageRunning {
 		return -1
@@ -121,7 +121,7 @@ func (w *World) unitOf(ref board.Ref) int32 {
 // reclassify profiles a workload where it is, in the phase it is in. What was
 // measured in the same phase before is kept, and more is added to it.
 func (w *World) reclassify(s *workload) error {
-	if w.config.Knower == nil {
+	if w.config.Estimator == nil {
 		return nil
 	}
 	w.counters.Reclassified++
@@ -130,7 +130,7 @@ func (w *World) reclassify(s *workload) error {
 	} else {
 		s.known, s.again = s.phase, 0
 	}
-	e, err := w.config.Knower.Know(&s.job, s.phase, s.again)
+	e, err := w.config.Estimator.Know(&s.job, s.phase, s.again)
 	if err != nil {
 		return fmt.Errorf("sim: job %d: %w", s.job.Number, err)
 	}
@@ -142,7 +142,7 @@ func (w *World) reclassify(s *workload) error {
 			return err
 		}
 		w.board.Place(u.node, board.Resident{
-			Ref: ref, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+			Handle: ref, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		})
 	}
 	return nil
@@ -150,7 +150,7 @@ func (w *World) reclassify(s *workload) error {
 
 // resize changes an allocation where the node has room.
 func (w *World) resize(a adapt.Action) {
-	k := w.unitOf(a.Ref)
+	k := w.unitOf(a.Handle)
 	if k < 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (w *World) resize(a adapt.Action) {
 	if (more.Cores > 0 || more.CPUMHz > 0 || more.MemoryMB > 0) && !w.board.Fits(u.node, more) {
 		return
 	}
-	if err := w.board.Resize(u.node, a.Ref, a.Size); err != nil {
+	if err := w.board.Resize(u.node, a.Handle, a.Size); err != nil {
 		return
 	}
 	w.counters.Resizes++
@@ -169,7 +169,7 @@ func (w *World) resize(a adapt.Action) {
 
 // drop ends one allocation, and starts another one where it only straggled.
 func (w *World) drop(i int32, s *workload, a adapt.Action) {
-	k := w.unitOf(a.Ref)
+	k := w.unitOf(a.Handle)
 	if k < 0 || len(s.units) < 2 {
 		return
 	}
@@ -190,7 +190,7 @@ func (w *World) grow(i int32, s *workload) {
 	ask.Count = s.missing
 	ask.Target = max(0, s.job.Target*s.load-s.capacity)
 	choice := w.choose(admission.Attempt{Item: admission.Item{Ask: &ask}})
-	units, _ := w.fitting(s, choice.Units)
+	units, _ := w.fitting(s, choice.Replicas)
 	if len(units) == 0 {
 		return
 	}
@@ -212,7 +212,7 @@ func (w *World) move(i int32, s *workload) {
 	choice := w.choose(admission.Attempt{
 		Item: admission.Item{Ask: &s.ask}, Within: func(n board.Index) bool { return n != from },
 	})
-	units, _ := w.fitting(s, choice.Units)
+	units, _ := w.fitting(s, choice.Replicas)
 	if len(units) == 0 || len(choice.Relaxed) > 0 {
 		return
 	}

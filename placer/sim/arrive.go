@@ -67,15 +67,15 @@ const mhzPerCore = 1000
 // run.
 func (w *World) know(i int32, s *workload) (bool, error) {
 	j := &s.job
-	s.ask = board.Ask{
-		Ref: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
+	s.ask = board.Request{
+		Handle: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
 		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax, Class: j.Declared,
 	}
 	w.due(i, s)
-	if w.config.Knower == nil {
+	if w.config.Estimator == nil {
 		return false, nil
 	}
-	e, err := w.config.Knower.Know(j, s.phase, 0)
+	e, err := w.config.Estimator.Know(j, s.phase, 0)
 	if err != nil {
 		return false, fmt.Errorf("sim: job %d: %w", j.Number, err)
 	}
@@ -90,7 +90,7 @@ const slowdownMax = 0.05
 // estimate puts what is known into the ask.
 func (s *workload) estimate(e Estimate) {
 	if e.Tolerated != nil {
-		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound, s.ask.Standing = e.Tolerated, e.Caused, e.AtBound, e.Standing
+		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound, s.ask.Tolerances = e.Tolerated, e.Caused, e.AtBound, e.Standing
 	}
 	s.ask.Speed, s.ask.Expected, s.ask.Response = e.Speed, e.Expected, e.Response
 	if s.job.Sized {

@@ -47,7 +47,7 @@ func (w *World) nodeChanges(c NodeChange) {
 }
 
 // evict makes the workload of an allocation leave, and wait again.
-func (w *World) evict(ref board.Ref) {
+func (w *World) evict(ref board.Handle) {
 	s := w.workloads.at(workloadOf(ref))
 	if s.stage != stageRunning {
 		return

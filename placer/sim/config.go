@@ -16,7 +16,7 @@ type Config struct {
 	Board      *board.Board // with all its nodes, without residents
 	Truth      truth.World  // nil where no job has an application
 	Jobs       Source
-	Knower     Knower // nil: nothing is known
+	Estimator  Estimator // nil: nothing is known
 	Selector   board.Selector
 	Controller admission.Controller
 	Adapter    adapt.Adapter // nil: nothing is adapted

@@ -65,9 +65,9 @@ func (w *World) deadlineOf(s *workload) Instant {
 }
 
 // untilDeadline tells an ask how much time is left.
-func (w *World) untilDeadline(ask *board.Ask) {
+func (w *World) untilDeadline(ask *board.Request) {
 	if ask.Finish != nil {
-		ask.Finish.In = w.deadlineOf(w.workloads.at(workloadOf(ask.Ref))) - w.now
+		ask.Finish.In = w.deadlineOf(w.workloads.at(workloadOf(ask.Handle))) - w.now
 	}
 }
 
@@ -115,13 +115,13 @@ func (w *World) note() {
 	}
 	w.counters.Unheard = e.Unheard()
 	for i := range w.windows {
-		for _, seen := range w.windows[i].Units {
-			estimate, ok := e.Slowdown(seen.Ref)
-			k := w.unitOf(seen.Ref)
+		for _, seen := range w.windows[i].Replicas {
+			estimate, ok := e.Slowdown(seen.Handle)
+			k := w.unitOf(seen.Handle)
 			if !ok || k < 0 || seen.Task == nil {
 				continue
 			}
-			w.board.SetSlowdown(seen.Node, seen.Ref, estimate)
+			w.board.SetSlowdown(seen.Node, seen.Handle, estimate)
 			if seen.Task.Moving {
 				continue
 			}
@@ -136,7 +136,7 @@ func (w *World) note() {
 
 // migrate lets one task go on elsewhere, after a while without work.
 func (w *World) migrate(a adapt.Action) error {
-	k := w.unitOf(a.Ref)
+	k := w.unitOf(a.Handle)
 	if k < 0 || !w.board.Fits(a.To, a.Size) {
 		return nil
 	}
@@ -147,23 +147,23 @@ func (w *World) migrate(a adapt.Action) error {
 	}
 	u.progress.advance(w.now)
 	from := u.node
-	if err := w.board.Remove(from, a.Ref); err != nil {
+	if err := w.board.Remove(from, a.Handle); err != nil {
 		return err
 	}
-	w.config.Controller.Ended(w.now, from, a.Ref)
+	w.config.Controller.Ended(w.now, from, a.Handle)
 	w.leaveNode(k)
 	u.node, u.size, u.cores, u.place = a.To, a.Size, coresOf(a.Size), int32(len(w.nodeUnits[a.To]))
 	w.nodeUnits[a.To] = append(w.nodeUnits[a.To], k)
 	w.board.Place(a.To, board.Resident{
-		Ref: a.Ref, Size: a.Size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Handle: a.Handle, Size: a.Size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		Class: s.ask.Class, Response: s.ask.Response,
 	})
 	if e, ok := w.config.Adapter.(adapt.Estimator); ok {
-		if estimate, known := e.Slowdown(a.Ref); known {
-			w.board.SetSlowdown(a.To, a.Ref, estimate)
+		if estimate, known := e.Slowdown(a.Handle); known {
+			w.board.SetSlowdown(a.To, a.Handle, estimate)
 		}
 	}
-	w.config.Controller.Started(w.now, a.To, a.Ref)
+	w.config.Controller.Started(w.now, a.To, a.Handle)
 	w.counters.Migrations++
 	u.resume = w.now + s.job.MoveTime
 	w.heap.push(u.resume, kindMigrated, k, 0)

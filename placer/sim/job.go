@@ -110,10 +110,10 @@ func (l *List) Next() (Job, bool, error) {
 // Estimate is what classification says of a job. Slices are shared and not
 // written to.
 type Estimate struct {
-	Tolerated, Caused []float64        // by column, percent
-	AtBound           []float64        // see board.Ask
-	Standing          []board.Standing // see board.Ask
-	Speed             []float64        // of one allocation of the job's size, by configuration; nil unknown
+	Tolerated, Caused []float64         // by column, percent
+	AtBound           []float64         // see board.Ask
+	Standing          []board.Tolerance // see board.Ask
+	Speed             []float64         // of one allocation of the job's size, by configuration; nil unknown
 	Sizes             []board.SizeOption
 	ScaleOut          []float64
 	Response          board.Response // nil: only the scores say
@@ -121,10 +121,10 @@ type Estimate struct {
 	Profiled          bool           // a profiling run was needed
 }
 
-// Knower answers what is known of a job when it was profiled in a phase, and so many
+// Estimator answers what is known of a job when it was profiled in a phase, and so many
 // times again in the same one. The answer depends on nothing else, not on when it is
 // asked.
-type Knower interface {
+type Estimator interface {
 	Know(j *Job, phase, again int) (Estimate, error)
 }
 

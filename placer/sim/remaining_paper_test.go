@@ -41,8 +41,8 @@ func (besides) Measure(_ *truth.Application, v, _ float64, _ *rand.Rand) float64
 // onlyNode puts everything on the first node.
 type onlyNode struct{}
 
-func (onlyNode) Select(_ *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
-	return board.Choice{Units: []board.Unit{{Node: 0, Size: a.Size}}, Reaches: true}
+func (onlyNode) Select(_ *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
+	return board.Choice{Replicas: []board.Replica{{Node: 0, Size: a.Size}}, Reaches: true}
 }
 
 // Chiang and Huang 2011, §4.1, the rule of the remaining work: B ends at 80 s. With C

@@ -9,7 +9,7 @@ import (
 )
 
 // place starts allocations of a workload.
-func (w *World) place(i int32, s *workload, units []board.Unit, choice *board.Choice) {
+func (w *World) place(i int32, s *workload, units []board.Replica, choice *board.Choice) {
 	w.counters.Placements++
 	if len(choice.Relaxed) > 0 {
 		w.counters.Relaxed++
@@ -23,9 +23,9 @@ func (w *World) place(i int32, s *workload, units []board.Unit, choice *board.Ch
 		r.Best = w.onBest(s, units)
 	}
 	first := s.stage != stageRunning
-	if s.ask.Standing != nil {
-		stands := s.ask.StandingOf(w.board, units)
-		s.ask.Tolerated, s.ask.Needs = stands.Tolerated, stands.Needs
+	if s.ask.Tolerances != nil {
+		stands := s.ask.ToleranceOf(w.board, units)
+		s.ask.Tolerated, s.ask.RequiredFraction = stands.Tolerated, stands.RequiredFraction
 	}
 	for _, u := range units {
 		k := w.begin(i, s, u.Node, u.Size)
@@ -66,11 +66,11 @@ func (w *World) goes(i int32, s *workload) {
 }
 
 // onBest reports whether all units are on configurations within 1 % of the best.
-func (w *World) onBest(s *workload, units []board.Unit) bool {
+func (w *World) onBest(s *workload, units []board.Replica) bool {
 	if s.job.App == nil {
 		return true
 	}
-	return !slices.ContainsFunc(units, func(u board.Unit) bool { return w.platform(s, u.Node) < 0.99 })
+	return !slices.ContainsFunc(units, func(u board.Replica) bool { return w.platform(s, u.Node) < 0.99 })
 }
 
 // begin puts one allocation on a node.
@@ -96,7 +96,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	s.units = append(s.units, k)
 	ref := refOf(i, u.number)
 	w.board.Place(n, board.Resident{
-		Ref: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Needs: s.ask.Needs, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Handle: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		Class: s.ask.Class, Response: s.ask.Response,
 	})
 	w.config.Controller.Started(w.now, n, ref)
@@ -382,10 +382,10 @@ func (w *World) end(i int32, s *workload, o Outcome) {
 	w.ended++
 	w.reserved -= w.asked(s)
 	if w.config.Adapter != nil {
-		w.config.Adapter.Forget(s.ask.Ref)
+		w.config.Adapter.Forget(s.ask.Handle)
 	}
 	if s.waits() { // it was killed with tasks still to be placed
-		w.config.Controller.Withdraw(s.ask.Ref)
+		w.config.Controller.Withdraw(s.ask.Handle)
 	}
 	w.workloads.give(i)
 }

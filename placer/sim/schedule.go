@@ -38,7 +38,7 @@ func (w *World) schedule() error {
 
 // decide asks the selector, and commits at once where that takes no time.
 func (w *World) decide(attempt admission.Attempt, retries int) {
-	s := w.workloads.at(workloadOf(attempt.Item.Ask.Ref))
+	s := w.workloads.at(workloadOf(attempt.Item.Ask.Handle))
 	choice := w.choose(attempt)
 	spent := time.Duration(0)
 	if w.timed != nil {
@@ -52,9 +52,9 @@ func (w *World) decide(attempt admission.Attempt, retries int) {
 	w.agents--
 	k := w.flight()
 	f := &w.flights[k]
-	f.units = append(f.units[:0], choice.Units...)
+	f.units = append(f.units[:0], choice.Replicas...)
 	f.attempt, f.choice, f.retries, f.free, f.life = attempt, choice, retries, false, s.life
-	f.choice.Units = f.units
+	f.choice.Replicas = f.units
 	w.heap.push(w.now+spent, kindDecision, int32(k), 0)
 }
 
@@ -77,7 +77,7 @@ func (w *World) choose(attempt admission.Attempt) board.Choice {
 	return w.selected(&limited)
 }
 
-func (w *World) selected(ask *board.Ask) board.Choice {
+func (w *World) selected(ask *board.Request) board.Choice {
 	w.untilDeadline(ask)
 	c := w.config.Selector.Select(w.board, ask, w.choosing)
 	w.counters.Examined += int64(c.Examined)
@@ -106,7 +106,7 @@ func (w *World) decided(k int32) {
 	f := &w.flights[k]
 	f.free = true
 	w.agents++
-	s := w.workloads.at(workloadOf(f.attempt.Item.Ask.Ref))
+	s := w.workloads.at(workloadOf(f.attempt.Item.Ask.Handle))
 	if s.life == f.life && s.waits() { // it was not killed with its first tasks meanwhile
 		w.commit(f.attempt, f.choice, f.retries)
 	}
@@ -116,22 +116,22 @@ func (w *World) decided(k int32) {
 // and chosen anew.
 func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries int) {
 	ask := attempt.Item.Ask
-	i := workloadOf(ask.Ref)
+	i := workloadOf(ask.Handle)
 	s := w.workloads.at(i)
 	switch {
 	case !taken(attempt, choice):
 		w.counters.NoRoom++
-		w.config.Controller.Refused(w.now, ask.Ref)
+		w.config.Controller.Refused(w.now, ask.Handle)
 		return
-	case len(choice.Units) == 0:
+	case len(choice.Replicas) == 0:
 		w.bind(i, s, choice.Bind)
-		w.config.Controller.Placed(w.now, ask.Ref)
+		w.config.Controller.Placed(w.now, ask.Handle)
 		return
 	}
 	for _, e := range choice.Evict {
-		w.evict(e.Ref)
+		w.evict(e.Handle)
 	}
-	units, conflict := w.fitting(s, choice.Units)
+	units, conflict := w.fitting(s, choice.Replicas)
 	if conflict {
 		w.counters.Conflicts++
 		if s.job.Shape != Tasks || ask.Gang {
@@ -145,9 +145,9 @@ func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries i
 	case conflict && s.left > 0 && retries < maxRetries:
 		w.decide(attempt, retries+1)
 	case s.waits():
-		w.config.Controller.Refused(w.now, ask.Ref)
+		w.config.Controller.Refused(w.now, ask.Handle)
 	default:
-		w.config.Controller.Placed(w.now, ask.Ref)
+		w.config.Controller.Placed(w.now, ask.Handle)
 	}
 }
 
@@ -155,7 +155,7 @@ func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries i
 // breaks no bound, so that another pool may do better (arq). What is forced is
 // taken as it is.
 func taken(attempt admission.Attempt, choice board.Choice) bool {
-	if len(choice.Units) == 0 {
+	if len(choice.Replicas) == 0 {
 		return len(choice.Bind) > 0
 	}
 	if attempt.Forced || attempt.Within == nil {
@@ -170,7 +170,7 @@ func (s *workload) waits() bool {
 }
 
 // fitting keeps the units that still have room, all together.
-func (w *World) fitting(s *workload, units []board.Unit) ([]board.Unit, bool) {
+func (w *World) fitting(s *workload, units []board.Replica) ([]board.Replica, bool) {
 	if s.job.Shape == Tasks && len(units) > s.left {
 		units = units[:s.left]
 	}
@@ -209,7 +209,7 @@ func (w *World) bindings(n board.Index) {
 			break
 		}
 		if live {
-			one := [1]board.Unit{{Node: n, Size: s.ask.Size}}
+			one := [1]board.Replica{{Node: n, Size: s.ask.Size}}
 			w.place(queue[0].workload, s, one[:], &board.Choice{})
 		}
 		w.anyBound--

@@ -57,7 +57,7 @@ const (
 // workload is a job in the world.
 type workload struct {
 	job      Job
-	ask      board.Ask
+	ask      board.Request
 	stage    stage
 	phase    int
 	known    int    // phase of the last profile
@@ -145,8 +145,8 @@ func (s *slabs) give(i int32) {
 	s.free = i
 }
 
-func refOf(workload int32, number int32) board.Ref {
-	return board.Ref(workload)<<maxUnitBits | board.Ref(number)
+func refOf(workload int32, number int32) board.Handle {
+	return board.Handle(workload)<<maxUnitBits | board.Handle(number)
 }
 
-func workloadOf(ref board.Ref) int32 { return int32(ref >> maxUnitBits) }
+func workloadOf(ref board.Handle) int32 { return int32(ref >> maxUnitBits) }

@@ -17,7 +17,7 @@ type forgetful struct {
 
 var _ admission.Controller = (*forgetful)(nil)
 
-func (f *forgetful) Withdraw(ref board.Ref) {
+func (f *forgetful) Withdraw(ref board.Handle) {
 	f.withdrawn++
 	f.Placed(0, ref)
 }
@@ -30,7 +30,7 @@ func TestKilledWithTasksStillWaiting(t *testing.T) {
 	killed.Shape, killed.Count = sim.Tasks, 5
 	killed.App.Phases[0].MemoryMB = 20
 	b := nodes(2, 1)
-	q := &forgetful{queue: &queue{out: map[board.Ref]bool{}}}
+	q := &forgetful{queue: &queue{out: map[board.Handle]bool{}}}
 	b.Listen(q)
 	w, err := sim.New(sim.Config{Board: b, Selector: firstFit{}, Controller: q, Jobs: &sim.List{Jobs: []sim.Job{killed, after}}, Truth: shared{}})
 	if err != nil {

@@ -71,7 +71,7 @@ type binding struct {
 type flight struct {
 	attempt admission.Attempt
 	choice  board.Choice
-	units   []board.Unit
+	units   []board.Replica
 	retries int
 	life    uint32
 	free    bool

@@ -25,21 +25,21 @@ type firstFit struct {
 	late   bool          // binds to all nodes where none has room
 }
 
-func (f firstFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
+func (f firstFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	c := board.Choice{Reaches: true, Examined: b.Len()}
 	for n := range board.Index(b.Len()) {
 		if a.Allowed != nil && !a.Allowed(n) {
 			continue
 		}
-		limit := a.Count - len(c.Units)
+		limit := a.Count - len(c.Replicas)
 		if f.spread {
 			limit = min(1, limit)
 		}
 		for range b.Room(n, a.Size, limit) {
-			c.Units = append(c.Units, board.Unit{Node: n, Size: a.Size})
+			c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: a.Size})
 		}
 	}
-	if len(c.Units) == 0 && f.late {
+	if len(c.Replicas) == 0 && f.late {
 		for n := range board.Index(b.Len()) {
 			c.Bind = append(c.Bind, n)
 		}
@@ -50,13 +50,15 @@ func (f firstFit) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choic
 // timedFit is a firstFit whose decisions take time.
 type timedFit struct{ firstFit }
 
-func (f timedFit) DecisionTime(*board.Board, *board.Ask, board.Choice) time.Duration { return f.takes }
+func (f timedFit) DecisionTime(*board.Board, *board.Request, board.Choice) time.Duration {
+	return f.takes
+}
 
 // queue is the least controller: strict order, one try per change.
 type queue struct {
 	items []admission.Item
 	tried bool
-	out   map[board.Ref]bool // being decided
+	out   map[board.Handle]bool // being decided
 }
 
 func (q *queue) Arrive(_ admission.Instant, it admission.Item) {
@@ -68,35 +70,35 @@ func (q *queue) Next(admission.Instant) (admission.Attempt, bool) {
 		return admission.Attempt{}, false
 	}
 	for _, it := range q.items {
-		if !q.out[it.Ask.Ref] {
-			q.out[it.Ask.Ref] = true
+		if !q.out[it.Ask.Handle] {
+			q.out[it.Ask.Handle] = true
 			return admission.Attempt{Item: it}, true
 		}
 	}
 	return admission.Attempt{}, false
 }
 
-func (q *queue) Placed(_ admission.Instant, ref board.Ref) {
+func (q *queue) Placed(_ admission.Instant, ref board.Handle) {
 	delete(q.out, ref)
 	for i, it := range q.items {
-		if it.Ask.Ref == ref {
+		if it.Ask.Handle == ref {
 			q.items = append(q.items[:i], q.items[i+1:]...)
 			return
 		}
 	}
 }
 
-func (q *queue) Refused(_ admission.Instant, ref board.Ref) {
+func (q *queue) Refused(_ admission.Instant, ref board.Handle) {
 	delete(q.out, ref)
 	q.tried = true
 }
 
-func (q *queue) Withdraw(board.Ref)                                    {}
-func (q *queue) Started(admission.Instant, board.Index, board.Ref)     {}
-func (q *queue) Ended(_ admission.Instant, _ board.Index, _ board.Ref) { q.tried = false }
-func (q *queue) NodeChanged(board.Index)                               { q.tried = false }
-func (q *queue) Wake() (admission.Instant, bool)                       { return 0, false }
-func (q *queue) Waiting() int                                          { return len(q.items) }
+func (q *queue) Withdraw(board.Handle)                                    {}
+func (q *queue) Started(admission.Instant, board.Index, board.Handle)     {}
+func (q *queue) Ended(_ admission.Instant, _ board.Index, _ board.Handle) { q.tried = false }
+func (q *queue) NodeChanged(board.Index)                                  { q.tried = false }
+func (q *queue) Wake() (admission.Instant, bool)                          { return 0, false }
+func (q *queue) Waiting() int                                             { return len(q.items) }
 
 // shared is a truth in which the allocations of a node share its speed.
 type shared struct{}
@@ -140,7 +142,7 @@ func run(t *testing.T, c sim.Config, jobs ...sim.Job) *sim.Result {
 	if c.Selector == nil {
 		c.Selector = firstFit{}
 	}
-	q := &queue{out: map[board.Ref]bool{}}
+	q := &queue{out: map[board.Handle]bool{}}
 	c.Board.Listen(q)
 	c.Controller, c.Jobs = q, &sim.List{Jobs: jobs}
 	if c.Truth == nil && len(jobs) > 0 && jobs[0].App != nil {
@@ -304,7 +306,7 @@ func (knows) Know(*sim.Job, int, int) (sim.Estimate, error) { return sim.Estimat
 // With one slot in the laboratory, profiles are made one after another.
 func TestProfilingTakesTime(t *testing.T) {
 	t.Parallel()
-	c := sim.Config{Knower: knows{}, ProfileTime: seconds(60), LabSlots: 1}
+	c := sim.Config{Estimator: knows{}, ProfileTime: seconds(60), LabSlots: 1}
 	r := run(t, c, job(0, 0, seconds(10)), job(1, 0, seconds(10)))
 	near(t, "the first is ready", r.Records[0].Ready, seconds(60))
 	near(t, "the second is ready", r.Records[1].Ready, seconds(120))
@@ -331,7 +333,7 @@ func (o *once) Step(_ adapt.Instant, _ *board.Board, w []adapt.Observation, _ *r
 	o.seen = append([]adapt.Observation{}, w...)
 	return o.actions
 }
-func (*once) Forget(board.Ref) {}
+func (*once) Forget(board.Handle) {}
 
 func TestActionsAreCarriedOut(t *testing.T) {
 	t.Parallel()
@@ -339,20 +341,20 @@ func TestActionsAreCarriedOut(t *testing.T) {
 		actions []adapt.Action
 		check   func(r *sim.Result) bool
 	}{
-		"move": {[]adapt.Action{{Kind: adapt.Move, Ref: 0}}, func(r *sim.Result) bool {
+		"move": {[]adapt.Action{{Kind: adapt.Move, Handle: 0}}, func(r *sim.Result) bool {
 			// 10 s at half speed, 5 s of moving, the rest alone.
 			return r.Counters.Moves == 1 && r.Records[0].Ended.Round(time.Millisecond) == seconds(10+5+95)
 		}},
-		"evict": {[]adapt.Action{{Kind: adapt.Evict, Ref: 1 << 20}}, func(r *sim.Result) bool {
+		"evict": {[]adapt.Action{{Kind: adapt.Evict, Handle: 1 << 20}}, func(r *sim.Result) bool {
 			return r.Counters.Evictions == 1 && r.Records[1].Restarts == 1
 		}},
-		"resize": {[]adapt.Action{{Kind: adapt.Resize, Ref: 0, Size: cluster.Resources{Cores: 3, MemoryMB: 10}}}, func(r *sim.Result) bool {
+		"resize": {[]adapt.Action{{Kind: adapt.Resize, Handle: 0, Size: cluster.Resources{Cores: 3, MemoryMB: 10}}}, func(r *sim.Result) bool {
 			return r.Counters.Resizes == 1
 		}},
-		"resize beyond the node": {[]adapt.Action{{Kind: adapt.Resize, Ref: 0, Size: cluster.Resources{Cores: 30, MemoryMB: 10}}}, func(r *sim.Result) bool {
+		"resize beyond the node": {[]adapt.Action{{Kind: adapt.Resize, Handle: 0, Size: cluster.Resources{Cores: 30, MemoryMB: 10}}}, func(r *sim.Result) bool {
 			return r.Counters.Resizes == 0
 		}},
-		"what is gone": {[]adapt.Action{{Kind: adapt.Evict, Ref: 77 << 1}, {Kind: adapt.Shrink, Ref: 0}}, func(r *sim.Result) bool {
+		"what is gone": {[]adapt.Action{{Kind: adapt.Evict, Handle: 77 << 1}, {Kind: adapt.Shrink, Handle: 0}}, func(r *sim.Result) bool {
 			return r.Counters.Evictions == 0 && r.Counters.Shrunk == 0
 		}},
 		"close": {[]adapt.Action{{Kind: adapt.Close, Node: 1}}, func(r *sim.Result) bool { return r.Counters.Closed == 1 }},
@@ -405,7 +407,7 @@ func TestBadRuns(t *testing.T) {
 		t.Errorf("an empty configuration: %v", err)
 	}
 	b := nodes(1, 1)
-	c := sim.Config{Board: b, Selector: firstFit{}, Controller: &queue{out: map[board.Ref]bool{}}, Truth: shared{}}
+	c := sim.Config{Board: b, Selector: firstFit{}, Controller: &queue{out: map[board.Handle]bool{}}, Truth: shared{}}
 	c.Jobs = &sim.List{Jobs: []sim.Job{job(0, seconds(5), 1), job(1, seconds(1), 1)}}
 	w, err := sim.New(c)
 	if err == nil {

@@ -202,11 +202,11 @@ func specOf(j submission) nomadtest.Object {
 // profile is what a run that left nothing out would have stored.
 func (s scene) profile(j submission, key string) profile.Profile {
 	p := profile.Profile{
-		Format: profile.Format, Key: key, Workload: j.id, Complete: true, Alone: map[string]profile.Measurement{},
+		Format: profile.Format, Key: key, Workload: j.id, Complete: true, Isolated: map[string]profile.Measurement{},
 		Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}},
 	}
 	for class, v := range j.speed {
-		p.Alone[class] = profile.Measurement{Value: v, Low: v, High: v, Unit: rateUnit, Windows: 10}
+		p.Isolated[class] = profile.Measurement{Value: v, Low: v, High: v, Unit: rateUnit, Windows: 10}
 	}
 	for k, source := range s.columns {
 		if !math.IsNaN(j.tolerated[k]) {

@@ -24,14 +24,14 @@ type recorder struct {
 	board    *board.Board
 	seeds    []uint64 // by job
 
-	jobs    map[board.Ref]int
+	jobs    map[board.Handle]int
 	plans   []plan // by job
 	choices []board.Choice
 	current int
 }
 
 func (r *recorder) Arrive(now admission.Instant, it admission.Item) {
-	r.jobs[it.Ask.Ref] = len(r.plans)
+	r.jobs[it.Ask.Handle] = len(r.plans)
 	r.plans, r.choices = append(r.plans, plan{}), append(r.choices, board.Choice{})
 	r.Controller.Arrive(now, it)
 }
@@ -42,16 +42,16 @@ func (r *recorder) Next(now admission.Instant) (admission.Attempt, bool) {
 	return a, ok
 }
 
-func (r *recorder) Started(now admission.Instant, n board.Index, ref board.Ref) {
+func (r *recorder) Started(now admission.Instant, n board.Index, ref board.Handle) {
 	r.plans[r.current][r.board.Node(n).ID]++
 	r.Controller.Started(now, n, ref)
 }
 
 // Select implements board.Selector.
-func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choice {
-	r.current = r.jobs[a.Ref]
-	if a.Standing != nil {
-		a.Needs = leastNeeds(a.Standing)
+func (r *recorder) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
+	r.current = r.jobs[a.Handle]
+	if a.Tolerances != nil {
+		a.RequiredFraction = leastNeeds(a.Tolerances)
 	}
 	c := r.selector.Select(b, a, policy.Draws(r.seeds[r.current]))
 	r.choices[r.current] = c
@@ -59,11 +59,11 @@ func (r *recorder) Select(b *board.Board, a *board.Ask, _ *rand.Rand) board.Choi
 }
 
 // leastNeeds is the share needed where it is least; nil where none is known.
-func leastNeeds(all []board.Standing) *float64 {
+func leastNeeds(all []board.Tolerance) *float64 {
 	var least *float64
 	for _, s := range all {
-		if s.Needs != nil && (least == nil || *s.Needs < *least) {
-			least = s.Needs
+		if s.RequiredFraction != nil && (least == nil || *s.RequiredFraction < *least) {
+			least = s.RequiredFraction
 		}
 	}
 	return least
@@ -71,14 +71,14 @@ func leastNeeds(all []board.Standing) *float64 {
 
 // standing is what a job stands by its target on nodes of a class, as a policy has it on
 // a live cluster.
-func (s scene) standing(j submission, class string, atBound []float64) board.Standing {
-	out := board.Standing{Tolerated: atBound}
+func (s scene) standing(j submission, class string, atBound []float64) board.Tolerance {
+	out := board.Tolerance{Tolerated: atBound}
 	switch v, known := j.speed[class]; {
 	case j.target <= 0:
-		out.Needs = new(float64)
+		out.RequiredFraction = new(float64)
 	case known:
 		share := min(1, j.target/float64(j.count)/v)
-		out.Needs = &share
+		out.RequiredFraction = &share
 	default:
 		return out
 	}
@@ -88,7 +88,7 @@ func (s scene) standing(j submission, class string, atBound []float64) board.Sta
 			k.Sensitivity.Tolerated[source] = measuredScore(cluster.AssumedToleratedPercent)
 		}
 	}
-	stands := predict.Stands(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.Needs)
+	stands := predict.ToleranceAtTarget(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.RequiredFraction)
 	out.Tolerated = slices.Clone(atBound)
 	for c, source := range s.columns {
 		if v, ok := stands[source].Score.Percent(); ok {
@@ -146,9 +146,9 @@ func (s scene) simulate(t *testing.T, d policy.SelectorDescriptor, seeds []uint6
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{Controller: controller, selector: policy.Whole(d.New(b, policy.Live()), nil), board: b, seeds: seeds, jobs: map[board.Ref]int{}}
+	r := &recorder{Controller: controller, selector: policy.Whole(d.New(b, policy.Live()), nil), board: b, seeds: seeds, jobs: map[board.Handle]int{}}
 	world, err := sim.New(sim.Config{
-		Board: b, Jobs: &sim.List{Jobs: s.simulated()}, Knower: s, Selector: r, Controller: r, Seed: 1,
+		Board: b, Jobs: &sim.List{Jobs: s.simulated()}, Estimator: s, Selector: r, Controller: r, Seed: 1,
 		Nodes: []sim.NodeChange{
 			{At: 0, Node: absent, Ready: false},
 			{At: step*sim.Instant(s.returns()+1) - step/4, Node: absent, Ready: true},

@@ -109,10 +109,10 @@ func checkProfile(t *testing.T, f foreign.Format, p profile.Profile) {
 	if !p.Taken.IsZero() || p.Machine.KernelRelease != "" || p.Machine.NodeID != "" || len(p.Sensitivity.Caused) > 0 {
 		fail("claims to know what no data set says")
 	}
-	if len(p.Alone)+len(p.Ramp)+len(p.ScaleUp) == 0 {
+	if len(p.Isolated)+len(p.Ramp)+len(p.ScaleUp) == 0 {
 		fail("says nothing")
 	}
-	for c, m := range p.Alone {
+	for c, m := range p.Isolated {
 		checkMeasurement(t, p.Workload+" on "+c, m)
 	}
 	for _, s := range p.ScaleUp {

@@ -230,7 +230,7 @@ func parsecProfile(r *reading, t *table, k parsecKey, runs map[string][]float64,
 		p.Warnings = append(p.Warnings, warning)
 	}
 	p.Machine = machine
-	p.Alone[machine.Configuration] = measurement(alone, "runs/s")
+	p.Isolated[machine.Configuration] = measurement(alone, "runs/s")
 	for _, name := range slices.Sorted(maps.Keys(ethKernels)) {
 		on := runs[name]
 		if len(on) == 0 {

@@ -137,7 +137,7 @@ func memcachedProfile(r *reading, t *table, repository string, cells map[string]
 	}
 	p.Machine = machine
 	m := measurement(alone.known, "requests/s")
-	p.Alone[machine.Configuration] = m
+	p.Isolated[machine.Configuration] = m
 	p.Target = performance.Target{
 		Kind: performance.QPS, QPS: m.Value, // what it serves alone
 		Latency: &performance.Latency{Percentile: memcachedPercentile, Max: memcachedBound},

@@ -64,7 +64,7 @@ func threadsProfile(k parsecKey, speeds map[int][]float64, nodes map[ethNode]str
 		p.ScaleUp = append(p.ScaleUp, profile.ScalePoint{Cores: threads, Speed: measurement(speeds[threads], "runs/s")})
 		most = threads
 	}
-	p.Alone[p.Machine.Configuration] = measurement(speeds[most], "runs/s")
+	p.Isolated[p.Machine.Configuration] = measurement(speeds[most], "runs/s")
 	p.Provenance.Repetitions = len(speeds[most])
 	p.Warnings = append(p.Warnings, fmt.Sprintf("a size is the number of threads, not pinned; the speed in isolation is that with %s", plural(most, "thread")))
 	fewRuns(&p)

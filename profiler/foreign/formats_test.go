@@ -31,7 +31,7 @@ func workload(t *testing.T, r foreign.Result, ending string) profile.Profile {
 func wantSpeed(t *testing.T, p profile.Profile, configuration string, value, low, high float64, unit string, runs int) {
 	t.Helper()
 	want := profile.Measurement{Value: value, Low: low, High: high, Unit: unit, Windows: runs}
-	if got := p.Alone[configuration]; got != want {
+	if got := p.Isolated[configuration]; got != want {
 		t.Errorf("%s on %s: %+v, want %+v", p.Workload, configuration, got, want)
 	}
 }
@@ -176,8 +176,8 @@ func TestNTUA(t *testing.T) {
 	if four := ratioAt(t, p, interference.LLCCapacity, 100); *four.WorkloadRatio != 0.25 {
 		t.Errorf("%+v", four)
 	}
-	if len(r.Profiles) != 1 || len(p.Alone) != 0 {
-		t.Errorf("%d profiles, alone %v", len(r.Profiles), p.Alone)
+	if len(r.Profiles) != 1 || len(p.Isolated) != 0 {
+		t.Errorf("%d profiles, alone %v", len(r.Profiles), p.Isolated)
 	}
 }
 

@@ -116,7 +116,7 @@ func gavelProfile(j gavelJob, speeds map[string]float64) profile.Profile {
 	p := j.profile()
 	configurations := slices.Sorted(maps.Keys(speeds))
 	for _, c := range configurations {
-		p.Alone[c] = measurement([]float64{speeds[c]}, "steps/s")
+		p.Isolated[c] = measurement([]float64{speeds[c]}, "steps/s")
 	}
 	p.Machine = profile.Machine{Configuration: configurations[0]}
 	p.Provenance.Repetitions = 1
@@ -190,7 +190,7 @@ func gavelSide(j gavelJob, together, alone float64) profile.PairSide {
 	ratio := together / alone
 	return profile.PairSide{
 		Key: j.profile().Key, Application: j.application(),
-		Alone: measurement([]float64{alone}, "steps/s"), Together: measurement([]float64{together}, "steps/s"),
+		Isolated: measurement([]float64{alone}, "steps/s"), Together: measurement([]float64{together}, "steps/s"),
 		Ratio: round(ratio), Low: 0, High: round(2 * ratio),
 	}
 }

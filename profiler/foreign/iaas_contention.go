@@ -166,7 +166,7 @@ func iaasProfile(b iaasBenchmark, hosts []iaasHost, speeds map[string]iaasSpeeds
 		if len(alone) == 0 {
 			continue
 		}
-		p.Alone[h.configuration] = measurement(alone, b.unit)
+		p.Isolated[h.configuration] = measurement(alone, b.unit)
 		p.Machine = profile.Machine{Configuration: h.configuration, Virtual: true}
 		p.Provenance.Repetitions = len(alone)
 		if b.source != "" {
@@ -174,7 +174,7 @@ func iaasProfile(b iaasBenchmark, hosts []iaasHost, speeds map[string]iaasSpeeds
 		}
 	}
 	fewRuns(&p)
-	return p, len(p.Alone) > 0
+	return p, len(p.Isolated) > 0
 }
 
 func iaasRamp(p *profile.Profile, b iaasBenchmark, h iaasHost, speeds iaasSpeeds) {

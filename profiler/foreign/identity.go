@@ -45,7 +45,7 @@ func newProfile(set profile.DataSet, application string, parts ...string) profil
 		Format: profile.Format, Key: key(workload), Workload: workload,
 		SlowdownMax: performance.DefaultSlowdownMaxPercent,
 		Target:      performance.Target{Kind: performance.BestEffort},
-		Alone:       map[string]profile.Measurement{},
+		Isolated:    map[string]profile.Measurement{},
 		Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}},
 		Provenance:  &profile.Provenance{Application: application, DataSet: &set},
 		Warnings:    []string{undated},
@@ -56,7 +56,7 @@ func newProfile(set profile.DataSet, application string, parts ...string) profil
 // fewRuns is the warning of a speed alone that has no 95 % interval.
 func fewRuns(p *profile.Profile) {
 	few := 0
-	for _, m := range p.Alone {
+	for _, m := range p.Isolated {
 		if m.Windows < minIntervalRuns {
 			few++
 		}
@@ -64,7 +64,7 @@ func fewRuns(p *profile.Profile) {
 	if few > 0 {
 		p.Warnings = append(p.Warnings, fmt.Sprintf(
 			"%d of %d speeds in isolation rest on fewer than %d runs: their interval is the range of the runs, which has less than 95 %%, or for a single run none (0 to twice the value)",
-			few, len(p.Alone), minIntervalRuns))
+			few, len(p.Isolated), minIntervalRuns))
 	}
 }
 

@@ -130,7 +130,7 @@ func TestHarmlessVariants(t *testing.T) {
 	write(t, filepath.Join(dir, "solo.csv.gz"), string(zipped(t, "\ufeffextra,steps_per_s,gpu,job_type,scale_factor\r\nx, 2 ,k80,A,1\r\n")))
 	write(t, filepath.Join(dir, "notes.csv"), "a,b\n1,2\n")
 	r := read(t, dir, "")
-	if len(r.Profiles) != 1 || r.Profiles[0].Alone["gpu/k80"].Value != 2 {
+	if len(r.Profiles) != 1 || r.Profiles[0].Isolated["gpu/k80"].Value != 2 {
 		t.Errorf("%+v", r.Profiles)
 	}
 	if len(r.LeftOut) != 1 || r.LeftOut[0].File != "notes.csv" {

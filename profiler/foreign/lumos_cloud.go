@@ -65,7 +65,7 @@ func lumosProfile(k lumosKey, speeds map[string][]float64) profile.Profile {
 	p := newProfile(lumosSet, k.framework+"-"+k.workload+"-"+k.size, k.framework, k.workload, k.size)
 	most := ""
 	for _, configuration := range slices.Sorted(maps.Keys(speeds)) {
-		p.Alone[configuration] = measurement(speeds[configuration], "runs/s")
+		p.Isolated[configuration] = measurement(speeds[configuration], "runs/s")
 		if len(speeds[configuration]) > len(speeds[most]) {
 			most = configuration
 		}

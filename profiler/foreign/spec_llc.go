@@ -93,7 +93,7 @@ func specProfile(k specKey, speeds map[float64]float64) profile.Profile {
 		Configuration: fmt.Sprintf("skylake-sp/llc-%v-MB/prefetch-%s", full, k.prefetch),
 		CPUModel:      "Intel Xeon Scalable (Skylake-SP)",
 	}
-	p.Alone[p.Machine.Configuration] = measurement([]float64{speeds[full]}, "instructions/cycle")
+	p.Isolated[p.Machine.Configuration] = measurement([]float64{speeds[full]}, "instructions/cycle")
 	var levels []level
 	for _, size := range sizes[1:] {
 		x, ratio := 100*(1-size/full), speeds[size]/speeds[full]

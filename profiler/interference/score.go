@@ -116,9 +116,9 @@ type Sensitivity struct {
 	Caused    Scores `json:"caused"`
 	// Needs is the share of its performance alone that must be left to it, where its
 	// target says so; nil is unknown.
-	Needs *float64 `json:"-"`
+	RequiredFraction *float64 `json:"-"`
 	// Busier is how many times the part of the CPU time it takes on nodes of a
 	// configuration, of that where Caused was measured: a slower node is busier with
 	// the same work. Absent: as much.
-	Busier map[string]float64 `json:"busier,omitempty"`
+	DemandFactor map[string]float64 `json:"busier,omitempty"`
 }

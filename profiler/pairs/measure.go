@@ -249,7 +249,7 @@ func (m *run) side(name string, cpus []int, s speeds) profile.PairSide {
 	unit := a.Target.RateUnit()
 	return profile.PairSide{
 		Key: a.Key, Application: name, CPUs: cpus,
-		Alone: measurement(s.alone, unit), Together: measurement(s.together, unit),
+		Isolated: measurement(s.alone, unit), Together: measurement(s.together, unit),
 		Ratio: ratio.Center, Low: ratio.Low, High: ratio.High,
 	}
 }

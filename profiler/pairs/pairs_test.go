@@ -173,7 +173,7 @@ func TestPlantedRatios(t *testing.T) {
 			if math.Abs(side.Ratio-want) > tolerance || side.Low > side.Ratio || side.High < side.Ratio {
 				t.Errorf("steps %v: %s: %.3f [%.3f, %.3f], want %.3f", steps, side.Application, side.Ratio, side.Low, side.High, want)
 			}
-			if side.Alone.Unit != "steps/s" || side.Key != "key-"+side.Application {
+			if side.Isolated.Unit != "steps/s" || side.Key != "key-"+side.Application {
 				t.Errorf("side %+v", side)
 			}
 		}

@@ -25,7 +25,7 @@ type PairSide struct {
 	Key         string      `json:"key"`
 	Application string      `json:"application"`
 	CPUs        []int       `json:"cpus"`
-	Alone       Measurement `json:"alone"`
+	Isolated    Measurement `json:"alone"`
 	Together    Measurement `json:"together"`
 	Ratio       float64     `json:"ratio"`
 	Low         float64     `json:"low"`

@@ -83,16 +83,16 @@ type Profile struct {
 	Machine     Machine                  `json:"machine"` // of the interference run
 	SlowdownMax float64                  `json:"slowdown_max_percent"`
 	Target      performance.Target       `json:"target"`
-	Alone       map[string]Measurement   `json:"alone"` // performance alone, by node configuration
+	Isolated    map[string]Measurement   `json:"alone"` // performance alone, by node configuration
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Ramp        []RampPoint              `json:"ramp,omitempty"`
 	ScaleUp     []ScalePoint             `json:"scale_up,omitempty"`
-	// CPUsAlone is the CPU time used alone, in CPUs (seconds per second), by all that
+	// CPUsIsolated is the CPU time used alone, in CPUs (seconds per second), by all that
 	// was profiled together on Machine; 0 was not looked at.
-	CPUsAlone float64 `json:"cpus_alone,omitempty"`
-	// CPUShareAlone is the same by node configuration, as a part of the CPU time that
+	CPUsIsolated float64 `json:"cpus_alone,omitempty"`
+	// CPUShareIsolated is the same by node configuration, as a part of the CPU time that
 	// it may use there: 1 takes all.
-	CPUShareAlone map[string]float64 `json:"cpu_share_alone,omitempty"`
+	CPUShareIsolated map[string]float64 `json:"cpu_share_alone,omitempty"`
 	// MemoryPeakMB is the most memory the sized task was seen to use, without page
 	// cache where that can be told; 0 was not looked at.
 	MemoryPeakMB float64       `json:"memory_peak_mb,omitempty"`

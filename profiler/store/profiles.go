@@ -150,16 +150,16 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	if newer.Machine.Configuration == "" {
 		merged.Machine = older.Machine // the newer only varied the size
 	}
-	merged.Alone = map[string]profile.Measurement{}
-	maps.Copy(merged.Alone, older.Alone)
-	maps.Copy(merged.Alone, newer.Alone)
-	merged.CPUShareAlone = nil
+	merged.Isolated = map[string]profile.Measurement{}
+	maps.Copy(merged.Isolated, older.Isolated)
+	maps.Copy(merged.Isolated, newer.Isolated)
+	merged.CPUShareIsolated = nil
 	for _, of := range []profile.Profile{older, newer} {
-		for c, part := range of.CPUShareAlone {
-			if merged.CPUShareAlone == nil {
-				merged.CPUShareAlone = map[string]float64{}
+		for c, part := range of.CPUShareIsolated {
+			if merged.CPUShareIsolated == nil {
+				merged.CPUShareIsolated = map[string]float64{}
 			}
-			merged.CPUShareAlone[c] = part
+			merged.CPUShareIsolated[c] = part
 		}
 	}
 	merged.ScaleUp = mergeScale(older.ScaleUp, newer.ScaleUp)
@@ -175,7 +175,7 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	merged.Ramp = mergeRamps(older.Ramp, newer.Ramp)
 	if len(newer.Ramp) == 0 && len(older.Ramp) > 0 {
 		merged.Machine = older.Machine // the machine of the interference run
-		merged.CPUsAlone = older.CPUsAlone
+		merged.CPUsIsolated = older.CPUsIsolated
 	}
 	return merged, nil
 }

@@ -25,8 +25,8 @@ func measured(percent float64) interference.Estimate {
 func sample(key, configuration string, hour int) profile.Profile {
 	return profile.Profile{
 		Format: profile.Format, Key: key, Taken: epoch.Add(time.Duration(hour) * time.Hour), SlowdownMax: 5,
-		Machine: profile.Machine{Configuration: configuration},
-		Alone:   map[string]profile.Measurement{configuration: {Value: float64(hour), Unit: "rows/s"}},
+		Machine:  profile.Machine{Configuration: configuration},
+		Isolated: map[string]profile.Measurement{configuration: {Value: float64(hour), Unit: "rows/s"}},
 		Sensitivity: interference.Sensitivity{
 			Tolerated: interference.Scores{}, Caused: interference.Scores{},
 		},
@@ -94,7 +94,7 @@ func TestProfileTooLargeIsRefusedWhole(t *testing.T) {
 		t.Errorf("something was kept: %v", err)
 	}
 	broken := sample("k", "large", 1)
-	broken.Alone["large"] = profile.Measurement{Value: math.NaN()}
+	broken.Isolated["large"] = profile.Measurement{Value: math.NaN()}
 	var unsupported *json.UnsupportedValueError
 	if _, err := profiles.Put(t.Context(), broken, 0); !errors.As(err, &unsupported) {
 		t.Errorf("NaN: %v", err)
@@ -131,7 +131,7 @@ func TestMerge(t *testing.T) {
 	newer.Sensitivity.Tolerated[integer] = measured(30)
 	older.Ramp = []profile.RampPoint{{Source: llc, IntensityPercent: 5}, {Source: integer, IntensityPercent: 5}}
 	newer.Ramp = []profile.RampPoint{{Source: integer, IntensityPercent: 10}}
-	older.CPUShareAlone, newer.CPUShareAlone = map[string]float64{"large": 0.2, "small": 0.1}, map[string]float64{"small": 0.5}
+	older.CPUShareIsolated, newer.CPUShareIsolated = map[string]float64{"large": 0.2, "small": 0.1}, map[string]float64{"small": 0.5}
 	for name, order := range map[string][2]profile.Profile{"in order": {older, newer}, "reversed": {newer, older}} {
 		got, err := store.Merge(order[0], order[1])
 		if err != nil {
@@ -142,11 +142,11 @@ func TestMerge(t *testing.T) {
 				t.Errorf("%s: tolerated %s = %v, want %v", name, source, v, want)
 			}
 		}
-		if len(got.Alone) != 2 || got.Machine.Configuration != "small" || !got.Taken.Equal(newer.Taken) {
+		if len(got.Isolated) != 2 || got.Machine.Configuration != "small" || !got.Taken.Equal(newer.Taken) {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if !maps.Equal(got.CPUShareAlone, map[string]float64{"large": 0.2, "small": 0.5}) {
-			t.Errorf("%s: CPU shares %v", name, got.CPUShareAlone)
+		if !maps.Equal(got.CPUShareIsolated, map[string]float64{"large": 0.2, "small": 0.5}) {
+			t.Errorf("%s: CPU shares %v", name, got.CPUShareIsolated)
 		}
 		if len(got.Ramp) != 2 || got.Ramp[0].IntensityPercent != 10 || got.Ramp[1].Source != llc {
 			t.Errorf("%s: ramp %+v", name, got.Ramp)
@@ -154,7 +154,7 @@ func TestMerge(t *testing.T) {
 	}
 	other := newer
 	other.SlowdownMax = 10
-	if got, _ := store.Merge(older, other); len(got.Alone) != 2 || got.Sensitivity.Tolerated[llc].Score.Known() {
+	if got, _ := store.Merge(older, other); len(got.Isolated) != 2 || got.Sensitivity.Tolerated[llc].Score.Known() {
 		t.Errorf("scores at different bounds were mixed: %+v", got.Sensitivity.Tolerated)
 	}
 	if _, err := store.Merge(older, sample("other", "large", 3)); !errors.Is(err, store.ErrOtherWorkload) {
@@ -169,7 +169,7 @@ func TestMergeSizes(t *testing.T) {
 	speed := func(v float64) profile.Measurement { return profile.Measurement{Value: v} }
 	older, newer := sample("k", "large", 1), sample("k", "", 2)
 	older.ScaleUp, older.MemoryPeakMB = []profile.ScalePoint{{Cores: 1, Speed: speed(10)}, {Cores: 4, Speed: speed(30)}}, 90
-	newer.Alone, newer.Machine = nil, profile.Machine{}
+	newer.Isolated, newer.Machine = nil, profile.Machine{}
 	newer.ScaleUp, newer.MemoryPeakMB = []profile.ScalePoint{{Cores: 4, Speed: speed(35)}, {Cores: 2, Speed: speed(19)}}, 80
 	got, err := store.Merge(older, newer)
 	if err != nil {
@@ -179,8 +179,8 @@ func TestMergeSizes(t *testing.T) {
 	if !slices.Equal(got.ScaleUp, want) || got.MemoryPeakMB != 90 {
 		t.Errorf("%+v, %v MB", got.ScaleUp, got.MemoryPeakMB)
 	}
-	if got.Machine.Configuration != "large" || len(got.Alone) != 1 {
-		t.Errorf("machine %+v, alone %v", got.Machine, got.Alone)
+	if got.Machine.Configuration != "large" || len(got.Isolated) != 1 {
+		t.Errorf("machine %+v, alone %v", got.Machine, got.Isolated)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestPutMerged(t *testing.T) {
 		}
 	}
 	got, _, err := profiles.Get(t.Context(), "k")
-	if err != nil || len(got.Alone) != 2 {
-		t.Errorf("%+v, %v", got.Alone, err)
+	if err != nil || len(got.Isolated) != 2 {
+		t.Errorf("%+v, %v", got.Isolated, err)
 	}
 }

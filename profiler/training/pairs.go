@@ -81,7 +81,7 @@ func CheckPair(p profile.Pair) error {
 		return fmt.Errorf("%w: taken and machine are needed", ErrPair)
 	}
 	for _, s := range []profile.PairSide{p.A, p.B} {
-		if s.Key == "" || s.Application == "" || !(s.Ratio >= 0) || !(s.Alone.Value > 0) {
+		if s.Key == "" || s.Application == "" || !(s.Ratio >= 0) || !(s.Isolated.Value > 0) {
 			return fmt.Errorf("%w: a side needs key, application, ratio and speed in isolation", ErrPair)
 		}
 		if s.Low > s.Ratio || s.High < s.Ratio {

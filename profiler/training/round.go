@@ -33,8 +33,8 @@ func Round(row *profile.Profile) {
 			scores[source] = e
 		}
 	}
-	for configuration, m := range row.Alone {
-		row.Alone[configuration] = roundSpeed(m)
+	for configuration, m := range row.Isolated {
+		row.Isolated[configuration] = roundSpeed(m)
 	}
 	for i := range row.ScaleUp {
 		row.ScaleUp[i].Speed = roundSpeed(row.ScaleUp[i].Speed)
@@ -44,7 +44,7 @@ func Round(row *profile.Profile) {
 // RoundPair shortens the numbers of a pair.
 func RoundPair(p *profile.Pair) {
 	for _, s := range []*profile.PairSide{&p.A, &p.B} {
-		s.Alone, s.Together = roundSpeed(s.Alone), roundSpeed(s.Together)
+		s.Isolated, s.Together = roundSpeed(s.Isolated), roundSpeed(s.Together)
 		s.Ratio, s.Low, s.High = decimals(s.Ratio, ratioDecimals), decimals(s.Low, ratioDecimals), decimals(s.High, ratioDecimals)
 	}
 }

@@ -155,7 +155,7 @@ func TestRound(t *testing.T) {
 
 func pair() profile.Pair {
 	side := func(name string) profile.PairSide {
-		return profile.PairSide{Key: name, Application: name, Alone: profile.Measurement{Value: 2}, Ratio: 0.9, Low: 0.8, High: 1}
+		return profile.PairSide{Key: name, Application: name, Isolated: profile.Measurement{Value: 2}, Ratio: 0.9, Low: 0.8, High: 1}
 	}
 	return profile.Pair{
 		Format: profile.PairFormat, Placement: "same", Taken: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
@@ -186,7 +186,7 @@ func TestPairs(t *testing.T) {
 		"placement": func(p *profile.Pair) { p.Placement = "near" },
 		"machine":   func(p *profile.Pair) { p.Machine.CPUModel = "" },
 		"key":       func(p *profile.Pair) { p.B.Key = "" },
-		"alone":     func(p *profile.Pair) { p.A.Alone.Value = 0 },
+		"alone":     func(p *profile.Pair) { p.A.Isolated.Value = 0 },
 		"interval":  func(p *profile.Pair) { p.A.Low = 0.95 },
 	}
 	for name, spoil := range tests {

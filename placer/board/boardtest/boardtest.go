@@ -75,7 +75,7 @@ func Random(rng *rand.Rand, s Shape) *board.Board {
 		names = append(names, fmt.Sprintf("c%02d", c))
 	}
 	b := board.New(Columns(s.Columns), names)
-	ref := board.Ref(0)
+	ref := board.Handle(0)
 	for i := range s.Nodes {
 		cores := s.Cores
 		if i%2 == 1 {
@@ -94,8 +94,8 @@ func Random(rng *rand.Rand, s Shape) *board.Board {
 }
 
 // Resident draws a resident of that many cores.
-func Resident(rng *rand.Rand, ref board.Ref, cores int, s Shape) board.Resident {
-	r := board.Resident{Ref: ref, Size: Cores(cores), Tolerated: make([]float64, s.Columns), Caused: make([]float64, s.Columns)}
+func Resident(rng *rand.Rand, ref board.Handle, cores int, s Shape) board.Resident {
+	r := board.Resident{Handle: ref, Size: Cores(cores), Tolerated: make([]float64, s.Columns), Caused: make([]float64, s.Columns)}
 	for k := range s.Columns {
 		r.Tolerated[k] = 40 + 60*rng.Float64()
 		r.Caused[k] = s.Caused * rng.Float64()
@@ -105,10 +105,10 @@ func Resident(rng *rand.Rand, ref board.Ref, cores int, s Shape) board.Resident 
 
 // Ask draws an ask of one core for a board of that shape, faster on configurations
 // of higher number.
-func Ask(rng *rand.Rand, s Shape) board.Ask {
+func Ask(rng *rand.Rand, s Shape) board.Request {
 	r := Resident(rng, 0, 1, s)
-	a := board.Ask{
-		Ref: board.Ref(rng.Int64N(1<<40) + 1<<40), Size: r.Size, Count: 1, Tolerated: r.Tolerated, Caused: r.Caused,
+	a := board.Request{
+		Handle: board.Handle(rng.Int64N(1<<40) + 1<<40), Size: r.Size, Count: 1, Tolerated: r.Tolerated, Caused: r.Caused,
 		Speed: make([]float64, s.Configurations), Expected: time.Minute,
 	}
 	for c := range a.Speed {
@@ -119,7 +119,7 @@ func Ask(rng *rand.Rand, s Shape) board.Ask {
 
 // Scan is the plainest selection, to compare with: a look at every node, the
 // least loaded with room wins.
-func Scan(b *board.Board, a *board.Ask) board.Index {
+func Scan(b *board.Board, a *board.Request) board.Index {
 	best := board.None
 	for i := range b.Len() {
 		n := board.Index(i)

@@ -119,7 +119,7 @@ func (c *importRun) reportOf(r foreign.Result) importReport {
 	for _, p := range r.Profiles {
 		out.Levels += len(p.Ramp)
 		out.Sizes += len(p.ScaleUp)
-		out.Speeds += len(p.Alone)
+		out.Speeds += len(p.Isolated)
 		for _, e := range p.Sensitivity.Tolerated {
 			if e.Score.Known() {
 				out.Scores++

@@ -57,8 +57,8 @@ func TestForeignRowsTrain(t *testing.T) {
 		t.Errorf("%d tolerated scores", known)
 	}
 	for i, row := range m.Speed.Rows {
-		if n := finite(row); n != len(rows[i].Alone) {
-			t.Errorf("%s: %d speeds of %d", rows[i].Workload, n, len(rows[i].Alone))
+		if n := finite(row); n != len(rows[i].Isolated) {
+			t.Errorf("%s: %d speeds of %d", rows[i].Workload, n, len(rows[i].Isolated))
 		}
 	}
 }

@@ -79,11 +79,11 @@ func profilePage(p *command.Page, q profile.Profile, now time.Time) {
 	for _, w := range q.Warnings {
 		p.Item(command.Warn, w)
 	}
-	if len(q.Alone) > 0 {
+	if len(q.Isolated) > 0 {
 		p.Section("Performance in isolation")
 		var rows [][]command.Cell
-		for _, configuration := range slices.Sorted(maps.Keys(q.Alone)) {
-			m := q.Alone[configuration]
+		for _, configuration := range slices.Sorted(maps.Keys(q.Isolated)) {
+			m := q.Isolated[configuration]
 			rows = append(rows, []command.Cell{command.Text(configuration), command.Number(wording.Quantity(m.Value, m.Unit)),
 				command.Text(wording.Number(m.Low) + " to " + wording.Number(m.High)), command.Number(fmt.Sprint(m.Windows))})
 		}

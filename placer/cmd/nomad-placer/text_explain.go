@@ -42,7 +42,7 @@ func explainPage(p *command.Page, x explanation, now time.Time) {
 	explainWarnings(p, d)
 	explainCandidates(p, d)
 	explainRejections(p, d)
-	explainSensitivity(p, d.Sensitivity, d.Stands)
+	explainSensitivity(p, d.Sensitivity, d.ToleranceAtTarget)
 	explainSteps(p, d)
 }
 

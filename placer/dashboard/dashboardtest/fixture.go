@@ -209,7 +209,7 @@ func fixtureProfile() profile.Profile {
 	p := profile.Profile{
 		Format: profile.Format, Key: "3f2a9c", Workload: CacheID.String(), Taken: Now.Add(-13 * time.Minute), SlowdownMax: 5, Target: CacheDecision().Target,
 		Machine: profile.Machine{NodeName: "alpha", Configuration: "fast", CPUModel: "Example CPU at 2.6 GHz", Virtual: true},
-		Alone: map[string]profile.Measurement{"fast": {Value: 22600, Low: 22100, High: 23000, Unit: "requests/s", Windows: 16},
+		Isolated: map[string]profile.Measurement{"fast": {Value: 22600, Low: 22100, High: 23000, Unit: "requests/s", Windows: 16},
 			"slow": {Value: 9100, Low: 8800, High: 9500, Unit: "requests/s", Windows: 12}},
 		Sensitivity: fixtureSensitivity(), Duration: 41 * time.Second, Complete: true,
 	}

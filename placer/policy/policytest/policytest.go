@@ -72,7 +72,7 @@ func Request(seed uint64) policy.Request {
 // mayBeSized lets the group be given other sizes, of which something is known.
 func mayBeSized(rng *rand.Rand, w *cluster.Workload, k *cluster.Knowledge) {
 	w.Sizable = cluster.Sizable{Task: "main", Own: w.Ask}
-	w.Sizable.Own.DiskMB, w.Sizable.Beside.DiskMB = 0, w.Ask.DiskMB
+	w.Sizable.Own.DiskMB, w.Sizable.Others.DiskMB = 0, w.Ask.DiskMB
 	if rng.IntN(2) == 0 {
 		w.Sizable.Own.CPUMHz, w.Sizable.Own.Cores = 0, 1
 		w.Ask = w.Sizable.Group(w.Sizable.Own)

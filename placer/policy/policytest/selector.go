@@ -35,7 +35,7 @@ func RunSelector(t *testing.T, d policy.SelectorDescriptor) {
 }
 
 // randomAsk draws an ask with any of the fields a policy has to obey.
-func randomAsk(rng *rand.Rand, s boardtest.Shape) board.Ask {
+func randomAsk(rng *rand.Rand, s boardtest.Shape) board.Request {
 	a := boardtest.Ask(rng, s)
 	a.Size = boardtest.Cores(1 + rng.IntN(3))
 	a.Count = 1 + rng.IntN(5)
@@ -106,14 +106,14 @@ func describe(b *board.Board) string {
 }
 
 // CheckChoice returns the first safety property that a choice breaks.
-func CheckChoice(b *board.Board, a *board.Ask, c board.Choice) error {
-	if len(c.Units) > 0 && len(c.Bind) > 0 {
+func CheckChoice(b *board.Board, a *board.Request, c board.Choice) error {
+	if len(c.Replicas) > 0 && len(c.Bind) > 0 {
 		return fmt.Errorf("units and bindings at once")
 	}
-	if len(c.Units) > a.Count && a.ScaleOut == nil && a.Target == 0 {
-		return fmt.Errorf("%d units, %d were asked for", len(c.Units), a.Count)
+	if len(c.Replicas) > a.Count && a.ScaleOut == nil && a.Target == 0 {
+		return fmt.Errorf("%d units, %d were asked for", len(c.Replicas), a.Count)
 	}
-	if c.Reaches && len(c.Units) == 0 {
+	if c.Reaches && len(c.Replicas) == 0 {
 		return fmt.Errorf("no units reach the target")
 	}
 	for _, n := range c.Bind {
@@ -125,7 +125,7 @@ func CheckChoice(b *board.Board, a *board.Ask, c board.Choice) error {
 }
 
 // checkRoom places all units on a copy of the nodes' loads.
-func checkRoom(b *board.Board, a *board.Ask, c board.Choice) error {
+func checkRoom(b *board.Board, a *board.Request, c board.Choice) error {
 	copied := board.New(b.Columns, b.Configurations)
 	for i := range b.Len() {
 		n := board.Index(i)
@@ -136,18 +136,18 @@ func checkRoom(b *board.Board, a *board.Ask, c board.Choice) error {
 		}
 	}
 	for _, e := range c.Evict {
-		if err := copied.Remove(e.Node, e.Ref); err != nil {
+		if err := copied.Remove(e.Node, e.Handle); err != nil {
 			return err
 		}
 	}
-	for i, u := range c.Units {
+	for i, u := range c.Replicas {
 		if a.Allowed != nil && !a.Allowed(u.Node) {
 			return fmt.Errorf("unit %d: node %d is not allowed", i, u.Node)
 		}
 		if !copied.Fits(u.Node, u.Size) {
 			return fmt.Errorf("unit %d: node %d has no room", i, u.Node)
 		}
-		copied.Place(u.Node, board.Resident{Ref: board.Ref(-1 - i), Size: u.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+		copied.Place(u.Node, board.Resident{Handle: board.Handle(-1 - i), Size: u.Size, Tolerated: a.Tolerated, Caused: a.Caused})
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func followsBoard(t *testing.T, d policy.SelectorDescriptor, o policy.Options) {
 		s := randomShape(rng)
 		b := boardtest.Random(rng, s)
 		old := d.New(b, o)
-		ref := board.Ref(1 << 20)
+		ref := board.Handle(1 << 20)
 		for range 60 {
 			change(t, rng, b, s, &ref)
 		}
@@ -175,7 +175,7 @@ func followsBoard(t *testing.T, d policy.SelectorDescriptor, o policy.Options) {
 }
 
 // change the board in one way.
-func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, ref *board.Ref) {
+func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, ref *board.Handle) {
 	n := board.Index(rng.IntN(b.Len()))
 	residents := b.Residents(n)
 	switch k := rng.IntN(6); {
@@ -184,11 +184,11 @@ func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, ref
 	case k == 1 && b.Len() < 80:
 		b.Add(boardtest.Node(fmt.Sprint("new-", *ref), s.Cores, boardtest.Configuration(rng.IntN(s.Configurations))))
 	case k == 2 && len(residents) > 0:
-		if err := b.Remove(n, residents[rng.IntN(len(residents))].Ref); err != nil {
+		if err := b.Remove(n, residents[rng.IntN(len(residents))].Handle); err != nil {
 			t.Fatal(err)
 		}
 	case k == 3 && len(residents) > 0:
-		if err := b.Resize(n, residents[0].Ref, boardtest.Cores(1+rng.IntN(2))); err != nil {
+		if err := b.Resize(n, residents[0].Handle, boardtest.Cores(1+rng.IntN(2))); err != nil {
 			t.Fatal(err)
 		}
 	default:
@@ -204,20 +204,20 @@ func emptyAndFull(t *testing.T, d policy.SelectorDescriptor) {
 	s := boardtest.Shape{Nodes: 4, Cores: 2, Configurations: 2, Columns: 2, Caused: 40}
 	a := boardtest.Ask(random, s)
 	empty := board.New(boardtest.Columns(2), nil)
-	if c := d.New(empty, policy.Options{}).Select(empty, &a, random); len(c.Units)+len(c.Bind) > 0 {
+	if c := d.New(empty, policy.Options{}).Select(empty, &a, random); len(c.Replicas)+len(c.Bind) > 0 {
 		t.Errorf("an empty board gave %+v", c)
 	}
 	b := boardtest.Random(random, s)
 	a.Size = boardtest.Cores(3)
-	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Units) > 0 || c.Reaches {
+	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Replicas) > 0 || c.Reaches {
 		t.Errorf("a node too small was taken: %+v", c)
 	}
 	a.Size, a.Forced = boardtest.Cores(1), true
-	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Units) != 1 {
+	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Replicas) != 1 {
 		t.Errorf("an idle board of four nodes gave %+v", c)
 	}
 	a.Gang, a.Count = true, 7
-	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Units) > 0 {
+	if c := d.New(b, policy.Options{}).Select(b, &a, random); len(c.Replicas) > 0 {
 		t.Errorf("a gang of seven on six cores: %+v", c)
 	}
 }
@@ -230,7 +230,7 @@ func unknownSpeeds(t *testing.T, d policy.SelectorDescriptor) {
 		a := boardtest.Ask(random, s)
 		a.Speed, a.Forced, a.Target = speed, true, 1000
 		c := d.New(b, policy.Options{}).Select(b, &a, random)
-		if len(c.Units) == 0 {
+		if len(c.Replicas) == 0 {
 			t.Errorf("speeds %v: nothing chosen on an idle board", speed)
 		}
 		if c.Reaches {

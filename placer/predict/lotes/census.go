@@ -92,7 +92,7 @@ type class struct {
 }
 
 // with counts an ask in, and rounds; the largest cells only, in a fixed order.
-func (c *census) with(m *Mix, a *board.Ask) []class {
+func (c *census) with(m *Mix, a *board.Request) []class {
 	key, size := m.cellOf(a.Size, a.Class)
 	own := counted{key, size}
 	if c.cells == nil {
@@ -130,7 +130,7 @@ func stepped(v float64, perOctave float64) float64 {
 }
 
 // signature is equal where the plan would be.
-func (c *census) signature(m *Mix, a *board.Ask) string {
+func (c *census) signature(m *Mix, a *board.Request) string {
 	var out strings.Builder
 	for _, k := range m.kinds {
 		fmt.Fprint(&out, k.ready, " ")
@@ -145,7 +145,7 @@ func (c *census) signature(m *Mix, a *board.Ask) string {
 }
 
 // model of the cells; what is known of the ask's speed is that of its class.
-func (c *census) model(m *Mix, a *board.Ask) Model {
+func (c *census) model(m *Mix, a *board.Request) Model {
 	var out Model
 	for _, x := range c.with(m, a) {
 		own := ModelClass{Share: x.count, Size: x.size}

@@ -50,7 +50,7 @@ func NewHistory(window time.Duration, classes int, random *rand.Rand) *History {
 func (h *History) Seen() uint64 { return h.seen }
 
 // Arrived notes a job.
-func (h *History) Arrived(m *Mix, now time.Duration, a *board.Ask) {
+func (h *History) Arrived(m *Mix, now time.Duration, a *board.Request) {
 	h.seen++
 	h.jobs = appended(h.jobs, past{at: now, size: m.sizeOf(a.Size), declared: a.Class})
 }

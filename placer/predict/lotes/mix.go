@@ -171,7 +171,7 @@ func (m *Mix) Planned(class int, size cluster.Resources) bool {
 func (m *Mix) Classes() int { return len(m.model.Classes) }
 
 // Class of a job.
-func (m *Mix) Class(a *board.Ask) int { return m.classOf(a.Size, a.Class) }
+func (m *Mix) Class(a *board.Request) int { return m.classOf(a.Size, a.Class) }
 
 // count what runs on a node.
 func (m *Mix) count(n board.Index) {
@@ -184,7 +184,7 @@ func (m *Mix) count(n board.Index) {
 }
 
 // Ready brings the plan up to date for an ask.
-func (m *Mix) Ready(a *board.Ask) {
+func (m *Mix) Ready(a *board.Request) {
 	if m.stale {
 		m.group()
 	} else if m.given {
@@ -332,7 +332,7 @@ func (m *Mix) deal(j int, k *kind) {
 // Choose dispatches on arrival (§4.3.1): a configuration by roulette, in it the
 // machine with room that lacks most jobs of the class; then the next one; then any
 // machine with room. literal draws by stock instead of flow.
-func (m *Mix) Choose(a *board.Ask, pass func(board.Index) bool, literal bool, random *rand.Rand) (n board.Index, examined int) {
+func (m *Mix) Choose(a *board.Request, pass func(board.Index) bool, literal bool, random *rand.Rand) (n board.Index, examined int) {
 	class := m.Class(a)
 	if a.Only != nil {
 		return m.among(a, class, pass)
@@ -389,7 +389,7 @@ func draw(shares []float64, tried []bool, u float64) int {
 }
 
 // among a few nodes.
-func (m *Mix) among(a *board.Ask, class int, pass func(board.Index) bool) (board.Index, int) {
+func (m *Mix) among(a *board.Request, class int, pass func(board.Index) bool) (board.Index, int) {
 	best, top := board.None, int32(math.MinInt32)
 	for _, n := range a.Only {
 		if s := m.score(n, class); (best == board.None || s > top) && m.board.Room(n, a.Size, int(m.taken[n])+1) > int(m.taken[n]) && (pass == nil || pass(n)) {
@@ -400,7 +400,7 @@ func (m *Mix) among(a *board.Ask, class int, pass func(board.Index) bool) (board
 }
 
 // Take puts allocations of an ask on a node for the rest of a choice, until Return.
-func (m *Mix) Take(a *board.Ask, n board.Index) {
+func (m *Mix) Take(a *board.Request, n board.Index) {
 	m.took = m.Class(a)
 	m.taken[n]++
 	at := m.place[n]

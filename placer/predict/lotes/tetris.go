@@ -42,7 +42,7 @@ func TetrisScore(need, free [2]float64, epsilonHours float64) float64 {
 
 // RunTime of an ask on a node, as far as it is known: that on the best configuration,
 // longer where its speed is less; 0 unknown.
-func RunTime(b *board.Board, a *board.Ask, n board.Index) time.Duration {
+func RunTime(b *board.Board, a *board.Request, n board.Index) time.Duration {
 	if a.Expected <= 0 {
 		return 0
 	}

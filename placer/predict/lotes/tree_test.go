@@ -38,7 +38,7 @@ func TestRoomsAsAWalk(t *testing.T) {
 				pass = nil
 			}
 			if on := b.Residents(board.Index(n)); rng.IntN(3) == 0 && len(on) > 0 {
-				if err := b.Remove(board.Index(n), on[0].Ref); err != nil {
+				if err := b.Remove(board.Index(n), on[0].Handle); err != nil {
 					t.Fatal(err)
 				}
 				r.Update(n, of)
@@ -72,9 +72,9 @@ func TestMissing(t *testing.T) {
 	b.Add(board.Node{Total: cluster.Resources{CPUMHz: 3000, MemoryMB: 3000}})
 	m := lotes.On(b)
 	m.SetModel(lotes.Model{Classes: []lotes.ModelClass{{Share: 1, Size: lotes.Size{CPUMHz: 1000, MemoryMB: 1000}}}})
-	a := board.Ask{Size: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, Count: 1}
+	a := board.Request{Size: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, Count: 1}
 	m.Ready(&a)
-	b.Place(0, board.Resident{Ref: 1, Size: a.Size})
+	b.Place(0, board.Resident{Handle: 1, Size: a.Size})
 	if v := m.Missing(0, 0); v != 2 {
 		t.Errorf("%d are missing, want 2", v)
 	}
@@ -89,7 +89,7 @@ func TestReplanPermutesFew(t *testing.T) {
 	t.Parallel()
 	b := tableBoard(100)
 	m := lotes.On(b)
-	a := board.Ask{Size: cluster.Resources{CPUMHz: 2000, MemoryMB: 1000}, Count: 1}
+	a := board.Request{Size: cluster.Resources{CPUMHz: 2000, MemoryMB: 1000}, Count: 1}
 	m.SetModel(googleModel(0.23))
 	m.Ready(&a)
 	before := m.Plan()
@@ -152,19 +152,19 @@ func BenchmarkDispatch(b *testing.B) {
 	m.SetModel(googleModel(0.23))
 	rng := rand.New(rand.NewPCG(1, 1))
 	classes := google().Classes
-	ask := func() board.Ask {
+	ask := func() board.Request {
 		c := classes[[]int{0, 1, 1, 2}[rng.IntN(4)]]
-		return board.Ask{Count: 1, Size: cluster.Resources{CPUMHz: int(c.Need[0] * 1e5 * (0.5 + rng.Float64())), MemoryMB: int(c.Need[1] * 1e5 * (0.5 + rng.Float64()))}}
+		return board.Request{Count: 1, Size: cluster.Resources{CPUMHz: int(c.Need[0] * 1e5 * (0.5 + rng.Float64())), MemoryMB: int(c.Need[1] * 1e5 * (0.5 + rng.Float64()))}}
 	}
 	first := ask()
 	m.Ready(&first)
 	type job struct {
 		n   board.Index
-		ref board.Ref
+		ref board.Handle
 	}
 	var running []job
 	var choosing time.Duration
-	place := func(ref board.Ref) bool {
+	place := func(ref board.Handle) bool {
 		a := ask()
 		begun := time.Now()
 		n, _ := m.Choose(&a, nil, false, rng)
@@ -172,11 +172,11 @@ func BenchmarkDispatch(b *testing.B) {
 		if n == board.None {
 			return false
 		}
-		cells.Place(n, board.Resident{Ref: ref, Size: a.Size})
+		cells.Place(n, board.Resident{Handle: ref, Size: a.Size})
 		running = append(running, job{n, ref})
 		return true
 	}
-	ref := board.Ref(0)
+	ref := board.Handle(0)
 	for ; place(ref); ref++ {
 	}
 	choosing = 0

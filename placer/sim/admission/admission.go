@@ -13,7 +13,7 @@ type Instant = time.Duration
 
 // Item is an ask that waits to be placed.
 type Item struct {
-	Ask     *board.Ask
+	Ask     *board.Request
 	Arrived Instant       // submitted
 	Ready   Instant       // profiled and classified; ≥ Arrived
 	Profile time.Duration // spent on profiling this time; 0 where it was known
@@ -42,14 +42,14 @@ type Controller interface {
 	Arrive(now Instant, it Item)
 	// Next returns the next item to try at that moment.
 	Next(now Instant) (Attempt, bool)
-	Placed(now Instant, ref board.Ref)
-	Refused(now Instant, ref board.Ref)
+	Placed(now Instant, ref board.Handle)
+	Refused(now Instant, ref board.Handle)
 	// Withdraw forgets an item that its user took back.
-	Withdraw(ref board.Ref)
+	Withdraw(ref board.Handle)
 	// Started and Ended tell of allocations on the board's nodes, already shown
 	// there.
-	Started(now Instant, n board.Index, ref board.Ref)
-	Ended(now Instant, n board.Index, ref board.Ref)
+	Started(now Instant, n board.Index, ref board.Handle)
+	Ended(now Instant, n board.Index, ref board.Handle)
 	// Wake is when time alone changes the answer of Next; ok is false if never.
 	Wake() (at Instant, ok bool)
 	// Waiting counts the items held.

@@ -150,7 +150,7 @@ func byDeadline(a, b *waiting) int {
 
 // Arrive implements Controller.
 func (c *arq) Arrive(now Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	w := c.enter(it)
 	c.flush(now)
 	if c.pools.room(least(it.Ask)) {
@@ -295,12 +295,12 @@ func (c *arq) suits(w *waiting, n board.Index) bool {
 	if at < len(ask.Speed) && ask.Speed[at] < w.quality.speed {
 		return false
 	}
-	return c.harmless(ask, n)
+	return c.noViolation(ask, n)
 }
 
 // harmless: residents stand the newcomer, and it stands them, on every source
 // (D1, D2 ≥ 0; §3.4.1).
-func (c *arq) harmless(a *board.Ask, n board.Index) bool {
+func (c *arq) noViolation(a *board.Request, n board.Index) bool {
 	stands, caused := c.pools.stands(n), c.board.Caused(n)
 	for k, v := range a.Caused {
 		if stands[k]-v < -epsilonPoints {
@@ -319,7 +319,7 @@ func (c *arq) harmless(a *board.Ask, n board.Index) bool {
 const epsilonPoints = 1e-9
 
 // Placed implements Controller.
-func (c *arq) Placed(now Instant, ref board.Ref) {
+func (c *arq) Placed(now Instant, ref board.Handle) {
 	w := c.items[ref]
 	if w == nil {
 		return
@@ -330,7 +330,7 @@ func (c *arq) Placed(now Instant, ref board.Ref) {
 }
 
 // Refused implements Controller.
-func (c *arq) Refused(now Instant, ref board.Ref) {
+func (c *arq) Refused(now Instant, ref board.Handle) {
 	w := c.items[ref]
 	if w == nil || !w.flying {
 		return
@@ -355,7 +355,7 @@ func (c *arq) Refused(now Instant, ref board.Ref) {
 }
 
 // Withdraw implements Controller, as do the following methods.
-func (c *arq) Withdraw(ref board.Ref) {
+func (c *arq) Withdraw(ref board.Handle) {
 	w := c.leave(ref)
 	if w == nil {
 		return
@@ -380,9 +380,9 @@ func (c *arq) unqueue(w *waiting) {
 	}
 }
 
-func (c *arq) Started(now Instant, _ board.Index, _ board.Ref) { c.flush(now) }
-func (c *arq) Ended(now Instant, _ board.Index, _ board.Ref)   { c.flush(now) }
-func (c *arq) Waiting() int                                    { return len(c.items) }
+func (c *arq) Started(now Instant, _ board.Index, _ board.Handle) { c.flush(now) }
+func (c *arq) Ended(now Instant, _ board.Index, _ board.Handle)   { c.flush(now) }
+func (c *arq) Waiting() int                                       { return len(c.items) }
 
 func (c *arq) Wake() (Instant, bool) {
 	w := c.timers.next()

@@ -22,7 +22,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // Delimitrou 2015, Eq. 6.1, and the equal ranges of §6.2.
 func TestClassOfAnItem(t *testing.T) {
 	t.Parallel()
-	ask := &board.Ask{Caused: []float64{80, 40, 0}, Tolerated: []float64{30, 100, 90}}
+	ask := &board.Request{Caused: []float64{80, 40, 0}, Tolerated: []float64{30, 100, 90}}
 	for _, c := range []struct {
 		config arqConfig
 		want   int
@@ -36,7 +36,7 @@ func TestClassOfAnItem(t *testing.T) {
 			t.Errorf("%+v: class %d, want %d", c.config, got, c.want)
 		}
 	}
-	if got := (&arq{arqConfig: arqConfig{classes: 10}}).class(&board.Ask{}); got != 9 {
+	if got := (&arq{arqConfig: arqConfig{classes: 10}}).class(&board.Request{}); got != 9 {
 		t.Errorf("without scores: class %d", got)
 	}
 	for percent, want := range map[float64]int{-1: 0, 0: 0, 9.99: 0, 10: 1, 55: 5, 100: 9, 130: 9} {
@@ -50,7 +50,7 @@ func TestClassOfAnItem(t *testing.T) {
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	c := &arq{pools: &pools{}, arqConfig: arqConfig{classes: 10, period: time.Second, wait: time.Minute}}
-	ask := &board.Ask{Expected: 100 * time.Minute}
+	ask := &board.Request{Expected: 100 * time.Minute}
 	q := c.qualityOf(Item{Ask: ask, Arrived: time.Hour, Ready: time.Hour + 2*time.Minute, Profile: time.Minute})
 	if q.window != 3*time.Minute || q.deadline != time.Hour+5*time.Minute || q.last != q.deadline-2*time.Second {
 		t.Errorf("%+v", q)
@@ -215,7 +215,7 @@ func TestSwitching(t *testing.T) {
 			slices.SortFunc(c.pools.busy[l].cohorts, func(a, b cohort) int { return int(a.first - b.first) })
 		}
 		c.runtime.add(time.Duration(1+random.IntN(60)) * time.Minute)
-		ask := &board.Ask{Caused: []float64{15 + 80*random.Float64()}, Expected: time.Duration(1+random.IntN(5)) * time.Hour}
+		ask := &board.Request{Caused: []float64{15 + 80*random.Float64()}, Expected: time.Duration(1+random.IntN(5)) * time.Hour}
 		w := c.enter(Item{Ask: ask, Ready: now})
 		w.quality = c.qualityOf(w.item)
 		c.queues[w.quality.class].add(w)
@@ -242,11 +242,11 @@ func TestCascadeKeepsSeniority(t *testing.T) {
 	b := testBoard(2)
 	c := newARQ(b, arqConfig{classes: 10, period: time.Second, wait: time.Minute})
 	for n := range board.Index(2) { // both are full of someone who ends some time
-		b.Place(n, board.Resident{Ref: 1, Size: cluster.Resources{CPUMHz: 4000}, Tolerated: []float64{45}, Caused: []float64{5}})
+		b.Place(n, board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 4000}, Tolerated: []float64{45}, Caused: []float64{5}})
 	}
 	c.runtime.add(time.Hour)
-	ask := func(ref board.Ref, caused float64) *board.Ask {
-		return &board.Ask{Ref: ref, Caused: []float64{caused}, Tolerated: []float64{100}, Expected: 100 * time.Hour, Size: cluster.Resources{CPUMHz: 1000}}
+	ask := func(ref board.Handle, caused float64) *board.Request {
+		return &board.Request{Handle: ref, Caused: []float64{caused}, Tolerated: []float64{100}, Expected: 100 * time.Hour, Size: cluster.Resources{CPUMHz: 1000}}
 	}
 	c.Arrive(0, Item{Ask: ask(3, 85)})
 	c.Arrive(time.Second, Item{Ask: ask(4, 45), Arrived: time.Second, Ready: time.Second})
@@ -272,6 +272,6 @@ func TestCascadeKeepsSeniority(t *testing.T) {
 
 func drainAll(c Controller, now Instant) {
 	for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
-		c.Refused(now, a.Item.Ask.Ref)
+		c.Refused(now, a.Item.Ask.Handle)
 	}
 }

@@ -161,7 +161,7 @@ func cluster(capabilities ...float64) admissiontest.Scenario {
 
 // job causes so much of one column, stands everything, and runs for an hour.
 func job(at time.Duration, caused float64) admissiontest.Job {
-	return admissiontest.Job{At: at, Duration: time.Hour, Ask: board.Ask{
+	return admissiontest.Job{At: at, Duration: time.Hour, Ask: board.Request{
 		Size: admissiontest.Cores(1), Tolerated: []float64{100}, Caused: []float64{caused}, Expected: time.Hour, SlowdownMax: 0.05,
 	}}
 }

@@ -108,7 +108,7 @@ func (n nodeSize) holds(size cluster.Resources) bool {
 
 // fastest is the speed of the ask on the best configuration that could hold it; 0
 // where none is known.
-func (p *pools) fastest(a *board.Ask) float64 {
+func (p *pools) fastest(a *board.Request) float64 {
 	best := 0.0
 	for _, n := range p.largest {
 		if n.configuration < len(a.Speed) && a.Speed[n.configuration] > best && n.holds(least(a)) {

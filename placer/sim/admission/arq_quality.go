@@ -68,7 +68,7 @@ func (c *arq) qualityOf(it Item) qualityState {
 
 // class is the level of the mean score (Eq. 6.1). An ask without scores cannot be
 // shown to be easy, and counts as the most demanding.
-func (c *arq) class(a *board.Ask) int {
+func (c *arq) class(a *board.Request) int {
 	k := max(len(a.Caused), len(a.Tolerated))
 	if k == 0 {
 		return c.classes - 1

@@ -56,7 +56,7 @@ const (
 type bench struct {
 	board  *board.Board
 	random *rand.Rand
-	asks   []board.Ask
+	asks   []board.Request
 	where  []board.Index // of each ask
 	live   []int         // asks that run
 }
@@ -69,7 +69,7 @@ func (x *bench) put(i int, within func(board.Index) bool) bool {
 		if !x.board.Fits(n, a.Size) || within != nil && !within(n) {
 			continue
 		}
-		x.board.Place(n, board.Resident{Ref: a.Ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+		x.board.Place(n, board.Resident{Handle: a.Handle, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
 		x.where[i] = n
 		x.live = append(x.live, i)
 		return true
@@ -83,7 +83,7 @@ func (x *bench) end(b *testing.B) int {
 	i := x.live[at]
 	x.live[at] = x.live[len(x.live)-1]
 	x.live = x.live[:len(x.live)-1]
-	if err := x.board.Remove(x.where[i], x.asks[i].Ref); err != nil {
+	if err := x.board.Remove(x.where[i], x.asks[i].Handle); err != nil {
 		b.Fatal(err)
 	}
 	return i
@@ -91,11 +91,11 @@ func (x *bench) end(b *testing.B) int {
 
 func decisions(b *testing.B, d admission.Descriptor, nodes int) {
 	on, random := crowded(nodes)
-	x := &bench{board: on, random: random, asks: make([]board.Ask, int(8*load*float64(nodes)))}
+	x := &bench{board: on, random: random, asks: make([]board.Request, int(8*load*float64(nodes)))}
 	x.where = make([]board.Index, len(x.asks))
 	for i := range x.asks {
-		x.asks[i] = board.Ask{
-			Ref: board.Ref(i + 1), Size: admissiontest.Cores(1), Count: 1, Expected: time.Hour,
+		x.asks[i] = board.Request{
+			Handle: board.Handle(i + 1), Size: admissiontest.Cores(1), Count: 1, Expected: time.Hour,
 			Tolerated: vector(random, 70, 30), Caused: vector(random, 0, 8),
 		}
 		x.put(i, nil)
@@ -110,15 +110,15 @@ func decisions(b *testing.B, d admission.Descriptor, nodes int) {
 	for b.Loop() {
 		now += time.Hour / time.Duration(len(x.asks))
 		i := x.end(b)
-		c.Ended(now, x.where[i], x.asks[i].Ref)
+		c.Ended(now, x.where[i], x.asks[i].Handle)
 		c.Arrive(now, admission.Item{Ask: &x.asks[i], Arrived: now, Ready: now})
 		for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
-			j := int(a.Item.Ask.Ref) - 1
+			j := int(a.Item.Ask.Handle) - 1
 			if x.put(j, a.Within) {
-				c.Started(now, x.where[j], a.Item.Ask.Ref)
-				c.Placed(now, a.Item.Ask.Ref)
+				c.Started(now, x.where[j], a.Item.Ask.Handle)
+				c.Placed(now, a.Item.Ask.Handle)
 			} else {
-				c.Refused(now, a.Item.Ask.Ref)
+				c.Refused(now, a.Item.Ask.Handle)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // crowd is a long list of waiting items in a total order, in blocks that know the
 // least of each resource any of their items needs: who fits a node is found without
 // a look at most of those that do not.
-type crowd struct {
+type residents struct {
 	order  func(a, b *waiting) int
 	blocks []*crowdBlock
 }
@@ -24,12 +24,12 @@ type crowdBlock struct {
 const crowdMost = 64
 
 // block is the index of the first block whose last item is not in front of w.
-func (c *crowd) block(w *waiting) int {
+func (c *residents) block(w *waiting) int {
 	at, _ := slices.BinarySearchFunc(c.blocks, w, func(b *crowdBlock, w *waiting) int { return c.order(b.items[len(b.items)-1], w) })
 	return at
 }
 
-func (c *crowd) add(w *waiting) {
+func (c *residents) add(w *waiting) {
 	if len(c.blocks) == 0 {
 		c.blocks = append(c.blocks, &crowdBlock{items: []*waiting{w}, least: least(w.item.Ask)})
 		return
@@ -50,7 +50,7 @@ func (c *crowd) add(w *waiting) {
 }
 
 // remove an item that is there.
-func (c *crowd) remove(w *waiting) {
+func (c *residents) remove(w *waiting) {
 	at := c.block(w)
 	b := c.blocks[at]
 	i, _ := slices.BinarySearchFunc(b.items, w, c.order)
@@ -74,7 +74,7 @@ func (b *crowdBlock) measure() {
 
 // each visits, in order, the items that a node may run now, until visit says that it
 // has seen enough.
-func (c *crowd) each(b *board.Board, n board.Index, visit func(w *waiting) (more bool)) {
+func (c *residents) each(b *board.Board, n board.Index, visit func(w *waiting) (more bool)) {
 	for _, block := range c.blocks {
 		if !b.Fits(n, block.least) {
 			continue
@@ -88,7 +88,7 @@ func (c *crowd) each(b *board.Board, n board.Index, visit func(w *waiting) (more
 }
 
 // all items, in order.
-func (c *crowd) all() []*waiting {
+func (c *residents) all() []*waiting {
 	var out []*waiting
 	for _, b := range c.blocks {
 		out = append(out, b.items...)

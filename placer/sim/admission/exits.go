@@ -60,7 +60,7 @@ func newExits(b *board.Board) exits {
 
 // arrive takes an item in.
 func (e *exits) arrive(it Item) *waiting {
-	e.Withdraw(it.Ask.Ref)
+	e.Withdraw(it.Ask.Handle)
 	w := e.enter(it)
 	e.fresh.add(w)
 	return w
@@ -123,7 +123,7 @@ func (e *exits) fly(w *waiting) {
 }
 
 // refused puts an item back, or into a queue.
-func (e *exits) refused(ref board.Ref) {
+func (e *exits) refused(ref board.Handle) {
 	w := e.items[ref]
 	if w == nil || !w.flying {
 		return
@@ -152,7 +152,7 @@ func (e *exits) settle(w *waiting) {
 }
 
 // Withdraw implements Controller.
-func (e *exits) Withdraw(ref board.Ref) {
+func (e *exits) Withdraw(ref board.Handle) {
 	w := e.leave(ref)
 	if w == nil {
 		return
@@ -171,7 +171,7 @@ func (e *exits) Withdraw(ref board.Ref) {
 func (e *exits) Waiting() int { return len(e.items) }
 
 // holdsEmpty: the node, were it empty, has room for one allocation of the ask.
-func holdsEmpty(b *board.Board, n board.Index, a *board.Ask) bool {
+func holdsEmpty(b *board.Board, n board.Index, a *board.Request) bool {
 	s, node := least(a), b.Node(n)
 	return b.Ready(n) && s.CPUMHz+s.Cores*node.CoreMHz <= node.Total.CPUMHz && s.Cores <= node.Total.Cores &&
 		s.MemoryMB <= node.Total.MemoryMB && s.DiskMB <= node.Total.DiskMB && (a.Allowed == nil || a.Allowed(n))

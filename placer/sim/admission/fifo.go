@@ -37,7 +37,7 @@ type fifo struct {
 
 // Arrive implements Controller, as do the following methods.
 func (c *fifo) Arrive(_ Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	c.queue.add(c.enter(it))
 }
 
@@ -62,15 +62,15 @@ func (c *fifo) Next(Instant) (Attempt, bool) {
 	return Attempt{Item: w.item, Forced: waited}, true
 }
 
-func (c *fifo) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
+func (c *fifo) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
 
-func (c *fifo) Refused(_ Instant, ref board.Ref) {
+func (c *fifo) Refused(_ Instant, ref board.Handle) {
 	if c.tried != nil && c.tried.ref == ref {
 		c.tried = nil
 	}
 }
 
-func (c *fifo) Withdraw(ref board.Ref) {
+func (c *fifo) Withdraw(ref board.Handle) {
 	if w := c.leave(ref); w != nil {
 		c.queue.remove(w)
 		if c.tried == w {
@@ -79,7 +79,7 @@ func (c *fifo) Withdraw(ref board.Ref) {
 	}
 }
 
-func (c *fifo) Started(Instant, board.Index, board.Ref) {}
-func (c *fifo) Ended(Instant, board.Index, board.Ref)   {}
-func (c *fifo) Wake() (Instant, bool)                   { return 0, false }
-func (c *fifo) Waiting() int                            { return len(c.items) }
+func (c *fifo) Started(Instant, board.Index, board.Handle) {}
+func (c *fifo) Ended(Instant, board.Index, board.Handle)   {}
+func (c *fifo) Wake() (Instant, bool)                      { return 0, false }
+func (c *fifo) Waiting() int                               { return len(c.items) }

@@ -43,12 +43,12 @@ func (c *greedyFit) Next(Instant) (Attempt, bool) {
 	return c.offer()
 }
 
-func (c *greedyFit) Placed(_ Instant, ref board.Ref)  { c.Withdraw(ref) }
-func (c *greedyFit) Refused(_ Instant, ref board.Ref) { c.flush(c.changed); c.refused(ref) }
+func (c *greedyFit) Placed(_ Instant, ref board.Handle)  { c.Withdraw(ref) }
+func (c *greedyFit) Refused(_ Instant, ref board.Handle) { c.flush(c.changed); c.refused(ref) }
 
-func (c *greedyFit) Started(Instant, board.Index, board.Ref) {}
-func (c *greedyFit) Ended(Instant, board.Index, board.Ref)   {}
-func (c *greedyFit) Wake() (Instant, bool)                   { return 0, false }
+func (c *greedyFit) Started(Instant, board.Index, board.Handle) {}
+func (c *greedyFit) Ended(Instant, board.Index, board.Handle)   {}
+func (c *greedyFit) Wake() (Instant, bool)                      { return 0, false }
 
 // changed: new nodes get a queue, and that of a lost one is dissolved.
 func (c *greedyFit) changed(n board.Index) {

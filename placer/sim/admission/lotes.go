@@ -34,7 +34,7 @@ func newLotes(b *board.Board, o Options, random *rand.Rand) (Controller, error) 
 	}
 	c := &lotesController{
 		exits: newExits(b), mix: lotes.On(b), replan: s.duration("replan"), patience: s.duration("patience"),
-		history: lotes.NewHistory(s.duration("window"), s.whole("most_classes", 1, 64), random), ran: map[board.Ref]started{},
+		history: lotes.NewHistory(s.duration("window"), s.whole("most_classes", 1, 64), random), ran: map[board.Handle]started{},
 		old: sorted{order: bySeniority}, report: Report{Classes: make([]ClassReport, 1)}, last: map[board.Index]int{},
 	}
 	if s.err != nil {
@@ -52,8 +52,8 @@ func newLotes(b *board.Board, o Options, random *rand.Rand) (Controller, error) 
 type lotesController struct {
 	exits
 	mix      *lotes.Mix
-	classes  []crowd // queues
-	version  int     // of the plan they are of
+	classes  []residents // queues
+	version  int         // of the plan they are of
 	history  *lotes.History
 	learns   bool
 	replan   time.Duration
@@ -61,7 +61,7 @@ type lotesController struct {
 	learnt   uint64  // arrivals at the last plan
 	patience time.Duration
 	old      sorted // what waits, by seniority: who loses patience next
-	ran      map[board.Ref]started
+	ran      map[board.Handle]started
 	now      Instant
 	last     map[board.Index]int // the class that a node served last: it goes on while it is on top
 	report   Report
@@ -76,7 +76,7 @@ type started struct {
 
 // Arrive implements Controller, as do the following methods.
 func (c *lotesController) Arrive(now Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	c.now = now
 	w := c.arrive(it)
 	c.old.add(w)
@@ -131,7 +131,7 @@ func (c *lotesController) refresh() {
 		w.exit.at = isFresh
 		c.fresh.add(w)
 	}
-	c.classes = make([]crowd, c.mix.Classes())
+	c.classes = make([]residents, c.mix.Classes())
 	for k := range c.classes {
 		c.classes[k].order = bySeniority
 	}
@@ -174,7 +174,7 @@ func (c *lotesController) Wake() (Instant, bool) {
 	return c.old.items[0].item.Ready + c.patience, true
 }
 
-func (c *lotesController) Placed(now Instant, ref board.Ref) {
+func (c *lotesController) Placed(now Instant, ref board.Handle) {
 	if w := c.items[ref]; w != nil {
 		r := &c.report.Classes[0]
 		r.wait(now - w.item.Ready)
@@ -185,13 +185,13 @@ func (c *lotesController) Placed(now Instant, ref board.Ref) {
 	c.Withdraw(ref)
 }
 
-func (c *lotesController) Refused(now Instant, ref board.Ref) {
+func (c *lotesController) Refused(now Instant, ref board.Handle) {
 	c.now = now
 	c.refresh()
 	c.refused(ref)
 }
 
-func (c *lotesController) Withdraw(ref board.Ref) {
+func (c *lotesController) Withdraw(ref board.Handle) {
 	w := c.items[ref]
 	if w == nil {
 		return
@@ -202,20 +202,20 @@ func (c *lotesController) Withdraw(ref board.Ref) {
 	c.exits.Withdraw(ref)
 }
 
-func (c *lotesController) Started(now Instant, n board.Index, ref board.Ref) {
+func (c *lotesController) Started(now Instant, n board.Index, ref board.Handle) {
 	if !c.learns {
 		return
 	}
 	residents := c.board.Residents(n)
 	for i := len(residents) - 1; i >= 0; i-- { // the last one, as a rule
-		if r := &residents[i]; r.Ref == ref {
+		if r := &residents[i]; r.Handle == ref {
 			c.ran[ref] = started{now, r.Size, r.Class}
 			return
 		}
 	}
 }
 
-func (c *lotesController) Ended(now Instant, n board.Index, ref board.Ref) {
+func (c *lotesController) Ended(now Instant, n board.Index, ref board.Handle) {
 	if s, ok := c.ran[ref]; ok {
 		c.history.Ran(c.mix, now, s.size, s.class, now-s.at, c.board.Node(n).Configuration)
 		delete(c.ran, ref)
@@ -238,7 +238,7 @@ func (c *lotesController) park(w *waiting) bool {
 }
 
 // allowed: some node that the plan has for the class may run the ask.
-func (c *lotesController) allowed(a *board.Ask, class int) bool {
+func (c *lotesController) allowed(a *board.Request, class int) bool {
 	for i := range c.board.Len() {
 		if n := board.Index(i); c.mix.Assigned(n, class) && holdsEmpty(c.board, n, a) {
 			return true

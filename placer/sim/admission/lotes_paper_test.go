@@ -13,7 +13,7 @@ import (
 )
 
 // mixed is a board of one full node for two classes: sizes 1 and 2 of 7.
-func mixed(t *testing.T, name string, values map[string]string) (*board.Board, admission.Controller, func(ref board.Ref, cores, class int)) {
+func mixed(t *testing.T, name string, values map[string]string) (*board.Board, admission.Controller, func(ref board.Handle, cores, class int)) {
 	t.Helper()
 	b := board.New(nil, []string{"one"})
 	b.Add(board.Node{ID: "n", Total: words.Resources{CPUMHz: 7000, MemoryMB: 7000}, CoreMHz: 1000})
@@ -24,31 +24,31 @@ func mixed(t *testing.T, name string, values map[string]string) (*board.Board, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrive := func(ref board.Ref, cores, class int) {
-		a := board.Ask{Ref: ref, Count: 1, Class: class, Size: words.Resources{CPUMHz: 1000 * cores, MemoryMB: 1000 * cores}}
+	arrive := func(ref board.Handle, cores, class int) {
+		a := board.Request{Handle: ref, Count: 1, Class: class, Size: words.Resources{CPUMHz: 1000 * cores, MemoryMB: 1000 * cores}}
 		c.Arrive(admission.Instant(ref), admission.Item{Ask: &a, Arrived: admission.Instant(ref), Ready: admission.Instant(ref)})
 	}
 	return b, c, arrive
 }
 
 // served starts whatever is offered and fits, and lists it.
-func served(b *board.Board, c admission.Controller, now admission.Instant) []board.Ref {
-	var out []board.Ref
+func served(b *board.Board, c admission.Controller, now admission.Instant) []board.Handle {
+	var out []board.Handle
 	for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
 		ask := a.Item.Ask
 		if !b.Fits(0, ask.Size) {
-			c.Refused(now, ask.Ref)
+			c.Refused(now, ask.Handle)
 			continue
 		}
-		b.Place(0, board.Resident{Ref: ask.Ref, Size: ask.Size, Class: ask.Class})
-		c.Started(now, 0, ask.Ref)
-		c.Placed(now, ask.Ref)
-		out = append(out, ask.Ref)
+		b.Place(0, board.Resident{Handle: ask.Handle, Size: ask.Size, Class: ask.Class})
+		c.Started(now, 0, ask.Handle)
+		c.Placed(now, ask.Handle)
+		out = append(out, ask.Handle)
 	}
 	return out
 }
 
-func ends(t *testing.T, b *board.Board, c admission.Controller, now admission.Instant, refs ...board.Ref) {
+func ends(t *testing.T, b *board.Board, c admission.Controller, now admission.Instant, refs ...board.Handle) {
 	t.Helper()
 	for _, ref := range refs {
 		if err := b.Remove(0, ref); err != nil {
@@ -63,7 +63,7 @@ func ends(t *testing.T, b *board.Board, c admission.Controller, now admission.In
 func TestExitsFollowTheMix(t *testing.T) {
 	t.Parallel()
 	b, c, arrive := mixed(t, "lotes", nil)
-	for ref := range board.Ref(7) {
+	for ref := range board.Handle(7) {
 		arrive(ref+1, 1, 1)
 	}
 	if got := served(b, c, 10); len(got) != 7 {
@@ -77,11 +77,11 @@ func TestExitsFollowTheMix(t *testing.T) {
 		t.Fatalf("a full node took %v", got)
 	}
 	ends(t, b, c, 30, 1, 2, 3) // 4 of class 1 run: it has one too many, and lacks two of class 2
-	if got := served(b, c, 30); !slices.Equal(got, []board.Ref{12, 11}) {
+	if got := served(b, c, 30); !slices.Equal(got, []board.Handle{12, 11}) {
 		t.Errorf("with room for three it started %v, want the first of class 2, and what fits beside it", got)
 	}
 	ends(t, b, c, 40, 4, 5)
-	if got := served(b, c, 40); !slices.Equal(got, []board.Ref{13}) {
+	if got := served(b, c, 40); !slices.Equal(got, []board.Handle{13}) {
 		t.Errorf("it started %v, want the other of class 2", got)
 	}
 }
@@ -103,7 +103,7 @@ func TestNothingIsHeldForEver(t *testing.T) {
 	}
 	served(b, c, 2*time.Hour)
 	ends(t, b, c, 2*time.Hour, 1)
-	if got := served(b, c, 2*time.Hour); !slices.Equal(got, []board.Ref{4}) {
+	if got := served(b, c, 2*time.Hour); !slices.Equal(got, []board.Handle{4}) {
 		t.Errorf("started %v", got)
 	}
 	if r := c.(admission.Reporter).Report().Plans; r.Anywhere < 2 || r.Made != 1 || r.Failed != 0 {
@@ -119,16 +119,16 @@ func TestNothingIsHeldForEver(t *testing.T) {
 // least work goes first.
 func TestBaselinesOnExit(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string][]board.Ref{"greedy-fit": nil, "tetris": {4, 3}} {
+	for name, want := range map[string][]board.Handle{"greedy-fit": nil, "tetris": {4, 3}} {
 		b, c, arrive := mixed(t, name, nil)
 		arrive(1, 4, 1)
 		arrive(5, 3, 1)
 		served(b, c, 1)
 		arrive(2, 5, 1)
-		a := board.Ask{Ref: 3, Count: 1, Expected: time.Hour, Size: words.Resources{CPUMHz: 1000, MemoryMB: 1000}}
+		a := board.Request{Handle: 3, Count: 1, Expected: time.Hour, Size: words.Resources{CPUMHz: 1000, MemoryMB: 1000}}
 		short := a
-		short.Ref, short.Expected = 4, time.Minute
-		for _, x := range []*board.Ask{&a, &short} {
+		short.Handle, short.Expected = 4, time.Minute
+		for _, x := range []*board.Request{&a, &short} {
 			c.Arrive(3, admission.Item{Ask: x, Arrived: 3, Ready: 3})
 		}
 		served(b, c, 4)

@@ -203,7 +203,7 @@ const maxQueue = 256
 
 // Arrive implements Controller, as do the following methods.
 func (c *queueing) Arrive(now Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	w := c.enter(it)
 	w.queued = queuedState{size: it.Ask.Size, limited: it.Ask.Allowed != nil}
 	c.line.add(w)
@@ -245,10 +245,10 @@ func (c *queueing) Next(now Instant) (Attempt, bool) {
 
 // whole: one node does not do for a group: the selector finds a place for each of its
 // allocations (MIOS), when its turn comes. The paper has no groups.
-func whole(a *board.Ask) bool { return a.Count > 1 }
+func whole(a *board.Request) bool { return a.Count > 1 }
 
 // fits: there is room now, whatever was planned.
-func (c *queueing) fits(a *board.Ask) bool {
+func (c *queueing) fits(a *board.Request) bool {
 	c.draft.Clear()
 	return c.possible(a)
 }
@@ -272,7 +272,7 @@ func (c *queueing) window() []*waiting {
 	room := map[cluster.Resources]bool{} // of those that may go anywhere
 	some := c.limited > 0
 	for size := range c.sizes {
-		room[size] = c.possible(&board.Ask{Size: size})
+		room[size] = c.possible(&board.Request{Size: size})
 		some = some || room[size]
 	}
 	if !some {
@@ -318,13 +318,13 @@ func (c *queueing) count(w *waiting, by int) {
 }
 
 // possible: one allocation has room somewhere.
-func (c *queueing) possible(a *board.Ask) bool { return c.draft.Anywhere(a) }
+func (c *queueing) possible(a *board.Request) bool { return c.draft.Anywhere(a) }
 
-func (c *queueing) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
+func (c *queueing) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
 
 // Refused: somebody else took the room, then what is left is assigned anew; or a group
 // is not complete yet.
-func (c *queueing) Refused(_ Instant, ref board.Ref) {
+func (c *queueing) Refused(_ Instant, ref board.Handle) {
 	if c.tried != nil && c.tried.ref == ref {
 		w := c.tried
 		c.tried = nil
@@ -336,7 +336,7 @@ func (c *queueing) Refused(_ Instant, ref board.Ref) {
 	}
 }
 
-func (c *queueing) Withdraw(ref board.Ref) {
+func (c *queueing) Withdraw(ref board.Handle) {
 	w := c.leave(ref)
 	if w == nil {
 		return
@@ -351,8 +351,8 @@ func (c *queueing) Withdraw(ref board.Ref) {
 	}
 }
 
-func (c *queueing) Started(Instant, board.Index, board.Ref) {}
-func (c *queueing) Ended(Instant, board.Index, board.Ref)   {}
+func (c *queueing) Started(Instant, board.Index, board.Handle) {}
+func (c *queueing) Ended(Instant, board.Index, board.Handle)   {}
 
 // Wake is when the first of a queue that is not full has waited long enough.
 func (c *queueing) Wake() (Instant, bool) {

@@ -29,7 +29,7 @@ type none struct {
 
 // Arrive implements Controller, as do the following methods.
 func (c *none) Arrive(now Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	c.line.add(c.enter(it))
 }
 
@@ -51,9 +51,9 @@ func (c *none) flush() {
 	})
 }
 
-func (c *none) Placed(_ Instant, ref board.Ref) { c.Withdraw(ref) }
+func (c *none) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
 
-func (c *none) Refused(_ Instant, ref board.Ref) {
+func (c *none) Refused(_ Instant, ref board.Handle) {
 	if w := c.items[ref]; w != nil {
 		w.flying = false
 		c.flush()
@@ -61,13 +61,13 @@ func (c *none) Refused(_ Instant, ref board.Ref) {
 	}
 }
 
-func (c *none) Withdraw(ref board.Ref) {
+func (c *none) Withdraw(ref board.Handle) {
 	if w := c.leave(ref); w != nil {
 		c.line.remove(w)
 	}
 }
 
-func (c *none) Started(Instant, board.Index, board.Ref) {}
-func (c *none) Ended(Instant, board.Index, board.Ref)   {}
-func (c *none) Wake() (Instant, bool)                   { return 0, false }
-func (c *none) Waiting() int                            { return len(c.items) }
+func (c *none) Started(Instant, board.Index, board.Handle) {}
+func (c *none) Ended(Instant, board.Index, board.Handle)   {}
+func (c *none) Wake() (Instant, bool)                      { return 0, false }
+func (c *none) Waiting() int                               { return len(c.items) }

@@ -92,7 +92,7 @@ func byPriority(a, b *waiting) int {
 
 // Arrive implements Controller.
 func (c *tarcil) Arrive(now Instant, it Item) {
-	c.Withdraw(it.Ask.Ref)
+	c.Withdraw(it.Ask.Handle)
 	c.flush(now)
 	w := c.enter(it)
 	s := &w.bucket
@@ -265,7 +265,7 @@ func (c *tarcil) learn(now Instant, w *waiting) {
 }
 
 // Placed implements Controller.
-func (c *tarcil) Placed(now Instant, ref board.Ref) {
+func (c *tarcil) Placed(now Instant, ref board.Handle) {
 	w := c.items[ref]
 	if w == nil {
 		return
@@ -283,7 +283,7 @@ func (c *tarcil) Placed(now Instant, ref board.Ref) {
 }
 
 // Refused implements Controller.
-func (c *tarcil) Refused(now Instant, ref board.Ref) {
+func (c *tarcil) Refused(now Instant, ref board.Handle) {
 	w := c.items[ref]
 	if w == nil || !w.flying {
 		return
@@ -303,7 +303,7 @@ func (c *tarcil) Refused(now Instant, ref board.Ref) {
 }
 
 // Withdraw implements Controller, as do the following methods.
-func (c *tarcil) Withdraw(ref board.Ref) {
+func (c *tarcil) Withdraw(ref board.Handle) {
 	w := c.leave(ref)
 	if w == nil {
 		return
@@ -316,9 +316,9 @@ func (c *tarcil) Withdraw(ref board.Ref) {
 	}
 }
 
-func (c *tarcil) Started(now Instant, _ board.Index, _ board.Ref) { c.flush(now) }
-func (c *tarcil) Ended(now Instant, _ board.Index, _ board.Ref)   { c.flush(now) }
-func (c *tarcil) Waiting() int                                    { return len(c.items) }
+func (c *tarcil) Started(now Instant, _ board.Index, _ board.Handle) { c.flush(now) }
+func (c *tarcil) Ended(now Instant, _ board.Index, _ board.Handle)   { c.flush(now) }
+func (c *tarcil) Waiting() int                                       { return len(c.items) }
 
 func (c *tarcil) Wake() (Instant, bool) {
 	w := c.timers.next()

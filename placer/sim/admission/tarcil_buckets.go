@@ -135,7 +135,7 @@ func (t *buckets) reference(n *board.Node) {
 }
 
 // units is how many units an ask takes.
-func (t *buckets) units(a *board.Ask) int {
+func (t *buckets) units(a *board.Request) int {
 	size := least(a)
 	cores := float64(size.Cores)
 	if t.coreMHz > 0 {
@@ -211,7 +211,7 @@ func (t *buckets) find(configuration, pattern int) int32 {
 
 // suitable appends the buckets whose units keep the ask's QoS, on platforms fast
 // enough for it. O(buckets · columns).
-func (t *buckets) suitable(a *board.Ask, d demand, out []int32) []int32 {
+func (t *buckets) suitable(a *board.Request, d demand, out []int32) []int32 {
 	slowest := slowestGood(a)
 	for i := range t.list {
 		b := &t.list[i]
@@ -227,7 +227,7 @@ func (t *buckets) suitable(a *board.Ask, d demand, out []int32) []int32 {
 }
 
 // slowestGood is the speed that still counts as good; 0 where nothing is known.
-func slowestGood(a *board.Ask) float64 {
+func slowestGood(a *board.Request) float64 {
 	best := 0.0
 	for _, v := range a.Speed {
 		if v > best {

@@ -33,15 +33,15 @@ func TestContention(t *testing.T) {
 	out := make([]float64, 1)
 	b.Contention(0, out)
 	near(t, "empty", out[0], 0, 0)
-	b.Place(0, board.Resident{Ref: 1, Size: cluster.Resources{CPUMHz: 2000}, Caused: []float64{60}, Tolerated: []float64{50}})
-	b.Place(0, board.Resident{Ref: 2, Size: cluster.Resources{CPUMHz: 500, MemoryMB: 1000}, Caused: []float64{30}, Tolerated: []float64{50}})
+	b.Place(0, board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 2000}, Caused: []float64{60}, Tolerated: []float64{50}})
+	b.Place(0, board.Resident{Handle: 2, Size: cluster.Resources{CPUMHz: 500, MemoryMB: 1000}, Caused: []float64{30}, Tolerated: []float64{50}})
 	b.Contention(0, out)
 	near(t, "C", out[0], (60+60+30)/3.0, 1e-9)
 	if got := b.FreeUnits(0); got != 1 {
 		t.Errorf("%d units are free, 2.5 cores of 4 are held", got)
 	}
 	one := b.Add(board.Node{Total: cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}, CoreMHz: 1000})
-	b.Place(one, board.Resident{Ref: 3, Size: cluster.Resources{CPUMHz: 500}, Caused: []float64{60}, Tolerated: []float64{50}})
+	b.Place(one, board.Resident{Handle: 3, Size: cluster.Resources{CPUMHz: 500}, Caused: []float64{60}, Tolerated: []float64{50}})
 	b.Contention(one, out)
 	near(t, "M = 1", out[0], 0, 0)
 }
@@ -59,7 +59,7 @@ func TestBucketsAgainstCounting(t *testing.T) {
 	k := newBuckets(b, defaultBuckets, random)
 	type resident struct {
 		n   board.Index
-		ref board.Ref
+		ref board.Handle
 	}
 	var live []resident
 	for step := range 5000 {
@@ -75,9 +75,9 @@ func TestBucketsAgainstCounting(t *testing.T) {
 		case random.IntN(20) == 0:
 			b.SetReady(n, !b.Ready(n))
 		case b.Fits(n, cluster.Resources{CPUMHz: 1000}):
-			live = append(live, resident{n, board.Ref(step)})
+			live = append(live, resident{n, board.Handle(step)})
 			b.Place(n, board.Resident{
-				Ref: board.Ref(step), Size: cluster.Resources{CPUMHz: 1000 + 500*random.IntN(3)},
+				Handle: board.Handle(step), Size: cluster.Resources{CPUMHz: 1000 + 500*random.IntN(3)},
 				Tolerated: []float64{50, 50}, Caused: []float64{90 * random.Float64(), 90 * random.Float64()},
 			})
 		}
@@ -222,24 +222,24 @@ func tarcilOn(t *testing.T) (*tarcil, *board.Board, Instant) {
 		t.Fatal(err)
 	}
 	for i := range 50 {
-		b.Place(0, board.Resident{Ref: board.Ref(100 + i), Size: cluster.Resources{CPUMHz: 1000}, Tolerated: []float64{100}, Caused: []float64{1}})
+		b.Place(0, board.Resident{Handle: board.Handle(100 + i), Size: cluster.Resources{CPUMHz: 1000}, Tolerated: []float64{100}, Caused: []float64{1}})
 	}
 	now := Instant(0)
 	c.Started(now, 0, 0)
 	for i := range 30 {
 		now += time.Second + Instant(i%3)*100*time.Millisecond
-		if err := b.Remove(0, board.Ref(100+i)); err != nil {
+		if err := b.Remove(0, board.Handle(100+i)); err != nil {
 			t.Fatal(err)
 		}
 		c.Ended(now, 0, 0)
-		b.Place(0, board.Resident{Ref: board.Ref(100 + i), Size: cluster.Resources{CPUMHz: 1000}, Tolerated: []float64{100}, Caused: []float64{1}})
+		b.Place(0, board.Resident{Handle: board.Handle(100 + i), Size: cluster.Resources{CPUMHz: 1000}, Tolerated: []float64{100}, Caused: []float64{1}})
 		c.Started(now, 0, 0)
 	}
 	return c.(*tarcil), b, now
 }
 
-func unitAsk(ref board.Ref) *board.Ask {
-	return &board.Ask{Ref: ref, Count: 1, Size: cluster.Resources{CPUMHz: 1000}, Caused: []float64{1}, Tolerated: []float64{100}}
+func unitAsk(ref board.Handle) *board.Request {
+	return &board.Request{Handle: ref, Count: 1, Size: cluster.Resources{CPUMHz: 1000}, Caused: []float64{1}, Tolerated: []float64{100}}
 }
 
 // §7.3.4: what waits leaves as soon as units appear, in order of priority, and
@@ -263,10 +263,10 @@ func TestTarcilWaits(t *testing.T) {
 	}
 	now += 100 * time.Millisecond
 	a, ok := c.Next(now)
-	if !ok || a.Item.Ask.Ref != 2 || a.Forced || a.Late {
+	if !ok || a.Item.Ask.Handle != 2 || a.Forced || a.Late {
 		t.Fatalf("a unit came free for the important one: %+v, %v", a, ok)
 	}
-	b.Place(0, board.Resident{Ref: 2, Size: important.Size, Tolerated: []float64{100}, Caused: []float64{1}})
+	b.Place(0, board.Resident{Handle: 2, Size: important.Size, Tolerated: []float64{100}, Caused: []float64{1}})
 	c.Placed(now, 2)
 	if a, ok := c.Next(now); ok {
 		t.Fatalf("no unit is left: %+v", a)
@@ -314,7 +314,7 @@ func TestTarcilDoesNotWaitInVain(t *testing.T) {
 		t.Error("caution does not fade")
 	}
 	b := testBoard(1)
-	b.Place(0, board.Resident{Ref: 9, Size: cluster.Resources{CPUMHz: 4000}, Tolerated: []float64{1}, Caused: []float64{1}})
+	b.Place(0, board.Resident{Handle: 9, Size: cluster.Resources{CPUMHz: 4000}, Tolerated: []float64{1}, Caused: []float64{1}})
 	fresh, err := tarcilDescriptor.New(b, Options{}, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func TestSuitablePlatforms(t *testing.T) {
 		speed []float64
 		want  int
 	}{{nil, 8}, {[]float64{1, 2}, 4}, {[]float64{1.95, 2}, 8}, {[]float64{math.NaN(), 2}, 8}, {[]float64{2, math.NaN()}, 8}} {
-		a := &board.Ask{Caused: []float64{10}, Speed: c.speed, SlowdownMax: 0.05}
+		a := &board.Request{Caused: []float64{10}, Speed: c.speed, SlowdownMax: 0.05}
 		if got := k.free(k.suitable(a, demandOf(a.Caused), nil)); got != c.want {
 			t.Errorf("speeds %v: %d units, want %d", c.speed, got, c.want)
 		}

@@ -44,16 +44,16 @@ func totalOf(t *testing.T, controller, mode string, tasks ...kindOfTask) float64
 		t.Fatal(err)
 	}
 	for i, k := range tasks {
-		ask := &board.Ask{Ref: board.Ref(i + 1), Size: admissiontest.Cores(1), Count: 1, Tolerated: []float64{100}, Caused: []float64{float64(k)}, Response: k}
+		ask := &board.Request{Handle: board.Handle(i + 1), Size: admissiontest.Cores(1), Count: 1, Tolerated: []float64{100}, Caused: []float64{float64(k)}, Response: k}
 		c.Arrive(time.Duration(i), admission.Item{Ask: ask, Arrived: time.Duration(i), Ready: time.Duration(i)})
 	}
 	for a, ok := c.Next(10); ok; a, ok = c.Next(10) {
 		for n := range board.Index(2) {
 			if a.Within(n) {
-				b.Place(n, board.Resident{Ref: a.Item.Ask.Ref, Size: a.Item.Ask.Size, Tolerated: a.Item.Ask.Tolerated, Caused: a.Item.Ask.Caused, Response: a.Item.Ask.Response})
+				b.Place(n, board.Resident{Handle: a.Item.Ask.Handle, Size: a.Item.Ask.Size, Tolerated: a.Item.Ask.Tolerated, Caused: a.Item.Ask.Caused, Response: a.Item.Ask.Response})
 			}
 		}
-		c.Placed(10, a.Item.Ask.Ref)
+		c.Placed(10, a.Item.Ask.Handle)
 	}
 	if c.Waiting() != 0 {
 		t.Fatalf("%s %s: %d wait in an empty cluster with a full queue", controller, mode, c.Waiting())
@@ -92,7 +92,7 @@ func TestMIBSAndMIXOnFourTasks(t *testing.T) {
 // §4.1: a queue is assigned when it is full, and one that is not after the flush.
 func TestQueueWaitsUntilFullOrFlushed(t *testing.T) {
 	t.Parallel()
-	one := admissiontest.Job{Duration: time.Minute, Ask: board.Ask{Size: admissiontest.Cores(1), Count: 1, Tolerated: []float64{100}, Caused: []float64{1}}}
+	one := admissiontest.Job{Duration: time.Minute, Ask: board.Request{Size: admissiontest.Cores(1), Count: 1, Tolerated: []float64{100}, Caused: []float64{1}}}
 	later := one
 	later.At = 10 * time.Second
 	s := admissiontest.Scenario{
@@ -121,15 +121,15 @@ func TestAGroupThatStartsTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		arrive := func(ref board.Ref, count int) {
-			c.Arrive(0, admission.Item{Ask: &board.Ask{
-				Ref: ref, Size: admissiontest.Cores(1), Count: count, Gang: true, Tolerated: []float64{100}, Caused: []float64{1},
+		arrive := func(ref board.Handle, count int) {
+			c.Arrive(0, admission.Item{Ask: &board.Request{
+				Handle: ref, Size: admissiontest.Cores(1), Count: count, Gang: true, Tolerated: []float64{100}, Caused: []float64{1},
 			}})
 		}
-		next := func(want board.Ref) {
+		next := func(want board.Handle) {
 			t.Helper()
 			a, ok := c.Next(0)
-			if !ok || a.Item.Ask.Ref != want || a.Within != nil {
+			if !ok || a.Item.Ask.Handle != want || a.Within != nil {
 				t.Fatalf("%s: attempt %+v, %v, want one of job %d on any node", name, a, ok, want)
 			}
 		}
@@ -139,14 +139,14 @@ func TestAGroupThatStartsTogether(t *testing.T) {
 		none := func() {
 			t.Helper()
 			if a, ok := c.Next(0); ok {
-				t.Errorf("%s: job %d is tried again", name, a.Item.Ask.Ref)
+				t.Errorf("%s: job %d is tried again", name, a.Item.Ask.Handle)
 			}
 		}
 		none()
 		arrive(2, 3)
 		next(2)
 		for i, n := range []board.Index{0, 0, 1} {
-			b.Place(n, board.Resident{Ref: board.Ref(10 + i), Size: admissiontest.Cores(1), Tolerated: []float64{100}, Caused: []float64{1}})
+			b.Place(n, board.Resident{Handle: board.Handle(10 + i), Size: admissiontest.Cores(1), Tolerated: []float64{100}, Caused: []float64{1}})
 		}
 		c.Placed(0, 2)
 		none()

@@ -11,7 +11,7 @@ import (
 // waiting is an item held by a controller.
 type waiting struct {
 	item   Item
-	ref    board.Ref
+	ref    board.Handle
 	number uint64 // in order of Arrive: breaks every tie
 	flying bool   // offered by Next and not answered yet
 	seen   uint64 // gains of room seen when last tried (see gains)
@@ -26,7 +26,7 @@ type waiting struct {
 }
 
 // least is the least size one allocation of the ask may have.
-func least(a *board.Ask) cluster.Resources {
+func least(a *board.Request) cluster.Resources {
 	if len(a.Sizes) > 0 {
 		return a.Sizes[0].Size
 	}
@@ -34,7 +34,7 @@ func least(a *board.Ask) cluster.Resources {
 }
 
 // mayRun reports whether a node has room for one allocation, and is allowed.
-func mayRun(b *board.Board, n board.Index, a *board.Ask) bool {
+func mayRun(b *board.Board, n board.Index, a *board.Request) bool {
 	return b.Fits(n, least(a)) && (a.Allowed == nil || a.Allowed(n))
 }
 
@@ -45,23 +45,23 @@ func bySeniority(a, b *waiting) int {
 
 // book finds items by their ref, and numbers them.
 type book struct {
-	items map[board.Ref]*waiting
+	items map[board.Handle]*waiting
 	last  uint64
 }
 
-func newBook() book { return book{items: map[board.Ref]*waiting{}} }
+func newBook() book { return book{items: map[board.Handle]*waiting{}} }
 
 // enter takes an item in. One that is held already is replaced by the caller
 // first: see Controller.Withdraw.
 func (b *book) enter(it Item) *waiting {
 	b.last++
-	w := &waiting{item: it, ref: it.Ask.Ref, number: b.last, slot: noSlot}
+	w := &waiting{item: it, ref: it.Ask.Handle, number: b.last, slot: noSlot}
 	b.items[w.ref] = w
 	return w
 }
 
 // leave forgets an item; nil where it is not held.
-func (b *book) leave(ref board.Ref) *waiting {
+func (b *book) leave(ref board.Handle) *waiting {
 	w := b.items[ref]
 	delete(b.items, ref)
 	return w

@@ -179,7 +179,7 @@ func TestFromProfiles(t *testing.T) {
 	for _, key := range []string{"a", "b"} {
 		profiles = append(profiles, profile.Profile{
 			Key: key, Sensitivity: interference.Sensitivity{Tolerated: scores},
-			Alone: map[string]profile.Measurement{"big": {Value: 1}},
+			Isolated: map[string]profile.Measurement{"big": {Value: 1}},
 			ScaleUp: []profile.ScalePoint{
 				{Cores: 1, Speed: profile.Measurement{Value: 1}}, {Cores: 2, Speed: profile.Measurement{Value: 2}},
 				{Cores: 2, MemoryMB: 64, Speed: profile.Measurement{Value: 1.5}}, {Cores: 4, Speed: profile.Measurement{}},

@@ -28,7 +28,7 @@ func FromProfiles(profiles []profile.Profile) []Set {
 	for _, p := range profiles {
 		addScores(tolerated, p, p.Sensitivity.Tolerated)
 		addScores(caused, p, p.Sensitivity.Caused)
-		for configuration, m := range p.Alone {
+		for configuration, m := range p.Isolated {
 			if m.Value > 0 {
 				speed.add(p.Key, groupOf(p), configuration, m.Value)
 			}

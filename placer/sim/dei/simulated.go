@@ -26,7 +26,7 @@ func Simulated(s *scenario.Scenario, policy string) Quality {
 			group.Go(func() {
 				slots <- struct{}{}
 				defer func() { <-slots }()
-				out[i], problems[i] = kept(ctx, s, policy, seed, func(inner sim.Knower) sim.Knower {
+				out[i], problems[i] = kept(ctx, s, policy, seed, func(inner sim.Estimator) sim.Estimator {
 					return &wrong{inner, column, score.Caused, points}
 				})
 			})
@@ -42,8 +42,8 @@ func Simulated(s *scenario.Scenario, policy string) Quality {
 }
 
 // kept is the share of jobs that kept their quality of service in one run.
-func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64, knower func(sim.Knower) sim.Knower) (float64, error) {
-	r, err := s.Run(ctx, scenario.Options{Policies: []string{policy}, Seeds: []uint64{seed}, Parallel: 1, Knower: knower})
+func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64, knower func(sim.Estimator) sim.Estimator) (float64, error) {
+	r, err := s.Run(ctx, scenario.Options{Policies: []string{policy}, Seeds: []uint64{seed}, Parallel: 1, Estimator: knower})
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +57,7 @@ func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64,
 
 // wrong is a knower that errs in one score of everybody.
 type wrong struct {
-	inner  sim.Knower
+	inner  sim.Estimator
 	column int
 	caused bool
 	points float64

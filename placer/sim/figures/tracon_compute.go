@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/predict"
-	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
@@ -51,7 +51,7 @@ func folded(l predict.Learner, all []predict.Observation) ([]float64, error) {
 		}
 		for _, o := range held {
 			if o.Response != 0 {
-				out = append(out, 100*predict.RelativeError(bounded(r, teaching).Predict(o.Own, o.Beside), o.Response))
+				out = append(out, 100*predict.RelativeError(bounded(r, teaching).Predict(o.Own, o.CoRunners), o.Response))
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func traconApplications(environment string, of characteristics) ([]*learnt, erro
 
 // observations of a response.
 func (a *learnt) observations(response string) ([]predict.Observation, error) {
-	runtime, iops, err := knowing.Observations(a.set, a.name, a.of)
+	runtime, iops, err := estimator.Observations(a.set, a.name, a.of)
 	if response == "iops" {
 		return iops, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/predict"
-	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
@@ -71,7 +71,7 @@ func driftTable(context.Context, environment) (*Table, error) {
 
 // observationsOf are those of a response.
 func observationsOf(set *backgrounds.Set, response string) ([]predict.Observation, error) {
-	runtime, iops, err := knowing.Observations(set, traconDrifting, backgrounds.Characteristics.Volume)
+	runtime, iops, err := estimator.Observations(set, traconDrifting, backgrounds.Characteristics.Volume)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,11 @@ func driftRun(columns map[string][]float64, first, then []predict.Observation, e
 	var before []float64
 	for range driftPart {
 		o := draw(first)
-		before = append(before, 100*predict.RelativeError(r.Predict(o.Own, o.Beside), o.Response))
+		before = append(before, 100*predict.RelativeError(r.Predict(o.Own, o.CoRunners), o.Response))
 	}
 	for i := range driftAfter {
 		o := draw(then)
-		parts[i/driftPart] = append(parts[i/driftPart], 100*predict.RelativeError(r.Predict(o.Own, o.Beside), o.Response))
+		parts[i/driftPart] = append(parts[i/driftPart], 100*predict.RelativeError(r.Predict(o.Own, o.CoRunners), o.Response))
 		floors = append(floors, 100*predict.RelativeError(meanBeside(then, o), o.Response))
 		if r.Add(o) == predict.Drift && seen < 0 {
 			seen = float64(i + 1)
@@ -122,7 +122,7 @@ func driftRun(columns map[string][]float64, first, then []predict.Observation, e
 func meanBeside(all []predict.Observation, o predict.Observation) float64 {
 	sum, n := 0.0, 0.0
 	for _, other := range all {
-		if slices.Equal(other.Beside, o.Beside) {
+		if slices.Equal(other.CoRunners, o.CoRunners) {
 			sum, n = sum+other.Response, n+1
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
-	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
@@ -188,11 +188,11 @@ func (r *runs) colocated(c *sim.Config, t task) error {
 	if t.policy.Knowledge == "none" {
 		return nil
 	}
-	knower, err := knowing.NewColocated(l.world, l.set, t.policy.Knowledge, must(l.block.Runtime))
+	knower, err := estimator.NewColocated(l.world, l.set, t.policy.Knowledge, must(l.block.Runtime))
 	if err != nil {
 		return fmt.Errorf("knowledge %s: %w", t.policy.Knowledge, err)
 	}
-	c.Knower = knower
+	c.Estimator = knower
 	return nil
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/predict/lotes"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
-	"github.com/nomad-placer/nomad-placer/placer/sim/knowing"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -33,7 +33,7 @@ type Options struct {
 	Seeds    []uint64 // empty: those of the scenario
 	Parallel int      // runs at once; 0: one per processor
 	// Knower, where it is not nil, stands between a policy and what it would know.
-	Knower func(inner sim.Knower) sim.Knower
+	Estimator func(inner sim.Estimator) sim.Estimator
 	// Progress is called from several goroutines with the share done, 0 to 1.
 	Progress func(share float64, what string)
 }
@@ -79,7 +79,7 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	runs := &runs{
-		scenario: s, colocation: l, hardware: h, seeds: seeds, between: o.Knower,
+		scenario: s, colocation: l, hardware: h, seeds: seeds, between: o.Estimator,
 		worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{},
 	}
 	maps.Copy(runs.skipped, h.skipped)
@@ -128,7 +128,7 @@ func (s *Scenario) choose(names []string) ([]*policyBlock, error) {
 type runs struct {
 	scenario *Scenario
 	hardware *hardware
-	between  func(sim.Knower) sim.Knower // may be nil
+	between  func(sim.Estimator) sim.Estimator // may be nil
 	// colocation is nil where applications are not measured beside each other.
 	colocation *colocation
 	model      *truth.Model
@@ -150,10 +150,10 @@ type submitted struct {
 	left atomic.Int32 // policies that still need it
 
 	submissions
-	estimator *knowing.Estimator
-	planned   *knowing.Estimator // nil unless a policy wants it
-	hashed    *knowing.Estimator // likewise
-	oracle    *knowing.Oracle
+	estimator *estimator.Estimator
+	planned   *estimator.Estimator // nil unless a policy wants it
+	hashed    *estimator.Estimator // likewise
+	oracle    *estimator.Oracle
 	classes   lotes.Model // that jobs declare
 }
 
@@ -251,7 +251,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		if err != nil {
 			return c, nothing, err
 		}
-		c.Truth, c.Knower = nil, stated{}
+		c.Truth, c.Estimator = nil, stated{}
 		if s.file.JobClasses.Omega > 0 {
 			c.Truth = apart{}
 		}
@@ -415,13 +415,13 @@ func (r *runs) draw(shared *submitted, t task) error {
 	if err != nil {
 		return err
 	}
-	o := knowing.Options{Classifier: d.New(), Training: shared.training, Entries: p.Entries, Seed: seed}
+	o := estimator.Options{Classifier: d.New(), Training: shared.training, Entries: p.Entries, Seed: seed}
 	if s.targets() {
 		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
 	}
-	shared.oracle = knowing.NewOracle(r.model, o)
+	shared.oracle = estimator.NewOracle(r.model, o)
 	if s.knows("estimated") {
-		if shared.estimator, err = knowing.NewEstimator(r.model, o); err != nil {
+		if shared.estimator, err = estimator.NewEstimator(r.model, o); err != nil {
 			return err
 		}
 	}
@@ -431,7 +431,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 		for _, name := range p.Sources {
 			hashed.Sources = append(hashed.Sources, interference.Source(name))
 		}
-		if shared.hashed, err = knowing.NewEstimator(r.model, hashed); err != nil {
+		if shared.hashed, err = estimator.NewEstimator(r.model, hashed); err != nil {
 			return err
 		}
 	}
@@ -442,7 +442,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 		return err
 	}
 	o.Classifier, o.Planned = d.New(), true
-	shared.planned, err = knowing.NewEstimator(r.model, o)
+	shared.planned, err = estimator.NewEstimator(r.model, o)
 	return err
 }
 
@@ -500,23 +500,23 @@ func (s *Scenario) training(m *truth.Model, rows []profile.Profile, seed uint64,
 func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	switch t.policy.Knowledge {
 	case "estimated", "planned":
-		c.Knower, c.ProfileTime = shared.estimator, defaultProfileTime
+		c.Estimator, c.ProfileTime = shared.estimator, defaultProfileTime
 		if t.policy.Knowledge == "planned" {
-			c.Knower = shared.planned
+			c.Estimator = shared.planned
 		}
 		if p := r.scenario.file.Profiling; p != nil {
 			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
 		}
 	case "hashed":
-		c.Knower, c.ProfileTime = shared.hashed, defaultProfileTime
+		c.Estimator, c.ProfileTime = shared.hashed, defaultProfileTime
 		if p := r.scenario.file.Profiling; p != nil {
 			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
 		}
 	case "oracle":
-		c.Knower = shared.oracle
+		c.Estimator = shared.oracle
 	}
-	if r.between != nil && c.Knower != nil {
-		c.Knower = r.between(c.Knower)
+	if r.between != nil && c.Estimator != nil {
+		c.Estimator = r.between(c.Estimator)
 	}
 }
 

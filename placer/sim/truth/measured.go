@@ -87,7 +87,7 @@ const unmeasuredMemoryMB = 1024
 func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*Application, error) {
 	var usable []*profile.Profile
 	for i := range rows {
-		if v, ok := rows[i].Alone[rows[i].Machine.Configuration]; ok && v.Value > 0 {
+		if v, ok := rows[i].Isolated[rows[i].Machine.Configuration]; ok && v.Value > 0 {
 			usable = append(usable, &rows[i])
 		}
 	}
@@ -112,7 +112,7 @@ func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*
 
 // fromProfile is the application of a row, without its speeds.
 func fromProfile(row *profile.Profile, m *Model) *Application {
-	alone := row.Alone[row.Machine.Configuration]
+	alone := row.Isolated[row.Machine.Configuration]
 	a := &Application{
 		Name: row.Workload, Class: MeasuredClass, Unit: alone.Unit, Cores: measuredCores(row),
 		MemoryMB: unmeasuredMemoryMB, Origin: "training row " + row.Key, id: identity(row.Key),

@@ -18,8 +18,8 @@ func row(key string) profile.Profile {
 	ratio := func(v float64) *float64 { return &v }
 	return profile.Profile{
 		Key: key, Workload: "training/" + key,
-		Machine: profile.Machine{Configuration: "solo", CPUs: []int{0, 1}},
-		Alone:   map[string]profile.Measurement{"solo": {Value: 120, Unit: "records/s"}},
+		Machine:  profile.Machine{Configuration: "solo", CPUs: []int{0, 1}},
+		Isolated: map[string]profile.Measurement{"solo": {Value: 120, Unit: "records/s"}},
 		Ramp: []profile.RampPoint{
 			{Source: interference.LLCCapacity, IntensityPercent: 100, WorkloadRatio: ratio(0.4)},
 			{Source: interference.LLCCapacity, IntensityPercent: 50, WorkloadRatio: ratio(0.8)},
@@ -42,7 +42,7 @@ func TestRowsBecomeApplications(t *testing.T) {
 	t.Parallel()
 	m := model()
 	mute := row("mute")
-	mute.Alone = nil
+	mute.Isolated = nil
 	apps, err := truth.FromProfiles(m, []profile.Profile{row("a"), mute, row("b")}, truth.Spec{Count: 4, Platforms: truth.Published}, 1)
 	if err != nil || len(apps) != 4 {
 		t.Fatalf("%d applications, %v", len(apps), err)

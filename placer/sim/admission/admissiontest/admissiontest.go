@@ -79,7 +79,7 @@ func randomJob(random *rand.Rand, at time.Duration, columns int) Job {
 	expected := time.Duration(float64(time.Minute) * (0.05 + 20*random.Float64()*random.Float64()))
 	j := Job{
 		At: at, Duration: expected + time.Duration(random.Float64()*float64(expected)/5),
-		Ask: board.Ask{
+		Ask: board.Request{
 			Size: Cores(1 + random.IntN(2)), Priority: 50 * random.IntN(2), Expected: expected, SlowdownMax: 0.05,
 			Tolerated: scores(random, columns, 30, 70), Caused: scores(random, columns, 0, 60), Speed: []float64{1, 0.5 + random.Float64()},
 		},
@@ -158,7 +158,7 @@ func nodesCome(t *testing.T, d admission.Descriptor) {
 	b := Board(s)
 	c := build(t, d, b)
 	ask := s.Jobs[0].Ask
-	ask.Ref = 1
+	ask.Handle = 1
 	c.Arrive(0, admission.Item{Ask: &ask})
 	drain(c, 0)
 	n := b.Add(Node("late", 8))
@@ -166,7 +166,7 @@ func nodesCome(t *testing.T, d admission.Descriptor) {
 	drain(c, time.Minute)
 	b.SetReady(n, true)
 	a, ok := c.Next(2 * time.Minute)
-	if !ok || a.Item.Ask.Ref != 1 || a.Within != nil && !a.Within(n) {
+	if !ok || a.Item.Ask.Handle != 1 || a.Within != nil && !a.Within(n) {
 		t.Errorf("a node came, and the item is not offered it: %+v, %v", a, ok)
 	}
 	c.Placed(2*time.Minute, 1)
@@ -188,7 +188,7 @@ func build(t *testing.T, d admission.Descriptor, b *board.Board) admission.Contr
 func drain(c admission.Controller, now time.Duration) (offered int) {
 	for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
 		offered++
-		c.Refused(now, a.Item.Ask.Ref)
+		c.Refused(now, a.Item.Ask.Handle)
 	}
 	return offered
 }
@@ -199,7 +199,7 @@ func comeBack(t *testing.T, d admission.Descriptor, traits Traits) {
 	s := Random(2)
 	c := build(t, d, Board(s))
 	ask := s.Jobs[0].Ask
-	ask.Ref = 7
+	ask.Handle = 7
 	c.Placed(0, 7)
 	c.Refused(0, 7)
 	c.Withdraw(7)
@@ -233,7 +233,7 @@ func nothingKnown(t *testing.T, d admission.Descriptor) {
 		s := Random(seed)
 		for i := range s.Jobs {
 			a := &s.Jobs[i].Ask
-			*a = board.Ask{Size: a.Size}
+			*a = board.Request{Size: a.Size}
 		}
 		for i, o := range Play(t, d, s).Outcomes {
 			if !o.Placed {
@@ -252,11 +252,11 @@ func rebuilt(t *testing.T, d admission.Descriptor) {
 		before := Play(t, d, s)
 		c := build(t, d, before.Board)
 		var items []admission.Item
-		asks := make([]board.Ask, len(s.Jobs))
+		asks := make([]board.Request, len(s.Jobs))
 		for i, o := range before.Outcomes {
 			if j := s.Jobs[i]; !o.Placed && j.At+j.Profile <= s.Until {
 				asks[i] = j.Ask
-				asks[i].Ref = board.Ref(i + 1)
+				asks[i].Handle = board.Handle(i + 1)
 				items = append(items, admission.Item{Ask: &asks[i], Arrived: j.At, Ready: j.At + j.Profile, Profile: j.Profile})
 				c.Arrive(s.Until, items[len(items)-1])
 			}
@@ -274,7 +274,7 @@ func empty(t *testing.T, b *board.Board) {
 	t.Helper()
 	for n := range board.Index(b.Len()) {
 		for _, r := range slices.Clone(b.Residents(n)) {
-			if err := b.Remove(n, r.Ref); err != nil {
+			if err := b.Remove(n, r.Handle); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -303,9 +303,9 @@ func finish(t *testing.T, c admission.Controller, b *board.Board, now time.Durat
 			found = found || b.Fits(n, a.Item.Ask.Size) && (a.Within == nil || a.Within(n))
 		}
 		if found {
-			c.Placed(now, a.Item.Ask.Ref)
+			c.Placed(now, a.Item.Ask.Handle)
 		} else {
-			c.Refused(now, a.Item.Ask.Ref)
+			c.Refused(now, a.Item.Ask.Handle)
 		}
 	}
 	t.Fatalf("%d wait after 100,000 questions", c.Waiting())

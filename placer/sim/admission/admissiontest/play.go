@@ -18,7 +18,7 @@ type Job struct {
 	Profile   time.Duration // Ready is so much later
 	Duration  time.Duration // it runs, wherever it is put
 	Withdrawn time.Duration // taken back so long after it was ready; 0 is never
-	Ask       board.Ask     // without Ref, which is the job's index + 1
+	Ask       board.Request // without Ref, which is the job's index + 1
 }
 
 // Outage takes a node away for a while.
@@ -79,7 +79,7 @@ func Play(t testing.TB, d admission.Descriptor, s Scenario) Result {
 		t.Fatalf("%s: %v", d.Name, err)
 	}
 	p := &player{
-		t: t, Scenario: s, board: b, controller: c, jobs: make([]jobState, len(s.Jobs)), asks: make([]board.Ask, len(s.Jobs)),
+		t: t, Scenario: s, board: b, controller: c, jobs: make([]jobState, len(s.Jobs)), asks: make([]board.Request, len(s.Jobs)),
 		result: Result{Outcomes: make([]Outcome, len(s.Jobs)), Board: b, Controller: c},
 	}
 	p.play()
@@ -127,7 +127,7 @@ type player struct {
 	t          testing.TB
 	board      *board.Board
 	controller admission.Controller
-	asks       []board.Ask
+	asks       []board.Request
 	jobs       []jobState
 	events     []event // sorted by time, stable
 	now        time.Duration
@@ -150,7 +150,7 @@ func (p *player) play() {
 	p.t.Helper()
 	for i := range p.Jobs {
 		p.asks[i] = p.Jobs[i].Ask
-		p.asks[i].Ref = board.Ref(i + 1)
+		p.asks[i].Handle = board.Handle(i + 1)
 		p.asks[i].Count = max(1, p.asks[i].Count)
 		p.after(p.Jobs[i].At+p.Jobs[i].Profile, func() { p.arrive(i) })
 	}
@@ -181,7 +181,7 @@ func (p *player) arrive(i int) {
 		p.after(p.now+j.Withdrawn, func() {
 			if p.jobs[i] == held || p.jobs[i] == flying {
 				p.jobs[i] = gone
-				p.controller.Withdraw(board.Ref(i + 1))
+				p.controller.Withdraw(board.Handle(i + 1))
 			}
 		})
 	}
@@ -226,7 +226,7 @@ func (p *player) waiting() []int {
 
 func (p *player) try(a admission.Attempt) {
 	p.t.Helper()
-	i := int(a.Item.Ask.Ref) - 1
+	i := int(a.Item.Ask.Handle) - 1
 	if p.jobs[i] != held {
 		p.t.Fatalf("%v: job %d is offered in state %d", p.now, i, p.jobs[i])
 	}
@@ -251,7 +251,7 @@ func (p *player) try(a admission.Attempt) {
 func (p *player) commit(a admission.Attempt, i int) {
 	ask := &p.asks[i]
 	if p.jobs[i] == gone {
-		p.controller.Refused(p.now, ask.Ref)
+		p.controller.Refused(p.now, ask.Handle)
 		return
 	}
 	var nodes []board.Index
@@ -266,7 +266,7 @@ func (p *player) commit(a admission.Attempt, i int) {
 	if len(nodes) < ask.Count {
 		p.jobs[i] = held
 		p.logf("job %d refused", i)
-		p.controller.Refused(p.now, ask.Ref)
+		p.controller.Refused(p.now, ask.Handle)
 		return
 	}
 	p.jobs[i] = running
@@ -274,22 +274,22 @@ func (p *player) commit(a admission.Attempt, i int) {
 	o.Placed, o.At, o.Node, o.Forced, o.Late = true, p.now, nodes[0], a.Forced, a.Late
 	p.logf("job %d on %v", i, nodes)
 	p.start(i, nodes)
-	p.controller.Placed(p.now, ask.Ref)
+	p.controller.Placed(p.now, ask.Handle)
 }
 
 func (p *player) start(i int, nodes []board.Index) {
 	ask := &p.asks[i]
-	r := board.Resident{Ref: ask.Ref, Size: ask.Size, Tolerated: p.full(ask.Tolerated, 100), Caused: p.full(ask.Caused, 0)}
+	r := board.Resident{Handle: ask.Handle, Size: ask.Size, Tolerated: p.full(ask.Tolerated, 100), Caused: p.full(ask.Caused, 0)}
 	for _, n := range nodes {
 		p.board.Place(n, r)
-		p.controller.Started(p.now, n, ask.Ref)
+		p.controller.Started(p.now, n, ask.Handle)
 	}
 	p.after(p.now+p.Jobs[i].Duration, func() {
 		for _, n := range nodes {
-			if err := p.board.Remove(n, ask.Ref); err != nil {
+			if err := p.board.Remove(n, ask.Handle); err != nil {
 				p.t.Fatal(err)
 			}
-			p.controller.Ended(p.now, n, ask.Ref)
+			p.controller.Ended(p.now, n, ask.Handle)
 		}
 	})
 }

@@ -1,0 +1,129 @@
+package executor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/pairs"
+)
+
+// SpecFormat is the version of Spec.
+const SpecFormat = 1
+
+// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs and Lend.
+type Spec struct {
+	Format   int    `json:"format"`
+	Name     string `json:"name"` // unique on the machine; names the control groups
+	AllocID  string `json:"alloc_id"`
+	AllocDir string `json:"alloc_dir"` // on this machine; the child ends when it is gone
+	Task     string `json:"task"`
+
+	Kernels    []KernelSpec      `json:"kernels,omitempty"`
+	Domain     Domain            `json:"domain,omitempty"`
+	TargetTask string            `json:"target_task,omitempty"`
+	Profile    *profiler.Request `json:"profile,omitempty"`
+	Pairs      *pairs.Request    `json:"pairs,omitempty"`
+	Transfer   *TransferSpec     `json:"lend,omitempty"`
+
+	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may press on one domain
+
+	CPUs        cgroup.CPUs   `json:"cpus,omitempty"`        // of the task itself; used without a target
+	Allowed     cgroup.CPUs   `json:"allowed,omitempty"`     // of the driver
+	MaxDuration time.Duration `json:"max_duration"`          // of a transfer 0 is without end
+	KillSwitch  string        `json:"kill_switch,omitempty"` // the child ends when this file exists
+	StorageDir  string        `json:"storage_dir"`
+	MaxBytes    int64         `json:"max_bytes,omitempty"` // memory a kernel may take
+	// DiskReserveBytes are left free on a disk that a kernel writes to.
+	DiskReserveBytes int64  `json:"disk_reserve_bytes,omitempty"`
+	CalibrationFile  string `json:"calibration_file,omitempty"`
+	Seed             uint64 `json:"seed"`
+}
+
+// KernelSpec is one kernel of a task.
+type KernelSpec struct {
+	Source           interference.Source `json:"source"`
+	IntensityPercent float64             `json:"intensity_percent"`
+	Ramp             *Ramp               `json:"ramp,omitempty"`
+	Path             string              `json:"path,omitempty"` // storage: directory
+	Peer             string              `json:"peer,omitempty"` // network: host:port
+	Variant          string              `json:"variant,omitempty"`
+	MaxBytes         int64               `json:"max_bytes,omitempty"` // memory, or disk space, it may take; 0 is what the task may
+	Duration         time.Duration       `json:"duration,omitempty"`  // the kernel ends after it; 0 is with the task
+}
+
+// storage reports whether the kernel presses on a disk.
+func (k KernelSpec) storage() bool {
+	return k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
+}
+
+// Ramp walks the intensity from From to To in steps, and stays at To.
+type Ramp struct {
+	FromPercent float64       `json:"from_percent"`
+	ToPercent   float64       `json:"to_percent"`
+	StepPercent float64       `json:"step_percent"` // positive; the direction follows from From and To
+	Dwell       time.Duration `json:"dwell"`        // at each level
+}
+
+// MaxRampLevels bounds a ramp: a step of a tenth of a percent is the finest.
+const MaxRampLevels = 1001
+
+// Check says what is wrong with a ramp.
+func (r Ramp) Check() error {
+	for name, percent := range map[string]float64{"from": r.FromPercent, "to": r.ToPercent} {
+		if !(percent >= 0 && percent <= 100) {
+			return fmt.Errorf("%s: %v is outside 0 to 100 percent", name, percent)
+		}
+	}
+	if !(r.StepPercent > 0) || math.Abs(r.ToPercent-r.FromPercent)/r.StepPercent > MaxRampLevels {
+		return fmt.Errorf("step: %v is not a step from 0.1 to 100 percent", r.StepPercent)
+	}
+	if r.Dwell <= 0 {
+		return errors.New("dwell: a ramp needs a time at each level")
+	}
+	return nil
+}
+
+// Levels lists the ramp's levels, both ends included.
+func (r Ramp) Levels() []float64 {
+	step := r.StepPercent
+	if r.ToPercent < r.FromPercent {
+		step = -step
+	}
+	var out []float64
+	for x := r.FromPercent; (r.ToPercent-x)*step > 0; x += step {
+		out = append(out, x)
+	}
+	return append(out, r.ToPercent)
+}
+
+// WriteSpec leaves the spec in a runtime directory for the child.
+func WriteSpec(dir string, s Spec) error {
+	s.Format = SpecFormat
+	if err := writeJSON(filepath.Join(dir, SpecFile), s); err != nil {
+		return fmt.Errorf("task spec: %w", err)
+	}
+	return nil
+}
+
+func readSpec(dir string) (Spec, error) {
+	data, err := os.ReadFile(filepath.Join(dir, SpecFile))
+	if err != nil {
+		return Spec{}, fmt.Errorf("task spec: %w", err)
+	}
+	var s Spec
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Spec{}, fmt.Errorf("task spec: %w", err)
+	}
+	if s.Format != SpecFormat {
+		return Spec{}, fmt.Errorf("task spec: format %d, this release reads %d", s.Format, SpecFormat)
+	}
+	return s, nil
+}

@@ -1,0 +1,243 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// view is what the policies see of a request: the feasible nodes with dense
+// vectors in column order, computed once.
+type candidateSet struct {
+	Request
+	work       *workspace
+	snapshot   *cluster.Snapshot // nodes sorted by ID, whatever order they came in
+	beside     *board.Neighbours
+	shared     []bool // by column; see timeShared
+	candidates []*candidate
+	rejected   []cluster.Rejection
+	counts     map[cluster.RejectReason]int
+	atBound    []float64 // what the newcomer tolerates at the QoS bound; never NaN
+	caused     []float64
+	tolerances map[string]*tolerance // by configuration; see toleranceOn
+	assumed    int                   // newcomer's scores that had to be assumed here
+	rates      map[string]bool       // configurations with a usable speed
+	unit       string
+	need       float64 // rate one allocation must reach; 0: no numeric target
+	warnings   []string
+	facts      facts
+}
+
+// candidate is one feasible node.
+type candidate struct {
+	node       *cluster.Node
+	index      int        // in view.options as computed
+	tolerance  *tolerance // the newcomer here
+	tolerated  []float64  // of the residents together: min
+	caused     []float64  // what they press with on the newcomer; see beside
+	exerted    []float64  // what the newcomer presses with on them
+	summed     []float64  // what they cause, added up: how full the place is
+	assumed    int        // residents with unknown scores
+	incumbent  bool       // the group already runs here
+	room       int        // allocations of the group that fit
+	freeMHz    int
+	cpuLoad    float64 // used share
+	memoryLoad float64
+	predicted  cluster.Prediction // one allocation, alone of its group
+}
+
+func validate(r Request) error {
+	switch {
+	case r.Workload == nil:
+		return fmt.Errorf("%w: no workload", ErrRequest)
+	case r.Snapshot == nil:
+		return fmt.Errorf("%w: no snapshot", ErrRequest)
+	case r.Workload.Count < 0:
+		return fmt.Errorf("%w: count %d", ErrRequest, r.Workload.Count)
+	default:
+		return nil
+	}
+}
+
+// open validates the request and computes the view.
+func open(r Request, work *workspace) (*candidateSet, error) {
+	if err := validate(r); err != nil {
+		return nil, err
+	}
+	if r.Knowledge == nil {
+		r.Knowledge = &cluster.Knowledge{}
+	}
+	v := &candidateSet{Request: r, work: work, snapshot: sortedSnapshot(r.Snapshot).WithCache(), unit: r.Workload.Spec.Target.RateUnit()}
+	table := cluster.NewPressureTable(v.snapshot, v.Columns)
+	v.beside, v.shared = board.NewNeighbours(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
+	v.readKnowledge()
+	var fit []*cluster.Node
+	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
+	v.addOptions(fit, table)
+	return v, nil
+}
+
+// sortedSnapshot makes decisions independent of the order nodes came in.
+func sortedSnapshot(s *cluster.Snapshot) *cluster.Snapshot {
+	byID := func(a, b *cluster.Node) int { return cmp.Compare(a.ID, b.ID) }
+	if slices.IsSortedFunc(s.Nodes, byID) {
+		return s
+	}
+	sorted := *s
+	sorted.Nodes = slices.SortedFunc(slices.Values(s.Nodes), byID)
+	return &sorted
+}
+
+// readKnowledge turns what is known of the newcomer into vectors.
+func (v *candidateSet) readKnowledge() {
+	k := v.Knowledge
+	v.atBound = v.orAssumed(k.Sensitivity.Tolerated, cluster.AssumedToleratedPercent)
+	v.tolerances = map[string]*tolerance{}
+	v.caused = v.orAssumed(k.Sensitivity.Caused, cluster.AssumedCausedPercent)
+	if v.assumed > 0 {
+		v.warn("%d scores of this workload are unknown; half of the highest intensity is assumed for them", v.assumed)
+	}
+	v.readSpeeds()
+	if rate, ok := v.Workload.Spec.Rate(); ok && v.Workload.Count > 0 {
+		v.need = rate / float64(v.Workload.Count)
+	}
+}
+
+func (v *candidateSet) orAssumed(s interference.Scores, fallback float64) []float64 {
+	out := s.Vector(v.Columns)
+	for i, x := range out {
+		if math.IsNaN(x) {
+			out[i] = fallback
+			v.assumed++
+		}
+	}
+	return out
+}
+
+// readSpeeds notes which configurations have a speed in the target's unit. A
+// profile taken with another probe says nothing of this target.
+func (v *candidateSet) readSpeeds() {
+	v.rates = map[string]bool{}
+	foreign := ""
+	for c, m := range v.Knowledge.Speed {
+		if m.Unit != "" && m.Unit != v.unit {
+			foreign = max(foreign, m.Unit)
+			continue
+		}
+		v.rates[c] = m.Value > 0 && !math.IsInf(m.Value, 0)
+	}
+	if foreign != "" {
+		v.warn("the profile is in %s and the target in %s: performance cannot be predicted", foreign, v.unit)
+	}
+}
+
+// suffices reports whether a rate is what an allocation needs.
+func (v *candidateSet) suffices(rate float64) bool {
+	return v.Workload.Spec.Target.PredictedMet(rate, v.need)
+}
+
+// addOptions computes the vectors of the feasible nodes. Their storage is one
+// array: nodes × columns × 2.
+func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
+	columns := len(v.Columns)
+	arena, options := v.work.take(2*columns*len(fit)), v.work.takeOptions(len(fit))
+	v.candidates = make([]*candidate, len(fit))
+	for i, n := range fit {
+		o := &options[i]
+		o.node, o.index, o.tolerance = n, i, v.toleranceOn(n.Configuration)
+		o.tolerated, arena = arena[:columns:columns], arena[columns:]
+		o.caused, arena = arena[:columns:columns], arena[columns:]
+		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
+		v.candidates[i] = o
+		v.addNeighbours(o)
+		v.addLoad(o, v.snapshot.Host(n))
+		o.predicted = v.predict(o, o.caused)
+	}
+}
+
+// littlePressure is so little that nobody's fair part of the CPU time is touched (chosen
+// by us, to look closer only where neighbours may be held to their part).
+const littlePressure = 10.0
+
+// addNeighbours replaces sums of pressures on CPU time by what is taken of it.
+func (v *candidateSet) addNeighbours(o *candidate) {
+	o.exerted, o.summed = v.caused, o.caused
+	closely := false
+	for k, shared := range v.shared {
+		closely = closely || shared && o.caused[k] > littlePressure
+	}
+	if closely {
+		b := Live().coRunnersAmong(v.shared, v.residents(o.index)).mutualPressureOf(v.newcomerOn(o))
+		o.caused, o.exerted = b.onNewcomer, b.byNewcomer
+	}
+}
+
+// newcomerOn is the workload as a resident of an option.
+func (v *candidateSet) newcomerOn(o *candidate) board.Resident {
+	return toleranceAt(o.node.ID, o.tolerance.Tolerance, v.Workload.Ask, v.caused)
+}
+
+func (v *candidateSet) addLoad(o *candidate, h *cluster.Host) {
+	used := h.UsedByOthers(v.Workload.ID)
+	o.room = cluster.RoomWith(o.node, used, v.Workload.Ask, v.perNode())
+	for _, list := range [2][]cluster.Allocation{h.Allocations, h.Reserved} {
+		for i := range list {
+			o.incumbent = o.incumbent || list[i].Workload == v.Workload.ID && !list[i].Profiling
+		}
+	}
+	mhz := used.Megahertz(o.node.CoreMHz)
+	o.freeMHz = o.node.Total.CPUMHz - mhz
+	o.cpuLoad = share(mhz, o.node.Total.CPUMHz)
+	o.memoryLoad = share(used.MemoryMB, o.node.Total.MemoryMB)
+}
+
+// perNode is how many allocations of the group one node may take at most.
+// distinct_property is left to Nomad: it counts over jobs a policy cannot see.
+func (v *candidateSet) perNode() int {
+	distinct := slices.ContainsFunc(v.Workload.Constraints, func(c cluster.Constraint) bool {
+		return c.Operator == "distinct_hosts" && c.Value != "false"
+	})
+	if distinct {
+		return 1
+	}
+	return max(1, v.Workload.Count)
+}
+
+// residents of an option's machine.
+func (v *candidateSet) residents(i int) []board.Resident { return v.beside.On(v.candidates[i].node) }
+
+// share of a total; a node that says it has nothing counts as full.
+func share(used, total int) float64 {
+	if total <= 0 {
+		return 1
+	}
+	return float64(used) / float64(total)
+}
+
+// predict one allocation on the node under a pressure.
+func (v *candidateSet) predict(o *candidate, pressure []float64) cluster.Prediction {
+	if !v.rates[o.node.Configuration] {
+		return cluster.Prediction{Unit: v.unit}
+	}
+	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, o.tolerance.predictor.Share(pressure))
+}
+
+// withReplicas is the pressure on one allocation that shares the node with n
+// others of its own group.
+func (v *candidateSet) withReplicas(o *candidate, n int) []float64 {
+	if n <= 0 {
+		return o.caused
+	}
+	own := v.newcomerOn(o)
+	return Live().coRunnersAmong(v.shared, append(v.residents(o.index), slices.Repeat([]board.Resident{own}, n)...)).mutualPressureOf(own).onNewcomer
+}
+
+func (v *candidateSet) warn(format string, args ...any) {
+	v.warnings = append(v.warnings, fmt.Sprintf(format, args...))
+}

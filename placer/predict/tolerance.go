@@ -1,0 +1,70 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// Stands is how much pressure a workload stands while it keeps the share of its
+// performance alone that its target needs: per source the most under which the default
+// model expects that share, and never less than the tolerated score. Nil where that
+// says nothing more, which is so for a target as high as the QoS bound. The bound stays
+// as a margin: a target is kept where 5 % more than it is expected. What needs nothing,
+// best effort, stands everything, measured or not.
+//
+// The bound of Delimitrou 2015, §3.3.2 is the same 5 % for everybody, because its
+// workloads have no target; one that needs a fifth of its speed is not hurt by losing
+// more than 5 %.
+func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, needs float64) interference.Scores {
+	keeps := 1 - slowdownPercent/100
+	enough := needs / keeps
+	if !(enough < keeps) {
+		return nil
+	}
+	out := interference.Scores{}
+	for _, s := range columns {
+		if needs <= 0 {
+			out[s] = interference.Estimate{Score: interference.Percent(100), Note: "best effort: it has no target that could be missed"}
+			continue
+		}
+		e := k.Sensitivity.Tolerated[s]
+		tolerated, ok := e.Score.Percent()
+		if !ok {
+			continue
+		}
+		c := curveOf(k, s, slowdownPercent/100)
+		stands := c.most(func(share Share) bool { return share.Value >= enough })
+		if stands <= tolerated {
+			out[s] = e
+			continue
+		}
+		out[s] = interference.Estimate{
+			Score:  interference.Percent(stands),
+			Low:    interference.Percent(max(tolerated, c.most(func(share Share) bool { return share.Low >= enough }))),
+			High:   interference.Percent(max(stands, c.most(func(share Share) bool { return share.High >= enough }))),
+			Origin: e.Origin,
+			Note:   fmt.Sprintf("its target needs %.0f %% of its performance in isolation; it keeps the QoS bound of %g %% up to %.0f points", 100*needs, slowdownPercent, tolerated),
+		}
+	}
+	return out
+}
+
+// most is the highest pressure up to which the share suffices, in whole points;
+// shares fall with pressure.
+func (c curve) most(suffices func(Share) bool) float64 {
+	if suffices(c.share(100)) {
+		return 100
+	}
+	low, high := 0.0, 100.0
+	for high-low > 0.001 {
+		if middle := (low + high) / 2; suffices(c.share(middle)) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Floor(high) // low is a hair below
+}

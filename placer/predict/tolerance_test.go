@@ -1,0 +1,68 @@
+package predict_test
+
+import (
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
+
+// With t = 40 and the formula, half of the way from .95 to .5 is kept at 70.
+func TestToleranceAtTarget(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(1)
+	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
+	for needs, want := range map[float64]float64{0: 100, 0.3: 100, 0.725 * 0.95: 70, 0.95 * 0.95: 40} {
+		stands := predict.ToleranceAtTarget(k, columns, 5, needs)
+		if want == 40 {
+			if stands != nil {
+				t.Errorf("a target at the bound stands %v, want no more than tolerated", stands)
+			}
+			continue
+		}
+		e := stands[columns[0]]
+		got, ok := e.Score.Percent()
+		low, _ := e.Low.Percent()
+		if !ok || got < want-0.1 || got > want+0.1 || low > got || low < 40 && needs > 0 || e.Note == "" {
+			t.Errorf("needs %g: %+v, want %g", needs, e, want)
+		}
+	}
+}
+
+func TestWhatIsUnknownToleratesNothingMore(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(2)
+	known := clustertest.Knowledge(clustertest.Sensitivity(columns[:1], []float64{40}, []float64{0}), nil)
+	if _, ok := predict.ToleranceAtTarget(known, columns, 5, 0.2)[columns[1]]; ok {
+		t.Error("an unknown score became known by the target")
+	}
+	if got, _ := predict.ToleranceAtTarget(known, columns, 5, 0)[columns[1]].Score.Percent(); got != 100 {
+		t.Errorf("best effort stands %g", got)
+	}
+}
+
+// A level that was measured counts, not the formula.
+func TestAMeasuredCurveGivesTheToleranceAtTarget(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(1)
+	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{10}, []float64{0}), nil)
+	k.Ramp = ramp(columns[0], [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
+	got, _ := predict.ToleranceAtTarget(k, columns, 5, 0.3*0.95)[columns[0]].Score.Percent()
+	near(t, "between the levels", float64(int(got+0.5)), 70)
+}
+
+// Who works a tenth of its time is hardly slowed by neighbours that leave it half of a
+// CPU, whatever a kernel did by force; capacity is not shared by time.
+func TestWhoRestsIsStretchedOnlyWhileItWorks(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[interference.Source]float64{interference.Integer: 1 / (0.9 + 0.1/0.5), interference.LLCCapacity: 0.5} {
+		columns := []interference.Source{source}
+		k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{10}, []float64{0}), nil)
+		k.Ramp = ramp(source, [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
+		k.DutyCycle = 0.1
+		near(t, string(source), predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, want)
+		k.DutyCycle = 0
+		near(t, string(source)+", unknown", predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, 0.5)
+	}
+}

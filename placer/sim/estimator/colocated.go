@@ -1,0 +1,190 @@
+package estimator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/placer/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
+)
+
+// Colocated knows of applications what a model says that was learnt beside background
+// workloads: their characteristics as the scores of what they cause, and a response.
+// It is for one run.
+type Colocated struct {
+	estimates map[*truth.Application]sim.Estimate
+}
+
+var _ sim.Estimator = (*Colocated)(nil)
+
+// OracleKnowledge is the name of knowing the measured pairs themselves.
+const OracleKnowledge = "oracle"
+
+// NewColocated learns with a learner of placer/predict, or knows the pairs. runtime is
+// that of every application alone.
+func NewColocated(w *truth.Colocated, set *backgrounds.Set, learner string, runtime time.Duration) (*Colocated, error) {
+	c := &Colocated{estimates: map[*truth.Application]sim.Estimate{}}
+	solo := map[*truth.Application][]float64{}
+	for _, a := range w.Applications() {
+		own, err := set.Alone(a.Name)
+		if err != nil {
+			return nil, err
+		}
+		solo[a] = own.Volume()
+	}
+	for _, a := range w.Applications() {
+		r, err := response(w, set, a, solo, learner, runtime)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		}
+		c.estimates[a] = sim.Estimate{
+			Tolerated: []float64{100, 100, 100, 100}, Caused: solo[a], Speed: a.Alone, Expected: runtime,
+			Response: &remembered{response: r, seen: map[[4]float64][2]float64{}},
+		}
+	}
+	return c, nil
+}
+
+// Know implements sim.Knower.
+func (c *Colocated) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
+	e, ok := c.estimates[j.App]
+	if !ok {
+		return e, fmt.Errorf("%w: %s has no estimate", ErrTraining, j.App.Name)
+	}
+	return e, nil
+}
+
+func response(w *truth.Colocated, set *backgrounds.Set, a *truth.Application, solo map[*truth.Application][]float64, learner string, runtime time.Duration) (board.Response, error) {
+	rate, iops := w.Alone(a)
+	if learner == OracleKnowledge {
+		o := oracleResponse{}
+		for b, x := range solo {
+			besideRate, besideIOPS := w.Beside(a, b)
+			o[[4]float64(x)] = [2]float64{runtime.Seconds() * rate / besideRate, besideIOPS}
+		}
+		o[[4]float64{}] = [2]float64{runtime.Seconds(), iops}
+		return o, nil
+	}
+	l, err := predict.LookupLearner(learner)
+	if err != nil {
+		return nil, err
+	}
+	seconds, requests, err := Observations(set, a.Name, backgrounds.Characteristics.Volume)
+	if err != nil {
+		return nil, err
+	}
+	out := &learnt{own: solo[a], seconds: runtime.Seconds() * rate}
+	model, err := l.Learn(seconds)
+	if err != nil {
+		return nil, fmt.Errorf("runtime: %w", err)
+	}
+	out.runtime = predict.RuntimeOf(model, 1/rate)
+	switch model, err = l.Learn(requests); {
+	case errors.Is(err, predict.ErrResponse):
+		out.iops = predict.IOPSOf(constant(iops), iops) // it makes as many beside whomever
+	case err != nil:
+		return nil, fmt.Errorf("iops: %w", err)
+	default:
+		out.iops = predict.IOPSOf(model, iops)
+	}
+	return out, nil
+}
+
+type constant float64
+
+// Predict implements predict.Regression.
+func (c constant) Predict(_, _ []float64) float64 { return float64(c) }
+
+// learnt is a response of two regressions, of one unit of work.
+type learnt struct {
+	own     []float64
+	seconds float64 // units of work of a job: its runtime alone by that of one
+	runtime predict.Regression
+	iops    predict.Regression
+}
+
+// Runtime implements board.Response.
+func (l *learnt) Runtime(beside []float64) float64 {
+	return l.seconds * l.runtime.Predict(l.own, beside)
+}
+
+// IOPS implements board.Response.
+func (l *learnt) IOPS(beside []float64) float64 { return l.iops.Predict(l.own, beside) }
+
+// oracleResponse knows runtime and IOPS beside each single neighbour, by its
+// characteristics.
+type oracleResponse map[[4]float64][2]float64
+
+// Runtime implements board.Response.
+func (o oracleResponse) Runtime(beside []float64) float64 { return o.at(beside)[0] }
+
+// IOPS implements board.Response.
+func (o oracleResponse) IOPS(beside []float64) float64 { return o.at(beside)[1] }
+
+// at finds a neighbour again after sums and differences: to rounding.
+func (o oracleResponse) at(beside []float64) [2]float64 {
+	best, least := [2]float64{math.NaN(), math.NaN()}, math.Inf(1)
+	for x, v := range o {
+		d := 0.0
+		for k := range x {
+			d += math.Abs(x[k] - beside[k])
+		}
+		if d < least {
+			best, least = v, d
+		}
+	}
+	return best
+}
+
+// remembered keeps what was predicted: neighbours are few.
+type remembered struct {
+	response board.Response
+	seen     map[[4]float64][2]float64
+}
+
+func (r *remembered) at(beside []float64) [2]float64 {
+	key := [4]float64(beside)
+	out, ok := r.seen[key]
+	if !ok {
+		out = [2]float64{r.response.Runtime(beside), r.response.IOPS(beside)}
+		r.seen[key] = out
+	}
+	return out
+}
+
+// Runtime implements board.Response.
+func (r *remembered) Runtime(beside []float64) float64 { return r.at(beside)[0] }
+
+// IOPS implements board.Response.
+func (r *remembered) IOPS(beside []float64) float64 { return r.at(beside)[1] }
+
+// Observations of an application beside background workloads: its runtime per unit of
+// work, and its IOPS, by its own characteristics and those of the background, each
+// alone. characteristics says which four.
+func Observations(set *backgrounds.Set, application string, characteristics func(backgrounds.Characteristics) []float64) (runtime, iops []predict.Observation, err error) {
+	alone, err := set.Alone(application)
+	if err != nil {
+		return nil, nil, err
+	}
+	background, err := set.Background()
+	if err != nil {
+		return nil, nil, err
+	}
+	own, idle := characteristics(alone), make([]float64, len(characteristics(alone)))
+	for _, r := range set.Rows[application] {
+		beside := idle
+		if r.Sweep != backgrounds.SoloSweep {
+			beside = characteristics(background[r.Level])
+		}
+		if r.RatePerSec > 0 {
+			runtime = append(runtime, predict.Observation{Own: own, CoRunners: beside, Response: r.RuntimeSeconds()})
+			iops = append(iops, predict.Observation{Own: own, CoRunners: beside, Response: r.IOPS()})
+		}
+	}
+	return runtime, iops, nil
+}

@@ -12,7 +12,7 @@
 //
 // The words follow Delimitrou 2015, §4.2 (Quasar): a user states what a job must
 // achieve, and never what it must reserve. The bound of slowdown_max is that of
-// §3.3.2 (5 % of the performance alone).
+// §3.3.2 (5 % of the performance in isolation).
 //
 // # Errors
 //

@@ -170,7 +170,7 @@ func (m *machine) queueUp(step time.Duration) {
 	m.queue = max(0, m.queue-step)
 }
 
-// advance moves the world: both parties press on each other at once.
+// advance moves the world: both parties interfere with each other at once.
 func (m *machine) advance(step time.Duration) {
 	m.now = m.now.Add(step)
 	seconds := step.Seconds()

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 )
 
-// borrower is a running task of Nomad's own driver, as the kernel sees it.
+// recipient is a running task of Nomad's own driver, as the kernel sees it.
 type borrower struct {
 	alloc string
 	pid   int
@@ -68,7 +68,7 @@ func atoi(tb testing.TB, alloc, controller, v1, v2 string) (int, error) {
 	return strconv.Atoi(words[0])
 }
 
-// shows waits until the borrower has so much; it must be the same process of the
+// shows waits until the recipient has so much; it must be the same process of the
 // same allocation all the time.
 func (b borrower) shows(tb testing.TB, job string, want borrower, when string) {
 	tb.Helper()
@@ -82,7 +82,7 @@ func (b borrower) shows(tb testing.TB, job string, want borrower, when string) {
 }
 
 // A running task of Nomad's own driver gets more CPU weight and memory, is not
-// started anew, and Nomad's books hold what is lent; the end of the loan, in order
+// started anew, and Nomad's books hold what is transferred; the end of the transfer, in order
 // or not, gives everything back.
 func TestLend(t *testing.T) {
 	job := register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-borrower.hcl"), nil))

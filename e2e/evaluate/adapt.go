@@ -68,7 +68,7 @@ const (
 	spikeFile      = "spike"
 )
 
-// neighbourShare of its speed alone is the victim's target. The kernel and the victim
+// neighbourShare of its speed in isolation is the victim's target. The kernel and the victim
 // are one thread each and share a CPU, which leaves the victim about half: at a target
 // of half, chance decides whether there is anything to cure.
 const neighbourShare = 0.75

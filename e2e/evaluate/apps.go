@@ -19,7 +19,7 @@ type app struct {
 	// rate of a service's load, per second, with the least bound on its tail.
 	rate    float64
 	latency time.Duration // at tailPercentile; more where the tail alone is long
-	// share of the speed alone that a rate or batch job is asked for; above 1 it
+	// share of the speed in isolation that a rate or batch job is asked for; above 1 it
 	// needs several allocations.
 	share  float64
 	unit   string

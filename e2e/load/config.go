@@ -43,8 +43,8 @@ const (
 	Poisson Arrivals = "poisson" // independent of each other
 )
 
-// LoadConfig describes a load. Zero values are defaults, where one is named.
-type LoadConfig struct {
+// Config describes a load. Zero values are defaults, where one is named.
+type Config struct {
 	Protocol Protocol
 	// Target is host:port for redis, a URL for HTTP. Only loopback addresses are
 	// allowed unless AllowRemote is set.
@@ -80,7 +80,7 @@ type LoadConfig struct {
 }
 
 // complete returns the configuration with defaults, or every mistake in it.
-func (c LoadConfig) complete(ctx context.Context) (LoadConfig, error) {
+func (c Config) complete(ctx context.Context) (Config, error) {
 	setDefault(&c.Arrivals, Even)
 	setDefault(&c.Connections, DefaultConnections)
 	setDefault(&c.Timeout, DefaultTimeout)
@@ -102,7 +102,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func (c LoadConfig) checkShape() error {
+func (c Config) checkShape() error {
 	var errs []error
 	if !slices.Contains([]Protocol{Redis, HTTP}, c.Protocol) {
 		errs = append(errs, fmt.Errorf("protocol %q: use %s or %s", c.Protocol, Redis, HTTP))
@@ -113,7 +113,7 @@ func (c LoadConfig) checkShape() error {
 	return errors.Join(errs...)
 }
 
-func (c LoadConfig) checkNumbers() error {
+func (c Config) checkNumbers() error {
 	var errs []error
 	within := func(what string, value, low, high float64) {
 		// Written so that NaN is refused too.
@@ -134,7 +134,7 @@ func (c LoadConfig) checkNumbers() error {
 
 // checkTarget refuses what is not on this machine: a load generator aimed
 // elsewhere by mistake is an attack.
-func (c LoadConfig) checkTarget(ctx context.Context) error {
+func (c Config) checkTarget(ctx context.Context) error {
 	host, err := c.targetHost()
 	if err != nil || c.AllowRemote {
 		return err
@@ -153,7 +153,7 @@ func (c LoadConfig) checkTarget(ctx context.Context) error {
 	return nil
 }
 
-func (c LoadConfig) targetHost() (string, error) {
+func (c Config) targetHost() (string, error) {
 	if c.Protocol == HTTP {
 		u, err := url.Parse(c.Target)
 		if err != nil {

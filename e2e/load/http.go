@@ -20,13 +20,13 @@ import (
 // to two more goroutines and leaves so much garbage that the collector's pauses were the
 // greater part of a 99th percentile where the load has to share a CPU.
 type httpClient struct {
-	config LoadConfig
+	config Config
 	rec    *recorder
 	ask    *http.Request
 	wire   []byte // the request as it is sent
 }
 
-func newHTTPClient(config LoadConfig, rec *recorder) (*httpClient, error) {
+func newHTTPClient(config Config, rec *recorder) (*httpClient, error) {
 	ask, err := http.NewRequest(http.MethodGet, config.Target, http.NoBody)
 	if err != nil {
 		return nil, err

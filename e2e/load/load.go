@@ -35,7 +35,7 @@ type client interface {
 // Load generates a load until its duration is over or the context ends, and
 // returns the summary. Both ends are no errors. The load has begun when the
 // target has answered once; a target that never does is an error.
-func Load(ctx context.Context, config LoadConfig) (Summary, error) {
+func Load(ctx context.Context, config Config) (Summary, error) {
 	config, err := config.complete(ctx)
 	if err != nil {
 		return Summary{}, err
@@ -83,7 +83,7 @@ func awaitTarget(ctx context.Context, wait time.Duration, prepare func(context.C
 	}
 }
 
-func newClient(config LoadConfig, rec *recorder) (client, error) {
+func newClient(config Config, rec *recorder) (client, error) {
 	if config.Protocol == HTTP {
 		return newHTTPClient(config, rec)
 	}
@@ -93,7 +93,7 @@ func newClient(config LoadConfig, rec *recorder) (client, error) {
 // generate deals the batches of the schedule to the connections until the load
 // ends, gives the answers that are still under way one timeout to arrive, and
 // returns when every request that was due has an outcome.
-func generate(ctx context.Context, config LoadConfig, c client, rec *recorder, start time.Time) {
+func generate(ctx context.Context, config Config, c client, rec *recorder, start time.Time) {
 	var end time.Time
 	dealing, cancel := ctx, func() {}
 	if config.Duration > 0 {
@@ -130,7 +130,7 @@ func generate(ctx context.Context, config LoadConfig, c client, rec *recorder, s
 // makeQueues makes the queue of each connection. Pipelined connections have
 // their own; connections that answer one request at a time share one, so that a
 // request never waits for a busy connection while another is idle.
-func makeQueues(config LoadConfig) (queues []chan batch, closeAll func()) {
+func makeQueues(config Config) (queues []chan batch, closeAll func()) {
 	queues = make([]chan batch, config.Connections)
 	if config.Protocol == HTTP {
 		shared := make(chan batch, queuedBatches)
@@ -175,7 +175,7 @@ func deal(ctx context.Context, queues []chan batch, b batch, turn int) (next, le
 
 // writeLines starts the lines of output; the returned function ends them and
 // returns the first error of writing.
-func writeLines(config LoadConfig, rec *recorder, start time.Time) (stop func() error) {
+func writeLines(config Config, rec *recorder, start time.Time) (stop func() error) {
 	stopped, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		t := time.NewTicker(lineEvery)

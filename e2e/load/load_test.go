@@ -119,8 +119,8 @@ func readCommand(r *bufio.Reader) ([]string, error) {
 }
 
 // redisLoad is a short load of exactly 200 requests.
-func redisLoad(f *fakeRedis) LoadConfig {
-	return LoadConfig{
+func redisLoad(f *fakeRedis) Config {
+	return Config{
 		Protocol: Redis, Target: f.address(), RatePerSecond: 1000, Duration: 200 * time.Millisecond,
 		Connections: 3, Keys: 50, ReadFraction: 0.5, Seed: 7,
 	}
@@ -246,7 +246,7 @@ func TestHTTPLoad(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	s, err := Load(t.Context(), LoadConfig{
+	s, err := Load(t.Context(), Config{
 		Protocol: HTTP, Target: server.URL, RatePerSecond: 500, Duration: 200 * time.Millisecond, Connections: 4,
 	})
 	if err != nil {
@@ -286,7 +286,7 @@ func TestHTTPConnectionsAreKept(t *testing.T) {
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	s, err := Load(t.Context(), LoadConfig{
+	s, err := Load(t.Context(), Config{
 		Protocol: HTTP, Target: strings.Replace(server.URL, "http://", "http://me:secret@", 1) + "/page?x=1",
 		RatePerSecond: 1000, Duration: 400 * time.Millisecond, Connections: 4,
 	})
@@ -307,7 +307,7 @@ func TestHTTPSlowAnswersFail(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(server.Close)
-	_, err := Load(t.Context(), LoadConfig{
+	_, err := Load(t.Context(), Config{
 		Protocol: HTTP, Target: server.URL, RatePerSecond: 10, Duration: 100 * time.Millisecond, Timeout: 50 * time.Millisecond,
 	})
 	var slow net.Error
@@ -322,7 +322,7 @@ func TestOverloadEnds(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) }))
 	t.Cleanup(server.Close)
-	s, err := Load(t.Context(), LoadConfig{
+	s, err := Load(t.Context(), Config{
 		Protocol: HTTP, Target: server.URL, RatePerSecond: 20_000, Duration: 200 * time.Millisecond,
 		Connections: 2, Timeout: 100 * time.Millisecond,
 	})
@@ -430,19 +430,19 @@ func TestLoadStopsWithItsContext(t *testing.T) {
 
 func TestBadConfigurations(t *testing.T) {
 	t.Parallel()
-	good := LoadConfig{Protocol: Redis, Target: "127.0.0.1:1", RatePerSecond: 1}
-	for want, change := range map[string]func(*LoadConfig){
-		"protocol":        func(c *LoadConfig) { c.Protocol = "ftp" },
-		"arrivals":        func(c *LoadConfig) { c.Arrivals = "bursty" },
-		"rate":            func(c *LoadConfig) { c.RatePerSecond = -1 },
-		"give host:port":  func(c *LoadConfig) { c.Target = "127.0.0.1" },
-		"give http://":    func(c *LoadConfig) { c.Protocol, c.Target = HTTP, "ftp://127.0.0.1" },
-		"-allow-remote":   func(c *LoadConfig) { c.Target = "192.0.2.1:6379" },
-		"read fraction":   func(c *LoadConfig) { c.ReadFraction = 1.5 },
-		"connections":     func(c *LoadConfig) { c.Connections = -1 },
-		"duration":        func(c *LoadConfig) { c.Duration = -1 },
-		"keys × value":    func(c *LoadConfig) { c.Keys, c.ValueBytes = 1e9, 1<<20 },
-		"connection refu": func(*LoadConfig) {},
+	good := Config{Protocol: Redis, Target: "127.0.0.1:1", RatePerSecond: 1}
+	for want, change := range map[string]func(*Config){
+		"protocol":        func(c *Config) { c.Protocol = "ftp" },
+		"arrivals":        func(c *Config) { c.Arrivals = "bursty" },
+		"rate":            func(c *Config) { c.RatePerSecond = -1 },
+		"give host:port":  func(c *Config) { c.Target = "127.0.0.1" },
+		"give http://":    func(c *Config) { c.Protocol, c.Target = HTTP, "ftp://127.0.0.1" },
+		"-allow-remote":   func(c *Config) { c.Target = "192.0.2.1:6379" },
+		"read fraction":   func(c *Config) { c.ReadFraction = 1.5 },
+		"connections":     func(c *Config) { c.Connections = -1 },
+		"duration":        func(c *Config) { c.Duration = -1 },
+		"keys × value":    func(c *Config) { c.Keys, c.ValueBytes = 1e9, 1<<20 },
+		"connection refu": func(*Config) {},
 	} {
 		c := good
 		change(&c)

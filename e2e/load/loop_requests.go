@@ -30,7 +30,7 @@ type RequestsConfig struct {
 	Wait        time.Duration // until the server answers first; default 30 s
 	Seed        uint64
 
-	// For redis and memcached, as in LoadConfig. All keys are set once before
+	// For redis and memcached, as in Config. All keys are set once before
 	// anything is counted.
 	Keys         int
 	ValueBytes   int
@@ -56,7 +56,7 @@ type dialect interface {
 func newDialect(c RequestsConfig) (dialect, error) {
 	switch c.Protocol {
 	case Redis:
-		load := LoadConfig{Keys: c.Keys, ValueBytes: c.ValueBytes, ReadFraction: c.ReadFraction}
+		load := Config{Keys: c.Keys, ValueBytes: c.ValueBytes, ReadFraction: c.ReadFraction}
 		return redisDialect{newRedisClient(load, nil)}, nil
 	case Memcached:
 		return memcachedDialect{c, bytes.Repeat([]byte{'x'}, c.ValueBytes)}, nil
@@ -77,7 +77,7 @@ func (c RequestsConfig) complete(ctx context.Context) (RequestsConfig, error) {
 	setDefault(&c.Wait, defaultServerWait)
 	setDefault(&c.Keys, DefaultKeys)
 	setDefault(&c.ValueBytes, DefaultValueBytes)
-	load := LoadConfig{
+	load := Config{
 		Protocol: c.Protocol, Target: c.Target, Connections: c.Connections, Timeout: c.Timeout,
 		Keys: c.Keys, ValueBytes: c.ValueBytes, ReadFraction: c.ReadFraction, RatePerSecond: 1,
 	}

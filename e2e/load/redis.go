@@ -28,12 +28,12 @@ const (
 
 // redisClient speaks RESP2, the redis serialization protocol.
 type redisClient struct {
-	config LoadConfig
+	config Config
 	rec    *recorder
 	value  []byte
 }
 
-func newRedisClient(config LoadConfig, rec *recorder) *redisClient {
+func newRedisClient(config Config, rec *recorder) *redisClient {
 	return &redisClient{config: config, rec: rec, value: bytes.Repeat([]byte{'x'}, config.ValueBytes)}
 }
 

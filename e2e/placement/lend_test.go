@@ -45,8 +45,8 @@ func held64(job *api.Job) {
 }
 
 // TestAdaptLendsMemory: a workload that falls short and uses its memory gets more of
-// it while it runs, as the same process; Nomad's books hold what is lent, and the
-// loan is gone with its borrower.
+// it while it runs, as the same process; Nomad's books hold what is transferred, and the
+// transfer is gone with its recipient.
 func TestAdaptLendsMemory(t *testing.T) {
 	ctx := t.Context()
 	const id = "borrower"
@@ -91,7 +91,7 @@ func TestAdaptLendsMemory(t *testing.T) {
 		return len(list) > 0 && list[0].Kind == "resize" && list[0].Result == "done" && contains(list[0].To, "96 MB")
 	})
 	wantEvent(ctx, t, id, "96 MB instead of")
-	// A larger loan takes the place of the smaller one.
+	// A larger transfer takes the place of the smaller one.
 	if err := shared.World.Resize(ctx, workload(id), alloc.ID, placer.Resources{CPUMHz: 100, MemoryMB: 128}); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestAdaptLendsCPU(t *testing.T) {
 		t.Errorf("it was started anew: %s for %s", now.ID, alloc.ID)
 	}
 	loan := lendingJob + alloc.ID[:8]
-	// The driver lends as soon as the lender starts; its client says a little later that it runs.
+	// The driver lends as soon as the holder starts; its client says a little later that it runs.
 	if err := shared.WaitRunning(ctx, loan); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestAdaptLendsCPU(t *testing.T) {
 		})
 	})
 	wantEvent(ctx, t, id, "200 MHz")
-	// Somebody comes for whom there is room but for the loan.
+	// Somebody comes for whom there is room but for the transfer.
 	submit(ctx, t, busy("waiting", alloc.NodeID, freeMHz(t, alloc.NodeID)+50))
 	eventually(ctx, t, "who waits for the CPU gets it", time.Minute, func() bool {
 		// As the leader does every minute.

@@ -211,7 +211,7 @@ func (r *Rig) Purge(ctx context.Context, id string) error {
 
 const purgeWithin = 2 * time.Minute
 
-// Idle waits until nothing runs but system jobs: what was lent to a job outlives it by
+// Idle waits until nothing runs but system jobs: what was transferred to a job outlives it by
 // moments, and still holds its resources.
 func (r *Rig) Idle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, purgeWithin)

@@ -130,7 +130,7 @@ func (r *rig) seed(ctx context.Context, workloads []workload) error {
 }
 
 // known is the row as the profile of a workload of this cluster: the scores as
-// they were measured, the speed alone on each kind of node.
+// they were measured, the speed in isolation on each kind of node.
 func (w workload) known(of cluster.Workload) profile.Profile {
 	p := w.row
 	p.Format, p.Key, p.Workload, p.Taken = profile.Format, of.ProfileKey, of.ID.String(), time.Now()

@@ -270,7 +270,7 @@ func sizesOf(a catalogue.Application) []size {
 	return out
 }
 
-// scaleUp measures the speed alone at other sizes.
+// scaleUp measures the speed in isolation at other sizes.
 func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.Profile) ([]profile.ScalePoint, error) {
 	usual := 0
 	if len(a.MemorySizesMB) > 0 {

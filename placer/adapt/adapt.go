@@ -51,7 +51,7 @@ type Observation struct {
 	Priority    int
 	BestEffort  bool
 	Scales      bool    // more allocations help, or more for each
-	Transferred bool    // a unit could do without something that is lent to it
+	Transferred bool    // a unit could do without something that is transferred to it
 	Finish      *Finish // nil: it ends at no time, or its units have tasks
 }
 

@@ -172,7 +172,7 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 	return out
 }
 
-// giveBack takes what is lent, one allocation, or one size, from a workload that has
+// giveBack takes what is transferred, one allocation, or one size, from a workload that has
 // too much.
 func (q *quasar) giveBack(w *Observation, share float64) []Action {
 	reason := fmt.Sprintf("at %.0f %% of its target", 100*share)

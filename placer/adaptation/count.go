@@ -75,7 +75,7 @@ func previousCount(allowed []int, n int) int {
 	return best
 }
 
-// shrink gives back what was lent and is not needed, or else allocations that were
+// shrink gives back what was transferred and is not needed, or else allocations that were
 // grown, well after the growth, and later each time it had to be undone.
 func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	w := c.live.watch(s.workload.ID)

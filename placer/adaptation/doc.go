@@ -14,9 +14,9 @@
 //     its window is left alone, as is one that was just started or deploys.
 //   - A group with a scaling block of its own is its autoscaler's.
 //   - Token buckets bound writes and moves over all workloads; each rests after a
-//     change, and what was lent or grown is given back after ten minutes, later each
+//     change, and what was transferred or grown is given back after ten minutes, later each
 //     time that had to be undone.
-//   - A loan takes a world seconds: it keeps no pass waiting, and the job counts as
+//   - A transfer takes a world seconds: it keeps no pass waiting, and the job counts as
 //     under evaluation meanwhile. Memory in use is not asked back.
 //   - What is begun is on record before it is begun, so that a new leader repeats
 //     nothing. What was not done is on record with its reason.

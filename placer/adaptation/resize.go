@@ -29,25 +29,25 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// leastTransferMHz is the least CPU that is lent (chosen by us). The first loan may be small:
+// leastTransferMHz is the least CPU that is transferred (chosen by us). The first transfer may be small:
 // with it come short turns, which help by themselves.
 const leastTransferMHz = 5
 
-// isTransferredCPU tells a loan of CPU from one of memory, which holds the least that there is.
+// isTransferredCPU tells a transfer of CPU from one of memory, which holds the least that there is.
 func isTransferredCPU(unit cluster.Allocation) bool {
 	return unit.Transferred.CPUMHz >= leastTransferMHz
 }
 
-// worth reports whether so much more is worth a loan. One takes the place of another only
+// worth reports whether so much more is worth a transfer. One takes the place of another only
 // where it doubles that: its tasks start on the very node that has too little for a bound
 // on a tail, and take some tenths of a second of its CPU.
 func worth(unit cluster.Allocation, mhz int) bool {
 	return mhz >= leastTransferMHz && (!isTransferredCPU(unit) || mhz >= unit.Transferred.CPUMHz)
 }
 
-// exempts reports whether an allocation may do without what is lent to it: memory that
+// exempts reports whether an allocation may do without what is transferred to it: memory that
 // it does not use, and CPU once nobody is beside it. That it does well now is no
-// reason, since it does so by the loan.
+// reason, since it does so by the transfer.
 func (w *watched) exempts(sc *scene, handle board.Handle) bool {
 	unit := sc.units[handle]
 	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
@@ -142,7 +142,7 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
-// suffices reports whether a loan may be all that a workload lacks: at most it is faster
+// suffices reports whether a transfer may be all that a workload lacks: at most it is faster
 // by what its share of the CPU grows. A tail may shrink by any factor.
 func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resources) bool {
 	if s.workload.Spec.Target.Latency != nil {
@@ -229,7 +229,7 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	return errors.Join(errs...)
 }
 
-// returnTransfer ends what is lent to an allocation, well after it was lent.
+// returnTransfer ends what is transferred to an allocation, well after it was transferred.
 func (c *Controller) returnTransfer(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
 	doc, err := c.live.doc(ctx, s.workload.ID)
 	if err != nil || c.cfg.Clock.Now().Before(maySettle(doc.Actions)) {

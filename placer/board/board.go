@@ -40,7 +40,7 @@ type Resident struct {
 	Caused           []float64
 	Node             cluster.NodeID // on which it is, among the residents of a machine
 	DemandFactor     float64        // how many times what is Caused it takes there of CPU time; 0 is 1
-	RequiredFraction *float64       // share of its performance alone that must be left; nil unknown
+	RequiredFraction *float64       // share of its performance in isolation that must be left; nil unknown
 	Assumed          bool           // some score is not known, and assumed
 	Priority         int
 	BestEffort       bool     // may be evicted for others

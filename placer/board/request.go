@@ -18,15 +18,15 @@ type Request struct {
 	// Tolerated and Caused are by column, percent, without NaN.
 	Tolerated, Caused []float64
 	// AtBound is what it tolerates at the QoS bound, from which its performance is
-	// predicted, where Tolerated is what it stands by its target; nil: the same.
+	// predicted, where Tolerated is what it tolerates at its target; nil: the same.
 	AtBound []float64
-	// Needs is the share of its performance alone that must be left to an allocation;
+	// Needs is the share of its performance in isolation that must be left to an allocation;
 	// nil: unknown.
 	RequiredFraction *float64
 	// Standing is Tolerated and Needs by configuration, where they differ; nil: they do
 	// not.
 	Tolerances []Tolerance
-	// Speed is the performance alone of one allocation of Size by configuration;
+	// Speed is the performance in isolation of one allocation of Size by configuration;
 	// NaN is unknown. Nil: nothing is known.
 	Speed []float64
 	// Target is the performance the whole group must reach; 0 is none.
@@ -42,7 +42,7 @@ type Request struct {
 	// Only lists the nodes that Allowed lets through, where they are few: a policy
 	// with an index need not look for them.
 	Only []Index
-	// Response predicts how it does beside neighbours; nil: only the scores say.
+	// Response predicts how it does with co-runners; nil: only the scores say.
 	Response Response
 	// Allowed reports whether the user's own constraints let a node run it; nil
 	// allows all.
@@ -63,10 +63,11 @@ type Request struct {
 	SlowdownMax float64
 }
 
-// Standing is what an allocation stands by its target on nodes of one configuration.
+// Tolerance is the pressure under which an allocation keeps its target, on nodes of one
+// configuration.
 type Tolerance struct {
 	Tolerated        []float64 // by column, percent
-	RequiredFraction *float64  // share of its performance alone there; nil unknown
+	RequiredFraction *float64  // share of its performance in isolation there; nil unknown
 	DemandFactor     float64   // how many times what it causes it takes there of CPU time; 0 is 1
 }
 
@@ -75,7 +76,7 @@ func (s Tolerance) RequiresMore(than Tolerance) bool {
 	return s.RequiredFraction != nil && (than.RequiredFraction == nil || *s.RequiredFraction > *than.RequiredFraction)
 }
 
-// ToleranceOn is what an allocation stands on a node of the board's configuration.
+// ToleranceOn is what an allocation tolerates on a node of the board's configuration.
 func (a *Request) ToleranceOn(configuration int) Tolerance {
 	if configuration < len(a.Tolerances) {
 		return a.Tolerances[configuration]
@@ -83,7 +84,7 @@ func (a *Request) ToleranceOn(configuration int) Tolerance {
 	return Tolerance{Tolerated: a.Tolerated, RequiredFraction: a.RequiredFraction}
 }
 
-// ToleranceOf is what a group stands where it was placed: as its allocation of which the
+// ToleranceOf is what a group tolerates where it was placed: as its allocation of which the
 // target needs most.
 func (a *Request) ToleranceOf(b *Board, units []Replica) Tolerance {
 	most := Tolerance{Tolerated: a.Tolerated, RequiredFraction: a.RequiredFraction}
@@ -103,7 +104,7 @@ func (a *Request) Curve() []float64 {
 	return a.Tolerated
 }
 
-// Response predicts how an allocation does beside neighbours. It is comparable: two
+// Response predicts how an allocation does with co-runners. It is comparable: two
 // that are equal predict the same.
 type Response interface {
 	// Runtime in seconds, and IOPS, when the neighbours' scores of what they cause add

@@ -175,7 +175,7 @@ func (b *builder) warnAssumed(kind string, assumed int, model Model, fallback fl
 	}
 }
 
-// speeds completes performance alone by configuration.
+// speeds completes performance in isolation by configuration.
 func (b *builder) speeds(configurations []string) (map[string]profile.Measurement, map[string]interference.Origin) {
 	speed, origin := map[string]profile.Measurement{}, map[string]interference.Origin{}
 	for c, m := range b.profile.Isolated {

@@ -14,10 +14,10 @@ import (
 // Training is the four utility matrices. Row i of each is profile i; NaN is
 // what that profile did not measure.
 type Training struct {
-	Speed     Matrix // performance alone; each row in its own unit
+	Speed     Matrix // performance in isolation; each row in its own unit
 	Tolerated Matrix // percent
 	Caused    Matrix // percent
-	ScaleUp   Matrix // performance alone by CPUs; each row in its own unit
+	ScaleUp   Matrix // performance in isolation by CPUs; each row in its own unit
 	Cores     []int  // columns of ScaleUp
 	Sources   []interference.Source
 }

@@ -49,7 +49,7 @@ type Adjuster interface {
 	StopAllocation(ctx context.Context, w WorkloadID, allocation string) error
 	// Resize changes what one allocation holds while it runs; ErrImpossible where
 	// that cannot be, with the reason. The size it was given takes back what was
-	// lent to it. It may take seconds; where ctx ends, what has begun may stay.
+	// transferred to it. It may take seconds; where ctx ends, what has begun may stay.
 	Resize(ctx context.Context, w WorkloadID, allocation string, size Resources) error
 }
 

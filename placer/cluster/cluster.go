@@ -99,9 +99,9 @@ type Allocation struct {
 	Workload    WorkloadID `json:"workload"`
 	Node        NodeID     `json:"node"`
 	Resources   Resources  `json:"resources"`
-	Transferred Resources  `json:"lent,omitzero"` // part of Resources that is lent to it while it runs
+	Transferred Resources  `json:"lent,omitzero"` // part of Resources that is transferred to it while it runs
 	Version     uint64     `json:"version"`       // job version
-	Profiling   bool       `json:"profiling"`     // a run of ours, or a loan of ours without a borrower: nobody's neighbour
+	Profiling   bool       `json:"profiling"`     // a run of ours, or a transfer of ours without a recipient: nobody's neighbour
 	System      bool       `json:"system"`        // of a system job: on every node whatever we decide
 }
 
@@ -181,7 +181,7 @@ func Used(allocs []Allocation) Resources {
 // Knowledge is what the classifiers say of a workload before it is placed.
 type Knowledge struct {
 	Sensitivity interference.Sensitivity       `json:"sensitivity"`
-	Speed       map[string]profile.Measurement `json:"speed"` // performance alone, by node configuration
+	Speed       map[string]profile.Measurement `json:"speed"` // performance in isolation, by node configuration
 	SpeedOrigin map[string]interference.Origin `json:"speed_origin"`
 	Ramp        []profile.RampPoint            `json:"-"`
 	// ScaleUp is performance by the CPUs an allocation may use; empty: its size was

@@ -152,7 +152,7 @@ func NoPressure(tolerated, caused []float64) {
 	}
 }
 
-// Alone reports whether no other node is of a node's machine.
+// Unshared reports whether no other node is of a node's machine.
 func (p *PressureTable) Unshared(n *Node) bool { return len(p.machines[n.Machine]) == 0 }
 
 // Machine are the nodes of a node's machine, itself first.

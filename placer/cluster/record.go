@@ -16,7 +16,7 @@ type Stage string
 // The stages, in the order of the engine.
 const (
 	StageHold     Stage = "hold"     // seen, waiting for its turn
-	StageProfile  Stage = "profile"  // sandboxed copies run beside kernels
+	StageProfile  Stage = "profile"  // sandboxed copies run next to kernels
 	StageClassify Stage = "classify" // filling in what was not measured
 	StagePlace    Stage = "place"    // choosing nodes
 	StageRewrite  Stage = "rewrite"  // writing the job, compare-and-set

@@ -93,7 +93,7 @@ type Purpose string
 
 // The purposes.
 const (
-	PurposeInterference Purpose = "interference" // beside kernels
+	PurposeInterference Purpose = "interference" // next to kernels
 	PurposeIsolated     Purpose = "alone"        // on another node configuration
 	PurposeSize         Purpose = "size"         // alone, at another size
 )
@@ -105,7 +105,7 @@ type ProfileRequest struct {
 	Job      Job
 	Workload Workload
 	Node     Node
-	Sources  []interference.Source // empty: performance alone only
+	Sources  []interference.Source // empty: performance in isolation only
 	// Size is what the sized task of the copy gets; a zero field is as the job says.
 	Size     Resources
 	Scales   bool // the run is one of several sizes of the workload

@@ -143,7 +143,7 @@ func (c comparison) label() string {
 	return fmt.Sprintf("target %s, predicted %s, measured %s", c.bars[0].text, c.bars[1].text, c.bars[2].text)
 }
 
-// rampChart draws the workload's share of its performance alone over the
+// rampChart draws the workload's share of its performance in isolation over the
 // intensity of one kernel, with intervals, the bound, and the kernel's share.
 func rampChart(source interference.Source, points []profile.RampPoint, boundPercent float64) template.HTML {
 	const width, height, left, right, top, bottom = 300, 190, 40, 12, 14, 34
@@ -319,7 +319,7 @@ func sparkline(t performance.Target, h wording.History) template.HTML {
 	return template.HTML(d.done())
 }
 
-// scaleUpChart draws the performance alone over the cores of the copy.
+// scaleUpChart draws the performance in isolation over the cores of the copy.
 func scaleUpChart(points []profile.ScalePoint) template.HTML {
 	const width, height, left, right, top, bottom = 420, 190, 64, 12, 14, 34
 	if len(points) < 2 {

@@ -37,7 +37,7 @@ func (w *liveWorld) resizes() int {
 	return len(w.resized)
 }
 
-// More memory is lent step by step before allocations are added, and given back long
+// More memory is transferred step by step before allocations are added, and given back long
 // after, when it is no longer in use.
 func TestMemoryIsTransferredFirst(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestCPUIsTransferredToATailWithCoRunners(t *testing.T) {
 		}
 		w.mu.Unlock()
 		// The node has 2,600 MHz, the other 500: as much again, then half of what is left,
-		// which doubles the loan; what would be left then does not.
+		// which doubles the transfer; what would be left then does not.
 		if want := []int{1000, 1550}; !slices.Equal(sizes, want) {
 			t.Errorf("lent up to %v MHz, want %v; recorded %+v", sizes, want, b.actions(webGroup))
 		}
@@ -238,7 +238,7 @@ func TestCPUIsTransferredToARateWithCoRunners(t *testing.T) {
 	}
 }
 
-// Where the scores say that a tail will wait behind those beside it, CPU is lent before
+// Where the scores say that a tail will wait behind those beside it, CPU is transferred before
 // that is seen, once; where they say that it will not, that is waited for.
 func TestCPUIsTransferredWhereAViolationIsPredicted(t *testing.T) {
 	t.Parallel()
@@ -273,7 +273,7 @@ func TestCPUIsTransferredWhereAViolationIsPredicted(t *testing.T) {
 	}
 }
 
-// CPU is lent after the first window that is too slow, before best effort gives way:
+// CPU is transferred after the first window that is too slow, before best effort gives way:
 // nobody waits to see whether it was enough.
 func TestCPUIsTransferredBeforeBestEffortLeaves(t *testing.T) {
 	t.Parallel()
@@ -290,7 +290,7 @@ func TestCPUIsTransferredBeforeBestEffortLeaves(t *testing.T) {
 }
 
 // Others keep what they reserved: where nothing is free, or no tail is bounded,
-// nothing is lent.
+// nothing is transferred.
 func TestCPUThatIsHeldIsNotTransferred(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -318,7 +318,7 @@ func TestCPUThatIsHeldIsNotTransferred(t *testing.T) {
 	}
 }
 
-// A world that takes long over a loan keeps nobody else waiting.
+// A world that takes long over a transfer keeps nobody else waiting.
 func TestATransferBlocksNoOtherJob(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -344,7 +344,7 @@ func TestATransferBlocksNoOtherJob(t *testing.T) {
 
 var otherGroup = cluster.WorkloadID{Namespace: "default", Job: "other", Group: "web"}
 
-// A job that is stopped while it is lent to ends the attempt.
+// A job that is stopped while it is transferred to ends the attempt.
 func TestAStoppedJobEndsItsTransfer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -368,7 +368,7 @@ func TestAStoppedJobEndsItsTransfer(t *testing.T) {
 	})
 }
 
-// A new leader neither repeats a loan nor leaves the workload for good.
+// A new leader neither repeats a transfer nor leaves the workload for good.
 func TestALeaderDiesDuringATransfer(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {

@@ -82,7 +82,7 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // get decodes the answer of path into out and returns the index of the answer.
-// It is retried: reading twice harms nobody.
+// It is retried: reading twice violates no bound.
 func (c *client) get(ctx context.Context, path string, q api.QueryOptions, out any) (uint64, error) {
 	var index uint64
 	err := c.retry(ctx, func(ctx context.Context) error {
@@ -133,7 +133,7 @@ func (c *client) writeSafe(ctx context.Context, path, namespace string, in, out 
 	return c.retry(ctx, func(ctx context.Context) error { return c.write(ctx, path, namespace, in, out) })
 }
 
-// delete removes path; deleting twice harms nobody.
+// delete removes path; deleting twice violates no bound.
 func (c *client) delete(ctx context.Context, path, namespace string) error {
 	err := c.retry(ctx, func(ctx context.Context) error {
 		q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)

@@ -353,8 +353,8 @@ func (l *labRun) remove() {
 	}
 }
 
-// Sweep removes profiling jobs made here whose id is not in keep, and loans without
-// a borrower.
+// Sweep removes profiling jobs made here whose id is not in keep, and transfers without
+// a recipient.
 func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
 	var stubs []jobStub
 	_, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{

@@ -7,7 +7,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// ourMark is the first element of every node list we write, and of every sieve. No node has
+// ourMark is the first element of every node list we write, and of every prefilter. No node has
 // such an id, so it matches nothing; it says that the line is ours and in which form.
 const ourMark = "placer:v1"
 

@@ -146,7 +146,7 @@ func bindCron(p *cluster.Plan) {
 	})
 }
 
-// A node that a shortlist allows must pass the sieve, and hardly any other does.
+// A node that a shortlist allows must pass the prefilter, and hardly any other does.
 func TestThePrefilterLetsTheShortlistsPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -16,17 +16,17 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
-// Names of a loan. Its job is called by the borrower's allocation, so that a list
+// Names of a transfer. Its job is called by the recipient's allocation, so that a list
 // of allocations alone tells who lends to whom.
 const (
 	transferJobPrefix = "placer-lend-"
-	transferIDDigits  = 8 // of the borrower's allocation
+	transferIDDigits  = 8 // of the recipient's allocation
 	transferTask      = "lend"
 	metaRecipient     = "placer.borrower"
-	transferredSlice  = "100us" // the least: who is lent CPU has a bound on a tail
+	transferredSlice  = "100us" // the least: who is transferred CPU has a bound on a tail
 )
 
-// Bounds of a loan, chosen by us: Nomad takes about a second to start one, and much
+// Bounds of a transfer, chosen by us: Nomad takes about a second to start one, and much
 // longer on a machine that has just been given more than it can do.
 const (
 	transferWithin      = 30 * time.Second
@@ -43,7 +43,7 @@ const (
 )
 
 // transferDrivers keep the processes of a task in Nomad's own control group, which
-// is where a loan arrives.
+// is where a transfer arrives.
 var transferDrivers = []string{"exec", "java", "raw_exec"}
 
 func impossible(format string, args ...any) error {
@@ -52,7 +52,7 @@ func impossible(format string, args ...any) error {
 
 // Resize changes what an allocation holds while it runs: another allocation on the
 // same node holds the difference in Nomad's books, and the driver there lends it
-// (decision 0016). The size the allocation was given ends the loan.
+// (decision 0016). The size the allocation was given ends the transfer.
 func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation string, size cluster.Resources) error {
 	a, node, err := w.running(ctx, id, allocation)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 	case !node.Kernels:
 		return impossible("node %s has no healthy ibench driver, which an in-place resize needs", node.Name)
 	}
-	// What a lender of memory holds at the least is no loan of CPU.
+	// What a holder of memory holds at the least is no transfer of CPU.
 	if more.CPUMHz <= leastCPUMHz {
 		more.CPUMHz = 0
 	}
@@ -111,8 +111,8 @@ func transferJobID(a cluster.Allocation) cluster.JobID {
 	return cluster.JobID{Namespace: a.Workload.Namespace, ID: transferJobPrefix + a.ID[:min(transferIDDigits, len(a.ID))]}
 }
 
-// transferJob is the job that holds what is lent, on the borrower's node. It is a batch
-// job: one that has ended, because the borrower has, is not started again.
+// transferJob is the job that holds what is transferred, on the recipient's node. It is a batch
+// job: one that has ended, because the recipient has, is not started again.
 func (w *World) transferJob(ctx context.Context, a *cluster.Allocation, node *cluster.Node, more cluster.Resources) (object, error) {
 	user, err := w.nomad.rawJob(ctx, a.Workload.JobID())
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *World) transferJob(ctx context.Context, a *cluster.Allocation, node *cl
 	return job, nil
 }
 
-// holders are the tasks of a loan, one for each task of the borrower that gets some.
+// holders are the tasks of a transfer, one for each task of the recipient that gets some.
 // Memory is for the task that the scale block is about. CPU is for all of them, in
 // proportion to what they hold: whichever waits for the CPU, the request waits.
 func (w *World) holders(user object, a *cluster.Allocation, more cluster.Resources) ([]any, error) {
@@ -150,7 +150,7 @@ func (w *World) holders(user object, a *cluster.Allocation, more cluster.Resourc
 		return nil, fmt.Errorf("job %s has no group %q with a performance block any more: %w", job.ID, a.Workload.Group, cluster.ErrGone)
 	}
 	sized, err := recipient(group, job.Workloads[i].Sizable)
-	// The least that lenders of CPU hold is no memory that anybody asked for.
+	// The least that holders of CPU hold is no memory that anybody asked for.
 	wantsMemory := more.CPUMHz == 0 || more.MemoryMB > leastMemoryMB*len(group.objects("Tasks"))
 	switch {
 	case err != nil && wantsMemory:
@@ -190,7 +190,7 @@ func mayReceive(task object) error {
 }
 
 // cpuHolders divide CPU among the tasks that run as long as the group does; memory,
-// where some is lent, goes to the sized one.
+// where some is transferred, goes to the sized one.
 func cpuHolders(group object, recipient string, sized object, more cluster.Resources) ([]any, error) {
 	var tasks []object
 	total := 0
@@ -225,7 +225,7 @@ func cpuHolders(group object, recipient string, sized object, more cluster.Resou
 	return out, nil
 }
 
-// holder is a task that holds what it lends to one task of the borrower.
+// holder is a task that holds what it lends to one task of the recipient.
 func holder(name, recipient string, task object, mhz, memoryMB int) map[string]any {
 	block := map[string]any{"allocation": recipient, "task": task.text("Name")}
 	if mhz > 0 {
@@ -240,9 +240,9 @@ func holder(name, recipient string, task object, mhz, memoryMB int) map[string]a
 	}
 }
 
-// transfer runs the job of a loan, in place of one of another size, and returns once the
-// loan is out. One that does not come about leaves what was there before. Where ctx
-// ends, what has been begun stays: it counts as lent, and ends with its borrower.
+// transfer runs the job of a transfer, in place of one of another size, and returns once the
+// transfer is out. One that does not come about leaves what was there before. Where ctx
+// ends, what has been begun stays: it counts as lent, and ends with its recipient.
 func (w *World) transfer(ctx context.Context, id cluster.JobID, job object) error {
 	standing, err := w.presentTransfer(ctx, id, job.object("Meta").text(metaRecipient))
 	if err != nil {
@@ -272,7 +272,7 @@ func (w *World) transfer(ctx context.Context, id cluster.JobID, job object) erro
 	return errors.Join(why, err)
 }
 
-// writeTransfer registers the job of a loan over the one of that index. Nomad takes an
+// writeTransfer registers the job of a transfer over the one of that index. Nomad takes an
 // allocation of another size away only where the new one has room.
 func (w *World) writeTransfer(ctx context.Context, id cluster.JobID, job object, over uint64) (index uint64, err error) {
 	body := registration{Job: job, EnforceIndex: true, JobModifyIndex: over}
@@ -284,7 +284,7 @@ func (w *World) writeTransfer(ctx context.Context, id cluster.JobID, job object,
 	return answer.JobModifyIndex, wrap(err, "reservation transfer %s", id)
 }
 
-// presentTransfer is the job of a loan as it is; nil where there is none.
+// presentTransfer is the job of a transfer as it is; nil where there is none.
 func (w *World) presentTransfer(ctx context.Context, id cluster.JobID, recipient string) (object, error) {
 	var job object
 	_, err := w.nomad.get(ctx, jobPath(id, ""), api.QueryOptions{Namespace: id.Namespace}, &job)
@@ -304,7 +304,7 @@ func hasEnded(transfer object) bool {
 	return transfer.boolean("Stop") || transfer.text("Status") == "dead"
 }
 
-// transferTasks are the tasks of a loan's job.
+// transferTasks are the tasks of a transfer's job.
 func transferTasks(job object) []object {
 	if group := findGroup(job, transferTask); group != nil {
 		return group.objects("Tasks")
@@ -312,7 +312,7 @@ func transferTasks(job object) []object {
 	return nil
 }
 
-// terms are what a loan's tasks lend, and to whom.
+// terms are what a transfer's tasks lend, and to whom.
 func terms(job object) []string {
 	var out []string
 	for _, t := range transferTasks(job) {
@@ -323,7 +323,7 @@ func terms(job object) []string {
 	return out
 }
 
-// endTransfer gives back what was lent. Where nothing is, nothing is done.
+// endTransfer gives back what was transferred. Where nothing is, nothing is done.
 func (w *World) endTransfer(ctx context.Context, id cluster.JobID, recipient string) error {
 	standing, err := w.presentTransfer(ctx, id, recipient)
 	if err != nil || standing == nil {
@@ -332,7 +332,7 @@ func (w *World) endTransfer(ctx context.Context, id cluster.JobID, recipient str
 	return w.RemoveJob(ctx, id)
 }
 
-// awaitTransfer waits until the driver says that the loan registered at an index is out,
+// awaitTransfer waits until the driver says that the transfer registered at an index is out,
 // or says why it will not be.
 func (w *World) awaitTransfer(ctx context.Context, id cluster.JobID, since uint64) error {
 	began := w.clock.Now()
@@ -367,7 +367,7 @@ func (w *World) awaitTransfer(ctx context.Context, id cluster.JobID, since uint6
 	}
 }
 
-// lent: every task of a loan has said that its part is out.
+// lent: every task of a transfer has said that its part is out.
 func (a *labAlloc) transferred() bool {
 	for _, state := range a.TaskStates {
 		if !slices.ContainsFunc(state.Events, func(e labTaskEvent) bool { return strings.Contains(e.DisplayMessage, profiler.TransferMessage) }) {
@@ -388,7 +388,7 @@ func (a *labAlloc) lastWords(task string) string {
 	return said
 }
 
-// transferWords are those of the task that failed, of a loan.
+// transferWords are those of the task that failed, of a transfer.
 func (a *labAlloc) transferWords() string {
 	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
 		if a.TaskStates[task].Failed {
@@ -403,7 +403,7 @@ type waiting map[string]bool
 
 func (w waiting) in(pool string) bool { return w[pool] || w[""] }
 
-// waitForCPU asks Nomad who is blocked for want of CPU. A loan that has no room
+// waitForCPU asks Nomad who is blocked for want of CPU. A transfer that has no room
 // itself keeps nobody waiting. Of a long queue its first part tells.
 func (w *World) waitForCPU(ctx context.Context) (waiting, error) {
 	var evals []struct {
@@ -428,7 +428,7 @@ func (w *World) waitForCPU(ctx context.Context) (waiting, error) {
 	return out, nil
 }
 
-// sweepTransfers ends loans whose borrower is gone, and those of CPU that somebody else
+// sweepTransfers ends transfers whose recipient is gone, and those of CPU that somebody else
 // waits for; it removes those that have ended.
 func (w *World) sweepTransfers(ctx context.Context) error {
 	var stubs []struct {
@@ -474,8 +474,8 @@ func (w *World) sweepTransfers(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// withTransfers counts what is lent as the borrower's: who lends is nobody's neighbour.
-// A loan whose borrower is not there stays an allocation of its own.
+// withTransfers counts what is transferred as the recipient's: who lends is nobody's neighbour.
+// A transfer whose recipient is not there stays an allocation of its own.
 func withTransfers(byNode map[cluster.NodeID][]cluster.Allocation) map[cluster.NodeID][]cluster.Allocation {
 	var out map[cluster.NodeID][]cluster.Allocation
 	for node, list := range byNode {

@@ -84,7 +84,7 @@ func TestResizeTransfers(t *testing.T) {
 	if now := object(server.Job("default", transferID.ID)).index("JobModifyIndex"); now != index {
 		t.Error("a loan that is out was made again")
 	}
-	// Memory alone: no CPU is lent, though Nomad has the task hold some.
+	// Memory alone: no CPU is transferred, though Nomad has the task hold some.
 	resize(100, 65)
 	task = transferTasks(object(server.Job("default", transferID.ID)))[0]
 	if _, ok := task.object("Config").objects("lend")[0]["cpu_mhz"]; ok || ownAsk(task) != (cluster.Resources{CPUMHz: leastCPUMHz, MemoryMB: leastMemoryMB}) {
@@ -100,7 +100,7 @@ func TestResizeTransfers(t *testing.T) {
 	if ids := server.JobIDs(); !slices.Equal(ids, []string{"web"}) {
 		t.Errorf("jobs %v after the loan", ids)
 	}
-	resize(100, 64) // nothing is lent
+	resize(100, 64) // nothing is transferred
 	if a := sizeOfRecipient(t, w, ctx); a != before {
 		t.Errorf("%+v after the loan, want %+v", a, before)
 	}
@@ -158,14 +158,14 @@ func TestResizeRefuses(t *testing.T) {
 	}
 }
 
-// fatter is the next version of the borrower's job.
+// fatter is the next version of the recipient's job.
 func fatter() nomadtest.Object {
 	spec := testJob("web", "ok")
 	spec["TaskGroups"].([]any)[0].(nomadtest.Object)["Tasks"].([]any)[0].(nomadtest.Object)["Resources"] = nomadtest.Object{"CPU": 900, "MemoryMB": 64}
 	return spec
 }
 
-// A loan outlives neither its borrower nor its own end, and is nobody's resident
+// A transfer outlives neither its recipient nor its own end, and is nobody's resident
 // meanwhile.
 func TestSweepTransfers(t *testing.T) {
 	t.Parallel()
@@ -198,7 +198,7 @@ func TestSweepTransfers(t *testing.T) {
 	sweep(transferJobPrefix+"theirs", "web")
 }
 
-// twoTasks gives the borrower's group a second task with a third of its CPU, and one
+// twoTasks gives the recipient's group a second task with a third of its CPU, and one
 // that ends before they start.
 func twoTasks(group nomadtest.Object) {
 	task := func(name string, mhz int) nomadtest.Object {
@@ -276,7 +276,7 @@ func TestCPUThatIsWaitedForIsNotTransferred(t *testing.T) {
 	}
 }
 
-// Where a larger loan has no room the standing one goes on.
+// Where a larger transfer has no room the standing one goes on.
 func TestALargerTransferWithoutRoom(t *testing.T) {
 	t.Parallel()
 	w, server, ctx, id := transferWorld(t)
@@ -303,8 +303,8 @@ func TestALargerTransferWithoutRoom(t *testing.T) {
 	}
 }
 
-// A placer that dies while it lends leaves a loan that counts; the next one adopts
-// it. A loan that somebody stopped is made anew.
+// A placer that dies while it lends leaves a transfer that counts; the next one adopts
+// it. A transfer that somebody stopped is made anew.
 func TestATransferOutlivesThePlacer(t *testing.T) {
 	t.Parallel()
 	w, server, ctx, id := transferWorld(t)

@@ -53,7 +53,7 @@
 //     numeric target, every configuration predicted to reach it is good enough;
 //     the best configuration matters only where none does.
 //   - Groups. A group's allocations go to distinct nodes while acceptable ones
-//     are left; then they share, and press on each other with their own scores.
+//     are left; then they share, and interfere with each other with their own scores.
 //   - Live (decision 0015): a bound follows from the target; neighbours together press
 //     no harder than a source can be pressed; and where bounds must be relaxed, or for
 //     Quasar no node is harmless, only the nodes where the fewest are hurt anew are

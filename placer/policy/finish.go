@@ -15,7 +15,7 @@ type tier int
 
 const (
 	good      tier = iota // what the policy wants
-	slower                // harms nobody, but another configuration is preferred
+	slower                // violates no bound, but another configuration is preferred
 	violating             // somebody's bound is predicted to break
 )
 

@@ -16,7 +16,7 @@ import (
 //	1 − S − max over j (s1 − s2)  the most that its s2 may be
 //
 // Idle: all ones. In the words of Paragon the first is D2 ≥ 0, and the second is
-// "no resident j is pressed beyond what it stands, its neighbours of today
+// "no resident j is pressed beyond what it tolerates, its neighbours of today
 // counted", which D1 forgets.
 type serverTable struct {
 	board   *board.Board

@@ -54,7 +54,7 @@ type greedyRank struct {
 }
 
 // Select places the ask's allocations on distinct nodes while acceptable ones
-// are left; then they share, and press on each other.
+// are left; then they share, and interfere with each other.
 func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &g.field
 	f.begin(b, a, g.timeout)
@@ -125,7 +125,7 @@ func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {
 	return false
 }
 
-// topSpeed is the highest speed alone among the survivors; −Inf: none is known.
+// topSpeed is the highest speed in isolation among the survivors; −Inf: none is known.
 func (g *greedySelector) topSpeed() float64 {
 	top := math.Inf(-1)
 	for i, n := range g.field.nodes {

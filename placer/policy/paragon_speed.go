@@ -41,7 +41,7 @@ func (s *selection) anyAlive(f func(*candidate) bool) bool {
 	return false
 }
 
-// bestConfigurations are those with the highest speed alone among the options
+// bestConfigurations are those with the highest speed in isolation among the options
 // alive (Delimitrou 2015, §3.4.1: interference first, platform second), with those
 // whose speed cannot be told from it: services under a given load are as fast
 // everywhere, but for noise. One the group already runs on counts stickySpeed times its
@@ -70,7 +70,7 @@ func (s *selection) bestConfigurations() map[string]bool {
 	return best
 }
 
-// slowness says why an option that harms nobody is not good.
+// slowness says why an option that violates no bound is not good.
 func (s *selection) slowness(o *candidate) string {
 	c := o.node.Configuration
 	switch {

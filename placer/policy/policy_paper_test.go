@@ -151,7 +151,7 @@ func TestInterferenceBeforePlatform(t *testing.T) {
 		node("n1", "big", nil, nil).
 		node("n2", "small", []float64{50}, []float64{50})
 	d = s.place(t)
-	best(t, d, "n1") // big harms nobody here: platform beats tightness
+	best(t, d, "n1") // big violates no bound here: platform beats tightness
 	if r := rejection(t, d, "n2"); r.Reason != cluster.RejectSlower {
 		t.Errorf("%+v", r)
 	}

@@ -153,7 +153,7 @@ func (q *quasar) between(n board.Index, sums []float64, residents []board.Reside
 	return q.options.coRunnersOf(q.field.board.Columns, residents).mutualPressureOf(residentOn(q.field.board, n, q.field.ask))
 }
 
-// weigh counts whom a node hurts beside residents, where it hurts somebody.
+// weigh counts whom a node hurts beside residents, where it violates a bound.
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
 	if q.options.FewestViolations && !r.noViolation {
 		b := q.field.board
@@ -311,7 +311,7 @@ func nearestSize(a *board.Request, sizes []board.SizeOption) int {
 	return at
 }
 
-// fillOne is for work that one node must carry: the first harmless node that
+// fillOne is for work that one node must carry: the first node without violation that
 // reaches the target alone, else the harmless one of highest performance, else
 // whatever ranks first.
 func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
@@ -399,7 +399,7 @@ func (q *quasar) grant(c *board.Choice, r quality, sizes []board.SizeOption, at 
 
 // evictions lists the best-effort residents that must leave a node: least
 // important first, then youngest, until there is room; all of them where the node
-// harms somebody with any of them there.
+// violates a bound with any of them there.
 func evictions(b *board.Board, r quality, size cluster.Resources) []board.Eviction {
 	residents := slices.DeleteFunc(slices.Clone(b.Residents(r.node)), func(x board.Resident) bool { return !x.BestEffort })
 	slices.Reverse(residents)

@@ -250,7 +250,7 @@ func (t trial) good() bool {
 const worthwhile = 1 + noticeablePercent/100
 
 // better orders trials of which none so far is good: one with room for all, then one
-// that reaches the target, then one that harms nobody, then the faster. As in the
+// that reaches the target, then one that violates no bound, then the faster. As in the
 // ranking of nodes (Delimitrou 2015, §4.3.3) a bound that is predicted to break is
 // avoided where another choice does as well, and is no reason to miss the target. The
 // pairs come with the least resources first, which wins among equals.

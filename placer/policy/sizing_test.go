@@ -170,7 +170,7 @@ func TestSizesThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// Best-effort work fills what harms nobody, in the smallest size.
+// Best-effort work fills what violates no bound, in the smallest size.
 func TestBestEffortFillsTheRest(t *testing.T) {
 	t.Parallel()
 	r := sizeRequest(1, performance.ScaleSpec{Cores: []int{1, 2}, Count: []int{1, 2, 4}, MemoryMB: []int{128, 512}}, clustertest.Node("b1", "big"), clustertest.Node("s1", "small"))

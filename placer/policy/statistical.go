@@ -41,7 +41,7 @@ var paragonStatisticalSelector = SelectorDescriptor{
 const statisticalCandidates = 64
 
 // statistical ranks a sample of nodes by colocation quality. A strict quality is
-// negative where any source of a resident is pressed beyond what it stands; among
+// negative where any source of a resident is pressed beyond what it tolerates; among
 // those it prefers candidates on which the newcomer's own bounds hold, then the
 // faster configuration, which the printed quality knows nothing of. Cost:
 // O(candidates × sources), flat in the number of nodes.

@@ -102,7 +102,7 @@ func TestFinishTime(t *testing.T) {
 }
 
 // Allocations of a group go to distinct nodes while acceptable ones are left,
-// then they share and press on each other.
+// then they share and interfere with each other.
 func TestGroupSpreads(t *testing.T) {
 	t.Parallel()
 	d := newScene([]float64{60}, []float64{20}, clustertest.Count(2)).

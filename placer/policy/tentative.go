@@ -214,7 +214,7 @@ func slowdownMax(a *board.Request) float64 {
 	return 0.05
 }
 
-// kept is the share of its performance alone that the newcomer is expected to
+// kept is the share of its performance in isolation that the newcomer is expected to
 // keep under a pressure: all of it while its bounds hold, else the bound and
 // less, by the sum of what they are short (Quasar, §4.3.2 leaves it open; chosen
 // by us).

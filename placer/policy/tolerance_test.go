@@ -12,7 +12,7 @@ import (
 )
 
 // A job that needs a fifth of its speed on the fast node and all of it on the slow one
-// stands a heavy neighbour here and not there, and its decision says what it stands
+// stands a heavy neighbour here and not there, and its decision says what it tolerates
 // where it was placed.
 func TestToleranceFollowsFromTheNode(t *testing.T) {
 	t.Parallel()

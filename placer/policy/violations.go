@@ -54,7 +54,7 @@ func Violates(columns []interference.Source, residents []board.Resident, i int) 
 	return Live().coRunnersOf(columns, residents).violates(i)
 }
 
-// Harm is how many allocations are predicted to be pressed beyond a bound of theirs, and
+// Violations is how many allocations are predicted to experience more than a bound of theirs, and
 // how many of them are expected to miss their target for it: the further beyond, the
 // surer.
 type Violations struct {

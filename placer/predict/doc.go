@@ -4,9 +4,9 @@
 // Theory in five lines (Delimitrou 2015, §5.4; our pressure model of iBench
 // §2.9): a workload's neighbours press on each source k with X_k, the sum of
 // their caused scores, at most 100 %. A response curve f_k gives the share of
-// its performance alone that the workload keeps under X_k; it loses its slowdown
+// its performance in isolation that the workload keeps under X_k; it loses its slowdown
 // bound (5 %) exactly at X_k = its tolerated score t_k. The share on the node is
-// the smallest f_k: the scarcest resource decides. Performance is the speed alone
+// the smallest f_k: the scarcest resource decides. Performance is the speed in isolation
 // on that node configuration times the share.
 //
 // Where the profile holds a measured ramp of a source, f_k is the measured

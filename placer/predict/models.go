@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// Share is the part of its performance alone that a workload keeps, 0..1.
+// Share is the part of its performance in isolation that a workload keeps, 0..1.
 type Share struct {
 	Value  float64
 	Low    float64
@@ -66,7 +66,7 @@ func Lookup(name string) (Descriptor, error) {
 }
 
 // Performance is the prediction for one allocation on a node configuration that
-// keeps share of its speed alone. It is not Known where the speed is not. A
+// keeps share of its speed in isolation. It is not Known where the speed is not. A
 // speed without a usable interval is bracketed by nothing and twice itself.
 func Performance(k *cluster.Knowledge, configuration, unit string, share Share) cluster.Prediction {
 	alone, ok := k.Speed[configuration]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Observation is one run of a workload beside neighbours, as the models of Chiang
+// Observation is one run of a workload with co-runners, as the models of Chiang
 // and Huang 2011 learn from it.
 type Observation struct {
 	Own       []float64 // characteristics of the workload alone
@@ -86,7 +86,7 @@ func checkObservations(all []Observation) error {
 	return nil
 }
 
-// Beside sums the characteristics of neighbours: of one they are its own, which is
+// SumOfCoRunners sums the characteristics of neighbours: of one they are its own, which is
 // the paper's pair. Without neighbours they are 0.
 func SumOfCoRunners(characteristics int, neighbours ...[]float64) []float64 {
 	out := make([]float64, characteristics)

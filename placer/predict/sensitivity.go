@@ -199,7 +199,7 @@ func (c curve) share(x float64) Share {
 // stretched is the share kept where neighbours take x of the CPU time beside whoever
 // works: the part w of the time takes 1/(1−x) times as long, the rest as before. A
 // kernel takes its intensity by force, and who rests often, and wakes often, then waits
-// much longer than beside neighbours of its own kind (decision 0017).
+// much longer than with co-runners of its own kind (decision 0017).
 func (c curve) stretched(x float64) float64 {
 	if !(c.dutyCycle > 0) || x >= 100 {
 		return 0

@@ -101,7 +101,7 @@ func (l *Lab) Stored(ctx context.Context, key string) (*profile.Profile, error) 
 	return &p, nil
 }
 
-// profile runs the workload beside kernels on one node, and alone on a node of
+// profile runs the workload next to kernels on one node, and alone on a node of
 // another configuration, side by side; where its size may be chosen, alone at
 // another size as well. It stores what was measured before it returns it. old is
 // what the store had of it, nil for nothing.
@@ -209,7 +209,7 @@ func (l *Lab) occupy(c labChoice) (release func()) {
 	}
 }
 
-// requests writes the run beside kernels and, where there are nodes for them, the
+// requests writes the run next to kernels and, where there are nodes for them, the
 // runs alone on another configuration and at another size.
 func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := w.Spec.Profile.Seconds
@@ -243,7 +243,7 @@ func aloneID(w cluster.Workload, n *cluster.Node) string {
 	return runID(w.ProfileKey, "alone/"+n.Configuration)
 }
 
-// aloneSeconds is the length of a run that only measures performance alone;
+// aloneSeconds is the length of a run that only measures performance in isolation;
 // Delimitrou 2015, §4.3 gives 5 to 10 s for a service under live traffic.
 const aloneSeconds = 8
 
@@ -261,7 +261,7 @@ func Seed(job cluster.Job, w cluster.Workload) uint64 {
 
 // missing says which runs a stored profile leaves to be made.
 type missing struct {
-	base bool // beside kernels, and alone elsewhere
+	base bool // next to kernels, and alone elsewhere
 	size bool // alone at another size
 }
 

@@ -13,7 +13,7 @@ import (
 
 // labChoice is where to profile a workload and against what.
 type labChoice struct {
-	main     *cluster.Node // beside kernels; nil: every usable node is busy
+	main     *cluster.Node // next to kernels; nil: every usable node is busy
 	other    *cluster.Node // alone, another configuration; nil: there is none
 	sized    *cluster.Node // alone, at another size; nil: not wanted, or no room
 	size     cluster.Resources

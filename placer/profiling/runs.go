@@ -83,7 +83,7 @@ func (l *Lab) runAll(ctx context.Context, requests []cluster.ProfileRequest, lim
 // oneRun is a run on a node, told how the one before it there ended.
 type oneRun func(before error) error
 
-// oneByOne makes the runs of one machine, which must not press on each other, in
+// oneByOne makes the runs of one machine, which must not interfere with each other, in
 // order.
 func oneByOne(lane []oneRun) {
 	var before error
@@ -132,7 +132,7 @@ func (l *Lab) runOne(ctx context.Context, r cluster.ProfileRequest, limit time.T
 	return p, err
 }
 
-// mergeRuns folds the runs into one profile; the first run, beside kernels, is
+// mergeRuns folds the runs into one profile; the first run, next to kernels, is
 // the base. nil means that nothing was measured.
 func mergeRuns(results []runResult) (*profile.Profile, []error) {
 	var merged *profile.Profile
@@ -184,7 +184,7 @@ func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	return p
 }
 
-// pointsOf is the scale-up of a run by its performance alone.
+// pointsOf is the scale-up of a run by its performance in isolation.
 func pointsOf(p profile.Profile, r cluster.ProfileRequest) []profile.ScalePoint {
 	alone, ok := p.Isolated[r.Node.Configuration]
 	cores := cmp.Or(len(p.Machine.CPUs), r.Size.Cores)

@@ -25,7 +25,7 @@ func (l *Lab) sizesCores(w cluster.Workload) bool {
 		w.Sizable.Task != "" && w.Sizable.SizeFixed == "" && w.Spec.Target.Kind != performance.BestEffort
 }
 
-// labSize is what the sized task of a profiled copy gets beside kernels. Where
+// labSize is what the sized task of a profiled copy gets next to kernels. Where
 // the user asks for MHz, which bound nothing while a node is idle, it is as many
 // whole cores as the smallest size has; and it is all the memory that may be
 // chosen, so that what the workload uses is seen.

@@ -44,7 +44,7 @@ const maxSeconds = 2e9
 // reached allows for the rounding of an instant to nanoseconds.
 func (p *progress) reached(mark float64) bool { return p.done >= mark-1e-6 }
 
-// stage is where a workload stands.
+// stage is where a workload tolerates.
 type stage uint8
 
 const (
@@ -69,7 +69,7 @@ type workload struct {
 	running  int // place in World.running
 	progress progress
 	resume   Instant // no work before
-	top      float64 // the application's speed alone on the best configuration that can hold it
+	top      float64 // the application's speed in isolation on the best configuration that can hold it
 	best     float64 // the same at the size asked for
 	scale    float64 // performance that is ideal speed
 	capacity float64 // performance now

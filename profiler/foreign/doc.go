@@ -7,7 +7,7 @@
 //
 // # Theory
 //
-// Nothing is guessed. A number becomes a speed alone, a level of a ramp, a size
+// Nothing is guessed. A number becomes a speed in isolation, a level of a ramp, a size
 // or a pair only where the data say what was measured; a tolerated score is
 // given only where the pressure is a share of the resource (a cut cache), or
 // where the full pressure of a kernel provably costs less than the bound

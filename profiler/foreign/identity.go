@@ -53,7 +53,7 @@ func newProfile(set profile.DataSet, application string, parts ...string) profil
 	}
 }
 
-// fewRuns is the warning of a speed alone that has no 95 % interval.
+// fewRuns is the warning of a speed in isolation that has no 95 % interval.
 func fewRuns(p *profile.Profile) {
 	few := 0
 	for _, m := range p.Isolated {

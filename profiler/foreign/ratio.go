@@ -43,7 +43,7 @@ func measurement(runs []float64, unit string) profile.Measurement {
 // minIntervalRuns is the least number of runs whose median has a 95 % interval.
 const minIntervalRuns = 6
 
-// comparison is the speed under pressure against the speed alone.
+// comparison is the speed under pressure against the speed in isolation.
 type comparison struct {
 	ratio     float64
 	low, high *float64 // nil where the runs cannot carry 95 %

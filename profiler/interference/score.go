@@ -114,7 +114,7 @@ func (s Scores) Vector(columns []Source) []float64 {
 type Sensitivity struct {
 	Tolerated Scores `json:"tolerated"`
 	Caused    Scores `json:"caused"`
-	// Needs is the share of its performance alone that must be left to it, where its
+	// Needs is the share of its performance in isolation that must be left to it, where its
 	// target says so; nil is unknown.
 	RequiredFraction *float64 `json:"-"`
 	// Busier is how many times the part of the CPU time it takes on nodes of a

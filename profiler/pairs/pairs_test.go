@@ -21,7 +21,7 @@ import (
 type machine struct {
 	now      time.Time
 	subjects map[string]*simulated
-	// ratio is the speed of a subject beside another over its speed alone.
+	// ratio is the speed of a subject beside another over its speed in isolation.
 	ratio func(who, other *simulated) float64
 	// drift is the machine's own speed at a time.
 	drift  func(since time.Duration) float64

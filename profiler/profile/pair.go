@@ -20,7 +20,7 @@ type Pair struct {
 }
 
 // PairSide is one of the two workloads of a Pair. Ratio is the speed together
-// over the speed alone, with its 95 % confidence interval; below 1 is a loss.
+// over the speed in isolation, with its 95 % confidence interval; below 1 is a loss.
 type PairSide struct {
 	Key         string      `json:"key"`
 	Application string      `json:"application"`

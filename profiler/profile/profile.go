@@ -50,7 +50,7 @@ type RampPoint struct {
 	Placement        string              `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
 }
 
-// ScalePoint is the performance alone at one size of the workload's copy.
+// ScalePoint is the performance in isolation at one size of the workload's copy.
 type ScalePoint struct {
 	Cores    int         `json:"cores"`               // CPUs it may use
 	MemoryMB int64       `json:"memory_mb,omitempty"` // memory it was told to use, or limited to; 0 is not varied
@@ -83,7 +83,7 @@ type Profile struct {
 	Machine     Machine                  `json:"machine"` // of the interference run
 	SlowdownMax float64                  `json:"slowdown_max_percent"`
 	Target      performance.Target       `json:"target"`
-	Isolated    map[string]Measurement   `json:"alone"` // performance alone, by node configuration
+	Isolated    map[string]Measurement   `json:"alone"` // performance in isolation, by node configuration
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	Ramp        []RampPoint              `json:"ramp,omitempty"`
 	ScaleUp     []ScalePoint             `json:"scale_up,omitempty"`

@@ -18,7 +18,7 @@ func loadCommand() *command.Command {
 			"workload load -protocol http -rate 50 -listen 127.0.0.1:9101 http://127.0.0.1:8080/",
 		MinArgs: 1, MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
-			c := load.LoadConfig{}
+			c := load.Config{}
 			var protocol, arrivals string
 			var out command.OutputFlags
 			out.Add(f)

@@ -182,7 +182,7 @@ func shortOfMemory(have, need float64) float64 {
 // us: a working set below two fifths cannot make progress between faults).
 const fatalMemoryShare = 0.4
 
-// Best is the greatest performance alone on any configuration that can hold it,
+// Best is the greatest performance in isolation on any configuration that can hold it,
 // and which. Where none can, it is 0 on configuration 0.
 func (a *Application) Best(holds func(configuration int) bool) (configuration int, value float64) {
 	for i, v := range a.Alone {

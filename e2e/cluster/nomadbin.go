@@ -11,14 +11,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-version"
+
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
-// SupportedNomad is the range of Nomad versions the product is tested with.
-const SupportedNomad = ">= 1.10.0, < 2.1.0"
-
-// supported is SupportedNomad; the constraint is a constant of this file and
-// is covered by a test.
-var supported = version.MustConstraints(version.NewConstraint(SupportedNomad))
+// supported is nomadapi.SupportedNomad, which is covered by a test.
+var supported = version.MustConstraints(version.NewConstraint(nomadapi.SupportedNomad))
 
 // versionLine finds the version in the first line of `nomad version`.
 var versionLine = regexp.MustCompile(`(?m)^Nomad v(\S+)`)
@@ -35,7 +33,7 @@ func FindNomad(ctx context.Context, dir string) (path, nomadVersion string, err 
 		}
 		tried = append(tried, err)
 	}
-	return "", "", fmt.Errorf("no nomad %s (build one with: make nomad): %w", SupportedNomad, errors.Join(tried...))
+	return "", "", fmt.Errorf("no nomad %s (build one with: make nomad): %w", nomadapi.SupportedNomad, errors.Join(tried...))
 }
 
 func candidates(dir string) []string {
@@ -70,7 +68,7 @@ func checkoutRoot(dir string) (string, bool) {
 	}
 }
 
-// checkNomad runs `nomad version` and holds the answer against SupportedNomad.
+// checkNomad runs `nomad version` and holds the answer against nomadapi.SupportedNomad.
 func checkNomad(ctx context.Context, path string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.Env = agentEnv(os.Environ())
@@ -96,7 +94,7 @@ func parseVersion(output string) (string, error) {
 		return "", fmt.Errorf("version %q: %w", m[1], err)
 	}
 	if !supported.Check(v.Core()) {
-		return "", fmt.Errorf("version %s is outside %s", v, SupportedNomad)
+		return "", fmt.Errorf("version %s is outside %s", v, nomadapi.SupportedNomad)
 	}
 	return v.String(), nil
 }

@@ -43,11 +43,11 @@ type client struct {
 // burst of jobs would open a connection for each request.
 const idleConnections = 32
 
-// httpClient is the api package's default client with more idle connections, and with
+// HTTPClient is the api package's default client with more idle connections, and with
 // answers that come as they are: to compress lists and events costs Nomad time, and they
 // come from the agent on our own machine. An address that is a socket is replaced by one
 // that stands for it.
-func httpClient(conf *api.Config) (*http.Client, error) {
+func HTTPClient(conf *api.Config) (*http.Client, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return nil, nil // replaced by a test

@@ -222,7 +222,7 @@ func profilerTask(tasks []object, r cluster.ProfileRequest) (object, error) {
 	}
 	return object{
 		"Name":          labTask,
-		"Driver":        kernelDriver,
+		"Driver":        KernelDriver,
 		"Leader":        true,
 		"Config":        map[string]any{"profile": []any{map[string]any{"request": request}}},
 		"Resources":     map[string]any{"CPU": cluster.ProfilerCPUMHz, "MemoryMB": cluster.ProfilerMemoryMB},

@@ -19,7 +19,7 @@ const (
 	leaderLockDelay = time.Second // the least Nomad takes is above zero
 	leaderRenew     = leaderTTL / 3
 	leaderRetry     = 3 * time.Second
-	leaderItem      = "address"
+	LeaderItem      = "address"
 )
 
 // Elector takes part in the election of one leading instance.
@@ -99,7 +99,7 @@ type variableLock struct {
 // but making one writes to the settings its other requests read.
 func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
 	answer, err := e.lockOperation(ctx, "lock-acquire", lockVariable{
-		Items: map[string]string{leaderItem: e.address},
+		Items: map[string]string{LeaderItem: e.address},
 		Lock:  variableLock{TTL: leaderTTL.String(), LockDelay: leaderLockDelay.String()},
 	})
 	if err != nil {
@@ -174,5 +174,5 @@ func (w *World) Leader(ctx context.Context) (string, error) {
 	if isNotFound(err) {
 		return "", nil
 	}
-	return v.Items[leaderItem], wrap(err, "leader")
+	return v.Items[LeaderItem], wrap(err, "leader")
 }

@@ -22,8 +22,8 @@ const metaConfiguration = "placer_sc"
 // several nodes are of one: virtual machines of one host, or control groups.
 const metaMachine = "placer_machine"
 
-// kernelDriver is the task driver that runs interference kernels.
-const kernelDriver = "ibench"
+// KernelDriver is the task driver that runs interference kernels.
+const KernelDriver = "ibench"
 
 // nodeCache keeps each node until its ModifyIndex moves.
 type nodeCache struct {
@@ -250,7 +250,7 @@ const maxNames = 1 << 16
 
 // node keeps texts that many nodes have in common once.
 func (d *nodeDetail) node(names interner) *cluster.Node {
-	kernels := d.Drivers[kernelDriver]
+	kernels := d.Drivers[KernelDriver]
 	total, coreMHz := d.usable()
 	return &cluster.Node{
 		ID:            cluster.NodeID(d.ID),

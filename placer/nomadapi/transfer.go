@@ -233,7 +233,7 @@ func holder(name, recipient string, task object, mhz, memoryMB int) map[string]a
 		block["time_slice"] = transferredSlice
 	}
 	return map[string]any{
-		"Name": name, "Driver": kernelDriver, "RestartPolicy": never(), "KillTimeout": int64(transferKillTimeout),
+		"Name": name, "Driver": KernelDriver, "RestartPolicy": never(), "KillTimeout": int64(transferKillTimeout),
 		"Config":    map[string]any{"lend": []any{block}},
 		"Resources": map[string]any{"CPU": max(leastCPUMHz, mhz), "MemoryMB": max(leastMemoryMB, memoryMB)},
 		"LogConfig": map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},

@@ -91,7 +91,7 @@ func New(o Options) (*World, error) {
 		o.Configure(conf)
 	}
 	address := conf.Address
-	if conf.HttpClient, err = httpClient(conf); err != nil {
+	if conf.HttpClient, err = HTTPClient(conf); err != nil {
 		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
 	}
 	c, err := api.NewClient(conf)

@@ -22,6 +22,8 @@ type Node struct {
 	Cores                 int      // 0: two
 	Drivers               []string // healthy ones
 	Meta                  map[string]string
+	Address               string            // of the client's HTTP; default: nothing listens there
+	Attributes            map[string]string // beyond those of its drivers
 }
 
 // AddNode makes a ready node.
@@ -32,10 +34,13 @@ func (s *Server) AddNode(n Node) {
 	if n.Name == "" {
 		n.Name = n.ID
 	}
-	drivers, attributes := Object{}, Object{"cpu.modelname": "test cpu"}
+	drivers, attributes := Object{}, Object{"cpu.modelname": "test cpu", "nomad.version": Version}
 	for _, d := range n.Drivers {
 		drivers[d] = Object{"Detected": true, "Healthy": true}
 		attributes["driver."+d] = "1"
+	}
+	for k, v := range n.Attributes {
+		attributes[k] = v
 	}
 	var cores []any
 	count := cmp.Or(n.Cores, 2)
@@ -44,7 +49,7 @@ func (s *Server) AddNode(n Node) {
 	}
 	s.PutNode(Object{
 		"ID": n.ID, "Name": n.Name, "NodePool": n.Pool, "NodeClass": n.Class, "Datacenter": "dc1",
-		"Status": "ready", "SchedulingEligibility": "eligible", "Drain": false, "HTTPAddr": "127.0.0.1:1",
+		"Status": "ready", "SchedulingEligibility": "eligible", "Drain": false, "HTTPAddr": cmp.Or(n.Address, "127.0.0.1:1"),
 		"Attributes": attributes, "Meta": n.Meta, "Drivers": drivers,
 		"NodeResources": Object{
 			"Cpu": Object{"CpuShares": n.CPUMHz}, "Memory": Object{"MemoryMB": n.MemoryMB}, "Disk": Object{"DiskMB": 10000},

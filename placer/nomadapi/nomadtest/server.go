@@ -6,10 +6,12 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Object is a JSON object.
@@ -31,6 +33,15 @@ type Server struct {
 	// see it, and may change it (task states, client status). It must not call
 	// back into the server.
 	OnAlloc func(alloc Object)
+	// Now, where set, is the server's clock: the Date of its answers, and when
+	// Variables were written.
+	Now func() time.Time
+	// Tokens are the ACL tokens by secret; without any, access control is off.
+	// Policies are shown, and not enforced.
+	Tokens   map[string]Token
+	Policies map[string]Policy
+	// Namespaces are those beside the namespace default.
+	Namespaces []string
 
 	mu      sync.Mutex
 	index   uint64
@@ -48,6 +59,7 @@ type Server struct {
 	watches map[chan struct{}]bool
 	changes []change // since the start, for the event streams
 	seq     int
+	writes  []string
 }
 
 type key struct{ namespace, id string }
@@ -96,6 +108,13 @@ func (s *Server) Fail(method, prefix string, status, n int, body string) {
 	s.faults = append(s.faults, &fault{method, prefix, status, n, body})
 }
 
+// Writes are the requests so far that were no GET.
+func (s *Server) Writes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.writes)
+}
+
 // handler answers a request with the lock held; v is the body, index the table's.
 type handler func(r *http.Request) (v any, index uint64, refused *refusal)
 
@@ -109,6 +128,8 @@ func (s *Server) routes() http.Handler {
 	s.allocRoutes(handle)
 	s.adjustRoutes(handle)
 	s.variableRoutes(handle)
+	s.aclRoutes(handle)
+	s.agentRoutes(handle)
 	mux.HandleFunc("GET /v1/event/stream", s.events)
 	return mux
 }
@@ -116,6 +137,16 @@ func (s *Server) routes() http.Handler {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Now != nil {
+		w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
+	}
+	if r.Method != http.MethodGet {
+		s.writes = append(s.writes, r.Method+" "+r.URL.Path)
+	}
+	if s.Tokens != nil && r.URL.Path != healthPath && r.Header.Get(tokenHeader) != "" && !s.knows(r) {
+		http.Error(w, "ACL token not found", http.StatusForbidden)
+		return
+	}
 	if f := s.faultFor(r); f != nil {
 		http.Error(w, f.body, f.status)
 		return

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 type variable struct {
 	items  Object
 	lockID string
 	index  uint64
+	at     time.Time // where the server has a clock
 }
 
 func (s *Server) variableRoutes(handle func(string, handler)) {
@@ -31,6 +33,9 @@ func (s *Server) ExpireLock(namespace, path string) {
 
 func (s *Server) varJSON(k key, v *variable) Object {
 	out := Object{"Namespace": k.namespace, "Path": k.id, "Items": v.items, "ModifyIndex": v.index, "CreateIndex": v.index}
+	if !v.at.IsZero() {
+		out["ModifyTime"] = v.at.UnixNano()
+	}
 	if v.lockID != "" {
 		out["Lock"] = Object{"ID": v.lockID, "TTL": "15s", "LockDelay": "1s"}
 	}
@@ -54,7 +59,9 @@ func (s *Server) getVar(r *http.Request) (any, uint64, *refusal) {
 		return nil, 0, &refusal{http.StatusNotFound, "variable not found"}
 	}
 	shown := s.varJSON(k, v)
-	delete(shown, "Lock") // told to its holder only
+	if s.Tokens != nil && s.Tokens[r.Header.Get(tokenHeader)].Type != Management {
+		delete(shown, "Lock")
+	}
 	return shown, s.index, nil
 }
 
@@ -108,6 +115,9 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 		s.vars[k] = v
 	}
 	v.index = s.bump("vars")
+	if s.Now != nil && !q.Has("lock-renew") && !q.Has("lock-release") {
+		v.at = s.Now()
+	}
 	return s.varJSON(k, v), s.index, nil
 }
 

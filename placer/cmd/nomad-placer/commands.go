@@ -27,6 +27,7 @@ func nomadPlacer() *command.Program {
 func commands() []*command.Command {
 	return []*command.Command{
 		agentCommand(),
+		checkCommand(),
 		jobExplainCommand(),
 		jobPlanCommand(),
 		jobReleaseCommand(),

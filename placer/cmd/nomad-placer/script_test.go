@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command/commandtest"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata, and the pages of placer/docs that are generated")
@@ -37,14 +38,15 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script against an agent's pages over fixed records
-// (NOMAD_PLACER_ADDR), the same without any records (EMPTY_PLACER), and a
-// Nomad that only parses and validates (NOMAD_ADDR).
+// (NOMAD_PLACER_ADDR), the same without any records (EMPTY_PLACER), a Nomad that
+// only parses and validates (NOMAD_ADDR), and one where the placer runs (READY_NOMAD).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	full := pages(t, dashboardtest.Fixture())
 	empty := pages(t, &dashboardtest.Records{})
 	nomad := httptest.NewServer(http.HandlerFunc(checkingNomad))
 	t.Cleanup(nomad.Close)
+	ready := readyNomad(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -53,6 +55,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NOMAD_PLACER_ADDR", full)
 			e.Setenv("EMPTY_PLACER", empty)
 			e.Setenv("NOMAD_ADDR", nomad.URL)
+			e.Setenv("READY_NOMAD", ready)
 			return nil
 		},
 	})
@@ -73,6 +76,35 @@ func pages(t *testing.T, r dashboard.Records) string {
 	}
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// readyNomad has a node with the driver, not calibrated, both pools and an agent
+// that leads, at the time of the fixture.
+func readyNomad(t *testing.T) string {
+	t.Helper()
+	s := nomadtest.New(t)
+	s.Now = dashboardtest.Clock
+	s.AddNode(nomadtest.Node{
+		ID: "a1b2c3d4", Name: "alpha", Drivers: []string{"ibench"}, Address: strings.TrimPrefix(s.URL, "http://"),
+		Attributes: map[string]string{"driver.ibench.version": command.Version},
+	})
+	for path, body := range map[string]string{
+		"/v1/node/pools": `{"Name":"placer"}`,
+		"/v1/var/nomad-placer/leader?lock-acquire": `{"Items":{"address":"http://127.0.0.1:9464"},"Lock":{"TTL":"15s"}}`,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("PUT %s: %s, %v", path, answer.Status, err)
+		}
+	}
 	return s.URL
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-const tokenHeader = "X-Nomad-Token"
+const authHeader = "X-Nomad-Token"
 
 // Management is the type of tokens that may do everything.
 const Management = "management"
@@ -28,13 +28,13 @@ func (s *Server) aclRoutes(handle func(string, handler)) {
 }
 
 func (s *Server) knows(r *http.Request) bool {
-	_, known := s.Tokens[r.Header.Get(tokenHeader)]
+	_, known := s.Tokens[r.Header.Get(authHeader)]
 	return known
 }
 
 // shows reports whether the caller may read the policy.
 func (s *Server) shows(r *http.Request, policy string) bool {
-	t := s.Tokens[r.Header.Get(tokenHeader)]
+	t := s.Tokens[r.Header.Get(authHeader)]
 	return t.Type == Management || slices.Contains(t.Policies, policy)
 }
 
@@ -70,8 +70,8 @@ func (s *Server) policyJSON(name string) Object {
 }
 
 func (s *Server) self(r *http.Request) (any, uint64, *refusal) {
-	t := s.Tokens[r.Header.Get(tokenHeader)]
-	if r.Header.Get(tokenHeader) == "" {
+	t := s.Tokens[r.Header.Get(authHeader)]
+	if r.Header.Get(authHeader) == "" {
 		t = Token{Name: "Anonymous Token", Type: "client", Policies: []string{"anonymous"}}
 	}
 	return Object{"AccessorID": "a", "Name": t.Name, "Type": t.Type, "Policies": t.Policies}, s.index, nil

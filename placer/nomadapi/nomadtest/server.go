@@ -143,7 +143,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	if r.Method != http.MethodGet {
 		s.writes = append(s.writes, r.Method+" "+r.URL.Path)
 	}
-	if s.Tokens != nil && r.URL.Path != healthPath && r.Header.Get(tokenHeader) != "" && !s.knows(r) {
+	if s.Tokens != nil && r.URL.Path != healthPath && r.Header.Get(authHeader) != "" && !s.knows(r) {
 		http.Error(w, "ACL token not found", http.StatusForbidden)
 		return
 	}

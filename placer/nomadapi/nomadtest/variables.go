@@ -59,7 +59,7 @@ func (s *Server) getVar(r *http.Request) (any, uint64, *refusal) {
 		return nil, 0, &refusal{http.StatusNotFound, "variable not found"}
 	}
 	shown := s.varJSON(k, v)
-	if s.Tokens != nil && s.Tokens[r.Header.Get(tokenHeader)].Type != Management {
+	if s.Tokens != nil && s.Tokens[r.Header.Get(authHeader)].Type != Management {
 		delete(shown, "Lock")
 	}
 	return shown, s.index, nil

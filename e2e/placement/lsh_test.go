@@ -34,6 +34,6 @@ func TestLSHPlacesAJob(t *testing.T) {
 			t.Errorf("%s runs on %v (%v), decided was %s", id, nodes, err, d.Candidates[0].Name)
 		}
 		checkOrder(t, id)
-		checkExplained(ctx, t, id, "everybody's bounds are kept")
+		checkExplained(ctx, t, id, "every bound is kept")
 	}
 }

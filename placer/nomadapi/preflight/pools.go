@@ -23,7 +23,7 @@ func checkPools(ctx context.Context, n *nomad) []Line {
 	}
 	nodes, err := n.nodes()
 	if err != nil {
-		return append(append(n.poolExists(ctx, hold), n.poolExists(ctx, run)...), unread(n, "Which nodes are in the pools", `node { policy = "read" }`, err))
+		return append(n.poolExists(ctx, hold), unread(n, "Which nodes are in the pools", `node { policy = "read" }`, err))
 	}
 	return append(n.holdPool(ctx, nodes), n.runPool(ctx, nodes)...)
 }
@@ -59,20 +59,21 @@ func (n *nomad) holdPool(ctx context.Context, nodes []node) []Line {
 	return lines
 }
 
+// runPool asks for the pool itself only where it has no node: the agent needs no right
+// to read it.
 func (n *nomad) runPool(ctx context.Context, nodes []node) []Line {
-	lines := n.poolExists(ctx, n.o.RunPool)
 	ready := 0
 	for _, c := range nodes {
 		if c.ready() && (c.NodePool == n.o.RunPool || n.o.RunPool == poolOfAll && c.NodePool != n.o.HoldPool) {
 			ready++
 		}
 	}
-	if ready == 0 {
-		lines = append(lines, Line{State: Failed, Text: fmt.Sprintf("The run pool %s has no node that is ready, so released jobs cannot run.", n.o.RunPool),
-			Cure: fmt.Sprintf("Set node_pool = %q in the files of clients' agents, or name the pool of your nodes in the agent's configuration (block pools) and with -run-pool.", n.o.RunPool)})
+	if ready > 0 {
+		return one(OK, fmt.Sprintf("The run pool %s has %s that%s ready.", n.o.RunPool, counted(ready, "node"), verb(ready)), "")
 	}
-	if lines == nil {
-		lines = one(OK, fmt.Sprintf("The run pool %s has %s that %s ready.", n.o.RunPool, counted(ready, "node"), map[bool]string{true: "is", false: "are"}[ready == 1]), "")
+	text := fmt.Sprintf("The run pool %s has no node that is ready, so released jobs cannot run.", n.o.RunPool)
+	if lines := n.poolExists(ctx, n.o.RunPool); len(lines) > 0 && lines[0].State == Failed {
+		text = fmt.Sprintf("The run pool %s does not exist, so released jobs cannot run.", n.o.RunPool)
 	}
-	return lines
+	return one(Failed, text, fmt.Sprintf("Set node_pool = %q in the files of clients' agents, or name the pool of your nodes in the agent's configuration (block pools) and with -run-pool.", n.o.RunPool))
 }

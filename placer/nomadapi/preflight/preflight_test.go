@@ -94,6 +94,7 @@ func TestAReadyClusterIsOK(t *testing.T) {
 		t.Errorf("a management token sees\n%s", text(lines))
 	}
 	s.token = agent
+	s.Fail("GET", "/v1/node/pool/default", http.StatusForbidden, 1, "Permission denied") // its policy does not allow it
 	for _, l := range s.check(t) {
 		if l.State != preflight.OK && (l.Check != "leader" || l.State != preflight.Unknown) {
 			t.Errorf("the agent's token sees %s %s: %s", l.Check, l.State, l.Text)
@@ -148,7 +149,11 @@ func TestBadInput(t *testing.T) {
 		},
 		"missing run pool": {
 			func(_ *testing.T, s *scene) { s.options.RunPool = "prod" },
-			"pools", preflight.Failed, "The run pool prod has no node that is ready", "-run-pool",
+			"pools", preflight.Failed, "The run pool prod does not exist", "-run-pool",
+		},
+		"a run pool without nodes": {
+			func(_ *testing.T, s *scene) { s.RemoveNode("id-node-1") },
+			"pools", preflight.Failed, "The run pool default has no node that is ready", `node_pool = "default"`,
 		},
 		"one pool for both": {
 			func(_ *testing.T, s *scene) { s.options.HoldPool = "default" },

@@ -48,9 +48,6 @@ func TestCheckGoesFromFailedToOK(t *testing.T) {
 	grant(nomadapi.PolicyHCL)
 	allOK(t, me, "leader")
 	allOK(t, operator, "")
-	if out, _ := operator.placer(ctx, t, "", "check"); testing.Verbose() {
-		t.Log(out)
-	}
 }
 
 // allOK wants every line to be ok, but for the calibration, which the nodes of this

@@ -20,31 +20,66 @@ type listed struct {
 	XTestImports []string
 	Deps         []string
 	Standard     bool
-	Module       *struct{ Path, Version, Dir string }
+	Module       *module
 	Error        *struct{ Err string }
 	DepsErrors   []*struct{ Err string }
 }
 
+// module is what `go list -m -json` tells of a module; Dir is where its files are.
+type module struct{ Path, Version, Dir string }
+
 // list runs go list in a folder.
 func list(ctx context.Context, dir string, args ...string) ([]listed, error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-e", "-json"}, args...)...)
+	return goJSON[listed](ctx, dir, append([]string{"list", "-e", "-json"}, args...)...)
+}
+
+// required returns the modules that go.mod requires, by path. Those whose files are
+// missing are downloaded: nothing that is linked needs all of them.
+func required(ctx context.Context, dir string) (map[string]module, error) {
+	files, err := goJSON[struct{ Require []struct{ Path string } }](ctx, dir, "mod", "edit", "-json")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"list", "-m", "-json"}
+	for _, f := range files {
+		for _, r := range f.Require {
+			args = append(args, r.Path)
+		}
+	}
+	modules := map[string]module{}
+	if len(args) == 3 {
+		return modules, nil // go list would list the main module
+	}
+	if _, err := goJSON[module](ctx, dir, "mod", "download", "-json"); err != nil {
+		return nil, err
+	}
+	all, err := goJSON[module](ctx, dir, args...)
+	for _, m := range all {
+		modules[m.Path] = m
+	}
+	return modules, err
+}
+
+// goJSON runs the go command in a folder and reads the values that it prints.
+func goJSON[T any](ctx context.Context, dir string, args ...string) ([]T, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w: %s", err, stderr.Bytes())
+		return nil, fmt.Errorf("go %s: %w: %s", args[0], err, stderr.Bytes())
 	}
-	var packages []listed
+	var values []T
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	for {
-		var p listed
-		switch err := decoder.Decode(&p); {
+		var v T
+		switch err := decoder.Decode(&v); {
 		case errors.Is(err, io.EOF):
-			return packages, nil
+			return values, nil
 		case err != nil:
-			return nil, fmt.Errorf("go list: %w", err)
+			return nil, fmt.Errorf("go %s: %w", args[0], err)
 		}
-		packages = append(packages, p)
+		values = append(values, v)
 	}
 }

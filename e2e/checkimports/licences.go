@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,16 +16,17 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// openSource are the licences that a linked module may have, as licensecheck calls them.
+// openSource are the licences that a linked or required module may have, as licensecheck calls them.
 var openSource = []string{"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MPL-2.0", "MPL-2.0-no-copyleft-exception", "ISC", "Unlicense", "CC0-1.0", "Zlib", "Unicode-DFS-2016"}
 
 // leastCoverage is the part of a licence file, in percent, that must be text of known
 // licences: a notice beside it is usual, terms that nobody has read are not.
 const leastCoverage = 75
 
-// licence is what the module of some linked package may be used under.
+// licence is what a module may be used under.
 type licence struct {
 	Module, Version string
+	Linked          bool     // into a product, not only required for tests
 	Licences        []string // of its files; empty: none was recognised
 	Files           []string
 	Problem         string
@@ -33,9 +35,31 @@ type licence struct {
 // licenceFile is how files with licences are called.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([.-].*)?$`)
 
-// licences reads the licence files of every module that a product links, sorted. Tools
-// that go by module see the same files.
+// licences reads the licence files of every module that a product links or that go.mod
+// requires, sorted. Scanners that go by module refuse one of a test's just the same.
 func (c checker) licences(ctx context.Context, dir string, shipped []listed) ([]licence, error) {
+	modules, err := required(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	linked, err := c.linked(ctx, dir, shipped)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(modules, linked)
+	var out []licence
+	for _, m := range modules {
+		l := licenceOf(m.Path, m.Version, m.Dir)
+		_, l.Linked = linked[m.Path]
+		out = append(out, l)
+	}
+	slices.SortFunc(out, func(a, b licence) int { return cmp.Compare(a.Module, b.Module) })
+	return out, nil
+}
+
+// linked returns the modules of the packages that products link, by path.
+func (c checker) linked(ctx context.Context, dir string, shipped []listed) (map[string]module, error) {
+	modules := map[string]module{}
 	var paths []string
 	for _, p := range shipped {
 		paths = append(paths, p.Deps...)
@@ -45,22 +69,12 @@ func (c checker) licences(ctx context.Context, dir string, shipped []listed) ([]
 	if err != nil {
 		return nil, err
 	}
-	modules := map[string]licence{}
 	for _, p := range packages {
-		if p.Module == nil || p.Module.Path == c.module {
-			continue
+		if p.Module != nil && p.Module.Path != c.module {
+			modules[p.Module.Path] = *p.Module
 		}
-		if _, seen := modules[p.Module.Path]; seen {
-			continue
-		}
-		modules[p.Module.Path] = licenceOf(p.Module.Path, p.Module.Version, p.Module.Dir)
 	}
-	var out []licence
-	for _, l := range modules {
-		out = append(out, l)
-	}
-	slices.SortFunc(out, func(a, b licence) int { return cmp.Compare(a.Module, b.Module) })
-	return out, nil
+	return modules, nil
 }
 
 // licenceOf reads the licence files at the root of a module.
@@ -72,7 +86,7 @@ func licenceOf(path, version, dir string) licence {
 		return l
 	}
 	for _, e := range entries {
-		if e.IsDir() || !licenceFile.MatchString(e.Name()) {
+		if e.IsDir() || !licenceFile.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -108,18 +122,26 @@ func licenceProblems(all []licence) []string {
 	var found []string
 	for _, l := range all {
 		if l.Problem != "" {
-			found = append(found, fmt.Sprintf("%s %s is linked into a product: %s", l.Module, l.Version, l.Problem))
+			found = append(found, fmt.Sprintf("%s %s is %s: %s", l.Module, l.Version, l.use(), l.Problem))
 		}
 	}
 	return found
 }
 
+// use says how the module gets into the product's list of modules.
+func (l licence) use() string {
+	if l.Linked {
+		return "linked into a product"
+	}
+	return "required by go.mod"
+}
+
 // printLicences writes the report of `make licences`.
 func printLicences(out io.Writer, all []licence) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "module\tversion\tlicence\tfile")
+	fmt.Fprintln(w, "module\tversion\tlicence\tfile\tuse")
 	for _, l := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Module, l.Version, cmp.Or(strings.Join(l.Licences, ", "), "unknown"), strings.Join(l.Files, ", "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Module, l.Version, cmp.Or(strings.Join(l.Licences, ", "), "unknown"), strings.Join(l.Files, ", "), l.use())
 	}
 	return w.Flush()
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +34,7 @@ func TestLicencesByModule(t *testing.T) {
 	}{
 		"open source":          {map[string]string{"LICENSE": isc}, ""},
 		"lower case, Markdown": {map[string]string{"licence.md": isc}, ""},
+		"Go code by that name": {map[string]string{"LICENSE": isc, "license.go": "package x\n"}, ""},
 		"no file":              {map[string]string{"README.md": isc}, "no licence file"},
 		"terms of its own":     {map[string]string{"LICENSE": "You may not use this in production to compete with us.\n"}, "text of a known licence to 0 %"},
 		"terms added":          {map[string]string{"LICENSE": isc + strings.Repeat("You may not use this in production to compete with us. ", 20)}, "text of a known licence to"},
@@ -56,5 +59,20 @@ func TestLicencesByModule(t *testing.T) {
 	found := licenceProblems([]licence{{Module: "example.org/good"}, {Module: "example.org/bad", Version: "v1.2.3", Problem: "no licence file at its root"}})
 	if len(found) != 1 || !strings.Contains(found[0], "example.org/bad v1.2.3") {
 		t.Errorf("problems %q", found)
+	}
+}
+
+// TestRequiredModules: what go.mod requires is held against its licence, linked or not,
+// since scanners that go by module read that list.
+func TestRequiredModules(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := run(t.Context(), "testdata/requires", &out, true)
+	if !errors.Is(err, errViolations) {
+		t.Fatalf("error %v, want violations", err)
+	}
+	want := "example.org/restricted v1.0.0 is required by go.mod: LICENSE is text of a known licence to 0 % only"
+	if found := out.String(); !strings.Contains(found, want) || strings.Contains(found, "example.org/open v1.0.0 is required by go.mod:") {
+		t.Errorf("report and problems:\n%s\nwant %s", found, want)
 	}
 }

@@ -1,6 +1,7 @@
 // Command checkimports enforces the house's import direction, the purity of its
-// deciding layers, and the licences of the modules that the shipped binaries link. The
-// rules are the table in rules.go. It prints one line per violation and exits 1.
+// deciding layers, and the licences of the modules that the shipped binaries link or
+// go.mod requires. The rules are the table in rules.go. It prints one line per violation
+// and exits 1.
 //
 //	go run ./e2e/checkimports
 //	go run ./e2e/checkimports -licences
@@ -17,7 +18,7 @@ import (
 )
 
 func main() {
-	report := flag.Bool("licences", false, "print the licence of every module that a product links")
+	report := flag.Bool("licences", false, "print the licence of every module that a product links or go.mod requires")
 	flag.Parse()
 	if err := run(context.Background(), ".", os.Stdout, *report); err != nil {
 		fmt.Fprintln(os.Stderr, "check-imports:", err)

@@ -1,0 +1,3 @@
+module example.org/open
+
+go 1.26

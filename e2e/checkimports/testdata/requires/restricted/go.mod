@@ -1,0 +1,3 @@
+module example.org/restricted
+
+go 1.26

@@ -20,10 +20,10 @@ type Request struct {
 	// AtBound is what it tolerates at the QoS bound, from which its performance is
 	// predicted, where Tolerated is what it tolerates at its target; nil: the same.
 	AtBound []float64
-	// Needs is the share of its performance in isolation that must be left to an allocation;
+	// RequiredFraction is the share of its performance in isolation that must be left to an allocation;
 	// nil: unknown.
 	RequiredFraction *float64
-	// Standing is Tolerated and Needs by configuration, where they differ; nil: they do
+	// Tolerances are Tolerated and RequiredFraction by configuration, where they differ; nil: they do
 	// not.
 	Tolerances []Tolerance
 	// Speed is the performance in isolation of one allocation of Size by configuration;

@@ -129,7 +129,7 @@ type Decision struct {
 	Resources   Resources                `json:"resources"`
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
-	// Needs is the share of its performance in isolation that the target needs of each
+	// RequiredFraction is the share of its performance in isolation that the target needs of each
 	// allocation, on the slowest node configuration that was given one: 0 for best
 	// effort, nil where it is not known. Stands is the pressure under which it keeps
 	// that, nil: as tolerated.

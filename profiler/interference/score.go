@@ -114,10 +114,10 @@ func (s Scores) Vector(columns []Source) []float64 {
 type Sensitivity struct {
 	Tolerated Scores `json:"tolerated"`
 	Caused    Scores `json:"caused"`
-	// Needs is the share of its performance in isolation that must be left to it, where its
+	// RequiredFraction is the share of its performance in isolation that must be left to it, where its
 	// target says so; nil is unknown.
 	RequiredFraction *float64 `json:"-"`
-	// Busier is how many times the part of the CPU time it takes on nodes of a
+	// DemandFactor is how many times the part of the CPU time it takes on nodes of a
 	// configuration, of that where Caused was measured: a slower node is busier with
 	// the same work. Absent: as much.
 	DemandFactor map[string]float64 `json:"busier,omitempty"`

@@ -84,14 +84,14 @@ func simScenarios(folder string) ([]simItem, error) {
 	if _, err := os.Stat(folder); err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}
-	paths, err := filepath.Glob(filepath.Join(folder, "*.hcl"))
+	names, err := scenario.Files(os.DirFS(folder))
 	if err != nil {
 		return nil, fmt.Errorf("scenarios: %w", err)
 	}
 	var out []simItem
 	var bad []error
-	for _, path := range paths {
-		sc, err := scenario.Load(path)
+	for _, name := range names {
+		sc, err := scenario.Load(filepath.Join(folder, name))
 		if err != nil {
 			bad = append(bad, err)
 			continue

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -104,7 +103,7 @@ func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
 	if len(out.Seeds) == 0 {
 		out.Seeds = leagueSeeds
 	}
-	paths, err := fs.Glob(o.Scenarios, "*.hcl")
+	paths, err := scenario.Files(o.Scenarios)
 	if err != nil {
 		return nil, fmt.Errorf("figures: %w", err)
 	}

@@ -15,8 +15,27 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// baseAttribute names the file of the same folder that a scenario is based on.
-const baseAttribute = "base"
+// What a file says of its base, and of the policies it takes from it, is read before
+// the grammar of file.go.
+const (
+	baseAttribute     = "base"     // the file of the same folder that a scenario is based on
+	policiesAttribute = "policies" // which policies are compared, and in which order
+)
+
+// baseEnding ends the name of a file that is a base only: it is never run, nor listed.
+const baseEnding = ".base.hcl"
+
+// isBase: a file of that name is a base only.
+func isBase(name string) bool { return strings.HasSuffix(name, baseEnding) }
+
+// Files lists the scenarios of a folder, without the files that are bases only.
+func Files(folder fs.FS) ([]string, error) {
+	names, err := fs.Glob(folder, "*.hcl")
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return slices.DeleteFunc(names, isBase), nil
+}
 
 // reader parses scenario files of a folder, each over its base.
 type reader struct {
@@ -60,16 +79,28 @@ func (r *reader) body(src []byte, name string, above []string) (*hclsyntax.Body,
 		return nil, problems
 	}
 	own := parsed.Body.(*hclsyntax.Body)
-	named, ok := own.Attributes[baseAttribute]
-	if !ok {
-		return own, nil
+	based, policies := take(own, baseAttribute), take(own, policiesAttribute)
+	whole := own
+	if based != nil {
+		base, problems := r.base(based, append(above, name))
+		if problems.HasErrors() {
+			return nil, problems
+		}
+		if whole, problems = over(own, base); problems.HasErrors() {
+			return nil, problems
+		}
 	}
-	delete(own.Attributes, baseAttribute)
-	base, problems := r.base(named, append(above, name))
-	if problems.HasErrors() {
-		return nil, problems
+	if policies == nil {
+		return whole, nil
 	}
-	return over(own, base)
+	return only(whole, own, policies)
+}
+
+// take removes an attribute from a body and returns it; nil where there is none.
+func take(body *hclsyntax.Body, name string) *hclsyntax.Attribute {
+	out := body.Attributes[name]
+	delete(body.Attributes, name)
+	return out
 }
 
 // base reads the file that the attribute names.
@@ -139,6 +170,45 @@ func over(own, base *hclsyntax.Body) (*hclsyntax.Body, hcl.Diagnostics) {
 	}
 	return &out, nil
 }
+
+// only keeps the policies that the attribute names, in its order. A policy that the
+// file itself has and does not name would be lost without a word, so that is an error.
+func only(whole, own *hclsyntax.Body, named *hclsyntax.Attribute) (*hclsyntax.Body, hcl.Diagnostics) {
+	var names []string
+	if problems := gohcl.DecodeExpression(named.Expr, nil, &names); problems.HasErrors() {
+		return nil, problems
+	}
+	out := *whole
+	out.Blocks = nil
+	var known []string
+	blocks := map[string][]*hclsyntax.Block{} // by name; several are an error of the grammar
+	for _, b := range whole.Blocks {
+		if !isPolicy(b) {
+			out.Blocks = append(out.Blocks, b)
+			continue
+		}
+		known = append(known, b.Labels[0])
+		blocks[b.Labels[0]] = append(blocks[b.Labels[0]], b)
+	}
+	for i, name := range names {
+		switch {
+		case blocks[name] == nil:
+			return nil, problem(named.Expr.Range(), "%s", unknown("policy", name, known))
+		case slices.Contains(names[:i], name):
+			return nil, problem(named.Expr.Range(), "policies names %q twice", name)
+		}
+		out.Blocks = append(out.Blocks, blocks[name]...)
+	}
+	for _, b := range own.Blocks {
+		if isPolicy(b) && !slices.Contains(names, b.Labels[0]) {
+			return nil, problem(b.DefRange(), "policy %q is not named in policies (line %d): name it there, or leave the block out", b.Labels[0], named.SrcRange.Start.Line)
+		}
+	}
+	return &out, nil
+}
+
+// isPolicy: a policy block without exactly one label is left to the grammar.
+func isPolicy(b *hclsyntax.Block) bool { return b.Type == "policy" && len(b.Labels) == 1 }
 
 // heading is the type and the labels of a block.
 func heading(b *hclsyntax.Block) string {

@@ -2,6 +2,7 @@ package scenario_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,63 @@ func TestBaseOfABase(t *testing.T) {
 	}
 }
 
+// A file that names its policies has those and no others, in its order; what is based on
+// it has them first.
+func TestNamedPolicies(t *testing.T) {
+	t.Parallel()
+	files := folderOf(map[string]string{
+		"small.base.hcl": small,
+		"few.hcl":        "base = \"small.base.hcl\"\npolicies = [\"random\", \"oracle\", \"paragon\"]\npolicy \"random\" {}\npolicy \"paragon\" {\n agents = 2\n}",
+		"more.hcl":       "base = \"few.hcl\"\npolicy \"least-loaded\" {}",
+		"other.hcl":      "base = \"few.hcl\"\npolicies = [\"paragon\"]",
+		"none.hcl":       "base = \"few.hcl\"\npolicies = []",
+		"alone.hcl":      "policies = [\"oracle\", \"least-loaded\", \"paragon\"]\n" + small,
+	})
+	for name, want := range map[string][]string{
+		"few.hcl": {"random", "oracle", "paragon"}, "more.hcl": {"random", "oracle", "paragon", "least-loaded"}, "other.hcl": {"paragon"}, "alone.hcl": {"oracle", "least-loaded", "paragon"},
+	} {
+		s, err := scenario.Open(files, name, "folder")
+		if err != nil || !slices.Equal(s.Policies(), want) {
+			t.Errorf("%s: %v, want %v: %v", name, s, want, err)
+		}
+	}
+	if _, err := scenario.Open(files, "none.hcl", "folder"); err == nil || !strings.Contains(err.Error(), "folder/none.hcl:1:1: 1 to 100 policy blocks are needed, not 0") {
+		t.Errorf("no policy: %v", err)
+	}
+	few, err := scenario.Open(files, "few.hcl", "folder")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := small[:strings.Index(small, "policy")] + `policy "random" {}
+policy "oracle" {
+  selector  = "paragon"
+  knowledge = "oracle"
+}
+policy "paragon" {
+  adapter = "quasar"
+  agents  = 2
+}`
+	if want, err := decode(t, whole); err != nil || few.Identity() != want.Identity() {
+		t.Errorf("got  %s\nwant %s, %v", few.Identity(), want.Identity(), err)
+	}
+}
+
+// A base is neither listed nor run.
+func TestBaseIsNoScenario(t *testing.T) {
+	t.Parallel()
+	files := folderOf(map[string]string{"small.base.hcl": small, "mine.hcl": "base = \"small.base.hcl\"", "base.hcl": small, "notes.txt": ""})
+	if names, err := scenario.Files(files); err != nil || !slices.Equal(names, []string{"base.hcl", "mine.hcl"}) {
+		t.Errorf("%v, %v", names, err)
+	}
+	want := `folder/small.base.hcl is a base for scenarios, and none itself: run one that is based on it, or write one that begins with base = "small.base.hcl"`
+	if _, err := scenario.Open(files, "small.base.hcl", "folder"); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if _, err := scenario.Open(files, "missing.base.hcl", "folder"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a base that is not there: %v", err)
+	}
+}
+
 // What is wrong is said with the file and the line in which it stands.
 func TestErrorsOfBases(t *testing.T) {
 	t.Parallel()
@@ -134,8 +192,15 @@ func TestErrorsOfBases(t *testing.T) {
 		"a second label":   {"base = \"small.hcl\"\npopulation \"batch\" {\n arrivals \"constant\" {\n every = \"1s\"\n}\n}", "", "folder/mine.hcl:3:2: Duplicate arrivals block"},
 		"many below": {"base = \"small.hcl\"\ncluster {\n lose {\n nodes = 2\n}\n}", strings.Replace(small, "  lose {", "lose {\n nodes = 1\n at = \"1m\"\n}\n  lose {", 1),
 			"folder/mine.hcl:3:2: block lose: the base has 2 of them and this file 1, so which goes over which cannot be said"},
-		"many here":          {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"paragon\" {}\npolicy \"paragon\" {}", "", `folder/mine.hcl:3:1: block policy "paragon": the base has 1 of them and this file 2, so`},
-		"many new ones here": {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"random\" {}", "", `folder/mine.hcl:3:1: policy "random" is there twice`},
+		"many here":                  {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"paragon\" {}\npolicy \"paragon\" {}", "", `folder/mine.hcl:3:1: block policy "paragon": the base has 1 of them and this file 2, so`},
+		"a policy that is not there": {"base = \"small.hcl\"\npolicies = [\"least-loadet\"]", "", `folder/mine.hcl:2:12: unknown policy "least-loadet"; did you mean "least-loaded"? Known: paragon, least-loaded, oracle`},
+		"a policy named twice":       {"base = \"small.hcl\"\npolicies = [\"oracle\", \"oracle\"]", "", `folder/mine.hcl:2:12: policies names "oracle" twice`},
+		"a policy that would be lost": {"base = \"small.hcl\"\npolicies = [\"oracle\"]\n\npolicy \"random\" {}", "",
+			`folder/mine.hcl:4:1: policy "random" is not named in policies (line 2): name it there, or leave the block out`},
+		"a policy that is there twice": {"base = \"small.hcl\"\npolicies = [\"random\"]\npolicy \"random\" {}\npolicy \"random\" {}", "", `folder/mine.hcl:4:1: policy "random" is there twice`},
+		"policies that are no list":    {"base = \"small.hcl\"\npolicies = {}", "", "folder/mine.hcl:2:12: Unsuitable value type"},
+		"a policy without a name":      {"base = \"small.hcl\"\npolicies = [\"oracle\"]\npolicy {}", "", "folder/mine.hcl:3:8: Missing name for policy"},
+		"many new ones here":           {"base = \"small.hcl\"\npolicy \"random\" {}\npolicy \"random\" {}", "", `folder/mine.hcl:3:1: policy "random" is there twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -81,6 +81,9 @@ func Decode(src []byte, filename string) (*Scenario, error) {
 }
 
 func (r *reader) decode(src []byte, name string) (*Scenario, error) {
+	if isBase(name) {
+		return nil, fmt.Errorf("%w: %s is a base for scenarios, and none itself: run one that is based on it, or write one that begins with base = %q", ErrScenario, filepath.Join(r.folder, name), name)
+	}
 	body, problems := r.body(src, name, nil)
 	if problems.HasErrors() {
 		return nil, asError(problems)
@@ -171,21 +174,18 @@ func (c *checker) span(text string, fallback time.Duration, attribute string, pa
 
 // oneOf checks a name, and offers the nearest known one.
 func (c *checker) oneOf(name string, known []string, attribute string, path ...blockAt) {
-	if slices.Contains(known, name) {
-		return
+	if !slices.Contains(known, name) {
+		c.fail(c.at(attribute, path...), "%s", unknown(attribute, name, known))
 	}
-	hint := ""
+}
+
+// unknown says that there is no such name of a kind of things, and which there are.
+func unknown(kind, name string, known []string) string {
+	hint := "."
 	if near := nearest(name, known); near != "" {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	c.fail(c.at(attribute, path...), "unknown %s %q%s Known: %s", attribute, name, orStop(hint), strings.Join(known, ", "))
-}
-
-func orStop(hint string) string {
-	if hint == "" {
-		return "."
-	}
-	return hint
+	return fmt.Sprintf("unknown %s %q%s Known: %s", kind, name, hint, strings.Join(known, ", "))
 }
 
 // nearest is the known name with the least edit distance, if that is at most a

@@ -13,12 +13,19 @@
 // What the file says goes over what its base says. An attribute replaces the one of
 // its name, lists and maps as a whole. A block goes over the one of its type and
 // labels, by the same rule, and keeps its place. What the base does not have is
-// added at the end. Nothing of the base can be left out: a file that has less does
-// without it. Where the base and the file have a block of the same type and labels,
-// and one of them has it several times, as kinds of machines are, nobody could say
-// which is meant, and that is an error. All of it happens before values are read, so
-// that an error names the file in which the value stands; what is missing is missing
-// in the file that was asked for. A base need not be usable by itself.
+// added at the end. Only policies can be left out:
+//
+//	policies = ["paragon", "least-loaded"]
+//
+// names those that are compared, of the base's and the file's own, in this order.
+// Where the base and the file have a block of the same type and labels, and one of
+// them has it several times, as kinds of machines are, which is meant cannot be said,
+// and that is an error. All of it happens before values are read, so that an error
+// names the file that has the value; what is missing is missing in the file that was
+// asked for.
+//
+// A base need not be usable by itself. A file whose name ends in .base.hcl is a base
+// only: it is never run, listed or counted.
 //
 // Identity is what a scenario says in one form, however it was written: kept results
 // go by it.

@@ -1,6 +1,6 @@
 package scenario
 
-// file is the grammar of a scenario file.
+// file is the grammar of a scenario file, after base and policies (base.go).
 type file struct {
 	Title       string            `hcl:"title"`
 	Source      string            `hcl:"source,optional"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,13 +19,13 @@ const examples = "../../../examples/sim"
 
 func TestShippedScenariosAreUsable(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob(filepath.Join(examples, "*.hcl"))
-	if err != nil || len(paths) < 14 {
-		t.Fatalf("%d scenarios: %v", len(paths), err)
+	names, err := scenario.Files(os.DirFS(examples))
+	if err != nil || len(names) < 14 {
+		t.Fatalf("%d scenarios: %v", len(names), err)
 	}
 	titles := map[string]string{}
-	for _, path := range paths {
-		s, err := scenario.Load(path)
+	for _, name := range names {
+		s, err := scenario.Load(filepath.Join(examples, name))
 		if err != nil {
 			t.Error(err)
 			continue

@@ -1,22 +1,13 @@
+base   = "arq-jobs.base.hcl"
 title  = "ARQ on 40 servers, oversubscribed, by the number of classes"
 source = "Delimitrou 2015, §6.6, figure 6.5b"
 notes = [
   "submissions as in arq-over; one class is a single queue",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "paragon-local-40"
-}
+policies = ["arq-1", "arq-2", "arq-5", "arq-10", "arq-20", "arq-50", "paragon", "arq-oracle", "least-loaded", "nomad-binpack", "nomad-spread"]
 
 population "arq" {
-  classes      = ["ST", "MT", "MP", "IO"]
-  platforms    = "published"
-  weights      = [29, 22, 350, 12]
-  applications = 413
-  jobs         = 178
-
   arrivals "constant" {
     every = "1s"
   }
@@ -57,12 +48,3 @@ policy "arq-50" {
   admission         = "arq"
   admission_options = { classes = "50" }
 }
-policy "paragon" {}
-policy "arq-oracle" {
-  selector  = "paragon"
-  admission = "arq"
-  knowledge = "oracle"
-}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,14 +1,11 @@
+base   = "arq.base.hcl"
 title  = "ARQ on 40 servers with two priorities"
 source = "Delimitrou 2015, §6.7, table 6.3"
 notes = [
   "a fifth of the submissions has priority 80, the others 50; durations as in arq-over",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "paragon-local-40"
-}
+policies = ["arq-priorities", "arq", "arq-oracle", "paragon", "least-loaded", "nomad-binpack", "nomad-spread"]
 
 population "high" {
   classes      = ["ST", "MT", "MP", "IO"]
@@ -51,17 +48,6 @@ policy "arq-priorities" {
   admission         = "arq"
   admission_options = { priorities = "yes" }
 }
-policy "arq" {
-  selector  = "paragon"
-  admission = "arq"
-}
 policy "arq-oracle" {
-  selector          = "paragon"
-  admission         = "arq"
-  knowledge         = "oracle"
   admission_options = { priorities = "yes" }
 }
-policy "paragon" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

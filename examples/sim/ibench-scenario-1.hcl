@@ -1,14 +1,10 @@
+base   = "ibench.base.hcl"
 title  = "iBench: 200 applications on 40 nodes"
 source = "Delimitrou 2015, §5.5.1, scenario 1"
 notes = [
   "durations of 5 to 30 minutes are ours: 160 % of the cores are wanted once all have arrived, as in the published makespans of 17,500 s and more",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "paragon-local-40"
-}
 
 population "ibench" {
   classes      = ["ST", "MT", "MP", "IO"]
@@ -26,12 +22,3 @@ population "ibench" {
     high = "30m"
   }
 }
-
-policy "ibench" { selector = "paragon" }
-policy "least-loaded" {}
-policy "ibench-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

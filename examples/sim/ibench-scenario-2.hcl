@@ -1,51 +1,16 @@
+base   = "ibench-filler.base.hcl"
 title  = "iBench: Hadoop on 40 nodes, filled up with best-effort work"
 source = "Delimitrou 2015, §5.5.1, scenario 2"
 notes = [
   "eight Hadoop jobs of 20 to 40 minutes, and best-effort jobs of 3 to 10 minutes, 6 s apart, are ours",
   "performance of Hadoop is the share of its target, of best-effort work that of the ideal",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "paragon-local-40"
-}
 
 population "primary" {
-  classes  = ["hadoop"]
-  jobs     = 8
-  targets  = true
-  priority = 50
-
-  arrivals "constant" {
-    every = "5s"
-  }
+  classes = ["hadoop"]
 
   duration "loguniform" {
     low  = "20m"
     high = "40m"
   }
 }
-
-population "filler" {
-  classes     = ["single-node"]
-  jobs        = 400
-  best_effort = true
-
-  arrivals "constant" {
-    every = "6s"
-  }
-
-  duration "loguniform" {
-    low  = "3m"
-    high = "10m"
-  }
-}
-
-policy "ibench" { selector = "paragon" }
-policy "least-loaded" {}
-policy "ibench-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,3 +1,4 @@
+base   = "lotes.base.hcl"
 title  = "LoTES, experiment B: rates of a class differ by 0 between kinds of machines"
 source = "Tran 2016, §5.4.3"
 notes = [
@@ -7,80 +8,10 @@ notes = [
   "jobs state their class, whose means LoTES knows, as in the paper; Tetris knows how long each job will run on each kind of machine",
   "arrivals are split over kinds of machines by their flow; by the stock of jobs in place, as printed, under lotes-stock at omega 0.3",
 ]
-seeds = [1, 2, 3, 4, 5]
-loads = [0.90, 0.95]
-
-cluster {
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.5
-  }
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.25
-  }
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.75
-  }
-  kind {
-    machines = 20
-    cpu      = 1
-    memory   = 1
-  }
-  kind {
-    machines = 20
-    cpu      = 0.25
-    memory   = 0.25
-  }
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.12
-  }
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.03
-  }
-  kind {
-    machines = 20
-    cpu      = 0.5
-    memory   = 0.97
-  }
-  kind {
-    machines = 20
-    cpu      = 1
-    memory   = 0.5
-  }
-  kind {
-    machines = 20
-    cpu      = 1
-    memory   = 0.06
-  }
-}
+loads    = [0.90, 0.95]
+policies = ["lotes", "tetris"]
 
 job_classes {
-  for      = "6h"
-  drawn    = 9
-  need     = 0.025
-  phi      = 0.006
-  omega    = 0
-  least    = 0.02
-  spread   = 0.5
-  declared = true
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "lotes" {
-  admission = "lotes"
-}
-policy "tetris" {
-  admission = "tetris"
+  phi   = 0.006
+  omega = 0
 }

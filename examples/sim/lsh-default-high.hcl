@@ -1,5 +1,5 @@
-title  = "LSH on 50 servers, default data centre, high load"
-source = "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing, §IV"
+base  = "lsh.base.hcl"
+title = "LSH on 50 servers, default data centre, high load"
 notes = [
   "198 workloads, as in the paper; durations of 1 to 4 minutes are ours: nearly all of the cores are wanted at the peak",
   "scores are known beforehand: at two arrivals a second 120 workloads would be profiled at any time on 50 servers, so the paper must have replayed stored ones; lsh-default-charged counts the minute",
@@ -7,28 +7,7 @@ notes = [
   "configurations differ by clock, generation, cache and memory (hardware): a list from best to worst, as the paper keeps for every source, exists only then",
   "performance is taken while a job runs; with_wait counts queueing; what lsh refuses waits and is tried again whenever a node gains room, as in the paper, and paragon relaxes its bounds instead",
 ]
-seeds   = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-columns = ["mem_cap", "mem_bw", "storage_cap", "storage_bw", "net_bw", "llc_cap", "llc_bw", "tlb", "int", "fp"]
-
-cluster {
-  shape = "lsh-default-50"
-}
-
-population "lsh" {
-  classes      = ["ST", "MT", "MP", "IO"]
-  weights      = [55, 25, 100, 18]
-  applications = 198
-  jobs         = 198
-
-  arrivals "constant" {
-    every = "500ms"
-  }
-
-  duration "loguniform" {
-    low  = "1m"
-    high = "4m"
-  }
-}
+seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
 profiling {
   time     = "0s"
@@ -61,4 +40,4 @@ policy "paragon-oracle" {
 policy "least-loaded" {}
 policy "random" {}
 policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }
+policy "nomad-spread" { admission = "none" }

@@ -1,21 +1,17 @@
-title  = "Paragon on 1,000 servers, high load"
-source = "Delimitrou 2015, §3.4"
+base  = "paragon.base.hcl"
+title = "Paragon on 1,000 servers, high load"
 notes = [
   "durations of 20 to 90 minutes are ours, the same in all EC2 scenarios: 91 % of the cores are wanted from the first hour on when all runs as fast as it can",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
-seeds = [1, 2, 3, 4, 5]
+policies = ["paragon", "paragon-statistical", "paragon-planned", "nh", "ni", "least-loaded", "paragon-oracle", "nomad-binpack", "nomad-spread"]
 
 cluster {
   shape = "paragon-ec2-1000"
 }
 
 population "paragon" {
-  classes      = ["ST", "MT", "MP", "IO"]
-  platforms    = "published"
-  weights      = [29, 22, 350, 25]
-  applications = 426
-  jobs         = 5000
+  jobs          = 5000
   equal_classes = true
 
   arrivals "constant" {
@@ -32,18 +28,4 @@ profiling {
   training = 50
 }
 
-policy "paragon" {}
 policy "paragon-statistical" {}
-policy "paragon-planned" {
-  selector  = "paragon"
-  knowledge = "planned"
-}
-policy "nh" {}
-policy "ni" {}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

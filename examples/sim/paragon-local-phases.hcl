@@ -1,23 +1,14 @@
-title  = "Paragon on 40 servers, workloads with three phases"
-source = "Delimitrou 2015, §3.4"
+base  = "paragon.base.hcl"
+title = "Paragon on 40 servers, workloads with three phases"
 notes = [
   "medium, high and medium load on memory; phases of a third of the work each",
   "durations of 6 to 24 minutes are ours: 67 % of the cores are wanted when all runs as fast as it can, and all of them at the speeds the baselines were published to reach",
   "performance is taken while a job runs; with_wait counts profiling and queueing",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "paragon-local-40"
-}
+policies = ["paragon", "paragon-unadapted", "paragon-closing", "paragon-oracle", "nh", "ni", "least-loaded", "nomad-binpack", "nomad-spread"]
 
 population "paragon" {
-  classes      = ["ST", "MT", "MP", "IO"]
-  platforms    = "published"
-  weights      = [29, 22, 350, 25]
-  applications = 426
-  jobs         = 178
-  phases       = 3
+  phases = 3
 
   arrivals "constant" {
     every = "10s"
@@ -39,13 +30,6 @@ policy "paragon-closing" {
   adapter  = "close"
 }
 policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-  adapter   = "quasar"
-  moves     = true
+  adapter = "quasar"
+  moves   = true
 }
-policy "nh" {}
-policy "ni" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,39 +1,16 @@
+base   = "pprtte.base.hcl"
 title  = "PP-RTTE: deadlines under interference, meter error 10 %"
 source = "Sampaio, Estimating Effective Slowdown of Tasks in Energy-Efficient Cloud Systems, §VI, table II and figure 2"
 notes = [
   "a core stands for 10 Mflop/s: 50 machines of 800 Mflop/s; distributions are chosen for the stated 2.87 tasks per job, 75 % of one task, 4 s between jobs, 3 min typical length and about 150 tasks at once",
   "the interference generator was fixed by the published results of RTTE and OBFIT before PP-RTTE was run",
 ]
-seeds = [1, 2, 3]
-
-cluster {
-  shape = "homogeneous-50x80x40GiB"
-}
+policies = [
+  "pp-rtte", "pp-rtte-lr", "pp-rtte-std", "pp-rtte-atd", "pp-rtte-etd", "obfit", "rtte", "rtte-headroom",
+  "pp-rtte-oracle", "nomad-binpack", "nomad-spread", "least-loaded",
+]
 
 deadlines "google" {
-  jobs      = 3614
-  slack     = 0.10
-  memory_mb = [256, 512, 1024]
-
-  every_seconds {
-    median = 2.426
-    sigma  = 1
-  }
-  length_seconds {
-    median = 180
-    sigma  = 0.5
-    most   = 3600
-  }
-  cores {
-    median = 3.1
-    sigma  = 0.8
-    most   = 20
-  }
-  tasks {
-    median = 0.212
-    sigma  = 2.3
-    most   = 150
-  }
   interference {}
   meter {
     bias      = 0.10
@@ -41,15 +18,6 @@ deadlines "google" {
   }
 }
 
-world {
-  window       = "12s"
-  sample_every = "1m"
-}
-
-policy "pp-rtte" {
-  admission = "none"
-  adapter   = "pp-rtte"
-}
 policy "pp-rtte-lr" {
   selector  = "pp-rtte"
   admission = "none"
@@ -74,14 +42,6 @@ policy "pp-rtte-etd" {
   adapter   = "pp-rtte"
   detector  = "etd"
 }
-policy "obfit" {
-  admission = "none"
-  adapter   = "obfit"
-}
-policy "rtte" {
-  admission = "none"
-  adapter   = "rtte"
-}
 policy "rtte-headroom" {
   selector  = "rtte"
   admission = "none"
@@ -94,13 +54,4 @@ policy "pp-rtte-oracle" {
   adapter     = "pp-rtte"
   detector    = "lr"
   exact_meter = true
-}
-policy "nomad-binpack" {
-  admission = "none"
-}
-policy "nomad-spread" {
-  admission = "none"
-}
-policy "least-loaded" {
-  admission = "none"
 }

@@ -1,3 +1,4 @@
+base   = "quasar.base.hcl"
 title  = "Quasar: ten Hadoop jobs, one at a time"
 source = "Delimitrou 2015, §4.5, single batch job"
 notes = [
@@ -5,11 +6,6 @@ notes = [
   "users reserve with the published error instead of what Hadoop's own scheduler asks for",
   "performance is the share of the target that was reached",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "quasar-local-40"
-}
 
 population "hadoop" {
   classes      = ["hadoop"]
@@ -28,35 +24,9 @@ population "hadoop" {
 }
 
 profiling {
-  time     = "1m"
-  training = 40
+  time = "1m"
 }
 
 world {
   window = "1m"
 }
-
-policy "quasar" {
-  sizing  = "policy"
-  adapter = "quasar"
-}
-policy "quasar-planned" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "planned"
-  adapter   = "quasar"
-}
-policy "quasar-oracle" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "oracle"
-  adapter   = "quasar"
-}
-policy "autoscale" {
-  sizing = "policy"
-}
-policy "reservation-paragon" {}
-policy "reservation-ll" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

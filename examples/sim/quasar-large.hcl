@@ -1,3 +1,4 @@
+base   = "quasar.base.hcl"
 title  = "Quasar on 200 servers: 1,200 workloads with targets"
 source = "Delimitrou 2015, §4.5, large scale"
 notes = [
@@ -6,8 +7,11 @@ notes = [
   "performance is the share of the target that was reached; services see a load that swings by 20 %",
   "performance is taken while a job runs; with_wait counts profiling and queueing, which reservations above capacity pay for",
 ]
-seeds = [1, 2, 3, 4, 5]
 limit = "6h"
+policies = [
+  "quasar", "quasar-unadapted", "quasar-planned", "quasar-oracle", "reservation-paragon", "reservation-ll",
+  "least-loaded", "nomad-binpack", "nomad-spread",
+]
 
 cluster {
   shape = "quasar-ec2-200"
@@ -33,32 +37,10 @@ population "mixed" {
 }
 
 profiling {
-  time     = "15s"
-  training = 40
+  time = "15s"
 }
 
-policy "quasar" {
-  sizing  = "policy"
-  adapter = "quasar"
-}
 policy "quasar-unadapted" {
   selector = "quasar"
   sizing   = "policy"
 }
-policy "quasar-planned" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "planned"
-  adapter   = "quasar"
-}
-policy "quasar-oracle" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "oracle"
-  adapter   = "quasar"
-}
-policy "reservation-paragon" {}
-policy "reservation-ll" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,3 +1,4 @@
+base   = "quasar.base.hcl"
 title  = "Quasar: 24 data-processing jobs and best-effort work on 40 servers"
 source = "Delimitrou 2015, §4.5, multiple batch frameworks"
 notes = [
@@ -5,11 +6,6 @@ notes = [
   "durations of 20 to 60 minutes, and of 1 to 3 minutes for best-effort work, are ours",
   "users reserve with the published error; performance is the share of the target that was reached, of best-effort work that of the ideal",
 ]
-seeds = [1, 2, 3, 4, 5]
-
-cluster {
-  shape = "quasar-local-40"
-}
 
 population "primary" {
   classes      = ["hadoop"]
@@ -44,31 +40,5 @@ population "filler" {
 }
 
 profiling {
-  time     = "5s"
-  training = 40
+  time = "5s"
 }
-
-policy "quasar" {
-  sizing  = "policy"
-  adapter = "quasar"
-}
-policy "quasar-planned" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "planned"
-  adapter   = "quasar"
-}
-policy "quasar-oracle" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "oracle"
-  adapter   = "quasar"
-}
-policy "autoscale" {
-  sizing = "policy"
-}
-policy "reservation-paragon" {}
-policy "reservation-ll" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,15 +1,11 @@
+base   = "quasar.base.hcl"
 title  = "Quasar: web services under a flat load, and best-effort work"
 source = "Delimitrou 2015, §4.5, low-latency service"
 notes = [
   "eight services instead of one, so that a seed is not one draw; best-effort jobs of 3 to 12 minutes, 5 s apart, are ours",
   "performance is the share of a service's load that was served, of best-effort work that of the ideal",
 ]
-seeds = [1, 2, 3, 4, 5]
 limit = "48h"
-
-cluster {
-  shape = "quasar-local-40"
-}
 
 population "services" {
   classes      = ["web"]
@@ -43,31 +39,5 @@ population "filler" {
 }
 
 profiling {
-  time     = "15s"
-  training = 40
+  time = "15s"
 }
-
-policy "quasar" {
-  sizing  = "policy"
-  adapter = "quasar"
-}
-policy "quasar-planned" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "planned"
-  adapter   = "quasar"
-}
-policy "quasar-oracle" {
-  selector  = "quasar"
-  sizing    = "policy"
-  knowledge = "oracle"
-  adapter   = "quasar"
-}
-policy "autoscale" {
-  sizing = "policy"
-}
-policy "reservation-paragon" {}
-policy "reservation-ll" {}
-policy "least-loaded" {}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread" { admission = "none" }

@@ -1,10 +1,10 @@
+base   = "tarcil.base.hcl"
 title  = "Tarcil on 100 servers: short tasks by load"
 source = "Delimitrou 2015, §7.6"
 notes = [
   "tasks of 100 ms, 20 to a job; profiles are known beforehand, as in the text",
   "decisions take the time of the stated cost model; results depend on it",
 ]
-seeds = [1, 2, 3, 4, 5]
 loads = [0.3, 0.5, 0.7, 0.8, 0.9]
 
 cluster {
@@ -28,38 +28,6 @@ population "short" {
   }
 }
 
-profiling {
-  time = "0s"
-}
-
 world {
   sample_every = "100ms"
-}
-
-policy "tarcil" {
-  admission = "tarcil"
-  agents    = 10
-}
-policy "sparrow" {
-  admission = "none"
-  agents    = 10
-}
-policy "centralized" {
-  selector  = "quasar"
-  agents    = 1
-}
-policy "tarcil-oracle" {
-  selector  = "tarcil"
-  admission = "tarcil"
-  knowledge = "oracle"
-  agents    = 10
-}
-policy "least-loaded" { agents = 10 }
-policy "nomad-binpack" {
-  admission = "none"
-  agents    = 10
-}
-policy "nomad-spread" {
-  admission = "none"
-  agents    = 10
 }

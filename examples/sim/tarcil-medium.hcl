@@ -1,10 +1,10 @@
+base   = "tarcil-tasks.base.hcl"
 title  = "Tarcil on 200 servers: jobs of 1 to 10 s"
 source = "Delimitrou 2015, §7.1, figure 7.1"
 notes = [
   "the text does not say which 200 servers: those of Quasar's evaluation; 20 tasks to a job are ours; profiles are known beforehand, as in the text",
   "decisions take the time of the stated cost model; results depend on it",
 ]
-seeds = [1, 2, 3, 4, 5]
 loads = [0.8]
 
 cluster {
@@ -12,16 +12,8 @@ cluster {
 }
 
 population "tasks" {
-  classes      = ["ST", "MT", "MP", "IO"]
-  platforms    = "published"
-  applications = 50
-  jobs         = 2000
-  shape        = "tasks"
-  tasks        = 20
-
-  arrivals "poisson" {
-    by_load = true
-  }
+  classes = ["ST", "MT", "MP", "IO"]
+  jobs    = 2000
 
   duration "loguniform" {
     low  = "1s"
@@ -29,38 +21,6 @@ population "tasks" {
   }
 }
 
-profiling {
-  time = "0s"
-}
-
 world {
   sample_every = "1s"
-}
-
-policy "tarcil" {
-  admission = "tarcil"
-  agents    = 10
-}
-policy "sparrow" {
-  admission = "none"
-  agents    = 10
-}
-policy "centralized" {
-  selector = "quasar"
-  agents   = 1
-}
-policy "tarcil-oracle" {
-  selector  = "tarcil"
-  admission = "tarcil"
-  knowledge = "oracle"
-  agents    = 10
-}
-policy "least-loaded" { agents = 10 }
-policy "nomad-binpack" {
-  admission = "none"
-  agents    = 10
-}
-policy "nomad-spread" {
-  admission = "none"
-  agents    = 10
 }

@@ -1,3 +1,4 @@
+base   = "tarcil.base.hcl"
 title  = "Tarcil on 100 servers with resident services"
 source = "Delimitrou 2015, §7.6, figures 7.12b and 7.13"
 notes = [
@@ -6,7 +7,6 @@ notes = [
   "the text has 300,000 jobs in 900 s: 2,000 at the same rate per core are ours",
   "decisions take the time of the stated cost model; results depend on it",
 ]
-seeds = [1, 2, 3, 4, 5]
 loads = [0.35]
 
 cluster {
@@ -45,38 +45,6 @@ population "tasks" {
   }
 }
 
-profiling {
-  time = "0s"
-}
-
 world {
   sample_every = "500ms"
-}
-
-policy "tarcil" {
-  admission = "tarcil"
-  agents    = 10
-}
-policy "sparrow" {
-  admission = "none"
-  agents    = 10
-}
-policy "centralized" {
-  selector = "quasar"
-  agents   = 1
-}
-policy "tarcil-oracle" {
-  selector  = "tarcil"
-  admission = "tarcil"
-  knowledge = "oracle"
-  agents    = 10
-}
-policy "least-loaded" { agents = 10 }
-policy "nomad-binpack" {
-  admission = "none"
-  agents    = 10
-}
-policy "nomad-spread" {
-  admission = "none"
-  agents    = 10
 }

@@ -1,3 +1,4 @@
+base   = "trace.base.hcl"
 title  = "Alibaba 2017: two hours of batch tasks on 1,000 servers"
 source = "Alibaba cluster-trace-v2017, batch_task"
 notes = [
@@ -5,7 +6,6 @@ notes = [
   "a sample of one task in twelve, on a cluster of 1,000 servers of 14 configurations instead of 1,313 alike",
   "1 of the normalised memory is 64 GiB, a choice",
 ]
-seeds = [1, 2, 3]
 limit = "4h"
 
 cluster {
@@ -20,18 +20,3 @@ trace "alibaba-2017" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

@@ -1,10 +1,10 @@
+base   = "trace.base.hcl"
 title  = "Alibaba 2023: pods with QoS classes on their 1,523 servers"
 source = "Weng and others 2023, openb pod list"
 notes = [
   "applications with interference are drawn from the classes; the trace has none",
   "devices are left out: processors and memory only",
 ]
-seeds = [1, 2, 3]
 limit = "9600h"
 
 cluster {
@@ -18,18 +18,3 @@ trace "alibaba-gpu-2023" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

@@ -1,10 +1,10 @@
+base   = "trace.base.hcl"
 title  = "Facebook 2010: an hour of MapReduce jobs on 40 servers"
 source = "SWIM, FB-2010 samples (Chen and others 2011)"
 notes = [
   "applications with interference are drawn from the classes; the trace has none",
   "the trace has bytes and no sizes or durations: cores, memory and durations are drawn",
 ]
-seeds = [1, 2, 3]
 limit = "4h"
 
 cluster {
@@ -12,9 +12,9 @@ cluster {
 }
 
 trace "facebook-swim" {
-  path      = "../../../shared/data/facebook-swim"
-  files     = ["fb2010_first_12_h.csv.gz"]
-  to        = "1h"
+  path  = "../../../shared/data/facebook-swim"
+  files = ["fb2010_first_12_h.csv.gz"]
+  to    = "1h"
 
   tasks {
     median = 2
@@ -38,18 +38,3 @@ trace "facebook-swim" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

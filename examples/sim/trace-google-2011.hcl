@@ -1,10 +1,10 @@
+base   = "trace.base.hcl"
 title  = "Google 2011: an hour of arrivals on 1,000 servers"
 source = "Google ClusterData 2011-2"
 notes = [
   "applications with interference are drawn from the classes; the trace has none",
   "arrivals of jobs without their tasks: tasks, sizes and durations are drawn as in replay-google.hcl, every other job; at most 200 tasks",
 ]
-seeds = [1, 2, 3]
 limit = "8h"
 
 cluster {
@@ -12,10 +12,10 @@ cluster {
 }
 
 trace "google-2011" {
-  path      = "../../../shared/data/google-2011"
-  files     = ["job_arrivals_first.csv.gz"]
-  to        = "2h"
-  sample    = 0.5
+  path   = "../../../shared/data/google-2011"
+  files  = ["job_arrivals_first.csv.gz"]
+  to     = "2h"
+  sample = 0.5
 
   tasks {
     median = 0.16
@@ -41,18 +41,3 @@ trace "google-2011" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

@@ -1,10 +1,10 @@
+base   = "trace.base.hcl"
 title  = "Philly 2017: training jobs on 40 servers"
 source = "Jeon and others 2019"
 notes = [
   "applications with interference are drawn from the classes; the trace has none",
   "the trace has GPUs and no cores: two cores and 4 GiB are taken for each",
 ]
-seeds = [1, 2, 3]
 limit = "2400h"
 
 cluster {
@@ -12,8 +12,8 @@ cluster {
 }
 
 trace "philly" {
-  path      = "../../../shared/data/philly-jobs"
-  limit     = 1500
+  path  = "../../../shared/data/philly-jobs"
+  limit = 1500
 
   task_cores {
     median = 2
@@ -24,18 +24,3 @@ trace "philly" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

@@ -1,9 +1,9 @@
+base   = "trace.base.hcl"
 title  = "MetaCentrum 2013: jobs of a grid on 1,000 servers"
 source = "SWF log wagap-2013 (Feitelson and others 2014)"
 notes = [
   "applications with interference are drawn from the classes; the trace has none",
 ]
-seeds = [1, 2, 3]
 limit = "2400h"
 
 cluster {
@@ -17,18 +17,3 @@ trace "swf" {
   classes   = ["ST", "MT", "MP", "IO"]
   platforms = "published"
 }
-
-profiling {
-  time = "10s"
-}
-
-policy "paragon" {
-  knowledge = "planned"
-}
-policy "least-loaded" {}
-policy "paragon-oracle" {
-  selector  = "paragon"
-  knowledge = "oracle"
-}
-policy "nomad-binpack" { admission = "none" }
-policy "nomad-spread"  { admission = "none" }

@@ -1,3 +1,4 @@
+base   = "tracon.base.hcl"
 title  = "TRACON: 64 machines, tasks keep coming, light on the disk"
 source = "Chiang and Huang 2011, §4.4 and §4.5, figures 9 and 10"
 notes = [
@@ -10,66 +11,8 @@ seeds = [1, 2, 3]
 loads = [20, 60]
 limit = "2h"
 
-cluster {}
-
 colocation {
   machines = 64
   mix      = "light"
-  runtime  = "2m"
   poisson  = true
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mios" {
-  admission = "none"
-}
-policy "mibs-2" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "2"
-  }
-}
-policy "mibs-4" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "4"
-  }
-}
-policy "mibs-8" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mibs-8-io" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    objective = "iops"
-    queue     = "8"
-  }
-}
-policy "mibs-8-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mix-8" {
-  selector  = "mix"
-  admission = "mix"
-  admission_options = {
-    queue = "8"
-  }
 }

@@ -1,3 +1,4 @@
+base   = "tracon-machines-64.hcl"
 title  = "TRACON: 10,000 machines, 10,000 tasks a minute"
 source = "Chiang and Huang 2011, §4.6"
 notes = [
@@ -5,37 +6,10 @@ notes = [
   "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
   "ten minutes, where the text has ten hours",
 ]
-seeds = [1]
-limit = "10m"
-
-cluster {}
+limit    = "10m"
+policies = ["fifo", "mibs-8", "mibs-8-oracle"]
 
 colocation {
-  machines = 10000
-  mix      = "medium"
-  runtime  = "2m"
+  machines   = 10000
   per_minute = 10000
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mibs-8" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mibs-8-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    queue = "8"
-  }
 }

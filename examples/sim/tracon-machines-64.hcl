@@ -1,3 +1,4 @@
+base   = "tracon.base.hcl"
 title  = "TRACON: 64 machines, 1,000 tasks a minute"
 source = "Chiang and Huang 2011, §4.6, figures 11 and 12"
 notes = [
@@ -8,66 +9,8 @@ notes = [
 seeds = [1]
 limit = "20m"
 
-cluster {}
-
 colocation {
-  machines = 64
-  mix      = "medium"
-  runtime  = "2m"
+  machines   = 64
+  mix        = "medium"
   per_minute = 1000
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mios" {
-  admission = "none"
-}
-policy "mibs-2" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "2"
-  }
-}
-policy "mibs-4" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "4"
-  }
-}
-policy "mibs-8" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mibs-8-io" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    objective = "iops"
-    queue     = "8"
-  }
-}
-policy "mibs-8-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mix-8" {
-  selector  = "mix"
-  admission = "mix"
-  admission_options = {
-    queue = "8"
-  }
 }

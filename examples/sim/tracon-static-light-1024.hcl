@@ -1,47 +1,8 @@
-title  = "TRACON: 1024 machines of two slots, all tasks at once, light on the disk"
-source = "Chiang and Huang 2011, §4.3, figure 8"
-notes = [
-  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt beside 125 background workloads",
-  "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
-]
-seeds = [1, 2, 3]
-
-cluster {}
+base     = "tracon-static-light.hcl"
+title    = "TRACON: 1024 machines of two slots, all tasks at once, light on the disk"
+seeds    = [1, 2, 3]
+policies = ["fifo", "mibs-rt", "mibs-io", "mibs-oracle"]
 
 colocation {
   machines = 1024
-  mix      = "light"
-  runtime  = "2m"
-}
-
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mibs-rt" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
-}
-policy "mibs-io" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    objective = "iops"
-    queue     = "8"
-  }
-}
-policy "mibs-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    counts = "both"
-    queue  = "8"
-  }
 }

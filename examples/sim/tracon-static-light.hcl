@@ -1,89 +1,56 @@
+base   = "tracon.base.hcl"
 title  = "TRACON: 64 machines of two slots, all tasks at once, light on the disk"
 source = "Chiang and Huang 2011, §4.3, figure 8"
 notes = [
   "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt beside 125 background workloads",
   "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
 ]
-seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-
-cluster {}
+seeds    = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"]
 
 colocation {
   machines = 64
   mix      = "light"
-  runtime  = "2m"
 }
 
-world {
-  instant_decisions = true
-}
-
-policy "fifo" {
-  selector = "first-fit"
-}
-policy "mios" {
-  admission = "none"
-}
 policy "mibs-rt" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    queue = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { queue = "8" }
 }
 policy "mibs-io" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    objective = "iops"
-    queue     = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { objective = "iops", queue = "8" }
 }
 policy "mibs-alg2" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    mode  = "alg2"
-    queue = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { mode = "alg2", queue = "8" }
 }
 policy "mibs-paired" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    mode  = "paired"
-    queue = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { mode = "paired", queue = "8" }
 }
 policy "mibs-minmin" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    mode  = "minmin"
-    queue = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { mode = "minmin", queue = "8" }
 }
 policy "mibs-both" {
-  selector  = "mibs"
-  admission = "mibs"
-  admission_options = {
-    counts = "both"
-    queue  = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { counts = "both", queue = "8" }
 }
 policy "mibs-oracle" {
-  selector  = "mibs"
-  admission = "mibs"
-  knowledge = "oracle"
-  admission_options = {
-    counts = "both"
-    queue  = "8"
-  }
+  selector          = "mibs"
+  admission         = "mibs"
+  knowledge         = "oracle"
+  admission_options = { counts = "both", queue = "8" }
 }
 policy "mix" {
-  selector  = "mix"
-  admission = "mix"
-  admission_options = {
-    queue = "8"
-  }
+  selector          = "mix"
+  admission         = "mix"
+  admission_options = { queue = "8" }
 }

@@ -3,9 +3,11 @@ package scenario_test
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	files "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
@@ -15,14 +17,7 @@ import (
 // lines runs some policies of a shipped scenario under one seed.
 func lines(t *testing.T, name string, change *strings.Replacer, policies ...string) map[string]report.Line {
 	t.Helper()
-	text, err := files.Files.ReadFile(name + ".hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if change != nil {
-		text = []byte(change.Replace(string(text)))
-	}
-	s, err := scenario.Decode(text, name+".hcl")
+	s, err := scenario.Open(changed(t, change), name+".hcl", ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +28,32 @@ func lines(t *testing.T, name string, change *strings.Replacer, policies ...stri
 	out := map[string]report.Line{}
 	for _, l := range r.Lines {
 		out[l.Policy] = l
+	}
+	return out
+}
+
+// changed are the shipped scenarios of deadlines with a change made in all of them.
+func changed(t *testing.T, change *strings.Replacer) fs.FS {
+	t.Helper()
+	if change == nil {
+		return files.Files
+	}
+	names, err := fs.Glob(files.Files, "pprtte*.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, same := fstest.MapFS{}, true
+	for _, name := range names {
+		text, err := files.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := change.Replace(string(text))
+		same = same && next == string(text)
+		out[name] = &fstest.MapFile{Data: []byte(next)}
+	}
+	if same {
+		t.Fatal("the change is of nothing that is in the files")
 	}
 	return out
 }
@@ -136,10 +157,6 @@ func TestSilentMeter(t *testing.T) {
 // What is wrong in a block is said with its place.
 func TestBadDeadlines(t *testing.T) {
 	t.Parallel()
-	text, err := files.Files.ReadFile("pprtte-interference.hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for old, next := range map[string]string{
 		"slack     = 0.10":        "slack     = -1",
 		"[256, 512, 1024]":        "[]",
@@ -150,11 +167,8 @@ func TestBadDeadlines(t *testing.T) {
 		"jobs      = 3614":        "jobs      = 0",
 		`policy "least-loaded" {`: "policy \"least-loaded\" {\n  knowledge = \"oracle\"",
 	} {
-		bad := strings.Replace(string(text), old, next, 1)
-		if bad == string(text) {
-			t.Fatalf("%q is not in the file", old)
-		}
-		if _, err := scenario.Decode([]byte(bad), "x.hcl"); err == nil || !strings.Contains(err.Error(), "x.hcl:") {
+		bad := changed(t, strings.NewReplacer(old, next))
+		if _, err := scenario.Open(bad, "pprtte-interference.hcl", "."); err == nil || !strings.Contains(err.Error(), ".hcl:") {
 			t.Errorf("%q: %v", next, err)
 		}
 	}

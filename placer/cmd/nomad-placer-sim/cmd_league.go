@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 
 	examples "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/command"
@@ -23,44 +22,32 @@ func leagueCommand() *command.Command {
 			"nomad-placer-sim league -scenarios ./mine -seeds 3",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simLeague{}
-			r.out.Add(f)
+			r.add(f, "How many seeds, or `numbers` with commas between. Default: one.")
 			f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
-			f.StringVar(&r.seeds, "seeds", "", "How many seeds, or `numbers` with commas between. Default: one.")
-			f.StringVar(&r.work, "work", "", "Keep every run in this `folder`, and take what is there.")
 			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
 			f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
-			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
 	}
 }
 
 type simLeague struct {
-	out                       command.OutputFlags
-	folder, seeds, work, page string
-	except                    string
-	parallel                  int
+	manyRuns
+	folder, page, except string
 }
 
 func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
-	if r.parallel < 0 {
-		return command.UsageError("-parallel must not be negative")
-	}
-	seeds, err := seedList(r.seeds)
+	options, err := r.options(s)
 	if err != nil {
 		return err
 	}
-	o := figures.LeagueOptions{Folder: r.folder, Options: figures.Options{Scenarios: examples.Files, Work: r.work, Seeds: seeds, Parallel: r.parallel, Now: s.Now}}
-	if r.except != "" {
-		for name := range strings.SplitSeq(r.except, ",") {
-			o.Except = append(o.Except, strings.TrimSpace(name))
-		}
-	}
+	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except)}
+	o.Scenarios = examples.Files
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
 	}
-	progress := figuresProgress{shell: s, what: "league"}
-	o.Progress = progress.tell
+	progress := newProgressLine(s, stillEvery)
+	o.Progress = figuresProgress(progress, "league")
 	league, err := figures.RunLeague(ctx, o)
 	progress.end()
 	if errors.Is(err, figures.ErrScenario) {

@@ -6,12 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
@@ -44,28 +40,22 @@ type simRun struct {
 }
 
 func (r *simRun) run(ctx context.Context, s *command.Shell, file string) error {
-	o := scenario.Options{Parallel: r.parallel}
+	o := scenario.Options{Policies: names(r.policies), Parallel: r.parallel}
 	if r.parallel < 0 {
 		return command.UsageError("-parallel must not be negative")
 	}
-	if r.policies != "" {
-		o.Policies = strings.Split(r.policies, ",")
-	}
 	if r.seeds != "" {
-		for text := range strings.SplitSeq(r.seeds, ",") {
-			seed, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
-			if err != nil || slices.Contains(o.Seeds, seed) {
-				return command.UsageError("-seeds takes different whole numbers with commas between, not %q", r.seeds)
-			}
-			o.Seeds = append(o.Seeds, seed)
+		var ok bool
+		if o.Seeds, ok = numbers(r.seeds); !ok {
+			return command.UsageError("-seeds takes different whole numbers with commas between, not %q", r.seeds)
 		}
 	}
 	sc, err := scenario.Load(file)
 	if err != nil {
 		return err
 	}
-	progress := newSimProgress(s, sc.Name)
-	o.Progress = progress.tell
+	progress := newProgressLine(s, 0)
+	o.Progress = runProgress(progress, sc.Name)
 	result, err := sc.Run(ctx, o)
 	progress.end()
 	switch {
@@ -75,22 +65,11 @@ func (r *simRun) run(ctx context.Context, s *command.Shell, file string) error {
 		return err
 	}
 	if r.page != "" {
-		if err := writePage(result, r.page); err != nil {
+		if err := writeHTML("report", r.page, result); err != nil {
 			return err
 		}
 	}
 	return r.out.Print(s, result, func(p *command.Page) { simPage(p, result) })
-}
-
-func writePage(r *report.Report, path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	if err := r.HTML(f); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return f.Close()
 }
 
 // simPage has a row per metric and a column per policy and load.
@@ -152,44 +131,4 @@ func simFigure(f report.Figure, ok bool) string {
 		out += " ±" + strconv.FormatFloat(f.Mean-*f.Low, 'f', digits, 64)
 	}
 	return out
-}
-
-// simProgress shows how far the runs are, and how long the rest takes, on
-// standard error of a terminal.
-type simProgress struct {
-	shell *command.Shell
-	name  string
-	begun time.Time
-	mutex sync.Mutex
-	shown time.Time
-	any   bool
-}
-
-func newSimProgress(s *command.Shell, name string) *simProgress {
-	now := s.Now()
-	return &simProgress{shell: s, name: name, begun: now, shown: now}
-}
-
-// simProgressEvery is how often the line is written anew.
-const simProgressEvery = 500 * time.Millisecond
-
-func (p *simProgress) tell(share float64, what string) {
-	if !p.shell.Terminal {
-		return
-	}
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	now := p.shell.Now()
-	if now.Sub(p.shown) < simProgressEvery || share <= 0 {
-		return
-	}
-	p.shown, p.any = now, true
-	left := time.Duration(float64(now.Sub(p.begun)) * (1 - share) / share).Round(time.Second)
-	fmt.Fprintf(p.shell.Err, "\r\033[K%s: %3.0f %%, %s left (%s)", p.name, 100*share, left, what)
-}
-
-func (p *simProgress) end() {
-	if p.any {
-		fmt.Fprint(p.shell.Err, "\r\033[K")
-	}
 }

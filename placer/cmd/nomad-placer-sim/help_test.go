@@ -1,37 +1,19 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"os"
 	"testing"
-	"time"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/command/commandtest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata, and the page of placer/docs that is generated")
 
-// TestMain lets the scripts run this test binary as nomad-placer-sim, never on a
-// terminal.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		programName: func() {
-			s := &command.Shell{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, After: time.After}
-			os.Exit(simulator().Run(context.Background(), s, os.Args[1:]))
-		},
-	})
-}
+func TestMain(m *testing.M) { commandtest.Main(m, simulator()) }
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", UpdateScripts: *update,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": commandtest.Exits},
-	})
+	commandtest.Scripts(t, *update)
 }
 
 func TestHelpIsGolden(t *testing.T) {

@@ -3,6 +3,7 @@
 package commandtest
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,12 +14,33 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
 )
+
+// Main runs a package's tests, and lets its scripts run the test binary as a
+// program, never on a terminal.
+func Main(m *testing.M, p *command.Program) {
+	testscript.Main(m, map[string]func(){
+		p.Name: func() {
+			s := &command.Shell{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Now: time.Now, After: time.After}
+			os.Exit(p.Run(context.Background(), s, os.Args[1:]))
+		},
+	})
+}
+
+// Scripts runs testdata/script; with update it writes the output they expect.
+func Scripts(t *testing.T, update bool) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", UpdateScripts: update,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": Exits},
+	})
+}
 
 func helpText(t *testing.T, p *command.Program, words ...string) string {
 	t.Helper()

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 )
 
@@ -124,19 +123,6 @@ func (v Number) String() string {
 
 // plain is a number without digits that nobody stated.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// fixed has one digit after the point, and none from 1,000 on.
-func fixed(v float64) string {
-	digits := 1
-	if math.Abs(v) >= 1000 {
-		digits = 0
-	}
-	out := strconv.FormatFloat(v, 'f', digits, 64)
-	if out == "-0.0" {
-		return "0.0"
-	}
-	return out
-}
 
 // published is what a paper states of a quantity, by row.
 type published map[string]Number

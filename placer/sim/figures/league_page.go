@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
@@ -37,7 +38,7 @@ func (p *page) standings(l *League) {
 	p.row([]string{"policy", "mean rank", "first places", "scenarios", "performance from submission on, %", "performance while running, %", "jobs within 5 % while running, %"})
 	p.row([]string{"---", "---:", "---:", "---:", "---:", "---:", "---:"})
 	for _, e := range l.Table {
-		p.row([]string{e.Entrant, fixed(e.Rank), fixed(e.Wins), fmt.Sprint(e.Games), fixed(e.Mean.WithWait), fixed(e.Mean.Performance), fixed(e.Mean.QoS)})
+		p.row([]string{e.Entrant, report.Decimal(e.Rank), report.Decimal(e.Wins), fmt.Sprint(e.Games), report.Decimal(e.Mean.WithWait), report.Decimal(e.Mean.Performance), report.Decimal(e.Mean.QoS)})
 	}
 	p.line("")
 }
@@ -104,9 +105,9 @@ func scoreText(scores map[string]Score, entrant string) string {
 	case !ok || s.Failed != "":
 		return "–"
 	case won(scores, s) > 0:
-		return "**" + fixed(s.WithWait) + "**"
+		return "**" + report.Decimal(s.WithWait) + "**"
 	default:
-		return fixed(s.WithWait)
+		return report.Decimal(s.WithWait)
 	}
 }
 

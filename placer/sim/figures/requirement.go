@@ -3,6 +3,8 @@ package figures
 import (
 	"fmt"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 )
 
 // Requirement is what a reproduction must show. Whether it does is decided on
@@ -95,7 +97,7 @@ func (q *Requirement) answer(r *results) Checked {
 		if q.mixed() {
 			name += ": " + u.quantity.Name
 		}
-		found = append(found, name+" "+fixed(f.Mean))
+		found = append(found, name+" "+report.Decimal(f.Mean))
 	}
 	out.Verdict, out.Found = Missed, strings.Join(found, "; ")
 	if q.check(values) {

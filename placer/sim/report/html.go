@@ -54,14 +54,15 @@ func value(f *Figure) string {
 
 // String is the figure with half its interval.
 func (f Figure) String() string {
-	out := decimal(f.Mean)
+	out := Decimal(f.Mean)
 	if f.Low != nil {
-		out += " ±" + decimal(f.Mean-*f.Low)
+		out += " ±" + Decimal(f.Mean-*f.Low)
 	}
 	return out
 }
 
-func decimal(v float64) string {
+// Decimal has one digit after the point, and none from 1,000 on.
+func Decimal(v float64) string {
 	digits := 1
 	if math.Abs(v) >= 1000 {
 		digits = 0

@@ -7,6 +7,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Bounds of the search for a better arrangement (chosen by us): a larger cluster has
@@ -17,9 +18,10 @@ const (
 	arrangedLooks = 2000 // arrangements, of some 50 microseconds each
 )
 
-// fastEnough is the part of the best predicted performance that a place must promise
-// where none reaches the target (chosen by us: less is noise).
-const fastEnough = 0.95
+// asFast is the part of the highest predicted rate from which on a place counts as just
+// as fast, where none reaches the target (chosen by us: less is noise). Whether a target
+// is reached, performance.Target says.
+const asFast = 0.95
 
 // spot is a place that a job could have: nodes, and what its policy would decide if
 // it had no others and nobody else of those sent together were there.
@@ -127,8 +129,7 @@ func distinct(nodes []cluster.NodeID) []cluster.NodeID {
 // sameNodes compares the distinct nodes of both.
 func sameNodes(a, b []cluster.NodeID) bool { return slices.Equal(distinct(a), distinct(b)) }
 
-// promising are the spots where each group reaches its target, or is about as fast as
-// it can be.
+// promising are the spots at which each group is fast enough.
 func promising(p *placement, spots []spot) []spot {
 	best := make([]float64, len(p.decisions))
 	for _, s := range spots {
@@ -138,16 +139,21 @@ func promising(p *placement, spots []spot) []spot {
 	}
 	return slices.DeleteFunc(spots, func(s spot) bool {
 		for i, d := range s.decisions {
-			enough := best[i]
-			if want, ok := p.known[i].Workload.Spec.Rate(); ok {
-				enough = min(enough, want)
-			}
-			if predictedRate(d) < fastEnough*enough {
+			if !fastEnough(p.known[i].Workload.Spec, predictedRate(d), best[i]) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// fastEnough reports whether a group is predicted to reach its target at a rate or, where
+// it would not at the best of its spots either, to be about as fast as there.
+func fastEnough(spec performance.Spec, rate, best float64) bool {
+	if want, ok := spec.Rate(); ok && spec.Target.PredictedMet(best, want) {
+		return spec.Target.PredictedMet(rate, want)
+	}
+	return rate >= asFast*best
 }
 
 // predictedRate is what a decision expects; 0 where it is unknown.

@@ -119,6 +119,31 @@ func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 	}
 }
 
+// A place is offered where the target is predicted to be reached by the rule by which it is
+// judged afterwards; a little slower than the best is enough only where none reaches it.
+func TestFastEnough(t *testing.T) {
+	t.Parallel()
+	requests, work := performance.Target{Kind: performance.QPS, QPS: 100}, rate(100)
+	for name, c := range map[string]struct {
+		target     performance.Target
+		rate, best float64
+		want       bool
+	}{
+		"requests, within the tolerance":     {requests, 98, 120, true},
+		"requests, missed":                   {requests, 97, 120, false},
+		"requests, the best just reaches it": {requests, 96, 98, false},
+		"work, reached":                      {work, 100, 120, true},
+		"work, missed":                       {work, 98, 120, false},
+		"reached nowhere, as fast":           {work, 57, 60, true},
+		"reached nowhere, slower":            {work, 56, 60, false},
+		"no target":                          {performance.Target{Kind: performance.BestEffort}, 57, 60, true},
+	} {
+		if got := fastEnough(performance.Spec{Target: c.target}, c.rate, c.best); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func places(placed []*placement) []cluster.NodeID {
 	var out []cluster.NodeID
 	for _, p := range placed {

@@ -24,7 +24,7 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 	}
 	deadline := e.deadline(job)
 	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, deadline)
-	t.Stage(ctx, cluster.StageHold, "", "held: the placer has seen the job")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageHold, Message: "held: the placer has seen the job"})
 	if len(job.Problems) > 0 {
 		return e.releaseStock(ctx, job, t, "the performance block could not be used: "+strings.Join(job.Problems, "; "))
 	}
@@ -62,7 +62,7 @@ func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Ad
 // placeUntil decides and applies, and waits for room while no node has any,
 // up to the hold deadline.
 func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profiling.Known, limit time.Time, t *journal.Tracker) (uint64, error) {
-	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Message: "choosing nodes"})
 	for {
 		decisions, index, err := e.placeOnce(ctx, job, known, t)
 		if err != nil {
@@ -75,7 +75,7 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profil
 		if !e.cfg.Clock.Now().Before(limit) {
 			return e.releaseStock(ctx, job, t, "no node had room before the hold deadline: "+waiting.Reason)
 		}
-		t.Waiting(ctx, cluster.StagePlace, waiting.Workload.Group, "waiting for room: "+waiting.Reason)
+		t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Group: waiting.Workload.Group, Message: "waiting for room: " + waiting.Reason, Waits: true})
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
@@ -103,7 +103,7 @@ func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profili
 		return decisions, 0, nil
 	}
 	defer written()
-	t.Stage(ctx, cluster.StageRewrite, "", "writing the job, compare-and-set")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageRewrite, Message: "writing the job, compare-and-set"})
 	index, err := e.apply(ctx, job, decisions, t)
 	return decisions, index, err
 }

@@ -24,8 +24,7 @@ func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster
 	if err != nil {
 		return 0, err
 	}
-	t.Released(result.Version)
-	t.Stage(ctx, cluster.StageObserve, "", "released: "+journal.Sentence(decisions))
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageObserve, Message: "released: " + journal.Sentence(decisions), Released: result.Version})
 	return result.ModifyIndex, nil
 }
 
@@ -37,7 +36,7 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 		// Nothing was asked of us: the job leaves as it came.
 		result, err := e.write(ctx, cluster.Plan{Job: job})
 		if err == nil {
-			t.Stage(ctx, cluster.StageDone, "", "released: "+reason)
+			t.Begin(ctx, journal.Entry{Stage: cluster.StageDone, Message: "released: " + reason})
 		}
 		return result.ModifyIndex, err
 	}
@@ -51,8 +50,7 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 	if err != nil {
 		return 0, err
 	}
-	t.Released(result.Version)
-	t.Stage(ctx, cluster.StageFailed, "", "left to stock Nomad: "+reason)
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageFailed, Message: "left to stock Nomad: " + reason, Released: result.Version})
 	return result.ModifyIndex, nil
 }
 

@@ -9,11 +9,11 @@
 //
 // # Life of an evaluation's record
 //
-//	        Stage                Stage, Waiting
-//	hold ──────────▶ profile, classify, place, rewrite ──┐
-//	 │                       ▲        │ Progress         │ Released, Stage
-//	 │                       └────────┘                  ▼
-//	 └─────────────────────────────────────▶ observe, failed, done
+//	      Begin                  Begin
+//	hold ───────▶ profile, classify, place, rewrite ──┐
+//	 │                    ▲        │ Progress         │ Begin, with the version written
+//	 │                    └────────┘                  ▼
+//	 └──────────────────────────────────▶ observe, failed, done
 //
 // Stages that pass in milliseconds are timed, and not written by themselves.
 package journal

@@ -43,28 +43,29 @@ func NewTracker(book Book, clock cluster.Clock, log *slog.Logger, job cluster.Jo
 	}
 }
 
-// Stage ends the present stage, times it, and begins the next.
-func (t *Tracker) Stage(ctx context.Context, s cluster.Stage, group, message string) {
-	t.begin(ctx, s, group, message, false)
+// Entry is a stage of an evaluation, as it begins.
+type Entry struct {
+	Stage    cluster.Stage
+	Group    string // that it is about; empty: the job
+	Message  string
+	Waits    bool   // it lasts until something changes
+	Released uint64 // version of the job that the placer wrote; 0: none, or version 0
 }
 
-// Waiting is stage for one that lasts until something changes.
-func (t *Tracker) Waiting(ctx context.Context, s cluster.Stage, group, message string) {
-	t.begin(ctx, s, group, message, true)
-}
-
-func (t *Tracker) begin(ctx context.Context, s cluster.Stage, group, message string, waits bool) {
+// Begin ends the present stage, times it, and begins the next.
+func (t *Tracker) Begin(ctx context.Context, e Entry) {
 	t.mu.Lock()
 	now := t.clock.Now()
 	if t.record.Stage != "" {
 		t.record.Steps = append(t.record.Steps, cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
 	}
-	t.record.Stage, t.record.Group, t.record.Message = s, group, message
+	t.record.Stage, t.record.Group, t.record.Message = e.Stage, e.Group, e.Message
 	t.record.StageAt, t.record.UpdatedAt = now, now
+	t.record.Released = max(t.record.Released, e.Released)
 	t.record.Fraction, t.record.RemainingSeconds = nil, nil
 	t.record.Source, t.record.IntensityPercent = "", 0
 	clear(t.runs)
-	if brief(s) && (!waits || now.Sub(t.written) < progressEvery) {
+	if brief(e.Stage) && (!e.Waits || now.Sub(t.written) < progressEvery) {
 		t.mu.Unlock()
 		return
 	}
@@ -77,13 +78,6 @@ func (t *Tracker) begin(ctx context.Context, s cluster.Stage, group, message str
 // a busy cluster, where jobs wait for each other's writes, they would be most of them.
 func brief(s cluster.Stage) bool {
 	return s == cluster.StageClassify || s == cluster.StagePlace || s == cluster.StageRewrite
-}
-
-// Released notes the job version that the placer wrote.
-func (t *Tracker) Released(version uint64) {
-	t.mu.Lock()
-	t.record.Released = version
-	t.mu.Unlock()
 }
 
 // Steps returns the timed stages so far, the present one included.

@@ -80,12 +80,12 @@ func (ad *Admissions) Admit(ctx context.Context, job cluster.Job) (plan cluster.
 	}
 	job.Version, job.SubmittedAt = version, ad.placer.cfg.Clock.Now()
 	t := journal.NewTracker(ad.placer.cfg.Book, ad.placer.cfg.Clock, ad.placer.cfg.Log, job, ad.placer.cfg.Deadline(job))
-	t.Stage(ctx, cluster.StageClassify, "", "reading stored profiles")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Message: "reading stored profiles"})
 	known, err := ad.alreadyKnown(ctx, job)
 	if err != nil {
 		return cluster.Plan{}, err
 	}
-	t.Stage(ctx, cluster.StagePlace, "", "choosing nodes")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Message: "choosing nodes"})
 	decisions, err := ad.chooseAhead(ctx, job, known)
 	if err != nil {
 		return cluster.Plan{}, err
@@ -219,11 +219,10 @@ func (ad *Admissions) Conclude(ctx context.Context, job cluster.Job) (uint64, bo
 	ad.placer.cfg.Decisions.Record(ctx, a.plan.Decisions, a.tracker.Steps())
 	a.plan.Job = job
 	ad.placer.cfg.World.Adopt(ctx, a.plan)
-	a.tracker.Released(job.Version)
 	if job.Version > 0 {
 		// What an earlier version is said to wait for ends. A new job waits for nothing:
 		// its decision says all, and one write less counts where jobs come by the dozen.
-		a.tracker.Stage(ctx, cluster.StageObserve, "", "released: "+a.plan.Message)
+		a.tracker.Begin(ctx, journal.Entry{Stage: cluster.StageObserve, Message: "released: " + a.plan.Message, Released: job.Version})
 	}
 	return job.ModifyIndex, true
 }

@@ -61,7 +61,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 			p = measured
 		}
 	}
-	t.Stage(ctx, cluster.StageClassify, w.ID.Group, "predicting what was not measured")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Group: w.ID.Group, Message: "predicting what was not measured"})
 	k.Knowledge = l.estimator.Classify(p) // its warnings reach the decision through the policy
 	return k, nil
 }
@@ -106,7 +106,7 @@ func (l *Lab) Stored(ctx context.Context, key string) (*profile.Profile, error) 
 // another size as well. It stores what was measured before it returns it. old is
 // what the store had of it, nil for nothing.
 func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *journal.Tracker) (*profile.Profile, []string, error) {
-	t.Stage(ctx, cluster.StageProfile, w.ID.Group, "waiting for a node to profile on")
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageProfile, Group: w.ID.Group, Message: "waiting for a node to profile on"})
 	where := ""
 	if !m.base {
 		where = old.Machine.Configuration
@@ -115,7 +115,7 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	if err != nil {
 		return nil, warnings, err
 	}
-	t.Stage(ctx, cluster.StageProfile, w.ID.Group, profileMessage(requests))
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageProfile, Group: w.ID.Group, Message: profileMessage(requests)})
 	results := l.runAll(ctx, requests, limit, t, release)
 	merged, failed := mergeRuns(results)
 	if merged != nil && m.base && len(merged.Isolated) == 0 && len(merged.Sensitivity.Caused) == 0 {

@@ -132,22 +132,22 @@ func change(s subject, message string) cluster.Change {
 
 // adjust writes a change. Meanwhile the job counts as under evaluation, and its
 // decisions are written first: the version that follows is ours, whoever leads.
-func (c *Controller) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
-	ctx, end, begun := c.cfg.Evaluations.Begin(ctx, s.job)
+func (a *term) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
+	ctx, end, begun := a.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
 		return errEvaluated
 	}
 	var index uint64
 	defer func() { end(index) }()
-	before := c.cfg.Decisions.OfJob(s.job)
+	before := a.cfg.Decisions.OfJob(s.job)
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
 		after[as.ID] = *decision
 	}
-	c.cfg.Decisions.Record(ctx, ours(after, s.job.Version, as), nil)
-	result, err := c.live.adjuster.Adjust(ctx, change)
+	a.cfg.Decisions.Record(ctx, ours(after, s.job.Version, as), nil)
+	result, err := a.adjuster.Adjust(ctx, change)
 	if err != nil {
-		c.cfg.Decisions.Record(ctx, slices.Collect(maps.Values(before)), nil)
+		a.cfg.Decisions.Record(ctx, slices.Collect(maps.Values(before)), nil)
 		return err
 	}
 	index = result.ModifyIndex

@@ -20,7 +20,7 @@ func (c *Controller) grow(ctx context.Context, sc *scene, s subject, a adapt.Act
 		return nil // it was about its size; for the rest the adapter knows other ways
 	}
 	w := c.live.watch(s.workload.ID)
-	b, err := c.bounds(ctx, s, w)
+	b, err := c.live.bounds(ctx, s, w)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *Controller) grow(ctx context.Context, sc *scene, s subject, a adapt.Act
 		more.Count = next
 		change := change(s, fmt.Sprintf("%s gets %d allocations instead of %d: %s", s.workload.ID.Group, next, b.Count, a.Reason))
 		change.Count = next
-		return c.rebound(ctx, sc, s, more, change, b.Bound, nil)
+		return c.live.rebound(ctx, sc, s, more, change, b.Bound, nil)
 	})
 	if errors.Is(err, errNoRoom) {
 		return c.moveInstead(ctx, sc, s, a)
@@ -84,7 +84,7 @@ func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.A
 			return c.returnTransfer(ctx, s, sc.units[handle], a.Reason)
 		}
 	}
-	b, err := c.bounds(ctx, s, w)
+	b, err := c.live.bounds(ctx, s, w)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.A
 		change.Count = next
 		less := s.workload
 		less.Count = next
-		return c.adjust(ctx, s, less, change, nil)
+		return c.live.adjust(ctx, s, less, change, nil)
 	})
 	return tolerated(err)
 }

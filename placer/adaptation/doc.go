@@ -23,9 +23,15 @@
 //   - A best-effort workload that left a node may return when the one it left for is
 //     gone, or is no better off without it.
 //
-// Controller serves one term as leader after the other. Its lock guards which term is
-// the present one. A term belongs to the goroutine of the passes; its own lock guards
-// what others read of it: counts, closed nodes and resizes that have ended.
+// Two types do this, and share a third:
+//
+//   - Controller corrects what runs, one term as leader after the other. Its lock
+//     guards which term is the present one.
+//   - Rebalancer moves what would be better elsewhere, when an operator asks for it, in
+//     a term of its own.
+//   - A term is what either of them remembers, and writes by. It belongs to one
+//     goroutine; its lock guards what others read of it: counts, closed nodes and
+//     resizes that have ended.
 //
 // # Life of an action
 //
@@ -35,7 +41,8 @@
 //	  │         └─ resting, or no token: not done, nothing written
 //	  └─ not allowed: refused, on record once in a while; the next kind is tried
 //
-// A resize is under way while passes go on; a later pass is told how it ended.
+// What a Rebalancer moves goes the same way: it is wanted at most once for each workload.
+// A resize is under way while passes go on; a later pass hears how it ended.
 //
 // # Differences from the paper
 //

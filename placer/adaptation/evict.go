@@ -47,7 +47,7 @@ func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error
 		}
 		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
 		change.Anyway = true // a neighbour that just came is deploying still
-		if err := c.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+		if err := c.live.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return errors.Join(err, c.live.remember(ctx, unit.Workload, dropYield(yield)))
 		}
 		// With nowhere to go Nomad would leave it where it is.
@@ -160,7 +160,7 @@ func (c *Controller) giveBack(ctx context.Context, sc *scene, s subject, y journ
 	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
 		change := change(s, fmt.Sprintf("%s may use %s again: %s", id.Group, record.To, why))
 		change.Anyway = true
-		if err := c.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
+		if err := c.live.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return err
 		}
 		return c.live.remember(ctx, id, dropYield(y))

@@ -32,7 +32,7 @@ func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Act
 	}
 	return tolerated(c.live.do(ctx, s, record, c.live.writes, c.live.moves, func(ctx context.Context) error {
 		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, unit.Node), a.Reason))
-		return c.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
+		return c.live.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
 	}))
 }
 
@@ -51,8 +51,8 @@ var errNoRoom = errors.New("no other node is good enough")
 // rebound chooses a shortlist for a workload as it shall be, away from some nodes,
 // and writes it with the change. Allocations elsewhere stay where they are.
 // Best-effort work with nowhere to go waits; other work stays.
-func (c *Controller) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
-	d, written, err := c.cfg.Placer.Elsewhere(ctx, s.job, as, avoid)
+func (a *term) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
+	d, written, err := a.cfg.Placer.Elsewhere(ctx, s.job, as, avoid)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (c *Controller) rebound(ctx context.Context, sc *scene, s subject, as clust
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
 	if !bind {
-		return c.adjust(ctx, s, as, change, nil)
+		return a.adjust(ctx, s, as, change, nil)
 	}
 	change.Rebind = true
 	if d.Outcome == cluster.Placed {
@@ -77,7 +77,7 @@ func (c *Controller) rebound(ctx context.Context, sc *scene, s subject, as clust
 	if len(change.Nodes) == 0 && !bestEffort {
 		return fmt.Errorf("%w: %s", errNoRoom, d.Reason)
 	}
-	return c.adjust(ctx, s, as, change, &d)
+	return a.adjust(ctx, s, as, change, &d)
 }
 
 // gain is how much more than now a workload must be predicted to do elsewhere for its

@@ -132,10 +132,13 @@ type watched struct {
 	ending     ending
 }
 
-func newTerm(cfg *Config) (*term, error) {
+// startTerm begins a term that knows nothing of an earlier one.
+func startTerm(cfg *Config) (*term, error) {
+	now := cfg.Clock.Now()
 	a := &term{
 		cfg:     cfg,
 		random:  rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
+		started: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
 		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, harmless: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{},
@@ -161,12 +164,10 @@ func newTerm(cfg *Config) (*term, error) {
 
 // Start begins a term as leader, knowing nothing of an earlier one.
 func (c *Controller) Start() error {
-	a, err := newTerm(&c.cfg)
+	a, err := startTerm(&c.cfg)
 	if err != nil {
 		return err
 	}
-	a.started = c.cfg.Clock.Now()
-	a.writes, a.moves = newBucket(writeBurst, writeEvery, a.started), newBucket(moveBurst, moveEvery, a.started)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live = a
@@ -375,7 +376,7 @@ func (c *Controller) adapt(ctx context.Context, running map[cluster.WorkloadID]s
 	if err != nil {
 		return err
 	}
-	sc := c.newScene(snapshot, running)
+	sc := c.live.scene(snapshot, running)
 	var errs []error
 	var windows []adapt.Observation
 	for _, id := range sortedIDs(readings) {

@@ -23,19 +23,40 @@ const (
 	rebalanceWrites  = 1 << 10         // an operator who asks for all moves gets them
 )
 
-// Rebalance lists the allocations that would reach their target better elsewhere,
-// each with its reason and at most one of a workload, and carries those out that
-// their job allows, where apply is set. It is for an engine that does not run: the
-// leader's own adaptation goes on, and compare-and-set keeps the two apart.
-func (c *Controller) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
-	if err := c.Start(); err != nil {
+// Rebalancer moves what would reach its target better elsewhere, when an operator asks
+// for it. It has a term of its own, of which nothing is remembered: the leader's
+// adaptation goes on, and compare-and-set keeps the two apart.
+type Rebalancer struct{ cfg Config }
+
+// NewRebalancer returns a rebalancer that does nothing by itself.
+func NewRebalancer(cfg Config) *Rebalancer { return &Rebalancer{cfg: cfg} }
+
+// Rebalance lists the allocations that would reach their target better elsewhere, each
+// with its reason and at most one of a workload, and carries those out that their job
+// allows, where apply is set.
+func (b *Rebalancer) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
+	own, err := startTerm(&b.cfg)
+	if err != nil {
 		return nil, err
 	}
-	if apply && c.live.adjuster == nil {
+	if apply && own.adjuster == nil {
 		return nil, errors.New("running jobs cannot be changed here")
 	}
-	c.live.writes = newBucket(rebalanceWrites, time.Second, c.live.started)
-	jobs, err := c.cfg.World.Jobs(ctx)
+	own.writes = newBucket(rebalanceWrites, time.Second, own.started)
+	running, err := b.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.relocations(ctx, running)
+	if err == nil && apply {
+		err = b.relocate(ctx, own, running, list)
+	}
+	return list, err
+}
+
+// running is every workload that could be elsewhere: a system job runs on every node.
+func (b *Rebalancer) running(ctx context.Context) (map[cluster.WorkloadID]subject, error) {
+	jobs, err := b.cfg.World.Jobs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +69,12 @@ func (c *Controller) Rebalance(ctx context.Context, apply bool) ([]cluster.Reloc
 			running[w.ID] = subject{job, w}
 		}
 	}
-	snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
+	return running, nil
+}
+
+// relocations are the moves that would help, each judged as if those before it were made.
+func (b *Rebalancer) relocations(ctx context.Context, running map[cluster.WorkloadID]subject) ([]cluster.Relocation, error) {
+	snapshot, err := b.cfg.Decisions.Snapshot(ctx, b.cfg.World)
 	if err != nil {
 		return nil, err
 	}
@@ -58,31 +84,26 @@ func (c *Controller) Rebalance(ctx context.Context, apply bool) ([]cluster.Reloc
 		if s.workload.Spec.Target.Kind == performance.BestEffort {
 			continue
 		}
-		r, found, err := c.relocation(ctx, c.newScene(snapshot, running), s)
+		r, found, err := b.relocation(ctx, newScene(snapshot, b.cfg.Estimator.Columns(), running), s)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", id, err)
 		}
-		if !found {
-			continue
+		if found {
+			snapshot = relocated(snapshot, r)
+			out = append(out, r)
 		}
-		// The next ones are judged as if this one had moved.
-		snapshot = relocated(snapshot, r)
-		out = append(out, r)
 	}
-	if apply {
-		err = c.relocate(ctx, running, out)
-	}
-	return out, err
+	return out, nil
 }
 
 // relocation is the better place of the workload's worst allocation, if it is badly
 // off and there is one.
-func (c *Controller) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
-	unit, why, err := c.worst(ctx, sc, s)
+func (b *Rebalancer) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
+	unit, why, err := b.worst(ctx, sc, s)
 	if err != nil || why == "" {
 		return cluster.Relocation{}, false, err
 	}
-	d, err := c.cfg.Placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	d, err := b.cfg.Placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
 	if err != nil || d.Outcome != cluster.Placed || !goodEnough(d, s.workload.Spec, sc.share(s.workload.ID)) || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}
@@ -97,8 +118,8 @@ func (c *Controller) relocation(ctx context.Context, sc *scene, s subject) (clus
 // worst finds the allocation that is worst off, and says why; empty where none is.
 // What was measured counts more than what is predicted: a workload at its target is
 // well placed.
-func (c *Controller) worst(ctx context.Context, sc *scene, s subject) (cluster.Allocation, string, error) {
-	share, err := c.recentShare(ctx, s)
+func (b *Rebalancer) worst(ctx context.Context, sc *scene, s subject) (cluster.Allocation, string, error) {
+	share, err := b.recentShare(ctx, s)
 	if err != nil {
 		return cluster.Allocation{}, "", err
 	}
@@ -144,14 +165,14 @@ func suffers(sc *scene, handle board.Handle) (float64, interference.Source) {
 
 // recentShare is the share of its target a workload reached lately, from the book;
 // NaN where that is not known.
-func (c *Controller) recentShare(ctx context.Context, s subject) (float64, error) {
-	all, err := c.cfg.Book.Observations(ctx, s.workload.ID)
+func (b *Rebalancer) recentShare(ctx context.Context, s subject) (float64, error) {
+	all, err := b.cfg.Book.Observations(ctx, s.workload.ID)
 	if err != nil {
 		return 0, err
 	}
 	newest := map[string]cluster.Observation{}
 	for _, o := range all {
-		if c.cfg.Clock.Now().Sub(o.At) <= freshObservation {
+		if b.cfg.Clock.Now().Sub(o.At) <= freshObservation {
 			newest[o.Allocation] = o
 		}
 	}
@@ -194,24 +215,24 @@ func relocated(s *cluster.Snapshot, r cluster.Relocation) *cluster.Snapshot {
 }
 
 // relocate carries out what is allowed, one after the other, on fresh state.
-func (c *Controller) relocate(ctx context.Context, running map[cluster.WorkloadID]subject, list []cluster.Relocation) error {
+func (b *Rebalancer) relocate(ctx context.Context, own *term, running map[cluster.WorkloadID]subject, list []cluster.Relocation) error {
 	for i := range list {
 		r := &list[i]
 		if !r.Allowed {
 			continue
 		}
-		snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
+		snapshot, err := b.cfg.Decisions.Snapshot(ctx, b.cfg.World)
 		if err != nil {
 			return err
 		}
-		s, sc := running[r.Workload], c.newScene(snapshot, running)
+		s, sc := running[r.Workload], newScene(snapshot, b.cfg.Estimator.Columns(), running)
 		record := cluster.ActionRecord{
 			Workload: r.Workload, Kind: string(adapt.Move), Allocation: r.Allocation, From: "node " + r.FromName, To: "node " + r.ToName,
 			Reason: "rebalance: " + r.Reason,
 		}
-		err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
+		err = own.do(ctx, s, record, own.writes, nil, func(ctx context.Context) error {
 			change := change(s, fmt.Sprintf("%s leaves node %s: rebalance: %s", r.Workload.Group, r.FromName, r.Reason))
-			return c.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{r.From: true})
+			return own.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{r.From: true})
 		})
 		if r.Result = actionDone; err != nil {
 			r.Result = err.Error()

@@ -1,6 +1,7 @@
 package adaptation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -25,50 +27,54 @@ type scene struct {
 	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
 }
 
-// newScene builds the board and marks on it what gives way.
-func (c *Controller) newScene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
+// newScene builds the board of a snapshot and finds on it what runs.
+func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
-		snapshot: s, board: board.FromSnapshot(s, c.cfg.Estimator.Columns(), cluster.WorkloadID{}), running: running,
+		snapshot: s, board: board.FromSnapshot(s, columns, cluster.WorkloadID{}), running: running,
 		units: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
 		of: map[cluster.WorkloadID][]board.Handle{}, byRef: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
-	now, alive := c.cfg.Clock.Now(), map[string]time.Time{}
 	for u := range board.Numbering(s, cluster.WorkloadID{}) {
 		a := u.Allocation
 		sc.units[u.Handle], sc.node[u.Handle] = a, u.Node
 		if !isReserved(s, a) {
 			sc.of[a.Workload] = append(sc.of[a.Workload], u.Handle)
 		}
-		first, ok := c.live.since[a.ID]
+	}
+	return sc
+}
+
+// scene notes since when each allocation is there, and marks what may be evicted.
+func (a *term) scene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
+	sc := newScene(s, a.cfg.Estimator.Columns(), running)
+	now, since := a.cfg.Clock.Now(), map[string]time.Time{}
+	for _, unit := range sc.units {
+		first, ok := a.since[unit.ID]
 		if !ok {
 			first = now
 		}
-		alive[a.ID] = first
+		since[unit.ID] = first
 	}
-	c.live.since = alive
-	c.markBestEffort(sc, now)
+	a.since = since
+	a.markBestEffort(sc, now)
 	return sc
 }
 
 // markBestEffort puts what may be evicted on the board as such, oldest first.
-func (c *Controller) markBestEffort(sc *scene, now time.Time) {
+func (a *term) markBestEffort(sc *scene, now time.Time) {
 	var yielding []board.Handle
 	for id, s := range sc.running {
-		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(c.live.harmless[id]) || now.Before(exemptUntil(c.live.docs[id].Actions)) {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(a.harmless[id]) || now.Before(exemptUntil(a.docs[id].Actions)) {
 			continue
 		}
 		for _, handle := range sc.of[id] {
-			if a := sc.units[handle]; !a.System && a.Version == s.job.Version {
+			if unit := sc.units[handle]; !unit.System && unit.Version == s.job.Version {
 				yielding = append(yielding, handle)
 			}
 		}
 	}
 	slices.SortFunc(yielding, func(x, y board.Handle) int {
-		a, b := c.live.since[sc.units[x].ID], c.live.since[sc.units[y].ID]
-		if c := a.Compare(b); c != 0 {
-			return c
-		}
-		return int(x - y)
+		return cmp.Or(a.since[sc.units[x].ID].Compare(a.since[sc.units[y].ID]), cmp.Compare(x, y))
 	})
 	for _, handle := range yielding {
 		n := sc.node[handle]
@@ -141,7 +147,7 @@ func (c *Controller) scales(ctx context.Context, sc *scene, s subject, w *watche
 	if memory || cpu || len(s.workload.Spec.Scale.Count) == 0 {
 		return memory || cpu, nil
 	}
-	b, err := c.bounds(ctx, s, w)
+	b, err := c.live.bounds(ctx, s, w)
 	if err != nil {
 		return false, err
 	}
@@ -149,11 +155,11 @@ func (c *Controller) scales(ctx context.Context, sc *scene, s subject, w *watche
 }
 
 // bounds are read once per version of the job.
-func (c *Controller) bounds(ctx context.Context, s subject, w *watched) (cluster.Bounds, error) {
+func (a *term) bounds(ctx context.Context, s subject, w *watched) (cluster.Bounds, error) {
 	if w.bounds != nil && w.bounds.ModifyIndex == s.job.ModifyIndex {
 		return *w.bounds, nil
 	}
-	b, err := c.live.adjuster.Bounds(ctx, s.workload.ID)
+	b, err := a.adjuster.Bounds(ctx, s.workload.ID)
 	if err != nil {
 		return b, fmt.Errorf("reading its bounds: %w", err)
 	}

@@ -26,6 +26,7 @@ type Engine struct {
 	evaluations *placement.Evaluations
 	admissions  *placement.Admissions
 	adaptation  *adaptation.Controller
+	rebalancer  *adaptation.Rebalancer
 
 	wg sync.WaitGroup
 }
@@ -56,12 +57,13 @@ func New(cfg Config) (*Engine, error) {
 	})
 	e.evaluations = placement.NewEvaluations()
 	e.admissions = placement.NewAdmissions(e.placer, e.evaluations)
-	e.adaptation = adaptation.New(adaptation.Config{
+	adapting := adaptation.Config{
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
 		Book: e.book, Decisions: e.decisions, Lab: e.lab, Estimator: e.estimator, Placer: e.placer, Evaluations: e.evaluations,
 		Policy: cfg.Policy, Adapter: cfg.Adapter, EndsByPolicy: cfg.endsByPolicy,
 		ObserveEvery: cfg.ObserveEvery, ObserveWindow: cfg.ObserveWindow,
-	})
+	}
+	e.adaptation, e.rebalancer = adaptation.New(adapting), adaptation.NewRebalancer(adapting)
 	return e, nil
 }
 
@@ -181,10 +183,10 @@ func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, erro
 func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
 
 // Rebalance lists what would reach its target better elsewhere, and moves what may;
-// see adaptation.Controller.
+// see adaptation.Rebalancer.
 func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {
 	if err := e.recall(ctx); err != nil {
 		return nil, err
 	}
-	return e.adaptation.Rebalance(ctx, apply)
+	return e.rebalancer.Rebalance(ctx, apply)
 }

@@ -5,46 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
-
-// tier says how good a node is; lower is better.
-type tier int
-
-const (
-	good      tier = iota // what the policy wants
-	slower                // violates no bound, but another configuration is preferred
-	violating             // somebody's bound is predicted to break
-)
-
-// ranked is one node in a policy's order.
-type ranked struct {
-	candidate *candidate
-	tier      tier
-	key       [3]float64        // within the tier, smaller first
-	reject    cluster.Rejection // why it is not good; without node and detail
-}
-
-// ranking is a policy's answer: every feasible node, tiers ascending, best
-// first within a tier. The functions are asked for listed nodes only, and may
-// be nil.
-type ranking struct {
-	nodes   []*ranked
-	reason  string // how the best was found
-	waits   string // why nothing is placed now though there is room; else empty
-	relaxed []cluster.Relaxation
-	parts   func(o *candidate) []cluster.ScorePart
-	why     func(o *candidate) string // of a good node, in the policy's words
-	detail  func(n *ranked) string    // of a lesser one
-	// preset is the number of allocations per node where the policy has chosen
-	// them itself; nil: assign does.
-	preset []int
-	// together reports whether one more allocation is fine beside n of its own
-	// group; nil: always.
-	together func(o *candidate, n int) bool
-}
 
 // The spread of scores over the shortlist. Nomad sees them in nested buckets,
 // so the nodes wanted must stand alone at the top (chosen by us).
@@ -55,81 +18,6 @@ const (
 	scoreRestHigh = 0.4
 	scoreRestLow  = 0.1
 )
-
-// blank is the decision before anything is known.
-func blank(r Request, name string) cluster.Decision {
-	w := r.Workload
-	d := cluster.Decision{
-		Format: cluster.DecisionFormat, Workload: w.ID, ProfileKey: w.ProfileKey, At: r.At,
-		Policy: name, Seed: r.Seed, Target: w.Spec.Target,
-		Considered: len(r.Snapshot.Nodes), RejectedBy: map[cluster.RejectReason]int{},
-		Count: w.Count, Resources: w.Ask,
-		Predicted: cluster.Prediction{Unit: w.Spec.Target.RateUnit()},
-	}
-	if r.Knowledge != nil {
-		d.Sensitivity = r.Knowledge.Sensitivity
-		d.Warnings = slices.Clone(r.Knowledge.Warnings)
-	}
-	return d
-}
-
-// place is the common course of policies that choose nodes.
-func place(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, error) {
-	d, _, err := placed(r, name, rank)
-	return d, err
-}
-
-// facts of a placement that its decision tells in words only.
-type facts struct {
-	missing  int  // allocations without room
-	violates bool // somebody's bound is predicted to break
-}
-
-// placed is place, with the facts.
-func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, facts, error) {
-	work := workspaces.Get().(*workspace)
-	work.used = 0
-	defer workspaces.Put(work)
-	v, err := open(r, work)
-	if err != nil {
-		return cluster.Decision{}, facts{}, err
-	}
-	d := blank(r, name)
-	switch {
-	case r.JobType == "system" || r.JobType == "sysbatch":
-		d.Outcome, d.Reason = cluster.Stock, "a "+r.JobType+" job runs on every node: there is nothing to choose"
-	case r.Workload.Count == 0:
-		d.Outcome, d.Reason = cluster.Stock, "the group's count is 0: there is nothing to place"
-	case len(v.candidates) == 0:
-		d.Outcome, d.Reason = cluster.Queued, nothingFits(v.counts)
-		v.reject(&d, ranking{})
-	default:
-		v.finish(&d, rank(v))
-	}
-	d.Warnings = append(d.Warnings, v.warnings...)
-	return d, v.facts, nil
-}
-
-// resourceReasons are those that pass when something ends.
-var resourceReasons = []cluster.RejectReason{
-	cluster.RejectCPU, cluster.RejectCores, cluster.RejectMemory, cluster.RejectDisk,
-}
-
-func nothingFits(counts map[cluster.RejectReason]int) string {
-	if len(counts) == 0 {
-		return "the cluster has no nodes"
-	}
-	var parts []string
-	room := false
-	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s (%s)", reason, plural(counts[reason], "node")))
-		room = room || slices.Contains(resourceReasons, reason)
-	}
-	if room {
-		return "no node has room now: " + strings.Join(parts, ", ")
-	}
-	return "no node qualifies: " + strings.Join(parts, ", ")
-}
 
 // finish assigns the group, cuts the shortlist and writes the decision.
 func (v *candidateSet) finish(d *cluster.Decision, r ranking) {

@@ -1,7 +1,9 @@
 package policy
 
 import (
-	"fmt"
+	"cmp"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -57,39 +59,6 @@ func newSelection(v *candidateSet) *selection {
 	return s
 }
 
-// pressure of an option, for the filter.
-func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
-	o := s.candidates[i]
-	return o.tolerated, o.caused, s.bonus(o)
-}
-
-func (s *selection) newcomer(i int) board.Resident { return s.newcomerOn(s.candidates[i]) }
-
-func (s *selection) exerted(i int) []float64 { return s.candidates[i].exerted }
-
-func (s *selection) bonus(o *candidate) float64 {
-	if o.incumbent {
-		return stickyHeadroomPoints
-	}
-	return 0
-}
-
-// measure writes D per step of the chain.
-func (s *selection) measure(o *candidate, margin []float64) {
-	bonus := s.bonus(o)
-	for i, b := range s.filter.chain {
-		margin[i] = s.distance(o, b) + bonus
-	}
-}
-
-// distance is D1 or D2 of one source.
-func (s *selection) distance(o *candidate, b bound) float64 {
-	if b.direction == cluster.D1 {
-		return o.tolerated[b.column] - o.exerted[b.column]
-	}
-	return o.tolerance.Tolerated[b.column] - s.filter.options.experienced(o.caused[b.column])
-}
-
 // rank filters, prefers and orders.
 func (s *selection) rank() ranking {
 	prefer, reason := s.preference()
@@ -116,68 +85,99 @@ func (s *selection) rank() ranking {
 	return r
 }
 
-func (v *candidateSet) warnRelaxed(relaxed []cluster.Relaxation) {
-	for _, r := range relaxed {
-		who := "the residents"
-		if r.Direction == cluster.D2 {
-			who = "this workload"
-		}
-		v.warn("no feasible node meets every QoS bound: %s may experience up to %s points more pressure on %s than tolerated", who, amount(r.Points), title(r.Source))
+// preference is the second half of the selection, on the options that harm
+// nobody: which of them are fast enough.
+func (s *selection) preference() (prefer func(*candidate) bool, reason string) {
+	meets := func(o *candidate) bool { return o.predicted.Known && s.suffices(o.predicted.RatePerSec) }
+	if s.need > 0 && s.anyAlive(meets) {
+		return meets, "predicted to reach the target, " + s.violationText()
 	}
+	s.fastest = s.bestConfigurations()
+	if len(s.fastest) == 0 {
+		s.warn("the speed of this workload is unknown on every node with room: the decision rests on interference alone")
+		return func(*candidate) bool { return true }, s.violationText()
+	}
+	prefer = func(o *candidate) bool { return s.fastest[o.node.Configuration] }
+	return prefer, "fastest configuration left, " + s.violationText()
 }
 
-// worstViolation names the worst broken bound of a rejected option.
-func (s *selection) worstViolation(candidate int) cluster.Rejection {
-	worst, points := -1, 0.0
-	for step, b := range s.filter.chain {
-		missing := -s.margin[candidate][step]
-		if s.filter.first[candidate] != out {
-			missing -= b.relaxed
-		}
-		if missing > points {
-			worst, points = step, missing
+func (s *selection) anyAlive(f func(*candidate) bool) bool {
+	for i, o := range s.candidates {
+		if s.filter.alive(i) && f(o) {
+			return true
 		}
 	}
-	r := cluster.Rejection{Reason: cluster.RejectInterference}
-	if worst >= 0 {
-		r.Source, r.Direction = s.Columns[s.filter.chain[worst].column], s.filter.chain[worst].direction
-		r.ByPoints = -s.margin[candidate][worst]
-	}
-	return r
+	return false
 }
 
-// detail says in words why a node is not good.
-func (s *selection) detail(n *ranked) string {
-	if n.tier == slower {
-		return s.slowness(n.candidate)
+// bestConfigurations are those with the highest speed in isolation among the options
+// alive (Delimitrou 2015, §3.4.1: interference first, platform second), with those
+// whose speed cannot be told from it: services under a given load are as fast
+// everywhere, but for noise. One the group already runs on counts stickySpeed times its
+// speed. Empty where no speed is known.
+func (s *selection) bestConfigurations() map[string]bool {
+	effective := map[string]float64{} // at best
+	top := 0.0
+	for i, o := range s.candidates {
+		c := o.node.Configuration
+		if !s.filter.alive(i) || !s.rates[c] {
+			continue
+		}
+		v := s.Knowledge.Speed[c].Value
+		atBest := max(v, s.Knowledge.Speed[c].High)
+		if o.incumbent {
+			v, atBest = v*stickySpeed, atBest*stickySpeed
+		}
+		effective[c] = max(effective[c], atBest)
+		top = max(top, v)
 	}
-	k := slices.Index(s.Columns, n.reject.Source)
-	if k < 0 {
-		return ""
+	maps.DeleteFunc(effective, func(_ string, v float64) bool { return v < top })
+	best := map[string]bool{}
+	for c := range effective {
+		best[c] = true
 	}
-	source, o := title(n.reject.Source), n.candidate
-	if n.reject.Direction == cluster.D1 {
-		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, amount(o.tolerated[k]), amount(o.exerted[k]))
-	}
-	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.tolerance.Tolerated[k]), amount(o.caused[k]))
+	return best
 }
 
-// headroom says how close the tightest bound is.
-func (s *selection) headroom(o *candidate) string {
-	margin := s.margin[o.index]
-	if len(margin) == 0 {
-		return "no source of interference is considered"
+// key is what a node is ordered by within its tier, smaller first: good nodes
+// by fit, after crowding where bounds had to be relaxed; where the target is out of
+// reach, and among slower nodes, by predicted rate first, without a target by the rate
+// alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums of the
+// same scores tie.
+func (s *selection) key(n *ranked, fit float64) [3]float64 {
+	rate := n.candidate.predicted.RatePerSec
+	missesNeed := s.need > 0 && !s.suffices(rate)
+	if s.need == 0 {
+		rate = s.Knowledge.Speed[n.candidate.node.Configuration].Value
 	}
-	b := s.filter.chain[slices.Index(margin, slices.Min(margin))]
-	d, source := s.distance(o, b), title(s.Columns[b.column])
+	if n.candidate.incumbent {
+		fit -= stickyFitPoints * float64(len(s.Columns))
+		rate *= stickySpeed
+	}
+	fit = math.Round(fit/fitStepPoints) * fitStepPoints
+	residentsMost := s.filter.residentsMost(n.candidate.index)
 	switch {
-	case d < -epsilonPoints && o.incumbent:
-		return fmt.Sprintf("%s points beyond the tolerance on %s, within what is allowed where the group already runs", amount(-d), source)
-	case d < -epsilonPoints:
-		return fmt.Sprintf("the smallest violation found: %s points beyond the tolerance on %s", amount(-d), source)
+	case n.tier == violating:
+		return [3]float64{n.reject.ByPoints, residentsMost, fit}
+	case n.tier == slower || missesNeed:
+		return [3]float64{-rate, residentsMost, fit}
 	default:
-		return fmt.Sprintf("no workload exceeds its interference tolerance; the tightest is %s with %s points of headroom", source, amount(d))
+		return [3]float64{residentsMost, fit}
 	}
+}
+
+// fitStepPoints is how exactly fits are compared: far below what a score can
+// mean, far above rounding.
+const fitStepPoints = 1e-6
+
+// inOrder sorts a ranking: tier, key, then fewer free MHz, then ID.
+func inOrder(a, b *ranked) int {
+	return cmp.Or(
+		cmp.Compare(a.tier, b.tier),
+		slices.Compare(a.key[:], b.key[:]),
+		cmp.Compare(a.candidate.freeMHz, b.candidate.freeMHz),
+		cmp.Compare(a.candidate.node.ID, b.candidate.node.ID),
+	)
 }
 
 // together: one more allocation of the group beside n > 0 of its own keeps every
@@ -197,6 +197,35 @@ func (s *selection) together(o *candidate, n int) bool {
 	return p.Known && s.suffices(p.RatePerSec)
 }
 
-func (s *selection) parts(o *candidate) []cluster.ScorePart {
-	return []cluster.ScorePart{{Name: "fit_points", Value: s.l1[o.index]}, {Name: "free_mhz", Value: float64(o.freeMHz)}}
+// measure writes D per step of the chain.
+func (s *selection) measure(o *candidate, margin []float64) {
+	bonus := s.bonus(o)
+	for i, b := range s.filter.chain {
+		margin[i] = s.distance(o, b) + bonus
+	}
 }
+
+// distance is D1 or D2 of one source.
+func (s *selection) distance(o *candidate, b bound) float64 {
+	if b.direction == cluster.D1 {
+		return o.tolerated[b.column] - o.exerted[b.column]
+	}
+	return o.tolerance.Tolerated[b.column] - s.filter.options.experienced(o.caused[b.column])
+}
+
+func (s *selection) bonus(o *candidate) float64 {
+	if o.incumbent {
+		return stickyHeadroomPoints
+	}
+	return 0
+}
+
+// pressure of an option, for the filter.
+func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
+	o := s.candidates[i]
+	return o.tolerated, o.caused, s.bonus(o)
+}
+
+func (s *selection) newcomer(i int) board.Resident { return s.newcomerOn(s.candidates[i]) }
+
+func (s *selection) exerted(i int) []float64 { return s.candidates[i].exerted }

@@ -88,7 +88,7 @@ type Action struct {
 // the windows it remembers, and used by one goroutine.
 type Adapter interface {
 	// Step looks at one window of every running workload, in the order of their
-	// refs. The board is not changed.
+	// handles. The board is not changed.
 	Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action
 	// Forget is called when a workload ended.
 	Forget(ref board.Handle)
@@ -117,7 +117,7 @@ type Options struct {
 	Quiet         time.Duration
 	MaxCores      float64 // of one workload: the cost cap; 0 is none
 	Moves         bool    // a workload may be moved
-	YieldFirst    bool    // best-effort neighbours leave before anything else is tried
+	YieldFirst    bool    // best-effort co-runners leave before anything else is tried
 	Detector      string  // of placer/predict/deadline; empty is its default
 }
 

@@ -14,13 +14,13 @@
 //
 // KFLR and PP-RTTE (Sampaio): work that must finish is judged by when it will end, from
 // filtered slowdowns and the work left (placer/predict/deadline). Where tasks hold caps,
-// as in the simulated world, Algorithm 1 raises caps, moves the task or its neighbours
+// as in the simulated world, Algorithm 1 raises caps, moves the task or its co-runners
 // to the node that does most per watt, and empties nodes below half their cpu.
 //
 // # Differences from the paper
 //
 // PP-RTTE: the listing is mended (pprtte.go); an alarm never lowers a cap; a node is
-// emptied as a whole or not, and never onto one that sleeps; a neighbour that will be
+// emptied as a whole or not, and never onto one that sleeps; a co-runner that will be
 // late itself is not moved for another one; a task that was moved is not judged for two
 // samples. Live there are no caps: late work is helped as work below its target is, and
 // starts anew elsewhere only where all of it can still be done in time.
@@ -30,7 +30,7 @@
 // A workload rests after a change before it is judged again, and what it holds is
 // capped (Options.MaxCores): the text sketches cost and priority only. Eviction
 // follows priority, lowest first, and takes best-effort work only. With
-// Options.YieldFirst, as a cluster that people use has it, a best-effort neighbour
-// leaves before anything else is tried, the most harmful first, one of a node at a
-// time: what is left over is all that it was promised.
+// Options.YieldFirst, as a cluster that people use has it, a best-effort co-runner leaves
+// before anything else is tried, the one that exceeds the tolerance most first, one of a
+// node at a time: best effort has no claim to more than what is left over.
 package adapt

@@ -39,8 +39,8 @@ func makeKFLR(o Options) *kflr {
 	}
 }
 
-// detectorOf the options; a name nobody knows is the default one: whoever reads the
-// name from a person checks it there.
+// detectorOf the options; an unknown name is the default one: names are checked where they
+// are read from a person.
 func detectorOf(o Options) deadline.Descriptor {
 	d, err := deadline.Lookup(o.Detector)
 	if err != nil {
@@ -133,7 +133,7 @@ func (k *kflr) ending(now Instant, w *Observation) *ending {
 	}
 	f := w.Finish
 	done := f.Done
-	if math.IsNaN(done) { // nobody says how far it is: it went as it should until now
+	if math.IsNaN(done) { // how far it is is unknown: assumed is that it was in time until now
 		done = min(f.Work, w.Target*max(0, now-f.Started).Seconds())
 	}
 	e = &ending{deadline.NewTask(k.detector.New(k.parameters), k.parameters, now, max(0, f.Work-done), math.Inf(1), f.Deadline), f.Deadline, 0, 0}

@@ -17,7 +17,7 @@ import (
 )
 
 // ppRTTE is Algorithm 1 of PP-RTTE for what runs: tasks that will be late grow where
-// they are, move, or have a neighbour moved; under-used nodes are emptied. New tasks
+// they are, move, or have a co-runner moved; under-used nodes are emptied. New tasks
 // are placed by the policy of the same name.
 //
 // The listing is mended in three places: a task that could grow is done with; its own
@@ -271,7 +271,7 @@ func (s *schedule) migrate(t *tracked, to board.Index, size cluster.Resources, r
 	s.moved[t] = true
 }
 
-// makeRoom moves neighbours away, the one with the most slack first, until the task can
+// makeRoom moves co-runners away, the one with the most slack first, until the task can
 // grow; if it cannot, none is moved (lines 10 to 20).
 func (s *schedule) makeRoom(t *tracked, reason string) bool {
 	neighbours := slices.DeleteFunc(slices.Clone(s.on[t.unit.Node]), func(o *tracked) bool {
@@ -306,7 +306,7 @@ func (s *schedule) makeRoom(t *tracked, reason string) bool {
 	return false
 }
 
-// whatIsLeft gives a task that nothing helps the cpu that is free beside it.
+// whatIsLeft gives a task that nothing else helps the free cpu of its node.
 func (s *schedule) whatIsLeft(t *tracked, reason string) {
 	n := t.unit.Node
 	free := s.board.FreeMHz(n) - s.loads[n].Size.CPUMHz

@@ -6,12 +6,13 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-// harmless is the pressure, in percent, below which a neighbour cannot be why a
-// workload is slow (chosen by us: the least step a profile tells apart).
+// harmless is the pressure, in points, below which a co-runner cannot be why a workload is
+// slow (chosen by us: the smallest difference that a profile shows).
 const harmless = 1.0
 
-// yield sends away, from each node of a workload and others of its machine, the best-effort neighbour that
-// harms it most. One at a time: whether it was the one is seen before the next goes.
+// yield sends away, from each node of a workload and others of its machine, the
+// best-effort co-runner that exceeds its tolerance most. One at a time: whether that helps
+// is seen before the next one goes.
 func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 	var out []Action
 	done := map[board.Index]bool{}
@@ -26,7 +27,7 @@ func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 				if !r.BestEffort || free.evicted[r.Handle] {
 					continue
 				}
-				// Of equals the newest goes: it came when the workload was well.
+				// Of equals the newest goes: without it the workload reached its target.
 				if h := violationCaused(b, u, r); h >= most {
 					worst, from, most = r.Handle, n, h
 				}
@@ -40,8 +41,8 @@ func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 	return out
 }
 
-// harm is by how many points a neighbour presses more than the allocation
-// tolerates, in the column where that is most; -Inf where it presses nowhere.
+// violationCaused is by how many points a co-runner exerts more than the allocation
+// tolerates, in the column where that is most; -Inf where it exerts nothing.
 func violationCaused(b *board.Board, u Replica, neighbour board.Resident) float64 {
 	most, presses := math.Inf(-1), len(neighbour.Caused) == 0
 	for _, self := range b.Residents(u.Node) {

@@ -7,8 +7,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// reached is the performance of a workload against what is wanted of it; NaN
-// where it cannot be told. served is the most goodput one of its allocations was
+// reached is the performance of a workload, to be compared with the rate wanted of it;
+// NaN where it is unknown. served is the most goodput that one of its allocations was
 // seen to give inside its latency bound.
 //
 // A rate of work is what the workload can do. Requests are not: fewer of them than

@@ -36,7 +36,7 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errRefused, fmt.Errorf(format, args...))
 }
 
-// errEvaluated: nobody else writes a job meanwhile.
+// errEvaluated: a job under evaluation is written by that evaluation only.
 var errEvaluated = refuse("an evaluation of the job is under way")
 
 // act carries out one action of the adapter. What cannot be done is recorded with
@@ -75,7 +75,7 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 }
 
-// firstUnit is one allocation of a workload; without an ID where it has none.
+// firstUnit is one allocation of a workload; without an ID where there is none.
 func firstUnit(sc *scene, id cluster.WorkloadID) cluster.Allocation {
 	if handles := sc.of[id]; len(handles) > 0 {
 		return sc.units[handles[0]]
@@ -115,8 +115,8 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 	return c.cfg.Decisions.Amend(ctx, d)
 }
 
-// tolerated drops what was refused or lost to a faster hand: it is on record, and
-// the next window decides anew.
+// tolerated drops the error of an action that was refused, or came too late: it is on
+// record, and the next window decides anew.
 func tolerated(err error) error {
 	for _, known := range []error{errRefused, errNoRoom, cluster.ErrStale, cluster.ErrGone, cluster.ErrBusy, cluster.ErrYields, cluster.ErrImpossible} {
 		if errors.Is(err, known) {

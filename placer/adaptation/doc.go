@@ -3,20 +3,19 @@
 //
 // The leader measures every released workload in windows that follow one another
 // (Pass), asks the configured adapter (package adapt) and carries out its answer, in
-// this order: a best-effort neighbour leaves; more memory for an allocation that uses
-// what it has, or more CPU for one that misses its target beside others, where the world
-// can lend it some while it runs (decision 0016); another
-// count, inside the performance block's own list; another node, only with move = true.
-// Everything is careful:
+// this order: a best-effort co-runner leaves; an allocation that uses all its memory gets
+// more, or one that misses its target next to co-runners gets more CPU, where the world
+// can resize it while it runs (decision 0016); another count, of those in the performance
+// block; another node, only with move = true. Everything is careful:
 //
-//   - A number that cannot be right (negative, NaN, a counter that stands still, a
+//   - A number that cannot be right (negative, NaN, a counter that does not move, a
 //     clock that stepped: trusted) is no number, and a workload with an unknown in
 //     its window is left alone, as is one that was just started or deploys.
 //   - A group with a scaling block of its own is its autoscaler's.
 //   - Token buckets bound writes and moves over all workloads; each rests after a
 //     change, and what was transferred or grown is given back after ten minutes, later each
 //     time that had to be undone.
-//   - A transfer takes a world seconds: it keeps no pass waiting, and the job counts as
+//   - A transfer takes a world seconds: no pass waits for it, and the job counts as
 //     under evaluation meanwhile. Memory in use is not asked back.
 //   - What is begun is on record before it is begun, so that a new leader repeats
 //     nothing. What was not done is on record with its reason.

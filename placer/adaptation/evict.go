@@ -17,8 +17,8 @@ import (
 // returnKind is the Kind of a record of best-effort work that may use a node again.
 const returnKind = "return"
 
-// evict sends a best-effort allocation away from the node of a workload with a
-// target, until that one is gone or it shows that it was not to blame.
+// evict sends a best-effort allocation away from the node of a workload with a target,
+// until that workload is gone or turns out to be no better off.
 func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error {
 	unit := sc.units[a.Handle]
 	s, ok := sc.running[unit.Workload]
@@ -46,7 +46,7 @@ func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error
 			return err
 		}
 		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
-		change.Anyway = true // a neighbour that just came is deploying still
+		change.Anyway = true // also while it deploys: it may have come just now
 		if err := c.live.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return errors.Join(err, c.live.remember(ctx, unit.Workload, dropYield(yield)))
 		}
@@ -74,8 +74,8 @@ func dropYield(y journal.Eviction) func(*journal.ActionLog) {
 	}
 }
 
-// reviewYields lets best-effort work go back to nodes whose reason is gone: the
-// workload it gave way to left or ended, or is no better off without it.
+// reviewYields lets best-effort work go back to a node when the reason for which it left
+// is gone: the workload that it left for has left or ended, or is no better off.
 func (c *Controller) reviewYields(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
@@ -117,11 +117,11 @@ func (c *Controller) yieldOver(sc *scene, y journal.Eviction) string {
 	return ""
 }
 
-// noBetter ends the reason of a return of what was not to blame.
+// noBetter ends the reason of a return where the eviction did not help.
 const noBetter = "is no better off without it"
 
-// exemptUntil is how long a best-effort workload that left in vain is left alone:
-// settleAfterGrowth, and twice as long each further time.
+// exemptUntil is how long a best-effort workload is left alone whose eviction helped no
+// other: settleAfterGrowth, and twice as long each further time.
 func exemptUntil(records []cluster.ActionRecord) time.Time {
 	var until time.Time
 	wait := settleAfterGrowth

@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
+// moveInstead tries another node where more of a workload is not possible.
 func (c *Controller) moveInstead(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	if s.workload.Count != 1 {
 		return nil
@@ -45,11 +46,11 @@ func nodeText(s *cluster.Snapshot, id cluster.NodeID) string {
 	return "node " + string(id)
 }
 
-// errNoRoom: the policy finds no node that has room and is harmed by nothing.
+// errNoRoom: the policy finds no node with room on which no bound breaks.
 var errNoRoom = errors.New("no other node is good enough")
 
-// rebound chooses a shortlist for a workload as it shall be, away from some nodes,
-// and writes it with the change. Allocations elsewhere stay where they are.
+// rebound chooses a shortlist for a workload as it is to be, without some nodes, and
+// writes it with the change. Allocations elsewhere stay where they are.
 // Best-effort work with nowhere to go waits; other work stays.
 func (a *term) rebound(ctx context.Context, sc *scene, s subject, as cluster.Workload, change cluster.Change, bind bool, avoid map[cluster.NodeID]bool) error {
 	d, written, err := a.cfg.Placer.Elsewhere(ctx, s.job, as, avoid)
@@ -80,13 +81,13 @@ func (a *term) rebound(ctx context.Context, sc *scene, s subject, as cluster.Wor
 	return a.adjust(ctx, s, as, change, &d)
 }
 
-// gain is how much more than now a workload must be predicted to do elsewhere for its
-// own bounds not to count there (chosen by us: what a prediction is off by).
+// gain is how many times its present rate a workload must be predicted to reach elsewhere
+// for its own bounds not to count there (chosen by us: the error of a prediction).
 const gain = 1.2
 
-// goodEnough: a running workload may come to these nodes. Nobody's bound may break by
-// more than a score's own step; its own may where it misses its target, share of it
-// now, and would do better.
+// goodEnough reports whether a running workload may go to the nodes of a decision. No bound
+// of a resident may break by more than the step of a score; its own may where it misses
+// its target now, of which it reaches share, and would do better there.
 func goodEnough(d cluster.Decision, spec performance.Spec, share float64) bool {
 	want, _ := spec.Rate()
 	better := d.Predicted.Known && share < 1 && d.Predicted.RatePerSec >= gain*share*want

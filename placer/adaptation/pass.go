@@ -32,10 +32,10 @@ const (
 	warmUp             = 10 * time.Second // of a new allocation, before it is judged
 	restAfterAction    = 30 * time.Second // of a workload, whoever leads
 	settleAfterGrowth  = 10 * time.Minute // before anything grown is given back
-	yieldTrial         = 30 * time.Second // until it shows whether a neighbour was to blame
+	yieldTrial         = 30 * time.Second // until it shows whether an eviction helped
 	longestBackOff     = 2 * time.Minute
 	mostAtOnce         = 64          // workloads measured in one pass: each is some requests to Nomad
-	longestJudged      = time.Minute // between two windows that count as one time below the target
+	longestJudged      = time.Minute // that two windows may be apart to count as one time below the target
 	leastImprovement   = 0.05        // of the target; less is noise
 	adaptSeed          = 1
 	firstWorkloadRef   = board.Handle(1) << 40 // beyond any allocation on a board
@@ -91,9 +91,8 @@ func (c *Controller) Wait() { c.resizes.Wait() }
 // the time they wait for their window or for another node to answer.
 const observeConcurrency = 64
 
-// term is what the leader remembers of running workloads. Only the stats, the
-// closed nodes and what has ended are shared; the rest belongs to the goroutine of
-// the passes.
+// term is what a leader, or a Rebalancer, remembers of running workloads. Only the stats,
+// the closed nodes and what has ended are shared; the rest belongs to one goroutine.
 type term struct {
 	cfg      *Config
 	adapter  adapt.Adapter    // nil: nothing is adapted
@@ -105,7 +104,7 @@ type term struct {
 	moves    *bucket
 
 	handles  map[cluster.WorkloadID]board.Handle
-	named    board.Handle // how many refs were given
+	named    board.Handle // how many handles were given
 	watched  map[cluster.WorkloadID]*watched
 	since    map[string]time.Time // first sight of an allocation
 	docs     map[cluster.WorkloadID]journal.ActionLog
@@ -121,14 +120,14 @@ type term struct {
 type watched struct {
 	last       map[string]cluster.Observation // by allocation
 	asked      time.Time                      // when it was measured last
-	judged     time.Time                      // when its share was last told
+	judged     time.Time                      // when its share was last known
 	recorded   time.Time
 	failures   int
 	skip       time.Time // until when it is left alone after failures
 	served     float64
 	share      float64 // of its target in the last window; NaN unknown
 	bounds     *cluster.Bounds
-	noTransfer map[string]time.Time // allocations that could not be lent to: until
+	noTransfer map[string]time.Time // allocations that could not be resized: until
 	ending     ending
 }
 

@@ -96,8 +96,8 @@ func (b *Rebalancer) relocations(ctx context.Context, running map[cluster.Worklo
 	return out, nil
 }
 
-// relocation is the better place of the workload's worst allocation, if it is badly
-// off and there is one.
+// relocation is a better node for the allocation of a workload that is worst off; not
+// found where none is badly off, or no node is better.
 func (b *Rebalancer) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
 	unit, why, err := b.worst(ctx, sc, s)
 	if err != nil || why == "" {
@@ -148,8 +148,8 @@ func (b *Rebalancer) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 	return unit, "", nil
 }
 
-// suffers is by how many points the neighbours of an allocation together press more
-// than it tolerates, where that is most.
+// suffers is by how many points the co-runners of an allocation together exert more than
+// it tolerates, on the source where that is most.
 func suffers(sc *scene, handle board.Handle) (float64, interference.Source) {
 	residents := sc.board.Residents(sc.node[handle])
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
@@ -163,8 +163,8 @@ func suffers(sc *scene, handle board.Handle) (float64, interference.Source) {
 	return most, source
 }
 
-// recentShare is the share of its target a workload reached lately, from the book;
-// NaN where that is not known.
+// recentShare is the share of its target that a workload reached in the last minute, from
+// the book; NaN where that is not known.
 func (b *Rebalancer) recentShare(ctx context.Context, s subject) (float64, error) {
 	all, err := b.cfg.Book.Observations(ctx, s.workload.ID)
 	if err != nil {

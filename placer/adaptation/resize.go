@@ -29,32 +29,33 @@ func (w *watched) tight(allocation string, memoryMB int) (tight, known bool) {
 	return use.MemoryBytes >= memoryTight*float64(memoryMB)*(1<<20), true
 }
 
-// leastTransferMHz is the least CPU that is transferred (chosen by us). The first transfer may be small:
-// with it come short turns, which help by themselves.
+// leastTransferMHz is the least CPU that is transferred (chosen by us). The first transfer
+// may be small: with it come short turns on the CPU, which help by themselves.
 const leastTransferMHz = 5
 
-// isTransferredCPU tells a transfer of CPU from one of memory, which holds the least that there is.
+// isTransferredCPU tells a transfer of CPU from one of memory, which comes with as little
+// CPU as Nomad allows.
 func isTransferredCPU(unit cluster.Allocation) bool {
 	return unit.Transferred.CPUMHz >= leastTransferMHz
 }
 
-// worth reports whether so much more is worth a transfer. One takes the place of another only
-// where it doubles that: its tasks start on the very node that has too little for a bound
-// on a tail, and take some tenths of a second of its CPU.
+// worth reports whether so much more is worth a transfer. One replaces another only where
+// it doubles that: the tasks of a transfer start on the node on which a tail latency is too
+// long already, and take some tenths of a second of its CPU.
 func worth(unit cluster.Allocation, mhz int) bool {
 	return mhz >= leastTransferMHz && (!isTransferredCPU(unit) || mhz >= unit.Transferred.CPUMHz)
 }
 
-// exempts reports whether an allocation may do without what is transferred to it: memory that
-// it does not use, and CPU once nobody is beside it. That it does well now is no
-// reason, since it does so by the transfer.
+// exempts reports whether an allocation may do without what is transferred to it: memory
+// that it does not use, and CPU once it has no co-runner. That it reaches its target now is
+// no reason, since it may do so because of the transfer.
 func (w *watched) exempts(sc *scene, handle board.Handle) bool {
 	unit := sc.units[handle]
 	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
 	return unit.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(unit) && sc.crowded(handle))
 }
 
-// crowded reports whether somebody else's work is on the machine of an allocation.
+// crowded reports whether an allocation has a co-runner that is no system job.
 func (sc *scene) crowded(handle board.Handle) bool {
 	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
 		return r.Handle != handle && !sc.units[r.Handle].System
@@ -67,8 +68,8 @@ func (c *Controller) resize(ctx context.Context, s subject, unit cluster.Allocat
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
-// where it may want some, or else CPU that nobody holds. Where only cores could be more
-// it says, once in a while, that they cannot be given while it runs.
+// where it may need some, or else unreserved CPU. Where only cores could be more it says,
+// once in a while, that they cannot be given while it runs.
 func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
 	unit, want, ok := c.moreMemory(sc, s)
 	if !ok {
@@ -117,11 +118,11 @@ func (c *Controller) moreMemory(sc *scene, s subject) (cluster.Allocation, clust
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
-// moreCPU is an allocation with a target whose node has CPU that nobody holds, and twice
-// what it has, or half of what there is with it: others may need some, too. A node
-// divides its CPU by what its allocations hold: one that rests between requests or items
-// needs little of it, but at once, and waits behind those that never rest. Everybody else
-// keeps what they reserved.
+// moreCPU is an allocation with a target whose node has unreserved CPU, and the size that
+// it should get: twice its CPU, but with no more than half of what is unreserved, since
+// others may need some, too. A node divides its CPU time by what its allocations reserve:
+// one that waits between requests or items needs little, but needs it at once, and queues
+// behind those that never wait. The others keep what they reserved.
 func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	if s.workload.Spec.Target.Kind == performance.BestEffort {
 		return cluster.Allocation{}, cluster.Resources{}, false
@@ -142,8 +143,8 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 	return cluster.Allocation{}, cluster.Resources{}, false
 }
 
-// suffices reports whether a transfer may be all that a workload lacks: at most it is faster
-// by what its share of the CPU grows. A tail may shrink by any factor.
+// suffices reports whether a transfer can be enough for the target: a rate grows at most as
+// the share of the CPU does. A tail may shrink by any factor.
 func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resources) bool {
 	if s.workload.Spec.Target.Latency != nil {
 		return true
@@ -153,14 +154,13 @@ func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resou
 	return sc.share(s.workload.ID)*faster >= 1 // not where its share is not known
 }
 
-// newCompany is how long a machine counts as one where somebody has just come (chosen by
-// us).
+// newCompany is for how long an allocation counts as one that has just come (chosen by us).
 const newCompany = 2 * time.Minute
 
-// transferCPU begins to give CPU that nobody holds to those with a target who have company,
-// where they or somebody beside them have just come: it costs nobody anything, so it
-// waits neither for more windows nor for what else is tried. Later a slow window may be a
-// moment's, and the adapter judges it.
+// transferCPU begins to give unreserved CPU to allocations with a target and co-runners,
+// where one of them has just come. It costs no workload anything, so it waits neither for
+// more windows nor for other actions. Later one slow window may pass by itself, and the
+// adapter judges it.
 func (c *Controller) transferCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
@@ -177,14 +177,15 @@ func (c *Controller) transferCPU(ctx context.Context, sc *scene) error {
 	return errors.Join(errs...)
 }
 
-// handleOf finds a unit of the scene.
+// handleOf finds an allocation of the scene.
 func (sc *scene) handleOf(unit cluster.Allocation) board.Handle {
 	list := sc.of[unit.Workload]
 	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.units[handle].ID == unit.ID })]
 }
 
-// needsCPU is why an allocation is to be lent CPU now: it missed its target in this window,
-// or nothing is measured yet and its tail is predicted to. Empty where it is not.
+// needsCPU is why an allocation should get CPU now: it missed its target in this window,
+// or nothing is measured yet and its tail latency is predicted to be missed. Empty where
+// it should not.
 func (sc *scene) needsCPU(handle board.Handle) string {
 	unit := sc.units[handle]
 	share, measured := sc.windows[unit.Workload]
@@ -197,14 +198,14 @@ func (sc *scene) needsCPU(handle board.Handle) string {
 	return ""
 }
 
-// violated is that prediction, of scores that are known.
+// violated is that prediction, where no score is assumed.
 func (sc *scene) violated(handle board.Handle) bool {
 	residents := sc.board.Pressing(sc.node[handle])
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	return i >= 0 && !residents[i].Assumed && policy.Violates(sc.board.Columns, residents, i)
 }
 
-// hasNewCompany reports whether somebody has just come to an allocation's machine.
+// hasNewCompany reports whether an allocation on the machine has just come.
 func (c *Controller) hasNewCompany(sc *scene, handle board.Handle) bool {
 	now := c.cfg.Clock.Now()
 	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
@@ -212,8 +213,8 @@ func (c *Controller) hasNewCompany(sc *scene, handle board.Handle) bool {
 	})
 }
 
-// reviewCPU gives back CPU of those who are alone by now. An adapter would not: a
-// service that has no more requests does not look as if it had too much.
+// reviewCPU takes back transferred CPU from allocations that have no co-runner any more.
+// An adapter would not: a service with few requests does not look as if it had too much.
 func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
@@ -238,9 +239,9 @@ func (c *Controller) returnTransfer(ctx context.Context, s subject, unit cluster
 	return tolerated(c.transfer(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
 }
 
-// transfer begins to resize an allocation. That takes a world seconds, and a pass waits
-// for nobody: the job counts as under evaluation meanwhile, and a later pass is told
-// how it ended.
+// transfer begins to resize an allocation. That takes a world seconds, for which no pass
+// waits: the job counts as under evaluation meanwhile, and a later pass hears how it
+// ended.
 func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
 	ctx, land, begun := c.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
@@ -273,7 +274,7 @@ func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Alloc
 	return nil
 }
 
-// noteResize says at the job what nothing else there shows: its version stays.
+// noteResize says at the job what nothing else shows there: a resize makes no version.
 func (c *Controller) noteResize(ctx context.Context, r cluster.ActionRecord) {
 	text := fmt.Sprintf("%s has %s instead of %s while it runs: %s", r.Workload.Group, r.To, r.From, r.Reason)
 	if err := c.cfg.World.Note(ctx, r.Workload, text, false); err != nil && ctx.Err() == nil {
@@ -310,7 +311,7 @@ func (a *term) hear(ctx context.Context, jobs []cluster.Job) error {
 	return errors.Join(errs...)
 }
 
-// cannotTransfer remembers for a while that an allocation cannot be lent to.
+// cannotTransfer remembers for a while that an allocation cannot be given more.
 func (a *term) cannotTransfer(id cluster.WorkloadID, allocation string, now time.Time) {
 	refused := a.watch(id).noTransfer
 	maps.DeleteFunc(refused, func(_ string, until time.Time) bool { return until.Before(now) })

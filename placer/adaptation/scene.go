@@ -21,7 +21,7 @@ type scene struct {
 	board    *board.Board
 	running  map[cluster.WorkloadID]subject
 	units    map[board.Handle]cluster.Allocation   // on the board
-	of       map[cluster.WorkloadID][]board.Handle // its units that run, ascending
+	of       map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
 	node     map[board.Handle]board.Index
 	byRef    map[board.Handle]cluster.WorkloadID
 	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
@@ -93,8 +93,8 @@ func isReserved(s *cluster.Snapshot, a cluster.Allocation) bool {
 	return slices.ContainsFunc(s.Reserved[a.Node], func(r cluster.Allocation) bool { return r.ID == a.ID })
 }
 
-// window is what the adapter is told of one workload. In any doubt it is told
-// that the performance is unknown, and does nothing.
+// window is what the adapter learns of one workload. In any doubt the performance is
+// unknown, and the adapter does nothing.
 func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings []cluster.Observation) (adapt.Observation, error) {
 	id, spec := s.workload.ID, s.workload.Spec
 	w := c.live.watch(id)

@@ -46,8 +46,8 @@ type Resident struct {
 	BestEffort       bool     // may be evicted for others
 	Class            int      // the job class its user declared, from 1; 0 is none
 	Response         Response // nil: only the scores say
-	// Slowdown is how much longer it is estimated to take here through its
-	// neighbours: 0.5 is half as long again. 0 where nothing is known.
+	// Slowdown is how much longer it is estimated to take here because of its
+	// co-runners: 0.5 is half as long again. 0 where nothing is known.
 	Slowdown float64
 }
 
@@ -97,8 +97,8 @@ func (b *Board) Add(n Node) Index {
 // Listen adds a listener, which hears of changes from now on.
 func (b *Board) Listen(l Listener) { b.listeners = append(b.listeners, l) }
 
-// Listeners are those added so far, in order: who shares an index of a board finds
-// it here.
+// Listeners are those added so far, in order: an index of a board that several share is
+// found here.
 func (b *Board) Listeners() []Listener { return b.listeners }
 
 // Len is the number of nodes.
@@ -245,7 +245,7 @@ func (b *Board) MemoryLoad(i Index) float64 {
 	return float64(b.used[i].MemoryMB) / float64(b.nodes[i].Total.MemoryMB)
 }
 
-// FreeMHz is the CPU nobody holds.
+// FreeMHz is the unreserved CPU.
 func (b *Board) FreeMHz(i Index) int {
 	return b.nodes[i].Total.CPUMHz - b.used[i].Megahertz(b.nodes[i].CoreMHz)
 }
@@ -280,7 +280,7 @@ func (b *Board) capability(i Index, k int) float64 {
 	return 100
 }
 
-// HasRoom is Fits beside what is used, whoever is on the node now.
+// HasRoom reports whether the size fits next to what is used, whatever is on the node now.
 func (n *Node) HasRoom(used, size cluster.Resources) bool {
 	return cluster.Short(n.Total, n.CoreMHz, used, size) == ""
 }

@@ -14,6 +14,6 @@
 //	caused[k]    = sum over residents of c   (empty: 0)
 //	headroom[k]  = max(0, min over residents r of (t_r − sum over q ≠ r of c_q))
 //
-// The paper's tolerated score forgets that a resident's tolerance is in part used
-// up by its neighbours; headroom does not (ibid., §6.2 in words).
+// The paper's tolerated score leaves out that a resident's tolerance is in part used up by
+// its co-runners; headroom does not (ibid., §6.2 in words).
 package board

@@ -9,7 +9,7 @@ import (
 
 // Request is what is to be placed, as far as a policy may know it: estimates of
 // classifiers, never the truth. Performance is in one unit of the caller's
-// choice, the same throughout an ask.
+// choice, the same throughout a request.
 type Request struct {
 	Handle   Handle
 	Size     cluster.Resources // of one allocation, where the policy does not size
@@ -47,7 +47,7 @@ type Request struct {
 	// Allowed reports whether the user's own constraints let a node run it; nil
 	// allows all.
 	Allowed func(n Index) bool
-	// Expected is how long it runs alone on the best configuration; 0 unknown.
+	// Expected is how long it runs in isolation on the best configuration; 0 unknown.
 	Expected   time.Duration
 	BestEffort bool
 	Gang       bool // all allocations or none
@@ -56,7 +56,7 @@ type Request struct {
 	// Late asks for late binding: where the nodes that would suit are busy, the
 	// choice names two of them to wait at (admission.Attempt.Late).
 	Late bool
-	// Forced is the last chance: whatever has room is taken, whomever it harms
+	// Forced is the last chance: whatever has room is taken, whichever bounds break
 	// and however far from the target (admission.Attempt.Forced).
 	Forced bool
 	// SlowdownMax is the loss that still counts as good, a share; 0.05 by default.
@@ -107,22 +107,22 @@ func (a *Request) Curve() []float64 {
 // Response predicts how an allocation does with co-runners. It is comparable: two
 // that are equal predict the same.
 type Response interface {
-	// Runtime in seconds, and IOPS, when the neighbours' scores of what they cause add
-	// up to beside, by column; none is alone.
+	// Runtime in seconds, and IOPS, where the caused scores of its co-runners add up to
+	// beside, by column; nil is in isolation.
 	Runtime(beside []float64) float64
 	IOPS(beside []float64) float64
 }
 
 // Finish is work bound by cpu that must end in time. Size is what it can use at most.
 type Finish struct {
-	Work float64       // of one allocation: cpu MHz times seconds, alone
+	Work float64       // of one allocation: cpu MHz times seconds, in isolation
 	In   time.Duration // from now
 }
 
 // SizeOption is one size of an allocation.
 type SizeOption struct {
 	Size  cluster.Resources
-	Speed float64 // relative to Ask.Size
+	Speed float64 // relative to Request.Size
 }
 
 // Replica is one allocation of a choice.
@@ -132,14 +132,14 @@ type Replica struct {
 	Predicted float64 // performance of this allocation; NaN unknown
 }
 
-// Choice is a policy's answer. Without units nothing can be placed now.
+// Choice is a policy's answer. Without replicas nothing can be placed now.
 type Choice struct {
 	Replicas []Replica
 	// Reaches reports that the predicted performance meets the target, or that
 	// there is none.
 	Reaches bool
-	// Bind lists nodes at which the ask waits for whichever has room first (late
-	// binding); empty where Units is not.
+	// Bind lists nodes at which the request waits for whichever has room first (late
+	// binding); empty where Replicas is not.
 	Bind []Index
 	// Evict lists best-effort residents that must leave first.
 	Evict []Eviction
@@ -148,7 +148,7 @@ type Choice struct {
 	Relaxed    []cluster.Relaxation
 	Backtracks int
 	TimedOut   bool
-	// Indexed and Scanned are how many units were found through an index of the
+	// Indexed and Scanned are how many replicas were found through an index of the
 	// policy's, and by looking at every node after the index had found none; Scans is
 	// how often that was done.
 	Indexed, Scanned, Scans int

@@ -49,8 +49,8 @@ type Numbered struct {
 	Allocation cluster.Allocation
 }
 
-// Numbering is of the allocations that FromSnapshot places, in its order and with its
-// numbers: who keeps something beside a board by Ref reads them here.
+// Numbering gives the allocations that FromSnapshot places, in its order and with its
+// handles: what is kept by handle outside a board is keyed by these.
 func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered] {
 	return func(yield func(Numbered) bool) {
 		ref := Handle(0)
@@ -82,8 +82,8 @@ func NewNeighbours(s *cluster.Snapshot, table *cluster.PressureTable, except clu
 	return &Neighbours{snapshot: s, except: except, table: table}
 }
 
-// On are those on a node, and then those on others of its machine. Nobody writes to the
-// list.
+// On are those on a node, and then those on others of its machine. The list is not to be
+// written to.
 func (x *Neighbours) On(n *cluster.Node) []Resident {
 	h := x.table.Host(n)
 	if !x.table.Unshared(n) || h.Has(x.except) {

@@ -9,11 +9,11 @@ import (
 )
 
 // boundByTime lowers caused scores to what the CPU time of the workload allows: an
-// intensity is a part of the time, and who uses a fifth of a CPU cannot press on its
-// units, or ask for bandwidth, for more than a fifth of the time (decision 0017). A
+// intensity is a part of the time, and a workload that uses a fifth of a CPU cannot load its
+// units, or use bandwidth, for more than a fifth of the time (decision 0017). A
 // caused score as iBench defines it says at which intensity a kernel begins to notice,
 // which is much the same for one that uses a fifth of a CPU and one that uses all of it;
-// pressures of neighbours are added up, which needs amounts. Unknown CPU time bounds
+// pressures of co-runners are added up, which needs amounts. Unknown CPU time bounds
 // nothing.
 func (b *builder) boundByTime(caused interference.Scores) {
 	used := b.profile.CPUsIsolated
@@ -43,7 +43,8 @@ func atMost(s interference.Score, bound float64) interference.Score {
 
 // timeBound is the highest intensity that the CPU time allows: of what is private to a
 // core on an average CPU of the workload's; of bandwidths, which one CPU may fill, the
-// time on any. Capacity stays taken while nobody runs, and devices work by themselves.
+// time on any. Capacity stays taken while the workload waits, and devices work by
+// themselves.
 func timeBound(s interference.Source, used, cpus float64) (percent float64, ok bool) {
 	info, known := interference.Info(s)
 	switch {
@@ -56,8 +57,8 @@ func timeBound(s interference.Source, used, cpus float64) (percent float64, ok b
 	}
 }
 
-// dutyCycle is the part of its time alone in which a workload works on a CPU, where its
-// performance is its throughput. Who has a tail to keep loses by every delay.
+// dutyCycle is the part of its time in isolation in which a workload works on a CPU, where
+// its performance is its throughput. One with a tail latency to keep loses by every delay.
 func dutyCycle(p *profile.Profile) float64 {
 	if p.Target.Latency != nil {
 		return 0

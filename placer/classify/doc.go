@@ -27,12 +27,12 @@
 //   - predicted: by the classifier, from the workload's measured cells and the
 //     other workloads. The interval is a quantile of held-out residuals, per
 //     column where there are enough, pooled else, absent where there are fewer
-//     than nineteen: a 95 % bound cannot be told from less.
+//     than nineteen: a 95 % bound needs as many.
 //   - assumed: no cell of this kind was measured. With training rows the score
 //     is their average; without, it is cluster.AssumedToleratedPercent and
 //     cluster.AssumedCausedPercent. Both come with a warning.
 //
-// A speed nobody can tell is absent, never zero and never a guess.
+// A speed that cannot be predicted is absent, never zero and never a guess.
 //
 // # Differences from the paper
 //

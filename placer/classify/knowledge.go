@@ -15,7 +15,7 @@ import (
 
 // Knowledge combines a workload's own profile (nil: never profiled) with what
 // the models say of the rest: scores for every source in columns, speed for
-// every configuration it can be told for. See the package comment for what is
+// every configuration for which it can be predicted. See the package comment for what is
 // measured, predicted and assumed. It never fails: a model that does is a
 // warning and the stated assumption.
 func Knowledge(p *profile.Profile, m Models, columns []interference.Source, configurations []string) cluster.Knowledge {

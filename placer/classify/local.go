@@ -12,8 +12,8 @@ var localDescriptor = Descriptor{
 // widest is hardly different from gauss (chosen by us).
 var bandwidths = []float64{4, 0.1, 0.2, 0.4, 0.8, 1.5}
 
-// localPriorRows is how many rows the distribution of all rows counts as beside
-// the near ones (chosen by us).
+// localPriorRows is how many rows the distribution of all rows counts as, next to the near
+// ones (chosen by us).
 const localPriorRows = 1
 
 type localised struct{}

@@ -28,7 +28,7 @@ type LSHOptions struct {
 	Radius     float64 // per known cell, as a share of the matrix's range; 0.1: R is that times the known cells
 	Failure    float64 // accepted probability that a near row is missed; 0.05
 	Metric     lsh.Metric
-	Strict     bool // where nobody is near: drawn at random, not taken from the nearest
+	Strict     bool // where no row is near: drawn at random, not taken from the nearest
 }
 
 func (o LSHOptions) withDefaults() LSHOptions {

@@ -8,7 +8,7 @@ import (
 
 // Why a running workload was not changed.
 var (
-	// ErrYields: somebody else scales the group; two hands would fight.
+	// ErrYields: the group has an autoscaler, which the placer must not work against.
 	ErrYields = errors.New("the group has a scaling block of its own")
 	// ErrBusy: a deployment of the job is under way; what is measured now is in flux.
 	ErrBusy = errors.New("a deployment of the job is under way")
@@ -29,7 +29,7 @@ type Bounds struct {
 type Change struct {
 	Workload    WorkloadID
 	ModifyIndex uint64 // the version decided on; a newer one wins
-	Count       int    // allocations it shall have; 0: as it has
+	Count       int    // allocations it is to have; 0: as it has
 	// Rebind writes Nodes as the group's shortlist, best first. Allocations on other
 	// nodes are replaced, by the group's own update rules. With none it waits.
 	Rebind  bool
@@ -59,7 +59,8 @@ type Follower interface {
 	Follow(ctx context.Context, w Workload, window time.Duration) ([]Observation, error)
 }
 
-// Use is what an allocation took lately, as its control groups count it.
+// Use is what an allocation used since the observation before, as its control groups count
+// it.
 type Use struct {
 	At              time.Time `json:"at"`
 	CPUMHz          float64   `json:"cpu_mhz"`

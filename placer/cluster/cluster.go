@@ -101,7 +101,7 @@ type Allocation struct {
 	Resources   Resources  `json:"resources"`
 	Transferred Resources  `json:"lent,omitzero"` // part of Resources that is transferred to it while it runs
 	Version     uint64     `json:"version"`       // job version
-	Profiling   bool       `json:"profiling"`     // a run of ours, or a transfer of ours without a recipient: nobody's neighbour
+	Profiling   bool       `json:"profiling"`     // a run of ours, or a transfer of ours without a recipient: no co-runner of anything
 	System      bool       `json:"system"`        // of a system job: on every node whatever we decide
 }
 

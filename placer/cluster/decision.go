@@ -20,13 +20,13 @@ const (
 	Queued Outcome = "queued" // no node has room now; held until one has or the deadline
 )
 
-// Direction is who is hurt (Delimitrou 2015, §3.4).
+// Direction says whose bound is meant (Delimitrou 2015, §3.4).
 type Direction string
 
 // The two directions of interference.
 const (
-	D1 Direction = "D1" // residents suffer from the newcomer: t_server − c_new
-	D2 Direction = "D2" // the newcomer suffers from residents: t_new − c_server
+	D1 Direction = "D1" // a resident's, which the newcomer may break: t_server − c_new
+	D2 Direction = "D2" // the newcomer's, which residents may break: t_new − c_server
 )
 
 // RejectReason classes why a node was dropped.
@@ -131,15 +131,15 @@ type Decision struct {
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// RequiredFraction is the share of its performance in isolation that the target needs of each
 	// allocation, on the slowest node configuration that was given one: 0 for best
-	// effort, nil where it is not known. Stands is the pressure under which it keeps
-	// that, nil: as tolerated.
+	// effort, nil where it is not known. ToleranceAtTarget is the pressure under which it
+	// keeps that; nil: as tolerated.
 	RequiredFraction  *float64            `json:"needs_share,omitempty"`
 	ToleranceAtTarget interference.Scores `json:"stands,omitempty"`
 	Warnings          []string            `json:"warnings,omitempty"`
 	Steps             []Step              `json:"steps,omitempty"`
 }
 
-// Bounds are the scores that neighbours must respect: what it tolerates, and causes.
+// Bounds are the scores that matter to co-runners: what the workload tolerates, and causes.
 func (d *Decision) Bounds() interference.Sensitivity {
 	out := d.Sensitivity
 	out.RequiredFraction = d.RequiredFraction

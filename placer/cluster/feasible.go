@@ -46,7 +46,7 @@ func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
 	return RoomWith(n, usedOn(s, n, w.ID), w.Ask, limit)
 }
 
-// RoomWith is Room beside what is used.
+// RoomWith is Room next to what is used.
 func RoomWith(n *Node, used, ask Resources, limit int) int {
 	room := 0
 	for room < limit && Short(n.Total, n.CoreMHz, used, ask) == "" {

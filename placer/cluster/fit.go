@@ -1,6 +1,6 @@
 package cluster
 
-// Short is the first resource of which too little is left for an ask beside what is used,
+// Short is the first resource of which too little is left for an ask next to what is used,
 // or "". Reserved cores also take their MHz from the node's CPU, at its clock.
 func Short(total Resources, coreMHz int, used, ask Resources) RejectReason {
 	switch {

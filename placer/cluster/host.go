@@ -31,7 +31,8 @@ type pressure struct {
 // maxRefusals bounds what a host remembers of demands; most jobs have the same few.
 const maxRefusals = 8
 
-// Host is a node with who is on it, as the memo has it where nobody came or left.
+// Host is a node with its allocations: that of the memo, unless an allocation has come or
+// left since.
 func (s *Snapshot) Host(n *Node) *Host {
 	allocations, reserved := s.Allocations[n.ID], s.Reserved[n.ID]
 	if s.Memo != nil {
@@ -95,7 +96,7 @@ func (h *Host) refusal(demands string, ask func(*Node) RejectReason) RejectReaso
 	return r
 }
 
-// Host is the snapshot's, with the pressure of who is on it as their scores are now.
+// Host is the snapshot's, with the pressure of its allocations as their scores are now.
 func (p *PressureTable) Host(n *Node) *Host {
 	h := p.snapshot.Host(n)
 	if h.pressure.tolerated != nil && p.sameScores(h) {
@@ -113,8 +114,8 @@ func (p *PressureTable) Host(n *Node) *Host {
 	return h
 }
 
-// sameScores reports whether the scores of who is on a host are those its pressure was
-// made from.
+// sameScores reports whether a host's pressure was computed from the scores that its
+// allocations have now.
 func (p *PressureTable) sameScores(h *Host) bool {
 	if len(h.pressure.tolerated) != len(p.columns) {
 		return false

@@ -9,10 +9,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// The scores a workload is given where nothing is known of it: it stands half
-// the pressure a source can make, and makes half. Two such workloads just fit
-// beside each other, a third does not: careful, and still placeable (chosen by
-// us). They are an assumption, always marked as one.
+// The scores of a workload of which nothing is known: it tolerates half of the highest
+// intensity of a source, and causes half. Two such workloads may just be co-located, a
+// third may not: careful, and still placeable (chosen by us). They are an assumption,
+// always marked as one.
 const (
 	AssumedToleratedPercent = 50.0
 	AssumedCausedPercent    = 50.0
@@ -30,12 +30,11 @@ type PressureTable struct {
 	slab     []float64 // storage of further vectors
 }
 
-// Memo keeps residents' scores as vectors from one snapshot to the next: on
-// a large cluster they hardly change, and reading them out of their maps is half
-// of a decision. A vector is taken again where a snapshot knows the workload by
-// other maps than before; a map of scores is never written to once it is known. It
-// keeps the hosts as well, where nobody came or left.
-// One snapshot at a time may use it.
+// Memo is a cache of residents' scores as vectors, from one snapshot to the next: on a
+// large cluster they hardly change, and reading them out of their maps is half of a
+// decision. A vector is made anew where a snapshot has other maps for the workload than
+// before; a map of scores is never written to once it is known. It keeps the hosts as
+// well, until an allocation comes or leaves. One snapshot at a time may use it.
 type Memo struct {
 	columns []interference.Source
 	vectors map[WorkloadID]memoVectors
@@ -115,8 +114,8 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 	return assumed
 }
 
-// ServerPressure is a node's state for the residents it would have beside the
-// workload except (Delimitrou 2015, §3.3.4), per column, in percent:
+// ServerPressure is what the residents of a node, without the workload except, tolerate
+// and cause together (Delimitrou 2015, §3.3.4), per column, in points:
 //
 //	tolerated[k] = min over residents of their tolerated score   (empty: 100)
 //	caused[k]    = sum over residents of their caused scores     (empty: 0)
@@ -124,9 +123,9 @@ func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []flo
 // Residents of other nodes of the same machine count as its own. The sum is not capped.
 // A resident's unknown score is never taken as no pressure: it is assumed to take the
 // same share of every resource as of the node's cpu, so it causes 100·share and
-// tolerates 100·(1−share). A system job's is part of what its neighbours were profiled
-// beside, since it is on the nodes of the profiles too: it adds nothing to that.
-// Profiling copies are gone within the minute and are left out.
+// tolerates 100·(1−share). A system job adds nothing: it is on every node, also on those
+// where the others were profiled, so their profiles include it. Profiling copies are gone
+// within the minute and are left out.
 func (p *PressureTable) ServerPressure(n *Node, except WorkloadID) (tolerated, caused []float64) {
 	tolerated, caused = make([]float64, len(p.columns)), make([]float64, len(p.columns))
 	p.Fill(n, except, tolerated, caused)
@@ -145,7 +144,7 @@ func (p *PressureTable) NodePressure(n *Node) Pressure {
 	return out
 }
 
-// NoPressure is that of nobody.
+// NoPressure writes the pressure of a node without residents.
 func NoPressure(tolerated, caused []float64) {
 	for k := range tolerated {
 		tolerated[k], caused[k] = 100, 0
@@ -169,7 +168,7 @@ func (p *PressureTable) Machine(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// fold brings the residents of one node in.
+// fold adds the residents of one node.
 func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
 	for _, list := range [2][]Allocation{p.snapshot.Allocations[n.ID], p.snapshot.Reserved[n.ID]} {
 		for i := range list {
@@ -186,7 +185,7 @@ func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []flo
 	return assumed
 }
 
-// AddPressure brings a resident's scores into the pressure of its node: the least that is
+// AddPressure adds a resident's scores to the pressure of its node: the least that is
 // tolerated, the sum of what is caused.
 func AddPressure(tolerated, caused []float64, residentTolerated, residentCaused []float64) {
 	for k := range tolerated {
@@ -196,7 +195,7 @@ func AddPressure(tolerated, caused []float64, residentTolerated, residentCaused 
 }
 
 // ScoresOn are a resident's scores on its node, the unknown ones assumed; see
-// ServerPressure. They are shared: nobody writes to them.
+// ServerPressure. They are shared and not written to.
 func (p *PressureTable) ScoresOn(n *Node, a *Allocation) (v ScoreVectors, assumed bool) {
 	v = p.ScoresOf(a.Workload)
 	if v.Complete {
@@ -210,7 +209,7 @@ func (p *PressureTable) ScoresOn(n *Node, a *Allocation) (v ScoreVectors, assume
 	return v, true
 }
 
-// ScoresOf are a workload's scores. They are shared: nobody writes to them.
+// ScoresOf are a workload's scores. They are shared and not written to.
 func (p *PressureTable) ScoresOf(w WorkloadID) ScoreVectors {
 	scores, ok := p.snapshot.Known[w]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // ErrNoRecord: nothing was recorded under that name.
 var ErrNoRecord = errors.New("no such record")
 
-// Stage is where an evaluation stands.
+// Stage is how far an evaluation is.
 type Stage string
 
 // The stages, in the order of the engine.
@@ -49,9 +49,9 @@ type Evaluation struct {
 	// Fraction is the share of the whole evaluation that is done, 0..1; nil
 	// where it is not known.
 	Fraction *float64 `json:"fraction,omitempty"`
-	// RemainingSeconds until release; nil where it cannot be told.
+	// RemainingSeconds until release; nil where it is unknown.
 	RemainingSeconds *float64            `json:"remaining_seconds,omitempty"`
-	Source           interference.Source `json:"source,omitempty"` // pressed on now, while profiling
+	Source           interference.Source `json:"source,omitempty"` // whose kernel runs now, while profiling
 	IntensityPercent float64             `json:"intensity_percent,omitempty"`
 	Released         uint64              `json:"released,omitempty"` // job version written by the placer; 0 before
 	Steps            []Step              `json:"steps,omitempty"`
@@ -65,8 +65,8 @@ type Resident struct {
 	Known       bool       `json:"known"`     // its scores are known
 }
 
-// NodeRecord is one node as the placer sees it: what is free, and what more
-// interference its residents stand.
+// NodeRecord is one node as the placer sees it: what is used of it, and what its residents
+// tolerate and cause.
 type NodeRecord struct {
 	Node      Node       `json:"node"`
 	Used      Resources  `json:"used"`

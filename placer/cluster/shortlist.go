@@ -2,7 +2,7 @@ package cluster
 
 import "hash/fnv"
 
-// A shortlist has a node for each allocation and spare ones, so that a job is not stranded
+// A shortlist has a node for each allocation and some in reserve, so that a job is not stranded
 // where some of its nodes fill up or are lost. Nomad checks every node of the cluster
 // against the list and keeps it with the job, so more of them cost (chosen by us).
 const (

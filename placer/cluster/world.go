@@ -66,8 +66,8 @@ type Planner interface {
 	// Apply releases the job with the plan's rewrite, compare-and-set on
 	// Job.ModifyIndex. ErrStale or ErrGone when the user was faster.
 	Apply(ctx context.Context, p Plan) (PlanResult, error)
-	// Adopt takes note of a job that somebody who asked first registered as the plan
-	// wants it: it counts as applied, and its user is told.
+	// Adopt takes note of a job that was registered as the plan says, after it had been
+	// admitted: it counts as applied, and its user is notified.
 	Adopt(ctx context.Context, p Plan)
 	// Note leaves a timestamped message at the job without touching it.
 	Note(ctx context.Context, w WorkloadID, message string, failed bool) error
@@ -75,14 +75,14 @@ type Planner interface {
 	Publish(ctx context.Context, pressure map[NodeID]Pressure) error
 }
 
-// Pressure is the state of a node in the words of the policy.
+// Pressure is what the residents of a node tolerate and cause together, by source.
 type Pressure struct {
 	Tolerated interference.Scores // minimum over residents; 100 when empty
 	Caused    interference.Scores // sum over residents, clipped for display
 }
 
-// What the profiler asks of a node beside a profiled copy, chosen by us: kernels
-// run in control groups of their own, this pays for the process that drives them.
+// What the profiler reserves on a node in addition to the profiled copy (chosen by us):
+// kernels run in control groups of their own, this is for the process that drives them.
 const (
 	ProfilerCPUMHz   = 50
 	ProfilerMemoryMB = 64
@@ -94,8 +94,8 @@ type Purpose string
 // The purposes.
 const (
 	PurposeInterference Purpose = "interference" // next to kernels
-	PurposeIsolated     Purpose = "alone"        // on another node configuration
-	PurposeSize         Purpose = "size"         // alone, at another size
+	PurposeIsolated     Purpose = "alone"        // in isolation, on another node configuration
+	PurposeSize         Purpose = "size"         // in isolation, at another size
 )
 
 // ProfileRequest asks for one profiling run.
@@ -117,7 +117,7 @@ type ProfileRequest struct {
 	OnResult func(profile.Profile)
 }
 
-// Laboratory runs workloads beside interference kernels.
+// Laboratory runs workloads next to interference kernels.
 type Laboratory interface {
 	// Profile runs the request to its end. Where the run was cut short it
 	// returns what was measured (Complete false) together with the error.

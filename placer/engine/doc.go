@@ -51,8 +51,8 @@
 // but use a shared one when there is none, and say so in the decision. Paragon
 // draws its two sources at random; we take those that tell most of the others in
 // the training set, and fall back to a seeded draw without one. Paragon counts
-// ten sources; we count every one that the training set knows and some node can
-// press on (decisions 0004 and 0009). Quasar runs up to four copies side by side;
+// ten sources; we count every one that the training set knows and for which some node
+// has a kernel (decisions 0004 and 0009). Quasar runs up to four copies side by side;
 // the run at a second size waits for its node where no other like it is free, and
 // scale-out is not measured (decision 0012).
 package engine

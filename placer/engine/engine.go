@@ -167,8 +167,7 @@ func (e *Engine) run(ctx context.Context, job cluster.Job) uint64 {
 	return 0
 }
 
-// Progress is told how far a profiling run is; the world calls it with the
-// request's id.
+// Progress notes how far a profiling run is; the world calls it with the request's id.
 func (e *Engine) Progress(id string, p profiler.Progress) { e.lab.Progress(id, p) }
 
 // Book returns the engine's records.

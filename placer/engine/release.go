@@ -33,7 +33,7 @@ func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster
 func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.Tracker, reason string) (uint64, error) {
 	decisions := e.stockDecisions(job, reason)
 	if len(job.Workloads) == 0 && len(job.Problems) == 0 {
-		// Nothing was asked of us: the job leaves as it came.
+		// Nothing was asked of us: the job is released as it came.
 		result, err := e.write(ctx, cluster.Plan{Job: job})
 		if err == nil {
 			t.Begin(ctx, journal.Entry{Stage: cluster.StageDone, Message: "released: " + reason})
@@ -136,7 +136,7 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 }
 
 // WatchDeadlines releases held jobs whose deadline passed and that no leader
-// released. Every replica runs it; compare-and-set makes it harmless twice.
+// released. Every replica runs it: by compare-and-set only one of them writes.
 func (e *Engine) WatchDeadlines(ctx context.Context) error {
 	for {
 		if err := e.releaseOverdue(ctx); err != nil && ctx.Err() == nil {

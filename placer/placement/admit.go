@@ -20,10 +20,11 @@ var ErrMustBeHeld = errors.New("the job must be held")
 
 // The bounds of admissions, chosen by us.
 const (
-	// admissionFor is how long a decision counts whose job is not registered: who asked
-	// for it registers within milliseconds, unless Nomad refuses the job.
+	// admissionFor is how long a decision counts whose job is not registered: the caller
+	// registers it within milliseconds, unless Nomad refuses the job.
 	admissionFor = 15 * time.Second
-	// admissionsAtOnce bounds what is promised to who asks and registers nothing.
+	// admissionsAtOnce bounds the decisions whose jobs are not registered: a caller may ask
+	// and register nothing.
 	admissionsAtOnce = 1024
 )
 
@@ -46,12 +47,12 @@ type Admissions struct {
 	admitted map[cluster.JobID]*admission
 }
 
-// NewAdmissions admits nobody before Lead.
+// NewAdmissions admits no job before Lead.
 func NewAdmissions(placer *Placer, evaluations *Evaluations) *Admissions {
 	return &Admissions{placer: placer, evaluations: evaluations, admitted: map[cluster.JobID]*admission{}}
 }
 
-// Lead says whether this agent leads: else nobody could look after what is admitted.
+// Lead says whether this agent leads: only a leader evaluates what is admitted.
 func (ad *Admissions) Lead(now bool) {
 	ad.mu.Lock()
 	defer ad.mu.Unlock()
@@ -60,7 +61,7 @@ func (ad *Admissions) Lead(now bool) {
 
 // Admit decides on a job before it is registered, from stored profiles. The caller
 // registers it as the plan says; once the registration is seen, the decision is put on
-// record. Until then, or for admissionFor, it counts as a promise. ErrMustBeHeld with a
+// record. Until then, or for admissionFor, it is an in-flight plan. ErrMustBeHeld with a
 // reason where something has to happen first: a profile, or room on a node.
 func (ad *Admissions) Admit(ctx context.Context, job cluster.Job) (plan cluster.Plan, err error) {
 	a := &admission{}
@@ -97,8 +98,8 @@ func (ad *Admissions) Admit(ctx context.Context, job cluster.Job) (plan cluster.
 	return plan, nil
 }
 
-// beginAdmission notes that a job is being decided on. It refuses what the gate is needed for,
-// and what nobody could look after.
+// beginAdmission notes that a job is being decided on. It refuses jobs that must pass the
+// hold pool, and all jobs where this agent does not lead.
 func (ad *Admissions) beginAdmission(job cluster.Job, a *admission) error {
 	ad.mu.Lock()
 	defer ad.mu.Unlock()
@@ -153,7 +154,7 @@ func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]prof
 	return out, nil
 }
 
-// chooseAhead decides, and leaves the decisions promised.
+// chooseAhead decides, and leaves the decisions in flight.
 func (ad *Admissions) chooseAhead(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
 	if err := ad.placer.keepPace(ctx); err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ func (ad *Admissions) chooseAhead(ctx context.Context, job cluster.Job, known []
 		return nil, fmt.Errorf("%w: it waits for room: %s", ErrMustBeHeld, d.Reason)
 	}
 	if err := ctx.Err(); err != nil {
-		forget() // nobody waits for the answer
+		forget() // the caller does not wait for the answer any more
 		return nil, err
 	}
 	return decisions, nil

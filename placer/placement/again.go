@@ -13,10 +13,10 @@ import (
 // settles nearly all of it).
 const againRounds = 3
 
-// decideAgainOnAll decides again on jobs that were decided on together, each in turn now that
-// it is known where the others go, as long as that hurts fewer, or the same number less.
-// Decided on one after the other, the first take a quiet node each, and those that
-// disturb then find no node where nobody has anything to lose.
+// decideAgainOnAll decides again on jobs that were decided on together, each in turn now
+// that it is known where the others go, as long as that leaves fewer QoS violations.
+// Decided on one after the other, the first take a quiet node each, and those that exert
+// much pressure then find no node without a resident that tolerates little.
 func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
 		var nodes []cluster.NodeID
@@ -38,8 +38,8 @@ func (p *placement) hasTarget() bool {
 	return slices.ContainsFunc(p.job.Workloads, func(w cluster.Workload) bool { return w.Spec.Target.Kind != performance.BestEffort })
 }
 
-// decideAgain replaces the decisions on a job by others that do less harm, and reports
-// whether there are any.
+// decideAgain replaces the decisions on a job by others that leave fewer QoS violations,
+// and reports whether there are any.
 func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement) bool {
 	old := p.decisions
 	p.undo()

@@ -12,19 +12,19 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// queue is where jobs wait for their decision. Jobs that wait at the same time
-// are decided together on one look at the cluster, those with most to lose first; each
-// sees what was decided for the others. Writing a decision takes several requests
-// and is done side by side: a decision counts as a promise until its write has
-// ended, by when the world knows of it or it is void.
+// queue is where jobs wait for their decision. Jobs that wait at the same time are
+// decided together on one look at the cluster, those with most to lose first; each sees
+// what was decided for the others. Writing a decision takes several requests and is done
+// side by side: the decision counts as an in-flight plan until its write has ended, by
+// when the world knows of it or it is void.
 type queue struct {
 	slots    chan struct{} // of the jobs that are decided on and written
-	deciding sync.Mutex    // held from snapshot to promise
+	deciding sync.Mutex    // held from the snapshot until the plans are noted
 	memo     cluster.Memo  // guarded by deciding
 
 	mu       sync.Mutex
 	waiting  []*placement
-	arrived  int // who ever waited
+	arrived  int // how many jobs ever waited
 	inFlight map[cluster.WorkloadID]plan
 
 	pace pace
@@ -34,7 +34,7 @@ type queue struct {
 // takes some requests one after the other, mostly waiting for Nomad.
 const placedAtOnce = 16
 
-// What is sent together arrives one after the other: a decision waits until no other
+// What is submitted together arrives one after the other: a decision waits until no other
 // job has come for as long as the first, but no longer than the second (chosen by us:
 // jobs of one command line follow each other within some ten milliseconds).
 const (
@@ -56,9 +56,8 @@ type placement struct {
 	done      bool // guarded by deciding
 }
 
-// Choose decides for a job. Unless a group must wait, the decisions are promised
-// until the returned function is called; outcome is the version of the job that they
-// lead to.
+// Choose decides for a job. Unless a group must wait, the decisions are in flight until
+// the returned function is called; outcome is the version of the job that they lead to.
 func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, known []profiling.Known) ([]cluster.Decision, func(), error) {
 	p := &placement{ctx: ctx, job: job, outcome: outcome, known: known}
 	pl.queue.mu.Lock()
@@ -75,7 +74,8 @@ func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, k
 	return p.decisions, func() { pl.queue.forget(p.decisions) }, p.err
 }
 
-// gather waits for company. Where as many as may are being placed, there is enough.
+// gather waits for other jobs that come at the same time. It does not wait where as many
+// as may are being written already.
 func (pl *Placer) gather(ctx context.Context) {
 	count := func() int {
 		pl.queue.mu.Lock()
@@ -98,7 +98,7 @@ func (pl *Placer) gather(ctx context.Context) {
 	}
 }
 
-// decideWaiting decides for everybody who waits, the caller included.
+// decideWaiting decides for all jobs that wait, the caller's included.
 func (pl *Placer) decideWaiting(ctx context.Context) {
 	pl.queue.mu.Lock()
 	batch := pl.queue.waiting
@@ -106,7 +106,7 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 	pl.queue.mu.Unlock()
 
 	inFlight := pl.queue.plans()
-	// The promises were copied first: what is not among them any more is in the
+	// The plans were copied first: what is not among them any more is in the
 	// snapshot.
 	snapshot, err := pl.cfg.Decisions.Snapshot(context.WithoutCancel(ctx), pl.cfg.World) // others wait for it, too
 	if err == nil {
@@ -125,9 +125,9 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 	}
 }
 
-// decideTogether decides on jobs that were sent together and returns those that got a
-// place. Best effort comes when those with a target have theirs for good: it takes what
-// they leave, and would else stand in the way of those who change places.
+// decideTogether decides on jobs that were submitted together and returns those that got a
+// place. Best effort comes last, when those with a target will not change places any
+// more: it takes what they leave.
 func (pl *Placer) decideTogether(s *cluster.Snapshot, batch []*placement) []*placement {
 	var withTarget, bestEffort []*placement
 	for _, p := range pl.mostToLoseFirst(batch) {
@@ -160,9 +160,10 @@ func (pl *Placer) decideEach(s *cluster.Snapshot, batch []*placement) []*placeme
 	return decided
 }
 
-// mostToLoseFirst orders jobs that are decided on together: a bound on a tail latency
-// breaks first, so those have the choice of nodes, then who stands least pressure, and
-// best effort takes what is left. Those alike keep the order in which they came.
+// mostToLoseFirst orders jobs that are decided on together. A bound on a tail latency
+// breaks first, so jobs with one have the choice of nodes; then those that tolerate the
+// least pressure; best effort takes what is left. Equal ones keep the order in which they
+// came.
 func (pl *Placer) mostToLoseFirst(batch []*placement) []*placement {
 	if len(batch) < 2 {
 		return batch

@@ -131,8 +131,8 @@ func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
 	}
 }
 
-// withPlans returns a snapshot that may be written to, with what is promised
-// and not visible in it yet. Its Known is the engine's own.
+// withPlans returns a snapshot that may be written to, with the in-flight plans that are
+// not visible in it yet. Its Known is the engine's own.
 func withPlans(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) *cluster.Snapshot {
 	next := *s
 	next.Reserved = maps.Clone(s.Reserved)
@@ -150,8 +150,8 @@ func withPlans(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) *clust
 	return &next
 }
 
-// visible counts, per promised workload, the allocations and reservations that
-// its write has brought about already.
+// visible counts, for each workload with an in-flight plan, the allocations and
+// reservations that its write has brought about already.
 func visible(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) map[cluster.WorkloadID]int {
 	out := map[cluster.WorkloadID]int{}
 	for _, lists := range [2]map[cluster.NodeID][]cluster.Allocation{s.Allocations, s.Reserved} {

@@ -4,14 +4,14 @@
 //   - Placer decides. It owns the batch that waits and the plans in flight, with its
 //     lock, and a lock from snapshot to plan.
 //   - Admissions are decisions before registration. They own their lock.
-//   - Evaluations says which jobs are worked on, so that nobody writes a job that
-//     somebody else decides on. It owns its lock.
+//   - Evaluations says which jobs are worked on, so that a job is written only by the
+//     one that decides on it. It owns its lock.
 //
 // # Life of a decision
 //
-//	waiting ─▶ decided ─▶ decided again ─▶ exchanged ─▶ in flight ─▶ written: the world knows
-//	   │  ▲       │                                        │
-//	   │  └─ no room: Queued                               └──────▶ failed: void
+//	waiting ─▶ decided ─▶ decided again ─▶ swapped ─▶ in flight ─▶ written: the world knows
+//	   │  ▲       │                                      │
+//	   │  └─ no room: Queued                             └──────▶ failed: void
 //	   └──▶ dropped: its caller has left
 //
 // # Life of an admission

@@ -9,8 +9,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// Elsewhere asks where a running workload would go now, away from some nodes,
-// and promises that until the returned function is called.
+// Elsewhere asks where a running workload would go now, without some nodes. The decision
+// is in flight until the returned function is called.
 func (pl *Placer) Elsewhere(ctx context.Context, job cluster.Job, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
 	pl.queue.deciding.Lock()
 	defer pl.queue.deciding.Unlock()

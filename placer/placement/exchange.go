@@ -11,7 +11,7 @@ import (
 )
 
 // Bounds of the search for a better arrangement (chosen by us): a larger cluster has
-// quiet nodes for one job after the other, and everybody else waits meanwhile.
+// quiet nodes for one job after the other, and every other job waits meanwhile.
 const (
 	arrangedJobs  = 16
 	arrangedNodes = 16
@@ -23,14 +23,15 @@ const (
 // is reached, performance.Target says.
 const asFast = 0.95
 
-// spot is a place that a job could have: nodes, and what its policy would decide if
-// it had no others and nobody else of those sent together were there.
+// spot is a place that a job could have: nodes, and what its policy would decide if it
+// had no others and none of the jobs submitted together were there.
 type spot struct {
 	nodes     []cluster.NodeID
 	decisions []cluster.Decision
 }
 
-// arrangement looks for places of jobs that were sent together.
+// arrangement looks for better places of jobs that were submitted together: one spot for
+// each, which it tries by moving their reservations.
 type arrangement struct {
 	placer   *Placer
 	snapshot *cluster.Snapshot
@@ -42,11 +43,11 @@ type arrangement struct {
 	looks    int
 }
 
-// arrange exchanges the nodes of jobs that were decided on together, where a QoS
-// violation is predicted and other nodes have fewer. Decided on again one by one, each
-// stays where it is as long as no other has moved: two jobs that each violate a bound on
-// the other's node must be swapped in one step. Which places there are, and that a job reaches its target there, its
-// own policy says.
+// arrange swaps the nodes of jobs that were decided on together, where a QoS violation is
+// predicted and another arrangement has fewer. Decided on again one by one, each stays
+// where it is as long as no other has moved: two jobs that each violate a bound on the
+// other's node must be swapped in one step. Which places there are, and whether a job
+// reaches its target there, its own policy says.
 func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes {
 		return
@@ -164,8 +165,8 @@ func predictedRate(d cluster.Decision) float64 {
 	return d.Predicted.RatePerSec
 }
 
-// search goes from one arrangement to a better one that differs in the place of one
-// job or of two, as long as there is one. It reports whether it went anywhere.
+// search goes from one arrangement to a better one that differs in the place of one job or
+// of two, as long as there is one. It reports whether it found any.
 func (a *arrangement) search(least policy.Violations) (moved bool) {
 	for better := true; better; {
 		better = false
@@ -230,8 +231,8 @@ func (a *arrangement) fits(at []int) bool {
 	return true
 }
 
-// settle has the policies decide on those who have moved, now that all are there, and
-// reports whether that is still better. Else the caller puts all back.
+// settle has the policies decide on the jobs that moved, now that all are there, and
+// reports whether that is still better. If not, the caller moves all back.
 func (a *arrangement) settle(before policy.Violations) bool {
 	next := make([][]cluster.Decision, len(a.jobs))
 	ok := true
@@ -267,7 +268,7 @@ func (a *arrangement) explained(decisions, before []cluster.Decision, offered []
 		d.Reason += "; the jobs submitted together were arranged so that the fewest are expected to miss their target"
 		inReserve := map[cluster.NodeID]bool{}
 		for _, c := range before[i].Candidates {
-			// More allocations than nodes would not leave the reserve alone.
+			// With more allocations than nodes, some would start on a node in reserve.
 			if !slices.Contains(offered, c.Node) && d.Count <= len(offered) {
 				c.Score, c.Why = 0, "in reserve: without the jobs submitted together, "+c.Why
 				d.Candidates = append(d.Candidates, c)

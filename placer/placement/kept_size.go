@@ -7,9 +7,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
-// standing is the size an earlier decision gave a group that runs, where the user
-// has not asked for another since and nobody has changed it: the same job
-// submitted again keeps what it has. A part that somebody changed is theirs.
+// standing is the size that an earlier decision gave a group that runs, where it has not
+// been changed since: the same job submitted again keeps what it has. What a user or an
+// autoscaler changed stays as they set it.
 func (pl *Placer) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
 	earlier, ok := pl.cfg.Decisions.Of(w.ID)
 	running := liveAllocations(s, w.ID)

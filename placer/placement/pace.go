@@ -14,14 +14,14 @@ import (
 // Jobs that are decided on before they are registered come no faster than Nomad places
 // them. Its scheduler takes evaluations in the order in which they come, those that end
 // deployments behind all jobs that wait, and behind a long queue decisions rest on
-// promises instead of on what runs. Who asks waits a little at the door instead of longer
-// inside. The bounds are chosen by us.
+// in-flight plans instead of on what runs. So callers wait a little before their decision
+// instead of longer after it. The bounds are chosen by us.
 const (
 	// unplacedAtMost is how many workloads Nomad may have to place yet: enough for all
 	// its workers, and for the time until we hear that one is placed.
 	unplacedAtMost = 64
 	paceEvery      = 50 * time.Millisecond
-	// paceStuck is how long the number may stand still: what Nomad cannot place is no
+	// paceStuck is how long the number may stay the same: what Nomad cannot place is no
 	// reason to wait.
 	paceStuck = 200 * time.Millisecond
 	// paceAtMost of the time that the proxy gives a decision.
@@ -52,8 +52,8 @@ func (p *pace) note(now time.Time, s *cluster.Snapshot, plans ...cluster.Workloa
 	return p.unplaced
 }
 
-// seen is the number as last counted. Where it is to be counted again, the caller is
-// the only one who is told so.
+// seen is the number as last counted. Where it is to be counted again, one caller alone
+// gets again = true.
 func (p *pace) seen(now time.Time, first bool) (n int, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,8 +91,8 @@ func (pl *Placer) keepPace(ctx context.Context) error {
 	}
 }
 
-// unplaced is how many workloads Nomad has yet to place. Who asks first is content with
-// what was seen last, if that is few.
+// unplaced is how many workloads Nomad has yet to place. At first the number that was seen
+// last is enough, if it is small.
 func (pl *Placer) unplaced(ctx context.Context, first bool) (int, error) {
 	p := &pl.queue.pace
 	now := pl.cfg.Clock.Now()

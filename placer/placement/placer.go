@@ -32,7 +32,7 @@ type Placer struct {
 	queue queue
 }
 
-// New returns a placer for which nobody waits.
+// New returns a placer for which no job waits.
 func New(cfg Config) *Placer { return &Placer{cfg: cfg, queue: newQueue()} }
 
 // Enter waits until the job of the caller may be decided on and written; leave makes

@@ -45,7 +45,7 @@ type autoscale struct{ *leastLoaded }
 
 // Select starts with the count at which the rule comes to rest under the target
 // as offered load, every allocation as fast as on the mean configuration;
-// without a target or without known speed, with the ask's own count.
+// without a target or without known speed, with the count of the request.
 func (s *autoscale) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	c := s.take(b, a, restingCount(a))
 	c.Reaches = reaches(a, c.Replicas)

@@ -12,8 +12,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// view is what the policies see of a request: the feasible nodes with dense
-// vectors in column order, computed once.
+// candidateSet is a request with its candidates: the feasible nodes, with dense vectors
+// in column order, computed once.
 type candidateSet struct {
 	Request
 	work       *workspace
@@ -27,7 +27,7 @@ type candidateSet struct {
 	caused     []float64
 	tolerances map[string]*tolerance // by configuration; see toleranceOn
 	assumed    int                   // newcomer's scores that had to be assumed here
-	rates      map[string]bool       // configurations with a usable speed
+	rates      map[string]bool       // configurations with a speed in the target's unit
 	unit       string
 	need       float64 // rate one allocation must reach; 0: no numeric target
 	warnings   []string
@@ -37,19 +37,19 @@ type candidateSet struct {
 // candidate is one feasible node.
 type candidate struct {
 	node       *cluster.Node
-	index      int        // in view.options as computed
+	index      int        // in candidateSet.candidates
 	tolerance  *tolerance // the newcomer here
 	tolerated  []float64  // of the residents together: min
-	caused     []float64  // what they press with on the newcomer; see beside
-	exerted    []float64  // what the newcomer presses with on them
-	summed     []float64  // what they cause, added up: how full the place is
+	caused     []float64  // the pressure that the newcomer would experience from them
+	exerted    []float64  // the pressure that they would experience from the newcomer
+	summed     []float64  // their caused scores, added up: how full the node is
 	assumed    int        // residents with unknown scores
 	incumbent  bool       // the group already runs here
 	room       int        // allocations of the group that fit
 	freeMHz    int
 	cpuLoad    float64 // used share
 	memoryLoad float64
-	predicted  cluster.Prediction // one allocation, alone of its group
+	predicted  cluster.Prediction // of one allocation, without others of its group
 }
 
 func validate(r Request) error {
@@ -65,7 +65,7 @@ func validate(r Request) error {
 	}
 }
 
-// open validates the request and computes the view.
+// open validates the request and computes its candidates.
 func open(r Request, work *workspace) (*candidateSet, error) {
 	if err := validate(r); err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func (v *candidateSet) suffices(rate float64) bool {
 	return v.Workload.Spec.Target.PredictedMet(rate, v.need)
 }
 
-// addOptions computes the vectors of the feasible nodes. Their storage is one
-// array: nodes × columns × 2.
+// addOptions computes the candidates of the feasible nodes. The storage of their vectors
+// is one array: nodes × columns × 2.
 func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
 	columns := len(v.Columns)
 	arena, options := v.work.take(2*columns*len(fit)), v.work.takeOptions(len(fit))
@@ -161,11 +161,12 @@ func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTa
 	}
 }
 
-// littlePressure is so little that nobody's fair part of the CPU time is touched (chosen
-// by us, to look closer only where neighbours may be held to their part).
+// littlePressure leaves every allocation its fair share of CPU time, in points (chosen by
+// us: only above it co-runners may be limited to their share).
 const littlePressure = 10.0
 
-// addNeighbours replaces sums of pressures on CPU time by what is taken of it.
+// addNeighbours sets what newcomer and residents exert on each other: sums of caused
+// scores but for CPU time, of which each takes at most its fair share (decision 0017).
 func (v *candidateSet) addNeighbours(o *candidate) {
 	o.exerted, o.summed = v.caused, o.caused
 	closely := false
@@ -178,7 +179,7 @@ func (v *candidateSet) addNeighbours(o *candidate) {
 	}
 }
 
-// newcomerOn is the workload as a resident of an option.
+// newcomerOn is the workload as a resident of a candidate.
 func (v *candidateSet) newcomerOn(o *candidate) board.Resident {
 	return toleranceAt(o.node.ID, o.tolerance.Tolerance, v.Workload.Ask, v.caused)
 }
@@ -209,7 +210,7 @@ func (v *candidateSet) perNode() int {
 	return max(1, v.Workload.Count)
 }
 
-// residents of an option's machine.
+// residents of a candidate's machine.
 func (v *candidateSet) residents(i int) []board.Resident { return v.beside.On(v.candidates[i].node) }
 
 // share of a total; a node that says it has nothing counts as full.
@@ -228,8 +229,8 @@ func (v *candidateSet) predict(o *candidate, pressure []float64) cluster.Predict
 	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, o.tolerance.predictor.Share(pressure))
 }
 
-// withReplicas is the pressure on one allocation that shares the node with n
-// others of its own group.
+// withReplicas is the pressure that one allocation experiences which shares the node with
+// n others of its own group.
 func (v *candidateSet) withReplicas(o *candidate, n int) []float64 {
 	if n <= 0 {
 		return o.caused

@@ -10,8 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// bound is one step of Paragon's filter: a source in a direction, and how far it
-// had to be relaxed.
+// bound is one step of Paragon's filter: a source in a direction, and by how much it
+// was relaxed.
 type bound struct {
 	column    int
 	direction cluster.Direction
@@ -32,22 +32,23 @@ func chainOf(tolerated, caused []float64) []bound {
 	return append(d1, d2...)
 }
 
-// tolerance on comparisons of scores, in points: sums of scores are floats.
+// epsilonPoints is how exactly scores are compared: sums of scores are floats.
 const epsilonPoints = 1e-9
 
 // relaxStepPoints is the step of backtracking (paper: "relax the QoS", no
 // value; chosen by us).
 const relaxStepPoints = 5.0
 
-// places are what the filter walks over.
+// places are what the filter walks over: candidates, or nodes of a board.
 type places interface {
-	// pressure is the state of place i, and the points its residents and the
-	// newcomer are granted beyond their bounds.
+	// pressure is what the residents of place i tolerate and what they exert on the
+	// newcomer, and by how many points bounds may be exceeded there.
 	pressure(i int) (tolerated, caused []float64, bonus float64)
-	// residents of place i and what presses on it.
+	// residents of place i's machine.
 	residents(i int) []board.Resident
-	// newcomer is as it would be at place i, felt what it presses with there.
+	// newcomer is the workload as it would be at place i.
 	newcomer(i int) board.Resident
+	// exerted is the pressure that the residents of place i would experience from it.
 	exerted(i int) []float64
 }
 
@@ -65,8 +66,9 @@ type chainFilter struct {
 	backtracks    int
 }
 
-// run filters n places and returns how many survive: none only if n is 0. The order of
-// the bounds follows from scores of the newcomer that are not those of a place.
+// run filters n places and returns how many survive: none only if n is 0. tolerated and
+// caused are scores of the newcomer that are not those of a place; they only decide in
+// which order the bounds are tested.
 func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 	f.places = p
 	f.chain = chainOf(tolerated, caused)
@@ -93,7 +95,8 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 // out marks a place that is not considered, however far bounds are relaxed.
 const out = -1
 
-// keepFewestViolations leaves the places where the fewest are hurt by the newcomer's coming.
+// keepFewestViolations leaves the places where the newcomer would add the fewest QoS
+// violations.
 func (f *chainFilter) keepFewestViolations() {
 	hurt := make([]int, len(f.first))
 	for i := range hurt {
@@ -107,9 +110,10 @@ func (f *chainFilter) keepFewestViolations() {
 	}
 }
 
-// residentsMost is by how much place i presses the newcomer beyond its bounds, in points over
-// all sources, where bounds had to be relaxed and harm is weighed; else 0. It adds up
-// without a bound: of two places that are pressed in full the emptier one is better.
+// residentsMost is by how many points, over all sources, the residents of place i exert
+// more than the newcomer tolerates, where bounds had to be relaxed and violations are
+// counted; else 0. The sum is not capped: of two places under full pressure the emptier
+// one is better.
 func (f *chainFilter) residentsMost(i int) float64 {
 	if !f.options.FewestViolations || f.backtracks == 0 {
 		return 0
@@ -136,7 +140,7 @@ func (f *chainFilter) survivors() int {
 // alive reports whether place i survived.
 func (f *chainFilter) alive(i int) bool { return int(f.first[i]) == len(f.chain) }
 
-// broken is the first bound from step on that place i breaks.
+// broken is the first bound, from step on, that breaks at place i.
 func (f *chainFilter) broken(i int, step int32) int32 {
 	t, c, bonus := f.places.pressure(i)
 	end, half := int32(len(f.chain)), int32(len(f.chain)/2)
@@ -157,7 +161,7 @@ func (f *chainFilter) broken(i int, step int32) int32 {
 	return end
 }
 
-// missing is by how many points place i breaks a bound.
+// missing is by how many points a bound breaks at place i.
 func (f *chainFilter) missing(i int, step int32) float64 {
 	t, c, bonus := f.places.pressure(i)
 	b := &f.chain[step]
@@ -199,7 +203,7 @@ func (f *chainFilter) relax(step int32) {
 	f.reconsider(best)
 }
 
-// reconsider moves the broken bounds of places past a bound that was relaxed.
+// reconsider looks for the next broken bounds of places where a relaxed one broke.
 func (f *chainFilter) reconsider(relaxed int32) {
 	for i := range f.first {
 		if f.second[i] == relaxed {
@@ -236,7 +240,7 @@ func fitPoints(tolerated, caused, newTolerated, newCaused []float64) float64 {
 	return sum
 }
 
-// resized is s with n elements; what they hold is left over.
+// resized is s with n elements; their values are those of an earlier use.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)

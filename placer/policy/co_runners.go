@@ -9,7 +9,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// crowd is what allocations on one place make together.
+// coRunners are the allocations of one machine, with what they exert together.
 type coRunners struct {
 	options   Options
 	shared    []bool // by column; see timeShared
@@ -17,11 +17,12 @@ type coRunners struct {
 	caused    []float64 // sum, by column
 }
 
+// coRunnersOf are the residents of one machine.
 func (o Options) coRunnersOf(columns []interference.Source, residents []board.Resident) coRunners {
 	return o.coRunnersAmong(timeShared(columns), residents)
 }
 
-// coRunnersAmong is coRunnersOf for many places of the same columns.
+// coRunnersAmong is coRunnersOf for many machines with the same columns.
 func (o Options) coRunnersAmong(shared []bool, residents []board.Resident) coRunners {
 	c := coRunners{options: o, shared: shared, residents: residents}
 	if len(residents) > 0 {
@@ -35,11 +36,11 @@ func (o Options) coRunnersAmong(shared []bool, residents []board.Resident) coRun
 	return c
 }
 
-// violates reports whether one of the crowd is pressed by the others beyond a bound of its
-// own, or is left less of a source than its target needs of it.
+// violates reports whether one of the co-runners experiences more pressure from the others
+// than it tolerates, or is left less of a source than its target requires.
 func (c coRunners) violates(i int) bool { return c.excess(i) > epsilonPoints }
 
-// excess is by how many points the worst of that is exceeded.
+// excess is by how many points that is exceeded, on the source where it is most.
 func (c coRunners) excess(i int) float64 {
 	r, worst := &c.residents[i], math.Inf(-1)
 	for k, caused := range r.Caused {
@@ -61,9 +62,10 @@ func (c coRunners) isShared(k int) bool { return k < len(c.shared) && c.shared[k
 // noIndex is the index of a workload that is not in the set.
 const noIndex = -1
 
-// taken is how much of a source the crowd takes beside somebody who would take all of
-// it, by weighted max-min fairness: who wants less than its part gets that, and the
-// others divide what is left by weight. One of the crowd may be meant itself.
+// taken is how much of a source the co-runners take from a workload that would use all of
+// it, by weighted max-min fairness: who wants less than its share gets that, and the
+// others divide what is left by weight. The workload may be one of the co-runners: then
+// except is its index, else noIndex.
 func (c coRunners) taken(k, except int, beside *board.Resident) float64 {
 	own := weightOf(beside.Size)
 	left, weights := fullPressurePercent, own
@@ -88,8 +90,8 @@ func (c coRunners) taken(k, except int, beside *board.Resident) float64 {
 	return fullPressurePercent - left*own/weights
 }
 
-// wantsNextTo is what a resident wants of the CPU time of another's node: where it is on
-// the same, what it takes there; where it is on another of the machine, a part of the
+// wantsNextTo is what a resident wants of the CPU time of another resident's node. On the
+// same node that is what it uses there; on another node of the machine, a part of the
 // machine's time.
 func wantsNextTo(r, of *board.Resident, k int) float64 {
 	if r.Node != of.Node {
@@ -98,20 +100,20 @@ func wantsNextTo(r, of *board.Resident, k int) float64 {
 	return timeOf(r, k)
 }
 
-// timeOf is the part of its node's CPU time that a resident takes through a source.
+// timeOf is the part of its node's CPU time that a resident uses through a source.
 func timeOf(r *board.Resident, k int) float64 {
 	return min(fullPressurePercent, r.Caused[k]*max(1, r.DemandFactor))
 }
 
-// weightOf is an allocation's part of contended CPU time, as Nomad gives it: its MHz. A
-// reserved core counts as one of usual clock.
+// weightOf is an allocation's weight in the division of contended CPU time, as Nomad sets
+// it: its MHz. A reserved core counts as one of usual clock.
 func weightOf(size cluster.Resources) float64 {
 	const coreMHz = 2000
 	return math.Max(1, float64(size.CPUMHz+coreMHz*size.Cores))
 }
 
-// timeShared tells the sources through which CPU time is shared. There a neighbour takes
-// at most its fair part of the time, where a kernel takes the intensity it is set to
+// timeShared marks the sources through which CPU time is shared. There a co-runner takes
+// at most its fair share of the time, where a kernel takes the intensity it is set to
 // (decision 0017).
 func timeShared(columns []interference.Source) []bool {
 	out := make([]bool, len(columns))
@@ -121,11 +123,12 @@ func timeShared(columns []interference.Source) []bool {
 	return out
 }
 
-// beside are pressures between the residents of a place and a newcomer, by column.
+// mutualPressure is what the residents of a machine and a newcomer exert on each other, by
+// column.
 type mutualPressure struct{ onNewcomer, byNewcomer []float64 }
 
-// mutualPressureOf is exact for the newcomer; what it takes from residents is what it would take
-// from the lightest of them alone.
+// mutualPressureOf is exact for the newcomer; what it takes from the residents is what it
+// would take from the one of least weight, if that were the only one.
 func (c coRunners) mutualPressureOf(newcomer board.Resident) mutualPressure {
 	b := mutualPressure{make([]float64, len(newcomer.Caused)), slices.Clone(newcomer.Caused)}
 	lightest, own := math.Inf(1), weightOf(newcomer.Size)

@@ -9,8 +9,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// The spread of scores over the shortlist. Nomad sees them in nested buckets,
-// so the nodes wanted must stand alone at the top (chosen by us).
+// The spread of scores over the shortlist (chosen by us). Nomad sees them in nested
+// buckets, so the nodes that allocations are meant for have the highest bucket to
+// themselves.
 const (
 	scoreWanted   = 1.0
 	scoreGoodHigh = 0.9
@@ -19,7 +20,7 @@ const (
 	scoreRestLow  = 0.1
 )
 
-// finish assigns the group, cuts the shortlist and writes the decision.
+// finish assigns the allocations, cuts the shortlist and writes the decision.
 func (v *candidateSet) finish(d *cluster.Decision, r ranking) {
 	if r.waits != "" {
 		d.Outcome, d.Reason = cluster.Queued, r.waits
@@ -50,10 +51,10 @@ func (v *candidateSet) finish(d *cluster.Decision, r ranking) {
 	v.explainGroup(d, r, replicas)
 }
 
-// assign gives each allocation a node: where the policy said, then distinct good ones first, then good ones
-// again where the group may share a node, then distinct lesser ones, then
-// wherever there is room. The result is the number of allocations per node of
-// the ranking.
+// assign gives each allocation a node: those that the policy chose itself, then distinct
+// good ones, then good ones again where the group may share a node, then slower ones
+// likewise, then distinct ones with a violation, then wherever there is room. The result
+// is the number of allocations for each node of the ranking.
 func (v *candidateSet) assign(r ranking) []int {
 	replicas := make([]int, len(r.nodes))
 	left := v.Workload.Count
@@ -94,8 +95,8 @@ func (v *candidateSet) assign(r ranking) []int {
 	return replicas
 }
 
-// anyViolation reports whether a bound breaks on any node that got an allocation: of its
-// residents, of the newcomer, or among the newcomer's own.
+// anyViolation reports whether a bound breaks on a node that got an allocation: of a
+// resident or of the newcomer, whose own allocations count as co-runners.
 func (v *candidateSet) anyViolation(r ranking, replicas []int) bool {
 	for i, n := range replicas {
 		o := r.nodes[i].candidate
@@ -109,15 +110,16 @@ func (v *candidateSet) anyViolation(r ranking, replicas []int) bool {
 	return false
 }
 
-// listed is a place on the shortlist.
+// listed is a node of the shortlist.
 type listed struct {
 	index    int // in the ranking
 	score    float64
 	fallback bool
 }
 
-// shortlist is the candidates, best first: nodes that got an allocation, then
-// other good ones, then lesser ones until enough feasible nodes are kept.
+// shortlist is the nodes that the decision allows Nomad, best first: those that got an
+// allocation, then other good ones, then the rest until there are enough
+// (cluster.ShortlistLength).
 func (v *candidateSet) shortlist(r ranking, replicas []int) []listed {
 	var wanted, more, rest []int
 	for i, n := range r.nodes {
@@ -146,8 +148,8 @@ func (v *candidateSet) shortlist(r ranking, replicas []int) []listed {
 	return out
 }
 
-// stranded is how many allocations the shortlist has no room for though the
-// other nodes have.
+// stranded is how many allocations have room on other candidates, and none on the
+// shortlist.
 func (v *candidateSet) stranded(r ranking, list []listed) int {
 	total, inside := 0, 0
 	for _, n := range r.nodes {
@@ -159,8 +161,7 @@ func (v *candidateSet) stranded(r ranking, list []listed) int {
 	return max(0, min(v.Workload.Count, total)-inside)
 }
 
-// group adds up the predictions of all allocations. Unknown anywhere is unknown
-// altogether.
+// group adds up the predictions of all allocations. Where one is unknown, the sum is.
 func (v *candidateSet) group(r ranking, replicas []int) cluster.Prediction {
 	sum := cluster.Prediction{Known: true, Unit: v.unit}
 	for i, n := range replicas {
@@ -220,7 +221,7 @@ func (v *candidateSet) judgeTarget(d *cluster.Decision) {
 	}
 }
 
-// reject fills the rejections: all counted, a sample with every reason in it
+// reject writes the rejections: all are counted, and a sample with every reason in it is
 // listed.
 func (v *candidateSet) reject(d *cluster.Decision, r ranking) {
 	maps.Copy(d.RejectedBy, v.counts)
@@ -240,7 +241,7 @@ func (v *candidateSet) reject(d *cluster.Decision, r ranking) {
 	d.Rejected = sample(byReason, cluster.MaxRejections)
 }
 
-// sample takes one of each reason in turn until there are limit.
+// sample takes one of each reason in turn, at most limit.
 func sample(byReason map[cluster.RejectReason][]cluster.Rejection, limit int) []cluster.Rejection {
 	var out []cluster.Rejection
 	reasons := slices.Sorted(maps.Keys(byReason))

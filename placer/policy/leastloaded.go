@@ -30,7 +30,7 @@ func (l *leastLoaded) Select(b *board.Board, a *board.Request, _ *rand.Rand) boa
 	return c
 }
 
-// take chooses nodes for n allocations of the ask's size.
+// take chooses nodes for n allocations of the request's size.
 func (l *leastLoaded) take(b *board.Board, a *board.Request, n int) board.Choice {
 	var c board.Choice
 	l.units = l.units[:0]

@@ -10,9 +10,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// live is the policy that asks a selector: the snapshot becomes a board, the
-// request an ask, the choice the head of the ranking. Then the common ending
-// follows, as for every policy.
+// live is the policy that asks a selector: the snapshot becomes a board, the request a
+// placement request, the choice the head of the ranking. What comes before and after is
+// as for every policy.
 func live(d SelectorDescriptor) Descriptor {
 	return Descriptor{
 		Name: d.Name, Summary: d.Summary, Paper: d.Paper, NeedsProfile: d.NeedsProfile, Sizes: d.Sizes,
@@ -30,8 +30,7 @@ func (p selecting) Place(r Request) (cluster.Decision, error) {
 	return place(r, p.d.Name, func(v *candidateSet) ranking { return v.ask(p.d) })
 }
 
-// rejectUnchosen is why a node is kept for want of better only: the policy chose
-// others.
+// rejectUnchosen is why a node is a last resort: the policy chose others.
 const rejectUnchosen cluster.RejectReason = "not chosen"
 
 // requestAdapter is one live request put to a selector.
@@ -43,8 +42,8 @@ type requestAdapter struct {
 	replicas map[*candidate]int
 }
 
-// ask puts the request to the selector: first for the group, then for a few
-// spare nodes. What it did not choose follows, least loaded first.
+// ask puts the request to the selector: first for the group, then for a few nodes in
+// reserve. What it did not choose follows, least loaded first.
 func (v *candidateSet) ask(d SelectorDescriptor) ranking {
 	q := v.requestAdapter()
 	inner := d.New(q.board, Live())
@@ -86,8 +85,8 @@ func (q *requestAdapter) room(n board.Index) int {
 	return 0
 }
 
-// compose the ask. Admission is not between us and the selector: what has room is
-// taken.
+// compose writes the placement request. It is forced: no admission control stands between
+// us and the selector, so what has room is taken.
 func (q *requestAdapter) compose() board.Request {
 	room := 0
 	for _, o := range q.candidateSet.candidates {
@@ -104,7 +103,7 @@ func (q *requestAdapter) compose() board.Request {
 	return a
 }
 
-// toleranceByConfiguration is by configuration of the board.
+// toleranceByConfiguration is the tolerance at target by configuration of the board.
 func (q *requestAdapter) toleranceByConfiguration() []board.Tolerance {
 	out := make([]board.Tolerance, len(q.board.Configurations))
 	for i, c := range q.board.Configurations {
@@ -113,7 +112,8 @@ func (q *requestAdapter) toleranceByConfiguration() []board.Tolerance {
 	return out
 }
 
-// speeds by configuration of the board; nil where none is usable.
+// speeds in isolation by configuration of the board; nil where none is known in the
+// target's unit.
 func (q *requestAdapter) speeds() []float64 {
 	out, known := make([]float64, len(q.board.Configurations)), false
 	for i, c := range q.board.Configurations {
@@ -139,7 +139,7 @@ func (q *requestAdapter) record(c board.Choice) {
 	}
 }
 
-// found says how an index served a choice; nothing where the policy has none.
+// found says how nodes were found; empty where the policy has no index.
 func found(c board.Choice) string {
 	if c.Indexed+c.Scans == 0 {
 		return ""

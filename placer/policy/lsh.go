@@ -114,7 +114,7 @@ func (s *hashSelector) sortConfigurations() {
 // scoreSum is C: the sum of the newcomer's scores on a configuration that gives it
 // a share g of its speed on the best one. Scores are defined against the best one,
 // so what the configuration itself costs is gone from the pressure x that it
-// stands there: g·(1 − loss·(x/t)²) = 1 − loss, for a loss that grows with the
+// tolerates there: g·(1 − loss·(x/t)²) = 1 − loss, for a loss that grows with the
 // square of the pressure (chosen by us; between configurations it orders as g does).
 func scoreSum(a *board.Request, g float64) float64 {
 	loss, left := slowdownMax(a), 0.0
@@ -212,8 +212,8 @@ func slack(node, newcomer []float64) float64 {
 	return sum
 }
 
-// share puts one more allocation of the group beside its own, where every bound
-// is kept with those counted.
+// share puts one more allocation of the group next to its own, where every bound is kept
+// with those counted.
 func (s *hashSelector) share() bool {
 	f := &s.field
 	best, least := board.None, math.Inf(1)

@@ -16,8 +16,8 @@ import (
 //	1 − S − max over j (s1 − s2)  the most that its s2 may be
 //
 // Idle: all ones. In the words of Paragon the first is D2 ≥ 0, and the second is
-// "no resident j is pressed beyond what it tolerates, its neighbours of today
-// counted", which D1 forgets.
+// "no resident j experiences more than it tolerates, its present co-runners counted",
+// which D1 leaves out.
 type serverTable struct {
 	board   *board.Board
 	radius  float64
@@ -98,7 +98,7 @@ func (t *serverTable) update(n board.Index) {
 	}
 }
 
-// accepts: a node whose bounds are broken already takes nobody, and is not listed.
+// accepts: a node whose bounds are broken already takes no newcomer, and is not listed.
 func accepts(point []float64) bool {
 	for _, v := range point {
 		if v < 0 {

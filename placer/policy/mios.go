@@ -17,7 +17,7 @@ var miosSelector = SelectorDescriptor{
 	reason:       "predicted to be fastest with these co-runners",
 }
 
-// scoringParameters are what the policies of TRACON may be told.
+// scoringParameters are the parameters of the policies of TRACON.
 var scoringParameters = []Parameter{
 	{Name: "objective", Default: "runtime", Summary: "what is summed and minimised: runtime or iops",
 		set: oneOf(map[string]func(o *Options){
@@ -37,7 +37,7 @@ var scoringParameters = []Parameter{
 }
 
 // mios takes the best place for each allocation in turn. Without a learnt response
-// the tolerated scores say what neighbours cost. Cost: O(count · kinds of nodes).
+// the tolerated scores say what co-runners cost. Cost: O(count · kinds of nodes).
 type mios struct{ draft *predict.Draft }
 
 func newMIOS(b *board.Board, o Options) *mios {

@@ -18,32 +18,37 @@ var paragonDescriptor = Descriptor{
 	New:          func() Policy { return paragon{} },
 }
 
-// Stickiness: a resubmitted job stays where it runs unless another node is
-// better by more than this (chosen by us: above the error of a predicted score,
-// which is about 5 points).
+// Stickiness: a job that is submitted again keeps its nodes unless others are better by
+// more than this (chosen by us: above the error of a predicted score, which is about 5
+// points). A node on which the group runs already is its incumbent.
 const (
-	stickyHeadroomPoints = 5.0  // a bound of the incumbent node may be short by this
+	stickyHeadroomPoints = 5.0  // a bound may be exceeded by this on an incumbent
 	stickySpeed          = 1.10 // another configuration must be faster by this factor
 	stickyFitPoints      = 20.0 // and tighter by this much per source
 )
 
+// paragon is the live form of the policy; paragon_select.go has the one that the simulator
+// asks.
 type paragon struct{}
 
-// Place runs the greedy selection of the package comment.
+// Place takes the steps of the package comment: steps 3 to 5 here, the others as every
+// policy does (place).
 func (paragon) Place(r Request) (cluster.Decision, error) {
 	return place(r, paragonDescriptor.Name, func(v *candidateSet) ranking { return newSelection(v).rank() })
 }
 
-// selection is one run of the greedy search over the view's options.
+// selection is one run of the greedy search over the candidates.
 type selection struct {
 	*candidateSet
 	filter chainFilter
-	margin [][]float64 // option × chain: D, in points; incumbents get their bonus
-	l1     []float64   // option: Σ|D1+D2|
+	margin [][]float64 // candidate × bound of the chain: D, in points, with the incumbents' bonus
+	l1     []float64   // candidate: Σ|D1+D2|
 
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
 
+// newSelection filters the candidates (step 3), and keeps how far each is from every
+// bound.
 func newSelection(v *candidateSet) *selection {
 	s := &selection{candidateSet: v, filter: chainFilter{options: Live(), columns: v.Columns}}
 	s.filter.run(len(v.candidates), s, v.leastRequired().Tolerated, v.caused)
@@ -59,7 +64,7 @@ func newSelection(v *candidateSet) *selection {
 	return s
 }
 
-// rank filters, prefers and orders.
+// rank prefers (step 4) and orders (step 5) what the filter has left.
 func (s *selection) rank() ranking {
 	prefer, reason := s.preference()
 	r := ranking{
@@ -85,8 +90,7 @@ func (s *selection) rank() ranking {
 	return r
 }
 
-// preference is the second half of the selection, on the options that harm
-// nobody: which of them are fast enough.
+// preference says which of the candidates that passed the filter are fast enough.
 func (s *selection) preference() (prefer func(*candidate) bool, reason string) {
 	meets := func(o *candidate) bool { return o.predicted.Known && s.suffices(o.predicted.RatePerSec) }
 	if s.need > 0 && s.anyAlive(meets) {
@@ -110,11 +114,11 @@ func (s *selection) anyAlive(f func(*candidate) bool) bool {
 	return false
 }
 
-// bestConfigurations are those with the highest speed in isolation among the options
-// alive (Delimitrou 2015, §3.4.1: interference first, platform second), with those
-// whose speed cannot be told from it: services under a given load are as fast
-// everywhere, but for noise. One the group already runs on counts stickySpeed times its
-// speed. Empty where no speed is known.
+// bestConfigurations are those with the highest speed in isolation among the candidates
+// that passed the filter (Delimitrou 2015, §3.4.1: interference first, platform second),
+// and those whose interval reaches that speed: a service under a given load is equally
+// fast everywhere, but for noise. Of an incumbent the speed counts stickySpeed times.
+// Empty where no speed is known.
 func (s *selection) bestConfigurations() map[string]bool {
 	effective := map[string]float64{} // at best
 	top := 0.0
@@ -139,11 +143,12 @@ func (s *selection) bestConfigurations() map[string]bool {
 	return best
 }
 
-// key is what a node is ordered by within its tier, smaller first: good nodes
-// by fit, after crowding where bounds had to be relaxed; where the target is out of
-// reach, and among slower nodes, by predicted rate first, without a target by the rate
-// alone; harmful ones by harm. Incumbents get their bonus. Rounded, so that sums of the
-// same scores tie.
+// key is what a node is ordered by within its tier, smaller first. Good nodes: by fit and,
+// where bounds had to be relaxed, before that by what the residents exert beyond the
+// newcomer's tolerance. Slower nodes, and good ones where the target is out of reach: by
+// the predicted rate first (without a target, by the speed in isolation). Nodes with a
+// violation: by its size. Incumbents get their bonus. The fit is rounded, so that sums of
+// the same scores tie.
 func (s *selection) key(n *ranked, fit float64) [3]float64 {
 	rate := n.candidate.predicted.RatePerSec
 	missesNeed := s.need > 0 && !s.suffices(rate)
@@ -180,8 +185,8 @@ func inOrder(a, b *ranked) int {
 	)
 }
 
-// together: one more allocation of the group beside n > 0 of its own keeps every
-// bound, and the target.
+// together reports whether one more allocation of the group, next to n > 0 of its own,
+// keeps every bound and the target.
 func (s *selection) together(o *candidate, n int) bool {
 	pressure, own := s.withReplicas(o, n), o.tolerance.Tolerated
 	for k := range pressure {
@@ -197,7 +202,7 @@ func (s *selection) together(o *candidate, n int) bool {
 	return p.Known && s.suffices(p.RatePerSec)
 }
 
-// measure writes D per step of the chain.
+// measure writes D for each bound of the chain.
 func (s *selection) measure(o *candidate, margin []float64) {
 	bonus := s.bonus(o)
 	for i, b := range s.filter.chain {
@@ -205,7 +210,7 @@ func (s *selection) measure(o *candidate, margin []float64) {
 	}
 }
 
-// distance is D1 or D2 of one source.
+// distance is D1 or D2 of one source: how many points are left until the bound breaks.
 func (s *selection) distance(o *candidate, b bound) float64 {
 	if b.direction == cluster.D1 {
 		return o.tolerated[b.column] - o.exerted[b.column]
@@ -220,7 +225,7 @@ func (s *selection) bonus(o *candidate) float64 {
 	return 0
 }
 
-// pressure of an option, for the filter.
+// pressure, newcomer, exerted and residents make the candidates places of the filter.
 func (s *selection) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	o := s.candidates[i]
 	return o.tolerated, o.caused, s.bonus(o)

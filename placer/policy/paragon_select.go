@@ -31,13 +31,12 @@ var nhSelector = SelectorDescriptor{
 	reason: "no workload exceeds its interference tolerance, whatever the configuration",
 }
 
-// greedySelector is Paragon's greedy selection on a board (Delimitrou 2015,
-// §3.4.1), the filter shared with the live policy. Cost: O(nodes × sources) for
-// each round, and one round unless a group is larger than the set of nodes that
-// survive.
+// greedySelector is Paragon's greedy selection on a board (Delimitrou 2015, §3.4.1), with
+// the filter that the live policy has. Cost: O(nodes × sources) for each round, and one
+// round unless a group is larger than the set of nodes that survive.
 type greedySelector struct {
 	centralTime
-	platforms bool // step 5: of the survivors, the best configuration
+	platforms bool // of the survivors, only the best configuration counts
 	timeout   time.Duration
 
 	field  tentative
@@ -49,12 +48,12 @@ type greedySelector struct {
 type greedyRank struct {
 	node    board.Index
 	slow    float64 // negative speed where faster is better, else 0
-	crowded float64 // see chainFilter.crowding
+	crowded float64 // see chainFilter.residentsMost
 	fit     float64 // Σ|D1+D2|
 }
 
-// Select places the ask's allocations on distinct nodes while acceptable ones
-// are left; then they share, and interfere with each other.
+// Select places the allocations on distinct nodes while acceptable ones are left; then
+// they share nodes, and interfere with each other.
 func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
 	f := &g.field
 	f.begin(b, a, g.timeout)
@@ -100,8 +99,8 @@ func (g *greedySelector) rank() {
 	}
 }
 
-// slowness orders by speed only where the target is out of reach: there the
-// fastest of what is left counts before the fit.
+// slowness orders by speed only where the target is out of reach: there the fastest of
+// what is left comes before the fit.
 func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float64 {
 	p := g.predict(n)
 	if !g.platforms || need <= 0 || meets || math.IsNaN(p) {
@@ -150,8 +149,8 @@ func (g *greedySelector) best(n int) []greedyRank {
 	return g.ranks[:min(n, len(g.ranks))]
 }
 
-// predict one allocation on the node beside its residents, as the live policy does
-// from scores alone.
+// predict the performance of one allocation next to the residents of a node, from scores
+// alone.
 func (g *greedySelector) predict(n board.Index) float64 {
 	a, b := g.field.ask, g.field.board
 	return alone(a, b.Node(n)) * predict.Kept(a.Curve(), b.Caused(n), slowdownMax(a))

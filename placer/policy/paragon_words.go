@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// violationText says what the filter could keep.
+// violationText says which bounds the filter could keep.
 func (s *selection) violationText() string {
 	if s.filter.backtracks > 0 {
 		return "no node meets every QoS bound, smallest violation first"
@@ -16,6 +16,7 @@ func (s *selection) violationText() string {
 	return "no workload exceeds its interference tolerance, tightest fit first"
 }
 
+// warnRelaxed says by how much each bound was relaxed.
 func (v *candidateSet) warnRelaxed(relaxed []cluster.Relaxation) {
 	for _, r := range relaxed {
 		who := "the residents"
@@ -26,7 +27,7 @@ func (v *candidateSet) warnRelaxed(relaxed []cluster.Relaxation) {
 	}
 }
 
-// worstViolation names the worst broken bound of a rejected option.
+// worstViolation names the bound that breaks by most at a candidate that was filtered out.
 func (s *selection) worstViolation(candidate int) cluster.Rejection {
 	worst, points := -1, 0.0
 	for step, b := range s.filter.chain {
@@ -46,7 +47,7 @@ func (s *selection) worstViolation(candidate int) cluster.Rejection {
 	return r
 }
 
-// detail says in words why a node is not good.
+// detail says why a node is not good.
 func (s *selection) detail(n *ranked) string {
 	if n.tier == slower {
 		return s.slowness(n.candidate)
@@ -62,7 +63,7 @@ func (s *selection) detail(n *ranked) string {
 	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.tolerance.Tolerated[k]), amount(o.caused[k]))
 }
 
-// slowness says why an option that violates no bound is not good.
+// slowness says why a node that violates no bound is not good.
 func (s *selection) slowness(o *candidate) string {
 	c := o.node.Configuration
 	switch {

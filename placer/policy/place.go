@@ -9,13 +9,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// place is the common course of policies that choose nodes.
+// place is the course that all policies have in common: the candidates are computed, the
+// policy ranks them, and finish makes a decision of the ranking.
 func place(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, error) {
 	d, _, err := placed(r, name, rank)
 	return d, err
 }
 
-// placed is place, with the facts.
+// placed is place, with the facts of the decision.
 func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, facts, error) {
 	work := workspaces.Get().(*workspace)
 	work.used = 0
@@ -40,13 +41,13 @@ func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster
 	return d, v.facts, nil
 }
 
-// facts of a placement that its decision tells in words only.
+// facts of a decision that it says in words only.
 type facts struct {
 	missing  int  // allocations without room
-	violates bool // somebody's bound is predicted to break
+	violates bool // a QoS violation is predicted
 }
 
-// blank is the decision before anything is known.
+// blank is the decision before a node is looked at.
 func blank(r Request, name string) cluster.Decision {
 	w := r.Workload
 	d := cluster.Decision{
@@ -84,26 +85,25 @@ func nothingFits(counts map[cluster.RejectReason]int) string {
 	return "no node qualifies: " + strings.Join(parts, ", ")
 }
 
-// ranking is a policy's answer: every feasible node, tiers ascending, best
-// first within a tier. The functions are asked for listed nodes only, and may
-// be nil.
+// ranking is a policy's answer: every candidate, tiers ascending, best first within a
+// tier. The functions are called for listed nodes only, and may be nil.
 type ranking struct {
 	nodes   []*ranked
 	reason  string // how the best was found
 	waits   string // why nothing is placed now though there is room; else empty
 	relaxed []cluster.Relaxation
 	parts   func(o *candidate) []cluster.ScorePart
-	why     func(o *candidate) string // of a good node, in the policy's words
-	detail  func(n *ranked) string    // of a lesser one
+	why     func(o *candidate) string // why a good node is good, in the policy's words
+	detail  func(n *ranked) string    // why another one is not
 	// preset is the number of allocations per node where the policy has chosen
 	// them itself; nil: assign does.
 	preset []int
-	// together reports whether one more allocation is fine beside n of its own
+	// together reports whether one more allocation may share a node with n of its own
 	// group; nil: always.
 	together func(o *candidate, n int) bool
 }
 
-// ranked is one node in a policy's order.
+// ranked is a candidate in a policy's order.
 type ranked struct {
 	candidate *candidate
 	tier      tier
@@ -116,6 +116,6 @@ type tier int
 
 const (
 	good      tier = iota // what the policy wants
-	slower                // violates no bound, but another configuration is preferred
-	violating             // somebody's bound is predicted to break
+	slower                // violates no bound, but others are preferred
+	violating             // a QoS violation is predicted
 )

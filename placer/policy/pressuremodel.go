@@ -8,14 +8,14 @@ import (
 
 // pressureModel is what co-located allocations do to each other, as a selector counts it.
 type pressureModel interface {
-	// gathered is told when the candidates of a field were gathered.
+	// gathered is called when the candidates were listed.
 	gathered(f *tentative)
-	// experienced is the pressure on the ask on candidate i, with the allocations chosen so
-	// far; exerted the ask's own there. Neither is to be written to, and what is
-	// experienced holds until the next call.
+	// experienced is what the newcomer experiences on candidate i, with the allocations
+	// chosen so far; exerted is what it exerts there. Neither is to be written to, and what
+	// is experienced is valid until the next call.
 	experienced(f *tentative, i int) []float64
 	exerted(f *tentative, i int) []float64
-	// residents of candidate i's machine that are counted.
+	// residents are those of candidate i's machine that are counted.
 	residents(f *tentative, i int) []board.Resident
 }
 

@@ -20,9 +20,9 @@ var quasarSelector = SelectorDescriptor{
 }
 
 // quasar is the greedy allocation and assignment. Nodes are ranked by quality:
-// those where nobody's bound breaks first (of the others, if asked for, those with the
-// least harm), then by the performance of the largest size with room, then slack, fewer
-// free MHz and place. Down the ranking each
+// those without a QoS violation first (of the others, where options ask for it, those with
+// the fewest and smallest), then by the performance of the largest size with room, then
+// slack, fewer free MHz and place. Down the ranking each
 // node gets the smallest size that closes what is missing to the target, else
 // its largest; so(n)/n is taken anew with every node; the last node is shrunk to
 // the smallest size that suffices. Cost: O(nodes × sources + taken × log nodes).
@@ -42,9 +42,9 @@ type quality struct {
 	performance float64
 	slack       float64 // min of all D1, D2, in points
 	kept        float64
-	hurt        int  // who is hurt anew, where somebody's bound breaks and harm is weighed
+	hurt        int  // new violations, where there are any and options have them counted
 	evict       bool // best-effort residents may have to leave
-	asIs        bool // and only for their room: nobody is harmed beside them
+	asIs        bool // and only for their room: there is no violation with them, either
 }
 
 // Select implements board.Selector.
@@ -144,8 +144,8 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 	return r
 }
 
-// between are the pressures between the ask and residents of a node: the papers' sums, or
-// fair shares.
+// between is what the workload and the residents of a node exert on each other: the
+// papers' sums, or fair shares.
 func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) mutualPressure {
 	if !q.options.FairShares {
 		return mutualPressure{sums, q.field.ask.Caused}
@@ -153,7 +153,7 @@ func (q *quasar) between(n board.Index, sums []float64, residents []board.Reside
 	return q.options.coRunnersOf(q.field.board.Columns, residents).mutualPressureOf(residentOn(q.field.board, n, q.field.ask))
 }
 
-// weigh counts whom a node hurts beside residents, where it violates a bound.
+// weigh counts the new violations among residents, where a bound breaks.
 func (q *quasar) weigh(r *quality, residents []board.Resident) {
 	if q.options.FewestViolations && !r.noViolation {
 		b := q.field.board
@@ -225,7 +225,7 @@ func (q *quasar) before(x, y *quality) bool {
 	return byRoom(q.field.board, x.node, y.node) < 0
 }
 
-// violationSteps is how much harm a negative slack means, in steps of backtracking: less
+// violationSteps is the size of a violation in steps of backtracking: a smaller difference
 // says nothing.
 func violationSteps(slack float64) float64 { return math.Ceil(-slack / relaxStepPoints) }
 
@@ -261,8 +261,8 @@ func speedKnown(a *board.Request) bool {
 	return slices.ContainsFunc(a.Speed, func(v float64) bool { return !math.IsNaN(v) })
 }
 
-// fill walks down the ranking. Without a target, or with no speed to size by, it
-// takes the ask's count.
+// fill walks down the ranking. Without a target, or with no speed to size by, it takes
+// the count of the request.
 func (q *quasar) fill(sizes []board.SizeOption) board.Choice {
 	switch a := q.field.ask; {
 	case a.Target <= 0 || a.BestEffort || !speedKnown(a):
@@ -274,8 +274,8 @@ func (q *quasar) fill(sizes []board.SizeOption) board.Choice {
 	}
 }
 
-// fillCount gives out the given count at the ask's own size, or the smallest
-// useful to best-effort work, which is content with nothing less than harmless.
+// fillCount places the count of the request at its own size. Best-effort work gets the
+// smallest useful size, and only nodes without a violation.
 func (q *quasar) fillCount(sizes []board.SizeOption) board.Choice {
 	a := q.field.ask
 	var c board.Choice
@@ -297,7 +297,7 @@ func (q *quasar) fillCount(sizes []board.SizeOption) board.Choice {
 	return c
 }
 
-// nearestSize is the size of relative speed nearest to the ask's own.
+// nearestSize is the size of relative speed nearest to that of the request.
 func nearestSize(a *board.Request, sizes []board.SizeOption) int {
 	at := 0
 	for i, s := range sizes {
@@ -311,9 +311,8 @@ func nearestSize(a *board.Request, sizes []board.SizeOption) int {
 	return at
 }
 
-// fillOne is for work that one node must carry: the first node without violation that
-// reaches the target alone, else the harmless one of highest performance, else
-// whatever ranks first.
+// fillOne is for work that one node must carry: the first node without a violation that
+// reaches the target by itself, else whatever ranks first.
 func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
 	best, bestAt, most := -1, -1, -1
 	for i := range q.ranks {

@@ -26,8 +26,7 @@ type SelectorDescriptor struct {
 	reason string // of a live decision: how the nodes were found
 }
 
-// Options are what a selector may be told; a zero field is the policy's own
-// default.
+// Options are the parameters of a selector; a zero field is the policy's own default.
 type Options struct {
 	Candidates    int           // drawn per allocation
 	CandidatesMax int           // drawn at most, where the number follows the load
@@ -43,22 +42,22 @@ type Options struct {
 	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
 	Scoring       predict.Scoring
 	Headroom      float64 // slowdown that is always expected
-	// Saturates: neighbours together press no harder than a source can be pressed, 100 %;
-	// the papers add their scores up without a bound.
+	// Saturates: co-runners together exert at most what a source can be loaded with, 100
+	// points; the papers add their scores up without a limit.
 	Saturates bool
-	// FewestViolations: where no node keeps everybody's bounds, the least harm comes before
-	// speed; Quasar leaves that open.
+	// FewestViolations: where some bound breaks on every node, the fewest new violations
+	// come before speed; Quasar leaves that open.
 	FewestViolations bool
 	// FairShares: co-located allocations take at most their fair share of CPU time from
 	// each other (decision 0017); the papers add their scores up.
 	FairShares bool
 }
 
-// Live are the options of a selector that places on a real cluster: small ones have
-// nodes on which nobody's bounds can be kept, and something must run there.
+// Live are the options of a selector that places on a real cluster: on a small one no node
+// may keep every bound, and work must run there all the same.
 func Live() Options { return Options{Saturates: true, FewestViolations: true, FairShares: true} }
 
-// experienced is the pressure of neighbours' scores that add up to sum.
+// experienced is the pressure of co-runners whose caused scores add up to sum.
 func (o Options) experienced(sum float64) float64 {
 	if o.Saturates {
 		return min(sum, fullPressurePercent)

@@ -240,7 +240,7 @@ func (s *sizer) tryAll(pairs []pair) error {
 	return nil
 }
 
-// good: the target is reached, everything has room, and nobody is harmed.
+// good: the target is reached, everything has room, and no QoS violation is predicted.
 func (t trial) good() bool {
 	return t.decision.Outcome == cluster.Placed && t.reaches && t.facts.missing == 0 && !t.facts.violates
 }
@@ -295,7 +295,7 @@ func (s *sizer) try(p pair) (trial, error) {
 	return t, nil
 }
 
-// against says what speaks against a trial.
+// against says why a trial was not taken; empty where nothing speaks against it.
 func (t trial) against() string {
 	switch {
 	case t.decision.Outcome != cluster.Placed:
@@ -362,7 +362,7 @@ func (s *sizer) why(d cluster.Decision) string {
 	return fmt.Sprintf("%s reaches %s %s; %s is %s, at %s", sizes, amount(rate), d.Predicted.Unit, given, best, amount(d.Predicted.RatePerSec))
 }
 
-// spares reports that a faster choice was passed over for the harm it would do.
+// spares reports that a faster choice was passed over for the violation it would cause.
 func (s *sizer) spares() bool {
 	return slices.ContainsFunc(s.tried, func(t cluster.Tried) bool {
 		return t.Predicted.Known && t.Predicted.RatePerSec > worthwhile*s.best.decision.Predicted.RatePerSec

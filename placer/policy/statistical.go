@@ -41,9 +41,9 @@ var paragonStatisticalSelector = SelectorDescriptor{
 const statisticalCandidates = 64
 
 // statistical ranks a sample of nodes by colocation quality. A strict quality is
-// negative where any source of a resident is pressed beyond what it tolerates; among
-// those it prefers candidates on which the newcomer's own bounds hold, then the
-// faster configuration, which the printed quality knows nothing of. Cost:
+// negative where a resident would experience more pressure on any source than it
+// tolerates; among the others it prefers candidates on which the newcomer's own bounds
+// hold, then the faster configuration, of which the printed quality says nothing. Cost:
 // O(candidates × sources), flat in the number of nodes.
 type statistical struct {
 	options    Options
@@ -58,7 +58,7 @@ type statistical struct {
 // colocation is a candidate's rank; larger is better, in this order.
 type colocation struct {
 	noViolation bool    // strict: all D1 and D2 ≥ 0
-	speed       float64 // strict, of a harmless one: alone on its configuration
+	speed       float64 // strict, where no bound breaks: in isolation on its configuration
 	quality     float64
 }
 

@@ -189,7 +189,7 @@ func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
 	return c, true
 }
 
-// within: the contention stays under what the workload was measured to stand.
+// within: the contention is no more than what the workload was measured to tolerate.
 func (s *tarcil) within(contention []float64) bool {
 	for k, c := range contention {
 		if c > s.field.ask.Tolerated[k] {

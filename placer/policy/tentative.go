@@ -9,8 +9,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// field is a board as one choice sees it: with the allocations chosen so far,
-// which the board does not know of yet. Its storage is kept between choices.
+// tentative is a board as one choice sees it: with the allocations chosen so far, which
+// the board does not know of yet. Its storage is kept between choices.
 type tentative struct {
 	board *board.Board
 	ask   *board.Request
@@ -19,7 +19,7 @@ type tentative struct {
 
 	model        pressureModel // of what co-located allocations do to each other
 	nodes        []board.Index // candidates under consideration
-	mixT, mixC   []float64     // pressure of a node with its own allocations
+	mixT, mixC   []float64     // tolerated and caused of a node with those chosen so far
 	examined     int
 	timedOut     bool
 	unitsAllowed float64 // resource units the search may still look at
@@ -47,11 +47,11 @@ func (f *tentative) begin(b *board.Board, a *board.Request, timeout time.Duratio
 	f.mixT, f.mixC = resized(f.mixT, k), resized(f.mixC, k)
 }
 
-// allowed reports whether the user lets the node run the ask.
+// allowed reports whether the user's constraints let the node run the workload.
 func (f *tentative) allowed(n board.Index) bool { return f.ask.Allowed == nil || f.ask.Allowed(n) }
 
-// fits reports whether one more allocation of that size has room, beside those
-// chosen so far.
+// fits reports whether one more allocation of that size has room next to those chosen so
+// far.
 func (f *tentative) fits(n board.Index, size cluster.Resources) bool {
 	if f.taken[n] == 0 {
 		return f.board.Fits(n, size)
@@ -60,7 +60,7 @@ func (f *tentative) fits(n board.Index, size cluster.Resources) bool {
 	return f.board.Room(n, size, limit) == limit
 }
 
-// open: one more allocation of the ask may go there.
+// open reports whether one more allocation may go there.
 func (f *tentative) open(n board.Index) bool { return f.fits(n, f.ask.Size) && f.allowed(n) }
 
 // gather lists the nodes that are open, as far as the time allows.
@@ -90,8 +90,8 @@ func (f *tentative) look(n board.Index) bool {
 	return true
 }
 
-// pressure is the state of f.nodes[i] with the allocations chosen so far; it
-// makes a field places of a chainFilter.
+// pressure is the state of f.nodes[i] with the allocations chosen so far. Together with
+// residents, newcomer and exerted it makes the nodes places of a chainFilter.
 func (f *tentative) pressure(i int) (tolerated, caused []float64, bonus float64) {
 	n := f.nodes[i]
 	tolerated, caused = f.board.Tolerated(n), f.model.experienced(f, i)
@@ -122,13 +122,13 @@ func (f *tentative) summed(i int) []float64 {
 // residents of f.nodes[i]'s machine.
 func (f *tentative) residents(i int) []board.Resident { return f.model.residents(f, i) }
 
-// newcomer is the ask as it would be on f.nodes[i].
+// newcomer is the workload as it would be on f.nodes[i].
 func (f *tentative) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.ask) }
 
-// exerted is what the ask presses with on f.nodes[i].
+// exerted is the pressure that the residents of f.nodes[i] would experience from it.
 func (f *tentative) exerted(i int) []float64 { return f.model.exerted(f, i) }
 
-// residentOn is an ask as a resident of a node.
+// residentOn is the workload of a request as a resident of a node.
 func residentOn(b *board.Board, n board.Index, a *board.Request) board.Resident {
 	node := b.Node(n)
 	return toleranceAt(node.ID, a.ToleranceOn(node.Configuration), a.Size, a.Caused)
@@ -155,7 +155,7 @@ func (f *tentative) choice(wanted int) board.Choice {
 	return c
 }
 
-// reaches reports whether units together meet the target. Unknown is no.
+// reaches reports whether replicas together reach the target. Unknown is no.
 func reaches(a *board.Request, units []board.Replica) bool {
 	if len(units) == 0 {
 		return false
@@ -170,9 +170,9 @@ func reaches(a *board.Request, units []board.Replica) bool {
 	return sum*efficiency(a, len(units)) >= a.Target
 }
 
-// efficiency is what one of n allocations does relative to one alone:
-// so(n)/n. Where nothing is known of scale-out, 1; beyond the end of what is
-// known, the last gain goes on.
+// efficiency is what one of n allocations does relative to a single one: so(n)/n. Where
+// nothing is known of scale-out, 1; beyond the end of what is known, the last gain goes
+// on.
 func efficiency(a *board.Request, n int) float64 {
 	so := a.ScaleOut
 	switch {
@@ -189,7 +189,7 @@ func efficiency(a *board.Request, n int) float64 {
 	return (last + float64(n-len(so))*gain) / float64(n)
 }
 
-// alone is the performance of one allocation alone on the node's configuration;
+// alone is the performance of one allocation in isolation on the node's configuration;
 // NaN unknown.
 func alone(a *board.Request, n *board.Node) float64 {
 	if n.Configuration >= len(a.Speed) {
@@ -198,7 +198,7 @@ func alone(a *board.Request, n *board.Node) float64 {
 	return a.Speed[n.Configuration]
 }
 
-// predictedAlone is the prediction of a policy that does not think of neighbours.
+// predictedAlone is the prediction of a policy that ignores co-runners.
 func predictedAlone(a *board.Request, n *board.Node) float64 {
 	if v := alone(a, n); v >= 0 {
 		return v
@@ -214,10 +214,10 @@ func slowdownMax(a *board.Request) float64 {
 	return 0.05
 }
 
-// kept is the share of its performance in isolation that the newcomer is expected to
-// keep under a pressure: all of it while its bounds hold, else the bound and
-// less, by the sum of what they are short (Quasar, §4.3.2 leaves it open; chosen
-// by us).
+// kept is the share of its performance in isolation that the newcomer is expected to keep
+// under a pressure: all of it while its bounds hold, else what the QoS bound leaves and
+// less, by the sum of the points beyond them (Quasar, §4.3.2 leaves it open; chosen by
+// us).
 func kept(a *board.Request, caused []float64, o Options) float64 {
 	short := 0.0
 	for k, c := range caused {

@@ -11,8 +11,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// tolerance is what an allocation of the newcomer stands by its target on nodes of one
-// configuration: the slower the node, the more of it the target needs (decision 0015).
+// tolerance is the newcomer's tolerance at target on nodes of one configuration: the
+// slower the node, the larger the fraction of its performance that the target requires
+// (decision 0015).
 type tolerance struct {
 	board.Tolerance
 	tolerance interference.Scores // nil: as tolerated
@@ -60,8 +61,8 @@ func (v *candidateSet) slowdownPercent() float64 {
 	return performance.DefaultSlowdownMaxPercent
 }
 
-// leastRequired is the standing on the configuration where the target needs least: what
-// is known of the newcomer before a node is looked at.
+// leastRequired is the tolerance on the configuration where the required fraction is the
+// smallest: what is known of the newcomer before a node is looked at.
 func (v *candidateSet) leastRequired() *tolerance {
 	fastest := "" // of none the speed is known
 	for _, c := range slices.Sorted(maps.Keys(v.rates)) {
@@ -72,8 +73,8 @@ func (v *candidateSet) leastRequired() *tolerance {
 	return v.toleranceOn(fastest)
 }
 
-// recordTolerance notes in a decision what the group stands where it was placed: as its
-// allocation of which the target needs most.
+// recordTolerance writes into a decision what the group tolerates where it was placed: as
+// its allocation of which the target requires most.
 func (v *candidateSet) recordTolerance(d *cluster.Decision, r ranking, replicas []int) {
 	var most *tolerance
 	for i, n := range replicas {

@@ -19,7 +19,7 @@ type tournament struct {
 }
 
 // vertex is the best of a subtree. It carries the winner's loads, so that a
-// match reads two neighbours in memory and nothing else.
+// match reads two adjacent vertices and nothing else.
 type vertex struct {
 	load   float64 // share of cpu
 	memory float64 // share of memory
@@ -27,7 +27,7 @@ type vertex struct {
 	winner int32
 }
 
-// nobody is the winner of an empty subtree.
+// nobody stands for the winner of an empty subtree.
 const nobody = int32(-1)
 
 // newTournament indexes a board and follows its changes.
@@ -153,7 +153,7 @@ func (q *query) visit(i int) {
 	if v.winner == nobody || q.winner != nobody && !v.before(&q.best) || !within(&v.free, &q.size) {
 		return
 	}
-	// The winner's own leaf first: where it has room, nobody below is better.
+	// The winner's own leaf first: where it has room, no node below is better.
 	leaf := q.leaves + int(v.winner)
 	if i == leaf || q.allowed == nil {
 		if q.takes(&q.vertices[leaf]) {

@@ -10,15 +10,15 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// bestEffortWaits says why best-effort work is not placed now: wherever there is room it would
-// hurt somebody who is known to have something to lose, and would have to leave again
-// (Delimitrou 2015, §4.3.3: best effort uses what is left over). Empty for other work,
-// and where some node is spared.
+// bestEffortWaits says why best-effort work is not placed now: on every node with room it
+// would cause a QoS violation of a workload whose scores are known, and would have to
+// leave again (Delimitrou 2015, §4.3.3: best effort uses what is left over). Empty for
+// other work, and where some node has room without a violation.
 func (v *candidateSet) bestEffortWaits() string {
 	if v.Workload.Spec.Target.Kind != performance.BestEffort || len(v.candidates) == 0 {
 		return ""
 	}
-	// Itself it stands everything.
+	// Itself it tolerates everything.
 	anything := slices.Repeat([]float64{fullPressurePercent}, len(v.caused))
 	for i, o := range v.candidates {
 		newcomer := v.newcomerOn(o)
@@ -47,15 +47,15 @@ func (o Options) newViolations(columns []interference.Source, residents []board.
 	return hurt
 }
 
-// Violates reports whether one of those on a machine is predicted to be pressed by the
-// others beyond what its target leaves.
+// Violates reports whether one of the residents of a machine is predicted to experience
+// more pressure from the others than it tolerates.
 func Violates(columns []interference.Source, residents []board.Resident, i int) bool {
 	return Live().coRunnersOf(columns, residents).violates(i)
 }
 
-// Violations is how many allocations are predicted to experience more than a bound of theirs, and
-// how many of them are expected to miss their target for it: the further beyond, the
-// surer.
+// Violations are the QoS violations predicted on some machines: of how many allocations a
+// bound breaks, and how many of those are expected to miss their target for it. The
+// further a bound is exceeded, the more an allocation counts.
 type Violations struct {
 	Count  int
 	Missed float64
@@ -67,13 +67,13 @@ type Violations struct {
 // a small excess may be prediction error, a large one is not.
 const surePoints = 40
 
-// Less reports whether h is noticeably less harm than o, or as much on fewer.
+// Less reports whether h is noticeably less than o, or as much with fewer allocations.
 func (h Violations) Less(o Violations) bool {
 	const step = relaxStepPoints / surePoints
 	return h.Missed+step <= o.Missed || h.Missed <= o.Missed && h.Count < o.Count
 }
 
-// ViolationsOn is the harm on the machines of some nodes.
+// ViolationsOn are the violations on the machines of some nodes.
 func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	var h Violations
 	table := cluster.NewPressureTable(s, columns)

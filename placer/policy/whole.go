@@ -23,7 +23,7 @@ const wholeDraws = 4
 // be used. What is left after a few draws goes to the least loaded nodes. A group
 // whose size or count the policy chooses is handed on as it is.
 //
-// room is how many allocations of the ask a node takes at most; nil asks the
+// room is how many allocations of the request a node takes at most; nil asks the
 // board, which knows nothing of the rules of a group. Where best-effort work has
 // to leave, what the selector chose first is all there is for now.
 func Whole(inner board.Selector, room func(n board.Index) int) board.Selector {
@@ -71,7 +71,7 @@ func (w *whole) Select(b *board.Board, a *board.Request, random *rand.Rand) boar
 	return all
 }
 
-// open: the user lets the node run the ask, and it takes one more.
+// open: the user's constraints let the node run the workload, and it takes one more.
 func (w *whole) open(n board.Index) bool {
 	if w.ask.Allowed != nil && !w.ask.Allowed(n) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// maxNeighbours is how many neighbours a candidate lists, so that a record fits
-// one Nomad Variable on crowded nodes; the sentence counts them all.
+// maxNeighbours is how many co-runners a candidate lists, so that a record fits one Nomad
+// Variable on full nodes; the sentence counts them all.
 const maxNeighbours = 8
 
 // candidate writes one line of the shortlist.
@@ -72,11 +72,11 @@ func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, rep
 	return strings.Join(parts, "; ")
 }
 
-// noticeablePercent is the loss to neighbours worth a word (chosen by us: below
-// what a profiling run can tell from noise).
+// noticeablePercent is from which loss on co-runners are mentioned (chosen by us: a
+// profiling run cannot tell less from noise).
 const noticeablePercent = 1.0
 
-// loss says what the neighbours cost an allocation, and on which source.
+// loss says what the co-runners cost an allocation, and on which source.
 func (v *candidateSet) loss(o *candidate, replicas int) string {
 	s := o.tolerance.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
@@ -85,7 +85,7 @@ func (v *candidateSet) loss(o *candidate, replicas int) string {
 	return ""
 }
 
-// rejection completes the rejection of a lesser node.
+// rejection completes the rejection of a node that is not good.
 func (r ranking) rejection(n *ranked) cluster.Rejection {
 	out := n.reject
 	out.Node, out.Name = n.candidate.node.ID, n.candidate.node.Name
@@ -96,8 +96,8 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 }
 
 // neighbours lists the workloads on a node and on others of its machine, without the
-// group's own, without profiling copies and without system jobs, which no choice
-// avoids.
+// group's own, without copies under profile and without system jobs, which are on every
+// node.
 func (v *candidateSet) neighbours(n *cluster.Node) []string {
 	var out []string
 	for _, of := range v.snapshot.Machine(n) {

@@ -9,15 +9,15 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// What was read lately counts for admissions: the jobs of a burst are of few kinds, and
-// each would ask the store for the same profile. Chosen by us.
+// Admissions take a profile that was read within the last seconds: the jobs of a burst are
+// of few kinds, and each would ask the store for the same profile. Chosen by us.
 const (
 	cachedFor    = 2 * time.Second
 	cachedAtMost = 256 // profiles
 )
 
 // cache keeps the profiles that admissions have read, and what follows from them. The
-// maps in it are shared by all jobs of the kind; nobody writes to them.
+// maps in it are shared by all jobs of the kind and not written to.
 type cache struct {
 	mu    sync.Mutex
 	byKey map[string]CachedProfile

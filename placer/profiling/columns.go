@@ -19,13 +19,13 @@ func DefaultColumns() []interference.Source {
 	}
 }
 
-// leastTaught is how many training rows must know a source for it to count beyond
-// the default ones: with fewer its predictions have no interval (19 residuals,
-// see classify).
+// leastTaught is how many training rows must know a source for it to count in addition to
+// the default ones: with fewer its predictions have no interval (19 residuals, see
+// classify).
 const leastTaught = 19
 
-// columnsFor are the sources that can be known here: the default ones and those
-// that enough training rows tell of, less what no node can press on. Where the
+// columnsFor are the sources that can be known here: the default ones and those that
+// enough training rows know, without those for which no node has a kernel. Where the
 // operator named some, those.
 func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []interference.Source {
 	if len(k.cfg.Columns) > 0 {
@@ -63,8 +63,8 @@ func taughtBy(t classify.Training, column int) int {
 	return n
 }
 
-// pressable: some node with kernels does not rule the source out. A cluster
-// without any says nothing.
+// pressable reports whether some node may have a kernel for the source. A cluster without
+// any kernels says nothing.
 func pressable(s *cluster.Snapshot, source interference.Source) bool {
 	kernels := slices.DeleteFunc(slices.Clone(s.Nodes), func(n *cluster.Node) bool { return !n.Kernels })
 	return len(kernels) == 0 || slices.ContainsFunc(kernels, func(n *cluster.Node) bool { return supports(n, source) })

@@ -1,7 +1,7 @@
-// Package profiling knows the workloads: it measures those of which nothing is
-// stored, and estimates what was not measured.
+// Package profiling says what is known of a workload: it measures what the store does not
+// have, and estimates what was not measured.
 //
-//   - Lab finds nodes, runs a copy next to kernels and alone, merges the runs and
+//   - Lab finds nodes, runs a copy next to kernels and in isolation, merges the runs and
 //     stores the profile. It owns what is under way, with its lock.
 //   - Estimator is what was learnt from all workloads so far: models, the sources
 //     that count, and which sources are most informative. It owns its lock.

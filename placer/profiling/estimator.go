@@ -109,8 +109,7 @@ func rankOf(m classify.Matrix) map[string]float64 {
 	return out
 }
 
-// observability is the share of the runs that pressed on a source and could tell its
-// scores.
+// observability is the share of the runs next to a source's kernel that gave its scores.
 type observability struct{ tolerated, caused float64 }
 
 func observableOf(profiles []profile.Profile, sources []interference.Source) []observability {
@@ -124,8 +123,8 @@ func observableOf(profiles []profile.Profile, sources []interference.Source) []o
 	return out
 }
 
-// knownShare is over the profiles that name the source, if only to say that it
-// could not be told; 0 without any.
+// knownShare is over the profiles that name the source, if only with an unknown score; 0
+// without any.
 func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
 	pressed, known := 0, 0
 	for _, p := range profiles {
@@ -141,9 +140,10 @@ func knownShare(profiles []profile.Profile, s interference.Source, scores func(p
 	return float64(known) / float64(max(1, pressed))
 }
 
-// deciding is, by source of the training rows, how often its scores decide who may be
-// whose neighbour: the share of pairs of rows of which one causes more than the other
-// tolerates. Of a source on which everybody tolerates all, scores need not be known.
+// deciding is, by source of the training rows, how often its scores decide which workloads
+// may be co-located: the share of pairs of rows of which one causes more than the other
+// tolerates. Of a source on which every workload tolerates everything, scores need not be
+// known.
 func deciding(t classify.Training) []float64 {
 	out := make([]float64, len(t.Sources))
 	for j := range t.Sources {

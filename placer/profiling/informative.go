@@ -14,8 +14,8 @@ import (
 )
 
 // chooseSources takes the user's, else the operator's, else those that the operator
-// prefers, else those that tell most of the rest, else a seeded draw; only ones that
-// the node can press on. An operator may prefer those whose desired error intervals
+// prefers, else the most informative ones, else a seeded draw; only ones for which the
+// node has a kernel. An operator may prefer those whose desired error intervals
 // are the narrowest (LSH paper, §II.B; "nomad-placer-sim figures -only lsh-2f" lists
 // them).
 func (k *Estimator) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Workload) []interference.Source {
@@ -51,10 +51,10 @@ func place(list []interference.Source, s interference.Source) int {
 	return len(list)
 }
 
-// informative are the sources worth pressing on, best first: one after the other that
-// which is expected to leave the least variance of all scores (numeric/gauss,
-// Plan), each weighted by how often it decides. A run presses on a source once for
-// both of its scores, and may fail to tell either. Nil where the models cannot say.
+// informative are the most informative sources, best first: one after the other that which
+// is expected to leave the least variance of all scores (numeric/gauss, Plan), each
+// weighted by how often it decides. A run puts pressure on a source once for both of its
+// scores, and may give neither. Nil where the models cannot say.
 func (k *Estimator) informative(able []interference.Source, count int) []interference.Source {
 	tolerated, ok := k.models.Tolerated.(classify.Planner)
 	caused, both := k.models.Caused.(classify.Planner)
@@ -84,8 +84,8 @@ func (k *Estimator) informative(able []interference.Source, count int) []interfe
 	return out
 }
 
-// expected is the weighted variance left where column j is measured beside those known,
-// and told with a probability; +Inf where the model cannot say.
+// expected is the weighted variance that is left where column j is measured in addition to
+// those known, and a score comes of it with a probability; +Inf where the model cannot say.
 func (k *Estimator) expected(m classify.Planner, known []int, j int, told float64) float64 {
 	without := k.leftover(m, known)
 	with := k.leftover(m, append(slices.Clone(known), j))
@@ -100,8 +100,8 @@ func (k *Estimator) leftover(m classify.Planner, known []int) float64 {
 	return floats.Dot(k.deciding, each)
 }
 
-// informativeConfiguration is the one of the able ones whose speed, beside that on the
-// reference, tells most of the speed elsewhere; "" where the models cannot say.
+// informativeConfiguration is the one of the able ones whose speed, in addition to that on
+// the reference, tells most of the speed elsewhere; "" where the models cannot say.
 func (k *Estimator) informativeConfiguration(reference string, able []string) string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -31,7 +31,8 @@ type Config struct {
 	Poll           time.Duration
 }
 
-// Lab profiles workloads.
+// Lab profiles workloads: copies run on nodes of the cluster, and what they give is
+// stored.
 type Lab struct {
 	cfg       *Config
 	estimator *Estimator
@@ -45,7 +46,7 @@ type Lab struct {
 	ending sync.WaitGroup // runs that are cleaned up behind
 }
 
-// New returns an estimator and a lab that teaches it.
+// New returns an estimator and a lab whose profiles it learns from.
 func New(cfg Config) (*Lab, *Estimator) {
 	e := &Estimator{cfg: &cfg}
 	return &Lab{cfg: &cfg, estimator: e, runs: map[string]*journal.Tracker{}, busy: map[cluster.NodeID]bool{}}, e
@@ -54,8 +55,7 @@ func New(cfg Config) (*Lab, *Estimator) {
 // Wait returns when every run that was begun is cleaned up.
 func (l *Lab) Wait() { l.ending.Wait() }
 
-// Progress is told how far a profiling run is; the world calls it with the
-// request's id.
+// Progress notes how far a profiling run is; the world calls it with the request's id.
 func (l *Lab) Progress(id string, p profiler.Progress) {
 	l.mu.Lock()
 	t := l.runs[id]

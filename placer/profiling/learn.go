@@ -101,10 +101,10 @@ func (l *Lab) Stored(ctx context.Context, key string) (*profile.Profile, error) 
 	return &p, nil
 }
 
-// profile runs the workload next to kernels on one node, and alone on a node of
-// another configuration, side by side; where its size may be chosen, alone at
-// another size as well. It stores what was measured before it returns it. old is
-// what the store had of it, nil for nothing.
+// profile runs the workload next to kernels on one node, and in isolation on a node of
+// another configuration, side by side; where its size may be chosen, in isolation at
+// another size as well. It stores what was measured before it returns it. old is what
+// the store had of it, nil for nothing.
 func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, old *profile.Profile, m missing, limit time.Time, t *journal.Tracker) (*profile.Profile, []string, error) {
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageProfile, Group: w.ID.Group, Message: "waiting for a node to profile on"})
 	where := ""
@@ -209,8 +209,8 @@ func (l *Lab) occupy(c labChoice) (release func()) {
 	}
 }
 
-// requests writes the run next to kernels and, where there are nodes for them, the
-// runs alone on another configuration and at another size.
+// requests writes the run next to kernels and, where there are nodes for them, the runs in
+// isolation on another configuration and at another size.
 func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := w.Spec.Profile.Seconds
 	if seconds == 0 {
@@ -261,8 +261,8 @@ func Seed(job cluster.Job, w cluster.Workload) uint64 {
 
 // missing says which runs a stored profile leaves to be made.
 type missing struct {
-	base bool // next to kernels, and alone elsewhere
-	size bool // alone at another size
+	base bool // next to kernels, and in isolation elsewhere
+	size bool // in isolation at another size
 }
 
 func (m missing) any() bool { return m.base || m.size }

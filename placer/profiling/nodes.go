@@ -14,8 +14,8 @@ import (
 // labChoice is where to profile a workload and against what.
 type labChoice struct {
 	main     *cluster.Node // next to kernels; nil: every usable node is busy
-	other    *cluster.Node // alone, another configuration; nil: there is none
-	sized    *cluster.Node // alone, at another size; nil: not wanted, or no room
+	other    *cluster.Node // in isolation, another configuration; nil: there is none
+	sized    *cluster.Node // in isolation, at another size; nil: not wanted, or no room
 	size     cluster.Resources
 	sources  []interference.Source
 	warnings []string
@@ -37,10 +37,9 @@ func (c labChoice) nodes() []*cluster.Node {
 const rankStep = 0.1
 
 // chooseLab finds nodes for the runs that are missing; where restricts them to one
-// configuration. It prefers nodes without residents, whose performance nobody depends
-// on, then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the
-// high end, so that the machine's limits do not look like the workload's). The
-// caller holds l.mu.
+// configuration. It prefers nodes without residents, which profiling would slow down,
+// then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the high end, so
+// that the machine's limits do not look like the workload's). The caller holds l.mu.
 func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) labChoice {
 	if l.labs >= l.cfg.Concurrency {
 		return labChoice{}
@@ -99,7 +98,7 @@ func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload
 	return c
 }
 
-// roomForSizes is, by node, the place in the wishes of the best other size that it
+// roomForSizes is, by node, the place in the order of otherSizes of the best size that it
 // has room for; lower is better.
 func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing) map[cluster.NodeID]int {
 	out := map[cluster.NodeID]int{}
@@ -145,9 +144,9 @@ func (l *Lab) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w c
 	c.warnings = append(c.warnings, "no node like "+first.Name+" had room to run it at another size of its scale block, so it is not measured how its speed grows with its size")
 }
 
-// second is the node for a run alone on another configuration: of those with as
-// few residents as possible, one of the configuration that tells most of the
-// others. Nil where there is no other.
+// second is the node for a run in isolation on another configuration: of those with as few
+// residents as possible, one of the configuration that tells most of the others. Nil where
+// there is no other.
 func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Node, free []*cluster.Node) *cluster.Node {
 	var able []*cluster.Node
 	for _, n := range free {
@@ -169,8 +168,8 @@ func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Nod
 	return able[0]
 }
 
-// residents counts the allocations on a node's machine whose performance somebody
-// may depend on and that could be elsewhere.
+// residents counts the allocations on a node's machine, without system jobs, which are on
+// every node, and copies under profile.
 func residents(s *cluster.Snapshot, n *cluster.Node, w cluster.Workload) int {
 	count := 0
 	for _, of := range s.Machine(n) {
@@ -234,8 +233,8 @@ func sizedCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
 	return w
 }
 
-// profiledCopy is a copy of that size with the profiler beside it: a size of all
-// cores of a node leaves it no room.
+// profiledCopy is a copy of that size together with the profiler, for which a size of all
+// cores of a node leaves no room.
 func profiledCopy(w cluster.Workload, size cluster.Resources) cluster.Workload {
 	w = sizedCopy(w, size)
 	w.Ask = w.Ask.Add(cluster.Resources{CPUMHz: cluster.ProfilerCPUMHz, MemoryMB: cluster.ProfilerMemoryMB})

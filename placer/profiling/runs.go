@@ -80,7 +80,7 @@ func (l *Lab) runAll(ctx context.Context, requests []cluster.ProfileRequest, lim
 	return results
 }
 
-// oneRun is a run on a node, told how the one before it there ended.
+// oneRun is a run on a node; before is how the one before it there ended.
 type oneRun func(before error) error
 
 // oneByOne makes the runs of one machine, which must not interfere with each other, in
@@ -161,7 +161,7 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 	return merged, failed
 }
 
-// aloneTakes is the least time in which a run alone can begin, measure and be read
+// aloneTakes is the least time in which a run in isolation can begin, measure and be read
 // (chosen by us: a copy starts in a few seconds).
 const aloneTakes = (aloneSeconds + 4) * time.Second
 
@@ -174,7 +174,7 @@ func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
 	return nil
 }
 
-// asScalePoint is the result of a run alone at another size: a point of the
+// asScalePoint is the result of a run in isolation at another size: a point of the
 // workload's scale-up, and nothing else. The run says itself how many CPUs it had.
 func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	points := pointsOf(p, r)

@@ -20,7 +20,7 @@ func fastest(k *cluster.Knowledge, t performance.Target) float64 {
 	return best
 }
 
-// Tolerance is what a workload tolerates by its own target; see predict.Stands.
+// Tolerance is a workload's tolerance at target; see predict.ToleranceAtTarget.
 func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64, needs *float64) interference.Scores {
 	if needs == nil {
 		return nil
@@ -31,8 +31,8 @@ func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64,
 	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, *needs)
 }
 
-// MeanTolerance is what a workload tolerates of a source on average, in percent; one
-// of which nothing is known tolerates what is assumed.
+// MeanTolerance is what a workload tolerates on average over the sources, in points; where
+// nothing is known it is what is assumed.
 func (k *Estimator) MeanTolerance(known *Known) float64 {
 	spec := known.Workload.Spec
 	tolerated := k.Tolerance(&known.Knowledge, spec.SlowdownMaxPercent, spec.RequiredFraction(max(1, known.Workload.Count), fastest(&known.Knowledge, spec.Target)))

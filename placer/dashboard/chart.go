@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -9,193 +10,120 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// estimateBar draws one score from 0 to 100 with the whisker of its interval.
-// An unknown score is an empty, dashed track.
+// estimateBar draws one score from 0 to 100 with its interval.
 func estimateBar(e interference.Estimate, kind string) template.HTML {
-	const width, height = 220, 16
-	x := scale{0, 100, 1, width - 1}
 	v, known := e.Score.Percent()
 	label := kind + " " + wording.Unknown
 	if known {
 		label = kind + " " + wording.Number(v) + " of 100"
 	}
-	d := newDrawing(width, height, label, class("bar"))
-	if !known {
-		d.rect(x.at(0), 3, width-2, 10, class("track unknown"), attr{"rx", "3"})
-		return template.HTML(d.done())
-	}
-	d.rect(x.at(0), 3, width-2, 10, class("track"), attr{"rx", "3"})
-	d.rect(x.at(0), 3, x.at(v)-x.at(0), 10, class("value "+kind+" "+string(e.Origin)), attr{"rx", "3"})
-	low, okLow := e.Low.Percent()
-	high, okHigh := e.High.Percent()
-	if okLow && okHigh {
-		d.line(x.at(low), 8, x.at(high), 8, class("whisker"))
-		d.line(x.at(low), 4, x.at(low), 12, class("whisker"))
-		d.line(x.at(high), 4, x.at(high), 12, class("whisker"))
-	}
-	return template.HTML(d.done())
+	low, _ := e.Low.Percent()
+	high, _ := e.High.Percent()
+	faint := e.Origin == interference.Predicted || e.Origin == interference.Assumed
+	return chart.Track(label, 220, 100, chart.Bar{Kind: kind, Value: v, Low: low, High: high, Faint: faint})
 }
 
-// shareBar draws used out of total; nothing is drawn for an unknown total.
+// shareBar draws used out of total; a total of 0 is one that is not known.
 func shareBar(used, total int, what string) template.HTML {
-	const width, height = 220, 16
-	d := newDrawing(width, height, fmt.Sprintf("%s: %d of %d used", what, used, total), class("bar"))
-	d.rect(1, 3, width-2, 10, class("track"), attr{"rx", "3"})
+	share := math.NaN()
 	if total > 0 {
-		x := scale{0, float64(total), 0, width - 2}
-		d.rect(1, 3, x.at(float64(used)), 10, class("value used"), attr{"rx", "3"})
+		share = 100 * float64(used) / float64(total)
 	}
-	return template.HTML(d.done())
+	return chart.Track(fmt.Sprintf("%s: %d of %d used", what, used, total), 220, 100, chart.Bar{Kind: "used", Value: share})
 }
 
 // percentBar draws a share of 100.
 func percentBar(v float64, what string) template.HTML {
-	const width, height = 160, 16
-	x := scale{0, 100, 0, width - 2}
-	d := newDrawing(width, height, what+": "+wording.Number(v)+" %", class("bar"))
-	d.rect(1, 3, width-2, 10, class("track"), attr{"rx", "3"})
-	d.rect(1, 3, x.at(v), 10, class("value used"), attr{"rx", "3"})
-	return template.HTML(d.done())
+	return chart.Track(what+": "+wording.Number(v)+" %", 160, 100, chart.Bar{Kind: "used", Value: v})
+}
+
+// comparison is target, prediction and measurement in one unit.
+type comparison struct{ target, predicted, measured chart.Bar }
+
+func compare(t performance.Target, e wording.Expectation, m wording.Measured) comparison {
+	missing := math.NaN()
+	c := comparison{
+		target:    chart.Bar{Name: "target", Kind: "target", Value: missing, Text: wording.Target(t)},
+		predicted: chart.Bar{Name: "predicted", Kind: "predicted", Value: missing, Low: e.Low, High: e.High, Text: e.Short()},
+		measured:  chart.Bar{Name: "measured", Kind: "measured", Value: missing, Text: cmp.Or(m.Why, wording.Unknown)},
+	}
+	want, unit, ok := t.Value()
+	if ok {
+		c.target.Value, c.target.Text = want, wording.Quantity(want, unit)
+	}
+	if e.Known && (e.Comparable || !ok) {
+		c.predicted.Value = e.Value
+	}
+	if m.Known {
+		c.measured.Value, c.measured.Text = m.Value, wording.Quantity(m.Value, m.Unit)
+	}
+	return c
+}
+
+func (c comparison) bars() []chart.Bar { return []chart.Bar{c.target, c.predicted, c.measured} }
+
+// any reports whether there is a number to draw.
+func (c comparison) any() bool {
+	return slices.ContainsFunc(c.bars(), func(b chart.Bar) bool { return !math.IsNaN(b.Value) })
+}
+
+func (c comparison) label() string {
+	return fmt.Sprintf("target %s, predicted %s, measured %s", c.target.Text, c.predicted.Text, c.measured.Text)
 }
 
 // comparisonChart draws target, prediction and measurement on one axis.
 func comparisonChart(c comparison) template.HTML {
-	const width, left, right, row = 640, 92, 150, 30
-	height := row*len(c.bars) + 24
-	d := newDrawing(width, height, c.label(), class("chart"))
-	x := scale{0, c.top(), left, width - right}
-	bottom := float64(height - 18)
-	for _, tick := range []float64{0, 0.5, 1} {
-		v := tick * c.top()
-		d.line(x.at(v), 4, x.at(v), bottom, class("grid"))
-		d.text(x.at(v), bottom+13, wording.Number(v), class("tick"), attr{"text-anchor", "middle"})
-	}
-	for i, b := range c.bars {
-		y := float64(i*row) + 8
-		d.text(left-10, y+13, b.name, class("name"), attr{"text-anchor", "end"})
-		if !b.known {
-			d.text(left+6, y+13, b.text, class("missing"))
-			continue
-		}
-		d.rect(left, y, x.at(b.value)-left, 18, class("mark "+b.name), attr{"rx", "3"})
-		if b.low != b.high {
-			d.line(x.at(b.low), y+9, x.at(b.high), y+9, class("whisker"))
-			d.line(x.at(b.low), y+5, x.at(b.low), y+13, class("whisker"))
-			d.line(x.at(b.high), y+5, x.at(b.high), y+13, class("whisker"))
-		}
-		d.text(max(x.at(b.value), x.at(b.high))+8, y+13, b.text, class("value-label"))
-	}
-	if want, ok := c.target(); ok {
-		d.line(x.at(want), 2, x.at(want), bottom, class("target-line"))
-	}
-	return template.HTML(d.done())
-}
-
-// comparison is target, prediction and measurement in one unit.
-type comparison struct{ bars []comparedBar }
-
-type comparedBar struct {
-	name             string // target, predicted, measured: also the CSS class
-	known            bool
-	value, low, high float64
-	text             string
-}
-
-func compare(t performance.Target, e wording.Expectation, m wording.Measured) comparison {
-	want, unit, ok := t.Value()
-	target := comparedBar{name: "target", known: ok, value: want, low: want, high: want, text: wording.Target(t)}
-	if ok {
-		target.text = wording.Quantity(want, unit)
-	}
-	predicted := comparedBar{name: "predicted", known: e.Known && (e.Comparable || !ok), value: e.Value, low: e.Low, high: e.High, text: e.Short()}
-	measured := comparedBar{name: "measured", known: m.Known, value: m.Value, low: m.Value, high: m.Value, text: wording.Unknown}
-	if m.Known {
-		measured.text = wording.Quantity(m.Value, m.Unit)
-	} else if m.Why != "" {
-		measured.text = m.Why
-	}
-	return comparison{[]comparedBar{target, predicted, measured}}
-}
-
-func (c comparison) top() float64 {
-	top := 0.0
-	for _, b := range c.bars {
-		if b.known {
-			top = max(top, b.value, b.high)
-		}
-	}
-	return niceCeiling(top)
-}
-
-func (c comparison) target() (float64, bool) { return c.bars[0].value, c.bars[0].known }
-
-// any reports whether there is a number to draw.
-func (c comparison) any() bool {
-	return slices.ContainsFunc(c.bars, func(b comparedBar) bool { return b.known })
-}
-
-func (c comparison) label() string {
-	return fmt.Sprintf("target %s, predicted %s, measured %s", c.bars[0].text, c.bars[1].text, c.bars[2].text)
+	return chart.Bars{Label: c.label(), Width: 640, Axis: chart.Axis{Text: wording.Number}, Target: c.target.Value, Rows: c.bars()}.SVG()
 }
 
 // rampChart draws the workload's share of its performance in isolation over the
 // intensity of one kernel, with intervals, the bound, and the kernel's share.
 func rampChart(source interference.Source, points []profile.RampPoint, boundPercent float64) template.HTML {
-	const width, height, left, right, top, bottom = 300, 190, 40, 12, 14, 34
-	floor := rampFloor(points, 1-boundPercent/100)
-	x := scale{0, 100, left, width - right}
-	y := scale{floor, 1.1, height - bottom, top}
-	d := newDrawing(width, height, "ramp of "+wording.Source(source), class("chart ramp"))
-	for _, share := range []float64{floor, (floor + 1) / 2, 1} {
-		d.line(left, y.at(share), width-right, y.at(share), class("grid"))
-		d.text(left-6, y.at(share)+4, wording.Number(share*100)+"%", class("tick"), attr{"text-anchor", "end"})
-	}
-	for _, v := range []float64{0, 50, 100} {
-		d.text(x.at(v), height-bottom+15, wording.Number(v), class("tick"), attr{"text-anchor", "middle"})
-	}
-	d.text((left+width-right)/2, height-5, "kernel intensity, percent", class("tick"), attr{"text-anchor", "middle"})
-	bound := y.at(1 - boundPercent/100)
-	d.line(left, bound, width-right, bound, class("target-line"))
+	bound := 1 - boundPercent/100
+	floor := rampFloor(points, bound)
 	points = slices.Clone(points)
-	slices.SortStableFunc(points, func(a, b profile.RampPoint) int {
-		return int(math.Copysign(1, a.IntensityPercent-b.IntensityPercent))
-	})
-	drawSide(d, x, y, points, "caused", "kernel", func(p profile.RampPoint) (v, l, h *float64) {
-		return p.KernelRatio, p.KernelLow, p.KernelHigh
-	})
-	drawSide(d, x, y, points, "tolerated", "workload", func(p profile.RampPoint) (v, l, h *float64) {
-		return p.WorkloadRatio, p.WorkloadLow, p.WorkloadHigh
-	})
-	return template.HTML(d.done())
+	slices.SortStableFunc(points, func(a, b profile.RampPoint) int { return cmp.Compare(a.IntensityPercent, b.IntensityPercent) })
+	return chart.Plot{
+		Label: "ramp of " + wording.Source(source), Width: 300, Height: 190,
+		X: chart.Axis{Title: "kernel intensity, percent", High: 100, Ticks: []float64{0, 50, 100}},
+		Y: chart.Axis{
+			Low: floor, High: 1.1, Ticks: []float64{floor, (floor + 1) / 2, 1},
+			Text: func(share float64) string { return wording.Number(share*100) + "%" },
+		},
+		Marks: []chart.Mark{{Kind: "target", At: bound}},
+		Series: []chart.Series{
+			rampSide(points, "caused", "kernel", func(p profile.RampPoint) (v, low, high *float64) {
+				return p.KernelRatio, p.KernelLow, p.KernelHigh
+			}),
+			rampSide(points, "tolerated", "workload", func(p profile.RampPoint) (v, low, high *float64) {
+				return p.WorkloadRatio, p.WorkloadLow, p.WorkloadHigh
+			}),
+		},
+	}.SVG()
 }
 
-// drawSide draws one series: the line through its points, whiskers, and dots.
-func drawSide(d *drawing, x, y scale, points []profile.RampPoint, kind, who string, side func(profile.RampPoint) (v, low, high *float64)) {
-	var line []point
-	for _, p := range points {
-		if v, _, _ := side(p); v != nil {
-			line = append(line, point{x.at(p.IntensityPercent), y.at(*v)})
-		}
-	}
-	d.path(line, false, class("series "+kind), fill("none"))
+// rampSide is the line of the workload or of the kernel.
+func rampSide(points []profile.RampPoint, kind, who string, side func(profile.RampPoint) (v, low, high *float64)) chart.Series {
+	s := chart.Series{Kind: kind, Style: chart.LineAndDots}
 	for _, p := range points {
 		v, low, high := side(p)
 		if v == nil {
 			continue
 		}
-		at := x.at(p.IntensityPercent)
+		q := chart.Point{X: p.IntensityPercent, Y: *v, Note: fmt.Sprintf("%s at %s %% intensity: %s %% of its performance in isolation, %d pairs", who,
+			wording.Number(p.IntensityPercent), wording.Number(*v*100), p.Pairs)}
 		if low != nil && high != nil {
-			d.line(at, y.at(*low), at, y.at(*high), class("spread "+kind))
+			q.Low, q.High = *low, *high
 		}
-		title := fmt.Sprintf("%s at %s %% intensity: %s %% of its performance in isolation, %d pairs", who,
-			wording.Number(p.IntensityPercent), wording.Number(*v*100), p.Pairs)
-		d.circle(at, y.at(*v), 4, title, class("dot "+kind))
+		s.Points = append(s.Points, q)
 	}
+	return s
 }
 
 // rampFloor is the lower end of a ramp's axis: a multiple of 10 % below
@@ -213,78 +141,60 @@ func rampFloor(points []profile.RampPoint, lowest float64) float64 {
 
 // stepsChart draws the timed steps of a decision as one bar in proportion.
 func stepsChart(steps []cluster.Step) template.HTML {
-	const width, height = 640, 22
+	var parts []chart.Share
 	total := time.Duration(0)
 	for _, s := range steps {
 		total += s.Duration
+		parts = append(parts, chart.Share{Value: s.Duration.Seconds(), Note: s.Name + " " + wording.Duration(s.Duration)})
 	}
-	d := newDrawing(width, height, "time per step, "+wording.Duration(total)+" in all", class("chart steps"))
-	if total <= 0 {
-		return template.HTML(d.done())
-	}
-	at := 0.0
-	for i, s := range steps {
-		w := float64(s.Duration) / float64(total) * width
-		d.b.WriteString(`<g class="step step-` + fmt.Sprint(i%6) + `">`)
-		d.rect(at, 2, max(w-2, 0.5), 18, attr{"rx", "2"})
-		d.b.WriteString("</g>")
-		at += w
-	}
-	return template.HTML(d.done())
+	return chart.Shares("time per step, "+wording.Duration(total)+" in all", 640, parts)
 }
 
 // historyChart draws what was measured over time against the target and what
 // was predicted. Windows that missed the target have a mark.
 func historyChart(t performance.Target, e wording.Expectation, h wording.History) template.HTML {
-	const width, height, left, right, top, bottom = 640, 150, 64, 12, 10, 26
 	known := h.Known()
 	if len(known) < 2 {
 		return ""
 	}
-	want, unit, hasTarget := t.Value()
-	ceiling := want
-	for _, w := range known {
-		ceiling = max(ceiling, w.Value)
-	}
-	ceiling = niceCeiling(ceiling)
-	first, last := known[0].At, known[len(known)-1].At
-	x := scale{0, last.Sub(first).Seconds(), left, width - right}
-	y := scale{0, ceiling, height - bottom, top}
-	label := fmt.Sprintf("measured over time: %d windows, the last %s", len(known), wording.Quantity(known[len(known)-1].Value, known[0].Unit))
-	if hasTarget {
-		label += ", target " + wording.Quantity(want, unit) + fmt.Sprintf(", met in %d of %d windows", h.Met, h.Judged)
-	}
-	d := newDrawing(width, height, label, class("chart"))
-	for _, f := range []float64{0, 0.5, 1} {
-		v := f * ceiling
-		d.line(left, y.at(v), width-right, y.at(v), class("grid"))
-		d.text(left-6, y.at(v)+4, wording.Number(v), class("tick"), attr{"text-anchor", "end"})
-	}
-	d.text(left, height-8, wording.Duration(last.Sub(first).Round(time.Second))+" of observations", class("tick"))
+	newest := known[len(known)-1]
+	label := fmt.Sprintf("measured over time: %d windows, the last %s", len(known), wording.Quantity(newest.Value, newest.Unit))
+	var marks []chart.Mark
 	if e.Known && e.Comparable {
-		d.rect(left, y.at(e.High), width-right-left, y.at(e.Low)-y.at(e.High), class("expected"))
-		d.line(left, y.at(e.Value), width-right, y.at(e.Value), class("predicted-line"))
+		marks = append(marks, chart.Mark{Kind: "predicted", At: e.Value, Low: e.Low, High: e.High})
 	}
-	if hasTarget {
-		d.line(left, y.at(want), width-right, y.at(want), class("target-line"))
+	if want, unit, ok := t.Value(); ok {
+		label += ", target " + wording.Quantity(want, unit) + fmt.Sprintf(", met in %d of %d windows", h.Met, h.Judged)
+		marks = append(marks, chart.Mark{Kind: "target", At: want})
 	}
-	line := make([]point, len(known))
-	for i, w := range known {
-		line[i] = point{x.at(w.At.Sub(first).Seconds()), y.at(w.Value)}
-	}
-	d.path(line, false, class("series measured"), fill("none"))
-	for i, w := range known {
-		if w.Verdict == wording.Missed {
-			d.circle(line[i].x, line[i].y, 3.5, "target missed: "+w.String(), class("dot missed"))
+	missed := chart.Series{Kind: "missed", Style: chart.Dots}
+	for i, p := range overTime(known) {
+		if known[i].Verdict == wording.Missed {
+			p.Note = "target missed: " + known[i].String()
+			missed.Points = append(missed.Points, p)
 		}
 	}
-	return template.HTML(d.done())
+	span := newest.At.Sub(known[0].At)
+	return chart.Plot{
+		Label: label, Width: 640, Height: 190, Marks: marks,
+		X:      chart.Axis{Title: wording.Duration(span.Round(time.Second)) + " of observations", High: span.Seconds(), Ticks: []float64{}},
+		Y:      chart.Axis{Title: newest.Unit, Text: wording.Number},
+		Series: []chart.Series{{Kind: "measured", Points: overTime(known)}, missed},
+	}.SVG()
+}
+
+// overTime are the windows as points, in seconds since the first.
+func overTime(known []wording.Window) []chart.Point {
+	out := make([]chart.Point, len(known))
+	for i, w := range known {
+		out[i] = chart.Point{X: w.At.Sub(known[0].At).Seconds(), Y: w.Value}
+	}
+	return out
 }
 
 // sparkline is a small history for a row of a table: no axes, the target
-// dashed.
+// dashed, the newest window a dot.
 func sparkline(t performance.Target, h wording.History) template.HTML {
-	const width, height, edge = 130, 28, 3
 	known := h.Known()
 	if len(known) < 2 {
 		return ""
@@ -293,62 +203,43 @@ func sparkline(t performance.Target, h wording.History) template.HTML {
 	for _, w := range known {
 		low, high = min(low, w.Value), max(high, w.Value)
 	}
-	unit := known[0].Unit
-	label := fmt.Sprintf("%d windows between %s and %s", len(known), wording.Quantity(low, unit), wording.Quantity(high, unit))
-	want, _, hasTarget := t.Value()
-	if hasTarget {
-		low, high = min(low, want), max(high, want)
+	newest := known[len(known)-1]
+	label := fmt.Sprintf("%d windows between %s and %s", len(known), wording.Quantity(low, newest.Unit), wording.Quantity(high, newest.Unit))
+	var marks []chart.Mark
+	if want, _, ok := t.Value(); ok {
+		marks = []chart.Mark{{Kind: "target", At: want}}
 	}
-	x := scale{0, known[len(known)-1].At.Sub(known[0].At).Seconds(), edge, width - edge}
-	y := scale{low, high, height - edge, edge}
-	d := newDrawing(width, height, label, class("spark"))
-	if hasTarget {
-		d.line(0, y.at(want), width, y.at(want), class("target-line"))
-	}
-	line := make([]point, len(known))
-	for i, w := range known {
-		line[i] = point{x.at(w.At.Sub(known[0].At).Seconds()), y.at(w.Value)}
-	}
-	d.path(line, false, class("series measured"), fill("none"))
-	end, newest := line[len(line)-1], known[len(known)-1]
-	mark := "dot measured"
+	points := overTime(known)
+	end := points[len(points)-1]
+	end.Note = "newest: " + newest.String()
+	last := chart.Series{Kind: "measured", Style: chart.Dots, Points: []chart.Point{end}}
 	if newest.Verdict == wording.Missed {
-		mark = "dot missed"
+		last.Kind = "missed"
 	}
-	d.circle(end.x, end.y, 3, "newest: "+newest.String(), class(mark))
-	return template.HTML(d.done())
+	return chart.Plot{
+		Label: label, Width: 130, Height: 28, Bare: true, X: chart.Axis{Tight: true}, Y: chart.Axis{Tight: true},
+		Marks: marks, Series: []chart.Series{{Kind: "measured", Points: points}, last},
+	}.SVG()
 }
 
 // scaleUpChart draws the performance in isolation over the cores of the copy.
 func scaleUpChart(points []profile.ScalePoint) template.HTML {
-	const width, height, left, right, top, bottom = 420, 190, 64, 12, 14, 34
 	if len(points) < 2 {
 		return ""
 	}
-	points = slices.Clone(points)
-	slices.SortStableFunc(points, func(a, b profile.ScalePoint) int { return a.Cores - b.Cores })
-	highest := 0.0
+	var cores []float64
+	s := chart.Series{Kind: "tolerated", Style: chart.Dots}
 	for _, p := range points {
-		highest = max(highest, p.Speed.Value, p.Speed.High)
+		cores = append(cores, float64(p.Cores))
+		s.Points = append(s.Points, chart.Point{X: float64(p.Cores), Y: p.Speed.Value, Low: p.Speed.Low, High: p.Speed.High, Note: scalePointText(p)})
 	}
-	x := scale{0, float64(points[len(points)-1].Cores), left, width - right - 20}
-	y := scale{0, niceCeiling(highest), height - bottom, top}
-	d := newDrawing(width, height, "performance in isolation by number of cores", class("chart"))
-	for _, f := range []float64{0, 0.5, 1} {
-		v := f * niceCeiling(highest)
-		d.line(left, y.at(v), width-right, y.at(v), class("grid"))
-		d.text(left-6, y.at(v)+4, wording.Number(v), class("tick"), attr{"text-anchor", "end"})
-	}
-	d.text((left+width-right)/2, height-5, "cores", class("tick"), attr{"text-anchor", "middle"})
-	for _, p := range points {
-		at := x.at(float64(p.Cores))
-		d.text(at, height-bottom+15, fmt.Sprint(p.Cores), class("tick"), attr{"text-anchor", "middle"})
-		if p.Speed.High > p.Speed.Low {
-			d.line(at, y.at(p.Speed.Low), at, y.at(p.Speed.High), class("spread tolerated"))
-		}
-		d.circle(at, y.at(p.Speed.Value), 4, scalePointText(p), class("dot tolerated"))
-	}
-	return template.HTML(d.done())
+	slices.Sort(cores)
+	return chart.Plot{
+		Label: "performance in isolation by number of cores", Width: 420, Height: 190,
+		X:      chart.Axis{Title: "cores", High: cores[len(cores)-1], Ticks: slices.Compact(cores)},
+		Y:      chart.Axis{Title: points[0].Speed.Unit, Text: wording.Number},
+		Series: []chart.Series{s},
+	}.SVG()
 }
 
 func scalePointText(p profile.ScalePoint) string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
 //go:embed templates/*.html
@@ -132,6 +133,9 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	mux.HandleFunc("GET /chart/{namespace}/{job}/{file}", s.chart)
 	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /healthz", s.healthz)
+	for _, file := range []string{"chart.css", "chart.js"} {
+		mux.Handle("GET /assets/"+file, http.StripPrefix("/assets/", cached(http.FileServerFS(chart.Assets()))))
+	}
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", cached(http.FileServerFS(assets))))
 	mux.HandleFunc("/", s.page(func(*http.Request) (pageView, error) {
 		return pageView{}, fmt.Errorf("this page does not exist: %w", cluster.ErrNoRecord)

@@ -209,7 +209,7 @@ func checkXML(t *testing.T, what string, r io.Reader) {
 func TestEveryAnswerIsGuarded(t *testing.T) {
 	t.Parallel()
 	h := handler(t, dashboardtest.Fixture())
-	for _, path := range []string{"/", "/v1/nodes", "/nowhere", "/assets/style.css", "/metrics"} {
+	for _, path := range []string{"/", "/v1/nodes", "/nowhere", "/assets/style.css", "/assets/chart.css", "/assets/chart.js", "/metrics"} {
 		header := get(t, h, path).Header()
 		if policy := header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)

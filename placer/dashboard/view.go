@@ -9,6 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -36,7 +37,7 @@ func templateFuncs() template.FuncMap {
 		"seconds":     func(v float64) string { return wording.Duration(time.Duration(v * float64(time.Second))) },
 		"iso":         func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"pair":        func(a, b any) struct{ A, B any } { return struct{ A, B any }{a, b} },
-		"mod6":        func(i int) int { return i % 6 },
+		"colour":      chart.Colour,
 	}
 }
 

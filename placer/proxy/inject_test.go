@@ -227,7 +227,7 @@ func TestPageThatBreaksOff(t *testing.T) {
 func TestTabFiles(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
-	for path, want := range map[string]string{"tab.js": "text/javascript", "job.js": "text/javascript", "tab.css": "text/css", "status": "application/json"} {
+	for path, want := range map[string]string{"tab.js": "text/javascript", "job.js": "text/javascript", "tab.css": "text/css", "chart.js": "text/javascript", "chart.css": "text/css", "status": "application/json"} {
 		answer, data := get(t, "GET", f.url+"/placer-tab/"+path, nil)
 		if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), want) || len(data) == 0 || answer.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %s %v", path, answer.Status, answer.Header)

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
 // TabPath is where the files of the tab are.
@@ -86,6 +88,8 @@ func (p *Proxy) serveTab(w http.ResponseWriter, r *http.Request) {
 	case "status":
 		h.Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(p.tab.status(p.records.where())) // the reader may be gone
+	case "chart.css", "chart.js":
+		http.ServeFileFS(w, r, chart.Assets(), name)
 	default:
 		// Names of jobs may have any character, escaped slashes too.
 		parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), TabPath), "/")

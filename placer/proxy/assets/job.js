@@ -1,9 +1,12 @@
 // The panel of a job: one part for each task group.
-import { el, table } from "./dom.js";
-import { curve, overTime, speeds } from "./charts.js";
-import { badge, bars, cards, jobLink, nodeLink, note, section } from "./parts.js";
+import { bars, curve, el, overTime } from "./chart.js";
+import { badge, cards, jobLink, nodeLink, note, scores, section, table } from "./parts.js";
 import { ago, expected, expectedText, goal, goalText, headline, known, latencyBound, number, quantity, resources, span, UNKNOWN } from "./words.js";
 import { whatIf } from "./whatif.js";
+
+// units are how charts write a quantity.
+const units = (unit) => ({ name: unit === "s" ? "" : unit, say: (v) => quantity(v, unit), tick: unit === "s" ? (v) => span(v * 1e9) : number });
+const nanoseconds = { say: span, tick: span };
 
 const ENDED = ["observe", "done", "failed"];
 
@@ -60,11 +63,11 @@ function measured(d, group) {
   if (totals.some((t) => known(t.value))) {
     const unit = g ? g.unit : "units/s";
     children.push(el("figure", {}, el("figcaption", {}, "Measured over time, all allocations together"),
-      overTime(totals, g ? g.value : null, unit, "measured performance over time against the target " + goalText(d.target))));
+      overTime(totals, g ? g.value : null, units(unit), "measured performance over time against the target " + goalText(d.target))));
     const bound = latencyBound(d.target);
     if (known(bound) && totals.some((t) => known(t.tail))) {
       children.push(el("figure", {}, el("figcaption", {}, "p" + number(d.target.latency.percentile) + " latency over time"),
-        overTime(totals.map((t) => ({ at: t.at, value: known(t.tail) ? t.tail / 1e9 : null })), bound / 1e9, "s", "latency over time against its bound " + span(bound))));
+        overTime(totals.map((t) => ({ at: t.at, value: t.tail })), bound, nanoseconds, "latency over time against its bound " + span(bound))));
     }
   } else {
     const why = (group.observations || []).map((o) => o.unavailable).filter(Boolean).pop();
@@ -88,16 +91,16 @@ function predictions(d, profile) {
   if (predicted.length) {
     const unit = predicted[0].unit;
     children.push(el("figure", {}, el("figcaption", {}, "Predicted for the group, by node configuration, next to its co-runners"),
-      speeds(predicted.filter((r) => r.unit === unit), g && g.unit === unit ? g.value : null, unit,
+      bars(predicted.filter((r) => r.unit === unit), "predicted", g && g.unit === unit ? g.value : null, units(unit),
         "predicted by configuration: " + predicted.map((r) => r.name + " " + expectedText(r)).join("; "))));
   } else {
     children.push(el("p", { class: "placer-muted" }, "No speed is predicted: the workload was not measured."));
   }
-  const alone = Object.entries((profile && profile.alone) || {}).map(([name, m]) => ({ name, ...m, kind: "placer-measuredbar" }));
+  const alone = Object.entries((profile && profile.alone) || {}).map(([name, m]) => ({ name, ...m }));
   if (alone.length) {
     const unit = alone[0].unit;
     children.push(el("figure", {}, el("figcaption", {}, "Measured for one allocation in isolation, by node configuration"),
-      speeds(alone.filter((r) => r.unit === unit), null, unit, "measured in isolation: " + alone.map((r) => r.name + " " + expectedText(r)).join("; "))));
+      bars(alone.filter((r) => r.unit === unit), "measured", null, units(unit), "measured in isolation: " + alone.map((r) => r.name + " " + expectedText(r)).join("; "))));
   }
   return section("Predicted speed", el("div", { class: "placer-pair" }, children, scaleUp(profile)));
 }
@@ -106,9 +109,9 @@ function scaleUp(profile) {
   const points = ((profile && profile.scale_up) || []).filter((p) => known(p.speed && p.speed.value));
   if (!points.length) return el("p", { class: "placer-muted" }, "How it scales up with cores or memory was not measured.");
   const line = (list, x, title) => {
-    const sorted = list.map((p) => ({ x: x(p), ...p.speed })).sort((a, b) => a.x - b.x);
+    const sorted = list.map((p) => ({ at: x(p), ...p.speed })).sort((a, b) => a.at - b.at);
     return el("figure", {}, el("figcaption", {}, "Scale-up curve: one allocation with more " + title),
-      curve(sorted, sorted[0].unit, title, "speed by " + title + ": " + sorted.map((p) => number(p.x) + ": " + quantity(p.value, p.unit)).join("; ")));
+      curve(sorted, units(sorted[0].unit), title, "speed by " + title + ": " + sorted.map((p) => number(p.at) + ": " + quantity(p.value, p.unit)).join("; ")));
   };
   const varied = points.filter((p) => p.memory_mb > 0), plain = points.filter((p) => !p.memory_mb);
   return [plain.length > 0 && line(plain, (p) => p.cores, "cores"), varied.length > 0 && line(varied, (p) => p.memory_mb, "MiB of memory")];
@@ -132,7 +135,7 @@ function neighbours(group, sources) {
           : el("p", { class: "placer-muted" }, "No co-runners."),
         n.more_neighbours > 0 && el("p", { class: "placer-muted" }, "and " + n.more_neighbours + " more workloads."),
         el("details", { "data-key": "pressure-" + n.id }, el("summary", {}, "Pressure on " + name + ", source by source"),
-          bars("Pressure on " + name, sources, { title: "Headroom: what a newcomer may exert", kind: "tolerated", scores: n.node.pressure.Tolerated },
+          scores("Pressure on " + name, sources, { title: "Headroom: what a newcomer may exert", kind: "tolerated", scores: n.node.pressure.Tolerated },
             { title: "Pressure: what all residents exert", kind: "caused", scores: n.node.pressure.Caused })));
     }),
     group.more_nodes > 0 && el("p", { class: "placer-muted" }, "and " + group.more_nodes + " more nodes."));
@@ -205,7 +208,7 @@ function group(g, record_, now, ask) {
     ]),
     measured(d, g), predictions(d, g.profile),
     section("Sensitivity to interference",
-      bars("Scores in points, 0 to 100, with their 95 % intervals. Tolerated: the pressure at which it loses its QoS bound; high is robust. Caused: the pressure it exerts; high is aggressive.", record_.sources,
+      scores("Scores in points, 0 to 100, with their 95 % intervals. Tolerated: the pressure at which it loses its QoS bound; high is robust. Caused: the pressure it exerts; high is aggressive.", record_.sources,
         { title: "Tolerated", kind: "tolerated", scores: (d.sensitivity || {}).tolerated }, { title: "Caused", kind: "caused", scores: (d.sensitivity || {}).caused })),
     neighbours(g, record_.sources), record(d, now), actions(g.actions, now),
     g.what_if && whatIf({ namespace: record_.namespace, job: record_.job, group: g.name }, d, ask)];

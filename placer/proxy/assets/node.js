@@ -1,6 +1,6 @@
 // The panel of a client.
-import { el, table } from "./dom.js";
-import { bars, cards, jobLink, note, section } from "./parts.js";
+import { el } from "./chart.js";
+import { cards, jobLink, note, scores, section, table } from "./parts.js";
 import { ago, number, resources } from "./words.js";
 
 export function view(record, now) {
@@ -17,7 +17,7 @@ export function view(record, now) {
       ["Kernels", n.node.kernels ? "can profile" : "cannot profile: no ibench driver", "seen " + ago(now, n.at)],
     ]),
     section("Pressure and headroom",
-      bars("Points of 0 to 100 for each source of interference.", record.sources,
+      scores("Points of 0 to 100 for each source of interference.", record.sources,
         { title: "Headroom: what a newcomer may exert", kind: "tolerated", scores: n.pressure.Tolerated },
         { title: "Pressure: what the residents exert", kind: "caused", scores: n.pressure.Caused })),
     section("Residents", (n.residents || []).length

@@ -1,6 +1,5 @@
 // What job and client pages share.
-import { el, table } from "./dom.js";
-import { score } from "./charts.js";
+import { el, track } from "./chart.js";
 import { known, number, UNKNOWN } from "./words.js";
 
 // estimate is a score in words: "35 (30–41), measured".
@@ -13,16 +12,27 @@ function estimate(e) {
 
 function cell(e, kind) {
   return [
-    score(e, kind),
+    track(e, kind),
     el("span", { class: known(e && e.score) ? "placer-value" : "placer-value placer-muted" }, estimate(e)),
     e && e.origin && known(e.score) && el("span", { class: "placer-origin" }, e.origin),
     e && e.note && el("span", { class: "placer-note" }, e.note),
   ];
 }
 
-// bars are two scores for every source there is: those that nobody knows stay
+// table is a table with a caption, column headings and rows of cells. The first
+// cell of a row is its heading. Columns are {title, num}.
+export function table(caption, columns, rows) {
+  return el("div", { class: "placer-scroll", tabindex: "0", role: "region", "aria-label": caption },
+    el("table", {},
+      el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num && "placer-num" }, c.title)))),
+      el("tbody", {}, rows.map((row) => el("tr", { class: row.class }, row.cells.map((cell, i) =>
+        el(i === 0 ? "th" : "td", { scope: i === 0 && "row", class: columns[i].num && "placer-num" }, cell)))))));
+}
+
+// scores are two scores for every source there is: those that nobody knows stay
 // visible as unknown. first and second are {title, kind, scores}.
-export function bars(caption, sources, first, second) {
+export function scores(caption, sources, first, second) {
   const rows = sources.map((s) => ({
     cells: [
       [el("span", {}, s.Title), " ", el("code", {}, s.Source)],

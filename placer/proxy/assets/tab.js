@@ -2,7 +2,7 @@
 // their tabs and one section below, and takes both away again. It changes nothing
 // of Nomad's: whatever fails here leaves the page as it was.
 import { ask } from "./api.js";
-import { el } from "./dom.js";
+import { el } from "./chart.js";
 import { view as jobView } from "./job.js";
 import { view as nodeView } from "./node.js";
 

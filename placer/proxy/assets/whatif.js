@@ -1,6 +1,6 @@
 // The what-if form: the agent decides anew under another policy or target, and
 // changes nothing. It is shown only where the agent answers such questions.
-import { el } from "./dom.js";
+import { el } from "./chart.js";
 import { cards, note, section } from "./parts.js";
 import { expected, expectedText, headline, resources, UNKNOWN } from "./words.js";
 

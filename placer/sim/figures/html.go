@@ -90,6 +90,7 @@ type HostRow struct {
 	MicrosecondsPerDecision float64
 }
 
+// bothColumns: something was published of the k-th quantity, so it has two columns.
 func bothColumns(o Outcome, k int) bool {
 	for _, row := range o.Rows {
 		if row.Cells[k].Published != nil {
@@ -109,14 +110,3 @@ func verdictClass(v Verdict) string {
 		return "open"
 	}
 }
-
-// PublishedText and OursText are a cell as it is printed.
-func (c Cell) PublishedText() string {
-	if c.Published == nil {
-		return "–"
-	}
-	return c.Published.String()
-}
-
-// OursText implements the other half.
-func (c Cell) OursText() string { return c.ours() }

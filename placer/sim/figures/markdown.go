@@ -16,16 +16,8 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format
 // day.
 func (r *Report) Files() map[string]string {
 	out := map[string]string{"README.md": r.index()}
-	for _, p := range Papers() {
-		var own []Outcome
-		for _, o := range r.Outcomes {
-			if o.Paper == p.Name {
-				own = append(own, o)
-			}
-		}
-		if len(own) > 0 {
-			out[p.Name+".md"] = paperPage(p, own)
-		}
+	for _, p := range papersOf(r) {
+		out[p.Name+".md"] = paperPage(p)
 	}
 	return out
 }
@@ -152,13 +144,13 @@ func (o *Outcome) heading() string { return o.ID + " " + o.Title }
 // sentence takes the stop off.
 func sentence(s string) string { return strings.TrimSuffix(s, ".") }
 
-func paperPage(paper Paper, outcomes []Outcome) string {
+func paperPage(paper paperOutcomes) string {
 	var p page
 	p.line("# %s\n", paper.Title)
 	p.line("%s. Published beside ours; [what the words mean](README.md).\n", paper.Source)
-	p.summary(outcomes)
-	for i := range outcomes {
-		p.outcome(&outcomes[i])
+	p.summary(paper.Outcomes)
+	for i := range paper.Outcomes {
+		p.outcome(&paper.Outcomes[i])
 	}
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
@@ -173,9 +165,9 @@ func (p *page) summary(outcomes []Outcome) {
 		if len(o.Quantities) == 0 {
 			cells = append(cells, "", "", "", "", "", "", "")
 		} else {
-			cells = append(cells, escaped(o.Quantities[0].String()), o.Summary[0].Cells[0].published())
+			cells = append(cells, escaped(o.Quantities[0].String()), escaped(o.Summary[0].Cells[0].PublishedText()))
 			for _, row := range o.Summary {
-				cells = append(cells, row.Cells[0].ours())
+				cells = append(cells, row.Cells[0].OursText())
 			}
 		}
 		p.row(append(cells, string(o.Verdict)))
@@ -193,14 +185,16 @@ func (c Column) String() string {
 	return c.Name + ", " + c.Unit
 }
 
-func (c Cell) published() string {
+// PublishedText and OursText are a cell as it is printed.
+func (c Cell) PublishedText() string {
 	if c.Published == nil {
 		return "–"
 	}
-	return escaped(c.Published.String())
+	return c.Published.String()
 }
 
-func (c Cell) ours() string {
+// OursText implements the other half.
+func (c Cell) OursText() string {
 	if c.Ours == nil {
 		return "–"
 	}
@@ -272,10 +266,7 @@ func (p *page) table(o *Outcome) {
 	header, rule := []string{""}, []string{"---"}
 	both := make([]bool, len(o.Quantities))
 	for k, q := range o.Quantities {
-		for _, row := range o.Rows {
-			both[k] = both[k] || row.Cells[k].Published != nil
-		}
-		if both[k] {
+		if both[k] = bothColumns(*o, k); both[k] {
 			header, rule = append(header, escaped(q.String())+": published", "ours"), append(rule, "---:", "---:")
 		} else {
 			header, rule = append(header, escaped(q.String())), append(rule, "---:")
@@ -287,9 +278,9 @@ func (p *page) table(o *Outcome) {
 		cells := []string{escaped(row.Name)}
 		for k, c := range row.Cells {
 			if both[k] {
-				cells = append(cells, c.published())
+				cells = append(cells, escaped(c.PublishedText()))
 			}
-			cells = append(cells, c.ours())
+			cells = append(cells, c.OursText())
 		}
 		p.row(cells)
 	}

@@ -2,8 +2,8 @@ base   = "tracon.base.hcl"
 title  = "TRACON: 64 machines, tasks keep coming, light on the disk"
 source = "Chiang and Huang 2011, §4.4 and §4.5, figures 9 and 10"
 notes = [
-  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt beside 125 background workloads",
-  "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
+  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt next to 125 background workloads",
+  "every application runs 2 minutes in isolation: the slots of the largest clusters of the text by its largest arrival rates",
   "a load is a number of tasks per minute",
   "two hours, where the text has ten, with three seeds",
 ]

@@ -2,8 +2,8 @@ base   = "tracon.base.hcl"
 title  = "TRACON: 64 machines of two slots, all tasks at once, light on the disk"
 source = "Chiang and Huang 2011, §4.3, figure 8"
 notes = [
-  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt beside 125 background workloads",
-  "every application runs 2 minutes alone: the slots of the largest clusters of the text by its largest arrival rates",
+  "applications, their speeds and their requests are those measured in profiler/training/backgrounds; the policies know models learnt next to 125 background workloads",
+  "every application runs 2 minutes in isolation: the slots of the largest clusters of the text by its largest arrival rates",
 ]
 seeds    = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"]

@@ -28,7 +28,7 @@ var arqExperiments = []Experiment{
 			ahead("ARQ keeps the QoS of 20 points more than Paragon alone", qos, 20, of("arq"), of("paragon")),
 			atLeast("mean performance is at least 97 %", meanPerformance, 97, of("arq")),
 		},
-		Why:   "The paper counts from submission on; a minute of profiling alone is more than 5 % of jobs of some minutes, so that the share while running stands first here. " + whyNoRoom + whyPrograms + whyDurations,
+		Why:   "The paper counts from submission on; a minute of profiling alone is more than 5 % of jobs of some minutes, so that the share while running comes first here. " + whyNoRoom + whyPrograms + whyDurations,
 		Plots: []Plot{sorted(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack")), sortedWithWait(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
@@ -42,7 +42,7 @@ var arqExperiments = []Experiment{
 			ahead("ARQ keeps the QoS of 20 points more than Paragon alone", qos, 20, of("arq"), of("paragon")),
 			behind("the backlog drains earlier", makespan, 0, of("arq"), of("paragon")),
 		},
-		Why:   "The paper counts from submission on. With more required than there is, a job that waits for its turn has lost 5 % of its time soon, whoever chooses: both are shown. " + whyNoRoom + whyPrograms + whyDurations,
+		Why:   "The paper counts from submission on. With more required than there is, a job that waits for its turn has soon lost 5 % of its time under any policy: both are shown. " + whyNoRoom + whyPrograms + whyDurations,
 		Plots: []Plot{sorted(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack")), sortedWithWait(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack")), waits(of("arq"), of("paragon"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
@@ -71,11 +71,11 @@ var arqExperiments = []Experiment{
 		},
 		Requires: []Requirement{
 			atLeast("most jobs start within 5 % of their run time", metric("started within 5 %", "%", "overhead_under_5"), 50, of("arq")),
-			atMost("at low load nobody waits for more than 5 % of its run time", metric("longest wait", "%", "waiting_max"), 5, of("arq").in("arq-low")),
-			atMost("ARQ lets nobody run out of memory", killed, 0, of("arq")),
+			atMost("at low load no job waits for more than 5 % of its run time", metric("longest wait", "%", "waiting_max"), 5, of("arq").in("arq-low")),
+			atMost("no job runs out of memory under ARQ", killed, 0, of("arq")),
 			atLeast("least-loaded does", killed, 0.01, of("least-loaded")),
 		},
-		Why:   "While there is no room at all, a window of 5 % cannot be kept by anybody, so the bound is checked at low load. A job whose memory peak is above what it asked for is killed wherever its node is full. " + whyDurations,
+		Why:   "While there is no room at all, no policy can keep a wait within 5 %, so the bound is checked at low load. A job whose memory peak is above what it asked for is killed wherever its node is full. " + whyDurations,
 		Plots: []Plot{waits(of("arq"), of("paragon"), of("least-loaded"))},
 	},
 	{

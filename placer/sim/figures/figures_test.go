@@ -284,7 +284,7 @@ func tiny() []Experiment {
 			Quantities: []Quantity{qos.from(published{"random": n(50)}), against("least-loaded", "time", "makespan")},
 			Requires:   []Requirement{atLeast("all is kept", qos, -1, of("random")), atLeast("more than all is kept", qos, 101, of("random")), cannot("wonders", "there are none")},
 			Why:        "It is tiny.",
-			Plots:      append(maps(of("random")), sorted(of("random")), usageOf(of("random")), decisionTimes(of("random")), keptOfNeighbours(of("random"))),
+			Plots:      append(maps(of("random")), sorted(of("random")), usageOf(of("random")), decisionTimes(of("random")), keptOfCoRunners(of("random"))),
 		},
 		{ID: "arq-nothing", Paper: "arq", Where: "nowhere", Title: "Nothing", Missing: "there is nothing."},
 		{

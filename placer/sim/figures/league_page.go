@@ -14,7 +14,7 @@ func (l *League) Markdown() string {
 	var p page
 	p.line("# League of policies\n")
 	p.line("Every policy in every scenario of `examples/sim`, those of the papers and the replayed traces. `nomad-placer-sim league -out FILE` makes this page; the same program and data give the same bytes.\n")
-	p.line("Policies that want profiles know what the live engine would: two entries of a job, those that tell most, completed by the engine's own classifier. "+
+	p.line("Policies that want profiles know what the live engine would: the two most informative entries of a job, completed by the engine's own classifier. "+
 		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
 		"A score is the mean performance of the jobs from their submission on: the ideal time over the one it took, waiting and profiling counted, in %%; a job that was killed or had not ended counts as 0. "+
 		"Where some jobs have targets and others take what is left, only the former are counted. "+

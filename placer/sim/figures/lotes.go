@@ -20,7 +20,7 @@ var (
 
 const (
 	phiLoad  = 0.97
-	whyDrawn = "With 20 machines of a kind instead of 1,000 a queue has less to draw from, and 6 hours from an empty cluster are shorter than 100. The rate is a share of what bins of mean jobs serve; jobs of different sizes pack closer than that, so a policy that looks at sizes has room to spare. Under LoTES a job waits only where no machine has room for it: filling every machine alike towards its mix leaves a little everywhere, and none that holds a large job. Mean times are at least 0.02 of an hour, as they would otherwise hang on one class. "
+	whyDrawn = "With 20 machines of a kind instead of 1,000 a queue has less to draw from, and 6 hours from an empty cluster are shorter than 100. The rate is a share of what bins of mean jobs serve; jobs of different sizes pack closer than that, so a policy that looks at sizes has room to spare. Under LoTES a job waits only where no machine has room for it: filling every machine alike towards its mix leaves a little everywhere, and none that holds a large job. Mean times are at least 0.02 of an hour, as the result would otherwise depend on one class. "
 )
 
 var phiScenarios = []string{"lotes-a-phi-000", "lotes-a-phi-003", "lotes-a-phi-006", "lotes-a-phi-009", "lotes-a-phi-012", "lotes-a-phi-015"}
@@ -44,7 +44,7 @@ var lotesExperiments = []Experiment{
 			falling("Greedy waits longer than Tetris, Tetris longer than LoTES", waitLater, atLoad(lotesTraceLoad, all("greedy-fit", "tetris", "lotes"))...),
 			falling("on the first day, with its backlog, Greedy waits least", waitFirst, atLoad(lotesTraceLoad, all("lotes", "greedy-fit"))...),
 		},
-		Why: whyLoTESTrace + "The response of the paper is the time from entry to start. Classes are learnt as jobs come, while their shares drift. The first day, with the backlog, stands apart, as it does in the picture. ",
+		Why: whyLoTESTrace + "The response of the paper is the time from entry to start. Classes are learnt as jobs come, while their shares drift. The first day, with the backlog, is shown by itself, as it is in the picture. ",
 		Plots: []Plot{
 			waits(atLoad(lotesTraceLoad, all("lotes", "tetris", "greedy-fit", "nomad-binpack"))...),
 			usageOf(of("lotes").load(lotesTraceLoad)), usageOf(of("tetris").load(lotesTraceLoad)), usageOf(of("greedy-fit").load(lotesTraceLoad)),

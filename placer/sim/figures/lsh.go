@@ -11,8 +11,8 @@ const whyLSHPredictions = whyPrograms + "Both predictors see the same noisy meas
 	"Paragon's hyperparameters are not published; its rank is cross-validated on the training rows. "
 
 const whyLSHCluster = whyPrograms + whyDurations +
-	"LSH refuses what would break a bound, and that waits; Paragon relaxes its bounds and places at once. What LSH gains while jobs run it in part pays by their waiting, which the paper does not show (with waiting it is in the table). " +
-	"LSH profiles two sources for everybody, the narrowest of lsh-2f, and three configurations; Paragon two drawn sources and two configurations, as each paper has it; paragon-hashed is Paragon with what LSH knows. " +
+	"LSH refuses a job that would break a bound, and the job waits; Paragon relaxes its bounds and places at once. Part of what LSH gains while jobs run is lost again while they wait, which the paper does not show (with waiting it is in the table). " +
+	"LSH profiles the same two sources of every workload, the narrowest of lsh-2f, and three configurations; Paragon two drawn sources and two configurations, as each paper has it; paragon-hashed is Paragon with what LSH knows. " +
 	"Scores here are one set per application: what a configuration costs is in its speed there. "
 
 // lshExperiments are those of the paper, in its order.
@@ -35,7 +35,7 @@ var lshExperiments = []Experiment{
 			atLeast("and in memory capacity", metric("lost by +20 points", "points", "loss_plus"), 5, of("mem_cap caused")),
 			atLeast("and in storage capacity", metric("lost by +20 points", "points", "loss_plus"), 5, of("storage_cap caused")),
 		},
-		Why: whyPrograms + "Published are losses per source, of an unstated score and sign. What an error costs depends on how many programs press on a source at all: few of ours use the disk or the network. ",
+		Why: whyPrograms + "Published are losses per source, of an unstated score and sign. What an error costs depends on how many programs exert pressure on a source at all: few of ours use the disk or the network. ",
 	},
 	{
 		ID: "lsh-2f", Paper: "lsh", Where: "§II.B and figure 2f", Title: "Desired error intervals",
@@ -120,7 +120,7 @@ var lshExperiments = []Experiment{
 			allAhead("and on the worst", lshCorrect, all("lsh, configuration 1"), all("paragon, configuration 1")),
 			compared("the worst is no harder than the best", func(v []float64) bool { return v[1] >= v[0]-0.3 }, uses(lshCorrect, of("lsh, configuration 10"), of("lsh, configuration 1"))...),
 		},
-		Why: whyLSHPredictions + "A program that is slower than its bound on a configuration tolerates nothing there, by the definition of the score: on weak configurations that makes half of the scores easy to tell. ",
+		Why: whyLSHPredictions + "A program that is slower than its bound on a configuration tolerates nothing there, by the definition of the score: on weak configurations that makes half of the scores easy to predict. ",
 	},
 	{
 		ID: "lsh-2e", Paper: "lsh", Where: "§IV.A, figure 2e", Title: "Scores predicted inside their interval on the worst configuration, score by score",
@@ -165,7 +165,7 @@ var lshExperiments = []Experiment{
 			ahead("more cores are busy with LSH than with Paragon", used, 0, of("lsh"), of("paragon")),
 			behind("it is done earlier", makespan, 0, of("lsh"), of("paragon")),
 		},
-		Why:   whyLSHCluster + "What waits uses no cores until the last submission; that LSH ends earlier is because nobody runs as slowly as Paragon's worst. ",
+		Why:   whyLSHCluster + "What waits uses no cores until the last submission; LSH ends earlier because no job runs as slowly as Paragon's slowest. ",
 		Plots: append(maps(of("lsh"), of("paragon")), usageOf(of("lsh")), usageOf(of("paragon"))),
 	},
 	{
@@ -216,7 +216,7 @@ var lshExperiments = []Experiment{
 	},
 	{
 		ID: "lsh-5", Paper: "lsh", Where: "§IV.D, figure 5", Title: "Time of a prediction by the size of the training set",
-		Missing: "a report has no time of the host. BenchmarkLSH of placer/classify times predictions from 50 to 100,000 rows; placer/docs/lsh.md has what it says beside the published 13 ms at 150 rows.",
+		Missing: "a report has no time of the host. BenchmarkLSH of placer/classify times predictions from 50 to 100,000 rows; placer/docs/lsh.md compares it with the published 13 ms at 150 rows.",
 	},
 	{
 		ID: "lsh-charged", Paper: "lsh", Where: "§II.D", Title: "High load, with the minute of profiling counted",

@@ -40,7 +40,7 @@ func (r *Report) Markdown(w io.Writer) error {
 
 func (r *Report) index() string {
 	var p page
-	p.line("# Published results beside ours\n")
+	p.line("# Published results and ours\n")
 	p.line("What the papers published, and what the same policies give in the simulated world (`placer/sim`), under the scenarios of `examples/sim`. " +
 		"`nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes. Nothing is tuned until a number appears: " +
 		"what is missed is reported as missed, with the causes we see.\n")
@@ -59,8 +59,8 @@ func (r *Report) index() string {
 		"± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0.\n")
 	p.line("Requirements are checked on policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering. " +
 		"Met with planned profiles is what the same policies meet when they know what the live engine would (`knowledge = \"planned\"`: " +
-		"the two entries that tell most, completed by the engine's own classifier).\n")
-	p.line("All policies beside each other, in all these scenarios and in replayed traces: [the league](league.md).\n")
+		"the two most informative entries, completed by the engine's own classifier).\n")
+	p.line("All policies side by side, in all these scenarios and in replayed traces: [the league](league.md).\n")
 	p.line("## Missed\n")
 	missed := false
 	for i := range r.Outcomes {
@@ -147,7 +147,7 @@ func sentence(s string) string { return strings.TrimSuffix(s, ".") }
 func paperPage(paper paperOutcomes) string {
 	var p page
 	p.line("# %s\n", paper.Title)
-	p.line("%s. Published beside ours; [what the words mean](README.md).\n", paper.Source)
+	p.line("%s. Published next to ours; [what the words mean](README.md).\n", paper.Source)
 	p.summary(paper.Outcomes)
 	for i := range paper.Outcomes {
 		p.outcome(&paper.Outcomes[i])

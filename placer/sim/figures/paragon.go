@@ -55,7 +55,7 @@ var paragonExperiments = []Experiment{
 			atLeast("Paragon puts at least 75 % on a best configuration", bestPlatform, 75, of("paragon")),
 		},
 		Why: "A best configuration is one that truly is within 1 % of the best, not the one predicted. " + whyPlatforms +
-			"Few servers are of the configuration that suits a program, and a server that would harm somebody is passed over. ",
+			"Few servers are of the configuration that suits a program, and a server on which a QoS bound would be broken is passed over. ",
 		Plots: []Plot{keptOfPlatforms(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"))},
 	},
 	{
@@ -65,14 +65,14 @@ var paragonExperiments = []Experiment{
 			undisturbed.from(published{"paragon": n(83)}),
 			metric("at most 1 %", "%", "interference_lost_1"),
 			metric("at most 20 %", "%", "interference_lost_20"),
-			metric("mean speed that neighbours left", "%", "interference"),
+			metric("mean speed that co-runners left", "%", "interference"),
 		},
 		Requires: []Requirement{
 			falling("Paragon, then without heterogeneity, without interference, least-loaded", undisturbed, of("paragon"), of("nh"), of("ni"), of("least-loaded")),
-			atLeast("Paragon keeps at least 75 % from harm", undisturbed, 75, of("paragon")),
+			atLeast("under Paragon at least 75 % lose at most 5 % to co-runners", undisturbed, 75, of("paragon")),
 		},
-		Why:   whyPrograms + "The paper sums what neighbours cause; in ours, pressures meet in a non-additive way. ",
-		Plots: []Plot{keptOfNeighbours(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"))},
+		Why:   whyPrograms + "The paper adds up the pressure of co-runners; in ours the effects of several sources are not additive. ",
+		Plots: []Plot{keptOfCoRunners(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"))},
 	},
 	{
 		ID: "paragon-e4", Paper: "paragon", Where: "§3.5.1, figure 3.6a", Title: "40 servers, low load",
@@ -119,9 +119,9 @@ var paragonExperiments = []Experiment{
 			ahead("Paragon is ahead of the others", qos, 0, of("paragon"), of("nh"), of("ni"), of("least-loaded")),
 			atLeast("Paragon keeps the QoS of at least 56 %", qos, 56, of("paragon")),
 			cannot("performance over time dips at a change of phase and recovers",
-				"jobs change phase at thirds of their own work, not all at once, so the mean over them has no dip; with and without adaptation stand in its place"),
+				"jobs change phase at thirds of their own work, not all at once, so the mean over them has no dip; runs with and without adaptation are compared instead"),
 		},
-		Why:   whyPrograms + "What a third of the work presses in the middle is ours: the text says medium, high, medium memory load. A move costs half a minute of work. ",
+		Why:   whyPrograms + "How much pressure the middle third of the work exerts is ours: the text says medium, high, medium memory load. A move costs half a minute of work. ",
 		Plots: []Plot{sorted(of("paragon"), of("paragon-unadapted"), of("paragon-closing"), of("nh"), of("ni"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
@@ -164,7 +164,7 @@ var paragonExperiments = []Experiment{
 		Requires: []Requirement{
 			atMost("profiling takes at most 2 % of a job's time", profilingShare, 2, of("paragon")),
 			atMost("decisions take at most 0.1 %", decidingShare, 0.1, of("paragon")),
-			cannot("classification takes 0.09 %", "classification takes no simulated time; that of the Go code stands in the benchmarks of placer/classify"),
+			cannot("classification takes 0.09 %", "classification takes no simulated time; that of the Go code is in the benchmarks of placer/classify"),
 		},
 		Why: "Profiling is a minute, as in the text, of jobs whose durations are ours; decisions take the time of the stated model of a central search, which is that of a later paper. ",
 	},
@@ -232,18 +232,18 @@ var paragonExperiments = []Experiment{
 			}),
 		},
 		Requires: []Requirement{
-			atLeast("with Paragon at most 8 % lose more than 20 % to neighbours", metric("lost at most 20 % to neighbours", "%", "interference_lost_20"), 92,
+			atLeast("with Paragon at most 8 % lose more than 20 % to co-runners", metric("lost at most 20 % to co-runners", "%", "interference_lost_20"), 92,
 				across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "paragon")...),
 			compared("Paragon chooses a best configuration for 65 % on average", func(v []float64) bool { return (v[0]+v[1]+v[2])/3 >= 65 },
 				uses(bestPlatform, across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "paragon")...)...),
-			compared("and keeps 75 % from harm on average", func(v []float64) bool { return (v[0]+v[1]+v[2])/3 >= 75 },
+			compared("with Paragon 75 % lose at most 5 % to co-runners, on average over the loads", func(v []float64) bool { return (v[0]+v[1]+v[2])/3 >= 75 },
 				uses(undisturbed, across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "paragon")...)...),
-			falling("least-loaded harms more at each higher load", undisturbed, across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "least-loaded")...),
+			falling("with least-loaded more jobs lose over 5 % to co-runners at each higher load", undisturbed, across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "least-loaded")...),
 		},
 		Why: "The published shares are averages over the three loads. " + whyPrograms + whyPlatforms,
 		Plots: []Plot{
 			keptOfPlatforms(across([]string{"paragon-ec2-high"}, "paragon", "nh", "ni", "least-loaded")...),
-			keptOfNeighbours(across([]string{"paragon-ec2-high"}, "paragon", "nh", "ni", "least-loaded")...),
+			keptOfCoRunners(across([]string{"paragon-ec2-high"}, "paragon", "nh", "ni", "least-loaded")...),
 		},
 	},
 	{
@@ -301,7 +301,7 @@ var paragonExperiments = []Experiment{
 	},
 	{
 		ID: "paragon-e17", Paper: "paragon", Where: "§3.4.2, figure 3.3", Title: "Distribution of the best of R candidates",
-		Missing: "a run keeps what was placed, not the qualities of candidates. The test TestStatisticalRankFollowsPower of placer/policy compares the rank of the best of 16, 64 and 128 of 1,000 nodes with x^R; results of the statistical selection stand beside the greedy one in the scenarios of 1,000 servers.",
+		Missing: "a run keeps what was placed, not the qualities of candidates. The test TestStatisticalRankFollowsPower of placer/policy compares the rank of the best of 16, 64 and 128 of 1,000 nodes with x^R; results of the statistical selection are next to those of the greedy one in the scenarios of 1,000 servers.",
 	},
 	{
 		ID: "paragon-e18", Paper: "paragon", Where: "§3.4.1", Title: "1,000 servers, high load: backtracking of the greedy selection",

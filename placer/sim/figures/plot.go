@@ -81,13 +81,13 @@ func cdf(title, spread, below, unit string, factor float64, log bool, rows ...At
 	}}
 }
 
-// keptOfPlatforms and keptOfNeighbours are the two ways to lose speed.
+// keptOfPlatforms and keptOfCoRunners are the two ways to lose speed.
 func keptOfPlatforms(rows ...At) Plot {
 	return cdf("Speed that the configuration leaves", report.SpreadPlatform, "of the best configuration's speed", "%", 100, false, rows...)
 }
 
-func keptOfNeighbours(rows ...At) Plot {
-	return cdf("Speed that neighbours leave", report.SpreadInterference, "of the speed alone", "%", 100, false, rows...)
+func keptOfCoRunners(rows ...At) Plot {
+	return cdf("Speed that co-runners leave", report.SpreadInterference, "of the speed in isolation", "%", 100, false, rows...)
 }
 
 func decisionTimes(rows ...At) Plot {

@@ -79,7 +79,7 @@ var pprtteExperiments = []Experiment{
 		Why: whyDeadlines + whyJoules +
 			"The interference generator was fitted to the published results of OBFIT and RTTE before PP-RTTE was run: that those two agree says nothing. " +
 			"PP-RTTE packs fewer tasks to a node than published: against a slowdown each holds more cpu than the rate it makes, and on full nodes that leaves room for fewer; how the paper's packs more than without slowdown it does not say. " +
-			"The oracle knows the slowdown of the moment and reserves for no other; an overestimate of a tenth is a reserve against neighbours that come later. ",
+			"The oracle knows the slowdown of the moment and reserves for no other; an overestimate of a tenth is a reserve against co-runners that come later. ",
 		Plots: []Plot{usageOf(of("pp-rtte")), usageOf(of("obfit"))},
 	},
 	{
@@ -104,7 +104,7 @@ var pprtteExperiments = []Experiment{
 		},
 		Why: whyDeadlines +
 			"A raw sample that is too high raises a cap at once, and an alarm never takes one away: LR ratchets up to the worst of its samples. That costs energy and moves, and no deadline where 40 of 50 machines are asleep; the text does not say what its false alarms cost. " +
-			"STD, ATD and ETD need 5 or 7 samples, a minute or more, before they say anything; until then a task has what its neighbours' mean slowdown asks for, which is why they lose fewer jobs than published and, silent at first, move less. ",
+			"STD, ATD and ETD need 5 or 7 samples, a minute or more, before they say anything; until then a task has what the mean slowdown of its co-runners asks for, which is why they lose fewer jobs than published and, silent at first, move less. ",
 		Plots: []Plot{usageOf(of("pp-rtte")), usageOf(of("pp-rtte-lr"))},
 	},
 	{
@@ -157,7 +157,7 @@ var pprtteExperiments = []Experiment{
 	},
 	{
 		ID: "pprtte-6", Paper: "pprtte", Where: "§VI, cost", Title: "Operational cost lower by about 12 %",
-		Missing: "the figure follows from none of the paper's tables, and a price is not published. Energy and work per joule of every policy stand in pprtte-1 to pprtte-3; TestADeadlineInDangerIsSeen of e2e/placement has a deadline in danger seen, and acted on, on a real Nomad.",
+		Missing: "the figure follows from none of the paper's tables, and a price is not published. Energy and work per joule of every policy are in pprtte-1 to pprtte-3; TestADeadlineInDangerIsSeen of e2e/placement has a deadline in danger seen, and acted on, on a real Nomad.",
 	},
 }
 

@@ -111,7 +111,7 @@ var (
 	performanceWaits = metric("mean performance from submission", "%", "performance_with_wait")
 	meanLoss         = rest("mean loss", "performance")
 	bestPlatform     = metric("on a best configuration", "%", "best_configuration")
-	undisturbed      = metric("lost at most 5 % to neighbours", "%", "undisturbed")
+	undisturbed      = metric("lost at most 5 % to co-runners", "%", "undisturbed")
 	killed           = metric("killed for memory", "%", "killed")
 	used             = metric("cores busy", "%", "used")
 	usedUntil90      = metric("cores busy until 90 % have ended", "%", "used_until_90")

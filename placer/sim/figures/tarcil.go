@@ -126,7 +126,7 @@ var tarcilExperiments = []Experiment{
 		Missing: "jobs of the simulated world have one stage; queries are graphs of them, pinned to their data.",
 	},
 	{
-		ID: "tarcil-7.13", Paper: "tarcil", Where: "figures 7.12b and 7.13", Title: "Short tasks beside resident services",
+		ID: "tarcil-7.13", Paper: "tarcil", Where: "figures 7.12b and 7.13", Title: "Short tasks next to resident services",
 		Scenarios: []string{"tarcil-resident"}, Headline: of("tarcil").load(0.35),
 		Quantities: []Quantity{
 			metric("time in which memcached served its load", "%", "in_bound:memcached").from(published{"tarcil at 0.35": pictured, "sparrow at 0.35": pictured, "centralized at 0.35": pictured}),
@@ -139,7 +139,7 @@ var tarcilExperiments = []Experiment{
 			ahead("with Sparrow 5 points less", metric("time in bound", "%", "in_bound:memcached"), 5, of("tarcil").load(0.35), of("sparrow").load(0.35)),
 		},
 		Why:   whyTasks + whyServices + whyDecisions,
-		Plots: []Plot{sorted(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35)), keptOfNeighbours(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35))},
+		Plots: []Plot{sorted(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35)), keptOfCoRunners(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35))},
 	},
 	{
 		ID: "tarcil-7.12c", Paper: "tarcil", Where: "figure 7.12c and §7.1", Title: "Short jobs on servers of five configurations",
@@ -167,7 +167,7 @@ var tarcilExperiments = []Experiment{
 		Requires: []Requirement{
 			atLeast("at least 88 % of the jobs are near-optimal", qosWithWait, 88, of("tarcil")),
 			atLeast("mean performance is at least 95 %", performanceWaits, 95, of("tarcil")),
-			atLeast("nobody loses more than 10 %", metric("worst job", "%", "worst_with_wait"), 90, of("tarcil")),
+			atLeast("no job loses more than 10 %", metric("worst job", "%", "worst_with_wait"), 90, of("tarcil")),
 			multiple("three times as many near-optimal jobs as with sampling", qosWithWait, 3, of("tarcil"), of("sparrow")),
 			multiple("1.5 times as many as with a central scheduler", qosWithWait, 1.5, of("tarcil"), of("centralized")),
 		},

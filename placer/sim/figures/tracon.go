@@ -20,7 +20,7 @@ var (
 )
 
 // whyTraconPairs is what bounds every scheduler on our pairs.
-const whyTraconPairs = "What pairing can gain is a property of the pairs: of eight programs on one CPU of a machine of today, most take about twice as long beside whomever, and tracon-optimum tells what the best pairing of all would gain. The pairs of the paper shared a rotating disk, on which a reader beside another takes ten times as long. "
+const whyTraconPairs = "What pairing can gain is a property of the pairs: of eight programs on one CPU of a machine of today, most take about twice as long next to any other, and tracon-optimum says what the best pairing of all would gain. The pairs of the paper shared a rotating disk, on which a reader next to another takes ten times as long. "
 
 // traconExperiments are those of the paper, in its order.
 var traconExperiments = []Experiment{
@@ -34,7 +34,7 @@ var traconExperiments = []Experiment{
 			atMost("NLM is wrong by 10 %", traconMean, 10, of("runtime of nlm, held-out backgrounds"), of("iops of nlm, held-out backgrounds")),
 			compared("without the CPU of the host the error of NLM about doubles (at least half as much again)", func(v []float64) bool { return v[1] >= 1.5*v[0] },
 				uses(traconMean, of("runtime of nlm, held-out backgrounds"), of("runtime of nlm, without the host's CPU, held-out backgrounds"))...)),
-		Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real neighbours lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does: programs of many small requests or files spend up to three times what any background does, and count as its edge. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
+		Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real co-runners lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does: programs of many small requests or files spend up to three times what any background does, and count as its edge. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
 	},
 	{
 		ID: "tracon-4", Paper: "tracon", Where: "figure 4", Title: "A scheduler with each model: 32 tasks on 16 machines",
@@ -47,20 +47,20 @@ var traconExperiments = []Experiment{
 		Why: whyTraconPairs + whyTraconNoise,
 	},
 	{
-		ID: "tracon-5", Paper: "tracon", Where: "figures 5 and 6", Title: "The best neighbour as NLM predicts it",
+		ID: "tracon-5", Paper: "tracon", Where: "figures 5 and 6", Title: "The best co-runner as NLM predicts it",
 		Compute: &Computation{
-			Name: "best neighbours", Source: "profiler/training/backgrounds", Metrics: []string{"predicted", "chosen", "mean", "worst", "within"}, run: extremesTable,
+			Name: "best co-runners", Source: "profiler/training/backgrounds", Metrics: []string{"predicted", "chosen", "mean", "worst", "within"}, run: extremesTable,
 		}, Headline: of("runtime: all"),
 		Quantities: []Quantity{
 			metric("predicted for the chosen, of the best", "%", "predicted").from(published{thePaper: pictured}),
-			metric("measured beside the chosen, of the best", "%", "chosen"), metric("measured mean, of the best", "%", "mean"), metric("measured worst, of the best", "%", "worst"),
+			metric("measured next to the chosen, of the best", "%", "chosen"), metric("measured mean, of the best", "%", "mean"), metric("measured worst, of the best", "%", "worst"),
 			metric("not worse than the mean", "%", "within"),
 		},
 		Requires: []Requirement{
-			atLeast("what is chosen for runtime is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("runtime: all")),
-			atLeast("what is chosen for IOPS is never worse than the mean neighbour", metric("not worse than the mean", "%", "within"), 100, of("iops: all")),
+			atLeast("what is chosen for runtime is never worse than the mean co-runner", metric("not worse than the mean", "%", "within"), 100, of("runtime: all")),
+			atLeast("what is chosen for IOPS is never worse than the mean co-runner", metric("not worse than the mean", "%", "within"), 100, of("iops: all")),
 		},
-		Why: whyTraconNoise + "Neighbours that live in the kernel press harder than any background of the same bytes: the generator has no knob for the time of the kernel. ",
+		Why: whyTraconNoise + "Co-runners that spend their time in the kernel exert more pressure than any background of the same bytes: the generator cannot set the time in the kernel. ",
 	},
 	{
 		ID: "tracon-7", Paper: "tracon", Where: "figure 7", Title: "The disk becomes another: errors until models are learnt anew",
@@ -72,7 +72,7 @@ var traconExperiments = []Experiment{
 			metric("after the change, before a rebuild", "%", "part0").from(published{thePaper: n(160)}),
 			metric("after the first rebuild", "%", "part1"), metric("after the second", "%", "part2"),
 			metric("after the third", "%", "part3").from(published{thePaper: about(10)}),
-			metric("seen after", "points", "seen"), metric("floor, the mean beside each background", "%", "floor"),
+			metric("seen after", "points", "seen"), metric("floor, the mean next to each background", "%", "floor"),
 		},
 		Requires: []Requirement{
 			atMost("errors of runtime return to 12 % within 480 points", metric("after the third", "%", "part3"), 12, of("runtime, the disk changes")),
@@ -82,7 +82,7 @@ var traconExperiments = []Experiment{
 			compared("runtime: rebuilding ends nearer to the floor than not rebuilding", func(v []float64) bool { return v[0] < v[1] },
 				use{metric("after the third", "%", "part3"), of("runtime, the disk changes")}, use{metric("after the third", "%", "part3"), of("runtime, the disk changes, no rebuild")}),
 		},
-		Why: "Errors are medians over a part, of an application that reads 4 KiB at random: windows of a third of a second on a virtual disk that others use differ by half between repeats of the same background; the floor is the mean over the repeats of the background in question. Runtimes beside heavy backgrounds are tens of times longer, and least squares follows them where the median point is a light one: a fit to both environments at once is worse for it. The environment that follows is a limit of requests per slot, not a remote disk. ",
+		Why: "Errors are medians over a part, of an application that reads 4 KiB at random: windows of a third of a second on a virtual disk that others use differ by half between repeats of the same background; the floor is the mean over the repeats of the background in question. Run times next to heavy backgrounds are tens of times longer, and least squares follows them where the median point is a light one: a fit to both environments at once is worse for it. The environment that follows is a limit of requests per slot, not a remote disk. ",
 	},
 	{
 		ID: "tracon-8-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
@@ -172,7 +172,7 @@ var traconExperiments = []Experiment{
 // traconModels are what the paper shows of the three models.
 func traconModels(response string) []Requirement {
 	var out []Requirement
-	for _, on := range []string{"held-out backgrounds", "real neighbours"} {
+	for _, on := range []string{"held-out backgrounds", "real co-runners"} {
 		at := func(model string) At { return of(response + " of " + model + ", " + on) }
 		out = append(out, compared(response+", "+on+": NLM is better than LM and WMM, which are at least twice as wrong", func(v []float64) bool { return min(v[1], v[2]) >= 2*v[0] },
 			uses(traconMean, at("nlm"), at("lm"), at("wmm"))...))

@@ -219,14 +219,14 @@ var traconErrors = &Computation{
 					}); err != nil {
 						return nil, err
 					}
-					if err := errorsOf(t, label+", real neighbours", apps, l, response, func(a *learnt, l predict.Learner, all []predict.Observation) ([]float64, error) {
+					if err := errorsOf(t, label+", real co-runners", apps, l, response, func(a *learnt, l predict.Learner, all []predict.Observation) ([]float64, error) {
 						return a.onPairs(l, response, all)
 					}); err != nil {
 						return nil, err
 					}
 				}
 			}
-			if err := errorsOf(t, response+" of other repeats, real neighbours", apps, predict.Learner{}, response, func(a *learnt, _ predict.Learner, _ []predict.Observation) ([]float64, error) {
+			if err := errorsOf(t, response+" of other repeats, real co-runners", apps, predict.Learner{}, response, func(a *learnt, _ predict.Learner, _ []predict.Observation) ([]float64, error) {
 				return a.floor(response), nil
 			}); err != nil {
 				return nil, err

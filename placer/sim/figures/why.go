@@ -12,7 +12,7 @@ const (
 	whyDecisions = "Decision times are a stated model: the paper gives totals only. "
 	whyTasks     = "Tasks are drawn from programs of one core instead of Spark queries. "
 
-	whyNoRoom = "A window of 5 % of a run is short beside the runs of the neighbours: where nearly every core is wanted, hardly anything better comes free in it, and what waited is placed where it would have been before. Waiting for a configuration that is fast for the job is what ARQ gains by here; as printed (arq-printed) it takes the nearest pool, whatever its configurations. "
+	whyNoRoom = "A window of 5 % of a run is short compared with the runs of the other jobs: where nearly every core is wanted, hardly any better server comes free in it, and a job that waited is placed where it would have been without. Waiting for a configuration that is fast for the job is what ARQ gains by here; as printed (arq-printed) it takes the nearest pool, whatever its configurations. "
 
 	whyNoLatency = "services have no latencies in the simulated world, only a share of their load that is served"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// The folder of the public data sets, where it lies beside the repository, and
+// The folder of the public data sets, where it lies next to the repository, and
 // the page that says what is taken of them.
 var (
 	publicData = filepath.Join("..", "..", "..", "..", "shared", "data")
@@ -46,7 +46,7 @@ func TestForeignRowsTrain(t *testing.T) {
 	for i := range m.Caused.Rows {
 		for j := range m.Caused.Rows[i] {
 			if !math.IsNaN(m.Caused.Rows[i][j]) {
-				t.Errorf("%s caused a score nobody measured", rows[i].Workload)
+				t.Errorf("%s caused a score that was not measured", rows[i].Workload)
 			}
 			if !math.IsNaN(m.Tolerated.Rows[i][j]) {
 				known++
@@ -86,7 +86,7 @@ func TestImportPageTellsTheCounts(t *testing.T) {
 		}
 		folder := filepath.Join(publicData, f.Name)
 		if _, err := os.Stat(folder); err != nil {
-			t.Logf("%s does not lie beside the repository: its counts are not compared", f.Name)
+			t.Logf("%s does not lie next to the repository: its counts are not compared", f.Name)
 			continue
 		}
 		r, err := foreign.Read(t.Context(), folder, foreign.Options{})

@@ -15,8 +15,8 @@ type Experiment struct {
 	// Scenarios are names of examples/sim, without their ending; rows without a
 	// scenario are of the first.
 	Scenarios []string
-	// Compute stands for scenarios where the table is not one of the simulated
-	// world.
+	// Compute takes the place of scenarios where the table is not one of the
+	// simulated world.
 	Compute *Computation
 	// Missing says why the simulator cannot carry it, and where else it is
 	// checked; then there are neither scenarios nor requirements.
@@ -25,7 +25,7 @@ type Experiment struct {
 	Headline At // the row of the summary: what the paper proposes
 	// Rows of the table; empty: every policy of the first scenario.
 	Rows []At
-	// Quantities are the columns; the first stands in the summary.
+	// Quantities are the columns; the first is in the summary.
 	Quantities []Quantity
 	Requires   []Requirement
 	Why        string // why we differ
@@ -121,7 +121,7 @@ func (v Number) String() string {
 	}
 }
 
-// plain is a number without digits that nobody stated.
+// plain is a number with the digits that it was stated with.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // published is what a paper states of a quantity, by row.

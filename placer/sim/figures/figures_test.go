@@ -126,7 +126,7 @@ func checkMetrics(t *testing.T, e *Experiment) {
 		for _, name := range q.needs {
 			part, _, by := strings.Cut(name, ":")
 			if !known[name] && !(by && slices.Contains([]string{"performance", "qos", "hmean", "in_bound", "late"}, part)) {
-				t.Errorf("%s: %s needs %q, which nobody measures", e.ID, q.Name, name)
+				t.Errorf("%s: %s needs %q, which is not measured", e.ID, q.Name, name)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (r *Report) Host() []HostRow {
 	return out
 }
 
-// HostRow is what runs took on the host: all of the world, not the policy alone.
+// HostRow is what runs took on the host: all of the world, not only the policy.
 type HostRow struct {
 	Scenario, Policy        string
 	Runs, Events            int

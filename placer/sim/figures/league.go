@@ -60,8 +60,8 @@ type Game struct {
 	Scores map[string]Score `json:"scores,omitempty"` // by entrant
 }
 
-// Score is how one policy did with the jobs somebody set a target for, with all
-// where nobody did, as a mean over loads and seeds.
+// Score is how one policy did with the jobs that have a target, with all jobs where
+// none has, as a mean over loads and seeds.
 type Score struct {
 	WithWait    float64 `json:"performance_with_wait"` // percent of the ideal, from submission on
 	Performance float64 `json:"performance"`           // percent of the ideal while running
@@ -200,7 +200,7 @@ func (r *runner) failed(name, entrant string) string {
 	return ""
 }
 
-// tie is a difference that nobody would see, in percent of the ideal.
+// tie is the difference up to which two scores count as equal, in percent of the ideal.
 const tie = 0.05
 
 // rank gives places; those that are equal share the mean of theirs.

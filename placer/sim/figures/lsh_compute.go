@@ -21,7 +21,7 @@ import (
 //	a source                   the lesser width of its two scores
 //	lsh, 2 sources             scores predicted right, of 16, when so many are measured
 //	lsh, 150 rows              … when so many applications teach
-//	lsh, 5 neighbours          … when the median is of so many
+//	lsh, 5 neighbours          … when the median is of so many nearest ones
 //	lsh, configuration 10      … on that configuration, the best one; 1 is the worst
 //	on the worst: a score      right for LSH and for Paragon
 var lshComputed = &Computation{
@@ -247,7 +247,7 @@ func (c *lshCounted) seed(ctx context.Context, m *truth.Model, seed uint64, inte
 	return nil
 }
 
-// others are the numbers of neighbours, and the classifiers that are neither.
+// others are the numbers of nearest neighbours, and the other classifiers.
 func (c *lshCounted) others(l *dei.Lab, rows [][]float64, draw dei.Draw, intervals []dei.Interval) error {
 	for _, n := range lshNeighbours {
 		p, err := lshPredictor(l, rows, "lsh", classify.LSHOptions{Neighbours: n})

@@ -116,7 +116,7 @@ func (q *Quantity) cell(r *results, a At) Cell {
 	return c
 }
 
-// The yardsticks of the summary beside what a paper proposes.
+// The yardsticks of the summary, next to what a paper proposes.
 var yardsticks = []string{"nomad-binpack", "nomad-spread", "least-loaded", "oracle"}
 
 // summary is the first quantity of the headline, and of each yardstick in the
@@ -175,8 +175,8 @@ func verdictOf(all []Checked) Verdict {
 	return out
 }
 
-// plannedVerdict is that of all requirements where those with planned knowledge
-// stand in; empty where none do.
+// plannedVerdict is that of all requirements, each checked with planned knowledge
+// where a row has it; empty where none has.
 func plannedVerdict(all []Checked) Verdict {
 	found := false
 	instead := make([]Checked, len(all))

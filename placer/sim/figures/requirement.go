@@ -194,7 +194,7 @@ func alike(text string, q Quantity, apart float64, rows ...At) Requirement {
 	return Requirement{Text: text, uses: uses(q, rows...), check: func(v []float64) bool { return most(v)-least(v) <= apart }}
 }
 
-// compared checks values of several quantities, which stand in the order given.
+// compared checks values of several quantities, in the order given.
 func compared(text string, check func(v []float64) bool, of ...use) Requirement {
 	return Requirement{Text: text, uses: of, check: check}
 }

@@ -300,7 +300,7 @@ func (r *runner) left() time.Duration {
 	return time.Duration(sum / float64(r.options.Parallel) * float64(time.Second))
 }
 
-// sort puts what ended in the order of the jobs, whoever ended first.
+// sort puts what ended in the order of the jobs, whichever ended first.
 func (r *runner) sort() {
 	at := map[[2]string]int{}
 	for i, k := range r.ended {

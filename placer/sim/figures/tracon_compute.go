@@ -21,11 +21,11 @@ func withoutHost(c backgrounds.Characteristics) []float64 { return c.Volume()[:3
 
 // learnt is an application's two models, and what they are tested on.
 type learnt struct {
-	name   string
-	of     characteristics
-	set    *backgrounds.Set
-	own    []float64
-	beside map[string][]float64 // by application
+	name      string
+	of        characteristics
+	set       *backgrounds.Set
+	own       []float64
+	coRunners map[string][]float64 // by application
 }
 
 // responses are the two that are predicted.
@@ -68,7 +68,7 @@ func bounded(r predict.Regression, all []predict.Observation) predict.Regression
 	return predict.Bounded{Regression: r, Low: 0.9 * low, High: 1.1 * high}
 }
 
-// onPairs are the errors on real neighbours, of what was learnt beside backgrounds.
+// onPairs are the errors on real co-runners, of what was learnt next to backgrounds.
 func (a *learnt) onPairs(l predict.Learner, response string, all []predict.Observation) ([]float64, error) {
 	r, err := l.Learn(all)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *learnt) onPairs(l predict.Learner, response string, all []predict.Obser
 	var out []float64
 	for _, p := range a.set.Pairs {
 		if y := measuredResponse(p, response); p.Application == a.name && y > 0 {
-			out = append(out, 100*predict.RelativeError(bounded(r, all).Predict(a.own, a.beside[p.Beside]), y))
+			out = append(out, 100*predict.RelativeError(bounded(r, all).Predict(a.own, a.coRunners[p.Beside]), y))
 		}
 	}
 	return out, nil
@@ -123,17 +123,17 @@ func traconApplications(environment string, of characteristics) ([]*learnt, erro
 	if err != nil {
 		return nil, err
 	}
-	beside := map[string][]float64{}
+	coRunners := map[string][]float64{}
 	for _, name := range set.Applications() {
 		own, err := set.Alone(name)
 		if err != nil {
 			return nil, err
 		}
-		beside[name] = of(own)
+		coRunners[name] = of(own)
 	}
 	var out []*learnt
 	for _, name := range set.Applications() {
-		out = append(out, &learnt{name, of, set, beside[name], beside})
+		out = append(out, &learnt{name, of, set, coRunners[name], coRunners})
 	}
 	return out, nil
 }

@@ -15,7 +15,7 @@ import (
 // traconDrifting is the application that was measured in both environments.
 const traconDrifting = "fio-randread"
 
-// The length of the published run, and of the parts in which errors are told.
+// The length of the published run, and of the parts by which errors are reported.
 const (
 	driftFirst = 500
 	driftAfter = 640
@@ -33,7 +33,7 @@ func driftTable(context.Context, environment) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	after.Idle = before.Idle // a neighbour is described by what it does alone on the old disk
+	after.Idle = before.Idle // a co-runner is described by what it does in isolation on the old disk
 	const seeds = 10
 	t := &Table{Seeds: seeds}
 	for _, response := range responses {
@@ -103,7 +103,7 @@ func driftRun(columns map[string][]float64, first, then []predict.Observation, e
 	for i := range driftAfter {
 		o := draw(then)
 		parts[i/driftPart] = append(parts[i/driftPart], 100*predict.RelativeError(r.Predict(o.Own, o.CoRunners), o.Response))
-		floors = append(floors, 100*predict.RelativeError(meanBeside(then, o), o.Response))
+		floors = append(floors, 100*predict.RelativeError(meanOfRepeats(then, o), o.Response))
 		if r.Add(o) == predict.Drift && seen < 0 {
 			seen = float64(i + 1)
 		}
@@ -118,8 +118,8 @@ func driftRun(columns map[string][]float64, first, then []predict.Observation, e
 	return r.Err()
 }
 
-// meanBeside is the mean over the repeats beside the same background.
-func meanBeside(all []predict.Observation, o predict.Observation) float64 {
+// meanOfRepeats is the mean over the repeats next to the same background.
+func meanOfRepeats(all []predict.Observation, o predict.Observation) float64 {
 	sum, n := 0.0, 0.0
 	for _, other := range all {
 		if slices.Equal(other.CoRunners, o.CoRunners) {

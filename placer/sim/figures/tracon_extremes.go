@@ -10,7 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-// extremesTable lets NLM choose the best neighbour of each application.
+// extremesTable lets NLM choose the best co-runner of each application.
 func extremesTable(context.Context, environment) (*Table, error) {
 	apps, err := traconApplications(backgrounds.Disk, backgrounds.Characteristics.Volume)
 	if err != nil {
@@ -48,7 +48,7 @@ func extremesTable(context.Context, environment) (*Table, error) {
 	return t, nil
 }
 
-// extremes are relative to the best neighbour as measured; ok is false where the
+// extremes are relative to the best co-runner as measured; ok is false where the
 // application makes no requests.
 func (a *learnt) extremes(l predict.Learner, response string) (row map[string]float64, ok bool, err error) {
 	sign := 1.0 // of what is to be small
@@ -65,7 +65,7 @@ func (a *learnt) extremes(l predict.Learner, response string) (row map[string]fl
 			measured[p.Beside] = append(measured[p.Beside], y)
 		}
 	}
-	if len(measured) < len(a.beside) {
+	if len(measured) < len(a.coRunners) {
 		return nil, false, nil
 	}
 	r, err := l.Learn(all)
@@ -76,7 +76,7 @@ func (a *learnt) extremes(l predict.Learner, response string) (row map[string]fl
 	for _, b := range a.set.Applications() {
 		y := medianOf(measured[b])
 		best, worst, mean = min(best, sign*y), max(worst, sign*y), mean+y/float64(len(measured))
-		if v := sign * bounded(r, all).Predict(a.own, a.beside[b]); v < predicted {
+		if v := sign * bounded(r, all).Predict(a.own, a.coRunners[b]); v < predicted {
 			predicted, chosen = v, y
 		}
 	}

@@ -49,7 +49,7 @@ func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float
 		rank := math.Round(mean + 1.5*random.NormFloat64())
 		tasks[i] = apps[int(min(float64(len(apps)), max(1, rank)))-1]
 	}
-	slow := func(a, b *truth.Application) float64 { return ratioBeside(w, a, b) + ratioBeside(w, b, a) }
+	slow := func(a, b *truth.Application) float64 { return slowdownNextTo(w, a, b) + slowdownNextTo(w, b, a) }
 	requests := func(a, b *truth.Application) float64 {
 		_, x := w.Beside(a, b)
 		_, y := w.Beside(b, a)
@@ -59,11 +59,11 @@ func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float
 	return gain(pairedSum(tasks, slow), pairedSum(exchanged(tasks, slow), slow)), gain(pairedSum(exchanged(tasks, requests), requests), pairedSum(tasks, requests))
 }
 
-// ratioBeside is how much longer a takes beside b than alone.
-func ratioBeside(w *truth.Colocated, a, b *truth.Application) float64 {
-	alone, _ := w.Alone(a)
-	beside, _ := w.Beside(a, b)
-	return alone / beside
+// slowdownNextTo is how many times longer a takes next to b than in isolation.
+func slowdownNextTo(w *truth.Colocated, a, b *truth.Application) float64 {
+	isolated, _ := w.Alone(a)
+	colocated, _ := w.Beside(a, b)
+	return isolated / colocated
 }
 
 func pairedSum(tasks []*truth.Application, cost func(a, b *truth.Application) float64) float64 {

@@ -70,7 +70,7 @@ func joules(r *sim.Result) float64 {
 	return watts * seconds
 }
 
-// megaflopPerCore is what a core stands for: 800 Mflop/s are 80 cores.
+// megaflopPerCore is what a core is counted as: 800 Mflop/s are 80 cores.
 const megaflopPerCore = 10
 
 // workPerJoule: work is counted in MHz times seconds, a core is a thousand of them.

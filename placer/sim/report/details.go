@@ -67,7 +67,7 @@ func Details() []Metric {
 	return out
 }
 
-// wantedOf are the jobs somebody set a target for, or all.
+// wantedOf are the jobs with a target, or all where none has one.
 func wantedOf(r *sim.Result) []*sim.Record {
 	var targeted, all []*sim.Record
 	for i := range r.Records {

@@ -83,7 +83,7 @@ func Metrics() []Metric {
 		{"worst_5", "%", "performance that 5 % of the jobs fall short of", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0.05) }},
 		{"best_configuration", "%", "jobs that ran on a configuration truly best for them", func(r *sim.Result) float64 { return placedBest(r) }},
 		{"undisturbed", "%", "jobs that lost at most 5 % to co-runners", func(r *sim.Result) float64 { return shareOf(r, undisturbed, QoS) }},
-		{"interference", "%", "mean share of the speed that co-runners left", func(r *sim.Result) float64 { return meanOf(r, spared) }},
+		{"interference", "%", "mean share of the speed that co-runners left", func(r *sim.Result) float64 { return meanOf(r, speedLeft) }},
 		{"platform", "%", "mean share of the best configuration's speed", func(r *sim.Result) float64 { return meanOf(r, platform) }},
 		{"in_bound", "%", "mean share of their life in which services served their load", inBound},
 		{"killed", "%", "jobs that ran out of memory", func(r *sim.Result) float64 { return outcomes(r, sim.Killed) }},
@@ -119,8 +119,8 @@ func undisturbed(r *sim.Record) float64 {
 	return float64(r.Interference)
 }
 
-func spared(r *sim.Record) float64   { return float64(r.Interference) }
-func platform(r *sim.Record) float64 { return float64(r.Platform) }
+func speedLeft(r *sim.Record) float64 { return float64(r.Interference) }
+func platform(r *sim.Record) float64  { return float64(r.Platform) }
 
 func capped(of func(*sim.Record) float64) func(*sim.Record) float64 {
 	return func(r *sim.Record) float64 { return min(1, of(r)) }

@@ -32,7 +32,7 @@ func TestWhatAFileSaysOverItsBase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		says string
-		old  []string // of small, and what stands for it, in turn
+		old  []string // of small, and what replaces it, in turn
 		adds string
 	}{
 		"nothing":             {"", nil, ""},
@@ -157,7 +157,7 @@ func TestBaseIsNoScenario(t *testing.T) {
 	}
 }
 
-// What is wrong is said with the file and the line in which it stands.
+// What is wrong is said with its file and line.
 func TestErrorsOfBases(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -216,9 +216,9 @@ func TestErrorsOfBases(t *testing.T) {
 	}
 }
 
-// On disk a base is looked for beside the file, wherever the program runs; a text
+// On disk a base is looked for in the folder of the file, wherever the program runs; a text
 // without a folder has none.
-func TestBaseIsBesideTheFile(t *testing.T) {
+func TestBaseIsInTheFolderOfTheFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for name, text := range map[string]string{"small.hcl": small, "mine.hcl": "base = \"small.hcl\"\ntitle = \"mine\"", "lost.hcl": "base = \"nothing.hcl\""} {
@@ -265,7 +265,7 @@ func TestIdentity(t *testing.T) {
 	same := of("cluster", "# a comment\ncluster")
 	for old, next := range map[string]string{
 		`title  = "small"`:         `title = "another"`,
-		`source = "a test"`:        `notes = ["told only"]`,
+		`source = "a test"`:        `notes = ["for readers only"]`,
 		"seeds  = [1, 2]":          "loads = []\nseeds  = [ 1,2 ]",
 		`limit  = "4h"`:            "limit = \"${\"4h\"}\"",
 		"load_swing  = 0.3":        "load_swing = 0.30\n  load_spike = 0",
@@ -298,7 +298,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Whatever stands in two files, an error has a place, and a file that says nothing of
+// Whatever is in two files, an error has a place, and a file that says nothing of
 // its own is its base.
 func FuzzBase(f *testing.F) {
 	f.Add([]byte("base = \"under.hcl\"\ntitle = \"over\"\npolicy \"random\" {}"), []byte(small))

@@ -210,10 +210,10 @@ func (j *jobClassesBlock) size(c *jobClass, h *hardware, random *rand.Rand) clus
 	return cluster.Resources{CPUMHz: max(1, int(math.Round(v[0]*h.mhz))), MemoryMB: max(1, int(math.Round(v[1]*h.memoryMB)))}
 }
 
-// stated is what policies know of such jobs: everything but their neighbours.
+// stated is what policies know of such jobs: everything but their co-runners.
 type stated struct{}
 
-// Know implements sim.Knower.
+// Know implements sim.Estimator.
 func (stated) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 	e := sim.Estimate{Expected: j.Duration}
 	if j.App != nil {
@@ -222,11 +222,11 @@ func (stated) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 	return e, nil
 }
 
-// apart is a world without interference: speeds are those alone.
-type apart struct{}
+// noInterference is a world in which speeds are those in isolation.
+type noInterference struct{}
 
 // Speeds implements truth.World, as do the following methods.
-func (apart) Speeds(configuration int, on []truth.Placed, out []truth.Speed) []truth.Speed {
+func (noInterference) Speeds(configuration int, on []truth.Placed, out []truth.Speed) []truth.Speed {
 	out = out[:0]
 	for i := range on {
 		v := on[i].Application.Alone[configuration]
@@ -235,9 +235,11 @@ func (apart) Speeds(configuration int, on []truth.Placed, out []truth.Speed) []t
 	return out
 }
 
-func (apart) Group(*truth.Application, int) float64 { return 1 }
+func (noInterference) Group(*truth.Application, int) float64 { return 1 }
 
-func (apart) Measure(_ *truth.Application, value, _ float64, _ *rand.Rand) float64 { return value }
+func (noInterference) Measure(_ *truth.Application, value, _ float64, _ *rand.Rand) float64 {
+	return value
+}
 
 // inform LoTES of the classes that jobs declare.
 func (r *runs) inform(t task, b *board.Board) error {

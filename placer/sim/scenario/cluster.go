@@ -99,7 +99,7 @@ func capabilities(machines []truth.Machine, columns []interference.Source) {
 func peak(m *truth.Machine, c interference.Source) float64 {
 	switch c {
 	case interference.MemoryCapacity:
-		return math.Sqrt(m.MemoryMB) // twice the memory does not stand twice the pressure
+		return math.Sqrt(m.MemoryMB) // twice the memory does not tolerate twice the pressure
 	case interference.MemoryBandwidth, interference.Interconnect:
 		return m.IPC * math.Sqrt(m.Cores) // generations brought both; sockets bring channels
 	case interference.LLCCapacity:

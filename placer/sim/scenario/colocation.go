@@ -16,8 +16,8 @@ import (
 )
 
 // colocationBlock is a cluster of machines with a few equal slots, and applications
-// measured beside each other as what is submitted (Chiang and Huang 2011, §4.1). It
-// stands for cluster, populations and profiling.
+// measured next to each other as what is submitted (Chiang and Huang 2011, §4.1). It
+// takes the place of cluster, populations and profiling.
 type colocationBlock struct {
 	Machines int    `hcl:"machines"`
 	Slots    int    `hcl:"slots,optional"` // of a machine; 2
@@ -44,7 +44,7 @@ var mixMeans = map[string]float64{"light": 2.5, "medium": 4, "heavy": 5.5, "unif
 // and not percent.
 var characteristicColumns = []interference.Source{"reads", "writes", "cpu_local", "cpu_global"}
 
-// colocationKnowledge are what policies may know: a model learnt beside background
+// colocationKnowledge are what policies may know: a model learnt next to background
 // workloads, or the measured pairs themselves.
 var colocationKnowledge = []string{"nlm", "lm", "wmm", "oracle", "none"}
 
@@ -188,11 +188,11 @@ func (r *runs) colocated(c *sim.Config, t task) error {
 	if t.policy.Knowledge == "none" {
 		return nil
 	}
-	knower, err := estimator.NewColocated(l.world, l.set, t.policy.Knowledge, must(l.block.Runtime))
+	known, err := estimator.NewColocated(l.world, l.set, t.policy.Knowledge, must(l.block.Runtime))
 	if err != nil {
 		return fmt.Errorf("knowledge %s: %w", t.policy.Knowledge, err)
 	}
-	c.Estimator = knower
+	c.Estimator = known
 	return nil
 }
 

@@ -62,8 +62,8 @@ func Load(path string) (*Scenario, error) {
 	return Open(os.DirFS(folder), filepath.Base(path), folder)
 }
 
-// Open reads a scenario of a folder, and the files it is based on. What the folder
-// is called stands in errors, and paths of traces are relative to it.
+// Open reads a scenario of a folder, and the files it is based on. Errors call the folder by
+// its name, and paths of traces are relative to it.
 func Open(files fs.FS, name, folder string) (*Scenario, error) {
 	r := reader{files: files, folder: folder}
 	src, err := r.text(name)
@@ -126,7 +126,7 @@ type checker struct {
 	problems hcl.Diagnostics
 }
 
-// at is where an attribute of a block stands; without the attribute the block,
+// at is where an attribute of a block is; without the attribute the block,
 // without the block the file. path is block types and numbers, then the name.
 func (c *checker) at(attribute string, path ...blockAt) hcl.Range {
 	body, where := c.body, c.body.Range()

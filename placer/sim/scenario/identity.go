@@ -8,8 +8,8 @@ import (
 
 // Identity is all that a run depends on besides policy and seed: what the scenario
 // says, its bases included, in one form. How it is written, in how many files, in
-// which order attributes stand and whether a default is spelt out makes no
-// difference, nor do title, source and notes, which are only told.
+// which order of attributes and whether with defaults spelt out makes no
+// difference, nor do title, source and notes, which are for readers only.
 func (s *Scenario) Identity() string {
 	f := s.file
 	f.Title, f.Source, f.Notes = "", "", nil

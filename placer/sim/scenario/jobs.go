@@ -190,7 +190,7 @@ func (p *populationBlock) pick(all []*truth.Application, random *rand.Rand) *tru
 }
 
 // gapOf is the mean gap at which jobs keep a share of the cores busy, when each runs
-// on nodes as they come and has no neighbours: a load is read off a cluster whose
+// on nodes as they come and has no co-runners: a load is read off a cluster whose
 // scheduler does not always find the best.
 func gapOf(jobs []sim.Job, h *hardware, load float64) time.Duration {
 	if load <= 0 {
@@ -253,7 +253,7 @@ func (p *populationBlock) job(a *truth.Application, m *truth.Model, h *hardware,
 // most; chosen by us, so that 1,200 workloads fit the 200 servers of the paper.
 const needSpread = 4
 
-// targetQuantile of the configurations, by speed, reaches the target alone: a
+// targetQuantile of the configurations, by speed, reaches the target in isolation: a
 // user asks for what most machines can do (chosen by us).
 const targetQuantile = 0.4
 
@@ -263,8 +263,8 @@ func (p *populationBlock) target(j *sim.Job, m *truth.Model, random *rand.Rand) 
 	if truth.Distributed(j.App.Class) {
 		j.Count = 1 + random.IntN(needSpread)
 	}
-	alone := slices.Sorted(slices.Values(j.App.Alone))
-	each := alone[int(targetQuantile*float64(len(alone)-1))]
+	isolated := slices.Sorted(slices.Values(j.App.Alone))
+	each := isolated[int(targetQuantile*float64(len(isolated)-1))]
 	j.Target = each * float64(j.Count) * m.Group(j.App, j.Count)
 	if j.Shape == sim.Service {
 		j.Target /= 1 + p.Swing // its peak is what it was sized for

@@ -19,7 +19,7 @@ type measuredRows struct {
 const minMeasuredRows = 9
 
 // teachEvery: every third row, in the order of keys, teaches the classifiers and
-// is never submitted, so that nobody knows the answer to what is asked.
+// is never submitted, so that no classifier has seen what it is asked for.
 const teachEvery = 3
 
 // measured splits rows.

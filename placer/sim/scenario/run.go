@@ -32,7 +32,7 @@ type Options struct {
 	Policies []string // empty: all of the scenario
 	Seeds    []uint64 // empty: those of the scenario
 	Parallel int      // runs at once; 0: one per processor
-	// Knower, where it is not nil, stands between a policy and what it would know.
+	// Estimator, where it is not nil, changes what a policy would know.
 	Estimator func(inner sim.Estimator) sim.Estimator
 	// Progress is called from several goroutines with the share done, 0 to 1.
 	Progress func(share float64, what string)
@@ -129,7 +129,7 @@ type runs struct {
 	scenario *Scenario
 	hardware *hardware
 	between  func(sim.Estimator) sim.Estimator // may be nil
-	// colocation is nil where applications are not measured beside each other.
+	// colocation is nil where applications are not measured next to each other.
 	colocation *colocation
 	model      *truth.Model
 	rows       measuredRows // none where all applications are drawn
@@ -253,7 +253,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		}
 		c.Truth, c.Estimator = nil, stated{}
 		if s.file.JobClasses.Omega > 0 {
-			c.Truth = apart{}
+			c.Truth = noInterference{}
 		}
 		c.Jobs, c.Expect = &sim.List{Jobs: shared.jobs}, len(shared.jobs)
 		return c, nothing, nil
@@ -450,7 +450,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 const plannedClassifier = "local"
 
 // knows reports whether a policy has that knowledge: "planned" is what the live
-// engine would know, its cells chosen by what they tell; "hashed" what the LSH paper
+// engine would know, its cells chosen by how informative they are; "hashed" what the LSH paper
 // would, from the sources whose scores bear least error.
 func (s *Scenario) knows(knowledge string) bool {
 	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == knowledge })

@@ -212,7 +212,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // What the truth is calibrated by, and what must follow: the baselines that do not
-// think of neighbours lose about as much as published on 1,000 servers under high
+// consider co-runners lose about as much as published on 1,000 servers under high
 // load (Delimitrou 2015, §3.5.2: least-loaded 48 %, NI 34 %), and who knows the truth
 // loses little.
 func TestTheTruthIsAsHarshAsPublishedAndNotHarsher(t *testing.T) {

@@ -10,23 +10,35 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// The README names every option, every source and every variant.
+// The README names every source and every variant.
 func TestReadmeIsComplete(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := append(names(pluginSchema), names(taskSchema)...)
+	var words []string
 	for _, info := range interference.Sources() {
 		words = append(words, string(info.Source))
 		if d, err := ibench.Describe(info.Source); err == nil {
 			words = append(words, d.Variants...)
 		}
 	}
+	namesAll(t, "README.md", words)
+}
+
+// The guide names every option of the plugin and of a task.
+func TestGuideIsComplete(t *testing.T) {
+	t.Parallel()
+	namesAll(t, "docs/guide.md", append(names(pluginSchema), names(taskSchema)...))
+}
+
+// namesAll checks that a page names every word.
+func namesAll(t *testing.T, page string, words []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, word := range words {
 		if !strings.Contains(string(text), "`"+word) && !strings.Contains(string(text), " "+word+" ") {
-			t.Errorf("the README does not name %q", word)
+			t.Errorf("%s does not name %q", page, word)
 		}
 	}
 }

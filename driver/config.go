@@ -459,43 +459,43 @@ func decodeRamp(a attributes) (*executor.Ramp, error) {
 }
 
 func decodeProfile(a attributes) (*profiler.Request, error) {
-	b, ok, err := a.block("profile")
-	if err != nil || !ok {
-		return nil, err
-	}
-	text, err := b.text("request")
-	if err != nil {
-		return nil, err
-	}
-	in := json.NewDecoder(strings.NewReader(text))
-	in.DisallowUnknownFields()
 	var r profiler.Request
-	if err := in.Decode(&r); err != nil {
-		return nil, fmt.Errorf("profile.request: %w", err)
+	if ok, err := decodeRequest(a, "profile", &r); err != nil || !ok {
+		return nil, err
 	}
 	return &r, checkRequest(r)
 }
 
 // decodePairs reads a request for pairs of tasks of the same allocation.
 func decodePairs(a attributes) (*pairs.Request, error) {
-	b, ok, err := a.block("pairs")
-	if err != nil || !ok {
-		return nil, err
-	}
-	text, err := b.text("request")
-	if err != nil {
-		return nil, err
-	}
-	in := json.NewDecoder(strings.NewReader(text))
-	in.DisallowUnknownFields()
 	var r pairs.Request
-	if err := in.Decode(&r); err != nil {
-		return nil, fmt.Errorf("pairs.request: %w", err)
+	if ok, err := decodeRequest(a, "pairs", &r); err != nil || !ok {
+		return nil, err
 	}
-	if r, err = r.WithDefaults(); err != nil {
+	r, err := r.WithDefaults()
+	if err != nil {
 		return nil, fmt.Errorf("pairs.request: %w", err)
 	}
 	return &r, nil
+}
+
+// decodeRequest reads the request of a block that programs write; ok is false where
+// there is no such block.
+func decodeRequest(a attributes, block string, into any) (ok bool, err error) {
+	b, ok, err := a.block(block)
+	if err != nil || !ok {
+		return false, err
+	}
+	text, err := b.text("request")
+	if err != nil {
+		return false, err
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); err != nil {
+		return false, fmt.Errorf("%s: %w", b.name("request"), err)
+	}
+	return true, nil
 }
 
 func checkRequest(r profiler.Request) error {

@@ -136,7 +136,7 @@ func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*plac
 	spec := ibench.Spec{
 		Source: k.Source, IntensityPercent: k.IntensityPercent, Variant: k.Variant,
 		CPUs: where.CPUs, Same: where.Same,
-		MaxDuration: r.spec.MaxDuration, DieWithParent: true,
+		MaxDuration: r.spec.MaxDuration,
 		Socket: filepath.Join(r.dir, fmt.Sprintf("k%d.sock", r.started)),
 		Path:   k.Path, MaxBytes: maxBytes, Peer: k.Peer,
 		CalibrationFile: r.spec.CalibrationFile, Seed: r.spec.Seed + uint64(r.started),

@@ -199,8 +199,8 @@ func calibrateChild(ctx context.Context, spec CalibrateSpec, source interference
 	}
 	cmd, err := command(Spec{
 		Executable: spec.Executable, Arguments: spec.Arguments, Source: source, CPUs: cpus,
-		MaxDuration: should, DieWithParent: true, Path: spec.Path, MaxBytes: spec.MaxBytes, Seed: spec.Seed,
-	}, "-calibrate")
+		MaxDuration: should, Path: spec.Path, MaxBytes: spec.MaxBytes, Seed: spec.Seed,
+	}, true)
 	if err != nil {
 		return unsupported(source, err)
 	}
@@ -232,9 +232,14 @@ func parseCalibrated(source interference.Source, exit Exit, out []byte, complain
 }
 
 // calibrateMain is the child's side.
-func calibrateMain(ctx context.Context, spec Spec, stdout io.Writer) int {
-	ends := time.Now().Add(spec.MaxDuration)
+func calibrateMain(spec Spec, stdout io.Writer) int {
+	ctx, cancel := untilSignalled()
+	defer cancel()
 	d, err := Describe(spec.Source)
+	if err == nil {
+		err = prepareProcess(spec)
+	}
+	ends := time.Now().Add(spec.MaxDuration)
 	var setup Setup
 	if err == nil {
 		setup, _, err = setupOf(spec)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,10 +19,9 @@ const (
 	ExitStopped = 0 // asked to end, or max duration reached
 	ExitFailed  = 1
 	ExitUsage   = 2
-	ExitLease   = 3 // the lease was not renewed
-	ExitParent  = 4 // the parent it should die with is gone
-	ExitMemory  = 5 // the machine is short of memory
-	ExitCPUs    = 6 // its CPUs were taken away
+	ExitParent  = 3 // the parent is gone
+	ExitMemory  = 4 // the machine is short of memory
+	ExitCPUs    = 5 // its CPUs were taken away
 )
 
 func exitText(code int) string {
@@ -31,9 +29,7 @@ func exitText(code int) string {
 	case ExitStopped:
 		return "stopped"
 	case ExitUsage:
-		return "refused its options"
-	case ExitLease:
-		return "ended because its lease was not renewed"
+		return "refused its arguments"
 	case ExitParent:
 		return "ended with its parent"
 	case ExitMemory:
@@ -65,39 +61,30 @@ const childMemoryLimit = 64 << 20
 // KernelMain is the main function of a kernel's process. It runs one kernel
 // and returns the process's exit code.
 func KernelMain(args []string) int {
-	o, err := parseOptions(args, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return ExitStopped
-	}
+	o, err := readOrder(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
-		report(o.handshake, err)
 		return ExitUsage
 	}
-	gate, err := passGate(o.handshake)
+	if o.Calibrate {
+		return calibrateMain(o.Spec, os.Stdout)
+	}
+	gate, err := passGate()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
 		return ExitParent
 	}
-	if err := prepareProcess(o.spec); err != nil {
-		fmt.Fprintln(os.Stderr, "kernel:", err)
-		report(o.handshake, err)
-		return ExitFailed
-	}
-	signals, cancel := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
-	defer cancel()
-	if o.calibrate {
-		return calibrateMain(signals, o.spec, os.Stdout)
-	}
-	return runKernel(signals, o, gate)
+	return runKernel(o.Spec, gate)
+}
+
+// untilSignalled ends when the process is asked to end.
+func untilSignalled() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
 }
 
 // passGate waits until the parent has put this process into its cgroups. It
 // returns the gate, which ends with the parent.
-func passGate(handshake bool) (*os.File, error) {
-	if !handshake {
-		return nil, nil
-	}
+func passGate() (*os.File, error) {
 	gate := os.NewFile(gateFD, "gate")
 	if n, err := gate.Read(make([]byte, 1)); n != 1 {
 		return nil, fmt.Errorf("the parent ended before the start: %w", err)
@@ -106,10 +93,7 @@ func passGate(handshake bool) (*os.File, error) {
 }
 
 // report tells the parent that the kernel is ready, or why it is not.
-func report(handshake bool, failure error) {
-	if !handshake {
-		return
-	}
+func report(failure error) {
 	var r readiness
 	if failure != nil {
 		r.Error = failure.Error()
@@ -222,23 +206,29 @@ func setupOf(spec Spec) (Setup, []string, error) {
 var (
 	errStopped     = errors.New("asked to stop")
 	errMaxDuration = errors.New("max duration reached")
-	errLease       = errors.New("the lease was not renewed")
 	errParent      = errors.New("the parent is gone")
 )
 
-func runKernel(signals context.Context, o options, gate *os.File) int {
+func runKernel(spec Spec, gate *os.File) int {
+	if err := prepareProcess(spec); err != nil {
+		fmt.Fprintln(os.Stderr, "kernel:", err)
+		report(err)
+		return ExitFailed
+	}
+	signals, cancel := untilSignalled()
+	defer cancel()
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	defer context.AfterFunc(signals, func() { stop(errStopped) })()
-	watchParent(o.spec, gate, stop)
-	k, err := startKernel(ctx, o.spec, stop)
+	go watchParent(gate, stop)
+	k, err := startKernel(ctx, spec, stop)
 	if err == nil {
 		var closeControl func()
 		if closeControl, err = k.openControl(); err == nil {
 			defer closeControl()
 		}
 	}
-	report(o.handshake, err)
+	report(err)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
 		if errors.Is(context.Cause(ctx), errParent) {
@@ -246,21 +236,13 @@ func runKernel(signals context.Context, o options, gate *os.File) int {
 		}
 		return exitCode(err)
 	}
-	go newGuard("/", o.spec.CPUs, k.rig.threads, k.rig.load.Healthy).watch(ctx, stop)
+	go newGuard("/", spec.CPUs, k.rig.threads, k.rig.load.Healthy).watch(ctx, stop)
 	return k.live(ctx)
 }
 
-// watchParent ends the kernel with its parent, if it should: the parent's end
-// of the gate closes however the parent ends.
-func watchParent(spec Spec, gate *os.File, stop context.CancelCauseFunc) {
-	switch {
-	case gate == nil:
-	case spec.DieWithParent:
-		go func() {
-			_, _ = gate.Read(make([]byte, 1)) // nothing is sent: this returns at its end
-			stop(errParent)
-		}()
-	default:
-		closeQuietly(gate)
-	}
+// watchParent ends the kernel with its parent, whose end of the gate closes
+// however the parent ends.
+func watchParent(gate *os.File, stop context.CancelCauseFunc) {
+	_, _ = gate.Read(make([]byte, 1)) // nothing is sent: this returns at its end
+	stop(errParent)
 }

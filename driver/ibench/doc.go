@@ -9,7 +9,7 @@
 //
 //	p, err := ibench.Start(ctx, ibench.Spec{
 //		Source: interference.MemoryBandwidth, CPUs: []int{1}, MaxDuration: time.Minute,
-//		Socket: "/run/kernel.sock", DieWithParent: true,
+//		Socket: "/run/kernel.sock",
 //	})
 //	err = p.Set(ctx, 40)         // percent
 //	stats, err := p.Stats(ctx)   // what it did, and what it was asked for
@@ -42,10 +42,9 @@
 //     sweep.go and curve.go measure; calibration.go is the file.
 //   - tempo.go watches the clock of the cores, awake.go keeps CPUs from idling.
 //
-// A kernel ends by itself at its max duration; when its lease is not renewed,
-// if it has one; and with its parent, if asked to: through a pipe that closes
-// with the parent and the parent-death signal. Its scratch file has no name,
-// so it cannot be left behind.
+// A kernel ends by itself at its max duration, and with its parent: through a pipe
+// that closes with the parent and the parent-death signal. Its scratch file has no
+// name, so it cannot be left behind.
 //
 // # What calibration measures
 //

@@ -6,7 +6,6 @@ import "errors"
 var (
 	ErrNoKernel         = errors.New("no kernel in this release")
 	ErrGone             = errors.New("the kernel process is gone")
-	ErrRecycled         = errors.New("the process id belongs to another process now")
 	ErrNoCalibration    = errors.New("no calibration yet")
 	ErrOtherMachine     = errors.New("the calibration belongs to another machine or kernel release")
 	ErrBadCalibration   = errors.New("the calibration file cannot be used")

@@ -198,7 +198,7 @@ func TestGuardStopsTheKernel(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	for code, err := range map[int]error{
-		ExitStopped: errMaxDuration, ExitFailed: errors.New("broken"), ExitLease: errLease,
+		ExitStopped: errMaxDuration, ExitFailed: errors.New("broken"),
 		ExitParent: errParent, ExitMemory: errMemory, ExitCPUs: errCPUs,
 	} {
 		if got := exitCode(fmt.Errorf("source x: %w", err)); got != code {

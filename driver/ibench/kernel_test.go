@@ -399,7 +399,7 @@ func BenchmarkIdle(b *testing.B) {
 
 func benchmarkKernel(b *testing.B, spec Spec) *Process {
 	b.Helper()
-	spec.MaxDuration, spec.DieWithParent, spec.MaxBytes = time.Minute, true, testBytes
+	spec.MaxDuration, spec.MaxBytes = time.Minute, testBytes
 	spec.Socket = b.TempDir() + "/kernel.sock"
 	p, err := Start(b.Context(), spec)
 	if err != nil {

@@ -1,11 +1,11 @@
 package ibench
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -29,7 +29,7 @@ const testBytes = 16 << 20
 func testSpec(t *testing.T, s interference.Source) Spec {
 	t.Helper()
 	spec := Spec{
-		Source: s, MaxDuration: time.Minute, DieWithParent: true, MaxBytes: testBytes, Seed: 7,
+		Source: s, MaxDuration: time.Minute, MaxBytes: testBytes, Seed: 7,
 		Socket: filepath.Join(t.TempDir(), "kernel.sock"), Stderr: os.Stderr,
 	}
 	if s == interference.StorageBandwidth || s == interference.StorageCapacity {
@@ -216,7 +216,7 @@ func TestStartGivenUp(t *testing.T) {
 	if _, err := Start(ctx, spec); !errors.Is(err, context.Canceled) {
 		t.Errorf("start: %v", err)
 	}
-	if _, err := startTicks("/", pid); !errors.Is(err, ErrGone) {
+	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid))); !os.IsNotExist(err) {
 		t.Errorf("process %d: %v", pid, err)
 	}
 }
@@ -295,17 +295,6 @@ func TestMaxDurationEndsTheKernel(t *testing.T) {
 	}
 }
 
-func TestLeaseEndsAForgottenKernel(t *testing.T) {
-	t.Parallel()
-	spec := testSpec(t, interference.Integer)
-	spec.Lease, spec.Stderr = 300*time.Millisecond, nil
-	p := start(t, spec)
-	exit, err := p.Wait(t.Context())
-	if err != nil || exit.Code != ExitLease {
-		t.Errorf("exit %v, %v", exit, err)
-	}
-}
-
 func TestSignalEndsTheKernelInOrder(t *testing.T) {
 	t.Parallel()
 	p := start(t, testSpec(t, interference.Integer))
@@ -315,7 +304,7 @@ func TestSignalEndsTheKernelInOrder(t *testing.T) {
 	if exit, err := p.Wait(t.Context()); err != nil || exit != (Exit{Known: true, Code: ExitStopped}) {
 		t.Errorf("exit %v, %v", exit, err)
 	}
-	if _, err := os.Stat(p.State().Socket); !os.IsNotExist(err) {
+	if _, err := os.Stat(p.socket); !os.IsNotExist(err) {
 		t.Errorf("the socket is left behind: %v", err)
 	}
 }
@@ -327,11 +316,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Attach(t.Context(), p.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(again.Close(), p.Close()); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	goleak.VerifyNone(t, before)
@@ -340,110 +325,26 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAttach(t *testing.T) {
-	t.Parallel()
-	p := start(t, testSpec(t, interference.Integer))
-	encoded, err := json.Marshal(p.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var state State
-	if err := json.Unmarshal(encoded, &state); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Attach(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Set(t.Context(), 30); err != nil {
-		t.Error(err)
-	}
-	if s, err := p.Stats(t.Context()); err != nil || s.IntensityPct != 30 {
-		t.Errorf("the first parent sees %+v, %v", s, err)
-	}
-	for name, c := range map[string]struct {
-		change func(*State)
-		want   error
-	}{
-		"recycled pid":  {func(s *State) { s.StartTicks-- }, ErrRecycled},
-		"other boot":    {func(s *State) { s.BootID = "another" }, ErrGone},
-		"no such pid":   {func(s *State) { s.PID = 1 << 22 }, ErrGone},
-		"another's pid": {func(s *State) { s.PID = os.Getpid() }, ErrRecycled},
-	} {
-		changed := state
-		c.change(&changed)
-		if _, err := Attach(t.Context(), changed); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", name, err, c.want)
-		}
-	}
-	if err := again.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if exit, err := again.Wait(t.Context()); err != nil || exit.Known {
-		t.Errorf("an attached process knows its exit: %v, %v", exit, err)
-	}
-	if exit, err := p.Wait(t.Context()); err != nil || exit.Code != ExitStopped {
-		t.Errorf("exit %v, %v", exit, err)
-	}
-	if _, err := Attach(t.Context(), state); !errors.Is(err, ErrGone) {
-		t.Errorf("attach to an ended kernel: %v", err)
-	}
-}
-
-// parentMain is a process that starts a kernel, prints its state and waits to
-// be killed.
+// parentMain is a process that starts a kernel, prints its id and waits to be
+// killed.
 func parentMain(args []string) int {
-	spec := Spec{
-		Source: interference.Integer, MaxDuration: time.Minute, Socket: args[0], DieWithParent: args[1] == "dies",
-	}
-	p, err := Start(context.Background(), spec)
+	p, err := Start(context.Background(), Spec{Source: interference.Integer, MaxDuration: time.Minute, Socket: args[0]})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(p.State()); err != nil {
-		return 1
-	}
+	fmt.Println(p.PID())
 	<-p.Done()
 	return 0
 }
 
-func TestParentKilled(t *testing.T) {
+func TestKernelDiesWithItsParent(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"dies", "lives"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			state := orphan(t, mode)
-			p, err := Attach(t.Context(), state)
-			if mode == "lives" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := p.Close(); err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if err == nil { // it has not died yet
-				if _, err = p.Wait(t.Context()); err == nil {
-					err = ErrGone
-				}
-			}
-			if !errors.Is(err, ErrGone) {
-				t.Errorf("the kernel outlived its parent: %v", err)
-			}
-		})
-	}
-}
-
-// orphan returns the kernel of a parent that was killed.
-func orphan(t *testing.T, mode string) State {
-	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := exec.Command(executable, "parent", filepath.Join(t.TempDir(), "kernel.sock"), mode)
+	parent := exec.Command(executable, "parent", filepath.Join(t.TempDir(), "kernel.sock"))
 	parent.Stderr = os.Stderr
 	stdout, err := parent.StdoutPipe()
 	if err != nil {
@@ -452,21 +353,36 @@ func orphan(t *testing.T, mode string) State {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var state State
-	if err := json.NewDecoder(stdout).Decode(&state); err != nil {
-		t.Error(err)
+	var pid int
+	if _, err := fmt.Fscan(stdout, &pid); err != nil {
+		t.Fatal(errors.Join(err, parent.Process.Kill(), parent.Wait()))
 	}
+	kernel, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		t.Fatal(errors.Join(err, parent.Process.Kill(), parent.Wait()))
+	}
+	defer unix.Close(kernel)
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // killed: always an error
-	return state
+	// It dies at once, but may wait for a CPU to do so.
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(kernel), Events: unix.POLLIN}}, 30_000)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || n != 1 {
+			t.Errorf("the kernel outlived its parent: %d, %v", n, err)
+		}
+		return
+	}
 }
 
 func TestControlSocketRefusesNonsense(t *testing.T) {
 	t.Parallel()
 	p := start(t, testSpec(t, interference.Integer))
-	conn, err := net.Dial("unix", p.State().Socket)
+	conn, err := net.Dial("unix", p.socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -495,20 +411,25 @@ func TestControlSocketRefusesNonsense(t *testing.T) {
 	}
 }
 
-func TestOptionsRefused(t *testing.T) {
+func TestOrdersRefused(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{
-		{},
-		{"-source=int"},
-		{"-source=int", "-max-duration=1s", "-cpus=3-1"},
-		{"-source=int", "-max-duration=1s", "-intensity=101"},
-		{"-source=int", "-max-duration=1s", "-intensity=NaN"},
-		{"-source=cpu", "-max-duration=1s"},
-		{"-what"},
+	for _, args := range []string{
+		``,
+		`-source=int`,
+		`{"source": "int", "socket": "s"}`,
+		`{"source": "int", "max_duration": 1000000000}`,
+		`{"source": "int", "max_duration": 1000000000, "socket": "s", "intensity_percent": 101}`,
+		`{"source": "cpu", "max_duration": 1000000000, "socket": "s"}`,
+		`{"what": 1}`,
 	} {
-		var out bytes.Buffer
-		if o, err := parseOptions(args, &out); err == nil {
-			t.Errorf("%v is accepted as %+v", args, o)
+		if o, err := readOrder([]string{args}); err == nil {
+			t.Errorf("%s is accepted as %+v", args, o)
 		}
+	}
+	if _, err := readOrder([]string{`{"source": "int", "max_duration": 1000000000, "socket": "s", "intensity_percent": 100}`}); err != nil {
+		t.Error(err)
+	}
+	if err := (Spec{Source: interference.Integer, MaxDuration: time.Second, Socket: "s", IntensityPercent: math.NaN()}).check(); err == nil {
+		t.Error("an intensity that is not a number is accepted")
 	}
 }

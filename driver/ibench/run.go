@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"sync"
 	"time"
@@ -26,7 +25,6 @@ type kernelRun struct {
 
 	mu      sync.Mutex
 	percent float64
-	asked   time.Time // when the last request came
 	stop    context.CancelCauseFunc
 }
 
@@ -50,10 +48,9 @@ func startKernel(ctx context.Context, spec Spec, stop context.CancelCauseFunc) (
 	if err != nil {
 		return nil, fmt.Errorf("source %s: %w", d.Source, err)
 	}
-	now := time.Now()
 	k := &kernelRun{
 		descriptor: d, spec: spec, rig: r, curve: setup.Calibration.Curve, base: r.read(),
-		notes: append(notes, r.load.Notes...), ends: now.Add(spec.MaxDuration), asked: now, stop: stop,
+		notes: append(notes, r.load.Notes...), ends: time.Now().Add(spec.MaxDuration), stop: stop,
 	}
 	if setup.Calibration.Status == StatusNonlinear {
 		k.notes = append(k.notes, "nonlinear here: "+setup.Calibration.Reason)
@@ -85,11 +82,8 @@ func openRig(ctx context.Context, d Descriptor, setup Setup) (*rig, error) {
 	return r, nil
 }
 
-// openControl serves the control socket, if there is one.
+// openControl serves the control socket.
 func (k *kernelRun) openControl() (closeControl func(), err error) {
-	if k.spec.Socket == "" {
-		return func() {}, nil
-	}
 	listener, err := listenControl(k.spec.Socket)
 	if err != nil {
 		return nil, errors.Join(err, k.rig.end())
@@ -119,8 +113,6 @@ func exitCode(err error) int {
 	switch {
 	case errors.Is(err, errParent):
 		return ExitParent
-	case errors.Is(err, errLease):
-		return ExitLease
 	case errors.Is(err, errMemory):
 		return ExitMemory
 	case errors.Is(err, errCPUs):
@@ -135,40 +127,18 @@ func exitCode(err error) int {
 func (k *kernelRun) await(ctx context.Context) error {
 	end := time.NewTimer(time.Until(k.ends))
 	defer end.Stop()
-	lease := time.NewTimer(math.MaxInt64)
-	defer lease.Stop()
-	if k.spec.Lease > 0 {
-		lease.Reset(k.spec.Lease)
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-k.rig.failed:
+		return k.rig.failure()
+	case <-end.C:
+		return errMaxDuration
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-k.rig.failed:
-			return k.rig.failure()
-		case <-end.C:
-			return errMaxDuration
-		case <-lease.C:
-			left := k.spec.Lease - k.sinceAsked()
-			if left <= 0 {
-				return errLease
-			}
-			lease.Reset(left)
-		}
-	}
-}
-
-func (k *kernelRun) sinceAsked() time.Duration {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return time.Since(k.asked)
 }
 
 // answer carries out one request.
 func (k *kernelRun) answer(q request) (Report, error) {
-	k.mu.Lock()
-	k.asked = time.Now()
-	k.mu.Unlock()
 	switch q.Op {
 	case opStats:
 	case opSet:

@@ -11,44 +11,40 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// Spec says which kernel to start, and how.
+// Spec says which kernel to start, and how. Its JSON is what the kernel's
+// process is told.
 type Spec struct {
-	Executable string   // a program that calls KernelMain; empty is this one
-	Arguments  []string // its arguments before the kernel's options; nil is {"kernel"}
+	Executable string   `json:"-"` // a program that calls KernelMain; empty is this one
+	Arguments  []string `json:"-"` // its arguments before the kernel's own; nil is {"kernel"}
 
-	Source           interference.Source
-	IntensityPercent float64
-	CPUs             []int // empty is every CPU this process may use
-	Same             bool  // the CPUs are the workload's own
+	Source           interference.Source `json:"source"`
+	IntensityPercent float64             `json:"intensity_percent"`
+	CPUs             []int               `json:"cpus,omitempty"` // empty is every CPU this process may use
+	Same             bool                `json:"same,omitempty"` // the CPUs are the workload's own
 
-	MaxDuration time.Duration // the kernel ends by itself after this; required
-	// Lease ends the kernel when no request came for this long; 0 asks for none.
-	Lease time.Duration
-	// DieWithParent kills the kernel with this process. Without it the kernel
-	// outlives its parent, to be found again by Attach.
-	DieWithParent bool
+	MaxDuration time.Duration `json:"max_duration"` // the kernel ends by itself after this; required
 
-	Socket          string // path of the control socket; required
-	Path            string // storage: directory on the disk to put load on
-	MaxBytes        int64  // bound of memory or disk space; 0 is the kernel's default
-	Peer            string // network: host:port to send to; empty is the kernel's own sink
-	Variant         string // one of the kernel's variants; empty is its first
-	CalibrationFile string
-	Seed            uint64
+	Socket          string `json:"socket"`              // path of the control socket; required
+	Path            string `json:"path,omitempty"`      // storage: directory on the disk to put load on
+	MaxBytes        int64  `json:"max_bytes,omitempty"` // bound of memory or disk space; 0 is the kernel's default
+	Peer            string `json:"peer,omitempty"`      // network: host:port to send to; empty is the kernel's own sink
+	Variant         string `json:"variant,omitempty"`   // one of the kernel's variants; empty is its first
+	CalibrationFile string `json:"calibration_file,omitempty"`
+	Seed            uint64 `json:"seed"`
 
 	// Stdout and Stderr get the child's output; nil discards it. An *os.File is
 	// handed to the child, so the output goes on when this process ends.
-	Stdout, Stderr io.Writer
+	Stdout io.Writer `json:"-"`
+	Stderr io.Writer `json:"-"`
 	// Join is called with the child's pid before it allocates or works, to put
 	// it into its cgroups.
-	Join func(pid int) error
+	Join func(pid int) error `json:"-"`
 }
 
 func (s Spec) check() error {
@@ -66,40 +62,19 @@ func (s Spec) check() error {
 		return errors.New("a kernel needs a max duration")
 	case s.Socket == "":
 		return errors.New("a kernel needs a control socket")
-	case s.Lease < 0:
-		return fmt.Errorf("lease %v is negative", s.Lease)
 	}
 	return nil
 }
 
-// options are the flags of KernelMain that say the same as the spec.
-func (s Spec) options() []string {
-	return []string{
-		"-source=" + string(s.Source),
-		"-intensity=" + strconv.FormatFloat(s.IntensityPercent, 'g', -1, 64),
-		"-cpus=" + FormatCPUList(s.CPUs),
-		"-same=" + strconv.FormatBool(s.Same),
-		"-max-duration=" + s.MaxDuration.String(),
-		"-lease=" + s.Lease.String(),
-		"-die-with-parent=" + strconv.FormatBool(s.DieWithParent),
-		"-socket=" + s.Socket,
-		"-path=" + s.Path,
-		"-max-bytes=" + strconv.FormatInt(s.MaxBytes, 10),
-		"-peer=" + s.Peer,
-		"-variant=" + s.Variant,
-		"-calibration=" + s.CalibrationFile,
-		"-seed=" + strconv.FormatUint(s.Seed, 10),
-	}
-}
-
 // Start starts a kernel and returns when it presses. It fails with the
 // kernel's own reason when that cannot run: no such cache, a full disk, an
-// unreachable peer. ctx bounds the start, not the life of the kernel.
+// unreachable peer. ctx bounds the start, not the life of the kernel, which dies
+// with this process.
 func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	cmd, err := command(spec, "-handshake")
+	cmd, err := command(spec, false)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +96,14 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		ready.Close()
 		return nil, fmt.Errorf("start kernel %s: %w", spec.Source, err)
 	}
-	p, err := settle(ctx, spec, cmd.Process.Pid, gate, ready)
-	if err != nil {
+	if err := settle(ctx, spec, cmd.Process.Pid, gate, ready); err != nil {
 		gate.Close()
 		_ = cmd.Process.Kill() // it may have ended by itself
 		<-exited
 		return nil, fmt.Errorf("start kernel %s: %w", spec.Source, err)
 	}
+	d, _ := Describe(spec.Source) // check has refused unknown ones
+	p := &Process{source: spec.Source, knob: d.Knob, same: spec.Same, socket: spec.Socket, process: cmd.Process, done: make(chan struct{})}
 	go func() {
 		p.exit = <-exited
 		gate.Close()
@@ -136,9 +112,9 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// command prepares the child's command line. asyncpreemptoff keeps the Go
-// runtime's signals out of the measured loops.
-func command(spec Spec, more ...string) (*exec.Cmd, error) {
+// command prepares the command line of a child that dies with this process.
+// asyncpreemptoff keeps the Go runtime's signals out of the measured loops.
+func command(spec Spec, calibrate bool) (*exec.Cmd, error) {
 	executable := spec.Executable
 	if executable == "" {
 		var err error
@@ -150,13 +126,14 @@ func command(spec Spec, more ...string) (*exec.Cmd, error) {
 	if arguments == nil {
 		arguments = []string{"kernel"}
 	}
-	cmd := exec.Command(executable, slices.Concat(arguments, spec.options(), more)...)
+	o, err := json.Marshal(order{spec, calibrate})
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", spec.Source, err)
+	}
+	cmd := exec.Command(executable, append(slices.Clone(arguments), string(o))...)
 	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
 	cmd.Stdout, cmd.Stderr = spec.Stdout, spec.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if spec.DieWithParent {
-		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	return cmd, nil
 }
 
@@ -189,24 +166,17 @@ func exitOf(err error, state *os.ProcessState) Exit {
 
 // settle puts the child into its cgroups, lets it begin, and waits until it
 // says that it presses.
-func settle(ctx context.Context, spec Spec, pid int, gate, ready *os.File) (*Process, error) {
+func settle(ctx context.Context, spec Spec, pid int, gate, ready *os.File) error {
 	defer ready.Close()
-	state, err := stateOf(pid, spec)
-	if err != nil {
-		return nil, err
-	}
 	if spec.Join != nil {
 		if err := spec.Join(pid); err != nil {
-			return nil, fmt.Errorf("join cgroups: %w", err)
+			return fmt.Errorf("join cgroups: %w", err)
 		}
 	}
 	if _, err := gate.Write([]byte{gateOpen}); err != nil {
-		return nil, fmt.Errorf("open the gate: %w", err)
+		return fmt.Errorf("open the gate: %w", err)
 	}
-	if err := awaitReady(ctx, ready); err != nil {
-		return nil, err
-	}
-	return newProcess(state)
+	return awaitReady(ctx, ready)
 }
 
 // awaitReady reads the child's one line of readiness.
@@ -228,19 +198,4 @@ func awaitReady(ctx context.Context, ready *os.File) error {
 		return errors.New(r.Error)
 	}
 	return nil
-}
-
-func stateOf(pid int, spec Spec) (State, error) {
-	ticks, err := startTicks("/", pid)
-	if err != nil {
-		return State{}, err
-	}
-	boot, err := bootID("/")
-	if err != nil {
-		return State{}, err
-	}
-	return State{
-		Format: StateFormat, PID: pid, StartTicks: ticks, BootID: boot,
-		Socket: spec.Socket, Source: spec.Source, Same: spec.Same,
-	}, nil
 }

@@ -95,7 +95,7 @@ func (b *machineBench) Kernel(ctx context.Context, s interference.Source, where 
 	}
 	p, err := ibench.Start(ctx, ibench.Spec{
 		Executable: b.program.executable, Arguments: b.program.kernel,
-		Source: s, CPUs: where.CPUs, Same: where.Same, MaxDuration: kernelLife, DieWithParent: true,
+		Source: s, CPUs: where.CPUs, Same: where.Same, MaxDuration: kernelLife,
 		Socket: filepath.Join(b.scratch, fmt.Sprintf("k%d.sock", b.started)),
 		Path:   b.storage, MaxBytes: bounds[s], CalibrationFile: b.calibration, Seed: b.seed,
 		Join: where.Join,

@@ -138,7 +138,7 @@ func (b *bench) slot(name string) error {
 
 func (b *bench) kernel(ctx context.Context, spec ibench.Spec, number int) (*ibench.Process, error) {
 	spec.Executable = filepath.Join(b.bin, "nomad-driver-ibench")
-	spec.CPUs, spec.Same, spec.MaxDuration, spec.DieWithParent = []int{b.cpu}, true, kernelMost, true
+	spec.CPUs, spec.Same, spec.MaxDuration = []int{b.cpu}, true, kernelMost
 	spec.Socket = filepath.Join(b.scratch, fmt.Sprintf("kernel%d.sock", number))
 	spec.Seed = b.seed + uint64(number)
 	if spec.Source == interference.StorageBandwidth {

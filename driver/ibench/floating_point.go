@@ -11,23 +11,20 @@ import (
 // far from denormal numbers and from overflow, which would be slower than
 // ordinary arithmetic. Twelve chains in assembly: a core that starts four such
 // operations per cycle needs that many; eight otherwise.
-type floatWorker struct{ chain [12]float64 }
+type floatWorker struct {
+	arithmetic
+	chain [12]float64
+}
 
 func newFloatWorker() *floatWorker {
 	return &floatWorker{chain: [12]float64{1, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.6, 1.7, 1.8, 1.85, 1.9}}
 }
-
-// Tune keeps a share of the time busy.
-func (w *floatWorker) Tune(u, peakPerThread float64) Pace { return dutyPace(u, peakPerThread) }
 
 // Work runs one quantum; an operation is one multiplication or addition.
 func (w *floatWorker) Work(float64) (float64, error) {
 	floatRounds(&w.chain, arithmeticRounds)
 	return arithmeticRounds * floatOpsPerRound, nil
 }
-
-// Close has nothing to free.
-func (w *floatWorker) Close() error { return nil }
 
 var floatingPoint = Descriptor{
 	Source:    interference.FloatingPoint,

@@ -2,6 +2,7 @@ package ibench
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -56,6 +57,23 @@ type footprintWorker struct {
 	recent [burstsMedian]time.Duration
 	seen   int // bursts since the last Tune
 	took   time.Duration
+}
+
+// newFootprintLoad makes the load of a kernel that walks over a footprint on each of
+// its CPUs. open makes the walk of one thread; bytes is its size.
+func newFootprintLoad(s Setup, b burst, bytes int64, open func(random *rand.Rand) (walk, error)) *Load {
+	threads := len(s.CPUs)
+	return &Load{
+		Threads: threads,
+		Worker: func(thread int) (Worker, error) {
+			w, err := open(rand.New(rand.NewPCG(s.Seed, uint64(thread))))
+			if err != nil {
+				return nil, err
+			}
+			return newFootprintWorker(w, s.Same, b), nil
+		},
+		ResidentBytes: func() int64 { return bytes * int64(threads) },
+	}
 }
 
 // newFootprintWorker makes the worker of a walk; b counts only on the
@@ -121,6 +139,15 @@ func (w *footprintWorker) Close() error { return w.walk.Close() }
 type dataWalk struct {
 	*ring
 	at cursors
+}
+
+// newDataWalk makes a walk over lines of memory, as newRing lays them.
+func newDataWalk(bytes int64, lineBytes, sets int, huge bool, random *rand.Rand) (walk, error) {
+	r, err := newRing(bytes, lineBytes, sets, huge, random)
+	if err != nil {
+		return nil, err
+	}
+	return &dataWalk{ring: r}, nil
 }
 
 func (d *dataWalk) resize(n int) {

@@ -13,14 +13,14 @@ const arithmeticRounds = 2048
 // the units and not the latency of one chain are the limit: add, multiply,
 // shift and exclusive or. In assembly where there is one, as the compiler's
 // choice of instructions is not constant.
-type integerWorker struct{ chain [8]uint64 }
+type integerWorker struct {
+	arithmetic
+	chain [8]uint64
+}
 
 func newIntegerWorker() *integerWorker {
 	return &integerWorker{chain: [8]uint64{1, 2, 3, 4, 5, 6, 7, 8}}
 }
-
-// Tune keeps a share of the time busy.
-func (w *integerWorker) Tune(u, peakPerThread float64) Pace { return dutyPace(u, peakPerThread) }
 
 // Work runs one quantum; an operation is one integer instruction of a chain.
 func (w *integerWorker) Work(float64) (float64, error) {
@@ -28,8 +28,14 @@ func (w *integerWorker) Work(float64) (float64, error) {
 	return arithmeticRounds * integerOpsPerRound, nil
 }
 
+// arithmetic is what workers without a working set have in common.
+type arithmetic struct{}
+
+// Tune keeps a share of the time busy.
+func (arithmetic) Tune(u, peakPerThread float64) Pace { return dutyPace(u, peakPerThread) }
+
 // Close has nothing to free.
-func (w *integerWorker) Close() error { return nil }
+func (arithmetic) Close() error { return nil }
 
 // newArithmetic makes the load of a kernel without a working set.
 func newArithmetic(s Setup, worker func() Worker) *Load {

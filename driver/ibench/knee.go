@@ -25,11 +25,7 @@ func (k kneeRange) walk(lines int) (walk, error) {
 	if k.open != nil {
 		return k.open(lines)
 	}
-	r, err := newRing(int64(lines)*int64(k.line), k.line, k.sets, k.huge, rand.New(rand.NewPCG(k.seed, 0)))
-	if err != nil {
-		return nil, err
-	}
-	return &dataWalk{ring: r}, nil
+	return newDataWalk(int64(lines)*int64(k.line), k.line, k.sets, k.huge, rand.New(rand.NewPCG(k.seed, 0)))
 }
 
 // Each footprint is walked at least this long and at least once, after one

@@ -17,36 +17,31 @@ import (
 // workload has replaced between 2 and 10 % of the cache. Chosen by us.
 var l1Burst = burst{beat: time.Millisecond, passes: 8}
 
-var errNoL1 = errors.New("the machine reports no L1 data cache")
+// dataL1 returns the L1 data cache of a machine.
+func dataL1(m Machine) (Cache, error) {
+	l1, ok := m.DataCache(1)
+	if !ok {
+		return Cache{}, errors.New("the machine reports no L1 data cache")
+	}
+	return l1, nil
+}
 
 func newL1Data(_ context.Context, s Setup) (*Load, error) {
-	l1, ok := s.Machine.DataCache(1)
-	if !ok {
-		return nil, errNoL1
+	l1, err := dataL1(s.Machine)
+	if err != nil {
+		return nil, err
 	}
-	capacity := l1.SizeBytes
-	if s.Calibration.CapacityBytes > 0 {
-		capacity = s.Calibration.CapacityBytes
-	}
-	threads := len(s.CPUs)
-	return &Load{
-		Threads: threads,
-		Worker: func(thread int) (Worker, error) {
-			r, err := newRing(capacity, l1.LineBytes, l1.Sets, false, rand.New(rand.NewPCG(s.Seed, uint64(thread))))
-			if err != nil {
-				return nil, err
-			}
-			return newFootprintWorker(&dataWalk{ring: r}, s.Same, l1Burst), nil
-		},
-		ResidentBytes: func() int64 { return capacity * int64(threads) },
-	}, nil
+	capacity := l1.capacity(s)
+	return newFootprintLoad(s, l1Burst, capacity, func(random *rand.Rand) (walk, error) {
+		return newDataWalk(capacity, l1.LineBytes, l1.Sets, false, random)
+	}), nil
 }
 
 // l1Knee sweeps from a third of the reported size to twice it.
 func l1Knee(ctx context.Context, s Setup) (KneeSweep, error) {
-	l1, ok := s.Machine.DataCache(1)
-	if !ok {
-		return KneeSweep{}, errNoL1
+	l1, err := dataL1(s.Machine)
+	if err != nil {
+		return KneeSweep{}, err
 	}
 	return kneeSweep(ctx, kneeRange{
 		reported: l1.SizeBytes,
@@ -56,25 +51,20 @@ func l1Knee(ctx context.Context, s Setup) (KneeSweep, error) {
 }
 
 var l1Data = Descriptor{
-	Source: interference.L1Data,
-	Knob:   Footprint,
-	Means:  "share of the L1 data cache's lines kept occupied",
-	Loads:  "L1 data cache of the CPUs it runs on",
-	Spares: "everything beyond the L1: the footprint fits into it",
-	Unit:   "lines",
-	Dwell:  levelDwell,
-	Supported: func(m Machine) error {
-		if _, ok := m.DataCache(1); !ok {
-			return errNoL1
-		}
-		return nil
-	},
-	New:  newL1Data,
-	Knee: l1Knee,
+	Source:    interference.L1Data,
+	Knob:      Footprint,
+	Means:     "share of the L1 data cache's lines kept occupied",
+	Loads:     "L1 data cache of the CPUs it runs on",
+	Spares:    "everything beyond the L1: the footprint fits into it",
+	Unit:      "lines",
+	Dwell:     levelDwell,
+	Supported: needs(dataL1),
+	New:       newL1Data,
+	Knee:      l1Knee,
 	Probe: func(s Setup) (probeSet, error) {
-		l1, ok := s.Machine.DataCache(1)
-		if !ok {
-			return nil, errNoL1
+		l1, err := dataL1(s.Machine)
+		if err != nil {
+			return nil, err
 		}
 		return newDataProbe(l1.capacity(s), l1.LineBytes, l1.Sets, false, probeOrder(s))
 	},

@@ -34,18 +34,9 @@ func newL1Instruction(_ context.Context, s Setup) (*Load, error) {
 		return nil, err
 	}
 	lines := int(l1.capacity(s)) / codeLineBytes
-	threads := len(s.CPUs)
-	return &Load{
-		Threads: threads,
-		Worker: func(thread int) (Worker, error) {
-			w, err := newCodeWalk(lines, l1.Sets, rand.New(rand.NewPCG(s.Seed, uint64(thread))))
-			if err != nil {
-				return nil, err
-			}
-			return newFootprintWorker(w, s.Same, l1Burst), nil
-		},
-		ResidentBytes: func() int64 { return int64(lines*codeLineBytes) * int64(threads) },
-	}, nil
+	return newFootprintLoad(s, l1Burst, int64(lines*codeLineBytes), func(random *rand.Rand) (walk, error) {
+		return newCodeWalk(lines, l1.Sets, random)
+	}), nil
 }
 
 // l1InstructionKnee sweeps from a third of the reported size to twice it.
@@ -65,19 +56,16 @@ func l1InstructionKnee(ctx context.Context, s Setup) (KneeSweep, error) {
 }
 
 var l1Instruction = Descriptor{
-	Source: interference.L1Instruction,
-	Knob:   Footprint,
-	Means:  "share of the L1 instruction cache's lines kept occupied by code",
-	Loads:  "L1 instruction cache of the CPUs it runs on; branch targets in part",
-	Spares: "data caches and everything beyond: its code fits into the L1 and touches no memory",
-	Unit:   "lines",
-	Dwell:  levelDwell,
-	Supported: func(m Machine) error {
-		_, err := instructionCache(m)
-		return err
-	},
-	New:  newL1Instruction,
-	Knee: l1InstructionKnee,
+	Source:    interference.L1Instruction,
+	Knob:      Footprint,
+	Means:     "share of the L1 instruction cache's lines kept occupied by code",
+	Loads:     "L1 instruction cache of the CPUs it runs on; branch targets in part",
+	Spares:    "data caches and everything beyond: its code fits into the L1 and touches no memory",
+	Unit:      "lines",
+	Dwell:     levelDwell,
+	Supported: needs(instructionCache),
+	New:       newL1Instruction,
+	Knee:      l1InstructionKnee,
 	Probe: func(s Setup) (probeSet, error) {
 		l1, err := instructionCache(s.Machine)
 		if err != nil {

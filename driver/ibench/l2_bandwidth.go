@@ -16,14 +16,7 @@ func newL2Bandwidth(_ context.Context, s Setup) (*Load, error) {
 	}
 	l1, _ := s.Machine.DataCache(1)
 	perThread := max(s.bounded(l2.capacity(s)/2), streamChunkBytes)
-	threads := len(s.CPUs)
-	load := &Load{
-		Threads: threads,
-		Worker: func(int) (Worker, error) {
-			return newStreamer(perThread, l2.LineBytes, true)
-		},
-		ResidentBytes: func() int64 { return perThread * int64(threads) },
-	}
+	load := newStreamLoad(len(s.CPUs), perThread, l2.LineBytes, stream)
 	if perThread <= 2*l1.SizeBytes {
 		load.Notes = append(load.Notes, "half of the L2 is not larger than twice the L1: part of the traffic stays there")
 	}
@@ -38,7 +31,7 @@ var l2Bandwidth = Descriptor{
 	Spares:    "last-level cache and memory: the stream stays in the L2",
 	Unit:      "bytes",
 	Dwell:     levelDwell,
-	Supported: supportsL2,
+	Supported: needs(middleCache),
 	New:       newL2Bandwidth,
 	Knee:      l2Knee,
 }

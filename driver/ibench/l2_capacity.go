@@ -34,43 +34,19 @@ func middleCache(m Machine) (Cache, error) {
 	return l2, nil
 }
 
-// supportsL2 is the Supported of both L2 kernels.
-func supportsL2(m Machine) error {
-	_, err := middleCache(m)
-	return err
-}
-
 func newL2Capacity(_ context.Context, s Setup) (*Load, error) {
 	l2, err := middleCache(s.Machine)
 	if err != nil {
 		return nil, err
 	}
 	capacity := s.bounded(l2.capacity(s))
-	threads := len(s.CPUs)
-	return &Load{
-		Threads: threads,
-		Worker: func(thread int) (Worker, error) {
-			w, err := newL2Walk(capacity, l2, s, thread)
-			if err != nil {
-				return nil, err
-			}
-			return newFootprintWorker(w, s.Same, l2Burst), nil
-		},
-		ResidentBytes: func() int64 { return capacity * int64(threads) },
-	}, nil
-}
-
-// newL2Walk is a random walk beside the workload, where prefetched lines would
-// not be held, and one in sequence on its own CPU.
-func newL2Walk(capacity int64, l2 Cache, s Setup, thread int) (walk, error) {
-	if s.Same {
-		return newSequence(capacity, l2.LineBytes)
-	}
-	r, err := newRing(capacity, l2.LineBytes, l2.Sets, true, rand.New(rand.NewPCG(s.Seed, uint64(thread))))
-	if err != nil {
-		return nil, err
-	}
-	return &dataWalk{ring: r}, nil
+	return newFootprintLoad(s, l2Burst, capacity, func(random *rand.Rand) (walk, error) {
+		if s.Same {
+			return newSequence(capacity, l2.LineBytes)
+		}
+		// On other CPUs at random: prefetched lines would not be held.
+		return newDataWalk(capacity, l2.LineBytes, l2.Sets, true, random)
+	}), nil
 }
 
 // sequence is a walk over lines that follow each other: every way of a cache is
@@ -155,7 +131,7 @@ var l2Capacity = Descriptor{
 	Spares:    "last-level cache and memory: the footprint fits into the L2",
 	Unit:      "lines",
 	Dwell:     levelDwell,
-	Supported: supportsL2,
+	Supported: needs(middleCache),
 	New:       newL2Capacity,
 	Knee:      l2Knee,
 	Probe: func(s Setup) (probeSet, error) {

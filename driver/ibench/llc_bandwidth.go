@@ -11,24 +11,15 @@ import (
 // half (Delimitrou 2015, §5.3, SoI7; shares chosen by us). A node that is
 // calibrated uses the capacity found for llc_cap, as reported sizes lie.
 func newLLCBandwidth(_ context.Context, s Setup) (*Load, error) {
-	llc, ok := s.Machine.LLC()
-	if !ok {
-		return nil, errNoLLC
+	llc, err := lastLevelCache(s.Machine)
+	if err != nil {
+		return nil, err
 	}
-	capacity := llc.SizeBytes
-	if s.Calibration.CapacityBytes > 0 {
-		capacity = s.Calibration.CapacityBytes
-	}
+	capacity := llc.capacity(s)
 	threads := s.threads(len(s.CPUs), len(s.CPUs))
 	total := min(max(2*s.Machine.belowLLC()*int64(threads), capacity/4), capacity/2)
 	perThread := max(s.bounded(total)/int64(threads), streamChunkBytes)
-	load := &Load{
-		Threads: threads,
-		Worker: func(int) (Worker, error) {
-			return newStreamer(perThread, llc.LineBytes, true)
-		},
-		ResidentBytes: func() int64 { return perThread * int64(threads) },
-	}
+	load := newStreamLoad(threads, perThread, llc.LineBytes, stream)
 	if below := s.Machine.belowLLC(); perThread <= below {
 		load.Notes = append(load.Notes, "a thread's share is not larger than the cache below: part of the traffic stays there")
 	}
@@ -43,7 +34,7 @@ var llcBandwidth = Descriptor{
 	Spares:     "memory bandwidth: the stream stays in the cache",
 	Unit:       "bytes",
 	Dwell:      levelDwell,
-	Supported:  memoryBandwidth.Supported,
+	Supported:  needs(lastLevelCache),
 	New:        newLLCBandwidth,
 	Knee:       llcKnee,
 	MaxThreads: perCPU,

@@ -2,6 +2,7 @@ package ibench
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"time"
 	"unsafe"
@@ -32,15 +33,11 @@ type llcWalker struct {
 }
 
 func newLLCCapacity(_ context.Context, s Setup) (*Load, error) {
-	llc, ok := s.Machine.LLC()
-	if !ok {
-		return nil, errNoLLC
+	llc, err := lastLevelCache(s.Machine)
+	if err != nil {
+		return nil, err
 	}
-	capacity := llc.SizeBytes
-	if s.Calibration.CapacityBytes > 0 {
-		capacity = s.Calibration.CapacityBytes
-	}
-	capacity = s.bounded(capacity)
+	capacity := s.bounded(llc.capacity(s))
 	below := max(s.Machine.belowLLC(), int64(llc.LineBytes))
 	// What the cache below holds, a cache that is not inclusive need not.
 	extra := int64(0)
@@ -67,8 +64,7 @@ func newLLCWalker(capacity, below, extra int64, llc Cache, seed uint64) (*llcWal
 	}
 	sweep, err := newRegion(below, false)
 	if err != nil {
-		_ = r.Close()
-		return nil, err
+		return nil, errors.Join(err, r.Close())
 	}
 	return &llcWalker{ring: r, extra: int(extra) / llc.LineBytes, sweep: sweep}, nil
 }
@@ -104,18 +100,14 @@ func (w *llcWalker) Work(maxOps float64) (float64, error) {
 
 // Close frees the memory.
 func (w *llcWalker) Close() error {
-	err := w.ring.Close()
-	if sweepErr := w.sweep.Close(); err == nil {
-		err = sweepErr
-	}
-	return err
+	return errors.Join(w.ring.Close(), w.sweep.Close())
 }
 
 // llcKnee sweeps from twice the cache below to beyond the reported size.
 func llcKnee(ctx context.Context, s Setup) (KneeSweep, error) {
-	llc, ok := s.Machine.LLC()
-	if !ok {
-		return KneeSweep{}, errNoLLC
+	llc, err := lastLevelCache(s.Machine)
+	if err != nil {
+		return KneeSweep{}, err
 	}
 	last := s.bounded(int64(llcKneeOvershoot * float64(llc.SizeBytes)))
 	sweep, err := kneeSweep(ctx, kneeRange{
@@ -136,13 +128,13 @@ var llcCapacity = Descriptor{
 	Unit:      "lines",
 	Dwell:     levelDwell,
 	Shares:    3,
-	Supported: memoryBandwidth.Supported,
+	Supported: needs(lastLevelCache),
 	New:       newLLCCapacity,
 	Knee:      llcKnee,
 	Probe: func(s Setup) (probeSet, error) {
-		llc, ok := s.Machine.LLC()
-		if !ok {
-			return nil, errNoLLC
+		llc, err := lastLevelCache(s.Machine)
+		if err != nil {
+			return nil, err
 		}
 		below := max(s.Machine.belowLLC(), int64(llc.LineBytes)*ringCursors)
 		return newScreenedProbe(s.bounded(llc.capacity(s)), below, llc, probeOrder(s))

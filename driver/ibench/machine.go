@@ -186,6 +186,14 @@ func (m Machine) InstructionCache() (Cache, bool) {
 	return Cache{}, false
 }
 
+// needs makes a kernel's Supported of the cache that it cannot do without.
+func needs(cache func(Machine) (Cache, error)) func(Machine) error {
+	return func(m Machine) error {
+		_, err := cache(m)
+		return err
+	}
+}
+
 // LLC returns the last-level cache: the highest level reported, if it is
 // above the first.
 func (m Machine) LLC() (Cache, bool) {

@@ -36,9 +36,9 @@ func passOf(variant string) (streamPass, error) {
 }
 
 func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
-	llc, ok := s.Machine.LLC()
-	if !ok {
-		return nil, errNoLLC
+	llc, err := lastLevelCache(s.Machine)
+	if err != nil {
+		return nil, err
 	}
 	pass, err := passOf(s.Variant)
 	if err != nil {
@@ -47,42 +47,33 @@ func newMemoryBandwidth(_ context.Context, s Setup) (*Load, error) {
 	total := min(streamLLCFactor*llc.SizeBytes, s.Machine.MemoryAvailableBytes/streamMemoryFraction)
 	threads := s.threads(len(s.CPUs), len(s.CPUs))
 	perThread := max(s.bounded(total)/int64(threads), streamBytesMin)
-	load := &Load{
-		Threads: threads,
-		Worker: func(int) (Worker, error) {
-			w, err := newStreamer(perThread, llc.LineBytes, true)
-			if err != nil {
-				return nil, err
-			}
-			w.pass = pass
-			return w, nil
-		},
-		ResidentBytes: func() int64 { return perThread * int64(threads) },
-	}
+	load := newStreamLoad(threads, perThread, llc.LineBytes, pass)
 	if perThread*int64(threads) < 2*llc.SizeBytes {
 		load.Notes = append(load.Notes, "the memory bound leaves less than twice the last-level cache: part of the traffic stays in it")
 	}
 	return load, nil
 }
 
-var errNoLLC = errors.New("the machine reports no last-level cache")
+// lastLevelCache returns the last-level cache of a machine.
+func lastLevelCache(m Machine) (Cache, error) {
+	llc, ok := m.LLC()
+	if !ok {
+		return Cache{}, errors.New("the machine reports no last-level cache")
+	}
+	return llc, nil
+}
 
 var memoryBandwidth = Descriptor{
-	Source:   interference.MemoryBandwidth,
-	Knob:     Rate,
-	Means:    "share of the memory bandwidth, by default for reading, that the kernel's CPUs sustain",
-	Loads:    "memory channels; evicts the last-level cache on the way, but for the variant nt",
-	Spares:   "memory capacity: a tenth of it at most",
-	Unit:     "bytes",
-	Variants: []string{streamRead, streamNontemporal, streamWriteBack},
-	Dwell:    levelDwell,
-	Shares:   2,
-	Supported: func(m Machine) error {
-		if _, ok := m.LLC(); !ok {
-			return errNoLLC
-		}
-		return nil
-	},
+	Source:     interference.MemoryBandwidth,
+	Knob:       Rate,
+	Means:      "share of the memory bandwidth, by default for reading, that the kernel's CPUs sustain",
+	Loads:      "memory channels; evicts the last-level cache on the way, but for the variant nt",
+	Spares:     "memory capacity: a tenth of it at most",
+	Unit:       "bytes",
+	Variants:   []string{streamRead, streamNontemporal, streamWriteBack},
+	Dwell:      levelDwell,
+	Shares:     2,
+	Supported:  needs(lastLevelCache),
 	New:        newMemoryBandwidth,
 	MaxThreads: perCPU,
 }

@@ -204,17 +204,27 @@ type streamer struct {
 	sum    uint64 // of what the passes returned
 }
 
+// newStreamLoad makes the load of a kernel whose threads stream over that many bytes
+// each.
+func newStreamLoad(threads int, bytes int64, lineBytes int, pass streamPass) *Load {
+	return &Load{
+		Threads:       threads,
+		Worker:        func(int) (Worker, error) { return newStreamer(bytes, lineBytes, pass) },
+		ResidentBytes: func() int64 { return bytes * int64(threads) },
+	}
+}
+
 // newStreamer makes a streamer over bytes, rounded down to whole chunks.
-func newStreamer(bytes int64, lineBytes int, huge bool) (*streamer, error) {
+func newStreamer(bytes int64, lineBytes int, pass streamPass) (Worker, error) {
 	bytes = bytes / streamChunkBytes * streamChunkBytes
 	if bytes == 0 {
 		return nil, errors.New("the memory bound is too small to stream over")
 	}
-	region, err := newRegion(bytes, huge)
+	region, err := newRegion(bytes, true)
 	if err != nil {
 		return nil, err
 	}
-	return &streamer{region: region, line: lineBytes, pass: stream}, nil
+	return &streamer{region: region, line: lineBytes, pass: pass}, nil
 }
 
 // Tune keeps a share of the peak.

@@ -154,19 +154,11 @@ func newTLB(_ context.Context, s Setup) (*Load, error) {
 		notes = append(notes, fmt.Sprintf("not calibrated, and the processor does not report the size of its TLB: %d pages assumed", pages))
 	}
 	pages = Cache{SizeBytes: pages * page}.capacity(s) / page
-	threads := len(s.CPUs)
-	return &Load{
-		Threads: threads,
-		Worker: func(thread int) (Worker, error) {
-			w, err := newPageWalk(int(pages), rand.New(rand.NewPCG(s.Seed, uint64(thread))))
-			if err != nil {
-				return nil, err
-			}
-			return newFootprintWorker(w, s.Same, tlbBurst), nil
-		},
-		ResidentBytes: func() int64 { return aliasedPages * page * int64(threads) },
-		Notes:         notes,
-	}, nil
+	load := newFootprintLoad(s, tlbBurst, aliasedPages*page, func(random *rand.Rand) (walk, error) {
+		return newPageWalk(int(pages), random)
+	})
+	load.Notes = notes
+	return load, nil
 }
 
 // The sweep for the TLB's knee: from twice the first level, whose own knee is

@@ -18,21 +18,16 @@ type vectorRounds struct {
 // registers: it reads and writes no memory in between. Their lanes stay in
 // [1, 2), as those of floatWorker.
 type vectorWorker struct {
+	arithmetic
 	unit  vectorRounds
 	lanes [48]float64
 }
-
-// Tune keeps a share of the time busy.
-func (w *vectorWorker) Tune(u, peakPerThread float64) Pace { return dutyPace(u, peakPerThread) }
 
 // Work runs one quantum; an operation is one vector instruction of a chain.
 func (w *vectorWorker) Work(float64) (float64, error) {
 	w.unit.run(&w.lanes, arithmeticRounds)
 	return float64(arithmeticRounds * w.unit.opsPerRound), nil
 }
-
-// Close has nothing to free.
-func (w *vectorWorker) Close() error { return nil }
 
 func newVector(_ context.Context, s Setup) (*Load, error) {
 	unit, err := vectorUnit()

@@ -40,18 +40,15 @@ func newMemoryCapacity(_ context.Context, s Setup) (*Load, error) {
 	return &Load{
 		Threads:       1,
 		Worker:        func(int) (Worker, error) { return &memoryToucher{hold: hold, random: s.Seed}, nil },
-		ResidentBytes: hold.resident.Load,
+		ResidentBytes: hold.held.Load,
 		Occupied: func() (float64, error) {
 			now, err := residentAnonymous("/")
 			return min(1, float64(max(now-before, 0))/float64(capacity)), err
 		},
 		Measures: func() map[string]float64 {
-			return map[string]float64{
-				"capacity_bytes": float64(capacity),
-				MeasureGoal:      float64(hold.goal.Load()),
-				MeasureHeld:      float64(hold.resident.Load()),
-				"major_faults":   float64(majorFaults()),
-			}
+			out := hold.measures()
+			out["major_faults"] = float64(majorFaults())
+			return out
 		},
 		Alerts: hold.short.list,
 		Close:  hold.Close,
@@ -105,7 +102,7 @@ func (m *memoryToucher) Work(float64) (float64, error) {
 	// The generator of Knuth's MMIX: its upper bits choose the line.
 	const multiply, add = 6364136223846793005, 1442695040888963407
 	base := unsafe.Pointer(unsafe.SliceData(m.hold.data))
-	lines := uint64(m.hold.resident.Load()) / lineBytes
+	lines := uint64(m.hold.held.Load()) / lineBytes
 	x := m.random
 	for range rounds {
 		for i := range m.sum {

@@ -142,21 +142,21 @@ func TestHoldFollowsItsGoal(t *testing.T) {
 	for _, goal := range []int64{capacity, capacity / 2, capacity / 4 * 3, 0, capacity} {
 		h.setGoal(goal)
 		want := max(goal, holdBytesMin)
-		eventually(t, "goal reached", func() bool { return h.resident.Load() == want && residentPages(t, h.data)*page == want })
+		eventually(t, "goal reached", func() bool { return h.held.Load() == want && residentPages(t, h.data)*page == want })
 	}
 	// Memory gets short by 10 MiB: that much is given back, and not taken again.
 	room.Store(-10 * mib)
-	eventually(t, "given back", func() bool { return h.resident.Load() < capacity-10*mib })
+	eventually(t, "given back", func() bool { return h.held.Load() < capacity-10*mib })
 	room.Store(0)
 	eventually(t, "said so", func() bool { a := h.short.list(); return len(a) == 1 && strings.Contains(a[0], "memory is scarce") })
-	held := h.resident.Load()
+	held := h.held.Load()
 	h.setGoal(capacity)
-	if h.resident.Load() > held {
+	if h.held.Load() > held {
 		t.Error("it takes memory where there is none")
 	}
 	// And when there is room again, it goes on.
 	room.Store(1 << 40)
-	eventually(t, "taken again", func() bool { return h.resident.Load() == capacity && len(h.short.list()) == 0 })
+	eventually(t, "taken again", func() bool { return h.held.Load() == capacity && len(h.short.list()) == 0 })
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestHoldThatCannotLook(t *testing.T) {
 	}
 	h.setGoal(mib)
 	eventually(t, "said so", func() bool { a := h.short.list(); return len(a) == 1 && strings.Contains(a[0], "no meminfo") })
-	if h.resident.Load() != holdBytesMin {
+	if h.held.Load() != holdBytesMin {
 		t.Error("it took memory without looking")
 	}
 	if err := h.Close(); err != nil {

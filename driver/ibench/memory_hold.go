@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,21 +30,13 @@ const (
 	holdSlackBytes    = 64 << 20
 )
 
-// memoryHold holds as much memory as it is told to, as long as the machine and
-// the groups of this process keep their reserves. Its own goroutine takes and
-// gives back, so that neither workers nor control requests wait for it.
+// memoryHold holds as much memory as its goal says, as long as the machine and
+// the groups of this process keep their reserves.
 type memoryHold struct {
-	data  []byte // mapped; present up to resident
+	filling
+	data  []byte // mapped; present up to held
 	slack int64
 	room  func() (int64, error)
-
-	goal     atomic.Int64 // bytes
-	resident atomic.Int64 // bytes, holdBytesMin at least
-	wake     chan struct{}
-	stop     context.CancelFunc
-	done     chan struct{}
-
-	short alert // why the goal is not held
 }
 
 // newMemoryHold maps capacity bytes and starts the goroutine. room says how
@@ -61,73 +52,39 @@ func newMemoryHold(capacity int64, room func() (int64, error)) (*memoryHold, err
 	}
 	// A kernel without huge pages refuses the advice; small pages do as well.
 	_ = unix.Madvise(data, unix.MADV_NOHUGEPAGE)
-	ctx, stop := context.WithCancel(context.Background())
-	h := &memoryHold{
-		data: data, slack: int64(min(holdSlackBytes, holdSlackFraction*float64(capacity))), room: room,
-		wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
-	}
+	h := &memoryHold{data: data, slack: int64(min(holdSlackBytes, holdSlackFraction*float64(capacity))), room: room}
+	h.least, h.most = holdBytesMin, capacity
 	if err := h.take(holdBytesMin); err != nil {
 		return nil, errors.Join(err, unix.Munmap(data))
 	}
-	go h.run(ctx)
+	h.start(h.step, holdRecheck)
 	return h, nil
 }
 
-// setGoal says how much to hold. It returns at once.
-func (h *memoryHold) setGoal(bytes int64) {
-	h.goal.Store(min(bytes, int64(len(h.data))))
-	select {
-	case h.wake <- struct{}{}:
-	default: // it has not looked at the last one yet
-	}
-}
-
-// run follows the goal until stopped.
-func (h *memoryHold) run(ctx context.Context) {
-	defer close(h.done)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		if h.step() {
-			continue
-		}
-		var recheck <-chan time.Time
-		if h.resident.Load() > holdBytesMin || h.goal.Load() > holdBytesMin {
-			timer.Reset(holdRecheck)
-			recheck = timer.C
-		}
-		select {
-		case <-ctx.Done():
-		case <-h.wake:
-		case <-recheck:
-		}
-	}
-}
-
 // step takes or gives back one slice; it reports whether it did.
-func (h *memoryHold) step() bool {
-	resident, goal := h.resident.Load(), max(h.goal.Load(), holdBytesMin)
-	if resident > goal {
-		h.free(max(goal, resident-holdFreeBytes))
+func (h *memoryHold) step(context.Context) bool {
+	held, goal := h.held.Load(), max(h.goal.Load(), holdBytesMin)
+	if held > goal {
+		h.free(max(goal, held-holdFreeBytes))
 		return true
 	}
-	if resident == holdBytesMin && goal == holdBytesMin {
+	if held == holdBytesMin && goal == holdBytesMin {
 		return false
 	}
 	room, err := h.room()
 	switch {
 	case err != nil:
 		h.short.set("takes no more memory: " + err.Error())
-	case room < 0 && resident > holdBytesMin:
-		h.short.set(fmt.Sprintf("memory became scarce: gives back %d MiB of %d MiB", -room>>20, resident>>20))
-		h.free(max(holdBytesMin, resident+room-h.slack/2))
+	case room < 0 && held > holdBytesMin:
+		h.short.set(fmt.Sprintf("memory became scarce: gives back %d MiB of %d MiB", -room>>20, held>>20))
+		h.free(max(holdBytesMin, held+room-h.slack/2))
 		return true
-	case goal == resident:
+	case goal == held:
 		h.short.set("")
 	case room < h.slack:
-		h.short.set(fmt.Sprintf("memory is scarce: holds %d MiB of %d MiB", resident>>20, goal>>20))
+		h.short.set(fmt.Sprintf("memory is scarce: holds %d MiB of %d MiB", held>>20, goal>>20))
 	default:
-		return h.grow(min(goal, resident+min(holdTakeBytes, room)))
+		return h.grow(min(goal, held+min(holdTakeBytes, room)))
 	}
 	return false
 }
@@ -143,7 +100,7 @@ func (h *memoryHold) grow(to int64) bool {
 
 // take makes the memory up to that many bytes present.
 func (h *memoryHold) take(to int64) error {
-	from := h.resident.Load()
+	from := h.held.Load()
 	part := h.data[pageFloor(from):to]
 	err := unix.Madvise(part, unix.MADV_POPULATE_WRITE)
 	if errors.Is(err, unix.EINVAL) { // before Linux 5.14
@@ -155,14 +112,14 @@ func (h *memoryHold) take(to int64) error {
 	if err != nil {
 		return fmt.Errorf("take %d MiB of memory: %w", to>>20, err)
 	}
-	h.resident.Store(to)
+	h.held.Store(to)
 	return nil
 }
 
 // free gives back the memory beyond that many bytes. The workers learn it
 // first: what they touch later would come back as the shared zero page.
 func (h *memoryHold) free(to int64) {
-	from := h.resident.Swap(to)
+	from := h.held.Swap(to)
 	_ = unix.Madvise(h.data[pageCeiling(to):from], unix.MADV_DONTNEED) // cannot fail on own anonymous memory
 }
 
@@ -172,8 +129,7 @@ func pageCeiling(bytes int64) int64 { return pageFloor(bytes + int64(unix.Getpag
 
 // Close gives everything back.
 func (h *memoryHold) Close() error {
-	h.stop()
-	<-h.done
+	h.end()
 	if err := unix.Munmap(h.data); err != nil {
 		return fmt.Errorf("unmap memory: %w", err)
 	}

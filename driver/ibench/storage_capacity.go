@@ -49,15 +49,9 @@ func newStorageCapacity(ctx context.Context, s Setup) (*Load, error) {
 		Worker:        func(int) (Worker, error) { return newSpanReader(span, s.Seed) },
 		ResidentBytes: func() int64 { return storageReadBytes + storageChunkBytes },
 		Occupied:      span.occupied,
-		Measures: func() map[string]float64 {
-			return map[string]float64{
-				"capacity_bytes": float64(size),
-				MeasureGoal:      float64(span.goal.Load()),
-				MeasureHeld:      float64(span.written.Load()),
-			}
-		},
-		Alerts: span.short.list,
-		Close:  span.Close,
+		Measures:      span.measures,
+		Alerts:        span.short.list,
+		Close:         span.Close,
 	}
 	if !span.direct {
 		load.Notes = []string{noDirectNote}
@@ -94,7 +88,7 @@ func newSpanReader(span *diskSpan, seed uint64) (*spanReader, error) {
 
 // Tune reads in the share u of the span; the file grows to it on its own.
 func (r *spanReader) Tune(u, _ float64) Pace {
-	r.span.setGoal(int64(u * float64(r.span.size)))
+	r.span.setGoal(int64(u * float64(r.span.most)))
 	perSecond := u * storageReadShare / r.typical.Seconds()
 	return Pace{OpsPerSecond: perSecond, Busy: 1, DemandPerSec: perSecond, Window: windowSame}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,23 +17,15 @@ const spanGrowBytes = 16 << 20
 // spanRecheck is how often the disk is looked at once the goal is reached.
 const spanRecheck = time.Second
 
-// diskSpan is a scratch file that grows to the largest span asked for, in a
-// goroutine of its own. A smaller goal does not shrink it, as every level would
-// write it anew; only a disk that runs full does.
+// diskSpan is a scratch file that grows to the largest span asked for. A smaller
+// goal does not shrink it, as every level would write it anew; only a disk that
+// runs full does. What is held is what is written.
 type diskSpan struct {
+	filling
 	dir    string
 	file   *os.File
 	direct bool
-	size   int64 // bytes, at most
 	filler *scratchFiller
-
-	goal    atomic.Int64 // bytes
-	written atomic.Int64 // bytes, storageBytesMin at least
-	wake    chan struct{}
-	stop    context.CancelFunc
-	done    chan struct{}
-
-	short alert // why the goal is not held
 }
 
 // newDiskSpan makes the file with its first part in it.
@@ -50,28 +41,16 @@ func newDiskSpan(ctx context.Context, dir string, size int64, seed uint64) (*dis
 	if _, err := filler.fill(ctx, 0, storageBytesMin); err != nil {
 		return nil, errors.Join(err, filler.Close(), file.Close())
 	}
-	running, stop := context.WithCancel(context.Background())
-	d := &diskSpan{
-		dir: dir, file: file, direct: direct, size: size, filler: filler,
-		wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
-	}
-	d.written.Store(storageBytesMin)
-	go d.run(running)
+	d := &diskSpan{dir: dir, file: file, direct: direct, filler: filler}
+	d.least, d.most = storageBytesMin, size
+	d.held.Store(storageBytesMin)
+	d.start(d.step, spanRecheck)
 	return d, nil
-}
-
-// setGoal says how far to spread. It returns at once.
-func (d *diskSpan) setGoal(bytes int64) {
-	d.goal.Store(min(bytes, d.size))
-	select {
-	case d.wake <- struct{}{}:
-	default: // it has not looked at the last one yet
-	}
 }
 
 // readable is how far reads may spread now.
 func (d *diskSpan) readable() int64 {
-	return max(min(d.goal.Load(), d.written.Load()), storageBytesMin)
+	return max(min(d.goal.Load(), d.held.Load()), storageBytesMin)
 }
 
 // occupied is the share of the size that lies on the disk and is read in.
@@ -81,31 +60,12 @@ func (d *diskSpan) occupied() (float64, error) {
 		return 0, fmt.Errorf("scratch file: %w", err)
 	}
 	const blockBytes = 512 // of st_blocks (stat(2)), whatever the file system's are
-	return float64(min(stat.Blocks*blockBytes, d.goal.Load(), d.written.Load())) / float64(d.size), nil
-}
-
-// run follows the goal until stopped.
-func (d *diskSpan) run(ctx context.Context) {
-	defer close(d.done)
-	for ctx.Err() == nil {
-		if d.step(ctx) {
-			continue
-		}
-		var recheck <-chan time.Time
-		if d.written.Load() > storageBytesMin || d.goal.Load() > storageBytesMin {
-			recheck = time.After(spanRecheck)
-		}
-		select {
-		case <-ctx.Done():
-		case <-d.wake:
-		case <-recheck:
-		}
-	}
+	return float64(min(stat.Blocks*blockBytes, d.goal.Load(), d.held.Load())) / float64(d.most), nil
 }
 
 // step grows or gives back; it reports whether there may be more to do at once.
 func (d *diskSpan) step(ctx context.Context) bool {
-	written, goal := d.written.Load(), d.goal.Load()/storageChunkBytes*storageChunkBytes
+	written, goal := d.held.Load(), d.goal.Load()/storageChunkBytes*storageChunkBytes
 	room, err := diskRoom(d.dir)
 	switch {
 	case err != nil:
@@ -123,8 +83,8 @@ func (d *diskSpan) step(ctx context.Context) bool {
 }
 
 func (d *diskSpan) grow(ctx context.Context, to int64) bool {
-	came, err := d.filler.fill(ctx, d.written.Load(), to)
-	d.written.Store(came)
+	came, err := d.filler.fill(ctx, d.held.Load(), to)
+	d.held.Store(came)
 	if err != nil && ctx.Err() == nil {
 		d.short.set("does not grow: " + err.Error())
 	}
@@ -134,7 +94,7 @@ func (d *diskSpan) grow(ctx context.Context, to int64) bool {
 // shrink gives disk space back. Readers learn it first.
 func (d *diskSpan) shrink(to, room int64) {
 	to = to / storageChunkBytes * storageChunkBytes
-	d.written.Store(to)
+	d.held.Store(to)
 	d.short.set(fmt.Sprintf("the disk got full: gave back %d MiB", -room>>20))
 	if err := d.file.Truncate(to); err != nil {
 		d.short.set("the disk got full, and its space cannot be given back: " + err.Error())
@@ -143,7 +103,6 @@ func (d *diskSpan) shrink(to, room int64) {
 
 // Close gives the space back.
 func (d *diskSpan) Close() error {
-	d.stop()
-	<-d.done
+	d.end()
 	return errors.Join(d.filler.Close(), d.file.Close())
 }

@@ -90,13 +90,13 @@ func TestSpanGrowsToItsGoalAndKeepsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.setGoal(size)
-	eventually(t, "grown", func() bool { return d.written.Load() == size && d.readable() == size })
+	eventually(t, "grown", func() bool { return d.held.Load() == size && d.readable() == size })
 	if share, err := d.occupied(); err != nil || share != 1 {
 		t.Errorf("occupies %v, %v", share, err)
 	}
 	d.setGoal(size / 2)
-	if d.readable() != size/2 || d.written.Load() != size {
-		t.Errorf("reads in %d of %d", d.readable(), d.written.Load())
+	if d.readable() != size/2 || d.held.Load() != size {
+		t.Errorf("reads in %d of %d", d.readable(), d.held.Load())
 	}
 	if share, err := d.occupied(); err != nil || share != 0.5 {
 		t.Errorf("occupies %v, %v", share, err)

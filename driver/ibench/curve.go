@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
 // Curve is a transfer curve: the impact measured at growing knobs, both in
@@ -14,41 +16,26 @@ type Curve struct {
 	ImpactPercent []float64 `json:"impact_percent,omitempty"`
 }
 
-// FitCurve makes the impacts monotone by pooling adjacent violators, the
-// least-squares non-decreasing fit (Ayer et al. 1955). Knobs must grow.
+// FitCurve makes the impacts monotone by their least-squares non-decreasing fit
+// (Ayer et al. 1955). Knobs must grow.
 // O(n). It panics where the lengths differ.
 func FitCurve(knobPercent, impactPercent []float64) Curve {
 	if len(knobPercent) != len(impactPercent) {
 		panic("ibench: a curve needs one impact per knob")
 	}
-	return Curve{KnobPercent: slices.Clone(knobPercent), ImpactPercent: poolAdjacentViolators(impactPercent)}
+	return Curve{KnobPercent: slices.Clone(knobPercent), ImpactPercent: nonDecreasing(impactPercent)}
 }
 
-// poolAdjacentViolators returns the non-decreasing sequence closest to y in
-// least squares: neighbours out of order are replaced by their mean, and the
-// mean is checked against the pool before it, until none is out of order.
-func poolAdjacentViolators(y []float64) []float64 {
-	type pool struct {
-		sum   float64
-		count int
-	}
-	mean := func(p pool) float64 { return p.sum / float64(p.count) }
-	var pools []pool
-	for _, v := range y {
-		pools = append(pools, pool{v, 1})
-		for n := len(pools); n > 1 && mean(pools[n-2]) > mean(pools[n-1]); n = len(pools) {
-			pools[n-2].sum += pools[n-1].sum
-			pools[n-2].count += pools[n-1].count
-			pools = pools[:n-1]
+// nonDecreasing returns the non-decreasing sequence closest to y in least squares.
+func nonDecreasing(y []float64) []float64 {
+	negate := func(y []float64) []float64 {
+		out := make([]float64, len(y))
+		for i, v := range y {
+			out[i] = 0 - v // of 0 it is 0, and not -0
 		}
+		return out
 	}
-	out := make([]float64, 0, len(y))
-	for _, p := range pools {
-		for range p.count {
-			out = append(out, mean(p))
-		}
-	}
-	return out
+	return negate(stat.NonIncreasing(negate(y), nil))
 }
 
 // Knob returns the knob in percent whose impact is x percent: the inverse of

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestPoolAdjacentViolators(t *testing.T) {
+func TestNonDecreasing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want []float64 }{
 		{nil, []float64{}},
@@ -18,7 +18,7 @@ func TestPoolAdjacentViolators(t *testing.T) {
 		{[]float64{4, 3, 2, 1}, []float64{2.5, 2.5, 2.5, 2.5}},
 		{[]float64{1, 5, 4, 0, 6}, []float64{1, 3, 3, 3, 6}},
 	} {
-		if got := poolAdjacentViolators(c.in); !slices.Equal(got, c.want) {
+		if got := nonDecreasing(c.in); !slices.Equal(got, c.want) {
 			t.Errorf("%v gives %v, want %v", c.in, got, c.want)
 		}
 	}
@@ -26,7 +26,7 @@ func TestPoolAdjacentViolators(t *testing.T) {
 
 // The fit is the closest non-decreasing sequence: no small feasible change of
 // any block brings it closer (checked against the naive max-min formula).
-func TestPoolAdjacentViolatorsAgainstMaxMin(t *testing.T) {
+func TestNonDecreasingAgainstMaxMin(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -34,7 +34,7 @@ func TestPoolAdjacentViolatorsAgainstMaxMin(t *testing.T) {
 		for i := range y {
 			y[i] = random.Float64() * 100
 		}
-		got := poolAdjacentViolators(y)
+		got := nonDecreasing(y)
 		for i := range y {
 			if want := maxMin(y, i); math.Abs(got[i]-want) > 1e-9 {
 				t.Fatalf("%v: element %d is %v, want %v", y, i, got[i], want)

@@ -422,8 +422,7 @@ func checkVariant(a attributes, k executor.KernelSpec) error {
 
 // checkScope refuses options of other kernels.
 func checkScope(a attributes, k executor.KernelSpec) error {
-	isStorage := k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
-	if k.Path != "" && !isStorage {
+	if k.Path != "" && !k.Storage() {
 		return fmt.Errorf("%s: only storage kernels have a path, %s has none", a.name("path"), k.Source)
 	}
 	if k.Peer == "" {

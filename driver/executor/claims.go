@@ -214,7 +214,7 @@ func each(cpus cgroup.CPUs, name func(cpu int) string) []string {
 // deviceOf names the disk of a storage kernel's directory, or the way to the
 // peer of a network kernel.
 func deviceOf(k KernelSpec) string {
-	if !k.storage() {
+	if !k.Storage() {
 		return strings.TrimSpace("network " + k.Peer)
 	}
 	info, err := os.Stat(k.Path)
@@ -228,21 +228,16 @@ func deviceOf(k KernelSpec) string {
 }
 
 func nodeOf(m ibench.Machine, cpu int) int {
-	for _, c := range m.CPUs {
-		if c.ID == cpu {
-			return c.Node
-		}
+	c, ok := m.CPU(cpu)
+	if !ok {
+		return -1
 	}
-	return -1
+	return c.Node
 }
 
 func firstOfCore(m ibench.Machine, cpu int) int {
-	for _, c := range m.CPUs {
-		if c.ID == cpu && len(c.Siblings) > 0 {
-			return slices.Min(c.Siblings)
-		}
-	}
-	return cpu
+	c, _ := m.CPU(cpu)
+	return slices.Min(append([]int{cpu}, c.Siblings...))
 }
 
 func firstUnderLLC(m ibench.Machine, cpu int) int {

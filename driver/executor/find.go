@@ -220,13 +220,7 @@ func (p Proc) environ(pid int) map[string]string {
 	if err != nil {
 		return nil // not ours to read, or gone
 	}
-	out := map[string]string{}
-	for _, entry := range bytes.Split(data, []byte{0}) {
-		if name, value, ok := strings.Cut(string(entry), "="); ok {
-			out[name] = value
-		}
-	}
-	return out
+	return environMap(strings.Split(string(data), "\x00"))
 }
 
 // inGroup looks for the group Nomad's own drivers use: ALLOC.TASK, with the

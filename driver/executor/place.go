@@ -183,12 +183,8 @@ func (s surroundings) across() (Placement, error) {
 
 // threadsOf are the hardware threads of a CPU's core, itself included.
 func (s surroundings) threadsOf(cpu int) cgroup.CPUs {
-	for _, c := range s.machine.CPUs {
-		if c.ID == cpu {
-			return c.Siblings
-		}
-	}
-	return nil
+	c, _ := s.machine.CPU(cpu)
+	return c.Siblings
 }
 
 // siblings are the other hardware threads of the target's cores; none unless

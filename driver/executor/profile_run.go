@@ -222,8 +222,9 @@ func (s *profileRun) handle(_ context.Context, q Request) Response {
 func environMap(environ []string) map[string]string {
 	out := map[string]string{}
 	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		out[name] = value
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			out[name] = value
+		}
 	}
 	return out
 }

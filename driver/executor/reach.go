@@ -222,10 +222,6 @@ func (r *Reach) ended(task string) (probe.Status, error) {
 	return probe.Status{StartedAt: last.started, FinishedAt: end.at, ExitCode: end.code}, nil
 }
 
-// ticksPerSecond is USER_HZ, which Linux fixes at 100 for what it shows to
-// programs on every architecture it runs Nomad on.
-const ticksPerSecond = 100
-
 // started is when a process started, from the boot time in /proc/stat.
 func (p Proc) started(pid int) (time.Time, error) {
 	ticks, err := p.StartTicks(pid)
@@ -244,7 +240,7 @@ func (p Proc) started(pid int) (time.Time, error) {
 			if err != nil {
 				return time.Time{}, fmt.Errorf("boot time: %w", err)
 			}
-			return time.Unix(seconds, 0).Add(time.Duration(ticks) * time.Second / ticksPerSecond), nil
+			return time.Unix(seconds, 0).Add(time.Duration(ticks) * clockTick), nil
 		}
 	}
 	return time.Time{}, errors.New("boot time: no btime in stat")

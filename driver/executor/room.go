@@ -135,8 +135,7 @@ func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*plac
 	out.keepAwake = func() (io.Closer, error) { return r.keepAwake(name, where.CPUs) }
 	spec := ibench.Spec{
 		Source: k.Source, IntensityPercent: k.IntensityPercent, Variant: k.Variant,
-		CPUs: where.CPUs, Same: where.Same,
-		MaxDuration: r.spec.MaxDuration,
+		CPUs: where.CPUs, Same: where.Same, MaxDuration: r.spec.MaxDuration,
 		Socket: filepath.Join(r.dir, fmt.Sprintf("k%d.sock", r.started)),
 		Path:   k.Path, MaxBytes: maxBytes, Peer: k.Peer,
 		CalibrationFile: r.spec.CalibrationFile, Seed: r.spec.Seed + uint64(r.started),
@@ -167,7 +166,7 @@ const diskBytesDefault = 1 << 30
 // bound is how much memory, or of a storage kernel disk space, a kernel may
 // take; 0 leaves it to the kernel.
 func (r *room) bound(k KernelSpec) (int64, error) {
-	if !k.storage() {
+	if !k.Storage() {
 		if k.MaxBytes > 0 && r.spec.MaxBytes > 0 {
 			return min(k.MaxBytes, r.spec.MaxBytes), nil
 		}
@@ -233,22 +232,12 @@ func (p *placed) Yield(context.Context) error {
 			return err
 		}
 	}
-	d, ok := p.descriptor()
-	if !ok || d.Knob != ibench.Footprint || p.Placement() != profiler.PlacementSame || p.awake != nil {
+	d, err := ibench.Describe(p.source)
+	if err != nil || d.Knob != ibench.Footprint || p.Placement() != profiler.PlacementSame || p.awake != nil {
 		return nil
 	}
-	var err error
 	p.awake, err = p.keepAwake()
 	return err
-}
-
-func (p *placed) descriptor() (ibench.Descriptor, bool) {
-	for _, d := range ibench.Kernels() {
-		if d.Source == p.source {
-			return d, true
-		}
-	}
-	return ibench.Descriptor{}, false
 }
 
 // Settle waits until the kernel holds what its level says.
@@ -258,8 +247,8 @@ func (p *placed) Settle(ctx context.Context) error {
 
 // Window is the shortest time in which the kernel can be measured.
 func (p *placed) Window() time.Duration {
-	d, ok := p.descriptor()
-	if !ok {
+	d, err := ibench.Describe(p.source)
+	if err != nil {
 		return 0
 	}
 	return d.Window(p.placement.Same)

@@ -59,8 +59,8 @@ type KernelSpec struct {
 	Duration         time.Duration       `json:"duration,omitempty"`  // the kernel ends after it; 0 is with the task
 }
 
-// storage reports whether the kernel presses on a disk.
-func (k KernelSpec) storage() bool {
+// Storage reports whether the kernel presses on a disk.
+func (k KernelSpec) Storage() bool {
 	return k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
 }
 

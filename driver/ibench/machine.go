@@ -152,13 +152,14 @@ func readNICs(dir string) ([]NIC, error) {
 	return out, nil
 }
 
-// OnlineCPUs returns the numbers of the online CPUs.
-func (m Machine) OnlineCPUs() []int {
-	out := make([]int, len(m.CPUs))
-	for i, cpu := range m.CPUs {
-		out[i] = cpu.ID
+// CPU returns an online CPU.
+func (m Machine) CPU(id int) (CPU, bool) {
+	for _, c := range m.CPUs {
+		if c.ID == id {
+			return c, true
+		}
 	}
-	return out
+	return CPU{}, false
 }
 
 // SMT reports whether any core has more than one hardware thread.

@@ -202,5 +202,9 @@ func fakeMachine(cpus int, siblings bool) ibench.Machine {
 
 func fakeLayout(cpus int, siblings bool) layout {
 	m := fakeMachine(cpus, siblings)
-	return newLayout(m, m.OnlineCPUs())
+	var allowed []int
+	for i := range cpus {
+		allowed = append(allowed, i)
+	}
+	return newLayout(m, allowed)
 }

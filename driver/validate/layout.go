@@ -34,14 +34,10 @@ func newLayout(m ibench.Machine, allowed []int) layout {
 			l.beside = append(l.beside, cpu)
 		}
 	}
-	for _, cpu := range m.CPUs {
-		if cpu.ID != l.victim {
-			continue
-		}
-		for _, s := range cpu.Siblings {
-			if s != l.victim && slices.Contains(allowed, s) {
-				l.sibling = s
-			}
+	cpu, _ := m.CPU(l.victim)
+	for _, s := range cpu.Siblings {
+		if s != l.victim && slices.Contains(allowed, s) {
+			l.sibling = s
 		}
 	}
 	return l

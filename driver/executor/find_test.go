@@ -181,3 +181,26 @@ func TestTargetCPUTime(t *testing.T) {
 		t.Errorf("of nobody: %s, %v", got, err)
 	}
 }
+
+// The name of a command may hold brackets and spaces; a line that is too short is
+// refused.
+func TestStartTicks(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "42")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for stat, want := range map[string]uint64{
+		"42 (a) b) (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21": 777,
+		"42 (short) S 1 2": 0,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "stat"), []byte(stat), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Proc{Root: root}.StartTicks(42)
+		if got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d, %v", stat, got, err)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -49,21 +48,22 @@ func (t tool) here() error {
 const externalRuns = 3
 
 // against compares a kernel's peak with a program's, in turns.
-func against(t tool, unitsPerOp float64, all bool, runs int, run func(ctx context.Context, r ruler, cpus []int) (float64, error)) func(context.Context, yardstick, ruler) (YardstickResult, error) {
-	return func(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
+func against(t tool, unitsPerOp float64, runs int, run func(ctx context.Context, r ruler, cpus []int) (float64, error)) func(context.Context, ruler, *YardstickResult) error {
+	return func(ctx context.Context, r ruler, out *YardstickResult) error {
 		if r.pace.quick {
-			return y.absent(absentQuick), nil
+			out.Absent = absentQuick
+			return nil
 		}
 		if err := t.here(); err != nil {
-			return y.absent(err.Error()), nil
+			out.Absent = err.Error()
+			return nil
 		}
-		out := y.result()
-		where := r.place(all)
-		k, err := r.kernel(ctx, y.source, where)
+		where := r.place(true)
+		k, err := r.kernel(ctx, out.Source, where)
 		if err != nil {
-			return out, err
+			return err
 		}
-		return out, repeated(ctx, runs, &out, func() (kernel, other float64, err error) {
+		return repeated(ctx, runs, out, func() (kernel, other float64, err error) {
 			if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
 				return 0, 0, err
 			}
@@ -118,7 +118,7 @@ func fioRead() yardstick {
 	return yardstick{
 		interference.StorageBandwidth, "fio", "sequential direct reads of 1 MiB blocks in the same directory, two threads",
 		"B/s", true, externalRuns * (fioSeconds + 1) * time.Second,
-		against(toolFio, 1, true, externalRuns, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
+		against(toolFio, 1, externalRuns, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
 			dir, err := os.MkdirTemp(r.storage, ".validate-fio-")
 			if err != nil {
 				return 0, fmt.Errorf("fio: %w", err)
@@ -169,7 +169,7 @@ func iperf() yardstick {
 	return yardstick{
 		interference.NetworkBandwidth, "iperf3", "bits per second of one TCP stream over the loopback interface, both ends on the same CPUs",
 		"bit/s", true, externalRuns * (iperfSeconds + 1) * time.Second,
-		against(toolIperf, 8, true, externalRuns, func(ctx context.Context, _ ruler, cpus []int) (float64, error) {
+		against(toolIperf, 8, externalRuns, func(ctx context.Context, _ ruler, cpus []int) (float64, error) {
 			port, err := freePort()
 			if err != nil {
 				return 0, err
@@ -239,7 +239,7 @@ func stressStream() yardstick {
 	return yardstick{
 		interference.MemoryBandwidth, "stress-ng --stream", "bytes read per second against bytes read and written per second by one stream stressor per CPU; writing also fetches, so a reader should be above",
 		"B/s", false, (stressSeconds + 2) * time.Second,
-		against(toolStressNg, 1, true, 1, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
+		against(toolStressNg, 1, 1, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
 			dir, err := os.MkdirTemp("", "ibench-validate-")
 			if err != nil {
 				return 0, fmt.Errorf("stress-ng: %w", err)
@@ -273,13 +273,6 @@ func parseStress(metrics []byte, instances int) (float64, error) {
 		return 0, errors.New("stress-ng: it reports no rate")
 	}
 	return sum * (1 << 20) * float64(instances), nil
-}
-
-// eighthOctave is the i-th size from first in steps of an eighth of an octave,
-// in whole lines.
-func eighthOctave(first int64, i int) int64 {
-	const line = 64
-	return int64(float64(first)*math.Exp2(float64(i)/8)) / line * line
 }
 
 // freePort finds a port of the loopback interface that nobody listens on now.

@@ -18,18 +18,10 @@ var pageTemplate = template.Must(template.New("report").Parse(pageText))
 // page is what the template shows.
 type page struct {
 	Head   [][2]string
-	Counts htmlTable
+	Counts table
 	Charts []chartGroup
-	Tables []htmlTable
+	Tables []table
 }
-
-type htmlTable struct {
-	Title, Note string
-	Head        []string
-	Rows        [][]htmlField
-}
-
-type htmlField struct{ Text, Class string }
 
 type chartGroup struct {
 	Title, Note string
@@ -38,27 +30,12 @@ type chartGroup struct {
 
 // HTML is the report as one page that needs nothing else.
 func (r Report) HTML() ([]byte, error) {
-	p := page{Head: r.head(), Counts: r.counts().html(), Charts: r.charts()}
-	for _, t := range r.tables() {
-		p.Tables = append(p.Tables, t.html())
-	}
+	p := page{Head: r.head(), Counts: r.counts(), Charts: r.charts(), Tables: r.tables()}
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("write the report: %w", err)
 	}
 	return out.Bytes(), nil
-}
-
-func (t table) html() htmlTable {
-	out := htmlTable{Title: t.title, Note: t.note, Head: t.head}
-	for _, row := range t.rows {
-		var fields []htmlField
-		for _, f := range row {
-			fields = append(fields, htmlField{f.text, string(f.mark)})
-		}
-		out.Rows = append(out.Rows, fields)
-	}
-	return out
 }
 
 func (r Report) charts() []chartGroup {
@@ -73,21 +50,21 @@ func (r Report) charts() []chartGroup {
 	matrix := chartGroup{
 		Title: "Cross-talk between kernels",
 		Note:  fmt.Sprintf("Loss in percent of the kernel of the column at %d, by the kernel of the row at 100. Outlined: over the target, and not to be expected. Dashed: not measured.", observerPercent),
-		Charts: []template.HTML{drawn(r.heat("cross-talk", func(from, to interference.Source) (Interval, Verdict, string, bool) {
+		Charts: []template.HTML{drawn(r.heat("cross-talk", func(from, to interference.Source) (PairLoss, bool) {
 			c, ok := r.crossTalk(from, to)
-			return c.Loss, c.Verdict, c.Placement, ok
+			return c.PairLoss, ok
 		}))},
 	}
 	off := chartGroup{
 		Title: "Victims of other sources",
 		Note:  "Loss in percent of the victim of the column's source, by the kernel of the row at 100.",
-		Charts: []template.HTML{drawn(r.heat("off-target", func(from, to interference.Source) (Interval, Verdict, string, bool) {
+		Charts: []template.HTML{drawn(r.heat("off-target", func(from, to interference.Source) (PairLoss, bool) {
 			for _, c := range r.OffTarget {
 				if c.From == from && c.Victim == to {
-					return c.Loss, c.Verdict, c.Placement, true
+					return c.PairLoss, true
 				}
 			}
-			return Interval{}, "", "", false
+			return PairLoss{}, false
 		}))},
 	}
 	return []chartGroup{impact, victims, matrix, off}
@@ -141,20 +118,20 @@ func (c VictimCurve) chart() plot.Lines {
 }
 
 // heat draws a matrix over the sources measured.
-func (r Report) heat(title string, of func(from, to interference.Source) (Interval, Verdict, string, bool)) plot.Heat {
+func (r Report) heat(title string, of func(from, to interference.Source) (PairLoss, bool)) plot.Heat {
 	sources := r.measured()
 	h := plot.Heat{Title: title, Full: 100}
 	for _, from := range sources {
 		h.Rows, h.Columns = append(h.Rows, string(from)), append(h.Columns, string(from))
 		var row []plot.HeatCell
 		for _, to := range sources {
-			loss, verdict, placement, ok := of(from, to)
+			p, ok := of(from, to)
 			cell := plot.HeatCell{Value: float64(unknown), Note: fmt.Sprintf("%s on %s: not measured", from, to)}
 			if ok {
-				cell.Value = float64(loss.Center)
-				cell.Note = fmt.Sprintf("%s on %s, %s: %s %%", from, to, placement, loss.text("%.1f"))
+				cell.Value = float64(p.Loss.Center)
+				cell.Note = fmt.Sprintf("%s on %s, %s: %s %%", from, to, p.Placement, p.Loss.text("%.1f"))
 			}
-			if verdict == VerdictMiss {
+			if p.Verdict == VerdictMiss {
 				cell.Class = "miss"
 			}
 			row = append(row, cell)

@@ -185,22 +185,24 @@ type Displacement struct {
 
 // CrossTalk is what one kernel at 100 costs another kernel.
 type CrossTalk struct {
-	From      interference.Source `json:"from"`
-	To        interference.Source `json:"to"`
-	Placement string              `json:"placement"`
-	Loss      Interval            `json:"loss_percent"`
-	Verdict   Verdict             `json:"verdict"`
-	Why       string              `json:"why,omitempty"`
+	From interference.Source `json:"from"`
+	To   interference.Source `json:"to"`
+	PairLoss
 }
 
 // OffTarget is what a kernel at 100 costs the victim of another source.
 type OffTarget struct {
-	From      interference.Source `json:"from"`
-	Victim    interference.Source `json:"victim"`
-	Placement string              `json:"placement"`
-	Loss      Interval            `json:"loss_percent"`
-	Verdict   Verdict             `json:"verdict"`
-	Why       string              `json:"why,omitempty"`
+	From   interference.Source `json:"from"`
+	Victim interference.Source `json:"victim"`
+	PairLoss
+}
+
+// PairLoss is what one of two loses, and what that means.
+type PairLoss struct {
+	Placement string   `json:"placement"`
+	Loss      Interval `json:"loss_percent"`
+	Verdict   Verdict  `json:"verdict"`
+	Why       string   `json:"why,omitempty"`
 }
 
 // Verdict on a pair.

@@ -62,12 +62,12 @@ func canned() Report {
 			Points: []LinearPoint{{0, 0, false}, {100, 80, false}}, RSquared: 0.92, MaxGap: 20, Verdict: "80 % of the unit displaced at 100",
 		}},
 		CrossTalk: []CrossTalk{
-			{interference.MemoryBandwidth, interference.L1Data, placementBeside, interval(30, 25, 35), VerdictMiss, ""},
-			{interference.L1Data, interference.MemoryBandwidth, placementBeside, interval(-1, -2, 0.5), VerdictOK, ""},
+			{interference.MemoryBandwidth, interference.L1Data, PairLoss{placementBeside, interval(30, 25, 35), VerdictMiss, ""}},
+			{interference.L1Data, interference.MemoryBandwidth, PairLoss{placementBeside, interval(-1, -2, 0.5), VerdictOK, ""}},
 		},
 		OffTarget: []OffTarget{
-			{interference.MemoryBandwidth, interference.L1Data, placementSame, interval(50, 45, 55), VerdictExpected, "both share one CPU"},
-			{interference.L1Data, interference.MemoryBandwidth, placementBeside, none, VerdictMiss, "nothing was measured"},
+			{interference.MemoryBandwidth, interference.L1Data, PairLoss{placementSame, interval(50, 45, 55), VerdictExpected, "both share one CPU"}},
+			{interference.L1Data, interference.MemoryBandwidth, PairLoss{placementBeside, none, VerdictMiss, "nothing was measured"}},
 		},
 		Yardsticks: []YardstickResult{
 			{Source: interference.MemoryBandwidth, Yardstick: "memchr", Compares: "bytes", Unit: "B/s", Kernel: 19e9, Other: 20e9, Ratio: interval(0.95, 0.94, 0.97), Counts: true},

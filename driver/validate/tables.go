@@ -12,28 +12,28 @@ import (
 
 // table is a table of the report, before it is HTML or Markdown.
 type table struct {
-	title string
-	note  string
-	head  []string
-	rows  [][]field
+	Title string
+	Note  string
+	Head  []string
+	Rows  [][]field
 }
 
 // field is one field; good and bad ones are coloured.
 type field struct {
-	text string
-	mark mark
+	Text string
+	Mark mark
 }
 
+// mark is empty for what is neither.
 type mark string
 
 const (
-	plain mark = ""
-	good  mark = "good"
-	bad   mark = "bad"
-	weak  mark = "weak" // not known, or expected
+	good mark = "good"
+	bad  mark = "bad"
+	weak mark = "weak" // not known, or expected
 )
 
-func text(s string) field { return field{text: s} }
+func text(s string) field { return field{Text: s} }
 
 // judged is a number that meets its target or not; unknown is neither.
 func judged(n Number, format string, ok bool) field {
@@ -86,26 +86,26 @@ func (r Report) tables() []table {
 }
 
 func (r Report) sourcesTable() table {
-	t := table{title: "Sources", note: "What the calibration of this machine says.", head: []string{"source", "title", "knob", "status", "reason"}}
+	t := table{Title: "Sources", Note: "What the calibration of this machine says.", Head: []string{"source", "title", "knob", "status", "reason"}}
 	for _, s := range r.Sources {
 		info, _ := interference.Info(s.Source)
 		m := good
 		if s.Status != ibench.StatusSupported {
 			m = bad
 		}
-		t.rows = append(t.rows, []field{text(string(s.Source)), text(info.Title), text(string(s.Knob)), {string(s.Status), m}, text(s.Reason)})
+		t.Rows = append(t.Rows, []field{text(string(s.Source)), text(info.Title), text(string(s.Knob)), {string(s.Status), m}, text(s.Reason)})
 	}
 	return t
 }
 
 func (r Report) linearityTable() table {
 	t := table{
-		title: "Linearity",
-		note:  fmt.Sprintf("Impact against intensity, up and down. Target: R² ≥ %.2f against the line impact = intensity, and no point more than %.0f points off it.", rSquaredMin, gapMaxPoints),
-		head:  []string{"source", "placement", "R²", "max gap", "peak per second", "impact is the"},
+		Title: "Linearity",
+		Note:  fmt.Sprintf("Impact against intensity, up and down. Target: R² ≥ %.2f against the line impact = intensity, and no point more than %.0f points off it.", rSquaredMin, gapMaxPoints),
+		Head:  []string{"source", "placement", "R²", "max gap", "peak per second", "impact is the"},
 	}
 	for _, l := range r.Linearity {
-		t.rows = append(t.rows, []field{
+		t.Rows = append(t.Rows, []field{
 			text(string(l.Source)), text(l.Placement), judged(l.RSquared, "%.4f", l.RSquared >= rSquaredMin),
 			judged(l.MaxGap, "%.1f", l.MaxGap <= gapMaxPoints), text(scaled(l.PeakOps) + l.Unit), text(l.Measure),
 		})
@@ -115,9 +115,9 @@ func (r Report) linearityTable() table {
 
 // publishedTable compares with the published impact curves.
 func (r Report) publishedTable() table {
-	t := table{title: "Against the published curves", note: "Impact in percent, ours and of Delimitrou 2015, Fig. 5.2 (read off the figure).", head: []string{"source"}}
+	t := table{Title: "Against the published curves", Note: "Impact in percent, ours and of Delimitrou 2015, Fig. 5.2 (read off the figure).", Head: []string{"source"}}
 	for _, x := range publishedAt {
-		t.head = append(t.head, fmt.Sprintf("x=%.0f ours", x), "published")
+		t.Head = append(t.Head, fmt.Sprintf("x=%.0f ours", x), "published")
 	}
 	for _, l := range r.Linearity {
 		row := []field{text(string(l.Source))}
@@ -128,7 +128,7 @@ func (r Report) publishedTable() table {
 			}
 			row = append(row, text(number(meanAt(l.Points, x), "%.0f")), text(theirs))
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -146,9 +146,9 @@ func meanAt(points []LinearPoint, x float64) Number {
 
 func (r Report) victimTable() table {
 	t := table{
-		title: "Victims",
-		note:  "Loss of a workload that lives on the resource, in percent, with the interval of the paired windows. On the same CPU the kernel also takes CPU time.",
-		head:  []string{"source", "victim", "placement", "loss at 50", "loss at 100", "rise violation", "verdict"},
+		Title: "Victims",
+		Note:  "Loss of a workload that lives on the resource, in percent, with the interval of the paired windows. On the same CPU the kernel also takes CPU time.",
+		Head:  []string{"source", "victim", "placement", "loss at 50", "loss at 100", "rise violation", "verdict"},
 	}
 	for _, v := range r.Victims {
 		m := good
@@ -158,7 +158,7 @@ func (r Report) victimTable() table {
 		case verdictBumpy:
 			m = bad
 		}
-		t.rows = append(t.rows, []field{
+		t.Rows = append(t.Rows, []field{
 			text(string(v.Source)), text(v.Victim + ": " + v.Does), text(v.Placement), text(v.lossAt(50)), text(v.lossAt(100)),
 			text(number(v.RiseViolation, "%.1f")), {v.Verdict, m},
 		})
@@ -177,12 +177,12 @@ func (c VictimCurve) lossAt(x float64) string {
 
 func (r Report) displacementTable() table {
 	t := table{
-		title: "Displacement",
-		note:  "Share of a cache or TLB that the kernel takes from a probe which fills it, keeps still, and times its next walk. 100 is what the probe finds when it displaces everything itself.",
-		head:  []string{"source", "placement", "probe", "ns per line, quiet", "all displaced", "R²", "max gap", "verdict"},
+		Title: "Displacement",
+		Note:  "Share of a cache or TLB that the kernel takes from a probe which fills it, keeps still, and times its next walk. 100 is what the probe finds when it displaces everything itself.",
+		Head:  []string{"source", "placement", "probe", "ns per line, quiet", "all displaced", "R²", "max gap", "verdict"},
 	}
 	for _, d := range r.Displacements {
-		t.rows = append(t.rows, []field{
+		t.Rows = append(t.Rows, []field{
 			text(string(d.Source)), text(d.Placement), text(fmt.Sprintf("%s of %d KiB", d.Probe, d.UnitBytes>>10)),
 			text(number(d.QuietNs, "%.2f")), text(number(d.FullNs, "%.2f")), text(number(d.RSquared, "%.3f")),
 			text(number(d.MaxGap, "%.0f")), text(d.Verdict),
@@ -193,9 +193,9 @@ func (r Report) displacementTable() table {
 
 func (r Report) yardstickTable() table {
 	t := table{
-		title: "Yardsticks",
-		note:  fmt.Sprintf("The kernel at intensity 100 against something independent on the same CPUs. Target: a ratio of %.2f at least, where the row is in the same unit; other rows are for information.", yardstickMin),
-		head:  []string{"source", "yardstick", "kernel", "yardstick says", "ratio", "verdict", "compares"},
+		Title: "Yardsticks",
+		Note:  fmt.Sprintf("The kernel at intensity 100 against something independent on the same CPUs. Target: a ratio of %.2f at least, where the row is in the same unit; other rows are for information.", yardstickMin),
+		Head:  []string{"source", "yardstick", "kernel", "yardstick says", "ratio", "verdict", "compares"},
 	}
 	for _, y := range r.Yardsticks {
 		verdict := field{"for information", weak}
@@ -207,7 +207,7 @@ func (r Report) yardstickTable() table {
 		case y.Counts:
 			verdict = field{"MISS", bad}
 		}
-		t.rows = append(t.rows, []field{
+		t.Rows = append(t.Rows, []field{
 			text(string(y.Source)), text(y.Yardstick), text(scaled(y.Kernel) + y.Unit), text(scaled(y.Other) + y.Unit),
 			text(y.Ratio.text("%.3f")), verdict, text(y.Compares),
 		})
@@ -218,33 +218,33 @@ func (r Report) yardstickTable() table {
 // missTable lists the pairs over the target, explained or not.
 func (r Report) missTable() table {
 	t := table{
-		title: "Cross-talk over the target",
-		note:  fmt.Sprintf("Pairs of which the first at 100 costs the second more than %.0f %%. Expected ones cannot be avoided by any kernel, for the reason given; all others are misses.", crossTalkMaxLoss),
-		head:  []string{"from", "to", "placement", "loss", "verdict", "why"},
+		Title: "Cross-talk over the target",
+		Note:  fmt.Sprintf("Pairs of which the first at 100 costs the second more than %.0f %%. Expected ones cannot be avoided by any kernel, for the reason given; all others are misses.", crossTalkMaxLoss),
+		Head:  []string{"from", "to", "placement", "loss", "verdict", "why"},
 	}
-	add := func(from, to, placement string, loss Interval, v Verdict, why string) {
-		if v == VerdictOK {
+	add := func(from interference.Source, to string, p PairLoss) {
+		if p.Verdict == VerdictOK {
 			return
 		}
 		m := weak
-		if v == VerdictMiss {
+		if p.Verdict == VerdictMiss {
 			m = bad
 		}
-		t.rows = append(t.rows, []field{text(from), text(to), text(placement), text(loss.text("%.1f")), {string(v), m}, text(why)})
+		t.Rows = append(t.Rows, []field{text(string(from)), text(to), text(p.Placement), text(p.Loss.text("%.1f")), {string(p.Verdict), m}, text(p.Why)})
 	}
 	for _, c := range r.CrossTalk {
-		add(string(c.From), "kernel "+string(c.To), c.Placement, c.Loss, c.Verdict, c.Why)
+		add(c.From, "kernel "+string(c.To), c.PairLoss)
 	}
 	for _, c := range r.OffTarget {
-		add(string(c.From), "victim of "+string(c.Victim), c.Placement, c.Loss, c.Verdict, c.Why)
+		add(c.From, "victim of "+string(c.Victim), c.PairLoss)
 	}
 	return t
 }
 
 func (r Report) failureTable() table {
-	t := table{title: "Not measured", note: "Cells that failed; another run tries them again.", head: []string{"cell", "reason"}}
+	t := table{Title: "Not measured", Note: "Cells that failed; another run tries them again.", Head: []string{"cell", "reason"}}
 	for _, f := range r.Failures {
-		t.rows = append(t.rows, []field{text(f.Cell), {f.Reason, bad}})
+		t.Rows = append(t.Rows, []field{text(f.Cell), {f.Reason, bad}})
 	}
 	return t
 }
@@ -286,13 +286,13 @@ func (r Report) head() [][2]string {
 
 // counts sums up the report in one line per question.
 func (r Report) counts() table {
-	t := table{title: "Summary", head: []string{"question", "met", "of", "remark"}}
+	t := table{Title: "Summary", Head: []string{"question", "met", "of", "remark"}}
 	row := func(question string, met, of int, remark string) {
 		m := good
 		if met < of {
 			m = bad
 		}
-		t.rows = append(t.rows, []field{text(question), {strconv.Itoa(met), m}, text(strconv.Itoa(of)), text(remark)})
+		t.Rows = append(t.Rows, []field{text(question), {strconv.Itoa(met), m}, text(strconv.Itoa(of)), text(remark)})
 	}
 	met, worst := 0, Number(0)
 	for _, l := range r.Linearity {
@@ -322,25 +322,19 @@ func (r Report) counts() table {
 		}
 	}
 	row("victim's loss grows", met, len(r.Victims)-none, fmt.Sprintf("%d without a measurable effect on this machine", none))
-	met, expected := 0, 0
-	for _, c := range r.CrossTalk {
-		switch c.Verdict {
-		case VerdictOK:
-			met++
-		case VerdictExpected:
-			expected++
+	pairs := func(question string, of int, verdict func(i int) Verdict) {
+		met, expected := 0, 0
+		for i := range of {
+			switch verdict(i) {
+			case VerdictOK:
+				met++
+			case VerdictExpected:
+				expected++
+			}
 		}
+		row(question, met, of-expected, fmt.Sprintf("%d expected over the target", expected))
 	}
-	row("pairs of kernels apart", met, len(r.CrossTalk)-expected, fmt.Sprintf("%d expected over the target", expected))
-	met, expected = 0, 0
-	for _, c := range r.OffTarget {
-		switch c.Verdict {
-		case VerdictOK:
-			met++
-		case VerdictExpected:
-			expected++
-		}
-	}
-	row("victims unharmed by others", met, len(r.OffTarget)-expected, fmt.Sprintf("%d expected over the target", expected))
+	pairs("pairs of kernels apart", len(r.CrossTalk), func(i int) Verdict { return r.CrossTalk[i].Verdict })
+	pairs("victims unharmed by others", len(r.OffTarget), func(i int) Verdict { return r.OffTarget[i].Verdict })
 	return t
 }

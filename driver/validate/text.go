@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,19 +25,19 @@ func (r Report) Markdown() string {
 }
 
 func (t table) markdown(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## %s\n\n", t.title)
-	if t.note != "" {
-		fmt.Fprintf(b, "%s\n\n", t.note)
+	fmt.Fprintf(b, "\n## %s\n\n", t.Title)
+	if t.Note != "" {
+		fmt.Fprintf(b, "%s\n\n", t.Note)
 	}
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		b.WriteString("None.\n")
 		return
 	}
-	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(t.head, " | "), strings.Repeat(" --- |", len(t.head)))
-	for _, row := range t.rows {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(t.Head, " | "), strings.Repeat(" --- |", len(t.Head)))
+	for _, row := range t.Rows {
 		b.WriteString("|")
 		for _, f := range row {
-			fmt.Fprintf(b, " %s |", markdownText(f.text))
+			fmt.Fprintf(b, " %s |", markdownText(f.Text))
 		}
 		b.WriteString("\n")
 	}
@@ -49,13 +50,13 @@ func markdownText(s string) string {
 // matrixTable is the cross-talk matrix as numbers.
 func (r Report) matrixTable() table {
 	t := table{
-		title: "Cross-talk matrix",
-		note:  fmt.Sprintf("Loss in percent of the kernel of the column at %d, by the kernel of the row at 100.", observerPercent),
-		head:  []string{"from \\ to"},
+		Title: "Cross-talk matrix",
+		Note:  fmt.Sprintf("Loss in percent of the kernel of the column at %d, by the kernel of the row at 100.", observerPercent),
+		Head:  []string{"from \\ to"},
 	}
 	sources := r.measured()
 	for _, s := range sources {
-		t.head = append(t.head, string(s))
+		t.Head = append(t.Head, string(s))
 	}
 	for _, from := range sources {
 		row := []field{text(string(from))}
@@ -70,7 +71,7 @@ func (r Report) matrixTable() table {
 				row = append(row, text(number(c.Loss.Center, "%.0f")+suffix(c.Verdict)))
 			}
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -108,51 +109,43 @@ const colourEnd = "\x1b[0m"
 // Summary is the report for a terminal.
 func (r Report) Summary(coloured bool) string {
 	var b strings.Builder
-	for _, t := range []table{r.counts(), r.linearityTable(), r.victimSummary(), r.yardstickSummary(), r.missTable(), r.failureTable()} {
-		if len(t.rows) > 0 {
+	// Without the columns that are too wide for a terminal.
+	victims, yardsticks := r.victimTable().without(1), r.yardstickTable().without(6)
+	for _, t := range []table{r.counts(), r.linearityTable(), victims, yardsticks, r.missTable(), r.failureTable()} {
+		if len(t.Rows) > 0 {
 			t.summary(&b, coloured)
 		}
 	}
 	return b.String()
 }
 
-// victimSummary and yardstickSummary leave out what is too wide for a terminal.
-func (r Report) victimSummary() table { return r.victimTable().without(1) }
-
-func (r Report) yardstickSummary() table { return r.yardstickTable().without(6) }
-
 func (t table) without(column int) table {
-	drop := func(fields []field) []field {
-		return append(append([]field(nil), fields[:column]...), fields[column+1:]...)
+	out := table{Title: t.Title, Note: t.Note, Head: slices.Delete(slices.Clone(t.Head), column, column+1)}
+	for _, row := range t.Rows {
+		out.Rows = append(out.Rows, slices.Delete(slices.Clone(row), column, column+1))
 	}
-	t.head = append(append([]string(nil), t.head[:column]...), t.head[column+1:]...)
-	rows := make([][]field, len(t.rows))
-	for i, row := range t.rows {
-		rows[i] = drop(row)
-	}
-	t.rows = rows
-	return t
+	return out
 }
 
 func (t table) summary(b *strings.Builder, coloured bool) {
-	widths := make([]int, len(t.head))
-	for i, h := range t.head {
+	widths := make([]int, len(t.Head))
+	for i, h := range t.Head {
 		widths[i] = utf8.RuneCountInString(h)
 	}
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		for i, f := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(f.text))
+			widths[i] = max(widths[i], utf8.RuneCountInString(f.Text))
 		}
 	}
-	fmt.Fprintf(b, "%s\n", t.title)
-	for i, h := range t.head {
-		b.WriteString("  " + pad(h, widths[i], i == len(t.head)-1))
+	fmt.Fprintf(b, "%s\n", t.Title)
+	for i, h := range t.Head {
+		b.WriteString("  " + pad(h, widths[i], i == len(t.Head)-1))
 	}
 	b.WriteString("\n")
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		for i, f := range row {
-			cell := pad(f.text, widths[i], i == len(row)-1)
-			if colour := colours[f.mark]; coloured && colour != "" {
+			cell := pad(f.Text, widths[i], i == len(row)-1)
+			if colour := colours[f.Mark]; coloured && colour != "" {
 				cell = colour + cell + colourEnd
 			}
 			b.WriteString("  " + cell)
@@ -166,5 +159,5 @@ func pad(s string, width int, last bool) string {
 	if last {
 		return s
 	}
-	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+	return fmt.Sprintf("%-*s", width, s)
 }

@@ -22,7 +22,7 @@ type yardstick struct {
 	unit     string
 	counts   bool // the 95 % target is asked of it
 	expect   time.Duration
-	measure  func(ctx context.Context, y yardstick, r ruler) (YardstickResult, error)
+	measure  func(ctx context.Context, r ruler, out *YardstickResult) error
 }
 
 // ruler is what a yardstick is given to measure with.
@@ -60,7 +60,7 @@ func yardsticks() []yardstick {
 			},
 			{
 				s, "clock", "operations per clock cycle at intensity 100; the clock is measured by a chain of dependent additions. How many a core could do is not known here: for information",
-				"per cycle", false, second * 3, perCycle,
+				"per cycle", false, second * 3, peakAgainst(worker.Spec{Kind: "cycle"}, fixed(0), false, 1),
 			},
 		}
 	}
@@ -110,18 +110,12 @@ func (y yardstick) result() YardstickResult {
 // absentQuick is said of what takes too long for a quick run.
 const absentQuick = "left out of a quick run"
 
-// absent is the result of a yardstick that is not there.
-func (y yardstick) absent(why string) YardstickResult {
-	r := y.result()
-	r.Absent = why
-	return r
-}
-
 // measureYardstick compares one kernel with one yardstick.
 func measureYardstick(ctx context.Context, b bench, p pace, m ibench.Machine, l layout, storage string, y yardstick) (YardstickResult, error) {
 	t := &team{bench: b}
-	r, err := y.measure(ctx, y, ruler{t, p, m, l, storage})
-	return r, errors.Join(err, t.end())
+	out := y.result()
+	err := y.measure(ctx, ruler{t, p, m, l, storage}, &out)
+	return out, errors.Join(err, t.end())
 }
 
 // place is where the kernel of a peak runs: on every CPU, or alone on the
@@ -134,23 +128,22 @@ func (r ruler) place(all bool) place {
 }
 
 // peakAgainst compares a kernel at 100 with a worker on the same CPUs, in turns.
-func peakAgainst(spec worker.Spec, size func(ibench.Machine) int64, all bool, workerUnits float64) func(context.Context, yardstick, ruler) (YardstickResult, error) {
-	return func(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-		out := y.result()
+func peakAgainst(spec worker.Spec, size func(ibench.Machine) int64, all bool, workerUnits float64) func(context.Context, ruler, *YardstickResult) error {
+	return func(ctx context.Context, r ruler, out *YardstickResult) error {
 		where := r.place(all)
-		k, err := r.kernel(ctx, y.source, where)
+		k, err := r.kernel(ctx, out.Source, where)
 		if err != nil {
-			return out, err
+			return err
 		}
 		spec.CPUs, spec.Bytes = where.CPUs, size(r.machine)
 		w, err := r.worker(ctx, spec)
 		if err != nil {
-			return out, err
+			return err
 		}
 		turns := duel{kernel: k, worker: w, workerUnits: workerUnits, ruler: r}
 		out.Ratio, err = contrast(ctx, r.pace.peakPairs, func(kernel bool) (float64, error) { return turns.window(ctx, kernel) })
-		out.Kernel, out.Other = turns.medians()
-		return out, err
+		out.Kernel, out.Other = medianOf(turns.seen[1]), medianOf(turns.seen[0])
+		return err
 	}
 }
 
@@ -184,10 +177,6 @@ func (d *duel) window(ctx context.Context, kernel bool) (float64, error) {
 	return v, err
 }
 
-func (d *duel) medians() (kernel, worker Number) {
-	return medianOf(d.seen[1]), medianOf(d.seen[0])
-}
-
 // medianOf is the median of the windows that have a speed: one in which no
 // thread came to account for its time has none.
 func medianOf(v []float64) Number {
@@ -217,17 +206,16 @@ func repeated(ctx context.Context, times int, out *YardstickResult, once func() 
 }
 
 // residentMemory compares what the kernel holds with what is counted.
-func residentMemory(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-	out := y.result()
-	k, err := r.kernel(ctx, y.source, r.place(false))
+func residentMemory(ctx context.Context, r ruler, out *YardstickResult) error {
+	k, err := r.kernel(ctx, out.Source, r.place(false))
 	if err != nil {
-		return out, err
+		return err
 	}
 	ground, err := r.bench.Anonymous(k.PID())
 	if err != nil {
-		return out, err
+		return err
 	}
-	return out, repeated(ctx, 2, &out, func() (kernel, other float64, err error) {
+	return repeated(ctx, 2, out, func() (kernel, other float64, err error) {
 		if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
 			return 0, 0, err
 		}
@@ -244,32 +232,30 @@ func residentMemory(ctx context.Context, y yardstick, r ruler) (YardstickResult,
 }
 
 // occupiedDisk compares the space of the kernel's files with what it was given.
-func occupiedDisk(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-	out := y.result()
-	k, err := r.kernel(ctx, y.source, r.place(false))
+func occupiedDisk(ctx context.Context, r ruler, out *YardstickResult) error {
+	k, err := r.kernel(ctx, out.Source, r.place(false))
 	if err != nil {
-		return out, err
+		return err
 	}
 	if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
-		return out, err
+		return err
 	}
-	return out, repeated(ctx, 2, &out, func() (kernel, other float64, err error) {
+	return repeated(ctx, 2, out, func() (kernel, other float64, err error) {
 		taken, err := r.bench.DiskBytes(k.PID())
-		return float64(taken), float64(bounds[y.source]), err
+		return float64(taken), float64(bounds[out.Source]), err
 	})
 }
 
 // busyTime compares a duty kernel's processor time with the time there is.
-func busyTime(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-	out := y.result()
-	k, err := r.kernel(ctx, y.source, r.place(false))
+func busyTime(ctx context.Context, r ruler, out *YardstickResult) error {
+	k, err := r.kernel(ctx, out.Source, r.place(false))
 	if err != nil {
-		return out, err
+		return err
 	}
 	if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
-		return out, err
+		return err
 	}
-	return out, repeated(ctx, r.pace.peakPairs, &out, func() (kernel, other float64, err error) {
+	return repeated(ctx, r.pace.peakPairs, out, func() (kernel, other float64, err error) {
 		before, err := r.bench.CPUTime(k.PID())
 		if err != nil {
 			return 0, 0, err
@@ -282,11 +268,6 @@ func busyTime(ctx context.Context, y yardstick, r ruler) (YardstickResult, error
 		wall := b.At.Sub(a.At).Seconds()
 		return (after - before).Seconds() / wall, 1, err
 	})
-}
-
-// perCycle counts a kernel's operations per clock cycle.
-func perCycle(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-	return peakAgainst(worker.Spec{Kind: "cycle"}, fixed(0), false, 1)(ctx, y, r)
 }
 
 // The sweep for the size of a cache: from an eighth of the reported size to one
@@ -308,31 +289,31 @@ func knee(s interference.Source, cache cacheOf) yardstick {
 	return yardstick{
 		s, "pointer chase", "memory the kernel keeps occupied at 100 against the largest working set that a pointer chase runs through at the speed of the cache",
 		"bytes", true, kneeSteps * (kneeWindows*kneeWindow + 60*time.Millisecond),
-		func(ctx context.Context, y yardstick, r ruler) (YardstickResult, error) {
-			if r.pace.quick {
-				return y.absent(absentQuick), nil
-			}
+		func(ctx context.Context, r ruler, out *YardstickResult) error {
 			c, ok := cache(r.machine)
-			if !ok {
-				return y.absent("the machine reports no such cache"), nil
+			switch {
+			case r.pace.quick:
+				out.Absent = absentQuick
+				return nil
+			case !ok:
+				out.Absent = "the machine reports no such cache"
+				return nil
 			}
-			out := y.result()
 			size, err := r.kneeOf(ctx, c)
 			if err != nil {
-				return out, err
+				return err
 			}
-			k, err := r.kernel(ctx, y.source, r.place(false))
+			k, err := r.kernel(ctx, out.Source, r.place(false))
 			if err != nil {
-				return out, err
+				return err
 			}
 			report, err := k.Report(ctx)
 			if err != nil {
-				return out, err
+				return err
 			}
 			out.Kernel, out.Other = Number(report.ResidentBytes), Number(size)
-			ratio := out.Kernel / out.Other
-			out.Ratio = Interval{ratio, unknown, unknown, unknown, 1}
-			return out, nil
+			out.Ratio = Interval{out.Kernel / out.Other, unknown, unknown, unknown, 1}
+			return nil
 		},
 	}
 }
@@ -359,6 +340,13 @@ func (r ruler) kneeOf(ctx context.Context, c ibench.Cache) (int64, error) {
 		}
 	}
 	return last, nil
+}
+
+// eighthOctave is the i-th size from first in steps of an eighth of an octave,
+// in whole lines.
+func eighthOctave(first int64, i int) int64 {
+	const line = 64
+	return int64(float64(first)*math.Exp2(float64(i)/8)) / line * line
 }
 
 // chaseNs is the time of one step of a chase through a working set.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -37,41 +38,36 @@ func leakyGauge(l *leaky) *occupancyGauge {
 	}
 }
 
-// The share displaced grows with the knob; sleeps overshoot, so only the order
-// is asserted.
+// The share displaced is that of the knob. Time is that of a bubble, in which sleeps
+// do not overshoot.
 func TestOccupancyGrowsWithTheKnob(t *testing.T) {
 	t.Parallel()
-	g := leakyGauge(&leaky{slow: 20 * time.Millisecond})
-	last := math.Inf(-1)
-	for _, knob := range []float64{0, 50, 100} {
-		got, err := g.impact(t.Context(), knob)
-		if err != nil || got <= last || got > 150 {
-			t.Errorf("at %v: %v, %v after %v", knob, got, err, last)
+	synctest.Test(t, func(t *testing.T) {
+		g := leakyGauge(&leaky{slow: 20 * time.Millisecond})
+		for _, knob := range []float64{0, 50, 100} {
+			if got, err := g.impact(t.Context(), knob); err != nil || math.Abs(got-knob) > 1e-9 {
+				t.Errorf("at %v: %v, %v", knob, got, err)
+			}
 		}
-		last = got
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
+// A kernel that displaces less than what counts as noticed has no gauge here.
 func TestOccupancyThatIsNotNoticed(t *testing.T) {
 	t.Parallel()
-	// A kernel that displaces nothing; the probe takes the same time always, up
-	// to a jitter below what counts as noticed.
-	g := leakyGauge(&leaky{})
-	g.probes = []probeSet{evenProbe{}}
-	if _, err := g.impact(t.Context(), 100); !errors.Is(err, errUnnoticed) {
-		t.Errorf("nothing is displaced: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for slow, want := range map[time.Duration]error{
+			0: errUnnoticed, 99 * time.Microsecond: errUnnoticed, 101 * time.Microsecond: nil,
+		} {
+			if _, err := leakyGauge(&leaky{slow: slow}).impact(t.Context(), 100); !errors.Is(err, want) {
+				t.Errorf("a recall of 1 ms is longer by %s: %v, want %v", slow, err, want)
+			}
+		}
+	})
 }
-
-type evenProbe struct{}
-
-func (evenProbe) lines() int   { return 1 }
-func (evenProbe) prime()       {}
-func (evenProbe) recall()      { time.Sleep(50 * time.Millisecond) }
-func (evenProbe) Close() error { return nil }
 
 func TestOccupancyPassesErrorsOn(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,9 @@ package ibench
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -83,21 +85,27 @@ func TestMessengersMoveLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all sync.WaitGroup
+		var still atomic.Int32 // that have moved nothing yet
+		still.Store(int32(peers))
 		moved := make([]float64, peers)
+		deadline := time.Now().Add(time.Minute)
 		for i := range peers {
-			all.Add(1)
-			go func() {
-				defer all.Done()
+			all.Go(func() {
 				m := newMessenger(p, i)
 				m.Tune(1, 0)
-				for range 200 {
+				// Those that have no CPU meanwhile are waited for.
+				for round := 0; round < 200 || still.Load() > 0 && time.Now().Before(deadline); round++ {
 					n, err := m.Work(64)
 					if err != nil {
 						t.Error(err)
+						return
+					}
+					if moved[i] == 0 && n > 0 {
+						still.Add(-1)
 					}
 					moved[i] += n
 				}
-			}()
+			})
 		}
 		all.Wait()
 		for i, n := range moved {

@@ -231,13 +231,13 @@ func TestNetworkSendsToItsPeer(t *testing.T) {
 	spec.Peer = peer.address
 	spec.IntensityPercent = 20
 	p := start(t, spec)
-	_, b := statsOver(t, p, 100*time.Millisecond)
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if b.Ops <= 0 || peer.received.Load() <= 0 {
-		t.Errorf("sent %v bytes, received %d", b.Ops, peer.received.Load())
-	}
+	eventually(t, "bytes sent and received", func() bool {
+		s, err := p.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Ops > 0 && peer.received.Load() > 0
+	})
 }
 
 // A peer that reads nothing any more stalls the kernel, but not its control.
@@ -282,9 +282,10 @@ func TestKernelsOnTheWorkloadsCPUs(t *testing.T) {
 			if p.Placement() != "same" {
 				t.Errorf("placement %q", p.Placement())
 			}
-			if a, b := statsOver(t, p, 100*time.Millisecond); !(b.Ops > a.Ops) {
-				t.Errorf("from %+v to %+v", a, b)
-			}
+			eventually(t, "work", func() bool {
+				a, b := statsOver(t, p, 100*time.Millisecond)
+				return b.Ops > a.Ops
+			})
 		})
 	}
 }

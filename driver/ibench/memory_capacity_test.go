@@ -104,10 +104,11 @@ func TestMemoryCapacityIsBounded(t *testing.T) {
 	}
 }
 
-// eventually waits for a condition that another goroutine brings about.
+// eventually waits for a condition that another goroutine or process brings about,
+// once it gets a CPU.
 func eventually(t *testing.T, what string, met func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never happened: %s", what)
 		}

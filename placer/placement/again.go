@@ -18,18 +18,43 @@ const againRounds = 3
 // Decided on one after the other, the first take a quiet node each, and those that exert
 // much pressure then find no node without a resident that tolerates little.
 func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
-	for round, changed := 0, len(decided) > 1; changed && round < againRounds; round++ {
-		var nodes []cluster.NodeID
-		for _, p := range decided {
-			nodes = append(nodes, nodesIn(p.decisions)...)
-		}
-		if policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns()).Count == 0 {
-			return
-		}
-		changed = false
+	moved := false
+	for round := 0; round < againRounds && len(decided) > 1 && pl.violates(s, decided); round++ {
+		changed := false
 		for _, p := range decided {
 			changed = pl.decideAgain(s, p) || changed
 		}
+		if !changed {
+			break
+		}
+		moved = true
+	}
+	if moved {
+		pl.describeAgain(s, decided)
+	}
+}
+
+// violates reports whether a QoS violation is predicted on a node of the decisions.
+func (pl *Placer) violates(s *cluster.Snapshot, decided []*placement) bool {
+	var nodes []cluster.NodeID
+	for _, p := range decided {
+		nodes = append(nodes, nodesIn(p.decisions)...)
+	}
+	return policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns()).Count > 0
+}
+
+// describeAgain decides again on jobs that keep their place while others moved, and takes
+// the new decision where it leads to the same allocations: the old one names co-runners,
+// predictions and violations that are not there any more.
+func (pl *Placer) describeAgain(s *cluster.Snapshot, decided []*placement) {
+	for _, p := range decided {
+		p.undo()
+		next, undo, err := pl.decideOn(s, p.job, p.known)
+		undo()
+		if err == nil && FirstQueued(next) == nil && slices.Equal(allocationsIn(next), allocationsIn(p.decisions)) {
+			p.decisions = next
+		}
+		p.undo = reserveAll(s, p.decisions)
 	}
 }
 
@@ -59,10 +84,16 @@ func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement) bool {
 // nodesIn are the nodes on which decisions put their allocations.
 func nodesIn(decisions []cluster.Decision) []cluster.NodeID {
 	var out []cluster.NodeID
+	for _, a := range allocationsIn(decisions) {
+		out = append(out, a.Node)
+	}
+	return out
+}
+
+func allocationsIn(decisions []cluster.Decision) []cluster.Allocation {
+	var out []cluster.Allocation
 	for _, d := range decisions {
-		for _, a := range reservedFor(d) {
-			out = append(out, a.Node)
-		}
+		out = append(out, reservedFor(d)...)
 	}
 	return out
 }

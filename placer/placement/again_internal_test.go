@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -63,6 +64,17 @@ func TestWhoWasDecidedOnFirstIsDecidedOnAgain(t *testing.T) {
 	e.decideAgainOnAll(s, placed)
 	if nodeOf(cache) != nodeOf(web) || nodeOf(encode) == nodeOf(web) {
 		t.Errorf("cache is on %s, web on %s, encode on %s; want the services together and encode elsewhere", nodeOf(cache), nodeOf(web), nodeOf(encode))
+	}
+	for _, p := range placed {
+		var shares []string
+		for _, other := range placed {
+			if other != p && nodeOf(other) == nodeOf(p) {
+				shares = append(shares, other.known[0].Workload.ID.String())
+			}
+		}
+		if said := p.decisions[0].Candidates[0].Neighbours; !slices.Equal(said, shares) {
+			t.Errorf("the decision on %s names the co-runners %v, want %v", p.job.ID, said, shares)
+		}
 	}
 	for _, p := range placed {
 		p.undo()

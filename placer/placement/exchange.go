@@ -253,10 +253,15 @@ func (a *arrangement) settle(before policy.Violations) bool {
 	if !ok || !a.harm().Less(before) {
 		return false
 	}
+	var stayed []*placement
 	for i, p := range a.jobs {
 		p.undo()
 		p.decisions, p.undo = next[i], reserveAll(a.snapshot, next[i])
+		if a.at[i] == 0 {
+			stayed = append(stayed, p)
+		}
 	}
+	a.placer.describeAgain(a.snapshot, stayed)
 	return true
 }
 

@@ -18,10 +18,11 @@ const (
 	secondsTry         = 13
 	secondsInstall     = 8
 	secondsPlaceStock  = 8
-	secondsPlacePlacer = 190
+	secondsProfile     = 150
+	secondsPlacePlacer = 20
 	secondsMeasure     = 110
 	secondsStop        = 8
-	plannedSeconds     = secondsStart + 3*secondsTry + secondsInstall + secondsPlaceStock + secondsPlacePlacer + 2*secondsMeasure
+	plannedSeconds     = secondsStart + 3*secondsTry + secondsInstall + secondsPlaceStock + secondsProfile + secondsPlacePlacer + 2*secondsMeasure
 )
 
 // progress shows a bar with the remaining time on a terminal, and one line per

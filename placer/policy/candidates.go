@@ -226,7 +226,7 @@ func (v *candidateSet) predict(o *candidate, pressure []float64) cluster.Predict
 	if !v.rates[o.node.Configuration] {
 		return cluster.Prediction{Unit: v.unit}
 	}
-	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, o.tolerance.predictor.Share(pressure))
+	return predict.Performance(v.Knowledge, o.node.Configuration, v.unit, o.tolerance.curves.Share(pressure))
 }
 
 // withReplicas is the pressure that one allocation experiences which shares the node with

@@ -17,7 +17,7 @@ import (
 type tolerance struct {
 	board.Tolerance
 	tolerance interference.Scores // nil: as tolerated
-	predictor predict.Predictor
+	curves    *predict.Curves
 }
 
 // toleranceOn is computed once for each configuration.
@@ -28,7 +28,7 @@ func (v *candidateSet) toleranceOn(configuration string) *tolerance {
 	k := v.Knowledge.On(configuration)
 	s := &tolerance{
 		Tolerance: board.Tolerance{Tolerated: v.atBound, RequiredFraction: v.requiredFractionOn(configuration), DemandFactor: k.Sensitivity.DemandFactor[configuration]},
-		predictor: predict.New().Prepare(k, v.Columns, v.slowdownPercent()),
+		curves:    predict.Prepare(k, v.Columns, v.slowdownPercent()),
 	}
 	if s.RequiredFraction != nil {
 		s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), *s.RequiredFraction)

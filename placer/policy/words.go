@@ -78,7 +78,7 @@ const noticeablePercent = 1.0
 
 // loss says what the co-runners cost an allocation, and on which source.
 func (v *candidateSet) loss(o *candidate, replicas int) string {
-	s := o.tolerance.predictor.Share(v.withReplicas(o, max(0, replicas-1)))
+	s := o.tolerance.curves.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
 		return fmt.Sprintf(", %s %% less than in isolation because of %s", amount(lost), title(s.Source))
 	}

@@ -250,7 +250,7 @@ func responseOf(r board.Response, tolerated []float64) board.Response {
 }
 
 // scores is the response of a workload of which only tolerated scores are known:
-// relative to what it does alone, by the default model.
+// relative to what it does in isolation, by Kept.
 type scores []float64
 
 // assumedSlowdown is the QoS bound that scores were measured at.

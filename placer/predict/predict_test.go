@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,13 +15,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-func prepare(t *testing.T, model string, k *cluster.Knowledge, columns []interference.Source) predict.Predictor {
-	t.Helper()
-	d, err := predict.Lookup(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d.New().Prepare(k, columns, 5)
+func prepare(k *cluster.Knowledge, columns []interference.Source) *predict.Curves {
+	return predict.Prepare(k, columns, 5)
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -38,7 +32,7 @@ func TestFormula(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
-	p := prepare(t, "bottleneck", k, columns)
+	p := prepare(k, columns)
 	for pressure, want := range map[float64]float64{0: 1, 20: 0.9875, 40: 0.95, 70: 0.725, 100: 0.5, 250: 1 / 3.5} {
 		s := p.Share([]float64{pressure})
 		near(t, "share", s.Value, want)
@@ -50,7 +44,7 @@ func TestFormula(t *testing.T) {
 	near(t, "high at full pressure", p.Share([]float64{100}).High, 0.9)
 }
 
-// From scores alone, Kept is what the default model's predictor says, up to full
+// From scores alone, Kept is what the curves say, up to full
 // pressure.
 func TestKept(t *testing.T) {
 	t.Parallel()
@@ -62,7 +56,7 @@ func TestKept(t *testing.T) {
 			tolerated[k], pressure[k] = 100*rng.Float64(), max(0, 150*rng.Float64()-50)
 		}
 		k := clustertest.Knowledge(clustertest.Sensitivity(columns, tolerated, tolerated), nil)
-		want := prepare(t, predict.Default, k, columns).Share(pressure).Value
+		want := prepare(k, columns).Share(pressure).Value
 		near(t, "kept", predict.Kept(tolerated, pressure, 0.05), want)
 	}
 }
@@ -71,9 +65,9 @@ func TestEdgeScores(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(1)
 	robust := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{100}, []float64{0}), nil)
-	near(t, "t = 100 at full pressure", prepare(t, "bottleneck", robust, columns).Share([]float64{100}).Value, 0.95)
+	near(t, "t = 100 at full pressure", prepare(robust, columns).Share([]float64{100}).Value, 0.95)
 	fragile := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{0}, []float64{0}), nil)
-	p := prepare(t, "bottleneck", fragile, columns)
+	p := prepare(fragile, columns)
 	near(t, "t = 0 alone", p.Share([]float64{0}).Value, 1)
 	near(t, "t = 0 at full pressure", p.Share([]float64{100}).Value, 0.5)
 }
@@ -95,7 +89,7 @@ func TestMeasuredRamp(t *testing.T) {
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{45}, []float64{0}), nil)
 	k.Ramp = ramp(columns[0], [2]float64{60, 0.9}, [2]float64{20, 1.02}, [2]float64{40, 0.97}, [2]float64{50, 0.98})
 	k.Ramp = append(k.Ramp, profile.RampPoint{Source: columns[0], IntensityPercent: 80}) // not measured
-	p := prepare(t, "bottleneck", k, columns)
+	p := prepare(k, columns)
 	for pressure, want := range map[float64]float64{10: 1, 20: 1, 30: 0.985, 40: 0.97, 50: 0.97, 55: 0.935, 60: 0.9, 80: 0.7, 100: 0.5} {
 		s := p.Share([]float64{pressure})
 		near(t, "share", s.Value, want)
@@ -105,39 +99,37 @@ func TestMeasuredRamp(t *testing.T) {
 	}
 }
 
-// A ramp that ended early because the workload never lost its bound goes on
-// towards the bound, not towards half.
-// Several neighbours who each press in full share a source alike: where one leaves a
+// Several co-runners that each exert full pressure share a source alike: where one leaves a
 // half, three leave a quarter.
 func TestMoreThanFullPressure(t *testing.T) {
 	t.Parallel()
 	columns := []interference.Source{interference.Integer}
 	k := &cluster.Knowledge{Ramp: ramp(interference.Integer, [2]float64{50, 0.8}, [2]float64{100, 0.5})}
-	p := prepare(t, "bottleneck", k, columns)
+	p := prepare(k, columns)
 	for pressure, want := range map[float64]float64{50: 0.8, 100: 0.5, 200: 1.0 / 3, 300: 0.25} {
 		near(t, "share", p.Share([]float64{pressure}).Value, want)
 	}
 }
 
+// A ramp that ended early because the workload never lost its bound goes on
+// towards the bound, not towards half.
 func TestRampOfARobustWorkload(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{100}, []float64{0}), nil)
 	k.Ramp = ramp(columns[0], [2]float64{50, 0.99})
-	near(t, "share", prepare(t, "bottleneck", k, columns).Share([]float64{100}).Value, 0.95)
+	near(t, "share", prepare(k, columns).Share([]float64{100}).Value, 0.95)
 }
 
-func TestBottleneckAndCompound(t *testing.T) {
+func TestTheScarcestSourceDecides(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(3)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{50, 40, 100}, []float64{0, 0, 0}), nil)
 	pressure := []float64{50, 70, 0}
-	b := prepare(t, "bottleneck", k, columns).Share(pressure)
-	c := prepare(t, "compound", k, columns).Share(pressure)
-	near(t, "bottleneck", b.Value, 0.725)
-	near(t, "compound", c.Value, 0.95*0.725)
-	if b.Source != columns[1] || c.Source != columns[1] {
-		t.Errorf("scarcest is %s and %s, want %s", b.Source, c.Source, columns[1])
+	share := prepare(k, columns).Share(pressure)
+	near(t, "share", share.Value, 0.725)
+	if share.Source != columns[1] {
+		t.Errorf("scarcest is %s, want %s", share.Source, columns[1])
 	}
 }
 
@@ -147,7 +139,7 @@ func TestUnknownResponse(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(2)
 	k := clustertest.Knowledge(interference.Sensitivity{Tolerated: clustertest.Scores(columns[:1], 50)}, nil)
-	p := prepare(t, "bottleneck", k, columns)
+	p := prepare(k, columns)
 	if s := p.Share([]float64{0, 30}); s.Known {
 		t.Errorf("known from nothing: %+v", s)
 	}
@@ -189,35 +181,16 @@ func TestMonotone(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			k.Ramp = ramp(columns[0], [2]float64{100 * rng.Float64(), 1.1 * rng.Float64()}, [2]float64{100 * rng.Float64(), 1.1 * rng.Float64()})
 		}
-		for _, d := range predict.Models() {
-			p := d.New().Prepare(k, columns, 5)
-			a := []float64{120 * rng.Float64(), 120 * rng.Float64(), 120 * rng.Float64()}
-			b := slices.Clone(a)
-			b[rng.IntN(3)] += 50 * rng.Float64()
-			less, more := p.Share(a), p.Share(b)
-			if more.Value > less.Value+1e-12 {
-				rt.Fatalf("%s: pressure %v gives %v, %v gives %v", d.Name, a, less.Value, b, more.Value)
-			}
-			if less.Low > less.Value || less.High < less.Value || less.Low < 0 || less.High > 1 {
-				rt.Fatalf("%s: %+v", d.Name, less)
-			}
+		p := prepare(k, columns)
+		a := []float64{120 * rng.Float64(), 120 * rng.Float64(), 120 * rng.Float64()}
+		b := slices.Clone(a)
+		b[rng.IntN(3)] += 50 * rng.Float64()
+		less, more := p.Share(a), p.Share(b)
+		if more.Value > less.Value+1e-12 {
+			rt.Fatalf("pressure %v gives %v, %v gives %v", a, less.Value, b, more.Value)
+		}
+		if less.Low > less.Value || less.High < less.Value || less.Low < 0 || less.High > 1 {
+			rt.Fatalf("%+v", less)
 		}
 	})
-}
-
-func TestModelsAreSortedAndLookedUp(t *testing.T) {
-	t.Parallel()
-	var names []string
-	for _, d := range predict.Models() {
-		names = append(names, d.Name)
-	}
-	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("not sorted or not unique: %v", names)
-	}
-	if _, err := predict.Lookup(predict.Default); err != nil {
-		t.Error(err)
-	}
-	if _, err := predict.Lookup("x"); err == nil || !strings.Contains(err.Error(), "bottleneck, compound") {
-		t.Errorf("%v", err)
-	}
 }

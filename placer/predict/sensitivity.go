@@ -10,20 +10,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-var bottleneckDescriptor = Descriptor{
-	Name:    "bottleneck",
-	Summary: "sensitivity curves; the scarcest source decides",
-	Paper:   "Delimitrou 2015, §5.4",
-	New:     func() Model { return sensitivity{combine: scarcest} },
-}
-
-var compoundDescriptor = Descriptor{
-	Name:    "compound",
-	Summary: "sensitivity curves; slowdowns of all sources multiply",
-	Paper:   "Delimitrou 2015, §5.4",
-	New:     func() Model { return sensitivity{combine: product} },
-}
-
 // The share kept under full pressure where it was never measured: the point
 // value and the range seen among applications (iBench §2.9, .1 to .9).
 const (
@@ -32,34 +18,25 @@ const (
 	fullPressureShareHigh = 0.9
 )
 
-// sensitivity is the model of the package comment.
-type sensitivity struct {
-	combine func(all, one Share) Share
+// Curves are how much of its performance a workload keeps under pressure, source by
+// source. They may be used concurrently.
+type Curves struct {
+	columns []interference.Source
+	at      []curve
 }
 
-// scarcest keeps the smaller share, bound by bound.
-func scarcest(all, one Share) Share {
-	all.Value, all.Low, all.High = min(all.Value, one.Value), min(all.Low, one.Low), min(all.High, one.High)
-	return all
-}
-
-// product multiplies the shares, bound by bound.
-func product(all, one Share) Share {
-	all.Value, all.Low, all.High = all.Value*one.Value, all.Low*one.Low, all.High*one.High
-	return all
-}
-
-func (m sensitivity) Prepare(k *cluster.Knowledge, columns []interference.Source, slowdownPercent float64) Predictor {
-	p := &curves{combine: m.combine, columns: columns, at: make([]curve, len(columns))}
+// Prepare compiles what is known of a workload. slowdownPercent is the QoS bound that
+// its scores were measured at.
+func Prepare(k *cluster.Knowledge, columns []interference.Source, slowdownPercent float64) *Curves {
+	p := &Curves{columns: columns, at: make([]curve, len(columns))}
 	for i, s := range columns {
 		p.at[i] = curveOf(k, s, slowdownPercent/100)
 	}
 	return p
 }
 
-// Kept is the share that the default model expects to be kept by a workload of
-// which only the tolerated scores are known, under a pressure: both by column, in
-// percent and without NaN. slowdown is the QoS bound as a share. More than full pressure
+// Kept is the share that Curves give of a workload of which only the tolerated scores
+// are known, under a pressure: both by column, in percent and without NaN. slowdown is the QoS bound as a share. More than full pressure
 // is full pressure, as in the papers whose policies ask.
 func Kept(tolerated, pressure []float64, slowdown float64) float64 {
 	kept := 1.0
@@ -71,14 +48,8 @@ func Kept(tolerated, pressure []float64, slowdown float64) float64 {
 	return kept
 }
 
-// curves is a workload's response to every column.
-type curves struct {
-	combine func(all, one Share) Share
-	columns []interference.Source
-	at      []curve
-}
-
-func (p *curves) Share(pressure []float64) Share {
+// Share under pressure[k] percent on column k: the scarcest source decides.
+func (p *Curves) Share(pressure []float64) Share {
 	all := Share{Value: 1, Low: 1, High: 1, Known: true}
 	pressed, known, worst := 0, 0, 1.0
 	for i, x := range pressure {
@@ -96,7 +67,7 @@ func (p *curves) Share(pressure []float64) Share {
 		if one.Value < worst {
 			worst, all.Source = one.Value, p.columns[i]
 		}
-		all = p.combine(all, one)
+		all.Value, all.Low, all.High = min(all.Value, one.Value), min(all.Low, one.Low), min(all.High, one.High)
 	}
 	all.Known = pressed == 0 || known > 0
 	return all

@@ -9,7 +9,7 @@ import (
 )
 
 // ToleranceAtTarget is how much pressure a workload tolerates while it keeps the share of its
-// performance in isolation that its target needs: per source the most under which the default
+// performance in isolation that its target needs: per source the most under which the
 // model expects that share, and never less than the tolerated score. Nil where that
 // says nothing more, which is so for a target as high as the QoS bound. The bound stays
 // as a margin: a target is kept where 5 % more than it is expected. What needs nothing,

@@ -61,8 +61,8 @@ func TestWhoRestsIsStretchedOnlyWhileItWorks(t *testing.T) {
 		k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{10}, []float64{0}), nil)
 		k.Ramp = ramp(source, [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
 		k.DutyCycle = 0.1
-		near(t, string(source), predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, want)
+		near(t, string(source), predict.Prepare(k, columns, 5).Share([]float64{50}).Value, want)
 		k.DutyCycle = 0
-		near(t, string(source)+", unknown", predict.New().Prepare(k, columns, 5).Share([]float64{50}).Value, 0.5)
+		near(t, string(source)+", unknown", predict.Prepare(k, columns, 5).Share([]float64{50}).Value, 0.5)
 	}
 }

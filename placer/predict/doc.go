@@ -35,6 +35,8 @@
 //   - An own characteristic that is the same in all runs says nothing and is left out:
 //     of 45 coefficients 15 are left in a model of one application. Where terms depend
 //     on each other the search takes none that adds nothing.
+//   - NLM is solved by least squares. The paper iterates by Gauss and Newton, of which
+//     one step from anywhere is the same: the model is linear in its coefficients.
 //   - LM and NLM predict at the edge of the range of the observations for what is
 //     beyond it: the paper's co-runners make requests of the size its background
 //     makes, ours do not.

@@ -8,7 +8,7 @@ import (
 
 var nlmLearner = Learner{
 	Name:    "nlm",
-	Summary: "all terms of the second degree in the characteristics, chosen by AIC, fitted by Gauss-Newton",
+	Summary: "all terms of the second degree in the characteristics, chosen by AIC",
 	Paper:   "Chiang and Huang 2011, §3.1 (NLM, equation 2)",
 	Learn:   func(all []Observation) (Regression, error) { return learnPolynomial(all, quadraticTerms) },
 }
@@ -27,7 +27,7 @@ func (t term) of(row []float64) float64 {
 }
 
 // quadraticTerms are those of the paper's equation 2, without the intercept: linear,
-// products and squares. With four own and four columns of neighbours they are 44;
+// products and squares. With four own and four columns of co-runners they are 44;
 // where the own are constant, 14.
 func quadraticTerms(columns []int) []term {
 	out := linearTerms(columns)
@@ -47,13 +47,6 @@ type polynomial struct {
 	coefficients []float64
 	selection    regress.Selection
 }
-
-// The least-squares solution of a polynomial is reached in one iteration; the second
-// finds that nothing changes.
-const (
-	gaussNewtonIterations = 3
-	gaussNewtonTolerance  = 1e-12
-)
 
 // learnPolynomial chooses among the terms and fits those chosen. Columns that do not
 // vary have no terms; where terms depend on each other those chosen do not. O(steps ·
@@ -88,11 +81,11 @@ func learnPolynomial(all []Observation, termsOf func(columns []int) []term) (Reg
 			design[i] = append(design[i], row[t])
 		}
 	}
-	b, _, _, err := regress.GaussNewton(regress.Linear{Rows: design, Y: y}, make([]float64, len(p.selection.Columns)+1), gaussNewtonTolerance, gaussNewtonIterations)
+	fit, err := regress.LeastSquares(design, y)
 	if err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
-	p.intercept, p.coefficients = b[0], b[1:]
+	p.intercept, p.coefficients = fit.Coefficients[0], fit.Coefficients[1:]
 	for _, t := range p.selection.Columns {
 		p.terms = append(p.terms, terms[t])
 	}

@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/student"
 )
 
 // everything is all that was measured so far.
@@ -66,9 +65,6 @@ type estimate struct {
 	N               int
 }
 
-// confidence of all intervals.
-const confidence = 0.95
-
 // shareOf is meanOf for shares: the interval is cut at 0 and 1.
 func shareOf(values []float64) estimate {
 	out := meanOf(values)
@@ -78,19 +74,8 @@ func shareOf(values []float64) estimate {
 
 // meanOf is the mean of independent repetitions with Student's interval.
 func meanOf(values []float64) estimate {
-	out := estimate{Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(values)}
-	if out.N == 0 {
-		return out
-	}
-	mean, deviation := stat.MeanStdDev(values, nil)
-	out.Mean = mean
-	if out.N < 2 {
-		return out
-	}
-	n := float64(out.N)
-	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.5+confidence/2) * deviation / math.Sqrt(n)
-	out.Low, out.High = mean-half, mean+half
-	return out
+	mean, half := student.Mean(values)
+	return estimate{Mean: mean, Low: mean - half, High: mean + half, N: len(values)}
 }
 
 // withTarget are the compared applications that have one.

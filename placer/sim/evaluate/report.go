@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
+	"github.com/nomad-placer/nomad-placer/placer/numeric/student"
 	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 )
 
@@ -111,10 +111,9 @@ func newLine(name string, set dataset.Set, seeds int, trials []trial, classifier
 }
 
 func overSeeds(values []float64) Figure {
-	mean, sd := stat.MeanStdDev(values, nil)
+	mean, half := student.Mean(values)
 	f := Figure{Mean: mean}
-	if n := float64(len(values)); n >= 2 {
-		half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	if len(values) >= 2 {
 		low, high := mean-half, mean+half
 		f.Low, f.High = &low, &high
 	}

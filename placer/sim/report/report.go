@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"github.com/nomad-placer/nomad-placer/placer/numeric/student"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 )
 
@@ -270,19 +269,12 @@ const curvePoints = 101
 // Interval is the mean of the values of seeds with its interval by Student's t;
 // of one value there is none.
 func Interval(name string, values []float64) Figure {
-	f := Figure{Name: name, Mean: mean(values)}
-	n := float64(len(values))
-	if n < 2 {
-		return f
+	f := Figure{Name: name}
+	var half float64
+	if f.Mean, half = student.Mean(values); len(values) >= 2 {
+		low, high := f.Mean-half, f.Mean+half
+		f.Low, f.High = &low, &high
 	}
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - f.Mean) * (v - f.Mean)
-	}
-	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	half := t * math.Sqrt(squares/(n-1)/n)
-	low, high := f.Mean-half, f.Mean+half
-	f.Low, f.High = &low, &high
 	return f
 }
 

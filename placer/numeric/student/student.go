@@ -1,0 +1,27 @@
+// Package student gives the mean of independent repetitions with its interval by
+// Student's t (Student 1908).
+//
+//	mean, half := student.Mean(values) // the interval is mean ± half
+package student
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// upper is the quantile that leaves 2.5 % above it: intervals are of 95 %.
+const upper = 0.975
+
+// Mean of values and half of its 95 % interval, which is NaN of fewer than two; so is
+// the mean of none.
+func Mean(values []float64) (mean, half float64) {
+	if len(values) < 2 {
+		return stat.Mean(values, nil), math.NaN()
+	}
+	mean, deviation := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(upper)
+	return mean, t * deviation / math.Sqrt(n)
+}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -19,31 +20,28 @@ func Simulated(s *scenario.Scenario, policy string) Quality {
 		if column < 0 && points != 0 {
 			return nil, fmt.Errorf("dei: %s has no column %q", s.Name, score.Source)
 		}
-		out, problems := make([]float64, len(s.Seeds)), make([]error, len(s.Seeds))
-		var group sync.WaitGroup
-		slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+		out := make([]float64, len(s.Seeds))
+		var group errgroup.Group
+		group.SetLimit(runtime.GOMAXPROCS(0))
 		for i, seed := range s.Seeds {
-			group.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				out[i], problems[i] = kept(ctx, s, policy, seed, func(inner sim.Estimator) sim.Estimator {
+			group.Go(func() error {
+				var err error
+				out[i], err = kept(ctx, s, policy, seed, func(inner sim.Estimator) sim.Estimator {
 					return &wrong{inner, column, score.Caused, points}
 				})
+				return err
 			})
 		}
-		group.Wait()
-		for _, err := range problems {
-			if err != nil {
-				return nil, err
-			}
+		if err := group.Wait(); err != nil {
+			return nil, err
 		}
 		return out, nil
 	}
 }
 
 // kept is the share of jobs that kept their quality of service in one run.
-func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64, knower func(sim.Estimator) sim.Estimator) (float64, error) {
-	r, err := s.Run(ctx, scenario.Options{Policies: []string{policy}, Seeds: []uint64{seed}, Parallel: 1, Estimator: knower})
+func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64, with func(sim.Estimator) sim.Estimator) (float64, error) {
+	r, err := s.Run(ctx, scenario.Options{Policies: []string{policy}, Seeds: []uint64{seed}, Parallel: 1, Estimator: with})
 	if err != nil {
 		return 0, err
 	}
@@ -55,7 +53,7 @@ func kept(ctx context.Context, s *scenario.Scenario, policy string, seed uint64,
 	return 0, fmt.Errorf("dei: %s: the run has no quality of service", s.Name)
 }
 
-// wrong is a knower that errs in one score of everybody.
+// wrong is an estimator that errs in one score of every workload.
 type wrong struct {
 	inner  sim.Estimator
 	column int
@@ -63,7 +61,7 @@ type wrong struct {
 	points float64
 }
 
-// Know implements sim.Knower.
+// Know implements sim.Estimator.
 func (w *wrong) Know(j *sim.Job, phase, again int) (sim.Estimate, error) {
 	e, err := w.inner.Know(j, phase, again)
 	if err != nil || w.points == 0 {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
 )
@@ -115,36 +117,30 @@ func foldsOf(set dataset.Set, leave Leave) [][]int {
 
 // forEach runs do for 0 to n−1 on all processors, until one fails.
 func forEach(ctx context.Context, n int, progress func(done, total int), do func(i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var workers sync.WaitGroup
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
 	done := 0
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := range next {
-				if err := do(i); err != nil {
-					cancel(err)
-					return
-				}
-				mu.Lock()
-				done++
-				if progress != nil {
-					progress(done, n)
-				}
-				mu.Unlock()
+	for i := range n {
+		if running.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if err := do(i); err != nil {
+				return err
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			if progress != nil {
+				progress(done, n)
+			}
+			return nil
 		})
 	}
-	for i := range n {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
+	if err := group.Wait(); err != nil {
+		return err
 	}
-	close(next)
-	workers.Wait()
 	return context.Cause(ctx)
 }
 

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -204,29 +207,16 @@ func (r *runner) load(name string) (*input, error) {
 
 // all makes every run.
 func (r *runner) all(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan int)
-	var group sync.WaitGroup
-	for range min(r.options.Parallel, len(r.jobs)) {
-		group.Go(func() {
-			for i := range next {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := r.one(ctx, i); err != nil {
-					stop(err)
-				}
-			}
-		})
-	}
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(r.options.Parallel)
 	for i := range r.jobs {
-		next <- i
+		if running.Err() != nil {
+			break
+		}
+		group.Go(func() error { return r.one(running, i) })
 	}
-	close(next)
-	group.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return err
+	if err := group.Wait(); err != nil || ctx.Err() != nil {
+		return cmp.Or(context.Cause(ctx), err) // who gave up says why
 	}
 	r.sort()
 	return nil

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -162,28 +165,21 @@ func (r *runs) all(ctx context.Context, o Options) error {
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan task)
-	var group sync.WaitGroup
-	for range min(parallel, len(r.tasks)) {
-		group.Go(func() {
-			for t := range next {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := r.one(ctx, t, o.Progress); err != nil {
-					stop(fmt.Errorf("policy %s, seed %d: %w", t.policy.Name, r.seeds[t.seed], err))
-				}
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, t := range r.tasks {
+		if running.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			if err := r.one(running, t, o.Progress); err != nil {
+				return fmt.Errorf("policy %s, seed %d: %w", t.policy.Name, r.seeds[t.seed], err)
 			}
+			return nil
 		})
 	}
-	for _, t := range r.tasks {
-		next <- t
-	}
-	close(next)
-	group.Wait()
-	return context.Cause(ctx)
+	err := group.Wait()
+	return cmp.Or(context.Cause(ctx), err) // who gave up says why
 }
 
 func (r *runs) one(ctx context.Context, t task, progress func(float64, string)) error {

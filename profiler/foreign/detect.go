@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 // head is a file with the names of its columns.
@@ -31,7 +33,7 @@ func listFiles(path string) ([]head, error) {
 	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() { // it is read twice
-			return nil, &InputError{File: path, Problem: "is neither a folder nor a regular file"}
+			return nil, &tables.InputError{File: path, Problem: "is neither a folder nor a regular file"}
 		}
 		return []head{{path: path, size: info.Size()}}, nil
 	}
@@ -73,21 +75,11 @@ func readHeads(files []head) ([]head, error) {
 // spec returns the table of the format that the file is.
 func (f Format) spec(h head) (tableSpec, bool) {
 	for _, s := range f.tables {
-		if len(missing(s, h)) == 0 {
+		if len(s.Missing(h.columns)) == 0 {
 			return s, true
 		}
 	}
 	return tableSpec{}, false
-}
-
-func missing(s tableSpec, h head) []string {
-	var out []string
-	for _, c := range s.columns {
-		if !slices.Contains(h.columns, c) {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // choose finds the format by the columns, or checks the one that was named.
@@ -138,7 +130,7 @@ func nearest(h head, candidates []Format) error {
 	best, least := tableSpec{}, -1
 	for _, f := range candidates {
 		for _, s := range f.tables {
-			if n := len(missing(s, h)); 2*n < len(s.columns) && (least < 0 || n < least) {
+			if n := len(s.Missing(h.columns)); 2*n < len(s.Columns) && (least < 0 || n < least) {
 				best, least = s, n
 			}
 		}
@@ -146,16 +138,8 @@ func nearest(h head, candidates []Format) error {
 	if least < 0 {
 		return nil
 	}
-	return &InputError{
-		File: h.path, Line: 1, Problem: fmt.Sprintf("the header lacks %s", quoted(missing(best, h))),
-		Hint: fmt.Sprintf("it looks like the table %s, whose columns are %s", best.name, strings.Join(best.columns, ",")),
+	return &tables.InputError{
+		File: h.path, Line: 1, Problem: "the header lacks " + tables.Quoted(best.Missing(h.columns)),
+		Hint: fmt.Sprintf("it looks like the table %s, whose columns are %s", best.Name, strings.Join(best.Columns, ",")),
 	}
-}
-
-func quoted(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = fmt.Sprintf("%q", n)
-	}
-	return strings.Join(out, ", ")
 }

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // ethIBench: groups of an ETH Zürich course measured PARSEC and memcached on
-// cloud machines beside the released iBench kernels, all from one skeleton
+// cloud machines next to the released iBench kernels, all from one skeleton
 // (eth-easl/cloud-comp-arch-project). Each group is its own replication: groups
 // differ in year, machine and habits, so runs are compared inside one group
 // only, and one group's workload is one profile.
@@ -31,13 +32,13 @@ var ethIBench = Format{
 	},
 	License: ethLicense,
 	tables: []tableSpec{
-		{name: "parsec_under_ibench", columns: []string{"source", "suite", "app", "interference", "rep", "real_s"}},
-		{name: "memcached_under_ibench", columns: []string{"source", "interference", "run", "p95_us", "qps", "target_qps"}},
-		{name: "parsec_thread_scaling", columns: []string{"source", "suite", "app", "threads", "rep", "real_s", "user_s", "sys_s"}},
-		{name: "node_types", columns: []string{"source", "experiment_part", "node_group", "gcp_machine_type"}},
-		{name: "placement_jobs", columns: []string{"run_id", "job", "node_type", "cpuset", "duration_s"}, leave: ethPlacement},
-		{name: "placement_memcached", columns: []string{"run_id", "from_s", "to_s", "p95_us", "qps"}, leave: ethPlacement},
-		{name: "placement_runs", columns: []string{"run_id", "source", "jobs", "makespan_s"}, leave: ethPlacement},
+		{Spec: tables.ParsecUnderKernels},
+		{Spec: tables.Spec{Name: "memcached_under_ibench", Columns: []string{"source", "interference", "run", "p95_us", "qps", "target_qps"}}},
+		{Spec: tables.Spec{Name: "parsec_thread_scaling", Columns: []string{"source", "suite", "app", "threads", "rep", "real_s", "user_s", "sys_s"}}},
+		{Spec: tables.Spec{Name: "node_types", Columns: []string{"source", "experiment_part", "node_group", "gcp_machine_type"}}},
+		{Spec: tables.Spec{Name: "placement_jobs", Columns: []string{"run_id", "job", "node_type", "cpuset", "duration_s"}}, leave: ethPlacement},
+		{Spec: tables.Spec{Name: "placement_memcached", Columns: []string{"run_id", "from_s", "to_s", "p95_us", "qps"}}, leave: ethPlacement},
+		{Spec: tables.Spec{Name: "placement_runs", Columns: []string{"run_id", "source", "jobs", "makespan_s"}}, leave: ethPlacement},
 	},
 	read: readETH,
 }
@@ -101,8 +102,6 @@ var ethKernels = map[string]ethKernel{
 // a cache of 32 KiB), and sleep after each copy of half of it.
 const ethTinyBuffer = "the released kernel takes the cache size in KiB for bytes and exerts little pressure; no loss under it proves nothing"
 
-const ethAlone = "none"
-
 func ethSet(repository string) profile.DataSet {
 	license := "none stated"
 	if repository == "FFGGSSJJ/cloud-comp-arch" {
@@ -116,24 +115,30 @@ func ethGroup(repository string) string {
 	return owner
 }
 
-func ethRepository(r row) string {
-	name := r.text("source")
+func ethRepository(r tables.Row) string {
+	name := r.Text("source")
+	checkRepository(r, name)
+	return name
+}
+
+// checkRepository notes a group of which neither commit nor license is known.
+func checkRepository(r tables.Row, name string) {
 	if _, ok := ethCommits[name]; !ok {
-		r.problem("source", "the repositories are "+strings.Join(slices.Sorted(maps.Keys(ethCommits)), ", "), "unknown source %q", name)
+		r.Problem("source", "the repositories are "+strings.Join(slices.Sorted(maps.Keys(ethCommits)), ", "), "unknown source %q", name)
 	}
+}
+
+func ethInterference(r tables.Row) string {
+	name := r.Text("interference")
+	checkKernel(r, name)
 	return name
 }
 
-func ethInterference(r row) string {
-	name := r.text("interference")
-	if _, ok := ethKernels[name]; !ok && name != ethAlone {
-		r.problem("interference", "known: "+ethAlone+", "+strings.Join(slices.Sorted(maps.Keys(ethKernels)), ", "), "unknown source of interference %q", name)
+func checkKernel(r tables.Row, name string) {
+	if _, ok := ethKernels[name]; !ok && name != tables.NoKernel {
+		r.Problem("interference", "known: "+tables.NoKernel+", "+strings.Join(slices.Sorted(maps.Keys(ethKernels)), ", "), "unknown source of interference %q", name)
 	}
-	return name
 }
-
-// maxRepetitions bounds the numbers of repetitions that are believed.
-const maxRepetitions = 1000
 
 func readETH(r *reading) error {
 	nodes := ethNodes(r.table("node_types"))
@@ -150,7 +155,7 @@ type ethNode struct{ repository, part, group string }
 func ethNodes(t *table) map[ethNode]string {
 	out := map[ethNode]string{}
 	for _, r := range t.rows {
-		out[ethNode{ethRepository(r), r.text("experiment_part"), r.text("node_group")}] = r.text("gcp_machine_type")
+		out[ethNode{ethRepository(r), r.Text("experiment_part"), r.Text("node_group")}] = r.Text("gcp_machine_type")
 	}
 	t.take(len(t.rows))
 	return out
@@ -173,8 +178,8 @@ func (k parsecKey) less(o parsecKey) int {
 	return cmp.Or(cmp.Compare(k.repository, o.repository), cmp.Compare(k.suite, o.suite), cmp.Compare(k.app, o.app))
 }
 
-func parsecOf(r row) parsecKey {
-	return parsecKey{ethRepository(r), r.text("suite"), r.text("app")}
+func parsecOf(r tables.Row) parsecKey {
+	return parsecKey{ethRepository(r), r.Text("suite"), r.Text("app")}
 }
 
 func (k parsecKey) profile(kind string) profile.Profile {
@@ -190,23 +195,25 @@ func readParsec(r *reading, nodes map[ethNode]string) {
 	runs := map[parsecKey]map[string][]float64{} // runs/s by kernel
 	seen := map[string]bool{}
 	for _, row := range t.rows {
-		before := r.problems.count()
-		k, kernel, rep := parsecOf(row), ethInterference(row), row.count("rep", 1, maxRepetitions)
-		speed := 1 / row.positive("real_s")
-		if r.problems.count() > before {
+		before := r.problems.Count()
+		run := tables.ParsecRunOf(row)
+		checkRepository(row, run.Repository)
+		checkKernel(row, run.Kernel)
+		if r.problems.Count() > before {
 			continue
 		}
-		id := fmt.Sprint(k, kernel, rep)
+		k := parsecKey{run.Repository, run.Suite, run.Program}
+		id := fmt.Sprint(k, run.Kernel, run.Repetition)
 		if seen[id] {
-			row.problem("rep", "number the repetitions of a group", "repetition %d of %s under %s is given twice", rep, k.app, kernel)
+			row.Problem("rep", "number the repetitions of a group", "repetition %d of %s under %s is given twice", run.Repetition, k.app, run.Kernel)
 		}
 		seen[id] = true
 		if runs[k] == nil {
 			runs[k] = map[string][]float64{}
 		}
-		runs[k][kernel] = append(runs[k][kernel], speed)
+		runs[k][run.Kernel] = append(runs[k][run.Kernel], 1/run.Seconds)
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(runs), parsecKey.less) {
@@ -219,8 +226,8 @@ func parsecProfile(r *reading, t *table, k parsecKey, runs map[string][]float64,
 	for _, list := range runs {
 		n += len(list)
 	}
-	alone := runs[ethAlone]
-	if len(alone) == 0 {
+	isolated := runs[tables.NoKernel]
+	if len(isolated) == 0 {
 		t.skip(n, "no run without pressure to compare with")
 		return
 	}
@@ -230,17 +237,17 @@ func parsecProfile(r *reading, t *table, k parsecKey, runs map[string][]float64,
 		p.Warnings = append(p.Warnings, warning)
 	}
 	p.Machine = machine
-	p.Isolated[machine.Configuration] = measurement(alone, "runs/s")
+	p.Isolated[machine.Configuration] = measurement(isolated, "runs/s")
 	for _, name := range slices.Sorted(maps.Keys(ethKernels)) {
 		on := runs[name]
 		if len(on) == 0 {
 			continue
 		}
-		kernel, c := ethKernels[name], compare(on, alone)
+		kernel, c := ethKernels[name], compare(on, isolated)
 		p.Ramp = append(p.Ramp, point(kernel.source, fullPressure, c, kernel.placement))
 		p.Sensitivity.Tolerated[kernel.source] = kernel.tolerated(c)
 	}
-	ethFinish(&p, len(alone))
+	ethFinish(&p, len(isolated))
 	t.take(n)
 	r.add(p)
 }

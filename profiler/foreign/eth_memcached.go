@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -53,10 +54,10 @@ func readMemcached(r *reading, nodes map[ethNode]string) {
 	t := r.table("memcached_under_ibench")
 	sweeps := map[sweepKey][]step{}
 	for _, row := range t.rows {
-		k := sweepKey{ethRepository(row), ethInterference(row), row.text("run")}
-		sweeps[k] = append(sweeps[k], step{row.positive("target_qps"), row.positive("qps"), row.positive("p95_us")})
+		k := sweepKey{ethRepository(row), ethInterference(row), row.Text("run")}
+		sweeps[k] = append(sweeps[k], step{row.Positive("target_qps"), row.Positive("qps"), row.Positive("p95_us")})
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return
 	}
 	groups := map[string]map[string]*cell{}
@@ -123,7 +124,7 @@ func capacity(steps []step) (float64, capacitySide) {
 }
 
 func memcachedProfile(r *reading, t *table, repository string, cells map[string]*cell, nodes map[ethNode]string) {
-	alone := cells[ethAlone]
+	alone := cells[tables.NoKernel]
 	if alone == nil || len(alone.below)+len(alone.above) > 0 {
 		for _, c := range cells {
 			t.skip(c.rows, sweepNoAlone)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -27,9 +28,9 @@ func readParsecThreads(r *reading, nodes map[ethNode]string) {
 	speeds := map[parsecKey]map[int][]float64{} // runs/s by threads
 	seen := map[string]bool{}
 	for _, row := range t.rows {
-		k, threads := parsecOf(row), row.count("threads", 1, maxThreads)
-		real, user, system := row.positive("real_s"), row.zeroOrMore("user_s"), row.zeroOrMore("sys_s")
-		row.count("rep", 1, maxRepetitions)
+		k, threads := parsecOf(row), row.Count("threads", 1, maxThreads)
+		real, user, system := row.Positive("real_s"), row.ZeroOrMore("user_s"), row.ZeroOrMore("sys_s")
+		row.Count("rep", 1, tables.MaxRepetitions)
 		cpus, stated := vcpus(nodes[ethNode{k.repository, "part2b", "parsec"}])
 		id := fmt.Sprint(k, threads, real, user, system)
 		switch {
@@ -48,7 +49,7 @@ func readParsecThreads(r *reading, nodes map[ethNode]string) {
 		}
 		seen[id] = true
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(speeds), parsecKey.less) {

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// Errors of Read and WriteDir, beside *InputError.
+// Errors of Read and WriteDir, besides *tables.InputError.
 var (
 	ErrUnknownFormat = errors.New("no such data set format")
 	ErrNotRecognised = errors.New("the columns are of no known data set")
@@ -52,7 +53,7 @@ type Result struct {
 }
 
 // Read reads a data set: a folder of tables, or one table. Malformed input
-// gives *InputError values, joined, and no result.
+// gives *tables.InputError values, joined, and no result.
 func Read(ctx context.Context, path string, o Options) (Result, error) {
 	files, err := listFiles(path)
 	if err != nil {
@@ -73,7 +74,7 @@ func Read(ctx context.Context, path string, o Options) (Result, error) {
 	if err := format.read(r); err != nil {
 		return Result{}, err
 	}
-	if err := r.problems.err(); err != nil {
+	if err := r.problems.Err(); err != nil {
 		return Result{}, err
 	}
 	return r.result()
@@ -84,7 +85,7 @@ type reading struct {
 	ctx      context.Context
 	format   Format
 	tables   []*table
-	problems *problems
+	problems *tables.Problems
 	profiles []profile.Profile
 	pairs    []profile.Pair
 }
@@ -100,7 +101,7 @@ func (r *reading) table(name string) *table {
 func (r *reading) all(name string) []*table {
 	var out []*table
 	for _, t := range r.tables {
-		if t.spec.name == name {
+		if t.spec.Name == name {
 			out = append(out, t)
 		}
 	}

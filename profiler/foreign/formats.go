@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 // formats is the list, sorted by name; a new data set is one file and one line.
@@ -27,12 +29,11 @@ type Format struct {
 	read    func(*reading) error
 }
 
-// tableSpec is one table of a format, known by its columns.
+// tableSpec is one table of a format. A file that has its columns is this table.
 type tableSpec struct {
-	name    string
-	columns []string // those that are used; a file with all of them is this table
-	leave   string   // not read: why; empty where it is read
-	several bool     // more than one file may be this table
+	tables.Spec
+	leave   string // not read: why; empty where it is read
+	several bool   // more than one file may be this table
 }
 
 // Formats lists what can be read, sorted by name. The slice is the caller's.
@@ -43,7 +44,7 @@ func (f Format) Tables() []string {
 	var names []string
 	for _, t := range f.tables {
 		if t.leave == "" {
-			names = append(names, t.name)
+			names = append(names, t.Name)
 		}
 	}
 	return names

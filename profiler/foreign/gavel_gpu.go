@@ -6,12 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// gavelGPU: deep-learning training alone and in pairs that share their GPUs.
+// gavelGPU: deep-learning training in isolation and in pairs that share their GPUs.
 var gavelGPU = Format{
 	Name:  "gavel-gpu-colocation",
 	Title: "Training jobs in isolation and in pairs on K80, P100 and V100 GPUs",
@@ -26,8 +26,8 @@ var gavelGPU = Format{
 	},
 	License: "MIT",
 	tables: []tableSpec{
-		{name: "solo_throughput", columns: []string{"gpu", "job_type", "scale_factor", "steps_per_s"}},
-		{name: "pair_throughput", columns: []string{"gpu", "job_type_a", "scale_a", "job_type_b", "scale_b", "steps_per_s_a", "steps_per_s_b"}},
+		{Spec: tables.GavelSolo},
+		{Spec: tables.GavelPairs},
 	},
 	read: readGavel,
 }
@@ -44,32 +44,26 @@ const (
 	gavelMirror = "the same pair the other way round"
 )
 
-// gavelJob is a model with its batch size, on a number of GPUs.
-type gavelJob struct {
-	model string
-	gpus  int
-}
+// gavelJob makes profiles of jobs.
+type gavelJob struct{ tables.GavelJob }
 
 func (j gavelJob) less(o gavelJob) int {
-	return cmp.Or(cmp.Compare(j.model, o.model), cmp.Compare(j.gpus, o.gpus))
+	return cmp.Or(cmp.Compare(j.Model, o.Model), cmp.Compare(j.GPUs, o.GPUs))
 }
 
-func (j gavelJob) application() string { return fmt.Sprintf("%s x%d", j.model, j.gpus) }
+func (j gavelJob) application() string { return fmt.Sprintf("%s x%d", j.Model, j.GPUs) }
 
 func (j gavelJob) profile() profile.Profile {
-	return newProfile(gavelSet, j.application(), j.model, "gpus-"+strconv.Itoa(j.gpus))
+	return newProfile(gavelSet, j.application(), j.Model, "gpus-"+strconv.Itoa(j.GPUs))
 }
 
-// maxGPUs bounds the numbers of GPUs that are believed.
-const maxGPUs = 1024
-
-// gavelConfiguration: workers that do not share a server are slower, so the
-// source's suffix makes another configuration.
-func gavelConfiguration(gpu string) string {
-	if kind, spread := strings.CutSuffix(gpu, "_unconsolidated"); spread {
-		return "gpu/" + kind + "/spread"
+// gavelConfiguration: workers that do not share a server are slower, so they make
+// another configuration.
+func gavelConfiguration(gpu tables.GavelGPU) string {
+	if gpu.Spread {
+		return "gpu/" + gpu.Kind + "/spread"
 	}
-	return "gpu/" + gpu
+	return "gpu/" + gpu.Kind
 }
 
 // gavelSpeeds are steps/s by job and configuration.
@@ -77,7 +71,7 @@ type gavelSpeeds map[gavelJob]map[string]float64
 
 func readGavel(r *reading) error {
 	speeds := readGavelSolo(r.table("solo_throughput"))
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return nil
 	}
 	for _, j := range slices.SortedFunc(maps.Keys(speeds), gavelJob.less) {
@@ -90,13 +84,13 @@ func readGavel(r *reading) error {
 func readGavelSolo(t *table) gavelSpeeds {
 	speeds := gavelSpeeds{}
 	for _, row := range t.rows {
-		before := t.problems.count()
-		j := gavelJob{row.text("job_type"), row.count("scale_factor", 1, maxGPUs)}
-		configuration, v := gavelConfiguration(row.text("gpu")), row.zeroOrMore("steps_per_s")
-		if t.problems.count() > before {
+		before := t.problems.Count()
+		run := tables.GavelSoloOf(row)
+		if t.problems.Count() > before {
 			continue
 		}
-		if v == 0 {
+		j, configuration := gavelJob{run.Job}, gavelConfiguration(run.GPU)
+		if run.StepsPerSec == 0 {
 			t.skip(1, gavelZero)
 			continue
 		}
@@ -104,9 +98,9 @@ func readGavelSolo(t *table) gavelSpeeds {
 			speeds[j] = map[string]float64{}
 		}
 		if _, twice := speeds[j][configuration]; twice {
-			row.problem("job_type", "", "%s on %s is given twice", j.application(), configuration)
+			row.Problem("job_type", "", "%s on %s is given twice", j.application(), configuration)
 		}
-		speeds[j][configuration] = v
+		speeds[j][configuration] = run.StepsPerSec
 		t.take(1)
 	}
 	return speeds
@@ -130,52 +124,49 @@ type gavelPairKey struct {
 	a, b          gavelJob
 }
 
-func readGavelPairs(r *reading, t *table, alone gavelSpeeds) {
+func readGavelPairs(r *reading, t *table, isolated gavelSpeeds) {
 	seen := map[gavelPairKey][2]float64{}
 	for _, row := range t.rows {
-		before := r.problems.count()
-		k := gavelPairKey{
-			gavelConfiguration(row.text("gpu")),
-			gavelJob{row.text("job_type_a"), row.count("scale_a", 1, maxGPUs)},
-			gavelJob{row.text("job_type_b"), row.count("scale_b", 1, maxGPUs)},
-		}
-		a, b := row.zeroOrMore("steps_per_s_a"), row.zeroOrMore("steps_per_s_b")
-		if r.problems.count() > before {
+		before := r.problems.Count()
+		run := tables.GavelPairOf(row)
+		if r.problems.Count() > before {
 			continue
 		}
+		k := gavelPairKey{gavelConfiguration(run.GPU), gavelJob{run.Jobs[0]}, gavelJob{run.Jobs[1]}}
+		a, b := run.StepsPerSec[0], run.StepsPerSec[1]
 		if k.a.less(k.b) > 0 { // one order for both ways round
 			k.a, k.b, a, b = k.b, k.a, b, a
 		}
 		if other, twice := seen[k]; twice {
 			if other != [2]float64{a, b} {
-				row.problem("steps_per_s_a", "", "%s with %s on %s is given twice with different numbers", k.a.application(), k.b.application(), k.configuration)
+				row.Problem("steps_per_s_a", "", "%s with %s on %s is given twice with different numbers", k.a.application(), k.b.application(), k.configuration)
 			}
 			t.skip(1, gavelMirror)
 			continue
 		}
 		seen[k] = [2]float64{a, b}
-		aloneA, aloneB := alone[k.a][k.configuration], alone[k.b][k.configuration]
+		isolatedA, isolatedB := isolated[k.a][k.configuration], isolated[k.b][k.configuration]
 		switch {
 		case a == 0 && b == 0:
 			t.skip(1, gavelNoPair)
 		case a == 0 || b == 0:
 			t.skip(1, gavelHalf)
-		case aloneA == 0 || aloneB == 0:
+		case isolatedA == 0 || isolatedB == 0:
 			t.skip(1, gavelNoSolo)
 		default:
 			t.take(1)
-			r.pairs = append(r.pairs, gavelPair(k, [2]float64{a, b}, [2]float64{aloneA, aloneB}))
+			r.pairs = append(r.pairs, gavelPair(k, [2]float64{a, b}, [2]float64{isolatedA, isolatedB}))
 		}
 	}
 }
 
-func gavelPair(k gavelPairKey, together, alone [2]float64) profile.Pair {
+func gavelPair(k gavelPairKey, together, isolated [2]float64) profile.Pair {
 	set := gavelSet
 	return profile.Pair{
 		Format: profile.PairFormat, Placement: onSameCPUs, Pairs: 1, DataSet: &set,
 		Machine: profile.Machine{Configuration: k.configuration},
-		A:       gavelSide(k.a, together[0], alone[0]),
-		B:       gavelSide(k.b, together[1], alone[1]),
+		A:       gavelSide(k.a, together[0], isolated[0]),
+		B:       gavelSide(k.b, together[1], isolated[1]),
 		Warnings: []string{
 			undatedPair,
 			"both sides share the GPUs, not CPUs; the source may have cut ratios above 1",
@@ -186,11 +177,11 @@ func gavelPair(k gavelPairKey, together, alone [2]float64) profile.Pair {
 
 const undatedPair = "measured by others at a time the data do not state; see data_set"
 
-func gavelSide(j gavelJob, together, alone float64) profile.PairSide {
-	ratio := together / alone
+func gavelSide(j gavelJob, together, isolated float64) profile.PairSide {
+	ratio := together / isolated
 	return profile.PairSide{
 		Key: j.profile().Key, Application: j.application(),
-		Isolated: measurement([]float64{alone}, "steps/s"), Together: measurement([]float64{together}, "steps/s"),
+		Isolated: measurement([]float64{isolated}, "steps/s"), Together: measurement([]float64{together}, "steps/s"),
 		Ratio: round(ratio), Low: 0, High: round(2 * ratio),
 	}
 }

@@ -1,11 +1,13 @@
 package foreign
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
@@ -27,9 +29,9 @@ var iaasContention = Format{
 	},
 	License: "none stated",
 	tables: []tableSpec{
-		{name: "host", columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "set", "vm"}, several: true},
-		{name: "m5d_dedicated_host", columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "setId", "vmId"}},
-		{name: "m5d_summary_by_tenants", columns: []string{"sysbench", "ycruncher", "pgbench", "iperf", "setId", "tenants"},
+		{Spec: tables.Spec{Name: "host", Columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "set", "vm"}}, several: true},
+		{Spec: tables.Spec{Name: "m5d_dedicated_host", Columns: []string{"iperf", "sysbench", "ycruncher", "pgbench", "setId", "vmId"}}},
+		{Spec: tables.Spec{Name: "m5d_summary_by_tenants", Columns: []string{"sysbench", "ycruncher", "pgbench", "iperf", "setId", "tenants"}},
 			leave: "averages over the repetitions of m5d_dedicated_host"},
 	},
 	read: readIaaS,
@@ -42,6 +44,7 @@ var iaasSet = profile.DataSet{
 const (
 	iaasMixed  = "the neighbours use several resources at once: not a level of one source"
 	iaasShared = "c3 and c4 have the same numbers: which host they were measured on is not known"
+	iaasNoSolo = "no row with one active machine to compare with"
 )
 
 // iaasBenchmark is one column of the tables.
@@ -81,12 +84,17 @@ type iaasSpeeds map[string]map[int]map[int][]float64
 
 func readIaaS(r *reading) error {
 	var hosts []iaasHost
+	first := map[string]string{}
 	for _, t := range r.all("host") {
 		name, _, _ := strings.Cut(filepath.Base(t.file), "_")
 		if name != "c3" && name != "c4" {
-			r.problems.add(&InputError{File: t.path, Problem: "the host type is not known", Hint: "the columns do not say it: keep the name c3_host or c4_host"})
+			r.problems.Add(&tables.InputError{File: t.path, Problem: "the host type is not known", Hint: "the columns do not say it: keep the name c3_host or c4_host"})
 			continue
 		}
+		if other, twice := first[name]; twice {
+			r.problems.Add(&tables.InputError{File: t.path, Problem: fmt.Sprintf("is the host %s, and so is %s", name, other), Hint: "keep one of them"})
+		}
+		first[name] = t.file
 		hosts = append(hosts, iaasHost{configuration: "aws/" + name, table: t, set: "set", vm: "vm", full: 16, shared: true})
 	}
 	if t := r.table("m5d_dedicated_host"); len(t.rows) > 0 {
@@ -102,7 +110,7 @@ func readIaaS(r *reading) error {
 	for _, h := range hosts {
 		speeds[h.configuration] = h.read()
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return nil
 	}
 	for _, b := range iaasBenchmarks {
@@ -120,10 +128,10 @@ func (h iaasHost) read() iaasSpeeds {
 	type place struct{ set, vm int }
 	visits := map[place]int{}
 	for _, row := range h.table.rows {
-		at := place{row.count(h.set, 1, h.full), row.count(h.vm, 1, h.full)}
+		at := place{row.Count(h.set, 1, h.full), row.Count(h.vm, 1, h.full)}
 		visits[at]++
 		for _, b := range iaasBenchmarks {
-			v := b.speed(row.positive(b.column))
+			v := b.speed(row.Positive(b.column))
 			switch {
 			case h.shared && b.column != "pgbench":
 				h.table.skip(1, iaasShared)
@@ -132,7 +140,6 @@ func (h iaasHost) read() iaasSpeeds {
 				h.table.skip(1, iaasMixed)
 				continue
 			}
-			h.table.take(1)
 			out.add(b.column, at.set, visits[at], v)
 		}
 	}
@@ -149,6 +156,17 @@ func (s iaasSpeeds) add(benchmark string, active, repetition int, v float64) {
 	s[benchmark][active][repetition] = append(s[benchmark][active][repetition], v)
 }
 
+// count is the number of speeds of a benchmark.
+func (s iaasSpeeds) count(benchmark string) int {
+	n := 0
+	for _, repetitions := range s[benchmark] {
+		for _, all := range repetitions {
+			n += len(all)
+		}
+	}
+	return n
+}
+
 // runs are the medians over the machines of a repetition: machines of one host
 // at one time are no independent samples.
 func (s iaasSpeeds) runs(benchmark string, active int) []float64 {
@@ -162,15 +180,18 @@ func (s iaasSpeeds) runs(benchmark string, active int) []float64 {
 func iaasProfile(b iaasBenchmark, hosts []iaasHost, speeds map[string]iaasSpeeds) (profile.Profile, bool) {
 	p := newProfile(iaasSet, b.column, b.column)
 	for _, h := range hosts {
-		alone := speeds[h.configuration].runs(b.column, 1)
-		if len(alone) == 0 {
+		own := speeds[h.configuration]
+		isolated := own.runs(b.column, 1)
+		if len(isolated) == 0 {
+			h.table.skip(own.count(b.column), iaasNoSolo)
 			continue
 		}
-		p.Isolated[h.configuration] = measurement(alone, b.unit)
+		h.table.take(own.count(b.column))
+		p.Isolated[h.configuration] = measurement(isolated, b.unit)
 		p.Machine = profile.Machine{Configuration: h.configuration, Virtual: true}
-		p.Provenance.Repetitions = len(alone)
+		p.Provenance.Repetitions = len(isolated)
 		if b.source != "" {
-			iaasRamp(&p, b, h, speeds[h.configuration])
+			iaasRamp(&p, b, h, own)
 		}
 	}
 	fewRuns(&p)
@@ -178,13 +199,13 @@ func iaasProfile(b iaasBenchmark, hosts []iaasHost, speeds map[string]iaasSpeeds
 }
 
 func iaasRamp(p *profile.Profile, b iaasBenchmark, h iaasHost, speeds iaasSpeeds) {
-	alone := speeds.runs(b.column, 1)
+	isolated := speeds.runs(b.column, 1)
 	for _, active := range slices.Sorted(maps.Keys(speeds[b.column])) {
 		if active == 1 {
 			continue
 		}
 		x := 100 * float64(active-1) / float64(h.full-1)
-		p.Ramp = append(p.Ramp, point(b.source, x, compare(speeds.runs(b.column, active), alone), onOtherCPUs))
+		p.Ramp = append(p.Ramp, point(b.source, x, compare(speeds.runs(b.column, active), isolated), onOtherCPUs))
 	}
 	p.Sensitivity.Tolerated[b.source] = interference.Estimate{
 		Note: "pressure is counted in virtual machines that run the same benchmark, not in percent of the resource: no score",

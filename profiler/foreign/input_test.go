@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/profiler/foreign"
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 const (
@@ -80,7 +81,7 @@ func TestInputErrorIsTyped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "solo.csv")
 	write(t, file, solo+"k80,A,1,x\n")
 	_, err := foreign.Read(t.Context(), file, foreign.Options{})
-	var input *foreign.InputError
+	var input *tables.InputError
 	if !errors.As(err, &input) || input.File != file || input.Line != 2 || input.Column != "steps_per_s" || input.Hint == "" {
 		t.Errorf("%#v", err)
 	}
@@ -119,6 +120,30 @@ func TestATableTwice(t *testing.T) {
 	write(t, filepath.Join(dir, "solo.csv.gz"), string(zipped(t, solo+"k80,A,1,2\n")))
 	if _, err := foreign.Read(t.Context(), dir, foreign.Options{}); err == nil || !strings.Contains(err.Error(), "keep one of them") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A host type is in the file's name alone: two files of one would be one host.
+func TestAHostTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"c3_host.csv", "c3_host_again.csv"} {
+		write(t, filepath.Join(dir, name), "iperf,sysbench,ycruncher,pgbench,set,vm\n1,1,1,1,1,1\n")
+	}
+	if _, err := foreign.Read(t.Context(), dir, foreign.Options{}); err == nil || !strings.Contains(err.Error(), "is the host c3, and so is c3_host.csv (keep one of them)") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Without a machine that was active alone there is nothing to compare with: no row
+// counts as taken.
+func TestMachinesWithoutOneInIsolation(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "m5d.csv")
+	write(t, file, "iperf,sysbench,ycruncher,pgbench,setId,vmId\n1,1,1,1,2,1\n1,1,1,1,2,2\n")
+	r := read(t, file, "")
+	if len(r.Profiles) > 0 || r.Files[0].Taken > 0 || len(r.LeftOut) != 2 || !strings.Contains(r.LeftOut[0].Reason+r.LeftOut[1].Reason, "one active machine") {
+		t.Errorf("%+v, left out %+v", r.Files, r.LeftOut)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -20,9 +21,8 @@ var lumosCloud = Format{
 		"the system metrics: means of use, not what was achieved under pressure",
 	},
 	License: "none stated",
-	tables: []tableSpec{{name: "runs_alibaba_huawei", columns: []string{
-		"cloud", "vm_type", "framework", "workload", "datasize", "run", "completed", "elapsed_s"}}},
-	read: readLumos,
+	tables:  []tableSpec{{Spec: tables.LumosRuns}},
+	read:    readLumos,
 }
 
 var lumosSet = profile.DataSet{
@@ -39,20 +39,19 @@ func readLumos(r *reading) error {
 	t := r.table("runs_alibaba_huawei")
 	speeds := map[lumosKey]map[string][]float64{} // runs/s by node configuration
 	for _, row := range t.rows {
-		k := lumosKey{row.text("framework"), row.text("workload"), row.text("datasize")}
-		configuration := row.text("cloud") + "/" + row.text("vm_type")
-		row.count("run", 1, maxRepetitions)
-		if row.count("completed", 0, 1) == 0 {
+		run := tables.LumosRunOf(row)
+		if !run.Completed {
 			t.skip(1, "the run did not complete")
 			continue
 		}
+		k, configuration := lumosKey{run.Framework, run.Workload, run.Size}, run.Cloud+"/"+run.Machine
 		if speeds[k] == nil {
 			speeds[k] = map[string][]float64{}
 		}
-		speeds[k][configuration] = append(speeds[k][configuration], 1/row.positive("elapsed_s"))
+		speeds[k][configuration] = append(speeds[k][configuration], 1/run.Seconds)
 		t.take(1)
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return nil
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(speeds), lumosKey.less) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
@@ -27,8 +28,8 @@ var ntuaNginx = Format{
 		"the hardware counters: the profile format has no place for them",
 	},
 	License: "none stated",
-	tables: []tableSpec{{name: "nginx_ibench", columns: []string{
-		"campaign", "replicas", "interference", "rps_offered", "rps_served", "p99_ms", "errors"}}},
+	tables: []tableSpec{{Spec: tables.Spec{Name: "nginx_ibench", Columns: []string{
+		"campaign", "replicas", "interference", "rps_offered", "rps_served", "p99_ms", "errors"}}}},
 	read: readNTUA,
 }
 
@@ -106,14 +107,14 @@ func readNTUA(r *reading) error {
 	t := r.table("nginx_ibench")
 	campaigns := map[ntuaKey]ntuaTails{}
 	for _, row := range t.rows {
-		k := ntuaKey{row.text("campaign"), row.text("replicas")}
-		name := row.text("interference")
+		k := ntuaKey{row.Text("campaign"), row.Text("replicas")}
+		name := row.Text("interference")
 		source, count, mixed, ok := pods(name)
 		if !ok {
-			row.problem("interference", "known are Baseline…, 1 to 4 pods of "+strings.Join(slices.Sorted(maps.Keys(ntuaKinds)), ", ")+", and mixes like 1_CPU_2_L3", "unknown source of interference %q", name)
+			row.Problem("interference", "known are Baseline…, 1 to 4 pods of "+strings.Join(slices.Sorted(maps.Keys(ntuaKinds)), ", ")+", and mixes like 1_CPU_2_L3", "unknown source of interference %q", name)
 		}
-		load, tail, failed := row.positive("rps_offered"), row.positive("p99_ms"), row.zeroOrMore("errors")
-		row.zeroOrMore("rps_served")
+		load, tail, failed := row.Positive("rps_offered"), row.Positive("p99_ms"), row.ZeroOrMore("errors")
+		row.ZeroOrMore("rps_served")
 		switch {
 		case mixed:
 			t.skip(1, ntuaMixed)
@@ -131,7 +132,7 @@ func readNTUA(r *reading) error {
 		}
 		campaigns[k][at][load] = append(campaigns[k][at][load], tail)
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return nil
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(campaigns), ntuaKey.less) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -25,11 +26,11 @@ var specLLC = Format{
 	},
 	License: "GPL-3.0 (agusnt/Xeon-SP_Memory_Characterization_SPEC-CPU-2K6-2K17); none stated (ananduri9/SPEC-CPU-Cache-Benchmark-Data, not read)",
 	tables: []tableSpec{
-		{name: "cpu2006_llc_sweep", columns: []string{"suite", "benchmark", "prefetch", "llc_MB", "cpi"}},
-		{name: "cpu2006_bandwidth", columns: []string{"suite", "benchmark", "prefetchers_enabled", "bytes_per_kilo_instr_total"},
+		{Spec: tables.Spec{Name: "cpu2006_llc_sweep", Columns: []string{"suite", "benchmark", "prefetch", "llc_MB", "cpi"}}},
+		{Spec: tables.Spec{Name: "cpu2006_bandwidth", Columns: []string{"suite", "benchmark", "prefetchers_enabled", "bytes_per_kilo_instr_total"}},
 			leave: "memory traffic per instruction, without clock and peak: no share of the bandwidth"},
-		{name: "cpu2006_mpki", columns: []string{"suite", "benchmark", "mpki_l1", "mpki_l2", "mpki_l3"}, leave: "misses per instruction: no speed under pressure"},
-		{name: "haswell_perf_counters", columns: []string{"benchmark", "year", "size", "cycles", "instructions"},
+		{Spec: tables.Spec{Name: "cpu2006_mpki", Columns: []string{"suite", "benchmark", "mpki_l1", "mpki_l2", "mpki_l3"}}, leave: "misses per instruction: no speed under pressure"},
+		{Spec: tables.Spec{Name: "haswell_perf_counters", Columns: []string{"benchmark", "year", "size", "cycles", "instructions"}},
 			leave: "counters of runs in isolation with other inputs on another machine: not the same workloads"},
 	},
 	read: readSPEC,
@@ -51,24 +52,24 @@ func readSPEC(r *reading) error {
 	t := r.table("cpu2006_llc_sweep")
 	speeds := map[specKey]map[float64]float64{} // instructions/cycle by MB of cache
 	for _, row := range t.rows {
-		before := r.problems.count()
-		k := specKey{row.text("suite"), row.text("benchmark"), row.text("prefetch")}
+		before := r.problems.Count()
+		k := specKey{row.Text("suite"), row.Text("benchmark"), row.Text("prefetch")}
 		if k.prefetch != "on" && k.prefetch != "off" {
-			row.problem("prefetch", "on or off is expected", "%q is not possible", k.prefetch)
+			row.Problem("prefetch", "on or off is expected", "%q is not possible", k.prefetch)
 		}
-		size, cpi := row.positive("llc_MB"), row.positive("cpi")
-		if r.problems.count() > before {
+		size, cpi := row.Positive("llc_MB"), row.Positive("cpi")
+		if r.problems.Count() > before {
 			continue
 		}
 		if speeds[k] == nil {
 			speeds[k] = map[float64]float64{}
 		}
 		if _, twice := speeds[k][size]; twice {
-			row.problem("llc_MB", "", "%s with prefetch %s at %v MB is given twice", k.benchmark, k.prefetch, size)
+			row.Problem("llc_MB", "", "%s with prefetch %s at %v MB is given twice", k.benchmark, k.prefetch, size)
 		}
 		speeds[k][size] = 1 / cpi
 	}
-	if r.problems.err() != nil {
+	if r.problems.Err() != nil {
 		return nil
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(speeds), specKey.less) {

@@ -1,6 +1,10 @@
 package dataset
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
+)
 
 var aslibReader = Reader{
 	Name:    "aslib-runtimes",
@@ -9,7 +13,7 @@ var aslibReader = Reader{
 	Read:    readASlib,
 }
 
-var aslibFiles = []string{"asp-potassco.csv.gz", "csp-2010.csv.gz", "sat12-indu.csv.gz"}
+var aslibScenarios = []string{"asp-potassco", "csp-2010", "sat12-indu"}
 
 // aslibRows is how many instances of a scenario are taken, the first ones: more
 // make the evaluation long and tell nothing new (chosen by us).
@@ -20,30 +24,27 @@ const aslibRows = 100
 // is skipped rather than taken for the limit's.
 func readASlib(folder fs.FS) ([]Set, error) {
 	var sets []Set
-	for _, name := range aslibFiles {
+	for _, name := range aslibScenarios {
 		t := newTable(Set{Kind: Heterogeneity, Ratio: true})
 		var skipped skips
-		err := each(folder, name, []string{"scenario", "instance", "algorithm", "runtime_s", "status"}, func(f *file) error {
-			t.set.Name = "aslib " + f.text("scenario")
-			instance := f.text("instance")
+		spec := tables.Spec{Name: name, Columns: []string{"scenario", "instance", "algorithm", "runtime_s", "status"}}
+		err := each(folder, spec, func(row tables.Row) {
+			t.set.Name = "aslib " + row.Text("scenario")
+			instance := row.Text("instance")
 			if _, seen := t.rows[instance]; !seen && len(t.set.Rows) >= aslibRows {
-				skipped.add("instance beyond the first 100", f.where())
-				return nil
+				skipped.add("instance beyond the first 100", row.Where())
+				return
 			}
-			if f.text("status") != "ok" {
-				skipped.add("the run was cut short: its time is not known", f.where())
-				return nil
+			if row.Text("status") != "ok" {
+				skipped.add("the run was cut short: its time is not known", row.Where())
+				return
 			}
-			seconds, err := f.number("runtime_s")
-			if err != nil {
-				return err
+			seconds := row.ZeroOrMore("runtime_s")
+			if seconds == 0 {
+				skipped.add("a run time of 0, below the clock's resolution", row.Where())
+				return
 			}
-			if seconds <= 0 {
-				skipped.add("a run time of 0, below the clock's resolution", f.where())
-				return nil
-			}
-			t.add(instance, instance, f.text("algorithm"), 1/seconds)
-			return nil
+			t.add(instance, instance, row.Text("algorithm"), 1/seconds)
 		})
 		if err != nil {
 			return nil, err

@@ -1,10 +1,11 @@
 package dataset
 
 import (
-	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 var c3oReader = Reader{
@@ -14,8 +15,8 @@ var c3oReader = Reader{
 	Read:    readC3O,
 }
 
-// c3oFiles are the jobs; what else differs between their rows is input.
-var c3oFiles = []string{"grep.csv.gz", "sgd.csv.gz", "sort.csv.gz"}
+// c3oJobs are the jobs; what else differs between their rows is input.
+var c3oJobs = []string{"grep", "sgd", "sort"}
 
 // c3oCounts are the measured numbers of nodes.
 var c3oCounts = []string{"2", "4", "6", "8", "10", "12"}
@@ -27,22 +28,14 @@ func readC3O(folder fs.FS) ([]Set, error) {
 	out := newTable(Set{Name: "c3o by count, 2 and 4 shown", Kind: ScaleOut, Ratio: true, Columns: c3oCounts, Probes: [][]int{{0}, {1}}})
 	machine := newTable(Set{Name: "c3o by machine", Kind: Heterogeneity, Ratio: true})
 	both := newTable(Set{Name: "c3o by machine and count", Kind: Exhaustive, Ratio: true})
-	for _, name := range c3oFiles {
-		job := strings.TrimSuffix(name, ".csv.gz")
-		err := each(folder, name, []string{"instance_count", "machine_type", "gross_runtime"}, func(f *file) error {
-			seconds, err := f.positive("gross_runtime")
-			if err != nil {
-				return err
-			}
-			count, ok := f.whole("instance_count")
-			if !ok {
-				return fmt.Errorf("%s: %w: instance_count is %q", f.where(), ErrFormat, f.text("instance_count"))
-			}
-			nodes, kind, input := strconv.Itoa(count), f.text("machine_type"), job+" "+f.input()
+	for _, job := range c3oJobs {
+		spec := tables.Spec{Name: job, Columns: []string{"instance_count", "machine_type", "gross_runtime"}}
+		err := each(folder, spec, func(row tables.Row) {
+			seconds, count := row.Positive("gross_runtime"), row.Count("instance_count", 1, maxNodes)
+			nodes, kind, input := strconv.Itoa(count), row.Text("machine_type"), job+" "+c3oInput(row)
 			out.add(input+" on "+kind, job, nodes, 1/seconds)
 			machine.add(input+" on "+nodes, job, kind, 1/seconds)
 			both.add(input, job, kind+"×"+nodes, 1/seconds)
-			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -54,14 +47,17 @@ func readC3O(folder fs.FS) ([]Set, error) {
 	return []Set{near, far, machine.finish(3, &skips{}), both.finish(9, &skips{})}, nil
 }
 
-// input joins the fields that describe a C3O job's input.
-func (f *file) input() string {
+// maxNodes bounds the numbers of nodes that are believed.
+const maxNodes = 1 << 20
+
+// c3oInput joins the fields that describe a job's input.
+func c3oInput(row tables.Row) string {
 	var parts []string
-	for j, column := range f.header {
+	for _, column := range row.Columns() {
 		switch column {
 		case "instance_count", "machine_type", "slots", "memory", "gross_runtime":
 		default:
-			parts = append(parts, column+"="+f.record[j])
+			parts = append(parts, column+"="+row.Field(column))
 		}
 	}
 	return strings.Join(parts, " ")

@@ -111,8 +111,28 @@ func TestGavelPairs(t *testing.T) {
 	sets := read(t, "gavel-gpu-colocation", map[string]string{"solo_throughput.csv.gz": solo, "pair_throughput.csv.gz": pairs + "v100,b (1),1,c (1),1,0,0\n"})
 	beside := sets[1]
 	at := slices.Index(beside.Columns, "b (1) × 1")
+	if sets := sets[1].Skipped; sets[0].Count != 2 || !strings.HasSuffix(sets[0].First, ".csv.gz:7") {
+		t.Errorf("skipped %v", sets)
+	}
 	if len(beside.Rows) != 1 || beside.Rows[0].Group != "a" || beside.Rows[0].Cells[at][0] != 50 {
 		t.Errorf("%+v", beside)
+	}
+}
+
+// The second matrix is of one compiler per machine; what it leaves out is counted.
+func TestSPEC(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("machine,compiler,benchmark,seconds\n")
+	for _, machine := range []string{"a", "b", "c", "d"} {
+		b.WriteString(machine + ",gcc,mcf,10\n" + machine + ",clang,mcf,20\n")
+	}
+	sets := read(t, "spec-cpu-machine-matrix", map[string]string{"spec2006_times.csv.gz": b.String()})
+	if len(sets) != 2 || len(sets[0].Columns) != 8 || len(sets[1].Columns) != 4 {
+		t.Fatalf("%+v", sets)
+	}
+	if s := sets[1].Skipped; len(s) != 1 || s[0].Count != 4 || s[0].First != "spec2006_times.csv.gz:3" {
+		t.Errorf("skipped %v", s)
 	}
 }
 
@@ -125,12 +145,13 @@ func TestBadFiles(t *testing.T) {
 	}{
 		"not gzip":        {[]byte("cloud"), "not gzip"},
 		"cut short":       {whole[:len(whole)-10], "unexpected EOF"},
-		"empty":           {zipped(t, ""), ":1: "},
-		"no column":       {zipped(t, "cloud\n"), `no column "sar_interval_s"`},
-		"not a number":    {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,ten\n"), `.csv.gz:2: malformed data set: elapsed_s is "ten"`},
-		"negative":        {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,-3\n"), "elapsed_s is -3"},
-		"NaN":             {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,NaN\n"), `elapsed_s is "NaN"`},
-		"too few columns": {zipped(t, lumosHeader+"x,1\n"), "line 2"},
+		"empty":           {zipped(t, ""), ".csv.gz: is empty"},
+		"no column":       {zipped(t, "cloud\n"), `.csv.gz:1: the header lacks "vm_type", "framework", "workload", "datasize", "run", "completed", "elapsed_s", "sar_interval_s"`},
+		"column twice":    {zipped(t, "cloud,"+lumosHeader), `.csv.gz:1: names the column "cloud" twice`},
+		"not a number":    {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,ten\n"), `malformed data set: runs_alibaba_huawei.csv.gz:2: column elapsed_s: "ten" is not a number`},
+		"negative":        {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,-3\n"), ".csv.gz:2: column elapsed_s: -3 is not possible"},
+		"NaN":             {zipped(t, lumosHeader+"x,1,a,s,w,d,1,1,NaN\n"), `column elapsed_s: "NaN" is not a number`},
+		"too few columns": {zipped(t, lumosHeader+"x,1\n"), ".csv.gz:2: has another number of fields than the header"},
 	} {
 		r, err := dataset.Lookup("lumos-cloud-perf")
 		if err != nil {

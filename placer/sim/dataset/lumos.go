@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"math"
 	"slices"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 var lumosReader = Reader{
@@ -19,42 +21,37 @@ var lumosReader = Reader{
 // is each row's Again. A workload is a program with a framework and an input
 // size; its group is the program.
 func readLumos(folder fs.FS) ([]Set, error) {
-	const name = "runs_alibaba_huawei.csv.gz"
-	tables, skipped := map[string]*table{}, map[string]*skips{}
+	sets, skipped := map[string]*table{}, map[string]*skips{}
 	var order, clouds []string
-	err := each(folder, name, []string{"cloud", "sar_interval_s", "vm_type", "framework", "workload", "datasize", "completed", "elapsed_s"}, func(f *file) error {
-		campaign := fmt.Sprintf("lumos %s, %s s", f.text("cloud"), f.text("sar_interval_s"))
-		if tables[campaign] == nil {
-			tables[campaign], skipped[campaign] = newTable(Set{Name: campaign, Kind: Heterogeneity, Ratio: true}), &skips{}
-			order, clouds = append(order, campaign), append(clouds, f.text("cloud"))
+	err := each(folder, tables.LumosRuns.With(tables.LumosCampaign), func(row tables.Row) {
+		run := tables.LumosRunOf(row)
+		campaign := fmt.Sprintf("lumos %s, %s s", run.Cloud, row.Text(tables.LumosCampaign))
+		if sets[campaign] == nil {
+			sets[campaign], skipped[campaign] = newTable(Set{Name: campaign, Kind: Heterogeneity, Ratio: true}), &skips{}
+			order, clouds = append(order, campaign), append(clouds, run.Cloud)
 		}
-		if f.text("completed") != "1" {
-			skipped[campaign].add("the run did not complete", f.where())
-			return nil
+		if !run.Completed {
+			skipped[campaign].add("the run did not complete", row.Where())
+			return
 		}
-		seconds, err := f.positive("elapsed_s")
-		if err != nil {
-			return err
-		}
-		group := f.text("framework") + " " + f.text("workload")
-		tables[campaign].add(group+" "+f.text("datasize"), group, f.text("vm_type"), 1/seconds)
-		return nil
+		group := run.Framework + " " + run.Workload
+		sets[campaign].add(group+" "+run.Size, group, run.Machine, 1/run.Seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var sets []Set
+	var out []Set
 	for _, campaign := range order {
-		sets = append(sets, tables[campaign].finish(leastKnown, skipped[campaign]))
+		out = append(out, sets[campaign].finish(leastKnown, skipped[campaign]))
 	}
-	for i := range sets {
-		for k := range sets {
+	for i := range out {
+		for k := range out {
 			if i != k && clouds[i] == clouds[k] {
-				measuredAgain(&sets[i], sets[k])
+				measuredAgain(&out[i], out[k])
 			}
 		}
 	}
-	return sets, nil
+	return out, nil
 }
 
 // measuredAgain notes what other says of the rows of set.

@@ -4,10 +4,13 @@ import (
 	"io/fs"
 
 	"github.com/nomad-placer/nomad-placer/placer/numeric/pq"
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 // MovieLens is the name of the folder of ReadMovieLens.
 const MovieLens = "movielens-small"
+
+var movielensRatings = tables.Spec{Name: "ratings_train", Columns: []string{"userid", "movieid", "rating"}}
 
 // The scale of MovieLens ratings (Harper 2015).
 const (
@@ -28,13 +31,8 @@ func ReadMovieLens(folder fs.FS) (rows, columns int, ratings []pq.Entry, err err
 		}
 		return i
 	}
-	err = each(folder, "ratings_train.csv.gz", []string{"userid", "movieid", "rating"}, func(f *file) error {
-		stars, err := f.positive("rating")
-		if err != nil {
-			return err
-		}
-		ratings = append(ratings, pq.Entry{Row: number(users, f.text("userid")), Column: number(films, f.text("movieid")), Value: stars})
-		return nil
+	err = each(folder, movielensRatings, func(row tables.Row) {
+		ratings = append(ratings, pq.Entry{Row: number(users, row.Text("userid")), Column: number(films, row.Text("movieid")), Value: row.Positive("rating")})
 	})
 	return len(users), len(films), ratings, err
 }

@@ -1,10 +1,9 @@
 package dataset
 
 import (
-	"fmt"
 	"io/fs"
-	"math"
-	"strconv"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 var oboeReader = Reader{
@@ -19,23 +18,19 @@ var oboeReader = Reader{
 func readOboe(folder fs.FS) ([]Set, error) {
 	t := newTable(Set{Name: "oboe run times", Kind: Heterogeneity, Ratio: true})
 	var skipped skips
-	err := each(folder, "runtime_matrix.csv.gz", []string{"dataset"}, func(f *file) error {
-		name := f.text("dataset")
-		for j, column := range f.header {
-			if column == "dataset" || f.record[j] == "" {
+	err := each(folder, tables.Spec{Name: "runtime_matrix", Columns: []string{"dataset"}}, func(row tables.Row) {
+		name := row.Text("dataset")
+		for _, column := range row.Columns() {
+			if column == "dataset" || row.Field(column) == "" {
 				continue
 			}
-			seconds, err := strconv.ParseFloat(f.record[j], 64)
-			if err != nil || math.IsNaN(seconds) || math.IsInf(seconds, 0) || seconds < 0 {
-				return fmt.Errorf("%s: %w: %s is %q, not a run time", f.where(), ErrFormat, column, f.record[j])
-			}
+			seconds := row.ZeroOrMore(column)
 			if seconds == 0 {
-				skipped.add("a run time of 0, below the clock's resolution", f.where())
+				skipped.add("a run time of 0, below the clock's resolution", row.Where())
 				continue
 			}
 			t.add(name, name, column, 1/seconds)
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package dataset
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
+)
 
 var parsecReader = Reader{
 	Name:    "eth-ibench-parsec-memcached",
@@ -13,37 +17,33 @@ var parsecReader = Reader{
 // it, a column a kernel, the value percent of the speed without. It is a slowdown
 // at full intensity, not a tolerated score.
 func readPARSEC(folder fs.FS) ([]Set, error) {
-	type run struct{ name, app, kernel string }
-	seconds := map[run][]float64{}
-	var order []run
-	err := each(folder, "parsec_under_ibench.csv.gz", []string{"source", "suite", "app", "interference", "real_s"}, func(f *file) error {
-		took, err := f.positive("real_s")
-		if err != nil {
-			return err
+	type key struct{ name, program, kernel string }
+	seconds := map[key][]float64{}
+	var order []key
+	err := each(folder, tables.ParsecUnderKernels, func(row tables.Row) {
+		run := tables.ParsecRunOf(row)
+		k := key{run.Repository + " " + run.Suite + " " + run.Program, run.Program, run.Kernel}
+		if seconds[k] == nil {
+			order = append(order, k)
 		}
-		key := run{f.text("source") + " " + f.text("suite") + " " + f.text("app"), f.text("app"), f.text("interference")}
-		if seconds[key] == nil {
-			order = append(order, key)
-		}
-		seconds[key] = append(seconds[key], took)
-		return nil
+		seconds[k] = append(seconds[k], run.Seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
 	t := newTable(Set{Name: "parsec beside kernels", Kind: Interference})
 	var skipped skips
-	for _, key := range order {
-		if key.kernel == "none" {
+	for _, k := range order {
+		if k.kernel == tables.NoKernel {
 			continue
 		}
-		alone := Median(seconds[run{key.name, key.app, "none"}])
-		for _, took := range seconds[key] {
-			if !(alone > 0) {
-				skipped.add("never measured without a kernel", key.name)
+		isolated := Median(seconds[key{k.name, k.program, tables.NoKernel}])
+		for _, took := range seconds[k] {
+			if !(isolated > 0) {
+				skipped.add("never measured without a kernel", k.name)
 				continue
 			}
-			t.add(key.name, key.app, key.kernel, min(100, 100*alone/took))
+			t.add(k.name, k.program, k.kernel, min(100, 100*isolated/took))
 		}
 	}
 	return []Set{t.finish(leastKnown, &skipped)}, nil

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
 )
 
 var siaReader = Reader{
@@ -13,6 +15,11 @@ var siaReader = Reader{
 	Source:  "siasosp23/artifacts (Jayaram 2023)",
 	Read:    readSia,
 }
+
+var (
+	siaPlacements  = tables.Spec{Name: "placements", Columns: []string{"model", "cluster", "placement", "local_bsz", "step_time"}}
+	siaScalability = tables.Spec{Name: "scalability", Columns: []string{"model", "cluster", "num_nodes", "num_replicas", "local_bsz", "step_time"}}
+)
 
 // siaCounts are the numbers of GPUs, whole nodes of four from there on.
 var siaCounts = []int{1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64}
@@ -24,7 +31,7 @@ var siaCounts = []int{1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64}
 // nodes as hold them. Small counts are in the placements, large ones in the
 // scalability runs.
 //
-// Only the cluster aws is used. In the rows of the others the values stand
+// Only the cluster aws is used. In the rows of the others the values are
 // under each other's headings (a step time under num_replicas), so they are
 // skipped and counted.
 func readSia(folder fs.FS) ([]Set, error) {
@@ -35,18 +42,17 @@ func readSia(folder fs.FS) ([]Set, error) {
 	// One GPU and two to four, as the second run of Delimitrou 2015, §4.3.
 	t := newTable(Set{Name: "sia aws, 1 and 2 to 4 GPUs shown", Kind: ScaleOut, Ratio: true, Columns: columns, Probes: [][]int{{0}, {1, 2, 3}}})
 	var skipped skips
-	err := each(folder, "placements.csv.gz", []string{"model", "cluster", "placement", "local_bsz", "step_time"}, func(f *file) error {
-		return siaRow(f, t, &skipped, func() (int, bool) { return packedPlacement(f.text("placement")) })
+	err := each(folder, siaPlacements, func(row tables.Row) {
+		gpus, packed := packedPlacement(row.Text("placement"))
+		siaRow(row, t, &skipped, gpus, packed)
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = each(folder, "scalability.csv.gz", []string{"model", "cluster", "num_nodes", "num_replicas", "local_bsz", "step_time"}, func(f *file) error {
-		return siaRow(f, t, &skipped, func() (int, bool) {
-			nodes, ok := f.whole("num_nodes")
-			replicas, good := f.whole("num_replicas")
-			return replicas, ok && good && replicas == 4*nodes
-		})
+	err = each(folder, siaScalability, func(row tables.Row) {
+		nodes, _ := strconv.Atoi(row.Field("num_nodes"))
+		replicas, err := strconv.Atoi(row.Field("num_replicas"))
+		siaRow(row, t, &skipped, replicas, err == nil && replicas > 0 && replicas == 4*nodes)
 	})
 	if err != nil {
 		return nil, err
@@ -57,27 +63,21 @@ func readSia(folder fs.FS) ([]Set, error) {
 	return []Set{within, beyond}, nil
 }
 
-func siaRow(f *file, t *table, skipped *skips, packed func() (int, bool)) error {
-	if f.text("cluster") != "aws" {
-		skipped.add("not of cluster aws: values under each other's headings", f.where())
-		return nil
+func siaRow(row tables.Row, t *table, skipped *skips, gpus int, packed bool) {
+	if row.Text("cluster") != "aws" {
+		skipped.add("not of cluster aws: values under each other's headings", row.Where())
+		return
 	}
-	gpus, ok := packed()
-	if !ok {
-		skipped.add("GPUs spread over more nodes than needed", f.where())
-		return nil
+	if !packed {
+		skipped.add("GPUs spread over more nodes than needed", row.Where())
+		return
 	}
-	batch, ok := f.whole("local_bsz")
-	if !ok {
-		return fmt.Errorf("%s: %w: local_bsz is %q", f.where(), ErrFormat, f.text("local_bsz"))
-	}
-	seconds, err := f.positive("step_time")
-	if err != nil {
-		return err
-	}
-	t.add(fmt.Sprintf("%s batch %d", f.text("model"), batch), f.text("model"), strconv.Itoa(gpus), float64(gpus*batch)/seconds)
-	return nil
+	batch, seconds := row.Count("local_bsz", 1, maxBatch), row.Positive("step_time")
+	t.add(fmt.Sprintf("%s batch %d", row.Text("model"), batch), row.Text("model"), strconv.Itoa(gpus), float64(gpus*batch)/seconds)
 }
+
+// maxBatch bounds the batch sizes that are believed.
+const maxBatch = 1 << 30
 
 // packedPlacement reads workers per node as digits; all nodes but one are full.
 func packedPlacement(digits string) (gpus int, packed bool) {

@@ -1,6 +1,12 @@
 package dataset
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/nomad-placer/nomad-placer/profiler/foreign/tables"
+)
+
+var specTimes = tables.Spec{Name: "spec2006_times", Columns: []string{"machine", "compiler", "benchmark", "seconds"}}
 
 var specReader = Reader{
 	Name:    "spec-cpu-machine-matrix",
@@ -17,23 +23,21 @@ func readSPEC(folder fs.FS) ([]Set, error) {
 	builds := newTable(Set{Name: "spec 2006, machine and compiler", Kind: Heterogeneity, Ratio: true})
 	machines := newTable(Set{Name: "spec 2006, machine", Kind: Heterogeneity, Ratio: true})
 	first := map[string]string{}
-	err := each(folder, "spec2006_times.csv.gz", []string{"machine", "compiler", "benchmark", "seconds"}, func(f *file) error {
-		seconds, err := f.positive("seconds")
-		if err != nil {
-			return err
-		}
-		machine, compiler, benchmark := f.text("machine"), f.text("compiler"), f.text("benchmark")
+	var skipped skips
+	err := each(folder, specTimes, func(row tables.Row) {
+		machine, compiler, benchmark, seconds := row.Text("machine"), row.Text("compiler"), row.Text("benchmark"), row.Positive("seconds")
 		builds.add(benchmark, benchmark, machine+" "+compiler, 1/seconds)
 		if first[machine] == "" {
 			first[machine] = compiler
 		}
-		if first[machine] == compiler {
-			machines.add(benchmark, benchmark, machine, 1/seconds)
+		if first[machine] != compiler {
+			skipped.add("another compiler than the machine's first", row.Where())
+			return
 		}
-		return nil
+		machines.add(benchmark, benchmark, machine, 1/seconds)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return []Set{builds.finish(leastKnown, &skips{}), machines.finish(leastKnown, &skips{})}, nil
+	return []Set{builds.finish(leastKnown, &skips{}), machines.finish(leastKnown, &skipped)}, nil
 }

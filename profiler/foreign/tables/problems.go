@@ -1,4 +1,4 @@
-package foreign
+package tables
 
 import (
 	"errors"
@@ -33,17 +33,19 @@ func (e *InputError) Error() string {
 	return b.String()
 }
 
-// maxProblems is how many faults are told: enough to see a pattern (chosen by
+// maxProblems is how many faults are listed: enough to see a pattern (chosen by
 // us).
 const maxProblems = 10
 
-// problems collects faults; all tables of a data set share one.
-type problems struct {
+// Problems collects faults; all tables of a data set share one. The zero value is
+// ready to use.
+type Problems struct {
 	list []error
 	more int
 }
 
-func (p *problems) add(e *InputError) {
+// Add notes a fault.
+func (p *Problems) Add(e *InputError) {
 	if len(p.list) == maxProblems {
 		p.more++
 		return
@@ -51,13 +53,14 @@ func (p *problems) add(e *InputError) {
 	p.list = append(p.list, e)
 }
 
-func (p *problems) err() error {
+// Err joins the faults; nil where there are none.
+func (p *Problems) Err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.list, fmt.Errorf("and %d more problems", p.more))...)
 	}
 	return errors.Join(p.list...)
 }
 
-// count is the number of faults so far. A row that has one is not looked at for
+// Count is the number of faults so far. A row that has one is not looked at for
 // what may follow from it.
-func (p *problems) count() int { return len(p.list) + p.more }
+func (p *Problems) Count() int { return len(p.list) + p.more }

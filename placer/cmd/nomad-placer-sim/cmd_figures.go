@@ -21,7 +21,7 @@ func figuresCommand() *command.Command {
 			"The same program and data give the same pages, byte for byte. With -work, every run is kept, and a stopped report goes on where it was. " +
 			"That something is missed is a result, not a failure.",
 		Example: "nomad-placer-sim figures -list\n" +
-			"nomad-placer-sim figures -only paragon-e4 -seeds 1",
+			"nomad-placer-sim figures -only paragon-local-low -seeds 1",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simFigures{}
 			r.add(f, "Other seeds: how many, or `numbers` with commas between. Default: those of each scenario.")

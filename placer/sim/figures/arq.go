@@ -79,7 +79,7 @@ var arqExperiments = []Experiment{
 		Plots: []Plot{waits(of("arq"), of("paragon"), of("least-loaded"))},
 	},
 	{
-		ID: "arq-allocation", Paper: "arq", Where: "§6.5, figure 6.5a", Title: "40 servers, oversubscribed: required and allocated cores",
+		ID: "arq-over-cores", Paper: "arq", Where: "§6.5, figure 6.5a", Title: "40 servers, oversubscribed: required and allocated cores",
 		Scenarios: []string{"arq-over"}, Headline: of("arq"),
 		Quantities: []Quantity{
 			against("paragon", "time of the scenario, against Paragon alone", "makespan").from(published{"arq": below(0)}),
@@ -93,7 +93,7 @@ var arqExperiments = []Experiment{
 		Plots: []Plot{usageOf(of("arq")), usageOf(of("paragon"))},
 	},
 	{
-		ID: "arq-utilisation", Paper: "arq", Where: "§6.5", Title: "40 servers, oversubscribed: utilisation",
+		ID: "arq-over-utilisation", Paper: "arq", Where: "§6.5", Title: "40 servers, oversubscribed: utilisation",
 		Scenarios: []string{"arq-over"}, Headline: of("arq"),
 		Quantities: []Quantity{
 			against("least-loaded", "cores busy, against least-loaded", "used_until_90").from(published{"arq": n(45.5), "paragon": n(47)}),
@@ -107,7 +107,7 @@ var arqExperiments = []Experiment{
 		Plots: maps(of("arq"), of("paragon"), of("least-loaded")),
 	},
 	{
-		ID: "arq-utilisation-ec2", Paper: "arq", Where: "§6.5", Title: "1,000 servers, oversubscribed: utilisation",
+		ID: "arq-over-ec2-utilisation", Paper: "arq", Where: "§6.5", Title: "1,000 servers, oversubscribed: utilisation",
 		Scenarios: []string{"arq-over-ec2"}, Headline: of("arq"),
 		Quantities: []Quantity{
 			against("least-loaded", "cores busy, against least-loaded", "used_until_90").from(published{"arq": n(46)}),

@@ -7,8 +7,11 @@ import (
 
 // Experiment is one row, table or figure of a paper.
 type Experiment struct {
-	ID    string // of the command line: "paragon-e1"
-	Paper string // a name of Papers
+	// ID is its name on the command line and in the page of its paper: that of its
+	// scenario, with a word more where several experiments have it; of one without a
+	// scenario the figure, or what it shows.
+	ID    string
+	Paper string // a name of Papers, and of its page
 	Where string // section, table or figure
 	Title string
 

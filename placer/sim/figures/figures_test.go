@@ -52,6 +52,9 @@ func TestExperimentsAreWhole(t *testing.T) {
 			t.Errorf("%s: twice, or of no known paper", e.ID)
 		}
 		seen[e.ID] = true
+		if len(e.Scenarios) == 1 && !strings.HasPrefix(e.ID+"-", e.Scenarios[0]+"-") {
+			t.Errorf("%s is not called as its scenario %s", e.ID, e.Scenarios[0])
+		}
 		if e.Missing != "" {
 			continue
 		}
@@ -66,7 +69,7 @@ func TestExperimentsAreWhole(t *testing.T) {
 }
 
 // unpublished are experiments of whose first quantity the paper has no number.
-var unpublished = []string{"quasar-q5"}
+var unpublished = []string{"quasar-multiple"}
 
 // checkRows looks for every row that an experiment speaks of.
 func checkRows(t *testing.T, e *Experiment, known map[At]bool) {
@@ -456,7 +459,7 @@ func TestSeedsAndErrors(t *testing.T) {
 	if _, err := Choose([]string{"paragon", "nonsense"}); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an unknown experiment: %v", err)
 	}
-	some, err := Choose([]string{"tarcil-7.1", "ibench"})
+	some, err := Choose([]string{"tarcil-lengths", "ibench"})
 	if err != nil || len(some) != 4 {
 		t.Errorf("%d chosen: %v", len(some), err)
 	}

@@ -4,7 +4,7 @@ package figures
 var ibenchExperiments = []Experiment{
 	{
 		ID: "ibench-1", Paper: "ibench", Where: "§5.5.1, figures 5.5 and 5.6", Title: "200 applications on 40 nodes",
-		Scenarios: []string{"ibench-scenario-1"}, Headline: of("ibench"),
+		Scenarios: []string{"ibench-1"}, Headline: of("ibench"),
 		Quantities: []Quantity{
 			against("least-loaded", "mean performance, against least-loaded", "performance").from(published{"ibench": n(15.7)}),
 			against("least-loaded", "cores busy, against least-loaded", "used_until_90").from(published{"ibench": n(42)}),
@@ -23,7 +23,7 @@ var ibenchExperiments = []Experiment{
 	},
 	{
 		ID: "ibench-2", Paper: "ibench", Where: "§5.5.1, figures 5.5 and 5.6", Title: "Hadoop on 40 nodes and best-effort work",
-		Scenarios: []string{"ibench-scenario-2"}, Headline: of("ibench"),
+		Scenarios: []string{"ibench-2"}, Headline: of("ibench"),
 		Quantities: []Quantity{
 			metric("target reached by Hadoop", "%", "performance:hadoop").from(published{"ibench": about(93), "least-loaded": about(71)}),
 			metric("best-effort work, harmonic mean", "%", "hmean:single-node").from(published{"ibench": about(91), "least-loaded": about(66)}),
@@ -40,7 +40,7 @@ var ibenchExperiments = []Experiment{
 	},
 	{
 		ID: "ibench-3", Paper: "ibench", Where: "§5.5.1, figures 5.5 and 5.6", Title: "memcached on 40 nodes and best-effort work",
-		Scenarios: []string{"ibench-scenario-3"}, Headline: of("ibench"),
+		Scenarios: []string{"ibench-3"}, Headline: of("ibench"),
 		Quantities: []Quantity{
 			metric("load that memcached served", "%", "performance:memcached").from(published{"ibench": about(89), "least-loaded": about(55)}),
 			metric("time in which it did", "%", "in_bound:memcached"),

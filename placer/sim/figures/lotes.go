@@ -32,7 +32,7 @@ const whyOmega = whyDrawn + "The paper splits arrivals by the stock of jobs in p
 // lotesExperiments are those of the paper, in its order.
 var lotesExperiments = []Experiment{
 	{
-		ID: "lotes-8", Paper: "lotes", Where: "§5.3.3, figures 7 and 8", Title: "Jobs like those of Google's trace: mean response by policy",
+		ID: "lotes-google", Paper: "lotes", Where: "§5.3.3, figures 7 and 8", Title: "Jobs like those of Google's trace: mean response by policy",
 		Scenarios: []string{"lotes-google"}, Headline: of("lotes").load(lotesTraceLoad),
 		Quantities: []Quantity{
 			waitLater.from(published{"lotes at 0.93": pictured, "tetris at 0.93": pictured, "greedy-fit at 0.93": pictured}),
@@ -51,7 +51,7 @@ var lotesExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "lotes-9", Paper: "lotes", Where: "§5.3.3, figure 9", Title: "Jobs like those of Google's trace: the tail of the waits",
+		ID: "lotes-google-tail", Paper: "lotes", Where: "§5.3.3, figure 9", Title: "Jobs like those of Google's trace: the tail of the waits",
 		Scenarios: []string{"lotes-google"}, Headline: of("lotes").load(lotesTraceLoad),
 		Quantities: []Quantity{
 			waitLaterTail.from(published{"lotes at 0.93": below(3600), "tetris at 0.93": about(25200), "greedy-fit at 0.93": above(61200)}),
@@ -66,7 +66,7 @@ var lotesExperiments = []Experiment{
 		Plots: []Plot{waits(atLoad(lotesTraceLoad, all("lotes", "tetris", "greedy-fit"))...)},
 	},
 	{
-		ID: "lotes-10", Paper: "lotes", Where: "§5.3.3, figure 10", Title: "Jobs like those of Google's trace: queues over time",
+		ID: "lotes-google-queues", Paper: "lotes", Where: "§5.3.3, figure 10", Title: "Jobs like those of Google's trace: queues over time",
 		Scenarios: []string{"lotes-google"}, Headline: of("lotes").load(lotesTraceLoad),
 		Quantities: []Quantity{queueMean.from(published{"lotes at 0.93": pictured, "tetris at 0.93": pictured, "greedy-fit at 0.93": pictured}), queueGrowth},
 		Requires: []Requirement{
@@ -83,7 +83,7 @@ var lotesExperiments = []Experiment{
 		Missing: "it is time of the host and no time of the simulated world; BenchmarkMake of placer/predict/lotes measures it, and the paper tests there check both optima, the number of bins and the loss by rounding",
 	},
 	{
-		ID: "lotes-11", Paper: "lotes", Where: "§5.4.2, figure 11", Title: "Drawn classes: response by how much needs differ",
+		ID: "lotes-a-phi", Paper: "lotes", Where: "§5.4.2, figure 11", Title: "Drawn classes: response by how much needs differ",
 		Scenarios: phiScenarios, Headline: phiAt(5, "lotes"), Rows: atLoad(phiLoad, across(phiScenarios, "lotes", "tetris", "greedy-fit")),
 		Quantities: []Quantity{waitMean.from(published{phiAt(5, "lotes").String(): pictured, phiAt(5, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
 		Requires: []Requirement{
@@ -96,7 +96,7 @@ var lotesExperiments = []Experiment{
 		Plots: []Plot{sweep("Mean response by how much needs differ", waitMean, "phi, thousandths", "", false, phiLine("lotes"), phiLine("tetris"), phiLine("greedy-fit"))},
 	},
 	{
-		ID: "lotes-12", Paper: "lotes", Where: "§5.4.3, figure 12", Title: "Drawn classes whose rates differ between machines, load 0.90",
+		ID: "lotes-b-omega-load-90", Paper: "lotes", Where: "§5.4.3, figure 12", Title: "Drawn classes whose rates differ between machines, load 0.90",
 		Scenarios: omegaScenarios, Headline: omegaAt(3, 0.9, "lotes"), Rows: atLoad(0.9, append(across(omegaScenarios, "lotes", "tetris"), of("lotes-stock").in(omegaScenarios[3]))),
 		Quantities: []Quantity{waitMean.from(published{omegaAt(3, 0.9, "lotes").String(): pictured, omegaAt(3, 0.9, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
 		Requires: []Requirement{
@@ -107,7 +107,7 @@ var lotesExperiments = []Experiment{
 		Plots: []Plot{sweep("Mean response by how much rates differ", waitMean, "omega", "", false, omegaLine(0.9, "lotes"), omegaLine(0.9, "tetris"))},
 	},
 	{
-		ID: "lotes-13", Paper: "lotes", Where: "§5.4.3, figure 13", Title: "Drawn classes whose rates differ between machines, load 0.95",
+		ID: "lotes-b-omega-load-95", Paper: "lotes", Where: "§5.4.3, figure 13", Title: "Drawn classes whose rates differ between machines, load 0.95",
 		Scenarios: omegaScenarios, Headline: omegaAt(3, 0.95, "lotes"), Rows: atLoad(0.95, append(across(omegaScenarios, "lotes", "tetris"), of("lotes-stock").in(omegaScenarios[3]))),
 		Quantities: []Quantity{waitMean.from(published{omegaAt(3, 0.95, "lotes").String(): pictured, omegaAt(3, 0.95, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
 		Requires: []Requirement{

@@ -144,7 +144,7 @@ var lshExperiments = []Experiment{
 		Why: whyLSHPredictions + "The band of a tie is ours: 5 points of the predictions of a score. On the worst configuration most programs tolerate nothing, by the definition of the score. ",
 	},
 	{
-		ID: "lsh-3a", Paper: "lsh", Where: "§IV.B, figure 3a", Title: "Default data centre, high load: quality of service",
+		ID: "lsh-default-high", Paper: "lsh", Where: "§IV.B, figure 3a", Title: "Default data centre, high load: quality of service",
 		Scenarios: []string{"lsh-default-high"}, Headline: of("lsh"),
 		Quantities: []Quantity{
 			qos.from(published{"lsh": n(45), "paragon": n(38)}), within20.from(published{"lsh": n(60)}), within10, meanPerformance, undisturbed, qosWithWait, performanceWaits, waitingShare,
@@ -158,7 +158,7 @@ var lshExperiments = []Experiment{
 		Plots: []Plot{sorted(of("lsh"), of("paragon"), of("lsh-oracle"), of("paragon-oracle"), of("least-loaded"), of("nomad-binpack")), sortedWithWait(of("lsh"), of("paragon"), of("lsh-oracle"), of("paragon-oracle"))},
 	},
 	{
-		ID: "lsh-3b", Paper: "lsh", Where: "§IV.B, figures 3b and 3c", Title: "Default data centre, high load: utilisation",
+		ID: "lsh-default-high-utilisation", Paper: "lsh", Where: "§IV.B, figures 3b and 3c", Title: "Default data centre, high load: utilisation",
 		Scenarios: []string{"lsh-default-high"}, Headline: of("lsh"),
 		Quantities: []Quantity{used.from(published{"lsh": n(62), "paragon": n(57)}), usedUntil90, allocated, makespan},
 		Requires: []Requirement{
@@ -169,7 +169,7 @@ var lshExperiments = []Experiment{
 		Plots: append(maps(of("lsh"), of("paragon")), usageOf(of("lsh")), usageOf(of("paragon"))),
 	},
 	{
-		ID: "lsh-3d", Paper: "lsh", Where: "§IV.B, figure 3d", Title: "Default data centre, low load: quality of service",
+		ID: "lsh-default-low", Paper: "lsh", Where: "§IV.B, figure 3d", Title: "Default data centre, low load: quality of service",
 		Scenarios: []string{"lsh-default-low"}, Headline: of("lsh"),
 		Quantities: []Quantity{
 			qos.from(published{"lsh": n(61), "paragon": n(49)}), within20, within10, meanPerformance, undisturbed, qosWithWait, performanceWaits, waitingShare,
@@ -183,7 +183,7 @@ var lshExperiments = []Experiment{
 		Plots: []Plot{sorted(of("lsh"), of("paragon"), of("lsh-oracle"), of("paragon-oracle"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
-		ID: "lsh-3e", Paper: "lsh", Where: "§IV.B, figures 3e and 3f", Title: "Default data centre, low load: utilisation",
+		ID: "lsh-default-low-utilisation", Paper: "lsh", Where: "§IV.B, figures 3e and 3f", Title: "Default data centre, low load: utilisation",
 		Scenarios: []string{"lsh-default-low"}, Headline: of("lsh"),
 		Quantities: []Quantity{used.from(published{"lsh": n(59), "paragon": n(54)}), usedUntil90, allocated, makespan},
 		Requires: []Requirement{
@@ -194,7 +194,7 @@ var lshExperiments = []Experiment{
 		Plots: append(maps(of("lsh"), of("paragon")), usageOf(of("lsh"))),
 	},
 	{
-		ID: "lsh-4a", Paper: "lsh", Where: "§IV.C, figure 4a", Title: "High-end data centre, high load",
+		ID: "lsh-high-end-high", Paper: "lsh", Where: "§IV.C, figure 4a", Title: "High-end data centre, high load",
 		Scenarios: []string{"lsh-high-end-high"}, Headline: of("lsh"),
 		Quantities: []Quantity{qos.from(published{"lsh": n(47), "paragon": n(40)}), within20, meanPerformance, undisturbed, qosWithWait, performanceWaits, used},
 		Requires: []Requirement{
@@ -205,7 +205,7 @@ var lshExperiments = []Experiment{
 		Plots: []Plot{sorted(of("lsh"), of("paragon"), of("lsh-oracle"), of("paragon-oracle"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
-		ID: "lsh-4b", Paper: "lsh", Where: "§IV.C, figure 4b", Title: "Low-end data centre, high load",
+		ID: "lsh-low-end-high", Paper: "lsh", Where: "§IV.C, figure 4b", Title: "Low-end data centre, high load",
 		Scenarios: []string{"lsh-low-end-high"}, Headline: of("lsh"),
 		Quantities: []Quantity{qos.from(published{"lsh": pictured, "paragon": pictured}), within20, meanPerformance, undisturbed, qosWithWait, performanceWaits, used},
 		Requires: []Requirement{
@@ -219,7 +219,7 @@ var lshExperiments = []Experiment{
 		Missing: "a report has no time of the host. BenchmarkLSH of placer/classify times predictions from 50 to 100,000 rows; placer/docs/lsh.md compares it with the published 13 ms at 150 rows.",
 	},
 	{
-		ID: "lsh-charged", Paper: "lsh", Where: "§II.D", Title: "High load, with the minute of profiling counted",
+		ID: "lsh-default-charged", Paper: "lsh", Where: "§II.D", Title: "High load, with the minute of profiling counted",
 		Scenarios: []string{"lsh-default-charged"}, Headline: of("lsh"),
 		Quantities: []Quantity{
 			profilingShare.from(published{"lsh": pictured}), qos, qosWithWait, performanceWaits,

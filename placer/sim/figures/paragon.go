@@ -20,7 +20,7 @@ var interferenceOnOwnScores = &Computation{
 // paragonExperiments are those of the paper, in its order.
 var paragonExperiments = []Experiment{
 	{
-		ID: "paragon-e1", Paper: "paragon", Where: "§3.5.1, figure 3.4", Title: "40 servers, medium load",
+		ID: "paragon-local-medium", Paper: "paragon", Where: "§3.5.1, figure 3.4", Title: "40 servers, medium load",
 		Scenarios: []string{"paragon-local-medium"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(78), "nh": n(23), "ni": n(19), "least-loaded": n(7)}),
@@ -41,7 +41,7 @@ var paragonExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "paragon-e2", Paper: "paragon", Where: "§3.5.1, figure 3.5 left", Title: "40 servers, medium load: quality of the choice of configurations",
+		ID: "paragon-local-medium-configurations", Paper: "paragon", Where: "§3.5.1, figure 3.5 left", Title: "40 servers, medium load: quality of the choice of configurations",
 		Scenarios: []string{"paragon-local-medium"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			bestPlatform.from(published{"paragon": n(84), "nh": below(60)}),
@@ -59,7 +59,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{keptOfPlatforms(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"))},
 	},
 	{
-		ID: "paragon-e3", Paper: "paragon", Where: "§3.5.1, figure 3.5 right", Title: "40 servers, medium load: quality with respect to interference",
+		ID: "paragon-local-medium-interference", Paper: "paragon", Where: "§3.5.1, figure 3.5 right", Title: "40 servers, medium load: quality with respect to interference",
 		Scenarios: []string{"paragon-local-medium"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			undisturbed.from(published{"paragon": n(83)}),
@@ -75,7 +75,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{keptOfCoRunners(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"))},
 	},
 	{
-		ID: "paragon-e4", Paper: "paragon", Where: "§3.5.1, figure 3.6a", Title: "40 servers, low load",
+		ID: "paragon-local-low", Paper: "paragon", Where: "§3.5.1, figure 3.6a", Title: "40 servers, low load",
 		Scenarios: []string{"paragon-local-low"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			meanPerformance.from(published{"paragon": n(99), "least-loaded": n(54)}),
@@ -91,7 +91,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread"))},
 	},
 	{
-		ID: "paragon-e5", Paper: "paragon", Where: "§3.5.1, figure 3.6b", Title: "40 servers, oversubscribed",
+		ID: "paragon-local-oversubscribed", Paper: "paragon", Where: "§3.5.1, figure 3.6b", Title: "40 servers, oversubscribed",
 		Scenarios: []string{"paragon-local-oversubscribed"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(75), "nh": pictured, "ni": pictured, "least-loaded": pictured}),
@@ -108,7 +108,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread")), usageOf(of("paragon"))},
 	},
 	{
-		ID: "paragon-e6", Paper: "paragon", Where: "§3.5.1, figures 3.6c and 3.6d", Title: "40 servers, workloads with phases",
+		ID: "paragon-local-phases", Paper: "paragon", Where: "§3.5.1, figures 3.6c and 3.6d", Title: "40 servers, workloads with phases",
 		Scenarios: []string{"paragon-local-phases"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(66), "nh": pictured, "ni": pictured, "least-loaded": pictured}),
@@ -125,7 +125,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("paragon-unadapted"), of("paragon-closing"), of("nh"), of("ni"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
-		ID: "paragon-e7", Paper: "paragon", Where: "§3.5.1, figure 3.7", Title: "40 servers, medium load: required and allocated cores",
+		ID: "paragon-local-medium-cores", Paper: "paragon", Where: "§3.5.1, figure 3.7", Title: "40 servers, medium load: required and allocated cores",
 		Scenarios: []string{"paragon-local-medium"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			coreDeviation.from(published{"paragon": below(3.5), "ni": pictured, "least-loaded": pictured}),
@@ -139,7 +139,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{usageOf(of("paragon")), usageOf(of("ni")), usageOf(of("least-loaded"))},
 	},
 	{
-		ID: "paragon-e8", Paper: "paragon", Where: "§3.5.1, figure 3.8", Title: "40 servers, medium load: utilisation",
+		ID: "paragon-local-medium-utilisation", Paper: "paragon", Where: "§3.5.1, figure 3.8", Title: "40 servers, medium load: utilisation",
 		Scenarios: []string{"paragon-local-medium"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			ratio("cores busy, over one job per server", "used", "used_alone").from(published{"paragon": n(47)}),
@@ -154,7 +154,7 @@ var paragonExperiments = []Experiment{
 		Plots: maps(of("paragon"), of("ni"), of("least-loaded")),
 	},
 	{
-		ID: "paragon-e9", Paper: "paragon", Where: "§3.5.1, figure 3.9", Title: "Overheads",
+		ID: "paragon-ec2-high-overheads", Paper: "paragon", Where: "§3.5.1, figure 3.9", Title: "Overheads",
 		Scenarios: []string{"paragon-ec2-high"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			profilingShare.from(published{"paragon": n(1.2)}),
@@ -169,7 +169,7 @@ var paragonExperiments = []Experiment{
 		Why: "Profiling is a minute, as in the text, of jobs whose durations are ours; decisions take the time of the stated model of a central search, which is that of a later paper. ",
 	},
 	{
-		ID: "paragon-e10", Paper: "paragon", Where: "§3.5.2, figure 3.10 left", Title: "1,000 servers, low load",
+		ID: "paragon-ec2-low", Paper: "paragon", Where: "§3.5.2, figure 3.10 left", Title: "1,000 servers, low load",
 		Scenarios: []string{"paragon-ec2-low"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(91), "nh": n(14), "ni": n(11), "least-loaded": n(3)}),
@@ -184,7 +184,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("paragon-statistical"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread"))},
 	},
 	{
-		ID: "paragon-e11", Paper: "paragon", Where: "§3.5.2, figures 3.1 and 3.10 middle", Title: "1,000 servers, high load",
+		ID: "paragon-ec2-high", Paper: "paragon", Where: "§3.5.2, figures 3.1 and 3.10 middle", Title: "1,000 servers, high load",
 		Scenarios: []string{"paragon-ec2-high"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(61), "nh": n(4), "ni": n(3), "least-loaded": n(3)}),
@@ -201,7 +201,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("paragon-statistical"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread")), heatOf(of("paragon")), heatOf(of("least-loaded"))},
 	},
 	{
-		ID: "paragon-e12", Paper: "paragon", Where: "§3.5.2, figure 3.10 right", Title: "1,000 servers, oversubscribed",
+		ID: "paragon-ec2-oversubscribed", Paper: "paragon", Where: "§3.5.2, figure 3.10 right", Title: "1,000 servers, oversubscribed",
 		Scenarios: []string{"paragon-ec2-oversubscribed"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(52), "nh": n(5), "ni": n(1), "least-loaded": n(0.09)}),
@@ -218,7 +218,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("paragon-statistical"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread"))},
 	},
 	{
-		ID: "paragon-e13", Paper: "paragon", Where: "§3.5.2, figure 3.11", Title: "1,000 servers: quality of decisions at three loads",
+		ID: "paragon-ec2-decisions", Paper: "paragon", Where: "§3.5.2, figure 3.11", Title: "1,000 servers: quality of decisions at three loads",
 		Scenarios: []string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, Headline: of("paragon").in("paragon-ec2-high"),
 		Rows: across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "paragon", "nh", "ni", "least-loaded", "paragon-oracle", "nomad-binpack", "nomad-spread"),
 		Quantities: []Quantity{
@@ -247,7 +247,7 @@ var paragonExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "paragon-e14", Paper: "paragon", Where: "§3.5.2, figure 3.12", Title: "1,000 servers: required and allocated cores at three loads",
+		ID: "paragon-ec2-cores", Paper: "paragon", Where: "§3.5.2, figure 3.12", Title: "1,000 servers: required and allocated cores at three loads",
 		Scenarios: []string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, Headline: of("paragon").in("paragon-ec2-high"),
 		Rows: across([]string{"paragon-ec2-low", "paragon-ec2-high", "paragon-ec2-oversubscribed"}, "paragon", "nh", "ni", "least-loaded", "paragon-oracle", "nomad-binpack", "nomad-spread"),
 		Quantities: []Quantity{
@@ -271,7 +271,7 @@ var paragonExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "paragon-e15", Paper: "paragon", Where: "§3.5.2, figure 3.13", Title: "500 servers of Windows Azure",
+		ID: "paragon-azure", Paper: "paragon", Where: "§3.5.2, figure 3.13", Title: "500 servers of Windows Azure",
 		Scenarios: []string{"paragon-azure"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			qos.from(published{"paragon": n(61), "nh": n(1), "ni": n(2), "least-loaded": n(0.7)}),
@@ -285,7 +285,7 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread"))},
 	},
 	{
-		ID: "paragon-e16", Paper: "paragon", Where: "§3.5.2, figure 3.13", Title: "100 servers of Google Compute Engine",
+		ID: "paragon-gce", Paper: "paragon", Where: "§3.5.2, figure 3.13", Title: "100 servers of Google Compute Engine",
 		Scenarios: []string{"paragon-gce"}, Headline: of("paragon"),
 		Quantities: []Quantity{
 			meanPerformance.from(published{"paragon": n(96.8), "nh": n(90)}),
@@ -300,11 +300,11 @@ var paragonExperiments = []Experiment{
 		Plots: []Plot{sorted(of("paragon"), of("nh"), of("ni"), of("least-loaded"), of("paragon-oracle"), of("nomad-binpack"), of("nomad-spread"))},
 	},
 	{
-		ID: "paragon-e17", Paper: "paragon", Where: "§3.4.2, figure 3.3", Title: "Distribution of the best of R candidates",
+		ID: "paragon-candidates", Paper: "paragon", Where: "§3.4.2, figure 3.3", Title: "Distribution of the best of R candidates",
 		Missing: "a run keeps what was placed, not the qualities of candidates. The test TestStatisticalRankFollowsPower of placer/policy compares the rank of the best of 16, 64 and 128 of 1,000 nodes with x^R; results of the statistical selection are next to those of the greedy one in the scenarios of 1,000 servers.",
 	},
 	{
-		ID: "paragon-e18", Paper: "paragon", Where: "§3.4.1", Title: "1,000 servers, high load: backtracking of the greedy selection",
+		ID: "paragon-ec2-high-backtracking", Paper: "paragon", Where: "§3.4.1", Title: "1,000 servers, high load: backtracking of the greedy selection",
 		Scenarios: []string{"paragon-ec2-high"}, Headline: of("paragon"), Rows: all("paragon", "nh", "paragon-oracle"),
 		Quantities: []Quantity{
 			metric("no bound broken", "%", "unrelaxed").from(published{"paragon": n(89)}),
@@ -321,7 +321,7 @@ var paragonExperiments = []Experiment{
 		Why: whyPrograms + "No time limit is set in the scenario, as the text gives none. ",
 	},
 	{
-		ID: "paragon-e19a", Paper: "paragon", Where: "§3.2.2, table 3.1", Title: "Classification of heterogeneity, on real data",
+		ID: "paragon-heterogeneity", Paper: "paragon", Where: "§3.2.2, table 3.1", Title: "Classification of heterogeneity, on real data",
 		Compute: heterogeneityOnRealData, Headline: of("spec 2006, machine: gauss"),
 		Quantities: []Quantity{
 			metric("best configuration found", "%", "best-found").from(published{thePaper: n(84)}),
@@ -341,7 +341,7 @@ var paragonExperiments = []Experiment{
 			"on another day (repeat), and no predictor can name it more often than a second measurement does. The paper's 3.8 % is on machines that differ more than the noise. ",
 	},
 	{
-		ID: "paragon-e19b", Paper: "paragon", Where: "§3.2.3, table 3.2", Title: "Classification of interference, on measured scores",
+		ID: "paragon-interference", Paper: "paragon", Where: "§3.2.3, table 3.2", Title: "Classification of interference, on measured scores",
 		Compute: interferenceOnOwnScores, Headline: of("tolerated scores: gauss"),
 		Quantities: []Quantity{
 			metric("mean error", "points", "mean").from(published{thePaper: n(5.3)}),

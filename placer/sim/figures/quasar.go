@@ -14,7 +14,7 @@ var classificationOnRealData = &Computation{
 // quasarExperiments are those of the paper, in its order.
 var quasarExperiments = []Experiment{
 	{
-		ID: "quasar-q1", Paper: "quasar", Where: "figure 4.6", Title: "Ten Hadoop jobs, one at a time",
+		ID: "quasar-batch", Paper: "quasar", Where: "figure 4.6", Title: "Ten Hadoop jobs, one at a time",
 		Scenarios: []string{"quasar-batch"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			against("reservation-ll", "run time, against reservations on least-loaded servers", "run_mean").from(published{"quasar": n(-29)}),
@@ -30,19 +30,19 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{sorted(of("quasar"), of("quasar-oracle"), of("autoscale"), of("reservation-paragon"), of("reservation-ll"), of("nomad-binpack"))},
 	},
 	{
-		ID: "quasar-q2", Paper: "quasar", Where: "figure 4.7", Title: "Parameters of a framework",
+		ID: "quasar-parameters", Paper: "quasar", Where: "figure 4.7", Title: "Parameters of a framework",
 		Missing: "jobs of the simulated world have a size and a count, and no parameters of a framework.",
 	},
 	{
-		ID: "quasar-q3", Paper: "quasar", Where: "figure 4.8", Title: "Straggler detection",
+		ID: "quasar-stragglers", Paper: "quasar", Where: "figure 4.8", Title: "Straggler detection",
 		Missing: "a scenario cannot slow a single task down, and without injected stragglers there is no time of detection. The rule itself is checked by TestStragglersStartElsewhere of placer/adapt.",
 	},
 	{
-		ID: "quasar-q4", Paper: "quasar", Where: "§4.3.4", Title: "Detection of phases",
+		ID: "quasar-phases", Paper: "quasar", Where: "§4.3.4", Title: "Detection of phases",
 		Missing: "a run counts classifications made anew, but not which change of phase each of them answers. The rules are checked by TestBelowTargetThreeTimes and TestAFifthIsProbed of placer/adapt.",
 	},
 	{
-		ID: "quasar-q5", Paper: "quasar", Where: "figure 4.9", Title: "24 data-processing jobs and best-effort work",
+		ID: "quasar-multiple", Paper: "quasar", Where: "figure 4.9", Title: "24 data-processing jobs and best-effort work",
 		Scenarios: []string{"quasar-multiple"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("performance of the jobs with targets", "%", "performance:hadoop"),
@@ -60,7 +60,7 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{sorted(of("quasar"), of("quasar-oracle"), of("autoscale"), of("reservation-paragon"), of("reservation-ll"), of("nomad-binpack"))},
 	},
 	{
-		ID: "quasar-q6", Paper: "quasar", Where: "figure 4.10", Title: "24 data-processing jobs and best-effort work: utilisation",
+		ID: "quasar-multiple-utilisation", Paper: "quasar", Where: "figure 4.10", Title: "24 data-processing jobs and best-effort work: utilisation",
 		Scenarios: []string{"quasar-multiple"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			used.from(published{"quasar": n(62), "reservation-ll": n(34)}),
@@ -74,7 +74,7 @@ var quasarExperiments = []Experiment{
 		Plots: maps(of("quasar"), of("reservation-ll"), of("nomad-binpack")),
 	},
 	{
-		ID: "quasar-q7", Paper: "quasar", Where: "figure 4.11a", Title: "Web services under a flat load",
+		ID: "quasar-web-flat", Paper: "quasar", Where: "figure 4.11a", Title: "Web services under a flat load",
 		Scenarios: []string{"quasar-web-flat"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("load served", "%", "performance:web").from(published{"quasar": about(100)}),
@@ -91,7 +91,7 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{sorted(of("quasar"), of("quasar-oracle"), of("autoscale"), of("reservation-paragon"), of("reservation-ll"), of("nomad-binpack")), usageOf(of("quasar")), usageOf(of("autoscale"))},
 	},
 	{
-		ID: "quasar-q8", Paper: "quasar", Where: "figures 4.11b and 4.11c", Title: "Web services under a load that swings",
+		ID: "quasar-web-swing", Paper: "quasar", Where: "figures 4.11b and 4.11c", Title: "Web services under a load that swings",
 		Scenarios: []string{"quasar-web-swing"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("load served", "%", "performance:web").from(published{"quasar": about(100), "autoscale": n(82)}),
@@ -107,7 +107,7 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{sorted(of("quasar"), of("quasar-oracle"), of("autoscale"), of("reservation-paragon"), of("reservation-ll"), of("nomad-binpack")), usageOf(of("quasar")), usageOf(of("autoscale"))},
 	},
 	{
-		ID: "quasar-q9", Paper: "quasar", Where: "figure 4.12", Title: "Web services under a spike",
+		ID: "quasar-web-spike", Paper: "quasar", Where: "figure 4.12", Title: "Web services under a spike",
 		Scenarios: []string{"quasar-web-spike"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("load served", "%", "performance:web").from(published{"quasar": above(96), "autoscale": pictured}),
@@ -125,7 +125,7 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{usageOf(of("quasar")), usageOf(of("autoscale"))},
 	},
 	{
-		ID: "quasar-q10", Paper: "quasar", Where: "figure 4.13", Title: "Services with state over a day",
+		ID: "quasar-services", Paper: "quasar", Where: "figure 4.13", Title: "Services with state over a day",
 		Scenarios: []string{"quasar-services"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("time in which the load was served", "%", "in_bound:memcached").from(published{"quasar": n(98.8), "autoscale": n(80)}),
@@ -143,11 +143,11 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{usageOf(of("quasar")), usageOf(of("autoscale")), heatOf(of("quasar"))},
 	},
 	{
-		ID: "quasar-q11", Paper: "quasar", Where: "figure 4.14", Title: "Services with state: use of resources by workload",
+		ID: "quasar-services-resources", Paper: "quasar", Where: "figure 4.14", Title: "Services with state: use of resources by workload",
 		Missing: "use is kept by node and moment, not by workload and resource.",
 	},
 	{
-		ID: "quasar-q12", Paper: "quasar", Where: "figure 4.15a", Title: "1,200 workloads on 200 servers",
+		ID: "quasar-large", Paper: "quasar", Where: "figure 4.15a", Title: "1,200 workloads on 200 servers",
 		Scenarios: []string{"quasar-large"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			meanPerformance.named("target reached").from(published{"quasar": n(98), "reservation-paragon": n(83), "reservation-ll": n(62)}),
@@ -164,7 +164,7 @@ var quasarExperiments = []Experiment{
 		Plots: []Plot{sorted(of("quasar"), of("quasar-unadapted"), of("quasar-oracle"), of("reservation-paragon"), of("reservation-ll"), of("nomad-binpack"))},
 	},
 	{
-		ID: "quasar-q13", Paper: "quasar", Where: "figure 4.15b", Title: "1,200 workloads on 200 servers: overheads",
+		ID: "quasar-large-overheads", Paper: "quasar", Where: "figure 4.15b", Title: "1,200 workloads on 200 servers: overheads",
 		Scenarios: []string{"quasar-large"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			metric("before the start, of a job's time", "%", "overhead_share").from(published{"quasar": n(4.1)}),
@@ -177,7 +177,7 @@ var quasarExperiments = []Experiment{
 		Why: "Profiling takes a stated quarter of a minute of jobs whose durations are ours; adaptation is charged as restarts and moves, inside the run. " + whyDecisions,
 	},
 	{
-		ID: "quasar-q14", Paper: "quasar", Where: "figure 4.16", Title: "1,200 workloads on 200 servers: utilisation",
+		ID: "quasar-large-utilisation", Paper: "quasar", Where: "figure 4.16", Title: "1,200 workloads on 200 servers: utilisation",
 		Scenarios: []string{"quasar-large"}, Headline: of("quasar"),
 		Quantities: []Quantity{
 			used.from(published{"quasar": n(62), "reservation-ll": n(15)}),
@@ -192,7 +192,7 @@ var quasarExperiments = []Experiment{
 		Plots: append(maps(of("quasar"), of("reservation-ll")), usageOf(of("quasar")), usageOf(of("reservation-ll"))),
 	},
 	{
-		ID: "quasar-q15", Paper: "quasar", Where: "tables 4.2 and 4.3, figure 4.3", Title: "Classification, on real data, by the number of entries",
+		ID: "quasar-classification", Paper: "quasar", Where: "tables 4.2 and 4.3, figure 4.3", Title: "Classification, on real data, by the number of entries",
 		Compute: classificationOnRealData, Headline: of("c3o by count, 2 and 8 shown, 2 shown: gauss"),
 		Quantities: []Quantity{
 			metric("mean error", "%", "mean").from(published{thePaper: n(5)}),

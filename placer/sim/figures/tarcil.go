@@ -12,7 +12,7 @@ var (
 // tarcilExperiments are those of the paper, in its order.
 var tarcilExperiments = []Experiment{
 	{
-		ID: "tarcil-7.1", Paper: "tarcil", Where: "§7.1, figure 7.1", Title: "Short, medium and long jobs on 200 servers",
+		ID: "tarcil-lengths", Paper: "tarcil", Where: "§7.1, figure 7.1", Title: "Short, medium and long jobs on 200 servers",
 		Scenarios: []string{"tarcil-short", "tarcil-medium", "tarcil-long"}, Headline: of("tarcil").load(0.8).in("tarcil-short"),
 		Rows: atLoad(0.8, across([]string{"tarcil-short", "tarcil-medium", "tarcil-long"}, "tarcil", "sparrow", "centralized", "tarcil-oracle", "least-loaded", "nomad-binpack", "nomad-spread")),
 		Quantities: []Quantity{
@@ -48,7 +48,7 @@ var tarcilExperiments = []Experiment{
 		Missing: "a run does not keep the controller's estimates. TestWaitEstimate of placer/sim/admission compares them with what is observed.",
 	},
 	{
-		ID: "tarcil-7.9", Paper: "tarcil", Where: "figure 7.9", Title: "Number of candidates",
+		ID: "tarcil-candidates", Paper: "tarcil", Where: "figure 7.9", Title: "Number of candidates",
 		Scenarios: []string{"tarcil-candidates"}, Headline: of("tarcil-8").load(0.6),
 		Quantities: []Quantity{
 			responseMean.from(published{"tarcil-8 at 0.6": pictured, "tarcil-8 at 0.9": pictured}),
@@ -71,7 +71,7 @@ var tarcilExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "tarcil-7.10", Paper: "tarcil", Where: "figure 7.10", Title: "Number of scheduling agents",
+		ID: "tarcil-agents", Paper: "tarcil", Where: "figure 7.10", Title: "Number of scheduling agents",
 		Scenarios: []string{"tarcil-agents"}, Headline: of("tarcil-12").load(0.8),
 		Quantities: []Quantity{
 			responseMean.from(published{"tarcil-1 at 0.8": pictured, "tarcil-12 at 0.8": pictured}),
@@ -90,7 +90,7 @@ var tarcilExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "tarcil-7.11a", Paper: "tarcil", Where: "figure 7.11a", Title: "Response by load",
+		ID: "tarcil-loads", Paper: "tarcil", Where: "figure 7.11a", Title: "Response by load",
 		Scenarios: []string{"tarcil-loads"}, Headline: of("tarcil").load(0.8),
 		Quantities: []Quantity{
 			responseMean.from(published{"tarcil at 0.8": pictured}), responseTail.from(published{"tarcil at 0.7": below(250), "tarcil at 0.9": above(250)}), qosWithWait,
@@ -107,7 +107,7 @@ var tarcilExperiments = []Experiment{
 		},
 	},
 	{
-		ID: "tarcil-7.11b", Paper: "tarcil", Where: "figure 7.11b", Title: "Response by the length of tasks",
+		ID: "tarcil-lengths-response", Paper: "tarcil", Where: "figure 7.11b", Title: "Response by the length of tasks",
 		Scenarios: []string{"tarcil-short", "tarcil-medium", "tarcil-long"}, Headline: of("tarcil").load(0.8).in("tarcil-long"),
 		Rows: atLoad(0.8, across([]string{"tarcil-short", "tarcil-medium", "tarcil-long"}, "tarcil", "tarcil-oracle", "least-loaded", "nomad-binpack", "nomad-spread")),
 		Quantities: []Quantity{
@@ -126,7 +126,7 @@ var tarcilExperiments = []Experiment{
 		Missing: "jobs of the simulated world have one stage; queries are graphs of them, pinned to their data.",
 	},
 	{
-		ID: "tarcil-7.13", Paper: "tarcil", Where: "figures 7.12b and 7.13", Title: "Short tasks next to resident services",
+		ID: "tarcil-resident", Paper: "tarcil", Where: "figures 7.12b and 7.13", Title: "Short tasks next to resident services",
 		Scenarios: []string{"tarcil-resident"}, Headline: of("tarcil").load(0.35),
 		Quantities: []Quantity{
 			metric("time in which memcached served its load", "%", "in_bound:memcached").from(published{"tarcil at 0.35": pictured, "sparrow at 0.35": pictured, "centralized at 0.35": pictured}),
@@ -142,7 +142,7 @@ var tarcilExperiments = []Experiment{
 		Plots: []Plot{sorted(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35)), keptOfCoRunners(of("tarcil").load(0.35), of("sparrow").load(0.35), of("centralized").load(0.35))},
 	},
 	{
-		ID: "tarcil-7.12c", Paper: "tarcil", Where: "figure 7.12c and §7.1", Title: "Short jobs on servers of five configurations",
+		ID: "tarcil-mixed", Paper: "tarcil", Where: "figure 7.12c and §7.1", Title: "Short jobs on servers of five configurations",
 		Scenarios: []string{"tarcil-mixed"}, Headline: of("tarcil").load(0.8),
 		Quantities: []Quantity{
 			against("sparrow", "mean performance, against Sparrow", "performance_with_wait").from(published{"tarcil at 0.8": n(41)}),
@@ -156,7 +156,7 @@ var tarcilExperiments = []Experiment{
 		Plots: []Plot{sortedWithWait(of("tarcil").load(0.8), of("sparrow").load(0.8), of("centralized").load(0.8), of("tarcil-oracle").load(0.8), of("least-loaded").load(0.8), of("nomad-binpack").load(0.8))},
 	},
 	{
-		ID: "tarcil-7.14a", Paper: "tarcil", Where: "figure 7.14a", Title: "7,200 mixed jobs on 400 servers",
+		ID: "tarcil-heterogeneous", Paper: "tarcil", Where: "figure 7.14a", Title: "7,200 mixed jobs on 400 servers",
 		Scenarios: []string{"tarcil-heterogeneous"}, Headline: of("tarcil"),
 		Quantities: []Quantity{
 			qosWithWait.named("near-optimal jobs").from(published{"tarcil": n(92), "sparrow": n(22), "centralized": n(48)}),
@@ -175,7 +175,7 @@ var tarcilExperiments = []Experiment{
 		Plots: []Plot{sortedWithWait(of("tarcil"), of("sparrow"), of("centralized"), of("least-loaded"), of("nomad-binpack"))},
 	},
 	{
-		ID: "tarcil-7.14b", Paper: "tarcil", Where: "figure 7.14b", Title: "7,200 mixed jobs on 400 servers: utilisation",
+		ID: "tarcil-heterogeneous-utilisation", Paper: "tarcil", Where: "figure 7.14b", Title: "7,200 mixed jobs on 400 servers: utilisation",
 		Scenarios: []string{"tarcil-heterogeneous"}, Headline: of("tarcil"),
 		Quantities: []Quantity{
 			used.from(published{"tarcil": n(70)}), metric("cores busy in the middle", "%", "used_middle").from(published{"tarcil": about(75)}), makespan.from(published{"sparrow": about(35000)}),
@@ -188,7 +188,7 @@ var tarcilExperiments = []Experiment{
 		Plots: append(maps(of("tarcil"), of("sparrow"), of("centralized")), usageOf(of("tarcil"))),
 	},
 	{
-		ID: "tarcil-7.14d", Paper: "tarcil", Where: "figure 7.14d", Title: "7,200 mixed jobs on 400 servers: scheduling overheads",
+		ID: "tarcil-heterogeneous-overheads", Paper: "tarcil", Where: "figure 7.14d", Title: "7,200 mixed jobs on 400 servers: scheduling overheads",
 		Scenarios: []string{"tarcil-heterogeneous"}, Headline: of("tarcil"),
 		Quantities: []Quantity{
 			metric("decided within 150 ms", "%", "decided_150ms").from(published{"tarcil": above(80), "sparrow": above(80)}),

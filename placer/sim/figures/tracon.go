@@ -37,7 +37,7 @@ var traconExperiments = []Experiment{
 		Why: whyTraconNoise + "Requests of our background have a mebibyte, those of most applications four kibibytes: with requests as the characteristic, as published, the disk use of real co-runners lies outside of what was learnt; with bytes it does not, but the CPU time of the host still does: programs of many small requests or files spend up to three times what any background does, and count as its edge. That time is counted by ticks and adds little to the others here. Programs, disk and processor are others. ",
 	},
 	{
-		ID: "tracon-4", Paper: "tracon", Where: "figure 4", Title: "A scheduler with each model: 32 tasks on 16 machines",
+		ID: "tracon-models", Paper: "tracon", Where: "figure 4", Title: "A scheduler with each model: 32 tasks on 16 machines",
 		Scenarios: []string{"tracon-models"}, Headline: of("mibs-rt-nlm"),
 		Quantities: []Quantity{speedUp.from(published{"mibs-rt-nlm": pictured}), ioBoost.from(published{"mibs-io-nlm": pictured})},
 		Requires: []Requirement{
@@ -85,7 +85,7 @@ var traconExperiments = []Experiment{
 		Why: "Errors are medians over a part, of an application that reads 4 KiB at random: windows of a third of a second on a virtual disk that others use differ by half between repeats of the same background; the floor is the mean over the repeats of the background in question. Run times next to heavy backgrounds are tens of times longer, and least squares follows them where the median point is a light one: a fit to both environments at once is worse for it. The environment that follows is a limit of requests per slot, not a remote disk. ",
 	},
 	{
-		ID: "tracon-8-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
+		ID: "tracon-static-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
 		Scenarios: []string{"tracon-static-light", "tracon-static-light-1024"}, Headline: of("mibs-rt"),
 		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
 			across([]string{"tracon-static-light-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
@@ -98,7 +98,7 @@ var traconExperiments = []Experiment{
 		Why: whyTraconPairs + whyTraconNoise,
 	},
 	{
-		ID: "tracon-8-medium", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, medium on the disk",
+		ID: "tracon-static-medium", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, medium on the disk",
 		Scenarios: []string{"tracon-static-medium", "tracon-static-medium-1024"}, Headline: of("mibs-rt"),
 		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
 			across([]string{"tracon-static-medium-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
@@ -113,7 +113,7 @@ var traconExperiments = []Experiment{
 		Why: whyTraconPairs + whyTraconNoise,
 	},
 	{
-		ID: "tracon-8-heavy", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, heavy on the disk",
+		ID: "tracon-static-heavy", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, heavy on the disk",
 		Scenarios: []string{"tracon-static-heavy", "tracon-static-heavy-1024"}, Headline: of("mibs-rt"),
 		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
 			across([]string{"tracon-static-heavy-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
@@ -140,7 +140,7 @@ var traconExperiments = []Experiment{
 		Why: "This is a property of the measured pairs and not of a policy: the sum of both runtimes of every machine, all pairs together for their whole life, against a random pairing (FIFO). The best pairing is found by exchange: no exchange of partners between two machines makes it better. ",
 	},
 	{
-		ID: "tracon-9", Paper: "tracon", Where: "figures 9 and 10", Title: "Tasks keep coming to 64 machines",
+		ID: "tracon-dynamic", Paper: "tracon", Where: "figures 9 and 10", Title: "Tasks keep coming to 64 machines",
 		Scenarios: []string{"tracon-dynamic-medium", "tracon-dynamic-light", "tracon-dynamic-heavy"}, Headline: of("mibs-8").load(60),
 		Rows: append(loaded([]float64{10, 20, 30, 60}, "fifo", "mios", "mibs-2", "mibs-4", "mibs-8", "mibs-8-io", "mibs-8-oracle", "mix-8"),
 			append(atLoad(60, across([]string{"tracon-dynamic-light"}, "mios", "mibs-8", "mix-8")), atLoad(60, across([]string{"tracon-dynamic-heavy"}, "mios", "mibs-8", "mix-8"))...)...),
@@ -155,7 +155,7 @@ var traconExperiments = []Experiment{
 		Why: whyTraconPairs + whyTraconNoise + "Two hours and three seeds, where the text has ten hours. ",
 	},
 	{
-		ID: "tracon-11", Paper: "tracon", Where: "figures 11 and 12, §4.6", Title: "8 to 10,000 machines",
+		ID: "tracon-machines", Paper: "tracon", Where: "figures 11 and 12, §4.6", Title: "8 to 10,000 machines",
 		Scenarios: []string{"tracon-machines-1024", "tracon-machines-8", "tracon-machines-64", "tracon-machines-10000"}, Headline: of("mibs-8").in("tracon-machines-10000"),
 		Rows: append(across([]string{"tracon-machines-8", "tracon-machines-64", "tracon-machines-1024"}, "mios", "mibs-2", "mibs-4", "mibs-8", "mibs-8-oracle", "mix-8"),
 			across([]string{"tracon-machines-10000"}, "mibs-8", "mibs-8-oracle")...),

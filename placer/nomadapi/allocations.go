@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -21,12 +20,9 @@ const liveFilter = `DesiredStatus == "run" and (ClientStatus == "pending" or Cli
 
 // allocCache keeps the live allocations until the table of allocations moves.
 type allocCache struct {
-	mu     sync.Mutex
+	following
 	index  uint64
 	byNode map[cluster.NodeID][]cluster.Allocation // never written to once it was handed out
-	follow bool                                    // events keep it up to date; see follow.go
-	since  uint64                                  // index before the list: events up to it are in it already
-	asked  bool                                    // somebody read it since the lists were read last
 	shared bool                                    // byNode was handed out
 	// What events need and a list gives: where an allocation is, and which jobs
 	// are system jobs.
@@ -122,36 +118,6 @@ func (w *World) readAllocations(ctx context.Context) error {
 	return nil
 }
 
-// followed runs read and has the cache followed from there on, where anybody has
-// asked for it since the last time: a replica that does not lead needs the jobs
-// alone.
-func (c *allocCache) followed(read func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.asked {
-		c.follow = false
-		return nil
-	}
-	c.asked = false
-	if err := read(); err != nil {
-		return err
-	}
-	c.follow = true
-	return nil
-}
-
-func (c *allocCache) isFollowed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.follow
-}
-
-func (c *allocCache) unfollow() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.follow = false
-}
-
 // noteType remembers whether a job is a system job.
 func (c *allocCache) noteType(id cluster.JobID, system bool) {
 	c.mu.Lock()
@@ -170,7 +136,7 @@ func (c *allocCache) noteType(id cluster.JobID, system bool) {
 func (c *allocCache) fold(index uint64, e *allocEvent, versionAt func(cluster.JobID, uint64) (uint64, bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.since {
+	if !c.news(index) {
 		return
 	}
 	known, was := c.live[e.ID]

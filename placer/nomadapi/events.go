@@ -122,13 +122,13 @@ const (
 
 // relist reads the three lists whole and has them followed from there on.
 func (w *World) relist(ctx context.Context) error {
-	if err := w.nodes.followed(func() error { return w.readNodes(ctx) }); err != nil {
+	if err := w.nodes.startIfAsked(func() error { return w.readNodes(ctx) }); err != nil {
 		return fmt.Errorf("nodes: %w", err)
 	}
-	if err := w.jobs.followed(func() error { return w.readJobs(ctx) }); err != nil {
+	if err := w.jobs.start(func() error { return w.readJobs(ctx) }); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
-	if err := w.allocs.followed(func() error { return w.readAllocations(ctx) }); err != nil {
+	if err := w.allocs.startIfAsked(func() error { return w.readAllocations(ctx) }); err != nil {
 		return fmt.Errorf("allocations: %w", err)
 	}
 	return nil

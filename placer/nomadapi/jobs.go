@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -28,13 +27,11 @@ const heldPayloadAdvice = "dispatched with a payload while its parent was held: 
 
 // jobCache keeps what was read of each job until the job changes.
 type jobCache struct {
-	mu     sync.Mutex
-	jobs   map[cluster.JobID]cluster.Job
-	list   []cluster.Job // the same by name; never written to once it was handed out
-	follow bool          // events keep it up to date; see follow.go
-	since  uint64        // index of the list: events up to it are in it already
-	stale  bool          // jobs has moved on from list
-	once   onceLog       // warnings of a performance block, said once per text
+	following
+	jobs  map[cluster.JobID]cluster.Job
+	list  []cluster.Job // the same by name; never written to once it was handed out
+	stale bool          // jobs has moved on from list
+	once  onceLog       // warnings of a performance block, said once per text
 }
 
 // jobStub is the part of Nomad's job list that is looked at.
@@ -111,23 +108,6 @@ func (c *jobCache) sort() {
 	c.stale = false
 }
 
-// followed runs read and has the cache followed from there on.
-func (c *jobCache) followed(read func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := read(); err != nil {
-		return err
-	}
-	c.follow = true
-	return nil
-}
-
-func (c *jobCache) unfollow() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.follow = false
-}
-
 // versionAt is the version of a job of ours from which the scheduler worked at an
 // index; unknown for other jobs, and before the newest version.
 func (c *jobCache) versionAt(id cluster.JobID, index uint64) (uint64, bool) {
@@ -149,7 +129,7 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 	c := &w.jobs
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.since {
+	if !c.news(index) {
 		return false, nil
 	}
 	_, was := c.jobs[id]

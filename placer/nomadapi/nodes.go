@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"slices"
-	"sync"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -27,15 +26,12 @@ const KernelDriver = "ibench"
 
 // nodeCache keeps each node until its ModifyIndex moves.
 type nodeCache struct {
-	mu     sync.Mutex
-	index  uint64
-	list   []*cluster.Node // by ID; never written to once it was handed out
-	byID   map[cluster.NodeID]cachedNode
-	names  interner
-	follow bool   // events keep it up to date; see follow.go
-	since  uint64 // index of the list: events up to it are in it already
-	asked  bool   // somebody read it since the lists were read last
-	stale  bool   // byID has moved on from list
+	following
+	index uint64
+	list  []*cluster.Node // by ID; never written to once it was handed out
+	byID  map[cluster.NodeID]cachedNode
+	names interner
+	stale bool // byID has moved on from list
 }
 
 type cachedNode struct {
@@ -171,41 +167,11 @@ func (c *nodeCache) sort() {
 	c.list, c.stale = list, false
 }
 
-// followed runs read and has the cache followed from there on, where anybody has
-// asked for it since the last time: a replica that does not lead needs the jobs
-// alone.
-func (c *nodeCache) followed(read func() error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.asked {
-		c.follow = false
-		return nil
-	}
-	c.asked = false
-	if err := read(); err != nil {
-		return err
-	}
-	c.follow = true
-	return nil
-}
-
-func (c *nodeCache) isFollowed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.follow
-}
-
-func (c *nodeCache) unfollow() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.follow = false
-}
-
 // fold brings an event of a node in.
 func (c *nodeCache) fold(index uint64, gone bool, d *nodeDetail) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.follow || index <= c.since {
+	if !c.news(index) {
 		return
 	}
 	id := cluster.NodeID(d.ID)

@@ -9,17 +9,11 @@ import (
 // plan shows what registering the job would lead to: the plan of the job as the
 // placer would write it.
 func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
-	job := b.job()
-	if job == nil {
-		p.forward(w, r, b.raw, nil)
+	job, ok := p.withTargets(w, r, b)
+	if !ok {
 		return
 	}
-	targets, err := p.check(job)
-	switch {
-	case err != nil:
-		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
-		return
-	case !targets || !p.o.pools().MayHold(text(job, "NodePool")):
+	if !p.o.pools().MayHold(text(job, "NodePool")) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}

@@ -11,18 +11,8 @@ import (
 // register decides on a job with targets, where all is known that is needed, and
 // registers it as it will run; else it holds the job and answers once it was released.
 func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
-	job := b.job()
-	if job == nil {
-		p.forward(w, r, b.raw, nil)
-		return
-	}
-	targets, err := p.check(job)
-	switch {
-	case err != nil:
-		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
-		return
-	case !targets:
-		p.forward(w, r, b.raw, nil)
+	job, ok := p.withTargets(w, r, b)
+	if !ok {
 		return
 	}
 	if pool := text(job, "NodePool"); !p.o.pools().MayHold(pool) {
@@ -44,6 +34,25 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		return
 	}
 	p.forward(w, r, data, p.untilReleased(r, jobOf(r, job)))
+}
+
+// withTargets is the job of a request if it has targets. Where it has none, or they
+// cannot be read, the request is answered.
+func (p *Proxy) withTargets(w http.ResponseWriter, r *http.Request, b *body) (map[string]any, bool) {
+	job := b.job()
+	if job == nil {
+		p.forward(w, r, b.raw, nil)
+		return nil, false
+	}
+	targets, err := p.check(job)
+	if err != nil {
+		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
+		return nil, false
+	}
+	if !targets {
+		p.forward(w, r, b.raw, nil)
+	}
+	return job, targets
 }
 
 // admitted is the registration of a job that was decided on before it.

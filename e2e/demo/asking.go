@@ -12,6 +12,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -168,7 +169,7 @@ func (a asking) isolated(ctx context.Context, f rig.JobFile, window time.Duratio
 	if err := a.rig.WaitRunning(ctx, f.ID); err != nil {
 		return isolated{}, err
 	}
-	if err := sleep(ctx, tryWarmUp); err != nil {
+	if err := cluster.Sleep(ctx, tryWarmUp); err != nil {
 		return isolated{}, err
 	}
 	m, err := a.rig.StartMeter(ctx, f.ID)

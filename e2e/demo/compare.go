@@ -9,8 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -42,11 +43,11 @@ type row struct {
 	Work      float64            `json:"work,omitempty"` // units a batch job does
 	Isolated  isolated           `json:"isolated"`
 	Stock     outcome            `json:"stock"`
-	Predicted cluster.Prediction `json:"predicted"`
+	Predicted placer.Prediction  `json:"predicted"`
 	Placer    outcome            `json:"placer"`
 	Why       string             `json:"why"`
 	// Actions are what the placer did to the job since it runs.
-	Actions []cluster.ActionRecord `json:"actions,omitempty"`
+	Actions []placer.ActionRecord `json:"actions,omitempty"`
 }
 
 // compare runs both halves, stock first, and joins them.
@@ -92,7 +93,7 @@ func half(ctx context.Context, r *rig.Rig, jobs []demoJob, p *progress, submit f
 		}
 	}
 	p.stage("measuring all jobs side by side", secondsMeasure)
-	if err := sleep(ctx, warmUp); err != nil {
+	if err := cluster.Sleep(ctx, warmUp); err != nil {
 		return nil, err
 	}
 	out := make([]outcome, len(jobs))
@@ -193,7 +194,7 @@ func measureFinish(ctx context.Context, r *rig.Rig, f demoJob, o outcome) outcom
 			o.Met = f.Spec.Target.Met(o.FinishedIn.Seconds(), 0)
 			return o
 		}
-		if sleep(ctx, 250*time.Millisecond) != nil {
+		if cluster.Sleep(ctx, 250*time.Millisecond) != nil {
 			o.Missing = "not finished after " + batchWait.String()
 			return o
 		}
@@ -228,13 +229,4 @@ func join(ctx context.Context, r *rig.Rig, jobs []demoJob, stock, placed []outco
 		}
 	}
 	return rows, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -9,9 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
@@ -20,8 +18,9 @@ import (
 // runID names the demo's cluster, so that `make clean-demo` finds it.
 const runID = "demo"
 
-func main() {
-	cluster.Reexec()
+func main() { cluster.Main("demo", demo) }
+
+func demo(ctx context.Context) error {
 	once := flag.Bool("once", false, "exit after the table instead of keeping the cluster up")
 	clean := flag.Bool("clean", false, "remove whatever an earlier demo left behind, and exit")
 	asJSON := flag.Bool("json", false, "print the table as JSON")
@@ -29,13 +28,7 @@ func main() {
 	jobs := flag.String("jobs", "bin/demo-jobs", "folder that the job files are written to, with what this machine is asked for")
 	port := flag.Int("port", 17700, "first of the ports used, all on 127.0.0.1")
 	flag.Parse()
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, options{*once, *clean, *asJSON, *bin, *jobs, *port}); err != nil {
-		fmt.Fprintln(os.Stderr, "demo:", err)
-		os.Exit(1)
-	}
+	return run(ctx, options{*once, *clean, *asJSON, *bin, *jobs, *port})
 }
 
 type options struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -120,7 +121,7 @@ func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
 	if out.Neighbour, err = e.neighbour(ctx, victim, victimFile); err != nil {
 		return out, fmt.Errorf("noisy neighbour: %w", err)
 	}
-	if err := sleep(ctx, e.plan.Aftermath); err != nil {
+	if err := cluster.Sleep(ctx, e.plan.Aftermath); err != nil {
 		return out, err
 	}
 	e.progress.begin("calm", fmt.Sprintf("nothing changes for %s: does adaptation come to rest?", e.plan.Calm))
@@ -213,7 +214,7 @@ func (e *evaluation) startPlaced(ctx context.Context, f rig.JobFile) error {
 		if err == nil && (d == nil || d.Status == api.DeploymentStatusSuccessful) {
 			return nil
 		}
-		if sleep(ctx, batchPoll) != nil {
+		if cluster.Sleep(ctx, batchPoll) != nil {
 			return fmt.Errorf("%s was not deployed within %s: %w", f.ID, deployedWithin, errors.Join(ctx.Err(), err))
 		}
 	}

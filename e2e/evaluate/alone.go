@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -113,7 +114,7 @@ func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error)
 	}
 	var out alone
 	err = e.whileRunning(ctx, []rig.JobFile{f}, func(ctx context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
-		if err := sleep(ctx, e.plan.Settle); err != nil {
+		if err := cluster.Sleep(ctx, e.plan.Settle); err != nil {
 			return err
 		}
 		m, err := e.rig.StartMeter(ctx, f.ID)
@@ -125,7 +126,7 @@ func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for sleep(looking, usageEvery) == nil {
+			for cluster.Sleep(looking, usageEvery) == nil {
 				m.Look()
 			}
 		}()

@@ -7,11 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
@@ -73,13 +71,7 @@ type options struct {
 }
 
 func main() {
-	cluster.Reexec()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "evaluate:", err)
-		os.Exit(1)
-	}
+	cluster.Main("evaluate", func(ctx context.Context) error { return run(ctx, os.Args[1:]) })
 }
 
 func parse(args []string) (options, plan, error) {

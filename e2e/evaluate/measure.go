@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -88,7 +89,7 @@ func (e *evaluation) follow(ctx context.Context, f rig.JobFile) outcome {
 			o.Met = met(f.Spec.Target, o)
 			return o
 		}
-		if sleep(ctx, batchPoll) != nil {
+		if cluster.Sleep(ctx, batchPoll) != nil {
 			o.Missing = "not finished after " + limit.String()
 			return o
 		}
@@ -142,13 +143,4 @@ func (e *evaluation) purge(ctx context.Context, files []rig.JobFile) error {
 		return err
 	}
 	return e.rig.Idle(ctx)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

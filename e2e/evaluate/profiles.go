@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 )
 
@@ -66,9 +67,9 @@ func (e *evaluation) untilIdle(ctx context.Context) error {
 		}
 		busy := slices.IndexFunc(jobs, func(j *api.JobListStub) bool { return j.ID != rig.AgentJob && j.Status != "dead" })
 		if busy < 0 {
-			return sleep(ctx, e.plan.Settle)
+			return cluster.Sleep(ctx, e.plan.Settle)
 		}
-		if err := sleep(ctx, batchPoll); err != nil {
+		if err := cluster.Sleep(ctx, batchPoll); err != nil {
 			return fmt.Errorf("the cluster does not become idle, %s still runs: %w", jobs[busy].ID, err)
 		}
 	}
@@ -103,7 +104,7 @@ func (e *evaluation) waitReleased(ctx context.Context, f rig.JobFile) error {
 		if err == nil && *job.NodePool != rig.HoldPool {
 			return nil
 		}
-		if sleep(ctx, batchPoll) != nil {
+		if cluster.Sleep(ctx, batchPoll) != nil {
 			return fmt.Errorf("%s was not released within %s: %w", f.ID, runWithin, errors.Join(ctx.Err(), err))
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -97,7 +98,7 @@ func (e *evaluation) decision(ctx context.Context, f rig.JobFile) (decided, erro
 	if err := e.keepRecord(f.ID, d); err != nil {
 		return decided{}, err
 	}
-	ev, err := e.book.Evaluation(ctx, cluster.JobID{Namespace: "default", ID: f.ID})
+	ev, err := e.book.Evaluation(ctx, placer.JobID{Namespace: "default", ID: f.ID})
 	if err != nil {
 		return decided{}, fmt.Errorf("evaluation of %s: %w", f.ID, err)
 	}
@@ -115,7 +116,7 @@ func (e *evaluation) decision(ctx context.Context, f rig.JobFile) (decided, erro
 }
 
 // keepRecord writes the placer's whole record of a decision where -records says.
-func (e *evaluation) keepRecord(job string, d cluster.Decision) error {
+func (e *evaluation) keepRecord(job string, d placer.Decision) error {
 	if e.records == "" {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (e *evaluation) measureAll(ctx context.Context, list []app, files []rig.Job
 				out[i] = e.follow(ctx, f)
 				return
 			}
-			if sleep(ctx, e.plan.WarmUp) == nil {
+			if cluster.Sleep(ctx, e.plan.WarmUp) == nil {
 				out[i] = e.measure(ctx, list[i], f, e.plan.Window)
 			}
 		})
@@ -200,7 +201,7 @@ func (e *evaluation) explain(ctx context.Context, files []rig.JobFile, began tim
 	out.Decided, out.Actions = map[string]decided{}, map[string][]action{}
 	for _, f := range files {
 		d, err := e.decision(ctx, f)
-		if errors.Is(err, cluster.ErrNoRecord) {
+		if errors.Is(err, placer.ErrNoRecord) {
 			d, err = e.undecided(ctx, f)
 		}
 		if err != nil {
@@ -222,11 +223,11 @@ func (e *evaluation) explain(ctx context.Context, files []rig.JobFile, began tim
 // undecided is what is on record of a job that waited for room all the time, as best
 // effort may.
 func (e *evaluation) undecided(ctx context.Context, f rig.JobFile) (decided, error) {
-	ev, err := e.book.Evaluation(ctx, cluster.JobID{Namespace: "default", ID: f.ID})
+	ev, err := e.book.Evaluation(ctx, placer.JobID{Namespace: "default", ID: f.ID})
 	if err != nil {
 		return decided{}, fmt.Errorf("evaluation of %s: %w", f.ID, err)
 	}
-	return decided{Outcome: string(cluster.Queued), Reason: ev.Message}, nil
+	return decided{Outcome: string(placer.Queued), Reason: ev.Message}, nil
 }
 
 // actions are those on record of a job.

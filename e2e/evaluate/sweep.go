@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 )
 
@@ -83,7 +84,7 @@ func (e *evaluation) atSize(ctx context.Context, a app, known alone, s size) (ou
 			o.Missing = err.Error() // too little to start with
 			return ctx.Err()
 		}
-		if err := sleep(ctx, e.plan.Settle); err != nil {
+		if err := cluster.Sleep(ctx, e.plan.Settle); err != nil {
 			return err
 		}
 		o = e.measure(ctx, a, f, e.plan.AloneWindow)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
@@ -174,7 +175,7 @@ func (r *rig) await(ctx context.Context, s side, ids []string, say func(string))
 			}
 			say(fmt.Sprintf("%s: %d of %d jobs run, about %s to go", s, n, len(ids), left))
 		}
-		if !pause(ctx, watchEvery) {
+		if cluster.Sleep(ctx, watchEvery) != nil {
 			return ctx.Err()
 		}
 	}

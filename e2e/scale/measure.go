@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
 
 // settleFor is left between rounds, for the server to finish what a round left
@@ -96,7 +98,7 @@ func (r *rig) fillEveryNode(ctx context.Context) error {
 		if time.Since(began) > max(joinAtLeast, joinPerNode*time.Duration(r.options.nodes)) {
 			return fmt.Errorf("the system job runs on %d of %d nodes", n, r.options.nodes)
 		}
-		if !pause(ctx, watchEvery) {
+		if cluster.Sleep(ctx, watchEvery) != nil {
 			return ctx.Err()
 		}
 	}
@@ -112,7 +114,7 @@ func (r *rig) settle(ctx context.Context) error {
 		if gauges["broker.total_ready"]+gauges["broker.total_unacked"]+gauges["broker.total_pending"] > 0 {
 			quiet = time.Now()
 		}
-		if !pause(ctx, sampleEvery/2) {
+		if cluster.Sleep(ctx, sampleEvery/2) != nil {
 			return ctx.Err()
 		}
 	}

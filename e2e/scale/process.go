@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -141,14 +140,4 @@ func usageOf(pid int) (usage, error) {
 		ticks += v
 	}
 	return usage{rssMiB: kib / 1024, cpuSeconds: ticks / clockTicks}, nil
-}
-
-// pause waits and reports whether ctx still lives.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }

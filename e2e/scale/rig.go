@@ -252,7 +252,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 		if !r.agent.running() {
 			return fmt.Errorf("the agent ended: %w; see %s", r.agent.err, r.dir)
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if cluster.Sleep(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("no placer agent took the lead: %w", errors.Join(ctx.Err(), err))
 		}
 	}
@@ -280,7 +280,7 @@ func (r *rig) startFront(ctx context.Context) error {
 		if !r.front.running() {
 			return fmt.Errorf("the proxy ended: %w; see %s", r.front.err, r.dir)
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if cluster.Sleep(ctx, 100*time.Millisecond) != nil {
 			return fmt.Errorf("the proxy does not answer: %w", errors.Join(ctx.Err(), err))
 		}
 	}

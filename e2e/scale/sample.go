@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
 
 // sampleEvery is how often the processes and the server's gauges are read; the
@@ -55,7 +57,7 @@ func (r *rig) sample(ctx context.Context) (*sampler, error) {
 			if one, err := s.take(ctx); err == nil { // a missed sample is a gap
 				s.taken = append(s.taken, one)
 			}
-			if !pause(ctx, sampleEvery) {
+			if cluster.Sleep(ctx, sampleEvery) != nil {
 				return
 			}
 		}

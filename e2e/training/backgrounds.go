@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
@@ -269,7 +270,7 @@ func (b *bench) point(ctx context.Context, name string, sweep int, l backgrounds
 	if err := b.set(ctx, l); err != nil {
 		return err
 	}
-	if err := sleep(ctx, backgroundSettle); err != nil {
+	if err := cluster.Sleep(ctx, backgroundSettle); err != nil {
 		return err
 	}
 	watched := []*occupant{{slot: kernelSlot}}
@@ -345,13 +346,4 @@ func readTable[T any](path string, read func(io.Reader) ([]T, error)) ([]T, erro
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return out, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

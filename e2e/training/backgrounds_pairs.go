@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
@@ -66,7 +67,7 @@ func (b *bench) pairs(ctx context.Context, apps []catalogue.Application) (err er
 		}
 	}
 	unix.Sync()
-	if err := sleep(ctx, backgroundDrain); err != nil {
+	if err := cluster.Sleep(ctx, backgroundDrain); err != nil {
 		return err
 	}
 	for _, p := range left {
@@ -89,7 +90,7 @@ func (b *bench) pair(ctx context.Context, both []*occupant, first, second string
 			return nil, err
 		}
 	}
-	if err := sleep(ctx, 2*backgroundSettle); err != nil {
+	if err := cluster.Sleep(ctx, 2*backgroundSettle); err != nil {
 		return nil, err
 	}
 	seen, err := b.window(ctx, both)

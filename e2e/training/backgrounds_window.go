@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
@@ -21,7 +22,7 @@ func (b *bench) window(ctx context.Context, watched []*occupant) ([]seen, error)
 		return nil, err
 	}
 	for begun := time.Now(); ; {
-		if err := sleep(ctx, backgroundWindow); err != nil {
+		if err := cluster.Sleep(ctx, backgroundWindow); err != nil {
 			return nil, err
 		}
 		after, err := b.read(ctx, watched)

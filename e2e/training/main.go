@@ -8,12 +8,9 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
@@ -40,8 +37,9 @@ type settings struct {
 // read from it too.
 const defaultInputs = "/var/tmp/nomad-placer-training"
 
-func main() {
-	cluster.Reexec()
+func main() { cluster.Main("training", train) }
+
+func train(ctx context.Context) error {
 	var s settings
 	var only, kind string
 	var list, checks, prepare bool
@@ -65,8 +63,6 @@ func main() {
 	if kind == "backgrounds" && len(s.only) == 0 {
 		s.only = backgroundApplications
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	what := measureOf(kind)
 	switch {
 	case list:
@@ -76,10 +72,7 @@ func main() {
 	case checks:
 		what = checkAll
 	}
-	if err := run(ctx, s, list || kind == "table", what); err != nil {
-		fmt.Fprintln(os.Stderr, "training:", err)
-		os.Exit(1)
-	}
+	return run(ctx, s, list || kind == "table", what)
 }
 
 // job is what the command was asked to do.

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 )
 
@@ -159,14 +160,14 @@ func (s *slots) freeze(ctx context.Context, name string) error {
 			if err != nil || string(bytes.TrimSpace(data)) == "FROZEN" {
 				return err
 			}
-			if err := sleep(ctx, time.Millisecond); err != nil {
+			if err := cluster.Sleep(ctx, time.Millisecond); err != nil {
 				return errors.Join(err, s.thaw(name))
 			}
 		}
 		if err := s.thaw(name); err != nil {
 			return err
 		}
-		if err := sleep(ctx, time.Millisecond); err != nil {
+		if err := cluster.Sleep(ctx, time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -264,7 +265,7 @@ func (b *bench) occupy(ctx context.Context, a catalogue.Application, name string
 func (o *occupant) await(ctx context.Context, listen string) error {
 	for begun := time.Now(); time.Since(begun) < checkReady; {
 		if s, err := scrape(ctx, listen); err == nil && s.ticks > 1 {
-			return sleep(ctx, checkWarm)
+			return cluster.Sleep(ctx, checkWarm)
 		}
 		select {
 		case <-o.ended:

@@ -22,7 +22,7 @@ type rule struct {
 
 // The groups of packages the rules speak of.
 var (
-	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster", "placer/board"}
+	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster", "placer/board", "placer/wording"}
 	arithmetic = []string{"placer/numeric/...", "profiler/stat"}
 	measuring  = []string{"profiler/..."}
 	deciding   = []string{
@@ -59,6 +59,11 @@ var rules = []rule{
 		layer: "words", packages: []string{"placer/board"}, pure: true,
 		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}, external: []string{},
 		because: "the board is the cluster in numbers: it knows no policy and no world",
+	},
+	{
+		layer: "words", packages: []string{"placer/wording"}, pure: true,
+		may: []string{"profiler/interference", "profiler/performance", "placer/cluster"}, external: []string{},
+		because: "numbers and records in words: every room may print them, so it knows none",
 	},
 	{
 		layer: "arithmetic", packages: arithmetic, may: arithmetic, external: []string{"gonum.org/v1/gonum"}, pure: true,
@@ -146,7 +151,7 @@ var rules = []rule{
 		because: "hcl turns text into words",
 	},
 	{
-		layer: "edges", packages: []string{"placer/command/..."}, may: []string{"hcl", "placer/command/..."},
+		layer: "edges", packages: []string{"placer/command/..."}, may: []string{"hcl", "placer/wording", "placer/command/..."},
 		because: "the frame of the command lines knows no command",
 	},
 	{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -59,7 +60,7 @@ func (e everything) markdown(w io.Writer) {
 		return
 	}
 	p := e.Begun.Plan
-	fmt.Fprintf(w, "Begun %s on %s; %s.\n", e.Begun.At.Format("2006-01-02 15:04 UTC"), e.Begun.Machine, plural(len(e.Repetitions), "repetition"))
+	fmt.Fprintf(w, "Begun %s on %s; %s.\n", e.Begun.At.Format("2006-01-02 15:04 UTC"), e.Begun.Machine, wording.Count(len(e.Repetitions), "repetition"))
 	if e.Begun.Quick {
 		fmt.Fprint(w, "\n**A quick run**, with short windows: it shows that everything works, and its numbers mean little.\n")
 	}
@@ -90,7 +91,7 @@ func (e everything) writeSummary(w io.Writer) {
 	share, of := e.within(1)
 	exact, _ := e.within(0)
 	fmt.Fprintf(w, "| sizes within one step of the best | %s of %s | ≥ 80 %% | %s |\n| … exactly the best | %s | | |\n",
-		percent(share), plural(of, "job"), verdict(share, share >= wantedSized), percent(exact))
+		percent(share), wording.Count(of, "job"), verdict(share, share >= wantedSized), percent(exact))
 	if e.Adaptation == nil {
 		for _, line := range []string{"noisy neighbour detected, cured | unknown | ≤ 30 s", "load spike answered | unknown | ≤ 15 s", "actions in the calm afterwards | unknown | 0"} {
 			fmt.Fprintf(w, "| %s | unknown |\n", line)
@@ -101,7 +102,7 @@ func (e everything) writeSummary(w io.Writer) {
 	n, spike, c := e.Adaptation.Neighbour, e.Adaptation.Spike, e.Adaptation.Calm
 	fmt.Fprintf(w, "| noisy neighbour detected, cured | %s, %s | ≤ 30 s | %s |\n", seconds(n.Detected), seconds(n.Cured), n.verdict(n.Cured, wantedNeighbour))
 	fmt.Fprintf(w, "| load spike answered (target reached again) | %s (%s) | ≤ 15 s | %s |\n", seconds(spike.Detected), seconds(spike.Cured), spike.verdict(spike.Detected, wantedSpike))
-	fmt.Fprintf(w, "| actions in %s of calm afterwards | %d, %s | 0 | %s |\n\n", seconds(c.Seconds), c.done(), plural(c.Writes, "write"), verdict(0, c.done() == 0 && c.Writes == 0))
+	fmt.Fprintf(w, "| actions in %s of calm afterwards | %d, %s | 0 | %s |\n\n", seconds(c.Seconds), c.done(), wording.Count(c.Writes, "write"), verdict(0, c.done() == 0 && c.Writes == 0))
 }
 
 // done counts the actions that changed something.
@@ -337,7 +338,7 @@ func (e everything) writeAdaptation(w io.Writer) {
 	})
 	line("says nothing, because", func(c cure) string { return orDash(oneLine(c.Problem)) })
 	fmt.Fprintf(w, "\nThe kernel put pressure on the integer units of %s and then ran on %s. In the %s afterwards, with kernel and load left as they were, %s and %s of the jobs came; %d of %d windows were below a target.\n",
-		orDash(a.Neighbour.NoiseFrom), orDash(a.Neighbour.NoiseTo), seconds(a.Calm.Seconds), plural(a.Calm.done(), "action"), plural(a.Calm.Writes, "version"), a.Calm.Below, a.Calm.Windows)
+		orDash(a.Neighbour.NoiseFrom), orDash(a.Neighbour.NoiseTo), seconds(a.Calm.Seconds), wording.Count(a.Calm.done(), "action"), wording.Count(a.Calm.Writes, "version"), a.Calm.Below, a.Calm.Windows)
 	for _, job := range slices.Sorted(maps.Keys(a.Calm.Actions)) {
 		for _, x := range a.Calm.Actions[job] {
 			fmt.Fprintf(w, "\n- %s: %s", job, x)

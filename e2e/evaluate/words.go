@@ -7,13 +7,6 @@ import (
 	"strings"
 )
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 // oneLine is the first line of what others say, for a table.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")

@@ -4,6 +4,10 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mitchellh/go-wordwrap"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // PageWidth bounds every line of a text page, in characters; a single word
@@ -176,25 +180,8 @@ func (p *Page) print(w io.Writer) error {
 }
 
 // Wrap breaks text at spaces into lines of at most width characters; its own
-// Line breaks stay.
-func Wrap(s string, width int) string {
-	var out []string
-	for _, paragraph := range strings.Split(s, "\n") {
-		line, used := "", 0
-		for _, word := range strings.Fields(paragraph) {
-			n := utf8.RuneCountInString(word)
-			if used > 0 && used+1+n > width {
-				out, line, used = append(out, line), "", 0
-			}
-			if used > 0 {
-				line, used = line+" ", used+1
-			}
-			line, used = line+word, used+n
-		}
-		out = append(out, line)
-	}
-	return strings.Join(out, "\n")
-}
+// line breaks stay.
+func Wrap(s string, width int) string { return wordwrap.WrapString(s, uint(width)) }
 
 // Indent puts by before every line that is not empty.
 func Indent(s, by string) string {
@@ -219,15 +206,7 @@ func (p *Page) Cut(s string, limit int) string {
 	if p.Verbose {
 		return s
 	}
-	return Shorten(s, limit)
-}
-
-// Shorten cuts text to limit characters.
-func Shorten(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit-1]) + "…"
+	return wording.Shorten(s, limit)
 }
 
 // Gauge draws a fraction of 0..1 in characters.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
@@ -201,7 +202,7 @@ func (s *server) page(f func(*http.Request) (pageView, error)) http.HandlerFunc 
 		if err != nil {
 			status = statusOf(err)
 			s.logFailure(r, status, err)
-			view = pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: sentence(err)}}
+			view = pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: wording.Capital(err.Error())}}
 		}
 		view.Root = rootOf(r)
 		s.render(w, status, view)

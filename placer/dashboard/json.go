@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // compact is a record that is printed without indentation: large, and for
@@ -34,22 +34,13 @@ func (s *server) json(f func(*http.Request) (any, error)) http.HandlerFunc {
 		if err != nil {
 			status = statusOf(err)
 			s.logFailure(r, status, err)
-			body, _ = json.Marshal(map[string]string{"error": sentence(err)}) // a string always encodes
+			body, _ = json.Marshal(map[string]string{"error": wording.Capital(err.Error())}) // a string always encodes
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(status)
 		_, _ = w.Write(append(body, '\n')) // the reader may be gone
 	}
-}
-
-// sentence is an error as the reader sees it.
-func sentence(err error) string {
-	text := err.Error()
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // listed makes an empty list print as [], not null.

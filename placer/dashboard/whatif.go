@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -69,7 +69,7 @@ func (s *server) whatIfForm(r *http.Request, w cluster.WorkloadID, now cluster.D
 		if !errors.As(err, new(inputError)) {
 			s.logFailure(r, statusOf(err), err)
 		}
-		view.Problem = sentence(err)
+		view.Problem = wording.Capital(err.Error())
 		return view
 	}
 	d := &view.Answer.Decision

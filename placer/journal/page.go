@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // MaxPageBytes is Nomad's limit on a job's ui.description.
@@ -31,28 +32,28 @@ func groupLines(d cluster.Decision) []string {
 	}
 	lines := []string{title, "", "| | |", "|---|---|"}
 	if d.Target.Kind != "" {
-		lines = append(lines, row("target", d.Target.String()))
+		lines = append(lines, row("target", wording.Target(d.Target)))
 	}
 	if d.Outcome == cluster.Stock {
-		return append(lines, row("placed by", "stock Nomad"), row("why", shorten(d.Reason, 300)))
+		return append(lines, row("placed by", "stock Nomad"), row("why", wording.Shorten(d.Reason, 300)))
 	}
-	lines = append(lines, row("predicted", PredictionText(d.Predicted)))
+	lines = append(lines, row("predicted", wording.Expect(d.Predicted, d.Target).String()))
 	if d.Sizing.Changes(d.Count) {
-		lines = append(lines, row("size", shorten(SizeSentence(d), 260)))
+		lines = append(lines, row("size", wording.Shorten(SizeSentence(d), 260)))
 	} else if d.Sizing != nil && d.Sizing.Chosen {
-		lines = append(lines, row("size", shorten("as written: "+d.Sizing.Why, 200)))
+		lines = append(lines, row("size", wording.Shorten("as written: "+d.Sizing.Why, 200)))
 	}
 	for i, c := range d.Candidates {
 		if i == max(1, min(d.Count, 3)) {
 			break
 		}
-		lines = append(lines, row("node", c.Name+" ("+c.Configuration+"): "+shorten(c.Why, 160)))
+		lines = append(lines, row("node", c.Name+" ("+c.Configuration+"): "+wording.Shorten(c.Why, 160)))
 	}
 	if n := d.RejectedBy[cluster.RejectInterference]; n > 0 {
-		lines = append(lines, row("avoided", fmt.Sprintf("%d node(s) for interference", n)))
+		lines = append(lines, row("avoided", wording.Count(n, "node")+" for interference"))
 	}
 	for _, w := range d.Warnings {
-		lines = append(lines, row("warning", shorten(w, 140)))
+		lines = append(lines, row("warning", wording.Shorten(w, 140)))
 	}
 	return lines
 }
@@ -76,14 +77,6 @@ func escape(s string) string {
 	).Replace(s)
 }
 
-func shorten(s string, limit int) string {
-	runes := []rune(s)
-	if len(runes) <= limit {
-		return s
-	}
-	return string(runes[:limit-1]) + "…"
-}
-
 // fit joins whole lines up to limit bytes. The last line, the chart, is kept
 // in preference to the ones before it.
 func fit(lines []string, limit int) string {
@@ -100,26 +93,6 @@ func fit(lines []string, limit int) string {
 		return ""
 	}
 	return text
-}
-
-// PredictionText prints a prediction with its interval.
-func PredictionText(p cluster.Prediction) string {
-	if !p.Known {
-		return "unknown"
-	}
-	return fmt.Sprintf("%s %s (%s to %s)", significant(p.RatePerSec), p.Unit, significant(p.Low), significant(p.High))
-}
-
-// significant prints three significant digits without an exponent.
-func significant(v float64) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	default:
-		return fmt.Sprintf("%.3g", v)
-	}
 }
 
 // Sentence says in one sentence what was decided, for the scaling event.

@@ -71,7 +71,7 @@ func TestPageSaysWhatAndWhy(t *testing.T) {
 		Candidates: []cluster.Candidate{{Name: "alpha", Configuration: "fast", Why: "nobody else is there"}},
 		RejectedBy: map[cluster.RejectReason]int{cluster.RejectInterference: 2},
 	}}, "http://127.0.0.1:9433/c.svg")
-	for _, want := range []string{"8000 requests/s", "8123 requests/s (8000 to 8300)", "alpha (fast): nobody else is there", "2 node(s) for interference", "![target"} {
+	for _, want := range []string{"8,000 requests/s", "8,123 requests/s (8,000 to 8,300)", "alpha (fast): nobody else is there", "2 nodes for interference", "![target"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // The spread of scores over the shortlist (chosen by us). Nomad sees them in nested
@@ -198,7 +199,7 @@ func (v *candidateSet) explainGroup(d *cluster.Decision, r ranking, replicas []i
 		}
 		crowded = max(crowded, n)
 	}
-	d.Reason = fmt.Sprintf("%s; %d of %s with room qualified", r.reason, qualify, plural(len(r.nodes), "node"))
+	d.Reason = fmt.Sprintf("%s; %d of %s with room qualified", r.reason, qualify, wording.Count(len(r.nodes), "node"))
 	if crowded > 1 {
 		v.warn("up to %d allocations of the group share a node and interfere with each other", crowded)
 	}
@@ -213,11 +214,11 @@ func (v *candidateSet) judgeTarget(d *cluster.Decision) {
 	target := v.need * float64(v.Workload.Count)
 	switch p := d.Predicted; {
 	case !p.Known:
-		v.warn("it cannot be predicted whether the target of %s %s is reached", amount(target), v.unit)
+		v.warn("it cannot be predicted whether the target of %s %s is reached", wording.Number(target), v.unit)
 	case !v.Workload.Spec.Target.PredictedMet(p.RatePerSec, target):
-		v.warn("the target of %s %s is not reached on any node: the best prediction is %s", amount(target), v.unit, amount(p.RatePerSec))
+		v.warn("the target of %s %s is not reached on any node: the best prediction is %s", wording.Number(target), v.unit, wording.Number(p.RatePerSec))
 	case !v.Workload.Spec.Target.PredictedMet(p.Low, target):
-		v.warn("the target of %s %s may be missed: the prediction is %s to %s", amount(target), v.unit, amount(p.Low), amount(p.High))
+		v.warn("the target of %s %s may be missed: the prediction is %s to %s", wording.Number(target), v.unit, wording.Number(p.Low), wording.Number(p.High))
 	}
 }
 

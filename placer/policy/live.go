@@ -8,6 +8,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // live is the policy that asks a selector: the snapshot becomes a board, the request a
@@ -144,7 +145,7 @@ func found(c board.Choice) string {
 	if c.Indexed+c.Scans == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s found through the index, %d by looking at every node)", plural(c.Indexed, "allocation"), c.Scanned)
+	return fmt.Sprintf(" (%s found through the index, %d by looking at every node)", wording.Count(c.Indexed, "allocation"), c.Scanned)
 }
 
 func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ranking {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // violationText says which bounds the filter could keep.
@@ -23,7 +24,7 @@ func (v *candidateSet) warnRelaxed(relaxed []cluster.Relaxation) {
 		if r.Direction == cluster.D2 {
 			who = "this workload"
 		}
-		v.warn("no feasible node meets every QoS bound: %s may experience up to %s points more pressure on %s than tolerated", who, amount(r.Points), title(r.Source))
+		v.warn("no feasible node meets every QoS bound: %s may experience up to %s points more pressure on %s than tolerated", who, wording.Number(r.Points), wording.Source(r.Source))
 	}
 }
 
@@ -56,11 +57,11 @@ func (s *selection) detail(n *ranked) string {
 	if k < 0 {
 		return ""
 	}
-	source, o := title(n.reject.Source), n.candidate
+	source, o := wording.Source(n.reject.Source), n.candidate
 	if n.reject.Direction == cluster.D1 {
-		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, amount(o.tolerated[k]), amount(o.exerted[k]))
+		return fmt.Sprintf("%s: the residents tolerate %s points, this workload exerts %s", source, wording.Number(o.tolerated[k]), wording.Number(o.exerted[k]))
 	}
-	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, amount(o.tolerance.Tolerated[k]), amount(o.caused[k]))
+	return fmt.Sprintf("%s: this workload tolerates %s points, the residents exert %s", source, wording.Number(o.tolerance.Tolerated[k]), wording.Number(o.caused[k]))
 }
 
 // slowness says why a node that violates no bound is not good.
@@ -70,11 +71,11 @@ func (s *selection) slowness(o *candidate) string {
 	case !s.rates[c]:
 		return fmt.Sprintf("speed on configuration %s is unknown", c)
 	case len(s.fastest) == 0:
-		return fmt.Sprintf("expected %s %s, each allocation needs %s", amount(o.predicted.RatePerSec), s.unit, amount(s.need))
+		return fmt.Sprintf("expected %s %s, each allocation needs %s", wording.Number(o.predicted.RatePerSec), s.unit, wording.Number(s.need))
 	}
 	fastest := slices.Sorted(maps.Keys(s.fastest))[0]
 	return fmt.Sprintf("configuration %s does %s %s in isolation, %s does %s",
-		c, amount(s.Knowledge.Speed[c].Value), s.unit, fastest, amount(s.Knowledge.Speed[fastest].Value))
+		c, wording.Number(s.Knowledge.Speed[c].Value), s.unit, fastest, wording.Number(s.Knowledge.Speed[fastest].Value))
 }
 
 // headroom says how close the tightest bound is.
@@ -84,14 +85,14 @@ func (s *selection) headroom(o *candidate) string {
 		return "no source of interference is considered"
 	}
 	b := s.filter.chain[slices.Index(margin, slices.Min(margin))]
-	d, source := s.distance(o, b), title(s.Columns[b.column])
+	d, source := s.distance(o, b), wording.Source(s.Columns[b.column])
 	switch {
 	case d < -epsilonPoints && o.incumbent:
-		return fmt.Sprintf("%s points beyond the tolerance on %s, within what is allowed where the group already runs", amount(-d), source)
+		return fmt.Sprintf("%s points beyond the tolerance on %s, within what is allowed where the group already runs", wording.Number(-d), source)
 	case d < -epsilonPoints:
-		return fmt.Sprintf("the smallest violation found: %s points beyond the tolerance on %s", amount(-d), source)
+		return fmt.Sprintf("the smallest violation found: %s points beyond the tolerance on %s", wording.Number(-d), source)
 	default:
-		return fmt.Sprintf("no workload exceeds its interference tolerance; the tightest is %s with %s points of headroom", source, amount(d))
+		return fmt.Sprintf("no workload exceeds its interference tolerance; the tightest is %s with %s points of headroom", source, wording.Number(d))
 	}
 }
 

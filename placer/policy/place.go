@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // place is the course that all policies have in common: the candidates are computed, the
@@ -76,7 +77,7 @@ func nothingFits(counts map[cluster.RejectReason]int) string {
 	var parts []string
 	room := false
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s (%s)", reason, plural(counts[reason], "node")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", reason, wording.Count(counts[reason], "node")))
 		room = room || slices.Contains(resourceReasons, reason)
 	}
 	if room {

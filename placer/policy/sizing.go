@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -156,7 +157,7 @@ func (s *sizer) sizes() ([]pair, string) {
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(scale.Cores))) {
 		speed, known := s.atCores(n)
 		if !known {
-			s.note("%s is not considered: the speed of the workload at that size is unknown", cores(n))
+			s.note("%s is not considered: the speed of the workload at that size is unknown", wording.Count(n, "core"))
 			continue
 		}
 		out = append(out, pair{own: s.withCores(n, asWritten.own.MemoryMB), speed: speed})
@@ -213,7 +214,7 @@ func (s *sizer) memory() int {
 	mb, holds := cluster.MemoryBlock(blocks, seen)
 	if !holds {
 		mb = max(mb, own)
-		s.note("a profiling run used %s MB of memory, more than the largest value of the scale block holds: it gets %d MB", amount(seen), mb)
+		s.note("a profiling run used %s MB of memory, more than the largest value of the scale block holds: it gets %d MB", wording.Number(seen), mb)
 	}
 	return mb
 }
@@ -326,7 +327,7 @@ func (s *sizer) decision() cluster.Decision {
 	}
 	d.Warnings = append(d.Warnings, s.notes...)
 	if s.best.speed.Origin == interference.Assumed && w.Spec.Target.Kind != performance.BestEffort {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is interpolated from the nearest sizes", cores(s.best.speed.Cores)))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("the speed on %s was not measured: it is interpolated from the nearest sizes", wording.Count(s.best.speed.Cores, "core")))
 	}
 	return d
 }
@@ -341,9 +342,9 @@ func (s *sizer) why(d cluster.Decision) string {
 	case s.Workload.Spec.Target.Kind == performance.BestEffort:
 		return given + ": the smallest useful size, as many allocations as violate no bound"
 	case s.best.reaches && numeric:
-		why := fmt.Sprintf("%s is the smallest size that reaches %s %s", given, amount(rate), d.Predicted.Unit)
+		why := fmt.Sprintf("%s is the smallest size that reaches %s %s", given, wording.Number(rate), d.Predicted.Unit)
 		if n := len(s.tried) - 1; n > 0 {
-			why += fmt.Sprintf("; %s with fewer resources did not", plural(n, "choice"))
+			why += fmt.Sprintf("; %s with fewer resources did not", wording.Count(n, "choice"))
 		}
 		return why
 	case !numeric:
@@ -359,7 +360,7 @@ func (s *sizer) why(d cluster.Decision) string {
 	if s.spares() {
 		best = "the best possible without a QoS violation"
 	}
-	return fmt.Sprintf("%s reaches %s %s; %s is %s, at %s", sizes, amount(rate), d.Predicted.Unit, given, best, amount(d.Predicted.RatePerSec))
+	return fmt.Sprintf("%s reaches %s %s; %s is %s, at %s", sizes, wording.Number(rate), d.Predicted.Unit, given, best, wording.Number(d.Predicted.RatePerSec))
 }
 
 // spares reports that a faster choice was passed over for the violation it would cause.
@@ -384,13 +385,11 @@ func (s *sizer) asWritten(why string) (cluster.Decision, error) {
 	return d, nil
 }
 
-func cores(n int) string { return plural(n, "core") }
-
 // SizeText is a size for people.
 func SizeText(r cluster.Resources) string {
 	cpu := fmt.Sprintf("%d MHz", r.CPUMHz)
 	if r.Cores > 0 {
-		cpu = cores(r.Cores)
+		cpu = wording.Count(r.Cores, "core")
 	}
 	return fmt.Sprintf("(%s, %d MB)", cpu, r.MemoryMB)
 }

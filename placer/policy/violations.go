@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -28,7 +29,7 @@ func (v *candidateSet) bestEffortWaits() string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("best effort waits: on %s with room, another workload would exceed its tolerance at target", plural(len(v.candidates), "node"))
+	return fmt.Sprintf("best effort waits: on %s with room, another workload would exceed its tolerance at target", wording.Count(len(v.candidates), "node"))
 }
 
 // newViolations counts the QoS violations that a newcomer would add, its own included, among

@@ -2,13 +2,11 @@ package policy
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // maxNeighbours is how many co-runners a candidate lists, so that a record fits one Nomad
@@ -52,12 +50,12 @@ func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, rep
 		parts = append(parts, "the group already runs here")
 	}
 	if p := out.Predicted; p.Known {
-		s := fmt.Sprintf("expected %s %s", amount(p.RatePerSec), p.Unit)
+		s := fmt.Sprintf("expected %s %s", wording.Number(p.RatePerSec), p.Unit)
 		if p.Low < p.High {
-			s += fmt.Sprintf(" (%s to %s)", amount(p.Low), amount(p.High))
+			s += fmt.Sprintf(" (%s to %s)", wording.Number(p.Low), wording.Number(p.High))
 		}
 		if v.need > 0 {
-			s += fmt.Sprintf(", each allocation needs %s", amount(v.need))
+			s += fmt.Sprintf(", each allocation needs %s", wording.Number(v.need))
 		}
 		parts = append(parts, s+v.loss(n.candidate, replicas))
 	}
@@ -67,7 +65,7 @@ func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, rep
 	case 1:
 		parts = append(parts, "co-located with "+neighbours[0])
 	default:
-		parts = append(parts, fmt.Sprintf("co-located with %s and %s", neighbours[0], plural(k-1, "other")))
+		parts = append(parts, fmt.Sprintf("co-located with %s and %s", neighbours[0], wording.Count(k-1, "other")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -80,7 +78,7 @@ const noticeablePercent = 1.0
 func (v *candidateSet) loss(o *candidate, replicas int) string {
 	s := o.tolerance.curves.Share(v.withReplicas(o, max(0, replicas-1)))
 	if lost := 100 * (1 - s.Value); lost >= noticeablePercent {
-		return fmt.Sprintf(", %s %% less than in isolation because of %s", amount(lost), title(s.Source))
+		return fmt.Sprintf(", %s %% less than in isolation because of %s", wording.Number(lost), wording.Source(s.Source))
 	}
 	return ""
 }
@@ -109,32 +107,4 @@ func (v *candidateSet) neighbours(n *cluster.Node) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// title is a source's name for people.
-func title(s interference.Source) string {
-	if info, ok := interference.Info(s); ok {
-		return info.Title
-	}
-	return string(s)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// amount prints about three significant digits: whole numbers from 100 on, one
-// decimal from 10 on.
-func amount(v float64) string {
-	switch m := math.Abs(v); {
-	case m >= 100:
-		return strconv.FormatFloat(math.Round(v), 'f', 0, 64)
-	case m >= 10:
-		return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
-	default:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
 }

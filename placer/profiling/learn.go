@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -151,7 +152,7 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 	for _, r := range requests[1:] {
 		message += " and " + r.Node.Name
 		if r.Purpose == cluster.PurposeSize {
-			message += " with " + sizeName(r.Size)
+			message += " with " + wording.Count(r.Size.Cores, "core")
 		}
 	}
 	return message

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -169,7 +170,7 @@ const aloneTakes = (aloneSeconds + 4) * time.Second
 // deadline: it waits for its turn on its node.
 func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
 	if r.Purpose == cluster.PurposeSize && l.cfg.Clock.Now().Add(aloneTakes).After(limit) {
-		return fmt.Errorf("%s with %s: %w", r.Node.Name, sizeName(r.Size), errNoTime)
+		return fmt.Errorf("%s with %s: %w", r.Node.Name, wording.Count(r.Size.Cores, "core"), errNoTime)
 	}
 	return nil
 }
@@ -192,11 +193,4 @@ func pointsOf(p profile.Profile, r cluster.ProfileRequest) []profile.ScalePoint 
 		return nil
 	}
 	return []profile.ScalePoint{{Cores: cores, MemoryMB: int64(r.Size.MemoryMB), Speed: alone}}
-}
-
-func sizeName(r cluster.Resources) string {
-	if r.Cores == 1 {
-		return "1 core"
-	}
-	return fmt.Sprintf("%d cores", r.Cores)
 }

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -165,7 +165,7 @@ func (g gatherer) group(ctx context.Context, out *GroupRecord) {
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			if line := sentence(err); !slices.Contains(out.Problems, line) {
+			if line := wording.Capital(err.Error()); !slices.Contains(out.Problems, line) {
 				out.Problems = append(out.Problems, line)
 			}
 			return
@@ -191,11 +191,6 @@ func (g gatherer) group(ctx context.Context, out *GroupRecord) {
 		out.WhatIf = err == nil && data != nil
 	})
 	wait.Wait()
-}
-
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // nodes adds the nodes the group is on, else those it is meant for.
@@ -247,7 +242,7 @@ func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID) No
 	data, err := g.records.read(ctx, g.agent, "/v1/node/"+url.PathEscape(id))
 	switch {
 	case err != nil:
-		out.Why = sentence(err)
+		out.Why = wording.Capital(err.Error())
 		return out
 	case data == nil:
 		out.Why = "The placer has no record of this node."
@@ -285,7 +280,7 @@ func (g gatherer) neighbour(ctx context.Context, r cluster.Resident) NeighbourPa
 	}
 	switch {
 	case err != nil:
-		out.Why = sentence(err)
+		out.Why = wording.Capital(err.Error())
 	case data == nil:
 		out.Why = "It has no performance block, so its pressure is unknown."
 	case json.Unmarshal(data, &d) == nil:
@@ -321,7 +316,7 @@ func (p *Proxy) serveNodeRecord(w http.ResponseWriter, r *http.Request, id strin
 	}
 	data, err := p.records.read(ctx, agent, "/v1/node/"+url.PathEscape(id))
 	if err != nil {
-		noRecords(w, http.StatusBadGateway, sentence(err))
+		noRecords(w, http.StatusBadGateway, wording.Capital(err.Error()))
 		return
 	}
 	answerJSON(w, NodeRecord{Node: data, Sources: interference.Sources()})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/preflight"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // readiness is what `check -json` prints.
@@ -78,7 +79,7 @@ func readinessPage(p *command.Page, r readiness) {
 	}
 	p.Table([]string{"Check", "State", "Finding"}, rows)
 	if r.Failed == 0 {
-		p.Line(command.Text(fmt.Sprintf("\nNothing failed: %d ok, %d warning%s, %d unknown.", len(r.Lines)-r.Warnings-r.Unknown, r.Warnings, plural(r.Warnings), r.Unknown)))
+		p.Line(command.Text(fmt.Sprintf("\nNothing failed: %d ok, %s, %d unknown.", len(r.Lines)-r.Warnings-r.Unknown, wording.Count(r.Warnings, "warning"), r.Unknown)))
 		return
 	}
 	p.Line(command.Text(fmt.Sprintf("\n%d of %d lines failed.", r.Failed, len(r.Lines))))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // jobRun is `job run` with its flags.
@@ -39,7 +39,7 @@ type runReport struct {
 func jobRunCommand() *command.Command {
 	return &command.Command{
 		Name: "job run", Arguments: "FILE", Synopsis: "Submit a job and wait until it is placed",
-		About: "Submits a job file (- is standard input) whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n \nInterrupting this command does not stop the job.",
+		About: "Submits a job file (- is standard input) whose groups may have a performance block. The job is held, measured, placed and released; this command shows the steps and ends once the allocations run.\n\nInterrupting this command does not stop the job.",
 		Example: "nomad-placer job run cache.nomad.hcl\n" +
 			"nomad-placer job run -var image=redis:7 -detach cache.nomad.hcl",
 		ExitsStock: true,
@@ -242,7 +242,7 @@ func tellEnd(p *command.Page, f *follower, report runReport, state running) {
 		p.Line(command.Text("Job " + f.id.ID + " is registered; it runs when it is dispatched or due."))
 		return
 	}
-	p.Line(command.Text(fmt.Sprintf("Job %s runs: %d allocation%s on %s, after %s.", f.id.ID, state.up+state.done, plural(state.up+state.done),
+	p.Line(command.Text(fmt.Sprintf("Job %s runs: %s on %s, after %s.", f.id.ID, wording.Count(state.up+state.done, "allocation"),
 		strings.Join(unique(state.nodes), ", "), wording.Duration(f.shell.Now().Sub(f.started)))))
 	p.Line(command.Text("More: nomad-placer job explain " + f.id.ID))
 }

@@ -10,6 +10,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/command"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // validation is what `job validate -json` prints.
@@ -86,7 +87,7 @@ func printValidation(s *command.Shell, out *command.OutputFlags, job *jobFile, n
 			fmt.Fprintln(s.Err, job.name+": error: "+line)
 		}
 		if valid {
-			p.Line(command.Text(fmt.Sprintf("%s is valid: %d performance block%s", job.name, len(job.specs), plural(len(job.specs)))))
+			p.Line(command.Text(job.name + " is valid: " + wording.Count(len(job.specs), "performance block")))
 		}
 	})
 	if err == nil && !valid {
@@ -99,11 +100,4 @@ func printProblems(s *command.Shell, ds jobhcl.Diagnostics) {
 	for _, d := range ds {
 		fmt.Fprintln(s.Err, d.String())
 	}
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }

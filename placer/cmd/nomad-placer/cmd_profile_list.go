@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )

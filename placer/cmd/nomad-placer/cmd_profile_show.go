@@ -11,7 +11,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 

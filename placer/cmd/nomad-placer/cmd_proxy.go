@@ -40,7 +40,7 @@ type proxyFlags struct {
 func proxyCommand() *command.Command {
 	return &command.Command{
 		Name: "proxy", Synopsis: "Run a proxy in front of Nomad's API",
-		About: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there are held until they are placed, however they are submitted: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n \n" +
+		About: "Serves Nomad's API and web UI at another address. Jobs with a performance block that are submitted there are held until they are placed, however they are submitted: `nomad job run`, an API client or the UI; `nomad job run` shows the progress, and then the released version and its exit code. A job whose workloads are all profiled is decided on first and registered once, as it will run. Plans show the placer's decision. The UI's job and client pages get a Placement tab. Everything else passes through unchanged.\n\n" +
 			"A job that no agent takes up is released under stock rules. Requests carry their own tokens; the proxy's token reads the placer's records and, for plans, the cluster.",
 		Example: "nomad-placer proxy -listen 127.0.0.1:4656",
 		Setup: func(f *flag.FlagSet) command.Runner {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/dashboard/wording"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // The pace of following a job.
@@ -143,7 +143,7 @@ func (f *follower) show(e cluster.Evaluation) {
 		return
 	}
 	f.live = true
-	fmt.Fprintf(f.shell.Out, "\r\x1b[K%s", command.Shorten(progressLine(e, now), command.PageWidth))
+	fmt.Fprintf(f.shell.Out, "\r\x1b[K%s", wording.Shorten(progressLine(e, now), command.PageWidth))
 }
 
 // progressLine is one line: stage, bar, time left, what happens, deadline.
@@ -235,7 +235,7 @@ func (f *follower) count(ctx context.Context, job *api.Job, released uint64) (ru
 			r.nodes = append(r.nodes, a.NodeName)
 		case api.AllocClientStatusFailed:
 			r.failed++
-			r.failure = fmt.Sprintf("allocation %s failed on %s: %s", command.Shorten(a.ID, 9), a.NodeName, lastEvent(a))
+			r.failure = fmt.Sprintf("allocation %s failed on %s: %s", wording.Shorten(a.ID, 9), a.NodeName, lastEvent(a))
 		}
 	}
 	return r, nil

@@ -19,6 +19,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
@@ -138,7 +139,7 @@ func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, er
 		return v, cluster.ErrNoRecord
 	}
 	if answer.StatusCode != http.StatusOK {
-		return v, fmt.Errorf("placer's agent answered %s: %s", answer.Status, command.Shorten(strings.TrimSpace(string(body)), 200))
+		return v, fmt.Errorf("placer's agent answered %s: %s", answer.Status, wording.Shorten(strings.TrimSpace(string(body)), 200))
 	}
 	if err := json.Unmarshal(body, &v); err != nil {
 		return v, fmt.Errorf("placer's agent: %w", err)

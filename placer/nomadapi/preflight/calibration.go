@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // checkCalibration wants the kernels of every node with a healthy driver to be
@@ -29,11 +30,11 @@ func checkCalibration(_ context.Context, n *nomad) []Line {
 	if len(missing) > 0 {
 		lines = append(lines, Line{
 			State: Warning, Names: missing, Cure: "While the node is quiet, run there: nomad-driver-ibench calibrate -storage-dir /var/lib/nomad.",
-			Text: capital(list("node", missing)) + ": the kernels are not calibrated, so each measures its peak when it starts, on whatever the node does then.",
+			Text: wording.Capital(wording.List("node", missing)) + ": the kernels are not calibrated, so each measures its peak when it starts, on whatever the node does then.",
 		})
 	}
 	if calibrated > 0 {
-		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The kernels are calibrated on %s.", counted(calibrated, "node"))})
+		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The kernels are calibrated on %s.", wording.Count(calibrated, "node"))})
 	}
 	if lines == nil {
 		lines = one(Unknown, "No node has a healthy driver ibench, so no calibration can be looked at.", "See the lines of the driver.")

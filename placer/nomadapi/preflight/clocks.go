@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // maxClockDifference is how far clocks may be apart, chosen by us: deadlines of held
@@ -38,11 +40,11 @@ func checkClocks(_ context.Context, n *nomad) []Line {
 		names := silent.names[what]
 		lines = append(lines, Line{
 			State: Unknown, Names: names, Cure: "Run nomad-placer check on a machine that reaches the HTTP address of the agent, or compare the clocks by hand.",
-			Text: fmt.Sprintf("The %s of %s not known: no answer came from its HTTP address.", map[bool]string{true: "clock", false: "clocks"}[len(names) == 1], list(what, names)+verb(len(names))),
+			Text: fmt.Sprintf("The %s of %s not known: no answer came from its HTTP address.", map[bool]string{true: "clock", false: "clocks"}[len(names) == 1], wording.List(what, names)+verb(len(names))),
 		})
 	}
 	if compared > 0 {
-		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The clocks of %s differ from this machine's by at most %s; %s are allowed.", counted(compared, "agent"), most.Round(100*time.Millisecond), maxClockDifference)})
+		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The clocks of %s differ from this machine's by at most %s; %s are allowed.", wording.Count(compared, "agent"), most.Round(100*time.Millisecond), maxClockDifference)})
 	}
 	return lines
 }

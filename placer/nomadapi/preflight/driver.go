@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // driverPrefix begins the attributes of the driver on a node.
@@ -47,7 +48,7 @@ func driverLines(with int, without, sick, other, down grouped, want string) []Li
 	var lines []Line
 	add := func(g grouped, s State, cure string, text func(who, kind string) string) {
 		for _, kind := range g.order {
-			lines = append(lines, Line{State: s, Names: g.names[kind], Text: text(capital(list("node", g.names[kind])), kind), Cure: cure})
+			lines = append(lines, Line{State: s, Names: g.names[kind], Text: text(wording.Capital(wording.List("node", g.names[kind])), kind), Cure: cure})
 		}
 	}
 	nobody := Warning
@@ -70,7 +71,7 @@ func driverLines(with int, without, sick, other, down grouped, want string) []Li
 		return fmt.Sprintf("%s: the driver is not known, because the status is %s.", who, status)
 	})
 	if with > 0 {
-		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The driver ibench is healthy and of this release on %s.", counted(with, "node"))})
+		lines = append(lines, Line{State: OK, Text: fmt.Sprintf("The driver ibench is healthy and of this release on %s.", wording.Count(with, "node"))})
 	}
 	if lines == nil {
 		lines = one(Failed, "There is no node that could have the driver ibench.", "Start clients in the run pool.")

@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // poolOfAll is Nomad's pool that contains every node.
@@ -50,7 +52,7 @@ func (n *nomad) holdPool(ctx context.Context, nodes []node) []Line {
 		}
 	}
 	if len(inside) > 0 {
-		lines = append(lines, Line{State: Failed, Names: inside, Text: fmt.Sprintf("%s in the hold pool %s, so held jobs run there at once.", capital(list("node", inside))+verb(len(inside)), n.o.HoldPool),
+		lines = append(lines, Line{State: Failed, Names: inside, Text: fmt.Sprintf("%s in the hold pool %s, so held jobs run there at once.", wording.Capital(wording.List("node", inside))+verb(len(inside)), n.o.HoldPool),
 			Cure: fmt.Sprintf("Set node_pool = %q in the file of the client's agent and restart it.", n.o.RunPool)})
 	}
 	if lines == nil {
@@ -69,7 +71,7 @@ func (n *nomad) runPool(ctx context.Context, nodes []node) []Line {
 		}
 	}
 	if ready > 0 {
-		return one(OK, fmt.Sprintf("The run pool %s has %s that%s ready.", n.o.RunPool, counted(ready, "node"), verb(ready)), "")
+		return one(OK, fmt.Sprintf("The run pool %s has %s that%s ready.", n.o.RunPool, wording.Count(ready, "node"), verb(ready)), "")
 	}
 	text := fmt.Sprintf("The run pool %s has no node that is ready, so released jobs cannot run.", n.o.RunPool)
 	if lines := n.poolExists(ctx, n.o.RunPool); len(lines) > 0 && lines[0].State == Failed {

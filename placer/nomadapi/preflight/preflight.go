@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // State is what a check came to.
@@ -114,16 +115,9 @@ func unread(n *nomad, what, right string, err error) Line {
 // sentence begins and ends a hint as one.
 func sentence(hint string) string {
 	if hint == "" || strings.HasSuffix(hint, "?") {
-		return capital(hint)
+		return wording.Capital(hint)
 	}
-	return capital(hint) + "."
-}
-
-func capital(s string) string {
-	if s == "" {
-		return ""
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return wording.Capital(hint) + "."
 }
 
 // grouped collects what is the same of many nodes into one line.
@@ -140,32 +134,4 @@ func (g *grouped) add(kind, name string) {
 		g.order = append(g.order, kind)
 	}
 	g.names[kind] = append(g.names[kind], name)
-}
-
-// shownNames bounds how many names a sentence has; the data has all.
-const shownNames = 5
-
-// list is "node a", "nodes a and b", "nodes a, b, c, d, e and 7 more".
-func list(what string, names []string) string {
-	shown := names
-	rest := 0
-	if len(names) > shownNames {
-		shown, rest = names[:shownNames], len(names)-shownNames
-	}
-	switch {
-	case len(names) == 1:
-		return what + " " + names[0]
-	case rest > 0:
-		return fmt.Sprintf("%ss %s and %d more", what, strings.Join(shown, ", "), rest)
-	default:
-		return fmt.Sprintf("%ss %s and %s", what, strings.Join(shown[:len(shown)-1], ", "), shown[len(shown)-1])
-	}
-}
-
-// counted is "1 node", "3 nodes".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

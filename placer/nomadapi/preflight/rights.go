@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // right is one right of nomadapi.PolicyHCL.
@@ -62,7 +63,7 @@ func (n *nomad) missing(a access, held grants, needed []right, namespaces []stri
 		lines = append(lines, Line{State: r.state, Text: text, Cure: "Add to the policy: " + r.line + ". " + n.applyPolicy()})
 	}
 	if lines == nil {
-		return one(OK, fmt.Sprintf("The policy of %s has every right that the agent needs, in %s.", a.subject, list("namespace", namespaces)), "")
+		return one(OK, fmt.Sprintf("The policy of %s has every right that the agent needs, in %s.", a.subject, wording.List("namespace", namespaces)), "")
 	}
 	return lines
 }

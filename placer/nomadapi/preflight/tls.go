@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/url"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // certificateSoon is how long before its end a certificate is warned of.
@@ -62,7 +64,7 @@ func expiry(all []certificate, now time.Time) []Line {
 		}
 	}
 	if count > 0 && len(lines) == 0 {
-		lines = one(OK, fmt.Sprintf("Nomad is reached with TLS; of %s the first ends on %s.", counted(count, "certificate"), first.UTC().Format(time.DateOnly)), "")
+		lines = one(OK, fmt.Sprintf("Nomad is reached with TLS; of %s the first ends on %s.", wording.Count(count, "certificate"), first.UTC().Format(time.DateOnly)), "")
 	}
 	return lines
 }

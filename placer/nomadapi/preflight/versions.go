@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // supported is the range the product supports; nomadapi has the constant.
@@ -63,7 +64,7 @@ func outside(all []running) []Line {
 	add := func(g grouped, s State, text func(who, version string) string, cure string) {
 		for _, kind := range g.order {
 			what, version, _ := strings.Cut(kind, " ")
-			lines = append(lines, Line{State: s, Text: text(capital(list(what, g.names[kind])), version), Cure: cure, Names: g.names[kind]})
+			lines = append(lines, Line{State: s, Text: text(wording.Capital(wording.List(what, g.names[kind])), version), Cure: cure, Names: g.names[kind]})
 		}
 	}
 	add(old, Failed, func(who, version string) string {
@@ -111,10 +112,10 @@ func order(all []running) []Line {
 	}
 	if len(ahead) > 0 {
 		lines = append(lines, Line{State: Warning, Names: ahead, Cure: "Upgrade the servers: Nomad supports clients that are older than the servers, and not the other way round.",
-			Text: fmt.Sprintf("%s of a newer version of Nomad than a server.", capital(list("client", ahead))+verb(len(ahead)))})
+			Text: fmt.Sprintf("%s of a newer version of Nomad than a server.", wording.Capital(wording.List("client", ahead))+verb(len(ahead)))})
 	}
 	if lines == nil {
-		lines = one(OK, fmt.Sprintf("%s and %s run supported versions of Nomad (%s).", counted(len(all)-clients, "server"), counted(clients, "client"), nomadapi.SupportedNomad), "")
+		lines = one(OK, fmt.Sprintf("%s and %s run supported versions of Nomad (%s).", wording.Count(len(all)-clients, "server"), wording.Count(clients, "client"), nomadapi.SupportedNomad), "")
 	}
 	return lines
 }

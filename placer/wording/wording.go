@@ -15,7 +15,7 @@ import (
 const Unknown = "unknown"
 
 // Number prints v with three significant digits below 1,000 and as a whole
-// number with separators above.
+// number with separators above. What is left of sums that cancel is 0.
 func Number(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -32,10 +32,20 @@ func Number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case v >= 9.995:
 		return trimmed(strconv.FormatFloat(v, 'f', 1, 64))
-	default:
+	case v >= 0.9995:
 		return trimmed(strconv.FormatFloat(v, 'f', 2, 64))
+	case v >= 1e-4:
+		return trimmed(strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(v))), 64))
+	case v >= negligible:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	default:
+		return "0"
 	}
 }
+
+// negligible is far below what anything here measures, and above the rounding
+// errors of sums.
+const negligible = 1e-9
 
 // grouped puts a comma before every third digit from the right.
 func grouped(digits string) string {
@@ -55,11 +65,11 @@ func trimmed(s string) string {
 
 // Points prints percent points: "12 points", "1 point".
 func Points(v float64) string {
-	n := Number(math.Round(v*10) / 10)
-	if n == "1" {
+	v = math.Round(v*10) / 10
+	if v == 1 {
 		return "1 point"
 	}
-	return n + " points"
+	return Number(v) + " points"
 }
 
 // Duration prints a span with two units at most: 850 ms, 12.3 s, 4m 05s, 2h 10m.
@@ -146,11 +156,8 @@ func Interval(e interference.Estimate) string {
 // Resources prints what one allocation gets: "1 core, 256 MiB".
 func Resources(r cluster.Resources) string {
 	var parts []string
-	switch {
-	case r.Cores == 1:
-		parts = append(parts, "1 core")
-	case r.Cores > 1:
-		parts = append(parts, fmt.Sprintf("%d cores", r.Cores))
+	if r.Cores > 0 {
+		parts = append(parts, Count(r.Cores, "core"))
 	}
 	if r.CPUMHz > 0 {
 		parts = append(parts, Number(float64(r.CPUMHz))+" MHz")
@@ -206,12 +213,9 @@ func Assumed(n cluster.NodeRecord) int {
 // AssumedNote says what that means for the numbers of the node; it is empty
 // where nothing is assumed.
 func AssumedNote(n cluster.NodeRecord) string {
-	switch count := Assumed(n); count {
-	case 0:
+	count := Assumed(n)
+	if count == 0 {
 		return ""
-	case 1:
-		return "the scores of 1 resident are unknown and therefore assumed"
-	default:
-		return fmt.Sprintf("the scores of %d residents are unknown and therefore assumed", count)
 	}
+	return "the scores of " + Count(count, "resident") + " are unknown and therefore assumed"
 }

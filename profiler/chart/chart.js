@@ -28,7 +28,7 @@ const drawing = (width, height, label, ...children) =>
   svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "chart-svg" }, children);
 const text = (x, y, kind, anchor, ...children) => svg("text", { x, y, class: "chart-" + kind, "text-anchor": anchor }, children);
 const note = (said) => said && svg("title", {}, said);
-const textWidth = (said) => 6.6 * [...said].length;
+const textWidth = (said) => 7.2 * [...said].length;
 
 // scale maps [low, high] to pixels; a range of nothing gets a width.
 function scale(low, high, from, to) {

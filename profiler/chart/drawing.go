@@ -94,6 +94,6 @@ func px(v float64) string {
 }
 
 // textWidth is about how wide a text of a chart is, in pixels.
-func textWidth(text string) float64 { return 6.6 * float64(len([]rune(text))) }
+func textWidth(text string) float64 { return 7.2 * float64(len([]rune(text))) }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

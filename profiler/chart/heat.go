@@ -37,8 +37,10 @@ func (h Heat) SVG() template.HTML {
 	for _, name := range append(h.Rows, h.Columns...) {
 		names = max(names, textWidth(name))
 	}
-	edge := math.Ceil(names) + gap
-	width, bottom := int(edge)+len(h.Columns)*heatCell+gap, int(edge)+len(h.Rows)*heatCell+gap
+	edge := math.Ceil(names) + 2*gap
+	full := Number(h.Full) + h.Unit
+	width := max(int(edge)+len(h.Columns)*heatCell, int(edge+textWidth(full))+keyShades*keyCell) + gap
+	bottom := int(edge) + len(h.Rows)*heatCell + gap
 	d := NewDrawing(width, bottom+keyHeight, h.Label, Class("chart-svg"))
 	for j, name := range h.Columns {
 		x, y := px(edge+(float64(j)+0.55)*heatCell), px(edge-6)
@@ -50,7 +52,7 @@ func (h Heat) SVG() template.HTML {
 			h.square(d, edge+float64(j)*heatCell, edge+float64(i)*heatCell, c)
 		}
 	}
-	key(d, edge, float64(bottom), Number(h.Full)+h.Unit)
+	key(d, edge, float64(bottom), full)
 	return d.SVG()
 }
 

@@ -4,6 +4,7 @@ import (
 	"html/template"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
 // Plot is a picture of an experiment.
@@ -74,28 +75,28 @@ func maps(rows ...At) []Plot {
 }
 
 // cdf draws a distribution over jobs: a Spread of report, times a factor.
-func cdf(title, spread, below, unit string, factor float64, log bool, rows ...At) Plot {
+func cdf(title, spread, below string, factor float64, log bool, rows ...At) Plot {
 	return Plot{title, rows, func(r *results, rows []At) template.HTML {
 		lines, names := r.linesOf(rows)
-		return report.CDFPicture(lines, names, spread, below, unit, factor, log)
+		return report.CDFPicture(lines, names, spread, below, factor, log)
 	}}
 }
 
 // keptOfPlatforms and keptOfCoRunners are the two ways to lose speed.
 func keptOfPlatforms(rows ...At) Plot {
-	return cdf("Speed that the configuration leaves", report.SpreadPlatform, "of the best configuration's speed", "%", 100, false, rows...)
+	return cdf("Speed that the configuration leaves", report.SpreadPlatform, "of the best configuration's speed, %", 100, false, rows...)
 }
 
 func keptOfCoRunners(rows ...At) Plot {
-	return cdf("Speed that co-runners leave", report.SpreadInterference, "of the speed in isolation", "%", 100, false, rows...)
+	return cdf("Speed that co-runners leave", report.SpreadInterference, "of the speed in isolation, %", 100, false, rows...)
 }
 
 func decisionTimes(rows ...At) Plot {
-	return cdf("Time of a job's decisions, by the stated cost model", report.SpreadDeciding, "", "ms", 1, true, rows...)
+	return cdf("Time of a job's decisions, by the stated cost model", report.SpreadDeciding, "time of decisions, ms", 1, true, rows...)
 }
 
 func waits(rows ...At) Plot {
-	return cdf("Wait from ready to started", report.SpreadWait, "", "s", 1, false, rows...)
+	return cdf("Wait from ready to started", report.SpreadWait, "wait, s", 1, false, rows...)
 }
 
 // sweepLine is a quantity along a knob.
@@ -118,17 +119,20 @@ func sweep(title string, q Quantity, below, unit string, log bool, lines ...swee
 		}
 	}
 	return Plot{title, rows, func(r *results, _ []At) template.HTML {
-		var series []report.Series
+		var series []chart.Series
 		for _, l := range lines {
-			s := report.Series{Name: l.name}
+			s := chart.Series{Name: l.name}
 			for _, p := range l.points {
 				if f, ok := q.of(r, p.at); ok {
-					s.X, s.Y = append(s.X, p.x), append(s.Y, f.Mean)
+					s.Points = append(s.Points, chart.Point{X: p.x, Y: f.Mean})
 				}
 			}
 			series = append(series, s)
 		}
-		return report.Plot(report.Axes{Label: title, X: below, XUnit: unit, XLog: log, YUnit: q.Unit}, series)
+		if unit != "" {
+			below += ", " + unit
+		}
+		return report.Plot(title, chart.Axis{Title: below, Tight: true, Log: log}, chart.Axis{Title: q.Unit}, series)
 	}}
 }
 

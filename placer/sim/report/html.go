@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
 //go:embed page.html.tmpl style.css
@@ -28,7 +30,7 @@ func (r *Report) HTML(w io.Writer) error {
 // Style is the style sheet of pages with pictures, light and dark.
 func Style() (template.CSS, error) {
 	text, err := files.ReadFile("style.css")
-	return template.CSS(text), err //nolint:gosec // our own file
+	return chart.CSS() + template.CSS(text), err //nolint:gosec // our own file
 }
 
 func lineName(l Line) string {

@@ -6,9 +6,11 @@
 //
 // # Theory
 //
-// Least squares is solved by the singular value decomposition (Golub and Van Loan
-// 2013, §5.5). Where columns are not independent the shortest solution is taken, and
-// the rank of the fit says so.
+// Least squares is solved by Householder reflections with column pivoting (Golub
+// and Van Loan 2013, §5.4.2) and refined once. Where columns are not independent a
+// ridge of 1e-8 of the largest column is added, and the rank of the fit says so. A
+// library's decomposition differs in the last bits, and with them which of two places
+// that are equally good is taken: simulations would end otherwise.
 //
 // AIC = n·ln(SSE/n) + 2p, p the number of coefficients with the intercept. A
 // bidirectional search goes from the full model and takes the single removal or

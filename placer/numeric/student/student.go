@@ -7,7 +7,6 @@ package student
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,11 +16,18 @@ const upper = 0.975
 // Mean of values and half of its 95 % interval, which is NaN of fewer than two; so is
 // the mean of none.
 func Mean(values []float64) (mean, half float64) {
-	if len(values) < 2 {
-		return stat.Mean(values, nil), math.NaN()
-	}
-	mean, deviation := stat.MeanStdDev(values, nil)
 	n := float64(len(values))
+	for _, v := range values {
+		mean += v
+	}
+	mean /= n
+	if len(values) < 2 {
+		return mean, math.NaN()
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
 	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(upper)
-	return mean, t * deviation / math.Sqrt(n)
+	return mean, t * math.Sqrt(squares/(n-1)/n)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/child"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -206,16 +207,16 @@ func calibrateChild(ctx context.Context, spec CalibrateSpec, source interference
 	}
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	exited := make(chan Exit, 1)
-	if err := startAndReap(cmd, exited); err != nil {
+	ended, err := child.Run(cmd)
+	if err != nil {
 		return unsupported(source, fmt.Errorf("calibration: %w", err))
 	}
 	select {
-	case exit := <-exited:
-		return parseCalibrated(source, exit, out.Bytes(), complaint.String())
+	case <-ended:
+		return parseCalibrated(source, exitOf(cmd.ProcessState), out.Bytes(), complaint.String())
 	case <-ctx.Done():
 		_ = cmd.Process.Kill() // it may have ended just now
-		<-exited
+		<-ended
 		return uncalibrated(source)
 	}
 }

@@ -31,7 +31,7 @@
 //   - machine.go, topology.go read the machine; the root of its trees is an argument.
 //   - One file per kernel, ending in its Descriptor; kernels.go is the list.
 //   - harness.go keeps the pace of a kernel's threads in windows of 2 ms with
-//     absolute deadlines, sleeping in between; child.go is the kernel's process.
+//     absolute deadlines, sleeping in between; kernel_main.go is the kernel's process.
 //   - footprint.go keeps a share of a capacity occupied, beside the workload
 //     and on its CPUs. native_*.s is what must be assembly; machine_code.go
 //     writes instructions for the two kernels that press with code.

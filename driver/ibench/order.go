@@ -1,11 +1,11 @@
 package ibench
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/driver/child"
 )
 
 // order is the one argument of a kernel's process: what its parent wants of it.
@@ -17,10 +17,8 @@ type order struct {
 // readOrder reads the arguments of a kernel's process.
 func readOrder(args []string) (order, error) {
 	var o order
-	in := json.NewDecoder(strings.NewReader(strings.Join(args, " ")))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&o); err != nil {
-		return order{}, fmt.Errorf("this is started by the driver, not by people: %w", err)
+	if err := child.ReadOrder(args, &o); err != nil {
+		return order{}, err
 	}
 	if len(o.CPUs) == 0 {
 		var err error

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nomad-placer/nomad-placer/driver/child"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -35,13 +35,11 @@ func (e Exit) String() string {
 
 // Process is a running kernel, seen from outside. It is safe for concurrent use.
 type Process struct {
-	source  interference.Source
-	knob    Knob
-	same    bool
-	socket  string
-	process *os.Process
-	done    chan struct{} // closed when the process has ended
-	exit    Exit          // valid once done is closed
+	source interference.Source
+	knob   Knob
+	same   bool
+	socket string
+	child  *child.Process
 }
 
 var _ profiler.Kernel = (*Process)(nil)
@@ -51,7 +49,7 @@ var _ profiler.Kernel = (*Process)(nil)
 const endingTime = 100 * time.Millisecond
 
 // PID is the process id of the kernel.
-func (p *Process) PID() int { return p.process.Pid }
+func (p *Process) PID() int { return p.child.PID() }
 
 // Set changes the intensity, 0 to 100 percent, and returns when the kernel
 // presses with it: within 5 ms, unless it does not get its CPU.
@@ -94,8 +92,8 @@ func (p *Process) Ramp(ctx context.Context, total time.Duration) ([]RampLevel, e
 // ask sends one request.
 func (p *Process) ask(ctx context.Context, q request) (Report, error) {
 	select {
-	case <-p.done:
-		return Report{}, fmt.Errorf("kernel %s: %w: %s", p.source, ErrGone, p.exit)
+	case <-p.child.Ended:
+		return Report{}, fmt.Errorf("kernel %s: %w: %s", p.source, ErrGone, exitOf(p.child.State()))
 	default:
 	}
 	r, err := ask(ctx, p.socket, q)
@@ -103,7 +101,7 @@ func (p *Process) ask(ctx context.Context, q request) (Report, error) {
 		return r, nil
 	}
 	select {
-	case <-p.done:
+	case <-p.child.Ended:
 		err = errors.Join(ErrGone, err)
 	case <-time.After(endingTime):
 	}
@@ -123,13 +121,13 @@ func (p *Process) Speed(a, b profiler.KernelStats) float64 {
 func (p *Process) Placement() string { return placement(p.same) }
 
 // Done is closed when the kernel's process has ended.
-func (p *Process) Done() <-chan struct{} { return p.done }
+func (p *Process) Done() <-chan struct{} { return p.child.Ended }
 
 // Wait returns how the kernel ended, when it has.
 func (p *Process) Wait(ctx context.Context) (Exit, error) {
 	select {
-	case <-p.done:
-		return p.exit, nil
+	case <-p.child.Ended:
+		return exitOf(p.child.State()), nil
 	case <-ctx.Done():
 		return Exit{}, ctx.Err()
 	}
@@ -163,8 +161,8 @@ func (p *Process) askToStop(ctx context.Context) bool {
 
 // Kill ends the kernel at once. A kernel that is gone already is no error.
 func (p *Process) Kill() error {
-	if err := p.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("kill kernel %s: %w", p.source, err)
+	if err := p.child.Kill(); err != nil {
+		return fmt.Errorf("kernel %s: %w", p.source, err)
 	}
 	return nil
 }

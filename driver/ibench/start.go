@@ -1,19 +1,16 @@
 package ibench
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
-	"slices"
 	"syscall"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/child"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -78,124 +75,35 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	gateRead, gate, err := os.Pipe()
+	c, err := child.Start(ctx, cmd, spec.Join)
 	if err != nil {
-		return nil, fmt.Errorf("start kernel %s: %w", spec.Source, err)
-	}
-	ready, readyWrite, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start kernel %s: %w", spec.Source, err), gateRead.Close(), gate.Close())
-	}
-	cmd.ExtraFiles = []*os.File{gateRead, readyWrite} // gateFD and readyFD in the child
-	exited := make(chan Exit, 1)
-	err = startAndReap(cmd, exited)
-	gateRead.Close()
-	readyWrite.Close()
-	if err != nil {
-		gate.Close()
-		ready.Close()
-		return nil, fmt.Errorf("start kernel %s: %w", spec.Source, err)
-	}
-	if err := settle(ctx, spec, cmd.Process.Pid, gate, ready); err != nil {
-		gate.Close()
-		_ = cmd.Process.Kill() // it may have ended by itself
-		<-exited
 		return nil, fmt.Errorf("start kernel %s: %w", spec.Source, err)
 	}
 	d, _ := Describe(spec.Source) // check has refused unknown ones
-	p := &Process{source: spec.Source, knob: d.Knob, same: spec.Same, socket: spec.Socket, process: cmd.Process, done: make(chan struct{})}
-	go func() {
-		p.exit = <-exited
-		gate.Close()
-		close(p.done)
-	}()
-	return p, nil
+	return &Process{source: spec.Source, knob: d.Knob, same: spec.Same, socket: spec.Socket, child: c}, nil
 }
 
-// command prepares the command line of a child that dies with this process.
-// asyncpreemptoff keeps the Go runtime's signals out of the measured loops.
+// command prepares the command line of a kernel's process.
 func command(spec Spec, calibrate bool) (*exec.Cmd, error) {
-	executable := spec.Executable
-	if executable == "" {
-		var err error
-		if executable, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
-		}
+	words := spec.Arguments
+	if words == nil {
+		words = []string{"kernel"}
 	}
-	arguments := spec.Arguments
-	if arguments == nil {
-		arguments = []string{"kernel"}
-	}
-	o, err := json.Marshal(order{spec, calibrate})
+	cmd, err := child.Command(spec.Executable, words, order{spec, calibrate})
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", spec.Source, err)
 	}
-	cmd := exec.Command(executable, append(slices.Clone(arguments), string(o))...)
-	cmd.Env = append(os.Environ(), "GODEBUG=asyncpreemptoff=1")
 	cmd.Stdout, cmd.Stderr = spec.Stdout, spec.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	return cmd, nil
 }
 
-// startAndReap starts cmd and sends how it ended. The parent of PDEATHSIG is a
-// thread, not a process: so one thread is kept for the child's whole life.
-func startAndReap(cmd *exec.Cmd, exited chan<- Exit) error {
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			exited <- exitOf(cmd.Wait(), cmd.ProcessState)
-		}
-	}()
-	return <-started
-}
-
-func exitOf(err error, state *os.ProcessState) Exit {
+// exitOf is how a process ended.
+func exitOf(state *os.ProcessState) Exit {
 	if state == nil {
-		return Exit{Known: false}
+		return Exit{}
 	}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return Exit{Known: true, Code: -1, Signal: int(ws.Signal())}
 	}
-	_ = err // what it says of the exit is in the state
 	return Exit{Known: true, Code: state.ExitCode()}
-}
-
-// settle puts the child into its cgroups, lets it begin, and waits until it
-// says that it presses.
-func settle(ctx context.Context, spec Spec, pid int, gate, ready *os.File) error {
-	defer ready.Close()
-	if spec.Join != nil {
-		if err := spec.Join(pid); err != nil {
-			return fmt.Errorf("join cgroups: %w", err)
-		}
-	}
-	if _, err := gate.Write([]byte{gateOpen}); err != nil {
-		return fmt.Errorf("open the gate: %w", err)
-	}
-	return awaitReady(ctx, ready)
-}
-
-// awaitReady reads the child's one line of readiness.
-func awaitReady(ctx context.Context, ready *os.File) error {
-	stop := context.AfterFunc(ctx, func() { _ = ready.SetReadDeadline(time.Unix(1, 0)) })
-	defer stop()
-	line, err := bufio.NewReader(ready).ReadBytes('\n')
-	if ctx.Err() != nil {
-		return fmt.Errorf("waiting for the kernel: %w", ctx.Err())
-	}
-	if err != nil {
-		return fmt.Errorf("the kernel ended before it was ready: %w", err)
-	}
-	var r readiness
-	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("the kernel's readiness: %w", err)
-	}
-	if r.Error != "" {
-		return errors.New(r.Error)
-	}
-	return nil
 }

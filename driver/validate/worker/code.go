@@ -78,7 +78,7 @@ func (c coder) step() (count, error) {
 
 var codeKind = Kind{
 	Name: "code", Unit: "lines", Does: "runs code of the size of its working set, one jump per cache line; in sequence if the stride is 0, else in random order",
-	open: func(o options, thread int, _ *commons) (loop, error) {
+	open: func(o Spec, thread int, _ *commons) (loop, error) {
 		var random *rand.Rand
 		if o.Stride > 0 {
 			random = rand.New(rand.NewPCG(o.Seed, uint64(thread)))
@@ -115,7 +115,7 @@ func (p codeProber) close() error {
 	return err
 }
 
-func openCodeProbe(o options, _ int, _ *commons) (loop, error) {
+func openCodeProbe(o Spec, _ int, _ *commons) (loop, error) {
 	random := rand.New(rand.NewPCG(o.Seed, 2))
 	p, err := newProgram(o.Bytes, random)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 
 // newDisk makes the file and writes it once: blocks never written are not read
 // from the disk.
-func newDisk(o options, block int, random *rand.Rand) (loop, error) {
+func newDisk(o Spec, block int, random *rand.Rand) (loop, error) {
 	if o.Dir == "" {
 		return nil, errors.New("needs a directory on a disk")
 	}
@@ -91,14 +91,14 @@ func (d *disk) close() error { return errors.Join(d.file.Close(), unmapMemory(d.
 
 var diskRandomKind = Kind{
 	Name: "disk-random", Unit: "bytes", Threads: 1, Does: "reads random blocks of 64 KiB of a file, past the page cache",
-	open: func(o options, _ int, _ *commons) (loop, error) {
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
 		return newDisk(o, diskRandomBytes, rand.New(rand.NewPCG(o.Seed, 3)))
 	},
 }
 
 var diskSequentialKind = Kind{
 	Name: "disk-append", Unit: "bytes", Threads: 1, Does: "writes a file block after block of 256 KiB, past the page cache",
-	open: func(o options, _ int, _ *commons) (loop, error) { return newDisk(o, diskSequentialBytes, nil) },
+	open: func(o Spec, _ int, _ *commons) (loop, error) { return newDisk(o, diskSequentialBytes, nil) },
 }
 
 // echo sends a message over loopback TCP and waits for it to come back.
@@ -111,7 +111,7 @@ type echo struct {
 // echoTimeout bounds one round trip, so that a lost one is an error.
 const echoTimeout = 5 * time.Second
 
-func openEcho(o options, _ int, _ *commons) (loop, error) {
+func openEcho(o Spec, _ int, _ *commons) (loop, error) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("echo: %w", err)
@@ -212,7 +212,7 @@ func (p *pinger) close() error {
 
 var pingKind = Kind{
 	Name: "ping", Unit: "round trips", Threads: 2, Does: "two threads hand a cache line to each other",
-	open: func(_ options, thread int, shared *commons) (loop, error) {
+	open: func(_ Spec, thread int, shared *commons) (loop, error) {
 		return &pinger{box: &shared.mailbox, first: thread == 0}, nil
 	},
 }
@@ -226,7 +226,7 @@ type toucher struct {
 	random *rand.Rand
 }
 
-func openTouch(o options, _ int, _ *commons) (loop, error) {
+func openTouch(o Spec, _ int, _ *commons) (loop, error) {
 	if o.Dir == "" {
 		return nil, errors.New("needs a directory on a disk")
 	}

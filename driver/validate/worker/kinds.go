@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // Kind is a kind of worker.
@@ -14,7 +13,7 @@ type Kind struct {
 	Does    string
 	Threads int // 0 is one per CPU
 	// open prepares one thread's loop, on that thread, pinned.
-	open func(o options, thread int, shared *commons) (loop, error)
+	open func(o Spec, thread int, shared *commons) (loop, error)
 }
 
 // loop is one thread's work.
@@ -36,19 +35,6 @@ type count struct {
 // commons is what the threads of one worker share.
 type commons struct{ mailbox mailbox }
 
-// options are what a worker is told.
-type options struct {
-	Bytes  int64         // working set
-	Stride int           // bytes between two places of a walk
-	Idle   time.Duration // of a probe, between prime and probe
-	// EvictSelf makes a probe displace everything by itself, for scale.
-	EvictSelf bool
-	// Turns says that a probe shares its CPU with the kernel.
-	Turns bool
-	Dir   string // directory on a disk
-	Seed  uint64
-}
-
 // Kinds lists the workers, sorted by name.
 func Kinds() []Kind {
 	return []Kind{
@@ -60,7 +46,6 @@ func Kinds() []Kind {
 		diskRandomKind,
 		diskSequentialKind,
 		echoKind,
-		faultKind,
 		floatKind,
 		integerKind,
 		memchrKind,

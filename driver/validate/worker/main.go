@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,14 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/nomad-placer/nomad-placer/driver/ibench"
-)
-
-// The files a worker is given by its parent.
-const (
-	pageFD  = 3
-	gateFD  = 4
-	readyFD = 5
+	"github.com/nomad-placer/nomad-placer/driver/child"
 )
 
 // pauseSleep bounds one sleep of a paused thread.
@@ -29,87 +21,57 @@ const pauseSleep = 100 * time.Millisecond
 
 // Main is the main function of a worker's process; it returns the exit code.
 func Main(args []string, stderr io.Writer) int {
-	ready := os.NewFile(readyFD, "ready")
-	if ready == nil {
-		fmt.Fprintln(stderr, "worker: this is started by the validation, not by people")
+	var spec Spec
+	if err := child.ReadOrder(args, &spec); err != nil {
+		fmt.Fprintln(stderr, "worker:", err)
 		return 2
 	}
-	if err := run(args, stderr, ready); err != nil {
+	parent, err := child.PassGate()
+	if err == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			parent.Await()
+			cancel()
+		}()
+		if err = work(ctx, spec, parent); err != nil {
+			parent.Tell(err) // one that is past the start does not hear it
+		}
+	}
+	if err != nil {
 		fmt.Fprintln(stderr, "worker:", err)
 		return 1
 	}
 	return 0
 }
 
-// run does what the arguments say until the parent closes the gate.
-func run(args []string, stderr io.Writer, ready *os.File) error {
-	defer ready.Close()
-	var o options
-	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	name := flags.String("kind", "", "what to do")
-	list := flags.String("cpus", "", "CPUs, one thread each")
-	flags.Int64Var(&o.Bytes, "bytes", 0, "working set")
-	flags.IntVar(&o.Stride, "stride", 0, "bytes between two places")
-	flags.DurationVar(&o.Idle, "idle", 0, "of a probe")
-	flags.BoolVar(&o.EvictSelf, "evict-self", false, "of a probe: displace everything")
-	flags.BoolVar(&o.Turns, "turns", false, "of a probe: the kernel shares its CPU")
-	flags.StringVar(&o.Dir, "dir", "", "directory on a disk")
-	flags.Uint64Var(&o.Seed, "seed", 1, "of everything random")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	gate := os.NewFile(gateFD, "gate")
-	if n, err := gate.Read(make([]byte, 1)); n != 1 {
-		return fmt.Errorf("the parent ended before the start: %w", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		_, _ = gate.Read(make([]byte, 1)) // nothing is sent: this returns at its end
-		cancel()
-	}()
-	err := work(ctx, *name, *list, o, ready)
-	if err != nil {
-		fmt.Fprintln(ready, err) // a parent that is past the start does not read it
-	}
-	return err
-}
-
-// work runs the threads of a worker.
-func work(ctx context.Context, name, list string, o options, ready io.Writer) error {
-	kind, err := kindOf(name)
+// work runs the threads of a worker until ctx ends.
+func work(ctx context.Context, spec Spec, parent child.Parent) error {
+	kind, err := kindOf(spec.Kind)
 	if err != nil {
 		return err
 	}
-	cpus, err := ibench.ParseCPUList(list)
-	if err != nil {
-		return err
-	}
-	if len(cpus) == 0 {
+	if len(spec.CPUs) == 0 {
 		return errors.New("a worker needs a CPU")
 	}
-	shared, err := mapPage(os.NewFile(pageFD, "page"))
+	shared, err := mapPage(os.NewFile(child.FirstFile, "page"))
 	if err != nil {
 		return err
 	}
 	threads := kind.Threads
 	if threads == 0 {
-		threads = min(len(cpus), threadsMax)
+		threads = min(len(spec.CPUs), threadsMax)
 	}
 	debug.SetGCPercent(-1)
-	runtime.GOMAXPROCS(threads + 2) // the gate's reader, and one to spare
-	return crew{kind: kind, options: o, cpus: cpus, page: shared}.run(ctx, threads, func() {
-		fmt.Fprint(ready, readyLine)
-	})
+	runtime.GOMAXPROCS(threads + 2) // one for who waits at the gate, and one more
+	return crew{kind: kind, spec: spec, page: shared}.run(ctx, threads, func() { parent.Tell(nil) })
 }
 
 // crew is the threads of one worker.
 type crew struct {
-	kind    Kind
-	options options
-	cpus    []int
-	page    *page
+	kind Kind
+	spec Spec
+	page *page
 }
 
 // run prepares the threads, says so, and waits until all have ended; one that
@@ -148,12 +110,12 @@ func (c crew) run(ctx context.Context, threads int, ready func()) error {
 func (c crew) thread(ctx context.Context, i int, shared *commons, opened chan<- error) error {
 	runtime.LockOSThread()
 	var set unix.CPUSet
-	set.Set(c.cpus[i%len(c.cpus)])
+	set.Set(c.spec.CPUs[i%len(c.spec.CPUs)])
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		opened <- fmt.Errorf("run on CPU %d: %w", c.cpus[i%len(c.cpus)], err)
+		opened <- fmt.Errorf("run on CPU %d: %w", c.spec.CPUs[i%len(c.spec.CPUs)], err)
 		return nil
 	}
-	l, err := c.kind.open(c.options, i, shared)
+	l, err := c.kind.open(c.spec, i, shared)
 	opened <- err
 	if err != nil {
 		return nil

@@ -130,7 +130,7 @@ func (c chaser) step() (count, error) {
 	return count{ops: chaseQuantum}, nil
 }
 
-func openChase(o options, thread int, _ *commons) (loop, error) {
+func openChase(o Spec, thread int, _ *commons) (loop, error) {
 	h, err := newHop(o.Bytes, max(o.Stride, lineBytes), o.Seed+uint64(thread))
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ const evictFactor = 4
 
 // openProbe makes a probe; one that evicts itself is the one that
 // finds everything displaced, for scale.
-func openProbe(o options, _ int, _ *commons) (loop, error) {
+func openProbe(o Spec, _ int, _ *commons) (loop, error) {
 	stride := max(o.Stride, lineBytes)
 	h, err := newHop(o.Bytes, stride, o.Seed)
 	if err != nil {
@@ -212,7 +212,7 @@ func (m *memchr) close() error { return unmapMemory(m.mem) }
 
 var memchrKind = Kind{
 	Name: "memchr", Unit: "bytes", Does: "reads its working set in sequence, every byte, with the Go library's vector search",
-	open: func(o options, _ int, _ *commons) (loop, error) {
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
 		mem, err := mapMemory(o.Bytes, true)
 		if err != nil {
 			return nil, err
@@ -241,7 +241,7 @@ func (c *copier) close() error { return unmapMemory(c.mem) }
 
 var copyKind = Kind{
 	Name: "copy", Unit: "bytes", Does: "STREAM copy with the Go library's copy; bytes read plus bytes written",
-	open: func(o options, _ int, _ *commons) (loop, error) {
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
 		mem, err := mapMemory(o.Bytes, true)
 		if err != nil {
 			return nil, err
@@ -275,7 +275,7 @@ func (t *triad) close() error { return unmapMemory(t.mem) }
 
 var triadKind = Kind{
 	Name: "triad", Unit: "bytes", Does: "STREAM triad in plain Go; 24 bytes for each element, as STREAM counts",
-	open: func(o options, _ int, _ *commons) (loop, error) {
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
 		mem, err := mapMemory(o.Bytes, true)
 		if err != nil {
 			return nil, err
@@ -284,28 +284,5 @@ var triadKind = Kind{
 		all := unsafe.Slice((*float64)(unsafe.Pointer(&mem[0])), 3*n)
 		clear(all) // what mapMemory left is no number one would add
 		return &triad{mem: mem, a: all[:n:n], b: all[n : 2*n : 2*n], c: all[2*n:]}, nil
-	},
-}
-
-// faulter maps, fills and returns memory: what a program that grows does.
-type faulter struct{ bytes int }
-
-func (f faulter) step() (count, error) {
-	mem, err := unix.Mmap(-1, 0, f.bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
-	if err != nil {
-		return count{}, fmt.Errorf("map %d bytes: %w", f.bytes, err)
-	}
-	for i := 0; i < len(mem); i += smallPage {
-		mem[i] = 1
-	}
-	return count{ops: uint64(f.bytes / smallPage)}, unix.Munmap(mem)
-}
-
-func (f faulter) close() error { return nil }
-
-var faultKind = Kind{
-	Name: "fault", Unit: "pages", Does: "maps memory, touches each page, and gives it back",
-	open: func(o options, _ int, _ *commons) (loop, error) {
-		return faulter{bytes: max(int(o.Bytes), smallPage)}, nil
 	},
 }

@@ -21,7 +21,7 @@ type stillness struct {
 	switches int64 // of this thread so far, against its will
 }
 
-func newStillness(o options) *stillness { return &stillness{idle: o.Idle, turns: o.Turns} }
+func newStillness(o Spec) *stillness { return &stillness{idle: o.Idle, turns: o.Turns} }
 
 // probesPerStep make one step of a probe, whose median counts: somebody else's
 // turn in the middle of a walk costs more than all the misses there can be.

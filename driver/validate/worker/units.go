@@ -25,7 +25,7 @@ func (h *hasher) close() error { return nil }
 
 var integerKind = Kind{
 	Name: "integer", Unit: "rounds", Does: "mixes integers in registers",
-	open: func(o options, thread int, _ *commons) (loop, error) {
+	open: func(o Spec, thread int, _ *commons) (loop, error) {
 		return &hasher{o.Seed, 2, 3, uint64(thread) + 4}, nil
 	},
 }
@@ -50,7 +50,7 @@ func (p *polynomial) close() error { return nil }
 
 var floatKind = Kind{
 	Name: "float", Unit: "rounds", Does: "evaluates polynomials in registers",
-	open: func(options, int, *commons) (loop, error) {
+	open: func(Spec, int, *commons) (loop, error) {
 		return &polynomial{0.1, 0.2, 0.3, 0.4}, nil
 	},
 }
@@ -92,7 +92,7 @@ func (c *cycler) close() error { return nil }
 
 var cycleKind = Kind{
 	Name: "cycle", Unit: "cycles", Threads: 1, Does: "a chain of additions and exclusive ors that need each other's result, one clock cycle each",
-	open: func(options, int, *commons) (loop, error) { return &cycler{}, nil },
+	open: func(Spec, int, *commons) (loop, error) { return &cycler{}, nil },
 }
 
 // vectors runs eight chains of packed arithmetic.
@@ -108,7 +108,7 @@ func (v *vectors) step() (count, error) {
 
 func (v *vectors) close() error { return nil }
 
-func openVector(options, int, *commons) (loop, error) {
+func openVector(Spec, int, *commons) (loop, error) {
 	if !haveVectors {
 		return nil, errNoVectors
 	}

@@ -17,9 +17,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small are options every kind can open in a moment.
-func small(t *testing.T) options {
-	return options{Bytes: 256 << 10, Stride: 64, Idle: time.Millisecond, Dir: diskDir(t), Seed: 1}
+// small is a spec that every kind can open in a moment.
+func small(t *testing.T) Spec {
+	return Spec{Bytes: 256 << 10, Stride: 64, Idle: time.Millisecond, Dir: diskDir(t), Seed: 1}
 }
 
 // diskDir is a directory for files that are read past the page cache; some file
@@ -99,7 +99,7 @@ func TestEveryKindCounts(t *testing.T) {
 // Somebody else's turn in the middle of one walk is not the price of misses.
 func TestProbesCountByTheirMedian(t *testing.T) {
 	t.Parallel()
-	s := newStillness(options{})
+	s := newStillness(Spec{})
 	fills, walks := 0, 0
 	got, err := s.probed(100, func() { fills++ }, func() {
 		if walks++; walks == 2 {

@@ -2,7 +2,6 @@ package ibench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/driver/child"
 )
 
 // The exit codes of KernelMain.
@@ -40,19 +41,6 @@ func exitText(code int) string {
 	return "failed with exit code " + strconv.Itoa(code)
 }
 
-// The handshake with the parent: the child waits for gateOpen on gateFD before
-// it allocates anything, and writes one line of readiness to readyFD. The gate
-// stays open as long as the parent lives.
-const (
-	gateFD   = 3
-	readyFD  = 4
-	gateOpen = 'g'
-)
-
-type readiness struct {
-	Error string `json:"error,omitempty"`
-}
-
 // childMemoryLimit lets the garbage collector, switched off otherwise, run
 // when the answers to requests have piled up. Working sets do not count: they
 // are outside the Go heap.
@@ -69,38 +57,17 @@ func KernelMain(args []string) int {
 	if o.Calibrate {
 		return calibrateMain(o.Spec, os.Stdout)
 	}
-	gate, err := passGate()
+	parent, err := child.PassGate()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
 		return ExitParent
 	}
-	return runKernel(o.Spec, gate)
+	return runKernel(o.Spec, parent)
 }
 
 // untilSignalled ends when the process is asked to end.
 func untilSignalled() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT)
-}
-
-// passGate waits until the parent has put this process into its cgroups. It
-// returns the gate, which ends with the parent.
-func passGate() (*os.File, error) {
-	gate := os.NewFile(gateFD, "gate")
-	if n, err := gate.Read(make([]byte, 1)); n != 1 {
-		return nil, fmt.Errorf("the parent ended before the start: %w", err)
-	}
-	return gate, nil
-}
-
-// report tells the parent that the kernel is ready, or why it is not.
-func report(failure error) {
-	var r readiness
-	if failure != nil {
-		r.Error = failure.Error()
-	}
-	ready := os.NewFile(readyFD, "ready")
-	_ = json.NewEncoder(ready).Encode(r) // a parent that is gone does not care
-	closeQuietly(ready)
 }
 
 // oomScoreFirst makes a process the first that is killed for lack of memory
@@ -209,10 +176,10 @@ var (
 	errParent      = errors.New("the parent is gone")
 )
 
-func runKernel(spec Spec, gate *os.File) int {
+func runKernel(spec Spec, parent child.Parent) int {
 	if err := prepareProcess(spec); err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
-		report(err)
+		parent.Tell(err)
 		return ExitFailed
 	}
 	signals, cancel := untilSignalled()
@@ -220,7 +187,10 @@ func runKernel(spec Spec, gate *os.File) int {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	defer context.AfterFunc(signals, func() { stop(errStopped) })()
-	go watchParent(gate, stop)
+	go func() {
+		parent.Await()
+		stop(errParent)
+	}()
 	k, err := startKernel(ctx, spec, stop)
 	if err == nil {
 		var closeControl func()
@@ -228,7 +198,7 @@ func runKernel(spec Spec, gate *os.File) int {
 			defer closeControl()
 		}
 	}
-	report(err)
+	parent.Tell(err)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kernel:", err)
 		if errors.Is(context.Cause(ctx), errParent) {
@@ -238,11 +208,4 @@ func runKernel(spec Spec, gate *os.File) int {
 	}
 	go newGuard("/", spec.CPUs, k.rig.threads, k.rig.load.Healthy).watch(ctx, stop)
 	return k.live(ctx)
-}
-
-// watchParent ends the kernel with its parent, whose end of the gate closes
-// however the parent ends.
-func watchParent(gate *os.File, stop context.CancelCauseFunc) {
-	_, _ = gate.Read(make([]byte, 1)) // nothing is sent: this returns at its end
-	stop(errParent)
 }

@@ -91,44 +91,15 @@ var codeKind = Kind{
 	},
 }
 
-// codeProber is the probe of an instruction cache.
-type codeProber struct {
-	*program
-	evict *program // nil for a real probe
-	still *stillness
-}
+// round runs the code once.
+func (p *program) round() { p.run() }
 
-func (p codeProber) step() (count, error) {
-	return p.still.probed(p.blocks, func() {
-		p.run()
-		if p.evict != nil {
-			p.evict.run()
-		}
-	}, p.run)
-}
+func (p *program) lines() int { return p.blocks }
 
-func (p codeProber) close() error {
-	err := p.program.close()
-	if p.evict != nil {
-		err = errors.Join(err, p.evict.close())
-	}
-	return err
+var codeProbeKind = Kind{
+	Name: "code-probe", Unit: "lines", Threads: 1, Does: "runs its code, keeps still, and times the run after",
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
+		random := rand.New(rand.NewPCG(o.Seed, 2))
+		return newProber(o, func(bytes int64) (unit, error) { return newProgram(bytes, random) })
+	},
 }
-
-func openCodeProbe(o Spec, _ int, _ *commons) (loop, error) {
-	random := rand.New(rand.NewPCG(o.Seed, 2))
-	p, err := newProgram(o.Bytes, random)
-	if err != nil {
-		return nil, err
-	}
-	c := codeProber{program: p, still: newStillness(o)}
-	if !o.EvictSelf {
-		return c, nil
-	}
-	if c.evict, err = newProgram(evictFactor*o.Bytes, random); err != nil {
-		return nil, errors.Join(err, p.close())
-	}
-	return c, nil
-}
-
-var codeProbeKind = Kind{Name: "code-probe", Unit: "lines", Threads: 1, Does: "runs its code, keeps still, and times the run after", open: openCodeProbe}

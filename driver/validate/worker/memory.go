@@ -140,53 +140,21 @@ func openChase(o Spec, thread int, _ *commons) (loop, error) {
 
 var chaseKind = Kind{Name: "chase", Unit: "lines", Does: "chases pointers through its working set, one load after the other", open: openChase}
 
-// prober walks its working set, keeps still, and times how long the next walk
-// takes: each line that somebody displaced costs the time of a miss.
-type prober struct {
-	*hop
-	evict *hop // walked while idle: what displaces everything; nil for a real probe
-	still *stillness
+// round walks once over all places.
+func (h *hop) round() { h.walk(h.steps) }
+
+func (h *hop) lines() int { return h.steps }
+
+var probeKind = Kind{
+	Name: "probe", Unit: "lines", Threads: 1, Does: "walks its working set, keeps still, and times the walk after",
+	open: func(o Spec, _ int, _ *commons) (loop, error) {
+		seed := o.Seed
+		return newProber(o, func(bytes int64) (unit, error) {
+			seed++
+			return newHop(bytes, max(o.Stride, lineBytes), seed-1)
+		})
+	},
 }
-
-func (p prober) step() (count, error) {
-	return p.still.probed(p.steps, func() {
-		p.walk(p.steps)
-		if p.evict != nil {
-			p.evict.walk(p.evict.steps)
-		}
-	}, func() { p.walk(p.steps) })
-}
-
-func (p prober) close() error {
-	err := p.hop.close()
-	if p.evict != nil {
-		err = errors.Join(err, p.evict.close())
-	}
-	return err
-}
-
-// evictFactor is how many times its own size a probe walks to displace itself.
-const evictFactor = 4
-
-// openProbe makes a probe; one that evicts itself is the one that
-// finds everything displaced, for scale.
-func openProbe(o Spec, _ int, _ *commons) (loop, error) {
-	stride := max(o.Stride, lineBytes)
-	h, err := newHop(o.Bytes, stride, o.Seed)
-	if err != nil {
-		return nil, err
-	}
-	p := prober{hop: h, still: newStillness(o)}
-	if !o.EvictSelf {
-		return p, nil
-	}
-	if p.evict, err = newHop(evictFactor*o.Bytes, stride, o.Seed+1); err != nil {
-		return nil, errors.Join(err, h.close())
-	}
-	return p, nil
-}
-
-var probeKind = Kind{Name: "probe", Unit: "lines", Threads: 1, Does: "walks its working set, keeps still, and times the walk after", open: openProbe}
 
 // memchr reads its working set with the vector search of the Go library.
 type memchr struct {

@@ -1,12 +1,65 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// unit is what a probe fills: lines of memory, or of code.
+type unit interface {
+	round() // touches every line once
+	lines() int
+	close() error
+}
+
+// prober fills a unit, keeps still, and times how long the next round takes: each
+// line that was displaced meanwhile costs the time of a miss.
+type prober struct {
+	unit
+	evict unit // touched while idle: what displaces everything; nil for a real probe
+	still *stillness
+}
+
+// evictFactor is how many times its own size a probe touches to displace itself.
+const evictFactor = 4
+
+// newProber makes a probe; one that evicts itself is the one that finds everything
+// displaced, for scale.
+func newProber(o Spec, open func(bytes int64) (unit, error)) (loop, error) {
+	u, err := open(o.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	p := prober{unit: u, still: newStillness(o)}
+	if !o.EvictSelf {
+		return p, nil
+	}
+	if p.evict, err = open(evictFactor * o.Bytes); err != nil {
+		return nil, errors.Join(err, u.close())
+	}
+	return p, nil
+}
+
+func (p prober) step() (count, error) {
+	return p.still.probed(p.lines(), func() {
+		p.round()
+		if p.evict != nil {
+			p.evict.round()
+		}
+	}, p.round)
+}
+
+func (p prober) close() error {
+	err := p.unit.close()
+	if p.evict != nil {
+		err = errors.Join(err, p.evict.close())
+	}
+	return err
+}
 
 // stillness is how a probe keeps still between filling a unit and walking over
 // it again.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,31 +104,17 @@ func (a attributes) flag(name string) (bool, error) {
 // that no float holds exactly (0.3), text.
 func (a attributes) number(name string) (float64, error) {
 	value := math.NaN()
-	switch v := a.values[name].(type) {
-	case nil:
+	switch v := reflect.ValueOf(a.values[name]); {
+	case !v.IsValid():
 		return 0, nil
-	case int8:
-		value = float64(v)
-	case int16:
-		value = float64(v)
-	case int32:
-		value = float64(v)
-	case int64:
-		value = float64(v)
-	case uint8:
-		value = float64(v)
-	case uint16:
-		value = float64(v)
-	case uint32:
-		value = float64(v)
-	case uint64:
-		value = float64(v)
-	case float32:
-		value = float64(v)
-	case float64:
-		value = v
-	case string:
-		if f, err := strconv.ParseFloat(v, 64); err == nil {
+	case v.CanInt():
+		value = float64(v.Int())
+	case v.CanUint():
+		value = float64(v.Uint())
+	case v.CanFloat():
+		value = v.Float()
+	case v.Kind() == reflect.String:
+		if f, err := strconv.ParseFloat(v.String(), 64); err == nil {
 			value = f
 		}
 	}

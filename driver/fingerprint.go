@@ -192,7 +192,7 @@ func (d *Driver) calibrate(ctx context.Context, c pluginConfig) {
 	if !c.Calibrate || c.CalibrationFile == "" || d.calibration(c) != nil || unhealthy(d.node, c) != "" {
 		return
 	}
-	d.logger.Info("calibrating the kernels; this takes about 20 s and loads the CPUs")
+	d.logger.Info("calibrating the kernels; this takes up to a minute and a half and loads the CPUs")
 	spec := ibench.CalibrateSpec{Executable: d.executable, Machine: d.node.machine, CPUs: d.node.allowed, Path: c.StorageDir}
 	out, err := ibench.Calibrate(ctx, spec, nil)
 	if err == nil {

@@ -70,7 +70,7 @@ func DefaultAgentConfig() AgentConfig {
 // error, if any, is of type Diagnostics.
 func (o Options) DecodeAgentConfig(src []byte, filename string) (AgentConfig, error) {
 	s := newSource(src, filename, position{line: 1, column: 1})
-	config := s.agentConfig(agentSchema(o.withDefaults()))
+	config := s.agentConfig(agentSchema(o))
 	if err := s.problems.sorted().Err(); err != nil {
 		return AgentConfig{}, err
 	}

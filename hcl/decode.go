@@ -33,7 +33,7 @@ func (o Options) DecodeBlock(b Block, filename string) (performance.Spec, []stri
 }
 
 func (o Options) decodeAt(s *source) (performance.Spec, []string, error) {
-	spec := o.withDefaults().decode(s)
+	spec := o.decode(s)
 	problems := s.problems.sorted()
 	if err := problems.Err(); err != nil {
 		return performance.Spec{}, problems.Warnings(), err

@@ -18,7 +18,7 @@ func (s *source) probe(r *reading, t performance.Target, o Options) *performance
 		if t.Kind != "" && t.Kind != performance.BestEffort {
 			s.fail(r.at, message{
 				summary: fmt.Sprintf("a target of %s needs a probe", t.Kind),
-				detail:  knownAre(probeSchema(o).variantNames()),
+				detail:  knownAre(probeSchema().variantNames()),
 				hint:    probeHint(t.Kind),
 			})
 		}
@@ -35,22 +35,18 @@ func (s *source) probe(r *reading, t performance.Target, o Options) *performance
 		Command: p.texts("command"), Mode: performance.ProbeMode(p.text("mode")),
 		Work: p.number("work"), Timeout: p.span("timeout"),
 	}
-	known := o.probe(p.label)
-	if spec.Timeout == 0 && slices.Contains(known.Attributes, "timeout") {
+	if spec.Timeout == 0 {
 		spec.Timeout = performance.DefaultProbeTimeout
 	}
-	s.checkProbe(p, spec, t, known)
+	s.checkProbe(p, spec, t)
 	s.askProbe(p, spec, t, o)
 	return &spec
 }
 
-func (o Options) probe(name string) ProbeSchema {
-	for _, p := range o.Probes {
-		if p.Name == name {
-			return p
-		}
-	}
-	return ProbeSchema{}
+// showsProgress reports whether readings of the probe show progress while the
+// workload runs.
+func showsProgress(probe string) bool {
+	return slices.ContainsFunc(probes(), func(p probeInfo) bool { return p.name == probe && p.progress })
 }
 
 func probeHint(k performance.Kind) string {
@@ -62,7 +58,7 @@ func probeHint(k performance.Kind) string {
 
 // checkProbe holds the probe against the target: what the target asks for must
 // be something the probe can see.
-func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performance.Target, known ProbeSchema) {
+func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performance.Target) {
 	if spec.Path != "" && !strings.HasPrefix(spec.Path, "/") {
 		s.fail(p.where("path"), message{
 			summary: fmt.Sprintf("path %q does not start with /", shorten(spec.Path)),
@@ -72,7 +68,7 @@ func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performanc
 	if len(spec.Command) > 0 && strings.TrimSpace(spec.Command[0]) == "" {
 		s.fail(p.where("command"), message{summary: "command does not name a program", hint: "its first entry is the program"})
 	}
-	if !known.Progress {
+	if !showsProgress(spec.Type) {
 		s.checkBlindProbe(p, t)
 		return
 	}
@@ -133,7 +129,7 @@ func (s *source) askProbe(p *reading, spec performance.ProbeSpec, t performance.
 	if o.ValidateProbe == nil || s.problems.HasErrors() {
 		return
 	}
-	schema, _ := probeSchema(o).variant(spec.Type)
+	schema, _ := probeSchema().variant(spec.Type)
 	for _, err := range splitErrors(o.ValidateProbe(spec, t)) {
 		text := strings.TrimPrefix(err.Error(), fmt.Sprintf("probe %q: ", spec.Type))
 		m, at := message{summary: fmt.Sprintf("probe %q: %s", spec.Type, text)}, p.at

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -111,26 +110,14 @@ func TestDecodeNamesATextWithoutFile(t *testing.T) {
 	}
 }
 
-func TestOptionsExtendTheGrammar(t *testing.T) {
+func TestOptionsNameThePolicies(t *testing.T) {
 	t.Parallel()
-	o := Options{
-		Policies: []string{"quasar"},
-		Sources:  []interference.Source{interference.TLB},
-		Probes:   []ProbeSchema{{Name: "frames", Attributes: []string{"port", "work"}, Required: []string{"port"}, Progress: true}},
+	o := Options{Policies: []string{"quasar"}}
+	spec, _, err := o.Decode([]byte("target { best_effort = true }\npolicy = \"quasar\"\n"), "job.hcl")
+	if err != nil || spec.Policy != "quasar" {
+		t.Errorf("read as %+v, %v", spec, err)
 	}
-	spec, _, err := o.Decode([]byte(`
-		target { rate = 30 }
-		probe "frames" { port = "m" }
-		policy = "quasar"
-		profile { sources = ["tlb"] }
-	`), "job.hcl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if spec.Policy != "quasar" || spec.Probe.Type != "frames" || spec.Probe.Timeout != 0 {
-		t.Errorf("read as %+v, probe %+v", spec, spec.Probe)
-	}
-	if _, _, err := o.Decode([]byte("target { rate = 30 }\nprobe \"log\" {}\npolicy = \"paragon\"\n"), "job.hcl"); err == nil {
+	if _, _, err := o.Decode([]byte("target { best_effort = true }\npolicy = \"paragon\"\n"), "job.hcl"); err == nil {
 		t.Error("what the options do not list was read")
 	}
 }
@@ -210,8 +197,8 @@ func TestNearest(t *testing.T) {
 		"polcy": "policy", "slowdown": "slowdown_max", "itn": "int", "fpp": "fp",
 		"gpu": "", "": "", "zzzzzz": "", "mem_": "", strings.Repeat("policy", 100): "",
 	} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
+		if got := Nearest(word, known); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

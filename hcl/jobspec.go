@@ -257,7 +257,7 @@ func (x *extraction) dynamicGroup(b *hclsyntax.Block) {
 // misspelt reports a block that is nearly called performance: Nomad would
 // refuse it without naming ours.
 func (x *extraction) misspelt(b *hclsyntax.Block) {
-	if b.Type == MetaKey || nearest(b.Type, []string{MetaKey}) == "" {
+	if b.Type == MetaKey || Nearest(b.Type, []string{MetaKey}) == "" {
 		return
 	}
 	x.fail(b.DefRange(), message{

@@ -13,13 +13,9 @@ const maxNearestRunes = 64
 const minPrefixRunes = 4
 
 // Nearest returns the known name a user most likely meant by word, or "" where
-// none is near.
-func Nearest(word string, known []string) string { return nearest(word, known) }
-
-// nearest returns the known name a user most likely meant by word, or "" where
 // none is near: at most one edit in three characters, at least one, or else the
 // only name that word begins.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	length := utf8.RuneCountInString(word)
 	if length == 0 || length > maxNearestRunes {
 		return ""
@@ -55,7 +51,7 @@ func onlyWithPrefix(prefix string, known []string) string {
 func normalName(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
 // editDistance is the number of single-character insertions, deletions,
-// replacements and swaps of neighbours that turn a into b (Damerau 1964, the
+// replacements and swaps of two next to each other that turn a into b (Damerau 1964, the
 // restricted form). Cost O(len(a)·len(b)).
 func editDistance(a, b []rune) int {
 	before := make([]int, len(b)+1) // row i-2

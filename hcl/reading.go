@@ -173,7 +173,7 @@ func (s *source) unknown(name string, at hclv2.Range, isAttribute bool, schema, 
 	}
 	_, asAttribute := schema.attribute(name)
 	_, asBlock := schema.block(name)
-	switch near := nearest(name, append(schema.attributeNames(), schema.blockNames()...)); {
+	switch near := Nearest(name, append(schema.attributeNames(), schema.blockNames()...)); {
 	case asAttribute || asBlock:
 		m.summary = fmt.Sprintf("%s is a %s of %s, not an %s", name, other, schema.name, what)
 		m.hint = fmt.Sprintf("write %s { … }, without =", name)

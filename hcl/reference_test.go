@@ -15,9 +15,8 @@ func TestReferenceIsTheGrammar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := known.withDefaults()
 	text := string(old)
-	for _, schema := range []block{performanceSchema(o), agentSchema(o)} {
+	for _, schema := range []block{performanceSchema(known), agentSchema(known)} {
 		var b strings.Builder
 		reference(&b, schema, nil)
 		text = replaceBetween(t, text, "<!-- begin "+schema.name+" -->\n", "<!-- end "+schema.name+" -->", b.String())
@@ -81,8 +80,7 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // the reference can be copied.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
-	o := known.withDefaults()
-	for _, schema := range []block{performanceSchema(o), agentSchema(o)} {
+	for _, schema := range []block{performanceSchema(known), agentSchema(known)} {
 		checkExamples(t, schema)
 	}
 }

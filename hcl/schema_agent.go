@@ -30,7 +30,7 @@ func agentSchema(o Options) block {
 				summary: "where a browser finds the dashboard; job pages of the Nomad UI link there",
 			},
 			{
-				name: "columns", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "what the nodes support",
+				name: "columns", kind: kindChoices, choices: sourceNames(), byDefault: "what the nodes support",
 				example: `["mem_bw", "llc_cap", "int"]`,
 				summary: "the sources of interference that are considered in this cluster, in order",
 			},
@@ -66,11 +66,11 @@ func agentSchema(o Options) block {
 						byDefault: strconv.Itoa(d.Profile.Seconds), example: "45", summary: "the length of a profiling run, where a job names none",
 					},
 					{
-						name: "sources", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "chosen per job",
+						name: "sources", kind: kindChoices, choices: sourceNames(), byDefault: "chosen per job",
 						example: `["mem_bw", "llc_cap"]`, summary: "the sources that are measured where a job names none",
 					},
 					{
-						name: "prefer", kind: kindChoices, choices: sourceNames(o.Sources), byDefault: "the most informative ones",
+						name: "prefer", kind: kindChoices, choices: sourceNames(), byDefault: "the most informative ones",
 						example: `["mem_bw", "llc_cap", "llc_bw"]`, summary: "where sources are chosen per job, these are measured first if the node has their kernels; name those whose scores must be exact",
 					},
 					{

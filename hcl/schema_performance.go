@@ -59,7 +59,7 @@ func performanceSchema(o Options) block {
 				summary: "a running allocation may be replaced by one on a better node",
 			},
 		},
-		blocks: []block{targetSchema(), probeSchema(o), scaleSchema(), profileSchema(o)},
+		blocks: []block{targetSchema(), probeSchema(), scaleSchema(), profileSchema()},
 	}
 }
 
@@ -163,17 +163,17 @@ func probeAttributes() []attribute {
 	}
 }
 
-func probeSchema(o Options) block {
+func probeSchema() block {
 	b := block{
 		name:     "probe",
 		summary:  "how the running group is measured; required unless the target is best_effort",
 		labelled: "probe",
 	}
-	for _, p := range o.Probes {
-		v := block{name: p.Name, summary: p.Summary}
+	for _, p := range probes() {
+		v := block{name: p.name, summary: p.summary}
 		for _, a := range probeAttributes() {
-			if slices.Contains(p.Attributes, a.name) {
-				a.required = slices.Contains(p.Required, a.name)
+			if slices.Contains(p.attributes, a.name) {
+				a.required = slices.Contains(p.required, a.name)
 				v.attributes = append(v.attributes, a)
 			}
 		}
@@ -206,7 +206,7 @@ func scaleSchema() block {
 	}
 }
 
-func profileSchema(o Options) block {
+func profileSchema() block {
 	return block{
 		name:    "profile",
 		summary: "limits the profiling run",
@@ -217,7 +217,7 @@ func profileSchema(o Options) block {
 				misuse: "write the bare number of seconds: seconds = 45",
 			},
 			{
-				name: "sources", kind: kindChoices, choices: sourceNames(o.Sources),
+				name: "sources", kind: kindChoices, choices: sourceNames(),
 				byDefault: "chosen by the placer", example: `["mem_bw", "llc_cap"]`,
 				summary: "the sources of interference that are measured; the others are predicted",
 				misuse:  `write a list: sources = ["mem_bw"]`,

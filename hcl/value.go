@@ -311,7 +311,7 @@ func (s *source) convertChoice(l literal, a attribute) (value, bool) {
 
 // didYouMean is the hint for a name that is not known.
 func didYouMean(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

@@ -25,7 +25,7 @@ const usage = `commands of an ibench task:
   ramp FROM TO STEP DWELL [SOURCE]
                          walk from one intensity to another, for example:
                          ramp 0 100 10 2s
-  pause [SOURCE]         stop pressing
+  pause [SOURCE]         exert no pressure
   resume [SOURCE]        go on at the same intensity
   stats [SOURCE] [-json] what the kernels do, how far a profiling run is, or what a reservation transfer holds
   help                   this text

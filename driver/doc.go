@@ -17,7 +17,7 @@
 // tasks survive a restart of the agent and of this plugin.
 //
 // The theory is that of iBench (Delimitrou 2015, chapter 5): a source of
-// interference is one shared resource, a kernel presses on it by 0 to 100
+// interference is one shared resource, a kernel puts pressure on it by 0 to 100
 // percent, and a workload's sensitivity is the pressure it tolerates.
 //
 // # Differences from the paper

@@ -59,7 +59,7 @@ const (
 	eventBurst  = 4
 )
 
-// eventJoins is how many of those that are too many are told in one.
+// eventJoins is how many of those that are too many are passed on in one.
 const eventJoins = 6
 
 // throttle passes events on. Those that are too many within a period it passes

@@ -152,13 +152,13 @@ func (d *Driver) serveMetrics(ctx context.Context, address string) {
 }
 
 // listenMetrics listens on host:port, or on the unix socket of an absolute path.
-// A socket that nobody answers is left from a killed plugin and replaced.
+// A socket without a process behind it is left from a killed plugin and replaced.
 func listenMetrics(address string) (net.Listener, error) {
 	if !filepath.IsAbs(address) {
 		return net.Listen("tcp", address)
 	}
 	if conn, err := net.Dial("unix", address); err == nil {
-		_ = conn.Close() // only whether somebody listens counts
+		_ = conn.Close() // only whether a process listens counts
 		return nil, fmt.Errorf("another process listens on %s", address)
 	}
 	if info, err := os.Lstat(address); err == nil && info.Mode()&os.ModeSocket != 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // A running kernel has its series, and takes them along when it ends. The
-// socket of a plugin that was killed is in nobody's way.
+// socket of a plugin that was killed is in no one's way.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)

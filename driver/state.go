@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stateVersion is the version of taskState; Nomad keeps it beside the state.
+// stateVersion is the version of taskState; Nomad keeps it with the state.
 // Version 0 is Nomad's own.
 const stateVersion = 1
 

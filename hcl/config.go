@@ -48,7 +48,7 @@ type StoreConfig struct {
 type AgentProfileConfig struct {
 	Seconds     int                   `json:"seconds"`           // one profile, unless the job says otherwise
 	Sources     []interference.Source `json:"sources,omitempty"` // profiled where the job names none; empty: chosen per job
-	Prefer      []interference.Source `json:"prefer,omitempty"`  // where chosen per job: these first, as far as the node can press on them
+	Prefer      []interference.Source `json:"prefer,omitempty"`  // where chosen per job: these first, as far as the node supports them
 	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
 }
 

@@ -22,7 +22,7 @@ const maxDiagnostics = 50
 // maxSnippetRunes bounds the quoted line, for files without line breaks.
 const maxSnippetRunes = 120
 
-// Diagnostic is one problem of a text, told as a compiler tells it.
+// Diagnostic is one problem of a text, written as a compiler writes it.
 type Diagnostic struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line"`   // from 1
@@ -33,7 +33,7 @@ type Diagnostic struct {
 	Hint     string   `json:"hint,omitempty"`    // what to do
 	Snippet  string   `json:"snippet,omitempty"` // the offending line
 	// SnippetColumn and SnippetWidth say where in Snippet the offending text
-	// stands, in characters from 1. Width is 0 where the whole text is meant.
+	// is, in characters from 1. Width is 0 where the whole text is meant.
 	SnippetColumn int `json:"snippet_column,omitempty"`
 	SnippetWidth  int `json:"snippet_width,omitempty"`
 }
@@ -58,7 +58,7 @@ func (d Diagnostic) String() string {
 }
 
 // indentLike is white space as wide as the first n characters of line: tabs
-// stay tabs, so that the mark stands under its text on any terminal.
+// stay tabs, so that the mark is under its text on any terminal.
 func indentLike(line string, n int) string {
 	out := make([]rune, 0, n)
 	for _, r := range line {

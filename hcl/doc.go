@@ -1,7 +1,7 @@
 // Package hcl reads and writes the text a user gives this project: the
 // `performance` block of a job's group, and the agent's configuration file.
 //
-// The block can stand natively inside a group of a jobspec, in a file given to
+// The block can be written natively inside a group of a jobspec, in a file given to
 // `nomad-placer job run`. Extract cuts it out, so that Nomad's own parser reads
 // the rest, and Attach puts its text into the group's meta. It can also be
 // written as that meta by hand, for the stock `nomad job run`. Either way a job

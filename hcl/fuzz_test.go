@@ -68,7 +68,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzAgentConfig: the same promises for the agent's file.
+// FuzzAgentConfig: the same holds for the agent's file.
 func FuzzAgentConfig(f *testing.F) {
 	addInputs(f, "agent/valid", "agent/invalid")
 	f.Fuzz(func(t *testing.T, src []byte) {

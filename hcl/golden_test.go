@@ -17,7 +17,7 @@ import (
 // update rewrites the golden files; read the diff before keeping it.
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// golden compares got with the file beside the input that ends in .golden.
+// golden compares got with the file next to the input that ends in .golden.
 func golden(t *testing.T, input, got string) {
 	t.Helper()
 	name := strings.TrimSuffix(input, ".hcl") + ".golden"
@@ -93,7 +93,7 @@ func TestDecodeGoldenErrors(t *testing.T) {
 	})
 }
 
-// wellFormed checks what every error promises.
+// wellFormed checks what holds of every error.
 func wellFormed(t testing.TB, err error) {
 	t.Helper()
 	var ds Diagnostics

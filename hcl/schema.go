@@ -50,7 +50,7 @@ type attribute struct {
 	misuse    string // hint where the value is of the wrong kind
 }
 
-// block is one block of the grammar. A block stands at most once in its
+// block is one block of the grammar. A block is at most once in its
 // parent. Where variants are given the block has one label, the name of the
 // variant, and takes the variant's attributes besides its own.
 type block struct {
@@ -200,7 +200,7 @@ func (b block) homes(name string) []string {
 	return out
 }
 
-// takes lists what may stand in the block.
+// takes lists what the block may have.
 func (b block) takes() string {
 	var parts []string
 	if names := b.attributeNames(); len(names) > 0 {

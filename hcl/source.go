@@ -18,7 +18,7 @@ const (
 	maxConditionals = 10_000 // `?` in a file: each recurses
 )
 
-// position is where a text stands in its file, from 1.
+// position is where a text begins in its file, from 1.
 type position struct{ line, column int }
 
 // source is a text that is being read, with the problems found so far.
@@ -62,7 +62,7 @@ func (s *source) failAll(m message) {
 	})
 }
 
-// quote returns the line that at begins on, and where in it at stands. Long
+// quote returns the line that at begins on, and its place in that line. Long
 // lines are cut around the place.
 func (s *source) quote(at hclv2.Range) (line string, column, width int) {
 	from := min(max(0, at.Start.Byte), len(s.text))

@@ -317,7 +317,7 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
-// convertList checks a list and all its items; no item may stand twice, except
+// convertList checks a list and all its items; no item may be there twice, except
 // in a command.
 func (s *source) convertList(l literal, a attribute) (value, bool) {
 	v := value{at: l.at}

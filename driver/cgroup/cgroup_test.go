@@ -290,7 +290,7 @@ func TestFreezableOfShared(t *testing.T) {
 	}
 }
 
-// A group that never stands still is let go.
+// A group that cannot be frozen is let go.
 func TestFreezeLetsGo(t *testing.T) {
 	t.Parallel()
 	tree, root := fakeV2(t)

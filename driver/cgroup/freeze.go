@@ -70,14 +70,14 @@ func (g Group) freezeFile() string {
 	return filepath.Join(dir, "freezer.state")
 }
 
-// ErrNotFrozen means that some process of a group did not stand still in time.
+// ErrNotFrozen means that some process of a group was not frozen in time.
 var ErrNotFrozen = errors.New("a process could not be frozen")
 
 // The times of a freeze. A process between vfork and exec waits in the kernel for
 // its child, which is frozen already, so the group would never be frozen: it is
 // let go for a moment and stopped again. One try in fifty meets such a process of
 // a workload that starts programs all the time (measured). A process also needs its
-// CPU once to stand still, which on a crowded one may take a while, so each try is
+// CPU once to be frozen, which on a busy one may take a while, so each try is
 // twice as long as the one before.
 const (
 	freezeTry    = 20 * time.Millisecond // the first one
@@ -85,7 +85,7 @@ const (
 	freezeWithin = 3 * time.Second
 )
 
-// Freeze stops every process of the group and returns when all stand still. A
+// Freeze stops every process of the group and returns when all are frozen. A
 // group that does not within three seconds is let go, and the error is ErrNotFrozen.
 func (g Group) Freeze(ctx context.Context) error {
 	end := time.Now().Add(freezeWithin)
@@ -143,7 +143,7 @@ func (g Group) Thaw() error {
 	return write(g.freezeFile(), "THAWED")
 }
 
-// Frozen reports whether every process of the group stands still.
+// Frozen reports whether every process of the group is frozen.
 func (g Group) Frozen() (bool, error) {
 	if g.tree.version == V1 {
 		data, err := os.ReadFile(g.freezeFile())

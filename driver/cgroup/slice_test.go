@@ -49,7 +49,7 @@ func TestSetSlices(t *testing.T) {
 	}
 	for _, c := range []struct{ slice, was, want time.Duration }{
 		{LeastSlice, 0, LeastSlice},
-		{0, time.Millisecond, LeastSlice}, // somebody else's
+		{0, time.Millisecond, LeastSlice}, // set by another program
 		{0, LeastSlice, usual},
 	} {
 		if err := g.SetSlices(c.slice, c.was); err != nil {

@@ -145,8 +145,8 @@ func (t Tree) nomad() string {
 }
 
 // Child is the group that Create makes under that name. Where the operator has
-// given Nomad's tasks a CPU quota, kernels are to share it: beside it they would
-// press harder than any task of the node could. Elsewhere the root's children
+// given Nomad's tasks a CPU quota, kernels are to share it: outside it they would
+// exert more pressure than any task of the node could. Elsewhere the root's children
 // compete with Nomad's tasks as a whole.
 func (t Tree) Child(name string) Group {
 	parent := "/"

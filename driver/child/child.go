@@ -1,5 +1,5 @@
 // Package child starts processes of this program that work for this one: a kernel, or a
-// workload of the validation. A child is told what to do by one argument of JSON. It
+// workload of the validation. A child gets its order as one argument of JSON. It
 // waits at a gate until its parent has put it into its control groups, says when it is
 // ready, and dies with its parent, however that ends.
 package child

@@ -21,7 +21,7 @@ type bench struct {
 
 var _ profiler.Bench = (*bench)(nil)
 
-// Kernel starts the source's kernel at intensity 0 where it presses on the
+// Kernel starts the source's kernel at intensity 0 where it puts pressure on the
 // target.
 func (b *bench) Kernel(ctx context.Context, s interference.Source) (profiler.Kernel, error) {
 	if err := ibench.Supported(b.machine, s); err != nil {

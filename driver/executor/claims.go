@@ -19,14 +19,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// ErrClaimed means another kernel presses on the same resource already: two
+// ErrClaimed means another kernel puts pressure on the same resource already: two
 // would add up to a pressure that neither asked for.
 var ErrClaimed = errors.New("another kernel already uses this resource")
 
-// claim is one kernel's word that it presses on a resource of this node.
+// claim is one kernel's word that it puts pressure on a resource of this node.
 type claim struct {
 	Source  interference.Source `json:"source"`
-	Domains []string            `json:"domains"` // the parts of the machine it presses on
+	Domains []string            `json:"domains"` // the parts of the machine it puts pressure on
 	Where   string              `json:"where"`   // for people
 	AllocID string              `json:"alloc_id"`
 	Task    string              `json:"task"`
@@ -158,7 +158,7 @@ func readClaims(path string) ([]claim, error) {
 	}
 	defer file.Close()
 	if !locked(file) {
-		return nil, nil // nobody works there
+		return nil, nil // no process works there
 	}
 	data, err := io.ReadAll(file)
 	if err != nil || len(data) == 0 {
@@ -187,7 +187,7 @@ func (c *claims) write() error {
 	return nil
 }
 
-// domains are the parts of the machine a kernel on those CPUs presses on, by
+// domains are the parts of the machine a kernel on those CPUs puts pressure on, by
 // the reach of its source. What the machine does not tell apart is one part.
 func domains(m ibench.Machine, info interference.SourceInfo, cpus cgroup.CPUs, k KernelSpec) []string {
 	switch info.Scope {

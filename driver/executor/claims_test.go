@@ -24,7 +24,7 @@ func open(t *testing.T, dir string) *claims {
 	return c
 }
 
-// One kernel presses on a resource at a time, over all tasks of the node, for as
+// One kernel puts pressure on a resource at a time, over all tasks of the node, for as
 // long as its task's process lives.
 func TestClaims(t *testing.T) {
 	t.Parallel()

@@ -32,8 +32,8 @@ type gauge struct {
 	achieved, speed *float64             // of the last window that was long enough
 }
 
-// gaugeWindow is the shortest time a speed is told for (chosen by us: several
-// windows of the rate limiter, and no more noise than a scrape can stand).
+// gaugeWindow is the shortest time over which a speed is measured (chosen by us:
+// several windows of the rate limiter, and no more noise than metrics may have).
 const gaugeWindow = 500 * time.Millisecond
 
 // read takes the newest totals. Numbers of another level are forgotten.

@@ -22,8 +22,8 @@ type Command string
 const (
 	CommandSet    Command = "set"    // intensity = Percent
 	CommandAdd    Command = "add"    // intensity += Percent, kept in 0..100
-	CommandPause  Command = "pause"  // kernels stand still
-	CommandResume Command = "resume" // and go on
+	CommandPause  Command = "pause"  // kernels stop working
+	CommandResume Command = "resume" // and work again
 	CommandRamp   Command = "ramp"   // intensity walks as Ramp says
 	CommandStats  Command = "stats"
 	CommandEvents Command = "events" // answers with one line per event, without end

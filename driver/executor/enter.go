@@ -168,7 +168,7 @@ func (p Proc) foreignNamespaces(pid int) ([]openNamespace, error) {
 }
 
 // sharesNamespace reports whether the process is in this process's own
-// namespace, or cannot be told from one that is.
+// namespace, or in one that cannot be distinguished from it.
 func (p Proc) sharesNamespace(pid int, name string) bool {
 	mine, err1 := os.Readlink(filepath.Join(p.Root, "self", "ns", name))
 	theirs, err2 := os.Readlink(p.file(pid, "ns/"+name))

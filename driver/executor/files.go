@@ -17,7 +17,7 @@ const (
 	ExitFile     = "exit.json"   // how the child ended, written by it
 	PausedFile   = "paused.json" // what is paused at this moment
 	TransferFile = "lent.json"   // what is transferred at this moment
-	ClaimsFile   = "claims.json" // what the kernels press on; locked while the child lives
+	ClaimsFile   = "claims.json" // what the kernels put pressure on; locked while the child lives
 )
 
 // Exit is how a child ended.
@@ -66,7 +66,7 @@ func Answers(dir string) bool {
 	if err != nil {
 		return false
 	}
-	_ = conn.Close() // only whether somebody listens counts
+	_ = conn.Close() // only whether a process listens counts
 	return true
 }
 

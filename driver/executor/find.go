@@ -241,7 +241,7 @@ func (p Proc) inGroup(pid int, id TaskID) bool {
 
 // inDir looks for the task's directory, ALLOC/TASK, as root directory (chroot)
 // or as the source of a mount of its own (containers). The working directory
-// is no sign: a person's shell may stand there.
+// is no sign: a person's shell may be there.
 func (p Proc) inDir(pid int, id TaskID) bool {
 	want := "/" + id.AllocID + "/" + id.Task
 	root, err := os.Readlink(p.file(pid, "root"))

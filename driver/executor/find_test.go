@@ -147,7 +147,7 @@ func TestProcStatus(t *testing.T) {
 }
 
 // The CPU time of a target is that of all its processes, with the children that have
-// ended, and of nobody else.
+// ended, and of no other process.
 func TestTargetCPUTime(t *testing.T) {
 	t.Parallel()
 	procs := fakeProc(t,
@@ -178,7 +178,7 @@ func TestTargetCPUTime(t *testing.T) {
 	}
 	target.Tasks = []TaskID{{AllocID: alloc, Task: "gone"}}
 	if got, err := target.CPUTime(); !errors.Is(err, ErrNoProcess) {
-		t.Errorf("of nobody: %s, %v", got, err)
+		t.Errorf("of no process: %s, %v", got, err)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // These tests use real processes. A child of the test stands for a task; so
-// that it is found although it descends from the test, Proc.Self is nobody.
+// that it is found although it descends from the test, Proc.Self is no process.
 
 var liveProc = Proc{Root: "/proc", Self: -1}
 

@@ -96,7 +96,7 @@ func (c *pairsRun) progress(p profiler.Progress) {
 	}
 }
 
-// frozenGroups is what stands still of the allocation at this moment. Its record lets
+// frozenGroups is what is frozen of the allocation at this moment. Its record lets
 // the driver resume all of it should this process be killed.
 type frozenGroups struct {
 	record string
@@ -182,7 +182,7 @@ func (m *member) groups() ([]cgroup.Group, error) {
 // Read returns a reading of its probe.
 func (m *member) Read(ctx context.Context) (performance.Reading, error) { return m.probe.Read(ctx) }
 
-// Pause stops it; it may stand still already.
+// Pause stops it; it may be stopped already.
 func (m *member) Pause(ctx context.Context) error {
 	groups, err := m.groups()
 	if err != nil {

@@ -38,14 +38,14 @@ func fakeFreezer(t *testing.T, groups ...string) cgroup.Tree {
 	return tree
 }
 
-// The record holds all that stands still, so that the driver's Release frees it
+// The record holds all that is frozen, so that the driver's Release frees it
 // when the child was killed; it is gone when nothing does.
 func TestRecordOfFrozenGroups(t *testing.T) {
 	t.Parallel()
 	tree := fakeFreezer(t, "a", "b")
 	a, b := tree.Open("/a"), tree.Open("/b")
 	c := &frozenGroups{record: filepath.Join(t.TempDir(), PausedFile)}
-	for _, g := range []cgroup.Group{a, b, a} { // a again: it stands still already
+	for _, g := range []cgroup.Group{a, b, a} { // a again: it is frozen already
 		if err := c.freeze(t.Context(), []cgroup.Group{g}); err != nil {
 			t.Fatal(err)
 		}

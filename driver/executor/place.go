@@ -24,7 +24,7 @@ const (
 )
 
 // placementAcross is the word of the profile record for a kernel that has one
-// CPU of the target's and one beside it.
+// CPU of the target's and another one.
 const placementAcross = "across"
 
 // Domains lists the domains.
@@ -79,13 +79,13 @@ func (p Placement) Weight(scope interference.Scope) int {
 // target, allowed those this driver may use at all, without those reserved for
 // others.
 //
-// A source private to a core presses from the other hardware threads of the
+// A source private to a core is put under pressure from the other hardware threads of the
 // target's cores where every one has a free one (Delimitrou 2015, §5.4), else on
 // the target's own CPUs; a wider one from the other CPUs of its reach: under
 // the same last-level cache, on the same memory node, anywhere. Where the target
 // may run everywhere there are no others; then a wide source takes the upper
 // half of its CPUs, so that the scheduler has somewhere to move the target to.
-// The interconnect has two ends: one CPU of the target's and one beside.
+// The interconnect has two ends: one CPU of the target's and another one.
 func Place(m ibench.Machine, source interference.Source, domain Domain, target, allowed cgroup.CPUs) (Placement, error) {
 	info, ok := interference.Info(source)
 	if !ok {
@@ -164,7 +164,7 @@ func (s surroundings) in(domain Domain) (Placement, error) {
 	return out, nil
 }
 
-// across joins one CPU of the target's with one beside, near where possible.
+// across joins one CPU of the target's with another one, near where possible.
 func (s surroundings) across() (Placement, error) {
 	for _, d := range []Domain{DomainLLC, DomainNode, DomainOther} {
 		beside, err := s.in(d)
@@ -204,7 +204,7 @@ func (s surroundings) siblings() cgroup.CPUs {
 }
 
 // offCore leaves out the hardware threads of the target's own cores, where they
-// are not all there is: they would press on the cores, too.
+// are not all there is: they would put pressure on the cores, too.
 func (s surroundings) offCore(cpus cgroup.CPUs) cgroup.CPUs {
 	var threads cgroup.CPUs
 	for _, cpu := range s.target {

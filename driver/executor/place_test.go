@@ -69,7 +69,7 @@ func TestPlace(t *testing.T) {
 		{"interconnect, target everywhere", flat, interference.Interconnect, DomainAuto, "0-3", "0-3", "0,3", "across", nil},
 		{"interconnect, one CPU", flat, interference.Interconnect, DomainAuto, "0", "0", "", "", ErrNoLink},
 		{"interconnect, asked for beside", server, interference.Interconnect, DomainLLC, "0", "0-15", "1,9", "beside", nil},
-		{"a domain nobody knows", flat, interference.Integer, "near", "0", "0", "", "", ErrUnknownPlace},
+		{"an unknown domain", flat, interference.Integer, "near", "0", "0", "", "", ErrUnknownPlace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -94,7 +94,7 @@ func (s *profileRun) attempt(ctx context.Context, r profiler.Request, m measure)
 		return profile.Profile{}, err
 	}
 	s.target = target
-	// Whatever happens from here, the workload is not left standing.
+	// Whatever happens from here, the workload is not left paused.
 	defer func() {
 		if err := target.Resume(); err != nil {
 			s.say("%v", err)

@@ -41,7 +41,7 @@ type Reach struct {
 	Logs    Logs
 	Env     map[string]string // of the ibench task: it holds the allocation's ports
 
-	exits *exits          // nil where nobody listens
+	exits *exits          // nil where ends are not listened for
 	seen  map[string]seen // tasks seen running, to tell "ended" from "not yet"
 }
 

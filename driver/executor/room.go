@@ -114,7 +114,7 @@ type placed struct {
 // startTimeout bounds a kernel's start: a storage kernel writes its file first.
 const startTimeout = 20 * time.Second
 
-// kernelOverheadBytes is what a kernel's process needs beside its working set:
+// kernelOverheadBytes is what a kernel's process needs besides its working set:
 // the Go runtime with the heap that its memory limit allows, and program text.
 const kernelOverheadBytes = 128 << 20
 
@@ -285,7 +285,7 @@ func (r *room) allowed() (cgroup.CPUs, error) {
 	return cpus.Without(reserved), nil
 }
 
-// claim records that a kernel there presses on its resource, unless another one
+// claim records that a kernel there puts pressure on its resource, unless another one
 // does.
 func (r *room) claim(k KernelSpec, where Placement) (claim, error) {
 	info, _ := interference.Info(k.Source) // Place has refused unknown ones

@@ -33,7 +33,7 @@ type Spec struct {
 	Pairs      *pairs.Request    `json:"pairs,omitempty"`
 	Transfer   *TransferSpec     `json:"lend,omitempty"`
 
-	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may press on one domain
+	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may put pressure on one domain
 
 	CPUs        cgroup.CPUs   `json:"cpus,omitempty"`        // of the task itself; used without a target
 	Allowed     cgroup.CPUs   `json:"allowed,omitempty"`     // of the driver
@@ -59,7 +59,7 @@ type KernelSpec struct {
 	Duration         time.Duration       `json:"duration,omitempty"`  // the kernel ends after it; 0 is with the task
 }
 
-// Storage reports whether the kernel presses on a disk.
+// Storage reports whether the kernel puts pressure on a disk.
 func (k KernelSpec) Storage() bool {
 	return k.Source == interference.StorageBandwidth || k.Source == interference.StorageCapacity
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 )
 
-// Target is the workload a kernel presses on: one or more tasks of an
+// Target is the workload a kernel puts pressure on: one or more tasks of an
 // allocation, found on this node.
 type Target struct {
 	Procs Proc
@@ -196,7 +196,7 @@ func (t *Target) owns(g cgroup.Group, pids []int) bool {
 }
 
 // Resume lets the target go on. It is idempotent, and fails only if something
-// may still stand.
+// may still be paused.
 func (t *Target) Resume() error { return Release(t.Tree, t.Procs, t.Record) }
 
 // Release resumes whatever a record says is paused and removes the record. The

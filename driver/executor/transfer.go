@@ -209,7 +209,7 @@ func (l *holder) look() error {
 	if l.transfer != nil && uint64(now.id) == l.transfer.GroupID {
 		return l.keep(group, now)
 	}
-	// Nomad writes its numbers as a task starts: they count once they stand still.
+	// Nomad writes its numbers as a task starts: they count once they do not change any more.
 	if now != l.seen {
 		l.seen = now
 		return errNotYet

@@ -192,7 +192,7 @@ func TestTransfer(t *testing.T) {
 			t.Errorf("stats: %+v", r)
 		}
 		if r := l.handle(t.Context(), Request{Command: CommandSet}); r.Error == "" {
-			t.Error("a loan was set")
+			t.Error("a transfer was set")
 		}
 		// The task starts again: a new group, or the same one with Nomad's numbers.
 		b.startTask()
@@ -362,7 +362,7 @@ func TestTransferTakesOverMemoryInUse(t *testing.T) {
 		two.room.spec.Transfer.MemoryBytes = 32 << 20
 		end = two.run(t)
 		time.Sleep(3 * time.Second)
-		b.expect("30 96", "the next loan")
+		b.expect("30 96", "the next transfer")
 		if _, err := os.Stat(one.record()); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("record left: %v", err)
 		}

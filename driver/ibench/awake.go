@@ -16,11 +16,11 @@ import (
 
 // A kernel that works in short bursts leaves its CPU idle between them. Alone it
 // then finds the CPU asleep, with its caches cold and, on a virtual machine, handed
-// to somebody else; beside a workload it finds it awake. Comparing the two would
+// to another guest; next to a workload it finds it awake. Comparing the two would
 // say that the workload makes the kernel faster: on a virtual machine the
 // instruction cache's kernel was by half, that of the data cache by 3 to 7 %. So
 // while such a kernel's own speed is measured its CPUs are kept awake, by threads
-// that get only the time nobody else wants.
+// that get only the time no other thread wants.
 
 // Awake is a process that keeps CPUs from idling.
 type Awake struct {

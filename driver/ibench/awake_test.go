@@ -31,7 +31,7 @@ func idleThreads(t *testing.T, pid int) int {
 	return n
 }
 
-// The threads get only the time nobody wants, and are gone when they are closed.
+// The threads get only the time no other thread wants, and are gone when they are closed.
 func TestKeepAwake(t *testing.T) {
 	t.Parallel()
 	cpus, err := AllowedCPUs()

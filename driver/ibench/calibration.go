@@ -185,7 +185,7 @@ func SupportAttributes(m Machine) map[string]string {
 	return out
 }
 
-// reasonOf drops the source from an error that is shown beside its name.
+// reasonOf drops the source from an error that is shown next to its name.
 func reasonOf(err error, s interference.Source) string {
 	return strings.TrimPrefix(err.Error(), "source "+string(s)+": ")
 }

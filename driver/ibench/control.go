@@ -144,7 +144,7 @@ func answerLine(line []byte, answer answerer) reply {
 	return reply{Report: &r}
 }
 
-// listenControl listens on the socket. A socket file that nobody answers is
+// listenControl listens on the socket. A socket file without a process behind it is
 // left from a killed kernel and replaced; one that is answered is an error.
 func listenControl(socket string) (net.Listener, error) {
 	path, release, err := shortSocketPath(socket)

@@ -1,4 +1,4 @@
-// Package ibench is a library of interference kernels: programs that press on
+// Package ibench is a library of interference kernels: programs that put pressure on
 // one shared resource of a machine each, with a strength that can be changed
 // while they run. It knows nothing of Nomad.
 //
@@ -32,12 +32,12 @@
 //   - One file per kernel, ending in its Descriptor; kernels.go is the list.
 //   - harness.go keeps the pace of a kernel's threads in windows of 2 ms with
 //     absolute deadlines, sleeping in between; kernel_main.go is the kernel's process.
-//   - footprint.go keeps a share of a capacity occupied, beside the workload
-//     and on its CPUs. native_*.s is what must be assembly; machine_code.go
-//     writes instructions for the two kernels that press with code.
+//   - footprint.go keeps a share of a capacity occupied, on other CPUs
+//     than the workload's and on its own. native_*.s is what must be assembly; machine_code.go
+//     writes instructions for the two kernels that are code.
 //   - process.go is the parent's side, control.go the protocol between both.
-//   - guard.go ends a kernel where it would do harm: memory runs short, or its
-//     CPUs are taken away. sink.go is the other end of net_bw.
+//   - guard.go ends a kernel when memory runs short, or when its CPUs are taken
+//     away. sink.go is the other end of net_bw.
 //   - calibrate.go is the protocol of a calibration; knee.go, gauge.go,
 //     sweep.go and curve.go measure; calibration.go is the file.
 //   - tempo.go watches the clock of the cores, awake.go keeps CPUs from idling.
@@ -77,10 +77,10 @@
 //
 // # On the workload's own CPUs
 //
-// Without hardware threads nobody can press on a core's private resources while
+// Without hardware threads no process can put pressure on a core's private resources while
 // the workload runs there; a kernel can only take turns with it.
 //
-//   - l1d, l1i, l2_cap and tlb press by replacing what the workload had there:
+//   - l1d, l1i, l2_cap and tlb exert pressure by replacing what the workload had there:
 //     x % of the capacity, once per beat of 1 to 5 ms, in a burst that takes
 //     the same 0.1 to 2 % of the CPU at every intensity. What the workload loses
 //     is the time to fetch its lines again.
@@ -90,18 +90,18 @@
 //     with what an idle CPU replaces. A workload that replaces everything many
 //     times per beat costs the kernel 5 % of its speed at 5 to 20 % intensity
 //     (caused 80 to 95; tried on one machine), one that leaves most of it none.
-//   - int, fp, vector and prefetch take CPU time, which is what they press with
+//   - int, fp, vector and prefetch take CPU time, which is their pressure
 //     there.
 //
 // # Differences from the paper
 //
-//   - Kernels hold a level until told otherwise: a workload's performance cannot
+//   - Kernels hold a level until another is set: a workload's performance cannot
 //     be measured in a ramp of 10 ms. Process.Ramp runs the published ramp and
 //     tells what the kernel did at each level.
 //   - l1i rotates eight orders, as one alone would be served by the processor's
 //     cache of decoded instructions and not by the L1.
 //   - vector has no AVX-512: the paper's vectors have 256 bits.
-//   - prefetch presses on instruction prefetching; data is a variant of ours.
+//   - prefetch puts pressure on instruction prefetching; data is a variant of ours.
 //   - The capacity of a cache is the smaller of its reported size and its
 //     measured knee: virtual machines overstate sizes. The knee is taken with
 //     huge pages where the machine grants them. Of a cache that others use at
@@ -112,14 +112,14 @@
 //   - mem_bw and llc_bw read. Variants of mem_bw write: through the caches, or
 //     past them, which leaves the last-level cache alone. A variant other than
 //     the first is not calibrated.
-//   - mem_cap fills what is available beside a reserve, not all memory, and no
+//   - mem_cap fills what is available without a reserve, not all memory, and no
 //     faster than the machine hands out pages: gigabytes take seconds, and a
 //     level counts once the report's held_bytes are its goal_bytes. It gives back
 //     when memory gets short. Its goroutine takes and gives back, so that its
 //     speed is that of touching pages alone.
-//   - storage_cap spreads its reads over a file of its own, of 1 GiB unless told
-//     otherwise, and keeps what it once wrote until it ends: filling the disk
-//     anew at every level would press on its bandwidth.
+//   - storage_cap spreads its reads over a file of its own, of 1 GiB unless it is given
+//     another size, and keeps what it once wrote until it ends: filling the disk
+//     anew at every level would put pressure on its bandwidth.
 //   - l2_cap and l2_bw are unsupported where the L2 is the last level.
 //   - interconnect needs two CPUs. Where the workload has one of only two, one
 //     thread of the pair runs on it and takes CPU time as well: no line can
@@ -128,7 +128,7 @@
 //     moves overlap. How fast two CPUs of a virtual machine pass lines changes
 //     threefold with where its host runs them (tried on one machine): a peak
 //     calibrated before such a move is a wrong one after.
-//   - net_bw takes the round-trip time over a second connection beside the bulk,
+//   - net_bw takes the round-trip time over a second connection next to the bulk,
 //     as an echo in the stream itself would time the socket's own buffer.
-//   - net_bw without a peer presses on the network stack, not on a link.
+//   - net_bw without a peer puts pressure on the network stack, not on a link.
 package ibench

@@ -38,7 +38,7 @@ const burstsMedian = 9
 //
 // Beside the workload, or on the other hardware thread of its core, it walks
 // without a break. On the workload's own CPU both cannot run at once: there it
-// presses by replacing the workload's lines. Once per beat it walks over its
+// exerts pressure by replacing the workload's lines. Once per beat it walks over its
 // footprint, and the workload must fetch that share of the capacity again. A
 // burst takes the same few microseconds of CPU time at every intensity, so what
 // the workload loses grows with the lines and not with the time.

@@ -154,7 +154,7 @@ func (r *rig) waited() time.Duration {
 	return sum
 }
 
-// probeSet is a working set in the capacity that a footprint kernel presses on.
+// probeSet is a working set in the capacity that a footprint kernel puts pressure on.
 // Walking it shows how much of it the kernel has displaced, as a workload would
 // notice.
 type probeSet interface {
@@ -197,7 +197,7 @@ const (
 )
 
 func openOccupancy(ctx context.Context, d Descriptor, setup Setup) (g *occupancyGauge, notes []string, err error) {
-	// A kernel that presses on a core runs on the workload's own CPU where cores
+	// A kernel that puts pressure on a core runs on the workload's own CPU where cores
 	// have no second hardware thread, and may walk another way there.
 	if info, ok := interference.Info(d.Source); ok && info.Scope == interference.ScopeCore {
 		setup.Same = !setup.Machine.SMT()
@@ -250,7 +250,7 @@ const (
 )
 
 // noticed is by how much the recall must be slower after the kernel at 100, for
-// a share of it to be told from noise.
+// a share of it to be distinguishable from noise.
 const noticed = 1.1
 
 // What a kernel displaces is settled after some passes over its footprint, and
@@ -294,8 +294,8 @@ func (g *occupancyGauge) displaced(ctx context.Context, some, all func() error) 
 	last := times[len(times)-1]
 	for begin := time.Now(); len(last[0]) < occupancySamples || time.Since(begin) < occupancyDwell; {
 		for p, probe := range g.probes {
-			for i, press := range conditions {
-				took, err := recallBlock(ctx, probe, press)
+			for i, pressure := range conditions {
+				took, err := recallBlock(ctx, probe, pressure)
 				if err != nil {
 					return 0, err
 				}
@@ -314,13 +314,13 @@ func (g *occupancyGauge) displaced(ctx context.Context, some, all func() error) 
 }
 
 // recallBlock returns the times of some recalls after the pressure.
-func recallBlock(ctx context.Context, probe probeSet, press func() error) ([]float64, error) {
+func recallBlock(ctx context.Context, probe probeSet, pressure func() error) ([]float64, error) {
 	var out []float64
 	for i := range occupancyBlock + 1 {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		took, err := recallAfter(probe, press)
+		took, err := recallAfter(probe, pressure)
 		if err != nil {
 			return nil, err
 		}
@@ -332,9 +332,9 @@ func recallBlock(ctx context.Context, probe probeSet, press func() error) ([]flo
 }
 
 // recallAfter returns how long the recall takes after the pressure.
-func recallAfter(probe probeSet, press func() error) (time.Duration, error) {
+func recallAfter(probe probeSet, pressure func() error) (time.Duration, error) {
 	probe.prime()
-	if err := press(); err != nil {
+	if err := pressure(); err != nil {
 		return 0, err
 	}
 	if s, ok := probe.(screened); ok {

@@ -31,7 +31,8 @@ var (
 	errCPUs   = errors.New("the kernel's CPUs were taken away")
 )
 
-// guard ends a kernel where it would do harm, or cannot press any more.
+// guard ends a kernel where it would damage other work, or cannot exert its pressure
+// any more.
 type guard struct {
 	root     string
 	healthy  func() error // of the load; may be nil
@@ -147,7 +148,7 @@ type affinity struct {
 
 // keep puts the threads back onto their CPUs. A change of the process's
 // cpuset, or a CPU that goes offline, moves all threads elsewhere: where they
-// may not go back they would press on the wrong ones.
+// may not go back they would put pressure on the wrong ones.
 func (a affinity) keep(threads []pinnedThread) error {
 	for _, t := range threads {
 		in, err := a.inPlace(t)

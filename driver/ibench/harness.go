@@ -120,7 +120,7 @@ func (r *rig) fail(err error) {
 
 // prepareThread pins the calling thread and makes its sleeps exact. On the
 // workload's own CPUs it also takes the highest priority it can get: with
-// equal weights a kernel at 100 would press with half a CPU only.
+// equal weights a kernel at 100 would take half a CPU only.
 func prepareThread(cpus []int, same bool) error {
 	if len(cpus) > 0 {
 		if err := pinThread(0, cpus); err != nil {

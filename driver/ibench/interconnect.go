@@ -17,7 +17,7 @@ import (
 // the private caches, so that what moves is moved between cores.
 const mailSlots = 128
 
-// mailSlotBytes is two lines: fetching one often brings its neighbour as well,
+// mailSlotBytes is two lines: fetching one often brings the next as well,
 // which would belong to another message.
 const mailSlotBytes = 2 * defaultLineBytes
 
@@ -36,7 +36,7 @@ const mailQuantum = 2048
 // mailPatience bounds the wait for a peer. Peers begin their windows at the
 // same moments, but one may be late by a wake-up, which takes 60 to 90
 // microseconds on a virtual machine: who gives up before loses the window, and so
-// does the other. A longer wait would press on the CPU.
+// does the other. A longer wait would put pressure on the CPU.
 const mailPatience = 150 * time.Microsecond
 
 // mailSlot carries one message at a time: the sender writes its number, the

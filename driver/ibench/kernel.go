@@ -26,10 +26,10 @@ type Descriptor struct {
 	Source interference.Source
 	Knob   Knob
 	Means  string // what intensity 100 means
-	Loads  string // what the kernel presses on
-	Spares string // what it must not press on
+	Loads  string // what the kernel puts pressure on
+	Spares string // what it must not put pressure on
 	Unit   string // of one operation
-	// Variants name other ways to press on the same resource, for example by
+	// Variants name other ways to put pressure on the same resource, for example by
 	// writing; the first is the default. Empty: there is only one way.
 	Variants []string
 	// Dwell is how long calibration stays at one level.
@@ -165,7 +165,7 @@ func dutyPace(u, peakPerThread float64) Pace {
 func perCPU(cpus int) int { return cpus }
 
 // Describe returns the kernel of a source. A source of the paper that no
-// kernel of this release presses on is ErrNoKernel.
+// kernel of this release puts pressure on is ErrNoKernel.
 func Describe(s interference.Source) (Descriptor, error) {
 	for _, d := range Kernels() {
 		if d.Source == s {

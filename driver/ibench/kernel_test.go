@@ -353,7 +353,7 @@ func TestRigStopsMeasuringWithItsContext(t *testing.T) {
 	}
 }
 
-// BenchmarkSet is the time until a running kernel presses with a new
+// BenchmarkSet is the time until a running kernel works with a new
 // intensity; the target is 5 ms.
 func BenchmarkSet(b *testing.B) {
 	benchmarkSet(b, Spec{Source: interference.MemoryBandwidth, IntensityPercent: 90})

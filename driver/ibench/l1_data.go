@@ -9,9 +9,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// l1Burst is how the kernels of the level-1 caches press on the workload's own
+// l1Burst is how the kernels of the level-1 caches put pressure on the workload's own
 // CPU. A walk takes a few microseconds, but waking up for it costs up to 16 on
-// a virtual machine (measured): a shorter beat would press on the CPU and not
+// a virtual machine (measured): a shorter beat would put pressure on the CPU and not
 // on the cache. A line fetched from the levels below costs 4 to 20 times one
 // that is there (measured): with 8 passes the kernel is 5 % slower when the
 // workload has replaced between 2 and 10 % of the cache. Chosen by us.

@@ -22,7 +22,7 @@ import (
 var l2Burst = burst{beat: 4 * time.Millisecond, passes: 4}
 
 // middleCache returns the L2 of a machine where it is not the last level. A
-// cache shared by all is the last-level kernels' to press on.
+// cache shared by all is the last-level kernels' to put pressure on.
 func middleCache(m Machine) (Cache, error) {
 	l2, ok := m.DataCache(2)
 	if !ok {

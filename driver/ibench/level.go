@@ -58,7 +58,7 @@ func AwaitLevel(ctx context.Context, report func(context.Context) (Report, error
 }
 
 // The shortest windows over which a kernel's pressure and its own speed are even:
-// some of the windows within which it keeps its pace, or of its beats; long beside
+// some of the windows within which it keeps its pace, or of its beats; long against
 // the time in which a large shared cache changes hands; and many of its operations
 // where one is a request to a disk or a message.
 const (

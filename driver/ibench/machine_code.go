@@ -54,7 +54,7 @@ var (
 // codeRegion is memory for instructions: written first, executable after,
 // never both at once. It begins at a multiple of the size of a huge page:
 // branch target buffers and the cache of decoded instructions know code by parts
-// of its address, and a kernel should press alike however often it is started
+// of its address, and a kernel should exert the same pressure however often it is started
 // (measured: the curve of a start does not fit the next one otherwise).
 type codeRegion struct {
 	*region

@@ -55,8 +55,8 @@ func newMemoryCapacity(_ context.Context, s Setup) (*Load, error) {
 	}, nil
 }
 
-// memoryCapacityOf is what intensity 100 holds: what is available now beside
-// the reserves, and beside the dead band of the hold.
+// memoryCapacityOf is what intensity 100 holds: what is available now without
+// the reserves, and without the dead band of the hold.
 func memoryCapacityOf(room memoryRoom, s Setup) (int64, error) {
 	free, err := room.bytes()
 	if err != nil {

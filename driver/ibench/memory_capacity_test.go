@@ -88,7 +88,7 @@ func TestMemoryRoom(t *testing.T) {
 func TestMemoryCapacityIsBounded(t *testing.T) {
 	t.Parallel()
 	room := newMemoryRoom(writeTree(t, map[string]string{"proc/meminfo": meminfo}))
-	// 3584 MiB beside the reserve, less the dead band of a 64th.
+	// 3584 MiB without the reserve, less the dead band of a 64th.
 	if got, err := memoryCapacityOf(room, Setup{}); err != nil || got != 3528*mib {
 		t.Errorf("%d MiB, %v", got/mib, err)
 	}

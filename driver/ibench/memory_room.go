@@ -89,7 +89,7 @@ func (g memoryGroup) room() (bytes int64, ok bool) {
 }
 
 // reclaimableBytes is page cache that counts as used but gives way, whether it was
-// used lately or not, as in the machine's own MemAvailable (proc_meminfo(5)).
+// used a moment ago or not, as in the machine's own MemAvailable (proc_meminfo(5)).
 func (g memoryGroup) reclaimableBytes() int64 {
 	text, err := readText(filepath.Join(g.dir, "memory.stat"))
 	if err != nil {
@@ -114,7 +114,7 @@ func readBytes(path string) (bytes int64, ok bool) {
 	return n, err == nil
 }
 
-// bytes is what may be taken beside the reserves; negative where memory is
+// bytes is what may be taken without the reserves; negative where memory is
 // already short.
 func (r memoryRoom) bytes() (int64, error) {
 	available, total, err := readAvailable(r.meminfo)

@@ -70,7 +70,7 @@ func newNetworkBandwidth(ctx context.Context, s Setup) (*Load, error) {
 	if err != nil {
 		return nil, errors.Join(err, sender.file.Close(), closeSink())
 	}
-	sender.pressing = echo.setPressing
+	sender.sending = echo.setSending
 	if sender.udp {
 		load.Notes = append(load.Notes, "over UDP: what the peer received is not known")
 	}
@@ -94,12 +94,12 @@ func boundSocket(file *os.File, option int) error {
 
 // sender sends messages to a peer that drops them.
 type sender struct {
-	peer     string
-	file     *os.File
-	buffer   []byte
-	message  int // bytes
-	udp      bool
-	pressing func(bool) // told whether anything is to be sent
+	peer    string
+	file    *os.File
+	buffer  []byte
+	message int // bytes
+	udp     bool
+	sending func(bool) // called with whether anything is to be sent
 }
 
 // dialSender connects to the peer.
@@ -145,7 +145,7 @@ func (s *sender) Tune(u, peakPerThread float64) Pace {
 	if s.udp {
 		s.message = datagramBytes * max(1, int(u*datagramsMax))
 	}
-	s.pressing(u > 0)
+	s.sending(u > 0)
 	return ratePace(u, peakPerThread)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // The round-trip time is taken a hundred times a second while the kernel
-// presses, and now and then while it does not, to see whether the peer is there.
+// works, and now and then while it does not, to see whether the peer is there.
 const (
 	echoInterval     = 10 * time.Millisecond
 	echoIntervalIdle = time.Second
@@ -27,14 +27,14 @@ const echoesKept = 256
 const echoTimeout = time.Second
 
 // echo measures the time of 64 bytes to the peer and back, over a connection
-// of its own beside the bulk.
+// of its own next to the bulk.
 type echo struct {
-	peer     string
-	conn     net.Conn
-	pressing atomic.Bool
-	wake     chan struct{}
-	stop     context.CancelFunc
-	done     chan struct{}
+	peer    string
+	conn    net.Conn
+	sending atomic.Bool
+	wake    chan struct{}
+	stop    context.CancelFunc
+	done    chan struct{}
 
 	mu     sync.Mutex
 	trips  []time.Duration // the last ones
@@ -56,8 +56,8 @@ func startEcho(ctx context.Context, peer string) (*echo, error) {
 	return e, nil
 }
 
-func (e *echo) setPressing(pressing bool) {
-	e.pressing.Store(pressing)
+func (e *echo) setSending(sending bool) {
+	e.sending.Store(sending)
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -79,7 +79,7 @@ func (e *echo) run(ctx context.Context) {
 			return
 		}
 		interval := echoIntervalIdle
-		if e.pressing.Load() {
+		if e.sending.Load() {
 			interval = echoInterval
 		}
 		timer.Reset(interval)

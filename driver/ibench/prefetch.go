@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// The variants of the prefetch kernel: Delimitrou 2015, §5.3, SoI13, presses on
+// The variants of the prefetch kernel: Delimitrou 2015, §5.3, SoI13, puts pressure on
 // the prefetching of instructions; data is ours.
 const (
 	prefetchInstr = "instr"

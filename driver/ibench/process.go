@@ -52,7 +52,7 @@ const endingTime = 100 * time.Millisecond
 func (p *Process) PID() int { return p.child.PID() }
 
 // Set changes the intensity, 0 to 100 percent, and returns when the kernel
-// presses with it: within 5 ms, unless it does not get its CPU.
+// works with it: within 5 ms, unless it does not get its CPU.
 func (p *Process) Set(ctx context.Context, percent float64) error {
 	_, err := p.ask(ctx, request{Op: opSet, Percent: &percent})
 	return err
@@ -111,8 +111,8 @@ func (p *Process) ask(ctx context.Context, q request) (Report, error) {
 // Speed is the kernel's own performance between two stats of one level, in
 // operations per second and thread; NaN where it did nothing in between.
 // Duty kernels count wall time and so do rate kernels on the workload's CPUs,
-// where lost CPU time is the loss. Footprint kernels, and rate kernels beside
-// the workload, count busy time: idle time would hide their slowdown.
+// where lost CPU time is the loss. Footprint kernels, and rate kernels on other
+// CPUs, count busy time: idle time would hide their slowdown.
 func (p *Process) Speed(a, b profiler.KernelStats) float64 {
 	return speed(p.knob, p.same, a, b)
 }

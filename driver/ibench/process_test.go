@@ -169,7 +169,7 @@ func TestStartTellsTheKernelsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := closed.Addr().String()
+	unreachable := closed.Addr().String()
 	closed.Close()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -189,7 +189,7 @@ func TestStartTellsTheKernelsReason(t *testing.T) {
 		"path in memory":   {interference.StorageBandwidth, func(s *Spec) { s.Path = "/dev/shm" }, "in memory"},
 		"disk too small":   {interference.StorageBandwidth, func(s *Spec) { s.MaxBytes = 1 << 55 }, "reserve"},
 		"no such CPU":      {interference.Integer, func(s *Spec) { s.CPUs = []int{1023} }, "run on CPUs 1023"},
-		"peer unreachable": {interference.NetworkBandwidth, func(s *Spec) { s.Peer = nobody }, "refused"},
+		"peer unreachable": {interference.NetworkBandwidth, func(s *Spec) { s.Peer = unreachable }, "refused"},
 		"join fails":       {interference.Integer, func(s *Spec) { s.Join = func(int) error { return errors.New("no room") } }, "join cgroups: no room"},
 	}
 	for name, c := range cases {

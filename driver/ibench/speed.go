@@ -14,8 +14,8 @@ func placement(same bool) string {
 }
 
 // speed is ops per second and thread between two stats: K_busy of the design
-// for footprint kernels and for rate kernels beside the workload, ops per wall
-// time otherwise. Footprint kernels on the workload's CPUs count busy time
+// for footprint kernels and for rate kernels on other CPUs than the workload's, ops
+// per wall time otherwise. Footprint kernels on the workload's CPUs count busy time
 // too: they work in short bursts on a fixed beat, so ops per wall time would
 // stay constant whatever the workload does to them.
 func speed(knob Knob, same bool, a, b profiler.KernelStats) float64 {

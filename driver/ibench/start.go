@@ -14,8 +14,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// Spec says which kernel to start, and how. Its JSON is what the kernel's
-// process is told.
+// Spec says which kernel to start, and how. Its JSON is the order
+// that the kernel's process gets.
 type Spec struct {
 	Executable string   `json:"-"` // a program that calls KernelMain; empty is this one
 	Arguments  []string `json:"-"` // its arguments before the kernel's own; nil is {"kernel"}
@@ -63,7 +63,7 @@ func (s Spec) check() error {
 	return nil
 }
 
-// Start starts a kernel and returns when it presses. It fails with the
+// Start starts a kernel and returns when it works. It fails with the
 // kernel's own reason when that cannot run: no such cache, a full disk, an
 // unreachable peer. ctx bounds the start, not the life of the kernel, which dies
 // with this process.

@@ -12,8 +12,8 @@ import (
 )
 
 // The file that is read, or written, over and over. Its default size is a
-// compromise: large against the cache of a disk, small against what a node can
-// spare.
+// compromise: large against the cache of a disk, small against the free space of a
+// node.
 const (
 	storageBytesDefault = 256 << 20
 	storageBytesBrief   = 64 << 20 // while calibrating, which makes several

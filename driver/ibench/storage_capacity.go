@@ -14,7 +14,7 @@ import (
 )
 
 // storageSpanDefault bounds the span where the user does not: it must be
-// written once, which presses on the disk's bandwidth for as long.
+// written once, which puts pressure on the disk's bandwidth for as long.
 const storageSpanDefault = 1 << 30
 
 // One access. Large enough that the disk and not the system call is timed.

@@ -17,7 +17,7 @@ const (
 	storageReserveFraction = 0.03
 )
 
-// diskRoom returns how many bytes may be taken of the disk below path beside
+// diskRoom returns how many bytes may be taken of the disk below path without
 // the reserve, negative where it is already short. A path that is no directory
 // on a disk to write to is an error.
 func diskRoom(path string) (int64, error) {
@@ -59,7 +59,7 @@ func storageReserve(total int64) int64 {
 }
 
 // checkDisk returns an error where path is no directory on a disk with room
-// for size bytes beside the reserve.
+// for size bytes without the reserve.
 func checkDisk(path string, size int64) error {
 	room, err := diskRoom(path)
 	if err != nil {

@@ -5,6 +5,6 @@
 // else is our own. Nomad ships the same protocol as Go packages under the MPL, but inside
 // a module whose licence is the Business Source License; decision 0022 has the reasons.
 //
-// A test beside Nomad itself (e2e/nomad/protocol) compares every message with Nomad's.
+// A test in the module of Nomad itself (e2e/nomad/protocol) compares every message with Nomad's.
 // `make protocol` writes the *.pb.go files anew.
 package protocol

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// TestWireIsGolden keeps what goes over the wire in a file that the test beside Nomad
+// TestWireIsGolden keeps what goes over the wire in a file that the test next to Nomad
 // (e2e/nomad/protocol) compares with Nomad's own protocol: both cannot be linked into one
 // program, since they register the same names.
 func TestWireIsGolden(t *testing.T) {

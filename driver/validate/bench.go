@@ -65,7 +65,7 @@ var bounds = map[interference.Source]int64{
 	interference.StorageBandwidth: boundStorageBytes,
 }
 
-// kernelLife bounds a kernel that nobody ends: it dies with this process
+// kernelLife bounds a kernel that is not ended: it dies with this process
 // anyway.
 const kernelLife = 30 * time.Minute
 
@@ -118,7 +118,7 @@ func (b *machineBench) Worker(ctx context.Context, spec worker.Spec) (subject, e
 	return p, nil
 }
 
-// storageDir in a worker's spec stands for the directory to press on.
+// storageDir in a worker's spec means the directory to put pressure on.
 const storageDir = "<storage>"
 
 func (b *machineBench) Sleep(ctx context.Context, d time.Duration) error {

@@ -86,7 +86,7 @@ func (s *session) cells(sources []interference.Source) []cell {
 
 func (s *session) linearity(source interference.Source) cell {
 	level := s.pace.level
-	if s.layout.pressing(source).Same {
+	if s.layout.kernelPlace(source).Same {
 		level = max(level, s.pace.sameLevel)
 	}
 	levels := linearPasses * (100/s.pace.linearStep + 1)
@@ -102,7 +102,7 @@ func (s *session) linearity(source interference.Source) cell {
 func (s *session) victim(source interference.Source) cell {
 	v, _ := victimOf(source)
 	length := v.length(s.pace)
-	if s.layout.pressing(source).Same {
+	if s.layout.kernelPlace(source).Same {
 		length = max(length, sameWindow)
 	}
 	return cell{
@@ -210,7 +210,7 @@ func (s *session) runCells(ctx context.Context, st state, cells []cell, now func
 }
 
 // keep puts the result or the failure of a cell into what is saved. After a
-// failure nobody of the cast is trusted any more: the next cell starts anew.
+// failure no kernel or victim of the cast is trusted any more: the next cell starts anew.
 func (s *session) keep(saved *savedCell, result any, failure error) (err error) {
 	if failure != nil {
 		saved.Error = failure.Error()

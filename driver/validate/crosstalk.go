@@ -22,9 +22,9 @@ func measureCrossTalk(ctx context.Context, b bench, p pace, l layout, from, to i
 	if err != nil {
 		return out, err
 	}
-	pressing, observing := l.pair(from, to)
-	out.Placement = pressing.Name
-	aggressor, err := cast.aggressor(ctx, from, pressing)
+	exerting, observing := l.pair(from, to)
+	out.Placement = exerting.Name
+	aggressor, err := cast.aggressor(ctx, from, exerting)
 	if err != nil {
 		return out, err
 	}
@@ -39,7 +39,7 @@ func measureCrossTalk(ctx context.Context, b bench, p pace, l layout, from, to i
 	if observing.Same {
 		length = max(length, sameWindow)
 	}
-	out.Loss, err = pressFull(ctx, b, p, aggressor, kernelWindow(b, observer), length, excuse(from, to, out.Placement) != "")
+	out.Loss, err = fullPressure(ctx, b, p, aggressor, kernelWindow(b, observer), length, excuse(from, to, out.Placement) != "")
 	if err = errors.Join(err, aggressor.Set(ctx, 0), observer.Set(ctx, 0)); err != nil {
 		return out, err
 	}
@@ -48,17 +48,17 @@ func measureCrossTalk(ctx context.Context, b bench, p pace, l layout, from, to i
 }
 
 // cast keeps kernels and victims between the cells of a matrix: one kernel that
-// presses, and every observer at intensity 0 or victim paused, which costs them
+// exerts pressure, and every observer at intensity 0 or victim paused, which costs them
 // next to nothing. So a cell need not wait for them to start.
 type cast struct {
 	bench     bench
-	pressing  *pressingKernel
+	exerting  *exertingKernel
 	observers map[string]kernel
 	victims   map[interference.Source]subject
 }
 
-// pressingKernel is the kernel that presses.
-type pressingKernel struct {
+// exertingKernel is the kernel that exerts pressure.
+type exertingKernel struct {
 	role   string
 	kernel kernel
 }
@@ -72,11 +72,11 @@ func roleOf(s interference.Source, where place) string {
 	return fmt.Sprintf("%s on %s same=%t", s, ibench.FormatCPUList(where.CPUs), where.Same)
 }
 
-// aggressor returns the kernel that presses; the one before ends.
+// aggressor returns the kernel that exerts pressure; the one before ends.
 func (c *cast) aggressor(ctx context.Context, s interference.Source, where place) (kernel, error) {
 	role := roleOf(s, where)
-	if c.pressing != nil && c.pressing.role == role {
-		return c.pressing.kernel, nil
+	if c.exerting != nil && c.exerting.role == role {
+		return c.exerting.kernel, nil
 	}
 	if err := c.endAggressor(); err != nil {
 		return nil, err
@@ -85,16 +85,16 @@ func (c *cast) aggressor(ctx context.Context, s interference.Source, where place
 	if err != nil {
 		return nil, err
 	}
-	c.pressing = &pressingKernel{role, k}
+	c.exerting = &exertingKernel{role, k}
 	return k, nil
 }
 
 func (c *cast) endAggressor() error {
-	if c.pressing == nil {
+	if c.exerting == nil {
 		return nil
 	}
-	k := c.pressing.kernel
-	c.pressing = nil
+	k := c.exerting.kernel
+	c.exerting = nil
 	return k.Close()
 }
 

@@ -60,7 +60,7 @@ func measureDisplacement(ctx context.Context, b bench, p pace, m ibench.Machine,
 	if !ok {
 		return Displacement{}, fmt.Errorf("source %s has no probe", s)
 	}
-	where := l.pressing(s)
+	where := l.kernelPlace(s)
 	out := Displacement{Source: s, Probe: pr.kind, Placement: where.Name, UnitBytes: pr.size(m)}
 	t := &team{bench: b}
 	err := t.displacement(ctx, p, pr, l, where, &out)
@@ -68,7 +68,7 @@ func measureDisplacement(ctx context.Context, b bench, p pace, m ibench.Machine,
 }
 
 // minContrast is how much slower a walk over displaced lines must be for a
-// share to be told (chosen by us: below it the noise of a walk is as large).
+// share to be distinguishable (chosen by us: below it the noise of a walk is as large).
 const minContrast = 1.15
 
 func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, where place, out *Displacement) error {
@@ -92,8 +92,8 @@ func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, whe
 	if out.QuietNs, err = t.probeNs(ctx, w, length); err != nil {
 		return err
 	}
-	told := out.FullNs >= minContrast*out.QuietNs
-	for x := 0; x <= 100 && told; x += p.victimStep {
+	distinct := out.FullNs >= minContrast*out.QuietNs
+	for x := 0; x <= 100 && distinct; x += p.victimStep {
 		if err := setAndSettle(ctx, t.bench, p, k, float64(x)); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, whe
 		share := 100 * (ns - out.QuietNs) / (out.FullNs - out.QuietNs)
 		out.Points = append(out.Points, LinearPoint{Intensity: float64(x), Impact: share})
 	}
-	out.judge(told)
+	out.judge(distinct)
 	return nil
 }
 
@@ -141,9 +141,9 @@ func (t *team) probeNs(ctx context.Context, w subject, length time.Duration) (Nu
 	return Number((after.Nanoseconds - before.Nanoseconds) / (after.Ops - before.Ops)), nil
 }
 
-func (d *Displacement) judge(told bool) {
+func (d *Displacement) judge(distinct bool) {
 	d.RSquared, d.MaxGap = unknown, unknown
-	if !told {
+	if !distinct {
 		d.Verdict = "not distinguishable: displaced lines are hardly slower here than others"
 		return
 	}

@@ -5,7 +5,7 @@
 // # Questions
 //
 //   - Linearity: does the pressure follow the intensity? (linearity.go)
-//   - Peak: does intensity 100 reach what somebody else's program reaches on
+//   - Peak: does intensity 100 reach what another program reaches on
 //     the same CPUs? (yardsticks.go, external.go)
 //   - Victims: does a workload that lives on the resource lose more, the higher
 //     the intensity, and little at other sources? (victims.go)

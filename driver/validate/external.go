@@ -23,7 +23,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// tool is a program of somebody else's.
+// tool is a program of another project.
 type tool struct {
 	command string
 	install string // how to get it, on Debian and Ubuntu
@@ -135,7 +135,7 @@ func fioRead() yardstick {
 	}
 }
 
-// parseFio reads the bandwidth in bytes per second. Notes may stand before the
+// parseFio reads the bandwidth in bytes per second. There may be notes before the
 // JSON.
 func parseFio(out []byte) (float64, error) {
 	var report struct {
@@ -182,7 +182,7 @@ func iperf() yardstick {
 				served <- err
 			}()
 			bits, err := iperfClient(ctx, cpus, port)
-			cancel() // a server that nobody reached would wait for ever
+			cancel() // a server without a client would wait for ever
 			<-served //nolint:errcheck // the client says what went wrong
 			return bits, err
 		}),
@@ -275,7 +275,7 @@ func parseStress(metrics []byte, instances int) (float64, error) {
 	return sum * (1 << 20) * float64(instances), nil
 }
 
-// freePort finds a port of the loopback interface that nobody listens on now.
+// freePort finds a port of the loopback interface that no process listens on now.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

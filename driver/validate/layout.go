@@ -7,12 +7,12 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// The placements of a kernel relative to what it presses on.
+// The placements of a kernel relative to what it puts pressure on.
 const (
-	placementSame    = "same"    // on the same CPU: time-shared
-	placementBeside  = "beside"  // on another core
-	placementSibling = "sibling" // on another hardware thread of the same core
-	placementAlone   = "alone"   // nothing else runs
+	placementSame     = "same"    // on the same CPU: time-shared
+	placementBeside   = "beside"  // on another core
+	placementSibling  = "sibling" // on another hardware thread of the same core
+	placementIsolated = "alone"   // nothing else runs
 )
 
 // layout says which CPUs the validation uses.
@@ -52,10 +52,10 @@ type place struct {
 	Join func(pid int) error
 }
 
-// pressing is where the kernel of a source runs to press on a workload on the
+// kernelPlace is where the kernel of a source runs to put pressure on a workload on the
 // victim's CPU, as the driver places it: a source private to a core on that
-// CPU, any other beside it.
-func (l layout) pressing(s interference.Source) place {
+// CPU, any other on the other CPUs.
+func (l layout) kernelPlace(s interference.Source) place {
 	info, _ := interference.Info(s)
 	switch {
 	case s == interference.Interconnect && len(l.beside) == 1:
@@ -67,10 +67,10 @@ func (l layout) pressing(s interference.Source) place {
 	return place{CPUs: l.beside, Name: placementBeside}
 }
 
-// pair is where two kernels run to be told apart: the first presses, the
-// second observes. Two sources private to a core are put onto hardware threads
+// pair is where two kernels run of which one observes what the other costs it: the
+// first exerts pressure, the second observes. Two sources private to a core are put onto hardware threads
 // of one core where the machine has them.
-func (l layout) pair(from, to interference.Source) (pressing, observing place) {
+func (l layout) pair(from, to interference.Source) (exerting, observing place) {
 	observing = place{CPUs: []int{l.victim}}
 	fromInfo, _ := interference.Info(from)
 	toInfo, _ := interference.Info(to)
@@ -79,15 +79,15 @@ func (l layout) pair(from, to interference.Source) (pressing, observing place) {
 	case needsTwo(from) || needsTwo(to):
 		return l.widePair(from, to)
 	case len(l.beside) == 0:
-		pressing = place{CPUs: []int{l.victim}, Same: true, Name: placementSame}
+		exerting = place{CPUs: []int{l.victim}, Same: true, Name: placementSame}
 		observing.Same = true
 	case core && l.sibling >= 0:
-		pressing = place{CPUs: []int{l.sibling}, Name: placementSibling}
+		exerting = place{CPUs: []int{l.sibling}, Name: placementSibling}
 	default:
-		pressing = place{CPUs: l.coreBeside(), Name: placementBeside}
+		exerting = place{CPUs: l.coreBeside(), Name: placementBeside}
 	}
-	observing.Name = pressing.Name
-	return pressing, observing
+	observing.Name = exerting.Name
+	return exerting, observing
 }
 
 // needsTwo reports whether the kernel of a source cannot run on one CPU.
@@ -95,23 +95,23 @@ func needsTwo(s interference.Source) bool { return s == interference.Interconnec
 
 // widePair places a pair one of which needs two CPUs: side by side where there
 // are three, else with one CPU in common.
-func (l layout) widePair(from, to interference.Source) (pressing, observing place) {
-	pressing = place{CPUs: l.coreBeside(), Name: placementBeside}
+func (l layout) widePair(from, to interference.Source) (exerting, observing place) {
+	exerting = place{CPUs: l.coreBeside(), Name: placementBeside}
 	observing = place{CPUs: []int{l.victim}, Name: placementBeside}
 	if needsTwo(from) {
-		pressing.CPUs = l.beside
+		exerting.CPUs = l.beside
 	}
 	if needsTwo(to) && len(l.beside) > 0 {
 		observing.CPUs = []int{l.victim, l.beside[len(l.beside)-1]}
 	}
 	if needsTwo(from) && len(l.beside) < 2 {
-		pressing = place{CPUs: l.all, Same: true, Name: placementSame}
+		exerting = place{CPUs: l.all, Same: true, Name: placementSame}
 	}
-	if slices.ContainsFunc(pressing.CPUs, func(c int) bool { return slices.Contains(observing.CPUs, c) }) {
-		pressing.Name, pressing.Same = placementSame, true
+	if slices.ContainsFunc(exerting.CPUs, func(c int) bool { return slices.Contains(observing.CPUs, c) }) {
+		exerting.Name, exerting.Same = placementSame, true
 		observing.Name, observing.Same = placementSame, true
 	}
-	return pressing, observing
+	return exerting, observing
 }
 
 // coreBeside is one CPU on another core than the victim's, if there is one.

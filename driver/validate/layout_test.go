@@ -13,9 +13,9 @@ func TestLayout(t *testing.T) {
 		cpus              int
 		smt               bool
 		from, to          interference.Source
-		pressing          []int
+		exerting          []int
 		observing         []int
-		placement, forOne string // of the pair; of from pressing on a workload
+		placement, forOne string // of the pair; of from putting pressure on a workload
 	}{
 		"one CPU":           {1, false, interference.MemoryBandwidth, interference.L1Data, []int{0}, []int{0}, placementSame, placementSame},
 		"two cores":         {2, false, interference.MemoryBandwidth, interference.L1Data, []int{0}, []int{1}, placementBeside, placementBeside},
@@ -27,12 +27,12 @@ func TestLayout(t *testing.T) {
 		"watching messages": {4, false, interference.Integer, interference.Interconnect, []int{0}, []int{2, 3}, placementBeside, placementSame},
 	} {
 		l := fakeLayout(c.cpus, c.smt)
-		pressing, observing := l.pair(c.from, c.to)
+		exerting, observing := l.pair(c.from, c.to)
 		slices.Sort(observing.CPUs)
-		if !slices.Equal(pressing.CPUs, c.pressing) || !slices.Equal(observing.CPUs, c.observing) || pressing.Name != c.placement {
-			t.Errorf("%s: %+v and %+v", name, pressing, observing)
+		if !slices.Equal(exerting.CPUs, c.exerting) || !slices.Equal(observing.CPUs, c.observing) || exerting.Name != c.placement {
+			t.Errorf("%s: %+v and %+v", name, exerting, observing)
 		}
-		if got := l.pressing(c.from); got.Name != c.forOne || len(got.CPUs) == 0 {
+		if got := l.kernelPlace(c.from); got.Name != c.forOne || len(got.CPUs) == 0 {
 			t.Errorf("%s: presses from %+v", name, got)
 		}
 	}

@@ -25,7 +25,7 @@ func measureLinearity(ctx context.Context, b bench, p pace, l layout, s interfer
 	if err != nil {
 		return Linearity{}, err
 	}
-	where := l.pressing(s)
+	where := l.kernelPlace(s)
 	t := &team{bench: b}
 	k, err := t.kernel(ctx, s, where)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 // worker.
 const workerRole = "worker"
 
-// defaultDir keeps the state beside the calibration of the driver.
+// defaultDir keeps the state next to the calibration of the driver.
 const defaultDir = "/var/lib/nomad-driver-ibench/validation"
 
 // options are the command line.

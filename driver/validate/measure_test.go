@@ -249,8 +249,8 @@ func TestYardsticks(t *testing.T) {
 	}
 }
 
-// TestFullPaceFits checks the promise of a quarter of an hour on the expectations that
-// the remaining time is told from.
+// TestFullPaceFits checks that a run takes a quarter of an hour at most, by the
+// expectations that the remaining time is computed from.
 func TestFullPaceFits(t *testing.T) {
 	t.Parallel()
 	s := &session{pace: fullPace(), machine: fakeMachine(2, false), layout: fakeLayout(2, false)}

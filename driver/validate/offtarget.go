@@ -16,9 +16,9 @@ func measureOffTarget(ctx context.Context, b bench, p pace, m ibench.Machine, l 
 	if !ok {
 		return out, errors.New("this source has no victim")
 	}
-	pressing, _ := l.pair(from, of)
-	out.Placement = pressing.Name
-	k, err := cast.aggressor(ctx, from, pressing)
+	exerting, _ := l.pair(from, of)
+	out.Placement = exerting.Name
+	k, err := cast.aggressor(ctx, from, exerting)
 	if err != nil {
 		return out, err
 	}
@@ -28,7 +28,7 @@ func measureOffTarget(ctx context.Context, b bench, p pace, m ibench.Machine, l 
 	}
 	w.Run()
 	defer w.Pause()
-	out.Loss, err = pressFull(ctx, b, p, k, workerWindow(b, w), v.length(p), excuse(from, of, out.Placement) != "")
+	out.Loss, err = fullPressure(ctx, b, p, k, workerWindow(b, w), v.length(p), excuse(from, of, out.Placement) != "")
 	if err != nil {
 		return out, err
 	}

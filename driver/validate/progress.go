@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress is told how far a run is.
+// progress shows how far a run is.
 type progress interface {
 	note(text string)
 	plan(all, todo []cell)

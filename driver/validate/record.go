@@ -13,7 +13,7 @@ import (
 // Number is a measured number; NaN, not known, is null in JSON.
 type Number float64
 
-// unknown is the number nobody measured.
+// unknown is a number that was not measured.
 var unknown = Number(math.NaN())
 
 // Known reports whether there is a number.

@@ -28,7 +28,7 @@ type victim struct {
 }
 
 // The working sets. Each fits its resource with a little room, so that only
-// somebody else can take it away.
+// another workload can take it away.
 const (
 	shareOfCache    = 0.75  // of a private cache
 	shareOfLLC      = 0.125 // of the last-level cache as reported, which virtual machines overstate
@@ -154,7 +154,7 @@ func measureVictim(ctx context.Context, b bench, p pace, m ibench.Machine, l lay
 }
 
 func (t *team) curve(ctx context.Context, p pace, m ibench.Machine, l layout, v victim, out *VictimCurve) error {
-	where, spec := l.pressing(v.source), v.spec(m, l)
+	where, spec := l.kernelPlace(v.source), v.spec(m, l)
 	if v.groupBytes > 0 {
 		join, err := t.memoryGroup(v.groupBytes)
 		if err != nil {
@@ -177,7 +177,7 @@ func (t *team) curve(ctx context.Context, p pace, m ibench.Machine, l layout, v 
 	}
 	measure := workerWindow(t.bench, w)
 	return levels(ctx, p, out, func(x float64) func(bool) (float64, error) {
-		return pressed(ctx, t.bench, p, k, x, measure, length)
+		return underPressure(ctx, t.bench, p, k, x, measure, length)
 	})
 }
 

@@ -160,8 +160,8 @@ func contrast(ctx context.Context, pairs int, measure func(on bool) (float64, er
 
 var errNothingDone = errors.New("nothing was done in the windows without pressure, so there is nothing to compare with")
 
-// pressed measures with a kernel at an intensity, and without it.
-func pressed(ctx context.Context, b bench, p pace, k kernel, percent float64, measure window, length time.Duration) func(on bool) (float64, error) {
+// underPressure measures with a kernel at an intensity, and without it.
+func underPressure(ctx context.Context, b bench, p pace, k kernel, percent float64, measure window, length time.Duration) func(on bool) (float64, error) {
 	at := math.NaN()
 	return func(on bool) (float64, error) {
 		want := 0.0
@@ -178,13 +178,13 @@ func pressed(ctx context.Context, b bench, p pace, k kernel, percent float64, me
 	}
 }
 
-// pressFull measures what a kernel at 100 costs. A loss over the target is
+// fullPressure measures what a kernel at 100 costs. A loss over the target is
 // measured again, with twice as many pairs, and all of them count: something else
 // that happened on the machine meanwhile does not happen again, cross-talk does.
 // sure says that a loss needs no second look.
-func pressFull(ctx context.Context, b bench, p pace, k kernel, measure window, length time.Duration, sure bool) (Interval, error) {
+func fullPressure(ctx context.Context, b bench, p pace, k kernel, measure window, length time.Duration, sure bool) (Interval, error) {
 	var pairs paired
-	once := pressed(ctx, b, p, k, 100, measure, length)
+	once := underPressure(ctx, b, p, k, 100, measure, length)
 	for _, n := range []int{p.pairs, 2 * p.pairs} {
 		if err := pairs.add(ctx, n, once); err != nil {
 			return Interval{}, err

@@ -35,7 +35,7 @@ type ruler struct {
 }
 
 // yardsticks lists what each source is compared with, in the order of the
-// paper. Sources whose unit nobody else has are compared in what can be: the
+// paper. Sources whose unit no other program has are compared in what can be: the
 // processor time a duty kernel takes, the memory a footprint kernel holds.
 // Bogo operations of other programs are in no unit of ours, and are not used.
 func yardsticks() []yardstick {
@@ -122,9 +122,9 @@ func measureYardstick(ctx context.Context, b bench, p pace, m ibench.Machine, l 
 // victim's.
 func (r ruler) place(all bool) place {
 	if all {
-		return place{CPUs: r.layout.all, Name: placementAlone}
+		return place{CPUs: r.layout.all, Name: placementIsolated}
 	}
-	return place{CPUs: []int{r.layout.victim}, Name: placementAlone}
+	return place{CPUs: []int{r.layout.victim}, Name: placementIsolated}
 }
 
 // peakAgainst compares a kernel at 100 with a worker on the same CPUs, in turns.

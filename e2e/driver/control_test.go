@@ -156,7 +156,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// A target that forks is pressed on until the last of it has ended, also
+// A target that forks is under pressure until the last of it has ended, also
 // half-way up a ramp.
 func TestTargetForksAndExits(t *testing.T) {
 	k, state := ends(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-target-exits.hcl"), nil)))

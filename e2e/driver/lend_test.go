@@ -14,24 +14,24 @@ import (
 )
 
 // recipient is a running task of Nomad's own driver, as the kernel sees it.
-type borrower struct {
+type recipient struct {
 	alloc string
 	pid   int
 	// share is its part of contended CPU time, memory its limit in bytes.
 	share, memory int64
 }
 
-// readBorrower waits until the web task of a job runs and reads its control group.
-func readBorrower(tb testing.TB, job string) borrower {
+// readRecipient waits until the web task of a job runs and reads its control group.
+func readRecipient(tb testing.TB, job string) recipient {
 	tb.Helper()
-	var out borrower
+	var out recipient
 	eventually(tb, job+" runs", func() (bool, string) {
 		for _, a := range allocations(tb, job) {
 			s := a.TaskStates["web"]
 			if a.ClientStatus != api.AllocClientStatusRunning || s == nil || s.State != "running" {
 				continue
 			}
-			out = borrower{alloc: a.ID}
+			out = recipient{alloc: a.ID}
 			var errs [3]error
 			out.pid, errs[0] = atoi(tb, a.ID, "freezer", "cgroup.procs", "cgroup.procs")
 			var share, memory int
@@ -70,10 +70,10 @@ func atoi(tb testing.TB, alloc, controller, v1, v2 string) (int, error) {
 
 // shows waits until the recipient has so much; it must be the same process of the
 // same allocation all the time.
-func (b borrower) shows(tb testing.TB, job string, want borrower, when string) {
+func (b recipient) shows(tb testing.TB, job string, want recipient, when string) {
 	tb.Helper()
 	eventually(tb, when, func() (bool, string) {
-		got := readBorrower(tb, job)
+		got := readRecipient(tb, job)
 		if got.alloc != b.alloc || got.pid != b.pid {
 			tb.Fatalf("%s: allocation %s, process %d: it was started anew; before %+v", when, got.alloc, got.pid, b)
 		}
@@ -86,7 +86,7 @@ func (b borrower) shows(tb testing.TB, job string, want borrower, when string) {
 // or not, gives everything back.
 func TestLend(t *testing.T) {
 	job := register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-borrower.hcl"), nil))
-	before := readBorrower(t, job)
+	before := readRecipient(t, job)
 	with := before
 	// cpu_mhz = 200, and 100 more; 16 MB more.
 	with.share, with.memory = (before.share*3+1)/2, before.memory+16<<20
@@ -94,7 +94,7 @@ func TestLend(t *testing.T) {
 	variables := map[string]string{"allocation": strconv.Quote(before.alloc)}
 	lending := load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), variables)
 	k := running(t, register(t, lending))
-	before.shows(t, job, with, "the loan is out")
+	before.shows(t, job, with, "the transfer is made")
 	k.says(t, fmt.Sprintf("memory limit %d → %d MiB", before.memory>>20, with.memory>>20))
 	if out := k.exec(t, "stats"); !strings.Contains(out, fmt.Sprintf("CPU share %d → %d", before.share, with.share)) {
 		t.Errorf("stats: %s", out)
@@ -108,16 +108,16 @@ func TestLend(t *testing.T) {
 		t.Errorf("Nomad holds %+v, %+v on %s, want 100 MHz and 16 MB on %s", held.Cpu, held.Memory, alloc.NodeName, mainNode)
 	}
 	stop(t, k.job)
-	before.shows(t, job, before, "the loan is given back")
+	before.shows(t, job, before, "the transfer is undone")
 
 	k = running(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), variables)))
-	before.shows(t, job, with, "the second loan is out")
+	before.shows(t, job, with, "the second transfer is made")
 	kill(t, processes(t, mainNode, "task")...)
-	before.shows(t, job, before, "the loan of a killed process is given back")
+	before.shows(t, job, before, "the transfer of a killed process is undone")
 	stop(t, k.job)
 
 	_, state := ends(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), map[string]string{"allocation": `"stranger"`})))
 	if !state.Failed {
-		t.Error("a loan to an allocation that is not there did not fail")
+		t.Error("a transfer to an allocation that is not there did not fail")
 	}
 }

@@ -41,7 +41,7 @@ var victims = []struct {
 	{"kernel", "kernel"},
 }
 
-// soak is one cycle; every other one presses on the disk of dir.
+// soak is one cycle; every other one puts pressure on the disk of dir.
 func soak(t *testing.T, i int, dir string) {
 	t.Helper()
 	victim := victims[i%len(victims)]

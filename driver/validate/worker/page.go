@@ -88,7 +88,7 @@ func (p *page) awaitRun() bool {
 func (p *page) command(c uint32) {
 	p.view.command.Store(c)
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&p.view.command)), futexWake,
-		uintptr(threadsMax), 0, 0, 0) // waking nobody is no failure
+		uintptr(threadsMax), 0, 0, 0) // waking no thread is no failure
 }
 
 // FUTEX_WAIT and FUTEX_WAKE of futex(2), shared between processes.

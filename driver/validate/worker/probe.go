@@ -66,7 +66,7 @@ func (p prober) close() error {
 type stillness struct {
 	idle time.Duration
 	// turns says that the kernel takes turns with the probe on one CPU. Then a
-	// probe ends with the first turn of somebody else, and counts where that was
+	// probe ends with the first turn of another process, and counts where that was
 	// a process of this machine. A hypervisor also takes the CPU, some hundred
 	// times a second, and what it leaves of a small cache is not the kernel's
 	// doing.
@@ -76,7 +76,7 @@ type stillness struct {
 
 func newStillness(o Spec) *stillness { return &stillness{idle: o.Idle, turns: o.Turns} }
 
-// probesPerStep make one step of a probe, whose median counts: somebody else's
+// probesPerStep make one step of a probe, whose median counts: another process's
 // turn in the middle of a walk costs more than all the misses there can be.
 const (
 	probesPerStep   = 5
@@ -108,13 +108,13 @@ func (s *stillness) probed(lines int, fill, walk func()) (count, error) {
 	return count{}, nil
 }
 
-// turnMin is the shortest time without a look at the clock that is somebody
-// else's turn: a look takes some tens of nanoseconds, a timer interrupt two
+// turnMin is the shortest time without a look at the clock that is the turn
+// of another: a look takes some tens of nanoseconds, a timer interrupt two
 // microseconds.
 const turnMin = 3 * time.Microsecond
 
 // keep spins for a while, on registers and the clock only, and reports whether
-// nobody else had the CPU. It does not sleep: a CPU that goes idle and wakes up
+// it kept the CPU. It does not sleep: a CPU that goes idle and wakes up
 // runs so much of the operating system that a small cache is displaced by that
 // alone. Kernels on this CPU preempt it.
 func (s *stillness) keep() (undisturbed bool) {

@@ -10,8 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/child"
 )
 
-// Spec says which worker to start, and how. Its JSON is what the worker's process is
-// told.
+// Spec says which worker to start, and how. Its JSON is the order that the
+// worker's process gets.
 type Spec struct {
 	Executable string   `json:"-"` // a program that calls Main; empty is this one
 	Arguments  []string `json:"-"` // its arguments before the worker's own

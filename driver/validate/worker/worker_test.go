@@ -60,8 +60,8 @@ func TestKindsAreSortedAndDescribed(t *testing.T) {
 func TestEveryKindCounts(t *testing.T) {
 	t.Parallel()
 	// The two sides of ping need each other: TestProcess runs them.
-	alone := slices.DeleteFunc(Kinds(), func(k Kind) bool { return k.Name == pingKind.Name })
-	for _, k := range alone {
+	single := slices.DeleteFunc(Kinds(), func(k Kind) bool { return k.Name == pingKind.Name })
+	for _, k := range single {
 		t.Run(k.Name, func(t *testing.T) {
 			t.Parallel()
 			l, err := k.open(small(t), 0, &commons{})

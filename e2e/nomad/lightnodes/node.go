@@ -135,7 +135,7 @@ func (n *lightNode) keepAlive(ctx context.Context, ttl time.Duration) {
 	}
 }
 
-// applyMeta is what the server asks where somebody writes the node's metadata.
+// applyMeta is what the server asks when the node's metadata is written.
 func (n *lightNode) applyMeta(change map[string]*string) map[string]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -95,7 +95,7 @@ func (t template) node(number int, random *rand.Rand) (*structs.Node, error) {
 		},
 		ReservedResources: &structs.NodeReservedResources{},
 		Links:             map[string]string{},
-		HTTPAddr:          "127.0.0.1:0", // nobody listens
+		HTTPAddr:          "127.0.0.1:0", // no process listens there
 	}
 	n.NodeResources.Compatibility()
 	for k, v := range t.Attributes {

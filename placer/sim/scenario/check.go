@@ -236,10 +236,7 @@ func (c *checker) trace(i int) {
 }
 
 func (c *checker) profiling(s *Scenario) {
-	p, at := c.file.Profiling, blockAt{"profiling", 0}
-	if p == nil {
-		p = &profilingBlock{}
-	}
+	p, at := c.file.profiling(), blockAt{"profiling", 0}
 	c.span(p.Time, 0, "time", at)
 	c.between(p.Training, 0, 10_000, "training", at)
 	c.between(p.Entries, 0, 100, "entries", at)

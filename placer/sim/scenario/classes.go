@@ -241,6 +241,20 @@ func (noInterference) Measure(_ *truth.Application, value, _ float64, _ *rand.Ra
 	return value
 }
 
+// classed wires a run of job classes.
+func (r *runs) classed(c *sim.Config, t task) error {
+	shared, err := r.submitted(t)
+	if err != nil {
+		return err
+	}
+	c.Truth, c.Estimator = nil, stated{}
+	if r.scenario.file.JobClasses.Omega > 0 {
+		c.Truth = noInterference{}
+	}
+	c.Jobs, c.Expect = &sim.List{Jobs: shared.jobs}, len(shared.jobs)
+	return nil
+}
+
 // inform LoTES of the classes that jobs declare.
 func (r *runs) inform(t task, b *board.Board) error {
 	j := r.scenario.file.JobClasses

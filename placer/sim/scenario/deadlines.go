@@ -101,13 +101,18 @@ func (d *deadlinesBlock) meter() sim.Meter {
 }
 
 // bound sets the jobs, what really happens to them, and what is seen of it.
-func (r *runs) bound(c *sim.Config, t task, shared *submitted) {
+func (r *runs) bound(c *sim.Config, t task) error {
+	shared, err := r.submitted(t)
+	if err != nil {
+		return err
+	}
 	d := &r.scenario.file.Deadlines[0]
 	c.Truth, c.Meter = d.truth(c.Seed), d.meter()
 	if t.policy.ExactMeter {
 		c.Meter = sim.Meter{}
 	}
 	c.Jobs, c.Expect = &sim.List{Jobs: shared.jobs}, len(shared.jobs)
+	return nil
 }
 
 // deadlines checks a block.

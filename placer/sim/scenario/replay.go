@@ -70,6 +70,35 @@ func (s *Scenario) replay(m *truth.Model, h *hardware, rows []profile.Profile, s
 	return r, err
 }
 
+// replayed wires a run of a trace. Without classes its jobs have no applications, so
+// there is nothing to know and no interference.
+func (r *runs) replayed(c *sim.Config, t task) (*replay, error) {
+	if len(r.scenario.file.Traces[0].Classes) == 0 {
+		c.Truth = nil
+	} else {
+		shared, err := r.submitted(t)
+		if err != nil {
+			return nil, err
+		}
+		r.know(c, t, shared)
+	}
+	replay, err := r.scenario.replay(r.model, r.hardware, r.rows.submitted, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	c.Jobs = replay
+	return replay, nil
+}
+
+func closing(r *replay) func(map[string]int) error {
+	return func(skipped map[string]int) error {
+		for why, n := range r.skips() {
+			skipped[why] = max(skipped[why], n) // the same in every run
+		}
+		return r.close()
+	}
+}
+
 // fill draws what the trace does not say.
 func (b *traceBlock) fill(r trace.Reader, seed uint64) (trace.Reader, error) {
 	f := trace.Filling{Seed: seed}

@@ -18,16 +18,13 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
-	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/predict/lotes"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
-	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
-	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // Options of a run.
@@ -153,11 +150,8 @@ type submitted struct {
 	left atomic.Int32 // policies that still need it
 
 	submissions
-	estimator *estimator.Estimator
-	planned   *estimator.Estimator // nil unless a policy wants it
-	hashed    *estimator.Estimator // likewise
-	oracle    *estimator.Oracle
-	classes   lotes.Model // that jobs declare
+	estimators map[string]sim.Estimator // by knowledge
+	classes    lotes.Model              // that jobs declare
 }
 
 func (r *runs) all(ctx context.Context, o Options) error {
@@ -239,49 +233,33 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	if err := r.decider(&c, t, b); err != nil {
 		return c, nothing, err
 	}
-	if r.colocation != nil {
+	switch {
+	case r.colocation != nil:
 		return c, nothing, r.colocated(&c, t)
-	}
-	if s.file.JobClasses != nil {
-		shared, err := r.submitted(t)
+	case s.file.JobClasses != nil:
+		return c, nothing, r.classed(&c, t)
+	case len(s.file.Deadlines) > 0:
+		return c, nothing, r.bound(&c, t)
+	case len(s.file.Traces) > 0:
+		replay, err := r.replayed(&c, t)
 		if err != nil {
 			return c, nothing, err
 		}
-		c.Truth, c.Estimator = nil, stated{}
-		if s.file.JobClasses.Omega > 0 {
-			c.Truth = noInterference{}
-		}
-		c.Jobs, c.Expect = &sim.List{Jobs: shared.jobs}, len(shared.jobs)
-		return c, nothing, nil
-	}
-	if len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0 {
-		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)
-		if err != nil {
-			return c, nothing, err
-		}
-		c.Jobs, c.Truth = replay, nil
 		return c, closing(replay), nil
+	default:
+		return c, nothing, r.populated(&c, t)
 	}
+}
+
+// populated wires a run of populations.
+func (r *runs) populated(c *sim.Config, t task) error {
 	shared, err := r.submitted(t)
 	if err != nil {
-		return c, nothing, err
+		return err
 	}
-	if len(s.file.Deadlines) > 0 {
-		r.bound(&c, t, shared)
-		return c, nothing, nil
-	}
-	r.know(&c, t, shared)
-	finish := nothing
-	if len(s.file.Traces) > 0 {
-		replay, err := s.replay(r.model, r.hardware, r.rows.submitted, seed)
-		if err != nil {
-			return c, nothing, err
-		}
-		c.Jobs, finish = replay, closing(replay)
-		return c, finish, nil
-	}
+	r.know(c, t, shared)
 	c.Jobs, c.Expect = &sim.List{Jobs: sized(shared.jobs, t.policy.Sizing == "policy")}, len(shared.jobs)
-	return c, finish, nil
+	return nil
 }
 
 func orElse(text string, fallback time.Duration) time.Duration {
@@ -289,15 +267,6 @@ func orElse(text string, fallback time.Duration) time.Duration {
 		return fallback
 	}
 	return must(text)
-}
-
-func closing(r *replay) func(map[string]int) error {
-	return func(skipped map[string]int) error {
-		for why, n := range r.skips() {
-			skipped[why] = max(skipped[why], n) // the same in every run
-		}
-		return r.close()
-	}
 }
 
 // columns of a policy that knows nothing of sources are none: its board is
@@ -396,124 +365,11 @@ func (r *runs) draw(shared *submitted, t task) error {
 			return err
 		}
 	}
-	p := s.file.Profiling
-	if p == nil {
-		p = &profilingBlock{}
-	}
-	if shared.training, err = s.training(r.model, r.rows.teaching, seed, s.largest(), p.Training); err != nil {
+	if shared.training, err = s.training(r.model, r.rows.teaching, seed); err != nil {
 		return err
 	}
-	name := p.Classifier
-	if name == "" {
-		name = classify.Default
-	}
-	d, err := classify.Lookup(name)
-	if err != nil {
-		return err
-	}
-	o := estimator.Options{Classifier: d.New(), Training: shared.training, Entries: p.Entries, Seed: seed}
-	if s.targets() {
-		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
-	}
-	shared.oracle = estimator.NewOracle(r.model, o)
-	if s.knows("estimated") {
-		if shared.estimator, err = estimator.NewEstimator(r.model, o); err != nil {
-			return err
-		}
-	}
-	if s.knows("hashed") {
-		hashed := o
-		hashed.Classifier = classify.NewLSH(classify.LSHOptions{})
-		for _, name := range p.Sources {
-			hashed.Sources = append(hashed.Sources, interference.Source(name))
-		}
-		if shared.hashed, err = estimator.NewEstimator(r.model, hashed); err != nil {
-			return err
-		}
-	}
-	if !s.knows("planned") {
-		return nil
-	}
-	if d, err = classify.Lookup(plannedClassifier); err != nil {
-		return err
-	}
-	o.Classifier, o.Planned = d.New(), true
-	shared.planned, err = estimator.NewEstimator(r.model, o)
+	shared.estimators, err = r.estimators(shared.training, seed)
 	return err
-}
-
-// plannedClassifier is that of the live engine (decision 0009).
-const plannedClassifier = "local"
-
-// knows reports whether a policy has that knowledge: "planned" is what the live
-// engine would know, its cells chosen by how informative they are; "hashed" what the LSH paper
-// would, from the sources whose scores bear least error.
-func (s *Scenario) knows(knowledge string) bool {
-	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == knowledge })
-}
-
-// targets reports whether any job has a target.
-func (s *Scenario) targets() bool {
-	return slices.ContainsFunc(s.file.Populations, func(p populationBlock) bool { return p.Targets })
-}
-
-// largest is the number of applications of the largest population: those for
-// training are numbered from there on.
-func (s *Scenario) largest() int {
-	n := defaultApplications
-	for i := range s.file.Populations {
-		n = max(n, s.file.Populations[i].pool())
-	}
-	for i := range s.file.Traces {
-		n = max(n, s.file.Traces[i].Applications)
-	}
-	return n
-}
-
-// training draws the applications that were measured in every cell: other ones
-// than those submitted.
-func (s *Scenario) training(m *truth.Model, rows []profile.Profile, seed uint64, first, count int) ([]*truth.Application, error) {
-	if count == 0 {
-		count = defaultTraining
-	}
-	var spec truth.Spec
-	for _, p := range s.file.Populations {
-		spec.Classes, spec.Platforms, spec.CausedScale = append(spec.Classes, p.Classes...), truth.Platforms(p.Platforms), p.Pressure
-		spec.MostCores = float64(p.MostCores)
-	}
-	for _, t := range s.file.Traces {
-		spec.Classes, spec.Platforms = append(spec.Classes, t.Classes...), truth.Platforms(t.Platforms)
-	}
-	spec.Count = first + count
-	all, err := applications(m, rows, spec, seed)
-	if err != nil {
-		return nil, err
-	}
-	return all[first:], nil
-}
-
-// know sets what the policy may know, and what that costs.
-func (r *runs) know(c *sim.Config, t task, shared *submitted) {
-	switch t.policy.Knowledge {
-	case "estimated", "planned":
-		c.Estimator, c.ProfileTime = shared.estimator, defaultProfileTime
-		if t.policy.Knowledge == "planned" {
-			c.Estimator = shared.planned
-		}
-		if p := r.scenario.file.Profiling; p != nil {
-			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
-		}
-	case "hashed":
-		c.Estimator, c.ProfileTime = shared.hashed, defaultProfileTime
-		if p := r.scenario.file.Profiling; p != nil {
-			c.ProfileTime, c.LabSlots = orElse(p.Time, c.ProfileTime), p.LabSlots
-		}
-	case "oracle":
-		c.Estimator = shared.oracle
-	}
-	if r.between != nil && c.Estimator != nil {
-		c.Estimator = r.between(c.Estimator)
-	}
 }
 
 // report puts the lines in the order of the file.

@@ -208,6 +208,7 @@ func sparkline(t performance.Target, h wording.History) template.HTML {
 	var marks []chart.Mark
 	if want, _, ok := t.Value(); ok {
 		marks = []chart.Mark{{Kind: "target", At: want}}
+		low, high = min(low, want), max(high, want)
 	}
 	points := overTime(known)
 	end := points[len(points)-1]
@@ -217,7 +218,7 @@ func sparkline(t performance.Target, h wording.History) template.HTML {
 		last.Kind = "missed"
 	}
 	return chart.Plot{
-		Label: label, Width: 130, Height: 28, Bare: true, X: chart.Axis{Tight: true}, Y: chart.Axis{Tight: true},
+		Label: label, Width: 130, Height: 28, Bare: true, X: chart.Axis{Tight: true}, Y: chart.Axis{Low: low, High: high},
 		Marks: marks, Series: []chart.Series{{Kind: "measured", Points: points}, last},
 	}.SVG()
 }

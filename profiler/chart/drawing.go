@@ -11,7 +11,11 @@ import (
 
 // Drawing collects the elements of one picture. Every text it is given is
 // escaped here and nowhere else.
-type Drawing struct{ out strings.Builder }
+type Drawing struct {
+	width, height int
+	root          []Attr
+	out           strings.Builder
+}
 
 // Attr is one attribute of an element.
 type Attr struct{ Name, Value string }
@@ -19,16 +23,10 @@ type Attr struct{ Name, Value string }
 // Class is the attribute that chart.css selects by.
 func Class(v string) Attr { return Attr{"class", v} }
 
-// NewDrawing opens a picture of a size in pixels. The label is what screen
+// NewDrawing is an empty picture of a size in pixels. The label is what screen
 // readers say.
 func NewDrawing(width, height int, label string, extra ...Attr) *Drawing {
-	d := &Drawing{}
-	d.open("svg", append([]Attr{
-		{"viewBox", fmt.Sprintf("0 0 %d %d", width, height)},
-		{"width", strconv.Itoa(width)}, {"height", strconv.Itoa(height)},
-		{"role", "img"}, {"aria-label", label},
-	}, extra...))
-	return d
+	return &Drawing{width: width, height: height, root: append([]Attr{{"role", "img"}, {"aria-label", label}}, extra...)}
 }
 
 func (d *Drawing) open(name string, attrs []Attr) {
@@ -82,7 +80,12 @@ func (d *Drawing) whisker(low, high, y float64) {
 
 // SVG ends the picture.
 func (d *Drawing) SVG() template.HTML {
-	return template.HTML(d.out.String() + "</svg>") //nolint:gosec // every text was escaped
+	elements := d.out.String()
+	d.out.Reset()
+	d.open("svg", append([]Attr{
+		{"viewBox", fmt.Sprintf("0 0 %d %d", d.width, d.height)}, {"width", strconv.Itoa(d.width)}, {"height", strconv.Itoa(d.height)},
+	}, d.root...))
+	return template.HTML(d.out.String() + elements + "</svg>") //nolint:gosec // every text was escaped
 }
 
 // anchored is the attribute of a text that ends or has its middle at its place.

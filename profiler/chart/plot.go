@@ -2,7 +2,6 @@ package chart
 
 import (
 	"html/template"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,24 +73,27 @@ const legendLine = 18
 // SVG draws the plot.
 func (p Plot) SVG() template.HTML {
 	p.Series = slices.Clone(p.Series)
-	for i := range p.Series {
-		if p.Series[i].Kind == "" {
+	var xs, ys []float64
+	for i, s := range p.Series {
+		if s.Kind == "" {
 			p.Series[i].Kind = Colour(i)
 		}
+		for _, q := range s.Points {
+			if finite(q.Y) {
+				xs, ys = append(xs, q.X), append(ys, q.Y, q.Low, q.High)
+			}
+		}
 	}
-	p.X, p.Y = p.X.fit(p.values(func(q Point) []float64 { return []float64{q.X} }, nil)), p.Y.fit(p.values(
-		func(q Point) []float64 { return []float64{q.Y, q.Low, q.High} },
-		func(m Mark) []float64 { return []float64{m.At, m.Low, m.High} }))
+	for _, m := range p.Marks {
+		ys = append(ys, m.At, m.Low, m.High)
+	}
+	p.X, p.Y = p.X.fit(xs), p.Y.fit(ys)
 	f := p.frame()
-	legend, lines := p.legend(f.x.from)
-	kind := "chart-svg"
+	class := "chart-svg"
 	if p.Bare {
-		kind += " chart-cell"
+		class += " chart-cell"
 	}
-	d := NewDrawing(p.Width, p.Height+lines*legendLine, p.Label, Class(kind))
-	if p.Title != "" {
-		d.Text(f.x.from, 16, p.Title, Class("chart-title"))
-	}
+	d := NewDrawing(p.Width, p.Height, p.Label, Class(class))
 	if !p.Bare {
 		p.axes(d, f)
 	}
@@ -101,73 +103,35 @@ func (p Plot) SVG() template.HTML {
 	for _, s := range p.Series {
 		f.series(d, s)
 	}
-	for _, e := range legend {
-		e.draw(d, float64(p.Height))
-	}
+	p.legend(d, f.x.from)
 	return d.SVG()
-}
-
-// values are the numbers that an axis has to hold.
-func (p Plot) values(of func(Point) []float64, mark func(Mark) []float64) []float64 {
-	var out []float64
-	for _, s := range p.Series {
-		for _, q := range s.Points {
-			if finite(q.Y) {
-				v := of(q)
-				if q.High <= q.Low {
-					v = v[:1]
-				}
-				out = append(out, v...)
-			}
-		}
-	}
-	if mark != nil {
-		for _, m := range p.Marks {
-			v := mark(m)
-			if m.High <= m.Low {
-				v = v[:1]
-			}
-			out = append(out, v...)
-		}
-	}
-	return out
 }
 
 // frame is where the values of a plot are in it.
 type frame struct{ x, y scale }
 
 func (p Plot) frame() frame {
-	const edge = 3
+	if p.Bare {
+		const edge = 3
+		return frame{scale{p.X, edge, float64(p.Width) - edge}, scale{p.Y, float64(p.Height) - edge, edge}}
+	}
 	left, right, top, bottom := 10.0, 14.0, 10.0, 8.0
-	switch {
-	case p.Bare:
-		left, right, top, bottom = edge, edge, edge, edge
-	default:
-		left += widest(p.Y)
-		if p.Y.Title != "" {
-			left += 18
-		}
-		if len(p.X.Ticks) > 0 {
-			right = max(right, 2+textWidth(p.X.Text(p.X.Ticks[len(p.X.Ticks)-1]))/2)
-			bottom += 14
-		}
-		if p.X.Title != "" {
-			bottom += 16
-		}
-		if p.Title != "" {
-			top += 18
-		}
+	for _, v := range p.Y.Ticks {
+		left = max(left, 10+textWidth(p.Y.Text(v)))
+	}
+	if p.Y.Title != "" {
+		left += 18
+	}
+	if n := len(p.X.Ticks); n > 0 {
+		right, bottom = max(right, 2+textWidth(p.X.Text(p.X.Ticks[n-1]))/2), bottom+14
+	}
+	if p.X.Title != "" {
+		bottom += 16
+	}
+	if p.Title != "" {
+		top += 18
 	}
 	return frame{scale{p.X, left, float64(p.Width) - right}, scale{p.Y, float64(p.Height) - bottom, top}}
-}
-
-// widest is the width of the widest tick.
-func widest(a Axis) float64 {
-	w := 0.0
-	for _, v := range a.Ticks {
-		w = max(w, textWidth(a.Text(v)))
-	}
-	return w
 }
 
 func (p Plot) axes(d *Drawing, f frame) {
@@ -181,6 +145,9 @@ func (p Plot) axes(d *Drawing, f frame) {
 		d.Text(f.x.at(v), bottom+15, p.X.Text(v), Class("chart-tick"), anchored("middle"))
 	}
 	d.Line(left, bottom, right, bottom, "", Class("chart-axis"))
+	if p.Title != "" {
+		d.Text(left, 16, p.Title, Class("chart-title"))
+	}
 	if p.Diagonal {
 		d.Line(left, bottom, right, top, "", Class("chart-diagonal"))
 	}
@@ -230,52 +197,33 @@ func (f frame) series(d *Drawing, s Series) {
 	}
 }
 
-// legendEntry is a name in the legend; x and line are where it is.
-type legendEntry struct {
-	name, class string
-	dot         bool
-	x           float64
-	line        int
-}
-
-// legend places the names of marks and series below the plot, in lines.
-func (p Plot) legend(left float64) (entries []legendEntry, lines int) {
+// legend writes the names of series and marks below the plot, in lines.
+func (p Plot) legend(d *Drawing, left float64) {
+	x, y := left, float64(p.Height)+8
+	add := func(name, class string, dot bool) {
+		if name == "" {
+			return
+		}
+		if x > left && x+32+textWidth(name) > float64(p.Width) {
+			x, y = left, y+legendLine
+		}
+		if dot {
+			d.Circle(x+13, y, 3, "", Class(class))
+		} else {
+			d.Line(x, y, x+26, y, "", Class(class))
+		}
+		d.Text(x+32, y+4, name, Class("chart-name"))
+		d.height = int(y) + legendLine - 8
+		x += 46 + textWidth(name)
+	}
 	for _, s := range p.Series {
-		if s.Name != "" {
-			e := legendEntry{name: s.Name, class: "chart-line chart-" + s.Kind}
-			if e.dot = s.Style == Dots; e.dot {
-				e.class = "chart-dot chart-" + s.Kind
-			}
-			entries = append(entries, e)
+		if s.Style == Dots {
+			add(s.Name, "chart-dot chart-"+s.Kind, true)
+		} else {
+			add(s.Name, "chart-line chart-"+s.Kind, false)
 		}
 	}
 	for _, m := range p.Marks {
-		if m.Name != "" {
-			entries = append(entries, legendEntry{name: m.Name, class: "chart-mark chart-" + m.Kind})
-		}
+		add(m.Name, "chart-mark chart-"+m.Kind, false)
 	}
-	if len(entries) == 0 {
-		return nil, 0
-	}
-	x, line := left, 0
-	for i := range entries {
-		e := &entries[i]
-		width := 46 + textWidth(e.name)
-		if x > left && x+width > float64(p.Width)+14 {
-			x, line = left, line+1
-		}
-		e.x, e.line = x, line
-		x += width
-	}
-	return entries, line + 1
-}
-
-func (e legendEntry) draw(d *Drawing, top float64) {
-	y := math.Round(top) + legendLine*float64(e.line) + 8
-	if e.dot {
-		d.Circle(e.x+13, y, 3, "", Class(e.class))
-	} else {
-		d.Line(e.x, y, e.x+26, y, "", Class(e.class))
-	}
-	d.Text(e.x+32, y+4, e.name, Class("chart-name"))
 }

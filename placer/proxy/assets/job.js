@@ -96,11 +96,11 @@ function predictions(d, profile) {
   } else {
     children.push(el("p", { class: "placer-muted" }, "No speed is predicted: the workload was not measured."));
   }
-  const alone = Object.entries((profile && profile.alone) || {}).map(([name, m]) => ({ name, ...m }));
-  if (alone.length) {
-    const unit = alone[0].unit;
+  const isolated = Object.entries((profile && profile.alone) || {}).map(([name, m]) => ({ name, ...m }));
+  if (isolated.length) {
+    const unit = isolated[0].unit;
     children.push(el("figure", {}, el("figcaption", {}, "Measured for one allocation in isolation, by node configuration"),
-      bars(alone.filter((r) => r.unit === unit), "measured", null, units(unit), "measured in isolation: " + alone.map((r) => r.name + " " + expectedText(r)).join("; "))));
+      bars(isolated.filter((r) => r.unit === unit), "measured", null, units(unit), "measured in isolation: " + isolated.map((r) => r.name + " " + expectedText(r)).join("; "))));
   }
   return section("Predicted speed", el("div", { class: "placer-pair" }, children, scaleUp(profile)));
 }
@@ -117,7 +117,7 @@ function scaleUp(profile) {
   return [plain.length > 0 && line(plain, (p) => p.cores, "cores"), varied.length > 0 && line(varied, (p) => p.memory_mb, "MiB of memory")];
 }
 
-function neighbours(group, sources) {
+function coRunners(group, sources) {
   const nodes = group.nodes || [];
   if (!nodes.length) return section("Co-runners and their pressure", el("p", { class: "placer-muted" }, "The group runs on no node, and no node was chosen for it."));
   const title = (s) => (sources.find((i) => i.Source === s) || { Title: s }).Title;
@@ -149,7 +149,7 @@ function record(d, now) {
     el("p", {}, "Decided ", ago(now, d.at), " by policy ", el("code", {}, d.policy), ", seed ", el("code", {}, d.seed), ", on job version ", d.job_version, "; ", d.considered, " nodes considered."),
     candidates.length
       ? table("Acceptable nodes, best first. Nomad may use any of them.",
-        [{ title: "Node" }, { title: "Configuration" }, { title: "Score", num: true }, { title: "Predicted" }, { title: "Neighbours" }, { title: "Why" }],
+        [{ title: "Node" }, { title: "Configuration" }, { title: "Score", num: true }, { title: "Predicted" }, { title: "Co-runners" }, { title: "Why" }],
         candidates.map((c, i) => ({
           class: i < chosen && "placer-chosen",
           cells: [[nodeLink(c.node, c.name), i < chosen && [" ", badge("chosen", "good")]], c.configuration,
@@ -210,7 +210,7 @@ function group(g, record_, now, ask) {
     section("Sensitivity to interference",
       scores("Scores in points, 0 to 100, with their 95 % intervals. Tolerated: the pressure at which it loses its QoS bound; high is robust. Caused: the pressure it exerts; high is aggressive.", record_.sources,
         { title: "Tolerated", kind: "tolerated", scores: (d.sensitivity || {}).tolerated }, { title: "Caused", kind: "caused", scores: (d.sensitivity || {}).caused })),
-    neighbours(g, record_.sources), record(d, now), actions(g.actions, now),
+    coRunners(g, record_.sources), record(d, now), actions(g.actions, now),
     g.what_if && whatIf({ namespace: record_.namespace, job: record_.job, group: g.name }, d, ask)];
 }
 

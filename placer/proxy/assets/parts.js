@@ -30,7 +30,7 @@ export function table(caption, columns, rows) {
         el(i === 0 ? "th" : "td", { scope: i === 0 && "row", class: columns[i].num && "placer-num" }, cell)))))));
 }
 
-// scores are two scores for every source there is: those that nobody knows stay
+// scores are two scores for every source there is: those that are not known stay
 // visible as unknown. first and second are {title, kind, scores}.
 export function scores(caption, sources, first, second) {
   const rows = sources.map((s) => ({

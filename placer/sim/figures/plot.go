@@ -28,40 +28,34 @@ func (r *results) linesOf(rows []At) ([]report.Line, []string) {
 
 // sorted draws the performance of jobs from worst to best: the distribution of
 // QoS as the papers draw it.
-func sorted(rows ...At) Plot {
-	return Plot{"Performance of jobs, from worst to best", rows, func(r *results, rows []At) template.HTML {
-		lines, names := r.linesOf(rows)
-		return report.CurvesPicture(lines, names, false)
-	}}
-}
+func sorted(rows ...At) Plot { return curves("Performance of jobs, from worst to best", false, rows) }
 
 // sortedWithWait is the same from submission on.
 func sortedWithWait(rows ...At) Plot {
-	return Plot{"Performance of jobs from submission, from worst to best", rows, func(r *results, rows []At) template.HTML {
+	return curves("Performance of jobs from submission, from worst to best", true, rows)
+}
+
+func curves(title string, wait bool, rows []At) Plot {
+	return Plot{title, rows, func(r *results, rows []At) template.HTML {
 		lines, names := r.linesOf(rows)
-		return report.CurvesPicture(lines, names, true)
+		return report.CurvesPicture(lines, names, wait)
 	}}
 }
 
 // usageOf draws used, allocated and reserved cores over time.
-func usageOf(a At) Plot {
-	return Plot{"Cores over time, " + a.String(), []At{a}, func(r *results, rows []At) template.HTML {
-		l, ok := r.line(rows[0])
-		if !ok {
-			return ""
-		}
-		return report.UsagePicture(l, rows[0].String())
-	}}
-}
+func usageOf(a At) Plot { return pictureOf("Cores over time, ", a, report.UsagePicture) }
 
 // heatOf draws how busy nodes are over time.
-func heatOf(a At) Plot {
-	return Plot{"Nodes over time, " + a.String(), []At{a}, func(r *results, rows []At) template.HTML {
+func heatOf(a At) Plot { return pictureOf("Nodes over time, ", a, report.HeatPicture) }
+
+// pictureOf is a picture of one row.
+func pictureOf(title string, a At, draw func(l report.Line, name string) template.HTML) Plot {
+	return Plot{title + a.String(), []At{a}, func(r *results, rows []At) template.HTML {
 		l, ok := r.line(rows[0])
 		if !ok {
 			return ""
 		}
-		return report.HeatPicture(l, rows[0].String())
+		return draw(l, rows[0].String())
 	}}
 }
 

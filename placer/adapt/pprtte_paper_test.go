@@ -45,7 +45,7 @@ func step(a adapt.Adapter, b *board.Board, at time.Duration, windows ...adapt.Ob
 }
 
 // Algorithm 1, line 7: a task that will be late grows where it is, and then it is done
-// with (the listing goes on to its neighbours).
+// with (the listing goes on to its co-runners).
 func TestExpandsInPlace(t *testing.T) {
 	t.Parallel()
 	b := machines(2)
@@ -70,7 +70,7 @@ func TestMovesItself(t *testing.T) {
 	}
 }
 
-// Lines 10 to 19: where it cannot move, neighbours do, the one with the most slack first,
+// Lines 10 to 19: where it cannot move, co-runners do, the one with the most slack first,
 // until there is room. What has no time for a move cannot.
 func TestMovesNeighbours(t *testing.T) {
 	t.Parallel()
@@ -86,8 +86,8 @@ func TestMovesNeighbours(t *testing.T) {
 	}
 }
 
-// What was tried in vain is rolled back: nobody is moved, and the task gets what is
-// free beside it.
+// What does not help is rolled back: no task is moved, and the late one gets what is free
+// on its node.
 func TestNothingHelps(t *testing.T) {
 	t.Parallel()
 	b := machines(1)

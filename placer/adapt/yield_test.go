@@ -11,8 +11,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// nextToTwo is a workload that stands 30 % of two sources, beside best-effort
-// neighbours that cause what is given, and one that is not best effort.
+// nextToTwo is a workload that tolerates 30 points of two sources, next to best-effort
+// co-runners that cause what is given, and one that is not best effort.
 func nextToTwo(caused ...[]float64) *board.Board {
 	b := board.New([]interference.Source{"a", "b"}, []string{"x"})
 	n := b.Add(board.Node{ID: "n0", CoreMHz: 1000, Total: cluster.Resources{CPUMHz: 20000, Cores: 20, MemoryMB: 10000}})
@@ -26,7 +26,7 @@ func nextToTwo(caused ...[]float64) *board.Board {
 
 func yielding(o *adapt.Options) { o.YieldFirst = true }
 
-// A neighbour on another node of the same machine presses as well.
+// A co-runner on another node of the same machine exerts pressure as well.
 func TestANeighbourOfTheMachineYields(t *testing.T) {
 	t.Parallel()
 	b := board.New([]interference.Source{"a", "b"}, []string{"x"})
@@ -46,7 +46,7 @@ func TestTheMostHarmfulNeighbourYieldsFirst(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		caused [][]float64
-		want   board.Handle // 0: nobody
+		want   board.Handle // 0: none
 	}{
 		"the most harmful":      {[][]float64{{20, 0}, {0, 80}, {40, 40}}, 4},
 		"of equals the newest":  {[][]float64{{50, 0}, {0, 50}}, 4},
@@ -72,7 +72,7 @@ func TestTheMostHarmfulNeighbourYieldsFirst(t *testing.T) {
 	}
 }
 
-// Windows that cannot be told break the row: only bad ones that follow one another
+// Unknown windows break the row: only bad ones that follow one another
 // count.
 func TestAnUnknownWindowBreaksTheRow(t *testing.T) {
 	t.Parallel()

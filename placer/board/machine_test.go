@@ -30,7 +30,7 @@ func TestNodesOfOneMachinePressOnEachOther(t *testing.T) {
 	place(left, 1, 70, 20)
 	place(right, 2, 90, 30)
 	for _, n := range []board.Index{left, right} {
-		expect(n, 70, 50, 40) // the first stands 70 and has 30 already
+		expect(n, 70, 50, 40) // the first tolerates 70 and experiences 30 already
 	}
 	expect(other, 100, 0, 100)
 	if b.Used(left).CPUMHz != 600 || len(b.Residents(right)) != 1 || !slices.Equal(b.SameMachine(left), []board.Index{right}) {

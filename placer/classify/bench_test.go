@@ -53,7 +53,7 @@ func BenchmarkFit(b *testing.B) {
 
 // BenchmarkLSH predicts a row of ten sources from two, with the paper's 150
 // training rows and with as many as a large operator would keep: the median of the
-// nearest five, and the whole of it as a scan where nobody is near.
+// nearest five, and the whole of it as a scan where no row is near.
 func BenchmarkLSH(b *testing.B) {
 	for _, n := range []int{50, 100, 150, 200, 1_000, 100_000} {
 		model, err := classify.NewLSH(classify.LSHOptions{Rows: -1}).Fit(scores(rand.New(rand.NewPCG(1, 1)), n, 20, 3), 1)

@@ -118,7 +118,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A column nobody measured is unknown, and few rows give no interval: both are
+// A column without a measured cell is unknown, and few rows give no interval: both are
 // said, not guessed.
 func TestLittleTraining(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestLittleTraining(t *testing.T) {
 
 // Delimitrou 2015, Table 3.2 reports a mean error of 5.3 points; here only that
 // learning beats the scaled column mean on rows never seen, and that the
-// intervals hold about the share they promise.
+// intervals hold about the share that they are made for.
 func TestLearningBeatsTheMean(t *testing.T) {
 	t.Parallel()
 	all := scores(rand.New(rand.NewPCG(2, 2)), 400, 10, 2)
@@ -186,7 +186,7 @@ func TestLearningBeatsTheMean(t *testing.T) {
 	if failure["cf"] >= failure["mean"] {
 		t.Errorf("mean error: cf %.2f points, scaled mean %.2f", failure["cf"]/float64(n), failure["mean"]/float64(n))
 	}
-	// 0.90: the 0.95 promised, less what rows drawn from the same training set
+	// 0.90: the nominal 0.95, less what rows drawn from the same training set
 	// share (2,400 cells of 300 rows).
 	for name, k := range inside {
 		if got := float64(k) / float64(n); got < 0.90 {

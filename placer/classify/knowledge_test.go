@@ -162,7 +162,7 @@ func TestKnowledgeMixes(t *testing.T) {
 	}
 }
 
-// A source that only this workload's node can measure, and one nobody knows.
+// A source that only this workload's node can measure, and one of which nothing is known.
 func TestKnowledgeOfForeignSources(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(2)
@@ -212,13 +212,13 @@ func TestKnowledgeReference(t *testing.T) {
 	}
 }
 
-// A measurement that says less than the other scores foretell gives way, and its curve
+// A measurement less certain than what the other scores predict gives way, and its curve
 // with it; a sure one stays, and so does the surest of those that are not.
 func TestLessCertainScoresArePredicted(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(2)
 	var rows []profile.Profile
-	apart := 6.0 // by which the scores differ: one foretells the other to some 25 points
+	apart := 6.0 // by which the scores differ: one predicts the other to some 25 points
 	for v := 10.0; v < 90; v += 2 {
 		rows = append(rows, profile.Profile{Sensitivity: clustertest.Sensitivity(columns, []float64{v, v + apart}, []float64{v, v})})
 		apart = -apart

@@ -47,7 +47,7 @@ func fitted(t *testing.T, o classify.LSHOptions, rows [][]float64) classify.Mode
 	return model
 }
 
-// Algorithm 2, line 4: where nobody is near, the scores are drawn at random as
+// Algorithm 2, line 4: where no row is near, the scores are drawn at random as
 // printed; by default the nearest are taken, and it is said.
 func TestNobodyNear(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestNobodyNear(t *testing.T) {
 	}
 }
 
-// A row that nobody shares all known cells with is completed from those who share
+// A row that shares all its known cells with no other is completed from those that share
 // some, and it is said.
 func TestKnownInPart(t *testing.T) {
 	t.Parallel()

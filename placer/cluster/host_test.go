@@ -69,7 +69,7 @@ func disturb(rng *rand.Rand, s *cluster.Snapshot, columns []interference.Source,
 	at := rng.IntN(len(s.Nodes))
 	n, id := s.Nodes[at], ids[rng.IntN(len(ids))]
 	switch rng.IntN(6) {
-	case 0: // somebody comes
+	case 0: // an allocation comes
 		s.Reserved[n.ID] = append(slices.Clip(s.Reserved[n.ID]), cluster.Allocation{ID: "decided", Workload: id, Node: n.ID, Resources: cluster.Resources{CPUMHz: 100}})
 	case 1: // or leaves
 		if list := s.Reserved[n.ID]; len(list) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
-// liveWorld is a memWorld whose running jobs can be changed and perform as told.
+// liveWorld is a memWorld whose running jobs can be changed and perform as a test says.
 type liveWorld struct {
 	*memWorld
 	perform func(w *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation
@@ -265,7 +265,7 @@ func TestANoisyNeighbourLeaves(t *testing.T) {
 	})
 }
 
-// With one node the neighbour waits, and returns when what it gave way to ends.
+// With one node the co-runner waits, and returns when the workload it left for ends.
 func TestANeighbourWithNowhereToGoWaitsAndReturns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -596,7 +596,8 @@ func TestAnUnknownAdapterIsRefused(t *testing.T) {
 	}
 }
 
-// A neighbour that was not to blame is told so and left alone afterwards.
+// A co-runner whose eviction did not help returns, with that reason, and is left alone
+// afterwards.
 func TestANeighbourThatWasNotToBlameReturns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {

@@ -197,7 +197,7 @@ func TestAdmittedJobsSeeEachOther(t *testing.T) {
 		if _, err := b.engine.Admit(t.Context(), ahead("c", wholeNode)); !errors.Is(err, placement.ErrMustBeHeld) || !strings.Contains(err.Error(), "waits for room") {
 			t.Errorf("a third is admitted: %v", err)
 		}
-		settle(20 * time.Second) // nobody registered them
+		settle(20 * time.Second) // none was registered
 		if _, err := b.engine.Admit(t.Context(), ahead("c", wholeNode)); err != nil {
 			t.Errorf("what nobody registered still takes room: %v", err)
 		}

@@ -17,7 +17,7 @@ func wholeNode(j *cluster.Job) {
 }
 
 // TestWritesUnderWayAreSeen holds back every write: each job has been decided on
-// by then, and none on a node that was promised to another one.
+// by then, and none on a node that another one's plan has taken.
 func TestWritesUnderWayAreSeen(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWritesUnderWayAreSeen(t *testing.T) {
 	})
 }
 
-// TestAFailedWriteGivesItsNodeBack: a promise ends with its write, however that
+// TestAFailedWriteGivesItsNodeBack: an in-flight plan ends with its write, however that
 // ended.
 func TestAFailedWriteGivesItsNodeBack(t *testing.T) {
 	t.Parallel()

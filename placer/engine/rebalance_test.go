@@ -10,8 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
-// rebalancing is a workload that was left slow on its node by somebody unknown, and
-// an engine that does not run.
+// rebalancing is a workload that an unknown co-runner made slow on its node, and an engine
+// that does not run.
 func rebalancing(t *testing.T, rate float64, change ...func(*cluster.Job)) (*liveWorld, *engine.Engine, cluster.NodeID) {
 	t.Helper()
 	w, s := newLiveWorld(testNode("alpha", "fast"), testNode("omega", "fast")), mem.New()

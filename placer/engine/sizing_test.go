@@ -18,7 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
-// wideNode has four cores, and room for a profiler beside them.
+// wideNode has four cores, and room for a profiler in addition.
 func wideNode(name, configuration string) *cluster.Node {
 	n := testNode(name, configuration)
 	n.Total = cluster.Resources{CPUMHz: 5 * n.CoreMHz, Cores: 4, MemoryMB: 4096, DiskMB: 10000}
@@ -192,7 +192,7 @@ func TestAStoredProfileLacksTheSecondSizeOnly(t *testing.T) {
 }
 
 // Where only one node is there, the second size is measured after the first run,
-// not beside it.
+// not at the same time.
 func TestRunsOnOneNodeFollowEachOther(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -291,8 +291,8 @@ func TestAnAutoscalersCountIsLeftAlone(t *testing.T) {
 	})
 }
 
-// The same job submitted again while it runs keeps what it was given; what somebody
-// changed is theirs.
+// The same job submitted again while it runs keeps what it was given; what a user has
+// changed stays as they set it.
 func TestASizeStandsUntilSomebodyChangesIt(t *testing.T) {
 	t.Parallel()
 	given := func(w *cluster.Workload) { w.Spec.Scale.Count, w.Spec.Target.Rate = []int{1, 2}, 600 }

@@ -79,7 +79,7 @@ func TestMemoryIsTransferredFirst(t *testing.T) {
 	})
 }
 
-// A single allocation gives back, too; memory that cannot be lent is not asked for
+// A single allocation gives back, too; memory that cannot be transferred is not asked for
 // in every window, and nothing else is done that the adapter did not want.
 func TestMemoryAlone(t *testing.T) {
 	t.Parallel()
@@ -143,8 +143,8 @@ func (w *liveWorld) answers(rate float64, tail time.Duration) {
 	}
 }
 
-// tailAlone is a world that lends and one node, on which a service with a bound on its
-// tail runs.
+// tailAlone is a world that can transfer reservations and one node, on which a service
+// with a bound on its tail latency runs.
 func tailAlone(t *testing.T) (*liveWorld, *bench) {
 	t.Helper()
 	w := newLiveWorld(testNode("alpha", "fast"))
@@ -154,8 +154,8 @@ func tailAlone(t *testing.T) (*liveWorld, *bench) {
 	return w, b
 }
 
-// A service that misses its tail beside others gets CPU that nobody holds, until it is
-// alone; the better it does, the less that is a reason to take it away.
+// A service that misses its tail latency next to others gets unreserved CPU, until it has
+// no co-runner; that it reaches its target meanwhile is no reason to take it away.
 func TestCPUIsTransferredToATailWithCoRunners(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestCPUIsTransferredToATailWithCoRunners(t *testing.T) {
 	})
 }
 
-// Work that falls short of a rate beside others gets CPU that nobody holds, too: at once
-// where somebody has just come, and later where that may be all it lacks.
+// Work that falls short of a rate next to others gets unreserved CPU, too: at once where
+// a co-runner has just come, and later where that may be all it lacks.
 func TestCPUIsTransferredToARateWithCoRunners(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -238,8 +238,8 @@ func TestCPUIsTransferredToARateWithCoRunners(t *testing.T) {
 	}
 }
 
-// Where the scores say that a tail will wait behind those beside it, CPU is transferred before
-// that is seen, once; where they say that it will not, that is waited for.
+// Where the scores predict that co-runners lengthen a tail latency, CPU is transferred
+// before that is measured, once; where they do not, the measurement decides.
 func TestCPUIsTransferredWhereAViolationIsPredicted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -274,7 +274,7 @@ func TestCPUIsTransferredWhereAViolationIsPredicted(t *testing.T) {
 }
 
 // CPU is transferred after the first window that is too slow, before best effort gives way:
-// nobody waits to see whether it was enough.
+// best effort need not wait to see whether it was enough.
 func TestCPUIsTransferredBeforeBestEffortLeaves(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
@@ -294,7 +294,7 @@ func TestCPUIsTransferredBeforeBestEffortLeaves(t *testing.T) {
 func TestCPUThatIsHeldIsNotTransferred(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		mhz    int // of the neighbour
+		mhz    int // of the co-runner
 		change []func(*cluster.Job)
 	}{
 		"full node": {2100, []func(*cluster.Job){tailed}},
@@ -318,7 +318,7 @@ func TestCPUThatIsHeldIsNotTransferred(t *testing.T) {
 	}
 }
 
-// A world that takes long over a transfer keeps nobody else waiting.
+// A world that takes long over a transfer keeps no other job waiting.
 func TestATransferBlocksNoOtherJob(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {

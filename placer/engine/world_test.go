@@ -234,8 +234,8 @@ func (w *memWorld) Profile(ctx context.Context, r cluster.ProfileRequest) (profi
 	return plantedRun(ctx, r)
 }
 
-// plantedRun takes as long as it was given and finds a workload that stands
-// 40 % and causes 30 % of everything it is pressed on with.
+// plantedRun takes as long as it was given and finds a workload that tolerates 40 points
+// and causes 30 of every source.
 func plantedRun(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
 	select {
 	case <-ctx.Done():

@@ -46,7 +46,7 @@ func together(t *testing.T, jobs map[string]struct {
 
 func nodeOf(p *placement) cluster.NodeID { return p.decisions[0].Candidates[0].Node }
 
-// Two services that nearly stand each other take a node each, and the one that fills a
+// Two services that nearly tolerate each other take a node each, and the one that fills a
 // CPU finds only nodes with a service on it. Decided on again, the services share.
 func TestWhoWasDecidedOnFirstIsDecidedOnAgain(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestWhoWasDecidedOnFirstIsDecidedOnAgain(t *testing.T) {
 	}
 }
 
-// Where nobody is hurt nothing is decided again.
+// Without a QoS violation nothing is decided again.
 func TestArrangementsWithoutViolationsStay(t *testing.T) {
 	t.Parallel()
 	e, s, placed := together(t, map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// crossed are two services, each beside one who fills a CPU and takes so many times the
-// memory, on two nodes with room for one of each: nobody can move alone.
+// crossed are two services, each next to a job that fills a CPU and takes so many times
+// the memory, on two nodes with room for one of each: none can move by itself.
 func crossed(t *testing.T, times int) (*Placer, *cluster.Snapshot, []*placement) {
 	t.Helper()
 	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 99, Max: time.Millisecond}}
@@ -89,8 +89,8 @@ func TestAnArrangementNeedsRoom(t *testing.T) {
 	}
 }
 
-// Best-effort work that finds room beside somebody who is hurt already is not there when
-// those with a target change places, and waits where it would then hurt them.
+// Best-effort work that finds room next to a violation that exists already is not there
+// when those with a target change places, and waits where it would then cause one.
 func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 	t.Parallel()
 	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{}}
@@ -107,7 +107,7 @@ func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 		p.known[0].Workload.Ask.MemoryMB = 100 * sizes[p.known[0].Workload.ID.Job]
 	}
 	for _, n := range s.Nodes {
-		n.Total.MemoryMB = 1600 // beside two services there is room for it, beside the others none
+		n.Total.MemoryMB = 1600 // next to two services there is room for it, next to the others none
 	}
 	decided := e.decideTogether(s, batch)
 	cache, web, encode, query := batch[0], batch[1], batch[2], batch[3]

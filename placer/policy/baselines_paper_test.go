@@ -105,8 +105,8 @@ func TestSparrowProbes(t *testing.T) {
 }
 
 // §3.5: LL, NH, NI and Paragon differ where they should. Newcomer: tolerates 50,
-// causes 50. n0 fast and emptiest but its resident stands nothing; n1 slow and a
-// perfect match; n2 fast and harmless; n3 slow and idle.
+// causes 50. n0 fast and emptiest but its resident tolerates nothing; n1 slow and a
+// perfect match; n2 fast and without a violation; n3 slow and idle.
 func TestBaselinesDiffer(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(1), []string{"slow", "fast"})

@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkSelect times one choice of every selector on clusters of three sizes,
-// 15 sources, 60 % load, beside a plain scan; p99 over the iterations. Every
+// 15 sources, 60 % load, compared with a plain scan; p99 over the iterations. Every
 // tenth choice is placed and taken away again, so that indexes have to follow.
 func BenchmarkSelect(b *testing.B) {
 	for _, nodes := range []int{1000, 10_000, 100_000} {

@@ -15,7 +15,7 @@ import (
 )
 
 // This is the example of placer/docs/policy-author-guide.md, from the outside of
-// the package; what stands between the marks is printed there.
+// the package; what is between the marks is printed there.
 
 // guide: begin
 
@@ -51,7 +51,7 @@ func (roomiest) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Cho
 	if a.Gang && len(c.Replicas) < a.Count {
 		c.Replicas = nil // all or none
 	}
-	// Nothing is predicted here, so a target is never promised.
+	// Nothing is predicted here, so a target is never said to be reached.
 	c.Reaches = len(c.Replicas) > 0 && a.Target == 0
 	return c
 }

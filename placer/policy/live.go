@@ -86,8 +86,8 @@ func (q *requestAdapter) room(n board.Index) int {
 	return 0
 }
 
-// compose writes the placement request. It is forced: no admission control stands between
-// us and the selector, so what has room is taken.
+// compose writes the placement request. It is forced, so what has room is taken: there is
+// no admission control here that would let it wait.
 func (q *requestAdapter) compose() board.Request {
 	room := 0
 	for _, o := range q.candidateSet.candidates {

@@ -30,7 +30,7 @@ func boardOf(places ...[]score) *board.Board {
 	return b
 }
 
-// Beside a sensitive service, or beside two jobs that fill their CPU: on a live cluster
+// Next to a sensitive service, or next to two jobs that fill their CPU: on a live cluster
 // a third one goes to the other two (decision 0015); the papers' sums send it to the
 // service, on which it would do best itself.
 func TestFewestViolationsBeforeSpeed(t *testing.T) {
@@ -52,8 +52,8 @@ func TestFewestViolationsBeforeSpeed(t *testing.T) {
 	}
 }
 
-// Two sensitive services on two machines, one of them beside a job that fills its CPU
-// already: the next such job goes there, and the other service is spared.
+// Two sensitive services on two machines, one of them next to a job that fills its CPU
+// already: the next such job goes there, and the other service is unaffected.
 func TestExistingViolationsDoNotCount(t *testing.T) {
 	t.Parallel()
 	b := boardOf([]score{{10, 20}}, []score{{10, 20}, {100, 95}})

@@ -56,7 +56,7 @@ func TestServerPoint(t *testing.T) {
 }
 
 // The same by the selector: the second newcomer waits, is placed on an idle server
-// once there is one, and at its last chance goes where it harms least.
+// once there is one, and at its last chance goes where the violation is smallest.
 func TestSecondNewcomerWaits(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(1), []string{"a"})
@@ -86,8 +86,8 @@ func TestSecondNewcomerWaits(t *testing.T) {
 }
 
 // §2.7: whatever comes and goes, s1_j + Σ over others of s2 ≤ 1 holds for every
-// resident and source; and "dominated" says the same as Paragon's D2 and as nobody
-// pressed beyond what he stands.
+// resident and source; and "dominated" says the same as Paragon's D2 and as that
+// no resident experiences more than it tolerates.
 func TestInvariantAndEquivalence(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
@@ -217,7 +217,7 @@ func TestScanBeforeWaiting(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
 	shape := boardtest.Shape{Nodes: 10, Cores: 8, Configurations: 1, Columns: 3, Load: 0.3, Caused: 10}
 	b := boardtest.Random(random, shape)
-	for i := range b.Len() { // nobody is idle: an idle node is met by the last query
+	for i := range b.Len() { // no node is idle: an idle node is met by the last query
 		b.Place(board.Index(i), boardtest.Resident(random, board.Handle(1000+i), 1, shape))
 	}
 	a := boardtest.Ask(random, shape)

@@ -203,7 +203,7 @@ func TestSmallestRelaxation(t *testing.T) {
 
 // §3.3.4: the sum of what residents cause is not capped at 100 in the simulated world,
 // and a bound can be relaxed by more than 100 points; on a live cluster residents press
-// no harder together than a source can be pressed (decision 0015).
+// no more together than a source can be loaded with (decision 0015).
 func TestCrowdedServer(t *testing.T) {
 	t.Parallel()
 	s := newScene([]float64{0}, []float64{0}).node("n1", "big", []float64{100}, []float64{90})

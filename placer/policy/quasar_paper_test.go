@@ -115,7 +115,7 @@ func TestQuasarSingleNode(t *testing.T) {
 	}
 }
 
-// Nodes where nobody is harmed come before faster ones.
+// Nodes without a QoS violation come before faster ones.
 func TestQuasarViolatesLast(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(1, 2), quasarAsk(4_000)
@@ -148,7 +148,7 @@ func TestQuasarEvictsBestEffort(t *testing.T) {
 	}
 }
 
-// Best-effort work is content with nothing less than harmless.
+// Best-effort work goes only where it causes no QoS violation.
 func TestQuasarBestEffortWaits(t *testing.T) {
 	t.Parallel()
 	b, a := quasarBoard(1, 0), quasarAsk(0)

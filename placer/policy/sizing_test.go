@@ -98,7 +98,7 @@ func TestSizesLeaveTheLastCore(t *testing.T) {
 	}
 }
 
-// A size that would reach its target only by breaking somebody's bound is passed
+// A size that would reach its target only by breaking a resident's bound is passed
 // over for one that need not.
 func TestSizesWithoutViolationFirst(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestSizesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Sizes that belong to somebody else stay, with the reason told.
+// Sizes that the placer may not choose stay, and the reason is given.
 func TestSizesThatAreNotOurs(t *testing.T) {
 	t.Parallel()
 	r := sizeRequest(1000, performance.ScaleSpec{Cores: []int{1, 2}, Count: []int{1, 2}}, clustertest.Node("b1", "big"), clustertest.Node("b2", "big"))
@@ -177,8 +177,8 @@ func TestBestEffortFillsTheRest(t *testing.T) {
 	r.Workload.Spec.Target = performance.Target{Kind: performance.BestEffort}
 	r.Knowledge.MemoryPeakMB = 200
 	d := policytest.Place(t, descriptor(t, "quasar"), r)
-	// Two on one node cause each 30 and stand 60; a third would cause 60 to the
-	// first two, which is still stood: four fit on two nodes.
+	// Two on one node cause 30 each and tolerate 60; a third would cause 60 to the
+	// first two, which is still tolerated: four fit on two nodes.
 	if d.Count != 4 || d.Resources.Cores != 1 || d.Resources.MemoryMB != 512 {
 		t.Errorf("%d × %+v; %+v", d.Count, d.Resources, d.Sizing)
 	}

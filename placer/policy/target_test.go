@@ -43,8 +43,8 @@ func TestTargetRulesOutSlowNodes(t *testing.T) {
 	}
 }
 
-// Neighbours slow it down: 200 alone, but under a pressure it only just stands
-// 190 are left.
+// Co-runners slow it down: 200 in isolation, but 190 under a pressure that it only just
+// tolerates.
 func TestTargetUnderPressure(t *testing.T) {
 	t.Parallel()
 	d := newScene([]float64{50}, []float64{0}, clustertest.Rate(195)).
@@ -122,8 +122,8 @@ func TestGroupShares(t *testing.T) {
 	if math.Abs(d.Predicted.RatePerSec-380) > 1e-9 || !warned(d, "share a node") {
 		t.Errorf("%+v, %q", d.Predicted, d.Warnings)
 	}
-	// Three press with 120 on each other, beyond what they stand: a slower node
-	// is better for the third.
+	// Three exert 120 on each other, more than they tolerate: a slower node is better
+	// for the third.
 	d = newScene([]float64{60}, []float64{60}, clustertest.Count(3)).
 		node("n1", "big", nil, nil).node("n2", "small", nil, nil).place(t)
 	if len(d.Candidates) != 2 || d.Candidates[1].Score != 1 || math.Abs(d.Predicted.RatePerSec-480) > 1e-9 {
@@ -166,12 +166,12 @@ func TestGroupTooLargeForAShortlist(t *testing.T) {
 }
 
 // A running group stays: on a looser fit, and on a bound a few points short; but
-// not on a node where it is really hurt, and not below its target.
+// not on a node where its bound clearly breaks, and not below its target.
 func TestIncumbentStays(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		resident []float64 // tolerated by the resident beside the incumbent
+		resident []float64 // tolerated by the resident of the incumbent's node
 		rate     float64
 		want     cluster.NodeID
 	}{
@@ -269,8 +269,8 @@ func TestQueuedSaysWhy(t *testing.T) {
 	}
 }
 
-// Best effort does not start where it would hurt somebody, and would have to leave
-// again; beside somebody of whom nothing is known it does.
+// Best effort does not start where it would cause a QoS violation, and would have to leave
+// again; next to a workload of which nothing is known it does.
 func TestBestEffortWaitsForWhatIsLeftOver(t *testing.T) {
 	t.Parallel()
 	bestEffort := func(w *cluster.Workload) { w.Spec.Target = performance.Target{Kind: performance.BestEffort} }

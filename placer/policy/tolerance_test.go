@@ -12,7 +12,7 @@ import (
 )
 
 // A job that needs a fifth of its speed on the fast node and all of it on the slow one
-// stands a heavy neighbour here and not there, and its decision says what it tolerates
+// tolerates a heavy co-runner here and not there, and its decision says what it tolerates
 // where it was placed.
 func TestToleranceFollowsFromTheNode(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestToleranceFollowsFromTheNode(t *testing.T) {
 	}
 }
 
-// Beside a heavy neighbour on either node, the job goes to the fast one: there it has
+// With a heavy co-runner on either node, the job goes to the fast one: there it has
 // enough.
 func TestAJobGoesWhereItToleratesItsCoRunners(t *testing.T) {
 	t.Parallel()

@@ -86,8 +86,8 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// What is taken of a CPU beside somebody who would take all of it: everybody's wish
-// while there is enough, and no more than their parts by weight where there is not.
+// What co-runners take of a CPU from a workload that would use all of it: what they want
+// while there is enough, and no more than their shares by weight where there is not.
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	columns := []interference.Source{interference.Integer, interference.MemoryBandwidth}
@@ -117,7 +117,7 @@ func TestTaken(t *testing.T) {
 	if got := Live().coRunnersOf(columns, []board.Resident{one(40, 500), one(40, 500)}).mutualPressureOf(one(95, 500)).onNewcomer[1]; got != 80 {
 		t.Errorf("of memory bandwidth: %g, want 80", got)
 	}
-	// A service of much weight is pressed by a part only, and a light one by more.
+	// A service of much weight experiences a part of it only, and a light one more.
 	for mhz, want := range map[int]float64{4500: 10, 500: 50} {
 		b := Live().coRunnersOf(columns, []board.Resident{one(20, mhz)}).mutualPressureOf(one(95, 500))
 		if b.byNewcomer[0] != want || b.byNewcomer[1] != 95 {

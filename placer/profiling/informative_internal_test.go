@@ -16,7 +16,7 @@ func score(percent float64) interference.Estimate {
 }
 
 // trainingRows: memory bandwidth and both LLC scores follow one cause, network
-// bandwidth differs most and follows nothing; LLC capacity is told in one row of
+// bandwidth differs most and follows nothing; LLC capacity is known in one row of
 // five.
 func trainingRows(rows int) []profile.Profile {
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -51,8 +51,8 @@ func estimatorOf(t *testing.T, rows []profile.Profile) (*Estimator, classify.Tra
 	return &Estimator{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(training)}, training
 }
 
-// One score that tells three beats one that differs more, and one that can hardly
-// ever be told; what is then left is the one nothing tells.
+// One score that tells three beats one that differs more, and one that is hardly ever
+// observed; what is then left is the one that follows from nothing.
 func TestInformativeSources(t *testing.T) {
 	t.Parallel()
 	k, training := estimatorOf(t, trainingRows(40))

@@ -91,14 +91,14 @@ type Adapter interface {
 	// handles. The board is not changed.
 	Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action
 	// Forget is called when a workload ended.
-	Forget(ref board.Handle)
+	Forget(handle board.Handle)
 }
 
 // Estimator is an adapter that estimates slowdowns: a world puts them on its board,
 // for whoever is placed next.
 type Estimator interface {
 	// Slowdown of a running allocation; false where none is known.
-	Slowdown(ref board.Handle) (float64, bool)
+	Slowdown(handle board.Handle) (float64, bool)
 	// Unheard counts the samples of meters that could not be used.
 	Unheard() int
 }

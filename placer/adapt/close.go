@@ -51,7 +51,7 @@ func (c *closing) Step(_ Instant, _ *board.Board, windows []Observation, _ *rand
 	return out
 }
 
-func (c *closing) Forget(ref board.Handle) { delete(c.bad, ref) }
+func (c *closing) Forget(handle board.Handle) { delete(c.bad, handle) }
 
 func sortedNodes(set map[board.Index]bool) []board.Index {
 	var out []board.Index

@@ -50,17 +50,17 @@ func detectorOf(o Options) deadline.Descriptor {
 }
 
 // Forget implements Adapter.
-func (k *kflr) Forget(ref board.Handle) {
-	if e := k.tasks[ref]; e != nil {
+func (k *kflr) Forget(handle board.Handle) {
+	if e := k.tasks[handle]; e != nil {
 		k.gone += e.task.Missing()
 	}
-	delete(k.tasks, ref)
-	k.quasar.Forget(ref)
+	delete(k.tasks, handle)
+	k.quasar.Forget(handle)
 }
 
 // Slowdown implements Estimator: against the rate that just reaches the target.
-func (k *kflr) Slowdown(ref board.Handle) (float64, bool) {
-	if e := k.tasks[ref]; e != nil {
+func (k *kflr) Slowdown(handle board.Handle) (float64, bool) {
+	if e := k.tasks[handle]; e != nil {
 		return e.task.Slowdown(), true
 	}
 	return 0, false
@@ -157,8 +157,8 @@ func slowdownOf(w *Observation) float64 {
 const mostSlowdown = 4.0
 
 // recovered lets what was classified anew be so again.
-func (k *kflr) recovered(ref board.Handle) {
-	if s := k.states[ref]; s != nil {
+func (k *kflr) recovered(handle board.Handle) {
+	if s := k.states[handle]; s != nil {
 		s.reclassified = false
 	}
 }

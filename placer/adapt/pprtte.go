@@ -58,8 +58,8 @@ type tracked struct {
 	late    bool
 
 	// Of this window.
-	unit  *Replica
-	slack time.Duration
+	replica *Replica
+	slack   time.Duration
 }
 
 func newPPRTTE(o Options) Adapter { return makePPRTTE(o) }
@@ -72,20 +72,20 @@ func makePPRTTE(o Options) *ppRTTE {
 }
 
 // Forget implements Adapter.
-func (p *ppRTTE) Forget(ref board.Handle) {
-	for _, r := range p.of[ref] {
+func (p *ppRTTE) Forget(handle board.Handle) {
+	for _, r := range p.of[handle] {
 		p.gone += p.tasks[r].task.Missing()
 		delete(p.tasks, r)
 	}
-	delete(p.of, ref)
+	delete(p.of, handle)
 	if p.rest != nil {
-		p.rest.Forget(ref)
+		p.rest.Forget(handle)
 	}
 }
 
 // Slowdown implements Estimator.
-func (p *ppRTTE) Slowdown(ref board.Handle) (float64, bool) {
-	if t := p.tasks[ref]; t != nil && p.reacts {
+func (p *ppRTTE) Slowdown(handle board.Handle) (float64, bool) {
+	if t := p.tasks[handle]; t != nil && p.reacts {
 		return t.task.Slowdown(), true
 	}
 	return 0, false
@@ -152,7 +152,7 @@ func (s *schedule) see(workload board.Handle, u *Replica) {
 		}
 		s.tasks[u.Handle] = t
 	}
-	t.unit, t.late = u, false
+	t.replica, t.late = u, false
 	s.on[u.Node] = append(s.on[u.Node], t)
 	if u.Task.Moving {
 		t.task.Pause(s.now)
@@ -183,7 +183,7 @@ func (s *schedule) underPerforming() []*tracked {
 }
 
 func bySlack(x, y *tracked) int {
-	return cmp.Or(cmp.Compare(x.slack, y.slack), cmp.Compare(x.unit.Handle, y.unit.Handle))
+	return cmp.Or(cmp.Compare(x.slack, y.slack), cmp.Compare(x.replica.Handle, y.replica.Handle))
 }
 
 // help is what the algorithm does for one task that will be late (lines 6 to 20).
@@ -209,21 +209,21 @@ func (s *schedule) help(t *tracked) {
 // expanded is the size that a task needs where it is, if that has room. An alarm never
 // takes anything away.
 func (s *schedule) expanded(t *tracked, loads policy.Loads) (cluster.Resources, bool) {
-	need, ok := deadline.Needed(t.task.Left(), t.unit.Task.FullMHz, s.now, t.unit.Task.Deadline, 0, t.task.Slowdown())
+	need, ok := deadline.Needed(t.task.Left(), t.replica.Task.FullMHz, s.now, t.replica.Task.Deadline, 0, t.task.Slowdown())
 	if !ok {
 		return cluster.Resources{}, false
 	}
-	size := t.unit.Size
+	size := t.replica.Size
 	size.CPUMHz = max(size.CPUMHz, policy.WholeMHz(need.Held()))
-	return size, loads.Fits(s.board, t.unit.Node, minus(size, t.unit.Size))
+	return size, loads.Fits(s.board, t.replica.Node, minus(size, t.replica.Size))
 }
 
 func (s *schedule) expand(t *tracked, size cluster.Resources, reason string) {
-	if size == t.unit.Size {
+	if size == t.replica.Size {
 		return
 	}
-	s.loads.Add(t.unit.Node, minus(size, t.unit.Size), 0)
-	s.actions = append(s.actions, Action{Kind: Resize, Handle: t.unit.Handle, Node: t.unit.Node, Size: size, Reason: reason})
+	s.loads.Add(t.replica.Node, minus(size, t.replica.Size), 0)
+	s.actions = append(s.actions, Action{Kind: Resize, Handle: t.replica.Handle, Node: t.replica.Node, Size: size, Reason: reason})
 	t.task.Changed()
 }
 
@@ -231,21 +231,21 @@ func (s *schedule) expand(t *tracked, size cluster.Resources, reason string) {
 // needs there.
 func (s *schedule) elsewhere(t *tracked, loads policy.Loads, awakeOnly bool) (board.Index, cluster.Resources) {
 	return s.choose(s.board, loads, func(n board.Index) (cluster.Resources, bool) {
-		if n == t.unit.Node || s.emptied[n] || awakeOnly && len(s.board.Residents(n))+loads[n].Residents == 0 {
+		if n == t.replica.Node || s.emptied[n] || awakeOnly && len(s.board.Residents(n))+loads[n].Residents == 0 {
 			return cluster.Resources{}, false
 		}
 		beta := 0.0
 		if s.reacts {
 			beta = deadline.ForMigration(t.task.Slowdown(), s.expectedOn(n))
 		}
-		need, ok := deadline.Needed(t.task.Left(), t.unit.Task.FullMHz, s.now, t.unit.Task.Deadline, t.unit.Task.MoveTime, beta)
+		need, ok := deadline.Needed(t.task.Left(), t.replica.Task.FullMHz, s.now, t.replica.Task.Deadline, t.replica.Task.MoveTime, beta)
 		if !ok {
 			return cluster.Resources{}, false
 		}
-		size := t.unit.Size
+		size := t.replica.Size
 		size.CPUMHz = policy.WholeMHz(need.Held())
 		if s.fullSpeed {
-			size.CPUMHz = policy.WholeMHz(t.unit.Task.FullMHz)
+			size.CPUMHz = policy.WholeMHz(t.replica.Task.FullMHz)
 		}
 		return size, true
 	})
@@ -263,10 +263,10 @@ func (s *schedule) expectedOn(n board.Index) float64 {
 }
 
 func (s *schedule) migrate(t *tracked, to board.Index, size cluster.Resources, reason string) {
-	s.loads.Add(t.unit.Node, t.unit.Size, -1)
+	s.loads.Add(t.replica.Node, t.replica.Size, -1)
 	s.loads.Add(to, size, +1)
-	s.actions = append(s.actions, Action{Kind: Migrate, Handle: t.unit.Handle, Node: t.unit.Node, To: to, Size: size, Reason: reason})
-	t.quiet = s.now + t.unit.Task.MoveTime + holdOffSamples*s.options.Window
+	s.actions = append(s.actions, Action{Kind: Migrate, Handle: t.replica.Handle, Node: t.replica.Node, To: to, Size: size, Reason: reason})
+	t.quiet = s.now + t.replica.Task.MoveTime + holdOffSamples*s.options.Window
 	t.task.Changed()
 	s.moved[t] = true
 }
@@ -274,11 +274,11 @@ func (s *schedule) migrate(t *tracked, to board.Index, size cluster.Resources, r
 // makeRoom moves co-runners away, the one with the most slack first, until the task can
 // grow; if it cannot, none is moved (lines 10 to 20).
 func (s *schedule) makeRoom(t *tracked, reason string) bool {
-	neighbours := slices.DeleteFunc(slices.Clone(s.on[t.unit.Node]), func(o *tracked) bool {
-		return o == t || s.moved[o] || o.unit.Task.Moving || o.late || s.now < o.quiet
+	coRunners := slices.DeleteFunc(slices.Clone(s.on[t.replica.Node]), func(o *tracked) bool {
+		return o == t || s.moved[o] || o.replica.Task.Moving || o.late || s.now < o.quiet
 	})
-	slices.SortStableFunc(neighbours, func(x, y *tracked) int {
-		return cmp.Or(cmp.Compare(y.slack, x.slack), cmp.Compare(x.unit.Handle, y.unit.Handle))
+	slices.SortStableFunc(coRunners, func(x, y *tracked) int {
+		return cmp.Or(cmp.Compare(y.slack, x.slack), cmp.Compare(x.replica.Handle, y.replica.Handle))
 	})
 	type move struct {
 		task *tracked
@@ -287,12 +287,12 @@ func (s *schedule) makeRoom(t *tracked, reason string) bool {
 	}
 	var moves []move
 	loads := maps.Clone(s.loads)
-	for _, o := range neighbours {
+	for _, o := range coRunners {
 		n, size := s.elsewhere(o, loads, false)
 		if n == board.None {
 			continue
 		}
-		loads.Add(o.unit.Node, o.unit.Size, -1)
+		loads.Add(o.replica.Node, o.replica.Size, -1)
 		loads.Add(n, size, +1)
 		moves = append(moves, move{o, n, size})
 		if size, ok := s.expanded(t, loads); ok {
@@ -308,13 +308,13 @@ func (s *schedule) makeRoom(t *tracked, reason string) bool {
 
 // whatIsLeft gives a task that nothing else helps the free cpu of its node.
 func (s *schedule) whatIsLeft(t *tracked, reason string) {
-	n := t.unit.Node
+	n := t.replica.Node
 	free := s.board.FreeMHz(n) - s.loads[n].Size.CPUMHz
-	need, ok := deadline.Needed(t.task.Left(), math.Inf(1), s.now, t.unit.Task.Deadline, 0, t.task.Slowdown())
+	need, ok := deadline.Needed(t.task.Left(), math.Inf(1), s.now, t.replica.Task.Deadline, 0, t.task.Slowdown())
 	if !ok || free <= 0 {
 		return
 	}
-	size := t.unit.Size
+	size := t.replica.Size
 	size.CPUMHz = max(size.CPUMHz, min(size.CPUMHz+free, policy.WholeMHz(need.Held())))
 	s.expand(t, size, reason)
 }
@@ -362,7 +362,7 @@ func (s *schedule) empty(n board.Index) {
 		return // something else runs there, or just came or went
 	}
 	for _, t := range tasks {
-		if t.unit.Task.Moving || t.late || t.slack < 0 {
+		if t.replica.Task.Moving || t.late || t.slack < 0 {
 			return
 		}
 	}
@@ -374,7 +374,7 @@ func (s *schedule) empty(n board.Index) {
 		if targets[i] == board.None {
 			return
 		}
-		loads.Add(n, t.unit.Size, -1)
+		loads.Add(n, t.replica.Size, -1)
 		loads.Add(targets[i], sizes[i], +1)
 	}
 	for i, t := range tasks {

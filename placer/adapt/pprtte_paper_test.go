@@ -26,16 +26,16 @@ func machines(n int) *board.Board {
 
 // unitOf puts a task on the board, that began at 0 and needs 40 MHz to do 7,200 MHz·s in
 // 180 s.
-func unitOf(b *board.Board, ref board.Handle, n board.Index, mhz int, slowdown float64) adapt.Observation {
-	b.Place(n, board.Resident{Handle: ref, Size: capped(mhz)})
-	return adapt.Observation{Handle: ref << 20, Replicas: []adapt.Replica{{Handle: ref, Node: n, Size: capped(mhz), Task: &adapt.Task{
+func unitOf(b *board.Board, handle board.Handle, n board.Index, mhz int, slowdown float64) adapt.Observation {
+	b.Place(n, board.Resident{Handle: handle, Size: capped(mhz)})
+	return adapt.Observation{Handle: handle << 20, Replicas: []adapt.Replica{{Handle: handle, Node: n, Size: capped(mhz), Task: &adapt.Task{
 		Work: 7200, FullMHz: 50, Deadline: 180 * time.Second, MoveTime: 8 * time.Second, Slowdown: slowdown,
 	}}}}
 }
 
 // resting is a task with all the time there is.
-func resting(b *board.Board, ref board.Handle, n board.Index, mhz int) adapt.Observation {
-	o := unitOf(b, ref, n, mhz, 0)
+func resting(b *board.Board, handle board.Handle, n board.Index, mhz int) adapt.Observation {
+	o := unitOf(b, handle, n, mhz, 0)
 	o.Replicas[0].Task.Work, o.Replicas[0].Task.Deadline = 1000, time.Hour
 	return o
 }

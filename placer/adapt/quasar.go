@@ -26,7 +26,7 @@ type state struct {
 
 func newQuasar(o Options) Adapter { return &quasar{options: o, states: map[board.Handle]*state{}} }
 
-func (q *quasar) Forget(ref board.Handle) { delete(q.states, ref) }
+func (q *quasar) Forget(handle board.Handle) { delete(q.states, handle) }
 
 // Step judges every window. Workloads are served in the order of priority.
 func (q *quasar) Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action {
@@ -60,11 +60,11 @@ func (q *quasar) probe(windows []Observation, random *rand.Rand) []Action {
 }
 
 // state of a workload, from its first window on.
-func (q *quasar) state(ref board.Handle) *state {
-	s := q.states[ref]
+func (q *quasar) state(handle board.Handle) *state {
+	s := q.states[handle]
 	if s == nil {
 		s = &state{}
-		q.states[ref] = s
+		q.states[handle] = s
 	}
 	return s
 }
@@ -127,7 +127,7 @@ func (q *quasar) improve(s *state, b *board.Board, w *Observation, share float64
 		out = append(out, Action{Kind: Reclassify, Handle: w.Handle, Reason: reason})
 	}
 	if q.options.YieldFirst {
-		if gone := yield(b, w, reason, free); len(gone) > 0 {
+		if gone := evictCoRunners(b, w, reason, free); len(gone) > 0 {
 			return append(out, gone...)
 		}
 	}

@@ -40,8 +40,8 @@ func (r *room) take(n board.Index, from, to cluster.Resources) ([]board.Handle, 
 			return nil, false
 		}
 	}
-	for _, ref := range out {
-		r.evicted[ref] = true
+	for _, handle := range out {
+		r.evicted[handle] = true
 	}
 	r.taken[n] = need
 	return out, true

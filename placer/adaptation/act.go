@@ -36,8 +36,8 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errRefused, fmt.Errorf(format, args...))
 }
 
-// errEvaluated: a job under evaluation is written by that evaluation only.
-var errEvaluated = refuse("an evaluation of the job is under way")
+// errUnderEvaluation: a job under evaluation is written by that evaluation only.
+var errUnderEvaluation = refuse("an evaluation of the job is under way")
 
 // act carries out one action of the adapter. What cannot be done is recorded with
 // its reason, and the next kind in order is tried.
@@ -47,13 +47,13 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 		c.closeNode(sc, a)
 		return nil
 	case adapt.Reclassify:
-		return c.reclassify(ctx, sc.byRef[a.Handle])
+		return c.reclassify(ctx, sc.byHandle[a.Handle])
 	case adapt.Evict:
 		return c.evict(ctx, sc, a)
 	}
-	id, ok := sc.byRef[a.Handle]
+	id, ok := sc.byHandle[a.Handle]
 	if !ok {
-		id = sc.units[a.Handle].Workload
+		id = sc.allocations[a.Handle].Workload
 	}
 	s, ok := sc.running[id]
 	if !ok {
@@ -61,24 +61,24 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	switch a.Kind {
 	case adapt.Resize:
-		return c.resize(ctx, s, sc.units[a.Handle], a)
+		return c.resize(ctx, s, sc.allocations[a.Handle], a)
 	case adapt.Grow:
 		return c.grow(ctx, sc, s, a)
 	case adapt.Shrink:
 		return c.shrink(ctx, sc, s, a)
 	case adapt.Relaunch, adapt.Migrate:
-		return c.move(ctx, sc, s, a, sc.units[a.Handle])
+		return c.move(ctx, sc, s, a, sc.allocations[a.Handle])
 	case adapt.Move:
-		return c.move(ctx, sc, s, a, firstUnit(sc, id))
+		return c.move(ctx, sc, s, a, firstAllocation(sc, id))
 	default:
 		return fmt.Errorf("the adapter asks for %q, which is not an action", a.Kind)
 	}
 }
 
-// firstUnit is one allocation of a workload; without an ID where there is none.
-func firstUnit(sc *scene, id cluster.WorkloadID) cluster.Allocation {
-	if handles := sc.of[id]; len(handles) > 0 {
-		return sc.units[handles[0]]
+// firstAllocation is one allocation of a workload; without an ID where there is none.
+func firstAllocation(sc *scene, id cluster.WorkloadID) cluster.Allocation {
+	if handles := sc.handles[id]; len(handles) > 0 {
+		return sc.allocations[handles[0]]
 	}
 	return cluster.Allocation{}
 }
@@ -135,7 +135,7 @@ func change(s subject, message string) cluster.Change {
 func (a *term) adjust(ctx context.Context, s subject, as cluster.Workload, change cluster.Change, decision *cluster.Decision) error {
 	ctx, end, begun := a.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
-		return errEvaluated
+		return errUnderEvaluation
 	}
 	var index uint64
 	defer func() { end(index) }()
@@ -213,7 +213,7 @@ func (a *term) end(ctx context.Context, s subject, r cluster.ActionRecord, write
 		})
 		switch {
 		case i < 0:
-		case err != nil && said(d.Actions, r):
+		case err != nil && onRecord(d.Actions, r):
 			d.Actions = slices.Delete(d.Actions, i, i+1)
 		default:
 			d.Actions[i] = r
@@ -227,20 +227,20 @@ func (a *term) end(ctx context.Context, s subject, r cluster.ActionRecord, write
 		if moves != nil {
 			moves.give()
 		}
-		a.soon(s.workload.ID)
+		a.judgeAnew(s.workload.ID)
 	}
 	return errors.Join(err, kept)
 }
 
-// soon lets the adapter judge a workload anew: what it wanted was only put off.
-func (a *term) soon(id cluster.WorkloadID) {
+// judgeAnew lets the adapter judge a workload anew: what it wanted was only put off.
+func (a *term) judgeAnew(id cluster.WorkloadID) {
 	if handle, ok := a.handles[id]; ok && a.adapter != nil {
 		a.adapter.Forget(handle)
 	}
 }
 
-// said reports that the same was recorded a while ago already.
-func said(records []cluster.ActionRecord, r cluster.ActionRecord) bool {
+// onRecord reports that the same was recorded a while ago already.
+func onRecord(records []cluster.ActionRecord, r cluster.ActionRecord) bool {
 	return slices.ContainsFunc(records, func(o cluster.ActionRecord) bool {
 		return o.Kind == r.Kind && o.Result == r.Result && r.At.Sub(o.At) < refusalRepeatAfter
 	})
@@ -265,7 +265,7 @@ func (a *term) refused(ctx context.Context, r cluster.ActionRecord, why error) {
 		a.cfg.Log.Warn("reading actions", "workload", r.Workload.String(), "error", err)
 		return
 	}
-	if said(doc.Actions, r) {
+	if onRecord(doc.Actions, r) {
 		return
 	}
 	a.cfg.Log.Info("adaptation", "workload", r.Workload.String(), "kind", r.Kind, "reason", r.Reason, "result", r.Result)

@@ -79,9 +79,9 @@ func previousCount(allowed []int, n int) int {
 // grown, well after the growth, and later each time it had to be undone.
 func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.Action) error {
 	w := c.live.watch(s.workload.ID)
-	for _, handle := range sc.of[s.workload.ID] {
-		if w.exempts(sc, handle) {
-			return c.returnTransfer(ctx, s, sc.units[handle], a.Reason)
+	for _, handle := range sc.handles[s.workload.ID] {
+		if w.canDoWithout(sc, handle) {
+			return c.returnTransfer(ctx, s, sc.allocations[handle], a.Reason)
 		}
 	}
 	b, err := c.live.bounds(ctx, s, w)

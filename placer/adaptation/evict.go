@@ -20,38 +20,38 @@ const returnKind = "return"
 // evict sends a best-effort allocation away from the node of a workload with a target,
 // until that workload is gone or turns out to be no better off.
 func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error {
-	unit := sc.units[a.Handle]
-	s, ok := sc.running[unit.Workload]
-	helped := sc.byRef[a.For]
+	allocation := sc.allocations[a.Handle]
+	s, ok := sc.running[allocation.Workload]
+	helped := sc.byHandle[a.For]
 	if !ok || s.workload.Spec.Target.Kind != performance.BestEffort {
 		return nil
 	}
 	record := cluster.ActionRecord{
-		Workload: unit.Workload, Kind: string(adapt.Evict), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node),
+		Workload: allocation.Workload, Kind: string(adapt.Evict), Allocation: allocation.ID, From: nodeText(sc.snapshot, allocation.Node),
 		Reason: fmt.Sprintf("best effort is pre-empted for %s/%s: %s", helped.Job, helped.Group, a.Reason),
 	}
-	doc, err := c.live.doc(ctx, unit.Workload)
+	doc, err := c.live.doc(ctx, allocation.Workload)
 	if err != nil {
 		return err
 	}
 	avoid := map[cluster.NodeID]bool{}
-	avoidMachine(sc.snapshot, unit.Node, avoid)
-	for _, y := range doc.Yields {
+	avoidMachine(sc.snapshot, allocation.Node, avoid)
+	for _, y := range doc.Evictions {
 		avoidMachine(sc.snapshot, y.Node, avoid)
 	}
-	yield := journal.Eviction{Node: unit.Node, For: helped, At: c.cfg.Clock.Now(), Share: sc.windows[helped]}
+	yield := journal.Eviction{Node: allocation.Node, For: helped, At: c.cfg.Clock.Now(), Share: sc.windows[helped]}
 	err = c.live.do(ctx, s, record, c.live.writes, nil, func(ctx context.Context) error {
 		// First the record: whoever leads next knows why it waits.
-		if err := c.live.remember(ctx, unit.Workload, func(d *journal.ActionLog) { d.Yields = append(d.Yields, yield) }); err != nil {
+		if err := c.live.remember(ctx, allocation.Workload, func(d *journal.ActionLog) { d.Evictions = append(d.Evictions, yield) }); err != nil {
 			return err
 		}
 		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, record.From, record.Reason))
 		change.Anyway = true // also while it deploys: it may have come just now
 		if err := c.live.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
-			return errors.Join(err, c.live.remember(ctx, unit.Workload, dropYield(yield)))
+			return errors.Join(err, c.live.remember(ctx, allocation.Workload, dropEviction(yield)))
 		}
 		// With nowhere to go Nomad would leave it where it is.
-		return c.live.adjuster.StopAllocation(ctx, unit.Workload, unit.ID)
+		return c.live.adjuster.StopAllocation(ctx, allocation.Workload, allocation.ID)
 	})
 	return tolerated(err)
 }
@@ -68,15 +68,15 @@ func avoidMachine(s *cluster.Snapshot, id cluster.NodeID, avoid map[cluster.Node
 	}
 }
 
-func dropYield(y journal.Eviction) func(*journal.ActionLog) {
+func dropEviction(y journal.Eviction) func(*journal.ActionLog) {
 	return func(d *journal.ActionLog) {
-		d.Yields = slices.DeleteFunc(d.Yields, func(o journal.Eviction) bool { return o.Node == y.Node && o.For == y.For && o.At.Equal(y.At) })
+		d.Evictions = slices.DeleteFunc(d.Evictions, func(o journal.Eviction) bool { return o.Node == y.Node && o.For == y.For && o.At.Equal(y.At) })
 	}
 }
 
-// reviewYields lets best-effort work go back to a node when the reason for which it left
+// reviewEvictions lets best-effort work go back to a node when the reason for which it left
 // is gone: the workload that it left for has left or ended, or is no better off.
-func (c *Controller) reviewYields(ctx context.Context, sc *scene) error {
+func (c *Controller) reviewEvictions(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
@@ -88,17 +88,17 @@ func (c *Controller) reviewYields(ctx context.Context, sc *scene) error {
 			errs = append(errs, err)
 			continue
 		}
-		for _, y := range slices.Clone(doc.Yields) {
-			if why := c.yieldOver(sc, y); why != "" {
-				errs = append(errs, c.giveBack(ctx, sc, s, y, why))
+		for _, y := range slices.Clone(doc.Evictions) {
+			if why := c.evictionOver(sc, y); why != "" {
+				errs = append(errs, c.endEviction(ctx, sc, s, y, why))
 			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// yieldOver says why a best-effort workload may return; empty: it may not.
-func (c *Controller) yieldOver(sc *scene, y journal.Eviction) string {
+// evictionOver says why a best-effort workload may return; empty: it may not.
+func (c *Controller) evictionOver(sc *scene, y journal.Eviction) string {
 	there, machine := false, map[cluster.NodeID]bool{}
 	avoidMachine(sc.snapshot, y.Node, machine)
 	for id := range machine {
@@ -111,7 +111,7 @@ func (c *Controller) yieldOver(sc *scene, y journal.Eviction) string {
 	}
 	share, known := sc.windows[y.For]
 	age := c.cfg.Clock.Now().Sub(y.At)
-	if known && age >= yieldTrial && age < 2*yieldTrial && share < adapt.Defaults().Below && share < y.Share+leastImprovement {
+	if known && age >= evictionTrial && age < 2*evictionTrial && share < adapt.Defaults().Below && share < y.Share+leastImprovement {
 		return fmt.Sprintf("%s/%s "+noBetter, y.For.Job, y.For.Group)
 	}
 	return ""
@@ -136,15 +136,15 @@ func exemptUntil(records []cluster.ActionRecord) time.Time {
 	return until
 }
 
-// giveBack ends a yield. Its job is written only where it waits for a node: one
+// endEviction ends a yield. Its job is written only where it waits for a node: one
 // that runs elsewhere stays there.
-func (c *Controller) giveBack(ctx context.Context, sc *scene, s subject, y journal.Eviction, why string) error {
+func (c *Controller) endEviction(ctx context.Context, sc *scene, s subject, y journal.Eviction, why string) error {
 	id := s.workload.ID
 	if strings.HasSuffix(why, noBetter) {
-		c.live.harmless[id] = c.cfg.Clock.Now().Add(settleAfterGrowth)
+		c.live.exempt[id] = c.cfg.Clock.Now().Add(settleAfterGrowth)
 	}
-	if len(sc.of[id]) >= s.workload.Count && s.job.Type != "system" {
-		return c.live.remember(ctx, id, dropYield(y))
+	if len(sc.handles[id]) >= s.workload.Count && s.job.Type != "system" {
+		return c.live.remember(ctx, id, dropEviction(y))
 	}
 	record := cluster.ActionRecord{Workload: id, Kind: returnKind, To: nodeText(sc.snapshot, y.Node), Reason: why}
 	doc, err := c.live.doc(ctx, id)
@@ -152,7 +152,7 @@ func (c *Controller) giveBack(ctx context.Context, sc *scene, s subject, y journ
 		return err
 	}
 	avoid := map[cluster.NodeID]bool{}
-	for _, other := range doc.Yields {
+	for _, other := range doc.Evictions {
 		if other != y {
 			avoidMachine(sc.snapshot, other.Node, avoid)
 		}
@@ -163,7 +163,7 @@ func (c *Controller) giveBack(ctx context.Context, sc *scene, s subject, y journ
 		if err := c.live.rebound(ctx, sc, s, s.workload, change, true, avoid); err != nil {
 			return err
 		}
-		return c.live.remember(ctx, id, dropYield(y))
+		return c.live.remember(ctx, id, dropEviction(y))
 	})
 	return tolerated(err)
 }

@@ -16,15 +16,15 @@ func (c *Controller) moveInstead(ctx context.Context, sc *scene, s subject, a ad
 	if s.workload.Count != 1 {
 		return nil
 	}
-	return c.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Handle: a.Handle, Reason: a.Reason}, firstUnit(sc, s.workload.ID))
+	return c.move(ctx, sc, s, adapt.Action{Kind: adapt.Move, Handle: a.Handle, Reason: a.Reason}, firstAllocation(sc, s.workload.ID))
 }
 
 // move lets an allocation start on a better node, where the user allows that.
-func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Action, unit cluster.Allocation) error {
+func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Action, allocation cluster.Allocation) error {
 	record := cluster.ActionRecord{
-		Workload: s.workload.ID, Kind: string(a.Kind), Allocation: unit.ID, From: nodeText(sc.snapshot, unit.Node), Reason: a.Reason,
+		Workload: s.workload.ID, Kind: string(a.Kind), Allocation: allocation.ID, From: nodeText(sc.snapshot, allocation.Node), Reason: a.Reason,
 	}
-	if unit.ID == "" {
+	if allocation.ID == "" {
 		return nil
 	}
 	if !s.workload.Spec.Move {
@@ -32,8 +32,8 @@ func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Act
 		return nil
 	}
 	return tolerated(c.live.do(ctx, s, record, c.live.writes, c.live.moves, func(ctx context.Context) error {
-		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, unit.Node), a.Reason))
-		return c.live.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{unit.Node: true})
+		change := change(s, fmt.Sprintf("%s leaves %s: %s", s.workload.ID.Group, nodeText(sc.snapshot, allocation.Node), a.Reason))
+		return c.live.rebound(ctx, sc, s, s.workload, change, true, map[cluster.NodeID]bool{allocation.Node: true})
 	}))
 }
 

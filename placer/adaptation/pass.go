@@ -23,23 +23,23 @@ import (
 // The pace of adaptation, chosen by us. A load spike must be answered within 15 s:
 // three windows of 2.5 s that follow one another, one begun before it, and the write.
 const (
-	DefaultAdapter     = "kflr"
-	endingPolicy       = "pp-rtte"
-	None               = "none"
-	DefaultEvery       = 2500 * time.Millisecond
-	DefaultWindow      = 2 * time.Second
-	recordEvery        = 20 * time.Second // observations into the book: each is a write
-	warmUp             = 10 * time.Second // of a new allocation, before it is judged
-	restAfterAction    = 30 * time.Second // of a workload, whoever leads
-	settleAfterGrowth  = 10 * time.Minute // before anything grown is given back
-	yieldTrial         = 30 * time.Second // until it shows whether an eviction helped
-	longestBackOff     = 2 * time.Minute
-	mostAtOnce         = 64          // workloads measured in one pass: each is some requests to Nomad
-	longestJudged      = time.Minute // that two windows may be apart to count as one time below the target
-	leastImprovement   = 0.05        // of the target; less is noise
-	adaptSeed          = 1
-	firstWorkloadRef   = board.Handle(1) << 40 // beyond any allocation on a board
-	refusalRepeatAfter = time.Hour
+	DefaultAdapter      = "kflr"
+	endingPolicy        = "pp-rtte"
+	None                = "none"
+	DefaultEvery        = 2500 * time.Millisecond
+	DefaultWindow       = 2 * time.Second
+	recordEvery         = 20 * time.Second // observations into the book: each is a write
+	warmUp              = 10 * time.Second // of a new allocation, before it is judged
+	restAfterAction     = 30 * time.Second // of a workload, whoever leads
+	settleAfterGrowth   = 10 * time.Minute // before anything grown is given back
+	evictionTrial       = 30 * time.Second // until it shows whether an eviction helped
+	longestBackOff      = 2 * time.Minute
+	mostAtOnce          = 64          // workloads measured in one pass: each is some requests to Nomad
+	longestJudged       = time.Minute // that two windows may be apart to count as one time below the target
+	leastImprovement    = 0.05        // of the target; less is noise
+	adaptSeed           = 1
+	firstWorkloadHandle = board.Handle(1) << 40 // beyond any allocation on a board
+	refusalRepeatAfter  = time.Hour
 )
 
 // safeOptions are the adapter's thresholds for a cluster that people use.
@@ -103,12 +103,12 @@ type term struct {
 	writes   *bucket
 	moves    *bucket
 
-	handles  map[cluster.WorkloadID]board.Handle
-	named    board.Handle // how many handles were given
-	watched  map[cluster.WorkloadID]*watched
-	since    map[string]time.Time // first sight of an allocation
-	docs     map[cluster.WorkloadID]journal.ActionLog
-	harmless map[cluster.WorkloadID]time.Time // best-effort work that was pre-empted without effect: exempt until
+	handles    map[cluster.WorkloadID]board.Handle
+	lastHandle board.Handle // how many handles were given
+	watched    map[cluster.WorkloadID]*watched
+	since      map[string]time.Time // first sight of an allocation
+	docs       map[cluster.WorkloadID]journal.ActionLog
+	exempt     map[cluster.WorkloadID]time.Time // best-effort work that was pre-empted without effect: exempt until
 
 	mu     sync.Mutex
 	stats  cluster.AdaptationStats
@@ -139,7 +139,7 @@ func startTerm(cfg *Config) (*term, error) {
 		random:  rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
 		started: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
 		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
-		docs: map[cluster.WorkloadID]journal.ActionLog{}, harmless: map[cluster.WorkloadID]time.Time{},
+		docs: map[cluster.WorkloadID]journal.ActionLog{}, exempt: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{},
 		stats: cluster.AdaptationStats{
 			Actions: map[cluster.ActionCount]int{}, Below: map[cluster.WorkloadID]bool{}, BelowTime: map[cluster.WorkloadID]time.Duration{},
@@ -215,7 +215,7 @@ func (a *term) forgetAllBut(running map[cluster.WorkloadID]subject) {
 	}
 	keepRunning(a.docs, running)
 	keepRunning(a.watched, running)
-	keepRunning(a.harmless, running)
+	keepRunning(a.exempt, running)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	keepRunning(a.stats.Below, running)
@@ -385,7 +385,7 @@ func (c *Controller) adapt(ctx context.Context, running map[cluster.WorkloadID]s
 		}
 		windows = append(windows, o)
 	}
-	errs = append(errs, c.reviewYields(ctx, sc), c.reviewCPU(ctx, sc), c.transferCPU(ctx, sc))
+	errs = append(errs, c.reviewEvictions(ctx, sc), c.reviewCPU(ctx, sc), c.transferCPU(ctx, sc))
 	for _, a := range c.live.adapter.Step(c.cfg.Clock.Now().Sub(c.live.started), sc.board, windows, c.live.random) {
 		if ctx.Err() != nil {
 			break

@@ -99,17 +99,17 @@ func (b *Rebalancer) relocations(ctx context.Context, running map[cluster.Worklo
 // relocation is a better node for the allocation of a workload that is worst off; not
 // found where none is badly off, or no node is better.
 func (b *Rebalancer) relocation(ctx context.Context, sc *scene, s subject) (cluster.Relocation, bool, error) {
-	unit, why, err := b.worst(ctx, sc, s)
+	allocation, why, err := b.worst(ctx, sc, s)
 	if err != nil || why == "" {
 		return cluster.Relocation{}, false, err
 	}
-	d, err := b.cfg.Placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{unit.Node: true}))
+	d, err := b.cfg.Placer.Reconsider(ctx, s.job, s.workload, placement.WithoutNodes(sc.snapshot, map[cluster.NodeID]bool{allocation.Node: true}))
 	if err != nil || d.Outcome != cluster.Placed || !goodEnough(d, s.workload.Spec, sc.share(s.workload.ID)) || len(d.Candidates) == 0 {
 		return cluster.Relocation{}, false, err
 	}
 	best := d.Candidates[0]
 	r := cluster.Relocation{
-		Workload: s.workload.ID, Allocation: unit.ID, From: unit.Node, FromName: nameOf(sc.snapshot, unit.Node), To: best.Node, ToName: best.Name,
+		Workload: s.workload.ID, Allocation: allocation.ID, From: allocation.Node, FromName: nameOf(sc.snapshot, allocation.Node), To: best.Node, ToName: best.Name,
 		Reason: fmt.Sprintf("%s; %s: %s", why, best.Name, best.Why), Allowed: s.workload.Spec.Move,
 	}
 	return r, true, nil
@@ -126,37 +126,37 @@ func (b *Rebalancer) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 	if share >= adapt.Defaults().Below {
 		return cluster.Allocation{}, "", nil
 	}
-	var unit cluster.Allocation
+	var allocation cluster.Allocation
 	var source interference.Source
 	most := math.Inf(-1)
-	for _, handle := range sc.of[s.workload.ID] {
-		if points, by := suffers(sc, handle); points > most || unit.ID == "" {
-			unit, most, source = sc.units[handle], points, by
+	for _, handle := range sc.handles[s.workload.ID] {
+		if points, by := excess(sc, handle); points > most || allocation.ID == "" {
+			allocation, most, source = sc.allocations[handle], points, by
 		}
 	}
-	from := nameOf(sc.snapshot, unit.Node)
+	from := nameOf(sc.snapshot, allocation.Node)
 	switch {
-	case unit.ID == "":
-		return unit, "", nil
+	case allocation.ID == "":
+		return allocation, "", nil
 	case !math.IsNaN(share) && most > 0:
-		return unit, fmt.Sprintf("it reaches %.0f %% of its target; its co-runners on %s exert %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
+		return allocation, fmt.Sprintf("it reaches %.0f %% of its target; its co-runners on %s exert %.0f points more on %s than it tolerates", 100*share, from, most, source), nil
 	case !math.IsNaN(share):
-		return unit, fmt.Sprintf("it reaches %.0f %% of its target on %s", 100*share, from), nil
+		return allocation, fmt.Sprintf("it reaches %.0f %% of its target on %s", 100*share, from), nil
 	case most > violationMargin && len(sc.snapshot.Known[s.workload.ID].Tolerated) > 0:
-		return unit, fmt.Sprintf("its co-runners on %s exert %.0f points more on %s than it tolerates, and it was not measured recently", from, most, source), nil
+		return allocation, fmt.Sprintf("its co-runners on %s exert %.0f points more on %s than it tolerates, and it was not measured recently", from, most, source), nil
 	}
-	return unit, "", nil
+	return allocation, "", nil
 }
 
-// suffers is by how many points the co-runners of an allocation together exert more than
+// excess is by how many points the co-runners of an allocation together exert more than
 // it tolerates, on the source where that is most.
-func suffers(sc *scene, handle board.Handle) (float64, interference.Source) {
+func excess(sc *scene, handle board.Handle) (float64, interference.Source) {
 	residents := sc.board.Residents(sc.node[handle])
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	most, source := math.Inf(-1), interference.Source("")
 	for k, column := range sc.board.Columns {
-		pressed := sc.board.Caused(sc.node[handle])[k] - residents[i].Caused[k]
-		if points := pressed - residents[i].Tolerated[k]; points > most {
+		experienced := sc.board.Caused(sc.node[handle])[k] - residents[i].Caused[k]
+		if points := experienced - residents[i].Tolerated[k]; points > most {
 			most, source = points, column
 		}
 	}

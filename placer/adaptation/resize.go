@@ -35,62 +35,62 @@ const leastTransferMHz = 5
 
 // isTransferredCPU tells a transfer of CPU from one of memory, which comes with as little
 // CPU as Nomad allows.
-func isTransferredCPU(unit cluster.Allocation) bool {
-	return unit.Transferred.CPUMHz >= leastTransferMHz
+func isTransferredCPU(allocation cluster.Allocation) bool {
+	return allocation.Transferred.CPUMHz >= leastTransferMHz
 }
 
 // worth reports whether so much more is worth a transfer. One replaces another only where
 // it doubles that: the tasks of a transfer start on the node on which a tail latency is too
 // long already, and take some tenths of a second of its CPU.
-func worth(unit cluster.Allocation, mhz int) bool {
-	return mhz >= leastTransferMHz && (!isTransferredCPU(unit) || mhz >= unit.Transferred.CPUMHz)
+func worth(allocation cluster.Allocation, mhz int) bool {
+	return mhz >= leastTransferMHz && (!isTransferredCPU(allocation) || mhz >= allocation.Transferred.CPUMHz)
 }
 
-// exempts reports whether an allocation may do without what is transferred to it: memory
+// canDoWithout reports whether an allocation may do without what is transferred to it: memory
 // that it does not use, and CPU once it has no co-runner. That it reaches its target now is
 // no reason, since it may do so because of the transfer.
-func (w *watched) exempts(sc *scene, handle board.Handle) bool {
-	unit := sc.units[handle]
-	tight, _ := w.tight(unit.ID, unit.Given().MemoryMB)
-	return unit.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(unit) && sc.crowded(handle))
+func (w *watched) canDoWithout(sc *scene, handle board.Handle) bool {
+	allocation := sc.allocations[handle]
+	tight, _ := w.tight(allocation.ID, allocation.Given().MemoryMB)
+	return allocation.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(allocation) && sc.hasCoRunner(handle))
 }
 
-// crowded reports whether an allocation has a co-runner that is no system job.
-func (sc *scene) crowded(handle board.Handle) bool {
-	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
-		return r.Handle != handle && !sc.units[r.Handle].System
+// hasCoRunner reports whether an allocation has a co-runner that is no system job.
+func (sc *scene) hasCoRunner(handle board.Handle) bool {
+	return slices.ContainsFunc(sc.board.MachineResidents(sc.node[handle]), func(r board.Resident) bool {
+		return r.Handle != handle && !sc.allocations[r.Handle].System
 	})
 }
 
 // resize changes the size of a running allocation, as the adapter wants it.
-func (c *Controller) resize(ctx context.Context, s subject, unit cluster.Allocation, a adapt.Action) error {
-	return tolerated(c.transfer(ctx, s, unit, a.Size, adapt.Resize, a.Reason))
+func (c *Controller) resize(ctx context.Context, s subject, allocation cluster.Allocation, a adapt.Action) error {
+	return tolerated(c.transfer(ctx, s, allocation, a.Size, adapt.Resize, a.Reason))
 }
 
 // tryResize begins to give a running allocation the next memory that its user allows,
 // where it may need some, or else unreserved CPU. Where only cores could be more it says,
 // once in a while, that they cannot be given while it runs.
 func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason string) (begun bool, err error) {
-	unit, want, ok := c.moreMemory(sc, s)
+	allocation, want, ok := c.moreMemory(sc, s)
 	if !ok {
-		unit, want, ok = c.moreCPU(sc, s)
-		ok = ok && sc.suffices(s, unit, want)
+		allocation, want, ok = c.moreCPU(sc, s)
+		ok = ok && sc.suffices(s, allocation, want)
 	}
 	if ok {
-		err := c.transfer(ctx, s, unit, want, adapt.Resize, reason)
+		err := c.transfer(ctx, s, allocation, want, adapt.Resize, reason)
 		return err == nil, tolerated(err)
 	}
-	unit = firstUnit(sc, s.workload.ID)
-	want = unit.Resources
+	allocation = firstAllocation(sc, s.workload.ID)
+	want = allocation.Resources
 	for _, c := range s.workload.Spec.Scale.Cores {
 		want.Cores = max(want.Cores, c)
 	}
-	if unit.ID == "" || want == unit.Resources {
+	if allocation.ID == "" || want == allocation.Resources {
 		return false, nil
 	}
-	err = c.live.adjuster.Resize(ctx, s.workload.ID, unit.ID, want)
+	err = c.live.adjuster.Resize(ctx, s.workload.ID, allocation.ID, want)
 	if err != nil {
-		c.live.refused(ctx, resizing(s, unit, want, adapt.Resize, reason), err)
+		c.live.refused(ctx, resizing(s, allocation, want, adapt.Resize, reason), err)
 	}
 	return err == nil, nil
 }
@@ -100,19 +100,19 @@ func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason
 // be given any is left alone for a while.
 func (c *Controller) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	w := c.live.watch(s.workload.ID)
-	for _, handle := range sc.of[s.workload.ID] {
-		unit := sc.units[handle]
-		if c.cfg.Clock.Now().Before(w.noTransfer[unit.ID]) {
+	for _, handle := range sc.handles[s.workload.ID] {
+		allocation := sc.allocations[handle]
+		if c.cfg.Clock.Now().Before(w.noTransfer[allocation.ID]) {
 			continue
 		}
-		if tight, known := w.tight(unit.ID, unit.Resources.MemoryMB); known && !tight {
+		if tight, known := w.tight(allocation.ID, allocation.Resources.MemoryMB); known && !tight {
 			continue
 		}
-		own := unit.Resources.MemoryMB - s.workload.Sizable.Others.MemoryMB
+		own := allocation.Resources.MemoryMB - s.workload.Sizable.Others.MemoryMB
 		if next := nextCount(s.workload.Spec.Scale.MemoryMB, own+1); next > own {
-			want := unit.Resources
+			want := allocation.Resources
 			want.MemoryMB += next - own
-			return unit, want, true
+			return allocation, want, true
 		}
 	}
 	return cluster.Allocation{}, cluster.Resources{}, false
@@ -128,16 +128,16 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 		return cluster.Allocation{}, cluster.Resources{}, false
 	}
 	w := c.live.watch(s.workload.ID)
-	for _, handle := range sc.of[s.workload.ID] {
-		unit := sc.units[handle]
-		if unit.Resources.Cores > 0 || !sc.crowded(handle) || c.cfg.Clock.Now().Before(w.noTransfer[unit.ID]) {
+	for _, handle := range sc.handles[s.workload.ID] {
+		allocation := sc.allocations[handle]
+		if allocation.Resources.Cores > 0 || !sc.hasCoRunner(handle) || c.cfg.Clock.Now().Before(w.noTransfer[allocation.ID]) {
 			continue
 		}
 		free := sc.board.FreeMHz(sc.node[handle])
-		if more := max(min(unit.Resources.CPUMHz, free/2), min(leastTransferMHz, free)); worth(unit, more) {
-			want := unit.Resources
+		if more := max(min(allocation.Resources.CPUMHz, free/2), min(leastTransferMHz, free)); worth(allocation, more) {
+			want := allocation.Resources
 			want.CPUMHz += more
-			return unit, want, true
+			return allocation, want, true
 		}
 	}
 	return cluster.Allocation{}, cluster.Resources{}, false
@@ -145,17 +145,17 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 
 // suffices reports whether a transfer can be enough for the target: a rate grows at most as
 // the share of the CPU does. A tail may shrink by any factor.
-func (sc *scene) suffices(s subject, unit cluster.Allocation, want cluster.Resources) bool {
+func (sc *scene) suffices(s subject, allocation cluster.Allocation, want cluster.Resources) bool {
 	if s.workload.Spec.Target.Latency != nil {
 		return true
 	}
-	units := float64(max(1, len(sc.of[s.workload.ID])))
-	faster := (units - 1 + float64(want.CPUMHz)/float64(max(1, unit.Resources.CPUMHz))) / units
+	replicas := float64(max(1, len(sc.handles[s.workload.ID])))
+	faster := (replicas - 1 + float64(want.CPUMHz)/float64(max(1, allocation.Resources.CPUMHz))) / replicas
 	return sc.share(s.workload.ID)*faster >= 1 // not where its share is not known
 }
 
-// newCompany is for how long an allocation counts as one that has just come (chosen by us).
-const newCompany = 2 * time.Minute
+// newcomerFor is for how long an allocation counts as one that has just come (chosen by us).
+const newcomerFor = 2 * time.Minute
 
 // transferCPU begins to give unreserved CPU to allocations with a target and co-runners,
 // where one of them has just come. It costs no workload anything, so it waits neither for
@@ -165,34 +165,34 @@ func (c *Controller) transferCPU(ctx context.Context, sc *scene) error {
 	var errs []error
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
-		unit, want, ok := c.moreCPU(sc, s)
+		allocation, want, ok := c.moreCPU(sc, s)
 		if !ok {
 			continue
 		}
-		handle := sc.handleOf(unit)
-		if why := sc.needsCPU(handle); why != "" && c.hasNewCompany(sc, handle) {
-			errs = append(errs, tolerated(c.transfer(ctx, s, unit, want, adapt.Resize, why)))
+		handle := sc.handleOf(allocation)
+		if why := sc.needsCPU(handle); why != "" && c.hasNewcomer(sc, handle) {
+			errs = append(errs, tolerated(c.transfer(ctx, s, allocation, want, adapt.Resize, why)))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // handleOf finds an allocation of the scene.
-func (sc *scene) handleOf(unit cluster.Allocation) board.Handle {
-	list := sc.of[unit.Workload]
-	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.units[handle].ID == unit.ID })]
+func (sc *scene) handleOf(allocation cluster.Allocation) board.Handle {
+	list := sc.handles[allocation.Workload]
+	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.allocations[handle].ID == allocation.ID })]
 }
 
 // needsCPU is why an allocation should get CPU now: it missed its target in this window,
 // or nothing is measured yet and its tail latency is predicted to be missed. Empty where
 // it should not.
 func (sc *scene) needsCPU(handle board.Handle) string {
-	unit := sc.units[handle]
-	share, measured := sc.windows[unit.Workload]
+	allocation := sc.allocations[handle]
+	share, measured := sc.windows[allocation.Workload]
 	switch {
 	case measured && share < adapt.Defaults().Below:
 		return fmt.Sprintf("at %.0f %% of its target", 100*share)
-	case !measured && !isTransferredCPU(unit) && sc.running[unit.Workload].workload.Spec.Target.Latency != nil && sc.violated(handle):
+	case !measured && !isTransferredCPU(allocation) && sc.running[allocation.Workload].workload.Spec.Target.Latency != nil && sc.violated(handle):
 		return "predicted to experience more pressure than its tolerance at target"
 	}
 	return ""
@@ -200,16 +200,16 @@ func (sc *scene) needsCPU(handle board.Handle) string {
 
 // violated is that prediction, where no score is assumed.
 func (sc *scene) violated(handle board.Handle) bool {
-	residents := sc.board.Pressing(sc.node[handle])
+	residents := sc.board.MachineResidents(sc.node[handle])
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	return i >= 0 && !residents[i].Assumed && policy.Violates(sc.board.Columns, residents, i)
 }
 
-// hasNewCompany reports whether an allocation on the machine has just come.
-func (c *Controller) hasNewCompany(sc *scene, handle board.Handle) bool {
+// hasNewcomer reports whether an allocation on the machine has just come.
+func (c *Controller) hasNewcomer(sc *scene, handle board.Handle) bool {
 	now := c.cfg.Clock.Now()
-	return slices.ContainsFunc(sc.board.Pressing(sc.node[handle]), func(r board.Resident) bool {
-		return now.Sub(c.live.since[sc.units[r.Handle].ID]) < newCompany
+	return slices.ContainsFunc(sc.board.MachineResidents(sc.node[handle]), func(r board.Resident) bool {
+		return now.Sub(c.live.since[sc.allocations[r.Handle].ID]) < newcomerFor
 	})
 }
 
@@ -220,9 +220,9 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 	for _, id := range sortedIDs(sc.running) {
 		s := sc.running[id]
 		w := c.live.watch(id)
-		for _, handle := range sc.of[id] {
-			if unit := sc.units[handle]; isTransferredCPU(unit) && w.exempts(sc, handle) {
-				errs = append(errs, c.returnTransfer(ctx, s, unit, "no other workload is on its machine"))
+		for _, handle := range sc.handles[id] {
+			if allocation := sc.allocations[handle]; isTransferredCPU(allocation) && w.canDoWithout(sc, handle) {
+				errs = append(errs, c.returnTransfer(ctx, s, allocation, "no other workload is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}
 		}
@@ -231,23 +231,23 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 }
 
 // returnTransfer ends what is transferred to an allocation, well after it was transferred.
-func (c *Controller) returnTransfer(ctx context.Context, s subject, unit cluster.Allocation, reason string) error {
+func (c *Controller) returnTransfer(ctx context.Context, s subject, allocation cluster.Allocation, reason string) error {
 	doc, err := c.live.doc(ctx, s.workload.ID)
 	if err != nil || c.cfg.Clock.Now().Before(maySettle(doc.Actions)) {
 		return err
 	}
-	return tolerated(c.transfer(ctx, s, unit, unit.Given(), adapt.Shrink, reason))
+	return tolerated(c.transfer(ctx, s, allocation, allocation.Given(), adapt.Shrink, reason))
 }
 
 // transfer begins to resize an allocation. That takes a world seconds, for which no pass
 // waits: the job counts as under evaluation meanwhile, and a later pass hears how it
 // ended.
-func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
+func (c *Controller) transfer(ctx context.Context, s subject, allocation cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) error {
 	ctx, land, begun := c.cfg.Evaluations.Begin(ctx, s.job)
 	if !begun {
-		return errEvaluated
+		return errUnderEvaluation
 	}
-	record := resizing(s, unit, to, kind, reason)
+	record := resizing(s, allocation, to, kind, reason)
 	end, err := c.live.begin(ctx, s, record, c.live.writes, nil)
 	if err != nil {
 		land(0)
@@ -255,7 +255,7 @@ func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Alloc
 	}
 	live := c.live
 	c.resizes.Go(func() {
-		err := live.adjuster.Resize(ctx, s.workload.ID, unit.ID, to)
+		err := live.adjuster.Resize(ctx, s.workload.ID, allocation.ID, to)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("the job was changed or stopped meanwhile: %w", cluster.ErrStale)
 		}
@@ -264,8 +264,8 @@ func (c *Controller) transfer(ctx context.Context, s subject, unit cluster.Alloc
 		}
 		live.reportLater(s.workload.ID, func(ctx context.Context) error {
 			if errors.Is(err, cluster.ErrImpossible) {
-				live.cannotTransfer(s.workload.ID, unit.ID, c.cfg.Clock.Now())
-				c.live.soon(s.workload.ID) // for the next kind of help
+				live.cannotTransfer(s.workload.ID, allocation.ID, c.cfg.Clock.Now())
+				c.live.judgeAnew(s.workload.ID) // so that it asks for the next kind of action
 			}
 			return tolerated(end(ctx, err))
 		})
@@ -318,10 +318,10 @@ func (a *term) cannotTransfer(id cluster.WorkloadID, allocation string, now time
 	refused[allocation] = now.Add(refusalRepeatAfter)
 }
 
-func resizing(s subject, unit cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) cluster.ActionRecord {
+func resizing(s subject, allocation cluster.Allocation, to cluster.Resources, kind adapt.Kind, reason string) cluster.ActionRecord {
 	return cluster.ActionRecord{
-		Workload: s.workload.ID, Kind: string(kind), Allocation: unit.ID,
-		From: sizeText(unit.Resources), To: sizeText(to), Reason: reason,
+		Workload: s.workload.ID, Kind: string(kind), Allocation: allocation.ID,
+		From: sizeText(allocation.Resources), To: sizeText(to), Reason: reason,
 	}
 }
 

@@ -17,28 +17,28 @@ import (
 
 // scene is the cluster at one window, as the adapter sees it.
 type scene struct {
-	snapshot *cluster.Snapshot
-	board    *board.Board
-	running  map[cluster.WorkloadID]subject
-	units    map[board.Handle]cluster.Allocation   // on the board
-	of       map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
-	node     map[board.Handle]board.Index
-	byRef    map[board.Handle]cluster.WorkloadID
-	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
+	snapshot    *cluster.Snapshot
+	board       *board.Board
+	running     map[cluster.WorkloadID]subject
+	allocations map[board.Handle]cluster.Allocation   // on the board
+	handles     map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
+	node        map[board.Handle]board.Index
+	byHandle    map[board.Handle]cluster.WorkloadID
+	windows     map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
 }
 
 // newScene builds the board of a snapshot and finds on it what runs.
 func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
 		snapshot: s, board: board.FromSnapshot(s, columns, cluster.WorkloadID{}), running: running,
-		units: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
-		of: map[cluster.WorkloadID][]board.Handle{}, byRef: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
+		allocations: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
+		handles: map[cluster.WorkloadID][]board.Handle{}, byHandle: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
 	for u := range board.Numbering(s, cluster.WorkloadID{}) {
 		a := u.Allocation
-		sc.units[u.Handle], sc.node[u.Handle] = a, u.Node
+		sc.allocations[u.Handle], sc.node[u.Handle] = a, u.Node
 		if !isReserved(s, a) {
-			sc.of[a.Workload] = append(sc.of[a.Workload], u.Handle)
+			sc.handles[a.Workload] = append(sc.handles[a.Workload], u.Handle)
 		}
 	}
 	return sc
@@ -48,12 +48,12 @@ func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cl
 func (a *term) scene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	sc := newScene(s, a.cfg.Estimator.Columns(), running)
 	now, since := a.cfg.Clock.Now(), map[string]time.Time{}
-	for _, unit := range sc.units {
-		first, ok := a.since[unit.ID]
+	for _, allocation := range sc.allocations {
+		first, ok := a.since[allocation.ID]
 		if !ok {
 			first = now
 		}
-		since[unit.ID] = first
+		since[allocation.ID] = first
 	}
 	a.since = since
 	a.markBestEffort(sc, now)
@@ -62,21 +62,21 @@ func (a *term) scene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject
 
 // markBestEffort puts what may be evicted on the board as such, oldest first.
 func (a *term) markBestEffort(sc *scene, now time.Time) {
-	var yielding []board.Handle
+	var evictable []board.Handle
 	for id, s := range sc.running {
-		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(a.harmless[id]) || now.Before(exemptUntil(a.docs[id].Actions)) {
+		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(a.exempt[id]) || now.Before(exemptUntil(a.docs[id].Actions)) {
 			continue
 		}
-		for _, handle := range sc.of[id] {
-			if unit := sc.units[handle]; !unit.System && unit.Version == s.job.Version {
-				yielding = append(yielding, handle)
+		for _, handle := range sc.handles[id] {
+			if allocation := sc.allocations[handle]; !allocation.System && allocation.Version == s.job.Version {
+				evictable = append(evictable, handle)
 			}
 		}
 	}
-	slices.SortFunc(yielding, func(x, y board.Handle) int {
-		return cmp.Or(a.since[sc.units[x].ID].Compare(a.since[sc.units[y].ID]), cmp.Compare(x, y))
+	slices.SortFunc(evictable, func(x, y board.Handle) int {
+		return cmp.Or(a.since[sc.allocations[x].ID].Compare(a.since[sc.allocations[y].ID]), cmp.Compare(x, y))
 	})
-	for _, handle := range yielding {
+	for _, handle := range evictable {
 		n := sc.node[handle]
 		residents := sc.board.Residents(n)
 		i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
@@ -99,7 +99,7 @@ func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings 
 	id, spec := s.workload.ID, s.workload.Spec
 	w := c.live.watch(id)
 	handle := c.live.handleOf(id)
-	sc.byRef[handle] = id
+	sc.byHandle[handle] = id
 	want, _ := spec.Rate()
 	o := adapt.Observation{Handle: handle, Performance: math.NaN(), Target: want, BestEffort: spec.Target.Kind == performance.BestEffort}
 	w.share = math.NaN()
@@ -110,15 +110,15 @@ func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings 
 	}
 	var judged []cluster.Observation
 	now, steady := c.cfg.Clock.Now(), true
-	for _, handle := range sc.of[id] {
-		a := sc.units[handle]
+	for _, handle := range sc.handles[id] {
+		a := sc.allocations[handle]
 		r, ok := byAlloc[a.ID]
 		if !ok || r.Unavailable != "" || now.Sub(c.live.since[a.ID]) < warmUp {
 			steady = false
 			continue
 		}
 		judged = append(judged, r)
-		o.Transferred = o.Transferred || w.exempts(sc, handle)
+		o.Transferred = o.Transferred || w.canDoWithout(sc, handle)
 		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handle, Node: sc.node[handle], Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if c.cfg.Evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
@@ -142,8 +142,8 @@ func (c *Controller) scales(ctx context.Context, sc *scene, s subject, w *watche
 		return false, nil
 	}
 	_, _, memory := c.moreMemory(sc, s)
-	unit, want, cpu := c.moreCPU(sc, s)
-	cpu = cpu && sc.suffices(s, unit, want)
+	allocation, want, cpu := c.moreCPU(sc, s)
+	cpu = cpu && sc.suffices(s, allocation, want)
 	if memory || cpu || len(s.workload.Spec.Scale.Count) == 0 {
 		return memory || cpu, nil
 	}
@@ -170,8 +170,8 @@ func (a *term) bounds(ctx context.Context, s subject, w *watched) (cluster.Bound
 func (a *term) handleOf(id cluster.WorkloadID) board.Handle {
 	handle, ok := a.handles[id]
 	if !ok {
-		a.named++
-		handle = firstWorkloadRef + a.named
+		a.lastHandle++
+		handle = firstWorkloadHandle + a.lastHandle
 		a.handles[id] = handle
 	}
 	return handle

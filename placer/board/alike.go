@@ -76,10 +76,10 @@ func (a *Alike) NodeChanged(n Index) {
 // describe writes what a node is like into the key.
 func (a *Alike) describe(n Index) {
 	a.ids = a.kindsOn(a.ids[:0], n)
-	if beside := a.board.SameMachine(n); len(beside) > 0 {
+	if caused := a.board.SameMachine(n); len(caused) > 0 {
 		own := len(a.ids)
 		a.ids = append(a.ids, 0)
-		for _, o := range beside {
+		for _, o := range caused {
 			a.ids = a.kindsOn(a.ids, o)
 		}
 		slices.Sort(a.ids[own+1:])

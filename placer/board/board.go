@@ -124,8 +124,8 @@ func (b *Board) SameMachine(i Index) []Index {
 	return slices.DeleteFunc(slices.Clone(b.machines[b.nodes[i].Machine]), func(n Index) bool { return n == i })
 }
 
-// Pressing are the residents of a node's machine, its own first; not to be written to.
-func (b *Board) Pressing(i Index) []Resident {
+// MachineResidents are the residents of a node's machine, its own first; not to be written to.
+func (b *Board) MachineResidents(i Index) []Resident {
 	all := b.residents[i]
 	for _, n := range b.SameMachine(i) {
 		all = append(slices.Clip(all), b.residents[n]...)
@@ -175,10 +175,10 @@ func (b *Board) changed(i Index) {
 }
 
 // Remove takes a resident away.
-func (b *Board) Remove(i Index, ref Handle) error {
-	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == ref })
+func (b *Board) Remove(i Index, handle Handle) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == handle })
 	if at < 0 {
-		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
+		return fmt.Errorf("board: %d is not on node %s", handle, b.nodes[i].ID)
 	}
 	b.used[i] = b.used[i].Subtract(b.residents[i][at].Size)
 	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
@@ -187,10 +187,10 @@ func (b *Board) Remove(i Index, ref Handle) error {
 }
 
 // Resize changes what a resident holds.
-func (b *Board) Resize(i Index, ref Handle, size cluster.Resources) error {
-	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == ref })
+func (b *Board) Resize(i Index, handle Handle, size cluster.Resources) error {
+	at := slices.IndexFunc(b.residents[i], func(r Resident) bool { return r.Handle == handle })
 	if at < 0 {
-		return fmt.Errorf("board: %d is not on node %s", ref, b.nodes[i].ID)
+		return fmt.Errorf("board: %d is not on node %s", handle, b.nodes[i].ID)
 	}
 	r := &b.residents[i][at]
 	b.used[i] = b.used[i].Subtract(r.Size).Add(size)
@@ -200,9 +200,9 @@ func (b *Board) Resize(i Index, ref Handle, size cluster.Resources) error {
 }
 
 // SetSlowdown notes an estimate of a resident; one that is gone has none.
-func (b *Board) SetSlowdown(i Index, ref Handle, slowdown float64) {
+func (b *Board) SetSlowdown(i Index, handle Handle, slowdown float64) {
 	for at := range b.residents[i] {
-		if r := &b.residents[i][at]; r.Handle == ref {
+		if r := &b.residents[i][at]; r.Handle == handle {
 			r.Slowdown = slowdown
 			b.notify(i)
 		}
@@ -259,7 +259,7 @@ func (b *Board) notify(i Index) {
 // recompute derives the scores of a node from the residents of its machine.
 func (b *Board) recompute(i Index) {
 	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
-	residents := b.Pressing(i)
+	residents := b.MachineResidents(i)
 	cluster.NoPressure(t, c)
 	for r := range residents {
 		cluster.AddPressure(t, c, residents[r].Tolerated, residents[r].Caused)

@@ -18,8 +18,8 @@ func TestNodesOfOneMachinePressOnEachOther(t *testing.T) {
 	total := cluster.Resources{CPUMHz: 1000, MemoryMB: 1000}
 	left, right := b.Add(board.Node{ID: "left", Total: total, Machine: 1}), b.Add(board.Node{ID: "right", Total: total, Machine: 1})
 	other := b.Add(board.Node{ID: "other", Total: total})
-	place := func(n board.Index, ref board.Handle, tolerated, caused float64) {
-		b.Place(n, board.Resident{Handle: ref, Size: cluster.Resources{CPUMHz: 600}, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
+	place := func(n board.Index, handle board.Handle, tolerated, caused float64) {
+		b.Place(n, board.Resident{Handle: handle, Size: cluster.Resources{CPUMHz: 600}, Tolerated: []float64{tolerated}, Caused: []float64{caused}})
 	}
 	expect := func(n board.Index, tolerated, caused, headroom float64) {
 		t.Helper()
@@ -60,12 +60,12 @@ func TestTheBoardOfASnapshotKnowsItsMachines(t *testing.T) {
 		if !slices.Equal(tolerated, b.Tolerated(board.Index(i))) || !slices.Equal(caused, b.Caused(board.Index(i))) {
 			t.Errorf("%s: the board says %v and %v, the snapshot %v and %v", n.ID, b.Tolerated(board.Index(i)), b.Caused(board.Index(i)), tolerated, caused)
 		}
-		without := board.NewNeighbours(s, cluster.NewPressureTable(s, columns), cluster.WorkloadID{}).On(n)
+		without := board.NewCoRunners(s, cluster.NewPressureTable(s, columns), cluster.WorkloadID{}).On(n)
 		for k := range without {
-			without[k].Handle = b.Pressing(board.Index(i))[k].Handle // which it has none of
+			without[k].Handle = b.MachineResidents(board.Index(i))[k].Handle // which it has none of
 		}
-		if !reflect.DeepEqual(without, b.Pressing(board.Index(i))) {
-			t.Errorf("%s: %+v press on it, on the board %+v", n.ID, without, b.Pressing(board.Index(i)))
+		if !reflect.DeepEqual(without, b.MachineResidents(board.Index(i))) {
+			t.Errorf("%s: %+v press on it, on the board %+v", n.ID, without, b.MachineResidents(board.Index(i)))
 		}
 	}
 	if got := b.Caused(0)[0]; got != 20 {

@@ -86,9 +86,9 @@ func (a *Request) ToleranceOn(configuration int) Tolerance {
 
 // ToleranceOf is what a group tolerates where it was placed: as its allocation of which the
 // target needs most.
-func (a *Request) ToleranceOf(b *Board, units []Replica) Tolerance {
+func (a *Request) ToleranceOf(b *Board, replicas []Replica) Tolerance {
 	most := Tolerance{Tolerated: a.Tolerated, RequiredFraction: a.RequiredFraction}
-	for i, u := range units {
+	for i, u := range replicas {
 		if s := a.ToleranceOn(b.Node(u.Node).Configuration); i == 0 || s.RequiresMore(most) {
 			most = s
 		}
@@ -109,8 +109,8 @@ func (a *Request) Curve() []float64 {
 type Response interface {
 	// Runtime in seconds, and IOPS, where the caused scores of its co-runners add up to
 	// beside, by column; nil is in isolation.
-	Runtime(beside []float64) float64
-	IOPS(beside []float64) float64
+	Runtime(caused []float64) float64
+	IOPS(caused []float64) float64
 }
 
 // Finish is work bound by cpu that must end in time. Size is what it can use at most.

@@ -53,14 +53,14 @@ type Numbered struct {
 // handles: what is kept by handle outside a board is keyed by these.
 func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered] {
 	return func(yield func(Numbered) bool) {
-		ref := Handle(0)
+		handle := Handle(0)
 		for i, n := range s.Nodes {
 			for _, a := range s.Residents(n.ID, except) {
 				if a.Profiling {
 					continue
 				}
-				ref++
-				if !yield(Numbered{ref, Index(i), a}) {
+				handle++
+				if !yield(Numbered{handle, Index(i), a}) {
 					return
 				}
 			}
@@ -68,23 +68,23 @@ func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered
 	}
 }
 
-// Neighbours are the residents of a snapshot's machines as a workload sees them: as
-// Pressing has them on the board of the snapshot, without the board.
-type Neighbours struct {
+// CoRunners are the residents of a snapshot's machines as a workload sees them: as
+// MachineResidents has them on the board of the snapshot, without the board.
+type CoRunners struct {
 	snapshot *cluster.Snapshot
 	except   cluster.WorkloadID
 	table    *cluster.PressureTable
 }
 
-// NewNeighbours reads the scores from the snapshot's table and leaves out the workload
+// NewCoRunners reads the scores from the snapshot's table and leaves out the workload
 // except.
-func NewNeighbours(s *cluster.Snapshot, table *cluster.PressureTable, except cluster.WorkloadID) *Neighbours {
-	return &Neighbours{snapshot: s, except: except, table: table}
+func NewCoRunners(s *cluster.Snapshot, table *cluster.PressureTable, except cluster.WorkloadID) *CoRunners {
+	return &CoRunners{snapshot: s, except: except, table: table}
 }
 
 // On are those on a node, and then those on others of its machine. The list is not to be
 // written to.
-func (x *Neighbours) On(n *cluster.Node) []Resident {
+func (x *CoRunners) On(n *cluster.Node) []Resident {
 	h := x.table.Host(n)
 	if !x.table.Unshared(n) || h.Has(x.except) {
 		return x.onMachine(n)
@@ -97,7 +97,7 @@ func (x *Neighbours) On(n *cluster.Node) []Resident {
 	return out
 }
 
-func (x *Neighbours) onMachine(n *cluster.Node) []Resident {
+func (x *CoRunners) onMachine(n *cluster.Node) []Resident {
 	var out []Resident
 	for of := range x.table.Machine(n) {
 		out = x.add(out, of)
@@ -105,7 +105,7 @@ func (x *Neighbours) onMachine(n *cluster.Node) []Resident {
 	return out
 }
 
-func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
+func (x *CoRunners) add(out []Resident, n *cluster.Node) []Resident {
 	for _, a := range x.snapshot.Residents(n.ID, x.except) {
 		if !a.Profiling {
 			out = append(out, residentOf(x.snapshot, n, a, 0, x.table))
@@ -114,11 +114,11 @@ func (x *Neighbours) add(out []Resident, n *cluster.Node) []Resident {
 	return out
 }
 
-func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, ref Handle, table *cluster.PressureTable) Resident {
+func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, handle Handle, table *cluster.PressureTable) Resident {
 	scores, assumed := table.ScoresOn(n, &a)
 	known := s.Known[a.Workload]
 	return Resident{
-		Handle: ref, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
+		Handle: handle, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
 		Node: n.ID, DemandFactor: known.DemandFactor[n.Configuration], RequiredFraction: known.RequiredFraction,
 	}
 }

@@ -35,7 +35,7 @@ func (n *Node) UnitsOf(size cluster.Resources) float64 {
 }
 
 // WholeUnits rounds up, but for errors of floats: a unit in part use is not free.
-func WholeUnits(units float64) int { return int(math.Ceil(units - 1e-9)) }
+func WholeUnits(replicas float64) int { return int(math.Ceil(replicas - 1e-9)) }
 
 // FreeUnits is how many units of a node are not reserved.
 func (b *Board) FreeUnits(n Index) int {

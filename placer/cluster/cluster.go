@@ -120,7 +120,7 @@ type Snapshot struct {
 	Allocations map[NodeID][]Allocation                 // live, by node
 	Known       map[WorkloadID]interference.Sensitivity // residents' scores; absent: unknown
 	Reserved    map[NodeID][]Allocation                 // decided and not yet seen as allocations
-	Memo        *Memo                                   // nil: nothing is kept from one snapshot to the next
+	Cache       *Cache                                  // nil: nothing is kept from one snapshot to the next
 }
 
 // Machines lists the nodes of each machine that has several, by its name.

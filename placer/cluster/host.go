@@ -18,7 +18,7 @@ type Host struct {
 	Residents any
 
 	refusals map[string]RejectReason // of the node itself, by what is demanded of it
-	of       []interference.Sensitivity
+	scores   []interference.Sensitivity
 	pressure pressure
 }
 
@@ -31,24 +31,24 @@ type pressure struct {
 // maxRefusals bounds what a host remembers of demands; most jobs have the same few.
 const maxRefusals = 8
 
-// Host is a node with its allocations: that of the memo, unless an allocation has come or
+// Host is a node with its allocations: that of the cache, unless an allocation has come or
 // left since.
 func (s *Snapshot) Host(n *Node) *Host {
 	allocations, reserved := s.Allocations[n.ID], s.Reserved[n.ID]
-	if s.Memo != nil {
-		if h := s.Memo.hosts[n.ID]; h != nil && h.Node == n && sameList(h.Allocations, allocations) && sameList(h.Reserved, reserved) {
+	if s.Cache != nil {
+		if h := s.Cache.hosts[n.ID]; h != nil && h.Node == n && sameList(h.Allocations, allocations) && sameList(h.Reserved, reserved) {
 			return h
 		}
 	}
 	h := &Host{Node: n, Allocations: allocations, Reserved: reserved, Used: Used(allocations).Add(Used(reserved))}
-	if s.Memo != nil {
-		s.Memo.keep(h, len(s.Nodes))
+	if s.Cache != nil {
+		s.Cache.keep(h, len(s.Nodes))
 	}
 	return h
 }
 
 // keep a host, among not many more than there are nodes.
-func (m *Memo) keep(h *Host, nodes int) {
+func (m *Cache) keep(h *Host, nodes int) {
 	if m.hosts == nil || len(m.hosts) > 2*nodes {
 		m.hosts = make(map[NodeID]*Host, nodes)
 	}
@@ -102,10 +102,10 @@ func (p *PressureTable) Host(n *Node) *Host {
 	if h.pressure.tolerated != nil && p.sameScores(h) {
 		return h
 	}
-	h.Residents, h.of = nil, h.of[:0]
+	h.Residents, h.scores = nil, h.scores[:0]
 	for _, list := range [2][]Allocation{h.Allocations, h.Reserved} {
 		for i := range list {
-			h.of = append(h.of, p.snapshot.Known[list[i].Workload])
+			h.scores = append(h.scores, p.snapshot.Known[list[i].Workload])
 		}
 	}
 	h.pressure = pressure{tolerated: make([]float64, len(p.columns)), caused: make([]float64, len(p.columns))}
@@ -123,7 +123,7 @@ func (p *PressureTable) sameScores(h *Host) bool {
 	at := 0
 	for _, list := range [2][]Allocation{h.Allocations, h.Reserved} {
 		for i := range list {
-			if !sameSensitivity(h.of[at], p.snapshot.Known[list[i].Workload]) {
+			if !sameSensitivity(h.scores[at], p.snapshot.Known[list[i].Workload]) {
 				return false
 			}
 			at++

@@ -25,7 +25,7 @@ func look(s *cluster.Snapshot, columns []interference.Source, w *cluster.Workloa
 	return append(out, fit, rejected, counts)
 }
 
-// What a memo kept must never show: whatever happens to a cluster, with one it looks as
+// What a cache kept must never show: whatever happens to a cluster, with one it looks as
 // without.
 func TestHostsAreAsNew(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestHostsAreAsNew(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		s := clustertest.Random(rng, 30, 2, []string{"a", "b"}, columns)
 		s.Nodes[3].Machine, s.Nodes[4].Machine = "shared", "shared"
-		s.Reserved, s.Memo = map[cluster.NodeID][]cluster.Allocation{}, &cluster.Memo{}
+		s.Reserved, s.Cache = map[cluster.NodeID][]cluster.Allocation{}, &cluster.Cache{}
 		var ids []cluster.WorkloadID
 		for id := range s.Known {
 			ids = append(ids, id)
@@ -48,7 +48,7 @@ func TestHostsAreAsNew(t *testing.T) {
 			}
 			w.Drivers = [][]string{nil, {"exec"}, {"docker"}}[rng.IntN(3)]
 			fresh := *s
-			fresh.Memo = nil
+			fresh.Cache = nil
 			if got, want := look(s, columns, w), look(&fresh, columns, w); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, step %d: a memo shows\n%v\nand a new look\n%v", seed, step, got, want)
 			}
@@ -107,7 +107,7 @@ func TestAHostIsKeptWhileNothingChanges(t *testing.T) {
 	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
 	a := clustertest.Workload("a")
 	clustertest.Run(s, a, "n1")
-	s.Memo = &cluster.Memo{}
+	s.Cache = &cluster.Cache{}
 	columns := clustertest.Columns(2)
 	host := func() *cluster.Host { return cluster.NewPressureTable(s, columns).Host(s.Nodes[0]) }
 	h := host()

@@ -19,52 +19,52 @@ const (
 )
 
 // PressureTable computes ServerPressure for many nodes of one snapshot: each
-// resident's scores are turned into vectors once, or, with a memo in the
+// resident's scores are turned into vectors once, or, with a cache in the
 // snapshot, once for all snapshots. Not for concurrent use.
 type PressureTable struct {
 	snapshot *Snapshot
 	columns  []interference.Source
 	machines map[string][]*Node
-	memo     *Memo
+	cache    *Cache
 	unknown  ScoreVectors
 	slab     []float64 // storage of further vectors
 }
 
-// Memo is a cache of residents' scores as vectors, from one snapshot to the next: on a
+// Cache keeps residents' scores as vectors, from one snapshot to the next: on a
 // large cluster they hardly change, and reading them out of their maps is half of a
 // decision. A vector is made anew where a snapshot has other maps for the workload than
 // before; a map of scores is never written to once it is known. It keeps the hosts as
 // well, until an allocation comes or leaves. One snapshot at a time may use it.
-type Memo struct {
+type Cache struct {
 	columns []interference.Source
-	vectors map[WorkloadID]memoVectors
+	vectors map[WorkloadID]cachedVectors
 	hosts   map[NodeID]*Host
 }
 
-type memoVectors struct {
+type cachedVectors struct {
 	ScoreVectors
 	of interference.Sensitivity // the maps they were read from
 }
 
-// WithCache is the snapshot, with a memo of its own where it has none.
+// WithCache is the snapshot, with a cache of its own where it has none.
 func (s *Snapshot) WithCache() *Snapshot {
-	if s.Memo != nil {
+	if s.Cache != nil {
 		return s
 	}
 	next := *s
-	next.Memo = &Memo{}
+	next.Cache = &Cache{}
 	return &next
 }
 
-// ready empties the memo where it was made for other columns, or has mostly
+// ready empties the cache where it was made for other columns, or has mostly
 // workloads that are gone.
-func (m *Memo) ready(columns []interference.Source, known int) {
+func (m *Cache) ready(columns []interference.Source, known int) {
 	const spare = 1024
 	if !slices.Equal(m.columns, columns) {
 		m.columns, m.vectors, m.hosts = slices.Clone(columns), nil, nil
 	}
 	if m.vectors == nil || len(m.vectors) > 2*known+spare {
-		m.vectors = map[WorkloadID]memoVectors{}
+		m.vectors = map[WorkloadID]cachedVectors{}
 	}
 }
 
@@ -93,8 +93,8 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 		unknown[k] = math.NaN()
 	}
 	s = s.WithCache()
-	s.Memo.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), memo: s.Memo, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
+	s.Cache.ready(columns, len(s.Known))
+	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), cache: s.Cache, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
 }
 
 // Fill writes the node's pressure into tolerated and caused, both
@@ -215,12 +215,12 @@ func (p *PressureTable) ScoresOf(w WorkloadID) ScoreVectors {
 	if !ok {
 		return p.unknown
 	}
-	if v, ok := p.memo.vectors[w]; ok && sameMaps(v.of, scores) {
+	if v, ok := p.cache.vectors[w]; ok && sameMaps(v.of, scores) {
 		return v.ScoreVectors
 	}
 	v := ScoreVectors{Tolerated: p.vector(scores.Tolerated), Caused: p.vector(scores.Caused)}
 	v.Complete = !slices.ContainsFunc(v.Tolerated, math.IsNaN) && !slices.ContainsFunc(v.Caused, math.IsNaN)
-	p.memo.vectors[w] = memoVectors{v, scores}
+	p.cache.vectors[w] = cachedVectors{v, scores}
 	return v
 }
 

@@ -35,10 +35,10 @@ func (s Sizable) Group(own Resources) Resources {
 // cgroupsVersion is the node attribute of the version of control groups.
 const cgroupsVersion = "os.cgroups.version"
 
-// SparingLastCore is the snapshot for choosing whole cores: under control groups
+// WithoutLastCore is the snapshot for choosing whole cores: under control groups
 // v1 Nomad fails a task that would reserve the last core of a node on which others
 // share cores, so there one less is on offer.
-func (s *Snapshot) SparingLastCore() *Snapshot {
+func (s *Snapshot) WithoutLastCore() *Snapshot {
 	out := *s
 	out.Nodes = make([]*Node, len(s.Nodes))
 	for i, n := range s.Nodes {

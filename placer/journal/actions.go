@@ -16,10 +16,10 @@ const maxActions = 60
 
 // ActionLog is the document of what was done to one running workload.
 type ActionLog struct {
-	Format   int                    `json:"format"`
-	Workload cluster.WorkloadID     `json:"workload"`
-	Actions  []cluster.ActionRecord `json:"actions"`
-	Yields   []Eviction             `json:"yields,omitempty"` // of a best-effort workload
+	Format    int                    `json:"format"`
+	Workload  cluster.WorkloadID     `json:"workload"`
+	Actions   []cluster.ActionRecord `json:"actions"`
+	Evictions []Eviction             `json:"yields,omitempty"` // of a best-effort workload
 }
 
 const actionFormat = 1

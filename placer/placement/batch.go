@@ -20,7 +20,7 @@ import (
 type queue struct {
 	slots    chan struct{} // of the jobs that are decided on and written
 	deciding sync.Mutex    // held from the snapshot until the plans are noted
-	memo     cluster.Memo  // guarded by deciding
+	cache    cluster.Cache // guarded by deciding
 
 	mu       sync.Mutex
 	waiting  []*placement
@@ -111,7 +111,7 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 	snapshot, err := pl.cfg.Decisions.Snapshot(context.WithoutCancel(ctx), pl.cfg.World) // others wait for it, too
 	if err == nil {
 		snapshot = withPlans(snapshot, inFlight)
-		snapshot.Memo = &pl.queue.memo
+		snapshot.Cache = &pl.queue.cache
 		pl.queue.pace.note(pl.cfg.Clock.Now(), snapshot)
 	}
 	for _, p := range batch {

@@ -51,9 +51,9 @@ func WithoutNodes(s *cluster.Snapshot, avoid map[cluster.NodeID]bool) *cluster.S
 	next.Nodes = slices.Clone(s.Nodes)
 	for i, n := range next.Nodes {
 		if avoid[n.ID] {
-			shut := *n
-			shut.Ready = false
-			next.Nodes[i] = &shut
+			notReady := *n
+			notReady.Ready = false
+			next.Nodes[i] = &notReady
 		}
 	}
 	return &next

@@ -15,7 +15,7 @@ import (
 const (
 	arrangedJobs  = 16
 	arrangedNodes = 16
-	arrangedLooks = 2000 // arrangements, of some 50 microseconds each
+	arrangedTries = 2000 // arrangements, of some 50 microseconds each
 )
 
 // asFast is the part of the highest predicted rate from which on a place counts as just
@@ -40,7 +40,7 @@ type arrangement struct {
 	at       []int    // by job, its spot
 	all      []cluster.NodeID
 	empty    *board.Board // without the jobs
-	looks    int
+	tries    int
 }
 
 // arrange swaps the nodes of jobs that were decided on together, where a QoS violation is
@@ -56,22 +56,22 @@ func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	for _, n := range s.Nodes {
 		a.all = append(a.all, n.ID)
 	}
-	before := a.harm()
+	before := a.violations()
 	if before.Count == 0 {
 		return
 	}
-	a.look()
+	a.listSpots()
 	if !a.search(before) || !a.settle(before) {
 		a.move(make([]int, len(decided)))
 	}
 }
 
-func (a *arrangement) harm() policy.Violations {
+func (a *arrangement) violations() policy.Violations {
 	return policy.ViolationsOn(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
 }
 
-// look lists the spots of each job, and leaves all where they are.
-func (a *arrangement) look() {
+// listSpots lists the spots of each job, and leaves all where they are.
+func (a *arrangement) listSpots() {
 	for _, p := range a.jobs {
 		p.undo()
 	}
@@ -97,7 +97,7 @@ func (a *arrangement) spotsOf(p *placement) []spot {
 			others = append(others, spot{nodes, decisions})
 		}
 	}
-	return append(out, promising(p, others)...)
+	return append(out, fastSpots(p, others)...)
 }
 
 // combinations are each node, and for more allocations than one each two of them.
@@ -130,8 +130,8 @@ func distinct(nodes []cluster.NodeID) []cluster.NodeID {
 // sameNodes compares the distinct nodes of both.
 func sameNodes(a, b []cluster.NodeID) bool { return slices.Equal(distinct(a), distinct(b)) }
 
-// promising are the spots at which each group is fast enough.
-func promising(p *placement, spots []spot) []spot {
+// fastSpots are the spots at which each group is fast enough.
+func fastSpots(p *placement, spots []spot) []spot {
 	best := make([]float64, len(p.decisions))
 	for _, s := range spots {
 		for i, d := range s.decisions {
@@ -172,8 +172,8 @@ func (a *arrangement) search(least policy.Violations) (moved bool) {
 		better = false
 		for i := range a.jobs {
 			for j := i; j < len(a.jobs); j++ {
-				if harm, ok := a.exchange(i, j, least); ok {
-					least, better, moved = harm, true, true
+				if violations, ok := a.exchange(i, j, least); ok {
+					least, better, moved = violations, true, true
 				}
 			}
 		}
@@ -188,13 +188,13 @@ func (a *arrangement) exchange(i, j int, least policy.Violations) (policy.Violat
 		for y := range a.spots[j] {
 			next := slices.Clone(best)
 			next[i], next[j] = x, y
-			if i == j && x != y || slices.Equal(next, best) || a.looks >= arrangedLooks || !a.fits(next) {
+			if i == j && x != y || slices.Equal(next, best) || a.tries >= arrangedTries || !a.fits(next) {
 				continue
 			}
-			a.looks++
+			a.tries++
 			a.move(next)
-			if harm := a.harm(); harm.Less(least) {
-				best, least, found = next, harm, true
+			if violations := a.violations(); violations.Less(least) {
+				best, least, found = next, violations, true
 			}
 		}
 	}
@@ -218,8 +218,8 @@ func (a *arrangement) fits(at []int) bool {
 	held := map[cluster.NodeID]cluster.Resources{}
 	for i := range a.jobs {
 		for _, d := range a.spots[i][at[i]].decisions {
-			for _, unit := range reservedFor(d) {
-				held[unit.Node] = held[unit.Node].Add(unit.Resources)
+			for _, allocation := range reservedFor(d) {
+				held[allocation.Node] = held[allocation.Node].Add(allocation.Resources)
 			}
 		}
 	}
@@ -250,7 +250,7 @@ func (a *arrangement) settle(before policy.Violations) bool {
 			next[i] = a.explained(decisions, p.decisions, nodes)
 		}
 	}
-	if !ok || !a.harm().Less(before) {
+	if !ok || !a.violations().Less(before) {
 		return false
 	}
 	var stayed []*placement

@@ -7,10 +7,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
-// standing is the size that an earlier decision gave a group that runs, where it has not
+// keptSize is the size that an earlier decision gave a group that runs, where it has not
 // been changed since: the same job submitted again keeps what it has. What a user or an
 // autoscaler changed stays as they set it.
-func (pl *Placer) standing(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
+func (pl *Placer) keptSize(w cluster.Workload, s *cluster.Snapshot) (cluster.Workload, *cluster.Sizing) {
 	earlier, ok := pl.cfg.Decisions.Of(w.ID)
 	running := liveAllocations(s, w.ID)
 	was := earlier.Sizing
@@ -55,7 +55,7 @@ func (pl *Placer) sized(k *profiling.Known, s *cluster.Snapshot) (w cluster.Work
 	if len(liveAllocations(s, w.ID)) == 0 {
 		return w, knowledge, nil, true
 	}
-	w, kept = pl.standing(w, s)
+	w, kept = pl.keptSize(w, s)
 	if kept != nil && kept.Own != kept.OwnWas {
 		knowledge = *knowledge.AtSize(kept.Speed)
 	}

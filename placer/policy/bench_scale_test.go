@@ -23,7 +23,7 @@ func BenchmarkPlaceKnown(b *testing.B) {
 			b.Fatal(err)
 		}
 		s := clustertest.Random(rng, nodes, 2, benchClasses, columns)
-		s.Memo = &cluster.Memo{}
+		s.Cache = &cluster.Cache{}
 		for _, name := range []string{"paragon", "quasar", "tarcil"} {
 			desc, err := policy.Lookup(name)
 			if err != nil {

@@ -51,14 +51,14 @@ func (scanner) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choi
 
 func benchSelect(b *testing.B, cluster *board.Board, shape boardtest.Shape, selector board.Selector) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	asks := make([]board.Request, 64)
-	for i := range asks {
-		asks[i] = boardtest.Ask(rng, shape)
+	requests := make([]board.Request, 64)
+	for i := range requests {
+		requests[i] = boardtest.Ask(rng, shape)
 	}
 	var took []time.Duration
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		a := &asks[i%len(asks)]
+		a := &requests[i%len(requests)]
 		start := time.Now()
 		c := selector.Select(cluster, a, rng)
 		took = append(took, time.Since(start))

@@ -18,7 +18,7 @@ type candidateSet struct {
 	Request
 	work       *workspace
 	snapshot   *cluster.Snapshot // nodes sorted by ID, whatever order they came in
-	beside     *board.Neighbours
+	coRunners  *board.CoRunners
 	shared     []bool // by column; see timeShared
 	candidates []*candidate
 	rejected   []cluster.Rejection
@@ -75,11 +75,11 @@ func open(r Request, work *workspace) (*candidateSet, error) {
 	}
 	v := &candidateSet{Request: r, work: work, snapshot: sortedSnapshot(r.Snapshot).WithCache(), unit: r.Workload.Spec.Target.RateUnit()}
 	table := cluster.NewPressureTable(v.snapshot, v.Columns)
-	v.beside, v.shared = board.NewNeighbours(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
+	v.coRunners, v.shared = board.NewCoRunners(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
 	var fit []*cluster.Node
 	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
-	v.addOptions(fit, table)
+	v.addCandidates(fit, table)
 	return v, nil
 }
 
@@ -142,11 +142,11 @@ func (v *candidateSet) suffices(rate float64) bool {
 	return v.Workload.Spec.Target.PredictedMet(rate, v.need)
 }
 
-// addOptions computes the candidates of the feasible nodes. The storage of their vectors
+// addCandidates computes the candidates of the feasible nodes. The storage of their vectors
 // is one array: nodes × columns × 2.
-func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTable) {
+func (v *candidateSet) addCandidates(fit []*cluster.Node, table *cluster.PressureTable) {
 	columns := len(v.Columns)
-	arena, options := v.work.take(2*columns*len(fit)), v.work.takeOptions(len(fit))
+	arena, options := v.work.take(2*columns*len(fit)), v.work.takeCandidates(len(fit))
 	v.candidates = make([]*candidate, len(fit))
 	for i, n := range fit {
 		o := &options[i]
@@ -155,7 +155,7 @@ func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTa
 		o.caused, arena = arena[:columns:columns], arena[columns:]
 		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
 		v.candidates[i] = o
-		v.addNeighbours(o)
+		v.shareCPUTime(o)
 		v.addLoad(o, v.snapshot.Host(n))
 		o.predicted = v.predict(o, o.caused)
 	}
@@ -165,9 +165,9 @@ func (v *candidateSet) addOptions(fit []*cluster.Node, table *cluster.PressureTa
 // us: only above it co-runners may be limited to their share).
 const littlePressure = 10.0
 
-// addNeighbours sets what newcomer and residents exert on each other: sums of caused
+// shareCPUTime sets what newcomer and residents exert on each other: sums of caused
 // scores but for CPU time, of which each takes at most its fair share (decision 0017).
-func (v *candidateSet) addNeighbours(o *candidate) {
+func (v *candidateSet) shareCPUTime(o *candidate) {
 	o.exerted, o.summed = v.caused, o.caused
 	closely := false
 	for k, shared := range v.shared {
@@ -211,7 +211,7 @@ func (v *candidateSet) perNode() int {
 }
 
 // residents of a candidate's machine.
-func (v *candidateSet) residents(i int) []board.Resident { return v.beside.On(v.candidates[i].node) }
+func (v *candidateSet) residents(i int) []board.Resident { return v.coRunners.On(v.candidates[i].node) }
 
 // share of a total; a node that says it has nothing counts as full.
 func share(used, total int) float64 {

@@ -93,28 +93,28 @@ func (f *chainFilter) run(n int, p places, tolerated, caused []float64) int {
 }
 
 // out marks a place that is not considered, however far bounds are relaxed.
-const out = -1
+const droppedOut = -1
 
 // keepFewestViolations leaves the places where the newcomer would add the fewest QoS
 // violations.
 func (f *chainFilter) keepFewestViolations() {
-	hurt := make([]int, len(f.first))
-	for i := range hurt {
-		hurt[i] = f.options.newViolations(f.columns, f.places.residents(i), f.places.newcomer(i))
+	count := make([]int, len(f.first))
+	for i := range count {
+		count[i] = f.options.newViolations(f.columns, f.places.residents(i), f.places.newcomer(i))
 	}
-	least := slices.Min(hurt)
-	for i, h := range hurt {
+	least := slices.Min(count)
+	for i, h := range count {
 		if h > least {
-			f.first[i] = out
+			f.first[i] = droppedOut
 		}
 	}
 }
 
-// residentsMost is by how many points, over all sources, the residents of place i exert
+// newcomerExcess is by how many points, over all sources, the residents of place i exert
 // more than the newcomer tolerates, where bounds had to be relaxed and violations are
 // counted; else 0. The sum is not capped: of two places under full pressure the emptier
 // one is better.
-func (f *chainFilter) residentsMost(i int) float64 {
+func (f *chainFilter) newcomerExcess(i int) float64 {
 	if !f.options.FewestViolations || f.backtracks == 0 {
 		return 0
 	}
@@ -183,7 +183,7 @@ func (f *chainFilter) relax(step int32) {
 		need[j] = math.Inf(1)
 	}
 	for i, first := range f.first {
-		if first == out {
+		if first == droppedOut {
 			continue
 		}
 		if f.second[i] < 0 {

@@ -192,16 +192,16 @@ func (v *candidateSet) predictShared(o *candidate, n int) cluster.Prediction {
 
 // explainGroup writes the decision's reason and the warnings about its target.
 func (v *candidateSet) explainGroup(d *cluster.Decision, r ranking, replicas []int) {
-	qualify, crowded := 0, 0
+	qualify, mostOnOne := 0, 0
 	for i, n := range replicas {
 		if r.nodes[i].tier == good {
 			qualify++
 		}
-		crowded = max(crowded, n)
+		mostOnOne = max(mostOnOne, n)
 	}
 	d.Reason = fmt.Sprintf("%s; %d of %s with room qualified", r.reason, qualify, wording.Count(len(r.nodes), "node"))
-	if crowded > 1 {
-		v.warn("up to %d allocations of the group share a node and interfere with each other", crowded)
+	if mostOnOne > 1 {
+		v.warn("up to %d allocations of the group share a node and interfere with each other", mostOnOne)
 	}
 	v.judgeTarget(d)
 }

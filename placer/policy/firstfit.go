@@ -17,15 +17,15 @@ var firstFitSelector = SelectorDescriptor{
 // firstFit goes by place on the board. Cost: O(count · kinds of nodes), more where
 // the user's constraints leave nodes out.
 type firstFit struct {
-	alike *board.Alike
-	field tentative
+	alike     *board.Alike
+	tentative tentative
 }
 
 // Select implements board.Selector.
 func (s *firstFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		first := board.None
 		s.alike.Each(func(nodes []board.Index) {
 			if !b.Fits(nodes[0], a.Size) {
@@ -45,7 +45,7 @@ func (s *firstFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.
 		if first == board.None {
 			break
 		}
-		f.take(board.Replica{Node: first, Size: a.Size, Predicted: predictedAlone(a, b.Node(first))})
+		f.take(board.Replica{Node: first, Size: a.Size, Predicted: predictedIsolated(a, b.Node(first))})
 	}
 	return f.choice(a.Count)
 }

@@ -58,7 +58,7 @@ func (g *greedyFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board
 		if at == board.None {
 			break
 		}
-		c.Replicas = append(c.Replicas, board.Replica{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: at, Size: a.Size, Predicted: predictedIsolated(a, b.Node(at))})
 		if len(c.Replicas) == a.Count {
 			break
 		}

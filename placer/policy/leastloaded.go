@@ -17,8 +17,8 @@ var leastLoadedSelector = SelectorDescriptor{
 // leastLoaded orders by used share of cpu, then of memory, then place. The paper
 // leaves "load" undefined. Cost: O(count × log nodes).
 type leastLoaded struct {
-	tree  *tournament
-	units []board.Replica
+	tree     *tournament
+	replicas []board.Replica
 }
 
 func newLeastLoaded(b *board.Board) *leastLoaded { return &leastLoaded{tree: newTournament(b)} }
@@ -33,23 +33,23 @@ func (l *leastLoaded) Select(b *board.Board, a *board.Request, _ *rand.Rand) boa
 // take chooses nodes for n allocations of the request's size.
 func (l *leastLoaded) take(b *board.Board, a *board.Request, n int) board.Choice {
 	var c board.Choice
-	l.units = l.units[:0]
-	for len(l.units) < n {
+	l.replicas = l.replicas[:0]
+	for len(l.replicas) < n {
 		at, examined := l.tree.least(a.Size, a.Allowed)
 		c.Examined += examined
 		if at == board.None {
 			break
 		}
-		l.units = append(l.units, board.Replica{Node: at, Size: a.Size, Predicted: predictedAlone(a, b.Node(at))})
-		if len(l.units) < n {
+		l.replicas = append(l.replicas, board.Replica{Node: at, Size: a.Size, Predicted: predictedIsolated(a, b.Node(at))})
+		if len(l.replicas) < n {
 			l.tree.pretend(at, a.Size, +1)
 		}
 	}
-	for _, u := range l.units[:max(0, min(len(l.units), n-1))] {
+	for _, u := range l.replicas[:max(0, min(len(l.replicas), n-1))] {
 		l.tree.pretend(u.Node, u.Size, -1)
 	}
-	if !a.Gang || len(l.units) == n {
-		c.Replicas = append(c.Replicas, l.units...)
+	if !a.Gang || len(l.replicas) == n {
+		c.Replicas = append(c.Replicas, l.replicas...)
 	}
 	return c
 }

@@ -28,7 +28,7 @@ func (p selecting) Place(r Request) (cluster.Decision, error) {
 	if p.d.Sizes && r.MaySize && validate(r) == nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
 		return p.placeSized(r)
 	}
-	return place(r, p.d.Name, func(v *candidateSet) ranking { return v.ask(p.d) })
+	return place(r, p.d.Name, func(v *candidateSet) ranking { return v.askSelector(p.d) })
 }
 
 // rejectUnchosen is why a node is a last resort: the policy chose others.
@@ -38,14 +38,14 @@ const rejectUnchosen cluster.RejectReason = "not chosen"
 type requestAdapter struct {
 	*candidateSet
 	board    *board.Board
-	options  []*candidate // by board index; nil: not feasible
+	byIndex  []*candidate // by board index; nil: not feasible
 	chosen   []*candidate // in the order chosen
 	replicas map[*candidate]int
 }
 
-// ask puts the request to the selector: first for the group, then for a few nodes in
+// askSelector puts the request to the selector: first for the group, then for a few nodes in
 // reserve. What it did not choose follows, least loaded first.
-func (v *candidateSet) ask(d SelectorDescriptor) ranking {
+func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	q := v.requestAdapter()
 	inner := d.New(q.board, Live())
 	a := q.compose()
@@ -53,7 +53,7 @@ func (v *candidateSet) ask(d SelectorDescriptor) ranking {
 	c := Whole(inner, q.room).Select(q.board, &a, random)
 	q.record(c)
 	a.Count, a.Target = cluster.LeastSpareNodes, 0
-	a.Allowed = func(n board.Index) bool { return q.options[n] != nil && q.replicas[q.options[n]] == 0 }
+	a.Allowed = func(n board.Index) bool { return q.byIndex[n] != nil && q.replicas[q.byIndex[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
 	if d.NeedsProfile {
 		r.waits = v.bestEffortWaits()
@@ -64,7 +64,7 @@ func (v *candidateSet) ask(d SelectorDescriptor) ranking {
 func (v *candidateSet) requestAdapter() *requestAdapter {
 	q := &requestAdapter{
 		candidateSet: v, board: board.FromSnapshot(v.snapshot, v.Columns, v.Workload.ID),
-		options:  make([]*candidate, len(v.snapshot.Nodes)),
+		byIndex:  make([]*candidate, len(v.snapshot.Nodes)),
 		replicas: map[*candidate]int{},
 	}
 	byID := make(map[cluster.NodeID]*candidate, len(v.candidates))
@@ -72,7 +72,7 @@ func (v *candidateSet) requestAdapter() *requestAdapter {
 		byID[o.node.ID] = o
 	}
 	for i, n := range v.snapshot.Nodes {
-		q.options[i] = byID[n.ID]
+		q.byIndex[i] = byID[n.ID]
 	}
 	return q
 }
@@ -80,7 +80,7 @@ func (v *candidateSet) requestAdapter() *requestAdapter {
 // room is how many allocations of the group a node takes. The board does not
 // count profiling copies.
 func (q *requestAdapter) room(n board.Index) int {
-	if o := q.options[n]; o != nil {
+	if o := q.byIndex[n]; o != nil {
 		return o.room
 	}
 	return 0
@@ -99,7 +99,7 @@ func (q *requestAdapter) compose() board.Request {
 		Tolerated: least.Tolerated, Caused: q.caused, AtBound: q.atBound, RequiredFraction: least.RequiredFraction, Tolerances: q.toleranceByConfiguration(),
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
 		SlowdownMax: q.slowdownPercent() / 100,
-		Allowed:     func(n board.Index) bool { return q.options[n] != nil },
+		Allowed:     func(n board.Index) bool { return q.byIndex[n] != nil },
 	}
 	return a
 }
@@ -132,7 +132,7 @@ func (q *requestAdapter) speeds() []float64 {
 // record a choice.
 func (q *requestAdapter) record(c board.Choice) {
 	for _, u := range c.Replicas {
-		o := q.options[u.Node]
+		o := q.byIndex[u.Node]
 		if q.replicas[o] == 0 {
 			q.chosen = append(q.chosen, o)
 		}
@@ -170,7 +170,7 @@ func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ra
 		add(o, good, q.replicas[o])
 	}
 	for _, u := range spare.Replicas {
-		add(q.options[u.Node], good, 0)
+		add(q.byIndex[u.Node], good, 0)
 	}
 	rest := slices.SortedStableFunc(slices.Values(q.candidateSet.candidates), func(x, y *candidate) int {
 		return cmp.Or(cmp.Compare(x.cpuLoad, y.cpuLoad), cmp.Compare(x.memoryLoad, y.memoryLoad), cmp.Compare(x.node.ID, y.node.ID))

@@ -19,12 +19,12 @@ type score struct{ tolerated, caused float64 }
 // boardOf is a board of nodes with these residents.
 func boardOf(places ...[]score) *board.Board {
 	b := board.New([]interference.Source{"int"}, []string{"one"})
-	ref := board.Handle(0)
+	handle := board.Handle(0)
 	for i, residents := range places {
 		n := b.Add(board.Node{ID: cluster.NodeID(fmt.Sprint("n", i+1)), Total: cluster.Resources{CPUMHz: 10_000, MemoryMB: 10_000}})
 		for _, r := range residents {
-			ref++
-			b.Place(n, board.Resident{Handle: ref, Size: small, Tolerated: []float64{r.tolerated}, Caused: []float64{r.caused}})
+			handle++
+			b.Place(n, board.Resident{Handle: handle, Size: small, Tolerated: []float64{r.tolerated}, Caused: []float64{r.caused}})
 		}
 	}
 	return b
@@ -36,15 +36,15 @@ func boardOf(places ...[]score) *board.Board {
 func TestFewestViolationsBeforeSpeed(t *testing.T) {
 	t.Parallel()
 	b := boardOf([]score{{20, 20}}, []score{{80, 95}, {80, 95}})
-	const service, crowd = board.Index(0), board.Index(1)
+	const service, filled = board.Index(0), board.Index(1)
 	for _, name := range []string{"paragon", "quasar"} {
 		d, err := policy.LookupSelector(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for options, want := range map[policy.Options]board.Index{policy.Live(): crowd, {}: service} {
-			ask := board.Request{Size: small, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
-			c := d.New(b, options).Select(b, &ask, policy.Draws(1))
+		for options, want := range map[policy.Options]board.Index{policy.Live(): filled, {}: service} {
+			request := board.Request{Size: small, Count: 1, Tolerated: []float64{80}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+			c := d.New(b, options).Select(b, &request, policy.Draws(1))
 			if len(c.Replicas) != 1 || c.Replicas[0].Node != want {
 				t.Errorf("%s with %+v: %+v, want node %s", name, options, c.Replicas, b.Node(want).ID)
 			}
@@ -57,16 +57,16 @@ func TestFewestViolationsBeforeSpeed(t *testing.T) {
 func TestExistingViolationsDoNotCount(t *testing.T) {
 	t.Parallel()
 	b := boardOf([]score{{10, 20}}, []score{{10, 20}, {100, 95}})
-	const hurt = board.Index(1)
+	const violated = board.Index(1)
 	for _, name := range []string{"paragon", "nh", "quasar"} {
 		d, err := policy.LookupSelector(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := board.Request{Size: small, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
-		c := d.New(b, policy.Live()).Select(b, &ask, policy.Draws(1))
-		if len(c.Replicas) != 1 || c.Replicas[0].Node != hurt {
-			t.Errorf("%s: %+v, want node %s", name, c.Replicas, b.Node(hurt).ID)
+		request := board.Request{Size: small, Count: 1, Tolerated: []float64{100}, Caused: []float64{95}, Speed: []float64{100}, Target: 20, Forced: true}
+		c := d.New(b, policy.Live()).Select(b, &request, policy.Draws(1))
+		if len(c.Replicas) != 1 || c.Replicas[0].Node != violated {
+			t.Errorf("%s: %+v, want node %s", name, c.Replicas, b.Node(violated).ID)
 		}
 	}
 }

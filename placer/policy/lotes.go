@@ -47,7 +47,7 @@ func (s *lotesPolicy) Select(b *board.Board, a *board.Request, random *rand.Rand
 		if n == board.None {
 			break
 		}
-		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: a.Size, Predicted: predictedIsolated(a, b.Node(n))})
 		if len(c.Replicas) < a.Count {
 			s.mix.Take(a, n)
 		}

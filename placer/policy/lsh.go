@@ -36,7 +36,7 @@ const (
 	lshStep   = 0.05
 )
 
-// hashSelector is Algorithm 3. Where no node keeps every bound the ask waits
+// hashSelector is Algorithm 3. Where no node keeps every bound the request waits
 // (Forced: the node that breaks bounds least). Cost: O(configurations · steps ·
 // (tables + nodes near the query · columns)).
 type hashSelector struct {
@@ -44,18 +44,18 @@ type hashSelector struct {
 	table *serverTable
 	step  float64
 
-	field  tentative
-	point  []float64 // p of the paper
-	query  []float64 // p'
-	shared []float64 // point of a node with allocations of this choice
-	order  []int     // configurations, best first
-	hits   []lsh.Hit
-	found  board.Choice // how
+	tentative tentative
+	point     []float64 // p of the paper
+	query     []float64 // p'
+	shared    []float64 // point of a node with allocations of this choice
+	order     []int     // configurations, best first
+	hits      []lsh.Hit
+	found     board.Choice // how
 }
 
 // Select implements board.Selector.
 func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
 	s.table.refresh()
 	s.found = board.Choice{}
@@ -63,13 +63,13 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	s.query, s.shared = resized(s.query, len(s.point)), resized(s.shared, len(s.point))
 	s.sortConfigurations()
 	s.lookUp()
-	if len(f.units) < a.Count {
+	if len(f.replicas) < a.Count {
 		s.scan()
 	}
-	for len(f.units) < a.Count && s.share() {
+	for len(f.replicas) < a.Count && s.share() {
 		continue
 	}
-	for a.Forced && len(f.units) < a.Count && s.fewestViolations() {
+	for a.Forced && len(f.replicas) < a.Count && s.fewestViolations() {
 		continue
 	}
 	c := f.choice(a.Count)
@@ -97,7 +97,7 @@ func dominates(node, newcomer []float64) bool {
 
 // sortConfigurations orders by increasing C, then by speed.
 func (s *hashSelector) sortConfigurations() {
-	a := s.field.ask
+	a := s.tentative.request
 	top := fastest(a)
 	sums, shares := make([]float64, len(s.table.indexes)), make([]float64, len(s.table.indexes))
 	s.order = s.order[:0]
@@ -131,7 +131,7 @@ func scoreSum(a *board.Request, g float64) float64 {
 // lookUp takes nodes that the index finds: tightest first, configuration by
 // configuration, the query growing from just above p to all ones.
 func (s *hashSelector) lookUp() {
-	f := &s.field
+	f := &s.tentative
 	for _, c := range s.order {
 		index := s.table.indexes[c]
 		if index == nil || index.Len() == 0 {
@@ -153,7 +153,7 @@ func (s *hashSelector) lookUp() {
 			for _, h := range s.hits {
 				s.take(board.Index(h.ID))
 				s.found.Indexed++
-				if len(f.units) == f.ask.Count {
+				if len(f.replicas) == f.request.Count {
 					return
 				}
 			}
@@ -175,14 +175,14 @@ func (s *hashSelector) grow(grown float64) bool {
 }
 
 func (s *hashSelector) take(n board.Index) {
-	f := &s.field
-	kept := predict.Kept(f.ask.Curve(), f.board.Caused(n), slowdownMax(f.ask))
-	f.take(board.Replica{Node: n, Size: f.ask.Size, Predicted: alone(f.ask, f.board.Node(n)) * kept})
+	f := &s.tentative
+	kept := predict.Kept(f.request.Curve(), f.board.Caused(n), slowdownMax(f.request))
+	f.take(board.Replica{Node: n, Size: f.request.Size, Predicted: isolatedSpeed(f.request, f.board.Node(n)) * kept})
 }
 
 // scan looks at every node that the index may have missed, before anything waits.
 func (s *hashSelector) scan() {
-	f := &s.field
+	f := &s.tentative
 	s.found.Scans++
 	for _, c := range s.order {
 		s.hits = s.hits[:0]
@@ -194,7 +194,7 @@ func (s *hashSelector) scan() {
 		}
 		slices.SortFunc(s.hits, lsh.Compare)
 		for _, h := range s.hits {
-			if len(f.units) == f.ask.Count {
+			if len(f.replicas) == f.request.Count {
 				return
 			}
 			s.take(board.Index(h.ID))
@@ -215,7 +215,7 @@ func slack(node, newcomer []float64) float64 {
 // share puts one more allocation of the group next to its own, where every bound is kept
 // with those counted.
 func (s *hashSelector) share() bool {
-	f := &s.field
+	f := &s.tentative
 	best, least := board.None, math.Inf(1)
 	for _, n := range s.chosen() {
 		s.withOwn(n)
@@ -234,25 +234,25 @@ func (s *hashSelector) share() bool {
 
 // chosen lists the nodes of this choice, once each.
 func (s *hashSelector) chosen() []board.Index {
-	nodes := s.field.nodes[:0]
-	for _, u := range s.field.units {
+	nodes := s.tentative.nodes[:0]
+	for _, u := range s.tentative.replicas {
 		nodes = append(nodes, u.Node)
 	}
 	slices.Sort(nodes)
-	s.field.nodes = slices.Compact(nodes)
-	return s.field.nodes
+	s.tentative.nodes = slices.Compact(nodes)
+	return s.tentative.nodes
 }
 
 // withOwn fills shared with the point of a node with the group's own allocations.
 func (s *hashSelector) withOwn(n board.Index) {
-	own := board.Resident{Tolerated: s.field.ask.Tolerated, Caused: s.field.ask.Caused}
-	serverPoint(s.shared, s.field.board.Residents(n), &own, int(s.field.taken[n]))
+	own := board.Resident{Tolerated: s.tentative.request.Tolerated, Caused: s.tentative.request.Caused}
+	serverPoint(s.shared, s.tentative.board.Residents(n), &own, int(s.tentative.taken[n]))
 }
 
 // fewestViolations takes the open node that breaks bounds least, of the best
 // configuration where several do.
 func (s *hashSelector) fewestViolations() bool {
-	f := &s.field
+	f := &s.tentative
 	best, least := board.None, math.Inf(1)
 	for _, c := range s.order {
 		for _, n := range s.table.members[c] {

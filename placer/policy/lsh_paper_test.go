@@ -11,9 +11,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board/boardtest"
 )
 
-// residentOf has sensitivity s1 and cause s2 on one source.
-func hashResident(ref board.Handle, s1, s2 float64) board.Resident {
-	return board.Resident{Handle: ref, Size: boardtest.Cores(1), Tolerated: []float64{100 * (1 - s1)}, Caused: []float64{100 * s2}}
+// hashResident has sensitivity s1 and cause s2 on one source.
+func hashResident(handle board.Handle, s1, s2 float64) board.Resident {
+	return board.Resident{Handle: handle, Size: boardtest.Cores(1), Tolerated: []float64{100 * (1 - s1)}, Caused: []float64{100 * s2}}
 }
 
 func hashAsk(s1, s2 float64) board.Request {
@@ -36,8 +36,8 @@ func TestServerPoint(t *testing.T) {
 		}
 	}
 	check(.70, .30)
-	ask := hashAsk(.6, .25)
-	if !dominates(point, newcomerPoint(nil, &ask)) {
+	request := hashAsk(.6, .25)
+	if !dominates(point, newcomerPoint(nil, &request)) {
 		t.Error("(.6, .25) does not fit")
 	}
 	residents = append(residents, hashResident(3, .6, .25))
@@ -46,8 +46,8 @@ func TestServerPoint(t *testing.T) {
 		s1, s2 float64
 		fits   bool
 	}{{.4, .06, false}, {.4, .05, true}, {.46, .05, false}} {
-		ask := hashAsk(second.s1, second.s2)
-		if dominates(point, newcomerPoint(nil, &ask)) != second.fits {
+		request := hashAsk(second.s1, second.s2)
+		if dominates(point, newcomerPoint(nil, &request)) != second.fits {
 			t.Errorf("(%v, %v): fits is not %v", second.s1, second.s2, second.fits)
 		}
 	}
@@ -63,24 +63,24 @@ func TestSecondNewcomerWaits(t *testing.T) {
 	n := b.Add(boardtest.Node("n", 8))
 	s := lshSelector.New(b, Options{})
 	for i, r := range [][2]float64{{.3, .2}, {.5, .1}, {.6, .25}} {
-		ask := hashAsk(r[0], r[1])
-		c := s.Select(b, &ask, Draws(1))
+		request := hashAsk(r[0], r[1])
+		c := s.Select(b, &request, Draws(1))
 		if len(c.Replicas) != 1 || c.Indexed != 1 || c.Scans != 0 {
 			t.Fatalf("resident %d: %+v", i, c)
 		}
 		b.Place(n, hashResident(board.Handle(i), r[0], r[1]))
 	}
-	ask := hashAsk(.4, .06)
-	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) > 0 || c.Scans != 1 {
+	request := hashAsk(.4, .06)
+	if c := s.Select(b, &request, Draws(1)); len(c.Replicas) > 0 || c.Scans != 1 {
 		t.Fatalf("it should wait: %+v", c)
 	}
-	ask.Forced = true
-	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != n {
+	request.Forced = true
+	if c := s.Select(b, &request, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != n {
 		t.Fatalf("its last chance: %+v", c)
 	}
-	ask.Forced = false
+	request.Forced = false
 	idle := b.Add(boardtest.Node("idle", 8))
-	if c := s.Select(b, &ask, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != idle || c.Indexed != 1 {
+	if c := s.Select(b, &request, Draws(1)); len(c.Replicas) != 1 || c.Replicas[0].Node != idle || c.Indexed != 1 {
 		t.Fatalf("an idle server: %+v", c)
 	}
 }
@@ -98,12 +98,12 @@ func TestInvariantAndEquivalence(t *testing.T) {
 		}
 		shape := boardtest.Shape{Columns: len(b.Columns), Caused: 50, Configurations: 2}
 		s := lshSelector.New(b, Options{})
-		for ref := range board.Handle(150) {
+		for handle := range board.Handle(150) {
 			a := boardtest.Ask(random, shape)
-			a.Handle = ref
+			a.Handle = handle
 			checkEquivalence(t, b, &a)
 			for _, u := range s.Select(b, &a, random).Replicas {
-				b.Place(u.Node, board.Resident{Handle: ref, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
+				b.Place(u.Node, board.Resident{Handle: handle, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused})
 			}
 			if n := board.Index(random.IntN(b.Len())); len(b.Residents(n)) > 0 && random.IntN(2) == 0 {
 				if err := b.Remove(n, b.Residents(n)[0].Handle); err != nil {

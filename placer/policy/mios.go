@@ -55,7 +55,7 @@ func (s *mios) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choi
 			break
 		}
 		s.draft.Put(a, at.Node)
-		c.Replicas = append(c.Replicas, board.Replica{Node: at.Node, Size: a.Size, Predicted: predictedAlone(a, b.Node(at.Node))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: at.Node, Size: a.Size, Predicted: predictedIsolated(a, b.Node(at.Node))})
 	}
 	if a.Gang && len(c.Replicas) < a.Count {
 		c.Replicas = nil

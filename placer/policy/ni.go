@@ -22,15 +22,15 @@ var niSelector = SelectorDescriptor{
 // given in the text. Cost: O(nodes × count).
 type niSelection struct {
 	centralTime
-	timeout time.Duration
-	field   tentative
+	timeout   time.Duration
+	tentative tentative
 }
 
 // Select implements board.Selector.
 func (s *niSelection) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, s.timeout)
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		f.gather()
 		best := board.None
 		for _, n := range f.nodes {
@@ -41,15 +41,15 @@ func (s *niSelection) Select(b *board.Board, a *board.Request, _ *rand.Rand) boa
 		if best == board.None {
 			break
 		}
-		f.take(board.Replica{Node: best, Size: a.Size, Predicted: alone(a, b.Node(best))})
+		f.take(board.Replica{Node: best, Size: a.Size, Predicted: isolatedSpeed(a, b.Node(best))})
 	}
 	return f.choice(a.Count)
 }
 
 // before: x is faster, or as fast and less loaded. An unknown speed comes last.
 func (s *niSelection) before(x, y board.Index) bool {
-	b := s.field.board
-	vx, vy := orLowest(alone(s.field.ask, b.Node(x))), orLowest(alone(s.field.ask, b.Node(y)))
+	b := s.tentative.board
+	vx, vy := orLowest(isolatedSpeed(s.tentative.request, b.Node(x))), orLowest(isolatedSpeed(s.tentative.request, b.Node(y)))
 	if vx != vy {
 		return vx > vy
 	}
@@ -62,9 +62,9 @@ func (s *niSelection) before(x, y board.Index) bool {
 
 // load of a node with what this choice put there.
 func (s *niSelection) load(n board.Index) float64 {
-	f := &s.field
+	f := &s.tentative
 	node := f.board.Node(n)
-	own := float64(int(f.taken[n]) * (f.ask.Size.CPUMHz + f.ask.Size.Cores*node.CoreMHz))
+	own := float64(int(f.taken[n]) * (f.request.Size.CPUMHz + f.request.Size.Cores*node.CoreMHz))
 	return f.board.Load(n) + own/float64(max(1, node.Total.CPUMHz))
 }
 

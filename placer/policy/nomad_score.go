@@ -45,10 +45,10 @@ type nomadScore struct {
 	fit   func(n *board.Node, used cluster.Resources) float64
 	batch bool
 
-	field tentative
-	drawn lots
-	order int // draws made
-	next  int // position in the shuffled order
+	tentative tentative
+	drawn     lots
+	order     int // draws made
+	next      int // position in the shuffled order
 }
 
 // nomadMaxSkip is how many poor nodes are passed over.
@@ -56,23 +56,23 @@ const nomadMaxSkip = 3
 
 // Select implements board.Selector.
 func (s *nomadScore) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
 	s.drawn.begin(b.Len())
 	s.order, s.next = 0, 0
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		n := s.one(random)
 		if n == board.None {
 			break
 		}
-		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedIsolated(a, b.Node(n))})
 	}
 	return f.choice(a.Count)
 }
 
 // one chooses the node of one allocation.
 func (s *nomadScore) one(random *rand.Rand) board.Index {
-	limit := nomadLimit(s.field.board.Len(), s.batch)
+	limit := nomadLimit(s.tentative.board.Len(), s.batch)
 	best, top := board.None, math.Inf(-1)
 	consider := func(n board.Index, score float64) {
 		if score > top {
@@ -82,12 +82,12 @@ func (s *nomadScore) one(random *rand.Rand) board.Index {
 	var poor []board.Index
 	var poorScores []float64
 	scored := 0
-	for range s.field.board.Len() {
+	for range s.tentative.board.Len() {
 		if scored == limit {
 			return best
 		}
 		n := s.following(random)
-		if !s.field.open(n) {
+		if !s.tentative.open(n) {
 			continue
 		}
 		score := s.score(n)
@@ -107,9 +107,9 @@ func (s *nomadScore) one(random *rand.Rand) board.Index {
 
 // following is the next node in the shuffled order, round and round.
 func (s *nomadScore) following(random *rand.Rand) board.Index {
-	s.field.examined++
+	s.tentative.examined++
 	at := s.next
-	s.next = (s.next + 1) % s.field.board.Len()
+	s.next = (s.next + 1) % s.tentative.board.Len()
 	if at < s.order {
 		return board.Index(s.drawn.again(at))
 	}
@@ -120,12 +120,12 @@ func (s *nomadScore) following(random *rand.Rand) board.Index {
 
 // score of one more allocation on the node.
 func (s *nomadScore) score(n board.Index) float64 {
-	f := &s.field
-	used := f.board.Used(n).Add(f.ask.Size)
+	f := &s.tentative
+	used := f.board.Used(n).Add(f.request.Size)
 	for range f.taken[n] {
-		used = used.Add(f.ask.Size)
+		used = used.Add(f.request.Size)
 	}
-	return NomadScore(s.fit(f.board.Node(n), used), int(f.taken[n]), f.ask.Count)
+	return NomadScore(s.fit(f.board.Node(n), used), int(f.taken[n]), f.request.Count)
 }
 
 // nomadLimit is how many feasible nodes are scored.

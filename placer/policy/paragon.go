@@ -42,7 +42,7 @@ type selection struct {
 	*candidateSet
 	filter chainFilter
 	margin [][]float64 // candidate × bound of the chain: D, in points, with the incumbents' bonus
-	l1     []float64   // candidate: Σ|D1+D2|
+	fit    []float64   // candidate: Σ|D1+D2|
 
 	fastest map[string]bool // configurations preferred; empty where the target decides
 }
@@ -55,11 +55,11 @@ func newSelection(v *candidateSet) *selection {
 	steps := len(s.filter.chain)
 	arena := v.work.take(steps * len(v.candidates))
 	s.margin = make([][]float64, len(v.candidates))
-	s.l1 = make([]float64, len(v.candidates))
+	s.fit = make([]float64, len(v.candidates))
 	for i, o := range v.candidates {
 		s.margin[i], arena = arena[:steps:steps], arena[steps:]
 		s.measure(o, s.margin[i])
-		s.l1[i] = fitPoints(o.tolerated, o.summed, o.tolerance.Tolerated, s.caused)
+		s.fit[i] = fitPoints(o.tolerated, o.summed, o.tolerance.Tolerated, s.caused)
 	}
 	return s
 }
@@ -82,7 +82,7 @@ func (s *selection) rank() ranking {
 		case !prefer(o):
 			n.tier, n.reject = slower, cluster.Rejection{Reason: cluster.RejectSlower}
 		}
-		n.key = s.key(n, s.l1[i])
+		n.key = s.key(n, s.fit[i])
 		r.nodes[i] = n
 	}
 	slices.SortFunc(r.nodes, inOrder)
@@ -160,14 +160,14 @@ func (s *selection) key(n *ranked, fit float64) [3]float64 {
 		rate *= stickySpeed
 	}
 	fit = math.Round(fit/fitStepPoints) * fitStepPoints
-	residentsMost := s.filter.residentsMost(n.candidate.index)
+	excess := s.filter.newcomerExcess(n.candidate.index)
 	switch {
 	case n.tier == violating:
-		return [3]float64{n.reject.ByPoints, residentsMost, fit}
+		return [3]float64{n.reject.ByPoints, excess, fit}
 	case n.tier == slower || missesNeed:
-		return [3]float64{-rate, residentsMost, fit}
+		return [3]float64{-rate, excess, fit}
 	default:
-		return [3]float64{residentsMost, fit}
+		return [3]float64{excess, fit}
 	}
 }
 

@@ -16,7 +16,7 @@ var paragonSelector = SelectorDescriptor{
 	Name: paragonDescriptor.Name, Summary: paragonDescriptor.Summary, Paper: paragonDescriptor.Paper,
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}, field: tentative{model: o.pressureModel()}}
+		return &greedySelector{platforms: true, timeout: o.Timeout, filter: chainFilter{options: o}, tentative: tentative{model: o.pressureModel()}}
 	},
 }
 
@@ -26,7 +26,7 @@ var nhSelector = SelectorDescriptor{
 	Paper:        "Delimitrou 2015, §3.5 (baseline NH)",
 	NeedsProfile: true, Parameters: []Parameter{timeoutParameter},
 	New: func(_ *board.Board, o Options) board.Selector {
-		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}, field: tentative{model: o.pressureModel()}}
+		return &greedySelector{timeout: o.Timeout, filter: chainFilter{options: o}, tentative: tentative{model: o.pressureModel()}}
 	},
 	reason: "no workload exceeds its interference tolerance, whatever the configuration",
 }
@@ -39,28 +39,28 @@ type greedySelector struct {
 	platforms bool // of the survivors, only the best configuration counts
 	timeout   time.Duration
 
-	field  tentative
-	filter chainFilter
-	ranks  []greedyRank
+	tentative tentative
+	filter    chainFilter
+	ranks     []greedyRank
 }
 
 // greedyRank orders survivors, smaller first.
 type greedyRank struct {
-	node    board.Index
-	slow    float64 // negative speed where faster is better, else 0
-	crowded float64 // see chainFilter.residentsMost
-	fit     float64 // Σ|D1+D2|
+	node   board.Index
+	slow   float64 // negative speed where faster is better, else 0
+	excess float64 // see chainFilter.newcomerExcess
+	fit    float64 // Σ|D1+D2|
 }
 
 // Select places the allocations on distinct nodes while acceptable ones are left; then
 // they share nodes, and interfere with each other.
 func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &g.field
+	f := &g.tentative
 	f.begin(b, a, g.timeout)
 	var relaxed []cluster.Relaxation
 	backtracks := 0
 	g.filter.columns = b.Columns
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		f.gather()
 		if g.filter.run(len(f.nodes), f, a.Tolerated, a.Caused) == 0 {
 			break
@@ -68,7 +68,7 @@ func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) 
 		relaxed = mergeRelaxed(relaxed, g.filter.relaxations(b.Columns))
 		backtracks += g.filter.backtracks
 		g.rank()
-		for _, r := range g.best(a.Count - len(f.units)) {
+		for _, r := range g.best(a.Count - len(f.replicas)) {
 			f.take(board.Replica{Node: r.node, Size: a.Size, Predicted: g.predict(r.node)})
 		}
 	}
@@ -79,8 +79,8 @@ func (g *greedySelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) 
 
 // rank lists the survivors of the preferred configurations.
 func (g *greedySelector) rank() {
-	f := &g.field
-	need := f.ask.Target / float64(max(1, f.ask.Count))
+	f := &g.tentative
+	need := f.request.Target / float64(max(1, f.request.Count))
 	meets := need > 0 && g.anySurvivor(func(n board.Index) bool { return g.predict(n) >= need })
 	top := g.topSpeed()
 	g.ranks = g.ranks[:0]
@@ -92,10 +92,10 @@ func (g *greedySelector) rank() {
 		case !g.platforms || math.IsInf(top, -1):
 		case meets && !(g.predict(n) >= need):
 			continue
-		case !meets && !(alone(f.ask, f.board.Node(n)) >= top):
+		case !meets && !(isolatedSpeed(f.request, f.board.Node(n)) >= top):
 			continue
 		}
-		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), crowded: g.filter.residentsMost(i), fit: g.fit(i)})
+		g.ranks = append(g.ranks, greedyRank{node: n, slow: g.slowness(n, need, meets), excess: g.filter.newcomerExcess(i), fit: g.fit(i)})
 	}
 }
 
@@ -111,12 +111,12 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 
 // fit of f.nodes[i], rounded so that sums of the same scores tie.
 func (g *greedySelector) fit(i int) float64 {
-	t, _, _ := g.field.pressure(i)
-	return math.Round(fitPoints(t, g.field.summed(i), g.field.newcomer(i).Tolerated, g.field.ask.Caused)/fitStepPoints) * fitStepPoints
+	t, _, _ := g.tentative.pressure(i)
+	return math.Round(fitPoints(t, g.tentative.summed(i), g.tentative.newcomer(i).Tolerated, g.tentative.request.Caused)/fitStepPoints) * fitStepPoints
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {
-	for i, n := range g.field.nodes {
+	for i, n := range g.tentative.nodes {
 		if g.filter.alive(i) && f(n) {
 			return true
 		}
@@ -127,9 +127,9 @@ func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {
 // topSpeed is the highest speed in isolation among the survivors; −Inf: none is known.
 func (g *greedySelector) topSpeed() float64 {
 	top := math.Inf(-1)
-	for i, n := range g.field.nodes {
+	for i, n := range g.tentative.nodes {
 		if g.filter.alive(i) {
-			if v := alone(g.field.ask, g.field.board.Node(n)); v > top {
+			if v := isolatedSpeed(g.tentative.request, g.tentative.board.Node(n)); v > top {
 				top = v
 			}
 		}
@@ -140,7 +140,7 @@ func (g *greedySelector) topSpeed() float64 {
 // best returns the first n ranks in order; for one it does not sort.
 func (g *greedySelector) best(n int) []greedyRank {
 	order := func(x, y greedyRank) int {
-		return cmp.Or(cmp.Compare(x.slow, y.slow), cmp.Compare(x.crowded, y.crowded), cmp.Compare(x.fit, y.fit), byRoom(g.field.board, x.node, y.node))
+		return cmp.Or(cmp.Compare(x.slow, y.slow), cmp.Compare(x.excess, y.excess), cmp.Compare(x.fit, y.fit), byRoom(g.tentative.board, x.node, y.node))
 	}
 	if n == 1 {
 		return []greedyRank{slices.MinFunc(g.ranks, order)}
@@ -152,6 +152,6 @@ func (g *greedySelector) best(n int) []greedyRank {
 // predict the performance of one allocation next to the residents of a node, from scores
 // alone.
 func (g *greedySelector) predict(n board.Index) float64 {
-	a, b := g.field.ask, g.field.board
-	return alone(a, b.Node(n)) * predict.Kept(a.Curve(), b.Caused(n), slowdownMax(a))
+	a, b := g.tentative.request, g.tentative.board
+	return isolatedSpeed(a, b.Node(n)) * predict.Kept(a.Curve(), b.Caused(n), slowdownMax(a))
 }

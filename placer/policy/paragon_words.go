@@ -33,7 +33,7 @@ func (s *selection) worstViolation(candidate int) cluster.Rejection {
 	worst, points := -1, 0.0
 	for step, b := range s.filter.chain {
 		missing := -s.margin[candidate][step]
-		if s.filter.first[candidate] != out {
+		if s.filter.first[candidate] != droppedOut {
 			missing -= b.relaxed
 		}
 		if missing > points {
@@ -97,5 +97,5 @@ func (s *selection) headroom(o *candidate) string {
 }
 
 func (s *selection) parts(o *candidate) []cluster.ScorePart {
-	return []cluster.ScorePart{{Name: "fit_points", Value: s.l1[o.index]}, {Name: "free_mhz", Value: float64(o.freeMHz)}}
+	return []cluster.ScorePart{{Name: "fit_points", Value: s.fit[o.index]}, {Name: "free_mhz", Value: float64(o.freeMHz)}}
 }

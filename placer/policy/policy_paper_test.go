@@ -220,8 +220,8 @@ func TestCrowdedServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := board.Request{Count: 1, Tolerated: []float64{0}, Caused: []float64{0}, Forced: true}
-	c := descriptor.New(b, policy.Options{}).Select(b, &ask, policy.Draws(1))
+	request := board.Request{Count: 1, Tolerated: []float64{0}, Caused: []float64{0}, Forced: true}
+	c := descriptor.New(b, policy.Options{}).Select(b, &request, policy.Draws(1))
 	if len(c.Relaxed) != 1 || c.Relaxed[0].Points != 180 || c.Relaxed[0].Direction != cluster.D2 {
 		t.Errorf("simulated: %+v", c.Relaxed)
 	}

@@ -63,7 +63,7 @@ func (s *inTime) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Ch
 		if n == board.None {
 			break
 		}
-		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: size, Predicted: predictedAlone(a, b.Node(n))})
+		c.Replicas = append(c.Replicas, board.Replica{Node: n, Size: size, Predicted: predictedIsolated(a, b.Node(n))})
 		loads.Add(n, size, 1)
 	}
 	if a.Gang && len(c.Replicas) < a.Count {

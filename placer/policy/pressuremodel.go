@@ -33,10 +33,10 @@ func (summedScores) gathered(*tentative) {}
 
 func (summedScores) experienced(f *tentative, i int) []float64 { return f.summed(i) }
 
-func (summedScores) exerted(f *tentative, _ int) []float64 { return f.ask.Caused }
+func (summedScores) exerted(f *tentative, _ int) []float64 { return f.request.Caused }
 
 func (summedScores) residents(f *tentative, i int) []board.Resident {
-	return f.board.Pressing(f.nodes[i])
+	return f.board.MachineResidents(f.nodes[i])
 }
 
 // fairShares lets allocations take at most their fair share of CPU time from each other
@@ -58,7 +58,7 @@ func (s *fairShares) experienced(_ *tentative, i int) []float64 { return s.candi
 func (s *fairShares) exerted(_ *tentative, i int) []float64 { return s.candidates[i].byNewcomer }
 
 func (s *fairShares) residents(f *tentative, i int) []board.Resident {
-	out := f.board.Pressing(f.nodes[i])
+	out := f.board.MachineResidents(f.nodes[i])
 	if own := int(f.taken[f.nodes[i]]); own > 0 {
 		out = append(slices.Clone(out), slices.Repeat([]board.Resident{f.newcomer(i)}, own)...)
 	}

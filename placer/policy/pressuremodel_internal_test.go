@@ -16,8 +16,8 @@ func TestOnlyFairSharesDecideHowCPUTimeIsShared(t *testing.T) {
 	size := cluster.Resources{CPUMHz: 1000}
 	b := board.New([]interference.Source{interference.Integer}, []string{"one"})
 	n := b.Add(board.Node{ID: "n", Total: cluster.Resources{CPUMHz: 10_000}})
-	for ref := range board.Handle(2) {
-		b.Place(n, board.Resident{Handle: ref + 1, Node: "n", Size: size, Tolerated: []float64{50}, Caused: []float64{80}})
+	for handle := range board.Handle(2) {
+		b.Place(n, board.Resident{Handle: handle + 1, Node: "n", Size: size, Tolerated: []float64{50}, Caused: []float64{80}})
 	}
 	a := board.Request{Size: size, Count: 1, Tolerated: []float64{50}, Caused: []float64{80}}
 	for o, want := range map[Options]float64{

@@ -30,26 +30,26 @@ type quasar struct {
 	centralTime
 	options Options
 
-	field tentative
-	ranks []quality // a heap, best on top
+	tentative tentative
+	ranks     []quality // a heap, best on top
 }
 
 // quality is a node's place in the ranking.
 type quality struct {
-	node        board.Index
-	noViolation bool
-	size        int // the largest size with room, index into the sizes
-	performance float64
-	slack       float64 // min of all D1, D2, in points
-	kept        float64
-	hurt        int  // new violations, where there are any and options have them counted
-	evict       bool // best-effort residents may have to leave
-	asIs        bool // and only for their room: there is no violation with them, either
+	node          board.Index
+	noViolation   bool
+	size          int // the largest size with room, index into the sizes
+	performance   float64
+	slack         float64 // min of all D1, D2, in points
+	kept          float64
+	newViolations int  // new violations, where there are any and options have them counted
+	evict         bool // best-effort residents may have to leave
+	asIs          bool // and only for their room: there is no violation with them, either
 }
 
 // Select implements board.Selector.
 func (q *quasar) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &q.field
+	f := &q.tentative
 	f.begin(b, a, q.options.Timeout)
 	sizes := sizesOf(a)
 	q.rank(sizes, false)
@@ -77,12 +77,12 @@ func sizesOf(a *board.Request) []board.SizeOption {
 
 // enough: nothing more can be wished for.
 func (q *quasar) enough(c board.Choice) bool {
-	return len(c.Replicas) > 0 && c.Reaches && (q.field.ask.Target > 0 || len(c.Replicas) >= q.field.ask.Count)
+	return len(c.Replicas) > 0 && c.Reaches && (q.tentative.request.Target > 0 || len(c.Replicas) >= q.tentative.request.Count)
 }
 
 // canEvict: best-effort work gives way to the rest.
 func (q *quasar) canEvict() bool {
-	a, b := q.field.ask, q.field.board
+	a, b := q.tentative.request, q.tentative.board
 	if a.BestEffort {
 		return false
 	}
@@ -96,7 +96,7 @@ func (q *quasar) canEvict() bool {
 
 // rank makes the heap of all nodes with room for the smallest size.
 func (q *quasar) rank(sizes []board.SizeOption, evicting bool) {
-	f := &q.field
+	f := &q.tentative
 	q.ranks = q.ranks[:0]
 	for i := range f.board.Len() {
 		n := board.Index(i)
@@ -131,45 +131,45 @@ func better(asIs, emptied quality) quality {
 
 // judge a node as it is; size −1: no room.
 func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
-	b := q.field.board
+	b := q.tentative.board
 	at := len(sizes) - 1
 	for at >= 0 && !b.Fits(n, sizes[at].Size) {
 		at--
 	}
-	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.between(n, b.Caused(n), b.Pressing(n)))
+	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.mutualPressure(n, b.Caused(n), b.MachineResidents(n)))
 	if at < 0 {
 		return quality{size: -1, noViolation: r.noViolation}
 	}
-	q.weigh(&r, b.Pressing(n))
+	q.countViolations(&r, b.MachineResidents(n))
 	return r
 }
 
-// between is what the workload and the residents of a node exert on each other: the
+// mutualPressure is what the workload and the residents of a node exert on each other: the
 // papers' sums, or fair shares.
-func (q *quasar) between(n board.Index, sums []float64, residents []board.Resident) mutualPressure {
+func (q *quasar) mutualPressure(n board.Index, sums []float64, residents []board.Resident) mutualPressure {
 	if !q.options.FairShares {
-		return mutualPressure{sums, q.field.ask.Caused}
+		return mutualPressure{sums, q.tentative.request.Caused}
 	}
-	return q.options.coRunnersOf(q.field.board.Columns, residents).mutualPressureOf(residentOn(q.field.board, n, q.field.ask))
+	return q.options.coRunnersOf(q.tentative.board.Columns, residents).mutualPressureOf(residentOn(q.tentative.board, n, q.tentative.request))
 }
 
-// weigh counts the new violations among residents, where a bound breaks.
-func (q *quasar) weigh(r *quality, residents []board.Resident) {
+// countViolations counts the new violations among residents, where a bound breaks.
+func (q *quasar) countViolations(r *quality, residents []board.Resident) {
 	if q.options.FewestViolations && !r.noViolation {
-		b := q.field.board
-		r.hurt = q.options.newViolations(b.Columns, residents, residentOn(b, r.node, q.field.ask))
+		b := q.tentative.board
+		r.newViolations = q.options.newViolations(b.Columns, residents, residentOn(b, r.node, q.tentative.request))
 	}
 }
 
 // judgeEvicting judges a node without its best-effort residents.
 func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality {
-	f := &q.field
+	f := &q.tentative
 	b := f.board
 	var used cluster.Resources
 	var stay []board.Resident
 	cluster.NoPressure(f.mixT, f.mixC)
 	own := len(b.Residents(n))
-	for i, r := range b.Pressing(n) {
+	for i, r := range b.MachineResidents(n) {
 		if i < own && r.BestEffort {
 			continue
 		}
@@ -183,23 +183,23 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	for at >= 0 && !b.Node(n).HasRoom(used, sizes[at].Size) {
 		at--
 	}
-	if at < 0 || len(stay) == len(b.Pressing(n)) {
+	if at < 0 || len(stay) == len(b.MachineResidents(n)) {
 		return quality{size: -1}
 	}
-	out := q.qualityOf(n, sizes, at, f.mixT, q.between(n, f.mixC, stay))
+	out := q.qualityOf(n, sizes, at, f.mixT, q.mutualPressure(n, f.mixC, stay))
 	out.evict = true
-	q.weigh(&out, stay)
+	q.countViolations(&out, stay)
 	return out
 }
 
-func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, between mutualPressure) quality {
-	a := q.field.ask
-	slack, own := math.Inf(1), a.ToleranceOn(q.field.board.Node(n).Configuration).Tolerated
-	for k, pressure := range between.onNewcomer {
-		slack = min(slack, tolerated[k]-between.byNewcomer[k], own[k]-q.options.experienced(pressure))
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, mutual mutualPressure) quality {
+	a := q.tentative.request
+	slack, own := math.Inf(1), a.ToleranceOn(q.tentative.board.Node(n).Configuration).Tolerated
+	for k, pressure := range mutual.onNewcomer {
+		slack = min(slack, tolerated[k]-mutual.byNewcomer[k], own[k]-q.options.experienced(pressure))
 	}
-	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints, kept: kept(a, between.onNewcomer, q.options)}
-	r.performance = alone(a, q.field.board.Node(n)) * r.kept * sizes[at].Speed
+	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints, kept: kept(a, mutual.onNewcomer, q.options)}
+	r.performance = isolatedSpeed(a, q.tentative.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
 
@@ -210,8 +210,8 @@ func (q *quasar) before(x, y *quality) bool {
 		return x.noViolation
 	case x.evict != y.evict:
 		return !x.evict
-	case x.hurt != y.hurt:
-		return x.hurt < y.hurt
+	case x.newViolations != y.newViolations:
+		return x.newViolations < y.newViolations
 	case q.options.FewestViolations && !x.noViolation && violationSteps(x.slack) != violationSteps(y.slack):
 		return violationSteps(x.slack) < violationSteps(y.slack)
 	}
@@ -222,7 +222,7 @@ func (q *quasar) before(x, y *quality) bool {
 	if x.slack != y.slack {
 		return x.slack > y.slack
 	}
-	return byRoom(q.field.board, x.node, y.node) < 0
+	return byRoom(q.tentative.board, x.node, y.node) < 0
 }
 
 // violationSteps is the size of a violation in steps of backtracking: a smaller difference
@@ -264,7 +264,7 @@ func speedKnown(a *board.Request) bool {
 // fill walks down the ranking. Without a target, or with no speed to size by, it takes
 // the count of the request.
 func (q *quasar) fill(sizes []board.SizeOption) board.Choice {
-	switch a := q.field.ask; {
+	switch a := q.tentative.request; {
 	case a.Target <= 0 || a.BestEffort || !speedKnown(a):
 		return q.fillCount(sizes)
 	case len(a.ScaleOut) == 0 && a.Count <= 1:
@@ -277,7 +277,7 @@ func (q *quasar) fill(sizes []board.SizeOption) board.Choice {
 // fillCount places the count of the request at its own size. Best-effort work gets the
 // smallest useful size, and only nodes without a violation.
 func (q *quasar) fillCount(sizes []board.SizeOption) board.Choice {
-	a := q.field.ask
+	a := q.tentative.request
 	var c board.Choice
 	at := 0
 	if !a.BestEffort {
@@ -323,7 +323,7 @@ func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
 		if !r.noViolation || best >= 0 && !q.before(r, &q.ranks[best]) {
 			continue
 		}
-		if at := q.smallest(*r, sizes, q.field.ask.Target); at >= 0 {
+		if at := q.smallest(*r, sizes, q.tentative.request.Target); at >= 0 {
 			best, bestAt = i, at
 		}
 	}
@@ -341,7 +341,7 @@ func (q *quasar) fillOne(sizes []board.SizeOption) board.Choice {
 // smallest is the smallest size with which the node reaches a performance, or
 // −1.
 func (q *quasar) smallest(r quality, sizes []board.SizeOption, wanted float64) int {
-	one := alone(q.field.ask, q.field.board.Node(r.node)) * r.kept
+	one := isolatedSpeed(q.tentative.request, q.tentative.board.Node(r.node)) * r.kept
 	for at := 0; at <= r.size; at++ {
 		if one*sizes[at].Speed >= wanted {
 			return at
@@ -353,7 +353,7 @@ func (q *quasar) smallest(r quality, sizes []board.SizeOption, wanted float64) i
 // fillTarget scales up, then out, until the group reaches its target. Work whose
 // scale-out is not known has at most its own count of allocations.
 func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
-	a := q.field.ask
+	a := q.tentative.request
 	var c board.Choice
 	sum, total := 0.0, 0.0 // performance before and after efficiency
 	for total < a.Target && (len(a.ScaleOut) > 0 || len(c.Replicas) < a.Count) {
@@ -369,7 +369,7 @@ func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
 		if small := q.smallest(r, sizes, a.Target/e-sum); small >= 0 {
 			at = small
 		}
-		one := alone(a, q.field.board.Node(r.node)) * r.kept * sizes[at].Speed
+		one := isolatedSpeed(a, q.tentative.board.Node(r.node)) * r.kept * sizes[at].Speed
 		if (sum+one)*e <= total {
 			break // more nodes would only make it slower
 		}
@@ -386,10 +386,10 @@ func (q *quasar) fillTarget(sizes []board.SizeOption) board.Choice {
 
 // grant takes a node at a size.
 func (q *quasar) grant(c *board.Choice, r quality, sizes []board.SizeOption, at int) {
-	a, b := q.field.ask, q.field.board
+	a, b := q.tentative.request, q.tentative.board
 	c.Replicas = append(c.Replicas, board.Replica{
 		Node: r.node, Size: sizes[at].Size,
-		Predicted: alone(a, b.Node(r.node)) * r.kept * sizes[at].Speed,
+		Predicted: isolatedSpeed(a, b.Node(r.node)) * r.kept * sizes[at].Speed,
 	})
 	if r.evict {
 		c.Evict = append(c.Evict, evictions(b, r, sizes[at].Size)...)

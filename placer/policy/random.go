@@ -14,7 +14,7 @@ var randomSelector = SelectorDescriptor{
 }
 
 // randomSelection draws uniformly among the nodes with room.
-type randomSelection struct{ field tentative }
+type randomSelection struct{ tentative tentative }
 
 // randomDraws is how often a node is drawn from all before those with room are
 // listed: on a cluster that is not full the first few draws do.
@@ -22,21 +22,21 @@ const randomDraws = 32
 
 // Select implements board.Selector.
 func (s *randomSelection) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		n := s.draw(random)
 		if n == board.None {
 			break
 		}
-		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedIsolated(a, b.Node(n))})
 	}
 	return f.choice(a.Count)
 }
 
 // draw is uniform: a rejected draw says nothing about the others.
 func (s *randomSelection) draw(random *rand.Rand) board.Index {
-	f := &s.field
+	f := &s.tentative
 	if f.board.Len() == 0 {
 		return board.None
 	}

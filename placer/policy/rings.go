@@ -151,14 +151,14 @@ func (r *ring) successor(key uint16) (uint16, bool) {
 	return 0, false
 }
 
-// draw adds up to n distinct nodes with room to the field: on each ring in turn,
+// draw adds up to n distinct nodes with room to the candidates: on each ring in turn,
 // the newcomer's caused score is hashed, then the output again, and so on.
 func (r *rings) draw(f *tentative, n int) {
 	r.draws++
 	sources := len(r.rings)
 	for step := 0; len(f.nodes) < n && step < statisticalTries*n && sources > 0; step++ {
 		i := step % sources
-		value := quantised(f.ask.Caused[i])
+		value := quantised(f.request.Caused[i])
 		if step >= sources {
 			value = uint64(r.chain[i])
 		}

@@ -26,7 +26,7 @@ type pair struct {
 
 // placeSized chooses size, count and nodes together.
 func (p selecting) placeSized(r Request) (cluster.Decision, error) {
-	rank := func(v *candidateSet) ranking { return v.ask(p.d) }
+	rank := func(v *candidateSet) ranking { return v.askSelector(p.d) }
 	if r.Knowledge == nil {
 		r.Knowledge = &cluster.Knowledge{}
 	}
@@ -52,7 +52,7 @@ type sizer struct {
 	best  *trial
 	notes []string
 
-	crowded bool // some pair had no room for all its allocations
+	noRoom bool // some pair had no room for all its allocations
 }
 
 // trial is a pair with the decision it leads to.
@@ -177,7 +177,7 @@ func (s *sizer) atCores(n int) (cluster.ScaleSpeed, bool) {
 	return s.Knowledge.AtCores(n)
 }
 
-// withCores is the ask for so many cores in the unit the user's task has: whole
+// withCores is the size of so many cores in the unit that the user's task has: whole
 // cores, or the MHz of as many of the fastest that it may run on.
 func (s *sizer) withCores(n, memoryMB int) cluster.Resources {
 	if s.Workload.Sizable.Own.Cores > 0 {
@@ -277,7 +277,7 @@ func (s *sizer) try(p pair) (trial, error) {
 	w.Count, w.Ask = p.count, w.Sizable.Group(p.own)
 	r.Workload, r.Knowledge = &w, s.Knowledge.AtSize(p.speed)
 	if p.own.Cores != w.Sizable.Own.Cores {
-		r.Snapshot = r.Snapshot.SparingLastCore()
+		r.Snapshot = r.Snapshot.WithoutLastCore()
 	}
 	d, f, err := placed(r, s.name, s.rank)
 	t := trial{pair: p, decision: d, facts: f}
@@ -286,7 +286,7 @@ func (s *sizer) try(p pair) (trial, error) {
 	}
 	rate, numeric := w.Spec.Rate()
 	t.reaches = !numeric || d.Predicted.Known && w.Spec.Target.PredictedMet(d.Predicted.RatePerSec, rate)
-	s.crowded = s.crowded || d.Outcome != cluster.Placed || f.missing > 0
+	s.noRoom = s.noRoom || d.Outcome != cluster.Placed || f.missing > 0
 	tried := cluster.Tried{Count: p.count, Own: p.own, Predicted: d.Predicted, Reaches: t.reaches, Note: t.against()}
 	if len(s.tried) < cluster.MaxTried {
 		s.tried = append(s.tried, tried)
@@ -353,18 +353,18 @@ func (s *sizer) why(d cluster.Decision) string {
 		return given + ": the performance cannot be predicted at any size"
 	}
 	sizes := "no size"
-	if s.crowded {
+	if s.noRoom {
 		sizes = "no size with room now"
 	}
 	best := "the best possible"
-	if s.spares() {
+	if s.avoidsViolation() {
 		best = "the best possible without a QoS violation"
 	}
 	return fmt.Sprintf("%s reaches %s %s; %s is %s, at %s", sizes, wording.Number(rate), d.Predicted.Unit, given, best, wording.Number(d.Predicted.RatePerSec))
 }
 
-// spares reports that a faster choice was passed over for the violation it would cause.
-func (s *sizer) spares() bool {
+// avoidsViolation reports that a faster choice was passed over for the violation it would cause.
+func (s *sizer) avoidsViolation() bool {
 	return slices.ContainsFunc(s.tried, func(t cluster.Tried) bool {
 		return t.Predicted.Known && t.Predicted.RatePerSec > worthwhile*s.best.decision.Predicted.RatePerSec
 	})

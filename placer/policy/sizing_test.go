@@ -104,9 +104,9 @@ func TestSizesWithoutViolationFirst(t *testing.T) {
 	t.Parallel()
 	big, small := clustertest.Node("b1", "big"), clustertest.Node("s1", "small")
 	r := sizeRequest(90, cores(1, 2), big, small)
-	neighbour := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
-	clustertest.Run(r.Snapshot, neighbour, "b1")
-	r.Snapshot.Known[neighbour.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
+	coRunner := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
+	clustertest.Run(r.Snapshot, coRunner, "b1")
+	r.Snapshot.Known[coRunner.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
 	d := policytest.Place(t, descriptor(t, "quasar"), r)
 	if d.Candidates[0].Node != "s1" || d.Resources.Cores != 2 {
 		t.Errorf("%d cores on %+v; %+v", d.Resources.Cores, d.Candidates[0], d.Sizing)
@@ -118,9 +118,9 @@ func TestSizesWithoutViolationFirst(t *testing.T) {
 func TestSizesReachTheTargetBeforeBounds(t *testing.T) {
 	t.Parallel()
 	r := sizeRequest(150, performance.ScaleSpec{Count: []int{1, 2}}, clustertest.Node("b1", "big"), clustertest.Node("b2", "big"))
-	neighbour := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
-	clustertest.Run(r.Snapshot, neighbour, "b1")
-	r.Snapshot.Known[neighbour.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
+	coRunner := clustertest.Workload("neighbour", clustertest.Ask(cluster.Resources{Cores: 1, MemoryMB: 256}))
+	clustertest.Run(r.Snapshot, coRunner, "b1")
+	r.Snapshot.Known[coRunner.ID] = clustertest.Sensitivity(r.Columns, []float64{10, 10}, []float64{0, 0})
 	d := policytest.Place(t, descriptor(t, "quasar"), r)
 	if d.Count != 2 || !d.Sizing.Reaches || !warned(d, "is predicted to break some QoS bound") {
 		t.Errorf("%d allocations, warnings %q; %+v", d.Count, d.Warnings, d.Sizing)

@@ -27,14 +27,14 @@ const sparrowProbes = 2
 // them. Where some have, the rest of the job is asked for again. It knows
 // neither configurations nor interference. Cost: O(probes).
 type sparrow struct {
-	probes int
-	drawn  lots
-	field  tentative
+	probes    int
+	drawn     lots
+	tentative tentative
 }
 
 // Select implements board.Selector.
 func (s *sparrow) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
 	s.drawn.begin(b.Len())
 	var busy []board.Index
@@ -46,8 +46,8 @@ func (s *sparrow) Select(b *board.Board, a *board.Request, random *rand.Rand) bo
 		switch {
 		case !f.open(n):
 			busy = append(busy, n)
-		case len(f.units) < a.Count:
-			f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedAlone(a, b.Node(n))})
+		case len(f.replicas) < a.Count:
+			f.take(board.Replica{Node: n, Size: a.Size, Predicted: predictedIsolated(a, b.Node(n))})
 		}
 	}
 	c := f.choice(a.Count)
@@ -59,7 +59,7 @@ func (s *sparrow) Select(b *board.Board, a *board.Request, random *rand.Rand) bo
 
 // draw the next distinct node that the user allows and that is not gone.
 func (s *sparrow) draw(random *rand.Rand) (board.Index, bool) {
-	f := &s.field
+	f := &s.tentative
 	for {
 		i, ok := s.drawn.next(random)
 		if !ok {

@@ -51,8 +51,8 @@ type statistical struct {
 	literal    bool
 	rings      *rings // nil: draw uniformly
 
-	field tentative
-	drawn lots
+	tentative tentative
+	drawn     lots
 }
 
 // colocation is a candidate's rank; larger is better, in this order.
@@ -64,9 +64,9 @@ type colocation struct {
 
 // Select implements board.Selector.
 func (s *statistical) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
-	for len(f.units) < a.Count {
+	for len(f.replicas) < a.Count {
 		s.sample(random)
 		if len(f.nodes) == 0 {
 			break
@@ -79,14 +79,14 @@ func (s *statistical) Select(b *board.Board, a *board.Request, random *rand.Rand
 			}
 		}
 		n := f.nodes[best]
-		f.take(board.Replica{Node: n, Size: a.Size, Predicted: alone(a, b.Node(n)) * kept(a, b.Caused(n), s.options)})
+		f.take(board.Replica{Node: n, Size: a.Size, Predicted: isolatedSpeed(a, b.Node(n)) * kept(a, b.Caused(n), s.options)})
 	}
 	return f.choice(a.Count)
 }
 
 // sample draws distinct nodes with room.
 func (s *statistical) sample(random *rand.Rand) {
-	f := &s.field
+	f := &s.tentative
 	f.nodes = f.nodes[:0]
 	if s.rings != nil && len(f.board.Columns) > 0 {
 		s.rings.draw(f, s.candidates)
@@ -110,9 +110,9 @@ func (s *statistical) sample(random *rand.Rand) {
 const statisticalTries = 8
 
 func (s *statistical) rank(i int) colocation {
-	f := &s.field
+	f := &s.tentative
 	t, c, _ := f.pressure(i)
-	a := f.ask
+	a := f.request
 	if s.literal {
 		return colocation{quality: sumQuality(t, a.Caused)}
 	}
@@ -121,7 +121,7 @@ func (s *statistical) rank(i int) colocation {
 		r.noViolation = r.noViolation && t[k]-a.Caused[k] >= -epsilonPoints && a.Tolerated[k]-c[k] >= -epsilonPoints
 	}
 	if r.noViolation {
-		r.speed = orLowest(alone(a, f.board.Node(f.nodes[i])))
+		r.speed = orLowest(isolatedSpeed(a, f.board.Node(f.nodes[i])))
 	}
 	return r
 }

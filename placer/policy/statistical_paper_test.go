@@ -77,15 +77,15 @@ func statisticalRanks(seed uint64, r int, uniform bool, decisions int) []float64
 	var ranks []float64
 	for range decisions {
 		a := boardtest.Ask(rng, shape)
-		s.field.begin(b, &a, 0)
+		s.tentative.begin(b, &a, 0)
 		s.sample(rng)
 		best := math.Inf(-1)
-		for i := range s.field.nodes {
+		for i := range s.tentative.nodes {
 			best = max(best, s.rank(i).quality)
 		}
-		s.field.gather()
+		s.tentative.gather()
 		var all []unitCandidate
-		for i := range s.field.nodes {
+		for i := range s.tentative.nodes {
 			all = append(all, unitCandidate{quality: s.rank(i).quality})
 		}
 		ranks = append(ranks, rankOf(all, best, rng))

@@ -40,7 +40,7 @@ const (
 // unit must give (chosen by us: the bound of the qualities).
 const tarcilKeptSpeed = 0.95
 
-// tarcilBindings is at how many nodes an ask waits (§7.3.5).
+// tarcilBindings is at how many nodes a request waits (§7.3.5).
 const tarcilBindings = 2
 
 func tarcilParameters() []Parameter {
@@ -84,11 +84,11 @@ type tarcil struct {
 	locality  Locality
 	measured  bool
 
-	field   tentative
-	drawn   lots
-	demand  digits.Number // what the ask needs
-	found   []unitCandidate
-	scratch []float64
+	tentative tentative
+	drawn     lots
+	demand    digits.Number // what the workload needs
+	found     []unitCandidate
+	scratch   []float64
 }
 
 // unitCandidate is a drawn unit.
@@ -101,14 +101,14 @@ type unitCandidate struct {
 
 // Select implements board.Selector.
 func (s *tarcil) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
-	f := &s.field
+	f := &s.tentative
 	f.begin(b, a, 0)
 	s.scratch = resized(s.scratch, len(b.Columns))
 	s.demand = digits.Sorted(s.demand, a.Caused)
 	top := fastest(a)
 	s.draw(s.size(top)*a.Count, top, random)
 	s.choose(func(c *unitCandidate) bool { return c.good })
-	if len(f.units) < a.Count && (a.Forced || a.Late) {
+	if len(f.replicas) < a.Count && (a.Forced || a.Late) {
 		s.draw(s.many*a.Count, top, random)
 		s.choose(func(*unitCandidate) bool { return a.Forced })
 	}
@@ -149,7 +149,7 @@ func (s *tarcil) size(top float64) int {
 	if len(s.demand.Order) > 0 {
 		column = s.demand.Order[0]
 	}
-	a := s.field.ask
+	a := s.tentative.request
 	good := s.table.goodShare(column, s.demand.Value, func(c int) bool { return platform(a, c, top) >= tarcilKeptSpeed })
 	return int(max(float64(s.few), min(float64(s.many), sampleSize(good, s.failure))))
 }
@@ -164,7 +164,7 @@ func (s *tarcil) draw(n int, top float64, random *rand.Rand) {
 		if !ok {
 			break
 		}
-		s.field.examined++
+		s.tentative.examined++
 		if c, ok := s.judge(s.table.ofUnit[unit], top); ok {
 			s.found = append(s.found, c)
 		}
@@ -174,14 +174,14 @@ func (s *tarcil) draw(n int, top float64, random *rand.Rand) {
 
 // judge a unit of a node; ok is false where the user or its state rules it out.
 func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
-	f := &s.field
+	f := &s.tentative
 	if !f.board.Ready(n) || !f.allowed(n) {
 		return unitCandidate{}, false
 	}
 	f.board.Contention(n, s.scratch)
 	free := 1 - s.demand.Read(s.scratch)
-	g := platform(f.ask, f.board.Node(n).Configuration, top)
-	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.Value) * g, free: f.board.Fits(n, f.ask.Size)}
+	g := platform(f.request, f.board.Node(n).Configuration, top)
+	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.Value) * g, free: f.board.Fits(n, f.request.Size)}
 	c.good = g >= tarcilKeptSpeed && free >= s.demand.Value
 	if s.measured {
 		c.good = g >= tarcilKeptSpeed && s.within(s.scratch)
@@ -192,7 +192,7 @@ func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
 // within: the contention is no more than what the workload was measured to tolerate.
 func (s *tarcil) within(contention []float64) bool {
 	for k, c := range contention {
-		if c > s.field.ask.Tolerated[k] {
+		if c > s.tentative.request.Tolerated[k] {
 			return false
 		}
 	}
@@ -201,7 +201,7 @@ func (s *tarcil) within(contention []float64) bool {
 
 // choose takes candidates that pass, best first, until the count is reached.
 func (s *tarcil) choose(pass func(*unitCandidate) bool) {
-	if s.locality == Near && s.field.ask.Count > 1 {
+	if s.locality == Near && s.tentative.request.Count > 1 {
 		s.chooseNear(pass)
 		return
 	}
@@ -212,19 +212,19 @@ func (s *tarcil) choose(pass func(*unitCandidate) bool) {
 
 // takeUp takes up to n allocations at a candidate.
 func (s *tarcil) takeUp(c *unitCandidate, pass func(*unitCandidate) bool, n int) {
-	f := &s.field
+	f := &s.tentative
 	for range n {
-		if len(f.units) >= f.ask.Count || !c.free || !pass(c) || !f.open(c.node) || s.locality == Apart && f.taken[c.node] > 0 {
+		if len(f.replicas) >= f.request.Count || !c.free || !pass(c) || !f.open(c.node) || s.locality == Apart && f.taken[c.node] > 0 {
 			return
 		}
-		f.take(board.Replica{Node: c.node, Size: f.ask.Size, Predicted: predictedAlone(f.ask, f.board.Node(c.node))})
+		f.take(board.Replica{Node: c.node, Size: f.request.Size, Predicted: predictedIsolated(f.request, f.board.Node(c.node))})
 	}
 }
 
 // chooseNear takes the group together: the node, else the rack, whose candidates
 // add up to the best quality over the group, the rest wherever it is good.
 func (s *tarcil) chooseNear(pass func(*unitCandidate) bool) {
-	f := &s.field
+	f := &s.tentative
 	racks := map[int]float64{} // quality of a rack's candidates, one allocation each
 	for i := range s.found {
 		if c := &s.found[i]; c.free && pass(c) {
@@ -237,10 +237,10 @@ func (s *tarcil) chooseNear(pass func(*unitCandidate) bool) {
 		if !c.free || !pass(c) {
 			continue
 		}
-		if here := float64(f.board.Room(c.node, f.ask.Size, f.ask.Count)) * c.quality; here > top {
+		if here := float64(f.board.Room(c.node, f.request.Size, f.request.Count)) * c.quality; here > top {
 			best, rack, top = c.node, false, here
 		}
-		if together := min(float64(f.ask.Count), racks[f.board.Node(c.node).Rack]); together > top {
+		if together := min(float64(f.request.Count), racks[f.board.Node(c.node).Rack]); together > top {
 			best, rack, top = c.node, true, together
 		}
 	}
@@ -251,11 +251,11 @@ func (s *tarcil) chooseNear(pass func(*unitCandidate) bool) {
 	for i := range s.found {
 		c := &s.found[i]
 		if c.node == best || rack && f.board.Node(c.node).Rack == home {
-			s.takeUp(c, pass, f.ask.Count)
+			s.takeUp(c, pass, f.request.Count)
 		}
 	}
 	for i := range s.found {
-		s.takeUp(&s.found[i], pass, f.ask.Count)
+		s.takeUp(&s.found[i], pass, f.request.Count)
 	}
 }
 

@@ -45,8 +45,8 @@ func TestContentionAndPermutation(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(2), []string{"c"})
 	n := b.Add(boardtest.Node("n", 5))
-	place := func(ref board.Handle, cores int, caused ...float64) {
-		b.Place(n, board.Resident{Handle: ref, Size: boardtest.Cores(cores), Tolerated: []float64{100, 100}, Caused: caused})
+	place := func(handle board.Handle, cores int, caused ...float64) {
+		b.Place(n, board.Resident{Handle: handle, Size: boardtest.Cores(cores), Tolerated: []float64{100, 100}, Caused: caused})
 	}
 	place(1, 1, 80, 0)
 	place(2, 2, 20, 8)
@@ -108,7 +108,7 @@ func TestSampledRankFollowsPower(t *testing.T) {
 			var ranks []float64
 			for range decisions / 50 {
 				a := boardtest.Ask(rng, shape)
-				s.field.begin(b, &a, 0)
+				s.tentative.begin(b, &a, 0)
 				s.scratch = resized(s.scratch, len(b.Columns))
 				s.demand = digits.Sorted(s.demand, a.Caused)
 				s.draw(len(s.table.ofUnit), math.NaN(), rng)

@@ -65,7 +65,7 @@ func (t *unitTable) add(n board.Index) {
 	t.count(n, +1)
 }
 
-// read the node's free units and the contention they feel.
+// read the node's free units and the contention they experience.
 func (t *unitTable) read(n board.Index) {
 	at := &t.nodes[n]
 	at.free = int32(t.board.FreeUnits(n))

@@ -12,10 +12,10 @@ import (
 // tentative is a board as one choice sees it: with the allocations chosen so far, which
 // the board does not know of yet. Its storage is kept between choices.
 type tentative struct {
-	board *board.Board
-	ask   *board.Request
-	taken []int32 // allocations of this choice by node
-	units []board.Replica
+	board    *board.Board
+	request  *board.Request
+	taken    []int32 // allocations of this choice by node
+	replicas []board.Replica
 
 	model        pressureModel // of what co-located allocations do to each other
 	nodes        []board.Index // candidates under consideration
@@ -27,17 +27,17 @@ type tentative struct {
 
 // begin forgets the last choice.
 func (f *tentative) begin(b *board.Board, a *board.Request, timeout time.Duration) {
-	for _, u := range f.units {
+	for _, u := range f.replicas {
 		f.taken[u.Node] = 0
 	}
-	f.board, f.ask = b, a
+	f.board, f.request = b, a
 	if f.model == nil {
 		f.model = summedScores{}
 	}
 	for len(f.taken) < b.Len() {
 		f.taken = append(f.taken, 0)
 	}
-	f.units, f.nodes = nil, f.nodes[:0]
+	f.replicas, f.nodes = nil, f.nodes[:0]
 	f.examined, f.timedOut = 0, false
 	f.unitsAllowed = math.Inf(1)
 	if timeout > 0 {
@@ -48,7 +48,9 @@ func (f *tentative) begin(b *board.Board, a *board.Request, timeout time.Duratio
 }
 
 // allowed reports whether the user's constraints let the node run the workload.
-func (f *tentative) allowed(n board.Index) bool { return f.ask.Allowed == nil || f.ask.Allowed(n) }
+func (f *tentative) allowed(n board.Index) bool {
+	return f.request.Allowed == nil || f.request.Allowed(n)
+}
 
 // fits reports whether one more allocation of that size has room next to those chosen so
 // far.
@@ -61,7 +63,7 @@ func (f *tentative) fits(n board.Index, size cluster.Resources) bool {
 }
 
 // open reports whether one more allocation may go there.
-func (f *tentative) open(n board.Index) bool { return f.fits(n, f.ask.Size) && f.allowed(n) }
+func (f *tentative) open(n board.Index) bool { return f.fits(n, f.request.Size) && f.allowed(n) }
 
 // gather lists the nodes that are open, as far as the time allows.
 func (f *tentative) gather() {
@@ -114,7 +116,7 @@ func (f *tentative) summed(i int) []float64 {
 		return c
 	}
 	for k := range c {
-		f.mixC[k] = c[k] + own*f.ask.Caused[k]
+		f.mixC[k] = c[k] + own*f.request.Caused[k]
 	}
 	return f.mixC
 }
@@ -123,7 +125,7 @@ func (f *tentative) summed(i int) []float64 {
 func (f *tentative) residents(i int) []board.Resident { return f.model.residents(f, i) }
 
 // newcomer is the workload as it would be on f.nodes[i].
-func (f *tentative) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.ask) }
+func (f *tentative) newcomer(i int) board.Resident { return residentOn(f.board, f.nodes[i], f.request) }
 
 // exerted is the pressure that the residents of f.nodes[i] would experience from it.
 func (f *tentative) exerted(i int) []float64 { return f.model.exerted(f, i) }
@@ -141,17 +143,17 @@ func toleranceAt(n cluster.NodeID, s board.Tolerance, size cluster.Resources, ca
 // take chooses a node for one allocation.
 func (f *tentative) take(u board.Replica) {
 	f.taken[u.Node]++
-	f.units = append(f.units, u)
+	f.replicas = append(f.replicas, u)
 }
 
 // choice is the answer with what was taken; a gang that is not complete takes
 // nothing.
 func (f *tentative) choice(wanted int) board.Choice {
-	c := board.Choice{Replicas: f.units, Examined: f.examined, TimedOut: f.timedOut}
-	if f.ask.Gang && len(f.units) < wanted {
+	c := board.Choice{Replicas: f.replicas, Examined: f.examined, TimedOut: f.timedOut}
+	if f.request.Gang && len(f.replicas) < wanted {
 		c.Replicas = nil
 	}
-	c.Reaches = reaches(f.ask, c.Replicas)
+	c.Reaches = reaches(f.request, c.Replicas)
 	return c
 }
 
@@ -189,18 +191,18 @@ func efficiency(a *board.Request, n int) float64 {
 	return (last + float64(n-len(so))*gain) / float64(n)
 }
 
-// alone is the performance of one allocation in isolation on the node's configuration;
+// isolatedSpeed is the performance of one allocation in isolation on the node's configuration;
 // NaN unknown.
-func alone(a *board.Request, n *board.Node) float64 {
+func isolatedSpeed(a *board.Request, n *board.Node) float64 {
 	if n.Configuration >= len(a.Speed) {
 		return math.NaN()
 	}
 	return a.Speed[n.Configuration]
 }
 
-// predictedAlone is the prediction of a policy that ignores co-runners.
-func predictedAlone(a *board.Request, n *board.Node) float64 {
-	if v := alone(a, n); v >= 0 {
+// predictedIsolated is the prediction of a policy that ignores co-runners.
+func predictedIsolated(a *board.Request, n *board.Node) float64 {
+	if v := isolatedSpeed(a, n); v >= 0 {
 		return v
 	}
 	return math.NaN()

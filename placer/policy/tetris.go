@@ -43,15 +43,15 @@ func epsilonOf(o Options) float64 {
 // tetris scores every node with room: r·C − ε·p·(r·1), r and the free C as shares of
 // the largest node, p in hours. Of equal scores the first. Cost: O(count · nodes).
 type tetris struct {
-	scale   lotes.Scale
-	nodes   int // that the scale is of
-	epsilon float64
-	field   tentative
+	scale     lotes.Scale
+	nodes     int // that the scale is of
+	epsilon   float64
+	tentative tentative
 }
 
 // Select implements board.Selector.
 func (t *tetris) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
-	f := &t.field
+	f := &t.tentative
 	f.begin(b, a, 0)
 	if t.nodes != b.Len() {
 		t.nodes, t.scale = b.Len(), lotes.TetrisScale(b)
@@ -79,15 +79,15 @@ func (t *tetris) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Ch
 		if best == board.None {
 			break
 		}
-		f.take(board.Replica{Node: best, Size: a.Size, Predicted: predictedAlone(a, b.Node(best))})
+		f.take(board.Replica{Node: best, Size: a.Size, Predicted: predictedIsolated(a, b.Node(best))})
 	}
 	return f.choice(a.Count)
 }
 
 func (t *tetris) score(n board.Index) float64 {
-	f := &t.field
+	f := &t.tentative
 	free := t.scale.Free(f.board, n)
-	need := t.scale.Need(f.ask.Size, f.board.Node(n).CoreMHz)
+	need := t.scale.Need(f.request.Size, f.board.Node(n).CoreMHz)
 	for l := range free {
 		free[l] -= float64(f.taken[n]) * need[l]
 	}
@@ -96,5 +96,5 @@ func (t *tetris) score(n board.Index) float64 {
 
 // hours the job takes there, as far as it is known; unknown is 0.
 func (t *tetris) hours(n board.Index) float64 {
-	return lotes.RunTime(t.field.board, t.field.ask, n).Hours()
+	return lotes.RunTime(t.tentative.board, t.tentative.request, n).Hours()
 }

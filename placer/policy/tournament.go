@@ -27,8 +27,8 @@ type vertex struct {
 	winner int32
 }
 
-// nobody stands for the winner of an empty subtree.
-const nobody = int32(-1)
+// noWinner stands for the winner of an empty subtree.
+const noWinner = int32(-1)
 
 // newTournament indexes a board and follows its changes.
 func newTournament(b *board.Board) *tournament {
@@ -56,7 +56,7 @@ func (t *tournament) rebuild() {
 	}
 	t.vertices = make([]vertex, 2*t.leaves)
 	for i := range t.vertices {
-		t.vertices[i].winner = nobody
+		t.vertices[i].winner = noWinner
 	}
 	t.extra = append(t.extra, make([]cluster.Resources, t.leaves-len(t.extra))...)
 	for i := range n {
@@ -70,7 +70,7 @@ func (t *tournament) rebuild() {
 // leaf reads a node's state.
 func (t *tournament) leaf(n board.Index) vertex {
 	if !t.board.Ready(n) {
-		return vertex{winner: nobody}
+		return vertex{winner: noWinner}
 	}
 	node, used := t.board.Node(n), t.board.Used(n)
 	used = used.Add(t.extra[n])
@@ -103,9 +103,9 @@ func (t *tournament) update(n board.Index) {
 func (t *tournament) match(i int) vertex {
 	l, r := &t.vertices[2*i], &t.vertices[2*i+1]
 	switch {
-	case l.winner == nobody:
+	case l.winner == noWinner:
 		return *r
-	case r.winner == nobody:
+	case r.winner == noWinner:
 		return *l
 	}
 	best := l
@@ -133,7 +133,7 @@ func (v *vertex) before(o *vertex) bool {
 // least returns the least-loaded node that is allowed (nil: all are) and has
 // room, and how many were looked at.
 func (t *tournament) least(size cluster.Resources, allowed func(n board.Index) bool) (best board.Index, examined int) {
-	q := query{tournament: t, size: size, allowed: allowed, winner: nobody}
+	q := query{tournament: t, size: size, allowed: allowed, winner: noWinner}
 	q.visit(1)
 	return board.Index(q.winner), q.examined
 }
@@ -150,7 +150,7 @@ type query struct {
 
 func (q *query) visit(i int) {
 	v := &q.vertices[i]
-	if v.winner == nobody || q.winner != nobody && !v.before(&q.best) || !within(&v.free, &q.size) {
+	if v.winner == noWinner || q.winner != noWinner && !v.before(&q.best) || !within(&v.free, &q.size) {
 		return
 	}
 	// The winner's own leaf first: where it has room, no node below is better.

@@ -39,13 +39,13 @@ func (o Options) newViolations(columns []interference.Source, residents []board.
 	together := append(slices.Clone(residents), newcomer)
 	shared := timeShared(columns)
 	before, after := o.coRunnersAmong(shared, residents), o.coRunnersAmong(shared, together)
-	hurt := 0
+	count := 0
 	for i := range together {
 		if after.violates(i) && (i == len(residents) || !before.violates(i)) {
-			hurt++
+			count++
 		}
 	}
-	return hurt
+	return count
 }
 
 // Violates reports whether one of the residents of a machine is predicted to experience
@@ -78,7 +78,7 @@ func (h Violations) Less(o Violations) bool {
 func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	var h Violations
 	table := cluster.NewPressureTable(s, columns)
-	beside := board.NewNeighbours(s, table, cluster.WorkloadID{})
+	beside := board.NewCoRunners(s, table, cluster.WorkloadID{})
 	shared := timeShared(columns)
 	seen := map[cluster.NodeID]bool{}
 	for _, n := range s.Nodes {

@@ -108,8 +108,8 @@ func TestTaken(t *testing.T) {
 		"little and all":                 {[]board.Resident{one(20, 500), one(95, 500)}, 60},
 		"more little than there is room": {[]board.Resident{one(30, 500), one(30, 500), one(30, 500), one(30, 500)}, 80},
 	} {
-		crowd := Live().coRunnersOf(columns, c.others)
-		if got := crowd.mutualPressureOf(one(95, 500)).onNewcomer[0]; math.Abs(got-c.want) > 1e-9 {
+		set := Live().coRunnersOf(columns, c.others)
+		if got := set.mutualPressureOf(one(95, 500)).onNewcomer[0]; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}

@@ -35,9 +35,9 @@ type whole struct {
 	room  func(n board.Index) int
 	rest  *leastLoaded // made when first needed
 
-	board *board.Board
-	ask   *board.Request
-	taken map[board.Index]int
+	board   *board.Board
+	request *board.Request
+	taken   map[board.Index]int
 }
 
 // Select implements board.Selector.
@@ -45,7 +45,7 @@ func (w *whole) Select(b *board.Board, a *board.Request, random *rand.Rand) boar
 	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
 		return w.inner.Select(b, a, random)
 	}
-	w.board, w.ask, w.taken = b, a, map[board.Index]int{}
+	w.board, w.request, w.taken = b, a, map[board.Index]int{}
 	left := *a
 	left.Allowed = w.open
 	var all board.Choice
@@ -73,14 +73,14 @@ func (w *whole) Select(b *board.Board, a *board.Request, random *rand.Rand) boar
 
 // open: the user's constraints let the node run the workload, and it takes one more.
 func (w *whole) open(n board.Index) bool {
-	if w.ask.Allowed != nil && !w.ask.Allowed(n) {
+	if w.request.Allowed != nil && !w.request.Allowed(n) {
 		return false
 	}
 	taken := w.taken[n]
 	if w.room != nil {
 		return taken < w.room(n)
 	}
-	return taken < w.board.Room(n, w.ask.Size, taken+1)
+	return taken < w.board.Room(n, w.request.Size, taken+1)
 }
 
 // add takes over what of a choice still has room, for the selector does not know
@@ -94,7 +94,7 @@ func (w *whole) add(all *board.Choice, c board.Choice, first bool) bool {
 		all.Relaxed, all.Backtracks, all.Bind, all.Evict = c.Relaxed, c.Backtracks, c.Bind, c.Evict
 	}
 	for _, u := range c.Replicas {
-		if len(all.Replicas) < w.ask.Count && (len(c.Evict) > 0 || w.open(u.Node)) {
+		if len(all.Replicas) < w.request.Count && (len(c.Evict) > 0 || w.open(u.Node)) {
 			w.taken[u.Node]++
 			all.Replicas = append(all.Replicas, u)
 		}

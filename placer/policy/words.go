@@ -9,9 +9,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
-// maxNeighbours is how many co-runners a candidate lists, so that a record fits one Nomad
+// maxCoRunners is how many co-runners a candidate lists, so that a record fits one Nomad
 // Variable on full nodes; the sentence counts them all.
-const maxNeighbours = 8
+const maxCoRunners = 8
 
 // candidate writes one line of the shortlist.
 func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Candidate {
@@ -20,8 +20,8 @@ func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Cand
 		Node: o.node.ID, Name: o.node.Name, Configuration: o.node.Configuration,
 		Score: c.score, Predicted: v.predictShared(o, replicas),
 	}
-	neighbours := v.neighbours(o.node)
-	out.Neighbours = neighbours[:min(len(neighbours), maxNeighbours)]
+	others := v.coRunnersOn(o.node)
+	out.Neighbours = others[:min(len(others), maxCoRunners)]
 	if r.parts != nil {
 		out.Parts = r.parts(o)
 	}
@@ -31,12 +31,12 @@ func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Cand
 	if c.fallback {
 		out.Parts = append(out.Parts, cluster.ScorePart{Name: "fallback", Value: 1})
 	}
-	out.Why = v.sentence(r, r.nodes[c.index], out, replicas, neighbours)
+	out.Why = v.sentence(r, r.nodes[c.index], out, replicas, others)
 	return out
 }
 
 // sentence is what a job author reads.
-func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, replicas int, neighbours []string) string {
+func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, replicas int, others []string) string {
 	var parts []string
 	switch {
 	case n.tier != good && out.Score < scoreWanted:
@@ -59,13 +59,13 @@ func (v *candidateSet) sentence(r ranking, n *ranked, out cluster.Candidate, rep
 		}
 		parts = append(parts, s+v.loss(n.candidate, replicas))
 	}
-	switch k := len(neighbours); k {
+	switch k := len(others); k {
 	case 0:
 		parts = append(parts, "no other workload runs there")
 	case 1:
-		parts = append(parts, "co-located with "+neighbours[0])
+		parts = append(parts, "co-located with "+others[0])
 	default:
-		parts = append(parts, fmt.Sprintf("co-located with %s and %s", neighbours[0], wording.Count(k-1, "other")))
+		parts = append(parts, fmt.Sprintf("co-located with %s and %s", others[0], wording.Count(k-1, "other")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -93,10 +93,10 @@ func (r ranking) rejection(n *ranked) cluster.Rejection {
 	return out
 }
 
-// neighbours lists the workloads on a node and on others of its machine, without the
+// coRunnersOn lists the workloads on a node and on others of its machine, without the
 // group's own, without copies under profile and without system jobs, which are on every
 // node.
-func (v *candidateSet) neighbours(n *cluster.Node) []string {
+func (v *candidateSet) coRunnersOn(n *cluster.Node) []string {
 	var out []string
 	for _, of := range v.snapshot.Machine(n) {
 		for _, a := range v.snapshot.Residents(of.ID, v.Workload.ID) {

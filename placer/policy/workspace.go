@@ -6,10 +6,10 @@ import "sync"
 // would have a large cluster's memory collected every few decisions. Nothing of it may
 // outlive its decision.
 type workspace struct {
-	floats  []float64
-	used    int
-	options []candidate
-	ranked  []ranked
+	floats     []float64
+	used       int
+	candidates []candidate
+	ranked     []ranked
 }
 
 var workspaces = sync.Pool{New: func() any { return &workspace{} }}
@@ -23,11 +23,11 @@ func (w *workspace) take(n int) []float64 {
 	return w.floats[w.used-n : w.used : w.used]
 }
 
-// takeOptions gives n empty options, and takeRanked as many ranked. Each may be asked
+// takeCandidates gives n empty options, and takeRanked as many ranked. Each may be asked
 // for once.
-func (w *workspace) takeOptions(n int) []candidate {
-	w.options = emptied(w.options, n)
-	return w.options
+func (w *workspace) takeCandidates(n int) []candidate {
+	w.candidates = emptied(w.candidates, n)
+	return w.candidates
 }
 
 func (w *workspace) takeRanked(n int) []ranked {

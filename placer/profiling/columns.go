@@ -19,10 +19,10 @@ func DefaultColumns() []interference.Source {
 	}
 }
 
-// leastTaught is how many training rows must know a source for it to count in addition to
+// leastRows is how many training rows must know a source for it to count in addition to
 // the default ones: with fewer its predictions have no interval (19 residuals, see
 // classify).
-const leastTaught = 19
+const leastRows = 19
 
 // columnsFor are the sources that can be known here: the default ones and those that
 // enough training rows know, without those for which no node has a kernel. Where the
@@ -36,13 +36,13 @@ func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []inter
 		known[source] = true
 	}
 	for j, source := range t.Sources {
-		if taughtBy(t, j) >= leastTaught {
+		if rowsThatKnow(t, j) >= leastRows {
 			known[source] = true
 		}
 	}
 	var out []interference.Source
 	for _, info := range interference.Sources() {
-		if known[info.Source] && pressable(s, info.Source) {
+		if known[info.Source] && mayHaveKernel(s, info.Source) {
 			out = append(out, info.Source)
 		}
 	}
@@ -52,8 +52,8 @@ func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []inter
 	return out
 }
 
-// taughtBy is the number of rows that know both scores of a source.
-func taughtBy(t classify.Training, column int) int {
+// rowsThatKnow is the number of rows that know both scores of a source.
+func rowsThatKnow(t classify.Training, column int) int {
 	n := 0
 	for i := range t.Tolerated.Rows {
 		if !math.IsNaN(t.Tolerated.Rows[i][column]) && !math.IsNaN(t.Caused.Rows[i][column]) {
@@ -63,9 +63,9 @@ func taughtBy(t classify.Training, column int) int {
 	return n
 }
 
-// pressable reports whether some node may have a kernel for the source. A cluster without
+// mayHaveKernel reports whether some node may have a kernel for the source. A cluster without
 // any kernels says nothing.
-func pressable(s *cluster.Snapshot, source interference.Source) bool {
+func mayHaveKernel(s *cluster.Snapshot, source interference.Source) bool {
 	kernels := slices.DeleteFunc(slices.Clone(s.Nodes), func(n *cluster.Node) bool { return !n.Kernels })
 	return len(kernels) == 0 || slices.ContainsFunc(kernels, func(n *cluster.Node) bool { return supports(n, source) })
 }

@@ -126,18 +126,18 @@ func observableOf(profiles []profile.Profile, sources []interference.Source) []o
 // knownShare is over the profiles that name the source, if only with an unknown score; 0
 // without any.
 func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
-	pressed, known := 0, 0
+	profiled, known := 0, 0
 	for _, p := range profiles {
 		e, ok := scores(p)[s]
 		if !ok {
 			continue
 		}
-		pressed++
+		profiled++
 		if e.Score.Known() {
 			known++
 		}
 	}
-	return float64(known) / float64(max(1, pressed))
+	return float64(known) / float64(max(1, profiled))
 }
 
 // deciding is, by source of the training rows, how often its scores decide which workloads
@@ -147,7 +147,7 @@ func knownShare(profiles []profile.Profile, s interference.Source, scores func(p
 func deciding(t classify.Training) []float64 {
 	out := make([]float64, len(t.Sources))
 	for j := range t.Sources {
-		pairs, hurt := 0, 0
+		pairs, exceeded := 0, 0
 		for _, tolerates := range t.Tolerated.Rows {
 			for _, causes := range t.Caused.Rows {
 				if math.IsNaN(tolerates[j]) || math.IsNaN(causes[j]) {
@@ -155,11 +155,11 @@ func deciding(t classify.Training) []float64 {
 				}
 				pairs++
 				if causes[j] > tolerates[j] {
-					hurt++
+					exceeded++
 				}
 			}
 		}
-		out[j] = float64(hurt) / float64(max(1, pairs))
+		out[j] = float64(exceeded) / float64(max(1, pairs))
 	}
 	return out
 }

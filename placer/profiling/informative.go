@@ -70,8 +70,8 @@ func (k *Estimator) informative(able []interference.Source, count int) []interfe
 			if j < 0 || slices.Contains(known, j) {
 				continue
 			}
-			told := k.observable[j]
-			left := k.expected(tolerated, known, j, told.tolerated) + k.expected(caused, known, j, told.caused)
+			observable := k.observable[j]
+			left := k.expected(tolerated, known, j, observable.tolerated) + k.expected(caused, known, j, observable.caused)
 			if left < least {
 				best, least = j, left
 			}
@@ -86,10 +86,10 @@ func (k *Estimator) informative(able []interference.Source, count int) []interfe
 
 // expected is the weighted variance that is left where column j is measured in addition to
 // those known, and a score comes of it with a probability; +Inf where the model cannot say.
-func (k *Estimator) expected(m classify.Planner, known []int, j int, told float64) float64 {
+func (k *Estimator) expected(m classify.Planner, known []int, j int, observable float64) float64 {
 	without := k.leftover(m, known)
 	with := k.leftover(m, append(slices.Clone(known), j))
-	return told*with + (1-told)*without
+	return observable*with + (1-observable)*without
 }
 
 func (k *Estimator) leftover(m classify.Planner, known []int) float64 {

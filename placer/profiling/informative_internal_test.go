@@ -96,7 +96,7 @@ func TestColumns(t *testing.T) {
 	rows := trainingRows(40)
 	for i := range rows {
 		rows[i].Sensitivity.Tolerated[interference.Vector] = score(50)
-		if i < leastTaught-1 {
+		if i < leastRows-1 {
 			rows[i].Sensitivity.Tolerated[interference.TLB] = score(50)
 		}
 		rows[i].Sensitivity.Caused = rows[i].Sensitivity.Tolerated
@@ -146,13 +146,13 @@ func TestInformativeConfiguration(t *testing.T) {
 	var rows []profile.Profile
 	for range 40 {
 		base, b := 10+90*rng.Float64(), 0.5+rng.Float64()
-		alone := map[string]profile.Measurement{}
+		isolated := map[string]profile.Measurement{}
 		for configuration, v := range map[string]float64{
 			"a": base, "b": base * b, "c": base * b * (1 + 0.01*rng.Float64()), "d": base * (0.9 + 0.2*rng.Float64()),
 		} {
-			alone[configuration] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s"}
+			isolated[configuration] = profile.Measurement{Value: v, Low: v, High: v, Unit: "units/s"}
 		}
-		rows = append(rows, profile.Profile{Isolated: alone})
+		rows = append(rows, profile.Profile{Isolated: isolated})
 	}
 	k, _ := estimatorOf(t, rows)
 	l, e := New(Config{})

@@ -38,10 +38,10 @@ type Lab struct {
 	estimator *Estimator
 	cache     cache
 
-	mu   sync.Mutex
-	runs map[string]*journal.Tracker // profiling runs under way, by request id
-	busy map[cluster.NodeID]bool
-	labs int // workloads under profile
+	mu           sync.Mutex
+	runs         map[string]*journal.Tracker // profiling runs under way, by request id
+	busy         map[cluster.NodeID]bool
+	underProfile int // workloads under profile
 
 	ending sync.WaitGroup // runs that are cleaned up behind
 }

@@ -112,7 +112,7 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	if !m.base {
 		where = old.Machine.Configuration
 	}
-	requests, warnings, release, err := l.reserveLab(ctx, job, w, m, where, limit)
+	requests, warnings, release, err := l.reserveNodes(ctx, job, w, m, where, limit)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -158,16 +158,16 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 	return message
 }
 
-// reserveLab chooses nodes and sources and marks the nodes busy; it waits while
+// reserveNodes chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
-func (l *Lab) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
+func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
 	for {
 		snapshot, err := l.cfg.World.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
 		}
 		l.mu.Lock()
-		choice := l.chooseLab(snapshot, job, w, m, where)
+		choice := l.chooseNodes(snapshot, job, w, m, where)
 		release := l.occupy(choice)
 		l.mu.Unlock()
 		if choice.err != nil {
@@ -192,27 +192,27 @@ func (l *Lab) reserveLab(ctx context.Context, job cluster.Job, w cluster.Workloa
 
 // occupy marks the chosen nodes and returns how to free them; nil where there
 // is nothing to occupy. The caller holds l.mu.
-func (l *Lab) occupy(c labChoice) (release func()) {
+func (l *Lab) occupy(c nodeChoice) (release func()) {
 	if len(c.nodes()) == 0 {
 		return nil
 	}
 	for _, n := range c.nodes() {
 		l.busy[n.ID] = true
 	}
-	l.labs++
+	l.underProfile++
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, n := range c.nodes() {
 			delete(l.busy, n.ID)
 		}
-		l.labs--
+		l.underProfile--
 	}
 }
 
 // requests writes the run next to kernels and, where there are nodes for them, the runs in
 // isolation on another configuration and at another size.
-func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit time.Time) []cluster.ProfileRequest {
+func (l *Lab) requests(job cluster.Job, w cluster.Workload, c nodeChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := w.Spec.Profile.Seconds
 	if seconds == 0 {
 		seconds = l.cfg.ProfileSeconds
@@ -221,32 +221,32 @@ func (l *Lab) requests(job cluster.Job, w cluster.Workload, c labChoice, limit t
 	if c.main != nil {
 		out = append(out, cluster.ProfileRequest{
 			ID: runID(w.ProfileKey, "interference"), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
-			Size: l.labSize(w), Scales: l.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
+			Size: l.profiledSize(w), Scales: l.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
 		})
 	}
 	if c.other != nil {
 		out = append(out, cluster.ProfileRequest{
-			ID: aloneID(w, c.other), Purpose: cluster.PurposeIsolated, Job: job, Workload: w, Node: *c.other,
-			Size: l.labSize(w), Seconds: aloneSeconds, Deadline: limit,
+			ID: isolatedID(w, c.other), Purpose: cluster.PurposeIsolated, Job: job, Workload: w, Node: *c.other,
+			Size: l.profiledSize(w), Seconds: isolatedSeconds, Deadline: limit,
 		})
 	}
 	if c.sized != nil {
 		// Of the interference run's configuration there is no other run alone.
 		out = append(out, cluster.ProfileRequest{
-			ID: aloneID(w, c.sized), Purpose: cluster.PurposeSize, Job: job, Workload: w, Node: *c.sized,
-			Size: c.size, Seconds: aloneSeconds, Deadline: limit,
+			ID: isolatedID(w, c.sized), Purpose: cluster.PurposeSize, Job: job, Workload: w, Node: *c.sized,
+			Size: c.size, Seconds: isolatedSeconds, Deadline: limit,
 		})
 	}
 	return out
 }
 
-func aloneID(w cluster.Workload, n *cluster.Node) string {
+func isolatedID(w cluster.Workload, n *cluster.Node) string {
 	return runID(w.ProfileKey, "alone/"+n.Configuration)
 }
 
-// aloneSeconds is the length of a run that only measures performance in isolation;
+// isolatedSeconds is the length of a run that only measures performance in isolation;
 // Delimitrou 2015, §4.3 gives 5 to 10 s for a service under live traffic.
-const aloneSeconds = 8
+const isolatedSeconds = 8
 
 // runID is deterministic, so that the next leader adopts a run under way.
 func runID(key, purpose string) string {
@@ -290,12 +290,12 @@ func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
 // withFirstPoint adds the interference run's own size to the scale-up of a stored
 // profile that was taken before sizes mattered.
 func withFirstPoint(p profile.Profile) profile.Profile {
-	alone, ok := p.Isolated[p.Machine.Configuration]
+	isolated, ok := p.Isolated[p.Machine.Configuration]
 	cores := len(p.Machine.CPUs)
 	if !ok || cores == 0 || slices.ContainsFunc(p.ScaleUp, func(s profile.ScalePoint) bool { return s.Cores == cores }) {
 		return p
 	}
-	p.ScaleUp = append(slices.Clone(p.ScaleUp), profile.ScalePoint{Cores: cores, Speed: alone})
+	p.ScaleUp = append(slices.Clone(p.ScaleUp), profile.ScalePoint{Cores: cores, Speed: isolated})
 	return p
 }
 

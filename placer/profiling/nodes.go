@@ -11,8 +11,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// labChoice is where to profile a workload and against what.
-type labChoice struct {
+// nodeChoice is where to profile a workload and against what.
+type nodeChoice struct {
 	main     *cluster.Node // next to kernels; nil: every usable node is busy
 	other    *cluster.Node // in isolation, another configuration; nil: there is none
 	sized    *cluster.Node // in isolation, at another size; nil: not wanted, or no room
@@ -22,7 +22,7 @@ type labChoice struct {
 	err      error // profiling is impossible, not merely busy
 }
 
-func (c labChoice) nodes() []*cluster.Node {
+func (c nodeChoice) nodes() []*cluster.Node {
 	var out []*cluster.Node
 	for _, n := range [3]*cluster.Node{c.main, c.other, c.sized} {
 		if n != nil && !slices.Contains(out, n) {
@@ -36,37 +36,37 @@ func (c labChoice) nodes() []*cluster.Node {
 // services under a given load do as much on all of them, but for noise.
 const rankStep = 0.1
 
-// chooseLab finds nodes for the runs that are missing; where restricts them to one
+// chooseNodes finds nodes for the runs that are missing; where restricts them to one
 // configuration. It prefers nodes without residents, which profiling would slow down,
 // then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the high end, so
 // that the machine's limits do not look like the workload's). The caller holds l.mu.
-func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) labChoice {
-	if l.labs >= l.cfg.Concurrency {
-		return labChoice{}
+func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) nodeChoice {
+	if l.underProfile >= l.cfg.Concurrency {
+		return nodeChoice{}
 	}
-	one := sizedCopy(w, l.labSize(w))
+	one := sizedCopy(w, l.profiledSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
 	if len(fit) > 0 && len(withKernels) == 0 {
-		return labChoice{err: cluster.ErrNoKernels}
+		return nodeChoice{err: cluster.ErrNoKernels}
 	}
 	if where != "" {
 		withKernels = slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return n.Configuration != where })
 		if len(withKernels) == 0 {
-			return labChoice{err: fmt.Errorf("no node of configuration %s, where it was profiled, has room now", where)}
+			return nodeChoice{err: fmt.Errorf("no node of configuration %s, where it was profiled, has room now", where)}
 		}
 	}
 	if len(fit) == 0 {
 		if len(s.Nodes) > 0 && !anyRoomLater(counts) {
-			return labChoice{err: fmt.Errorf("no node can run a copy of it to profile: %s", countsText(counts))}
+			return nodeChoice{err: fmt.Errorf("no node can run a copy of it to profile: %s", countsText(counts))}
 		}
-		return labChoice{}
+		return nodeChoice{}
 	}
 	free := slices.DeleteFunc(withKernels, func(n *cluster.Node) bool {
 		return slices.ContainsFunc(s.Machine(n), func(of *cluster.Node) bool { return l.busy[of.ID] })
 	})
 	if len(free) == 0 {
-		return labChoice{}
+		return nodeChoice{}
 	}
 	rank, sizes := l.estimator.configurationRank(), l.roomForSizes(s, job, w, m)
 	slices.SortStableFunc(free, func(a, b *cluster.Node) int {
@@ -80,13 +80,13 @@ func (l *Lab) chooseLab(s *cluster.Snapshot, job cluster.Job, w cluster.Workload
 		)
 	})
 	if !m.base {
-		c := labChoice{}
+		c := nodeChoice{}
 		if l.secondSize(&c, s, job, w, free[0], free); c.sized == nil {
 			c.err = errors.New(c.warnings[0])
 		}
 		return c
 	}
-	c := labChoice{main: free[0], sources: l.estimator.chooseSources(free[0], job, w)}
+	c := nodeChoice{main: free[0], sources: l.estimator.chooseSources(free[0], job, w)}
 	if n := residents(s, c.main, w); n > 0 {
 		c.warnings = append(c.warnings, fmt.Sprintf(
 			"profiled on %s next to %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
@@ -105,13 +105,13 @@ func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 	if !m.size {
 		return out
 	}
-	wishes := l.otherSizes(w)
+	wanted := l.otherSizes(w)
 	for _, n := range s.Nodes {
-		out[n.ID] = len(wishes)
+		out[n.ID] = len(wanted)
 	}
-	for i, size := range slices.Backward(wishes) {
+	for i, size := range slices.Backward(wanted) {
 		copied := profiledCopy(w, size)
-		fit, _, _ := cluster.Feasible(s.SparingLastCore(), &copied, job.RunPool)
+		fit, _, _ := cluster.Feasible(s.WithoutLastCore(), &copied, job.RunPool)
 		for _, n := range fit {
 			out[n.ID] = i
 		}
@@ -122,10 +122,10 @@ func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 // secondSize finds the other size to measure and a node for it: one like the first,
 // with as few residents, so that both run side by side; else the first itself,
 // after its own run.
-func (l *Lab) secondSize(c *labChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
+func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
 	for _, size := range l.otherSizes(w) {
 		copied := profiledCopy(w, size)
-		fit, _, _ := cluster.Feasible(s.SparingLastCore(), &copied, job.RunPool)
+		fit, _, _ := cluster.Feasible(s.WithoutLastCore(), &copied, job.RunPool)
 		hasRoom := func(n *cluster.Node) bool {
 			return slices.ContainsFunc(fit, func(f *cluster.Node) bool { return f.ID == n.ID })
 		}

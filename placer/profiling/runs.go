@@ -162,14 +162,14 @@ func mergeRuns(results []runResult) (*profile.Profile, []error) {
 	return merged, failed
 }
 
-// aloneTakes is the least time in which a run in isolation can begin, measure and be read
+// isolatedTakes is the least time in which a run in isolation can begin, measure and be read
 // (chosen by us: a copy starts in a few seconds).
-const aloneTakes = (aloneSeconds + 4) * time.Second
+const isolatedTakes = (isolatedSeconds + 4) * time.Second
 
 // inTime refuses a run at another size that could not end before the hold
 // deadline: it waits for its turn on its node.
 func (l *Lab) inTime(r cluster.ProfileRequest, limit time.Time) error {
-	if r.Purpose == cluster.PurposeSize && l.cfg.Clock.Now().Add(aloneTakes).After(limit) {
+	if r.Purpose == cluster.PurposeSize && l.cfg.Clock.Now().Add(isolatedTakes).After(limit) {
 		return fmt.Errorf("%s with %s: %w", r.Node.Name, wording.Count(r.Size.Cores, "core"), errNoTime)
 	}
 	return nil
@@ -187,10 +187,10 @@ func asScalePoint(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 
 // pointsOf is the scale-up of a run by its performance in isolation.
 func pointsOf(p profile.Profile, r cluster.ProfileRequest) []profile.ScalePoint {
-	alone, ok := p.Isolated[r.Node.Configuration]
+	isolated, ok := p.Isolated[r.Node.Configuration]
 	cores := cmp.Or(len(p.Machine.CPUs), r.Size.Cores)
 	if !ok || cores == 0 {
 		return nil
 	}
-	return []profile.ScalePoint{{Cores: cores, MemoryMB: int64(r.Size.MemoryMB), Speed: alone}}
+	return []profile.ScalePoint{{Cores: cores, MemoryMB: int64(r.Size.MemoryMB), Speed: isolated}}
 }

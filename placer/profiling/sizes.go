@@ -25,11 +25,11 @@ func (l *Lab) sizesCores(w cluster.Workload) bool {
 		w.Sizable.Task != "" && w.Sizable.SizeFixed == "" && w.Spec.Target.Kind != performance.BestEffort
 }
 
-// labSize is what the sized task of a profiled copy gets next to kernels. Where
+// profiledSize is what the sized task of a profiled copy gets next to kernels. Where
 // the user asks for MHz, which bound nothing while a node is idle, it is as many
 // whole cores as the smallest size has; and it is all the memory that may be
 // chosen, so that what the workload uses is seen.
-func (l *Lab) labSize(w cluster.Workload) cluster.Resources {
+func (l *Lab) profiledSize(w cluster.Workload) cluster.Resources {
 	var size cluster.Resources
 	if l.sizesCores(w) && w.Sizable.Own.Cores == 0 {
 		size.Cores = slices.Min(w.Spec.Scale.Cores)
@@ -42,23 +42,23 @@ func (l *Lab) labSize(w cluster.Workload) cluster.Resources {
 	return size
 }
 
-// labCores is how many whole cores the interference run has; 0: all that the node
+// profiledCores is how many whole cores the interference run has; 0: all that the node
 // gives it.
-func (l *Lab) labCores(w cluster.Workload) int {
-	return cmp.Or(l.labSize(w).Cores, w.Sizable.Own.Cores)
+func (l *Lab) profiledCores(w cluster.Workload) int {
+	return cmp.Or(l.profiledSize(w).Cores, w.Sizable.Own.Cores)
 }
 
 // otherSizes are the sizes to choose a second run from: the furthest from the
 // first, so that the others lie between the two.
 func (l *Lab) otherSizes(w cluster.Workload) []cluster.Resources {
-	first := l.labCores(w)
+	first := l.profiledCores(w)
 	cores := slices.DeleteFunc(slices.Clone(w.Spec.Scale.Cores), func(n int) bool { return n == first })
 	slices.SortFunc(cores, func(a, b int) int {
 		return cmp.Or(cmp.Compare(distance(b, first), distance(a, first)), cmp.Compare(b, a))
 	})
 	out := make([]cluster.Resources, len(cores))
 	for i, n := range cores {
-		out[i] = cluster.Resources{Cores: n, MemoryMB: l.labSize(w).MemoryMB}
+		out[i] = cluster.Resources{Cores: n, MemoryMB: l.profiledSize(w).MemoryMB}
 	}
 	return out
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-// harmless is the pressure, in points, below which a co-runner cannot be why a workload is
+// leastPressure is the pressure, in points, below which a co-runner cannot be why a workload is
 // slow (chosen by us: the smallest difference that a profile shows).
-const harmless = 1.0
+const leastPressure = 1.0
 
-// yield sends away, from each node of a workload and others of its machine, the
+// evictCoRunners sends away, from each node of a workload and others of its machine, the
 // best-effort co-runner that exceeds its tolerance most. One at a time: whether that helps
 // is seen before the next one goes.
-func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
+func evictCoRunners(b *board.Board, w *Observation, reason string, free *room) []Action {
 	var out []Action
 	done := map[board.Index]bool{}
 	for _, u := range w.Replicas {
@@ -43,19 +43,19 @@ func yield(b *board.Board, w *Observation, reason string, free *room) []Action {
 
 // violationCaused is by how many points a co-runner exerts more than the allocation
 // tolerates, in the column where that is most; -Inf where it exerts nothing.
-func violationCaused(b *board.Board, u Replica, neighbour board.Resident) float64 {
-	most, presses := math.Inf(-1), len(neighbour.Caused) == 0
+func violationCaused(b *board.Board, u Replica, coRunner board.Resident) float64 {
+	most, exerts := math.Inf(-1), len(coRunner.Caused) == 0
 	for _, self := range b.Residents(u.Node) {
 		if self.Handle != u.Handle {
 			continue
 		}
-		for k, caused := range neighbour.Caused {
+		for k, caused := range coRunner.Caused {
 			most = max(most, caused-self.Tolerated[k])
-			presses = presses || caused >= harmless
+			exerts = exerts || caused >= leastPressure
 		}
 	}
 	switch {
-	case !presses:
+	case !exerts:
 		return math.Inf(-1)
 	case math.IsInf(most, -1):
 		return 0 // nothing is known of either

@@ -37,13 +37,16 @@ func (c *Controller) move(ctx context.Context, sc *scene, s subject, a adapt.Act
 	}))
 }
 
-func nodeText(s *cluster.Snapshot, id cluster.NodeID) string {
+func nodeText(s *cluster.Snapshot, id cluster.NodeID) string { return "node " + nameOf(s, id) }
+
+// nameOf is a node's name; its ID where it is gone.
+func nameOf(s *cluster.Snapshot, id cluster.NodeID) string {
 	for _, n := range s.Nodes {
 		if n.ID == id {
-			return "node " + n.Name
+			return n.Name
 		}
 	}
-	return "node " + string(id)
+	return string(id)
 }
 
 // errNoRoom: the policy finds no node with room on which no bound breaks.

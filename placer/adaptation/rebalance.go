@@ -187,15 +187,6 @@ func (b *Rebalancer) recentShare(ctx context.Context, s subject) (float64, error
 	return reached(s.workload.Spec, readings, 0) / want, nil
 }
 
-func nameOf(s *cluster.Snapshot, id cluster.NodeID) string {
-	for _, n := range s.Nodes {
-		if n.ID == id {
-			return n.Name
-		}
-	}
-	return string(id)
-}
-
 // relocated is the snapshot with an allocation on another node.
 func relocated(s *cluster.Snapshot, r cluster.Relocation) *cluster.Snapshot {
 	next := *s

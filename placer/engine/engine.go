@@ -110,9 +110,7 @@ func (e *Engine) recall(ctx context.Context) error {
 
 // every runs f in the background each interval until ctx ends.
 func (e *Engine) every(ctx context.Context, interval time.Duration, name string, f func(context.Context) error) {
-	e.wg.Add(1)
-	go func() {
-		defer e.wg.Done()
+	e.wg.Go(func() {
 		for {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
 				e.cfg.Log.Warn(name+" failed; trying again", "error", err)
@@ -123,7 +121,7 @@ func (e *Engine) every(ctx context.Context, interval time.Duration, name string,
 			case <-e.cfg.Clock.After(interval):
 			}
 		}
-	}()
+	})
 }
 
 // Reconcile lists the jobs once and starts, replaces or drops evaluations.

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -32,7 +34,7 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 		return nil, err
 	}
 	filled := *s
-	filled.Known = scoresOf(decisions)
+	filled.Known = journal.ScoresOf(slices.Values(decisions))
 	table := cluster.NewPressureTable(&filled, e.estimator.Columns())
 	out := make([]cluster.NodeRecord, len(filled.Nodes))
 	for i, n := range filled.Nodes {
@@ -43,16 +45,6 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 		}
 	}
 	return out, nil
-}
-
-func scoresOf(decisions []cluster.Decision) map[cluster.WorkloadID]interference.Sensitivity {
-	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(decisions))
-	for _, d := range decisions {
-		if b := d.Bounds(); len(b.Tolerated)+len(b.Caused) > 0 {
-			known[d.Workload] = b
-		}
-	}
-	return known
 }
 
 func groupResidents(allocs []cluster.Allocation, known map[cluster.WorkloadID]interference.Sensitivity) []cluster.Resident {

@@ -3,7 +3,9 @@ package journal
 import (
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -134,10 +136,15 @@ func (s *Decisions) Snapshot(ctx context.Context, world cluster.State) (*cluster
 func (s *Decisions) scores() map[cluster.WorkloadID]interference.Sensitivity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := make(map[cluster.WorkloadID]interference.Sensitivity, len(s.newest))
-	for id, d := range s.newest {
+	return ScoresOf(maps.Values(s.newest))
+}
+
+// ScoresOf are the scores that decisions say of their workloads, where they say any.
+func ScoresOf(decisions iter.Seq[cluster.Decision]) map[cluster.WorkloadID]interference.Sensitivity {
+	known := map[cluster.WorkloadID]interference.Sensitivity{}
+	for d := range decisions {
 		if b := d.Bounds(); len(b.Tolerated)+len(b.Caused) > 0 {
-			known[id] = b
+			known[d.Workload] = b
 		}
 	}
 	return known

@@ -102,11 +102,7 @@ func allocationsIn(decisions []cluster.Decision) []cluster.Allocation {
 func reserveAll(s *cluster.Snapshot, decisions []cluster.Decision) (undo func()) {
 	undo = func() {}
 	for _, d := range decisions {
-		before, last := undo, reserve(s, d)
-		undo = func() {
-			last()
-			before()
-		}
+		undo = undoBoth(reserve(s, d), undo)
 	}
 	return undo
 }

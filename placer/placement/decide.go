@@ -33,11 +33,7 @@ func (pl *Placer) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []
 			return nil, undo, err
 		}
 		decisions = append(decisions, d)
-		before, last := undo, reserve(snapshot, d)
-		undo = func() {
-			last()
-			before()
-		}
+		undo = undoBoth(reserve(snapshot, d), undo)
 	}
 	return decisions, undo, nil
 }
@@ -105,6 +101,14 @@ func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
 			at := slices.IndexFunc(list, func(b cluster.Allocation) bool { return b.ID == a.ID && b.Workload == a.Workload })
 			s.Reserved[a.Node] = slices.Concat(list[:at], list[at+1:])
 		}
+	}
+}
+
+// undoBoth undoes what was done last first.
+func undoBoth(last, before func()) func() {
+	return func() {
+		last()
+		before()
 	}
 }
 

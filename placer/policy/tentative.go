@@ -7,6 +7,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // tentative is a board as one choice sees it: with the allocations chosen so far, which
@@ -208,12 +209,12 @@ func predictedIsolated(a *board.Request, n *board.Node) float64 {
 	return math.NaN()
 }
 
-// slowdownMax is the loss that counts as good.
+// slowdownMax is the loss that the QoS bound allows.
 func slowdownMax(a *board.Request) float64 {
 	if a.SlowdownMax > 0 && a.SlowdownMax < 1 {
 		return a.SlowdownMax
 	}
-	return 0.05
+	return performance.DefaultSlowdownMaxPercent / 100
 }
 
 // kept is the share of its performance in isolation that the newcomer is expected to keep

@@ -35,14 +35,11 @@ func (l *Lab) Sweep(ctx context.Context) error {
 // possibleRuns are the ids of every run an evaluation of the job may own, so
 // that a new leader does not sweep what it is about to adopt.
 func possibleRuns(job cluster.Job, s *cluster.Snapshot) []string {
-	configurations := map[string]bool{}
-	for _, n := range s.Nodes {
-		configurations[n.Configuration] = true
-	}
+	configurations := configurationsOf(s)
 	var ids []string
 	for _, w := range job.Workloads {
 		ids = append(ids, runID(w.ProfileKey, "interference"))
-		for c := range configurations {
+		for _, c := range configurations {
 			ids = append(ids, runID(w.ProfileKey, "alone/"+c))
 		}
 	}

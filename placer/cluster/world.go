@@ -17,6 +17,9 @@ var (
 	ErrStale = errors.New("the job changed since it was read")
 	// ErrGone: the job was stopped or purged.
 	ErrGone = errors.New("the job is gone")
+	// ErrRefused: the world does not take this write however often it is sent. Only the
+	// user or the operator can change that.
+	ErrRefused = errors.New("refused")
 	// ErrNoKernels: no ready node can run interference kernels.
 	ErrNoKernels = errors.New("no node has the ibench driver")
 	// ErrNodeLost: the node went away during a profiling run.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -28,7 +27,8 @@ type Engine struct {
 	adaptation  *adaptation.Controller
 	rebalancer  *adaptation.Rebalancer
 
-	wg sync.WaitGroup
+	retries *retries
+	wg      sync.WaitGroup
 }
 
 // New returns an engine; nothing happens before Run.
@@ -37,8 +37,9 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg:  cfg,
-		book: journal.Book{Store: cfg.Store},
+		cfg:     cfg,
+		book:    journal.Book{Store: cfg.Store},
+		retries: newRetries(),
 	}
 	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
@@ -137,6 +138,7 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 	}
 	e.evaluations.ForgetAllBut(seen)
 	e.decisions.ForgetAllBut(ctx, seen) // a purged job leaves nothing of ours
+	e.retries.forgetAllBut(seen)
 	e.admissions.Expire()
 	return nil
 }
@@ -144,6 +146,9 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 // consider starts an evaluation of the job's version unless one is under way
 // or nothing is left to do for it.
 func (e *Engine) consider(ctx context.Context, job cluster.Job) {
+	if !e.retries.due(job, e.cfg.Clock.Now()) {
+		return
+	}
 	if ctx, end, begun := e.evaluations.Consider(ctx, job); begun {
 		e.wg.Go(func() { end(e.run(ctx, job)) })
 	}
@@ -153,14 +158,14 @@ func (e *Engine) consider(ctx context.Context, job cluster.Job) {
 // something is.
 func (e *Engine) run(ctx context.Context, job cluster.Job) uint64 {
 	index, err := e.evaluate(ctx, job)
-	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
 	switch {
 	case err == nil:
+		e.retries.note(job, e.cfg.Clock.Now(), e.deadline(job), nil)
 		return index
-	case errors.Is(err, cluster.ErrStale), errors.Is(err, cluster.ErrGone), ctx.Err() != nil:
-		log.Info("evaluation dropped", "why", err)
+	case overtaken(err), ctx.Err() != nil:
+		e.cfg.Log.Info("evaluation dropped", "job", job.ID.String(), "version", job.Version, "why", err)
 	default:
-		log.Error("evaluation failed; it will be tried again", "error", err)
+		e.failed(ctx, job, err)
 	}
 	return 0
 }

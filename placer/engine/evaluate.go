@@ -59,27 +59,32 @@ func (e *Engine) hold(job cluster.Job) time.Duration {
 
 func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Add(e.hold(job)) }
 
-// placeUntil decides and applies, and waits for room while no node has any,
-// up to the hold deadline.
+// placeUntil decides and applies, and tries again while no node has room or a write
+// fails for a passing reason, up to the hold deadline.
 func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profiling.Known, limit time.Time, t *journal.Tracker) (uint64, error) {
 	t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Message: "choosing nodes"})
 	for {
-		decisions, index, err := e.placeOnce(ctx, job, known, t)
-		if err != nil {
-			return 0, err
-		}
+		decisions, index, err := e.placeOnce(ctx, job, known, limit, t)
 		waiting := placement.FirstQueued(decisions)
-		if waiting == nil {
+		switch {
+		case err == nil && waiting == nil:
 			return index, nil
+		case err != nil && (ctx.Err() != nil || overtaken(err)):
+			return 0, err
+		case errors.Is(err, cluster.ErrRefused):
+			return e.releaseStock(ctx, job, t, "Nomad does not accept the job with its placement: "+err.Error())
+		case err != nil:
+			e.cfg.Log.Warn("placing the job failed; trying again", "job", job.ID.String(), "error", err)
+		default:
+			t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Group: waiting.Workload.Group, Message: "waiting for room: " + waiting.Reason, Waits: true})
 		}
-		if !e.cfg.Clock.Now().Before(limit) {
-			return e.releaseStock(ctx, job, t, "no node had room before the hold deadline: "+waiting.Reason)
-		}
-		t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Group: waiting.Workload.Group, Message: "waiting for room: " + waiting.Reason, Waits: true})
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-e.cfg.Clock.After(e.cfg.Poll):
+		}
+		if !e.cfg.Clock.Now().Before(limit) {
+			return e.releaseStock(ctx, job, t, "it had no place before the hold deadline: "+whyNot(waiting, err))
 		}
 		if job, err = profiling.Unchanged(ctx, e.cfg.World, job); err != nil {
 			return 0, err
@@ -87,10 +92,19 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profil
 	}
 }
 
-// placeOnce decides on fresh state and, unless a group must wait, writes the
-// job. Concurrent evaluations see each other's decisions; see package placement.
-func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profiling.Known, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
-	leave, err := e.placer.Enter(ctx)
+// whyNot is why a job was not placed: an error, or the group that found no room.
+func whyNot(waiting *cluster.Decision, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return "no node had room: " + waiting.Reason
+}
+
+// placeOnce decides on fresh state and, unless a group must wait, writes the job, once:
+// others wait for their turn meanwhile. Concurrent evaluations see each other's
+// decisions; see package placement.
+func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profiling.Known, limit time.Time, t *journal.Tracker) ([]cluster.Decision, uint64, error) {
+	leave, err := e.enter(ctx, limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -106,4 +120,15 @@ func (e *Engine) placeOnce(ctx context.Context, job cluster.Job, known []profili
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageRewrite, Message: "writing the job, compare-and-set"})
 	index, err := e.apply(ctx, job, decisions, t)
 	return decisions, index, err
+}
+
+// enter waits for the job's turn, up to its limit.
+func (e *Engine) enter(ctx context.Context, limit time.Time) (leave func(), _ error) {
+	turn, cancel := context.WithTimeout(ctx, limit.Sub(e.cfg.Clock.Now()))
+	defer cancel()
+	leave, err := e.placer.Enter(turn)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%d jobs were being placed before it: %w", placement.AtOnce, err)
+	}
+	return leave, err
 }

@@ -7,20 +7,25 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
-// writeRetry is the pause between attempts of a write that failed for a
-// passing reason; the hold deadline bounds how long it goes on.
-const writeRetry = 500 * time.Millisecond
+// What bounds a pass over the jobs whose deadline passed (chosen by us): a job that cannot
+// be released, or a write that hangs, does not keep the others held.
+const (
+	releasedAtOnce = 16
+	releaseWithin  = 10 * time.Second
+)
 
 // apply records the decisions and writes the job. The record comes first: if
 // we die inside the write, the next leader finds a released job and its reasons.
 func (e *Engine) apply(ctx context.Context, job cluster.Job, decisions []cluster.Decision, t *journal.Tracker) (uint64, error) {
 	e.decisions.Record(ctx, decisions, t.Steps())
-	result, err := e.write(ctx, e.placer.PlanOf(job, decisions))
+	result, err := e.cfg.World.Apply(ctx, e.placer.PlanOf(job, decisions))
 	if err != nil {
 		return 0, err
 	}
@@ -34,14 +39,14 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 	decisions := e.stockDecisions(job, reason)
 	if len(job.Workloads) == 0 && len(job.Problems) == 0 {
 		// Nothing was asked of us: the job is released as it came.
-		result, err := e.write(ctx, cluster.Plan{Job: job})
+		result, err := e.cfg.World.Apply(ctx, cluster.Plan{Job: job})
 		if err == nil {
 			t.Begin(ctx, journal.Entry{Stage: cluster.StageDone, Message: "released: " + reason})
 		}
 		return result.ModifyIndex, err
 	}
 	e.decisions.Record(ctx, decisions, t.Steps())
-	result, err := e.write(ctx, cluster.Plan{
+	result, err := e.cfg.World.Apply(ctx, cluster.Plan{
 		Job:     job,
 		Page:    journal.Page(decisions, ""),
 		Link:    e.placer.LinkOf(decisions),
@@ -71,26 +76,6 @@ func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decisi
 		}
 	}
 	return out
-}
-
-// write applies a plan, trying again on passing errors until ctx ends. The
-// caller's hold deadline is kept by WatchDeadlines whatever happens here.
-func (e *Engine) write(ctx context.Context, p cluster.Plan) (cluster.PlanResult, error) {
-	for {
-		result, err := e.cfg.World.Apply(ctx, p)
-		if err == nil || errors.Is(err, cluster.ErrStale) || errors.Is(err, cluster.ErrGone) || ctx.Err() != nil {
-			return result, err
-		}
-		e.cfg.Log.Warn("writing the job failed; trying again", "job", p.Job.ID.String(), "error", err)
-		if !e.cfg.Clock.Now().Before(e.deadline(p.Job).Add(-releaseMargin)) && len(p.Decisions) > 0 {
-			return result, fmt.Errorf("writing the job: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return result, ctx.Err()
-		case <-e.cfg.Clock.After(writeRetry):
-		}
-	}
 }
 
 // advise records what we would have done with a job that did not pass the
@@ -150,22 +135,61 @@ func (e *Engine) WatchDeadlines(ctx context.Context) error {
 	}
 }
 
+// releaseOverdue makes one attempt at each job that is due.
 func (e *Engine) releaseOverdue(ctx context.Context) error {
 	jobs, err := e.cfg.World.Jobs(ctx)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	var group errgroup.Group
+	group.SetLimit(releasedAtOnce)
 	for _, job := range jobs {
-		if !job.Held || job.Stopped || e.cfg.Clock.Now().Before(e.deadline(job).Add(replicaGrace)) {
+		if !job.Held || job.Stopped || e.cfg.Clock.Now().Before(e.deadline(job).Add(replicaGrace)) || !e.retries.due(job, e.cfg.Clock.Now()) {
 			continue
 		}
-		t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
-		reason := fmt.Sprintf("its hold deadline of %s passed and no leader had released it", e.hold(job))
-		_, err := e.releaseStock(ctx, job, t, reason)
-		if err != nil && !errors.Is(err, cluster.ErrStale) && !errors.Is(err, cluster.ErrGone) {
-			errs = append(errs, fmt.Errorf("%s: %w", job.ID, err))
+		group.Go(func() error {
+			e.releaseOverdueJob(ctx, job)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func (e *Engine) releaseOverdueJob(ctx context.Context, job cluster.Job) {
+	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+	defer cancel()
+	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
+	reason := fmt.Sprintf("its hold deadline of %s passed and no leader had released it", e.hold(job))
+	if _, err := e.releaseStock(ctx, job, t, reason); err != nil && !overtaken(err) {
+		e.failed(ctx, job, err)
+	}
+}
+
+// overtaken reports whether a write failed because the job is not any more what it was
+// made for: there is nothing to try again.
+func overtaken(err error) bool {
+	return errors.Is(err, cluster.ErrStale) || errors.Is(err, cluster.ErrGone)
+}
+
+// failed notes that an attempt at a job failed, and says so where its user looks when it
+// is the first one that was refused for good: until somebody acts the job stays held.
+func (e *Engine) failed(ctx context.Context, job cluster.Job, err error) {
+	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
+	first := e.retries.note(job, e.cfg.Clock.Now(), e.deadline(job), err)
+	if !errors.Is(err, cluster.ErrRefused) {
+		log.Warn("evaluation failed; it will be tried again", "error", err)
+		return
+	}
+	log.Error("Nomad refuses to have the job released; it is tried again every "+retryRefused.String(), "error", err)
+	if !first || ctx.Err() != nil {
+		return
+	}
+	message := "the job cannot be released from its hold: " + err.Error() + "; stop it, or register it again in another node pool"
+	journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job)).
+		Begin(ctx, journal.Entry{Stage: cluster.StageFailed, Message: message})
+	for _, w := range job.Workloads {
+		if err := e.cfg.World.Note(ctx, w.ID, message, true); err != nil {
+			log.Warn("no scaling event left", "workload", w.ID.String(), "error", err)
 		}
 	}
-	return errors.Join(errs...)
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// ErrCannotRewrite: Nomad does not let this job be registered again.
-var ErrCannotRewrite = errors.New("nomad does not let this job be registered again")
-
 // registration is the body of a job registration. The job stays raw.
 type registration struct {
 	Job            object
@@ -120,7 +117,7 @@ func (w *World) edit(ctx context.Context, id cluster.JobID, change func(map[stri
 func (w *World) register(ctx context.Context, raw, next object) (cluster.PlanResult, error) {
 	id := jobIDOf(raw)
 	if raw.text("Payload") != "" {
-		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: %w", id, heldPayloadAdvice, ErrCannotRewrite)
+		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: %w", id, heldPayloadAdvice, cluster.ErrRefused)
 	}
 	submission, err := w.submission(ctx, id, raw.index("Version"))
 	if err != nil {
@@ -137,6 +134,9 @@ func (w *World) register(ctx context.Context, raw, next object) (cluster.PlanRes
 // explainRefusal turns Nomad's answer to a lost compare-and-set into the world's
 // words: gone where the job was stopped or purged meanwhile, else stale.
 func (w *World) explainRefusal(ctx context.Context, id cluster.JobID, refusal error) error {
+	if isFinal(refusal) {
+		return fmt.Errorf("register job %s: %w: %w", id, cluster.ErrRefused, refusal)
+	}
 	if !isConflict(refusal) {
 		return fmt.Errorf("register job %s: %w", id, refusal)
 	}

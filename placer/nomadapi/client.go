@@ -187,6 +187,17 @@ func retriable(err error) bool {
 	}
 }
 
+// isFinal reports whether Nomad judged a request and will judge it the same again: the
+// token may not do it, or Nomad does not accept the job.
+func isFinal(err error) bool {
+	switch status := statusOf(err); status {
+	case http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	default:
+		return status >= 400 && status < 500
+	}
+}
+
 // isConnection reports whether err came from below HTTP; a body that did not
 // decode is not such an error.
 func isConnection(err error) bool {

@@ -359,7 +359,7 @@ func TestLiveDispatch(t *testing.T) {
 	if !early.Held || len(early.Problems) != 1 {
 		t.Errorf("a child of the held parent: %+v", early)
 	}
-	if _, err := w.Apply(ctx, planFor(t, w, ctx, early)); !errors.Is(err, ErrCannotRewrite) {
+	if _, err := w.Apply(ctx, planFor(t, w, ctx, early)); !errors.Is(err, cluster.ErrRefused) {
 		t.Errorf("rewriting it: %v", err)
 	}
 	if _, err := w.Apply(ctx, planFor(t, w, ctx, findJob(t, w, ctx, id))); err != nil {

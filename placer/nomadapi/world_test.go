@@ -336,7 +336,7 @@ func TestApplyRetries(t *testing.T) {
 	server.Submit(testJob("web", "ok"), "")
 	plan = placedOn(mustJob(t, w, ctx, "web"), "n1")
 	server.Fail(http.MethodPut, "/v1/job/web", http.StatusForbidden, 1, "Permission denied")
-	if _, err := w.Apply(ctx, plan); statusOf(err) != http.StatusForbidden {
+	if _, err := w.Apply(ctx, plan); statusOf(err) != http.StatusForbidden || !errors.Is(err, cluster.ErrRefused) {
 		t.Errorf("a refusal is not retried: %v", err)
 	}
 }
@@ -369,7 +369,7 @@ func TestHeldPayloadIsExplained(t *testing.T) {
 	if len(job.Problems) != 1 {
 		t.Errorf("problems %v", job.Problems)
 	}
-	if _, err := w.Apply(ctx, placedOn(job, "n1")); !errors.Is(err, ErrCannotRewrite) {
+	if _, err := w.Apply(ctx, placedOn(job, "n1")); !errors.Is(err, cluster.ErrRefused) {
 		t.Errorf("apply: %v", err)
 	}
 }

@@ -30,9 +30,9 @@ type queue struct {
 	pace pace
 }
 
-// placedAtOnce is how many jobs are decided on and written side by side: writing
+// AtOnce is how many jobs are decided on and written side by side: writing
 // takes some requests one after the other, mostly waiting for Nomad.
-const placedAtOnce = 16
+const AtOnce = 16
 
 // What is submitted together arrives one after the other: a decision waits until no other
 // job has come for as long as the first, but no longer than the second (chosen by us:
@@ -42,7 +42,7 @@ const (
 	gatherAtMost = 500 * time.Millisecond
 )
 
-func newQueue() queue { return queue{slots: make(chan struct{}, placedAtOnce)} }
+func newQueue() queue { return queue{slots: make(chan struct{}, AtOnce)} }
 
 // placement is a job that waits, and then its decisions.
 type placement struct {

@@ -27,11 +27,11 @@ const miniSources = 8
 func statusChart(dec cluster.Decision, m wording.Measured) string {
 	c := compare(dec.Target, wording.Expect(dec.Predicted, dec.Target), m)
 	d := statusFrame(c.label())
-	d.Text(16, 26, shorten(dec.Workload.Job+" / "+dec.Workload.Group, 34), attrs("fill", chart.Light("ink"), "font-size", "14", "font-weight", "600")...)
+	d.Text(16, 26, wording.Shorten(dec.Workload.Job+" / "+dec.Workload.Group, 34), attrs("fill", chart.Light("ink"), "font-size", "14", "font-weight", "600")...)
 	mark, color := outcomeMark(dec, m)
 	d.Text(358, 26, mark, attrs("fill", chart.Light(color), "font-size", "12", "font-weight", "600", "text-anchor", "end")...)
 	statusBars(d, c, m)
-	d.Text(16, 146, shorten(statusFoot(dec), 56), attrs("fill", chart.Light("soft"), "font-size", "11")...)
+	d.Text(16, 146, wording.Shorten(statusFoot(dec), 56), attrs("fill", chart.Light("soft"), "font-size", "11")...)
 	d.Line(370, 16, 370, 144, "", attrs("stroke", chart.Light("lines"))...)
 	statusSensitivity(d, dec.Sensitivity)
 	return string(d.SVG())
@@ -40,8 +40,8 @@ func statusChart(dec cluster.Decision, m wording.Measured) string {
 // statusNothing is the chart of a workload without a decision yet.
 func statusNothing(w cluster.WorkloadID, message string) string {
 	d := statusFrame("no placement decision yet")
-	d.Text(16, 26, shorten(w.Job+" / "+w.Group, 60), attrs("fill", chart.Light("ink"), "font-size", "14", "font-weight", "600")...)
-	d.Text(statusWidth/2, 84, shorten(message, 84), attrs("fill", chart.Light("soft"), "font-size", "13", "text-anchor", "middle")...)
+	d.Text(16, 26, wording.Shorten(w.Job+" / "+w.Group, 60), attrs("fill", chart.Light("ink"), "font-size", "14", "font-weight", "600")...)
+	d.Text(statusWidth/2, 84, wording.Shorten(message, 84), attrs("fill", chart.Light("soft"), "font-size", "13", "text-anchor", "middle")...)
 	return string(d.SVG())
 }
 
@@ -84,14 +84,14 @@ func statusBars(d *chart.Drawing, c comparison, m wording.Measured) {
 		d.Text(left-8, y+13, b.Name, attrs("fill", chart.Light("soft"), "font-size", "12", "text-anchor", "end")...)
 		d.Rect(left, y, right-left, 18, "", attrs("fill", chart.Light("track"), "rx", "3")...)
 		if math.IsNaN(b.Value) {
-			d.Text(left+8, y+13, shorten(b.Text, 30), attrs("fill", chart.Light("soft"), "font-size", "11", "font-style", "italic")...)
+			d.Text(left+8, y+13, wording.Shorten(b.Text, 30), attrs("fill", chart.Light("soft"), "font-size", "11", "font-style", "italic")...)
 			continue
 		}
 		d.Rect(left, y, at(b.Value)-left, 18, "", attrs("fill", chart.Light(b.Kind), "rx", "3")...)
 		if b.Low != b.High {
 			d.Line(at(b.Low), y+9, at(b.High), y+9, "", attrs("stroke", strong, "stroke-width", "1.5")...)
 		}
-		d.Text(right+8, y+13, shorten(b.Text, 17), attrs("fill", strong, "font-size", "12")...)
+		d.Text(right+8, y+13, wording.Shorten(b.Text, 17), attrs("fill", strong, "font-size", "12")...)
 	}
 	if want := c.target.Value; !math.IsNaN(want) {
 		d.Line(at(want), 38, at(want), 122, "", attrs("stroke", strong, "stroke-width", "1.5", "stroke-dasharray", "3 3")...)
@@ -155,13 +155,4 @@ func attrs(pairs ...string) []chart.Attr {
 		out = append(out, chart.Attr{Name: pairs[i], Value: pairs[i+1]})
 	}
 	return out
-}
-
-// shorten cuts text to limit runes.
-func shorten(text string, limit int) string {
-	r := []rune(text)
-	if len(r) <= limit {
-		return text
-	}
-	return string(r[:limit-1]) + "…"
 }

@@ -130,16 +130,14 @@ func sortNodes(list []cluster.NodeRecord) {
 type badge struct{ Text, Kind string }
 
 func outcomeBadge(o cluster.Outcome) badge {
+	kind := "plain"
 	switch o {
 	case cluster.Placed:
-		return badge{"placed", "good"}
+		kind = "good"
 	case cluster.Queued:
-		return badge{"waiting for room", "warn"}
-	case cluster.Stock:
-		return badge{"left to Nomad", "plain"}
-	default:
-		return badge{string(o), "plain"}
+		kind = "warn"
 	}
+	return badge{wording.Outcome(o), kind}
 }
 
 func verdictBadge(v wording.Verdict) badge {
@@ -163,19 +161,10 @@ type evaluationView struct {
 }
 
 func viewEvaluation(e cluster.Evaluation, now time.Time) evaluationView {
-	v := evaluationView{Evaluation: e}
+	v := evaluationView{Evaluation: e, Remaining: wording.Remaining(e), Hold: wording.HoldDeadline(e, now)}
 	if e.Fraction != nil {
 		v.Percent = wording.Number(*e.Fraction * 100)
 	}
-	if e.RemainingSeconds != nil {
-		v.Remaining = "about " + wording.Duration(time.Duration(*e.RemainingSeconds*float64(time.Second))) + " left"
-	}
-	if !e.Deadline.IsZero() && !e.Stage.Ended() {
-		v.Hold = "runs under stock rules " + wording.Ago(now, e.Deadline) + " at the latest"
-		v.Overdue = now.After(e.Deadline)
-		if v.Overdue {
-			v.Hold = "hold deadline passed " + wording.Ago(now, e.Deadline)
-		}
-	}
+	v.Overdue = v.Hold != "" && now.After(e.Deadline)
 	return v
 }

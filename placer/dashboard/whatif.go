@@ -104,7 +104,17 @@ func (s *server) whatIfJSON(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return asker.WhatIf(r.Context(), w, question)
+	answer, err := asker.WhatIf(r.Context(), w, question)
+	if err != nil {
+		return nil, err
+	}
+	return wordedAnswer{answer, wording.Decision(answer.Decision)}, nil
+}
+
+// wordedAnswer is an answer, with its decision in words for the tab in Nomad's UI.
+type wordedAnswer struct {
+	Answer
+	Text wording.DecisionText `json:"text"`
 }
 
 // readQuestion reads policy, target (a number in the target's unit, or a

@@ -28,6 +28,7 @@ type JobRecord struct {
 	Job        string                    `json:"job"`
 	Held       bool                      `json:"held"` // waits in the hold pool
 	Evaluation *cluster.Evaluation       `json:"evaluation,omitempty"`
+	Progress   string                    `json:"progress,omitempty"` // of the evaluation, in words
 	Groups     []GroupRecord             `json:"groups"`
 	Sources    []interference.SourceInfo `json:"sources"`
 }
@@ -44,6 +45,7 @@ type GroupRecord struct {
 	Nodes        []NodePart      `json:"nodes,omitempty"`
 	MoreNodes    int             `json:"more_nodes,omitempty"` // beyond maxTabNodes
 	Problems     []string        `json:"problems,omitempty"`   // why something is absent
+	Text         *GroupText      `json:"text,omitempty"`       // the decision in words; absent without one
 }
 
 // NodePart is one node that a group is on, or meant for.
@@ -67,6 +69,7 @@ type NeighbourPart struct {
 // NodeRecord is what the tab of a client shows.
 type NodeRecord struct {
 	Node    json.RawMessage           `json:"node,omitempty"`
+	Text    *NodeText                 `json:"text,omitempty"` // the node in words
 	Sources []interference.SourceInfo `json:"sources"`
 }
 
@@ -148,7 +151,12 @@ func (g gatherer) job(ctx context.Context, j nomadJob) JobRecord {
 		}
 	})
 	wait.Wait()
+	now := g.o.Clock.Now()
+	if out.Evaluation != nil {
+		out.Progress = progress(*out.Evaluation, now)
+	}
 	for i := range out.Groups {
+		out.Groups[i].words(now)
 		wait.Go(func() { g.nodes(ctx, &out.Groups[i], allocations) })
 	}
 	wait.Wait()
@@ -319,7 +327,17 @@ func (p *Proxy) serveNodeRecord(w http.ResponseWriter, r *http.Request, id strin
 		noRecords(w, http.StatusBadGateway, wording.Capital(err.Error()))
 		return
 	}
-	answerJSON(w, NodeRecord{Node: data, Sources: interference.Sources()})
+	out := NodeRecord{Node: data, Sources: interference.Sources()}
+	if data != nil {
+		var n cluster.NodeRecord
+		if err := json.Unmarshal(data, &n); err != nil {
+			noRecords(w, http.StatusBadGateway, otherVersion+err.Error())
+			return
+		}
+		t := nodeText(n, p.o.Clock.Now())
+		out.Text = &t
+	}
+	answerJSON(w, out)
 }
 
 // evaluated asks the placer for an evaluation in a bounded time.

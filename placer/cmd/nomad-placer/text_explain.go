@@ -54,16 +54,14 @@ func measuredText(m wording.Measured, now time.Time) string {
 }
 
 func outcomeCell(o cluster.Outcome) command.Cell {
+	hue := command.Plain
 	switch o {
 	case cluster.Placed:
-		return command.Cell{Text: "placed", Hue: command.Good}
-	case cluster.Queued:
-		return command.Cell{Text: "waiting for room", Hue: command.Warn}
-	case cluster.Stock:
-		return command.Cell{Text: "left to Nomad", Hue: command.Warn}
-	default:
-		return command.Text(string(o))
+		hue = command.Good
+	case cluster.Queued, cluster.Stock:
+		hue = command.Warn
 	}
+	return command.Cell{Text: wording.Outcome(o), Hue: hue}
 }
 
 func verdictCell(v wording.Verdict) command.Cell {

@@ -1,6 +1,6 @@
 // What job and client pages share.
 import { el, track } from "./chart.js";
-import { known, number, UNKNOWN } from "./words.js";
+import { known, number, UNKNOWN } from "./units.js";
 
 // estimate is a score in words: "35 (30–41), measured".
 function estimate(e) {

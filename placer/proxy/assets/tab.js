@@ -204,7 +204,7 @@ function draw(p, record) {
   if (text === p.shown || (busy && p.shown)) return;
   const open = new Map([...p.body.querySelectorAll("details[data-key]")].map((d) => [d.dataset.key, d.open]));
   const focused = p.body.contains(document.activeElement) ? [...p.body.querySelectorAll("a, summary, [tabindex]")].indexOf(document.activeElement) : -1;
-  const view = p.page.view(record, Date.now(), ask);
+  const view = p.page.view(record, ask);
   p.body.replaceChildren(...[view].flat(Infinity).filter((n) => n instanceof Node));
   p.shown = text;
   for (const d of p.body.querySelectorAll("details[data-key]")) if (open.has(d.dataset.key)) d.open = open.get(d.dataset.key);

@@ -2,7 +2,6 @@
 // changes nothing. It is shown only where the agent answers such questions.
 import { el } from "./chart.js";
 import { cards, note, section } from "./parts.js";
-import { expected, expectedText, headline, resources, UNKNOWN } from "./words.js";
 
 const FIELDS = [
   { name: "policy", title: "Policy", placeholder: "as in the job" },
@@ -25,8 +24,7 @@ export function whatIf(workload, decision, ask) {
       const d = said.decision || {};
       const first = said.unprofiled ? note("It would be profiled first, which may change the decision.", "plain") : "";
       answer.replaceChildren(first, el("p", {}, d.reason || ""), cards([
-        ["Outcome", headline(d.outcome)[0]], ["Predicted", expectedText(expected(d.predicted, d.target || decision.target))],
-        ["Given", d.resources ? d.count + " × " + resources(d.resources) : UNKNOWN],
+        ["Outcome", said.text.outcome], ["Predicted", said.text.predicted], ["Given", said.text.given],
         ["Nodes", (d.candidates || []).slice(0, Math.max(1, d.count || 1)).map((c) => c.name).join(", ") || "none"],
       ]));
     } catch (e) {

@@ -6,10 +6,13 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 	"github.com/nomad-placer/nomad-placer/profiler/training"
+	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
 //go:embed canary.hcl
@@ -36,7 +39,37 @@ func canary(ctx context.Context, parallel int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("figures: canary: %w", err)
 	}
-	data, err := json.Marshal([]any{r, rows, pairs})
+	return hashOf([]any{r, rows, pairs})
+}
+
+// colocatedCanary is a hash of how wrong each model of co-located applications is on
+// every measured pair: a program whose models predict anything else has another one.
+func colocatedCanary() (string, error) {
+	apps, err := traconApplications(backgrounds.Disk, backgrounds.Characteristics.Volume)
+	if err != nil {
+		return "", err
+	}
+	var found [][]float64
+	for _, a := range apps {
+		for _, response := range responses {
+			all, err := a.observations(response)
+			if err != nil {
+				return "", err
+			}
+			for _, l := range predict.Learners() {
+				wrong, err := a.onPairs(l, response, all)
+				if err != nil && !errors.Is(err, predict.ErrResponse) { // it makes no requests
+					return "", fmt.Errorf("figures: canary: %s: %w", a.name, err)
+				}
+				found = append(found, wrong)
+			}
+		}
+	}
+	return hashOf(found)
+}
+
+func hashOf(v any) (string, error) {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return "", fmt.Errorf("figures: canary: %w", err)
 	}

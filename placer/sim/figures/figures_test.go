@@ -388,7 +388,7 @@ func spoil(t *testing.T, work string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := store{work, mark}
+	s := store{folder: work, canary: mark}
 	path := s.path(s.key(tiny, "random", 2))
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -396,6 +396,30 @@ func spoil(t *testing.T, work string) {
 	}
 	if err := os.WriteFile(path, data[:len(data)/2], 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What is kept of co-located applications goes by their models, too.
+func TestKeysOfColocation(t *testing.T) {
+	t.Parallel()
+	mark, err := colocatedCanary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := colocatedCanary(); err != nil || again != mark {
+		t.Errorf("%s, then %s, %v", mark, again, err)
+	}
+	colocated, err := scenario.Load(filepath.Join(shippedScenarios, "tracon-models.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := scenario.Decode([]byte(tinyScenario), "tiny.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := store{colocated: "another"}, store{colocated: mark}
+	if before.key(colocated, "fifo", 1) == after.key(colocated, "fifo", 1) || before.key(other, "random", 1) != after.key(other, "random", 1) {
+		t.Error("the models make no difference to what is kept, or to what has none")
 	}
 }
 

@@ -109,8 +109,17 @@ func newRunner(o Options) (*runner, error) {
 
 // mark lets what is kept depend on how this program places and slows jobs.
 func (r *runner) mark(ctx context.Context) (err error) {
-	if len(r.jobs) > 0 && r.options.Work != "" {
-		r.store.canary, err = canary(ctx, r.options.Parallel)
+	if len(r.jobs) == 0 || r.options.Work == "" {
+		return nil
+	}
+	if r.store.canary, err = canary(ctx, r.options.Parallel); err != nil {
+		return err
+	}
+	for _, file := range r.files {
+		if file.scenario.Colocated() {
+			r.store.colocated, err = colocatedCanary()
+			break
+		}
 	}
 	return err
 }

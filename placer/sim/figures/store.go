@@ -15,7 +15,7 @@ import (
 
 // ResultFormat is part of the key of every kept result. It is raised when a
 // change of the world, of a policy or of what is known of jobs changes results
-// in a way that the canary (canary.hcl) does not show.
+// in a way that the canaries (canary.go) do not show.
 const ResultFormat = 1
 
 // kept is one run: a policy of a scenario under a seed, at every load.
@@ -30,13 +30,18 @@ type kept struct {
 
 // store is a folder of kept results; without a folder nothing is kept.
 type store struct {
-	folder string
-	canary string
+	folder    string
+	canary    string
+	colocated string // the canary of scenarios with colocation, in addition
 }
 
 // key is a hash of everything that a run depends on.
 func (s *store) key(of *scenario.Scenario, policy string, seed uint64) string {
-	return keyOf("run", strconv.Itoa(report.Format), s.canary, of.Identity(), policy, strconv.FormatUint(seed, 10))
+	mark := s.canary
+	if of.Colocated() {
+		mark += s.colocated
+	}
+	return keyOf("run", strconv.Itoa(report.Format), mark, of.Identity(), policy, strconv.FormatUint(seed, 10))
 }
 
 // keyOf hashes parts so that no two lists of them are alike.

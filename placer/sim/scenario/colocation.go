@@ -77,6 +77,10 @@ func (c *checker) colocation(s *Scenario) {
 	}
 }
 
+// Colocated reports whether the scenario is of applications measured next to each
+// other, of which policies know a model.
+func (s *Scenario) Colocated() bool { return s.file.Colocation != nil }
+
 // colocation is what all runs of such a scenario share.
 type colocation struct {
 	block *colocationBlock

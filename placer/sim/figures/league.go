@@ -149,7 +149,7 @@ func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 		g.Absent = "the data is not here: " + absent
 		return g, nil
 	}
-	if s, err = s.Field(l.Entrants); err != nil {
+	if s, err = s.WithEntrants(l.Entrants); err != nil {
 		return g, err
 	}
 	r.files[name] = &input{scenario: s, seeds: l.Seeds, tolerant: true}

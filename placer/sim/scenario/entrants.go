@@ -17,10 +17,10 @@ type Entrant struct {
 	Sizing    string `json:"sizing,omitempty"`    // reservation
 }
 
-// Field is the same scenario with other policies. Those that want profiles know
+// WithEntrants is the same scenario with other policies. Those that want profiles know
 // what the live engine would (knowledge = "planned"); each has as many agents as
 // the file gives to the policy with most.
-func (s *Scenario) Field(entrants []Entrant) (*Scenario, error) {
+func (s *Scenario) WithEntrants(entrants []Entrant) (*Scenario, error) {
 	out := *s
 	out.file.Policies = nil
 	agents := 0

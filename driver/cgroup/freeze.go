@@ -59,16 +59,7 @@ func (t Tree) pathOf(procDir string) (string, error) {
 	return "", ErrShared
 }
 
-func (g Group) freezeFile() string {
-	if g.tree.version == V2 {
-		return filepath.Join(g.tree.dir("", g.path), "cgroup.freeze")
-	}
-	dir := g.tree.dir(controllerFreezer, g.path)
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(dir, "freezer.state")
-}
+func (g Group) freezeFile() string { return g.file(controllerFreezer, words[g.tree.version].freezer) }
 
 // ErrNotFrozen means that some process of a group was not frozen in time.
 var ErrNotFrozen = errors.New("a process could not be frozen")
@@ -108,11 +99,7 @@ func (g Group) Freeze(ctx context.Context) error {
 
 // tryFreeze stops the group and waits for it, but no longer than that.
 func (g Group) tryFreeze(ctx context.Context, within time.Duration) (frozen bool, err error) {
-	state := "FROZEN"
-	if g.tree.version == V2 {
-		state = "1"
-	}
-	if err := write(g.freezeFile(), state); err != nil {
+	if err := write(g.freezeFile(), words[g.tree.version].freeze); err != nil {
 		return false, err
 	}
 	for end := time.Now().Add(within); ; {
@@ -136,27 +123,19 @@ func (g Group) wait(ctx context.Context, d time.Duration) error {
 }
 
 // Thaw lets the group's processes go on.
-func (g Group) Thaw() error {
-	if g.tree.version == V2 {
-		return write(g.freezeFile(), "0")
-	}
-	return write(g.freezeFile(), "THAWED")
-}
+func (g Group) Thaw() error { return write(g.freezeFile(), words[g.tree.version].thaw) }
 
 // Frozen reports whether every process of the group is frozen.
 func (g Group) Frozen() (bool, error) {
-	if g.tree.version == V1 {
-		data, err := os.ReadFile(g.freezeFile())
-		if err != nil {
-			return false, fmt.Errorf("cgroup: %w", err)
-		}
-		return strings.TrimSpace(string(data)) == "FROZEN", nil
+	file, line := g.freezeFile(), words[V1].freeze
+	if g.tree.version == V2 {
+		file, line = g.file("", "cgroup.events"), "frozen 1"
 	}
-	data, err := os.ReadFile(filepath.Join(g.tree.dir("", g.path), "cgroup.events"))
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return false, fmt.Errorf("cgroup: %w", err)
 	}
-	return slices.Contains(strings.Split(string(data), "\n"), "frozen 1"), nil
+	return slices.Contains(strings.Split(string(data), "\n"), line), nil
 }
 
 // Open returns the group at a path that an earlier Path gave.

@@ -122,12 +122,10 @@ func (g Group) SetWeight(weight int) error {
 	if weight < 1 || weight > MaxWeight {
 		return fmt.Errorf("cgroup: weight %d is outside 1 to %d", weight, MaxWeight)
 	}
-	dir := g.tree.dir(controllerCPU, g.path)
-	if g.tree.version == V2 {
-		return write(filepath.Join(dir, "cpu.weight"), strconv.Itoa(weight))
+	if g.tree.version == V1 {
+		weight = min(maxShares, max(2, int(float64(weight)*sharesPerWeight)))
 	}
-	shares := min(maxShares, max(2, int(float64(weight)*sharesPerWeight)))
-	return write(filepath.Join(dir, "cpu.shares"), strconv.Itoa(shares))
+	return write(g.cpuFile(), strconv.Itoa(weight))
 }
 
 func (g Group) setMemory(bytes int64) error {
@@ -202,13 +200,9 @@ func (g Group) Usage() (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	file := "memory.usage_in_bytes"
-	if g.tree.version == V2 {
-		file = "memory.current"
-	}
 	memory := int64(0)
-	if dir := g.tree.dir(controllerMemory, g.path); dir != "" {
-		if memory, err = readInt(filepath.Join(dir, file)); err != nil {
+	if file := g.file(controllerMemory, words[g.tree.version].memoryUsed); file != "" {
+		if memory, err = readInt(file); err != nil {
 			return Usage{}, err
 		}
 	}
@@ -217,11 +211,11 @@ func (g Group) Usage() (Usage, error) {
 
 func (g Group) cpuTime() (time.Duration, error) {
 	if g.tree.version == V1 {
-		dir := g.tree.dir(controllerCPUAcct, g.path)
-		if dir == "" {
+		file := g.file(controllerCPUAcct, "cpuacct.usage")
+		if file == "" {
 			return 0, errors.New("cgroup: the cpuacct controller is not mounted")
 		}
-		ns, err := readInt(filepath.Join(dir, "cpuacct.usage"))
+		ns, err := readInt(file)
 		return time.Duration(ns), err
 	}
 	data, err := os.ReadFile(filepath.Join(g.tree.dir("", g.path), "cpu.stat"))

@@ -58,13 +58,7 @@ func (g Group) ID() (uint64, error) {
 }
 
 // cpuFile holds the group's part of contended CPU time.
-func (g Group) cpuFile() string {
-	name := "cpu.shares"
-	if g.tree.version == V2 {
-		name = "cpu.weight"
-	}
-	return filepath.Join(g.tree.dir(controllerCPU, g.path), name)
-}
+func (g Group) cpuFile() string { return g.file(controllerCPU, words[g.tree.version].share) }
 
 // CPUShare is the group's part of contended CPU time in the kernel's own number:
 // cpu.shares on v1, cpu.weight on v2.
@@ -92,14 +86,7 @@ const noLimit = math.MaxInt64 / 2
 
 // memoryFile holds the group's hard limit; empty where memory is not controlled.
 func (g Group) memoryFile() string {
-	dir := g.tree.dir(controllerMemory, g.path)
-	switch {
-	case dir == "":
-		return ""
-	case g.tree.version == V2:
-		return filepath.Join(dir, "memory.max")
-	}
-	return filepath.Join(dir, "memory.limit_in_bytes")
+	return g.file(controllerMemory, words[g.tree.version].memoryLimit)
 }
 
 // MemoryLimit is the hard limit in bytes; limited is false where there is none.

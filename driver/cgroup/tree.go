@@ -29,6 +29,15 @@ const (
 	controllerFreezer = "freezer"
 )
 
+// words are what the two interfaces call the same things.
+var words = map[Version]struct {
+	share, memoryLimit, memoryUsed, freezer string // files
+	freeze, thaw                            string // what the freezer's file is given
+}{
+	V1: {"cpu.shares", "memory.limit_in_bytes", "memory.usage_in_bytes", "freezer.state", "FROZEN", "THAWED"},
+	V2: {"cpu.weight", "memory.max", "memory.current", "cgroup.freeze", "1", "0"},
+}
+
 var wanted = []string{controllerCPUSet, controllerCPU, controllerCPUAcct, controllerMemory, controllerFreezer}
 
 // ErrNoCgroups means no usable hierarchy is mounted.
@@ -105,6 +114,15 @@ func (t Tree) dir(controller, path string) string {
 		return ""
 	}
 	return filepath.Join(mount, path)
+}
+
+// file is one of a group's files; empty where the controller is not mounted.
+func (g Group) file(controller, name string) string {
+	dir := g.tree.dir(controller, g.path)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
 }
 
 // dirs are all directories of a group, each once, cpuset first.

@@ -136,8 +136,8 @@ func (b *machineBench) Tempo(from, to time.Time) float64 { return b.tempo.Mean(f
 
 // team holds the kernels and workers of a cell and ends them together.
 type team struct {
-	bench bench
-	open  []interface{ Close() error }
+	*session
+	open []interface{ Close() error }
 }
 
 func (t *team) kernel(ctx context.Context, s interference.Source, where place) (kernel, error) {

@@ -94,7 +94,7 @@ func (s *session) linearity(source interference.Source) cell {
 		key: "linearity--" + string(source), title: "linearity of " + string(source), stage: stageLinearity,
 		expect: startTime + time.Duration(levels)*(level+s.pace.settle),
 		measure: func(ctx context.Context) (any, error) {
-			return measureLinearity(ctx, s.bench, s.pace, s.layout, source)
+			return s.measureLinearity(ctx, source)
 		},
 	}
 }
@@ -109,7 +109,7 @@ func (s *session) victim(source interference.Source) cell {
 		key: "victim--" + string(source), title: "victim of " + string(source), stage: stageVictim,
 		expect: 2*startTime + time.Duration(100/s.pace.victimStep*2*s.pace.curvePairs*s.pace.passes)*(length+s.pace.settle),
 		measure: func(ctx context.Context) (any, error) {
-			return measureVictim(ctx, s.bench, s.pace, s.machine, s.layout, source)
+			return s.measureVictim(ctx, source)
 		},
 	}
 }
@@ -120,7 +120,7 @@ func (s *session) displacement(source interference.Source) cell {
 		key: "displacement--" + string(source), title: "displacement by " + string(source), stage: stageDisplacement,
 		expect: 3*startTime + time.Duration(100/s.pace.victimStep+3)*max(s.pace.probe, probesPerLevel*pr.idle),
 		measure: func(ctx context.Context) (any, error) {
-			return measureDisplacement(ctx, s.bench, s.pace, s.machine, s.layout, source)
+			return s.measureDisplacement(ctx, source)
 		},
 	}
 }
@@ -130,7 +130,7 @@ func (s *session) crossTalk(from, to interference.Source) cell {
 		key: "cross-talk--" + string(from) + "--" + string(to), title: "cross-talk of " + string(from) + " on " + string(to),
 		stage: stageCrossTalk, expect: expectPair(s.pace, s.pace.window),
 		measure: func(ctx context.Context) (any, error) {
-			return measureCrossTalk(ctx, s.bench, s.pace, s.layout, from, to, s.cast)
+			return s.measureCrossTalk(ctx, from, to)
 		},
 	}
 }
@@ -143,12 +143,13 @@ func offTargetPace(p pace) pace {
 }
 
 func (s *session) offTarget(from, of interference.Source) cell {
-	p := offTargetPace(s.pace)
+	cheap := *s
+	cheap.pace = offTargetPace(s.pace)
 	return cell{
 		key: "off-target--" + string(from) + "--" + string(of), title: "the victim of " + string(of) + " under " + string(from),
-		stage: stageOffTarget, expect: expectPair(p, p.window),
+		stage: stageOffTarget, expect: expectPair(cheap.pace, cheap.pace.window),
 		measure: func(ctx context.Context) (any, error) {
-			return measureOffTarget(ctx, s.bench, p, s.machine, s.layout, from, s.cast, of)
+			return cheap.measureOffTarget(ctx, from, of)
 		},
 	}
 }
@@ -158,7 +159,7 @@ func (s *session) yardstick(y yardstick) cell {
 		key: "yardstick--" + string(y.source) + "--" + slug(y.name), title: string(y.source) + " against " + y.name,
 		stage: stageYardstick, expect: y.expect,
 		measure: func(ctx context.Context) (any, error) {
-			return measureYardstick(ctx, s.bench, s.pace, s.machine, s.layout, s.storage, y)
+			return s.measureYardstick(ctx, y)
 		},
 	}
 }

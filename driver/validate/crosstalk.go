@@ -16,30 +16,30 @@ import (
 const observerPercent = 50
 
 // measureCrossTalk measures what one kernel at 100 costs another one.
-func measureCrossTalk(ctx context.Context, b bench, p pace, l layout, from, to interference.Source, cast *cast) (CrossTalk, error) {
+func (s *session) measureCrossTalk(ctx context.Context, from, to interference.Source) (CrossTalk, error) {
 	out := CrossTalk{From: from, To: to}
 	d, err := ibench.Describe(to)
 	if err != nil {
 		return out, err
 	}
-	exerting, observing := l.pair(from, to)
+	exerting, observing := s.layout.pair(from, to)
 	out.Placement = exerting.Name
-	aggressor, err := cast.aggressor(ctx, from, exerting)
+	aggressor, err := s.cast.aggressor(ctx, from, exerting)
 	if err != nil {
 		return out, err
 	}
-	observer, err := cast.observer(ctx, to, observing)
+	observer, err := s.cast.observer(ctx, to, observing)
 	if err != nil {
 		return out, err
 	}
-	if err := setAndSettle(ctx, b, p, observer, observerPercent); err != nil {
+	if err := s.setAndSettle(ctx, observer, observerPercent); err != nil {
 		return out, err
 	}
-	length := max(p.window, d.Dwell)
+	length := max(s.pace.window, d.Dwell)
 	if observing.Same {
 		length = max(length, sameWindow)
 	}
-	out.Loss, err = fullPressure(ctx, b, p, aggressor, kernelWindow(b, observer), length, excuse(from, to, out.Placement) != "")
+	out.Loss, err = s.fullPressure(ctx, aggressor, s.kernelWindow(observer), length, excuse(from, to, out.Placement) != "")
 	if err = errors.Join(err, aggressor.Set(ctx, 0), observer.Set(ctx, 0)); err != nil {
 		return out, err
 	}

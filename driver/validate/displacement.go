@@ -55,15 +55,15 @@ func probeOf(s interference.Source) (probe, bool) {
 // measureDisplacement measures the share of a unit that is displaced at each
 // intensity: 0 is what the probe finds with the kernel at 0, 100 what it finds
 // when it displaces everything itself.
-func measureDisplacement(ctx context.Context, b bench, p pace, m ibench.Machine, l layout, s interference.Source) (Displacement, error) {
-	pr, ok := probeOf(s)
+func (s *session) measureDisplacement(ctx context.Context, source interference.Source) (Displacement, error) {
+	pr, ok := probeOf(source)
 	if !ok {
-		return Displacement{}, fmt.Errorf("source %s has no probe", s)
+		return Displacement{}, fmt.Errorf("source %s has no probe", source)
 	}
-	where := l.kernelPlace(s)
-	out := Displacement{Source: s, Probe: pr.kind, Placement: where.Name, UnitBytes: pr.size(m)}
-	t := &team{bench: b}
-	err := t.displacement(ctx, p, pr, l, where, &out)
+	where := s.layout.kernelPlace(source)
+	out := Displacement{Source: source, Probe: pr.kind, Placement: where.Name, UnitBytes: pr.size(s.machine)}
+	t := &team{session: s}
+	err := t.displaced(ctx, pr, where, &out)
 	return out, errors.Join(err, t.end())
 }
 
@@ -71,9 +71,9 @@ func measureDisplacement(ctx context.Context, b bench, p pace, m ibench.Machine,
 // share to be distinguishable (chosen by us: below it the noise of a walk is as large).
 const minContrast = 1.15
 
-func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, where place, out *Displacement) error {
-	spec := worker.Spec{Kind: pr.kind, CPUs: []int{l.victim}, Bytes: out.UnitBytes, Stride: pr.stride, Idle: pr.idle, Turns: where.Same}
-	length := max(p.probe, probesPerLevel*pr.idle)
+func (t *team) displaced(ctx context.Context, pr probe, where place, out *Displacement) error {
+	spec := worker.Spec{Kind: pr.kind, CPUs: []int{t.layout.victim}, Bytes: out.UnitBytes, Stride: pr.stride, Idle: pr.idle, Turns: where.Same}
+	length := max(t.pace.probe, probesPerLevel*pr.idle)
 	full := spec
 	full.EvictSelf = true
 	var err error
@@ -93,8 +93,8 @@ func (t *team) displacement(ctx context.Context, p pace, pr probe, l layout, whe
 		return err
 	}
 	distinct := out.FullNs >= minContrast*out.QuietNs
-	for x := 0; x <= 100 && distinct; x += p.victimStep {
-		if err := setAndSettle(ctx, t.bench, p, k, float64(x)); err != nil {
+	for x := 0; x <= 100 && distinct; x += t.pace.victimStep {
+		if err := t.setAndSettle(ctx, k, float64(x)); err != nil {
 			return err
 		}
 		ns, err := t.probeNs(ctx, w, length)

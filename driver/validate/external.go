@@ -48,30 +48,30 @@ func (t tool) here() error {
 const externalRuns = 3
 
 // against compares a kernel's peak with a program's, in turns.
-func against(t tool, unitsPerOp float64, runs int, run func(ctx context.Context, r ruler, cpus []int) (float64, error)) func(context.Context, ruler, *YardstickResult) error {
-	return func(ctx context.Context, r ruler, out *YardstickResult) error {
-		if r.pace.quick {
+func against(program tool, unitsPerOp float64, runs int, run func(ctx context.Context, t *team, cpus []int) (float64, error)) func(context.Context, *team, *YardstickResult) error {
+	return func(ctx context.Context, t *team, out *YardstickResult) error {
+		if t.pace.quick {
 			out.Absent = absentQuick
 			return nil
 		}
-		if err := t.here(); err != nil {
+		if err := program.here(); err != nil {
 			out.Absent = err.Error()
 			return nil
 		}
-		where := r.place(true)
-		k, err := r.kernel(ctx, out.Source, where)
+		where := t.place(true)
+		k, err := t.kernel(ctx, out.Source, where)
 		if err != nil {
 			return err
 		}
 		return repeated(ctx, runs, out, func() (kernel, other float64, err error) {
-			if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
+			if err := t.setAndSettle(ctx, k, 100); err != nil {
 				return 0, 0, err
 			}
-			peak, err := wallWindow(r.bench, k)(ctx, 4*r.pace.peak)
+			peak, err := t.wallWindow(k)(ctx, 4*t.pace.peak)
 			if err = errors.Join(err, k.Set(ctx, 0)); err != nil {
 				return 0, 0, err
 			}
-			other, err = run(ctx, r, where.CPUs)
+			other, err = run(ctx, t, where.CPUs)
 			return peak * unitsPerOp, other, err
 		})
 	}
@@ -118,8 +118,8 @@ func fioRead() yardstick {
 	return yardstick{
 		interference.StorageBandwidth, "fio", "sequential direct reads of 1 MiB blocks in the same directory, two threads",
 		"B/s", true, externalRuns * (fioSeconds + 1) * time.Second,
-		against(toolFio, 1, externalRuns, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
-			dir, err := os.MkdirTemp(r.storage, ".validate-fio-")
+		against(toolFio, 1, externalRuns, func(ctx context.Context, t *team, cpus []int) (float64, error) {
+			dir, err := os.MkdirTemp(t.storage, ".validate-fio-")
 			if err != nil {
 				return 0, fmt.Errorf("fio: %w", err)
 			}
@@ -169,7 +169,7 @@ func iperf() yardstick {
 	return yardstick{
 		interference.NetworkBandwidth, "iperf3", "bits per second of one TCP stream over the loopback interface, both ends on the same CPUs",
 		"bit/s", true, externalRuns * (iperfSeconds + 1) * time.Second,
-		against(toolIperf, 8, externalRuns, func(ctx context.Context, _ ruler, cpus []int) (float64, error) {
+		against(toolIperf, 8, externalRuns, func(ctx context.Context, _ *team, cpus []int) (float64, error) {
 			port, err := freePort()
 			if err != nil {
 				return 0, err
@@ -239,7 +239,7 @@ func stressStream() yardstick {
 	return yardstick{
 		interference.MemoryBandwidth, "stress-ng --stream", "bytes read per second against bytes read and written per second by one stream stressor per CPU; writing also fetches, so a reader should be above",
 		"B/s", false, (stressSeconds + 2) * time.Second,
-		against(toolStressNg, 1, 1, func(ctx context.Context, r ruler, cpus []int) (float64, error) {
+		against(toolStressNg, 1, 1, func(ctx context.Context, t *team, cpus []int) (float64, error) {
 			dir, err := os.MkdirTemp("", "ibench-validate-")
 			if err != nil {
 				return 0, fmt.Errorf("stress-ng: %w", err)

@@ -208,3 +208,8 @@ func fakeLayout(cpus int, siblings bool) layout {
 	}
 	return newLayout(m, allowed)
 }
+
+// fakeSession is on two CPUs without hardware threads.
+func fakeSession(b *fakeBench, p pace) *session {
+	return &session{bench: b, pace: p, machine: fakeMachine(2, false), layout: fakeLayout(2, false), cast: newCast(b)}
+}

@@ -20,26 +20,25 @@ const (
 )
 
 // measureLinearity sweeps the intensity up and down.
-func measureLinearity(ctx context.Context, b bench, p pace, l layout, s interference.Source) (Linearity, error) {
-	d, err := ibench.Describe(s)
+func (s *session) measureLinearity(ctx context.Context, source interference.Source) (Linearity, error) {
+	d, err := ibench.Describe(source)
 	if err != nil {
 		return Linearity{}, err
 	}
-	where := l.kernelPlace(s)
-	t := &team{bench: b}
-	k, err := t.kernel(ctx, s, where)
+	where := s.layout.kernelPlace(source)
+	t := &team{session: s}
+	k, err := t.kernel(ctx, source, where)
 	if err != nil {
 		return Linearity{}, err
 	}
-	out := Linearity{Source: s, Placement: where.Name, Unit: d.Unit, Measure: measurePeak}
-	err = sweep{bench: b, pace: p, kernel: k, descriptor: d, where: where}.run(ctx, &out)
+	out := Linearity{Source: source, Placement: where.Name, Unit: d.Unit, Measure: measurePeak}
+	err = sweep{session: s, kernel: k, descriptor: d, where: where}.run(ctx, &out)
 	return out, errors.Join(err, t.end())
 }
 
 // sweep is one linearity measurement.
 type sweep struct {
-	bench      bench
-	pace       pace
+	*session
 	kernel     kernel
 	descriptor ibench.Descriptor
 	where      place
@@ -169,14 +168,14 @@ func (s sweepLevels) of(x float64, number func(x float64, l level) float64) []fl
 }
 
 func (w sweep) level(ctx context.Context, x float64) (level, error) {
-	if err := setAndSettle(ctx, w.bench, w.pace, w.kernel, x); err != nil {
+	if err := w.setAndSettle(ctx, w.kernel, x); err != nil {
 		return level{}, err
 	}
 	length := max(w.pace.level, 2*w.descriptor.Dwell)
 	if w.where.Same {
 		length = max(length, w.pace.sameLevel)
 	}
-	before, after, err := kernelStretch(ctx, w.bench, w.kernel, length)
+	before, after, err := w.kernelStretch(ctx, w.kernel, length)
 	if err != nil {
 		return level{}, err
 	}

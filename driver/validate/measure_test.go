@@ -28,7 +28,7 @@ func TestLinearity(t *testing.T) {
 		if c.impact != nil {
 			b.impact = c.impact
 		}
-		l, err := measureLinearity(t.Context(), b, fullPace(), fakeLayout(2, false), c.source)
+		l, err := fakeSession(b, fullPace()).measureLinearity(t.Context(), c.source)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -72,7 +72,7 @@ func TestVictimCurve(t *testing.T) {
 			}
 			return 1
 		}
-		v, err := measureVictim(t.Context(), b, fullPace(), fakeMachine(2, false), fakeLayout(2, false), interference.Integer)
+		v, err := fakeSession(b, fullPace()).measureVictim(t.Context(), interference.Integer)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestVictimCurve(t *testing.T) {
 func TestMemoryVictimSharesAGroup(t *testing.T) {
 	t.Parallel()
 	b := newFakeBench()
-	if _, err := measureVictim(t.Context(), b, quickPace(), fakeMachine(2, false), fakeLayout(2, false), interference.MemoryCapacity); err != nil {
+	if _, err := fakeSession(b, quickPace()).measureVictim(t.Context(), interference.MemoryCapacity); err != nil {
 		t.Fatal(err)
 	}
 	if b.open != 0 {
@@ -103,7 +103,7 @@ func TestDisplacement(t *testing.T) {
 		// A miss costs three times a hit; half of the intensity arrives.
 		return 1 / (1 + 2*b.percent(interference.L1Data)/200)
 	}
-	d, err := measureDisplacement(t.Context(), b, fullPace(), fakeMachine(2, false), fakeLayout(2, false), interference.L1Data)
+	d, err := fakeSession(b, fullPace()).measureDisplacement(t.Context(), interference.L1Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +124,7 @@ func TestCrossTalk(t *testing.T) {
 		}
 		return 1
 	}
-	cast := newCast(b)
-	l := fakeLayout(2, false)
+	s := fakeSession(b, fullPace())
 	for _, c := range []struct {
 		from, to interference.Source
 		loss     float64
@@ -135,7 +134,7 @@ func TestCrossTalk(t *testing.T) {
 		{interference.Integer, interference.FloatingPoint, 0, VerdictOK},
 		{interference.L1Data, interference.Integer, 0, VerdictOK},
 	} {
-		got, err := measureCrossTalk(t.Context(), b, fullPace(), l, c.from, c.to, cast)
+		got, err := s.measureCrossTalk(t.Context(), c.from, c.to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +142,7 @@ func TestCrossTalk(t *testing.T) {
 			t.Errorf("%s on %s: %v, %s, %s", c.from, c.to, got.Loss, got.Verdict, got.Placement)
 		}
 	}
-	if err := cast.end(); err != nil || b.open != 0 {
+	if err := s.cast.end(); err != nil || b.open != 0 {
 		t.Errorf("%v, %d left running", err, b.open)
 	}
 }
@@ -157,15 +156,15 @@ func TestOffTarget(t *testing.T) {
 		}
 		return 1
 	}
-	cast := newCast(b)
-	got, err := measureOffTarget(t.Context(), b, fullPace(), fakeMachine(2, false), fakeLayout(2, false), interference.MemoryBandwidth, cast, interference.FloatingPoint)
+	s := fakeSession(b, fullPace())
+	got, err := s.measureOffTarget(t.Context(), interference.MemoryBandwidth, interference.FloatingPoint)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(float64(got.Loss.Center)-30) > 1e-6 || got.Verdict != VerdictMiss {
 		t.Errorf("%v, %s", got.Loss, got.Verdict)
 	}
-	if err := cast.end(); err != nil || b.open != 0 {
+	if err := s.cast.end(); err != nil || b.open != 0 {
 		t.Errorf("%v, %d left running", err, b.open)
 	}
 }
@@ -206,7 +205,7 @@ func TestSettle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := setAndSettle(t.Context(), b, p, k, 100); err != nil {
+		if err := fakeSession(b, p).setAndSettle(t.Context(), k, 100); err != nil {
 			t.Fatal(err)
 		}
 		if took := b.now - p.settle; took != c.took {
@@ -234,8 +233,9 @@ func TestYardsticks(t *testing.T) {
 				continue
 			}
 			b := newFakeBench()
-			p := quickPace() // without other programs
-			got, err := measureYardstick(t.Context(), b, p, fakeMachine(2, false), fakeLayout(2, false), t.TempDir(), y)
+			s := fakeSession(b, quickPace()) // without other programs
+			s.storage = t.TempDir()
+			got, err := s.measureYardstick(t.Context(), y)
 			if err != nil {
 				t.Fatalf("%s against %s: %v", source, y.name, err)
 			}

@@ -138,14 +138,14 @@ func (t *team) startVictim(ctx context.Context, v victim, spec worker.Spec) (sub
 }
 
 // measureVictim measures what the victim of a source loses at each level.
-func measureVictim(ctx context.Context, b bench, p pace, m ibench.Machine, l layout, s interference.Source) (VictimCurve, error) {
-	v, ok := victimOf(s)
+func (s *session) measureVictim(ctx context.Context, source interference.Source) (VictimCurve, error) {
+	v, ok := victimOf(source)
 	if !ok {
-		return VictimCurve{}, fmt.Errorf("source %s has no victim", s)
+		return VictimCurve{}, fmt.Errorf("source %s has no victim", source)
 	}
-	out := VictimCurve{Source: s, Victim: v.kind, Does: worker.Does(v.kind)}
-	t := &team{bench: b}
-	err := t.curve(ctx, p, m, l, v, &out)
+	out := VictimCurve{Source: source, Victim: v.kind, Does: worker.Does(v.kind)}
+	t := &team{session: s}
+	err := t.curve(ctx, v, &out)
 	if err = errors.Join(err, t.end()); err != nil {
 		return out, err
 	}
@@ -153,8 +153,8 @@ func measureVictim(ctx context.Context, b bench, p pace, m ibench.Machine, l lay
 	return out, nil
 }
 
-func (t *team) curve(ctx context.Context, p pace, m ibench.Machine, l layout, v victim, out *VictimCurve) error {
-	where, spec := l.kernelPlace(v.source), v.spec(m, l)
+func (t *team) curve(ctx context.Context, v victim, out *VictimCurve) error {
+	where, spec := t.layout.kernelPlace(v.source), v.spec(t.machine, t.layout)
 	if v.groupBytes > 0 {
 		join, err := t.memoryGroup(v.groupBytes)
 		if err != nil {
@@ -171,13 +171,13 @@ func (t *team) curve(ctx context.Context, p pace, m ibench.Machine, l layout, v 
 	if err != nil {
 		return err
 	}
-	length := v.length(p)
+	length := v.length(t.pace)
 	if where.Same {
 		length = max(length, sameWindow)
 	}
-	measure := workerWindow(t.bench, w)
-	return levels(ctx, p, out, func(x float64) func(bool) (float64, error) {
-		return underPressure(ctx, t.bench, p, k, x, measure, length)
+	measure := t.workerWindow(w)
+	return levels(ctx, t.pace, out, func(x float64) func(bool) (float64, error) {
+		return t.underPressure(ctx, k, x, measure, length)
 	})
 }
 

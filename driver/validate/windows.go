@@ -55,13 +55,13 @@ func quickPace() pace {
 type window func(ctx context.Context, length time.Duration) (opsPerSec float64, err error)
 
 // workerWindow measures a worker in ops per wall time.
-func workerWindow(b bench, w subject) window {
+func (s *session) workerWindow(w subject) window {
 	return func(ctx context.Context, length time.Duration) (float64, error) {
 		before, err := w.Read()
 		if err != nil {
 			return 0, err
 		}
-		if err := b.Sleep(ctx, length); err != nil {
+		if err := s.bench.Sleep(ctx, length); err != nil {
 			return 0, err
 		}
 		after, err := w.Read()
@@ -73,9 +73,9 @@ func workerWindow(b bench, w subject) window {
 }
 
 // kernelWindow measures a kernel as the profiler does, for a caused score.
-func kernelWindow(b bench, k kernel) window {
+func (s *session) kernelWindow(k kernel) window {
 	return func(ctx context.Context, length time.Duration) (float64, error) {
-		before, after, err := kernelStretch(ctx, b, k, length)
+		before, after, err := s.kernelStretch(ctx, k, length)
 		if err != nil {
 			return 0, err
 		}
@@ -84,9 +84,9 @@ func kernelWindow(b bench, k kernel) window {
 }
 
 // wallWindow measures what all threads of a kernel did per wall time.
-func wallWindow(b bench, k kernel) window {
+func (s *session) wallWindow(k kernel) window {
 	return func(ctx context.Context, length time.Duration) (float64, error) {
-		before, after, err := kernelStretch(ctx, b, k, length)
+		before, after, err := s.kernelStretch(ctx, k, length)
 		if err != nil {
 			return 0, err
 		}
@@ -94,11 +94,11 @@ func wallWindow(b bench, k kernel) window {
 	}
 }
 
-func kernelStretch(ctx context.Context, b bench, k kernel, length time.Duration) (before, after ibench.Report, err error) {
+func (s *session) kernelStretch(ctx context.Context, k kernel, length time.Duration) (before, after ibench.Report, err error) {
 	if before, err = k.Report(ctx); err != nil {
 		return before, after, err
 	}
-	if err = b.Sleep(ctx, length); err != nil {
+	if err = s.bench.Sleep(ctx, length); err != nil {
 		return before, after, err
 	}
 	after, err = k.Report(ctx)
@@ -161,7 +161,7 @@ func contrast(ctx context.Context, pairs int, measure func(on bool) (float64, er
 var errNothingDone = errors.New("nothing was done in the windows without pressure, so there is nothing to compare with")
 
 // underPressure measures with a kernel at an intensity, and without it.
-func underPressure(ctx context.Context, b bench, p pace, k kernel, percent float64, measure window, length time.Duration) func(on bool) (float64, error) {
+func (s *session) underPressure(ctx context.Context, k kernel, percent float64, measure window, length time.Duration) func(on bool) (float64, error) {
 	at := math.NaN()
 	return func(on bool) (float64, error) {
 		want := 0.0
@@ -169,7 +169,7 @@ func underPressure(ctx context.Context, b bench, p pace, k kernel, percent float
 			want = percent
 		}
 		if want != at {
-			if err := setAndSettle(ctx, b, p, k, want); err != nil {
+			if err := s.setAndSettle(ctx, k, want); err != nil {
 				return 0, err
 			}
 			at = want
@@ -182,10 +182,10 @@ func underPressure(ctx context.Context, b bench, p pace, k kernel, percent float
 // measured again, with twice as many pairs, and all of them count: something else
 // that happened on the machine meanwhile does not happen again, cross-talk does.
 // sure says that a loss needs no second look.
-func fullPressure(ctx context.Context, b bench, p pace, k kernel, measure window, length time.Duration, sure bool) (Interval, error) {
+func (s *session) fullPressure(ctx context.Context, k kernel, measure window, length time.Duration, sure bool) (Interval, error) {
 	var pairs paired
-	once := underPressure(ctx, b, p, k, 100, measure, length)
-	for _, n := range []int{p.pairs, 2 * p.pairs} {
+	once := s.underPressure(ctx, k, 100, measure, length)
+	for _, n := range []int{s.pace.pairs, 2 * s.pace.pairs} {
 		if err := pairs.add(ctx, n, once); err != nil {
 			return Interval{}, err
 		}
@@ -199,12 +199,12 @@ func fullPressure(ctx context.Context, b bench, p pace, k kernel, measure window
 }
 
 // setAndSettle sets a level and waits until the kernel has reached it.
-func setAndSettle(ctx context.Context, b bench, p pace, k kernel, percent float64) error {
+func (s *session) setAndSettle(ctx context.Context, k kernel, percent float64) error {
 	if err := k.Set(ctx, percent); err != nil {
 		return err
 	}
-	if err := b.Sleep(ctx, p.settle); err != nil {
+	if err := s.bench.Sleep(ctx, s.pace.settle); err != nil {
 		return err
 	}
-	return ibench.AwaitLevel(ctx, k.Report, b.Sleep)
+	return ibench.AwaitLevel(ctx, k.Report, s.bench.Sleep)
 }

@@ -22,16 +22,7 @@ type yardstick struct {
 	unit     string
 	counts   bool // the 95 % target is asked of it
 	expect   time.Duration
-	measure  func(ctx context.Context, r ruler, out *YardstickResult) error
-}
-
-// ruler is what a yardstick is given to measure with.
-type ruler struct {
-	*team
-	pace    pace
-	machine ibench.Machine
-	layout  layout
-	storage string // directory on the disk to put load on
+	measure  func(ctx context.Context, t *team, out *YardstickResult) error
 }
 
 // yardsticks lists what each source is compared with, in the order of the
@@ -94,7 +85,7 @@ func yardsticks() []yardstick {
 // linesPerPing is how many lines move in one round trip.
 const linesPerPing = 2
 
-// perCPU shares a working set among as many threads as the ruler has CPUs: it
+// perCPU shares a working set among as many threads as there are CPUs: it
 // is divided where it is used.
 func perCPU(size func(ibench.Machine) int64) func(ibench.Machine) int64 {
 	return func(m ibench.Machine) int64 { return size(m) / int64(max(1, len(m.CPUs))) }
@@ -111,37 +102,37 @@ func (y yardstick) result() YardstickResult {
 const absentQuick = "left out of a quick run"
 
 // measureYardstick compares one kernel with one yardstick.
-func measureYardstick(ctx context.Context, b bench, p pace, m ibench.Machine, l layout, storage string, y yardstick) (YardstickResult, error) {
-	t := &team{bench: b}
+func (s *session) measureYardstick(ctx context.Context, y yardstick) (YardstickResult, error) {
+	t := &team{session: s}
 	out := y.result()
-	err := y.measure(ctx, ruler{t, p, m, l, storage}, &out)
+	err := y.measure(ctx, t, &out)
 	return out, errors.Join(err, t.end())
 }
 
 // place is where the kernel of a peak runs: on every CPU, or alone on the
 // victim's.
-func (r ruler) place(all bool) place {
+func (t *team) place(all bool) place {
 	if all {
-		return place{CPUs: r.layout.all, Name: placementIsolated}
+		return place{CPUs: t.layout.all, Name: placementIsolated}
 	}
-	return place{CPUs: []int{r.layout.victim}, Name: placementIsolated}
+	return place{CPUs: []int{t.layout.victim}, Name: placementIsolated}
 }
 
 // peakAgainst compares a kernel at 100 with a worker on the same CPUs, in turns.
-func peakAgainst(spec worker.Spec, size func(ibench.Machine) int64, all bool, workerUnits float64) func(context.Context, ruler, *YardstickResult) error {
-	return func(ctx context.Context, r ruler, out *YardstickResult) error {
-		where := r.place(all)
-		k, err := r.kernel(ctx, out.Source, where)
+func peakAgainst(spec worker.Spec, size func(ibench.Machine) int64, all bool, workerUnits float64) func(context.Context, *team, *YardstickResult) error {
+	return func(ctx context.Context, t *team, out *YardstickResult) error {
+		where := t.place(all)
+		k, err := t.kernel(ctx, out.Source, where)
 		if err != nil {
 			return err
 		}
-		spec.CPUs, spec.Bytes = where.CPUs, size(r.machine)
-		w, err := r.worker(ctx, spec)
+		spec.CPUs, spec.Bytes = where.CPUs, size(t.machine)
+		w, err := t.worker(ctx, spec)
 		if err != nil {
 			return err
 		}
-		turns := duel{kernel: k, worker: w, workerUnits: workerUnits, ruler: r}
-		out.Ratio, err = contrast(ctx, r.pace.peakPairs, func(kernel bool) (float64, error) { return turns.window(ctx, kernel) })
+		turns := duel{kernel: k, worker: w, workerUnits: workerUnits, team: t}
+		out.Ratio, err = contrast(ctx, t.pace.peakPairs, func(kernel bool) (float64, error) { return turns.window(ctx, kernel) })
 		out.Kernel, out.Other = medianOf(turns.seen[1]), medianOf(turns.seen[0])
 		return err
 	}
@@ -149,7 +140,7 @@ func peakAgainst(spec worker.Spec, size func(ibench.Machine) int64, all bool, wo
 
 // duel lets a kernel and a worker work in turns.
 type duel struct {
-	ruler       ruler
+	team        *team
 	kernel      kernel
 	worker      subject
 	workerUnits float64      // per op of the worker
@@ -157,21 +148,21 @@ type duel struct {
 }
 
 func (d *duel) window(ctx context.Context, kernel bool) (float64, error) {
-	p := d.ruler.pace
+	p := d.team.pace
 	if kernel {
-		if err := setAndSettle(ctx, d.ruler.bench, p, d.kernel, 100); err != nil {
+		if err := d.team.setAndSettle(ctx, d.kernel, 100); err != nil {
 			return 0, err
 		}
-		v, err := wallWindow(d.ruler.bench, d.kernel)(ctx, p.peak)
+		v, err := d.team.wallWindow(d.kernel)(ctx, p.peak)
 		d.seen[1] = append(d.seen[1], v)
 		return v, errors.Join(err, d.kernel.Set(ctx, 0))
 	}
 	d.worker.Run()
 	defer d.worker.Pause()
-	if err := d.ruler.bench.Sleep(ctx, p.settle); err != nil {
+	if err := d.team.bench.Sleep(ctx, p.settle); err != nil {
 		return 0, err
 	}
-	v, err := workerWindow(d.ruler.bench, d.worker)(ctx, p.peak)
+	v, err := d.team.workerWindow(d.worker)(ctx, p.peak)
 	v *= d.workerUnits
 	d.seen[0] = append(d.seen[0], v)
 	return v, err
@@ -206,65 +197,65 @@ func repeated(ctx context.Context, times int, out *YardstickResult, once func() 
 }
 
 // residentMemory compares what the kernel holds with what is counted.
-func residentMemory(ctx context.Context, r ruler, out *YardstickResult) error {
-	k, err := r.kernel(ctx, out.Source, r.place(false))
+func residentMemory(ctx context.Context, t *team, out *YardstickResult) error {
+	k, err := t.kernel(ctx, out.Source, t.place(false))
 	if err != nil {
 		return err
 	}
-	ground, err := r.bench.Anonymous(k.PID())
+	ground, err := t.bench.Anonymous(k.PID())
 	if err != nil {
 		return err
 	}
 	return repeated(ctx, 2, out, func() (kernel, other float64, err error) {
-		if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
+		if err := t.setAndSettle(ctx, k, 100); err != nil {
 			return 0, 0, err
 		}
 		report, err := k.Report(ctx)
 		if err != nil {
 			return 0, 0, err
 		}
-		counted, err := r.bench.Anonymous(k.PID())
+		counted, err := t.bench.Anonymous(k.PID())
 		if err != nil {
 			return 0, 0, err
 		}
-		return float64(counted - ground), float64(report.ResidentBytes), setAndSettle(ctx, r.bench, r.pace, k, 0)
+		return float64(counted - ground), float64(report.ResidentBytes), t.setAndSettle(ctx, k, 0)
 	})
 }
 
 // occupiedDisk compares the space of the kernel's files with what it was given.
-func occupiedDisk(ctx context.Context, r ruler, out *YardstickResult) error {
-	k, err := r.kernel(ctx, out.Source, r.place(false))
+func occupiedDisk(ctx context.Context, t *team, out *YardstickResult) error {
+	k, err := t.kernel(ctx, out.Source, t.place(false))
 	if err != nil {
 		return err
 	}
-	if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
+	if err := t.setAndSettle(ctx, k, 100); err != nil {
 		return err
 	}
 	return repeated(ctx, 2, out, func() (kernel, other float64, err error) {
-		taken, err := r.bench.DiskBytes(k.PID())
+		taken, err := t.bench.DiskBytes(k.PID())
 		return float64(taken), float64(bounds[out.Source]), err
 	})
 }
 
 // busyTime compares a duty kernel's processor time with the time there is.
-func busyTime(ctx context.Context, r ruler, out *YardstickResult) error {
-	k, err := r.kernel(ctx, out.Source, r.place(false))
+func busyTime(ctx context.Context, t *team, out *YardstickResult) error {
+	k, err := t.kernel(ctx, out.Source, t.place(false))
 	if err != nil {
 		return err
 	}
-	if err := setAndSettle(ctx, r.bench, r.pace, k, 100); err != nil {
+	if err := t.setAndSettle(ctx, k, 100); err != nil {
 		return err
 	}
-	return repeated(ctx, r.pace.peakPairs, out, func() (kernel, other float64, err error) {
-		before, err := r.bench.CPUTime(k.PID())
+	return repeated(ctx, t.pace.peakPairs, out, func() (kernel, other float64, err error) {
+		before, err := t.bench.CPUTime(k.PID())
 		if err != nil {
 			return 0, 0, err
 		}
-		a, b, err := kernelStretch(ctx, r.bench, k, r.pace.peak)
+		a, b, err := t.kernelStretch(ctx, k, t.pace.peak)
 		if err != nil {
 			return 0, 0, err
 		}
-		after, err := r.bench.CPUTime(k.PID())
+		after, err := t.bench.CPUTime(k.PID())
 		wall := b.At.Sub(a.At).Seconds()
 		return (after - before).Seconds() / wall, 1, err
 	})
@@ -289,21 +280,21 @@ func knee(s interference.Source, cache cacheOf) yardstick {
 	return yardstick{
 		s, "pointer chase", "memory the kernel keeps occupied at 100 against the largest working set that a pointer chase runs through at the speed of the cache",
 		"bytes", true, kneeSteps * (kneeWindows*kneeWindow + 60*time.Millisecond),
-		func(ctx context.Context, r ruler, out *YardstickResult) error {
-			c, ok := cache(r.machine)
+		func(ctx context.Context, t *team, out *YardstickResult) error {
+			c, ok := cache(t.machine)
 			switch {
-			case r.pace.quick:
+			case t.pace.quick:
 				out.Absent = absentQuick
 				return nil
 			case !ok:
 				out.Absent = "the machine reports no such cache"
 				return nil
 			}
-			size, err := r.kneeOf(ctx, c)
+			size, err := t.kneeOf(ctx, c)
 			if err != nil {
 				return err
 			}
-			k, err := r.kernel(ctx, out.Source, r.place(false))
+			k, err := t.kernel(ctx, out.Source, t.place(false))
 			if err != nil {
 				return err
 			}
@@ -319,12 +310,12 @@ func knee(s interference.Source, cache cacheOf) yardstick {
 }
 
 // kneeOf finds the size of a cache.
-func (r ruler) kneeOf(ctx context.Context, c ibench.Cache) (int64, error) {
+func (t *team) kneeOf(ctx context.Context, c ibench.Cache) (int64, error) {
 	var plateau []float64
 	last, above := int64(0), 0
 	for i := range kneeSteps {
 		size := eighthOctave(c.SizeBytes/8, i)
-		ns, err := r.chaseNs(ctx, size)
+		ns, err := t.chaseNs(ctx, size)
 		if err != nil {
 			return 0, err
 		}
@@ -350,8 +341,8 @@ func eighthOctave(first int64, i int) int64 {
 }
 
 // chaseNs is the time of one step of a chase through a working set.
-func (r ruler) chaseNs(ctx context.Context, size int64) (float64, error) {
-	w, err := r.bench.Worker(ctx, worker.Spec{Kind: "chase", CPUs: []int{r.layout.victim}, Bytes: size})
+func (t *team) chaseNs(ctx context.Context, size int64) (float64, error) {
+	w, err := t.bench.Worker(ctx, worker.Spec{Kind: "chase", CPUs: []int{t.layout.victim}, Bytes: size})
 	if err != nil {
 		return 0, err
 	}
@@ -360,7 +351,7 @@ func (r ruler) chaseNs(ctx context.Context, size int64) (float64, error) {
 	// A disturbance only ever slows a walk down. One that did not get its CPU in
 	// any of the windows is given more of them.
 	for i := 0; i < kneeWindows || (fastest == 0 && i < 10*kneeWindows); i++ {
-		speed, err := workerWindow(r.bench, w)(ctx, kneeWindow)
+		speed, err := t.workerWindow(w)(ctx, kneeWindow)
 		if err != nil {
 			return 0, errors.Join(err, w.Close())
 		}

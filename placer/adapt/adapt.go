@@ -95,7 +95,7 @@ type Adapter interface {
 }
 
 // Estimator is an adapter that estimates slowdowns: a world puts them on its board,
-// for whoever is placed next.
+// for the next placement.
 type Estimator interface {
 	// Slowdown of a running allocation; false where none is known.
 	Slowdown(handle board.Handle) (float64, bool)

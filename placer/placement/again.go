@@ -9,7 +9,7 @@ import (
 )
 
 // againRounds bounds how often jobs that were decided on together are decided on
-// again (chosen by us: who comes first cannot know of the others, and a second answer
+// again (chosen by us: the first decision cannot know of the others, and a second answer
 // settles nearly all of it).
 const againRounds = 3
 

@@ -19,26 +19,26 @@ type candidateSet struct {
 	work       *workspace
 	snapshot   *cluster.Snapshot // nodes sorted by ID, whatever order they came in
 	coRunners  *board.CoRunners
-	shared     []bool // by column; see timeShared
+	shared     []bool // by column: CPU time is shared through it (timeShared)
 	candidates []*candidate
-	rejected   []cluster.Rejection
-	counts     map[cluster.RejectReason]int
-	atBound    []float64 // what the newcomer tolerates at the QoS bound; never NaN
-	caused     []float64
-	tolerances map[string]*tolerance // by configuration; see toleranceOn
-	assumed    int                   // newcomer's scores that had to be assumed here
-	rates      map[string]bool       // configurations with a speed in the target's unit
-	unit       string
-	need       float64 // rate one allocation must reach; 0: no numeric target
+	rejected   []cluster.Rejection          // nodes that are no candidates, a sample
+	counts     map[cluster.RejectReason]int // all of those, by reason
+	atBound    []float64                    // what the newcomer tolerates at the QoS bound; never NaN
+	caused     []float64                    // what the newcomer causes; never NaN
+	tolerances map[string]*tolerance        // by configuration; see toleranceOn
+	assumed    int                          // newcomer's scores that had to be assumed here
+	rates      map[string]bool              // configurations with a speed in the target's unit
+	unit       string                       // of the target's rate
+	need       float64                      // rate one allocation must reach; 0: no numeric target
 	warnings   []string
-	facts      facts
+	facts      facts // of the decision, as finish finds them
 }
 
 // candidate is one feasible node.
 type candidate struct {
 	node       *cluster.Node
 	index      int        // in candidateSet.candidates
-	tolerance  *tolerance // the newcomer here
+	tolerance  *tolerance // of the newcomer here
 	tolerated  []float64  // of the residents together: min
 	caused     []float64  // the pressure that the newcomer would experience from them
 	exerted    []float64  // the pressure that they would experience from the newcomer
@@ -65,7 +65,7 @@ func validate(r Request) error {
 	}
 }
 
-// open validates the request and computes its candidates.
+// open validates the request and computes its candidates (step 2).
 func open(r Request, work *workspace) (*candidateSet, error) {
 	if err := validate(r); err != nil {
 		return nil, err

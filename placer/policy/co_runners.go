@@ -63,7 +63,7 @@ func (c coRunners) isShared(k int) bool { return k < len(c.shared) && c.shared[k
 const noIndex = -1
 
 // taken is how much of a source the co-runners take from a workload that would use all of
-// it, by weighted max-min fairness: who wants less than its share gets that, and the
+// it, by weighted max-min fairness: one that wants less than its share gets that, and the
 // others divide what is left by weight. The workload may be one of the co-runners: then
 // except is its index, else noIndex.
 func (c coRunners) taken(k, except int, beside *board.Resident) float64 {

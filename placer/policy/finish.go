@@ -21,7 +21,8 @@ const (
 	scoreRestLow  = 0.1
 )
 
-// finish assigns the allocations, cuts the shortlist and writes the decision.
+// finish assigns the allocations, cuts the shortlist and writes the decision (step 6). Where
+// the policy says that the group waits, nothing is placed.
 func (v *candidateSet) finish(d *cluster.Decision, r ranking) {
 	if r.waits != "" {
 		d.Outcome, d.Reason = cluster.Queued, r.waits

@@ -105,6 +105,7 @@ func (s *selection) preference() (prefer func(*candidate) bool, reason string) {
 	return prefer, "fastest configuration left, " + s.violationText()
 }
 
+// anyAlive reports whether f holds for a candidate that passed the filter.
 func (s *selection) anyAlive(f func(*candidate) bool) bool {
 	for i, o := range s.candidates {
 		if s.filter.alive(i) && f(o) {
@@ -120,7 +121,7 @@ func (s *selection) anyAlive(f func(*candidate) bool) bool {
 // fast everywhere, but for noise. Of an incumbent the speed counts stickySpeed times.
 // Empty where no speed is known.
 func (s *selection) bestConfigurations() map[string]bool {
-	effective := map[string]float64{} // at best
+	effective := map[string]float64{} // the end of the interval, by configuration
 	top := 0.0
 	for i, o := range s.candidates {
 		c := o.node.Configuration
@@ -218,6 +219,7 @@ func (s *selection) distance(o *candidate, b bound) float64 {
 	return o.tolerance.Tolerated[b.column] - s.filter.options.experienced(o.caused[b.column])
 }
 
+// bonus is by how many points a bound may be exceeded on a node.
 func (s *selection) bonus(o *candidate) float64 {
 	if o.incumbent {
 		return stickyHeadroomPoints

@@ -96,6 +96,7 @@ func (s *selection) headroom(o *candidate) string {
 	}
 }
 
+// parts are the numbers of a candidate that its decision lists.
 func (s *selection) parts(o *candidate) []cluster.ScorePart {
 	return []cluster.ScorePart{{Name: "fit_points", Value: s.fit[o.index]}, {Name: "free_mhz", Value: float64(o.freeMHz)}}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
-// place is the course that all policies have in common: the candidates are computed, the
-// policy ranks them, and finish makes a decision of the ranking.
+// place is the course that all policies have in common (package comment): the candidates
+// are computed (step 2, open), the policy ranks them (steps 3 to 5, rank), and finish makes
+// a decision of the ranking (step 6).
 func place(r Request, name string, rank func(v *candidateSet) ranking) (cluster.Decision, error) {
 	d, _, err := placed(r, name, rank)
 	return d, err

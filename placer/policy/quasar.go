@@ -75,7 +75,7 @@ func sizesOf(a *board.Request) []board.SizeOption {
 	}
 }
 
-// enough: nothing more can be wished for.
+// enough reports whether a choice reaches the target or, without one, is complete.
 func (q *quasar) enough(c board.Choice) bool {
 	return len(c.Replicas) > 0 && c.Reaches && (q.tentative.request.Target > 0 || len(c.Replicas) >= q.tentative.request.Count)
 }

@@ -40,14 +40,9 @@ func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected [
 	return fit, rejected, counts
 }
 
-// Room is how many allocations of the workload fit on the node at once, up to
-// limit. It looks at resources only.
-func Room(s *Snapshot, w *Workload, n *Node, limit int) int {
-	return RoomWith(n, usedOn(s, n, w.ID), w.Ask, limit)
-}
-
-// RoomWith is Room next to what is used.
-func RoomWith(n *Node, used, ask Resources, limit int) int {
+// Room is how many allocations of that size fit on the node at once next to what is used,
+// up to limit. It looks at resources only.
+func Room(n *Node, used, ask Resources, limit int) int {
 	room := 0
 	for room < limit && Short(n.Total, n.CoreMHz, used, ask) == "" {
 		used = used.Add(ask)
@@ -145,7 +140,7 @@ func (c *checker) explain(n *Node, reason RejectReason) string {
 		}
 		return c.constraints[c.failing(n)].Explain(n)
 	case RejectCPU, RejectCores, RejectMemory, RejectDisk:
-		return explainShort(n, usedOn(c.snapshot, n, c.workload.ID), c.workload.Ask, reason)
+		return explainShort(n, c.snapshot.Host(n).UsedByOthers(c.workload.ID), c.workload.Ask, reason)
 	default:
 		return ""
 	}
@@ -166,9 +161,6 @@ func explainShort(n *Node, used, ask Resources, reason RejectReason) string {
 		return line(ask.DiskMB, n.Total.DiskMB-used.DiskMB, "MB of disk")
 	}
 }
-
-// usedOn is what all but a workload hold of a node.
-func usedOn(s *Snapshot, n *Node, except WorkloadID) Resources { return s.Host(n).UsedByOthers(except) }
 
 // InDatacenters reports whether a datacenter matches one of a job's globs,
 // where * stands for any text. No globs match everything, Nomad's default "*".

@@ -110,10 +110,10 @@ func TestRoom(t *testing.T) {
 	t.Parallel()
 	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
 	w := clustertest.Workload("w", clustertest.Ask(cluster.Resources{CPUMHz: 3000, MemoryMB: 100}))
-	if got := cluster.Room(s, w, s.Nodes[0], 10); got != 3 {
+	if got := clustertest.Room(s, w, s.Nodes[0], 10); got != 3 {
 		t.Errorf("room for %d of 3000 MHz in 10000, want 3", got)
 	}
-	if got := cluster.Room(s, w, s.Nodes[0], 2); got != 2 {
+	if got := clustertest.Room(s, w, s.Nodes[0], 2); got != 2 {
 		t.Errorf("room %d beyond the limit", got)
 	}
 }

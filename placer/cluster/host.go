@@ -25,7 +25,6 @@ type Host struct {
 // pressure is ServerPressure of the residents of one node.
 type pressure struct {
 	tolerated, caused []float64 // nil: not computed yet
-	assumed           int
 }
 
 // maxRefusals bounds what a host remembers of demands; most jobs have the same few.
@@ -110,7 +109,7 @@ func (p *PressureTable) Host(n *Node) *Host {
 	}
 	h.pressure = pressure{tolerated: make([]float64, len(p.columns)), caused: make([]float64, len(p.columns))}
 	NoPressure(h.pressure.tolerated, h.pressure.caused)
-	h.pressure.assumed = p.fold(n, WorkloadID{}, h.pressure.tolerated, h.pressure.caused)
+	p.fold(n, WorkloadID{}, h.pressure.tolerated, h.pressure.caused)
 	return h
 }
 

@@ -18,8 +18,8 @@ func look(s *cluster.Snapshot, columns []interference.Source, w *cluster.Workloa
 	table := cluster.NewPressureTable(s, columns)
 	for _, n := range s.Nodes {
 		tolerated, caused := make([]float64, len(columns)), make([]float64, len(columns))
-		assumed := table.Fill(n, w.ID, tolerated, caused)
-		out = append(out, n.ID, tolerated, caused, assumed, s.Host(n).UsedByOthers(w.ID), cluster.Room(s, w, n, 3))
+		table.Fill(n, w.ID, tolerated, caused)
+		out = append(out, n.ID, tolerated, caused, s.Host(n).UsedByOthers(w.ID), clustertest.Room(s, w, n, 3))
 	}
 	fit, rejected, counts := cluster.Feasible(s, w, clustertest.Pool)
 	return append(out, fit, rejected, counts)

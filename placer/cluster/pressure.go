@@ -97,21 +97,19 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), cache: s.Cache, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
 }
 
-// Fill writes the node's pressure into tolerated and caused, both
-// len(columns), and returns how many of its residents have an unknown score.
-func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
+// Fill writes the node's pressure into tolerated and caused, both len(columns).
+func (p *PressureTable) Fill(n *Node, except WorkloadID, tolerated, caused []float64) {
 	if p.Unshared(n) {
 		if h := p.Host(n); !h.Has(except) {
 			copy(tolerated, h.pressure.tolerated)
 			copy(caused, h.pressure.caused)
-			return h.pressure.assumed
+			return
 		}
 	}
 	NoPressure(tolerated, caused)
 	for of := range p.Machine(n) {
-		assumed += p.fold(of, except, tolerated, caused)
+		p.fold(of, except, tolerated, caused)
 	}
-	return assumed
 }
 
 // ServerPressure is what the residents of a node, without the workload except, tolerate
@@ -169,20 +167,16 @@ func (p *PressureTable) Machine(n *Node) iter.Seq[*Node] {
 }
 
 // fold adds the residents of one node.
-func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []float64) (assumed int) {
+func (p *PressureTable) fold(n *Node, except WorkloadID, tolerated, caused []float64) {
 	for _, list := range [2][]Allocation{p.snapshot.Allocations[n.ID], p.snapshot.Reserved[n.ID]} {
 		for i := range list {
 			if list[i].Workload == except || list[i].Profiling {
 				continue
 			}
-			v, unknown := p.ScoresOn(n, &list[i])
+			v, _ := p.ScoresOn(n, &list[i])
 			AddPressure(tolerated, caused, v.Tolerated, v.Caused)
-			if unknown {
-				assumed++
-			}
 		}
 	}
-	return assumed
 }
 
 // AddPressure adds a resident's scores to the pressure of its node: the least that is
@@ -201,7 +195,7 @@ func (p *PressureTable) ScoresOn(n *Node, a *Allocation) (v ScoreVectors, assume
 	if v.Complete {
 		return v, false
 	}
-	tolerated, caused := AssumedOf(n, a)
+	tolerated, caused := assumedOf(n, a)
 	v.Tolerated, v.Caused = slices.Clone(v.Tolerated), slices.Clone(v.Caused)
 	for k := range v.Tolerated {
 		v.Tolerated[k], v.Caused[k] = known(v.Tolerated[k], tolerated), known(v.Caused[k], caused)
@@ -245,19 +239,19 @@ func known(v, fallback float64) float64 {
 	return v
 }
 
-// AssumedOf are the scores that are assumed of a resident, in percent; see
+// assumedOf are the scores that are assumed of a resident, in percent; see
 // ServerPressure.
-func AssumedOf(n *Node, a *Allocation) (tolerated, caused float64) {
+func assumedOf(n *Node, a *Allocation) (tolerated, caused float64) {
 	if a.System {
 		return 100, 0
 	}
-	share := ShareOf(n, a.Resources)
+	share := shareOfCPU(n, a.Resources)
 	return 100 * (1 - share), 100 * share
 }
 
-// ShareOf is the share of the node's cpu that r asks for, in 0..1; half where
+// shareOfCPU is the share of the node's cpu that r asks for, in 0..1; half where
 // the node's cpu is unknown.
-func ShareOf(n *Node, r Resources) float64 {
+func shareOfCPU(n *Node, r Resources) float64 {
 	if n.Total.CPUMHz <= 0 {
 		return 0.5
 	}

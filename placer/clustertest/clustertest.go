@@ -166,7 +166,7 @@ func Random(rng *rand.Rand, nodes, residents int, classes []string, columns []in
 	}
 	for _, n := range list {
 		for range rng.IntN(residents + 1) {
-			if w := workloads[rng.IntN(len(workloads))]; cluster.Room(s, w, n, 1) == 1 && !runs(s, w, n) {
+			if w := workloads[rng.IntN(len(workloads))]; Room(s, w, n, 1) == 1 && !runs(s, w, n) {
 				Run(s, w, string(n.ID))
 			}
 		}
@@ -178,4 +178,9 @@ func Random(rng *rand.Rand, nodes, residents int, classes []string, columns []in
 // once per node.
 func runs(s *cluster.Snapshot, w *cluster.Workload, n *cluster.Node) bool {
 	return slices.ContainsFunc(s.Allocations[n.ID], func(a cluster.Allocation) bool { return a.Workload == w.ID })
+}
+
+// Room is how many allocations of the workload fit on the node at once, up to limit.
+func Room(s *cluster.Snapshot, w *cluster.Workload, n *cluster.Node, limit int) int {
+	return cluster.Room(n, s.Host(n).UsedByOthers(w.ID), w.Ask, limit)
 }

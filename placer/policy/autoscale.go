@@ -24,11 +24,11 @@ const (
 	autoscaleBackBelow = 0.60
 )
 
-// AutoscaleStep is the autoscaler's next count: one more where the mean load of
+// autoscaleStep is the autoscaler's next count: one more where the mean load of
 // the allocations is above 70 %, one less where it would stay below 60 % without
 // one. Load is a share of what they can do, 1 and above where they are
 // saturated; NaN, nothing measured, changes nothing.
-func AutoscaleStep(count int, load float64) int {
+func autoscaleStep(count int, load float64) int {
 	switch {
 	case math.IsNaN(load):
 		return count
@@ -65,7 +65,7 @@ func restingCount(a *board.Request) int {
 	}
 	speed /= float64(known)
 	for range autoscaleMax {
-		next := AutoscaleStep(count, a.Target/(speed*efficiency(a, count)*float64(count)))
+		next := autoscaleStep(count, a.Target/(speed*efficiency(a, count)*float64(count)))
 		if next == count {
 			break
 		}

@@ -57,7 +57,7 @@ func TestAutoscaleStep(t *testing.T) {
 	}{
 		{1, 0.71, 2}, {1, 0.70, 1}, {8, 2, 8}, {4, 0.5, 4}, {4, 0.44, 3}, {2, 0.29, 1}, {1, 0, 1}, {3, math.NaN(), 3},
 	} {
-		if got := AutoscaleStep(c.count, c.load); got != c.want {
+		if got := autoscaleStep(c.count, c.load); got != c.want {
 			t.Errorf("%d at %v: %d, want %d", c.count, c.load, got, c.want)
 		}
 	}

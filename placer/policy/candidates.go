@@ -43,7 +43,6 @@ type candidate struct {
 	caused     []float64  // the pressure that the newcomer would experience from them
 	exerted    []float64  // the pressure that they would experience from the newcomer
 	summed     []float64  // their caused scores, added up: how full the node is
-	assumed    int        // residents with unknown scores
 	incumbent  bool       // the group already runs here
 	room       int        // allocations of the group that fit
 	freeMHz    int
@@ -153,7 +152,7 @@ func (v *candidateSet) addCandidates(fit []*cluster.Node, table *cluster.Pressur
 		o.node, o.index, o.tolerance = n, i, v.toleranceOn(n.Configuration)
 		o.tolerated, arena = arena[:columns:columns], arena[columns:]
 		o.caused, arena = arena[:columns:columns], arena[columns:]
-		o.assumed = table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
+		table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
 		v.candidates[i] = o
 		v.shareCPUTime(o)
 		v.addLoad(o, v.snapshot.Host(n))
@@ -186,7 +185,7 @@ func (v *candidateSet) newcomerOn(o *candidate) board.Resident {
 
 func (v *candidateSet) addLoad(o *candidate, h *cluster.Host) {
 	used := h.UsedByOthers(v.Workload.ID)
-	o.room = cluster.RoomWith(o.node, used, v.Workload.Ask, v.perNode())
+	o.room = cluster.Room(o.node, used, v.Workload.Ask, v.perNode())
 	for _, list := range [2][]cluster.Allocation{h.Allocations, h.Reserved} {
 		for i := range list {
 			o.incumbent = o.incumbent || list[i].Workload == v.Workload.ID && !list[i].Profiling

@@ -24,14 +24,14 @@ func TestNomadFit(t *testing.T) {
 		{cluster.Resources{CPUMHz: 1024, MemoryMB: 2048}, (20 - half) / 18, (half - 2) / 18},
 		{cluster.Resources{Cores: 1, MemoryMB: 2048}, (20 - half) / 18, (half - 2) / 18},
 	} {
-		if got := BinpackScore(&n, c.used); math.Abs(got-c.binpack) > 1e-12 {
+		if got := binpackScore(&n, c.used); math.Abs(got-c.binpack) > 1e-12 {
 			t.Errorf("%+v: binpack %v, want %v", c.used, got, c.binpack)
 		}
-		if got := SpreadScore(&n, c.used); math.Abs(got-c.spread) > 1e-12 {
+		if got := spreadScore(&n, c.used); math.Abs(got-c.spread) > 1e-12 {
 			t.Errorf("%+v: spread %v, want %v", c.used, got, c.spread)
 		}
 	}
-	if got := NomadScore(0.8, 1, 4); math.Abs(got-(0.8-0.5)/2) > 1e-12 {
+	if got := finalScore(0.8, 1, 4); math.Abs(got-(0.8-0.5)/2) > 1e-12 {
 		t.Errorf("beside one of four of its own: %v", got)
 	}
 }

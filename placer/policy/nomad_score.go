@@ -14,7 +14,7 @@ var nomadBinpackSelector = SelectorDescriptor{
 	Summary:    "stock Nomad's own choice under the binpack algorithm, by its documented scoring",
 	Paper:      "Nomad documentation, scheduling; Google best fit (v3)",
 	Parameters: []Parameter{nomadTypeParameter},
-	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: BinpackScore, batch: o.Batch} },
+	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: binpackScore, batch: o.Batch} },
 	reason:     "the fullest of a few random nodes",
 }
 
@@ -23,7 +23,7 @@ var nomadSpreadSelector = SelectorDescriptor{
 	Summary:    "stock Nomad's own choice under the spread algorithm, by its documented scoring",
 	Paper:      "Nomad documentation, scheduling; worst fit",
 	Parameters: []Parameter{nomadTypeParameter},
-	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: SpreadScore, batch: o.Batch} },
+	New:        func(_ *board.Board, o Options) board.Selector { return &nomadScore{fit: spreadScore, batch: o.Batch} },
 	reason:     "the emptiest of a few random nodes",
 }
 
@@ -125,7 +125,7 @@ func (s *nomadScore) score(n board.Index) float64 {
 	for range f.taken[n] {
 		used = used.Add(f.request.Size)
 	}
-	return NomadScore(s.fit(f.board.Node(n), used), int(f.taken[n]), f.request.Count)
+	return finalScore(s.fit(f.board.Node(n), used), int(f.taken[n]), f.request.Count)
 }
 
 // nomadLimit is how many feasible nodes are scored.
@@ -136,24 +136,24 @@ func nomadLimit(nodes int, batch bool) int {
 	return max(2, bits.Len(uint(nodes-1))) // ⌈log2⌉
 }
 
-// NomadScore is the mean of the scorers that apply: the fit, and job
+// finalScore is the mean of the scorers that apply: the fit, and job
 // anti-affinity −(collisions+1)/count where collisions allocations of the group
 // are on the node already.
-func NomadScore(fit float64, collisions, count int) float64 {
+func finalScore(fit float64, collisions, count int) float64 {
 	if collisions == 0 {
 		return fit
 	}
 	return (fit - float64(collisions+1)/float64(max(1, count))) / 2
 }
 
-// BinpackScore is (20 − 10^freeCPU − 10^freeMemory)/18, the free shares those
+// binpackScore is (20 − 10^freeCPU − 10^freeMemory)/18, the free shares those
 // after the placement; 1 is a full node.
-func BinpackScore(n *board.Node, used cluster.Resources) float64 {
+func binpackScore(n *board.Node, used cluster.Resources) float64 {
 	return min(18, max(0, 20-freePowers(n, used))) / 18
 }
 
-// SpreadScore is (10^freeCPU + 10^freeMemory − 2)/18; 1 is an empty node.
-func SpreadScore(n *board.Node, used cluster.Resources) float64 {
+// spreadScore is (10^freeCPU + 10^freeMemory − 2)/18; 1 is an empty node.
+func spreadScore(n *board.Node, used cluster.Resources) float64 {
 	return min(18, max(0, freePowers(n, used)-2)) / 18
 }
 

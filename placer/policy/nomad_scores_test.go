@@ -27,15 +27,15 @@ func TestNomadScoresOfARealNomad(t *testing.T) {
 		{"spread", 2000, 1500, 1, 0.5855061848039971, -0.04058024093133478},
 		{"spread", 2400, 1800, 2, 0.5344674832488491, -0.23276625837557546},
 	} {
-		fit := BinpackScore
+		fit := binpackScore
 		if c.algorithm == "spread" {
-			fit = SpreadScore
+			fit = spreadScore
 		}
 		got := fit(&n, cluster.Resources{CPUMHz: c.cpuMHz, MemoryMB: c.memoryMB})
 		if math.Abs(got-c.fit) > 1e-9 {
 			t.Errorf("%s with %d MHz in use: fit %v, Nomad says %v", c.algorithm, c.cpuMHz, got, c.fit)
 		}
-		if got := NomadScore(got, c.collisions, 3); math.Abs(got-c.final) > 1e-9 {
+		if got := finalScore(got, c.collisions, 3); math.Abs(got-c.final) > 1e-9 {
 			t.Errorf("%s beside %d: score %v, Nomad says %v", c.algorithm, c.collisions, got, c.final)
 		}
 	}

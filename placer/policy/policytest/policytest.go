@@ -229,10 +229,10 @@ func checkPlaced(r policy.Request, d cluster.Decision, fit []*cluster.Node) erro
 			return fmt.Errorf("candidate %s is not explained", c.Node)
 		}
 		seen[c.Node], last = true, c.Score
-		room += cluster.Room(r.Snapshot, r.Workload, fit[at], r.Workload.Count)
+		room += clustertest.Room(r.Snapshot, r.Workload, fit[at], r.Workload.Count)
 	}
 	for _, n := range fit {
-		all += cluster.Room(r.Snapshot, r.Workload, n, r.Workload.Count)
+		all += clustertest.Room(r.Snapshot, r.Workload, n, r.Workload.Count)
 	}
 	if room < min(r.Workload.Count, all) {
 		return fmt.Errorf("the shortlist has room for %d, the cluster for %d, the group counts %d", room, all, r.Workload.Count)

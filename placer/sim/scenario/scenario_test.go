@@ -44,6 +44,27 @@ func TestShippedScenariosAreUsable(t *testing.T) {
 	}
 }
 
+func TestEveryShippedBaseIsUsed(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob(filepath.Join(examples, "*.hcl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for _, name := range names {
+		if base := filepath.Base(name); strings.HasSuffix(base, ".base.hcl") && !strings.Contains(all.String(), "\""+base+"\"") {
+			t.Errorf("nothing is based on %s", base)
+		}
+	}
+}
+
 // small is a scenario with everything a file can have.
 const small = `title  = "small"
 source = "a test"

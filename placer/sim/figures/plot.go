@@ -93,7 +93,7 @@ func waits(rows ...At) Plot {
 	return cdf("Wait from ready to started", report.SpreadWait, "wait, s", 1, false, rows...)
 }
 
-// sweepLine is a quantity along a knob.
+// sweepLine is a quantity by one setting.
 type sweepLine struct {
 	name   string
 	points []sweepPoint
@@ -104,7 +104,7 @@ type sweepPoint struct {
 	at At
 }
 
-// sweep draws a quantity along a knob.
+// sweep draws a quantity by one setting.
 func sweep(title string, q Quantity, below, unit string, log bool, lines ...sweepLine) Plot {
 	var rows []At
 	for _, l := range lines {

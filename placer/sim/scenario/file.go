@@ -67,7 +67,7 @@ type populationBlock struct {
 	Spike        float64       `hcl:"load_spike,optional"` // added to the nominal load of 1
 	SpikeAt      string        `hcl:"spike_at,optional"`   // of a service's life
 	SpikeFor     string        `hcl:"spike_for,optional"`
-	Pressure     float64       `hcl:"pressure,optional"`   // multiplies what applications press; 1
+	Pressure     float64       `hcl:"pressure,optional"`   // multiplies the pressure that applications exert; 1
 	MostCores    int           `hcl:"most_cores,optional"` // of one allocation; 0 is as the class has them
 	Arrivals     arrivalsBlock `hcl:"arrivals,block"`
 	Duration     durationBlock `hcl:"duration,block"`

@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
 
 // Outcome is how a job ended.
 type Outcome uint8
@@ -13,6 +17,10 @@ const (
 	Refused
 	Late // its deadline came first
 )
+
+// QoS is the share of its ideal that a workload keeps within its bound, and the share
+// of its load that a service must serve: 5 % may be lost (Delimitrou 2015, §3.3.2).
+const QoS = 1 - performance.DefaultSlowdownMaxPercent/100
 
 // Never is the instant of something that did not happen.
 const Never Instant = -1
@@ -34,7 +42,7 @@ type Record struct {
 	Ideal                          time.Duration
 	Deciding                       time.Duration // all its decisions
 	// Interference and Platform are the means over its run of the share of speed
-	// that neighbours left, and that its configurations give relative to the best.
+	// that co-runners left, and that its configurations give relative to the best.
 	Interference, Platform float32
 	// Served is the mean share of a service's load that was served, InBound the
 	// share of its life in which all but 5 % was.

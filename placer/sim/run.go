@@ -274,15 +274,11 @@ func (w *World) integrate(s *workload) {
 		offered := s.scale * s.load
 		served := min(1, s.capacity/offered)
 		s.sumServed += dt * served
-		if served >= inBound {
+		if served >= QoS {
 			s.sumInBound += dt
 		}
 	}
 }
-
-// inBound is the share of its load that a service must serve (Delimitrou 2015,
-// §3.3.2: 5 % may be lost).
-const inBound = 0.95
 
 // measure reads what the workload reaches now.
 func (w *World) measure(s *workload) {

@@ -97,7 +97,7 @@ func wanted(of func(*sim.Record) float64) func(*sim.Result) float64 {
 func wantedQoS(r *sim.Result) float64 {
 	records, kept := wantedOf(r), 0
 	for _, rec := range records {
-		if performance(rec) >= QoS {
+		if performance(rec) >= sim.QoS {
 			kept++
 		}
 	}
@@ -341,7 +341,7 @@ func ofClass(name string, records []*sim.Record) []named {
 	for _, r := range records {
 		p := min(1, r.Performance())
 		sum, inverse, bound = sum+p, inverse+1/p, bound+float64(r.InBound)
-		if r.Performance() >= QoS-shareTolerance {
+		if r.Performance() >= sim.QoS-shareTolerance {
 			kept++
 		}
 	}

@@ -12,9 +12,6 @@ import (
 // Format is the version of the JSON form.
 const Format = 1
 
-// QoS is the share of the ideal that must be kept.
-const QoS = 0.95
-
 // Report is everything a scenario gave.
 type Report struct {
 	Format   int            `json:"format"`
@@ -73,15 +70,15 @@ type Metric struct {
 // Metrics lists every metric, in the order of the tables.
 func Metrics() []Metric {
 	return []Metric{
-		{"qos", "%", "jobs that kept 95 % of the ideal while they ran", func(r *sim.Result) float64 { return shareOf(r, performance, QoS) }},
-		{"qos_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return shareOf(r, withWait, QoS) }},
+		{"qos", "%", "jobs that kept 95 % of the ideal while they ran", func(r *sim.Result) float64 { return shareOf(r, performance, sim.QoS) }},
+		{"qos_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return shareOf(r, withWait, sim.QoS) }},
 		{"within_10", "%", "jobs that lost at most 10 %", func(r *sim.Result) float64 { return shareOf(r, performance, 0.9) }},
 		{"within_20", "%", "jobs that lost at most 20 %", func(r *sim.Result) float64 { return shareOf(r, performance, 0.8) }},
 		{"performance", "%", "mean performance, at most 100 of each job", func(r *sim.Result) float64 { return meanOf(r, capped(performance)) }},
 		{"performance_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return meanOf(r, capped(withWait)) }},
 		{"worst_5", "%", "performance that 5 % of the jobs fall short of", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0.05) }},
 		{"best_configuration", "%", "jobs that ran on a configuration truly best for them", func(r *sim.Result) float64 { return placedBest(r) }},
-		{"undisturbed", "%", "jobs that lost at most 5 % to co-runners", func(r *sim.Result) float64 { return shareOf(r, undisturbed, QoS) }},
+		{"undisturbed", "%", "jobs that lost at most 5 % to co-runners", func(r *sim.Result) float64 { return shareOf(r, undisturbed, sim.QoS) }},
 		{"interference", "%", "mean share of the speed that co-runners left", func(r *sim.Result) float64 { return meanOf(r, speedLeft) }},
 		{"platform", "%", "mean share of the best configuration's speed", func(r *sim.Result) float64 { return meanOf(r, platform) }},
 		{"in_bound", "%", "mean share of their life in which services served their load", inBound},

@@ -328,7 +328,7 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 		return err
 	}
 	thresholds := adapt.Defaults()
-	thresholds.Below = report.QoS
+	thresholds.Below = sim.QoS // most jobs have no target: what they lose is judged by their bound
 	thresholds.Moves, thresholds.Detector, thresholds.Window = p.Moves, p.Detector, c.Window
 	c.Adapter = adapter.New(thresholds)
 	return nil

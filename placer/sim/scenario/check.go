@@ -203,6 +203,9 @@ func (c *checker) between(v, low, high int, attribute string, path ...blockAt) {
 func (c *checker) trace(i int) {
 	t, at := &c.file.Traces[i], blockAt{"trace", i}
 	c.oneOf(t.Format, trace.Names(), "trace", at)
+	if _, err := t.columns(); err != nil {
+		c.fail(c.at("columns", at), "%s", err)
+	}
 	for _, name := range t.Classes {
 		c.oneOf(name, truth.ClassNames(), "classes", at)
 	}

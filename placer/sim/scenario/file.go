@@ -136,6 +136,7 @@ type traceBlock struct {
 	Format   string         `hcl:"format,label"`
 	Path     string         `hcl:"path"`
 	Files    []string       `hcl:"files,optional"`
+	Columns  string         `hcl:"columns,optional"` // of a table of one's own, format "csv": "submit=when,duration=took,…"
 	From     string         `hcl:"from,optional"`
 	To       string         `hcl:"to,optional"`
 	Sample   float64        `hcl:"sample,optional"`

@@ -42,6 +42,10 @@ type replay struct {
 func (s *Scenario) replay(m *truth.Model, h *hardware, rows []profile.Profile, seed uint64) (*replay, error) {
 	b := &s.file.Traces[0]
 	o := trace.Options{Files: b.Files, From: must(b.From), To: must(b.To), Sample: b.Sample, SampleSeed: seed, Limit: int64(b.Limit)}
+	var err error
+	if o.Map, err = b.columns(); err != nil {
+		return nil, err
+	}
 	if b.Cores > 0 {
 		o.LargestCores = b.Cores
 	}
@@ -96,6 +100,18 @@ func closing(r *replay) func(map[string]int) error {
 			skipped[why] = max(skipped[why], n) // the same in every run
 		}
 		return r.close()
+	}
+}
+
+// columns says which column of a table of one's own is which field.
+func (b *traceBlock) columns() (trace.ColumnMap, error) {
+	switch {
+	case b.Format == trace.OwnTable:
+		return trace.ParseColumnMap(b.Columns)
+	case b.Columns != "":
+		return trace.ColumnMap{}, fmt.Errorf("columns are of the format %q: those of %q are known", trace.OwnTable, b.Format)
+	default:
+		return trace.ColumnMap{}, nil
 	}
 }
 

@@ -97,6 +97,37 @@ func TestABadTraceIsCountedAndRuns(t *testing.T) {
 	}
 }
 
+// A table of one's own is replayed by a map of its columns.
+func TestATableOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	own := strings.Replace(replayed, `trace "google-2011" {`, "trace \"csv\" {\n  columns = \"submit=when,duration=took,cores=cpus,memory=ram,time=ms,memory_unit=MiB\"", 1)
+	load := func(text string) (*scenario.Scenario, error) {
+		return scenario.Load(folder(t, map[string]string{
+			"replayed.hcl": text, "machines/machine_events.csv": replayedMachines, "jobs/mine.csv": "when,took,cpus,ram\n0,60000,1,64\n500,90000,1,64\n900,-1,1,64\n",
+		}))
+	}
+	s, err := load(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), scenario.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Lines[0].Counters.Jobs != 2 || len(r.Skipped) != 1 {
+		t.Errorf("%d jobs, left out %v", r.Lines[0].Counters.Jobs, r.Skipped)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"no columns":     {"columns =", "files = [] # ", `replayed.hcl:10:1: bad trace options: the format csv needs a column map with at least submit=column`},
+		"unknown field":  {"submit=when", "submit=when,color=red", `replayed.hcl:11:3: bad trace options: column map: unknown field "color"`},
+		"another format": {`trace "csv"`, `trace "google-2011"`, `replayed.hcl:11:3: columns are of the format "csv": those of "google-2011" are known`},
+	} {
+		if _, err := load(strings.Replace(own, c.old, c.new, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
 func TestErrorsOfTracesSayWhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, machines, jobs, want string }{

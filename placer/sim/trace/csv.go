@@ -49,8 +49,11 @@ var csvFields = []string{
 	"submit", "duration", "end", "tasks", "cores", "memory", "disk", "gpus", "gpu_types", "id", "group", "user", "kind", "class", "priority",
 }
 
+// OwnTable is the name of the format that is read by a column map.
+const OwnTable = "csv"
+
 var genericCSV = Descriptor{
-	Name:    "csv",
+	Name:    OwnTable,
 	Summary: "any table with one row per job, by a map of its columns",
 	Source:  "a file of one's own",
 	Order:   "sorted in memory by submission: about 250 bytes per job",
@@ -76,6 +79,10 @@ var genericCSV = Descriptor{
 // separator (tab, semicolon) may be given.
 func ParseColumnMap(text string) (ColumnMap, error) {
 	m := ColumnMap{Columns: map[string]string{}}
+	if text == "" {
+		_, err := m.layout() // says what is needed
+		return m, err
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok || value == "" {

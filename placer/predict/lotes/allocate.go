@@ -17,15 +17,6 @@ type Allocation struct {
 	Iterations int
 }
 
-// Delta is δ: the share of a configuration's resource given to a class.
-func (a *Allocation) Delta(p *Program, j, k, l int) float64 {
-	c := &p.Configurations[j]
-	if c.Capacity[l] == 0 || c.Machines == 0 {
-		return 0
-	}
-	return a.Jobs[j][k] * p.Classes[k].Need[l] / (c.Capacity[l] * float64(c.Machines))
-}
-
 // Allocate solves the allocation program (Tran 2016, §4.1), in the form with
 // one variable for each pairing: y = δ·c·n/r jobs of class k run on configuration j.
 //

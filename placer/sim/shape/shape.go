@@ -90,27 +90,6 @@ type Cluster struct {
 // ErrShape: a shape cannot be a cluster.
 var ErrShape = errors.New("bad cluster shape")
 
-// Size is the number of nodes.
-func (c Cluster) Size() int {
-	n := 0
-	for _, node := range c.Nodes {
-		n += int(node.Count.Value)
-	}
-	return n
-}
-
-// Cores is the number of cores of all nodes; an error where one is not known.
-func (c Cluster) Cores() (float64, error) {
-	var sum float64
-	for _, node := range c.Nodes {
-		if !node.Cores.Known() {
-			return 0, fmt.Errorf("%w: %s: the cores of %s are not known", ErrShape, c.Name, node.Configuration)
-		}
-		sum += node.Cores.Value * node.Count.Value
-	}
-	return sum, nil
-}
-
 // Check tells what is wrong with a shape.
 func (c Cluster) Check() error {
 	if len(c.Nodes) == 0 {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 )
 
 // Namespaces entered for a command. User namespaces cannot be joined by a
@@ -33,8 +35,8 @@ var namespaces = []struct {
 // number).
 const maxOutput = 1 << 20
 
-// execAs runs argv as a process would see itself: in its namespaces, root and
-// working directory, with its user, groups and environment.
+// execAs runs argv as a process would start it: in its namespaces, control groups, root
+// and working directory, with its user, groups, rights and environment.
 func execAs(ctx context.Context, procs Proc, pid int, env, argv []string) ([]byte, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("exec: no command")
@@ -42,6 +44,10 @@ func execAs(ctx context.Context, procs Proc, pid int, env, argv []string) ([]byt
 	cred, err := procs.credential(pid)
 	if err != nil {
 		return nil, err
+	}
+	rights, err := procs.rights(pid, cred.Uid)
+	if err != nil {
+		return nil, fmt.Errorf("exec: %w", err)
 	}
 	stdin, err := os.Open(os.DevNull) // the target's root may have none
 	if err != nil {
@@ -54,7 +60,7 @@ func execAs(ctx context.Context, procs Proc, pid int, env, argv []string) ([]byt
 	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Setpgid: true}
 	cmd.Cancel = func() error { return sendSignal(-cmd.Process.Pid, unix.SIGKILL) }
-	if err := startInside(procs, pid, cmd, env); err != nil {
+	if err := startInside(procs, pid, rights, cmd, env); err != nil {
 		return nil, fmt.Errorf("exec %q: %w", argv[0], err)
 	}
 	if err := cmd.Wait(); err != nil {
@@ -66,15 +72,33 @@ func execAs(ctx context.Context, procs Proc, pid int, env, argv []string) ([]byt
 	return stdout.Bytes(), nil
 }
 
-// startInside starts cmd from a thread that has become the target: it has its
-// namespaces, root and working directory.
-func startInside(procs Proc, pid int, cmd *exec.Cmd, env []string) error {
-	var err error
+// startInside starts cmd from a thread that has become the target: it has its control
+// groups, namespaces, root, working directory and rights.
+func startInside(procs Proc, pid int, rights rights, cmd *exec.Cmd, env []string) error {
+	groups, err := cgroup.MembershipOf(procs.file(os.Getpid(), "mountinfo"), filepath.Dir(procs.file(pid, "cgroup")))
+	if err != nil {
+		return err
+	}
+	unified, err := groups.OpenUnified()
+	if err != nil {
+		return err
+	}
+	if unified != nil {
+		defer unified.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(unified.Fd())
+	}
 	onDiscardedThread(func() {
+		// The files of the groups are not in the target's root.
+		if err = groups.JoinThread(); err != nil {
+			return
+		}
 		if err = enter(procs, pid); err != nil {
 			return
 		}
 		if err = resolve(cmd, env); err != nil {
+			return
+		}
+		if err = rights.takeOver(); err != nil {
 			return
 		}
 		err = cmd.Start()

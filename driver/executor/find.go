@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +31,11 @@ type Proc struct {
 	Self int    // it and its descendants are never found: the commands of this process
 }
 
-// Find lists the processes of a task, oldest first. A process belongs to it if
-// its environment, its control group, its root or working directory, or a
-// mount of its own says so; any one is enough, because programs overwrite
-// their environment (redis and nginx do, to set their title), containers hide
-// directories, and some drivers make no control group. Descendants of a match
-// belong too.
+// Find lists the processes of a task, oldest first. A process belongs to it if its
+// control group, its root directory or a mount of its own says so: Nomad and its drivers
+// made these. Where they name no allocation at all (some drivers make no control group)
+// the environment is believed, which a process can write as it likes. Descendants of a
+// match belong too.
 func (p Proc) Find(id TaskID) ([]int, error) {
 	all, err := p.scan()
 	if err != nil {
@@ -208,11 +208,22 @@ func (p Proc) descendants(all map[int]stat, roots []int) map[int]bool {
 }
 
 func (p Proc) matches(pid int, id TaskID) bool {
-	env := p.environ(pid)
-	if env["NOMAD_ALLOC_ID"] != "" {
-		return env["NOMAD_ALLOC_ID"] == id.AllocID && env["NOMAD_TASK_NAME"] == id.Task
+	if group, ok := p.taskGroup(pid); ok {
+		return group == id.AllocID+"."+id.Task
 	}
-	return p.inGroup(pid, id) || p.inDir(pid, id)
+	if p.inDir(pid, id.AllocID, id.Task) {
+		return true
+	}
+	env := p.environ(pid)
+	return env["NOMAD_ALLOC_ID"] == id.AllocID && env["NOMAD_TASK_NAME"] == id.Task && !p.ofAnother(pid, id.AllocID)
+}
+
+// ofAllocation reports whether the process belongs to any task of the allocation.
+func (p Proc) ofAllocation(pid int, allocID string) bool {
+	if group, ok := p.taskGroup(pid); ok {
+		return strings.HasPrefix(group, allocID+".")
+	}
+	return p.inDir(pid, allocID, "") || p.environ(pid)["NOMAD_ALLOC_ID"] == allocID && !p.ofAnother(pid, allocID)
 }
 
 func (p Proc) environ(pid int) map[string]string {
@@ -223,47 +234,64 @@ func (p Proc) environ(pid int) map[string]string {
 	return environMap(strings.Split(string(data), "\x00"))
 }
 
-// inGroup looks for the group Nomad's own drivers use: ALLOC.TASK, with the
-// suffix .scope on cgroup v2.
-func (p Proc) inGroup(pid int, id TaskID) bool {
+// allocIDs are the names that Nomad gives allocations, in a path.
+var allocIDs = regexp.MustCompile(`/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[./]|$)`)
+
+// taskGroup is the name of the group that Nomad's own drivers made for the process:
+// ALLOC.TASK, with the suffix .scope on cgroup v2. The outermost counts: a task that may
+// write control groups can make others below its own.
+func (p Proc) taskGroup(pid int) (string, bool) {
 	data, err := os.ReadFile(p.file(pid, "cgroup"))
 	if err != nil {
-		return false
+		return "", false
 	}
-	want := id.AllocID + "." + id.Task
-	for _, part := range strings.FieldsFunc(string(data), func(r rune) bool { return r == '/' || r == '\n' }) {
-		if strings.TrimSuffix(part, ".scope") == want {
-			return true
+	for line := range strings.Lines(string(data)) {
+		at := allocIDs.FindStringSubmatchIndex(line)
+		if at == nil || at[3] == len(line) || line[at[3]] != '.' {
+			continue
 		}
+		name, _, _ := strings.Cut(strings.TrimSuffix(line[at[2]:], "\n"), "/")
+		return strings.TrimSuffix(name, ".scope"), true
 	}
-	return false
+	return "", false
 }
 
-// inDir looks for the task's directory, ALLOC/TASK, as root directory (chroot)
-// or as the source of a mount of its own (containers). The working directory
-// is no sign: a person's shell may be there.
-func (p Proc) inDir(pid int, id TaskID) bool {
-	want := "/" + id.AllocID + "/" + id.Task
-	root, err := os.Readlink(p.file(pid, "root"))
-	if err == nil && strings.Contains(root+"/", want+"/") {
-		return true
-	}
-	return !p.sharesNamespace(pid, "mnt") && p.mountsDir(pid, want)
+// inDir looks for the directory of a task, or of the allocation where none is named, as
+// root directory (chroot) or as the source of a mount of its own (containers). The
+// working directory is no sign: a person's shell may be there.
+func (p Proc) inDir(pid int, allocID, task string) bool {
+	want := filepath.Join("/", allocID, task) + "/"
+	return slices.ContainsFunc(p.dirs(pid), func(dir string) bool { return strings.Contains(dir+"/", want) })
 }
 
-// mountsDir looks at field 4 of mountinfo, the mounted directory inside its
-// file system.
-func (p Proc) mountsDir(pid int, dir string) bool {
+// ofAnother reports whether the directories of the process are another allocation's.
+func (p Proc) ofAnother(pid int, allocID string) bool {
+	return slices.ContainsFunc(p.dirs(pid), func(dir string) bool {
+		found := allocIDs.FindStringSubmatch(dir)
+		return found != nil && found[1] != allocID
+	})
+}
+
+// dirs are the root directory of a process and, where it has mounts of its own, the
+// directories that are mounted: field 4 of mountinfo, inside their file systems.
+func (p Proc) dirs(pid int) []string {
+	var out []string
+	if root, err := os.Readlink(p.file(pid, "root")); err == nil {
+		out = append(out, root)
+	}
+	if p.sharesNamespace(pid, "mnt") {
+		return out
+	}
 	data, err := os.ReadFile(p.file(pid, "mountinfo"))
 	if err != nil {
-		return false
+		return out
 	}
 	for line := range bytes.Lines(data) {
-		if f := strings.Fields(string(line)); len(f) > 4 && strings.Contains(f[3]+"/", dir+"/") {
-			return true
+		if f := strings.Fields(string(line)); len(f) > 4 {
+			out = append(out, f[3])
 		}
 	}
-	return false
+	return out
 }
 
 // CPUs are the CPUs the process may run on.

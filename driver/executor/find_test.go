@@ -76,6 +76,8 @@ func link(t *testing.T, target, file string) {
 	}
 }
 
+const otherAlloc = "0f0f0f0f-12c6-6968-5ea3-106cc4df0542"
+
 const alloc = "2aa1d8be-12c6-6968-5ea3-106cc4df0542"
 
 func ofTask(task string) []string {
@@ -107,6 +109,16 @@ func TestFind(t *testing.T) {
 		{"the host's own mounts are no sign", []fakeProcess{{
 			pid: 200, parent: 1, start: 60,
 			mounts: "40 30 8:1 /data/alloc/" + alloc + "/web/local /local rw - ext4 /dev/sda1 rw\n",
+		}}, nil},
+		{"not a process of another task that says it is this one", []fakeProcess{{
+			pid: 200, parent: 1, start: 60, env: ofTask("web"), cgroup: "6:freezer:/nomad/" + otherAlloc + ".db\n",
+		}}, nil},
+		{"not one that made a group of that name below its own", []fakeProcess{{
+			pid: 200, parent: 1, start: 60, cgroup: "0::/nomad.slice/share.slice/" + otherAlloc + ".db.scope/" + alloc + ".web.scope\n",
+		}}, nil},
+		{"not a container of another allocation that says it is this one", []fakeProcess{{
+			pid: 200, parent: 1, start: 60, env: ofTask("web"), namespace: "mnt:[2]", cgroup: "0::/docker/4f8a\n",
+			mounts: "40 30 8:1 /data/alloc/" + otherAlloc + "/db/local /local rw - ext4 /dev/sda1 rw\n",
 		}}, nil},
 		{"zombies do not count", []fakeProcess{{pid: 200, parent: 1, start: 60, state: "Z", env: ofTask("web")}}, nil},
 		{"commands run by this process do not count", []fakeProcess{{pid: 101, parent: 100, start: 60, env: ofTask("web")}}, nil},

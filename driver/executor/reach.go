@@ -99,7 +99,7 @@ func (r *Reach) networkNamespace() (*os.File, bool) {
 		return nil, false
 	}
 	for pid := range all {
-		if r.Procs.sharesNamespace(pid, "net") || r.Procs.environ(pid)["NOMAD_ALLOC_ID"] != r.AllocID {
+		if r.Procs.sharesNamespace(pid, "net") || !r.Procs.ofAllocation(pid, r.AllocID) {
 			continue
 		}
 		if f, err := os.Open(r.Procs.file(pid, "ns/net")); err == nil {

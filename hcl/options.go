@@ -39,7 +39,7 @@ func probes() []probeInfo {
 		},
 		{
 			name:       "exec",
-			summary:    "runs a command inside the task; it prints one number",
+			summary:    "runs a command inside the task, with its rights; it prints one number. Refused while profiling where the task is bound by seccomp (Docker's default), a user namespace, AppArmor or SELinux: name another probe there",
 			attributes: []string{"command", "task", "mode", "work", "timeout"},
 			required:   []string{"command"},
 			progress:   true,

@@ -26,9 +26,6 @@ const (
 	keptPolls = 2
 )
 
-// AwaitLevelMost is how long AwaitLevel takes at most.
-const AwaitLevelMost = levelPolls * levelPoll
-
 // AwaitLevel waits until a kernel has reached the level it was set to, or comes no
 // nearer to it. Kernels that fill nothing are there at once.
 func AwaitLevel(ctx context.Context, report func(context.Context) (Report, error), sleep func(context.Context, time.Duration) error) error {

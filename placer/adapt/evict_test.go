@@ -27,7 +27,7 @@ func nextToTwo(caused ...[]float64) *board.Board {
 func yielding(o *adapt.Options) { o.YieldFirst = true }
 
 // A co-runner on another node of the same machine exerts pressure as well.
-func TestANeighbourOfTheMachineYields(t *testing.T) {
+func TestACoRunnerOnTheMachineIsEvicted(t *testing.T) {
 	t.Parallel()
 	b := board.New([]interference.Source{"a", "b"}, []string{"x"})
 	total := cluster.Resources{CPUMHz: 20000, Cores: 20, MemoryMB: 10000}

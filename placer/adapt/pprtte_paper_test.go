@@ -72,7 +72,7 @@ func TestMovesItself(t *testing.T) {
 
 // Lines 10 to 19: where it cannot move, co-runners do, the one with the most slack first,
 // until there is room. What has no time for a move cannot.
-func TestMovesNeighbours(t *testing.T) {
+func TestMovesCoRunners(t *testing.T) {
 	t.Parallel()
 	b := machines(2)
 	late := unitOf(b, 1, 0, 40, 0.1)

@@ -108,7 +108,7 @@ func (a *Request) Curve() []float64 {
 // that are equal predict the same.
 type Response interface {
 	// Runtime in seconds, and IOPS, where the caused scores of its co-runners add up to
-	// beside, by column; nil is in isolation.
+	// caused, by column; nil is in isolation.
 	Runtime(caused []float64) float64
 	IOPS(caused []float64) float64
 }

@@ -49,7 +49,7 @@ func fitted(t *testing.T, o classify.LSHOptions, rows [][]float64) classify.Mode
 
 // Algorithm 2, line 4: where no row is near, the scores are drawn at random as
 // printed; by default the nearest are taken, and it is said.
-func TestNobodyNear(t *testing.T) {
+func TestNoRowNear(t *testing.T) {
 	t.Parallel()
 	row := []float64{1, 99, nan, nan, nan, nan}
 	// The nearest five are all: the median of each column.

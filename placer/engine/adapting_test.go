@@ -266,7 +266,7 @@ func TestANoisyNeighbourLeaves(t *testing.T) {
 }
 
 // With one node the co-runner waits, and returns when the workload it left for ends.
-func TestANeighbourWithNowhereToGoWaitsAndReturns(t *testing.T) {
+func TestACoRunnerWithNowhereToGoWaitsAndReturns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		w := newLiveWorld(testNode("alpha", "fast"))
@@ -598,7 +598,7 @@ func TestAnUnknownAdapterIsRefused(t *testing.T) {
 
 // A co-runner whose eviction did not help returns, with that reason, and is left alone
 // afterwards.
-func TestANeighbourThatWasNotToBlameReturns(t *testing.T) {
+func TestACoRunnerWhoseEvictionDidNotHelpReturns(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		w := newLiveWorld(testNode("alpha", "fast"))

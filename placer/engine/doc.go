@@ -38,7 +38,9 @@
 //	 │         │            └────────────┴─ error, no time ─▶ released under stock rules
 //	 └─────────┴── deadline and replicaGrace: any replica releases it
 //
-// The engine itself remembers nothing: what it knows is in the rooms and in the store.
+// The engine itself remembers only when a job that failed may be tried again (retries, with
+// its lock); all else is in the rooms and in the store. What Nomad refuses for good stays
+// held, and is tried again every minute.
 //
 // # Sources
 //

@@ -172,7 +172,7 @@ func overtaken(err error) bool {
 }
 
 // failed notes that an attempt at a job failed, and says so where its user looks when it
-// is the first one that was refused for good: until somebody acts the job stays held.
+// is the first one that was refused for good: until its user acts the job stays held.
 func (e *Engine) failed(ctx context.Context, job cluster.Job, err error) {
 	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
 	first := e.retries.note(job, e.cfg.Clock.Now(), e.deadline(job), err)

@@ -293,7 +293,7 @@ func TestAnAutoscalersCountIsLeftAlone(t *testing.T) {
 
 // The same job submitted again while it runs keeps what it was given; what a user has
 // changed stays as they set it.
-func TestASizeStandsUntilSomebodyChangesIt(t *testing.T) {
+func TestASizeStaysUntilTheUserChangesIt(t *testing.T) {
 	t.Parallel()
 	given := func(w *cluster.Workload) { w.Spec.Scale.Count, w.Spec.Target.Rate = []int{1, 2}, 600 }
 	for name, c := range map[string]struct {

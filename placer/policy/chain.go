@@ -124,7 +124,7 @@ func (f *chainFilter) newcomerExcess(i int) float64 {
 	for k, c := range caused {
 		sum += max(0, c-tolerated[k])
 	}
-	return math.Round(sum/relaxStepPoints) * relaxStepPoints
+	return stepped(sum, relaxStepPoints)
 }
 
 func (f *chainFilter) survivors() int {
@@ -239,6 +239,9 @@ func fitPoints(tolerated, caused, newTolerated, newCaused []float64) float64 {
 	}
 	return sum
 }
+
+// stepped rounds to the nearest multiple of a step.
+func stepped(v, step float64) float64 { return math.Round(v/step) * step }
 
 // resized is s with n elements; their values are those of an earlier use.
 func resized[T any](s []T, n int) []T {

@@ -66,8 +66,8 @@ const noIndex = -1
 // it, by weighted max-min fairness: one that wants less than its share gets that, and the
 // others divide what is left by weight. The workload may be one of the co-runners: then
 // except is its index, else noIndex.
-func (c coRunners) taken(k, except int, beside *board.Resident) float64 {
-	own := weightOf(beside.Size)
+func (c coRunners) taken(k, except int, of *board.Resident) float64 {
+	own := weightOf(of.Size)
 	left, weights := fullPressurePercent, own
 	var open []int
 	for i := range c.residents {
@@ -80,7 +80,7 @@ func (c coRunners) taken(k, except int, beside *board.Resident) float64 {
 		settled = false
 		level := left / weights
 		for at, i := range open {
-			if w, wants := weightOf(c.residents[i].Size), wantsNextTo(&c.residents[i], beside, k); wants <= level*w {
+			if w, wants := weightOf(c.residents[i].Size), wantsNextTo(&c.residents[i], of, k); wants <= level*w {
 				left, weights = left-wants, weights-w
 				open, settled = slices.Delete(open, at, at+1), true
 				break

@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -160,7 +159,7 @@ func (s *selection) key(n *ranked, fit float64) [3]float64 {
 		fit -= stickyFitPoints * float64(len(s.Columns))
 		rate *= stickySpeed
 	}
-	fit = math.Round(fit/fitStepPoints) * fitStepPoints
+	fit = stepped(fit, fitStepPoints)
 	excess := s.filter.newcomerExcess(n.candidate.index)
 	switch {
 	case n.tier == violating:

@@ -112,7 +112,7 @@ func (g *greedySelector) slowness(n board.Index, need float64, meets bool) float
 // fit of f.nodes[i], rounded so that sums of the same scores tie.
 func (g *greedySelector) fit(i int) float64 {
 	t, _, _ := g.tentative.pressure(i)
-	return math.Round(fitPoints(t, g.tentative.summed(i), g.tentative.newcomer(i).Tolerated, g.tentative.request.Caused)/fitStepPoints) * fitStepPoints
+	return stepped(fitPoints(t, g.tentative.summed(i), g.tentative.newcomer(i).Tolerated, g.tentative.request.Caused), fitStepPoints)
 }
 
 func (g *greedySelector) anySurvivor(f func(n board.Index) bool) bool {

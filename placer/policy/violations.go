@@ -78,7 +78,7 @@ func (h Violations) Less(o Violations) bool {
 func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	var h Violations
 	table := cluster.NewPressureTable(s, columns)
-	beside := board.NewCoRunners(s, table, cluster.WorkloadID{})
+	coRunners := board.NewCoRunners(s, table, cluster.WorkloadID{})
 	shared := timeShared(columns)
 	seen := map[cluster.NodeID]bool{}
 	for _, n := range s.Nodes {
@@ -88,7 +88,7 @@ func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interfe
 		for of := range table.Machine(n) {
 			seen[of.ID] = true
 		}
-		residents := beside.On(n)
+		residents := coRunners.On(n)
 		c := Live().coRunnersAmong(shared, residents)
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {

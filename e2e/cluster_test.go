@@ -121,7 +121,7 @@ func checkNodeIsolation(ctx context.Context, t *testing.T, c *cluster.Cluster, i
 	node := c.Client(i)
 	for _, driver := range []string{"raw_exec", "exec"} {
 		id := driver + "-" + node.Name
-		marker := strconv.Itoa(900000 + i*10 + len(driver)) // a sleep nobody else sleeps
+		marker := strconv.Itoa(900000 + i*10 + len(driver)) // a duration that no other process sleeps
 		runSleep(ctx, t, c, id, driver, node.Name, marker)
 		pid := findSleep(ctx, t, c, i, marker)
 		cpus, err := cluster.AllowedCPUs(pid)

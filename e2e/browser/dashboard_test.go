@@ -12,7 +12,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
-// nodes is the size of the cluster walked, beside the fixture's five.
+// nodes is the size of the cluster walked, in addition to the fixture's five.
 const nodes = 1000
 
 // report is what dashboard.mjs prints.

@@ -20,7 +20,7 @@ import (
 var openSource = []string{"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MPL-2.0", "MPL-2.0-no-copyleft-exception", "ISC", "Unlicense", "CC0-1.0", "Zlib", "Unicode-DFS-2016"}
 
 // leastCoverage is the part of a licence file, in percent, that must be text of known
-// licences: a notice beside it is usual, terms that nobody has read are not.
+// licences: a notice next to it is usual, terms that were never read are not.
 const leastCoverage = 75
 
 // licence is what a module may be used under.

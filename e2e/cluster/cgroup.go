@@ -265,7 +265,7 @@ func (h hierarchies) enter(group string, leaf bool) error {
 	return nil
 }
 
-// hasLeaf: under v2 the agent must not sit beside its children, and under v1 it
+// hasLeaf: under v2 the agent must not be in the same group as its children, and under v1 it
 // has a CPU weight of its own.
 func (h hierarchies) hasLeaf(dir, group string) bool {
 	return h.Version == 2 || dir == h.path("cpu", group)

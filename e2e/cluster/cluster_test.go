@@ -352,7 +352,7 @@ func TestAgentEnv(t *testing.T) {
 	}
 }
 
-// TestStartWithoutReexec checks that a caller who forgot a duty is told.
+// TestStartWithoutReexec checks that a caller who forgot Reexec gets an error.
 func TestStartWithoutReexec(t *testing.T) {
 	t.Parallel()
 	if _, err := Start(t.Context(), config()); err == nil || !strings.Contains(err.Error(), "cluster.Reexec first") {

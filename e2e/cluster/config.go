@@ -76,7 +76,7 @@ type Client struct {
 	// together may use, 0 < q ≤ 1: an emulated slower machine. 0 is no limit.
 	CPUQuota float64
 	// CPUMHz and MemoryMB replace what the client would fingerprint; 0 keeps the
-	// fingerprint. They are promises to the scheduler, not limits.
+	// fingerprint. They say what the scheduler may count on, and limit nothing.
 	CPUMHz   int
 	MemoryMB int
 	// HostVolumes maps a volume name to a folder of this machine.

@@ -1,11 +1,11 @@
 // Package cluster runs a real Nomad cluster, one server and several clients, on
 // the loopback interface of one Linux machine, and takes it away again without a
-// trace. The end-to-end tests and the demo stand on it.
+// trace. The end-to-end tests and the demo use it.
 //
 // Each agent lives in its own control group (cgroup), cgroup namespace and mount
 // namespace, in which /sys/fs/cgroup shows only the agent's own subtree. So a
 // client fingerprints, and its tasks run on, only the CPUs the client was given:
-// one machine offers real neighbours (same CPUs) and real strangers (other CPUs).
+// one machine has nodes that share CPUs and nodes that do not.
 // A client may also have a CPU quota, which emulates a slower machine. The quota
 // covers the tasks only, never the agent, and its short period keeps the stalls
 // it causes in the order of milliseconds.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A kernel thread has the CPU weight of one control group, and beside a far heavier one
+// A kernel thread has the CPU weight of one control group, and next to a far heavier one
 // Linux 6.18 was seen not to run it for a minute. Where that thread ends RCU grace periods,
 // forks and writes to control groups wait for it, and no memory of ended processes is
 // freed: tasks whose limit is tight are ended for want of memory.

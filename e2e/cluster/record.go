@@ -160,7 +160,7 @@ func cleanDeadIn(ctx context.Context, dir string) ([]string, error) {
 	for _, e := range entries {
 		r, err := readRecord(filepath.Join(dir, e.Name()))
 		if err != nil || r.ownerAlive() {
-			continue // not a run, or somebody's
+			continue // not a run, or somebody else's file
 		}
 		if err := CleanIn(ctx, dir, r.RunID); err != nil {
 			errs = append(errs, err)

@@ -59,7 +59,7 @@ type agentSpec struct {
 	Group       string      `json:"group"`
 	Argv        []string    `json:"argv"`
 	// Rejoin says that the node's namespaces exist and are inherited as files:
-	// the agent is restarted beside tasks whose mounts live in them.
+	// the agent is restarted next to tasks whose mounts live in them.
 	Rejoin bool `json:"rejoin"`
 	Parent int  `json:"parent"`
 }

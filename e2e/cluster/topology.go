@@ -21,7 +21,7 @@ const slowMHz = 1000
 // but the last where there are three or more), and gamma the last CPU with
 // SlowQuota of its time.
 //
-// On two CPUs beta and gamma share CPU 1: their tasks are neighbours although
+// On two CPUs beta and gamma share CPU 1: their tasks are co-runners although
 // their nodes differ. On one CPU all three share it. The classes "fast-a",
 // "fast-b" and "slow" are names; only the CPU sets and the quota are real.
 func Topology(cpus []int) []Client {
@@ -36,7 +36,7 @@ func Topology(cpus []int) []Client {
 // Described tells Nomad, and so the placer, what an operator of such machines would:
 // which nodes are alike ("fast" and "slow" are the configurations), which share a
 // machine, here their CPUs, and what CPU time each has to give. Nomad counts all CPUs of
-// the machine, also where a client may use only some of them; together the nodes promise
+// the machine, also where a client may use only some of them; together the nodes offer
 // what there is. A clock of 0 is not known, and leaves that to Nomad.
 func Described(clients []Client, coreMHz int) []Client {
 	out := slices.Clone(clients)
@@ -113,7 +113,7 @@ func CoreMHz(root string) int {
 }
 
 // OneNode returns the one client of a measuring cluster: it has all CPUs, so that
-// kernels may run beside what is measured.
+// kernels may run next to what is measured.
 func OneNode(cpus []int) []Client {
 	return []Client{{Name: "solo", Class: "solo", CPUs: cpus}}
 }

@@ -82,7 +82,7 @@ type trouble struct {
 	acts  func(ctx context.Context) ([]action, error) // on record since
 }
 
-// adapt makes the items of a worker larger, then plants a noisy neighbour beside
+// adapt makes the items of a worker larger, then plants a noisy neighbour next to
 // another job, and watches what comes afterwards: the kernel has moved on to another
 // node, and the items stay large.
 func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
@@ -145,7 +145,7 @@ func noiseFile() rig.JobFile { return rig.JobFile{ID: noiseJob, Group: groupName
 const groupName = "main"
 
 // noise is a best-effort job that presses on the integer units of one node. It goes
-// past the gate, as a job of somebody who does not wait would.
+// past the gate, as a job that names the run pool would.
 func noise(node string) *api.Job {
 	mhz, mb, kill := noiseMHz, noiseMB, time.Second
 	task := api.NewTask("noise", "ibench").

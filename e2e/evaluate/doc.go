@@ -16,7 +16,7 @@
 //     shares of that speed (apps.go), and a latency may be twice what it is alone, so
 //     that they are reachable on the machine that is measured on, by all jobs together.
 //   - Each job alone on the idle cluster is held, profiled and decided on by the
-//     placer, and taken away: nobody profiles while others are measured.
+//     placer, and taken away: nothing is profiled while others are measured.
 //   - Repetitions of the comparison, both sides in turn, in alternating order: all jobs
 //     are submitted at once, warm up, and are measured over one window by their own
 //     probes; batch jobs from start to end. The placer decides anew each time, by the
@@ -24,7 +24,7 @@
 //   - Sizes: every job with a scale block alone, at each of its sizes, on the two
 //     fast nodes, and what the placer chose on the idle cluster.
 //   - Adaptation, once: the items of a worker become twice as large; one of our kernels
-//     is planted beside another job; and then nothing changes any more, the items stay
+//     is planted next to another job; and then nothing changes any more, the items stay
 //     large and the kernel goes on wherever it was sent, while it is counted what still
 //     is done. The calm begins a minute after the last cure.
 //
@@ -54,8 +54,8 @@
 //
 // The three nodes are control groups of one machine (decision 0006): caches, memory
 // and disk are one, and with two CPUs the second fast node and the slow one share a
-// CPU, which the placer is told (node meta placer_machine) and Nomad cannot be. The
-// loads run beside their servers, in the same allocation. The server, the clients, the
+// CPU, which the placer knows (node meta placer_machine) and Nomad cannot. The
+// loads run next to their servers, in the same allocation. The server, the clients, the
 // agent and this command run on the same CPUs, on both sides; what does not belong to
 // the cluster has a 16th of its CPU weight.
 package main

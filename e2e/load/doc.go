@@ -1,4 +1,4 @@
-// Package load holds what developers, demos and measurements need beside the
+// Package load holds what developers, demos and measurements need in addition to the
 // product: an open-loop load generator for redis and HTTP servers, and a loop
 // that makes a measurable workload of any program.
 //

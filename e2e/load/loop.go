@@ -40,7 +40,7 @@ type LoopConfig struct {
 	IO       IOCounter // io: default reads and writes
 	Requests RequestsConfig
 
-	// Errors gets what the command writes to its standard error; nil is nobody.
+	// Errors gets what the command writes to its standard error; nil drops it.
 	// The end of it is part of a failure's text in any case.
 	Errors io.Writer
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lastWordsBytes is how much of a failed command's error output is told.
+	// lastWordsBytes is how much of a failed command's error output is reported.
 	lastWordsBytes = 4 << 10
 	// lastWordsWait bounds the wait for it once the command has ended: a process
 	// it has left behind may hold its standard error open.

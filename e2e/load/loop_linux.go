@@ -18,7 +18,7 @@ func ownGroup(cmd *exec.Cmd) {
 // endGroup ends what a command has left behind in its group.
 func endGroup(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // usually there is nobody
+		_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // usually there is no such process any more
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 	// stepLeast is the shortest step that is kept apart: sample times have
 	// milliseconds, so a finer one would gain nothing.
 	stepLeast = time.Millisecond
-	// staleLeast and staleSteps say when a count stands still: after that time,
+	// staleLeast and staleSteps say when a count has stopped: after that time,
 	// and that many usual steps, without a tick (chosen by us).
 	staleLeast = 100 * time.Millisecond
 	staleSteps = 3
@@ -74,7 +74,7 @@ func (p *progress) ran() {
 	p.runs++
 }
 
-// sample is the newest count and the time it is of. A count that stands still
+// sample is the newest count and the time it is of. A count that has stopped
 // is one of now: no more has been done.
 func (p *progress) sample(now time.Time) (value float64, at time.Time) {
 	p.mu.Lock()

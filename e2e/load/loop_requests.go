@@ -119,10 +119,10 @@ func request(ctx context.Context, c LoopConfig, count *progress) error {
 	select {
 	case err = <-server:
 		cancel()
-		<-asking //nolint:errcheck // it was told to end
+		<-asking //nolint:errcheck // it was cancelled
 	case err = <-asking:
 		cancel()
-		<-server //nolint:errcheck // it was told to end
+		<-server //nolint:errcheck // it was cancelled
 	}
 	return err
 }

@@ -28,7 +28,7 @@ var calm = flag.Duration("calm", time.Minute, "how long is watched that adaptati
 // neighbour slows it down.
 const working = `i=0; while true; do for ((k=0;k<5000;k++)); do :; done; i=$((i+1)); echo "units $i"; done`
 
-// TestAdaptToANoisyNeighbour plants a best-effort interference kernel beside a
+// TestAdaptToANoisyNeighbour plants a best-effort interference kernel next to a
 // workload that reached its target: it must leave.
 func TestAdaptToANoisyNeighbour(t *testing.T) {
 	ctx := t.Context()
@@ -122,7 +122,7 @@ func TestAdaptToALoadSpike(t *testing.T) {
 }
 
 // noise is a best-effort job that presses on the integer units of one node. It goes
-// past the gate, as a job of somebody who does not wait would.
+// past the gate, as a job that names the run pool would.
 func noise(id, node string) *api.Job {
 	task := api.NewTask("noise", "ibench").
 		SetConfig("kernel", []map[string]any{{"source": "int", "intensity": 100}}).
@@ -186,7 +186,7 @@ func recorded(ctx context.Context, t *testing.T, id string) []placer.ActionRecor
 }
 
 // wantEvent looks for the reason where a user of Nomad looks: at the scaling events.
-// It is told when the action has ended, which is after its first effect.
+// It is recorded when the action has ended, which is after its first effect.
 func wantEvent(ctx context.Context, t *testing.T, id, text string) {
 	t.Helper()
 	eventually(ctx, t, "a scaling event of "+id+" says "+text, time.Minute, func() bool {

@@ -31,7 +31,7 @@ const (
 	sparedShare = 0.7
 )
 
-// TestADeadlineInDangerIsSeen plants a best-effort interference kernel beside batch work
+// TestADeadlineInDangerIsSeen plants a best-effort interference kernel next to batch work
 // that would end in time without it and would not with it: long before its deadline it is
 // predicted to be late, and the kernel must leave.
 func TestADeadlineInDangerIsSeen(t *testing.T) {
@@ -78,5 +78,5 @@ func TestADeadlineInDangerIsSeen(t *testing.T) {
 	t.Logf("alone %.1f units/s, %d units within %s; the kernel left %s after %s: %s", alone, work, within, node, left.Round(100*time.Millisecond), actions[0].Reason)
 }
 
-// offGamma keeps a job off the small node, which has no room for the kernel beside it.
+// offGamma keeps a job off the small node, which has no room for the kernel as well.
 func offGamma(j *api.Job) { j.Constrain(api.NewConstraint("${node.unique.name}", "!=", "gamma")) }

@@ -111,7 +111,7 @@ func TestAdaptLendsMemory(t *testing.T) {
 	})
 }
 
-// hastyBlock asks for a tail that the job keeps with room to spare, alone.
+// hastyBlock asks for a tail that the job keeps easily in isolation.
 const hastyBlock = `
 target {
   qps = 1500
@@ -150,8 +150,8 @@ func hasty(t *testing.T) *api.Job {
 	return job
 }
 
-// TestAdaptLendsCPU: a service that misses its tail beside others gets CPU that nobody
-// holds, as the same process, until somebody waits for that.
+// TestAdaptLendsCPU: a service that misses its tail next to co-runners gets CPU that no job
+// holds, as the same process, until another job is blocked on that.
 func TestAdaptLendsCPU(t *testing.T) {
 	ctx := t.Context()
 	const id = "hasty"
@@ -177,7 +177,7 @@ func TestAdaptLendsCPU(t *testing.T) {
 		t.Errorf("it was started anew: %s for %s", now.ID, alloc.ID)
 	}
 	loan := lendingJob + alloc.ID[:8]
-	// The driver lends as soon as the holder starts; its client says a little later that it runs.
+	// The driver transfers as soon as the holder starts; its client says a little later that it runs.
 	if err := shared.WaitRunning(ctx, loan); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func busy(id, node string, mhz int) *api.Job {
 	})
 }
 
-// freeMHz is the CPU of a node that nobody holds.
+// freeMHz is the CPU of a node that is not reserved.
 func freeMHz(t *testing.T, node string) int {
 	t.Helper()
 	n, _, err := shared.API().Nodes().Info(node, nil)

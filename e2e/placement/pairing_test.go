@@ -12,7 +12,7 @@ import (
 
 // TestPairingPoliciesDecide: jobs name a policy of TRACON, which decides alone, and the
 // allocation goes where it said. The workload is profiled once; each next job finds the
-// earlier ones as neighbours and, as nodes are alike, goes where fewer of them are.
+// earlier ones as co-runners and, as nodes are alike, goes where fewer of them are.
 func TestPairingPoliciesDecide(t *testing.T) {
 	ctx := t.Context()
 	beside := map[placer.NodeID]int{}

@@ -102,7 +102,7 @@ job "%s" {
 }
 `
 
-// jobFileOf writes a job whose task is told what it is for: jobs of the same purpose have
+// jobFileOf writes a job whose task says what it is for: jobs of the same purpose have
 // the same content, and share a profile.
 func jobFileOf(t *testing.T, id, purpose, more string) string {
 	t.Helper()

@@ -2,7 +2,7 @@
 // operator would install it: access control on, the task driver in the
 // clients' plugin folder, the hold pool, the least-privilege policy, and the
 // agent as a system job with a workload identity. The demo, the end-to-end
-// tests and the training measurements stand on it.
+// tests and the training measurements use it.
 package rig
 
 import (

@@ -74,7 +74,7 @@ func (r Result) print(w io.Writer) {
 	for _, x := range r.rows() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", x.name, x.stock, x.placer, x.target)
 	}
-	_ = t.Flush() // to the terminal; nobody to tell
+	_ = t.Flush() // to the terminal: an error could not be shown either
 }
 
 // name of the run's section.

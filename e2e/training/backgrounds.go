@@ -49,8 +49,8 @@ const (
 )
 
 // measureBackgrounds runs the profiling protocol of TRACON: what is missing of
-// each application beside 125 background workloads, of these workloads alone, and
-// of applications beside each other.
+// each application next to 125 background workloads, of these workloads alone, and
+// of applications next to each other.
 func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s settings) (err error) {
 	if s.environment != backgrounds.Disk && s.environment != backgrounds.Throttled {
 		return fmt.Errorf("unknown environment %q: want %s or %s", s.environment, backgrounds.Disk, backgrounds.Throttled)
@@ -64,7 +64,7 @@ func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s set
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if s.environment == backgrounds.Disk { // what a neighbour is like is known from there
+	if s.environment == backgrounds.Disk { // what a co-runner is like is known from there
 		if err := b.profile(ctx, "", 1); err != nil {
 			return fmt.Errorf("backgrounds in isolation: %w", err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-// pairs measures applications beside each other, and beside copies of
+// pairs measures applications next to each other, and next to copies of
 // themselves. All are there at once; those not measured are frozen.
 func (b *bench) pairs(ctx context.Context, apps []catalogue.Application) (err error) {
 	path := filepath.Join(b.folder, backgrounds.PairsFile)
@@ -83,7 +83,7 @@ func (b *bench) pairs(ctx context.Context, apps []catalogue.Application) (err er
 	return nil
 }
 
-// pair measures two at once; a copy beside itself makes one line.
+// pair measures two at once; two copies of one make one line.
 func (b *bench) pair(ctx context.Context, both []*occupant, first, second string, repeat int) ([]string, error) {
 	for _, o := range both {
 		if err := b.slots.thaw(o.slot); err != nil {

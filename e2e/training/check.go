@@ -257,7 +257,7 @@ func children(pid int) []int {
 	return out
 }
 
-// freePorts finds ports nobody listens on.
+// freePorts finds ports on which no process listens.
 func freePorts(n int) ([]string, error) {
 	var out []string
 	for range n {

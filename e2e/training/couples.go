@@ -73,7 +73,7 @@ func circle(apps []catalogue.Application) []pairs.Choice {
 	return out
 }
 
-// without leaves out what was measured, and the applications nobody is then
+// without leaves out what was measured, and the applications that nothing is then
 // paired with.
 func (s set) without(measured map[pairs.Choice]bool) set {
 	var out set
@@ -151,7 +151,7 @@ func pairsTime(left []set) time.Duration {
 // measureSet runs the applications of a set as the tasks of one allocation and
 // appends what is measured to the pair table as it comes.
 func (l *lab) measureSet(ctx context.Context, number int, z set, path string) error {
-	other, err := l.neighbour()
+	other, err := l.otherCPU()
 	if err != nil {
 		return err
 	}

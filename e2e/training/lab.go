@@ -259,7 +259,7 @@ func (l *lab) failure(alloc *api.Allocation) error {
 	return errors.Join(errs...)
 }
 
-// lastWordsBytes of a task's error output are told with its failure.
+// lastWordsBytes of a task's error output are reported with its failure.
 const lastWordsBytes = 1000
 
 func (l *lab) lastWords(alloc *api.Allocation, task string) string {

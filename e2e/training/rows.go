@@ -100,7 +100,7 @@ func measureInto(ctx context.Context, apps []catalogue.Application, s settings, 
 	return errors.Join(failures...)
 }
 
-// row measures one row and writes it: complete to its place, partial beside it
+// row measures one row and writes it: complete to its place, partial next to it
 // under a name that is not read, so that it is measured again.
 func (l *lab) row(ctx context.Context, a catalogue.Application, path string, sizes bool) error {
 	row, err := l.interference(ctx, a)
@@ -286,7 +286,7 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 		request.Seconds = aloneSeconds
 		t := tenant{app: a, task: "app", cpus: []int{l.cpu}, cores: z.cores, size: z.memoryMB}
 		if z.cores > 1 {
-			other, err := l.neighbour()
+			other, err := l.otherCPU()
 			if err != nil {
 				return out, err
 			}
@@ -310,8 +310,8 @@ func (l *lab) scaleUp(ctx context.Context, a catalogue.Application, row profile.
 	return out, nil
 }
 
-// neighbour is another CPU than that of the applications.
-func (l *lab) neighbour() (int, error) {
+// otherCPU is another CPU than that of the applications.
+func (l *lab) otherCPU() (int, error) {
 	cpus, err := ibench.AllowedCPUs()
 	if err != nil {
 		return 0, err

@@ -81,7 +81,7 @@ func Constrain(attribute, operator, value string) func(*cluster.Workload) {
 	}
 }
 
-// Snapshot builds a snapshot of the nodes, sorted by ID, with nobody on them.
+// Snapshot builds a snapshot of the nodes, sorted by ID, with no allocations.
 func Snapshot(nodes ...*cluster.Node) *cluster.Snapshot {
 	slices.SortFunc(nodes, func(a, b *cluster.Node) int { return cmp.Compare(a.ID, b.ID) })
 	return &cluster.Snapshot{

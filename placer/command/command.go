@@ -36,7 +36,7 @@ func (c *Command) Flags() (*flag.FlagSet, Runner) {
 // printed, and its exit code is that of the error.
 type Runner func(ctx context.Context, s *Shell, args []string) error
 
-// ExitError is an error with its own exit code. An error that was told already
+// ExitError is an error with its own exit code. An error that was printed already
 // has no text.
 type ExitError struct {
 	Code int
@@ -65,7 +65,7 @@ var _ cli.CommandAutocomplete = (*bound)(nil)
 
 func (b *bound) Synopsis() string { return b.command.Synopsis }
 
-// Run reads flags wherever they stand among the arguments.
+// Run reads flags wherever they are among the arguments.
 func (b *bound) Run(raw []string) int {
 	f, work := b.command.Flags()
 	args, err := b.parse(f, raw)

@@ -56,7 +56,7 @@ func (b *bound) flagValues(g *flag.Flag) complete.Predictor {
 	return complete.PredictAnything
 }
 
-// predict runs a predictor with the flags that stand in the line already.
+// predict runs a predictor with the flags that are in the line already.
 func (b *bound) predict(p Predictor) complete.Predictor {
 	return complete.PredictFunc(func(a complete.Args) []string {
 		f, _ := b.command.Flags()

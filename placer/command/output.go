@@ -48,8 +48,8 @@ func checkOutputFlags(f *flag.FlagSet) error {
 	return nil
 }
 
-// ForMachines reports that the output is data, so that nothing else may stand
-// beside it.
+// ForMachines reports that the output is data, so that nothing else may be
+// printed with it.
 func (o *OutputFlags) ForMachines() bool { return o.json || o.template.parsed != nil }
 
 // OnlyData is for commands that have no page: without a template they print JSON.

@@ -142,7 +142,7 @@ func (f family) Synopsis() string { return f.synopsis }
 // Run prints the help.
 func (f family) Run([]string) int { return cli.RunResultHelp }
 
-// RootFlags are what may stand before the command.
+// RootFlags are what may come before the command.
 var RootFlags = []string{"h", "help", "v", "version", "autocomplete-install", "autocomplete-uninstall"}
 
 // Misuse finds an unknown or moved command or a flag before the command; nil leaves

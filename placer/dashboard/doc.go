@@ -36,7 +36,7 @@
 //	/v1/heat                           two matrices, nodes × sources (heatRecord)
 //	/v1/targets                        a row for every job (targetRecord), the missed ones first
 //	/v1/policies                       a row for every policy (policyRecord)
-//	/v1/whatif/<ns>/<job>/<group>      Answer; ?policy=, ?target= (a number in the target's unit, or a span), ?latency=
+//	/v1/whatif/<ns>/<job>/<group>      Answer, and its decision in words; ?policy=, ?target= (a number in the target's unit, or a span), ?latency=
 //
 // Links in pages are relative: the handler may be mounted under any path, either
 // with Options.Base or with the path taken off by the mount (http.StripPrefix, or
@@ -46,7 +46,7 @@
 // placer/policy (D1, D2 and headroom; Delimitrou 2015, §3.4). Headroom of a
 // node is the least pressure any resident tolerates, which is what a newcomer
 // may cause; its pressure is what the residents cause together, which is what a
-// newcomer must stand.
+// newcomer must tolerate.
 //
 // # Differences from the paper
 //

@@ -19,7 +19,7 @@ type measure string
 const (
 	measureRoom     measure = "room"
 	measureHeadroom measure = "headroom" // what a newcomer may cause
-	measurePressure measure = "pressure" // what a newcomer must stand
+	measurePressure measure = "pressure" // what a newcomer must tolerate
 )
 
 // measures lists them with their words, in the order of the form.
@@ -69,7 +69,7 @@ func heatClass(room float64) string {
 // heatCell is one cell of the nodes × sources table.
 type heatCell struct {
 	Headroom string // what a newcomer may cause
-	Pressure string // what a newcomer must stand
+	Pressure string // what a newcomer must tolerate
 	Kind     string // CSS class: heat-0 (much room) … heat-4, unknown
 	Say      string // for screen readers and the tooltip
 }
@@ -107,7 +107,7 @@ func shownColumns(nodes []cluster.NodeRecord) []interference.SourceInfo {
 	return out
 }
 
-// sortTightest is a value of the sort field beside "name" and the sources.
+// sortTightest is a value of the sort field besides "name" and the sources.
 const sortTightest = "tightest"
 
 // sortHeat puts the nodes with the least room on the source first, or those

@@ -13,7 +13,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// hostView is one node a workload runs on, with who runs beside it.
+// hostView is one node a workload runs on, with its co-runners.
 type hostView struct {
 	Node        cluster.Node
 	Allocations int
@@ -38,7 +38,7 @@ type pressureRow struct {
 	Margin       float64 // points between the two; NaN: not known
 }
 
-// Over says that the others cause more than the workload stands.
+// Over says that the others cause more than the workload tolerates.
 func (p pressureRow) Over() bool { return p.Margin < 0 }
 
 // The lists of one page are bounded.
@@ -93,7 +93,7 @@ func (s *server) scoresOf(ctx context.Context, w cluster.WorkloadID, known map[c
 	return d.Sensitivity, nil
 }
 
-// add takes one neighbour in; a source of which one neighbour's score is
+// add takes one co-runner in; a source of which one co-runner's score is
 // unknown becomes NaN.
 func (h *hostView) add(r cluster.Resident, scores interference.Sensitivity, caused []float64) {
 	h.Others = append(h.Others, neighbourView{r, worst(scores.Caused, func(a, b float64) int { return cmp.Compare(b, a) })})

@@ -18,7 +18,7 @@ import (
 var linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
 
 // Every address a page names works wherever the pages are mounted, with the
-// base known to them or taken off by somebody else, and with hostile names.
+// base known to them or taken off by a proxy, and with hostile names.
 func TestLinksWorkWhereverThePagesAreMounted(t *testing.T) {
 	t.Parallel()
 	hostileRecords, _ := hostile()

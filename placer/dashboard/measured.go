@@ -10,7 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
-// measuredJob is a decision beside what was measured of its workload.
+// measuredJob is a decision and what was measured of its workload.
 type measuredJob struct {
 	Decision cluster.Decision
 	Expected wording.Expectation

@@ -170,7 +170,7 @@ func (c collector) use(ch chan<- prometheus.Metric, id cluster.WorkloadID, obser
 			last = o.At
 		}
 	}
-	cpu, memory, told := 0.0, 0.0, 0
+	cpu, memory, counted := 0.0, 0.0, 0
 	for _, o := range newest {
 		if last.Sub(o.At) > useAge {
 			continue // it is gone
@@ -178,10 +178,10 @@ func (c collector) use(ch chan<- prometheus.Metric, id cluster.WorkloadID, obser
 		if o.Use == nil {
 			return
 		}
-		told++
+		counted++
 		cpu, memory = cpu+o.Use.CPUMHz, memory+o.Use.MemoryBytes
 	}
-	if told > 0 {
+	if counted > 0 {
 		ch <- gauge(cpuMetric, cpu, id.Namespace, id.Job, id.Group)
 		ch <- gauge(memoryMetric, memory, id.Namespace, id.Job, id.Group)
 	}

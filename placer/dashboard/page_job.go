@@ -36,7 +36,7 @@ type jobView struct {
 	Neighbours []hostView
 	Actions    []cluster.ActionRecord // newest first
 	Acting     bool                   // actions are recorded here
-	WhatIf     *whatIfView            // nil where nobody can answer
+	WhatIf     *whatIfView            // nil where it cannot be answered
 	Candidates []candidateRow
 	RejectedBy []reasonCount
 	NotListed  int // rejected nodes beyond the sample

@@ -17,7 +17,7 @@ type Records interface {
 	// cluster.ErrNoRecord.
 	Decision(ctx context.Context, w cluster.WorkloadID) (cluster.Decision, error)
 	// Evaluations returns the evaluations under way and the ones that ended
-	// lately, in any order.
+	// in the last minutes, in any order.
 	Evaluations(ctx context.Context) ([]cluster.Evaluation, error)
 	// Profiles returns the keys of all stored profiles.
 	Profiles(ctx context.Context) ([]string, error)

@@ -41,8 +41,8 @@ type inputError string
 
 func (e inputError) Error() string { return string(e) }
 
-// whatIfForm reads the form and asks; it is nil where nobody can answer. A
-// question that fails is a note beside the form: the page is worth showing.
+// whatIfForm reads the form and asks; it is nil where it cannot be answered. A
+// question that fails is a note at the form: the page is worth showing.
 func (s *server) whatIfForm(r *http.Request, w cluster.WorkloadID, now cluster.Decision) *whatIfView {
 	asker, ok := s.records.(WhatIf)
 	if !ok || w.Group == "" {

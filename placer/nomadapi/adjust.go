@@ -28,7 +28,7 @@ func (w *World) Bounds(ctx context.Context, id cluster.WorkloadID) (cluster.Boun
 	return b, nil
 }
 
-// scales: an autoscaler acts on the group. A block that is switched off is nobody's.
+// scales: an autoscaler acts on the group. A block that is switched off does not act.
 func scales(group object) bool {
 	block := group.object("Scaling")
 	if block == nil {

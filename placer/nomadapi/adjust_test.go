@@ -233,17 +233,17 @@ func TestFollowWaitsForCoarseCounters(t *testing.T) {
 	t.Parallel()
 	f := newFollowedWorld(t)
 	f.after(t, 0, 0)
-	told := 0
+	reported := 0
 	for second := 2; second <= 120; second += 2 {
 		for _, o := range f.after(t, 2*time.Second, 1000*math.Floor(float64(second)/3)) {
-			told++
+			reported++
 			if o.Unavailable != "" || math.Abs(o.Measure.RatePerSec-1000.0/3) > 20 {
 				t.Errorf("after %d s: %+v, want about 333/s", second, o)
 			}
 		}
 	}
-	if told != 2 {
-		t.Errorf("it told %d windows in two minutes, want one a minute", told)
+	if reported != 2 {
+		t.Errorf("it reported %d windows in two minutes, want one a minute", reported)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 				continue
 			}
 			if !strings.Contains(list[0].Unavailable, "stuck") {
-				t.Fatalf("told %+v", list)
+				t.Fatalf("reported %+v", list)
 			}
 		}
 		if silent != 14 || len(list) != 1 {
@@ -274,11 +274,11 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 		f := newFollowedWorld(t)
 		f.after(t, 0, 100)
 		if list := f.after(t, 2*time.Second, 3); len(list) != 1 || !strings.Contains(list[0].Unavailable, "went backwards") {
-			t.Errorf("told %+v", list)
+			t.Errorf("reported %+v", list)
 		}
 		f.after(t, 2*time.Second, 204) // one move alone may be one step
 		if list := f.after(t, 2*time.Second, 406); len(list) != 1 || list[0].Measure.RatePerSec != 100.75 {
-			t.Errorf("after the reset it told %+v", list)
+			t.Errorf("after the reset it reported %+v", list)
 		}
 	})
 	t.Run("negative", func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 		f := newFollowedWorld(t)
 		f.after(t, 0, 100)
 		if list := f.after(t, 2*time.Second, -1); len(list) != 1 || list[0].Unavailable == "" {
-			t.Errorf("told %+v", list)
+			t.Errorf("reported %+v", list)
 		}
 	})
 	t.Run("clock step", func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 		f.after(t, 0, 0)
 		f.reading.At, f.reading.Work = f.reading.At.Add(20*time.Second), 301
 		if list := f.after(t, 2*time.Second, 0); len(list) != 1 || !strings.Contains(list[0].Unavailable, "clock jumped") {
-			t.Errorf("told %+v", list)
+			t.Errorf("reported %+v", list)
 		}
 	})
 	t.Run("error", func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestFollowDoesNotBelieveLies(t *testing.T) {
 		f.after(t, 0, 100)
 		f.err = probe.ErrNoSuchData
 		if list := f.after(t, 2*time.Second, 200); len(list) != 1 || list[0].Unavailable == "" {
-			t.Errorf("told %+v", list)
+			t.Errorf("reported %+v", list)
 		}
 	})
 }
@@ -320,18 +320,18 @@ func TestFollowTellsWhatIsTaken(t *testing.T) {
 	f.after(t, time.Second, 151)
 	list := f.after(t, time.Second, 300)
 	if len(list) != 1 || list[0].Use == nil || list[0].Use.CPUMHz != 512.5 || list[0].Use.MemoryBytes != 4096 || list[0].Use.ThrottledTimeNs != 7 {
-		t.Fatalf("told %+v", list)
+		t.Fatalf("reported %+v", list)
 	}
-	// What was told of a start is soon asked anew.
+	// What was answered about a start is soon asked anew.
 	f.server.SetStats("a1", nomadtest.Object{"ResourceUsage": nomadtest.Object{
 		"CpuStats": nomadtest.Object{"TotalTicks": 1}, "MemoryStats": nomadtest.Object{"Usage": 8192},
 	}})
 	if list = f.after(t, useEverySoon, 1000); len(list) != 1 || list[0].Use == nil || list[0].Use.MemoryBytes != 8192 {
-		t.Errorf("told %+v", list)
+		t.Errorf("reported %+v", list)
 	}
-	// A client that stops telling makes it unknown, not the last value.
+	// A client that stops answering makes it unknown, not the last value.
 	f.server.SetStats("a1", nomadtest.Object{})
 	if list = f.after(t, useEvery, 3000); len(list) != 1 || list[0].Use != nil {
-		t.Errorf("told %+v", list)
+		t.Errorf("reported %+v", list)
 	}
 }

@@ -178,7 +178,7 @@ func (c *allocCache) find(node cluster.NodeID, id string) (cluster.Allocation, i
 	return c.byNode[node][at], at
 }
 
-// unshare copies the map where somebody holds it; lists are copied one by one.
+// unshare copies the map where it was handed out; lists are copied one by one.
 func (c *allocCache) unshare() {
 	if c.shared {
 		c.byNode, c.shared = maps.Clone(c.byNode), false

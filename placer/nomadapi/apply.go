@@ -85,7 +85,7 @@ func noteTargets(raw object, p cluster.Plan) map[cluster.WorkloadID]map[string]a
 	return out
 }
 
-// ReleaseJob frees a job from the hold pool as it stands now, without a plan:
+// ReleaseJob frees a job from the hold pool as it is now, without a plan:
 // what `nomad-placer job release` does.
 func (w *World) ReleaseJob(ctx context.Context, id cluster.JobID) (cluster.PlanResult, error) {
 	return w.edit(ctx, id, func(raw map[string]any) map[string]any {

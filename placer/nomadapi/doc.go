@@ -5,7 +5,7 @@
 // What it does, by file:
 //
 //   - jobs.go, snapshot.go: State. Lists are the truth. While watch.go's event
-//     stream stands, follow.go folds its events into what was listed, so that an
+//     stream is open, events.go folds its events into what was listed, so that an
 //     answer costs no request; Nomad's stream is not durable, so the lists are
 //     read again when it was cut and every half minute (decision 0014).
 //   - apply.go, rewrite.go, page.go: Planner. A job is held in a node pool without
@@ -13,8 +13,8 @@
 //     compare-and-set on its JobModifyIndex, with its source text re-sent.
 //   - size.go: the size of a group, written with the plan and given back by strip.
 //   - lab.go, labjob.go, labmemory.go: Laboratory. A profiling run is an ordinary batch job: the
-//     user's group, once, beside a task of the ibench driver.
-//   - lend.go: a running allocation gets more by another one that lends it what it
+//     user's group, once, with a task of the ibench driver.
+//   - transfer.go: a running allocation gets more by another one that hands over what it
 //     holds (decision 0016).
 //   - observe.go, reach.go: Observer. The same probes as on the node, reached over
 //     Nomad's client API.

@@ -10,9 +10,9 @@ import (
 )
 
 // The caches of jobs, nodes and allocations are followed while the event stream
-// stands: they were read whole after the stream was opened, and every event
+// is open: they were read whole after the stream was opened, and every event
 // since has been folded in, so an answer costs no request. Nomad's stream has no
-// gaps while it stands (a reader that falls behind is cut off), but it is not
+// gaps while it is open (a reader that falls behind is cut off), but it is not
 // durable and not everything is an event (collected nodes are not). So the lists
 // stay the truth: they are read anew whenever the stream was cut, at an event
 // that cannot be read, and every relistInterval.
@@ -138,7 +138,7 @@ func (w *World) relist(ctx context.Context) error {
 func (w *World) snapshotsFollowed() bool { return w.nodes.isFollowed() && w.allocs.isFollowed() }
 
 // askToFollow has the lists read soon, and followed from there on, where the
-// event stream stands.
+// event stream is open.
 func (w *World) askToFollow() {
 	select {
 	case w.wanted <- struct{}{}:

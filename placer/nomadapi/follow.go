@@ -19,14 +19,14 @@ const (
 	// leastSteps is how many steps of its counter a window holds at least: one step
 	// more or less is then 5 %, the bound a target is judged at.
 	leastSteps = 20
-	// stuckAfter is how long a counter may stand still before it counts as stuck.
+	// stuckAfter is how long a counter may stay the same before it counts as stuck.
 	stuckAfter = 30 * time.Second
-	// longestFollow is the longest window waited for; a coarser counter is told as
+	// longestFollow is the longest window waited for; a coarser counter is reported as
 	// it is.
 	longestFollow = time.Minute
 	// stepSlack is how far the workload's own clock may run from ours in one window.
 	stepSlack = time.Second
-	// forgetAfter is when a workload that nobody asked about is forgotten.
+	// forgetAfter is when a workload that was not asked about is forgotten.
 	forgetAfter = 10 * time.Minute
 )
 

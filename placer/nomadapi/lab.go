@@ -19,7 +19,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// Errors of a profiling run beside those of the cluster package.
+// Errors of a profiling run in addition to those of the cluster package.
 var (
 	// ErrNotPlaced: Nomad found no room for the profiling run on its node.
 	ErrNotPlaced = errors.New("the profiling run was not placed")

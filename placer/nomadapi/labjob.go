@@ -28,11 +28,11 @@ const (
 	labJobIDMaxText = 64
 )
 
-// What the profiler task asks of the node beside its CPU and memory.
+// What the profiler task asks of the node in addition to its CPU and memory.
 const (
 	labTaskLogFiles    = 2
 	labTaskLogFileMB   = 1
-	labExtraDiskMB     = 16 // its log files, the result and Nomad's demand for room beside logs
+	labExtraDiskMB     = 16 // its log files, the result and Nomad's demand for room besides logs
 	labKillTimeout     = 5 * time.Second
 	labUserKillTimeout = 10 * time.Second // a copy need not end in style
 )
@@ -41,7 +41,7 @@ const (
 var ErrVolume = errors.New("a copy of the group cannot be profiled while the group runs: volume")
 
 // labJobID is the Nomad job of a profiling run. Ids that are not plain are
-// shortened and told apart by their hash.
+// shortened and distinguished by their hash.
 func labJobID(id string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -57,7 +57,7 @@ func labJobID(id string) string {
 }
 
 // labJob is the job of a profiling run: the user's group, once, on one node, with
-// everything that reaches outside it taken off, beside our profiler task.
+// everything that reaches outside it taken off, together with our profiler task.
 func labJob(user object, r cluster.ProfileRequest, owner string) (object, error) {
 	group := findGroup(user, r.Workload.ID.Group)
 	if group == nil {

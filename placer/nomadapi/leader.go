@@ -11,7 +11,7 @@ import (
 )
 
 // The leader's lock. A lock is not a fence: every write of a job is fenced by its
-// JobModifyIndex, so two leaders for a moment waste work and harm nothing. That is
+// JobModifyIndex, so two leaders for a moment waste work and break nothing. That is
 // why no lock delay is kept after a lock expires.
 const (
 	LeaderPath      = "nomad-placer/leader"
@@ -109,7 +109,7 @@ func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
 }
 
 // lockOperation is not ended by ctx, only by its own short timeout: an answer
-// thrown away could be a lock that nobody knows of and that has to expire.
+// thrown away could be a lock that no agent knows of and that has to expire.
 func (e *Elector) lockOperation(ctx context.Context, operation string, v lockVariable) (lockVariable, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaderRenew)
 	defer cancel()
@@ -147,7 +147,7 @@ func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.
 				continue
 			}
 			stop()
-			<-done //nolint:errcheck // it was told to end
+			<-done //nolint:errcheck // it was cancelled
 			return true, err
 		}
 	}

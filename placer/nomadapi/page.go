@@ -13,7 +13,7 @@ const (
 	// part. Nomad's page would show an HTML comment as text, so this is a
 	// heading that people may read.
 	pageMark = "**Placement by nomad-placer**"
-	// pageGap stands between the user's text and ours.
+	// pageGap is between the user's text and ours.
 	pageGap = "\n\n"
 	// minPageBytes is the least of our page worth showing.
 	minPageBytes = 80

@@ -12,7 +12,7 @@ import (
 )
 
 // sizableOf finds the task of a group that may be given another size, and what of
-// the group's size belongs to somebody else.
+// others decide the group's size.
 func sizableOf(group object, spec performance.Spec) cluster.Sizable {
 	out := countSizable(group.object("Scaling"))
 	task, why := sizedTask(group, spec)
@@ -104,7 +104,7 @@ func setSize(task object, size cluster.Resources) {
 
 // sizeMark is what a group carries once its size was written: what the user had
 // and what was put there instead, so that the one can come back and a change that
-// somebody made since is told from ours. It is the right side of a constraint that
+// others made since is distinguished from ours. It is the right side of a constraint that
 // always holds, since a change of meta would restart tasks (decision 0012).
 type sizeMark struct {
 	Count  *change           `json:"count,omitempty"`
@@ -176,7 +176,7 @@ func sizeMarkOf(group object) (mark sizeMark, line object, ok bool) {
 }
 
 // unsize gives a group back the size its user wrote, where it still is the one
-// written here: what somebody changed since is theirs.
+// written here: what others changed since is theirs.
 func unsize(group object) {
 	mark, _, ok := sizeMarkOf(group)
 	if !ok {

@@ -118,7 +118,7 @@ func TestRewriteLeavesARunningSizeAlone(t *testing.T) {
 	}
 }
 
-// What somebody changed since is theirs: strip does not touch it.
+// What others changed since is theirs: strip does not touch it.
 func TestStripKeepsWhatOthersChanged(t *testing.T) {
 	t.Parallel()
 	placed := func() object {

@@ -17,7 +17,7 @@ import (
 )
 
 // Names of a transfer. Its job is called by the recipient's allocation, so that a list
-// of allocations alone tells who lends to whom.
+// of allocations alone shows holder and recipient.
 const (
 	transferJobPrefix = "placer-lend-"
 	transferIDDigits  = 8 // of the recipient's allocation
@@ -51,7 +51,7 @@ func impossible(format string, args ...any) error {
 }
 
 // Resize changes what an allocation holds while it runs: another allocation on the
-// same node holds the difference in Nomad's books, and the driver there lends it
+// same node holds the difference in Nomad's books, and the driver there hands it over
 // (decision 0016). The size the allocation was given ends the transfer.
 func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation string, size cluster.Resources) error {
 	a, node, err := w.running(ctx, id, allocation)
@@ -163,7 +163,7 @@ func (w *World) holders(user object, a *cluster.Allocation, more cluster.Resourc
 	return cpuHolders(group, a.ID, sized, more)
 }
 
-// recipient is the task of a group that may be lent memory: the one whose size its
+// recipient is the task of a group that memory may be transferred to: the one whose size its
 // scale block is about.
 func recipient(group object, sizable cluster.Sizable) (object, error) {
 	task := findTask(group, sizable.Task)
@@ -176,7 +176,7 @@ func recipient(group object, sizable cluster.Sizable) (object, error) {
 	return task, mayReceive(task)
 }
 
-// mayReceive says why a task cannot be lent to.
+// mayReceive says why nothing can be transferred to a task.
 func mayReceive(task object) error {
 	switch name, driver := task.text("Name"), task.text("Driver"); {
 	case ownAsk(task).Cores > 0:
@@ -225,7 +225,7 @@ func cpuHolders(group object, recipient string, sized object, more cluster.Resou
 	return out, nil
 }
 
-// holder is a task that holds what it lends to one task of the recipient.
+// holder is a task that holds what is transferred to one task of the recipient.
 func holder(name, recipient string, task object, mhz, memoryMB int) map[string]any {
 	block := map[string]any{"allocation": recipient, "task": task.text("Name")}
 	if mhz > 0 {
@@ -242,7 +242,7 @@ func holder(name, recipient string, task object, mhz, memoryMB int) map[string]a
 
 // transfer runs the job of a transfer, in place of one of another size, and returns once the
 // transfer is out. One that does not come about leaves what was there before. Where ctx
-// ends, what has been begun stays: it counts as lent, and ends with its recipient.
+// ends, what has been begun stays: it counts as transferred, and ends with its recipient.
 func (w *World) transfer(ctx context.Context, id cluster.JobID, job object) error {
 	standing, err := w.presentTransfer(ctx, id, job.object("Meta").text(metaRecipient))
 	if err != nil {
@@ -312,7 +312,7 @@ func transferTasks(job object) []object {
 	return nil
 }
 
-// terms are what a transfer's tasks lend, and to whom.
+// terms are what a transfer's tasks hold, and for whom.
 func terms(job object) []string {
 	var out []string
 	for _, t := range transferTasks(job) {
@@ -367,7 +367,7 @@ func (w *World) awaitTransfer(ctx context.Context, id cluster.JobID, since uint6
 	}
 }
 
-// lent: every task of a transfer has said that its part is out.
+// transferred: every task of a transfer has said that its part is out.
 func (a *labAlloc) transferred() bool {
 	for _, state := range a.TaskStates {
 		if !slices.ContainsFunc(state.Events, func(e labTaskEvent) bool { return strings.Contains(e.DisplayMessage, profiler.TransferMessage) }) {
@@ -398,13 +398,13 @@ func (a *labAlloc) transferWords() string {
 	return a.lastWords(transferTask)
 }
 
-// waiting are the node pools where somebody finds no room for CPU; "" is any.
+// waiting are the node pools in which a job is blocked on CPU; "" is any.
 type waiting map[string]bool
 
 func (w waiting) in(pool string) bool { return w[pool] || w[""] }
 
 // waitForCPU asks Nomad who is blocked for want of CPU. A transfer that has no room
-// itself keeps nobody waiting. Of a long queue its first part tells.
+// itself keeps no job waiting. The first part of a long queue is enough.
 func (w *World) waitForCPU(ctx context.Context) (waiting, error) {
 	var evals []struct {
 		JobID          string
@@ -474,7 +474,7 @@ func (w *World) sweepTransfers(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// withTransfers counts what is transferred as the recipient's: who lends is nobody's neighbour.
+// withTransfers counts what is transferred as the recipient's: a holder is no co-runner.
 // A transfer whose recipient is not there stays an allocation of its own.
 func withTransfers(byNode map[cluster.NodeID][]cluster.Allocation) map[cluster.NodeID][]cluster.Allocation {
 	var out map[cluster.NodeID][]cluster.Allocation

@@ -17,7 +17,7 @@ const recipientID = "a1b2c3d4-0000-0000-0000-000000000001"
 var transferID = cluster.JobID{Namespace: "default", ID: transferJobPrefix + "a1b2c3d4"}
 
 // transferWorld is a job that runs once, with 100 MHz and 64 MB, on a node whose
-// driver lends whatever it is asked to.
+// driver transfers whatever it is asked to.
 func transferWorld(t *testing.T, change ...func(group nomadtest.Object)) (*World, *nomadtest.Server, context.Context, cluster.WorkloadID) {
 	t.Helper()
 	w, server, ctx, job := runningJob(t, change...)
@@ -165,7 +165,7 @@ func fatter() nomadtest.Object {
 	return spec
 }
 
-// A transfer outlives neither its recipient nor its own end, and is nobody's resident
+// A transfer outlives neither its recipient nor its own end, and is no resident
 // meanwhile.
 func TestSweepTransfers(t *testing.T) {
 	t.Parallel()
@@ -238,7 +238,7 @@ func TestCPUIsTransferredToAllTasks(t *testing.T) {
 	}
 }
 
-// CPU that somebody waits for is neither lent nor kept; memory is.
+// CPU that another job is blocked on is neither transferred nor kept; memory is.
 func TestCPUThatIsWaitedForIsNotTransferred(t *testing.T) {
 	t.Parallel()
 	w, server, ctx, id := transferWorld(t)
@@ -276,7 +276,7 @@ func TestCPUThatIsWaitedForIsNotTransferred(t *testing.T) {
 	}
 }
 
-// Where a larger transfer has no room the standing one goes on.
+// Where a larger transfer has no room the present one goes on.
 func TestALargerTransferWithoutRoom(t *testing.T) {
 	t.Parallel()
 	w, server, ctx, id := transferWorld(t)
@@ -303,8 +303,8 @@ func TestALargerTransferWithoutRoom(t *testing.T) {
 	}
 }
 
-// A placer that dies while it lends leaves a transfer that counts; the next one adopts
-// it. A transfer that somebody stopped is made anew.
+// A placer that dies during a transfer leaves a transfer that counts; the next one adopts
+// it. A transfer that was stopped is made anew.
 func TestATransferOutlivesThePlacer(t *testing.T) {
 	t.Parallel()
 	w, server, ctx, id := transferWorld(t)

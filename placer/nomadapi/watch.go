@@ -17,7 +17,7 @@ const (
 )
 
 // The topics that can change what a snapshot or the list of jobs says; see
-// follow.go for what is made of them.
+// events.go for what is made of them.
 const eventPath = "/v1/event/stream?topic=Job:*&topic=Node:*&topic=Allocation:*"
 
 // Changed receives when something may have changed; several changes may come as

@@ -44,7 +44,7 @@ type Options struct {
 	Decode DecodeFunc // required for State
 	Probe  ProbeFunc  // required for Observer
 
-	// OnProgress is told of each new progress record of a profiling run. It is
+	// OnProgress gets each new progress record of a profiling run. It is
 	// called from the goroutine of Profile and must not block.
 	OnProgress func(id string, p profiler.Progress)
 
@@ -60,7 +60,7 @@ type World struct {
 	clock   cluster.Clock
 	log     *slog.Logger
 	changed chan struct{}
-	wanted  chan struct{} // somebody wants snapshots, which are not followed yet
+	wanted  chan struct{} // snapshots are wanted, which are not followed yet
 
 	jobs         jobCache
 	nodes        nodeCache
@@ -73,7 +73,7 @@ type World struct {
 var _ cluster.World = (*World)(nil)
 
 // New returns a world over the Nomad the options or the environment name. It
-// talks to nobody yet.
+// makes no request yet.
 func New(o Options) (*World, error) {
 	o = o.withDefaults()
 	var err error

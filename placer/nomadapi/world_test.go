@@ -494,8 +494,8 @@ func TestElection(t *testing.T) {
 	}
 	go func() { ended <- w.NewElector("b:1").Run(ctx, lead) }()
 	server.ExpireLock("default", LeaderPath)
-	<-first.Done() // the loss is told
-	<-elected      // somebody leads again
+	<-first.Done() // the loss is noticed
+	<-elected      // one leads again
 	cancel()
 	for range 2 {
 		if err := <-ended; !errors.Is(err, context.Canceled) {

@@ -42,9 +42,9 @@
 //
 // # Limits
 //
-// The progress is told by the proxy that took the registration, and to clients
+// The progress is reported by the proxy that took the registration, and to clients
 // that ask through it. A held job has a version of its own in Nomad's history.
-// Requests that do not come through the proxy are only advised on. A neighbour is
+// Requests that do not come through the proxy are only advised on. A co-runner is
 // named in a decision to whoever may read the job that was placed.
 //
 // placer/docs/proxy.md is the page for operators.

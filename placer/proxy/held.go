@@ -35,7 +35,7 @@ type held struct {
 	id    cluster.JobID
 	index uint64 // JobModifyIndex of the held version
 	since time.Time
-	tell  func(string) // what happens now; nil: nobody listens
+	tell  func(string) // what happens now; nil: it is not shown
 
 	taken    bool      // an agent has taken it up
 	deadline time.Time // that the agent keeps
@@ -120,7 +120,7 @@ func (h *held) insist(ctx context.Context) error {
 	return h.release(ctx, why)
 }
 
-// hear asks the placer where the job stands.
+// hear asks the placer how far the job is.
 func (h *held) hear(ctx context.Context) {
 	if h.taken && h.tell == nil && !h.deadline.IsZero() {
 		return

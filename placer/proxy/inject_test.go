@@ -223,7 +223,7 @@ func TestPageThatBreaksOff(t *testing.T) {
 	}
 }
 
-// The tab's own files are complete, and nothing else is served beside them.
+// The tab's own files are complete, and nothing else is served.
 func TestTabFiles(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)

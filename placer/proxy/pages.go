@@ -55,7 +55,7 @@ func newRecords(find func(context.Context) (*url.URL, error), log *slog.Logger) 
 		FlushInterval: -1,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if errors.Is(r.Context().Err(), context.Canceled) {
-				return // nobody is there to read it
+				return // the reader is gone
 			}
 			log.Warn("the placer's agent does not answer", "path", r.URL.Path, "error", err)
 			noRecords(w, http.StatusBadGateway, fmt.Sprintf("The placer's agent does not answer: %s", err))

@@ -150,7 +150,7 @@ func TestPagesAskForRights(t *testing.T) {
 }
 
 // One answer holds what the tab of a job shows; what the user may not see of its
-// neighbours says so.
+// co-runners says so.
 func TestJobRecord(t *testing.T) {
 	t.Parallel()
 	_, f := openPages(t)
@@ -172,10 +172,10 @@ func TestJobRecord(t *testing.T) {
 	if plain.Decision != nil || plain.WhatIf || len(plain.Nodes) != 0 || len(plain.Problems) != 0 {
 		t.Errorf("group plain: %+v", plain)
 	}
-	if len(g.Nodes) != 1 || g.Nodes[0].ID != "n1" || len(g.Nodes[0].Neighbours) != 1 {
+	if len(g.Nodes) != 1 || g.Nodes[0].ID != "n1" || len(g.Nodes[0].CoRunners) != 1 {
 		t.Fatalf("nodes: %+v", g.Nodes)
 	}
-	if n := g.Nodes[0].Neighbours[0]; n.Workload.Job != "other" || n.Caused != nil || !strings.Contains(n.Why, "not allowed to read") {
+	if n := g.Nodes[0].CoRunners[0]; n.Workload.Job != "other" || n.Caused != nil || !strings.Contains(n.Why, "not allowed to read") {
 		t.Errorf("neighbour: %+v", n)
 	}
 	for path, status := range map[string]int{"job/team/gone": 403, "job/other/web": 403, "node/n2": 403, "node/n1": 200} {
@@ -185,7 +185,7 @@ func TestJobRecord(t *testing.T) {
 	}
 }
 
-// Without an agent, or with one that fails, the tab is told; Nomad itself is not
+// Without an agent, or with one that fails, the tab says so; Nomad itself is not
 // touched by it.
 func TestNoAgent(t *testing.T) {
 	t.Parallel()

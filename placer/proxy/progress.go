@@ -14,7 +14,7 @@ import (
 // The bounds of following held jobs in the background.
 const (
 	maxFollowed = 4096             // at once; the answers to more are kept back instead
-	keepEnded   = 10 * time.Minute // how a followed job ended is told this long
+	keepEnded   = 10 * time.Minute // how a followed job ended is reported this long
 )
 
 // following are the held jobs whose registration was answered at once, by the
@@ -24,14 +24,14 @@ type following struct {
 	by map[string]*followed
 }
 
-// followed is what is told of one of them.
+// followed is what is reported of one of them.
 type followed struct {
 	mu    sync.Mutex
 	said  string // what happens now
 	next  string // the released version's evaluation
 	ended bool
 	lost  bool // it could not be followed: what Nomad says counts
-	final bool // how it ended was told once
+	final bool // how it ended was reported once
 }
 
 func (f *following) of(evaluation string) *followed {

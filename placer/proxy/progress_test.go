@@ -82,7 +82,7 @@ func TestProgressOfAHeldJob(t *testing.T) {
 	}
 }
 
-// A client that may not know our words is told what it knows.
+// A client that may not know our words gets those that it knows.
 func TestProgressForOtherClients(t *testing.T) {
 	t.Parallel()
 	f := open(t, withProgress)

@@ -29,7 +29,7 @@ type Placer interface {
 	// Admit decides on a job before it is registered, and returns it as it shall be,
 	// with what its user should read. An error: it must be held.
 	Admit(ctx context.Context, job map[string]any) (rewritten map[string]any, message string, err error)
-	// Evaluation is where the work on a job stands; cluster.ErrNoRecord before it
+	// Evaluation is how far the work on a job is; cluster.ErrNoRecord before it
 	// was taken up.
 	Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error)
 	// Release frees a held job to stock rules.
@@ -251,7 +251,7 @@ func (p *Proxy) handlerOf(r *http.Request) handler {
 // unreachable answers for a Nomad that does not.
 func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody is there to read it
+		return // the reader is gone
 	}
 	p.o.Log.Warn("Nomad does not answer", "method", r.Method, "path", r.URL.Path, "error", err)
 	http.Error(w, fmt.Sprintf("nomad-placer proxy: Nomad at %s does not answer: %s. Is its agent running, and is that its address? "+
@@ -261,7 +261,7 @@ func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 // afterKey finds in a request's context what is to be done with its answer.
 type afterKey struct{}
 
-// after changes a successful answer; what it returns as an error is told as one.
+// after changes a successful answer; what it returns as an error is answered as one.
 type after func(answer *http.Response) error
 
 // answered is called for every answer that passes through.

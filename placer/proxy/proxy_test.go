@@ -116,7 +116,7 @@ func (n *nomad) writes() []string {
 	return append([]string(nil), n.bodies...)
 }
 
-// placer answers as told.
+// placer answers as it was set to.
 type placer struct {
 	hang    bool  // the records do not answer
 	panics  error // Check panics with it
@@ -389,7 +389,7 @@ func TestAdmissionThatHangs(t *testing.T) {
 	}
 }
 
-// A job that nobody takes up is released by the proxy to stock rules.
+// A job that no agent takes up is released by the proxy to stock rules.
 func TestNobodyTakesItUp(t *testing.T) {
 	t.Parallel()
 	f := open(t, func(o *proxy.Options) { o.TakenUpWithin = 50 * time.Millisecond })
@@ -404,7 +404,7 @@ func TestNobodyTakesItUp(t *testing.T) {
 	}
 }
 
-// Where the job cannot be followed the registration stands, and the user is told.
+// Where the job cannot be followed the registration stays, and the answer says so.
 func TestNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -47,11 +47,11 @@ func (t *tab) added() {
 // left counts a page without the tab, and logs a reason once.
 func (t *tab) left(why string, log *slog.Logger) {
 	t.mu.Lock()
-	told := t.why == why
+	known := t.why == why
 	t.bare++
 	t.why = why
 	t.mu.Unlock()
-	if !told {
+	if !known {
 		log.Warn("Nomad's page is served without the placement tab", "reason", why)
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 // Bounds on what the tab of one job asks of the agent.
 const (
-	maxTabNodes      = 8  // of a group, with their pressure
-	maxTabNeighbours = 12 // on each of those, with what each causes
+	maxTabNodes     = 8  // of a group, with their pressure
+	maxTabCoRunners = 12 // on each of those, with what each causes
 )
 
 // JobRecord is what the tab of a job shows: the agent's records of it, as they
@@ -50,16 +50,16 @@ type GroupRecord struct {
 
 // NodePart is one node that a group is on, or meant for.
 type NodePart struct {
-	ID         string          `json:"id"`
-	Node       json.RawMessage `json:"node,omitempty"` // the agent's record
-	Neighbours []NeighbourPart `json:"neighbours,omitempty"`
-	Why        string          `json:"why,omitempty"` // there is no record
+	ID        string          `json:"id"`
+	Node      json.RawMessage `json:"node,omitempty"` // the agent's record
+	CoRunners []CoRunnerPart  `json:"neighbours,omitempty"`
+	Why       string          `json:"why,omitempty"` // there is no record
 
-	MoreNeighbours int `json:"more_neighbours,omitempty"` // beyond maxTabNeighbours
+	MoreCoRunners int `json:"more_neighbours,omitempty"` // beyond maxTabCoRunners
 }
 
-// NeighbourPart is another workload on such a node.
-type NeighbourPart struct {
+// CoRunnerPart is another workload on such a node.
+type CoRunnerPart struct {
 	Workload    cluster.WorkloadID  `json:"workload"`
 	Allocations int                 `json:"allocations"`
 	Caused      interference.Scores `json:"caused,omitempty"`
@@ -262,21 +262,21 @@ func (g gatherer) node(ctx context.Context, id string, of cluster.WorkloadID) No
 		return out
 	}
 	others := slices.DeleteFunc(n.Residents, func(r cluster.Resident) bool { return r.Workload == of })
-	if len(others) > maxTabNeighbours {
-		others, out.MoreNeighbours = others[:maxTabNeighbours], len(others)-maxTabNeighbours
+	if len(others) > maxTabCoRunners {
+		others, out.MoreCoRunners = others[:maxTabCoRunners], len(others)-maxTabCoRunners
 	}
-	out.Neighbours = make([]NeighbourPart, len(others))
+	out.CoRunners = make([]CoRunnerPart, len(others))
 	var wait sync.WaitGroup
 	for i, resident := range others {
-		wait.Go(func() { out.Neighbours[i] = g.neighbour(ctx, resident) })
+		wait.Go(func() { out.CoRunners[i] = g.coRunner(ctx, resident) })
 	}
 	wait.Wait()
 	return out
 }
 
-// neighbour is what another workload causes, where the user may read its job.
-func (g gatherer) neighbour(ctx context.Context, r cluster.Resident) NeighbourPart {
-	out := NeighbourPart{Workload: r.Workload, Allocations: r.Allocations}
+// coRunner is what another workload causes, where the user may read its job.
+func (g gatherer) coRunner(ctx context.Context, r cluster.Resident) CoRunnerPart {
+	out := CoRunnerPart{Workload: r.Workload, Allocations: r.Allocations}
 	path, query, err := rightForJob(r.Workload.Namespace, r.Workload.Job)
 	if err != nil || !g.may(ctx, path, query) {
 		out.Why = "Your token is not allowed to read this job."

@@ -16,7 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/proxy"
 )
 
-// fixtureClock stands at the moment of the fixture's records.
+// fixtureClock shows the moment of the fixture's records.
 type fixtureClock struct{ wallClock }
 
 func (fixtureClock) Now() time.Time { return dashboardtest.Now }

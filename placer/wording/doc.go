@@ -1,4 +1,4 @@
-// Package wording holds the words in which people are told things: numbers with
+// Package wording holds the words of everything that people read: numbers with
 // their units, durations, counted and shortened lists, and the sentences of
 // records. Reasons of policies, the pages, the command line and the tab in
 // Nomad's UI all use it, so that a number reads the same wherever it is seen.

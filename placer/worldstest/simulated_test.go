@@ -15,7 +15,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// recorder stands between the simulated world and policy and admission: it deals
+// recorder is between the simulated world and policy and admission: it deals
 // every decision its own random numbers, makes every attempt the last, and notes
 // what was started where.
 type recorder struct {
@@ -69,9 +69,9 @@ func leastNeeds(all []board.Tolerance) *float64 {
 	return least
 }
 
-// standing is what a job stands by its target on nodes of a class, as a policy has it on
+// tolerance is what a job tolerates by its target on nodes of a class, as a policy has it on
 // a live cluster.
-func (s scene) standing(j submission, class string, atBound []float64) board.Tolerance {
+func (s scene) tolerance(j submission, class string, atBound []float64) board.Tolerance {
 	out := board.Tolerance{Tolerated: atBound}
 	switch v, known := j.speed[class]; {
 	case j.target <= 0:
@@ -88,10 +88,10 @@ func (s scene) standing(j submission, class string, atBound []float64) board.Tol
 			k.Sensitivity.Tolerated[source] = measuredScore(cluster.AssumedToleratedPercent)
 		}
 	}
-	stands := predict.ToleranceAtTarget(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.RequiredFraction)
+	atTarget := predict.ToleranceAtTarget(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.RequiredFraction)
 	out.Tolerated = slices.Clone(atBound)
 	for c, source := range s.columns {
-		if v, ok := stands[source].Score.Percent(); ok {
+		if v, ok := atTarget[source].Score.Percent(); ok {
 			out.Tolerated[c] = v
 		}
 	}
@@ -116,7 +116,7 @@ func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 			v = math.NaN()
 		}
 		e.Speed = append(e.Speed, v)
-		e.Standing = append(e.Standing, s.standing(of, class, e.AtBound))
+		e.Standing = append(e.Standing, s.tolerance(of, class, e.AtBound))
 		if v > fastest {
 			fastest, e.Tolerated = v, e.Standing[len(e.Standing)-1].Tolerated
 		}

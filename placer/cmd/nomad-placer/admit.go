@@ -25,7 +25,7 @@ const admitPath = "/v1/admit"
 // maxAdmitBytes of a job; the proxy looks into no longer ones.
 const maxAdmitBytes = 16 << 20
 
-// admitted is the answer: a job to be registered as it stands, or why it must be held.
+// admitted is the answer: a job to be registered as it is, or why it must be held.
 type admitted struct {
 	Job     map[string]any `json:",omitempty"`
 	Message string         `json:",omitempty"`

@@ -175,19 +175,19 @@ func TestGuideHasEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told, exported []string
+	var documented, exported []string
 	for _, m := range regexp.MustCompile("(?m)^\\| `(placer_[a-z_]+)` \\|").FindAllStringSubmatch(string(guide), -1) {
-		told = append(told, m[1])
+		documented = append(documented, m[1])
 	}
 	for _, name := range exportedMetrics(t) {
 		if !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") {
 			exported = append(exported, name)
 		}
 	}
-	slices.Sort(told)
+	slices.Sort(documented)
 	slices.Sort(exported)
-	if !slices.Equal(told, exported) || len(told) == 0 {
-		t.Errorf("the guide has %v\nan agent exports %v", told, exported)
+	if !slices.Equal(documented, exported) || len(documented) == 0 {
+		t.Errorf("the guide has %v\nan agent exports %v", documented, exported)
 	}
 }
 

@@ -37,7 +37,7 @@ type follower struct {
 	started time.Time
 
 	said   string // last line printed where there is no terminal
-	warned bool   // that nobody seems to work on the job
+	warned bool   // that no agent seems to work on the job
 	live   bool   // a moving line is on the terminal
 }
 
@@ -127,7 +127,7 @@ func (f *follower) pause(ctx context.Context) error {
 	}
 }
 
-// show prints where the evaluation stands: a moving line on a terminal, one
+// show prints how far the evaluation is: a moving line on a terminal, one
 // line per stage elsewhere.
 func (f *follower) show(e cluster.Evaluation) {
 	now := f.shell.Now()

@@ -18,7 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 )
 
-// cliTest is a command line beside a Nomad without a scheduler's choices.
+// cliTest is a command line with a Nomad without a scheduler's choices.
 type cliTest struct {
 	t     *testing.T
 	nomad *nomadtest.Server

@@ -225,9 +225,9 @@ func sortedReasons(by map[cluster.RejectReason]int) []cluster.RejectReason {
 	return out
 }
 
-// explainSensitivity prints every source of which something is known; stands is what
+// explainSensitivity prints every source of which something is known; atTarget is what
 // the workload tolerates by its target, nil where there is none.
-func explainSensitivity(p *command.Page, s interference.Sensitivity, stands interference.Scores) {
+func explainSensitivity(p *command.Page, s interference.Sensitivity, atTarget interference.Scores) {
 	var rows [][]command.Cell
 	for _, info := range interference.Sources() {
 		t, okT := s.Tolerated[info.Source]
@@ -249,7 +249,7 @@ func explainSensitivity(p *command.Page, s interference.Sensitivity, stands inte
 	p.Table([]string{"Source", "Tolerated", "", "95 %", "Origin", "Caused", "95 %", "Origin"}, rows)
 	for _, info := range interference.Sources() {
 		noteItem(p, info.Title+", tolerated", s.Tolerated[info.Source])
-		if e, ok := stands[info.Source]; ok && e.Score != s.Tolerated[info.Source].Score {
+		if e, ok := atTarget[info.Source]; ok && e.Score != s.Tolerated[info.Source].Score {
 			p.Item(command.Faint, fmt.Sprintf("%s: tolerance at target %s: %s", info.Title, wording.Score(e), e.Note))
 		}
 		noteItem(p, info.Title+", caused", s.Caused[info.Source])

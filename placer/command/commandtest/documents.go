@@ -39,7 +39,7 @@ func Documents(t *testing.T) map[string]string {
 	return out
 }
 
-// ShownLines are the lines of a document's code blocks, and what stands between
+// ShownLines are the lines of a document's code blocks, and what is between
 // backquotes, one command a line.
 func ShownLines(text string) []string {
 	var out []string

@@ -40,7 +40,7 @@ type Server struct {
 	// Policies are shown, and not enforced.
 	Tokens   map[string]Token
 	Policies map[string]Policy
-	// Namespaces are those beside the namespace default.
+	// Namespaces are those besides the namespace default.
 	Namespaces []string
 
 	mu      sync.Mutex
@@ -183,7 +183,7 @@ func (s *Server) faultFor(r *http.Request) *fault {
 }
 
 // bump advances the index for a table and wakes the event streams, which wait
-// for the lock until the change is told.
+// for the lock until the change is sent.
 func (s *Server) bump(table string) uint64 {
 	s.index++
 	s.tables[table] = s.index

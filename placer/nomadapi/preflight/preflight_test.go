@@ -86,7 +86,7 @@ func (s *scene) check(t *testing.T) []preflight.Line {
 }
 
 // A cluster that is ready has nothing but ok, for a management token and for one
-// with the agent's policy, which is not told who holds the lock.
+// with the agent's policy, which does not say who holds the lock.
 func TestAReadyClusterIsOK(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -16,7 +16,7 @@ import (
 // right is one right of nomadapi.PolicyHCL.
 type right struct {
 	is      string // what is said of it: `"read-fs" in namespace prod`
-	purpose string // what it is for, from the comment beside it; may be empty
+	purpose string // what it is for, from the comment after it; may be empty
 	line    string // what to add to the policy
 	state   State  // of a token without it
 	has     func(grants) bool
@@ -180,7 +180,7 @@ func onPool(pool, capability string, state State) right {
 	}
 }
 
-// commented finds a capability with the comment beside it.
+// commented finds a capability with the comment after it.
 var commented = regexp.MustCompile(`(?m)^\s*"([a-z-]+)",\s*# (.+)$`)
 
 func purposesOf(text string) map[string]string {

@@ -32,6 +32,19 @@
 //     goroutine; its lock guards what others read of it: counts, closed nodes and
 //     resizes that have ended.
 //
+// # A pass, step by step
+//
+//  1. controller.go, Pass: the jobs that run; what ended since the last pass is heard.
+//  2. measure.go: one window of the workloads that are due, side by side. plausible.go
+//     drops numbers that cannot be right.
+//  3. scene.go: the board, and what the adapter learns of each workload. achieved.go says
+//     what it reached, deadline.go when its work must end.
+//  4. evict.go and resize.go: what needs no adapter. Evictions end and transferred CPU is
+//     taken back when their reason is gone; where an allocation has just come, those
+//     with a target on its machine get unreserved CPU.
+//  5. act.go: the adapter's actions, by evict.go, resize.go, count.go and move.go.
+//  6. record.go: each action is on record, with its limits (bucket.go).
+//
 // # Life of an action
 //
 //	wanted ─▶ begin ─▶ under way, on record ─▶ end ─▶ done: rests restAfterAction

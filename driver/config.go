@@ -52,14 +52,20 @@ type taskConfig struct {
 }
 
 // attributes are decoded HCL attributes of one block; at is the block's path,
-// for messages. Nomad has checked names and kinds against the schema.
+// for messages. Nomad has checked names and kinds against the schema. What is wrong
+// with a value is kept in err, and the value is zero.
 type attributes struct {
 	at     string
 	values map[string]any
+	err    *error
+}
+
+func newAttributes(at string, values map[string]any) attributes {
+	return attributes{at, values, new(error)}
 }
 
 func decode(data []byte) (attributes, error) {
-	a := attributes{values: map[string]any{}}
+	a := newAttributes("", map[string]any{})
 	if len(data) == 0 {
 		return a, nil
 	}
@@ -67,6 +73,14 @@ func decode(data []byte) (attributes, error) {
 		return a, fmt.Errorf("configuration: %w", err)
 	}
 	return a, nil
+}
+
+// fail keeps an error; nil is none.
+func (a attributes) fail(err error) { *a.err = errors.Join(*a.err, err) }
+
+// wrong keeps what is wrong with an attribute.
+func (a attributes) wrong(name, format string, args ...any) {
+	a.fail(fmt.Errorf("%s: "+format, append([]any{a.name(name)}, args...)...))
 }
 
 func (a attributes) name(attribute string) string {
@@ -78,35 +92,28 @@ func (a attributes) name(attribute string) string {
 
 func (a attributes) has(name string) bool { return a.values[name] != nil }
 
-func (a attributes) text(name string) (string, error) {
-	switch v := a.values[name].(type) {
-	case nil:
-		return "", nil
-	case string:
-		return v, nil
-	default:
-		return "", fmt.Errorf("%s: %v is not a string", a.name(name), v)
+// value reads an attribute of a type; absent is zero.
+func value[T any](a attributes, name, kind string) T {
+	v, ok := a.values[name].(T)
+	if !ok && a.has(name) {
+		a.wrong(name, "%v is %s", a.values[name], kind)
 	}
+	return v
 }
 
-func (a attributes) flag(name string) (bool, error) {
-	switch v := a.values[name].(type) {
-	case nil:
-		return false, nil
-	case bool:
-		return v, nil
-	default:
-		return false, fmt.Errorf("%s: %v is neither true nor false", a.name(name), v)
-	}
-}
+func (a attributes) text(name string) string { return value[string](a, name, "not a string") }
+
+func (a attributes) flag(name string) bool { return value[bool](a, name, "neither true nor false") }
+
+func (a attributes) list(name string) []any { return value[[]any](a, name, "not a list") }
 
 // number reads a number. Nomad hands over integers, floats, and, for decimals
 // that no float holds exactly (0.3), text.
-func (a attributes) number(name string) (float64, error) {
+func (a attributes) number(name string) float64 {
 	value := math.NaN()
 	switch v := reflect.ValueOf(a.values[name]); {
 	case !v.IsValid():
-		return 0, nil
+		return 0
 	case v.CanInt():
 		value = float64(v.Int())
 	case v.CanUint():
@@ -119,81 +126,63 @@ func (a attributes) number(name string) (float64, error) {
 		}
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return 0, fmt.Errorf("%s: %v is not a number", a.name(name), a.values[name])
+		a.wrong(name, "%v is not a number", a.values[name])
+		return 0
 	}
-	return value, nil
+	return value
 }
 
-func (a attributes) percent(name string) (float64, error) {
-	v, err := a.number(name)
-	if err == nil && (v < 0 || v > 100) {
-		err = fmt.Errorf("%s: %v is outside 0 to 100 percent", a.name(name), v)
+func (a attributes) percent(name string) float64 {
+	v := a.number(name)
+	if v < 0 || v > 100 {
+		a.wrong(name, "%v is outside 0 to 100 percent", v)
 	}
-	return v, err
+	return v
 }
 
 // duration reads a positive duration; absent is 0.
-func (a attributes) duration(name string) (time.Duration, error) {
-	text, err := a.text(name)
-	if err != nil || text == "" {
-		return 0, err
+func (a attributes) duration(name string) time.Duration {
+	text := a.text(name)
+	if text == "" {
+		return 0
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration such as \"90s\" or \"10m\"", a.name(name), text)
+	switch {
+	case err != nil:
+		a.wrong(name, "%q is not a duration such as \"90s\" or \"10m\"", text)
+	case d <= 0:
+		a.wrong(name, "%s is not positive", text)
 	}
-	if d <= 0 {
-		return 0, fmt.Errorf("%s: %s is not positive", a.name(name), text)
-	}
-	return d, nil
+	return d
 }
 
 // seed reads a non-negative integer.
-func (a attributes) seed(name string) (uint64, error) {
-	v, err := a.number(name)
-	if err == nil && (v < 0 || v != math.Trunc(v) || v > 1<<53) {
-		err = fmt.Errorf("%s: %v is not an integer from 0 to 2^53", a.name(name), v)
+func (a attributes) seed(name string) uint64 {
+	v := a.number(name)
+	if v < 0 || v != math.Trunc(v) || v > 1<<53 {
+		a.wrong(name, "%v is not an integer from 0 to 2^53", v)
 	}
-	return uint64(max(v, 0)), err
+	return uint64(max(v, 0))
 }
 
-func (a attributes) texts(name string) ([]string, error) {
-	list, err := a.list(name)
-	if err != nil {
-		return nil, err
-	}
+func (a attributes) texts(name string) []string {
 	var out []string
-	for _, v := range list {
+	for _, v := range a.list(name) {
 		s, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s: %v is not a string", a.name(name), v)
+			a.wrong(name, "%v is not a string", v)
+			return nil
 		}
 		out = append(out, s)
 	}
-	return out, nil
+	return out
 }
 
-func (a attributes) list(name string) ([]any, error) {
-	switch v := a.values[name].(type) {
-	case nil:
-		return nil, nil
-	case []any:
-		return v, nil
-	default:
-		return nil, fmt.Errorf("%s: %v is not a list", a.name(name), v)
-	}
-}
-
-// block returns a nested block, if it is there.
-func (a attributes) block(name string) (attributes, bool, error) {
-	switch v := a.values[name].(type) {
-	case nil:
-		return attributes{}, false, nil
-	case map[string]any:
-		return attributes{a.name(name), v}, true, nil
-	default:
-		return attributes{}, false, fmt.Errorf("%s: %v is not a block", a.name(name), v)
-	}
+// block returns a nested block, if it is there. What is wrong in it is kept in its own
+// err.
+func (a attributes) block(name string) (attributes, bool) {
+	v := value[map[string]any](a, name, "not a block")
+	return newAttributes(a.name(name), v), v != nil
 }
 
 func decodePluginConfig(data []byte) (pluginConfig, error) {
@@ -201,27 +190,25 @@ func decodePluginConfig(data []byte) (pluginConfig, error) {
 	if err != nil {
 		return pluginConfig{}, err
 	}
-	var c pluginConfig
-	var errs [13]error
-	var sources []string
-	errs[0] = a.version()
-	c.Enabled, errs[1] = a.flag("enabled")
-	c.CalibrationFile, errs[2] = a.path("calibration_file")
-	c.Calibrate, errs[3] = a.flag("calibrate")
-	c.KillSwitch, errs[4] = a.path("kill_switch")
-	c.MaxDuration, errs[5] = a.duration("max_duration")
-	c.StorageDir, errs[6] = a.path("storage_dir")
-	c.MemoryReserveBytes, errs[7] = a.mebibytes("memory_reserve_mb")
-	c.DiskReserveBytes, errs[8] = a.mebibytes("disk_reserve_mb")
-	c.RuntimeDir, errs[9] = a.path("runtime_dir")
-	c.MetricsAddress, errs[10] = a.listenAddress("metrics_address")
-	sources, errs[11] = a.texts("sources")
-	for _, name := range sources {
+	a.version()
+	c := pluginConfig{
+		Enabled:            a.flag("enabled"),
+		CalibrationFile:    a.path("calibration_file"),
+		Calibrate:          a.flag("calibrate"),
+		KillSwitch:         a.path("kill_switch"),
+		MaxDuration:        a.duration("max_duration"),
+		StorageDir:         a.path("storage_dir"),
+		MemoryReserveBytes: a.mebibytes("memory_reserve_mb"),
+		DiskReserveBytes:   a.mebibytes("disk_reserve_mb"),
+		RuntimeDir:         a.path("runtime_dir"),
+		MetricsAddress:     a.listenAddress("metrics_address"),
+	}
+	for _, name := range a.texts("sources") {
 		s, err := source("sources", name)
-		errs[12] = errors.Join(errs[12], err)
+		a.fail(err)
 		c.Sources = append(c.Sources, s)
 	}
-	return c, errors.Join(errs[:]...)
+	return c, *a.err
 }
 
 // configVersion is the newest version of a configuration this release reads.
@@ -229,54 +216,50 @@ const configVersion = 1
 
 // version refuses a configuration that is written for a later release; absent
 // is the present version.
-func (a attributes) version() error {
-	v, err := a.number("config_version")
-	if err != nil || !a.has("config_version") {
-		return err
+func (a attributes) version() {
+	v := a.number("config_version")
+	if a.has("config_version") && (v != math.Trunc(v) || v < 1 || v > configVersion) {
+		a.fail(fmt.Errorf("config_version: %v is not known to this release (%s), which reads version %d", v, PluginVersion, configVersion))
 	}
-	if v != math.Trunc(v) || v < 1 || v > configVersion {
-		return fmt.Errorf("config_version: %v is not known to this release (%s), which reads version %d", v, PluginVersion, configVersion)
-	}
-	return nil
 }
 
 // mebibytes reads a size in MiB, as Nomad writes sizes, and returns bytes.
-func (a attributes) mebibytes(name string) (int64, error) {
-	v, err := a.number(name)
-	if err == nil && (v < 0 || v > 1<<40) {
-		err = fmt.Errorf("%s: %v is not a size in MiB", a.name(name), v)
+func (a attributes) mebibytes(name string) int64 {
+	v := a.number(name)
+	if v < 0 || v > 1<<40 {
+		a.wrong(name, "%v is not a size in MiB", v)
 	}
-	return int64(v * (1 << 20)), err
+	return int64(v * (1 << 20))
 }
 
 // bytes reads a positive size in bytes; absent is 0.
-func (a attributes) bytes(name string) (int64, error) {
-	v, err := a.number(name)
-	if err == nil && a.has(name) && !(v >= 1 && v <= 1<<60) {
-		err = fmt.Errorf("%s: %v is not a size in bytes", a.name(name), v)
+func (a attributes) bytes(name string) int64 {
+	v := a.number(name)
+	if a.has(name) && !(v >= 1 && v <= 1<<60) {
+		a.wrong(name, "%v is not a size in bytes", v)
 	}
-	return int64(v), err
+	return int64(v)
 }
 
 // listenAddress reads host:port or the absolute path of a unix socket.
-func (a attributes) listenAddress(name string) (string, error) {
-	text, err := a.text(name)
-	if err != nil || text == "" || filepath.IsAbs(text) {
-		return text, err
+func (a attributes) listenAddress(name string) string {
+	text := a.text(name)
+	if text == "" || filepath.IsAbs(text) {
+		return text
 	}
 	if _, port, err := net.SplitHostPort(text); err != nil || port == "" {
-		return "", fmt.Errorf("%s: %q is neither host:port nor the absolute path of a socket", a.name(name), text)
+		a.wrong(name, "%q is neither host:port nor the absolute path of a socket", text)
 	}
-	return text, nil
+	return text
 }
 
 // path reads an absolute path; absent is empty.
-func (a attributes) path(name string) (string, error) {
-	p, err := a.text(name)
-	if err == nil && p != "" && !filepath.IsAbs(p) {
-		err = fmt.Errorf("%s: %q is not an absolute path", a.name(name), p)
+func (a attributes) path(name string) string {
+	p := a.text(name)
+	if p != "" && !filepath.IsAbs(p) {
+		a.wrong(name, "%q is not an absolute path", p)
 	}
-	return p, err
+	return p
 }
 
 func decodeTaskConfig(data []byte) (taskConfig, error) {
@@ -285,21 +268,23 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 		return taskConfig{}, err
 	}
 	var c taskConfig
-	var errs [11]error
-	var domain string
-	c.Kernels, errs[0] = decodeKernels(a)
-	c.Profile, errs[1] = decodeProfile(a)
-	domain, errs[2] = a.text("domain")
-	c.TargetTask, errs[3] = a.text("target_task")
-	c.MaxDuration, errs[4] = a.duration("max_duration")
-	c.Seed, errs[5] = a.seed("seed")
-	c.Domain, errs[6] = decodeDomain(domain)
-	c.AllowPair, errs[7] = a.flag("allow_pair")
-	errs[8] = a.version()
-	c.Pairs, errs[9] = decodePairs(a)
-	c.Transfer, errs[10] = decodeTransfer(a)
-	if err := errors.Join(errs[:]...); err != nil {
-		return taskConfig{}, err
+	c.Kernels, err = decodeKernels(a)
+	a.fail(err)
+	c.Profile, err = decodeProfile(a)
+	a.fail(err)
+	c.Domain, err = decodeDomain(a.text("domain"))
+	a.fail(err)
+	c.TargetTask = a.text("target_task")
+	c.MaxDuration = a.duration("max_duration")
+	c.Seed = a.seed("seed")
+	c.AllowPair = a.flag("allow_pair")
+	a.version()
+	c.Pairs, err = decodePairs(a)
+	a.fail(err)
+	c.Transfer, err = decodeTransfer(a)
+	a.fail(err)
+	if *a.err != nil {
+		return taskConfig{}, *a.err
 	}
 	return c, c.check()
 }
@@ -347,10 +332,7 @@ func decodeDomain(text string) (executor.Domain, error) {
 const maxKernels = 32
 
 func decodeKernels(a attributes) ([]executor.KernelSpec, error) {
-	list, err := a.list("kernel")
-	if err != nil {
-		return nil, err
-	}
+	list := a.list("kernel")
 	if len(list) > maxKernels {
 		return nil, fmt.Errorf("kernel: %d blocks, a task has %d at most", len(list), maxKernels)
 	}
@@ -360,7 +342,7 @@ func decodeKernels(a attributes) ([]executor.KernelSpec, error) {
 		if !ok {
 			return nil, fmt.Errorf("kernel: %v is not a block", v)
 		}
-		k, err := decodeKernel(attributes{fmt.Sprintf("kernel[%d]", i), values})
+		k, err := decodeKernel(newAttributes(fmt.Sprintf("kernel[%d]", i), values))
 		if err != nil {
 			return nil, err
 		}
@@ -370,78 +352,70 @@ func decodeKernels(a attributes) ([]executor.KernelSpec, error) {
 }
 
 func decodeKernel(a attributes) (executor.KernelSpec, error) {
-	var k executor.KernelSpec
-	var errs [9]error
-	var name string
-	name, errs[0] = a.text("source")
-	k.IntensityPercent, errs[1] = a.percent("intensity")
-	k.Path, errs[2] = a.path("path")
-	k.Peer, errs[3] = a.text("peer")
-	k.Ramp, errs[4] = decodeRamp(a)
-	k.Source, errs[5] = source(a.name("source"), name)
-	k.Variant, errs[6] = a.text("variant")
-	k.Duration, errs[7] = a.duration("duration")
-	k.MaxBytes, errs[8] = a.bytes("max_bytes")
-	if err := errors.Join(errs[:]...); err != nil {
-		return k, err
+	name := a.text("source")
+	k := executor.KernelSpec{
+		IntensityPercent: a.percent("intensity"), Path: a.path("path"), Peer: a.text("peer"),
+		Ramp: decodeRamp(a),
 	}
-	if k.Ramp != nil && a.has("intensity") {
-		return k, fmt.Errorf("%s: a kernel has an intensity or a ramp, not both", a.at)
+	var err error
+	k.Source, err = source(a.name("source"), name)
+	a.fail(err)
+	k.Variant, k.Duration, k.MaxBytes = a.text("variant"), a.duration("duration"), a.bytes("max_bytes")
+	switch {
+	case *a.err != nil:
+	case k.Ramp != nil && a.has("intensity"):
+		a.fail(fmt.Errorf("%s: a kernel has an intensity or a ramp, not both", a.at))
+	case k.Ramp == nil && !a.has("intensity"):
+		a.fail(fmt.Errorf("%s: a kernel needs an intensity or a ramp", a.at))
+	default:
+		checkScope(a, k)
+		checkVariant(a, k)
 	}
-	if k.Ramp == nil && !a.has("intensity") {
-		return k, fmt.Errorf("%s: a kernel needs an intensity or a ramp", a.at)
-	}
-	return k, errors.Join(checkScope(a, k), checkVariant(a, k))
+	return k, *a.err
 }
 
 // checkVariant refuses a variant that the source does not have.
-func checkVariant(a attributes, k executor.KernelSpec) error {
+func checkVariant(a attributes, k executor.KernelSpec) {
 	d, err := ibench.Describe(k.Source)
-	if err != nil || k.Variant == "" || slices.Contains(d.Variants, k.Variant) {
-		return nil // a source without a kernel is refused where the machine is known
+	switch {
+	case err != nil || k.Variant == "" || slices.Contains(d.Variants, k.Variant):
+		// A source without a kernel is refused where the machine is known.
+	case len(d.Variants) == 0:
+		a.wrong("variant", "%s has no variants", k.Source)
+	default:
+		a.wrong("variant", "%s has no variant %q%s; known: %s", k.Source, k.Variant, suggest(k.Variant, d.Variants), strings.Join(d.Variants, ", "))
 	}
-	if len(d.Variants) == 0 {
-		return fmt.Errorf("%s: %s has no variants", a.name("variant"), k.Source)
-	}
-	return fmt.Errorf("%s: %s has no variant %q%s; known: %s",
-		a.name("variant"), k.Source, k.Variant, suggest(k.Variant, d.Variants), strings.Join(d.Variants, ", "))
 }
 
 // checkScope refuses options of other kernels.
-func checkScope(a attributes, k executor.KernelSpec) error {
-	if k.Path != "" && !k.Storage() {
-		return fmt.Errorf("%s: only storage kernels have a path, %s has none", a.name("path"), k.Source)
+func checkScope(a attributes, k executor.KernelSpec) {
+	_, _, err := net.SplitHostPort(k.Peer)
+	switch {
+	case k.Path != "" && !k.Storage():
+		a.wrong("path", "only storage kernels have a path, %s has none", k.Source)
+	case k.Peer == "":
+	case k.Source != interference.NetworkBandwidth:
+		a.wrong("peer", "only %s has a peer, %s has none", interference.NetworkBandwidth, k.Source)
+	case err != nil:
+		a.wrong("peer", "%q is not host:port", k.Peer)
 	}
-	if k.Peer == "" {
-		return nil
-	}
-	if k.Source != interference.NetworkBandwidth {
-		return fmt.Errorf("%s: only %s has a peer, %s has none", a.name("peer"), interference.NetworkBandwidth, k.Source)
-	}
-	if _, _, err := net.SplitHostPort(k.Peer); err != nil {
-		return fmt.Errorf("%s: %q is not host:port", a.name("peer"), k.Peer)
-	}
-	return nil
 }
 
-func decodeRamp(a attributes) (*executor.Ramp, error) {
-	b, ok, err := a.block("ramp")
-	if err != nil || !ok {
-		return nil, err
+func decodeRamp(a attributes) *executor.Ramp {
+	b, ok := a.block("ramp")
+	if !ok {
+		return nil
 	}
-	var r executor.Ramp
-	var errs [4]error
-	r.FromPercent, errs[0] = b.percent("from")
-	r.ToPercent, errs[1] = b.percent("to")
-	r.StepPercent, errs[2] = b.percent("step")
-	r.Dwell, errs[3] = b.duration("dwell")
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+	r := executor.Ramp{
+		FromPercent: b.percent("from"), ToPercent: b.percent("to"), StepPercent: b.percent("step"), Dwell: b.duration("dwell"),
 	}
-	if err := r.Check(); err != nil {
-		return nil, fmt.Errorf("%s.%w", b.at, err)
+	if *b.err == nil {
+		if err := r.Check(); err != nil {
+			b.fail(fmt.Errorf("%s.%w", b.at, err))
+		}
 	}
-	return &r, nil
+	a.fail(*b.err)
+	return &r
 }
 
 func decodeProfile(a attributes) (*profiler.Request, error) {
@@ -468,13 +442,10 @@ func decodePairs(a attributes) (*pairs.Request, error) {
 // decodeRequest reads the request of a block that programs write; ok is false where
 // there is no such block.
 func decodeRequest(a attributes, block string, into any) (ok bool, err error) {
-	b, ok, err := a.block(block)
-	if err != nil || !ok {
-		return false, err
-	}
-	text, err := b.text("request")
-	if err != nil {
-		return false, err
+	b, ok := a.block(block)
+	text := b.text("request")
+	if !ok || *b.err != nil {
+		return false, *b.err
 	}
 	in := json.NewDecoder(strings.NewReader(text))
 	in.DisallowUnknownFields()

@@ -24,43 +24,40 @@ type transfer struct {
 
 // decodeTransfer reads to which task a task transfers what it holds itself.
 func decodeTransfer(a attributes) (*transfer, error) {
-	b, ok, err := a.block("lend")
-	if err != nil || !ok {
-		return nil, err
+	b, ok := a.block("lend")
+	if !ok {
+		return nil, nil
 	}
-	var l transfer
-	var errs [4]error
-	var mhz float64
-	l.AllocID, errs[0] = b.text("allocation")
-	l.Task, errs[1] = b.text("task")
-	mhz, errs[2] = b.number("cpu_mhz")
-	l.Slice, errs[3] = decodeSlice(b)
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, err
+	l := transfer{AllocID: b.text("allocation"), Task: b.text("task")}
+	mhz := b.number("cpu_mhz")
+	l.Slice = decodeSlice(b)
+	if *b.err != nil {
+		return nil, *b.err
 	}
 	for name, text := range map[string]string{"allocation": l.AllocID, "task": l.Task} {
 		if text == "" || strings.ContainsAny(text, "/\x00") || text[0] == '.' {
-			return nil, fmt.Errorf("%s: %q is not a name that Nomad uses; give the whole id of the allocation, and the name of its task", b.name(name), text)
+			b.wrong(name, "%q is not a name that Nomad uses; give the whole id of the allocation, and the name of its task", text)
+			return nil, *b.err
 		}
 	}
 	if mhz < 0 || mhz != math.Trunc(mhz) || mhz > math.MaxInt32 {
-		return nil, fmt.Errorf("%s: %v is not a number of MHz", b.name("cpu_mhz"), mhz)
+		b.wrong("cpu_mhz", "%v is not a number of MHz", mhz)
 	}
 	l.RecipientMHz = int64(mhz)
-	return &l, nil
+	return &l, *b.err
 }
 
 // decodeSlice reads the time slice of the recipient's threads; 0 leaves them as they are.
-func decodeSlice(b attributes) (time.Duration, error) {
-	text, err := b.text("time_slice")
-	if err != nil || text == "" {
-		return 0, err
+func decodeSlice(b attributes) time.Duration {
+	text := b.text("time_slice")
+	if text == "" {
+		return 0
 	}
 	slice, err := time.ParseDuration(text)
 	if err != nil || slice < cgroup.LeastSlice || slice > cgroup.MostSlice {
-		return 0, fmt.Errorf("%s: %q is not a time from %s to %s", b.name("time_slice"), text, cgroup.LeastSlice, cgroup.MostSlice)
+		b.wrong("time_slice", "%q is not a time from %s to %s", text, cgroup.LeastSlice, cgroup.MostSlice)
 	}
-	return slice, nil
+	return slice
 }
 
 // transferSpec is the spec of a task that transfers: what Nomad has given it.

@@ -335,6 +335,6 @@ func (r Report) counts() table {
 		row(question, met, of-expected, fmt.Sprintf("%d expected over the target", expected))
 	}
 	pairs("pairs of kernels apart", len(r.CrossTalk), func(i int) Verdict { return r.CrossTalk[i].Verdict })
-	pairs("victims unharmed by others", len(r.OffTarget), func(i int) Verdict { return r.OffTarget[i].Verdict })
+	pairs("victims unaffected by others", len(r.OffTarget), func(i int) Verdict { return r.OffTarget[i].Verdict })
 	return t
 }

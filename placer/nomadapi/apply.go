@@ -88,12 +88,27 @@ func noteTargets(raw object, p cluster.Plan) map[cluster.WorkloadID]map[string]a
 // ReleaseJob frees a job from the hold pool as it is now, without a plan:
 // what `nomad-placer job release` does.
 func (w *World) ReleaseJob(ctx context.Context, id cluster.JobID) (cluster.PlanResult, error) {
-	return w.edit(ctx, id, func(raw map[string]any) map[string]any {
-		if object(raw).text("NodePool") != w.opts.HoldPool {
-			return raw // placed, perhaps by us: it keeps its nodes
-		}
-		return Release(raw, w.opts.HoldPool, w.opts.RunPool)
-	})
+	return w.edit(ctx, id, w.releaseHeld)
+}
+
+// ReleaseVersion is ReleaseJob where the version with that JobModifyIndex is the newest;
+// else ErrStale: who asks knows nothing of a newer one.
+func (w *World) ReleaseVersion(ctx context.Context, id cluster.JobID, index uint64) (cluster.PlanResult, error) {
+	raw, err := w.nomad.rawJob(ctx, id)
+	if err != nil {
+		return cluster.PlanResult{}, err
+	}
+	if now := raw.index("JobModifyIndex"); now != index {
+		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, not %d: %w", id, now, index, cluster.ErrStale)
+	}
+	return w.editRaw(ctx, raw, w.releaseHeld)
+}
+
+func (w *World) releaseHeld(raw map[string]any) map[string]any {
+	if object(raw).text("NodePool") != w.opts.HoldPool {
+		return raw // placed, perhaps by us: it keeps its nodes
+	}
+	return Release(raw, w.opts.HoldPool, w.opts.RunPool)
 }
 
 // StripJob removes everything ever added to a job: `nomad-placer job strip`.
@@ -106,6 +121,10 @@ func (w *World) edit(ctx context.Context, id cluster.JobID, change func(map[stri
 	if err != nil {
 		return cluster.PlanResult{}, err
 	}
+	return w.editRaw(ctx, raw, change)
+}
+
+func (w *World) editRaw(ctx context.Context, raw object, change func(map[string]any) map[string]any) (cluster.PlanResult, error) {
 	next := object(change(raw))
 	if sameContent(raw, next) {
 		return cluster.PlanResult{Version: raw.index("Version"), ModifyIndex: raw.index("JobModifyIndex"), Unchanged: true}, nil

@@ -14,6 +14,7 @@ namespace "*" {
     "alloc-exec",      # exec probes
     "alloc-node-exec", # exec probes in tasks without file system isolation (raw_exec)
     "alloc-lifecycle", # stop a best-effort allocation that is in the way of a target
+    "csi-mount-volume", # release a held job with a CSI volume
   ]
 }
 
@@ -22,6 +23,7 @@ namespace "*" {
 namespace "default" {
   capabilities = [
     "list-jobs", "read-job", "submit-job", "read-fs", "alloc-exec", "alloc-node-exec", "alloc-lifecycle",
+    "csi-mount-volume",
   ]
   variables {
     path "nomad-placer/*" {
@@ -34,6 +36,15 @@ namespace "default" {
 # dynamic node metadata, which Nomad counts as writing the node.
 node {
   policy = "write"
+}
+
+# Nomad asks whoever registers a job for the right to its volumes, and releasing a held
+# job registers it. Its user's own right was checked when the job was submitted.
+host_volume "*" {
+  policy = "write"
+}
+plugin {
+  policy = "read"
 }
 
 # Create the hold pool where it is missing.

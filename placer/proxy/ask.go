@@ -64,7 +64,8 @@ func (a asker) read(ctx context.Context, path string, query url.Values, out any)
 		return 0, err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("GET %s: %s: %s", path, answer.Status, strings.TrimSpace(string(data[:min(len(data), 200)])))
+		said := strings.TrimSpace(string(data[:min(len(data), 200)]))
+		return 0, &refusedError{answer.StatusCode, fmt.Sprintf("GET %s: %s: %s", path, answer.Status, said)}
 	}
 	index, err = strconv.ParseUint(answer.Header.Get("X-Nomad-Index"), 10, 64)
 	if err != nil {
@@ -72,3 +73,11 @@ func (a asker) read(ctx context.Context, path string, query url.Values, out any)
 	}
 	return index, decode(data, out)
 }
+
+// refusedError is an answer that is no success.
+type refusedError struct {
+	status int
+	said   string
+}
+
+func (e *refusedError) Error() string { return e.said }

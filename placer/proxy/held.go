@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -18,6 +19,9 @@ const (
 	lookWait = 2 * time.Second
 	// lookPause is the least time between two looks, where Nomad answers at once.
 	lookPause = 100 * time.Millisecond
+	// blindFor is how long looks at a held job may fail: a server of Nomad is started
+	// again, or another elected, within it.
+	blindFor = 5 * time.Minute
 	// evaluationGrace is how long the released version's evaluation may take to
 	// appear in Nomad's list.
 	evaluationGrace = 5 * time.Second
@@ -41,6 +45,8 @@ type held struct {
 	deadline time.Time // that the agent keeps
 	insisted time.Time // when we first tried to release it
 	freed    string    // why we released it ourselves
+
+	blindSince time.Time // when looks began to fail; zero: they do not
 }
 
 // follow waits for the release, puts the released version's evaluation into the
@@ -76,9 +82,12 @@ func (h *held) released(ctx context.Context) (map[string]any, error) {
 		var job map[string]any
 		index, err := h.look(ctx, "", seen, &job)
 		if err != nil {
-			return nil, err
+			if err := h.lookAgain(ctx, err); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		seen = index
+		seen, h.blindSince = index, time.Time{}
 		stopped, _ := job["Stop"].(bool)
 		now := number(job, "JobModifyIndex")
 		switch {
@@ -96,6 +105,20 @@ func (h *held) released(ctx context.Context) (map[string]any, error) {
 			return nil, err
 		}
 	}
+}
+
+// lookAgain waits after a look that failed: Nomad may be starting again, and the job is
+// held all the while. What Nomad refuses, and a silence that lasts, ends it.
+func (h *held) lookAgain(ctx context.Context, failure error) error {
+	now := h.o.Clock.Now()
+	if h.blindSince.IsZero() {
+		h.blindSince = now
+	}
+	var refused *refusedError
+	if errors.As(failure, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests || now.Sub(h.blindSince) >= blindFor || ctx.Err() != nil {
+		return failure
+	}
+	return h.pause(ctx, lookWait)
 }
 
 // insist releases the job where no agent takes it up in time, or the agent that
@@ -144,8 +167,8 @@ func (h *held) release(ctx context.Context, why string) error {
 	}
 	within, cancel := context.WithTimeout(ctx, h.o.PlacerWithin)
 	defer cancel()
-	if err := h.o.Placer.Release(within, h.id); err != nil {
-		if now.Sub(h.insisted) < h.o.TakenUpWithin {
+	if err := h.o.Placer.Release(within, h.id, h.index); err != nil {
+		if errors.Is(err, cluster.ErrStale) || now.Sub(h.insisted) < h.o.TakenUpWithin {
 			return nil // again at the next look
 		}
 		return fmt.Errorf("%s, and it could not be released: %w", why, err)

@@ -19,7 +19,7 @@ func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
 	}
 	data, err := p.previewed(r, b, job)
 	if err != nil {
-		p.o.Log.Warn("a plan is shown without the placer's decision", "job", jobOf(r, job).String(), "error", err)
+		p.o.Log.Warn("a plan is shown without the placer's decision", "job", jobOf(r, b, job).String(), "error", err)
 		p.forward(w, r, b.raw, warning("this plan is that of stock Nomad: "+err.Error()))
 		return
 	}
@@ -29,7 +29,7 @@ func (p *Proxy) plan(w http.ResponseWriter, r *http.Request, b *body) {
 func (p *Proxy) previewed(r *http.Request, b *body, job map[string]any) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.o.PreviewWithin)
 	defer cancel()
-	rewritten, err := p.o.Placer.Preview(ctx, p.asHeld(r, job))
+	rewritten, err := p.o.Placer.Preview(ctx, p.asHeld(r, b, job))
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type nomad struct {
 	bodies []string // of writes, as they came
 	tokens []string // seen on reads
 	deny   bool     // reads are forbidden
+	fail   int      // so many reads of the job fail
 }
 
 func (n *nomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +49,9 @@ func (n *nomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case r.Method == http.MethodGet && path == "/v1/job/web" && n.deny:
 		http.Error(w, "Permission denied", http.StatusForbidden)
+	case r.Method == http.MethodGet && path == "/v1/job/web" && n.fail > 0:
+		n.fail--
+		http.Error(w, "No cluster leader", http.StatusInternalServerError)
 	case r.Method == http.MethodGet && path == "/v1/job/web":
 		n.tokens = append(n.tokens, r.Header.Get("X-Nomad-Token")+"@"+r.URL.Query().Get("namespace"))
 		w.Header().Set("X-Nomad-Index", fmt.Sprint(n.index))
@@ -129,7 +133,9 @@ type placer struct {
 	// evaluation is answered instead where it is set.
 	evaluation *cluster.Evaluation
 	released   []cluster.JobID
-	release    func()
+	// releasedIndex is of the last one.
+	releasedIndex uint64
+	release       func()
 }
 
 func (p *placer) Extract(jobspec string) (string, func(map[string]any) error, error) {
@@ -190,10 +196,10 @@ func (p *placer) Evaluation(ctx context.Context, _ cluster.JobID) (cluster.Evalu
 	return cluster.Evaluation{StartedAt: time.Now(), Message: p.message}, nil
 }
 
-func (p *placer) Release(_ context.Context, id cluster.JobID) error {
+func (p *placer) Release(_ context.Context, id cluster.JobID, index uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.released = append(p.released, id)
+	p.released, p.releasedIndex = append(p.released, id), index
 	p.release()
 	return nil
 }

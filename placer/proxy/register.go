@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,7 +24,7 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, data, warning(message))
 		return
 	} else if r.Context().Err() == nil {
-		p.o.Log.Debug("a job is held", "job", jobOf(r, job).String(), "reason", err)
+		p.o.Log.Debug("a job is held", "job", jobOf(r, b, job).String(), "reason", err)
 	}
 	held := clone(job)
 	held["NodePool"] = p.o.HoldPool
@@ -33,7 +34,7 @@ func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
 		p.forward(w, r, b.raw, nil)
 		return
 	}
-	p.forward(w, r, data, p.untilReleased(r, jobOf(r, job)))
+	p.forward(w, r, data, p.untilReleased(r, jobOf(r, b, job)))
 }
 
 // withTargets is the job of a request if it has targets. Where it has none, or they
@@ -59,7 +60,7 @@ func (p *Proxy) withTargets(w http.ResponseWriter, r *http.Request, b *body) (ma
 func (p *Proxy) admitted(r *http.Request, b *body, job map[string]any) (data []byte, message string, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.o.AdmitWithin)
 	defer cancel()
-	rewritten, message, err := p.o.Placer.Admit(ctx, p.asHeld(r, job))
+	rewritten, message, err := p.o.Placer.Admit(ctx, p.asHeld(r, b, job))
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,23 +69,18 @@ func (p *Proxy) admitted(r *http.Request, b *body, job map[string]any) (data []b
 }
 
 // asHeld is the job as it would be held.
-func (p *Proxy) asHeld(r *http.Request, job map[string]any) map[string]any {
+func (p *Proxy) asHeld(r *http.Request, b *body, job map[string]any) map[string]any {
 	out := clone(job)
-	out["Namespace"], out["NodePool"] = jobOf(r, job).Namespace, p.o.HoldPool
+	out["Namespace"], out["NodePool"] = jobOf(r, b, job).Namespace, p.o.HoldPool
 	return out
 }
 
-// jobOf is what a registration is about, as Nomad reads it: a namespace in the
-// job counts before one in the query.
-func jobOf(r *http.Request, job map[string]any) cluster.JobID {
-	id := cluster.JobID{Namespace: text(job, "Namespace"), ID: text(job, "ID")}
-	if given := r.URL.Query().Get("namespace"); id.Namespace == "" && given != "" {
-		id.Namespace = given
-	}
-	if id.Namespace == "" {
-		id.Namespace = "default"
-	}
-	return id
+// jobOf is what a registration is about, as Nomad reads it: a namespace in the query
+// counts before one in the body, and that before the job's own. With any other order a
+// user could name a job that is not theirs, and have it released.
+func jobOf(r *http.Request, b *body, job map[string]any) cluster.JobID {
+	namespace := cmp.Or(r.URL.Query().Get("namespace"), text(b.fields, "Namespace"), text(job, "Namespace"), "default")
+	return cluster.JobID{Namespace: namespace, ID: text(job, "ID")}
 }
 
 // clone copies the top level of a job.

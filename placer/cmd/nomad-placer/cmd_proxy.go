@@ -211,7 +211,7 @@ func nomadTransport(config *api.Config, nomad *url.URL) (http.RoundTripper, erro
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
-	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, proxy.MaxIdle
+	proxy.Tune(transport)
 	if err := api.ConfigureTLS(&http.Client{Transport: transport}, config.TLSConfig); err != nil {
 		return nil, fmt.Errorf("certificates for Nomad: %w", err)
 	}
@@ -285,7 +285,7 @@ func (d frontDoor) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Ev
 }
 
 // Release implements proxy.Placer.
-func (d frontDoor) Release(ctx context.Context, id cluster.JobID) error {
-	_, err := d.world.ReleaseJob(ctx, id)
+func (d frontDoor) Release(ctx context.Context, id cluster.JobID, index uint64) error {
+	_, err := d.world.ReleaseVersion(ctx, id, index)
 	return err
 }

@@ -113,8 +113,8 @@ func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.A
 	return tolerated(err)
 }
 
-// shrinkReserve is the share of its target a workload must still reach with fewer
-// allocations: 10 % in reserve, twice what counts as short (chosen by us).
+// shrinkReserve is the share of its target that a workload must still reach with fewer
+// allocations: 10 % in reserve (chosen by us).
 const shrinkReserve = 1.1
 
 // maySettle is when something may be given back: settleAfterGrowth after the last

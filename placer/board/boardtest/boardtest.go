@@ -75,7 +75,7 @@ func Random(rng *rand.Rand, s Shape) *board.Board {
 		names = append(names, fmt.Sprintf("c%02d", c))
 	}
 	b := board.New(Columns(s.Columns), names)
-	ref := board.Handle(0)
+	handle := board.Handle(0)
 	for i := range s.Nodes {
 		cores := s.Cores
 		if i%2 == 1 {
@@ -85,8 +85,8 @@ func Random(rng *rand.Rand, s Shape) *board.Board {
 		want := int(math.Round(2 * s.Load * rng.Float64() * float64(cores)))
 		for used := 0; used < min(want, cores); {
 			size := min(1+rng.IntN(4), min(want, cores)-used)
-			ref++
-			b.Place(n, Resident(rng, ref, size, s))
+			handle++
+			b.Place(n, Resident(rng, handle, size, s))
 			used += size
 		}
 	}
@@ -94,8 +94,8 @@ func Random(rng *rand.Rand, s Shape) *board.Board {
 }
 
 // Resident draws a resident of that many cores.
-func Resident(rng *rand.Rand, ref board.Handle, cores int, s Shape) board.Resident {
-	r := board.Resident{Handle: ref, Size: Cores(cores), Tolerated: make([]float64, s.Columns), Caused: make([]float64, s.Columns)}
+func Resident(rng *rand.Rand, handle board.Handle, cores int, s Shape) board.Resident {
+	r := board.Resident{Handle: handle, Size: Cores(cores), Tolerated: make([]float64, s.Columns), Caused: make([]float64, s.Columns)}
 	for k := range s.Columns {
 		r.Tolerated[k] = 40 + 60*rng.Float64()
 		r.Caused[k] = s.Caused * rng.Float64()
@@ -103,7 +103,7 @@ func Resident(rng *rand.Rand, ref board.Handle, cores int, s Shape) board.Reside
 	return r
 }
 
-// Ask draws an ask of one core for a board of that shape, faster on configurations
+// Ask draws a request of one core for a board of that shape, faster on configurations
 // of higher number.
 func Ask(rng *rand.Rand, s Shape) board.Request {
 	r := Resident(rng, 0, 1, s)

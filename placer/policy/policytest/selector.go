@@ -159,9 +159,9 @@ func followsBoard(t *testing.T, d policy.SelectorDescriptor, o policy.Options) {
 		s := randomShape(rng)
 		b := boardtest.Random(rng, s)
 		old := d.New(b, o)
-		ref := board.Handle(1 << 20)
+		handle := board.Handle(1 << 20)
 		for range 60 {
-			change(t, rng, b, s, &ref)
+			change(t, rng, b, s, &handle)
 		}
 		for range 4 {
 			a := randomAsk(rng, s)
@@ -175,14 +175,14 @@ func followsBoard(t *testing.T, d policy.SelectorDescriptor, o policy.Options) {
 }
 
 // change the board in one way.
-func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, ref *board.Handle) {
+func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, handle *board.Handle) {
 	n := board.Index(rng.IntN(b.Len()))
 	residents := b.Residents(n)
 	switch k := rng.IntN(6); {
 	case k == 0:
 		b.SetReady(n, rng.IntN(3) > 0)
 	case k == 1 && b.Len() < 80:
-		b.Add(boardtest.Node(fmt.Sprint("new-", *ref), s.Cores, boardtest.Configuration(rng.IntN(s.Configurations))))
+		b.Add(boardtest.Node(fmt.Sprint("new-", *handle), s.Cores, boardtest.Configuration(rng.IntN(s.Configurations))))
 	case k == 2 && len(residents) > 0:
 		if err := b.Remove(n, residents[rng.IntN(len(residents))].Handle); err != nil {
 			t.Fatal(err)
@@ -192,11 +192,11 @@ func change(t *testing.T, rng *rand.Rand, b *board.Board, s boardtest.Shape, ref
 			t.Fatal(err)
 		}
 	default:
-		if r := boardtest.Resident(rng, *ref, 1+rng.IntN(2), s); b.Fits(n, r.Size) {
+		if r := boardtest.Resident(rng, *handle, 1+rng.IntN(2), s); b.Fits(n, r.Size) {
 			b.Place(n, r)
 		}
 	}
-	*ref++
+	*handle++
 }
 
 func emptyAndFull(t *testing.T, d policy.SelectorDescriptor) {

@@ -236,7 +236,7 @@ func scaleUpChart(points []profile.ScalePoint) template.HTML {
 	}
 	slices.Sort(cores)
 	return chart.Plot{
-		Label: "performance in isolation by number of cores", Width: 420, Height: 190,
+		Label: "performance in isolation by number of cores", Width: 560, Height: 210,
 		X:      chart.Axis{Title: "cores", High: cores[len(cores)-1], Ticks: slices.Compact(cores)},
 		Y:      chart.Axis{Title: points[0].Speed.Unit, Text: wording.Number},
 		Series: []chart.Series{s},

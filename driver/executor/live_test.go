@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -209,5 +211,19 @@ func TestExitsBounded(t *testing.T) {
 	}
 	if _, ok := e.of(maxEndings + 4); !ok {
 		t.Error("the newest end is forgotten")
+	}
+}
+
+// The page is the workload's: where it points is not asked.
+func TestAPageThatPointsElsewhereIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	followed := false
+	host := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
+	defer host.Close()
+	page := httptest.NewServer(http.RedirectHandler(host.URL, http.StatusFound))
+	defer page.Close()
+	r := &Reach{Procs: liveProc, AllocID: "pages", Env: map[string]string{"NOMAD_ADDR_metrics": strings.TrimPrefix(page.URL, "http://")}}
+	if data, err := r.HTTPGet(t.Context(), "metrics", "/"); err == nil || followed {
+		t.Errorf("read %q, %v; followed: %v", data, err, followed)
 	}
 }

@@ -6,17 +6,23 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Logs reads what Nomad collects of a task: ALLOC/alloc/logs/TASK.STREAM.N,
-// where N grows with each rotation and old files are deleted.
+// where N grows with each rotation and old files are deleted. The tasks can write
+// there, too: no link out of the shared directory is followed, and nothing but
+// files is opened.
 type Logs struct {
-	Dir string // ALLOC/alloc/logs
+	Shared string // the allocation's shared directory, ALLOC/alloc
 }
+
+// logsDir is where the logs are in the shared directory.
+const logsDir = "logs"
 
 // An offset names a place in a file that may be deleted: its number in the
 // high bits, the position inside it in the low ones. It grows with the stream,
@@ -37,7 +43,12 @@ func (l Logs) Read(task, stream string, offset int64, limit int) (data []byte, n
 	if offset < 0 || limit <= 0 {
 		return nil, offset, fmt.Errorf("read log: offset %d, limit %d", offset, limit)
 	}
-	indices, err := l.indices(task, stream)
+	root, err := os.OpenRoot(l.Shared)
+	if err != nil {
+		return nil, offset, fmt.Errorf("read log: %w", err)
+	}
+	defer root.Close()
+	indices, err := indices(root, task, stream)
 	if err != nil {
 		return nil, offset, err
 	}
@@ -50,7 +61,7 @@ func (l Logs) Read(task, stream string, offset int64, limit int) (data []byte, n
 		if i > index {
 			next, position = logOffset(i, 0), 0
 		}
-		chunk, err := readAt(l.file(task, stream, i), position, limit-len(data))
+		chunk, err := readAt(root, fmt.Sprintf("%s/%s.%s.%d", logsDir, task, stream, i), position, limit-len(data))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // rotated away since the directory was read
 		}
@@ -66,14 +77,10 @@ func (l Logs) Read(task, stream string, offset int64, limit int) (data []byte, n
 	return data, next, nil
 }
 
-func (l Logs) file(task, stream string, index int64) string {
-	return filepath.Join(l.Dir, fmt.Sprintf("%s.%s.%d", task, stream, index))
-}
-
 // indices lists the numbers of the stream's files, ascending. Not one is an
 // error: the task has not started, or its logs are disabled.
-func (l Logs) indices(task, stream string) ([]int64, error) {
-	entries, err := os.ReadDir(l.Dir)
+func indices(root *os.Root, task, stream string) ([]int64, error) {
+	entries, err := fs.ReadDir(root.FS(), logsDir)
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
@@ -95,12 +102,16 @@ func (l Logs) indices(task, stream string) ([]int64, error) {
 	return out, nil
 }
 
-func readAt(path string, position int64, limit int) ([]byte, error) {
-	f, err := os.Open(path)
+func readAt(root *os.Root, path string, position int64, limit int) ([]byte, error) {
+	// A named pipe would block whoever opens it.
+	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read log: %s is no file (%v): %w", path, err, fs.ErrInvalid)
+	}
 	data, err := io.ReadAll(io.NewSectionReader(f, position, int64(limit)))
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)

@@ -6,12 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestLogsFollowRotation(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	logs := Logs{Dir: dir}
+	shared := t.TempDir()
+	dir := filepath.Join(shared, "logs")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	logs := Logs{Shared: shared}
 	if _, _, err := logs.Read("web", "stdout", 0, 10); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no log yet: %v", err)
 	}
@@ -41,5 +47,35 @@ func TestLogsFollowRotation(t *testing.T) {
 	read(next, 100, "")
 	if _, _, err := logs.Read("web", "stdout", -1, 10); err == nil {
 		t.Error("a negative offset was accepted")
+	}
+}
+
+// The tasks can write where their logs are: what they point at elsewhere is not read,
+// and nothing that blocks is opened.
+func TestLogsOfAHostileTask(t *testing.T) {
+	t.Parallel()
+	shared := t.TempDir()
+	dir := filepath.Join(shared, "logs")
+	secret := filepath.Join(t.TempDir(), "secret")
+	write(t, secret, "1234")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(secret, filepath.Join(dir, "link.stdout.0")), unix.Mkfifo(filepath.Join(dir, "pipe.stdout.0"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range []string{"link", "pipe"} {
+		if data, _, err := (Logs{Shared: shared}).Read(task, "stdout", 0, 10); err == nil || len(data) > 0 {
+			t.Errorf("%s: read %q, %v", task, data, err)
+		}
+	}
+	// Nor where the folder of the logs itself is another one.
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(filepath.Dir(secret), "web.stdout.0"), "1234")
+	link(t, filepath.Dir(secret), dir)
+	if data, _, err := (Logs{Shared: shared}).Read("web", "stdout", 0, 10); err == nil || len(data) > 0 {
+		t.Errorf("read %q, %v", data, err)
 	}
 }

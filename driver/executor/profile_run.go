@@ -143,7 +143,7 @@ func (s *profileRun) probe(ctx context.Context, r profiler.Request) (probe.Probe
 	}
 	reach := &Reach{
 		Procs: s.room.procs, AllocID: s.room.spec.AllocID, Env: environMap(os.Environ()),
-		Logs: Logs{Dir: filepath.Join(s.shared, "logs")},
+		Logs: Logs{Shared: s.shared},
 	}
 	if !d.Progress {
 		// Such a probe sees nothing but the end of the task.

@@ -55,7 +55,10 @@ func (r *Reach) HTTPGet(ctx context.Context, portLabel, path string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: r.dial}}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: r.dial},
+		CheckRedirect: noRedirect,
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(path, "/"), nil)
 	if err != nil {
 		return nil, fmt.Errorf("port %q: %w", portLabel, err)
@@ -74,6 +77,9 @@ func (r *Reach) HTTPGet(ctx context.Context, portLabel, path string) ([]byte, er
 	}
 	return body, nil
 }
+
+// noRedirect: the page is the workload's, and what it points at may be for the host only.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // dial connects from this process's network; where that is refused and the
 // allocation has a network namespace of its own, from inside it.

@@ -43,6 +43,13 @@ type reach struct {
 
 var _ probe.Reach = (*reach)(nil)
 
+// pages reads the pages of workloads: without a proxy, since they are in the cluster, and
+// without following them to where they point, which may be for the host only.
+var pages = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
 // HTTPGet asks the allocation's port itself: the workload's pages do not go
 // through Nomad.
 func (r *reach) HTTPGet(ctx context.Context, portLabel, path string) ([]byte, error) {
@@ -59,7 +66,7 @@ func (r *reach) HTTPGet(ctx context.Context, portLabel, path string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := pages.Do(request)
 	if err != nil {
 		return nil, errors.Join(probe.ErrNotReady, err)
 	}

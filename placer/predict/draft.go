@@ -148,22 +148,22 @@ func (d *Draft) Anywhere(a *board.Request) bool {
 
 // Score of an allocation on a node, beside who is there and who is assigned to it.
 func (d *Draft) Score(a *board.Request, n board.Index) float64 {
-	beside := d.beside(n)
-	score := d.own(a, beside, d.board.Node(n).Configuration)
+	coRunners := d.coRunners(n)
+	score := d.own(a, coRunners, d.board.Node(n).Configuration)
 	if !d.scoring.Both {
 		return score
 	}
 	for _, r := range d.board.Residents(n) {
-		score += d.change(responseOf(r.Response, r.Tolerated), beside, r.Caused, a.Caused)
+		score += d.change(responseOf(r.Response, r.Tolerated), coRunners, r.Caused, a.Caused)
 	}
 	for _, other := range d.added[n] {
-		score += d.change(responseOf(other.Response, other.Curve()), beside, other.Caused, a.Caused)
+		score += d.change(responseOf(other.Response, other.Curve()), coRunners, other.Caused, a.Caused)
 	}
 	return score
 }
 
-// beside is what those on a node cause, with those assigned to it.
-func (d *Draft) beside(n board.Index) []float64 {
+// coRunners is what those on a node cause, with those assigned to it.
+func (d *Draft) coRunners(n board.Index) []float64 {
 	caused := d.board.Caused(n)
 	if len(d.added[n]) == 0 {
 		return caused
@@ -187,9 +187,9 @@ func (d *Draft) Together(a, other *board.Request) float64 {
 }
 
 // own is the score of a newcomer. A configuration below 0 is any.
-func (d *Draft) own(a *board.Request, beside []float64, configuration int) float64 {
+func (d *Draft) own(a *board.Request, coRunners []float64, configuration int) float64 {
 	r := responseOf(a.Response, a.Curve())
-	score := d.of(r, beside)
+	score := d.of(r, coRunners)
 	if a.Response != nil || configuration < 0 || configuration >= len(a.Speed) {
 		return score
 	}
@@ -223,23 +223,23 @@ func (d *Draft) change(r board.Response, all, own, newcomer []float64) float64 {
 }
 
 // of is the score of a response.
-func (d *Draft) of(r board.Response, beside []float64) float64 {
-	value, alone := 0.0, 1.0
+func (d *Draft) of(r board.Response, coRunners []float64) float64 {
+	value, isolated := 0.0, 1.0
 	if d.scoring.IOPS {
-		value = -r.IOPS(beside)
+		value = -r.IOPS(coRunners)
 		if d.scoring.Ratio {
-			alone = r.IOPS(d.none)
+			isolated = r.IOPS(d.none)
 		}
 	} else {
-		value = r.Runtime(beside)
+		value = r.Runtime(coRunners)
 		if d.scoring.Ratio {
-			alone = r.Runtime(d.none)
+			isolated = r.Runtime(d.none)
 		}
 	}
-	if !(alone > 0) {
+	if !(isolated > 0) {
 		return 0 // it makes no requests, or takes no time
 	}
-	return value / alone
+	return value / isolated
 }
 
 func responseOf(r board.Response, tolerated []float64) board.Response {
@@ -257,9 +257,9 @@ type scores []float64
 const assumedSlowdown = 0.05
 
 // Runtime implements board.Response.
-func (s scores) Runtime(beside []float64) float64 {
-	return 1 / max(fullPressureShareLow, Kept(s, beside, assumedSlowdown))
+func (s scores) Runtime(coRunners []float64) float64 {
+	return 1 / max(fullPressureShareLow, Kept(s, coRunners, assumedSlowdown))
 }
 
 // IOPS implements board.Response.
-func (s scores) IOPS(beside []float64) float64 { return Kept(s, beside, assumedSlowdown) }
+func (s scores) IOPS(coRunners []float64) float64 { return Kept(s, coRunners, assumedSlowdown) }

@@ -94,8 +94,8 @@ func learnPolynomial(all []Observation, termsOf func(columns []int) []term) (Reg
 
 // Predict implements Regression. O(terms). Outside of what was seen a polynomial says
 // nothing, and squares say it loudly: what is beyond counts as the edge.
-func (p *polynomial) Predict(own, beside []float64) float64 {
-	z := p.standard.within(own, beside)
+func (p *polynomial) Predict(own, coRunners []float64) float64 {
+	z := p.standard.within(own, coRunners)
 	sum := p.intercept
 	for i, t := range p.terms {
 		sum += p.coefficients[i] * t.of(z)

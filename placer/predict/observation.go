@@ -18,7 +18,7 @@ type Observation struct {
 // Regression predicts a response. Characteristics are in the order and number of the
 // observations it was learnt from. It may be used concurrently.
 type Regression interface {
-	Predict(own, beside []float64) float64
+	Predict(own, coRunners []float64) float64
 }
 
 // Learner learns a regression from observations.
@@ -88,9 +88,9 @@ func checkObservations(all []Observation) error {
 
 // SumOfCoRunners sums the characteristics of neighbours: of one they are its own, which is
 // the paper's pair. Without neighbours they are 0.
-func SumOfCoRunners(characteristics int, neighbours ...[]float64) []float64 {
+func SumOfCoRunners(characteristics int, coRunners ...[]float64) []float64 {
 	out := make([]float64, characteristics)
-	for _, n := range neighbours {
+	for _, n := range coRunners {
 		for i, v := range n {
 			out[i] += v
 		}
@@ -137,9 +137,9 @@ func standardise(all []Observation) standard {
 	return s
 }
 
-func join(to []float64, own, beside []float64) []float64 {
+func join(to []float64, own, coRunners []float64) []float64 {
 	copy(to, own)
-	copy(to[len(own):], beside)
+	copy(to[len(own):], coRunners)
 	return to
 }
 
@@ -155,8 +155,8 @@ func (s standard) varying() []int {
 }
 
 // within is of, of a row moved into the range that was seen.
-func (s standard) within(own, beside []float64) []float64 {
-	row := join(make([]float64, len(s.mean)), own, beside)
+func (s standard) within(own, coRunners []float64) []float64 {
+	row := join(make([]float64, len(s.mean)), own, coRunners)
 	for j, v := range row {
 		row[j] = min(s.high[j], max(s.low[j], v))
 	}
@@ -164,8 +164,8 @@ func (s standard) within(own, beside []float64) []float64 {
 }
 
 // of standardises one row.
-func (s standard) of(own, beside []float64) []float64 {
-	out := join(make([]float64, len(s.mean)), own, beside)
+func (s standard) of(own, coRunners []float64) []float64 {
+	out := join(make([]float64, len(s.mean)), own, coRunners)
 	for j := range out {
 		if s.deviation[j] > 0 {
 			out[j] = (out[j] - s.mean[j]) / s.deviation[j]
@@ -183,8 +183,8 @@ type Bounded struct {
 }
 
 // Predict implements Regression.
-func (b Bounded) Predict(own, beside []float64) float64 {
-	return min(b.High, max(b.Low, b.Regression.Predict(own, beside)))
+func (b Bounded) Predict(own, coRunners []float64) float64 {
+	return min(b.High, max(b.Low, b.Regression.Predict(own, coRunners)))
 }
 
 // What a neighbour can at most be thought to help by (chosen by us, as the paper does
@@ -195,12 +195,12 @@ const (
 )
 
 // RuntimeOf bounds a prediction of runtime by the runtime alone.
-func RuntimeOf(r Regression, alone float64) Bounded {
-	return Bounded{r, leastRuntimeShare * alone, math.Inf(1)}
+func RuntimeOf(r Regression, isolated float64) Bounded {
+	return Bounded{r, leastRuntimeShare * isolated, math.Inf(1)}
 }
 
 // IOPSOf bounds a prediction of requests per second by those alone.
-func IOPSOf(r Regression, alone float64) Bounded { return Bounded{r, 0, mostIOPSShare * alone} }
+func IOPSOf(r Regression, isolated float64) Bounded { return Bounded{r, 0, mostIOPSShare * isolated} }
 
 // RelativeError of a prediction, a share of what was measured.
 func RelativeError(predicted, actual float64) float64 {

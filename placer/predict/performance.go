@@ -18,16 +18,16 @@ type Share struct {
 // keeps share of its speed in isolation. It is not Known where the speed is not. A
 // speed without a usable interval is bracketed by nothing and twice itself.
 func Performance(k *cluster.Knowledge, configuration, unit string, share Share) cluster.Prediction {
-	alone, ok := k.Speed[configuration]
-	if !ok || !share.Known || !(alone.Value > 0) || !finite(alone.Value) {
+	isolated, ok := k.Speed[configuration]
+	if !ok || !share.Known || !(isolated.Value > 0) || !finite(isolated.Value) {
 		return cluster.Prediction{Unit: unit}
 	}
-	low, high := alone.Low, alone.High
-	if !(low >= 0 && low <= alone.Value) || !(high >= alone.Value) || !finite(high) {
-		low, high = 0, 2*alone.Value
+	low, high := isolated.Low, isolated.High
+	if !(low >= 0 && low <= isolated.Value) || !(high >= isolated.Value) || !finite(high) {
+		low, high = 0, 2*isolated.Value
 	}
 	return cluster.Prediction{
 		Known: true, Unit: unit,
-		RatePerSec: alone.Value * share.Value, Low: low * share.Low, High: high * share.High,
+		RatePerSec: isolated.Value * share.Value, Low: low * share.Low, High: high * share.High,
 	}
 }

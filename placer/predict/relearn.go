@@ -127,7 +127,9 @@ func moments(v []float64) (mean, variance float64) {
 }
 
 // Predict implements Regression.
-func (r *Relearning) Predict(own, beside []float64) float64 { return r.current.Predict(own, beside) }
+func (r *Relearning) Predict(own, coRunners []float64) float64 {
+	return r.current.Predict(own, coRunners)
+}
 
 // Err is why the last attempt to learn failed; the model before it is kept.
 func (r *Relearning) Err() error { return r.failed }

@@ -36,15 +36,15 @@ func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slow
 			continue
 		}
 		c := curveOf(k, s, slowdownPercent/100)
-		stands := c.most(func(share Share) bool { return share.Value >= enough })
-		if stands <= tolerated {
+		most := c.most(func(share Share) bool { return share.Value >= enough })
+		if most <= tolerated {
 			out[s] = e
 			continue
 		}
 		out[s] = interference.Estimate{
-			Score:  interference.Percent(stands),
+			Score:  interference.Percent(most),
 			Low:    interference.Percent(max(tolerated, c.most(func(share Share) bool { return share.Low >= enough }))),
-			High:   interference.Percent(max(stands, c.most(func(share Share) bool { return share.High >= enough }))),
+			High:   interference.Percent(max(most, c.most(func(share Share) bool { return share.High >= enough }))),
 			Origin: e.Origin,
 			Note:   fmt.Sprintf("its target needs %.0f %% of its performance in isolation; it keeps the QoS bound of %g %% up to %.0f points", 100*needs, slowdownPercent, tolerated),
 		}

@@ -14,14 +14,14 @@ func TestToleranceAtTarget(t *testing.T) {
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
 	for needs, want := range map[float64]float64{0: 100, 0.3: 100, 0.725 * 0.95: 70, 0.95 * 0.95: 40} {
-		stands := predict.ToleranceAtTarget(k, columns, 5, needs)
+		most := predict.ToleranceAtTarget(k, columns, 5, needs)
 		if want == 40 {
-			if stands != nil {
-				t.Errorf("a target at the bound stands %v, want no more than tolerated", stands)
+			if most != nil {
+				t.Errorf("a target at the bound stands %v, want no more than tolerated", most)
 			}
 			continue
 		}
-		e := stands[columns[0]]
+		e := most[columns[0]]
 		got, ok := e.Score.Percent()
 		low, _ := e.Low.Percent()
 		if !ok || got < want-0.1 || got > want+0.1 || low > got || low < 40 && needs > 0 || e.Note == "" {

@@ -78,8 +78,8 @@ func (w *wmm) project(row []float64) []float64 {
 }
 
 // Predict implements Regression. O(observations).
-func (w *wmm) Predict(own, beside []float64) float64 {
-	at := w.project(w.standard.of(own, beside))
+func (w *wmm) Predict(own, coRunners []float64) float64 {
+	at := w.project(w.standard.of(own, coRunners))
 	distances := make([]float64, len(w.points))
 	for i, p := range w.points {
 		sum := 0.0

@@ -38,27 +38,27 @@ func (w *World) window() error {
 }
 
 // observe is what a probe sees of a workload: for one without a target, the speed
-// against what its placement promised is unknown, and the target is its best.
+// that its placement was chosen for is unknown, and the target is its best.
 func (w *World) observe(s *workload) adapt.Observation {
 	o := adapt.Observation{
 		Handle: s.ask.Handle, Performance: s.capacity, Target: s.job.Target * s.load, Sizes: s.ask.Sizes, Speed: s.ask.Speed,
 		Priority: s.job.Priority, BestEffort: s.job.BestEffort, Scales: s.job.Sized && s.ask.ScaleOut != nil,
 	}
 	if s.job.Shape != Service && o.Target == 0 && s.ask.Speed != nil {
-		o.Target = w.promised(s)
+		o.Target = w.expected(s)
 	}
-	for _, k := range s.units {
-		u := &w.units[k]
-		o.Replicas = append(o.Replicas, adapt.Replica{Handle: refOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
+	for _, k := range s.replicas {
+		u := &w.replicas[k]
+		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handleOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
 	}
 	return o
 }
 
-// promised is the performance the estimates say for where it runs.
-func (w *World) promised(s *workload) float64 {
+// expected is the performance the estimates say for where it runs.
+func (w *World) expected(s *workload) float64 {
 	sum := 0.0
-	for _, k := range s.units {
-		sum += s.ask.Speed[w.board.Node(w.units[k].node).Configuration]
+	for _, k := range s.replicas {
+		sum += s.ask.Speed[w.board.Node(w.replicas[k].node).Configuration]
 	}
 	return sum
 }
@@ -74,7 +74,7 @@ func (w *World) act(a adapt.Action) error {
 		w.board.SetReady(a.Node, !w.closed[a.Node] && !w.down[a.Node])
 		return nil
 	case adapt.Evict:
-		if w.unitOf(a.Handle) >= 0 {
+		if w.replicaOf(a.Handle) >= 0 {
 			w.evict(a.Handle)
 		}
 		return nil
@@ -104,14 +104,14 @@ func (w *World) act(a adapt.Action) error {
 	return nil
 }
 
-// unitOf finds the allocation of a ref; -1 where it is gone.
-func (w *World) unitOf(ref board.Handle) int32 {
-	s := w.workloads.at(workloadOf(ref))
+// replicaOf finds the allocation of a ref; -1 where it is gone.
+func (w *World) replicaOf(handle board.Handle) int32 {
+	s := w.workloads.at(workloadOf(handle))
 	if s.stage != stageRunning {
 		return -1
 	}
-	for _, k := range s.units {
-		if refOf(w.units[k].workload, w.units[k].number) == ref {
+	for _, k := range s.replicas {
+		if handleOf(w.replicas[k].workload, w.replicas[k].number) == handle {
 			return k
 		}
 	}
@@ -135,14 +135,14 @@ func (w *World) reclassify(s *workload) error {
 		return fmt.Errorf("sim: job %d: %w", s.job.Number, err)
 	}
 	s.estimate(e)
-	for _, k := range s.units {
-		u := &w.units[k]
-		ref := refOf(u.workload, u.number)
-		if err := w.board.Remove(u.node, ref); err != nil {
+	for _, k := range s.replicas {
+		u := &w.replicas[k]
+		handle := handleOf(u.workload, u.number)
+		if err := w.board.Remove(u.node, handle); err != nil {
 			return err
 		}
 		w.board.Place(u.node, board.Resident{
-			Handle: ref, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+			Handle: handle, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		})
 	}
 	return nil
@@ -150,11 +150,11 @@ func (w *World) reclassify(s *workload) error {
 
 // resize changes an allocation where the node has room.
 func (w *World) resize(a adapt.Action) {
-	k := w.unitOf(a.Handle)
+	k := w.replicaOf(a.Handle)
 	if k < 0 {
 		return
 	}
-	u := &w.units[k]
+	u := &w.replicas[k]
 	more := cluster.Resources{CPUMHz: a.Size.CPUMHz - u.size.CPUMHz, Cores: a.Size.Cores - u.size.Cores, MemoryMB: a.Size.MemoryMB - u.size.MemoryMB}
 	if (more.Cores > 0 || more.CPUMHz > 0 || more.MemoryMB > 0) && !w.board.Fits(u.node, more) {
 		return
@@ -169,11 +169,11 @@ func (w *World) resize(a adapt.Action) {
 
 // drop ends one allocation, and starts another one where it only straggled.
 func (w *World) drop(i int32, s *workload, a adapt.Action) {
-	k := w.unitOf(a.Handle)
-	if k < 0 || len(s.units) < 2 {
+	k := w.replicaOf(a.Handle)
+	if k < 0 || len(s.replicas) < 2 {
 		return
 	}
-	n := w.units[k].node
+	n := w.replicas[k].node
 	w.finish(k)
 	w.vacated(n)
 	w.counters.Shrunk++
@@ -190,16 +190,16 @@ func (w *World) grow(i int32, s *workload) {
 	ask.Count = s.missing
 	ask.Target = max(0, s.job.Target*s.load-s.capacity)
 	choice := w.choose(admission.Attempt{Item: admission.Item{Ask: &ask}})
-	units, _ := w.fitting(s, choice.Replicas)
-	if len(units) == 0 {
+	replicas, _ := w.fitting(s, choice.Replicas)
+	if len(replicas) == 0 {
 		return
 	}
 	w.counters.Grown++
 	s.missing = 0
-	for _, u := range units {
+	for _, u := range replicas {
 		w.begin(i, s, u.Node, u.Size)
 	}
-	for _, u := range units {
+	for _, u := range replicas {
 		w.refresh(u.Node)
 	}
 	w.rate(i, s)
@@ -207,13 +207,13 @@ func (w *World) grow(i int32, s *workload) {
 
 // move starts a workload elsewhere, where the selector now chooses another node.
 func (w *World) move(i int32, s *workload) {
-	k := s.units[0]
-	from := w.units[k].node
+	k := s.replicas[0]
+	from := w.replicas[k].node
 	choice := w.choose(admission.Attempt{
 		Item: admission.Item{Ask: &s.ask}, Within: func(n board.Index) bool { return n != from },
 	})
-	units, _ := w.fitting(s, choice.Replicas)
-	if len(units) == 0 || len(choice.Relaxed) > 0 {
+	replicas, _ := w.fitting(s, choice.Replicas)
+	if len(replicas) == 0 || len(choice.Relaxed) > 0 {
 		return
 	}
 	w.counters.Moves++
@@ -221,9 +221,9 @@ func (w *World) move(i int32, s *workload) {
 	if w.config.MoveTime > 0 {
 		w.heap.push(s.resume, kindResume, i, s.life)
 	}
-	w.begin(i, s, units[0].Node, units[0].Size)
+	w.begin(i, s, replicas[0].Node, replicas[0].Size)
 	w.finish(k)
-	w.refresh(units[0].Node)
+	w.refresh(replicas[0].Node)
 	w.vacated(from)
 	w.rate(i, s)
 }

@@ -15,7 +15,7 @@ func (w *World) arrive() error {
 	s := w.workloads.at(i)
 	s.job, s.stage, s.load, s.running = w.next, stageProfiling, 1, -1
 	j := &s.job
-	if j.Count < 1 || j.Count >= 1<<maxUnitBits {
+	if j.Count < 1 || j.Count >= 1<<maxReplicaBits {
 		return fmt.Errorf("%w: job %d wants %d allocations", ErrConfig, j.Number, j.Count)
 	}
 	s.record = int32(len(w.records))
@@ -68,7 +68,7 @@ const mhzPerCore = 1000
 func (w *World) know(i int32, s *workload) (bool, error) {
 	j := &s.job
 	s.ask = board.Request{
-		Handle: refOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
+		Handle: handleOf(i, 0), Size: j.Size, Count: j.Count, Priority: j.Priority, Tolerated: w.assumedT, Caused: w.assumedC,
 		Target: j.Target, BestEffort: j.BestEffort, Gang: j.Gang, SlowdownMax: slowdownMax, Class: j.Declared,
 	}
 	w.due(i, s)
@@ -90,7 +90,7 @@ const slowdownMax = 0.05
 // estimate puts what is known into the ask.
 func (s *workload) estimate(e Estimate) {
 	if e.Tolerated != nil {
-		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound, s.ask.Tolerances = e.Tolerated, e.Caused, e.AtBound, e.Standing
+		s.ask.Tolerated, s.ask.Caused, s.ask.AtBound, s.ask.Tolerances = e.Tolerated, e.Caused, e.AtBound, e.Tolerances
 	}
 	s.ask.Speed, s.ask.Expected, s.ask.Response = e.Speed, e.Expected, e.Response
 	if s.job.Sized {

@@ -41,19 +41,19 @@ func (w *World) nodeChanges(c NodeChange) {
 		return
 	}
 	w.counters.NodesLost++
-	for len(w.nodeUnits[c.Node]) > 0 {
-		w.restart(w.units[w.nodeUnits[c.Node][0]].workload)
+	for len(w.nodeReplicas[c.Node]) > 0 {
+		w.restart(w.replicas[w.nodeReplicas[c.Node][0]].workload)
 	}
 }
 
 // evict makes the workload of an allocation leave, and wait again.
-func (w *World) evict(ref board.Handle) {
-	s := w.workloads.at(workloadOf(ref))
+func (w *World) evict(handle board.Handle) {
+	s := w.workloads.at(workloadOf(handle))
 	if s.stage != stageRunning {
 		return
 	}
 	w.counters.Evictions++
-	w.restart(workloadOf(ref))
+	w.restart(workloadOf(handle))
 }
 
 // restart takes a workload off its nodes and submits it again: batch work begins

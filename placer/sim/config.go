@@ -50,9 +50,9 @@ type Config struct {
 	Progress func(ended, expected int, now Instant)
 }
 
-// maxUnitBits bounds the allocations of one workload: its refs are a row of
+// maxReplicaBits bounds the allocations of one workload: its refs are a row of
 // that length.
-const maxUnitBits = 20
+const maxReplicaBits = 20
 
 // Errors of a run.
 var (

@@ -84,7 +84,7 @@ func (w *World) dueNow(e event) {
 }
 
 // task is what an adapter is told of an allocation with a cap; nil of others.
-func (w *World) task(s *workload, u *unit) *adapt.Task {
+func (w *World) task(s *workload, u *replica) *adapt.Task {
 	if s.job.Deadline <= 0 || s.job.Shape != Tasks {
 		return nil
 	}
@@ -100,11 +100,11 @@ func (w *World) task(s *workload, u *unit) *adapt.Task {
 }
 
 // slowdownOf is what really happens to it now.
-func slowdownOf(u *unit) float64 {
+func slowdownOf(u *replica) float64 {
 	if u.speed <= 0 {
 		return 0
 	}
-	return u.alone/u.speed - 1
+	return u.isolated/u.speed - 1
 }
 
 // note puts estimates on the board, and holds them against what is so.
@@ -117,7 +117,7 @@ func (w *World) note() {
 	for i := range w.windows {
 		for _, seen := range w.windows[i].Replicas {
 			estimate, ok := e.Slowdown(seen.Handle)
-			k := w.unitOf(seen.Handle)
+			k := w.replicaOf(seen.Handle)
 			if !ok || k < 0 || seen.Task == nil {
 				continue
 			}
@@ -125,7 +125,7 @@ func (w *World) note() {
 			if seen.Task.Moving {
 				continue
 			}
-			really := slowdownOf(&w.units[k])
+			really := slowdownOf(&w.replicas[k])
 			w.slowdown.Windows++
 			w.slowdown.True += really
 			w.slowdown.Estimated += estimate
@@ -136,11 +136,11 @@ func (w *World) note() {
 
 // migrate lets one task go on elsewhere, after a while without work.
 func (w *World) migrate(a adapt.Action) error {
-	k := w.unitOf(a.Handle)
+	k := w.replicaOf(a.Handle)
 	if k < 0 || !w.board.Fits(a.To, a.Size) {
 		return nil
 	}
-	u := &w.units[k]
+	u := &w.replicas[k]
 	s := w.workloads.at(u.workload)
 	if s.job.Shape != Tasks || s.job.Deadline <= 0 || u.node == a.To {
 		return fmt.Errorf("sim: only tasks with a deadline are moved to a node that is named")
@@ -152,8 +152,8 @@ func (w *World) migrate(a adapt.Action) error {
 	}
 	w.config.Controller.Ended(w.now, from, a.Handle)
 	w.leaveNode(k)
-	u.node, u.size, u.cores, u.place = a.To, a.Size, coresOf(a.Size), int32(len(w.nodeUnits[a.To]))
-	w.nodeUnits[a.To] = append(w.nodeUnits[a.To], k)
+	u.node, u.size, u.cores, u.place = a.To, a.Size, coresOf(a.Size), int32(len(w.nodeReplicas[a.To]))
+	w.nodeReplicas[a.To] = append(w.nodeReplicas[a.To], k)
 	w.board.Place(a.To, board.Resident{
 		Handle: a.Handle, Size: a.Size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		Class: s.ask.Class, Response: s.ask.Response,
@@ -175,7 +175,7 @@ func (w *World) migrate(a adapt.Action) error {
 
 // migrated lets a task work again.
 func (w *World) migrated(k int32) {
-	u := &w.units[k]
+	u := &w.replicas[k]
 	s := w.workloads.at(u.workload)
 	if s.stage != stageRunning || u.resume != w.now {
 		w.stale()

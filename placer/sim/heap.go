@@ -6,7 +6,7 @@ type kind uint8
 const (
 	kindReady    kind = iota // a workload is profiled and classified
 	kindProgress             // a workload reaches a phase boundary or its end
-	kindUnit                 // one task of a workload ends
+	kindReplica              // one task of a workload ends
 	kindDecision             // an agent's decision is made
 	kindWake                 // the controller asked for it
 	kindLoad                 // the offered load of a service changes

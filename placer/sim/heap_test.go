@@ -13,10 +13,10 @@ func TestHeapPopsByTimeThenOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 17, 1000} {
 		var h eventHeap
 		for range n {
-			h.push(time.Duration(random.IntN(20)), kindUnit, 0, 0)
+			h.push(time.Duration(random.IntN(20)), kindReplica, 0, 0)
 			if random.IntN(4) == 0 {
 				h.pop()
-				h.push(time.Duration(random.IntN(20)), kindUnit, 0, 0)
+				h.push(time.Duration(random.IntN(20)), kindReplica, 0, 0)
 			}
 		}
 		last := event{at: -1}
@@ -55,12 +55,12 @@ func BenchmarkHeap(b *testing.B) {
 		random := rand.New(rand.NewPCG(1, 1))
 		var h eventHeap
 		for range heldEvents {
-			h.push(time.Duration(random.Int64N(1e9)), kindUnit, 0, 0)
+			h.push(time.Duration(random.Int64N(1e9)), kindReplica, 0, 0)
 		}
 		b.ReportAllocs()
 		for b.Loop() {
 			e := h.pop()
-			h.push(e.at+time.Duration(random.Int64N(1e9)), kindUnit, 0, 0)
+			h.push(e.at+time.Duration(random.Int64N(1e9)), kindReplica, 0, 0)
 		}
 	})
 	b.Run("container", func(b *testing.B) {

@@ -112,7 +112,7 @@ func (l *List) Next() (Job, bool, error) {
 type Estimate struct {
 	Tolerated, Caused []float64         // by column, percent
 	AtBound           []float64         // see board.Ask
-	Standing          []board.Tolerance // see board.Ask
+	Tolerances        []board.Tolerance // see board.Ask
 	Speed             []float64         // of one allocation of the job's size, by configuration; nil unknown
 	Sizes             []board.SizeOption
 	ScaleOut          []float64

@@ -20,7 +20,7 @@ type besides struct{ a, b, c *truth.Application }
 func (w besides) Speeds(_ int, on []truth.Placed, out []truth.Speed) []truth.Speed {
 	out = out[:0]
 	for i := range on {
-		s := truth.Speed{Value: 1, Alone: 1, IOPS: 100}
+		s := truth.Speed{Value: 1, Isolated: 1, IOPS: 100}
 		for j := range on {
 			switch {
 			case i == j || on[i].Application != w.a:
@@ -50,7 +50,7 @@ func (onlyNode) Select(_ *board.Board, a *board.Request, _ *rand.Rand) board.Cho
 func TestRemainingWork(t *testing.T) {
 	t.Parallel()
 	application := func(name string) *truth.Application {
-		return &truth.Application{Name: name, Cores: 1, MemoryMB: 1, Alone: []float64{1}, Phases: []truth.Phase{{Share: 1, MemoryMB: 1, Intensity: 1}}}
+		return &truth.Application{Name: name, Cores: 1, MemoryMB: 1, Isolated: []float64{1}, Phases: []truth.Phase{{Share: 1, MemoryMB: 1, Intensity: 1}}}
 	}
 	for name, c := range map[string]struct {
 		arrives time.Duration // C; 0: never

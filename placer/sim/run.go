@@ -9,7 +9,7 @@ import (
 )
 
 // place starts allocations of a workload.
-func (w *World) place(i int32, s *workload, units []board.Replica, choice *board.Choice) {
+func (w *World) place(i int32, s *workload, replicas []board.Replica, choice *board.Choice) {
 	w.counters.Placements++
 	if len(choice.Relaxed) > 0 {
 		w.counters.Relaxed++
@@ -20,22 +20,22 @@ func (w *World) place(i int32, s *workload, units []board.Replica, choice *board
 	r := &w.records[s.record]
 	if r.Started == Never {
 		r.Started, r.Relaxed = w.now, int16(len(choice.Relaxed))
-		r.Best = w.onBest(s, units)
+		r.Best = w.onBest(s, replicas)
 	}
 	first := s.stage != stageRunning
 	if s.ask.Tolerances != nil {
-		stands := s.ask.ToleranceOf(w.board, units)
-		s.ask.Tolerated, s.ask.RequiredFraction = stands.Tolerated, stands.RequiredFraction
+		tolerance := s.ask.ToleranceOf(w.board, replicas)
+		s.ask.Tolerated, s.ask.RequiredFraction = tolerance.Tolerated, tolerance.RequiredFraction
 	}
-	for _, u := range units {
+	for _, u := range replicas {
 		k := w.begin(i, s, u.Node, u.Size)
-		r.Cores += float32(w.units[k].cores)
+		r.Cores += float32(w.replicas[k].cores)
 		if s.job.App == nil && s.job.Shape == Tasks {
 			w.rateTask(s, k)
 		}
 	}
 	if s.job.Shape == Tasks {
-		s.left -= len(units)
+		s.left -= len(replicas)
 		s.ask.Count = s.left
 	} else {
 		s.left = 0
@@ -43,7 +43,7 @@ func (w *World) place(i int32, s *workload, units []board.Replica, choice *board
 	if first {
 		w.goes(i, s)
 	}
-	for _, u := range units {
+	for _, u := range replicas {
 		w.refresh(u.Node)
 	}
 	w.rate(i, s)
@@ -66,40 +66,40 @@ func (w *World) goes(i int32, s *workload) {
 }
 
 // onBest reports whether all units are on configurations within 1 % of the best.
-func (w *World) onBest(s *workload, units []board.Replica) bool {
+func (w *World) onBest(s *workload, replicas []board.Replica) bool {
 	if s.job.App == nil {
 		return true
 	}
-	return !slices.ContainsFunc(units, func(u board.Replica) bool { return w.platform(s, u.Node) < 0.99 })
+	return !slices.ContainsFunc(replicas, func(u board.Replica) bool { return w.platform(s, u.Node) < 0.99 })
 }
 
 // begin puts one allocation on a node.
 func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resources) int32 {
-	k := w.freeUnit
+	k := w.freeReplica
 	if k < 0 {
-		w.units = append(w.units, unit{})
-		k = int32(len(w.units) - 1)
+		w.replicas = append(w.replicas, replica{})
+		k = int32(len(w.replicas) - 1)
 	} else {
-		w.freeUnit = w.units[k].next
+		w.freeReplica = w.replicas[k].next
 	}
-	u := &w.units[k]
+	u := &w.replicas[k]
 	generation := u.progress.generation + 1
-	*u = unit{
+	*u = replica{
 		workload: i, node: n, number: s.numbered, size: size, cores: coresOf(size),
-		place: int32(len(w.nodeUnits[n])), at: int32(len(s.units)), platform: w.platform(s, n),
+		place: int32(len(w.nodeReplicas[n])), at: int32(len(s.replicas)), platform: w.platform(s, n),
 	}
-	s.numbered = (s.numbered + 1) & (1<<maxUnitBits - 1) // those of long ago have ended
+	s.numbered = (s.numbered + 1) & (1<<maxReplicaBits - 1) // those of long ago have ended
 	s.platforms += u.platform
 	u.progress = progress{work: s.job.Duration.Seconds(), since: w.now, generation: generation}
 	u.started = w.now
-	w.nodeUnits[n] = append(w.nodeUnits[n], k)
-	s.units = append(s.units, k)
-	ref := refOf(i, u.number)
+	w.nodeReplicas[n] = append(w.nodeReplicas[n], k)
+	s.replicas = append(s.replicas, k)
+	handle := handleOf(i, u.number)
 	w.board.Place(n, board.Resident{
-		Handle: ref, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Handle: handle, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
 		Class: s.ask.Class, Response: s.ask.Response,
 	})
-	w.config.Controller.Started(w.now, n, ref)
+	w.config.Controller.Started(w.now, n, handle)
 	return k
 }
 
@@ -109,75 +109,75 @@ func (w *World) platform(s *workload, n board.Index) float64 {
 	if s.job.App == nil || s.top <= 0 {
 		return 1
 	}
-	return s.job.App.Alone[w.board.Node(n).Configuration] / s.top
+	return s.job.App.Isolated[w.board.Node(n).Configuration] / s.top
 }
 
 // finish takes one allocation away.
 func (w *World) finish(k int32) {
-	u := &w.units[k]
+	u := &w.replicas[k]
 	s := w.workloads.at(u.workload)
 	w.leaveNode(k)
 	u.resume = 0 // its move, if it was on one, ends nowhere
 	w.leaveGroup(s, k)
-	ref := refOf(u.workload, u.number)
-	if err := w.board.Remove(u.node, ref); err != nil {
+	handle := handleOf(u.workload, u.number)
+	if err := w.board.Remove(u.node, handle); err != nil {
 		panic(err) // the board holds what the world put there: a fault of this package
 	}
-	w.config.Controller.Ended(w.now, u.node, ref)
+	w.config.Controller.Ended(w.now, u.node, handle)
 	u.progress.generation++
-	u.next = w.freeUnit
-	w.freeUnit = k
+	u.next = w.freeReplica
+	w.freeReplica = k
 }
 
 // leaveNode takes an allocation out of its node's list; the last one takes its place.
 func (w *World) leaveNode(k int32) {
-	u := &w.units[k]
-	list := w.nodeUnits[u.node]
+	u := &w.replicas[k]
+	list := w.nodeReplicas[u.node]
 	last := list[len(list)-1]
 	list[u.place] = last
-	w.units[last].place = u.place
-	w.nodeUnits[u.node] = list[:len(list)-1]
+	w.replicas[last].place = u.place
+	w.nodeReplicas[u.node] = list[:len(list)-1]
 }
 
 // leaveGroup takes an allocation out of its workload; the last one takes its
 // place.
 func (w *World) leaveGroup(s *workload, k int32) {
-	u := &w.units[k]
-	other := s.units[len(s.units)-1]
-	s.units[u.at] = other
-	w.units[other].at = u.at
-	s.units = s.units[:len(s.units)-1]
-	s.speeds, s.alones, s.platforms, s.iops = s.speeds-u.speed, s.alones-u.alone, s.platforms-u.platform, s.iops-u.iops
-	if len(s.units) == 0 {
-		s.speeds, s.alones, s.platforms, s.iops, s.numbered = 0, 0, 0, 0, 0 // no rest of rounding
+	u := &w.replicas[k]
+	other := s.replicas[len(s.replicas)-1]
+	s.replicas[u.at] = other
+	w.replicas[other].at = u.at
+	s.replicas = s.replicas[:len(s.replicas)-1]
+	s.speeds, s.isolatedSpeeds, s.platforms, s.iops = s.speeds-u.speed, s.isolatedSpeeds-u.isolated, s.platforms-u.platform, s.iops-u.iops
+	if len(s.replicas) == 0 {
+		s.speeds, s.isolatedSpeeds, s.platforms, s.iops, s.numbered = 0, 0, 0, 0, 0 // no rest of rounding
 	}
 }
 
 // refresh computes the speeds on a node anew.
 func (w *World) refresh(n board.Index) {
-	if w.config.Truth == nil || len(w.nodeUnits[n]) == 0 {
+	if w.config.Truth == nil || len(w.nodeReplicas[n]) == 0 {
 		return
 	}
 	w.placed = w.placed[:0]
-	for _, k := range w.nodeUnits[n] {
-		u := &w.units[k]
+	for _, k := range w.nodeReplicas[n] {
+		u := &w.replicas[k]
 		s := w.workloads.at(u.workload)
 		w.placed = append(w.placed, truth.Placed{
 			Application: s.job.App, Cores: u.cores, MemoryMB: float64(u.size.MemoryMB), Phase: s.phase, Load: s.load, Elastic: s.job.Sized, Number: u.number,
 		})
 	}
 	w.speeds = w.config.Truth.Speeds(w.board.Node(n).Configuration, w.placed, w.speeds)
-	for at, k := range w.nodeUnits[n] {
-		u := &w.units[k]
-		if u.speed == w.speeds[at].Value && u.alone == w.speeds[at].Alone && u.speed > 0 {
+	for at, k := range w.nodeReplicas[n] {
+		u := &w.replicas[k]
+		if u.speed == w.speeds[at].Value && u.isolated == w.speeds[at].Isolated && u.speed > 0 {
 			continue
 		}
 		s := w.workloads.at(u.workload)
 		w.integrate(s)
 		s.speeds += w.speeds[at].Value - u.speed
-		s.alones += w.speeds[at].Alone - u.alone
+		s.isolatedSpeeds += w.speeds[at].Isolated - u.isolated
 		s.iops += w.speeds[at].IOPS - u.iops
-		u.speed, u.alone, u.iops = w.speeds[at].Value, w.speeds[at].Alone, w.speeds[at].IOPS
+		u.speed, u.isolated, u.iops = w.speeds[at].Value, w.speeds[at].Isolated, w.speeds[at].IOPS
 		w.rate(u.workload, s)
 		if s.job.Shape == Tasks {
 			w.rateTask(s, k)
@@ -213,7 +213,7 @@ func (w *World) rate(i int32, s *workload) {
 // groupRate is the progress of batch work, or the passing of a service's life.
 func (w *World) groupRate(s *workload) float64 {
 	switch {
-	case len(s.units) == 0:
+	case len(s.replicas) == 0:
 		if s.job.Shape == Service {
 			return 1 // its users wait, and its time passes
 		}
@@ -229,7 +229,7 @@ func (w *World) groupRate(s *workload) float64 {
 
 // rateTask reschedules the end of a single task.
 func (w *World) rateTask(s *workload, k int32) {
-	u := &w.units[k]
+	u := &w.replicas[k]
 	rate := 1.0
 	if s.job.App != nil {
 		rate = u.speed / s.scale
@@ -244,7 +244,7 @@ func (w *World) rateTask(s *workload, k int32) {
 	u.progress.rate = rate
 	u.progress.generation++
 	if at, ok := u.progress.at(u.progress.work); ok {
-		w.heap.push(at, kindUnit, k, u.progress.generation)
+		w.heap.push(at, kindReplica, k, u.progress.generation)
 	}
 }
 
@@ -286,13 +286,13 @@ func (w *World) measure(s *workload) {
 		return
 	}
 	s.capacity, s.interference, s.platform = 0, 0, 0
-	if n := len(s.units); n > 0 {
+	if n := len(s.replicas); n > 0 {
 		s.capacity = s.speeds
 		if s.job.Shape != Tasks {
 			s.capacity *= w.config.Truth.Group(s.job.App, n)
 		}
-		if s.alones > 0 {
-			s.interference = s.speeds / s.alones
+		if s.isolatedSpeeds > 0 {
+			s.interference = s.speeds / s.isolatedSpeeds
 		}
 		s.platform = s.platforms / float64(n)
 	}
@@ -327,8 +327,8 @@ func (w *World) milestone(e event) {
 // nodesOf lists the nodes of a workload once each.
 func (w *World) nodesOf(s *workload) []board.Index {
 	var out []board.Index
-	for _, k := range s.units {
-		if n := w.units[k].node; !slices.Contains(out, n) {
+	for _, k := range s.replicas {
+		if n := w.replicas[k].node; !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
@@ -337,7 +337,7 @@ func (w *World) nodesOf(s *workload) []board.Index {
 
 // taskEnds ends one task, and the workload with its last one.
 func (w *World) taskEnds(e event) {
-	u := &w.units[e.who]
+	u := &w.replicas[e.who]
 	if u.progress.generation != e.generation {
 		w.stale()
 		return
@@ -345,7 +345,7 @@ func (w *World) taskEnds(e event) {
 	i, n := u.workload, u.node
 	s := w.workloads.at(i)
 	w.integrate(s)
-	if len(s.units) == 1 && s.left == 0 {
+	if len(s.replicas) == 1 && s.left == 0 {
 		w.completed += s.requested()
 		w.end(i, s, Done)
 		return
@@ -388,9 +388,9 @@ func (w *World) end(i int32, s *workload, o Outcome) {
 
 // leaveNodes takes all allocations of a workload away.
 func (w *World) leaveNodes(s *workload) {
-	for len(s.units) > 0 {
-		k := s.units[len(s.units)-1]
-		n := w.units[k].node
+	for len(s.replicas) > 0 {
+		k := s.replicas[len(s.replicas)-1]
+		n := w.replicas[k].node
 		w.finish(k)
 		w.vacated(n)
 	}
@@ -426,7 +426,7 @@ func (w *World) settle() {
 		i := w.doomed[len(w.doomed)-1]
 		w.doomed = w.doomed[:len(w.doomed)-1]
 		s := w.workloads.at(i)
-		if s.stage == stageRunning && slices.ContainsFunc(s.units, func(k int32) bool { return w.units[k].speed <= 0 }) {
+		if s.stage == stageRunning && slices.ContainsFunc(s.replicas, func(k int32) bool { return w.replicas[k].speed <= 0 }) {
 			w.counters.Killed++
 			w.integrate(s)
 			w.end(i, s, Killed)

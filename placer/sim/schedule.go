@@ -52,9 +52,9 @@ func (w *World) decide(attempt admission.Attempt, retries int) {
 	w.agents--
 	k := w.flight()
 	f := &w.flights[k]
-	f.units = append(f.units[:0], choice.Replicas...)
+	f.replicas = append(f.replicas[:0], choice.Replicas...)
 	f.attempt, f.choice, f.retries, f.free, f.life = attempt, choice, retries, false, s.life
-	f.choice.Replicas = f.units
+	f.choice.Replicas = f.replicas
 	w.heap.push(w.now+spent, kindDecision, int32(k), 0)
 }
 
@@ -131,15 +131,15 @@ func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries i
 	for _, e := range choice.Evict {
 		w.evict(e.Handle)
 	}
-	units, conflict := w.fitting(s, choice.Replicas)
+	replicas, conflict := w.fitting(s, choice.Replicas)
 	if conflict {
 		w.counters.Conflicts++
 		if s.job.Shape != Tasks || ask.Gang {
-			units = units[:0]
+			replicas = replicas[:0]
 		}
 	}
-	if len(units) > 0 {
-		w.place(i, s, units, &choice)
+	if len(replicas) > 0 {
+		w.place(i, s, replicas, &choice)
 	}
 	switch {
 	case conflict && s.left > 0 && retries < maxRetries:
@@ -170,13 +170,13 @@ func (s *workload) waits() bool {
 }
 
 // fitting keeps the units that still have room, all together.
-func (w *World) fitting(s *workload, units []board.Replica) ([]board.Replica, bool) {
-	if s.job.Shape == Tasks && len(units) > s.left {
-		units = units[:s.left]
+func (w *World) fitting(s *workload, replicas []board.Replica) ([]board.Replica, bool) {
+	if s.job.Shape == Tasks && len(replicas) > s.left {
+		replicas = replicas[:s.left]
 	}
-	kept := units[:0]
-	for k := range units {
-		u := units[k]
+	kept := replicas[:0]
+	for k := range replicas {
+		u := replicas[k]
 		need := u.Size
 		for _, other := range kept {
 			if other.Node == u.Node {
@@ -187,7 +187,7 @@ func (w *World) fitting(s *workload, units []board.Replica) ([]board.Replica, bo
 			kept = append(kept, u)
 		}
 	}
-	return kept, len(kept) < len(units)
+	return kept, len(kept) < len(replicas)
 }
 
 // bind lets a workload wait at busy nodes for whichever has room first.

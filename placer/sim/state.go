@@ -64,7 +64,7 @@ type workload struct {
 	again    int    // profiles of that phase beyond the first
 	life     uint32 // how often this place was used, for late bindings
 	record   int32
-	units    []int32
+	replicas []int32
 	left     int // tasks not yet started, or late bindings to come
 	running  int // place in World.running
 	progress progress
@@ -80,7 +80,7 @@ type workload struct {
 
 	// Sums over its allocations, so that a group of thousands costs no more than
 	// one when one of them changes.
-	speeds, alones, platforms, iops float64
+	speeds, isolatedSpeeds, platforms, iops float64
 
 	interference, platform float64 // now
 	sumInterference        float64
@@ -90,17 +90,17 @@ type workload struct {
 	seconds                float64
 }
 
-// unit is one allocation.
-type unit struct {
+// replica is one allocation.
+type replica struct {
 	workload int32
 	node     board.Index
 	number   int32 // of its ref
-	place    int32 // in World.nodeUnits
+	place    int32 // in World.nodeReplicas
 	at       int32 // in workload.units
 	size     cluster.Resources
 	cores    float64
 	speed    float64
-	alone    float64
+	isolated float64
 	iops     float64
 	platform float64  // what its configuration gives, relative to the best
 	progress progress // Tasks only
@@ -141,12 +141,12 @@ func (s *slabs) take() int32 {
 func (s *slabs) give(i int32) {
 	w := s.at(i)
 	s.used--
-	*w = workload{free: s.free, units: w.units[:0], life: w.life + 1, progress: progress{generation: w.progress.generation + 1}}
+	*w = workload{free: s.free, replicas: w.replicas[:0], life: w.life + 1, progress: progress{generation: w.progress.generation + 1}}
 	s.free = i
 }
 
-func refOf(workload int32, number int32) board.Handle {
-	return board.Handle(workload)<<maxUnitBits | board.Handle(number)
+func handleOf(workload int32, number int32) board.Handle {
+	return board.Handle(workload)<<maxReplicaBits | board.Handle(number)
 }
 
-func workloadOf(ref board.Handle) int32 { return int32(ref >> maxUnitBits) }
+func workloadOf(handle board.Handle) int32 { return int32(handle >> maxReplicaBits) }

@@ -39,12 +39,12 @@ func (w *World) sample() {
 	row := make([]float32, len(u.nodes))
 	for n := range row {
 		allocated := coresOf(w.board.Used(board.Index(n)))
-		s.Units += len(w.nodeUnits[n])
+		s.Units += len(w.nodeReplicas[n])
 		used := allocated
 		if w.config.Truth != nil {
 			used = 0
-			for _, k := range w.nodeUnits[n] {
-				used += w.usedBy(&w.units[k])
+			for _, k := range w.nodeReplicas[n] {
+				used += w.usedBy(&w.replicas[k])
 			}
 		}
 		s.Used += used
@@ -61,7 +61,7 @@ func (w *World) sample() {
 }
 
 // usedBy is the cores an allocation keeps busy.
-func (w *World) usedBy(u *unit) float64 {
+func (w *World) usedBy(u *replica) float64 {
 	s := w.workloads.at(u.workload)
 	if s.job.App == nil || s.job.Deadline > 0 { // bound by cpu: its cap is what it takes
 		return u.cores

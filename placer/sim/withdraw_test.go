@@ -17,9 +17,9 @@ type forgetful struct {
 
 var _ admission.Controller = (*forgetful)(nil)
 
-func (f *forgetful) Withdraw(ref board.Handle) {
+func (f *forgetful) Withdraw(handle board.Handle) {
 	f.withdrawn++
-	f.Placed(0, ref)
+	f.Placed(0, handle)
 }
 
 // A job whose first tasks run out of memory ends with others still waiting: they

@@ -19,15 +19,15 @@ type World struct {
 	now    Instant
 	heap   eventHeap
 
-	machines  []truth.Machine // by configuration: the room of its largest node
-	workloads slabs
-	units     []unit
-	freeUnit  int32
-	nodeUnits [][]int32
-	down      []bool // lost
-	closed    []bool // by the adapter
-	bound     [][]binding
-	anyBound  int
+	machines     []truth.Machine // by configuration: the room of its largest node
+	workloads    slabs
+	replicas     []replica
+	freeReplica  int32
+	nodeReplicas [][]int32
+	down         []bool // lost
+	closed       []bool // by the adapter
+	bound        [][]binding
+	anyBound     int
 
 	running  []int32
 	lab      []int32 // waiting for a slot
@@ -69,12 +69,12 @@ type binding struct {
 
 // flight is a decision being made.
 type flight struct {
-	attempt admission.Attempt
-	choice  board.Choice
-	units   []board.Replica
-	retries int
-	life    uint32
-	free    bool
+	attempt  admission.Attempt
+	choice   board.Choice
+	replicas []board.Replica
+	retries  int
+	life     uint32
+	free     bool
 }
 
 // The streams of random numbers: one per purpose, so that one more draw in one
@@ -93,8 +93,8 @@ func New(c Config) (*World, error) {
 	c.defaults()
 	n := c.Board.Len()
 	w := &World{
-		config: c, board: c.Board, workloads: slabs{free: -1}, freeUnit: -1, agents: c.Agents, wakeAt: Never,
-		nodeUnits: make([][]int32, n), down: make([]bool, n), closed: make([]bool, n), bound: make([][]binding, n),
+		config: c, board: c.Board, workloads: slabs{free: -1}, freeReplica: -1, agents: c.Agents, wakeAt: Never,
+		nodeReplicas: make([][]int32, n), down: make([]bool, n), closed: make([]bool, n), bound: make([][]binding, n),
 		choosing: rand.New(rand.NewPCG(c.Seed, streamChoose)), adapting: rand.New(rand.NewPCG(c.Seed, streamAdapt)),
 		records: make([]Record, 0, c.Expect),
 	}
@@ -245,7 +245,7 @@ func (w *World) happen(e event) error {
 		return w.ready(e.who)
 	case kindProgress:
 		w.milestone(e)
-	case kindUnit:
+	case kindReplica:
 		w.taskEnds(e)
 	case kindDecision:
 		w.decided(e.who)

@@ -78,18 +78,18 @@ func (q *queue) Next(admission.Instant) (admission.Attempt, bool) {
 	return admission.Attempt{}, false
 }
 
-func (q *queue) Placed(_ admission.Instant, ref board.Handle) {
-	delete(q.out, ref)
+func (q *queue) Placed(_ admission.Instant, handle board.Handle) {
+	delete(q.out, handle)
 	for i, it := range q.items {
-		if it.Ask.Handle == ref {
+		if it.Ask.Handle == handle {
 			q.items = append(q.items[:i], q.items[i+1:]...)
 			return
 		}
 	}
 }
 
-func (q *queue) Refused(_ admission.Instant, ref board.Handle) {
-	delete(q.out, ref)
+func (q *queue) Refused(_ admission.Instant, handle board.Handle) {
+	delete(q.out, handle)
 	q.tried = true
 }
 
@@ -106,8 +106,8 @@ type shared struct{}
 func (shared) Speeds(_ int, on []truth.Placed, out []truth.Speed) []truth.Speed {
 	out = out[:0]
 	for i := range on {
-		alone := on[i].Application.Alone[0]
-		out = append(out, truth.Speed{Value: alone / float64(len(on)), Alone: alone})
+		isolated := on[i].Application.Isolated[0]
+		out = append(out, truth.Speed{Value: isolated / float64(len(on)), Isolated: isolated})
 		if on[i].MemoryMB < on[i].Application.Phases[on[i].Phase].MemoryMB {
 			out[i] = truth.Speed{}
 		}
@@ -118,7 +118,7 @@ func (shared) Group(*truth.Application, int) float64                            
 func (shared) Measure(_ *truth.Application, v, _ float64, _ *rand.Rand) float64 { return v }
 
 func program() *truth.Application {
-	return &truth.Application{Name: "p", Cores: 1, MemoryMB: 10, Alone: []float64{10}, Phases: []truth.Phase{{Share: 1, Intensity: 1}}}
+	return &truth.Application{Name: "p", Cores: 1, MemoryMB: 10, Isolated: []float64{10}, Phases: []truth.Phase{{Share: 1, Intensity: 1}}}
 }
 
 func nodes(n, cores int) *board.Board {

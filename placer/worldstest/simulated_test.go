@@ -116,9 +116,9 @@ func (s scene) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 			v = math.NaN()
 		}
 		e.Speed = append(e.Speed, v)
-		e.Standing = append(e.Standing, s.tolerance(of, class, e.AtBound))
+		e.Tolerances = append(e.Tolerances, s.tolerance(of, class, e.AtBound))
 		if v > fastest {
-			fastest, e.Tolerated = v, e.Standing[len(e.Standing)-1].Tolerated
+			fastest, e.Tolerated = v, e.Tolerances[len(e.Tolerances)-1].Tolerated
 		}
 	}
 	return e, nil

@@ -22,9 +22,9 @@ const (
 )
 
 const (
-	sweepCopy      = "an exact copy of another sweep"
-	sweepNoAlone   = "the capacity without pressure is not known: no such sweep, or p95 does not cross 1 ms in it"
-	sweepUnbounded = "p95 stays within 1 ms at every load of a sweep under this kernel: the capacity is only bounded below"
+	sweepCopy       = "an exact copy of another sweep"
+	sweepNoBaseline = "the capacity without pressure is not known: no such sweep, or p95 does not cross 1 ms in it"
+	sweepUnbounded  = "p95 stays within 1 ms at every load of a sweep under this kernel: the capacity is only bounded below"
 )
 
 // step is one load level of a sweep.
@@ -124,10 +124,10 @@ func capacity(steps []step) (float64, capacitySide) {
 }
 
 func memcachedProfile(r *reading, t *table, repository string, cells map[string]*cell, nodes map[ethNode]string) {
-	alone := cells[tables.NoKernel]
-	if alone == nil || len(alone.below)+len(alone.above) > 0 {
+	isolated := cells[tables.NoKernel]
+	if isolated == nil || len(isolated.below)+len(isolated.above) > 0 {
 		for _, c := range cells {
-			t.skip(c.rows, sweepNoAlone)
+			t.skip(c.rows, sweepNoBaseline)
 		}
 		return
 	}
@@ -137,37 +137,37 @@ func memcachedProfile(r *reading, t *table, repository string, cells map[string]
 		p.Warnings = append(p.Warnings, warning)
 	}
 	p.Machine = machine
-	m := measurement(alone.known, "requests/s")
+	m := measurement(isolated.known, "requests/s")
 	p.Isolated[machine.Configuration] = m
 	p.Target = performance.Target{
 		Kind: performance.QPS, QPS: m.Value, // what it serves alone
 		Latency: &performance.Latency{Percentile: memcachedPercentile, Max: memcachedBound},
 	}
-	t.take(alone.rows)
+	t.take(isolated.rows)
 	for _, name := range slices.Sorted(maps.Keys(ethKernels)) {
 		switch c := cells[name]; {
 		case c == nil:
 		case len(c.above) > 0:
 			t.skip(c.rows, sweepUnbounded)
 		default:
-			memcachedUnder(&p, ethKernels[name], *c, alone.known)
+			memcachedUnder(&p, ethKernels[name], *c, isolated.known)
 			t.take(c.rows)
 		}
 	}
-	ethFinish(&p, len(alone.known))
+	ethFinish(&p, len(isolated.known))
 	r.add(p)
 }
 
 // memcachedUnder records one kernel. A capacity below the lowest load measured
 // has no number, so neither has the ratio; that it is a loss is known.
-func memcachedUnder(p *profile.Profile, k ethKernel, c cell, alone []float64) {
+func memcachedUnder(p *profile.Profile, k ethKernel, c cell, isolated []float64) {
 	if len(c.below) == 0 {
-		found := compare(c.known, alone)
+		found := compare(c.known, isolated)
 		p.Ramp = append(p.Ramp, point(k.source, fullPressure, found, k.placement))
 		p.Sensitivity.Tolerated[k.source] = k.tolerated(found)
 		return
 	}
-	most, least := slices.Max(c.below), slices.Min(alone)
+	most, least := slices.Max(c.below), slices.Min(isolated)
 	e := interference.Estimate{Origin: interference.Measured}
 	notes := []string{fmt.Sprintf("breaks its latency bound at the lowest load measured, in %d of %d sweeps: no ratio", len(c.below), len(c.below)+len(c.known))}
 	if len(c.known) == 0 && most/least < keeps*(1-usualNoise) {

@@ -38,10 +38,10 @@ var ntuaSet = profile.DataSet{
 }
 
 const (
-	ntuaMixed   = "a mix of pods: not a level of one source"
-	ntuaErrors  = "requests failed: the latency is of the others only"
-	ntuaNoAlone = "no run without pods at the same load in the campaign"
-	ntuaUnused  = "no run of one kind of pods in the campaign to compare with"
+	ntuaMixed      = "a mix of pods: not a level of one source"
+	ntuaErrors     = "requests failed: the latency is of the others only"
+	ntuaNoBaseline = "no run without pods at the same load in the campaign"
+	ntuaUnused     = "no run of one kind of pods in the campaign to compare with"
 )
 
 // ntuaPodPercent is the intensity of a pod: four are the most there were, on a
@@ -144,7 +144,7 @@ func readNTUA(r *reading) error {
 func ntuaProfile(r *reading, t *table, k ntuaKey, tails ntuaTails) {
 	p := newProfile(ntuaSet, "nginx", k.campaign, "nginx", "replicas-"+k.replicas)
 	p.Machine = profile.Machine{Configuration: "ntua-nuc/3-cores", Virtual: true}
-	alone := tails[ntuaPressure{}]
+	isolated := tails[ntuaPressure{}]
 	pressures := slices.SortedFunc(maps.Keys(tails), func(a, b ntuaPressure) int {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.pods, b.pods))
 	})
@@ -152,9 +152,9 @@ func ntuaProfile(r *reading, t *table, k ntuaKey, tails ntuaTails) {
 		if at.pods == 0 {
 			continue
 		}
-		c, taken, left := overLoads(tails[at], alone)
+		c, taken, left := overLoads(tails[at], isolated)
 		t.take(taken)
-		t.skip(left, ntuaNoAlone)
+		t.skip(left, ntuaNoBaseline)
 		if taken == 0 {
 			continue
 		}
@@ -164,7 +164,7 @@ func ntuaProfile(r *reading, t *table, k ntuaKey, tails ntuaTails) {
 		}
 	}
 	baselines := 0
-	for _, runs := range alone {
+	for _, runs := range isolated {
 		baselines += len(runs)
 	}
 	if len(p.Ramp) == 0 {
@@ -182,15 +182,15 @@ func ntuaProfile(r *reading, t *table, k ntuaKey, tails ntuaTails) {
 
 // overLoads compares load by load and takes the median of the ratios, with its
 // interval from 6 loads on. left counts the runs without a partner.
-func overLoads(on, alone map[float64][]float64) (c comparison, taken, left int) {
+func overLoads(on, isolated map[float64][]float64) (c comparison, taken, left int) {
 	var logs []float64
 	for _, load := range slices.Sorted(maps.Keys(on)) {
-		if len(alone[load]) == 0 {
+		if len(isolated[load]) == 0 {
 			left += len(on[load])
 			continue
 		}
 		taken += len(on[load])
-		logs = append(logs, math.Log(stat.Median(alone[load])/stat.Median(on[load])))
+		logs = append(logs, math.Log(stat.Median(isolated[load])/stat.Median(on[load])))
 	}
 	if len(logs) == 0 {
 		return c, taken, left

@@ -173,8 +173,8 @@ func (m *run) tell(phase string, fraction float64, message string) {
 
 // speeds collects the windows of one side.
 type speeds struct {
-	alone, together []float64
-	logs            []float64 // of the ratios, one a round
+	isolated, together []float64
+	logs               []float64 // of the ratios, one a round
 }
 
 // The windows of a round.
@@ -234,12 +234,12 @@ func (m *run) pair(ctx context.Context, c Choice) (profile.Pair, error) {
 }
 
 // add keeps a round, and says whether it gave a ratio.
-func (s *speeds) add(alone, together float64) bool {
-	v, ok := stat.LogRatio(together, alone)
+func (s *speeds) add(isolated, together float64) bool {
+	v, ok := stat.LogRatio(together, isolated)
 	if !ok {
 		return false
 	}
-	s.alone, s.together, s.logs = append(s.alone, alone), append(s.together, together), append(s.logs, v)
+	s.isolated, s.together, s.logs = append(s.isolated, isolated), append(s.together, together), append(s.logs, v)
 	return true
 }
 
@@ -249,7 +249,7 @@ func (m *run) side(name string, cpus []int, s speeds) profile.PairSide {
 	unit := a.Target.RateUnit()
 	return profile.PairSide{
 		Key: a.Key, Application: name, CPUs: cpus,
-		Isolated: measurement(s.alone, unit), Together: measurement(s.together, unit),
+		Isolated: measurement(s.isolated, unit), Together: measurement(s.together, unit),
 		Ratio: ratio.Center, Low: ratio.Low, High: ratio.High,
 	}
 }

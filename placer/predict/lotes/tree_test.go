@@ -159,12 +159,12 @@ func BenchmarkDispatch(b *testing.B) {
 	first := ask()
 	m.Ready(&first)
 	type job struct {
-		n   board.Index
-		ref board.Handle
+		n      board.Index
+		handle board.Handle
 	}
 	var running []job
 	var choosing time.Duration
-	place := func(ref board.Handle) bool {
+	place := func(handle board.Handle) bool {
 		a := ask()
 		begun := time.Now()
 		n, _ := m.Choose(&a, nil, false, rng)
@@ -172,23 +172,23 @@ func BenchmarkDispatch(b *testing.B) {
 		if n == board.None {
 			return false
 		}
-		cells.Place(n, board.Resident{Handle: ref, Size: a.Size})
-		running = append(running, job{n, ref})
+		cells.Place(n, board.Resident{Handle: handle, Size: a.Size})
+		running = append(running, job{n, handle})
 		return true
 	}
-	ref := board.Handle(0)
-	for ; place(ref); ref++ {
+	handle := board.Handle(0)
+	for ; place(handle); handle++ {
 	}
 	choosing = 0
 	for b.Loop() { // a job ends, and the next is dispatched, or found to have no room
 		at := rng.IntN(len(running))
-		if err := cells.Remove(running[at].n, running[at].ref); err != nil {
+		if err := cells.Remove(running[at].n, running[at].handle); err != nil {
 			b.Fatal(err)
 		}
 		running[at] = running[len(running)-1]
 		running = running[:len(running)-1]
-		ref++
-		place(ref)
+		handle++
+		place(handle)
 	}
 	b.ReportMetric(float64(choosing.Nanoseconds())/float64(b.N), "ns/choice")
 }

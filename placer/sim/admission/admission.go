@@ -42,14 +42,14 @@ type Controller interface {
 	Arrive(now Instant, it Item)
 	// Next returns the next item to try at that moment.
 	Next(now Instant) (Attempt, bool)
-	Placed(now Instant, ref board.Handle)
-	Refused(now Instant, ref board.Handle)
+	Placed(now Instant, handle board.Handle)
+	Refused(now Instant, handle board.Handle)
 	// Withdraw forgets an item that its user took back.
-	Withdraw(ref board.Handle)
+	Withdraw(handle board.Handle)
 	// Started and Ended tell of allocations on the board's nodes, already shown
 	// there.
-	Started(now Instant, n board.Index, ref board.Handle)
-	Ended(now Instant, n board.Index, ref board.Handle)
+	Started(now Instant, n board.Index, handle board.Handle)
+	Ended(now Instant, n board.Index, handle board.Handle)
 	// Wake is when time alone changes the answer of Next; ok is false if never.
 	Wake() (at Instant, ok bool)
 	// Waiting counts the items held.

@@ -301,9 +301,9 @@ func (c *arq) suits(w *waiting, n board.Index) bool {
 // harmless: residents stand the newcomer, and it stands them, on every source
 // (D1, D2 ≥ 0; §3.4.1).
 func (c *arq) noViolation(a *board.Request, n board.Index) bool {
-	stands, caused := c.pools.stands(n), c.board.Caused(n)
+	remaining, caused := c.pools.remaining(n), c.board.Caused(n)
 	for k, v := range a.Caused {
-		if stands[k]-v < -epsilonPoints {
+		if remaining[k]-v < -epsilonPoints {
 			return false
 		}
 	}
@@ -319,19 +319,19 @@ func (c *arq) noViolation(a *board.Request, n board.Index) bool {
 const epsilonPoints = 1e-9
 
 // Placed implements Controller.
-func (c *arq) Placed(now Instant, ref board.Handle) {
-	w := c.items[ref]
+func (c *arq) Placed(now Instant, handle board.Handle) {
+	w := c.items[handle]
 	if w == nil {
 		return
 	}
 	c.runtime.add(w.item.Ask.Expected)
 	c.report.placed(now, w)
-	c.Withdraw(ref)
+	c.Withdraw(handle)
 }
 
 // Refused implements Controller.
-func (c *arq) Refused(now Instant, ref board.Handle) {
-	w := c.items[ref]
+func (c *arq) Refused(now Instant, handle board.Handle) {
+	w := c.items[handle]
 	if w == nil || !w.flying {
 		return
 	}
@@ -355,8 +355,8 @@ func (c *arq) Refused(now Instant, ref board.Handle) {
 }
 
 // Withdraw implements Controller, as do the following methods.
-func (c *arq) Withdraw(ref board.Handle) {
-	w := c.leave(ref)
+func (c *arq) Withdraw(handle board.Handle) {
+	w := c.leave(handle)
 	if w == nil {
 		return
 	}

@@ -245,8 +245,8 @@ func TestCascadeKeepsSeniority(t *testing.T) {
 		b.Place(n, board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 4000}, Tolerated: []float64{45}, Caused: []float64{5}})
 	}
 	c.runtime.add(time.Hour)
-	ask := func(ref board.Handle, caused float64) *board.Request {
-		return &board.Request{Handle: ref, Caused: []float64{caused}, Tolerated: []float64{100}, Expected: 100 * time.Hour, Size: cluster.Resources{CPUMHz: 1000}}
+	ask := func(handle board.Handle, caused float64) *board.Request {
+		return &board.Request{Handle: handle, Caused: []float64{caused}, Tolerated: []float64{100}, Expected: 100 * time.Hour, Size: cluster.Resources{CPUMHz: 1000}}
 	}
 	c.Arrive(0, Item{Ask: ask(3, 85)})
 	c.Arrive(time.Second, Item{Ask: ask(4, 45), Arrived: time.Second, Ready: time.Second})
@@ -262,7 +262,7 @@ func TestCascadeKeepsSeniority(t *testing.T) {
 		t.Fatal("never wakes")
 	}
 	drainAll(c, at+time.Second)
-	if q := c.queues[4].items; len(q) != 2 || q[0].ref != 3 || q[1].ref != 4 {
+	if q := c.queues[4].items; len(q) != 2 || q[0].handle != 3 || q[1].handle != 4 {
 		t.Fatalf("queue 4 holds %d items", len(q))
 	}
 	if got := c.Report().Classes[8].Diverted; got != 4 {

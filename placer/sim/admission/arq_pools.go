@@ -62,8 +62,8 @@ func (p *pools) level(n board.Index) int {
 	return int(p.nodes[n].level)
 }
 
-// stands is what a node can still take, by column.
-func (p *pools) stands(n board.Index) []float64 {
+// remaining is what a node can still take, by column.
+func (p *pools) remaining(n board.Index) []float64 {
 	if p.literal {
 		return p.board.Tolerated(n)
 	}
@@ -135,7 +135,7 @@ func (p *pools) update(now Instant, n board.Index) {
 	ready := p.board.Ready(n)
 	level := noLevel
 	if ready && p.board.Fits(n, p.least) {
-		level = levelOf(mean(p.stands(n)), p.classes)
+		level = levelOf(mean(p.remaining(n)), p.classes)
 	}
 	switch {
 	case !ready:

@@ -123,8 +123,8 @@ func (e *exits) fly(w *waiting) {
 }
 
 // refused puts an item back, or into a queue.
-func (e *exits) refused(ref board.Handle) {
-	w := e.items[ref]
+func (e *exits) refused(handle board.Handle) {
+	w := e.items[handle]
 	if w == nil || !w.flying {
 		return
 	}
@@ -152,8 +152,8 @@ func (e *exits) settle(w *waiting) {
 }
 
 // Withdraw implements Controller.
-func (e *exits) Withdraw(ref board.Handle) {
-	w := e.leave(ref)
+func (e *exits) Withdraw(handle board.Handle) {
+	w := e.leave(handle)
 	if w == nil {
 		return
 	}

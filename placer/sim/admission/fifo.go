@@ -62,16 +62,16 @@ func (c *fifo) Next(Instant) (Attempt, bool) {
 	return Attempt{Item: w.item, Forced: waited}, true
 }
 
-func (c *fifo) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
+func (c *fifo) Placed(_ Instant, handle board.Handle) { c.Withdraw(handle) }
 
-func (c *fifo) Refused(_ Instant, ref board.Handle) {
-	if c.tried != nil && c.tried.ref == ref {
+func (c *fifo) Refused(_ Instant, handle board.Handle) {
+	if c.tried != nil && c.tried.handle == handle {
 		c.tried = nil
 	}
 }
 
-func (c *fifo) Withdraw(ref board.Handle) {
-	if w := c.leave(ref); w != nil {
+func (c *fifo) Withdraw(handle board.Handle) {
+	if w := c.leave(handle); w != nil {
 		c.queue.remove(w)
 		if c.tried == w {
 			c.tried = nil

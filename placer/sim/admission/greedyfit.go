@@ -43,8 +43,8 @@ func (c *greedyFit) Next(Instant) (Attempt, bool) {
 	return c.offer()
 }
 
-func (c *greedyFit) Placed(_ Instant, ref board.Handle)  { c.Withdraw(ref) }
-func (c *greedyFit) Refused(_ Instant, ref board.Handle) { c.flush(c.changed); c.refused(ref) }
+func (c *greedyFit) Placed(_ Instant, handle board.Handle)  { c.Withdraw(handle) }
+func (c *greedyFit) Refused(_ Instant, handle board.Handle) { c.flush(c.changed); c.refused(handle) }
 
 func (c *greedyFit) Started(Instant, board.Index, board.Handle) {}
 func (c *greedyFit) Ended(Instant, board.Index, board.Handle)   {}

@@ -52,7 +52,7 @@ func newLotes(b *board.Board, o Options, random *rand.Rand) (Controller, error) 
 type lotesController struct {
 	exits
 	mix      *lotes.Mix
-	classes  []residents // queues
+	classes  []fitIndex // queues
 	version  int         // of the plan they are of
 	history  *lotes.History
 	learns   bool
@@ -131,7 +131,7 @@ func (c *lotesController) refresh() {
 		w.exit.at = isFresh
 		c.fresh.add(w)
 	}
-	c.classes = make([]residents, c.mix.Classes())
+	c.classes = make([]fitIndex, c.mix.Classes())
 	for k := range c.classes {
 		c.classes[k].order = bySeniority
 	}
@@ -174,51 +174,51 @@ func (c *lotesController) Wake() (Instant, bool) {
 	return c.old.items[0].item.Ready + c.patience, true
 }
 
-func (c *lotesController) Placed(now Instant, ref board.Handle) {
-	if w := c.items[ref]; w != nil {
+func (c *lotesController) Placed(now Instant, handle board.Handle) {
+	if w := c.items[handle]; w != nil {
 		r := &c.report.Classes[0]
 		r.wait(now - w.item.Ready)
 		if w.exit.at == isAnywhere {
 			r.Forced++
 		}
 	}
-	c.Withdraw(ref)
+	c.Withdraw(handle)
 }
 
-func (c *lotesController) Refused(now Instant, ref board.Handle) {
+func (c *lotesController) Refused(now Instant, handle board.Handle) {
 	c.now = now
 	c.refresh()
-	c.refused(ref)
+	c.refused(handle)
 }
 
-func (c *lotesController) Withdraw(ref board.Handle) {
-	w := c.items[ref]
+func (c *lotesController) Withdraw(handle board.Handle) {
+	w := c.items[handle]
 	if w == nil {
 		return
 	}
 	if !w.exit.impatient {
 		c.old.remove(w)
 	}
-	c.exits.Withdraw(ref)
+	c.exits.Withdraw(handle)
 }
 
-func (c *lotesController) Started(now Instant, n board.Index, ref board.Handle) {
+func (c *lotesController) Started(now Instant, n board.Index, handle board.Handle) {
 	if !c.learns {
 		return
 	}
 	residents := c.board.Residents(n)
 	for i := len(residents) - 1; i >= 0; i-- { // the last one, as a rule
-		if r := &residents[i]; r.Handle == ref {
-			c.ran[ref] = started{now, r.Size, r.Class}
+		if r := &residents[i]; r.Handle == handle {
+			c.ran[handle] = started{now, r.Size, r.Class}
 			return
 		}
 	}
 }
 
-func (c *lotesController) Ended(now Instant, n board.Index, ref board.Handle) {
-	if s, ok := c.ran[ref]; ok {
+func (c *lotesController) Ended(now Instant, n board.Index, handle board.Handle) {
+	if s, ok := c.ran[handle]; ok {
 		c.history.Ran(c.mix, now, s.size, s.class, now-s.at, c.board.Node(n).Configuration)
-		delete(c.ran, ref)
+		delete(c.ran, handle)
 	}
 }
 

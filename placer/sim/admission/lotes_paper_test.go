@@ -13,7 +13,7 @@ import (
 )
 
 // mixed is a board of one full node for two classes: sizes 1 and 2 of 7.
-func mixed(t *testing.T, name string, values map[string]string) (*board.Board, admission.Controller, func(ref board.Handle, cores, class int)) {
+func mixed(t *testing.T, name string, values map[string]string) (*board.Board, admission.Controller, func(handle board.Handle, cores, class int)) {
 	t.Helper()
 	b := board.New(nil, []string{"one"})
 	b.Add(board.Node{ID: "n", Total: words.Resources{CPUMHz: 7000, MemoryMB: 7000}, CoreMHz: 1000})
@@ -24,9 +24,9 @@ func mixed(t *testing.T, name string, values map[string]string) (*board.Board, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrive := func(ref board.Handle, cores, class int) {
-		a := board.Request{Handle: ref, Count: 1, Class: class, Size: words.Resources{CPUMHz: 1000 * cores, MemoryMB: 1000 * cores}}
-		c.Arrive(admission.Instant(ref), admission.Item{Ask: &a, Arrived: admission.Instant(ref), Ready: admission.Instant(ref)})
+	arrive := func(handle board.Handle, cores, class int) {
+		a := board.Request{Handle: handle, Count: 1, Class: class, Size: words.Resources{CPUMHz: 1000 * cores, MemoryMB: 1000 * cores}}
+		c.Arrive(admission.Instant(handle), admission.Item{Ask: &a, Arrived: admission.Instant(handle), Ready: admission.Instant(handle)})
 	}
 	return b, c, arrive
 }
@@ -50,11 +50,11 @@ func served(b *board.Board, c admission.Controller, now admission.Instant) []boa
 
 func ends(t *testing.T, b *board.Board, c admission.Controller, now admission.Instant, refs ...board.Handle) {
 	t.Helper()
-	for _, ref := range refs {
-		if err := b.Remove(0, ref); err != nil {
+	for _, handle := range refs {
+		if err := b.Remove(0, handle); err != nil {
 			t.Fatal(err)
 		}
-		c.Ended(now, 0, ref)
+		c.Ended(now, 0, handle)
 	}
 }
 
@@ -63,8 +63,8 @@ func ends(t *testing.T, b *board.Board, c admission.Controller, now admission.In
 func TestExitsFollowTheMix(t *testing.T) {
 	t.Parallel()
 	b, c, arrive := mixed(t, "lotes", nil)
-	for ref := range board.Handle(7) {
-		arrive(ref+1, 1, 1)
+	for handle := range board.Handle(7) {
+		arrive(handle+1, 1, 1)
 	}
 	if got := served(b, c, 10); len(got) != 7 {
 		t.Fatalf("an empty node took %v", got)

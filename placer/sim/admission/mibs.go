@@ -320,12 +320,12 @@ func (c *queueing) count(w *waiting, by int) {
 // possible: one allocation has room somewhere.
 func (c *queueing) possible(a *board.Request) bool { return c.draft.Anywhere(a) }
 
-func (c *queueing) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
+func (c *queueing) Placed(_ Instant, handle board.Handle) { c.Withdraw(handle) }
 
 // Refused: somebody else took the room, then what is left is assigned anew; or a group
 // is not complete yet.
-func (c *queueing) Refused(_ Instant, ref board.Handle) {
-	if c.tried != nil && c.tried.ref == ref {
+func (c *queueing) Refused(_ Instant, handle board.Handle) {
+	if c.tried != nil && c.tried.handle == handle {
 		w := c.tried
 		c.tried = nil
 		w.queued.refused = w.item.Ask.Count == w.queued.offered
@@ -336,8 +336,8 @@ func (c *queueing) Refused(_ Instant, ref board.Handle) {
 	}
 }
 
-func (c *queueing) Withdraw(ref board.Handle) {
-	w := c.leave(ref)
+func (c *queueing) Withdraw(handle board.Handle) {
+	w := c.leave(handle)
 	if w == nil {
 		return
 	}

@@ -51,18 +51,18 @@ func (c *none) flush() {
 	})
 }
 
-func (c *none) Placed(_ Instant, ref board.Handle) { c.Withdraw(ref) }
+func (c *none) Placed(_ Instant, handle board.Handle) { c.Withdraw(handle) }
 
-func (c *none) Refused(_ Instant, ref board.Handle) {
-	if w := c.items[ref]; w != nil {
+func (c *none) Refused(_ Instant, handle board.Handle) {
+	if w := c.items[handle]; w != nil {
 		w.flying = false
 		c.flush()
 		c.line.refused(w)
 	}
 }
 
-func (c *none) Withdraw(ref board.Handle) {
-	if w := c.leave(ref); w != nil {
+func (c *none) Withdraw(handle board.Handle) {
+	if w := c.leave(handle); w != nil {
 		c.line.remove(w)
 	}
 }

@@ -265,8 +265,8 @@ func (c *tarcil) learn(now Instant, w *waiting) {
 }
 
 // Placed implements Controller.
-func (c *tarcil) Placed(now Instant, ref board.Handle) {
-	w := c.items[ref]
+func (c *tarcil) Placed(now Instant, handle board.Handle) {
+	w := c.items[handle]
 	if w == nil {
 		return
 	}
@@ -279,12 +279,12 @@ func (c *tarcil) Placed(now Instant, ref board.Handle) {
 		c.learn(now, w)
 		c.report.Waits.add(s.estimate.mean, now-s.since)
 	}
-	c.Withdraw(ref)
+	c.Withdraw(handle)
 }
 
 // Refused implements Controller.
-func (c *tarcil) Refused(now Instant, ref board.Handle) {
-	w := c.items[ref]
+func (c *tarcil) Refused(now Instant, handle board.Handle) {
+	w := c.items[handle]
 	if w == nil || !w.flying {
 		return
 	}
@@ -303,8 +303,8 @@ func (c *tarcil) Refused(now Instant, ref board.Handle) {
 }
 
 // Withdraw implements Controller, as do the following methods.
-func (c *tarcil) Withdraw(ref board.Handle) {
-	w := c.leave(ref)
+func (c *tarcil) Withdraw(handle board.Handle) {
+	w := c.leave(handle)
 	if w == nil {
 		return
 	}

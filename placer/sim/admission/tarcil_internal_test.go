@@ -58,8 +58,8 @@ func TestBucketsAgainstCounting(t *testing.T) {
 	w := newWatcher(b)
 	k := newBuckets(b, defaultBuckets, random)
 	type resident struct {
-		n   board.Index
-		ref board.Handle
+		n      board.Index
+		handle board.Handle
 	}
 	var live []resident
 	for step := range 5000 {
@@ -67,7 +67,7 @@ func TestBucketsAgainstCounting(t *testing.T) {
 		switch {
 		case len(live) > 0 && random.IntN(2) == 0:
 			i := random.IntN(len(live))
-			if err := b.Remove(live[i].n, live[i].ref); err != nil {
+			if err := b.Remove(live[i].n, live[i].handle); err != nil {
 				t.Fatal(err)
 			}
 			live[i] = live[len(live)-1]
@@ -238,8 +238,8 @@ func tarcilOn(t *testing.T) (*tarcil, *board.Board, Instant) {
 	return c.(*tarcil), b, now
 }
 
-func unitAsk(ref board.Handle) *board.Request {
-	return &board.Request{Handle: ref, Count: 1, Size: cluster.Resources{CPUMHz: 1000}, Caused: []float64{1}, Tolerated: []float64{100}}
+func unitAsk(handle board.Handle) *board.Request {
+	return &board.Request{Handle: handle, Count: 1, Size: cluster.Resources{CPUMHz: 1000}, Caused: []float64{1}, Tolerated: []float64{100}}
 }
 
 // §7.3.4: what waits leaves as soon as units appear, in order of priority, and

@@ -23,7 +23,7 @@ var tetrisDescriptor = Descriptor{
 		if s.err != nil {
 			return nil, s.err
 		}
-		c := &tetris{exits: newExits(b), queue: residents{order: byWork}, epsilon: epsilon}
+		c := &tetris{exits: newExits(b), queue: fitIndex{order: byWork}, epsilon: epsilon}
 		c.exits.queues = c
 		return c, nil
 	},
@@ -37,7 +37,7 @@ var tetrisParameters = parameterList{controller: "tetris", list: []Parameter{
 // than a perfect alignment less that work, so most of it is never looked at.
 type tetris struct {
 	exits
-	queue   residents
+	queue   fitIndex
 	epsilon float64
 	scale   lotes.Scale
 	nodes   int // that the scale is of
@@ -56,8 +56,8 @@ func (c *tetris) Next(Instant) (Attempt, bool) {
 	return c.offer()
 }
 
-func (c *tetris) Placed(_ Instant, ref board.Handle)  { c.Withdraw(ref) }
-func (c *tetris) Refused(_ Instant, ref board.Handle) { c.flush(nil); c.refused(ref) }
+func (c *tetris) Placed(_ Instant, handle board.Handle)  { c.Withdraw(handle) }
+func (c *tetris) Refused(_ Instant, handle board.Handle) { c.flush(nil); c.refused(handle) }
 
 func (c *tetris) Started(Instant, board.Index, board.Handle) {}
 func (c *tetris) Ended(Instant, board.Index, board.Handle)   {}

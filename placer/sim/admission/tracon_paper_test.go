@@ -20,9 +20,9 @@ const (
 )
 
 // Runtime: heavy alone 30, beside heavy 100, beside light 40; light 10, 15 and 12.
-func (k kindOfTask) Runtime(beside []float64) float64 {
+func (k kindOfTask) Runtime(others []float64) float64 {
 	by := map[kindOfTask]map[float64]float64{heavy: {0: 30, 1: 100, 2: 40}, light: {0: 10, 1: 15, 2: 12}}
-	return by[k][beside[0]]
+	return by[k][others[0]]
 }
 
 func (k kindOfTask) IOPS([]float64) float64 { return 0 }
@@ -121,9 +121,9 @@ func TestAGroupThatStartsTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		arrive := func(ref board.Handle, count int) {
+		arrive := func(handle board.Handle, count int) {
 			c.Arrive(0, admission.Item{Ask: &board.Request{
-				Handle: ref, Size: admissiontest.Cores(1), Count: count, Gang: true, Tolerated: []float64{100}, Caused: []float64{1},
+				Handle: handle, Size: admissiontest.Cores(1), Count: count, Gang: true, Tolerated: []float64{100}, Caused: []float64{1},
 			}})
 		}
 		next := func(want board.Handle) {

@@ -11,7 +11,7 @@ import (
 // waiting is an item held by a controller.
 type waiting struct {
 	item   Item
-	ref    board.Handle
+	handle board.Handle
 	number uint64 // in order of Arrive: breaks every tie
 	flying bool   // offered by Next and not answered yet
 	seen   uint64 // gains of room seen when last tried (see gains)
@@ -55,15 +55,15 @@ func newBook() book { return book{items: map[board.Handle]*waiting{}} }
 // first: see Controller.Withdraw.
 func (b *book) enter(it Item) *waiting {
 	b.last++
-	w := &waiting{item: it, ref: it.Ask.Handle, number: b.last, slot: noSlot}
-	b.items[w.ref] = w
+	w := &waiting{item: it, handle: it.Ask.Handle, number: b.last, slot: noSlot}
+	b.items[w.handle] = w
 	return w
 }
 
 // leave forgets an item; nil where it is not held.
-func (b *book) leave(ref board.Handle) *waiting {
-	w := b.items[ref]
-	delete(b.items, ref)
+func (b *book) leave(handle board.Handle) *waiting {
+	w := b.items[handle]
+	delete(b.items, handle)
 	return w
 }
 

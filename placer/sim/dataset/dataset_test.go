@@ -109,13 +109,13 @@ func TestGavelPairs(t *testing.T) {
 		pairs += "v100,a (1),1," + j + " (1),1,5,12\n"
 	}
 	sets := read(t, "gavel-gpu-colocation", map[string]string{"solo_throughput.csv.gz": solo, "pair_throughput.csv.gz": pairs + "v100,b (1),1,c (1),1,0,0\n"})
-	beside := sets[1]
-	at := slices.Index(beside.Columns, "b (1) × 1")
+	matrix := sets[1]
+	at := slices.Index(matrix.Columns, "b (1) × 1")
 	if sets := sets[1].Skipped; sets[0].Count != 2 || !strings.HasSuffix(sets[0].First, ".csv.gz:7") {
 		t.Errorf("skipped %v", sets)
 	}
-	if len(beside.Rows) != 1 || beside.Rows[0].Group != "a" || beside.Rows[0].Cells[at][0] != 50 {
-		t.Errorf("%+v", beside)
+	if len(matrix.Rows) != 1 || matrix.Rows[0].Group != "a" || matrix.Rows[0].Cells[at][0] != 50 {
+		t.Errorf("%+v", matrix)
 	}
 }
 

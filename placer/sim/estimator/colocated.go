@@ -31,7 +31,7 @@ func NewColocated(w *truth.Colocated, set *backgrounds.Set, learner string, runt
 	c := &Colocated{estimates: map[*truth.Application]sim.Estimate{}}
 	solo := map[*truth.Application][]float64{}
 	for _, a := range w.Applications() {
-		own, err := set.Alone(a.Name)
+		own, err := set.Isolated(a.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func NewColocated(w *truth.Colocated, set *backgrounds.Set, learner string, runt
 			return nil, fmt.Errorf("%s: %w", a.Name, err)
 		}
 		c.estimates[a] = sim.Estimate{
-			Tolerated: []float64{100, 100, 100, 100}, Caused: solo[a], Speed: a.Alone, Expected: runtime,
+			Tolerated: []float64{100, 100, 100, 100}, Caused: solo[a], Speed: a.Isolated, Expected: runtime,
 			Response: &remembered{response: r, seen: map[[4]float64][2]float64{}},
 		}
 	}
@@ -60,12 +60,12 @@ func (c *Colocated) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 }
 
 func response(w *truth.Colocated, set *backgrounds.Set, a *truth.Application, solo map[*truth.Application][]float64, learner string, runtime time.Duration) (board.Response, error) {
-	rate, iops := w.Alone(a)
+	rate, iops := w.Isolated(a)
 	if learner == OracleKnowledge {
 		o := oracleResponse{}
 		for b, x := range solo {
-			besideRate, besideIOPS := w.Beside(a, b)
-			o[[4]float64(x)] = [2]float64{runtime.Seconds() * rate / besideRate, besideIOPS}
+			nextToRate, nextToIOPS := w.NextTo(a, b)
+			o[[4]float64(x)] = [2]float64{runtime.Seconds() * rate / nextToRate, nextToIOPS}
 		}
 		o[[4]float64{}] = [2]float64{runtime.Seconds(), iops}
 		return o, nil
@@ -109,30 +109,30 @@ type learnt struct {
 }
 
 // Runtime implements board.Response.
-func (l *learnt) Runtime(beside []float64) float64 {
-	return l.seconds * l.runtime.Predict(l.own, beside)
+func (l *learnt) Runtime(coRunners []float64) float64 {
+	return l.seconds * l.runtime.Predict(l.own, coRunners)
 }
 
 // IOPS implements board.Response.
-func (l *learnt) IOPS(beside []float64) float64 { return l.iops.Predict(l.own, beside) }
+func (l *learnt) IOPS(coRunners []float64) float64 { return l.iops.Predict(l.own, coRunners) }
 
 // oracleResponse knows runtime and IOPS beside each single neighbour, by its
 // characteristics.
 type oracleResponse map[[4]float64][2]float64
 
 // Runtime implements board.Response.
-func (o oracleResponse) Runtime(beside []float64) float64 { return o.at(beside)[0] }
+func (o oracleResponse) Runtime(coRunners []float64) float64 { return o.at(coRunners)[0] }
 
 // IOPS implements board.Response.
-func (o oracleResponse) IOPS(beside []float64) float64 { return o.at(beside)[1] }
+func (o oracleResponse) IOPS(coRunners []float64) float64 { return o.at(coRunners)[1] }
 
 // at finds a neighbour again after sums and differences: to rounding.
-func (o oracleResponse) at(beside []float64) [2]float64 {
+func (o oracleResponse) at(coRunners []float64) [2]float64 {
 	best, least := [2]float64{math.NaN(), math.NaN()}, math.Inf(1)
 	for x, v := range o {
 		d := 0.0
 		for k := range x {
-			d += math.Abs(x[k] - beside[k])
+			d += math.Abs(x[k] - coRunners[k])
 		}
 		if d < least {
 			best, least = v, d
@@ -147,27 +147,27 @@ type remembered struct {
 	seen     map[[4]float64][2]float64
 }
 
-func (r *remembered) at(beside []float64) [2]float64 {
-	key := [4]float64(beside)
+func (r *remembered) at(coRunners []float64) [2]float64 {
+	key := [4]float64(coRunners)
 	out, ok := r.seen[key]
 	if !ok {
-		out = [2]float64{r.response.Runtime(beside), r.response.IOPS(beside)}
+		out = [2]float64{r.response.Runtime(coRunners), r.response.IOPS(coRunners)}
 		r.seen[key] = out
 	}
 	return out
 }
 
 // Runtime implements board.Response.
-func (r *remembered) Runtime(beside []float64) float64 { return r.at(beside)[0] }
+func (r *remembered) Runtime(coRunners []float64) float64 { return r.at(coRunners)[0] }
 
 // IOPS implements board.Response.
-func (r *remembered) IOPS(beside []float64) float64 { return r.at(beside)[1] }
+func (r *remembered) IOPS(coRunners []float64) float64 { return r.at(coRunners)[1] }
 
 // Observations of an application beside background workloads: its runtime per unit of
 // work, and its IOPS, by its own characteristics and those of the background, each
 // alone. characteristics says which four.
 func Observations(set *backgrounds.Set, application string, characteristics func(backgrounds.Characteristics) []float64) (runtime, iops []predict.Observation, err error) {
-	alone, err := set.Alone(application)
+	isolated, err := set.Isolated(application)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,15 +175,15 @@ func Observations(set *backgrounds.Set, application string, characteristics func
 	if err != nil {
 		return nil, nil, err
 	}
-	own, idle := characteristics(alone), make([]float64, len(characteristics(alone)))
+	own, idle := characteristics(isolated), make([]float64, len(characteristics(isolated)))
 	for _, r := range set.Rows[application] {
-		beside := idle
+		coRunners := idle
 		if r.Sweep != backgrounds.SoloSweep {
-			beside = characteristics(background[r.Level])
+			coRunners = characteristics(background[r.Level])
 		}
 		if r.RatePerSec > 0 {
-			runtime = append(runtime, predict.Observation{Own: own, CoRunners: beside, Response: r.RuntimeSeconds()})
-			iops = append(iops, predict.Observation{Own: own, CoRunners: beside, Response: r.IOPS()})
+			runtime = append(runtime, predict.Observation{Own: own, CoRunners: coRunners, Response: r.RuntimeSeconds()})
+			iops = append(iops, predict.Observation{Own: own, CoRunners: coRunners, Response: r.IOPS()})
 		}
 	}
 	return runtime, iops, nil

@@ -125,7 +125,7 @@ func traconApplications(environment string, of characteristics) ([]*learnt, erro
 	}
 	coRunners := map[string][]float64{}
 	for _, name := range set.Applications() {
-		own, err := set.Alone(name)
+		own, err := set.Isolated(name)
 		if err != nil {
 			return nil, err
 		}

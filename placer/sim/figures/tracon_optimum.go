@@ -51,8 +51,8 @@ func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float
 	}
 	slow := func(a, b *truth.Application) float64 { return slowdownNextTo(w, a, b) + slowdownNextTo(w, b, a) }
 	requests := func(a, b *truth.Application) float64 {
-		_, x := w.Beside(a, b)
-		_, y := w.Beside(b, a)
+		_, x := w.NextTo(a, b)
+		_, y := w.NextTo(b, a)
 		return -x - y
 	}
 	gain := func(a, b float64) float64 { return 100 * (a/b - 1) }
@@ -61,8 +61,8 @@ func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float
 
 // slowdownNextTo is how many times longer a takes next to b than in isolation.
 func slowdownNextTo(w *truth.Colocated, a, b *truth.Application) float64 {
-	isolated, _ := w.Alone(a)
-	colocated, _ := w.Beside(a, b)
+	isolated, _ := w.Isolated(a)
+	colocated, _ := w.NextTo(a, b)
 	return isolated / colocated
 }
 

@@ -99,7 +99,7 @@ func (j *jobClassesBlock) classes(kinds int, random *rand.Rand) []jobClass {
 		}
 		if j.Omega > 0 {
 			out[k].application = &truth.Application{
-				Name: fmt.Sprint("class ", k+1), Unit: "jobs/h", Cores: 1e-9, Alone: out[k].rate, Phases: []truth.Phase{{Share: 1}}, Origin: "drawn: rates of a class by kind of machine",
+				Name: fmt.Sprint("class ", k+1), Unit: "jobs/h", Cores: 1e-9, Isolated: out[k].rate, Phases: []truth.Phase{{Share: 1}}, Origin: "drawn: rates of a class by kind of machine",
 			}
 		}
 	}
@@ -217,7 +217,7 @@ type stated struct{}
 func (stated) Know(j *sim.Job, _, _ int) (sim.Estimate, error) {
 	e := sim.Estimate{Expected: j.Duration}
 	if j.App != nil {
-		e.Speed = j.App.Alone
+		e.Speed = j.App.Isolated
 	}
 	return e, nil
 }
@@ -229,8 +229,8 @@ type noInterference struct{}
 func (noInterference) Speeds(configuration int, on []truth.Placed, out []truth.Speed) []truth.Speed {
 	out = out[:0]
 	for i := range on {
-		v := on[i].Application.Alone[configuration]
-		out = append(out, truth.Speed{Value: v, Alone: v})
+		v := on[i].Application.Isolated[configuration]
+		out = append(out, truth.Speed{Value: v, Isolated: v})
 	}
 	return out
 }

@@ -214,7 +214,7 @@ func slowness(j *sim.Job, machines []truth.Machine, cores []float64) float64 {
 	_, best := j.Best(machines)
 	sum, weight := 0.0, 0.0
 	for i := range machines {
-		if v := j.App.Alone[i]; v > 0 && machines[i].Holds(float64(j.Size.Cores), float64(j.Size.MemoryMB)) {
+		if v := j.App.Isolated[i]; v > 0 && machines[i].Holds(float64(j.Size.Cores), float64(j.Size.MemoryMB)) {
 			sum += cores[i] * best / v
 			weight += cores[i]
 		}
@@ -263,7 +263,7 @@ func (p *populationBlock) target(j *sim.Job, m *truth.Model, random *rand.Rand) 
 	if truth.Distributed(j.App.Class) {
 		j.Count = 1 + random.IntN(needSpread)
 	}
-	isolated := slices.Sorted(slices.Values(j.App.Alone))
+	isolated := slices.Sorted(slices.Values(j.App.Isolated))
 	each := isolated[int(targetQuantile*float64(len(isolated)-1))]
 	j.Target = each * float64(j.Count) * m.Group(j.App, j.Count)
 	if j.Shape == sim.Service {

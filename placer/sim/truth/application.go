@@ -12,7 +12,7 @@ type Application struct {
 	Cores, MemoryMB float64
 	// Alone is the performance of one allocation of the reference size, by index
 	// of configuration.
-	Alone []float64
+	Isolated []float64
 	// ScaleUp is the performance by cores, relative to the reference size; by
 	// ascending cores. Empty: in proportion up to the reference, flat beyond.
 	ScaleUp []ScalePoint
@@ -185,7 +185,7 @@ const fatalMemoryShare = 0.4
 // Best is the greatest performance in isolation on any configuration that can hold it,
 // and which. Where none can, it is 0 on configuration 0.
 func (a *Application) Best(holds func(configuration int) bool) (configuration int, value float64) {
-	for i, v := range a.Alone {
+	for i, v := range a.Isolated {
 		if v > value && holds(i) {
 			configuration, value = i, v
 		}

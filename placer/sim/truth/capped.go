@@ -40,18 +40,18 @@ func NewTask(name string, cores, memoryMB float64) *Application {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
 	return &Application{
-		Name: name, Class: "capped", Unit: "cores", Cores: cores, MemoryMB: memoryMB, Alone: []float64{cores}, Out: ScaleOut{},
+		Name: name, Class: "capped", Unit: "cores", Cores: cores, MemoryMB: memoryMB, Isolated: []float64{cores}, Out: ScaleOut{},
 		Phases: []Phase{{Share: 1, MemoryMB: memoryMB, Intensity: 1}}, Origin: "drawn", id: h.Sum64(),
 	}
 }
 
 // Slowdown of a task among neighbours.
-func (c *Capped) Slowdown(a *Application, number int32, neighbours int) float64 {
+func (c *Capped) Slowdown(a *Application, number int32, coRunners int) float64 {
 	i := c.Interference
 	if !(i.At > 0) {
 		return 0
 	}
-	return min(i.Most, max(0, i.Mean*float64(neighbours)/i.At+i.Deviation*c.draw(a, number)))
+	return min(i.Most, max(0, i.Mean*float64(coRunners)/i.At+i.Deviation*c.draw(a, number)))
 }
 
 // draw is the task's own normal value.
@@ -72,7 +72,7 @@ func (c *Capped) Speeds(_ int, on []Placed, out []Speed) []Speed {
 		p := &on[i]
 		beta := c.Slowdown(p.Application, p.Number, len(on)-1)
 		value := min(p.Application.Cores, p.Cores/(1+beta))
-		out = append(out, Speed{Value: value, Alone: value * (1 + beta)})
+		out = append(out, Speed{Value: value, Isolated: value * (1 + beta)})
 	}
 	return out
 }

@@ -17,7 +17,7 @@ import (
 // of them leaves multiply, which was not measured. No curve or model is in between.
 type Colocated struct {
 	applications []*Application
-	alone        map[uint64]measuredPair
+	isolated     map[uint64]measuredPair
 	pairs        map[pairKey]measuredPair
 }
 
@@ -31,20 +31,20 @@ var ErrColocated = errors.New("truth: co-located applications")
 // NewColocated reads the applications of a set, by rising requests to the disk: the
 // rank of the paper's §4.1.
 func NewColocated(set *backgrounds.Set) (*Colocated, error) {
-	c := &Colocated{alone: map[uint64]measuredPair{}, pairs: map[pairKey]measuredPair{}}
+	c := &Colocated{isolated: map[uint64]measuredPair{}, pairs: map[pairKey]measuredPair{}}
 	for _, name := range set.Applications() {
-		solo, err := aloneOf(set.Rows[name])
+		solo, err := isolatedOf(set.Rows[name])
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", ErrColocated, name, err)
 		}
 		a := identify(&Application{
-			Name: name, Class: MeasuredClass, Unit: "units/s", Cores: 1, MemoryMB: 1, Alone: []float64{solo.rate},
+			Name: name, Class: MeasuredClass, Unit: "units/s", Cores: 1, MemoryMB: 1, Isolated: []float64{solo.rate},
 			Phases: []Phase{{Share: 1, MemoryMB: 1, Intensity: 1}}, Origin: "profiler/training/backgrounds",
 		})
 		c.applications = append(c.applications, a)
-		c.alone[a.id] = solo
+		c.isolated[a.id] = solo
 	}
-	slices.SortStableFunc(c.applications, func(a, b *Application) int { return cmp.Compare(c.alone[a.id].iops, c.alone[b.id].iops) })
+	slices.SortStableFunc(c.applications, func(a, b *Application) int { return cmp.Compare(c.isolated[a.id].iops, c.isolated[b.id].iops) })
 	return c, c.read(set.Pairs)
 }
 
@@ -70,8 +70,8 @@ func (c *Colocated) read(pairs []backgrounds.Pair) error {
 	return nil
 }
 
-// aloneOf is the median of the rows without any background.
-func aloneOf(rows []backgrounds.Row) (measuredPair, error) {
+// isolatedOf is the median of the rows without any background.
+func isolatedOf(rows []backgrounds.Row) (measuredPair, error) {
 	var rates, iops []float64
 	for _, r := range rows {
 		if r.Sweep == backgrounds.SoloSweep && r.RatePerSec > 0 {
@@ -93,16 +93,16 @@ func median(v []float64) float64 {
 // Applications are all of them, by rising requests to the disk.
 func (c *Colocated) Applications() []*Application { return c.applications }
 
-// Beside is what an application does beside another: its speed, and the requests per
+// NextTo is what an application does beside another: its speed, and the requests per
 // second it makes.
-func (c *Colocated) Beside(a, b *Application) (rate, iops float64) {
+func (c *Colocated) NextTo(a, b *Application) (rate, iops float64) {
 	p := c.pairs[pairKey{a.id, b.id}]
 	return p.rate, p.iops
 }
 
-// Alone is the same without neighbours.
-func (c *Colocated) Alone(a *Application) (rate, iops float64) {
-	p := c.alone[a.id]
+// Isolated is the same without neighbours.
+func (c *Colocated) Isolated(a *Application) (rate, iops float64) {
+	p := c.isolated[a.id]
 	return p.rate, p.iops
 }
 
@@ -110,16 +110,16 @@ func (c *Colocated) Alone(a *Application) (rate, iops float64) {
 func (c *Colocated) Speeds(_ int, on []Placed, out []Speed) []Speed {
 	out = out[:0]
 	for i := range on {
-		alone := c.alone[on[i].Application.id]
-		s := Speed{Value: alone.rate, Alone: alone.rate, IOPS: alone.iops}
+		isolated := c.isolated[on[i].Application.id]
+		s := Speed{Value: isolated.rate, Isolated: isolated.rate, IOPS: isolated.iops}
 		for j := range on {
 			if i == j {
 				continue
 			}
 			p := c.pairs[pairKey{on[i].Application.id, on[j].Application.id}]
-			s.Value *= p.rate / alone.rate
-			if alone.iops > 0 {
-				s.IOPS *= p.iops / alone.iops
+			s.Value *= p.rate / isolated.rate
+			if isolated.iops > 0 {
+				s.IOPS *= p.iops / isolated.iops
 			}
 		}
 		out = append(out, s)

@@ -15,13 +15,13 @@ import (
 // kernel at 0, 5, … 100 %.
 func (m *Model) responseOn(a *Application, phase, configuration, k int) Curve {
 	best := 0.0
-	for _, v := range a.Alone {
+	for _, v := range a.Isolated {
 		best = max(best, v)
 	}
 	var out Curve
 	for i := range out {
 		x := min(100, float64(i*CurveStepPercent)*m.multiply[configuration][k])
-		out[i] = a.Alone[configuration] / best * a.Phases[phase].Response[k].At(x)
+		out[i] = a.Isolated[configuration] / best * a.Phases[phase].Response[k].At(x)
 	}
 	return out
 }

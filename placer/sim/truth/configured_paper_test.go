@@ -14,7 +14,7 @@ import (
 func TestScoresOnConfigurations(t *testing.T) {
 	t.Parallel()
 	m := NewModel([]interference.Source{interference.Integer}, []Machine{{Name: "best", Cores: 4}, {Name: "near", Cores: 4}, {Name: "slow", Cores: 4}})
-	a := &Application{Name: "a", Cores: 1, Alone: []float64{100, 98, 90}, Phases: []Phase{{Share: 1, Response: []Curve{Planted(80, 0.5)}, Pressure: []float64{30}}}}
+	a := &Application{Name: "a", Cores: 1, Isolated: []float64{100, 98, 90}, Phases: []Phase{{Share: 1, Response: []Curve{Planted(80, 0.5)}, Pressure: []float64{30}}}}
 	for c, want := range []float64{80, 80 * math.Sqrt((1-0.95/0.98)/0.05), 0} {
 		tolerated, caused := m.ScoresOn(a, 0, c, 0.05)
 		if math.Abs(tolerated[0]-want) > 0.5 || caused[0] != 30 { // points of 5 % are joined by lines

@@ -14,7 +14,7 @@ func Fixtures(m *Model) []*Application {
 func fixture(m *Model, name, class, unit string, cores, memoryMB float64, at interference.Source, curve Curve, caused float64) *Application {
 	a := &Application{Name: name, Class: class, Unit: unit, Cores: cores, MemoryMB: memoryMB, Origin: "Delimitrou 2015, Fig. 5.3"}
 	for _, machine := range m.machines {
-		a.Alone = append(a.Alone, 1000*machine.GHz*machine.IPC)
+		a.Isolated = append(a.Isolated, 1000*machine.GHz*machine.IPC)
 	}
 	p := Phase{Share: 1, MemoryMB: memoryMB, Intensity: 0.9}
 	for _, c := range m.columns {

@@ -101,9 +101,9 @@ func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*
 		a.Name = fmt.Sprintf("%s-%04d", a.Name, i)
 		random := rand.New(rand.NewPCG(seed, uint64(i)+1))
 		if spec.Platforms == Published {
-			a.aloneBySuit(machines, random)
+			a.isolatedBySuit(machines, random)
 		} else {
-			a.aloneByClock(m, random)
+			a.isolatedByClock(m, random)
 		}
 		out = append(out, a)
 	}
@@ -112,15 +112,15 @@ func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*
 
 // fromProfile is the application of a row, without its speeds.
 func fromProfile(row *profile.Profile, m *Model) *Application {
-	alone := row.Isolated[row.Machine.Configuration]
+	isolated := row.Isolated[row.Machine.Configuration]
 	a := &Application{
-		Name: row.Workload, Class: MeasuredClass, Unit: alone.Unit, Cores: measuredCores(row),
+		Name: row.Workload, Class: MeasuredClass, Unit: isolated.Unit, Cores: measuredCores(row),
 		MemoryMB: unmeasuredMemoryMB, Origin: "training row " + row.Key, id: identity(row.Key),
 	}
 	for _, s := range row.ScaleUp {
 		a.MemoryMB = max(a.MemoryMB, float64(s.MemoryMB))
 	}
-	a.ScaleUp = measuredScaleUp(row, a.Cores, alone.Value)
+	a.ScaleUp = measuredScaleUp(row, a.Cores, isolated.Value)
 	p := Phase{Share: 1, MemoryMB: a.MemoryMB, Intensity: 1}
 	for _, c := range m.columns {
 		curve, caused := measuredColumn(row, c)
@@ -141,7 +141,7 @@ func measuredCores(row *profile.Profile) float64 {
 
 // measuredScaleUp is the speed by cores with the most memory that was tried at
 // each, relative to the size of the row.
-func measuredScaleUp(row *profile.Profile, cores, alone float64) []ScalePoint {
+func measuredScaleUp(row *profile.Profile, cores, isolated float64) []ScalePoint {
 	best := map[int]profile.ScalePoint{}
 	for _, s := range row.ScaleUp {
 		if old, ok := best[s.Cores]; s.Cores > 0 && s.Speed.Value > 0 && (!ok || s.MemoryMB >= old.MemoryMB) {
@@ -149,20 +149,20 @@ func measuredScaleUp(row *profile.Profile, cores, alone float64) []ScalePoint {
 		}
 	}
 	if at, ok := best[int(cores)]; ok {
-		alone = at.Speed.Value
+		isolated = at.Speed.Value
 	}
 	var out []ScalePoint
 	for _, n := range slices.Sorted(maps.Keys(best)) {
-		out = append(out, ScalePoint{float64(n), best[n].Speed.Value / alone})
+		out = append(out, ScalePoint{float64(n), best[n].Speed.Value / isolated})
 	}
 	return out
 }
 
-// aloneByClock draws the speeds by clock and generation: of a measured row no other
+// isolatedByClock draws the speeds by clock and generation: of a measured row no other
 // property is known. The unit is kept.
-func (a *Application) aloneByClock(m *Model, random *rand.Rand) {
+func (a *Application) isolatedByClock(m *Model, random *rand.Rand) {
 	for _, machine := range m.machines {
-		a.Alone = append(a.Alone, machine.GHz*machine.IPC*math.Exp(platformResidual*random.NormFloat64()))
+		a.Isolated = append(a.Isolated, machine.GHz*machine.IPC*math.Exp(platformResidual*random.NormFloat64()))
 	}
 }
 
@@ -215,7 +215,7 @@ func (m *Model) FromPairs(pairs []profile.Pair, applications []*Application) int
 		for side, ratio := range []float64{p.A.Ratio, p.B.Ratio} {
 			if ratio > 0 {
 				key := pairKey{on[side].Application.id, on[1-side].Application.id}
-				sums[key] += -math.Log(ratio) - m.pressed(m.strongest(), on, side)
+				sums[key] += -math.Log(ratio) - m.exerted(m.strongest(), on, side)
 				counts[key]++
 			}
 		}
@@ -226,11 +226,11 @@ func (m *Model) FromPairs(pairs []profile.Pair, applications []*Application) int
 	return taken
 }
 
-// pressed is what the sources alone cost an allocation: a logarithm.
-func (m *Model) pressed(configuration int, on []Placed, i int) float64 {
+// exerted is what the sources alone cost an allocation: a logarithm.
+func (m *Model) exerted(configuration int, on []Placed, i int) float64 {
 	var s scratch
 	all, cores := m.press(configuration, on, -1, &s)
-	return math.Sqrt(m.squares(configuration, &on[i], &s.pressed[i], &all, cores))
+	return math.Sqrt(m.squares(configuration, &on[i], &s.exerted[i], &all, cores))
 }
 
 // strongest is the configuration that pressure weighs least on.

@@ -71,12 +71,12 @@ func TestRowsBecomeApplications(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
 		}
 	}
-	if apps[0].Name == apps[2].Name || apps[0].Alone[1] == apps[2].Alone[1] {
+	if apps[0].Name == apps[2].Name || apps[0].Isolated[1] == apps[2].Isolated[1] {
 		t.Error("the second application of a row has the name or the speeds of the first")
 	}
 	for _, p := range []truth.Platforms{truth.Hardware, truth.Published} {
 		again, err := truth.FromProfiles(m, []profile.Profile{row("a")}, truth.Spec{Count: 1, Platforms: p}, 1)
-		if err != nil || len(again[0].Alone) != len(m.Machines()) || !(slices.Min(again[0].Alone) > 0) {
+		if err != nil || len(again[0].Isolated) != len(m.Machines()) || !(slices.Min(again[0].Isolated) > 0) {
 			t.Errorf("%s: %+v, %v", p, again, err)
 		}
 	}
@@ -108,13 +108,13 @@ func TestMeasuredPairsAreMet(t *testing.T) {
 	if n := m.FromPairs(pairs, apps); n != 2 {
 		t.Errorf("%d pairs are of known applications, want 2", n)
 	}
-	s := m.Speeds(strongest(m), []truth.Placed{alone(apps[0]), alone(apps[1])}, nil)
-	if a, b := s[0].Value/s[0].Alone, s[1].Value/s[1].Alone; math.Abs(a-0.9) > 0.001 || math.Abs(b-0.7) > 0.001 {
+	s := m.Speeds(strongest(m), []truth.Placed{isolated(apps[0]), isolated(apps[1])}, nil)
+	if a, b := s[0].Value/s[0].Isolated, s[1].Value/s[1].Isolated; math.Abs(a-0.9) > 0.001 || math.Abs(b-0.7) > 0.001 {
 		t.Errorf("kept %v and %v, measured 0.9 and 0.7", a, b)
 	}
 }
 
-func alone(a *truth.Application) truth.Placed {
+func isolated(a *truth.Application) truth.Placed {
 	return truth.Placed{Application: a, Cores: a.Cores, MemoryMB: a.MemoryMB, Load: 1}
 }
 
@@ -163,12 +163,12 @@ func TestCorePrivateSourcesNeedAsharedCore(t *testing.T) {
 	} {
 		m := truth.NewModel(private, []truth.Machine{{Name: "a", Cores: 4, GHz: 2, IPC: 1, LLCMB: 8, MemoryMB: 8192, Siblings: c.siblings}})
 		app := &truth.Application{
-			Name: c.name, Cores: c.cores, MemoryMB: 100, Alone: []float64{1},
+			Name: c.name, Cores: c.cores, MemoryMB: 100, Isolated: []float64{1},
 			Phases: []truth.Phase{{Share: 1, MemoryMB: 100, Intensity: 1, Pressure: []float64{80}, Response: []truth.Curve{truth.Planted(10, 0.3)}}},
 		}
-		s := m.Speeds(0, []truth.Placed{alone(app), alone(app)}, nil)
-		if loses := s[0].Value < 0.97*s[0].Alone; loses != c.loses {
-			t.Errorf("%s: keeps %v", c.name, s[0].Value/s[0].Alone)
+		s := m.Speeds(0, []truth.Placed{isolated(app), isolated(app)}, nil)
+		if loses := s[0].Value < 0.97*s[0].Isolated; loses != c.loses {
+			t.Errorf("%s: keeps %v", c.name, s[0].Value/s[0].Isolated)
 		}
 	}
 }
@@ -177,14 +177,14 @@ func TestCorePrivateSourcesNeedAsharedCore(t *testing.T) {
 func TestOvercommittedCoresAreShared(t *testing.T) {
 	t.Parallel()
 	m := truth.NewModel(columns, []truth.Machine{{Name: "a", Cores: 1, GHz: 2, IPC: 1, LLCMB: 8, MemoryMB: 8192}})
-	quiet := &truth.Application{Name: "quiet", Cores: 1, MemoryMB: 100, Alone: []float64{1}}
+	quiet := &truth.Application{Name: "quiet", Cores: 1, MemoryMB: 100, Isolated: []float64{1}}
 	p := truth.Phase{Share: 1, MemoryMB: 100, Intensity: 1}
 	for range columns {
 		p.Pressure, p.Response = append(p.Pressure, 5), append(p.Response, truth.Planted(80, 0.8))
 	}
 	quiet.Phases = []truth.Phase{p}
-	s := m.Speeds(0, []truth.Placed{alone(quiet), alone(quiet)}, nil)
-	if kept := s[0].Value / s[0].Alone; kept < 0.46 || kept > 0.51 {
+	s := m.Speeds(0, []truth.Placed{isolated(quiet), isolated(quiet)}, nil)
+	if kept := s[0].Value / s[0].Isolated; kept < 0.46 || kept > 0.51 {
 		t.Errorf("two on one core keep %v each, measured 0.485", kept)
 	}
 }

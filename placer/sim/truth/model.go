@@ -69,7 +69,7 @@ type columnLeak struct {
 	share    float64
 }
 
-type pairKey struct{ victim, neighbour uint64 }
+type pairKey struct{ victim, coRunner uint64 }
 
 var _ World = (*Model)(nil)
 
@@ -140,7 +140,7 @@ type sums struct {
 }
 
 // scratch is reused between calls: what each allocation presses.
-type scratch struct{ pressed []row }
+type scratch struct{ exerted []row }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -160,10 +160,10 @@ func (m *Model) Speeds(configuration int, on []Placed, out []Speed) []Speed {
 			continue
 		}
 		p := &on[i]
-		alone := p.Application.Alone[configuration] * p.Application.Size(p.Phase, p.Cores, p.memory())
-		squares := m.squares(configuration, p, &s.pressed[i], &all, cores)
+		isolated := p.Application.Isolated[configuration] * p.Application.Size(p.Phase, p.Cores, p.memory())
+		squares := m.squares(configuration, p, &s.exerted[i], &all, cores)
 		loss := min(maxLoss, math.Sqrt(squares)) + m.residual(on, i, victim, squares)
-		out[i] = Speed{Value: alone * share * math.Exp(-loss), Alone: alone}
+		out[i] = Speed{Value: isolated * share * math.Exp(-loss), Isolated: isolated}
 	}
 	return out
 }
@@ -199,16 +199,16 @@ func (m *Model) killed(configuration int, on []Placed) int {
 
 // press sums the pressure on a node, and the cores in use.
 func (m *Model) press(configuration int, on []Placed, victim int, s *scratch) (all sums, cores float64) {
-	s.pressed = s.pressed[:0]
+	s.exerted = s.exerted[:0]
 	for i := range on {
-		s.pressed = append(s.pressed, row{})
+		s.exerted = append(s.exerted, row{})
 		if i == victim {
 			continue
 		}
 		p := &on[i]
 		cores += p.Cores * p.Application.Phases[p.Phase].Intensity
-		m.pressure(configuration, p, &s.pressed[i])
-		for k, q := range s.pressed[i][:len(m.columns)] {
+		m.pressure(configuration, p, &s.exerted[i])
+		for k, q := range s.exerted[i][:len(m.columns)] {
 			if q > 0 {
 				all.total[k] += q
 				all.clear[k] += math.Log1p(-q / 100)
@@ -233,10 +233,10 @@ func (m *Model) pressure(configuration int, p *Placed, out *row) {
 // leaves of the speed.
 func (m *Model) squares(configuration int, p *Placed, own *row, all *sums, cores float64) float64 {
 	phase := &p.Application.Phases[p.Phase]
-	felt := m.felt(m.meetings(configuration, p, cores), own, all)
-	leaked := felt
+	experienced := m.experienced(m.meetings(configuration, p, cores), own, all)
+	leaked := experienced
 	for _, l := range m.leaks {
-		leaked[l.to] += l.share * felt[l.from]
+		leaked[l.to] += l.share * experienced[l.from]
 	}
 	squares := 0.0
 	for k, x := range leaked[:len(m.columns)] {
@@ -251,8 +251,8 @@ func (m *Model) squares(configuration int, p *Placed, own *row, all *sums, cores
 	return squares
 }
 
-// felt is the pressure of the neighbours of an allocation that presses own.
-func (m *Model) felt(meet float64, own *row, all *sums) row {
+// experienced is the pressure of the neighbours of an allocation that presses own.
+func (m *Model) experienced(meet float64, own *row, all *sums) row {
 	var out row
 	for k := range m.columns {
 		others := all.total[k] - own[k]
@@ -318,7 +318,7 @@ const maxGain = 0.05
 
 // uniform is a number from −√3 to √3, of variance 1, fixed by the key.
 func uniform(k pairKey) float64 {
-	x := k.victim*0x9e3779b97f4a7c15 ^ k.neighbour
+	x := k.victim*0x9e3779b97f4a7c15 ^ k.coRunner
 	x ^= x >> 30
 	x *= 0xbf58476d1ce4e5b9
 	x ^= x >> 27

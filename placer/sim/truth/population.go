@@ -221,9 +221,9 @@ func draw(m *Model, machines []suit, c Class, spec Spec, number int, random *ran
 		need = a.MemoryMB * 0.8
 	}
 	if spec.Platforms == Published {
-		a.aloneBySuit(machines, random)
+		a.isolatedBySuit(machines, random)
 	} else {
-		a.alone(m, u, random)
+		a.isolated(m, u, random)
 	}
 	a.scale(c, random)
 	first := a.phase(m, u, spec, need, random)
@@ -257,8 +257,8 @@ const platformResidual = 0.045
 // cache (chosen by us: the same processor).
 const ownResidual = 0.01
 
-// alone draws the performance on every configuration.
-func (a *Application) alone(m *Model, u [features]float64, random *rand.Rand) {
+// isolated draws the performance on every configuration.
+func (a *Application) isolated(m *Model, u [features]float64, random *rand.Rand) {
 	base := math.Exp(3 + 1.5*random.NormFloat64()) // units differ by orders of magnitude
 	working := 0.5 * math.Exp2(5*u[featureCache])  // MB of cache it would use
 	fastest := 0.0
@@ -276,7 +276,7 @@ func (a *Application) alone(m *Model, u [features]float64, random *rand.Rand) {
 			ln += 0.5 * u[featureMemory] * math.Log(machine.StreamGBs/fastest)
 		}
 		ln *= 1 - 0.6*max(u[featureStorage], u[featureNetwork])
-		a.Alone = append(a.Alone, base*math.Exp(ln+residual[i]+ownResidual*random.NormFloat64()))
+		a.Isolated = append(a.Isolated, base*math.Exp(ln+residual[i]+ownResidual*random.NormFloat64()))
 	}
 }
 

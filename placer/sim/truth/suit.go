@@ -137,12 +137,12 @@ func (l *liking) of(s *suit, random *rand.Rand) float64 {
 	return ln
 }
 
-// aloneBySuit draws the performance on every configuration where none is better
+// isolatedBySuit draws the performance on every configuration where none is better
 // for everything.
-func (a *Application) aloneBySuit(machines []suit, random *rand.Rand) {
+func (a *Application) isolatedBySuit(machines []suit, random *rand.Rand) {
 	base := math.Exp(3 + 1.5*random.NormFloat64()) // units differ by orders of magnitude
 	likes := likings(random)
 	for i := range machines {
-		a.Alone = append(a.Alone, base*math.Exp(likes.of(&machines[i], random)+machines[i].level))
+		a.Isolated = append(a.Isolated, base*math.Exp(likes.of(&machines[i], random)+machines[i].level))
 	}
 }

@@ -17,9 +17,9 @@ type Placed struct {
 
 // Speed is what an allocation gets.
 type Speed struct {
-	Value float64 // in the unit of its application; 0 is a workload that was killed (memory exhausted)
-	Alone float64 // the same without neighbours
-	IOPS  float64 // requests per second that reach the disk; 0 where the truth does not know them
+	Value    float64 // in the unit of its application; 0 is a workload that was killed (memory exhausted)
+	Isolated float64 // the same without neighbours
+	IOPS     float64 // requests per second that reach the disk; 0 where the truth does not know them
 }
 
 // World says what really happens. No policy, classifier or admission may import

@@ -87,7 +87,7 @@ func TestTheTruthIsNotAdditive(t *testing.T) {
 	differs := 0
 	for i := 0; i+2 < len(pop); i += 3 {
 		a, b, c := pop[i], pop[i+1], pop[i+2]
-		share := func(s []truth.Speed) float64 { return math.Log(s[0].Value / s[0].Alone) }
+		share := func(s []truth.Speed) float64 { return math.Log(s[0].Value / s[0].Isolated) }
 		both, sum := share(place(m, a, b, c)), share(place(m, a, b))+share(place(m, a, c))
 		if math.Abs(both-sum) > 0.01 {
 			differs++
@@ -104,14 +104,14 @@ func TestAloneIsWithoutLossAndNeighboursCost(t *testing.T) {
 	pop, _ := truth.Population(m, truth.Spec{Classes: drawn(), Count: 40, PeakShare: -1}, 1)
 	lost := 0.0
 	for _, a := range pop {
-		if s := place(m, a)[0]; math.Abs(s.Value-s.Alone) > 1e-6*s.Alone {
-			t.Errorf("%s alone gets %v of %v", a.Name, s.Value, s.Alone)
+		if s := place(m, a)[0]; math.Abs(s.Value-s.Isolated) > 1e-6*s.Isolated {
+			t.Errorf("%s alone gets %v of %v", a.Name, s.Value, s.Isolated)
 		}
 		s := place(m, a, pop[0], pop[1], pop[2])[0]
-		if s.Value > 1.06*s.Alone {
-			t.Errorf("%s gains %v from neighbours", a.Name, s.Value/s.Alone)
+		if s.Value > 1.06*s.Isolated {
+			t.Errorf("%s gains %v from neighbours", a.Name, s.Value/s.Isolated)
 		}
-		lost += 1 - s.Value/s.Alone
+		lost += 1 - s.Value/s.Isolated
 	}
 	if lost/float64(len(pop)) < 0.01 {
 		t.Errorf("neighbours cost %v", lost/float64(len(pop)))
@@ -188,10 +188,10 @@ func TestPlatformFactorsAreAsPublished(t *testing.T) {
 	for _, a := range pop {
 		_, best := a.Best(func(int) bool { return true })
 		sum := 0.0
-		for _, v := range a.Alone {
+		for _, v := range a.Isolated {
 			sum += v / best
 		}
-		kept += sum / float64(len(a.Alone)) / float64(len(pop))
+		kept += sum / float64(len(a.Isolated)) / float64(len(pop))
 	}
 	if _, left := interactions(pop); left > 0.01 || kept < 0.72 || kept > 0.88 {
 		t.Errorf("a random configuration keeps %.2f; after three factors %.3f", kept, left)
@@ -220,7 +220,7 @@ func TestTwoCellsTellAsPublished(t *testing.T) {
 		for _, a := range pop[count/2:] {
 			_, best := a.Best(func(int) bool { return true })
 			shown := 1 + random.IntN(configurations-1)
-			if a.Alone[predict(shown, shownRatio(a, shown, noise, random))] >= 0.95*best {
+			if a.Isolated[predict(shown, shownRatio(a, shown, noise, random))] >= 0.95*best {
 				near++
 			}
 			asked++
@@ -234,13 +234,13 @@ func TestTwoCellsTellAsPublished(t *testing.T) {
 
 // shownRatio is the logarithm of cell over cell 0, as two runs find it.
 func shownRatio(a *truth.Application, cell int, noise float64, random *rand.Rand) float64 {
-	return math.Log(a.Alone[cell]/a.Alone[0]) + noise*(random.NormFloat64()-random.NormFloat64())
+	return math.Log(a.Isolated[cell]/a.Isolated[0]) + noise*(random.NormFloat64()-random.NormFloat64())
 }
 
 // linearByCell regresses every cell on every other that may be shown, and predicts
 // the best one.
 func linearByCell(known []*truth.Application, noise float64, random *rand.Rand) func(shown int, ratio float64) int {
-	cells := len(known[0].Alone)
+	cells := len(known[0].Isolated)
 	type line struct{ at0, slope float64 }
 	lines := make([][]line, cells)
 	for shown := 1; shown < cells; shown++ {
@@ -252,7 +252,7 @@ func linearByCell(known []*truth.Application, noise float64, random *rand.Rand) 
 		for cell := range cells {
 			y := make([]float64, len(known))
 			for i, a := range known {
-				y[i] = math.Log(a.Alone[cell] / a.Alone[0])
+				y[i] = math.Log(a.Isolated[cell] / a.Isolated[0])
 			}
 			at0, slope := stat.LinearRegression(x, y, nil, false)
 			lines[shown][cell] = line{at0, slope}
@@ -272,10 +272,10 @@ func linearByCell(known []*truth.Application, noise float64, random *rand.Rand) 
 // interactions of the logarithms beyond row and column means, and what three
 // factors leave of them.
 func interactions(pop []*truth.Application) (all, left float64) {
-	rows, cols := len(pop), len(pop[0].Alone)
+	rows, cols := len(pop), len(pop[0].Isolated)
 	d := mat.NewDense(rows, cols, nil)
 	for i, a := range pop {
-		for j, v := range a.Alone {
+		for j, v := range a.Isolated {
 			d.Set(i, j, math.Log(v))
 		}
 	}
@@ -316,7 +316,7 @@ func TestPopulationsRepeatAndBegin(t *testing.T) {
 	spec.Count = 10
 	short, _ := truth.Population(m, spec, 9)
 	for i := range short {
-		if short[i].Alone[2] != long[i].Alone[2] || short[i].Phases[0].Pressure[1] != long[i].Phases[0].Pressure[1] || short[i].Origin == "" {
+		if short[i].Isolated[2] != long[i].Isolated[2] || short[i].Phases[0].Pressure[1] != long[i].Phases[0].Pressure[1] || short[i].Origin == "" {
 			t.Errorf("application %d differs", i)
 		}
 	}

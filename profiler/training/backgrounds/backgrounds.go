@@ -297,8 +297,8 @@ func (s *Set) Applications() []string {
 // ErrMissing: something was not measured.
 var ErrMissing = errors.New("backgrounds: not measured")
 
-// Alone are the characteristics of an application without any background: medians.
-func (s *Set) Alone(application string) (Characteristics, error) {
+// Isolated are the characteristics of an application without any background: medians.
+func (s *Set) Isolated(application string) (Characteristics, error) {
 	var solo []Characteristics
 	for _, r := range s.Rows[application] {
 		if r.Sweep == SoloSweep {

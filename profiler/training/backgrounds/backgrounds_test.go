@@ -41,7 +41,7 @@ func TestShippedTablesAreComplete(t *testing.T) {
 		pairs[[2]string{p.Application, p.Beside}]++
 	}
 	for _, a := range apps {
-		own, err := s.Alone(a)
+		own, err := s.Isolated(a)
 		if err != nil || own.CPULocal+own.CPUGlobal <= 0 {
 			t.Errorf("%s alone: %+v, %v", a, own, err)
 		}
@@ -98,7 +98,7 @@ func TestBadTablesAreRefused(t *testing.T) {
 		t.Errorf("unknown environment: %v", err)
 	}
 	s := backgrounds.Set{}
-	if _, err := s.Alone("x"); !errors.Is(err, backgrounds.ErrMissing) {
+	if _, err := s.Isolated("x"); !errors.Is(err, backgrounds.ErrMissing) {
 		t.Error(err)
 	}
 	if _, err := s.Background(); !errors.Is(err, backgrounds.ErrMissing) {

@@ -10,47 +10,47 @@ import (
 // crowd is a long list of waiting items in a total order, in blocks that know the
 // least of each resource any of their items needs: who fits a node is found without
 // a look at most of those that do not.
-type residents struct {
+type fitIndex struct {
 	order  func(a, b *waiting) int
-	blocks []*crowdBlock
+	blocks []*sortedBlock
 }
 
-type crowdBlock struct {
+type sortedBlock struct {
 	items []*waiting
 	least cluster.Resources
 }
 
-// crowdMost items are in a block; then it is split in two.
-const crowdMost = 64
+// blockMost items are in a block; then it is split in two.
+const blockMost = 64
 
 // block is the index of the first block whose last item is not in front of w.
-func (c *residents) block(w *waiting) int {
-	at, _ := slices.BinarySearchFunc(c.blocks, w, func(b *crowdBlock, w *waiting) int { return c.order(b.items[len(b.items)-1], w) })
+func (c *fitIndex) block(w *waiting) int {
+	at, _ := slices.BinarySearchFunc(c.blocks, w, func(b *sortedBlock, w *waiting) int { return c.order(b.items[len(b.items)-1], w) })
 	return at
 }
 
-func (c *residents) add(w *waiting) {
+func (c *fitIndex) add(w *waiting) {
 	if len(c.blocks) == 0 {
-		c.blocks = append(c.blocks, &crowdBlock{items: []*waiting{w}, least: least(w.item.Ask)})
+		c.blocks = append(c.blocks, &sortedBlock{items: []*waiting{w}, least: least(w.item.Ask)})
 		return
 	}
 	at := min(c.block(w), len(c.blocks)-1)
 	b := c.blocks[at]
 	i, _ := slices.BinarySearchFunc(b.items, w, c.order)
 	b.items = slices.Insert(b.items, i, w)
-	if len(b.items) <= crowdMost {
+	if len(b.items) <= blockMost {
 		b.measure()
 		return
 	}
-	half := &crowdBlock{items: slices.Clone(b.items[crowdMost/2:])}
-	b.items = b.items[:crowdMost/2]
+	half := &sortedBlock{items: slices.Clone(b.items[blockMost/2:])}
+	b.items = b.items[:blockMost/2]
 	b.measure()
 	half.measure()
 	c.blocks = slices.Insert(c.blocks, at+1, half)
 }
 
 // remove an item that is there.
-func (c *residents) remove(w *waiting) {
+func (c *fitIndex) remove(w *waiting) {
 	at := c.block(w)
 	b := c.blocks[at]
 	i, _ := slices.BinarySearchFunc(b.items, w, c.order)
@@ -62,7 +62,7 @@ func (c *residents) remove(w *waiting) {
 	b.measure()
 }
 
-func (b *crowdBlock) measure() {
+func (b *sortedBlock) measure() {
 	b.least = least(b.items[0].item.Ask)
 	for _, w := range b.items[1:] {
 		s := least(w.item.Ask)
@@ -74,7 +74,7 @@ func (b *crowdBlock) measure() {
 
 // each visits, in order, the items that a node may run now, until visit says that it
 // has seen enough.
-func (c *residents) each(b *board.Board, n board.Index, visit func(w *waiting) (more bool)) {
+func (c *fitIndex) each(b *board.Board, n board.Index, visit func(w *waiting) (more bool)) {
 	for _, block := range c.blocks {
 		if !b.Fits(n, block.least) {
 			continue
@@ -88,7 +88,7 @@ func (c *residents) each(b *board.Board, n board.Index, visit func(w *waiting) (
 }
 
 // all items, in order.
-func (c *residents) all() []*waiting {
+func (c *fitIndex) all() []*waiting {
 	var out []*waiting
 	for _, b := range c.blocks {
 		out = append(out, b.items...)

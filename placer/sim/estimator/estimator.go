@@ -156,8 +156,8 @@ func names(n int) []string {
 func (e *Estimator) referenceSize() int { return len(e.options.Cores) / 2 }
 
 func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Rand) {
-	speed := make([]float64, len(a.Alone))
-	for i, v := range a.Alone {
+	speed := make([]float64, len(a.Isolated))
+	for i, v := range a.Isolated {
 		speed[i] = e.run(a, v, random)
 	}
 	all.speed = append(all.speed, speed)
@@ -183,11 +183,11 @@ func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Ran
 
 // atSize is the speed on a number of cores, with all the memory it uses.
 func (e *Estimator) atSize(a *truth.Application, phase, i int) float64 {
-	return a.Alone[e.reference] * a.Size(phase, float64(e.options.Cores[i]), math.Inf(1))
+	return a.Isolated[e.reference] * a.Size(phase, float64(e.options.Cores[i]), math.Inf(1))
 }
 
 func (e *Estimator) together(a *truth.Application, n int) float64 {
-	return a.Alone[e.reference] * float64(n) * e.model.Group(a, n)
+	return a.Isolated[e.reference] * float64(n) * e.model.Group(a, n)
 }
 
 // maxRuns bounds how often a run that could not tell is repeated.
@@ -255,17 +255,17 @@ func (e *Estimator) estimate(j *sim.Job, phase, entries int) (sim.Estimate, erro
 
 // speeds completes the row of configurations, in the unit of the application.
 func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
-	row := unknown(len(a.Alone))
-	row[e.reference] = e.run(a, a.Alone[e.reference], random)
+	row := unknown(len(a.Isolated))
+	row[e.reference] = e.run(a, a.Isolated[e.reference], random)
 	if e.joint != nil {
 		for _, i := range bestMedianWorst(e.model.Machines()) {
 			if i != e.reference {
-				row[i] = e.run(a, a.Alone[i], random)
+				row[i] = e.run(a, a.Isolated[i], random)
 			}
 		}
 		return completeRatio(e.speed, row, e.reference)
 	}
-	if err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Alone[i], random) }); err != nil {
+	if err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Isolated[i], random) }); err != nil {
 		return nil, err
 	}
 	return completeRatio(e.speed, row, e.reference)
@@ -433,7 +433,7 @@ func NewOracle(m *truth.Model, o Options) *Oracle { return &Oracle{m, o} }
 // Know implements sim.Knower.
 func (o *Oracle) Know(j *sim.Job, phase, _ int) (sim.Estimate, error) {
 	const loss = 0.05
-	out := sim.Estimate{Speed: j.App.Alone, Expected: j.Duration}
+	out := sim.Estimate{Speed: j.App.Isolated, Expected: j.Duration}
 	out.Tolerated, out.Caused = truth.TrueScores(j.App, phase, loss)
 	if !j.Sized {
 		return out, nil

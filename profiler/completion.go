@@ -9,7 +9,7 @@ import (
 )
 
 // awaitCompletion watches a workload whose probe sees only the end. If that
-// falls inside the run, and no kernel pressed on it, the whole run gives the
+// falls inside the run, and no kernel exerted pressure, the whole run gives the
 // performance in isolation.
 func (r *run) awaitCompletion(ctx context.Context) error {
 	if r.request.Probe == nil || r.progressing() {

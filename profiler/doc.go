@@ -92,7 +92,7 @@
 //     what the workload takes, with the default one it could not press in full.
 //   - A kernel that works in bursts on the workload's CPUs is compared on CPUs that
 //     are kept awake by threads which take only what is left: alone it would find
-//     them asleep, and a neighbour would make it faster.
+//     them asleep, and a co-runner would make it faster.
 //   - A level counts once the kernel has reached it: one that fills memory is waited
 //     for.
 //   - A service under open-loop load has a queue after pressure or a pause; the

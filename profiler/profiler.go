@@ -56,7 +56,7 @@ type Kernel interface {
 
 // Yielder is a kernel that can give up the CPU weight with which it takes its
 // intensity from the workload. For a tolerated score it must press in full; for
-// a caused score it must be a neighbour like any other, or it would not notice
+// a caused score it must be a co-runner like any other, or it would not notice
 // what the workload takes.
 type Yielder interface {
 	Yield(ctx context.Context) error
@@ -91,7 +91,7 @@ type Request struct {
 	NodeID          string                 `json:"node_id"`
 	NodeName        string                 `json:"node_name"`
 	Task            string                 `json:"task"`  // default task of the probe
-	Tasks           []string               `json:"tasks"` // all tasks of the workload: paused and pressed on together
+	Tasks           []string               `json:"tasks"` // all tasks of the workload: paused and put under pressure together
 	Target          performance.Target     `json:"target"`
 	Probe           *performance.ProbeSpec `json:"probe,omitempty"`
 	Sources         []interference.Source  `json:"sources,omitempty"`

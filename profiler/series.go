@@ -305,7 +305,7 @@ func (s *series) measure(ctx context.Context, k kind, into *readings) (err error
 		})
 		var bad *badWindow
 		if s.caused == nil && errors.As(err, &bad) && !math.IsNaN(into.activeKernel.speed) {
-			return nil // only the kernel's speed is missing, and nobody asked
+			return nil // only the kernel's speed is missing, and it was not asked for
 		}
 	}
 	return err

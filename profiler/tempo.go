@@ -79,7 +79,7 @@ func steadied(windows []timed) []float64 {
 
 // steadying is how the visits of one side are freed of what the tempo did. What
 // pressure did to the tempo stays in: a kernel that heats the package slows its
-// neighbours by that.
+// co-runners by that.
 //
 // How much the speed follows is learned within levels, where pressure is the same;
 // what pressure does to the tempo is taken to grow evenly with the level.

@@ -14,10 +14,10 @@ type Scoring struct {
 	// IOPS: the sum of requests per second is to be large; else the sum of runtimes is
 	// to be small.
 	IOPS bool
-	// Both counts what a newcomer does to those who are there; the paper counts what it
+	// Both counts what a newcomer does to the residents; the paper counts what it
 	// gets itself.
 	Both bool
-	// Ratio measures each by what it does alone; the paper adds seconds, which favours
+	// Ratio measures each by what it does in isolation; the paper adds seconds, which favours
 	// short work.
 	Ratio bool
 }
@@ -146,7 +146,7 @@ func (d *Draft) Anywhere(a *board.Request) bool {
 	return found
 }
 
-// Score of an allocation on a node, beside who is there and who is assigned to it.
+// Score of an allocation on a node, next to those that are there and assigned to it.
 func (d *Draft) Score(a *board.Request, n board.Index) float64 {
 	coRunners := d.coRunners(n)
 	score := d.own(a, coRunners, d.board.Node(n).Configuration)
@@ -177,7 +177,7 @@ func (d *Draft) coRunners(n board.Index) []float64 {
 	return d.scratch
 }
 
-// Together scores an ask beside one other, wherever that is.
+// Together scores a request next to one other, wherever that is.
 func (d *Draft) Together(a, other *board.Request) float64 {
 	score := d.own(a, other.Caused, -1)
 	if d.scoring.Both {
@@ -212,7 +212,7 @@ func (d *Draft) own(a *board.Request, coRunners []float64, configuration int) fl
 	}
 }
 
-// change is what a newcomer does to one who is there.
+// change is what a newcomer does to a resident.
 func (d *Draft) change(r board.Response, all, own, newcomer []float64) float64 {
 	before, after := make([]float64, len(all)), make([]float64, len(all))
 	for k, v := range all {

@@ -11,7 +11,7 @@ import (
 // and Huang 2011 learn from it.
 type Observation struct {
 	Own       []float64 // characteristics of the workload alone
-	CoRunners []float64 // sum of the characteristics of its neighbours, each alone
+	CoRunners []float64 // sum of the characteristics of its co-runners, each in isolation
 	Response  float64   // runtime or IOPS
 }
 
@@ -58,7 +58,7 @@ var (
 	ErrResponse     = errors.New("predict: the response is the same in all observations")
 )
 
-// leastObservations is the fewest a model is learnt from: two would be told by a
+// leastObservations is the fewest a model is learnt from: two would be explained by a
 // line whatever they are (chosen by us).
 const leastObservations = 5
 
@@ -86,8 +86,8 @@ func checkObservations(all []Observation) error {
 	return nil
 }
 
-// SumOfCoRunners sums the characteristics of neighbours: of one they are its own, which is
-// the paper's pair. Without neighbours they are 0.
+// SumOfCoRunners sums the characteristics of co-runners: of one they are its own, which is
+// the paper's pair. Without co-runners they are 0.
 func SumOfCoRunners(characteristics int, coRunners ...[]float64) []float64 {
 	out := make([]float64, characteristics)
 	for _, n := range coRunners {
@@ -187,7 +187,7 @@ func (b Bounded) Predict(own, coRunners []float64) float64 {
 	return min(b.High, max(b.Low, b.Regression.Predict(own, coRunners)))
 }
 
-// What a neighbour can at most be thought to help by (chosen by us, as the paper does
+// What a co-runner can at most be thought to help by (chosen by us, as the paper does
 // not bound its predictions).
 const (
 	leastRuntimeShare = 0.9

@@ -10,8 +10,8 @@ type Share struct {
 	Value  float64
 	Low    float64
 	High   float64
-	Source interference.Source // the scarcest; "" where nothing presses
-	Known  bool                // false: no pressed source has a known response
+	Source interference.Source // the scarcest; "" where there is no pressure
+	Known  bool                // false: no source under pressure has a known response
 }
 
 // Performance is the prediction for one allocation on a node configuration that

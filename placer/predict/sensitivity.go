@@ -78,7 +78,7 @@ type curve struct {
 	points    []point // ascending x, from (0, 1); nil: use the formula
 	tolerated [3]float64
 	slowdown  float64
-	dutyCycle float64 // part of the time alone that neighbours stretch; 0: unknown, or not shared by time
+	dutyCycle float64 // part of the time in isolation that co-runners stretch; 0: unknown, or not shared by time
 }
 
 // point is the share kept at a pressure, with its interval.
@@ -143,8 +143,8 @@ func orElse(v *float64, fallback float64) float64 {
 
 func clip(v float64) float64 { return min(1, max(0, v)) }
 
-// under any pressure: more than full pressure is that of several neighbours who each
-// press in full, among whom the source is shared alike. Where one of them leaves s, n
+// under any pressure: more than full pressure is that of several co-runners that each
+// exert all of it, among which the source is shared alike. Where one of them leaves s, n
 // leave 1/(1+n(1/s−1)) (chosen by us: the papers add pressures up and end at 100).
 func (c curve) under(x float64) Share {
 	if x <= 100 {
@@ -160,14 +160,14 @@ func (c curve) under(x float64) Share {
 	return Share{Value: several(full.Value), Low: several(full.Low), High: several(full.High)}
 }
 
-// share under pressure x in (0, 100]: as the kernel had it, or more where neighbours
+// share under pressure x in (0, 100]: as the kernel had it, or more where co-runners
 // leave the workload its part whenever it wants it.
 func (c curve) share(x float64) Share {
 	s, fair := c.response(x), c.stretched(x)
 	return Share{Value: max(s.Value, fair), Low: max(s.Low, fair), High: max(s.High, fair)}
 }
 
-// stretched is the share kept where neighbours take x of the CPU time beside whoever
+// stretched is the share kept where co-runners take x of the CPU time next to what
 // works: the part w of the time takes 1/(1−x) times as long, the rest as before. A
 // kernel takes its intensity by force, and who rests often, and wakes often, then waits
 // much longer than with co-runners of its own kind (decision 0017).

@@ -13,10 +13,10 @@ import (
 // model expects that share, and never less than the tolerated score. Nil where that
 // says nothing more, which is so for a target as high as the QoS bound. The bound stays
 // as a margin: a target is kept where 5 % more than it is expected. What needs nothing,
-// best effort, stands everything, measured or not.
+// best effort, tolerates everything, measured or not.
 //
-// The bound of Delimitrou 2015, §3.3.2 is the same 5 % for everybody, because its
-// workloads have no target; one that needs a fifth of its speed is not hurt by losing
+// The bound of Delimitrou 2015, §3.3.2 is the same 5 % for every workload, because its
+// workloads have no target; one that needs a fifth of its speed still meets its target after losing
 // more than 5 %.
 func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, needs float64) interference.Scores {
 	keeps := 1 - slowdownPercent/100

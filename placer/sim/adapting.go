@@ -104,7 +104,7 @@ func (w *World) act(a adapt.Action) error {
 	return nil
 }
 
-// replicaOf finds the allocation of a ref; -1 where it is gone.
+// replicaOf finds the allocation of a handle; -1 where it is gone.
 func (w *World) replicaOf(handle board.Handle) int32 {
 	s := w.workloads.at(workloadOf(handle))
 	if s.stage != stageRunning {
@@ -183,7 +183,7 @@ func (w *World) drop(i int32, s *workload, a adapt.Action) {
 	w.rate(i, s)
 }
 
-// grow adds allocations to a running workload, beside admission: it was admitted
+// grow adds allocations to a running workload, without admission: it was admitted
 // with its target.
 func (w *World) grow(i int32, s *workload) {
 	ask := s.ask

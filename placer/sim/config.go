@@ -50,7 +50,7 @@ type Config struct {
 	Progress func(ended, expected int, now Instant)
 }
 
-// maxReplicaBits bounds the allocations of one workload: its refs are a row of
+// maxReplicaBits bounds the allocations of one workload: its handles are a row of
 // that length.
 const maxReplicaBits = 20
 

@@ -10,7 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
 
-// Meter reads how much longer a task takes through its neighbours. Its error is
+// Meter reads how much longer a task takes through its co-runners. Its error is
 // normal: Bias on average, Deviation around it. It is the same for the same window of
 // the same task, whatever a policy does.
 type Meter struct {
@@ -83,7 +83,7 @@ func (w *World) dueNow(e event) {
 	w.end(e.who, s, Late)
 }
 
-// task is what an adapter is told of an allocation with a cap; nil of others.
+// task is what an adapter may know of an allocation with a cap; nil of others.
 func (w *World) task(s *workload, u *replica) *adapt.Task {
 	if s.job.Deadline <= 0 || s.job.Shape != Tasks {
 		return nil

@@ -8,7 +8,7 @@
 // board.Board, by as many scheduling agents as the run has; a choice takes the
 // time its policy states (board.DecisionTime), and is refused when another one
 // took the room meanwhile. What was placed runs at the speed that truth.World
-// gives it among its neighbours. Speeds are piecewise constant: whenever the
+// gives it next to its co-runners. Speeds are piecewise constant: whenever the
 // allocations of a node, their sizes, phases or loads change, all its speeds are
 // computed anew, work done is integrated exactly, and the end is rescheduled.
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 )
 
-// besides is a truth of three applications: A takes 60 s alone, 100 s beside B and 150 s
-// beside C; B and C do not mind.
+// besides is a truth of three applications: A takes 60 s in isolation, 100 s next to B and
+// 150 s next to C; B and C do not mind.
 type besides struct{ a, b, c *truth.Application }
 
 func (w besides) Speeds(_ int, on []truth.Placed, out []truth.Speed) []truth.Speed {
@@ -46,7 +46,7 @@ func (onlyNode) Select(_ *board.Board, a *board.Request, _ *rand.Rand) board.Cho
 }
 
 // Chiang and Huang 2011, §4.1, the rule of the remaining work: B ends at 80 s. With C
-// from then on A ends at 110 s, with nobody at 92 s, with C from 86 s on at 101 s.
+// from then on A ends at 110 s, in isolation at 92 s, with C from 86 s on at 101 s.
 func TestRemainingWork(t *testing.T) {
 	t.Parallel()
 	application := func(name string) *truth.Application {

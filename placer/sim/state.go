@@ -94,7 +94,7 @@ type workload struct {
 type replica struct {
 	workload int32
 	node     board.Index
-	number   int32 // of its ref
+	number   int32 // of its handle
 	place    int32 // in World.nodeReplicas
 	at       int32 // in workload.units
 	size     cluster.Resources
@@ -120,7 +120,7 @@ type slabs struct {
 
 func (s *slabs) at(i int32) *workload { return &s.all[i>>slabBits][i&(1<<slabBits-1)] }
 
-// take returns a place that nobody uses.
+// take returns a place that is free.
 func (s *slabs) take() int32 {
 	s.used++
 	if s.free < 0 {

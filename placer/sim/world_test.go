@@ -272,8 +272,8 @@ func TestLateBindingRunsOnce(t *testing.T) {
 	}
 }
 
-// A service of target 5 gets 10 alone, 5 beside one and 10/3 beside two
-// neighbours: two thirds of its load are served then.
+// A service of target 5 gets 10 in isolation, 5 next to one and 10/3 next to two
+// co-runners: two thirds of its load are served then.
 func TestServicesServeTheirLoad(t *testing.T) {
 	t.Parallel()
 	s := job(0, 0, seconds(100))

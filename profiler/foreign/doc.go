@@ -21,7 +21,7 @@
 //
 // # Differences from the paper
 //
-// Our own profiles press with fifteen kernels at many levels, interleaved with
+// Our own profiles use fifteen kernels at many levels, interleaved with
 // rest. Foreign data have one level (the released iBench has no intensity), or
-// count pressure in neighbours; their runs with and without pressure lie apart.
+// count pressure in co-runners; their runs with and without pressure lie apart.
 package foreign

@@ -49,7 +49,7 @@ type cell struct {
 }
 
 // readMemcached makes one profile per group: the load memcached serves within
-// the latency bound, alone and under each kernel.
+// the latency bound, in isolation and under each kernel.
 func readMemcached(r *reading, nodes map[ethNode]string) {
 	t := r.table("memcached_under_ibench")
 	sweeps := map[sweepKey][]step{}

@@ -21,7 +21,7 @@ const (
 const maxThreads = 1024
 
 // readParsecThreads makes one profile per workload and group with its speed by
-// cores. The course took larger inputs and larger machines here than beside the
+// cores. The course took larger inputs and larger machines here than next to the
 // kernels, so these are workloads of their own.
 func readParsecThreads(r *reading, nodes map[ethNode]string) {
 	t := r.table("parsec_thread_scaling")

@@ -53,7 +53,7 @@ type iaasBenchmark struct {
 	unit   string
 	// speed turns the column into units per second.
 	speed func(v float64) float64
-	// source is what copies of it press on; empty where that is more than one.
+	// source is what copies of it use; empty where that is more than one.
 	source interference.Source
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
-// ntuaNginx: nginx at fixed loads beside 1 to 4 pods that press on one resource
+// ntuaNginx: nginx at fixed loads next to 1 to 4 pods that use one resource
 // or on a mix.
 var ntuaNginx = Format{
 	Name:  "ntua-nginx-ibench-pcm",
@@ -62,7 +62,7 @@ var ntuaKinds = map[string]interference.Source{
 // ntuaMixParts are the names inside a mix, such as 1_CPU_2_L3.
 var ntuaMixParts = []string{"CPU", "L3", "MemBW"}
 
-// pods is what ran beside nginx: none, or a number of one kind. ok is false for
+// pods is what ran next to nginx: none, or a number of one kind. ok is false for
 // a name that is neither that nor a mix.
 func pods(name string) (source interference.Source, count int, mixed, ok bool) {
 	if strings.HasPrefix(name, "Baseline") {
@@ -94,7 +94,7 @@ func (k ntuaKey) less(o ntuaKey) int {
 	return cmp.Or(cmp.Compare(k.campaign, o.campaign), cmp.Compare(k.replicas, o.replicas))
 }
 
-// ntuaPressure is what ran beside; the zero value is nothing.
+// ntuaPressure is what ran next to it; the zero value is nothing.
 type ntuaPressure struct {
 	source interference.Source
 	pods   int

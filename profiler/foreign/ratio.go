@@ -48,8 +48,8 @@ type comparison struct {
 	ratio     float64
 	low, high *float64 // nil where the runs cannot carry 95 %
 	pairs     int      // of the smaller group
-	loss      bool     // beyond the bound, told from noise
-	clean     bool     // within the bound, told from noise
+	loss      bool     // beyond the bound, distinguished from noise
+	clean     bool     // within the bound, distinguished from noise
 }
 
 // usualNoise is how much runs on cloud machines differ by themselves: "5–15 % is

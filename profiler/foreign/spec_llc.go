@@ -83,7 +83,7 @@ func readSPEC(r *reading) error {
 	return nil
 }
 
-// specProfile turns sizes into pressure: what is cut off is what a neighbour
+// specProfile turns sizes into pressure: what is cut off is what a co-runner
 // would hold. The largest size is the whole cache.
 func specProfile(k specKey, speeds map[float64]float64) profile.Profile {
 	sizes := slices.Sorted(maps.Keys(speeds))
@@ -118,7 +118,7 @@ type level struct{ percent, ratio float64 }
 
 // crossing is the tolerated score of a curve, levels ascending: where the line
 // between the last level within the bound and the first beyond it crosses the
-// bound (Delimitrou 2015, §3.3.2, on a grid). A curve that never crosses stands
+// bound (Delimitrou 2015, §3.3.2, on a grid). A curve that never crosses tolerates
 // at least the highest level measured; that is its score, for more was not seen.
 func crossing(levels []level) interference.Estimate {
 	e := interference.Estimate{Origin: interference.Measured}

@@ -78,7 +78,7 @@ func (r Result) pairLines() ([]byte, error) {
 
 // WriteDir writes a folder that training.LoadFrom reads: <key>.json for every
 // profile, and PairsFile where there are pairs. The folder appears whole or not
-// at all: it is written beside its place and renamed. It must not exist, or be
+// at all: it is written next to its place and renamed. It must not exist, or be
 // empty.
 func (r Result) WriteDir(ctx context.Context, dir string) (err error) {
 	if len(r.Profiles)+len(r.Pairs) == 0 {

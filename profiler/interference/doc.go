@@ -6,7 +6,7 @@
 // chapter 5):
 //
 //   - tolerated: the highest pressure on the source, in percent, that the
-//     workload stands before it loses its slowdown bound (5 % by default).
+//     workload tolerates before it loses its slowdown bound (5 % by default).
 //     High means robust.
 //   - caused: the pressure the workload itself puts on the source, in percent.
 //     High means aggressive.
@@ -18,7 +18,7 @@
 // aggressive. We store 100 minus that intensity (as the companion paper does),
 // so that tolerated minus caused is the headroom of both directions D1 and D2.
 //
-// A score that was not measured, or could not be told from noise, is Unknown.
+// A score that was not measured, or could not be distinguished from noise, is Unknown.
 // Unknown is not zero: arithmetic on it must be asked for explicitly.
 //
 // The package imports nothing but the standard library.

@@ -14,7 +14,7 @@ type Score struct {
 	known   bool
 }
 
-// Unknown is the score that was not measured or could not be told from noise.
+// Unknown is the score that was not measured or could not be distinguished from noise.
 var Unknown = Score{}
 
 // Percent returns the score v clipped to [0, 100]. NaN gives Unknown.

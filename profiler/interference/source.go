@@ -83,7 +83,7 @@ func ParseSource(name string) (Source, error) {
 }
 
 // TimeShared reports whether CPU time is shared through a source: those private to a
-// core, and the interconnect, which somebody else on the core leaves alone meanwhile.
+// core, and the interconnect, which another on the core leaves alone meanwhile.
 func TimeShared(s Source) bool {
 	info, ok := Info(s)
 	return ok && (info.Scope == ScopeCore || s == Interconnect)

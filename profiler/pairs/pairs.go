@@ -83,13 +83,13 @@ var (
 	ErrPartial = errors.New("not all pairs were measured")
 )
 
-// Options are what a run needs beside its request.
+// Options are what a run needs besides its request.
 type Options struct {
 	Clock   profiler.Clock
 	Machine profile.Machine // without its CPUs
 	// Measured gets each pair as it is ready; its error ends the run.
 	Measured func(profile.Pair) error
-	// Progress gets what is being done; nil is nobody.
+	// Progress gets what is being done; nil: it is not shown.
 	Progress func(profiler.Progress)
 }
 

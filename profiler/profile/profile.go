@@ -1,5 +1,5 @@
 // Package profile is the record a profiling run leaves: how fast a workload is
-// on a node configuration, what pressure it stands and what pressure it makes.
+// on a node configuration, what pressure it tolerates and what pressure it exerts.
 //
 // It is words, like interference and performance, and imports only those.
 package profile
@@ -43,7 +43,7 @@ type RampPoint struct {
 	WorkloadRatio    *float64            `json:"workload_ratio,omitempty"`
 	WorkloadLow      *float64            `json:"workload_low,omitempty"`
 	WorkloadHigh     *float64            `json:"workload_high,omitempty"`
-	KernelRatio      *float64            `json:"kernel_ratio,omitempty"` // kernel beside workload / kernel alone
+	KernelRatio      *float64            `json:"kernel_ratio,omitempty"` // kernel next to the workload / kernel in isolation
 	KernelLow        *float64            `json:"kernel_low,omitempty"`
 	KernelHigh       *float64            `json:"kernel_high,omitempty"`
 	AchievedPercent  float64             `json:"achieved_percent"` // of the demanded operations; 0 where the kernel states no demand
@@ -53,7 +53,7 @@ type RampPoint struct {
 // ScalePoint is the performance in isolation at one size of the workload's copy.
 type ScalePoint struct {
 	Cores    int         `json:"cores"`               // CPUs it may use
-	MemoryMB int64       `json:"memory_mb,omitempty"` // memory it was told to use, or limited to; 0 is not varied
+	MemoryMB int64       `json:"memory_mb,omitempty"` // memory it was configured to use, or limited to; 0 is not varied
 	Speed    Measurement `json:"speed"`
 }
 
@@ -68,7 +68,7 @@ type Provenance struct {
 	Repetitions int               `json:"repetitions"` // visits of a level
 	FileSystem  string            `json:"file_system,omitempty"`
 	// Refined are the sources measured a second time, for longer, because a score
-	// could not be told from noise.
+	// could not be distinguished from noise.
 	Refined []interference.Source `json:"refined,omitempty"`
 	DataSet *DataSet              `json:"data_set,omitempty"` // set: measured by others, and imported
 }
@@ -94,7 +94,7 @@ type Profile struct {
 	// it may use there: 1 takes all.
 	CPUShareIsolated map[string]float64 `json:"cpu_share_alone,omitempty"`
 	// MemoryPeakMB is the most memory the sized task was seen to use, without page
-	// cache where that can be told; 0 was not looked at.
+	// cache where that is known; 0 was not looked at.
 	MemoryPeakMB float64       `json:"memory_peak_mb,omitempty"`
 	Provenance   *Provenance   `json:"provenance,omitempty"`
 	Warnings     []string      `json:"warnings,omitempty"`

@@ -1,7 +1,7 @@
 // Package gauss completes rows as draws of one multivariate normal
 // distribution: its mean and covariance are estimated from rows with holes, and
 // the missing cells of a new row are their conditional mean given the known
-// ones, with the conditional variance beside it.
+// ones, with the conditional variance with it.
 //
 // Theory in five lines (Dempster 1977, §4.1.3; Schäfer 2005, §3; Rasmussen 2006,
 // appendix A.2):

@@ -7,7 +7,7 @@ type Costs struct {
 	Product float64 // one multiplication and addition, of a hash or a distance
 	Lookup  float64 // one table
 	Collect float64 // one entry of a bucket
-	Examine float64 // one distinct point, beside its products
+	Examine float64 // one distinct point, besides its products
 }
 
 // DefaultCosts were measured by BenchmarkCosts on the virtual machine that the
@@ -21,7 +21,7 @@ const (
 	mostFunctions  = 16
 	trialPoints    = 500
 	trialQueries   = 50
-	// maxEntriesPerPoint bounds memory: a point stands once in every table.
+	// maxEntriesPerPoint bounds memory: a point is once in every table.
 	maxEntriesPerPoint = 64
 )
 

@@ -87,7 +87,7 @@ func (c Config) keys() (groups, functions int) {
 }
 
 // Index holds points by number. Queries may run at once; Insert and Delete may
-// not, beside anything.
+// not, besides anything.
 type Index struct {
 	config   Config
 	slopes   []float64 // function-major: a / (R·w)
@@ -320,7 +320,7 @@ func (s *scratch) begin(points, keys int) {
 	s.keys = slices.Grow(s.keys[:0], keys)[:keys]
 }
 
-// keep adds a hit to the best most ones, of which the worst stands first once
+// keep adds a hit to the best most ones, of which the worst is first once
 // there are that many.
 func keep(out []Hit, h Hit, most int) []Hit {
 	if most <= 0 || len(out) < most {

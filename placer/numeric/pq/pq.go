@@ -37,7 +37,7 @@ type Config struct {
 	Seed           uint64  // of the order of each sweep, and of a large decomposition
 }
 
-// Bias says which offsets a cell has beside the factors.
+// Bias says which offsets a cell has besides the factors.
 type Bias int
 
 // The biases. The text prints the mean μ and one offset b per row, and no rule
@@ -49,7 +49,7 @@ const (
 	FullBias                // μ, b and one offset per column, all learned (Koren 2009); for ratings
 )
 
-// biasPrior is how many residuals of zero stand beside those of a row or column
+// biasPrior is how many residuals of zero are added to those of a row or column
 // when its offset is estimated, so that two cells do not decide it (chosen by
 // us; Koren 2009 uses 10 and 25).
 const biasPrior = 10
@@ -66,7 +66,7 @@ func Defaults() Config {
 	}
 }
 
-// priorRows is how many pseudo-rows of unit variance stand beside the known
+// priorRows is how many pseudo-rows of unit variance are added to the known
 // rows when the prior of a new row is estimated, so that a single training row
 // still lets a new one differ from it (chosen by us).
 const priorRows = 1
@@ -118,7 +118,7 @@ func Fit(rows, columns int, entries []Entry, cfg Config) (*Model, error) {
 	return m, m.fitPrior()
 }
 
-// rankOf is at least 1, except that offsets may stand alone.
+// rankOf is at least 1, except that offsets may be all there is.
 func rankOf(cfg Config, rows, columns int) int {
 	rank := max(0, min(cfg.Rank, rows, columns))
 	if cfg.Bias == NoBias {

@@ -30,7 +30,7 @@ func corrected(aic float64, n, p int) float64 {
 	return aic + 2*float64(p)*float64(p+1)/float64(n-p-1)
 }
 
-// dependent is the share of a column's variance that must be left beside those
+// dependent is the share of a column's variance that must be left besides those
 // chosen for it to be one more.
 const dependent = 1e-9
 

@@ -5,7 +5,7 @@
 // # Theory
 //
 // Homogeneous machines, tasks bound by cpu. A task holds the rate r it is expected to
-// make, and makes r' = r/(1+β): β is its slowdown through neighbours, read by a meter
+// make, and makes r' = r/(1+β): β is its slowdown through co-runners, read by a meter
 // with noise. KFLR in four lines, per task and sample:
 //
 //	β̂ ← Kalman filter of the samples (Q = 5e-4, R = 0.2², β̂₀ = 0, P₀ = 1)

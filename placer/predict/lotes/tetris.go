@@ -29,7 +29,7 @@ func (s Scale) Need(size cluster.Resources, coreMHz int) [2]float64 {
 	return [2]float64{float64(size.CPUMHz+size.Cores*coreMHz) / s.cpu, float64(size.MemoryMB) / s.memory}
 }
 
-// Free is what nobody holds of a node.
+// Free is what is not held of a node.
 func (s Scale) Free(b *board.Board, n board.Index) [2]float64 {
 	return [2]float64{float64(b.FreeMHz(n)) / s.cpu, float64(b.Node(n).Total.MemoryMB-b.Used(n).MemoryMB) / s.memory}
 }

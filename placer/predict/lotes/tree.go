@@ -140,7 +140,7 @@ func (r *Rooms) Take(at int, size cluster.Resources, count int) {
 // Return forgets what was taken there; the caller updates it.
 func (r *Rooms) Return(at int) { delete(r.extra, r.nodes[at]) }
 
-// fits one more of the size on a node, beside what was taken.
+// fits one more of the size on a node, besides what was taken.
 func (r *Rooms) fits(n board.Index, size cluster.Resources) bool {
 	if e := r.extra[n]; e.count > 0 {
 		return r.board.Room(n, size, e.count+1) > e.count

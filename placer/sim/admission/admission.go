@@ -56,7 +56,7 @@ type Controller interface {
 	Waiting() int
 }
 
-// Options are what a controller may be told.
+// Options are the parameters of a controller.
 type Options struct {
 	Classes int // of quality; 0 is the paper's ten
 	Values  map[string]string

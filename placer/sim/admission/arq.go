@@ -55,7 +55,7 @@ var arqParameters = parameterList{controller: "arq", classes: true, list: []Para
 	{Name: "wait", Default: "60s", Summary: "the window where the run time is unknown"},
 }}
 
-// arqConfig is what an ARQ was told.
+// arqConfig is the parameters of an ARQ.
 type arqConfig struct {
 	classes                       int
 	sensitivity, both             bool
@@ -279,7 +279,7 @@ func (c *arq) outranks(h, other *waiting) bool {
 	return !other.quality.urgent && h.quality.priority > other.quality.priority
 }
 
-// offer lets an item be tried in one pool, where nobody is harmed.
+// offer lets an item be tried in one pool, where no bound is broken.
 func (c *arq) offer(w *waiting, pool int) Attempt {
 	w.flying = true
 	return Attempt{Item: w.item, Within: func(n board.Index) bool {
@@ -287,7 +287,7 @@ func (c *arq) offer(w *waiting, pool int) Attempt {
 	}}
 }
 
-// suits: the item keeps its bound there, alone and beside the residents, and they
+// suits: the item keeps its bound there, in isolation and next to the residents, and they
 // keep theirs.
 func (c *arq) suits(w *waiting, n board.Index) bool {
 	ask := w.item.Ask
@@ -298,7 +298,7 @@ func (c *arq) suits(w *waiting, n board.Index) bool {
 	return c.noViolation(ask, n)
 }
 
-// harmless: residents stand the newcomer, and it stands them, on every source
+// harmless: residents tolerate the newcomer, and it tolerates them, on every source
 // (D1, D2 ≥ 0; §3.4.1).
 func (c *arq) noViolation(a *board.Request, n board.Index) bool {
 	remaining, caused := c.pools.remaining(n), c.board.Caused(n)

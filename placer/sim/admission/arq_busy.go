@@ -21,7 +21,7 @@ const (
 // busyPeriods is how long nodes are busy for one class, and which are busy now.
 type busyPeriods struct {
 	cohorts []cohort // ascending
-	unknown int      // busy, since nobody knows when
+	unknown int      // busy since an unknown time
 	total   int      // in cohorts
 
 	periods []float64 // seconds; a ring

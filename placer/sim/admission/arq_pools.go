@@ -7,7 +7,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// pools sorts nodes by what they still stand, and keeps how long they are busy. A
+// pools sorts nodes by what they still tolerate, and keeps how long they are busy. A
 // change of one node costs O(columns + classes), whatever their number.
 //
 // A node is available to class l while it is ready, has room for the least size
@@ -62,7 +62,7 @@ func (p *pools) level(n board.Index) int {
 	return int(p.nodes[n].level)
 }
 
-// remaining is what a node can still take, by column.
+// remaining is what a node still tolerates, by column.
 func (p *pools) remaining(n board.Index) []float64 {
 	if p.literal {
 		return p.board.Tolerated(n)
@@ -178,7 +178,7 @@ func (p *pools) release(n board.Index, l int, now Instant, sample bool) {
 	*since = notBusy
 }
 
-// forget takes away a node that takes nothing more: nobody waits for it.
+// forget takes away a node that tolerates nothing more: no item waits for it.
 func (p *pools) forget(n board.Index) {
 	for l := range p.classes {
 		p.release(n, l, 0, false)

@@ -6,9 +6,9 @@
 // ARQ (Delimitrou 2015, §6) in five lines, quality in percent:
 //
 //	an item needs Q = mean of its caused scores; a node offers Q = mean of what it
-//	still stands; ten equal ranges of Q are ten queues (of items) and pools (of nodes)
-//	the head of a queue takes a node of its pool that it does not harm, and that
-//	does not harm it; else one of the next pool above whose queue is empty; an item
+//	still tolerates; ten equal ranges of Q are ten queues (of items) and pools (of nodes)
+//	the head of a queue takes a node of its pool on which it breaks no bound, and that
+//	does not break its bound; else one of the next pool above whose queue is empty; an item
 //	moves one queue down when max (S−s)·Q·Pr[free by s] is higher there (window 5 %)
 //
 // Tarcil (ibid., §7.3.4): an item of m units waits while fewer than 1.1·m suitable
@@ -28,7 +28,7 @@
 // # Differences from the papers
 //
 //   - A node's quality is its headroom by default: the minimum of the residents'
-//     tolerated scores forgets that neighbours use part of it up.
+//     tolerated scores forgets that co-runners use part of it up.
 //   - A node whose configuration is so slow for an item that it would break its bound
 //     by itself does not suit it. The text takes the best configuration of the
 //     pool, whatever it is; that is configurations = "any".
@@ -49,7 +49,7 @@
 //     queue of the laboratory is part of it. It is never below one period.
 //   - Units suit a Tarcil item if the mean contention of their bucket does, and
 //     their configuration is fast enough. "Probability that approximates 1" is
-//     0.95: above 0.977 nobody would ever wait for normal frees. Without nine frees
+//     0.95: above 0.977 no item would ever wait for normal frees. Without nine frees
 //     in the history nothing is said of the wait, and the item is placed at once.
 //   - Hyperplanes go through the mean contention, which is learnt: buckets are
 //     laid out anew when the number of changes has grown fourfold.

@@ -53,7 +53,7 @@ func (c *fifo) Next(Instant) (Attempt, bool) {
 	w := c.queue.items[0]
 	waited := w.seen > 0
 	serves := c.gains.serves(c.board, w)
-	c.gains.drop() // nobody else is tried before the head has gone
+	c.gains.drop() // no other item is tried before the head has gone
 	w.seen = c.gains.next()
 	if !serves {
 		return Attempt{}, false

@@ -7,7 +7,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// crowd is a long list of waiting items in a total order, in blocks that know the
+// fitIndex is a long list of waiting items in a total order, in blocks that know the
 // least of each resource any of their items needs: who fits a node is found without
 // a look at most of those that do not.
 type fitIndex struct {

@@ -2,7 +2,7 @@ package admission
 
 import "github.com/nomad-placer/nomad-placer/placer/board"
 
-// mostGains is how many nodes that gained room are told apart; after more, every
+// mostGains is how many nodes that gained room are kept apart; after more, every
 // item of a line is tried again.
 const mostGains = 64
 

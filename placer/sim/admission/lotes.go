@@ -53,7 +53,7 @@ type lotesController struct {
 	exits
 	mix      *lotes.Mix
 	classes  []fitIndex // queues
-	version  int         // of the plan they are of
+	version  int        // of the plan they are of
 	history  *lotes.History
 	learns   bool
 	replan   time.Duration

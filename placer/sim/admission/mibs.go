@@ -113,7 +113,7 @@ func (c *queueing) others(left []*waiting) []planned {
 	return nil
 }
 
-// pairable: the first of a pair stands on a node that was empty, with room for more.
+// pairable: the first of a pair is on a node that was empty, with room for more.
 func (c *queueing) pairable(w *waiting, n board.Index) bool {
 	return len(c.board.Residents(n)) == 0 && c.draft.There(n) == 1 && c.draft.Open(w.item.Ask, n)
 }
@@ -128,7 +128,7 @@ func (c *queueing) put(w *waiting) (planned, bool) {
 	return planned{w, at.Node, at.Score}, true
 }
 
-// partner is who is predicted to do best beside the first; nil where it is alone.
+// partner is who is predicted to do best next to the first; nil where there is none.
 func (c *queueing) partner(left []*waiting) *waiting {
 	var best *waiting
 	least := 0.0
@@ -217,7 +217,7 @@ func (c *queueing) Arrive(now Instant, it Item) {
 func (c *queueing) Next(now Instant) (Attempt, bool) {
 	c.now = now
 	c.watcher.each(func(_ board.Index, gained bool) {
-		if gained { // nobody waits for what was there before
+		if gained { // no item waits for what was there before
 			c.gained, c.blocked = len(c.line.items) > 0, false
 			c.gains++
 		}
@@ -322,7 +322,7 @@ func (c *queueing) possible(a *board.Request) bool { return c.draft.Anywhere(a) 
 
 func (c *queueing) Placed(_ Instant, handle board.Handle) { c.Withdraw(handle) }
 
-// Refused: somebody else took the room, then what is left is assigned anew; or a group
+// Refused: another took the room, then what is left is assigned anew; or a group
 // is not complete yet.
 func (c *queueing) Refused(_ Instant, handle board.Handle) {
 	if c.tried != nil && c.tried.handle == handle {
@@ -347,7 +347,7 @@ func (c *queueing) Withdraw(handle board.Handle) {
 		c.tried = nil
 	}
 	if slices.ContainsFunc(c.plan, func(p planned) bool { return p.item == w }) {
-		c.plan = nil // what was assigned beside it is not right any more
+		c.plan = nil // what was assigned next to it is not right any more
 	}
 }
 

@@ -23,7 +23,7 @@ type Parameter struct {
 	Choices []string
 }
 
-// parameterList is what a controller may be told.
+// parameterList is the parameters that a controller has.
 type parameterList struct {
 	controller string
 	classes    bool // Options.Classes means something to it

@@ -22,8 +22,8 @@ type PlanReport struct {
 
 // WaitReport compares waits for suitable units with their estimates.
 type WaitReport struct {
-	Held    int // told to wait
-	Expired int // waited to their bound in vain
+	Held    int // made to wait
+	Expired int // waited to their bound and were not placed
 	Served  int // placed while they waited; the means are over these
 	// Estimated and Waited are summed.
 	Estimated, Waited time.Duration

@@ -127,7 +127,7 @@ func (c *tarcil) hold(now Instant, w *waiting, free int) {
 	s.tries = false
 	estimate, ok := c.buckets.estimate(c.suitable(w), now, c.lacks(w, free), c.tarcilConfig, c.caution)
 	if !ok || estimate.sure >= estimate.bound {
-		c.caution = 1 + (c.caution-1)*cautionFade // or it would stay high while nobody waits
+		c.caution = 1 + (c.caution-1)*cautionFade // or it would stay high while no item waits
 		c.giveUp(w)
 		return
 	}

@@ -12,7 +12,7 @@ const (
 	keptFrees  = 512 // the last ones of the history
 	leastFrees = 9   // below, nothing is said of the wait (chosen by us)
 	// sureShare is the "probability that approximates 1" of §7.3.4: above 0.977 a
-	// normal estimate would always be beyond mean + 2 sigma, and nobody would wait.
+	// normal estimate would always be beyond mean + 2 sigma, and no item would wait.
 	sureShare = 0.95
 )
 

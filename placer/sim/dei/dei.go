@@ -160,7 +160,7 @@ func (w *walk) bound(sign float64) (float64, error) {
 }
 
 // widths are those of each seed by itself, over the errors that were tried; beyond
-// those the bound of the mean stands.
+// those the bound of the mean allows.
 func (w *walk) widths() []float64 {
 	var errors []float64
 	for e := range w.tried {

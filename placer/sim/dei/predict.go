@@ -84,7 +84,7 @@ func (l *Lab) Profiled() []int {
 
 // Taught are the measured rows of n applications to learn from, drawn from k groups
 // of like ones (Algorithm 1, lines 1 and 2). Groups are of the rows without the cells
-// that could not be told.
+// that could not be told apart.
 func (l *Lab) Taught(k, n int) ([][]float64, error) {
 	points := make([][]float64, l.teach)
 	for i := range points {
@@ -212,7 +212,7 @@ type Share struct{ Predicted, Correct float64 }
 func (s Share) Of() float64 { return s.Correct / s.Predicted }
 
 // Count predicts every application that was not taught. intervals are those of the
-// lab's scores, in the order of Scores.
+// profiling run's scores, in the order of Scores.
 func (l *Lab) Count(p Predictor, sources Draw, intervals []Interval) (Counts, error) {
 	c := Counts{ByConfiguration: make([]Share, len(l.Configurations)), ByScore: make([]Share, 2*len(l.Sources))}
 	for i := l.teach; i < len(l.truth); i++ {

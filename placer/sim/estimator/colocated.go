@@ -13,7 +13,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-// Colocated knows of applications what a model says that was learnt beside background
+// Colocated knows of applications what a model says that was learnt next to background
 // workloads: their characteristics as the scores of what they cause, and a response.
 // It is for one run.
 type Colocated struct {
@@ -86,7 +86,7 @@ func response(w *truth.Colocated, set *backgrounds.Set, a *truth.Application, so
 	out.runtime = predict.RuntimeOf(model, 1/rate)
 	switch model, err = l.Learn(requests); {
 	case errors.Is(err, predict.ErrResponse):
-		out.iops = predict.IOPSOf(constant(iops), iops) // it makes as many beside whomever
+		out.iops = predict.IOPSOf(constant(iops), iops) // it makes as many next to any co-runner
 	case err != nil:
 		return nil, fmt.Errorf("iops: %w", err)
 	default:
@@ -116,7 +116,7 @@ func (l *learnt) Runtime(coRunners []float64) float64 {
 // IOPS implements board.Response.
 func (l *learnt) IOPS(coRunners []float64) float64 { return l.iops.Predict(l.own, coRunners) }
 
-// oracleResponse knows runtime and IOPS beside each single neighbour, by its
+// oracleResponse knows runtime and IOPS next to each single co-runner, by its
 // characteristics.
 type oracleResponse map[[4]float64][2]float64
 
@@ -126,7 +126,7 @@ func (o oracleResponse) Runtime(coRunners []float64) float64 { return o.at(coRun
 // IOPS implements board.Response.
 func (o oracleResponse) IOPS(coRunners []float64) float64 { return o.at(coRunners)[1] }
 
-// at finds a neighbour again after sums and differences: to rounding.
+// at finds a co-runner again after sums and differences: to rounding.
 func (o oracleResponse) at(coRunners []float64) [2]float64 {
 	best, least := [2]float64{math.NaN(), math.NaN()}, math.Inf(1)
 	for x, v := range o {
@@ -141,7 +141,7 @@ func (o oracleResponse) at(coRunners []float64) [2]float64 {
 	return best
 }
 
-// remembered keeps what was predicted: neighbours are few.
+// remembered keeps what was predicted: co-runners are few.
 type remembered struct {
 	response board.Response
 	seen     map[[4]float64][2]float64
@@ -163,7 +163,7 @@ func (r *remembered) Runtime(coRunners []float64) float64 { return r.at(coRunner
 // IOPS implements board.Response.
 func (r *remembered) IOPS(coRunners []float64) float64 { return r.at(coRunners)[1] }
 
-// Observations of an application beside background workloads: its runtime per unit of
+// Observations of an application next to background workloads: its runtime per unit of
 // work, and its IOPS, by its own characteristics and those of the background, each
 // alone. characteristics says which four.
 func Observations(set *backgrounds.Set, application string, characteristics func(backgrounds.Characteristics) []float64) (runtime, iops []predict.Observation, err error) {

@@ -204,7 +204,7 @@ func (e *Estimator) run(a *truth.Application, value float64, random *rand.Rand) 
 	return math.NaN()
 }
 
-// Know implements sim.Knower.
+// Know implements sim.Estimator.
 func (e *Estimator) Know(j *sim.Job, phase, again int) (sim.Estimate, error) {
 	at := key{j.Number, phase, again, j.Sized}
 	e.mutex.Lock()
@@ -430,7 +430,7 @@ var _ sim.Estimator = (*Oracle)(nil)
 // NewOracle uses the sizes and numbers of nodes of the options.
 func NewOracle(m *truth.Model, o Options) *Oracle { return &Oracle{m, o} }
 
-// Know implements sim.Knower.
+// Know implements sim.Estimator.
 func (o *Oracle) Know(j *sim.Job, phase, _ int) (sim.Estimate, error) {
 	const loss = 0.05
 	out := sim.Estimate{Speed: j.App.Isolated, Expected: j.Duration}

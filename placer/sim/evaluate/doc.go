@@ -4,7 +4,7 @@
 // measured.
 //
 // The metrics are those of Delimitrou 2015, tables 3.1, 3.2 and 4.2, and every
-// report has beside them:
+// report has besides:
 //
 //   - the baselines: the scaled column mean, nearest neighbours, plain SVD.
 //   - the floor: what a predictor would score that knows every cell exactly,

@@ -4,7 +4,7 @@
 // Papers rarely give their whole cluster. What the text states is marked Stated;
 // what the maker or the provider published of a named part, Catalogue; and what
 // neither says and we had to settle, Choice. A number that
-// nobody gave is unknown.
+// not given is unknown.
 //
 // Sources: Delimitrou 2015, tables 3.3 and 4.1 and §§3.4, 4.5, 7.6 (the clusters of
 // Paragon, Quasar, ARQ and Tarcil).

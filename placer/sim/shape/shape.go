@@ -9,7 +9,7 @@ import (
 // Origin says where a number comes from.
 type Origin uint8
 
-// The origins. The zero value is a number nobody gave.
+// The origins. The zero value is a number that was not given.
 const (
 	Unknown   Origin = iota
 	Stated           // in the paper

@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 )
 
-// Capped is a world of tasks bound by cpu that hold caps, in which neighbours take a
-// share of what a cap promises: the evaluation of PP-RTTE. The slowdown of a task is
+// Capped is a world of tasks bound by cpu that hold caps, in which co-runners take a
+// share of what a cap allows: the evaluation of PP-RTTE. The slowdown of a task is
 //
 //	β = clip(Mean·n/At + Deviation·z, 0, Most)
 //
-// for n neighbours and a z of its own, drawn once from a normal distribution.
+// for n co-runners and a z of its own, drawn once from a normal distribution.
 type Capped struct {
 	Interference Interference
 	Seed         uint64
@@ -20,13 +20,13 @@ type Capped struct {
 
 // Interference is how tasks slow each other down.
 type Interference struct {
-	Mean      float64 // with At neighbours
+	Mean      float64 // with At co-runners
 	At        float64
 	Deviation float64
 	Most      float64
 }
 
-// PaperInterference is the generator that stands for that of the text, which states
+// PaperInterference is the generator that takes the place of that of the text, which states
 // only its amplitude, 0 to about 50 %, and that it depends on the number of co-hosted
 // tasks and a normal value. At and Deviation were fitted to what it publishes of the
 // two baselines that do not react (12.25 % and 37.43 % of the jobs on time), and then
@@ -45,7 +45,7 @@ func NewTask(name string, cores, memoryMB float64) *Application {
 	}
 }
 
-// Slowdown of a task among neighbours.
+// Slowdown of a task next to co-runners.
 func (c *Capped) Slowdown(a *Application, number int32, coRunners int) float64 {
 	i := c.Interference
 	if !(i.At > 0) {

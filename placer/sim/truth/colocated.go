@@ -12,8 +12,8 @@ import (
 )
 
 // Colocated is a world of machines with a few equal slots, in which applications do
-// beside each other what was measured of them (profiler/training/backgrounds): the
-// median over the repeats of each pair. Beside several neighbours the shares that each
+// next to each other what was measured of them (profiler/training/backgrounds): the
+// median over the repeats of each pair. Next to several co-runners the shares that each
 // of them leaves multiply, which was not measured. No curve or model is in between.
 type Colocated struct {
 	applications []*Application
@@ -93,14 +93,14 @@ func median(v []float64) float64 {
 // Applications are all of them, by rising requests to the disk.
 func (c *Colocated) Applications() []*Application { return c.applications }
 
-// NextTo is what an application does beside another: its speed, and the requests per
+// NextTo is what an application does next to another: its speed, and the requests per
 // second it makes.
 func (c *Colocated) NextTo(a, b *Application) (rate, iops float64) {
 	p := c.pairs[pairKey{a.id, b.id}]
 	return p.rate, p.iops
 }
 
-// Isolated is the same without neighbours.
+// Isolated is the same in isolation.
 func (c *Colocated) Isolated(a *Application) (rate, iops float64) {
 	p := c.isolated[a.id]
 	return p.rate, p.iops

@@ -1,5 +1,5 @@
 // Package truth says what really happens to a simulated workload: how fast an
-// allocation runs on a node of some configuration, at a size, among neighbours.
+// allocation runs on a node of some configuration, at a size, next to co-runners.
 // No policy, classifier or admission controller may import it; what they know of
 // a workload comes from profiling runs that this package answers with noise.
 //
@@ -13,15 +13,15 @@
 //
 // f_k is the response curve of the application (Delimitrou 2015, §5.4: the
 // share kept under a kernel at 0 to 100 %), measured or drawn as
-// systems of the same class behave. X_k is the pressure of the neighbours, and is
+// systems of the same class behave. X_k is the pressure of the co-runners, and is
 // where the models of the policies end:
 //
 //   - pressures saturate: 1 − Π(1 − q/100) instead of a sum;
-//   - beyond what the node has (its own and the neighbours' demand above 100 %)
+//   - beyond what the node has (its own and the co-runners' demand above 100 %)
 //     pressure grows faster than the demand: a knee;
 //   - a source leaks into others: lost cache becomes memory traffic;
 //   - weak configurations multiply pressure;
-//   - what is private to a core is felt only by who shares a core: allocations
+//   - what is private to a core is experienced only by what shares a core: allocations
 //     have cores of their own, unless these are hardware threads;
 //   - losses of several sources overlap (a stall hides another), so they add in
 //     quadrature, between the product and the minimum of the shares;
@@ -40,8 +40,8 @@
 //     than a tenth when nine tenths of the last-level cache are taken away
 //     (spec-llc-sensitivity).
 //   - How hard they press (pressurePerCore, toleranceSlope): the published losses of
-//     the two baselines that do not look at neighbours, on 1,000 servers under high load
-//     (§3.5.2): NI 34 %, met; least-loaded 48 %, of which neighbours and
+//     the two baselines that do not look at co-runners, on 1,000 servers under high load
+//     (§3.5.2): NI 34 %, met; least-loaded 48 %, of which co-runners and
 //     platforms together take 34 %: pressing harder would leave what was measured further
 //     behind. Of 125 pairs of real applications on neighbouring CPUs of one machine of
 //     today each keeps 0.95 (profiler/training/pairs); rows of our own make such gentler

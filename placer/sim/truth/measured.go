@@ -72,7 +72,7 @@ func tenths(shares ...float64) Curve {
 // ErrRows: measured rows do not make a population.
 var ErrRows = errors.New("truth: the measured rows make no population")
 
-// What stands for a source that a row does not know: little felt, little pressed,
+// What is assumed of a source that a row does not know: little experienced, little exerted,
 // as the fixtures (chosen by us). A measured row lacks few.
 var unmeasuredCurve = Planted(80, 0.8)
 
@@ -186,7 +186,7 @@ func measuredColumn(row *profile.Profile, c interference.Source) (Curve, float64
 	return curve, row.Sensitivity.Caused[c].Score.Or(otherPressurePercent)
 }
 
-// otherPressurePercent is what is pressed on columns of which nothing is known,
+// otherPressurePercent is what is exerted on columns of which nothing is known,
 // chosen by us to be small.
 const otherPressurePercent = 8
 
@@ -226,7 +226,7 @@ func (m *Model) FromPairs(pairs []profile.Pair, applications []*Application) int
 	return taken
 }
 
-// exerted is what the sources alone cost an allocation: a logarithm.
+// exerted is what the sources by themselves cost an allocation: a logarithm.
 func (m *Model) exerted(configuration int, on []Placed, i int) float64 {
 	var s scratch
 	all, cores := m.press(configuration, on, -1, &s)

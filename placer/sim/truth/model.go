@@ -20,7 +20,7 @@ const (
 	weakExponent = 0.25
 	// pressureExponent: pressure grows with the size to this power.
 	pressureExponent = 0.7
-	// maxPressurePercent is the most that one neighbour presses.
+	// maxPressurePercent is the most that one co-runner exerts.
 	maxPressurePercent = 95
 	// measurementSigma is the lognormal noise of a one-minute run: between the
 	// median replicate deviations of 2.1 and 2.9 % of the runs of 172 workloads on
@@ -127,7 +127,7 @@ func identify(a *Application) *Application {
 	return a
 }
 
-// maxColumns bounds the columns, so that sums stand on the stack.
+// maxColumns bounds the columns, so that sums are on the stack.
 const maxColumns = 24
 
 // row is a number per column.
@@ -251,7 +251,7 @@ func (m *Model) squares(configuration int, p *Placed, own *row, all *sums, cores
 	return squares
 }
 
-// experienced is the pressure of the neighbours of an allocation that presses own.
+// experienced is the pressure of the co-runners of an allocation that exerts own.
 func (m *Model) experienced(meet float64, own *row, all *sums) row {
 	var out row
 	for k := range m.columns {
@@ -289,7 +289,7 @@ func (m *Model) meetings(configuration int, p *Placed, cores float64) float64 {
 
 // residual is what pairs of applications do to each other beyond the sources:
 // measured where they were, else drawn by their names. It fades where nothing
-// presses: two idle neighbours do not meet.
+// exerts: two idle co-runners do not meet.
 func (m *Model) residual(on []Placed, i, victim int, squares float64) float64 {
 	sum, meet := 0.0, min(1, math.Sqrt(squares)/0.05)
 	for j := range on {
@@ -308,11 +308,11 @@ func (m *Model) residual(on []Placed, i, victim int, squares float64) float64 {
 	return max(-maxGain, sum)
 }
 
-// maxLoss bounds what neighbours take, as a logarithm: slowdowns of up to ten were
+// maxLoss bounds what co-runners take, as a logarithm: slowdowns of up to ten were
 // published (Delimitrou 2015, §4.2), of whatever they press on.
 var maxLoss = -math.Log(severeKept)
 
-// maxGain bounds what neighbours can speed up (a few applications gain:
+// maxGain bounds what co-runners can speed up (a few applications gain:
 // Delimitrou 2015, §3.5.1), as a logarithm.
 const maxGain = 0.05
 

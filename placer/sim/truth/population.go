@@ -35,9 +35,9 @@ const (
 )
 
 // kind is a behaviour that several programs share, by its features from 0 to 1.
-// Programs come in kinds: 6 of 12 integer and 8 of 17 floating-point programs stand
+// Programs come in kinds: 6 of 12 integer and 8 of 17 floating-point programs tolerate
 // for all of SPEC CPU2006 (Phansalkar, Joshi and John 2007). What the kinds are is
-// ours, after the programs named beside them; how many of each, such that as many
+// ours, after the programs named next to them; how many of each, such that as many
 // lean on memory and on the last-level cache as SPEC programs were measured to
 // (doc.go).
 type kind [features]float64
@@ -150,8 +150,8 @@ const (
 	// Hardware is a difference by clock, generation, cache and memory; some configurations are
 	// better for everything. The default. Nothing in it is fitted: the least-loaded
 	// baseline loses 41 % on the paper's local cluster at low load, where there are
-	// hardly any neighbours, published 46 % (Delimitrou 2015, §3.5.1). But a fifth of
-	// that cluster is best for nearly everybody, and so nobody can place well on it.
+	// hardly any co-runners, published 46 % (Delimitrou 2015, §3.5.1). But a fifth of
+	// that cluster is best for nearly every workload, and so no policy can place well on it.
 	Hardware Platforms = "hardware"
 	// Published is a difference by how they suit a program, and no configuration suits more
 	// programs than it can hold, as if users had bought what their programs need. In
@@ -163,7 +163,7 @@ const (
 
 // The interactions of Published. Two published facts set them. A random configuration
 // keeps 0.8 of the best one's speed (Delimitrou 2015, §3.5.2: the baseline that does not
-// choose one, NH, loses 22 %, some of it to neighbours): that is the first factor.
+// choose one, NH, loses 22 %, some of it to co-runners): that is the first factor.
 // And two cells of a row tell a configuration within 5 % of the best for 90 % of the
 // workloads (table 3.1): so what two cells cannot tell, the other factors and the
 // residual, is small. At these sizes the best linear predictor finds it for 88 % with
@@ -377,7 +377,7 @@ func bent(c Curve, random *rand.Rand) Curve {
 	return c
 }
 
-// next is a later phase: every second one presses half as much again and stands
+// next is a later phase: every second one exerts half as much again and tolerates
 // less, on other sources than before.
 func next(first Phase, number int, random *rand.Rand) Phase {
 	p := first

@@ -18,7 +18,7 @@ type Placed struct {
 // Speed is what an allocation gets.
 type Speed struct {
 	Value    float64 // in the unit of its application; 0 is a workload that was killed (memory exhausted)
-	Isolated float64 // the same without neighbours
+	Isolated float64 // the same in isolation
 	IOPS     float64 // requests per second that reach the disk; 0 where the truth does not know them
 }
 
@@ -26,7 +26,7 @@ type Speed struct {
 // this package. It is safe for concurrent use.
 type World interface {
 	// Speeds returns the performance of every allocation on one node of the
-	// configuration, given all its neighbours, in out, which is grown as needed.
+	// configuration, given all its co-runners, in out, which is grown as needed.
 	Speeds(configuration int, on []Placed, out []Speed) []Speed
 	// Group is the performance of n allocations together relative to the sum of
 	// their own: what scale-out costs.

@@ -6,7 +6,7 @@
 // an index is never used twice, not even after a delete. A file with another
 // version's bucket is refused rather than guessed at.
 //
-// One process at a time may have the file open; the second is told so.
+// One process at a time may have the file open; the second gets an error.
 //
 // # Differences from the paper
 //

@@ -76,7 +76,7 @@ func All() []Level {
 // SoloSweep is the sweep of rows without any background.
 const SoloSweep = 0
 
-// Row is one application beside one background workload.
+// Row is one application next to one background workload.
 type Row struct {
 	Sweep  int // SoloSweep, or which repetition of the 125
 	Level  Level
@@ -93,7 +93,7 @@ func (r Row) RuntimeSeconds() float64 { return 1 / r.RatePerSec }
 // IOPS of the application.
 func (r Row) IOPS() float64 { return r.Own.ReadsPerSec + r.Own.WritesPerSec }
 
-// Pair is one application beside another, or beside a second copy of itself.
+// Pair is one application next to another, or to a second copy of itself.
 type Pair struct {
 	Application, Beside string
 	Repeat              int

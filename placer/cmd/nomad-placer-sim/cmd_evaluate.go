@@ -85,8 +85,17 @@ func (e *evaluation) run(ctx context.Context, s *command.Shell, args []string) e
 			result.Reports = append(result.Reports, report)
 		}
 	}
-	return e.out.Print(s, result, func(p *command.Page) { evaluatedPage(p, result) })
+	if err := e.out.Print(s, result, func(p *command.Page) { evaluatedPage(p, result) }); err != nil {
+		return err
+	}
+	if len(result.Reports) == 0 {
+		return errNothingEvaluated
+	}
+	return nil
 }
+
+// errNothingEvaluated: why is on the page.
+var errNothingEvaluated = errors.New("no set could be evaluated")
 
 // check turns flags into options.
 func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {

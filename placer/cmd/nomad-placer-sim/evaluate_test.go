@@ -88,6 +88,7 @@ func TestProfileEvaluateRefusals(t *testing.T) {
 		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, command.ExitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},
 		{[]string{bad}, command.ExitFailed, "x.json"},
 		{[]string{profileFolder(t, 1)}, command.ExitFailed, "1 profiles: too few"},
+		{[]string{"-classifier", "mean", "-entries", "9", profileFolder(t, 12)}, command.ExitFailed, "no set could be evaluated"},
 	} {
 		code, _, failure := runEvaluate(c.args...)
 		if code != c.code || !strings.Contains(failure, c.want) {

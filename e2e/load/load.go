@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"sync"
 	"time"
 
@@ -201,33 +199,16 @@ func writeLines(config Config, rec *recorder, start time.Time) (stop func() erro
 	}
 }
 
-// serveMetrics serves /metrics on an address; without one it does nothing.
+// serveMetrics serves what rec has measured; without an address it does nothing.
 func serveMetrics(address string, rec *recorder) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(rec); err != nil {
 		return nil, fmt.Errorf("load: metrics: %w", err)
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
+	if stop, err = serveAt(address, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})); err != nil {
 		return nil, fmt.Errorf("load: metrics: %w", err)
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderLimit}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		// Serve returns when the server is closed; before that only if the
-		// listener breaks, and then scrapers see the refused connection.
-		_ = server.Serve(listener)
-	}()
-	return func() {
-		_ = server.Close()
-		<-done
-	}, nil
+	return stop, nil
 }
 
 // Outcomes of requests whose answer the end of the load cut off.

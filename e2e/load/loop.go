@@ -107,9 +107,9 @@ func Loop(ctx context.Context, c LoopConfig) (LoopSummary, error) {
 	}
 	setDefault(&c.Parallel, 1)
 	count := newProgress()
-	closeMetrics, err := serveProgress(c.Listen, count)
+	closeMetrics, err := serveAt(c.Listen, count)
 	if err != nil {
-		return LoopSummary{}, err
+		return LoopSummary{}, fmt.Errorf("loop: metrics: %w", err)
 	}
 	defer closeMetrics()
 	working, cancel := ctx, func() {}

@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -117,28 +116,3 @@ func (p *progress) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 
 // round keeps nine decimals: less than a millionth of any unit in use.
 func round(v float64) float64 { return math.Round(v*1e9) / 1e9 }
-
-// serveProgress serves /metrics on an address; without one it does nothing.
-func serveProgress(address string, count *progress) (stop func(), err error) {
-	if address == "" {
-		return func() {}, nil
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("loop: metrics: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", count)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderLimit}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		// Serve returns when the server is closed; before that only if the
-		// listener breaks, and then scrapers see the refused connection.
-		_ = server.Serve(listener)
-	}()
-	return func() {
-		_ = server.Close()
-		<-done
-	}, nil
-}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // kind is what an attribute's value must be.
@@ -204,22 +206,15 @@ func (b block) homes(name string) []string {
 func (b block) takes() string {
 	var parts []string
 	if names := b.attributeNames(); len(names) > 0 {
-		parts = append(parts, plural("attribute", names)+strings.Join(names, ", "))
+		parts = append(parts, "the "+wording.Plural(len(names), "attribute")+" "+strings.Join(names, ", "))
 	}
 	if names := b.blockNames(); len(names) > 0 {
-		parts = append(parts, plural("block", names)+strings.Join(names, ", "))
+		parts = append(parts, "the "+wording.Plural(len(names), "block")+" "+strings.Join(names, ", "))
 	}
 	if len(parts) == 0 {
 		return "nothing"
 	}
 	return strings.Join(parts, " and ")
-}
-
-func plural(what string, names []string) string {
-	if len(names) == 1 {
-		return "the " + what + " "
-	}
-	return "the " + what + "s "
 }
 
 // formatBound prints a bound; large ones are powers of ten.

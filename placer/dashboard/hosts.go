@@ -125,5 +125,5 @@ func (h *hostView) compare(own interference.Sensitivity, caused []float64) {
 	h.Pressure = h.Pressure[:min(len(h.Pressure), maxPressureRows)]
 }
 
-// MarginText prints the margin: "12 points".
-func (p pressureRow) MarginText() string { return wording.Points(p.Margin) }
+// MarginText prints the margin, or by how much it is exceeded: "12 points".
+func (p pressureRow) MarginText() string { return wording.Points(math.Abs(p.Margin)) }

@@ -335,7 +335,7 @@ func TestEachSingleRight(t *testing.T) {
 		deeds["Variables, "+c] = deed{wild + less + rest, `lacks the right "` + c + `" of Variables below nomad-placer/*`, `path "nomad-placer/*" { capabilities = ["` + c + `"] }`}
 	}
 	deeds["Variables, list"] = deed{wild + strings.Replace(own, `["read", "list", `, `[`, 1) + rest, `lacks the right "list" of Variables`, `capabilities = ["list"]`}
-	if len(deeds) != 4+2*7+4 {
+	if len(deeds) != 4+2*8+4 {
 		t.Errorf("%d rights are taken away", len(deeds))
 	}
 	for name, d := range deeds {

@@ -47,7 +47,7 @@ func (l Logs) Read(task, stream string, offset int64, limit int) (data []byte, n
 	if err != nil {
 		return nil, offset, fmt.Errorf("read log: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was read only
 	indices, err := indices(root, task, stream)
 	if err != nil {
 		return nil, offset, err
@@ -109,8 +109,12 @@ func readAt(root *os.Root, path string, position int64, limit int) ([]byte, erro
 		return nil, fmt.Errorf("read log: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read log: %s is no file (%v): %w", path, err, fs.ErrInvalid)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read log: %s is no file: %w", path, fs.ErrInvalid)
 	}
 	data, err := io.ReadAll(io.NewSectionReader(f, position, int64(limit)))
 	if err != nil {

@@ -102,7 +102,16 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 		return nil, "", fmt.Errorf("asking the leading agent: %w", err)
 	}
 	defer answer.Body.Close()
-	return readAdmitted(answer)
+	job, message, err = readAdmitted(answer)
+	if err != nil {
+		return nil, "", err
+	}
+	// Whoever listens at the leader's address answers, and what it answers is registered
+	// with the rights of the job's user.
+	if err := nomadapi.CheckRewrite(body, job, d.runPool); err != nil {
+		return nil, "", fmt.Errorf("the answer of %s: %w", agent.Host, err)
+	}
+	return job, message, nil
 }
 
 func readAdmitted(answer *http.Response) (job map[string]any, message string, err error) {

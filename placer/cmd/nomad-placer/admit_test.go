@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,18 +31,71 @@ func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.J
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+admitPath, admitter{world, "placer", admit, slog.New(slog.DiscardHandler)})
-	server := httptest.NewServer(mux)
+	return askAt(t, mux, job)
+}
+
+// askAt sends a job through the front door to whatever answers for an agent.
+func askAt(t *testing.T, agent http.Handler, job string) (map[string]any, string, error) {
+	t.Helper()
+	server := httptest.NewServer(agent)
 	t.Cleanup(server.Close)
 	at, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := frontDoor{agent: func(context.Context) (*url.URL, error) { return at, nil }, client: agentClient(1)}
+	door := frontDoor{agent: func(context.Context) (*url.URL, error) { return at, nil }, client: agentClient(1), runPool: "default"}
 	var body map[string]any
 	if err := command.DecodeNumbers(strings.NewReader(job), &body); err != nil {
 		t.Fatal(err)
 	}
 	return door.Admit(t.Context(), body)
+}
+
+// Where no agent runs, any program can listen at its address. Its answer is not registered
+// if it changes more than a placement may.
+func TestAnAnswerThatChangesTheJobIsNotRegistered(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(job, group, task map[string]any)
+		ok     bool
+	}{
+		"a node list of ours": {func(_, group, _ map[string]any) {
+			group["Constraints"] = []any{map[string]any{"LTarget": "${node.unique.id}", "RTarget": "placer:v1,n1", "Operand": "set_contains_any"}}
+		}, true},
+		"another command":      {func(_, _, task map[string]any) { task["Config"] = map[string]any{"command": "/bin/evil"} }, false},
+		"another driver":       {func(_, _, task map[string]any) { task["Driver"] = "raw_exec" }, false},
+		"one more task":        {func(_, group, task map[string]any) { group["Tasks"] = []any{task, task} }, false},
+		"a count without mark": {func(_, group, _ map[string]any) { group["Count"] = 50 }, false},
+		"another constraint": {func(_, group, _ map[string]any) {
+			group["Constraints"] = []any{map[string]any{"LTarget": "${node.class}", "RTarget": "x"}}
+		}, false},
+		"another pool": {func(job, _, _ map[string]any) { job["NodePool"] = "secret" }, false},
+		"another name": {func(job, _, _ map[string]any) { job["ID"] = "db" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rogue := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var job map[string]any
+				if err := command.DecodeNumbers(r.Body, &job); err != nil {
+					t.Error(err)
+				}
+				job, _, err := nomadapi.Complete(job)
+				if err != nil {
+					t.Error(err)
+				}
+				job["NodePool"] = "default"
+				group := job["TaskGroups"].([]any)[0].(map[string]any)
+				c.change(job, group, group["Tasks"].([]any)[0].(map[string]any))
+				if err := json.NewEncoder(w).Encode(admitted{Job: job}); err != nil {
+					t.Error(err)
+				}
+			})
+			job, _, err := askAt(t, rogue, aheadJob)
+			if c.ok != (err == nil) || c.ok != (job != nil) || !c.ok && !errors.Is(err, nomadapi.ErrForeignRewrite) {
+				t.Errorf("%v, %v", job, err)
+			}
+		})
+	}
 }
 
 func TestAdmitRewrites(t *testing.T) {

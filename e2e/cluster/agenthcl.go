@@ -72,6 +72,12 @@ func (h *hclText) stringMap(name string, m map[string]string) {
 	})
 }
 
+// preferredGrace is how late a client's heartbeat may be where the cluster has its CPU
+// time first. The kernel's own threads are starved then now and then: one work queue got
+// no CPU for 40 seconds (dmesg: "workqueue lockup"), in which the server lost two clients
+// and their allocations.
+const preferredGrace = "2m"
+
 // serverHCL is the agent file of the server.
 func serverHCL(c Config, dataDir string) string {
 	h := &hclText{}
@@ -79,6 +85,9 @@ func serverHCL(c Config, dataDir string) string {
 	h.block("server", func() {
 		h.line("enabled = true")
 		h.line("bootstrap_expect = 1")
+		if c.Preferred {
+			h.line("heartbeat_grace = %q", preferredGrace)
+		}
 	})
 	h.block("ui", func() {
 		h.line("enabled = true")

@@ -167,6 +167,9 @@ func (h *hclText) common(c Config, agent int, name, dataDir string) {
 		h.line("serf = %q", "127.0.0.1")
 	})
 	h.block("acl", func() { h.line("enabled = %t", c.ACL) })
+	if c.TLS {
+		h.block("tls", func() { h.tlsBlock(c, agent) })
+	}
 	// Allocation metrics feed the charts of the web UI.
 	h.block("telemetry", func() {
 		h.line("publish_allocation_metrics = true")
@@ -185,6 +188,21 @@ func (h *hclText) common(c Config, agent int, name, dataDir string) {
 		h.line("server_auto_join = false")
 		h.line("client_auto_join = false")
 	})
+}
+
+// tlsBlock has every check of certificates on.
+func (h *hclText) tlsBlock(c Config, agent int) {
+	role := clientRole
+	if agent == 0 {
+		role = serverRole
+	}
+	h.line("http = true")
+	h.line("rpc = true")
+	h.line("ca_file = %q", c.authorityFile())
+	h.line("cert_file = %q", c.certificate(role).Cert)
+	h.line("key_file = %q", c.certificate(role).Key)
+	h.line("verify_server_hostname = true")
+	h.line("verify_https_client = true")
 }
 
 func (h *hclText) optionalText(key, value string) {

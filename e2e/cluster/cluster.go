@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/authority"
 )
 
 // pollEvery is how often the cluster is asked whether it is ready.
@@ -26,6 +28,7 @@ type Cluster struct {
 	config      Config
 	hierarchies hierarchies
 	record      record
+	authority   *authority.Authority // nil without TLS
 	starter     *starter
 	janitor     *os.File // closing it lets the janitor go to work
 	server      *agent
@@ -143,6 +146,9 @@ func (c *Cluster) run(ctx context.Context) error {
 	if err := c.hierarchies.createRun(c.config.RunID, preferred); err != nil {
 		return err
 	}
+	if err := c.makeCertificates(); err != nil {
+		return err
+	}
 	if err := c.makeAgents(); err != nil {
 		return err
 	}
@@ -217,7 +223,7 @@ func (c *Cluster) makeAgent(number int, client Client) (*agent, error) {
 	}
 	return &agent{
 		name: client.Name, dir: filepath.Join(c.config.runDir(), client.Name), group: group,
-		addr: "http://" + loopback(c.config.httpPort(number)),
+		addr: c.config.scheme() + "://" + loopback(c.config.httpPort(number)),
 	}, nil
 }
 
@@ -228,7 +234,7 @@ func (c *Cluster) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.api, err = api.NewClient(&api.Config{Address: c.server.addr}); err != nil {
+	if c.api, err = api.NewClient(&api.Config{Address: c.server.addr, TLSConfig: c.TLS()}); err != nil {
 		return fmt.Errorf("server API: %w", err)
 	}
 	err = poll(ctx, "a leader", func(context.Context) (bool, error) {

@@ -43,6 +43,9 @@ type Config struct {
 	ServerOnly bool
 	// ACL turns access control on and bootstraps a management token.
 	ACL bool
+	// TLS encrypts the HTTP and RPC of all agents, which then talk only to who has a
+	// certificate of the run's own authority (Cluster.Authority).
+	TLS bool
 	// PluginDir is the clients' plugin folder, for the task driver under test.
 	PluginDir string
 	// ImageSources are more origins the Nomad UI may load images from, for

@@ -14,7 +14,7 @@ import (
 type Node struct {
 	Client        // as configured
 	ID     string // Nomad's node ID
-	Addr   string // http://127.0.0.1:port of the client agent
+	Addr   string // http://127.0.0.1:port of the client agent, https with TLS
 	Log    string // the agent's log file
 }
 
@@ -45,6 +45,9 @@ func (c *Cluster) Env(base []string) []string {
 	env := append(agentEnv(base), "NOMAD_ADDR="+c.Addr())
 	if c.token != "" {
 		env = append(env, "NOMAD_TOKEN="+c.token)
+	}
+	if tls := c.TLS(); tls != nil {
+		env = append(env, "NOMAD_CACERT="+tls.CACert, "NOMAD_CLIENT_CERT="+tls.ClientCert, "NOMAD_CLIENT_KEY="+tls.ClientKey)
 	}
 	return env
 }
@@ -110,7 +113,7 @@ func (c *Cluster) RestartClient(ctx context.Context, i int) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.StartTimeout)
 	defer cancel()
-	if err := a.waitAnswer(ctx); err != nil {
+	if err := a.waitAnswer(ctx, c.TLS()); err != nil {
 		return c.withLog(err, a)
 	}
 	return c.waitNode(ctx, i)
@@ -118,8 +121,8 @@ func (c *Cluster) RestartClient(ctx context.Context, i int) error {
 
 // waitAnswer waits until the agent's own HTTP API answers: until then the server
 // may still believe in the agent's former life.
-func (a *agent) waitAnswer(ctx context.Context) error {
-	client, err := api.NewClient(&api.Config{Address: a.addr})
+func (a *agent) waitAnswer(ctx context.Context, tls *api.TLSConfig) error {
+	client, err := api.NewClient(&api.Config{Address: a.addr, TLSConfig: tls})
 	if err != nil {
 		return fmt.Errorf("agent %s: %w", a.name, err)
 	}

@@ -40,6 +40,8 @@ type Options struct {
 	// Preferred, for measurements: see cluster.Config.
 	Preferred bool
 	KeepDir   bool
+	// TLS: see cluster.Config.
+	TLS bool
 	// AgentConfig is the text of the agent's configuration file; default: the
 	// demo's.
 	AgentConfig string
@@ -84,7 +86,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
-		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, PluginDir: plugins, KeepDir: o.KeepDir, Preferred: o.Preferred,
+		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, TLS: o.TLS, PluginDir: plugins, KeepDir: o.KeepDir, Preferred: o.Preferred,
 		ImageSources: []string{"http://127.0.0.1:*"},
 	})
 	if err != nil {
@@ -92,6 +94,11 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	}
 	world, err := nomadapi.New(nomadapi.Options{
 		Address: c.Addr(), Token: c.Token(), Decode: Decode, Probe: probe.New,
+		Configure: func(config *api.Config) {
+			if tls := c.TLS(); tls != nil {
+				config.TLSConfig = tls
+			}
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))

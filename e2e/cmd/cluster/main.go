@@ -1,7 +1,7 @@
 // Command cluster runs the loopback Nomad cluster of the end-to-end tests by
 // hand, and removes what dead ones left.
 //
-//	cluster up [-port 4646] [-acl] [-plugins DIR] [-run NAME] [-keep]
+//	cluster up [-port 4646] [-acl] [-tls] [-plugins DIR] [-run NAME] [-keep]
 //	cluster clean [RUN …]   without names: every run whose owner is gone
 //	cluster nomad           print the path and version of the nomad in use
 package main
@@ -47,13 +47,14 @@ func up(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("up", flag.ContinueOnError)
 	port := flags.Int("port", 4646, "first port; the server's HTTP API and UI")
 	acl := flags.Bool("acl", false, "turn access control on")
+	tls := flags.Bool("tls", false, "turn TLS on, with certificates of both sides required")
 	plugins := flags.String("plugins", "", "folder of task-driver plugins")
 	name := flags.String("run", "dev", "name of the run")
 	keep := flags.Bool("keep", false, "keep the run's folder, with the agents' logs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	config := cluster.Config{RunID: *name, BasePort: *port, ACL: *acl, KeepDir: *keep}
+	config := cluster.Config{RunID: *name, BasePort: *port, ACL: *acl, TLS: *tls, KeepDir: *keep}
 	var err error
 	if *plugins != "" {
 		if config.PluginDir, err = filepath.Abs(*plugins); err != nil {
@@ -89,6 +90,9 @@ func describe(c *cluster.Cluster, took time.Duration) {
 	fmt.Printf("\n  UI    %s/ui\n\n  export NOMAD_ADDR=%s\n", c.Addr(), c.Addr())
 	if c.Token() != "" {
 		fmt.Printf("  export NOMAD_TOKEN=%s\n", c.Token())
+	}
+	if tls := c.TLS(); tls != nil {
+		fmt.Printf("  export NOMAD_CACERT=%s NOMAD_CLIENT_CERT=%s NOMAD_CLIENT_KEY=%s\n", tls.CACert, tls.ClientCert, tls.ClientKey)
 	}
 	fmt.Println("\nCtrl-C stops it.")
 }

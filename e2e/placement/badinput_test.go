@@ -152,7 +152,7 @@ func killLeader(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := shared.AgentPID(leader)
+	pid, err := shared.AgentPID(leader.Address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestTheDecisionIsExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := open(ctx, t, leader+"/job/default/explained/main", "50 units/s", "")
+		p := open(ctx, t, leader.Address+"/job/default/explained/main", "50 units/s", "")
 		wantAll(t, p.Text, d.Candidates[0].Name, "paragon", "integer units")
 		if len(p.Errors) > 0 {
 			t.Errorf("console errors: %v", p.Errors)

@@ -188,7 +188,7 @@ func (r *Rig) waitLeader(ctx context.Context) error {
 	defer cancel()
 	for {
 		leader, err := r.World.Leader(ctx)
-		if err == nil && leader != "" {
+		if err == nil && leader.Address != "" {
 			return nil
 		}
 		select {

@@ -246,7 +246,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 	defer cancel()
 	for {
 		leader, err := r.world.Leader(ctx)
-		if err == nil && leader != "" {
+		if err == nil && leader.Address != "" {
 			return nil
 		}
 		if !r.agent.running() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -19,20 +20,43 @@ const (
 	leaderLockDelay = time.Second // the least Nomad takes is above zero
 	leaderRenew     = leaderTTL / 3
 	leaderRetry     = 3 * time.Second
-	LeaderItem      = "address"
 )
+
+// Items of the leader's variable.
+const (
+	LeaderItem         = "address"
+	leaderInstanceItem = "instance"
+	leaderLoopbackItem = "loopback"
+)
+
+// Leader is what a leading instance says of itself in the variable.
+type Leader struct {
+	Address string // where its pages are
+	// Instance is a word made up at its start, which its answers repeat: whoever else
+	// answers at the address cannot know it without the right to read the variable.
+	Instance string
+	// Loopback names the host, and the network in it, whose loopback addresses are the
+	// leader's: an Address there means another program everywhere else.
+	Loopback string
+}
+
+func (l Leader) items() map[string]string {
+	items := map[string]string{LeaderItem: l.Address, leaderInstanceItem: l.Instance, leaderLoopbackItem: l.Loopback}
+	maps.DeleteFunc(items, func(_, value string) bool { return value == "" })
+	return items
+}
 
 // Elector takes part in the election of one leading instance.
 type Elector struct {
-	w       *World
-	address string
-	path    string
+	w    *World
+	self Leader
+	path string
 }
 
-// NewElector returns an elector for this instance; address is what the others
-// find in the variable: where the leader's pages are.
-func (w *World) NewElector(address string) *Elector {
-	return &Elector{w: w, address: address, path: LeaderPath}
+// NewElector returns an elector for this instance; self is what the others find in the
+// variable.
+func (w *World) NewElector(self Leader) *Elector {
+	return &Elector{w: w, self: self, path: LeaderPath}
 }
 
 // Run tries for leadership until ctx ends. While this instance leads, onElected
@@ -65,7 +89,7 @@ func (e *Elector) acquire(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 		if err == nil {
-			e.w.log.Info("leading", "address", e.address)
+			e.w.log.Info("leading", "address", e.self.Address)
 			return lock, nil
 		}
 		if said.first("", err.Error()) {
@@ -99,7 +123,7 @@ type variableLock struct {
 // but making one writes to the settings its other requests read.
 func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
 	answer, err := e.lockOperation(ctx, "lock-acquire", lockVariable{
-		Items: map[string]string{LeaderItem: e.address},
+		Items: e.self.items(),
 		Lock:  variableLock{TTL: leaderTTL.String(), LockDelay: leaderLockDelay.String()},
 	})
 	if err != nil {
@@ -165,14 +189,14 @@ func (e *Elector) release(lock string) {
 	}
 }
 
-// Leader returns the address the last elected leader gave, empty where there was
+// Leader returns what the last elected leader said of itself, nothing where there was
 // none. Whether its lock is still held Nomad tells only its holder and management
-// tokens, so the address may be of an instance that has gone.
-func (w *World) Leader(ctx context.Context) (string, error) {
+// tokens, so it may be of an instance that has gone.
+func (w *World) Leader(ctx context.Context) (Leader, error) {
 	var v struct{ Items map[string]string }
 	_, err := w.nomad.get(ctx, "/v1/var/"+LeaderPath, api.QueryOptions{}, &v)
 	if isNotFound(err) {
-		return "", nil
+		return Leader{}, nil
 	}
-	return v.Items[LeaderItem], wrap(err, "leader")
+	return Leader{Address: v.Items[LeaderItem], Instance: v.Items[leaderInstanceItem], Loopback: v.Items[leaderLoopbackItem]}, wrap(err, "leader")
 }

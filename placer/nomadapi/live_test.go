@@ -467,7 +467,7 @@ func TestLiveWatch(t *testing.T) {
 func TestLiveLeader(t *testing.T) {
 	w, ctx := liveWorld(t)
 	path := LeaderPath
-	first, second := w.NewElector("first"), w.NewElector("second")
+	first, second := w.NewElector(Leader{Address: "first"}), w.NewElector(Leader{Address: "second"})
 	first.path, second.path = path, path
 	firstCtx, stopFirst := context.WithCancel(ctx)
 	leading := make(chan string, 2)
@@ -483,8 +483,8 @@ func TestLiveLeader(t *testing.T) {
 	if got := <-leading; got != "first" {
 		t.Fatalf("%s leads", got)
 	}
-	if got, err := w.Leader(ctx); got != "first" || err != nil {
-		t.Errorf("leader is %q, %v", got, err)
+	if got, err := w.Leader(ctx); got.Address != "first" || err != nil {
+		t.Errorf("leader is %+v, %v", got, err)
 	}
 	secondCtx, stopSecond := context.WithCancel(ctx)
 	go func() { done <- second.Run(secondCtx, lead("second")) }()

@@ -487,12 +487,13 @@ func TestElection(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	go func() { ended <- w.NewElector("a:1").Run(ctx, lead) }()
+	want := Leader{Address: "a:1", Instance: "made-up", Loopback: "here"}
+	go func() { ended <- w.NewElector(want).Run(ctx, lead) }()
 	first := <-elected
-	if got, err := w.Leader(ctx); got != "a:1" || err != nil {
-		t.Errorf("leader %q, %v", got, err)
+	if got, err := w.Leader(ctx); got != want || err != nil {
+		t.Errorf("leader %+v, %v", got, err)
 	}
-	go func() { ended <- w.NewElector("b:1").Run(ctx, lead) }()
+	go func() { ended <- w.NewElector(Leader{Address: "b:1"}).Run(ctx, lead) }()
 	server.ExpireLock("default", LeaderPath)
 	<-first.Done() // the loss is noticed
 	<-elected      // one leads again
@@ -502,7 +503,7 @@ func TestElection(t *testing.T) {
 			t.Errorf("Run ended with %v", err)
 		}
 	}
-	elector := w.NewElector("c:1")
+	elector := w.NewElector(Leader{Address: "c:1"})
 	if _, err := elector.tryAcquire(context.Background()); err != nil {
 		t.Errorf("the lock was not given up: %v", err)
 	}
@@ -512,7 +513,7 @@ func TestElectionReturnsTheError(t *testing.T) {
 	t.Parallel()
 	w, _, ctx := testWorld(t)
 	broken := errors.New("broken")
-	if err := w.NewElector("a:1").Run(ctx, func(context.Context) error { return broken }); !errors.Is(err, broken) {
+	if err := w.NewElector(Leader{Address: "a:1"}).Run(ctx, func(context.Context) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("Run ended with %v", err)
 	}
 }

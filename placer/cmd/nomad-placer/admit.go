@@ -22,6 +22,10 @@ import (
 // admitPath is where the leading agent decides on jobs that are not registered yet.
 const admitPath = "/v1/admit"
 
+// instanceHeader of an answer repeats the instance in the leader's variable: whoever else
+// listens at its address does not know that.
+const instanceHeader = "Placer-Instance"
+
 // maxAdmitBytes of a job; the proxy looks into no longer ones.
 const maxAdmitBytes = 16 << 20
 
@@ -36,6 +40,7 @@ type admitted struct {
 type admitter struct {
 	world    *nomadapi.World
 	holdPool string
+	instance string // as in the leader's variable
 	admit    func(context.Context, cluster.Job) (cluster.Plan, error)
 	log      *slog.Logger
 }
@@ -60,6 +65,7 @@ func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set(instanceHeader, a.instance)
 	_ = json.NewEncoder(w).Encode(answer) // the reader may be gone
 }
 

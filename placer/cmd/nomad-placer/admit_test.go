@@ -30,7 +30,7 @@ func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.J
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+admitPath, admitter{world, "placer", admit, slog.New(slog.DiscardHandler)})
+	mux.Handle("POST "+admitPath, admitter{world, "placer", "made-up", admit, slog.New(slog.DiscardHandler)})
 	return askAt(t, mux, job)
 }
 

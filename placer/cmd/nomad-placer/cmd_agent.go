@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -120,15 +122,16 @@ func newLog(s *command.Shell, level string, asJSON bool) (*slog.Logger, error) {
 
 // agent is a replica and its parts.
 type agent struct {
-	config  jobhcl.AgentConfig
-	adapter string
-	log     *slog.Logger
-	world   *nomadapi.World
-	store   store.Store
-	engine  *engine.Engine
-	pages   http.Handler
-	address string // of the pages, for browsers
-	pprof   string // host:port of the profiles of this process; "" serves none
+	config   jobhcl.AgentConfig
+	adapter  string
+	log      *slog.Logger
+	world    *nomadapi.World
+	store    store.Store
+	engine   *engine.Engine
+	pages    http.Handler
+	address  string // of the pages, for browsers
+	instance string // made up at the start, for the leader's answers
+	pprof    string // host:port of the profiles of this process; "" serves none
 }
 
 func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
@@ -153,7 +156,7 @@ func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
 }
 
 func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
-	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), pprof: a.pprof}
+	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), instance: rand.Text(), pprof: a.pprof}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
 		Configure: a.nomad.configure,
@@ -269,7 +272,7 @@ func (g *agent) run(ctx context.Context) error {
 func (g *agent) serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", g.pages)
-	mux.Handle("POST "+admitPath, admitter{g.world, g.config.Pools.Hold, g.engine.Admit, g.log})
+	mux.Handle("POST "+admitPath, admitter{g.world, g.config.Pools.Hold, g.instance, g.engine.Admit, g.log})
 	return g.serveHandler(ctx, listener, mux)
 }
 
@@ -313,14 +316,16 @@ func (g *agent) lead(ctx context.Context) error {
 	if g.config.Store.Kind == jobhcl.StoreBolt {
 		return g.leading(ctx)
 	}
-	return g.world.NewElector(g.leaderAddress()).Run(ctx, g.leading)
+	return g.world.NewElector(g.self()).Run(ctx, g.leading)
 }
 
-func (g *agent) leaderAddress() string {
-	if g.address != "" {
-		return g.address
+// self is what the others find of this replica while it leads.
+func (g *agent) self() nomadapi.Leader {
+	self := nomadapi.Leader{Address: cmp.Or(g.address, g.config.Listen), Instance: g.instance}
+	if onLoopback(self.Address) {
+		self.Loopback = ownLoopback()
 	}
-	return g.config.Listen
+	return self
 }
 
 func (g *agent) leading(ctx context.Context) error {

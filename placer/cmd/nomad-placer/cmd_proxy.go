@@ -158,7 +158,7 @@ func (p *proxyFlags) pages(world *nomadapi.World) (func(context.Context) (*url.U
 		}
 		return func(context.Context) (*url.URL, error) { return named, nil }, nil
 	}
-	l := &leader{world: world}
+	l := &leader{read: world.Leader, loopback: ownLoopback()}
 	return l.pages, nil
 }
 
@@ -170,9 +170,10 @@ func pagesURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// leader knows the pages of the leading agent for a while.
+// leader knows the leading agent for a while.
 type leader struct {
-	world *nomadapi.World
+	read     func(context.Context) (nomadapi.Leader, error)
+	loopback string // the network that this process is in
 
 	mu    sync.Mutex
 	found *url.URL
@@ -185,12 +186,27 @@ func (l *leader) pages(ctx context.Context) (*url.URL, error) {
 	if time.Now().Before(l.until) {
 		return l.found, nil
 	}
-	address, err := l.world.Leader(ctx)
+	said, err := l.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	found, err := l.locate(said)
+	if err != nil {
+		return nil, err
+	}
+	l.found, l.until = found, time.Now().Add(leaderFor)
+	return found, nil
+}
+
+// locate is where the pages of a leading agent are, as seen from here.
+func (l *leader) locate(said nomadapi.Leader) (*url.URL, error) {
+	address := said.Address
 	if address == "" {
 		return nil, errors.New("no agent of nomad-placer leads; is its job running?")
+	}
+	if onLoopback(address) && (said.Loopback == "" || said.Loopback != l.loopback) {
+		// Whoever listens there on this host is somebody else.
+		return nil, fmt.Errorf("the leading agent listens at %s, which is an address of its own host only; give the agents a -dashboard-url that this host reaches", address)
 	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address // an agent without -dashboard-url gives where it listens
@@ -199,7 +215,6 @@ func (l *leader) pages(ctx context.Context) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the leading agent's address: %w", err)
 	}
-	l.found, l.until = found, time.Now().Add(leaderFor)
 	return found, nil
 }
 

@@ -19,6 +19,7 @@ var pluginSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"calibrate":         withDefault("calibrate", "bool", "false"),
 	"kill_switch":       withDefault("kill_switch", "string", `"/run/nomad-driver-ibench/stop"`),
 	"max_duration":      withDefault("max_duration", "string", `"1h"`),
+	"allow":             protocol.NewAttr("allow", "list(string)", false),
 	"sources":           protocol.NewAttr("sources", "list(string)", false),
 	"storage_dir":       withDefault("storage_dir", "string", `""`),
 	"memory_reserve_mb": withDefault("memory_reserve_mb", "number", "512"),

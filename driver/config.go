@@ -30,6 +30,7 @@ type pluginConfig struct {
 	Calibrate          bool
 	KillSwitch         string // no kernel runs while this file exists
 	MaxDuration        time.Duration
+	Allow              []permission          // what tasks may do
 	Sources            []interference.Source // that tasks may use; empty is all
 	StorageDir         string                // default of storage kernels; empty is the task's own directory
 	MemoryReserveBytes int64                 // that kernels leave free
@@ -202,6 +203,7 @@ func decodePluginConfig(data []byte) (pluginConfig, error) {
 		DiskReserveBytes:   a.mebibytes("disk_reserve_mb"),
 		RuntimeDir:         a.path("runtime_dir"),
 		MetricsAddress:     a.listenAddress("metrics_address"),
+		Allow:              decodeAllow(a),
 	}
 	for _, name := range a.texts("sources") {
 		s, err := source("sources", name)

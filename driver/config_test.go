@@ -168,7 +168,7 @@ func TestBadTaskConfig(t *testing.T) {
 func defaults() m {
 	return m{
 		"enabled": true, "calibrate": false, "calibration_file": "", "kill_switch": "", "max_duration": "1h",
-		"sources": nil, "storage_dir": "", "memory_reserve_mb": 0, "runtime_dir": "/run/nomad-driver-ibench",
+		"allow": nil, "sources": nil, "storage_dir": "", "memory_reserve_mb": 0, "runtime_dir": "/run/nomad-driver-ibench",
 	}
 }
 
@@ -186,8 +186,15 @@ func TestPluginConfig(t *testing.T) {
 	if !c.allows(interference.Integer) || c.allows(interference.LLCCapacity) {
 		t.Errorf("allowed sources: %v", c.Sources)
 	}
+	if !slices.Equal(c.Allow, []permission{permitProfile, permitTransfer}) {
+		t.Errorf("allowed where nothing is said: %v", c.Allow)
+	}
+	values["allow"] = []string{}
+	if c, err := decodePluginConfig(pack(t, values)); err != nil || len(c.Allow) != 0 {
+		t.Errorf("an empty list allows %v, %v", c.Allow, err)
+	}
 	for name, value := range map[string]any{
-		"max_duration": "soon", "runtime_dir": "run", "sources": []string{"membw"}, "memory_reserve_mb": -1, "enabled": "yes",
+		"allow": []string{"kernel"}, "max_duration": "soon", "runtime_dir": "run", "sources": []string{"membw"}, "memory_reserve_mb": -1, "enabled": "yes",
 		"disk_reserve_mb": "much", "metrics_address": "localhost", "config_version": 2,
 	} {
 		bad := defaults()

@@ -205,6 +205,9 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	if !config.Enabled {
 		return executor.Spec{}, errors.New("the driver is disabled on this node")
 	}
+	if err := config.checkPermission(c.work()); err != nil {
+		return executor.Spec{}, err
+	}
 	if reason := unhealthy(d.node, config); reason != "" {
 		return executor.Spec{}, notNow{errors.New(reason)}
 	}

@@ -65,6 +65,7 @@ func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *proto
 		attributePrefix + "version": text(PluginVersion),
 		attributePrefix + "virtual": boolean(n.machine.Virtual),
 		attributePrefix + "cpus":    text(n.allowed.String()),
+		attributePrefix + "allow":   text(c.allowAttribute()),
 		"driver." + PluginName:      boolean(true),
 	}
 	for name, value := range sources(n, c, calibration) {

@@ -62,7 +62,7 @@ func startPlugin(t *testing.T, runtimeDir string, change func(m)) agent {
 	})
 	a := agent{protocol.NewBasePluginClient(conn), protocol.NewDriverClient(conn), d}
 	config := defaults()
-	config["runtime_dir"] = runtimeDir
+	config["runtime_dir"], config["allow"] = runtimeDir, textsOf(permissions)
 	if change != nil {
 		change(config)
 	}
@@ -405,6 +405,32 @@ func TestBadTaskIsFatal(t *testing.T) {
 		if len(s.Details()) != 1 {
 			t.Errorf("%d details, want one", len(s.Details()))
 		}
+	}
+}
+
+// What the operator has not allowed is refused for good, with what to write where.
+func TestWorkThatIsNotAllowed(t *testing.T) {
+	t.Parallel()
+	a := startPlugin(t, t.TempDir(), func(c m) { c["allow"] = nil })
+	b := startPlugin(t, t.TempDir(), func(c m) { c["allow"] = []string{"kernels"} })
+	profile := task()
+	profile["profile"] = m{"request": `{"format":1,"task":"web","seconds":1}`}
+	for _, c := range []struct {
+		plugin agent
+		config m
+		want   string
+	}{
+		{a, quiet(), `kernel: the operator of this node does not allow it; to allow it, add "kernels" to allow in the block plugin "nomad-driver-ibench"`},
+		{b, profile, `profile: the operator of this node does not allow it; to allow it, add "profile"`},
+		{b, transferBlock(nil), `lend: the operator of this node does not allow it; to allow it, add "lend"`},
+	} {
+		_, err := c.plugin.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: newTask(t, c.config)})
+		if s := status.Convert(err); s.Code() != codes.FailedPrecondition || !strings.Contains(s.Message(), c.want) {
+			t.Errorf("error %v does not say %q", err, c.want)
+		}
+	}
+	if v := a.plugin.fingerprint().GetAttributes()["driver.ibench.allow"].GetStringVal(); v != "profile,lend" {
+		t.Errorf("the node says that it allows %q", v)
 	}
 }
 

@@ -77,6 +77,7 @@ func TestFingerprintAttributes(t *testing.T) {
 	got := fingerprint(fakeNode(), config, calibration).GetAttributes()
 	for name, want := range map[string]string{
 		"version":           PluginVersion,
+		"allow":             "none",
 		"cpus":              "0-1",
 		"soi.int":           "nonlinear",
 		"soi.int.peak":      "2e+09 operations/s",

@@ -91,7 +91,7 @@ const pluginFile = "nomad-driver-ibench"
 // pluginHCL configures the plugin of a node; the nodes share one machine, so
 // each has its own runtime folder and kill switch.
 func pluginHCL(node, more string) string {
-	return fmt.Sprintf("plugin %q {\n config {\n runtime_dir = %q\n kill_switch = %q\n max_duration = \"1h\"\n%s }\n}\n",
+	return fmt.Sprintf("plugin %q {\n config {\n runtime_dir = %q\n kill_switch = %q\n max_duration = \"1h\"\n allow = [\"kernels\", \"profile\", \"pairs\", \"lend\"]\n%s }\n}\n",
 		pluginFile, runtimeDir(node), killSwitch(node), more)
 }
 

@@ -107,12 +107,13 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 }
 
 // driverHCL loads the plugin; the nodes of a rig share one machine, so each has
-// its own runtime folder.
+// its own runtime folder. Jobs of measurements have kernels and pairs.
 func driverHCL(run, node, more string) string {
 	return fmt.Sprintf(`
 plugin "nomad-driver-ibench" {
   config {
     enabled     = true
+    allow       = ["kernels", "profile", "pairs", "lend"]
     runtime_dir = %q
     %s
   }

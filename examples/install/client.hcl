@@ -4,6 +4,10 @@
 plugin "nomad-driver-ibench" {
   config {
     enabled = true
+
+    # What tasks of the driver may do: what the placer asks for. With "kernels",
+    # everybody who may submit jobs may put load on this node.
+    allow = ["profile", "lend"]
   }
 }
 

@@ -21,7 +21,7 @@ var (
 	// user or the operator can change that.
 	ErrRefused = errors.New("refused")
 	// ErrNoKernels: no ready node can run interference kernels.
-	ErrNoKernels = errors.New("no node has the ibench driver")
+	ErrNoKernels = errors.New("no node has the ibench driver and lets it profile")
 	// ErrNodeLost: the node went away during a profiling run.
 	ErrNodeLost = errors.New("the node was lost")
 	// ErrWorkloadFailed: the profiled copy exited or crashed.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -23,6 +24,22 @@ const metaMachine = "placer_machine"
 
 // KernelDriver is the task driver that runs interference kernels.
 const KernelDriver = "ibench"
+
+// What the placer asks of the driver, by the names of the driver's option allow.
+const (
+	DriverProfile  = "profile"
+	DriverTransfer = "lend"
+)
+
+// driverAllow is the node attribute that lists what the operator lets tasks do.
+const driverAllow = "driver." + KernelDriver + ".allow"
+
+// DriverAllows reports whether the driver of a node with those attributes takes tasks that
+// do such work. One that does not say so is of an earlier release, which takes all.
+func DriverAllows(attributes map[string]string, work string) bool {
+	list, says := attributes[driverAllow]
+	return !says || slices.Contains(strings.Split(list, ","), work)
+}
 
 // nodeCache keeps each node until its ModifyIndex moves.
 type nodeCache struct {
@@ -230,7 +247,7 @@ func (d *nodeDetail) node(names interner) *cluster.Node {
 		Total:         total,
 		CoreMHz:       coreMHz,
 		Ready:         d.Status == "ready" && d.SchedulingEligibility == "eligible" && !d.Drain,
-		Kernels:       kernels.Detected && kernels.Healthy,
+		Kernels:       kernels.Detected && kernels.Healthy && DriverAllows(d.Attributes, DriverProfile),
 		Attributes:    names.all(d.Attributes),
 		Meta:          names.all(d.Meta),
 	}

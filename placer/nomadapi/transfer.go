@@ -68,7 +68,9 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 		return impossible("a running allocation cannot get less than Nomad reserved for it")
 	case more == cluster.Resources{}:
 		return w.endTransfer(ctx, transfer, allocation)
-	case !node.Kernels:
+	case !DriverAllows(node.Attributes, DriverTransfer):
+		return impossible("the operator of node %s does not allow in-place resizes; to allow them, add %q to allow in the block of the driver ibench in its agent file", node.Name, DriverTransfer)
+	case !node.Kernels && DriverAllows(node.Attributes, DriverProfile):
 		return impossible("node %s has no healthy ibench driver, which an in-place resize needs", node.Name)
 	}
 	// What a holder of memory holds at the least is no transfer of CPU.

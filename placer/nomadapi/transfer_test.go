@@ -125,7 +125,10 @@ func TestResizeRefuses(t *testing.T) {
 		"autoscaled": {func(g nomadtest.Object) {
 			g["Tasks"].([]any)[0].(nomadtest.Object)["ScalingPolicies"] = []any{nomadtest.Object{"Enabled": true}}
 		}, nil, more, cluster.ErrImpossible, "scaling blocks"},
-		"no driver":       {nil, func(s *nomadtest.Server) { putRecipient(s, "n2") }, more, cluster.ErrImpossible, "no healthy ibench driver"},
+		"no driver": {nil, func(s *nomadtest.Server) { putRecipient(s, "n2") }, more, cluster.ErrImpossible, "no healthy ibench driver"},
+		"not allowed": {nil, func(s *nomadtest.Server) {
+			s.AddNode(nomadtest.Node{ID: "n1", Name: "alpha", Pool: "prod", Drivers: []string{KernelDriver}, Attributes: map[string]string{driverAllow: "kernels,profile"}})
+		}, more, cluster.ErrImpossible, `the operator of node alpha does not allow in-place resizes; to allow them, add "lend"`},
 		"another version": {nil, func(s *nomadtest.Server) { s.Submit(fatter(), "") }, more, cluster.ErrStale, "another version"},
 		"stopped":         {nil, func(s *nomadtest.Server) { s.Stop("default", "web") }, more, cluster.ErrGone, "a1b2c3d4"},
 		"no room":         {nil, func(s *nomadtest.Server) { s.AutoPlace = false }, more, cluster.ErrImpossible, "did not begin within"},

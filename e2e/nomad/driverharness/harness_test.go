@@ -70,7 +70,7 @@ func start(t *testing.T) *testutils.DriverHarness {
 	if diagnostics.HasErrors() {
 		t.Fatal(diagnostics)
 	}
-	value, diagnostics, errs := hclutils.ParseHclInterface(map[string]any{"runtime_dir": t.TempDir(), "kill_switch": ""}, spec, nil)
+	value, diagnostics, errs := hclutils.ParseHclInterface(map[string]any{"runtime_dir": t.TempDir(), "kill_switch": "", "allow": []string{"kernels"}}, spec, nil)
 	if diagnostics.HasErrors() {
 		t.Fatal(diagnostics, errs)
 	}

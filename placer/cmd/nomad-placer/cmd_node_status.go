@@ -63,7 +63,7 @@ func nodePage(p *command.Page, n cluster.NodeRecord) {
 	p.Fact("Pool", n.Node.Pool+", datacenter "+n.Node.Datacenter)
 	kernels := "yes"
 	if !n.Node.Kernels {
-		kernels = "no: the ibench driver is missing or unhealthy, so nothing can be profiled here"
+		kernels = "no: the ibench driver is missing, unhealthy or not allowed to profile, so nothing is profiled here"
 	}
 	p.Fact("Kernels", kernels)
 	p.Section("Room")

@@ -19,6 +19,7 @@ var checks = []check{
 	{name: "versions", needs: []string{"server", "token"}, run: checkVersions},
 	{name: "pools", needs: []string{"server", "token"}, run: checkPools},
 	{name: "driver", needs: []string{"server", "token"}, run: checkDriver},
+	{name: "permissions", needs: []string{"server", "token"}, run: checkPermissions},
 	{name: "calibration", needs: []string{"server", "token"}, run: checkCalibration},
 	{name: "leader", needs: []string{"server", "token"}, run: checkLeader},
 	{name: "clocks", needs: []string{"server"}, run: checkClocks},

@@ -208,6 +208,22 @@ func TestBadInput(t *testing.T) {
 			},
 			"driver", preflight.Unknown, "Node node-2: the driver is not known, because the status is down", "nomad system gc",
 		},
+		"a driver that may not profile": {
+			func(_ *testing.T, s *scene) {
+				n := s.node("node-2")
+				n.Attributes["driver.ibench.allow"] = "kernels,lend"
+				s.AddNode(n)
+			},
+			"permissions", preflight.Warning, `Node node-2: the operator does not allow "profile" .* so nothing is profiled there`, `Add "profile" to allow`,
+		},
+		"a driver that may do nothing": {
+			func(_ *testing.T, s *scene) {
+				n := s.node("node-2")
+				n.Attributes["driver.ibench.allow"] = "none"
+				s.AddNode(n)
+			},
+			"permissions", preflight.Warning, `Node node-2: the operator does not allow "lend" .* so no allocation there is resized in place`, `Add "lend" to allow`,
+		},
 		"kernels that are not calibrated": {
 			func(_ *testing.T, s *scene) {
 				n := s.node("node-2")

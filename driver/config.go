@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -32,7 +33,10 @@ type pluginConfig struct {
 	MaxDuration        time.Duration
 	Allow              []permission          // what tasks may do
 	Sources            []interference.Source // that tasks may use; empty is all
-	StorageDir         string                // default of storage kernels; empty is the task's own directory
+	StorageDir         string                // that storage kernels keep to; empty is the task's own directory
+	StorageMaxBytes    int64                 // of disk that the storage kernels of a task take together
+	DiskUsedPercent    float64               // up to which storage kernels may fill a disk
+	Peers              []netip.Prefix        // that network kernels may send to
 	MemoryReserveBytes int64                 // that kernels leave free
 	DiskReserveBytes   int64                 // that storage kernels leave free
 	RuntimeDir         string
@@ -199,6 +203,9 @@ func decodePluginConfig(data []byte) (pluginConfig, error) {
 		KillSwitch:         a.path("kill_switch"),
 		MaxDuration:        a.duration("max_duration"),
 		StorageDir:         a.path("storage_dir"),
+		StorageMaxBytes:    a.mebibytes("storage_max_mb"),
+		DiskUsedPercent:    a.percent("disk_used_percent"),
+		Peers:              decodePeers(a),
 		MemoryReserveBytes: a.mebibytes("memory_reserve_mb"),
 		DiskReserveBytes:   a.mebibytes("disk_reserve_mb"),
 		RuntimeDir:         a.path("runtime_dir"),

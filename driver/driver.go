@@ -233,16 +233,29 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
 		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs,
 		CPUs: cpus, Allowed: d.node.allowed, MaxDuration: duration, KillSwitch: config.KillSwitch,
-		StorageDir: config.StorageDir, MaxBytes: memory, DiskReserveBytes: config.DiskReserveBytes,
+		Storage: storageSpec(task, config), Peers: config.Peers, MaxBytes: memory,
 		AllowPair: c.AllowPair, Seed: c.Seed,
 	}
-	if spec.StorageDir == "" {
-		spec.StorageDir = filepath.Join(task.GetAllocDir(), task.GetName(), "local")
+	if err := spec.CheckPaths(); err != nil {
+		return executor.Spec{}, err
 	}
 	if d.calibration(config) != nil {
 		spec.CalibrationFile = config.CalibrationFile
 	}
 	return spec, nil
+}
+
+// storageSpec bounds storage kernels: to the operator's directory, else to the task's own.
+func storageSpec(task *protocol.TaskConfig, config pluginConfig) executor.StorageSpec {
+	s := executor.StorageSpec{
+		Root: config.StorageDir, Dir: config.StorageDir,
+		MaxBytes: config.StorageMaxBytes, ReserveBytes: config.DiskReserveBytes, UsedPercent: config.DiskUsedPercent,
+	}
+	if s.Root == "" {
+		// What is below it others may have made; the allocation's directory itself is Nomad's.
+		s.Root, s.Dir = task.GetAllocDir(), filepath.Join(task.GetAllocDir(), task.GetName(), "local")
+	}
+	return s
 }
 
 // checkSources refuses sources that this node or its operator does not offer.

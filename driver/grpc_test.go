@@ -429,6 +429,10 @@ func TestWorkThatIsNotAllowed(t *testing.T) {
 			t.Errorf("error %v does not say %q", err, c.want)
 		}
 	}
+	_, err := b.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: newTask(t, task(kernel(m{"source": "storage_bw", "path": "/srv"})))})
+	if s := status.Convert(err); s.Code() != codes.FailedPrecondition || !strings.Contains(s.Message(), "kernel[0].path: /srv is not below") {
+		t.Errorf("a path elsewhere: %v", err)
+	}
 	if v := a.plugin.fingerprint().GetAttributes()["driver.ibench.allow"].GetStringVal(); v != "profile,lend" {
 		t.Errorf("the node says that it allows %q", v)
 	}

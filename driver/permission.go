@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -37,6 +38,27 @@ func decodeAllow(a attributes) []permission {
 			return nil
 		}
 		out = append(out, p)
+	}
+	return out
+}
+
+// loopback are the peers of network kernels where the operator names none. A profiling run
+// needs no other: its kernel sends to a sink of its own.
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+// decodePeers reads the networks that network kernels may send to.
+func decodePeers(a attributes) []netip.Prefix {
+	if !a.has("peers") {
+		return loopback
+	}
+	var out []netip.Prefix
+	for _, text := range a.texts("peers") {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			a.wrong("peers", "%q is not a network such as \"10.1.0.0/16\"; one host is \"10.1.2.3/32\"", text)
+			return nil
+		}
+		out = append(out, p.Masked())
 	}
 	return out
 }

@@ -39,7 +39,14 @@ func (b *bench) Kernel(ctx context.Context, s interference.Source) (profiler.Ker
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", profiler.ErrKernelUnsupported, err)
 	}
-	return b.room.kernel(ctx, KernelSpec{Source: s}, where)
+	kernel, err := b.room.kernel(ctx, KernelSpec{Source: s}, where)
+	if errors.Is(err, errNoDiskRoom) {
+		err = fmt.Errorf("%w: %w", profiler.ErrKernelUnsupported, err)
+	}
+	if err != nil {
+		return nil, err // not a kernel that is nil
+	}
+	return kernel, nil
 }
 
 // subject is the workload under measurement.

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
@@ -109,6 +108,7 @@ type placed struct {
 	words     *lastWords
 	keepAwake func() (io.Closer, error)
 	awake     io.Closer // nil before Yield, and for kernels that do not need it
+	dir       *os.File  // of a storage kernel, which names it by this process's file
 }
 
 // startTimeout bounds a kernel's start: a storage kernel writes its file first.
@@ -122,22 +122,19 @@ const kernelOverheadBytes = 128 << 20
 func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*placed, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	if k.Path == "" {
-		k.Path = r.spec.StorageDir
-	}
-	maxBytes, err := r.bound(k)
+	limited, err := r.limit(ctx, k)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Source, err)
 	}
 	name := fmt.Sprintf("%s.%d", r.spec.Name, r.started)
 	r.started++
-	out := &placed{source: k.Source, placement: where, words: &lastWords{out: r.stderr}}
+	out := &placed{source: k.Source, placement: where, words: &lastWords{out: r.stderr}, dir: limited.dir}
 	out.keepAwake = func() (io.Closer, error) { return r.keepAwake(name, where.CPUs) }
 	spec := ibench.Spec{
 		Source: k.Source, IntensityPercent: k.IntensityPercent, Variant: k.Variant,
 		CPUs: where.CPUs, Same: where.Same, MaxDuration: r.spec.MaxDuration,
 		Socket: filepath.Join(r.dir, fmt.Sprintf("k%d.sock", r.started)),
-		Path:   k.Path, MaxBytes: maxBytes, Peer: k.Peer,
+		Path:   limited.path, MaxBytes: limited.maxBytes, Peer: limited.peer,
 		CalibrationFile: r.spec.CalibrationFile, Seed: r.spec.Seed + uint64(r.started),
 		Stdout: r.stderr, Stderr: out.words,
 	}
@@ -149,44 +146,22 @@ func (r *room) kernel(ctx context.Context, k KernelSpec, where Placement) (*plac
 		}
 		group, err := r.tree.Create(GroupPrefix+name, limits)
 		if err != nil {
-			return nil, fmt.Errorf("kernel %s: %w", k.Source, err)
+			return nil, errors.Join(fmt.Errorf("kernel %s: %w", k.Source, err), out.closeDir())
 		}
 		out.group, spec.Join = &group, group.Join
 	}
 	if out.unit, err = r.start(ctx, spec); err != nil {
-		return nil, errors.Join(fmt.Errorf("kernel %s: %w", k.Source, err), out.removeGroup())
+		return nil, errors.Join(fmt.Errorf("kernel %s: %w", k.Source, err), out.removeGroup(), out.closeDir())
 	}
 	return out, nil
 }
 
-// diskBytesDefault is what a storage kernel may take where nothing else is
-// said and the disk has less than that above its reserve.
-const diskBytesDefault = 1 << 30
-
-// bound is how much memory, or of a storage kernel disk space, a kernel may
-// take; 0 leaves it to the kernel.
-func (r *room) bound(k KernelSpec) (int64, error) {
-	if !k.Storage() {
-		if k.MaxBytes > 0 && r.spec.MaxBytes > 0 {
-			return min(k.MaxBytes, r.spec.MaxBytes), nil
-		}
-		return max(k.MaxBytes, r.spec.MaxBytes), nil
+// bound is how much memory a kernel may take; 0 leaves it to the kernel.
+func (r *room) bound(k KernelSpec) int64 {
+	if k.MaxBytes > 0 && r.spec.MaxBytes > 0 {
+		return min(k.MaxBytes, r.spec.MaxBytes)
 	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(k.Path, &disk); err != nil {
-		return 0, fmt.Errorf("path %s: %w", k.Path, err)
-	}
-	free := int64(disk.Bavail) * disk.Bsize
-	left := free - r.spec.DiskReserveBytes
-	switch {
-	case left <= 0:
-		return 0, fmt.Errorf("the disk of %s has %d MiB free, no more than the reserve of %d MiB", k.Path, free>>20, r.spec.DiskReserveBytes>>20)
-	case k.MaxBytes > 0:
-		return min(k.MaxBytes, left), nil
-	case left < diskBytesDefault:
-		return left, nil
-	}
-	return 0, nil
+	return max(k.MaxBytes, r.spec.MaxBytes)
 }
 
 // lastWords passes a kernel's error output on and keeps its last line: why the
@@ -260,7 +235,17 @@ func (p *placed) Close() error {
 	if p.awake != nil {
 		err = p.awake.Close()
 	}
-	return errors.Join(err, p.unit.Close(), p.removeGroup())
+	return errors.Join(err, p.unit.Close(), p.removeGroup(), p.closeDir())
+}
+
+func (p *placed) closeDir() error {
+	if p.dir == nil {
+		return nil
+	}
+	if err := p.dir.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("directory of a storage kernel: %w", err)
+	}
+	return nil
 }
 
 func (p *placed) removeGroup() error {
@@ -290,7 +275,7 @@ func (r *room) allowed() (cgroup.CPUs, error) {
 func (r *room) claim(k KernelSpec, where Placement) (claim, error) {
 	info, _ := interference.Info(k.Source) // Place has refused unknown ones
 	if k.Path == "" {
-		k.Path = r.spec.StorageDir
+		k.Path = r.spec.Storage.Dir
 	}
 	c := claim{
 		Source: k.Source, Domains: domains(r.machine, info, where.CPUs, k),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -39,12 +40,22 @@ type Spec struct {
 	Allowed     cgroup.CPUs   `json:"allowed,omitempty"`     // of the driver
 	MaxDuration time.Duration `json:"max_duration"`          // of a transfer 0 is without end
 	KillSwitch  string        `json:"kill_switch,omitempty"` // the child ends when this file exists
-	StorageDir  string        `json:"storage_dir"`
-	MaxBytes    int64         `json:"max_bytes,omitempty"` // memory a kernel may take
-	// DiskReserveBytes are left free on a disk that a kernel writes to.
-	DiskReserveBytes int64  `json:"disk_reserve_bytes,omitempty"`
-	CalibrationFile  string `json:"calibration_file,omitempty"`
-	Seed             uint64 `json:"seed"`
+	Storage     StorageSpec   `json:"storage"`
+	// Peers are the networks that kernels may send to; a sink of their own is none.
+	Peers           []netip.Prefix `json:"peers,omitempty"`
+	MaxBytes        int64          `json:"max_bytes,omitempty"` // memory a kernel may take
+	CalibrationFile string         `json:"calibration_file,omitempty"`
+	Seed            uint64         `json:"seed"`
+}
+
+// StorageSpec bounds the storage kernels of a task.
+type StorageSpec struct {
+	Root string `json:"root"` // no link below it leads out of it
+	Dir  string `json:"dir"`  // that kernels keep to, at or below Root
+	// MaxBytes of disk are what the kernels of the task take together; 0 is no bound.
+	MaxBytes     int64   `json:"max_bytes,omitempty"`
+	ReserveBytes int64   `json:"reserve_bytes,omitempty"` // are left free on the disk
+	UsedPercent  float64 `json:"used_percent,omitempty"`  // of the disk is the most that it is filled to; 0 is no bound
 }
 
 // KernelSpec is one kernel of a task.

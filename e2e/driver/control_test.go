@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,7 +178,7 @@ func TestBadIntensityFile(t *testing.T) {
 
 // Every mistake says what is wrong where `nomad alloc status` shows it.
 func TestBadConfig(t *testing.T) {
-	readOnly := "/proc/sys"
+	nowhere := filepath.Join(os.TempDir(), "no/such/folder")
 	for _, c := range []struct {
 		name      string
 		variables map[string]string
@@ -187,8 +188,9 @@ func TestBadConfig(t *testing.T) {
 		{"unknown domain", map[string]string{"domain": `"besides"`}, `did you mean "beside"?`},
 		{"variant", map[string]string{"variant": `"nt"`}, "kernel[0].variant: int has no variants"},
 		{"path of another kernel", map[string]string{"path": `"/srv"`}, "only storage kernels have a path"},
-		{"path that is not there", map[string]string{"source": `"storage_bw"`, "path": `"/no/such/folder"`}, "path /no/such/folder: no such file or directory"},
-		{"path that cannot be written", map[string]string{"source": `"storage_bw"`, "path": `"` + readOnly + `"`}, "kernel storage_bw:"},
+		{"path that is not there", map[string]string{"source": `"storage_bw"`, "path": `"` + nowhere + `"`}, "no such file or directory"},
+		{"path elsewhere", map[string]string{"source": `"storage_bw"`, "path": `"/proc/sys"`}, "kernel[0].path: /proc/sys is not below"},
+		{"peer elsewhere", map[string]string{"source": `"net_bw"`, "peer": `"192.0.2.1:9"`}, "lets no kernel send to"},
 		{"peer unreachable", map[string]string{"source": `"net_bw"`, "peer": `"127.0.0.1:9"`}, "127.0.0.1:9"},
 		{"longer than allowed", map[string]string{"max_duration": `"2h"`}, "max_duration: 2h0m0s is longer than the operator allows on this node, 1h0m0s"},
 		{"newer configuration", map[string]string{"config_version": "2"}, "config_version: 2 is not known to this release"},

@@ -91,8 +91,8 @@ const pluginFile = "nomad-driver-ibench"
 // pluginHCL configures the plugin of a node; the nodes share one machine, so
 // each has its own runtime folder and kill switch.
 func pluginHCL(node, more string) string {
-	return fmt.Sprintf("plugin %q {\n config {\n runtime_dir = %q\n kill_switch = %q\n max_duration = \"1h\"\n allow = [\"kernels\", \"profile\", \"pairs\", \"lend\"]\n%s }\n}\n",
-		pluginFile, runtimeDir(node), killSwitch(node), more)
+	return fmt.Sprintf("plugin %q {\n config {\n runtime_dir = %q\n kill_switch = %q\n max_duration = \"1h\"\n allow = [\"kernels\", \"profile\", \"pairs\", \"lend\"]\n storage_dir = %q\n%s }\n}\n",
+		pluginFile, runtimeDir(node), killSwitch(node), os.TempDir(), more)
 }
 
 func runtimeDir(node string) string {

@@ -7,7 +7,7 @@
 variable "path" {
   type        = string
   default     = ""
-  description = "a directory on the disk; empty is the task's own directory"
+  description = "a directory on the disk, at or below the storage_dir of the plugin; empty is that, or the task's own directory"
 }
 
 job "soak-disk" {

@@ -91,7 +91,6 @@ try {
   await ready(page);
   check("by keyboard", await page.locator("#placer-panel").isVisible());
   check("follows a dark page", (await page.locator("#placer-panel").getAttribute("data-theme")) === "dark");
-  if (options.shots) await page.screenshot({ path: join(options.shots, "tab-dark.png") });
   await page.evaluate(() => { document.body.style.backgroundColor = ""; });
 
   // Deep links.

@@ -47,6 +47,7 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Seconds: rapid.OneOf(rapid.Just(0), rapid.IntRange(minProfileSeconds, maxProfileSeconds)).Draw(t, "seconds"),
 			Sources: drawSources(t),
 			Skip:    rapid.Bool().Draw(t, "skip"),
+			Allow:   drawPermissions(t),
 		},
 		Move: rapid.Bool().Draw(t, "move"),
 	}
@@ -134,6 +135,14 @@ func drawSources(t *rapid.T) []interference.Source {
 		all = append(all, s.Source)
 	}
 	out := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 4, rapid.ID[interference.Source]).Draw(t, "sources")
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+func drawPermissions(t *rapid.T) []performance.Permission {
+	out := rapid.SliceOfNDistinct(rapid.SampledFrom(performance.Permissions()), 0, 3, rapid.ID[performance.Permission]).Draw(t, "allow")
 	if len(out) == 0 {
 		return nil
 	}

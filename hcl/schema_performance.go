@@ -226,6 +226,20 @@ func profileSchema() block {
 				name: "skip", kind: kindTruth, byDefault: "false", example: "true",
 				summary: "no profiling run: all scores come from other workloads",
 			},
+			{
+				name: "allow", kind: kindChoices, choices: permissionNames(),
+				byDefault: "none of them", example: `["host_paths", "prestart"]`,
+				summary: "what the copy that is profiled may use or do although it reaches beyond the copy; a group that would do so without leave is placed unprofiled, and tasks of poststart and poststop are left out of its copy",
+				misuse:  `write a list: allow = ["host_paths"]`,
+			},
 		},
 	}
+}
+
+func permissionNames() []string {
+	var out []string
+	for _, p := range performance.Permissions() {
+		out = append(out, string(p))
+	}
+	return out
 }

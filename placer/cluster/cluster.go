@@ -76,7 +76,8 @@ type Workload struct {
 	Constraints []Constraint     `json:"constraints,omitempty"` // the user's own: job, group and tasks
 	Datacenters []string         `json:"datacenters,omitempty"`
 	Sizable     Sizable          `json:"sizable,omitzero"`
-	Bound       ShortlistDigest  `json:"-"` // the nodes that an earlier decision bound it to
+	NotCopied   string           `json:"not_copied,omitempty"` // why no copy of it may be profiled; "": one may
+	Bound       ShortlistDigest  `json:"-"`                    // the nodes that an earlier decision bound it to
 }
 
 // Job is a submitted job as the engine sees it.

@@ -21,10 +21,14 @@ func (e *Engine) Preview(ctx context.Context, job cluster.Job) (decisions []clus
 		if err != nil {
 			return nil, nil, err
 		}
-		if p == nil {
+		k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)}
+		switch {
+		case p == nil && w.NotCopied != "":
+			k.Warnings = []string{profiling.NotCopied(w, p)}
+		case p == nil:
 			unprofiled = append(unprofiled, w.ID)
 		}
-		known = append(known, profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)})
+		known = append(known, k)
 	}
 	decisions, err = e.placer.Decide(ctx, job, known)
 	return decisions, unprofiled, err

@@ -251,6 +251,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 		Constraints: userConstraints(raw, group),
 		Datacenters: raw.texts("Datacenters"),
 		Sizable:     sizableOf(group, spec),
+		NotCopied:   notCopied(group, spec.Profile.Allow),
 		Bound:       cluster.DigestShortlist(bound),
 	}, ""
 }

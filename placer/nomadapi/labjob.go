@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Names of a profiling run. The prefix tells profiling allocations apart in
@@ -26,6 +26,10 @@ const (
 	metaDeadline    = "placer.deadline"
 	envProfiling    = "PLACER_PROFILE"
 	labJobIDMaxText = 64
+
+	// labPriority is Nomad's lowest: a copy never takes the place of what runs, and is the
+	// first to give way.
+	labPriority = 1
 )
 
 // What the profiler task asks of the node in addition to its CPU and memory.
@@ -36,9 +40,6 @@ const (
 	labKillTimeout     = 5 * time.Second
 	labUserKillTimeout = 10 * time.Second // a copy need not end in style
 )
-
-// ErrVolume: the group writes to a volume that a second copy must not touch.
-var ErrVolume = errors.New("a copy of the group cannot be profiled while the group runs: volume")
 
 // labJobID is the Nomad job of a profiling run. Ids that are not plain are
 // shortened and distinguished by their hash.
@@ -63,6 +64,9 @@ func labJob(user object, r cluster.ProfileRequest, owner string) (object, error)
 	if group == nil {
 		return nil, fmt.Errorf("job %s has no group %q: %w", r.Job.ID, r.Workload.ID.Group, cluster.ErrStale)
 	}
+	if why := notCopied(group, r.Workload.Spec.Profile.Allow); why != "" {
+		return nil, fmt.Errorf("%w: %s", ErrNotCopied, why)
+	}
 	group, err := labGroup(group, r)
 	if err != nil {
 		return nil, err
@@ -70,7 +74,8 @@ func labJob(user object, r cluster.ProfileRequest, owner string) (object, error)
 	meta := object{}
 	maps.Copy(meta, user.object("Meta"))
 	maps.Copy(meta, object{metaOwner: owner, metaProfileID: r.ID, metaDeadline: r.Deadline.UTC().Format(time.RFC3339)})
-	job := pick(user, []string{"Namespace", "Region", "Priority", "ConsulNamespace", "VaultNamespace"})
+	job := pick(user, []string{"Namespace", "Region", "ConsulNamespace", "VaultNamespace"})
+	job["Priority"] = labPriority
 	job["ID"] = labJobID(r.ID)
 	job["Name"] = job["ID"]
 	job["Type"] = "batch"
@@ -126,13 +131,11 @@ func labGroup(user object, r cluster.ProfileRequest) (object, error) {
 	if meta := group.object("Meta"); meta != nil {
 		delete(meta, MetaKey)
 	}
-	if err := labVolumes(group); err != nil {
-		return nil, err
-	}
+	labVolumes(group)
 	for _, network := range group.objects("Networks") {
 		freePorts(network)
 	}
-	tasks := labTasks(group)
+	tasks := labTasks(group, r.Workload.Spec.Profile.Allow)
 	profiler, err := profilerTask(tasks, r)
 	if err != nil {
 		return nil, err
@@ -145,28 +148,16 @@ func never() map[string]any {
 	return map[string]any{"Attempts": 0, "Mode": "fail", "Delay": int64(time.Second), "Interval": int64(time.Minute)}
 }
 
-// labVolumes makes every volume read-only. One that only a single writer may
-// claim, or that sticks to an allocation, cannot be shared with a copy at all.
-func labVolumes(group object) error {
+// labVolumes makes every volume read-only.
+func labVolumes(group object) {
 	for name := range group.object("Volumes") {
-		volume := group.object("Volumes").object(name)
-		readOnly := volume.boolean("ReadOnly")
-		switch {
-		case volume.boolean("Sticky"):
-			return fmt.Errorf("%w %q is sticky: it belongs to one allocation", ErrVolume, name)
-		case volume.text("Type") == "csi" && !readOnly:
-			return fmt.Errorf("%w %q is a writable CSI volume", ErrVolume, name)
-		case volume.text("AccessMode") == "single-node-single-writer":
-			return fmt.Errorf("%w %q allows a single user", ErrVolume, name)
-		}
-		volume["ReadOnly"] = true
+		group.object("Volumes").object(name)["ReadOnly"] = true
 	}
 	for _, task := range group.objects("Tasks") {
 		for _, mount := range task.objects("VolumeMounts") {
 			mount["ReadOnly"] = true
 		}
 	}
-	return nil
 }
 
 // freePorts makes static ports dynamic, so that the copy does not collide with a
@@ -184,9 +175,12 @@ func freePorts(network object) {
 	network.setList("DynamicPorts", dynamic)
 }
 
-func labTasks(group object) []object {
+func labTasks(group object, allowed []performance.Permission) []object {
 	var out []object
 	for _, task := range group.objects("Tasks") {
+		if !copiedTask(task, allowed) {
+			continue
+		}
 		if strings.HasPrefix(task.text("Kind"), "connect-") {
 			continue // injected by Nomad for a service that the copy does not have
 		}

@@ -2,7 +2,6 @@ package nomadapi
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -372,23 +371,11 @@ func labRequestForTest() cluster.ProfileRequest {
 		Node: cluster.Node{ID: "n1", Name: "alpha", Pool: "prod", Configuration: "fast", Kernels: true},
 		Workload: cluster.Workload{
 			ID: cluster.WorkloadID{Namespace: "default", Job: "web", Group: "front"}, ProfileKey: "key",
-			Spec: performance.Spec{SlowdownMaxPercent: 5, Probe: &performance.ProbeSpec{Type: "log", Pattern: `work=(\d+)$`}},
+			Spec: performance.Spec{
+				SlowdownMaxPercent: 5, Probe: &performance.ProbeSpec{Type: "log", Pattern: `work=(\d+)$`},
+				Profile: performance.ProfileSpec{Allow: []performance.Permission{performance.AllowPrestart}},
+			},
 		},
-	}
-}
-
-func TestLabVolumes(t *testing.T) {
-	t.Parallel()
-	for name, volume := range map[string]object{
-		"sticky":        {"Type": "host", "Sticky": true, "ReadOnly": true},
-		"csi":           {"Type": "csi", "ReadOnly": false},
-		"single writer": {"Type": "host", "AccessMode": "single-node-single-writer"},
-	} {
-		job := rawJob(t)
-		job.objects("TaskGroups")[0]["Volumes"] = map[string]any{"data": map[string]any(volume)}
-		if _, err := labJob(job, labRequestForTest(), DefaultOwner); !errors.Is(err, ErrVolume) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 

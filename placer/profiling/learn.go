@@ -87,7 +87,20 @@ func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profi
 		out.Warnings = append(out.Warnings, "its performance block has no probe, so it was not profiled")
 		out.ToMeasure = false
 	}
+	if out.ToMeasure && w.NotCopied != "" {
+		out.Warnings = append(out.Warnings, NotCopied(w, p))
+		out.ToMeasure = false
+	}
 	return out
+}
+
+// NotCopied is the sentence for a workload of which no copy may be run, and of which the
+// store has p.
+func NotCopied(w cluster.Workload, p *profile.Profile) string {
+	if p != nil {
+		return "it was not measured at another size: " + w.NotCopied
+	}
+	return "it was not profiled, so its scores are predicted from other workloads: " + w.NotCopied
 }
 
 // Stored returns nil where the store has none.

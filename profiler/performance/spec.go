@@ -123,6 +123,27 @@ type ProfileSpec struct {
 	Seconds int                   `json:"seconds,omitempty"` // whole profile, default 45
 	Sources []interference.Source `json:"sources,omitempty"` // default: chosen by the placer
 	Skip    bool                  `json:"skip,omitempty"`    // never profile; classify from others only
+	Allow   []Permission          `json:"allow,omitempty"`   // what a copy may have or do that reaches beyond it
+}
+
+// Permission names what a copy for profiling has or does only if the author of the job
+// says so: it may reach what the running job, or another one, works with.
+type Permission string
+
+// The permissions.
+const (
+	AllowHostPaths  Permission = "host_paths" // directories, files and disk images of the host
+	AllowHostPorts  Permission = "host_ports" // fixed ports of the host, and its network
+	AllowPrivileges Permission = "privileges" // devices, capabilities and namespaces of the host
+	AllowSecrets    Permission = "secrets"    // secrets, keys, variables, identities, and addresses of services
+	AllowPrestart   Permission = "prestart"   // tasks that run to their end before the others
+	AllowPoststart  Permission = "poststart"  // tasks that run to their end after the others have started
+	AllowPoststop   Permission = "poststop"   // tasks that run after the others
+)
+
+// Permissions are all of them.
+func Permissions() []Permission {
+	return []Permission{AllowHostPaths, AllowHostPorts, AllowPrivileges, AllowSecrets, AllowPrestart, AllowPoststart, AllowPoststop}
 }
 
 // Spec is one decoded `performance` block.

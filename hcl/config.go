@@ -24,6 +24,8 @@ type AgentConfig struct {
 	Columns      []interference.Source `json:"columns"` // the sources that count, in order; empty: what the nodes support
 	Profile      AgentProfileConfig    `json:"profile"`
 	LogLevel     string                `json:"log_level"`
+	ExecProbes   bool                  `json:"exec_probes"`   // jobs may have their commands run in their tasks
+	NodeMetadata bool                  `json:"node_metadata"` // pressure is written into the metadata of nodes
 }
 
 // PoolsConfig names the hold pool and the run pool.
@@ -91,6 +93,12 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	setText(&config.Listen, r, "listen")
 	setText(&config.DashboardURL, r, "dashboard_url")
 	setText(&config.LogLevel, r, "log_level")
+	if r.has("exec_probes") {
+		config.ExecProbes = r.truth("exec_probes")
+	}
+	if r.has("node_metadata") {
+		config.NodeMetadata = r.truth("node_metadata")
+	}
 	if r.has("hold") {
 		config.Hold = r.span("hold")
 	}

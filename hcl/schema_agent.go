@@ -38,6 +38,14 @@ func agentSchema(o Options) block {
 				name: "log_level", kind: kindChoice, choices: []string{"trace", "debug", "info", "warn", "error"},
 				byDefault: `"` + d.LogLevel + `"`, example: `"debug"`, summary: "the lowest level that is logged",
 			},
+			{
+				name: "exec_probes", kind: kindTruth, byDefault: "false", example: "true",
+				summary: "whether jobs may be measured by commands in their tasks (`probe \"exec\"`); the agent's policy needs the rights of `nomad-placer acl policy -exec-probes` then",
+			},
+			{
+				name: "node_metadata", kind: kindTruth, byDefault: "false", example: "true",
+				summary: "whether the pressure of each node is written into its metadata, where Nomad's UI shows it and constraints can use it; the agent's policy needs the right to write nodes then (`nomad-placer acl policy -node-metadata`), and draining and purging go with it",
+			},
 		},
 		blocks: []block{
 			{

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/preflight"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
 
 // The check of a cluster names the rights that a real Nomad does not give, and has
@@ -18,14 +18,16 @@ import (
 func TestCheckGoesFromFailedToOK(t *testing.T) {
 	ctx := t.Context()
 	const name = "check"
-	less := strings.NewReplacer(`"alloc-exec", `, "", `policy = "write"`, `policy = "read"`).Replace(nomadapi.PolicyHCL)
+	less := rights.Policy{Role: rights.Leader, Without: func(_ string, r rights.Right) bool {
+		return r.Capability == "read-fs" || r.Scope == rights.Nodes || r.Scope == rights.HoldPool
+	}}
 	grant := func(rules string) {
 		t.Helper()
 		if _, err := shared.API().ACLPolicies().Upsert(&api.ACLPolicy{Name: name, Rules: rules}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	grant(less)
+	grant(less.HCL())
 	token, _, err := shared.API().ACLTokens().Create(&api.ACLToken{Name: name, Type: "client", Policies: []string{name}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +35,7 @@ func TestCheckGoesFromFailedToOK(t *testing.T) {
 	me, operator := person{token.SecretID}, person{shared.Token()}
 
 	out, code := me.placer(ctx, t, "", "check")
-	for _, want := range []string{`lacks the right "alloc-exec" in namespace default`, `lacks the right "write" of nodes`, `lacks the right "write" of node pool placer`} {
+	for _, want := range []string{`lacks the right "read-fs" in namespace default`, `lacks the right "read" of nodes`, `lacks the right "read" of node pool placer`} {
 		if code != 1 || !contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("exit code %d, want %q in\n%s", code, want, out)
 		}
@@ -45,7 +47,7 @@ func TestCheckGoesFromFailedToOK(t *testing.T) {
 		t.Errorf("exit code %d without a hold pool:\n%s", code, out)
 	}
 
-	grant(nomadapi.PolicyHCL)
+	grant(rights.Policy{Role: rights.Leader}.HCL())
 	allOK(t, me, "leader")
 	allOK(t, operator, "")
 }

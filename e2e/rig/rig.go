@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
@@ -126,8 +127,11 @@ func Decode(text, file string) (performance.Spec, []string, error) {
 	return hcl.Options{Policies: policy.Names()}.Decode([]byte(text), file)
 }
 
-// demoAgentConfig makes the pages reachable from the browser of this machine.
+// demoAgentConfig allows what an operator may: the machine is the user's own.
 const demoAgentConfig = `
+exec_probes   = true
+node_metadata = true
+
 pools {
   hold = "placer"
   run  = "default"
@@ -174,13 +178,18 @@ func (r *Rig) applyPolicy() error {
 	_, err := r.API().ACLPolicies().Upsert(&api.ACLPolicy{
 		Name:        AgentJob,
 		Description: "what the nomad-placer agent may do",
-		Rules:       nomadapi.PolicyHCL,
+		Rules:       AgentPolicy().HCL(),
 		JobACL:      &api.JobACL{Namespace: "default", JobID: AgentJob},
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("access policy: %w", err)
 	}
 	return nil
+}
+
+// AgentPolicy is that of an agent with all options, since the agents of a rig have them.
+func AgentPolicy() rights.Policy {
+	return rights.Policy{Role: rights.Leader, With: []rights.Option{rights.ExecProbes, rights.NodeMetadata}}
 }
 
 // waitLeader waits for the leader's lock to be held.

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
 
 // allNamespaces is Nomad's wildcard in list requests.
@@ -34,8 +35,11 @@ const (
 // client is raw JSON over Nomad's HTTP API. Numbers stay json.Number, so that a
 // job goes back exactly as it came, unknown fields included.
 type client struct {
-	api   *api.Client
-	clock cluster.Clock
+	api      *api.Client
+	commands *api.Client // for commands in tasks: the api package opens these itself, and only over a plain transport
+	token    *tokenFile  // nil: conf.SecretID
+	book     *rights.Book
+	clock    cluster.Clock
 }
 
 // idleConnections are kept open to Nomad: as many as requests are usually under
@@ -48,9 +52,18 @@ const idleConnections = 32
 // come from the agent on our own machine. An address that is a socket is replaced by one
 // that stands for it.
 func HTTPClient(conf *api.Config) (*http.Client, error) {
+	transport, err := transportFor(conf)
+	if transport == nil {
+		return nil, err
+	}
+	return &http.Client{Transport: plain{transport}}, nil
+}
+
+// transportFor is nil where a test has replaced the default one.
+func transportFor(conf *api.Config) (*http.Transport, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return nil, nil // replaced by a test
+		return nil, nil
 	}
 	transport := base.Clone()
 	transport.MaxIdleConnsPerHost = idleConnections
@@ -63,12 +76,7 @@ func HTTPClient(conf *api.Config) (*http.Client, error) {
 		}
 		conf.Address = "http://127.0.0.1"
 	}
-	c := &http.Client{Transport: transport}
-	if err := api.ConfigureTLS(c, conf.TLSConfig); err != nil {
-		return nil, err
-	}
-	c.Transport = plain{transport}
-	return c, nil
+	return transport, api.ConfigureTLS(&http.Client{Transport: transport}, conf.TLSConfig)
 }
 
 // plain asks for answers that are not compressed, whatever the api package asks for.
@@ -79,6 +87,26 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context()) // a round tripper leaves its request alone
 	r.Header.Set("Accept-Encoding", "identity")
 	return p.Transport.RoundTrip(r)
+}
+
+// asker sends the token as it is now, and notes which rights were used.
+type asker struct {
+	plain
+	token *tokenFile // nil: the request has its token
+	book  *rights.Book
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a asker) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.token != nil {
+		r = r.Clone(r.Context())
+		r.Header.Set(tokenHeader, a.token.current())
+	}
+	answer, err := a.plain.RoundTrip(r)
+	if err == nil && answer.StatusCode != http.StatusForbidden {
+		a.book.NoteCall(r)
+	}
+	return answer, err
 }
 
 // get decodes the answer of path into out and returns the index of the answer.
@@ -123,6 +151,13 @@ func (c *client) write(ctx context.Context, path, namespace string, in, out any)
 	q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
 	if _, err := c.api.Raw().Write(path, in, out, q); err != nil {
 		return fmt.Errorf("PUT %s: %w", path, err)
+	}
+	if r, ok := in.(registration); ok {
+		for _, group := range r.Job.objects("TaskGroups") {
+			for name := range group.object("Volumes") {
+				c.book.Note(rights.Mount(group.object("Volumes").object(name).text("Type"))...)
+			}
+		}
 	}
 	return nil
 }

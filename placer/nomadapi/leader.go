@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
 
 // The leader's lock. A lock is not a fence: every write of a job is fenced by its
 // JobModifyIndex, so two leaders for a moment waste work and break nothing. That is
 // why no lock delay is kept after a lock expires.
 const (
-	LeaderPath      = "nomad-placer/leader"
+	LeaderPath      = rights.RecordsPath + "/leader"
 	leaderTTL       = 15 * time.Second
 	leaderLockDelay = time.Second // the least Nomad takes is above zero
 	leaderRenew     = leaderTTL / 3

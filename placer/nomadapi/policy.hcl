@@ -1,53 +1,62 @@
-# What `nomad-placer agent` needs, and no more, when it runs as a Nomad job with
-# workload identity (`identity { env = true }`):
+# What an agent of nomad-placer needs, and no more, when it runs as a Nomad job
+# with workload identity.
 #
 #   nomad acl policy apply -namespace default -job nomad-placer nomad-placer policy.hcl
+#
+# Written by: nomad-placer acl policy -role leader
 
-# Jobs may be submitted in any namespace; narrow this to the namespaces the
-# placer serves where that is wanted.
+# Jobs of every namespace are placed; -namespaces names those that are.
 namespace "*" {
   capabilities = [
-    "list-jobs",       # find held jobs and jobs with a performance block
-    "read-job",        # jobs, their submissions, allocations, evaluations; job and allocation events
-    "submit-job",      # release a held job; start and remove profiling runs and loans; leave scaling events
-    "read-fs",         # a profiling run's result and progress; logs, for log probes and last words
-    "alloc-exec",      # exec probes
-    "alloc-node-exec", # exec probes in tasks without file system isolation (raw_exec)
-    "alloc-lifecycle", # stop a best-effort allocation that is in the way of a target
+    "read-job",         # see what runs on the nodes, whoever it belongs to; read jobs; follow events
+    "list-jobs",        # find held jobs and jobs with a performance block
+    "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
+    "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
+    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
     "csi-mount-volume", # release a held job with a CSI volume
   ]
 }
 
-# Its own namespace: the same, because a rule that names a namespace replaces the
-# rule for "*", and its own state: profiles, decisions, leadership.
+# Its own namespace, which has its records. A rule that names a namespace replaces
+# the one for "*".
 namespace "default" {
   capabilities = [
-    "list-jobs", "read-job", "submit-job", "read-fs", "alloc-exec", "alloc-node-exec", "alloc-lifecycle",
-    "csi-mount-volume",
+    "read-job",         # see what runs on the nodes, whoever it belongs to; read jobs; follow events
+    "list-jobs",        # find held jobs and jobs with a performance block
+    "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
+    "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
+    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
+    "csi-mount-volume", # release a held job with a CSI volume
   ]
   variables {
     path "nomad-placer/*" {
-      capabilities = ["read", "list", "write", "destroy"]
+      capabilities = [
+        "read",    # read its records, and who leads
+        "write",   # keep its records, and elect a leader
+        "destroy", # forget the records of jobs that are gone
+      ]
     }
   }
 }
 
-# Read nodes, their resources and their events; write each node's pressure as
-# dynamic node metadata, which Nomad counts as writing the node.
+# See nodes and what they have.
 node {
-  policy = "write"
-}
-
-# Nomad asks whoever registers a job for the right to its volumes, and releasing a held
-# job registers it. Its user's own right was checked when the job was submitted.
-host_volume "*" {
-  policy = "write"
-}
-plugin {
   policy = "read"
 }
 
-# Create the hold pool where it is missing.
+# See that the hold pool exists.
 node_pool "placer" {
-  policy = "write"
+  policy = "read"
+}
+
+# Release a held job with a host volume.
+# Nomad asks whoever registers a job for the right to its volumes; its user's own was
+# checked when the job was submitted.
+host_volume "*" {
+  capabilities = ["mount-readwrite"]
+}
+
+# Release a held job with a CSI volume.
+plugin {
+  policy = "read"
 }

@@ -53,8 +53,13 @@ func newPressureBoard() pressureBoard {
 // Publish shows each node's pressure as node meta: headroom is the least any
 // resident tolerates (what a newcomer may cause), caused the sum of what residents
 // cause, both whole percents. An unknown score has no key. Nodes written less than
-// ten seconds ago, and those beyond the write budget, wait for the next call.
+// ten seconds ago, and those beyond the write budget, wait for the next call. It does
+// nothing unless Options.NodeMetadata is set: Nomad counts it as writing nodes, and whoever
+// may do that may drain and purge them.
 func (w *World) Publish(ctx context.Context, pressure map[cluster.NodeID]cluster.Pressure) error {
+	if !w.opts.NodeMetadata {
+		return nil
+	}
 	var failures []error
 	for _, id := range slices.Sorted(maps.Keys(pressure)) {
 		want := pressureMeta(pressure[id])

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
 )
 
@@ -83,11 +84,12 @@ func (r *reach) Exec(ctx context.Context, task string, argv []string) ([]byte, e
 	defer cancel()
 	var stdout, stderr limitedBuffer
 	alloc := &api.Allocation{ID: r.allocID, NodeID: r.nodeID, Namespace: r.namespace}
-	q := (&api.QueryOptions{Namespace: r.namespace}).WithContext(ctx)
-	code, err := r.w.nomad.api.Allocations().Exec(ctx, alloc, task, false, argv, strings.NewReader(""), &stdout, &stderr, nil, q)
+	q := (&api.QueryOptions{Namespace: r.namespace, AuthToken: r.w.nomad.secret()}).WithContext(ctx)
+	code, err := r.w.nomad.commands.Allocations().Exec(ctx, alloc, task, false, argv, strings.NewReader(""), &stdout, &stderr, nil, q)
 	if err != nil {
 		return nil, fmt.Errorf("exec in task %q: %w", task, err)
 	}
+	r.w.nomad.book.Note(rights.Exec()...)
 	if code != 0 {
 		text := strings.TrimSpace(stderr.String())
 		return nil, fmt.Errorf("command %q exited with code %d: %s", argv, code, text[:min(len(text), maxExecErrText)])

@@ -3,12 +3,14 @@ package nomadapi
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
@@ -34,6 +36,8 @@ type ProbeFunc func(spec performance.ProbeSpec, reach probe.Reach, task string) 
 type Options struct {
 	// Address, Token and Region override NOMAD_ADDR, NOMAD_TOKEN, NOMAD_REGION.
 	Address, Token, Region string
+	// TokenFile is read instead of Token, again whenever it was written.
+	TokenFile string
 	// Configure, if given, changes the client's configuration after these.
 	Configure func(*api.Config)
 
@@ -43,6 +47,12 @@ type Options struct {
 
 	Decode DecodeFunc // required for State
 	Probe  ProbeFunc  // required for Observer
+
+	// NodeMetadata lets Publish write to nodes.
+	NodeMetadata bool
+
+	// OnRight, if given, gets each right of the policy when it is first used.
+	OnRight func(rights.Right)
 
 	// OnProgress gets each new progress record of a profiling run. It is
 	// called from the goroutine of Profile and must not block.
@@ -91,23 +101,46 @@ func New(o Options) (*World, error) {
 		o.Configure(conf)
 	}
 	address := conf.Address
-	if conf.HttpClient, err = HTTPClient(conf); err != nil {
-		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
-	}
-	c, err := api.NewClient(conf)
+	book := &rights.Book{First: o.OnRight}
+	c, err := newClient(conf, o, book)
 	if err != nil {
-		return nil, fmt.Errorf("nomad client for %s: %w", conf.Address, err)
+		return nil, fmt.Errorf("nomad client for %s: %w", address, err)
 	}
 	return &World{
 		opts:     o,
 		address:  address,
-		nomad:    &client{api: c, clock: o.Clock},
+		nomad:    c,
 		clock:    o.Clock,
 		log:      o.Logger,
 		changed:  make(chan struct{}, 1),
 		wanted:   make(chan struct{}, 1),
 		pressure: newPressureBoard(),
 	}, nil
+}
+
+func newClient(conf *api.Config, o Options, book *rights.Book) (*client, error) {
+	out := &client{book: book, clock: o.Clock}
+	transport, err := transportFor(conf)
+	if err != nil {
+		return nil, err
+	}
+	if o.TokenFile != "" {
+		if out.token, err = openTokenFile(o.TokenFile, o.Logger); err != nil {
+			return nil, err
+		}
+		conf.SecretID = out.token.current()
+	}
+	if transport != nil {
+		conf.HttpClient = &http.Client{Transport: transport}
+	}
+	if out.commands, err = api.NewClient(conf); err != nil {
+		return nil, err
+	}
+	if transport != nil {
+		conf.HttpClient = &http.Client{Transport: asker{plain{transport}, out.token, book}}
+	}
+	out.api, err = api.NewClient(conf)
+	return out, err
 }
 
 func (o Options) withDefaults() Options {

@@ -72,11 +72,12 @@ func testWorld(t *testing.T) (*World, *nomadtest.Server, context.Context) {
 	server.AddNode(nomadtest.Node{ID: "n2", Name: "beta", Pool: "prod", CPUMHz: 2000, MemoryMB: 2048, Drivers: []string{"exec"}, Meta: map[string]string{"placer_sc": "odd"}})
 	w, err := New(Options{
 		Address: server.URL, RunPool: "prod", Decode: decodeForTest, Probe: countingProbe,
-		Clock: newJumpClock(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Clock: newJumpClock(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), NodeMetadata: true,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.nomad.book.Unlisted = func(r *http.Request) { t.Errorf("%s %s is not in the list of rights", r.Method, r.URL.Path) }
 	t.Cleanup(w.API().Close)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)

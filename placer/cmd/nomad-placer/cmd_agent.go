@@ -22,7 +22,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/bolt"
@@ -34,6 +36,7 @@ import (
 type agentFlags struct {
 	nomad     nomadFlags
 	file      string
+	tokenFile string
 	listen    string
 	dashboard string
 	nomadUI   string
@@ -57,6 +60,7 @@ func agentCommand() *command.Command {
 			a := &agentFlags{}
 			a.nomad.add(f)
 			f.StringVar(&a.file, "config", "", "Configuration `file`.")
+			f.StringVar(&a.tokenFile, "token-file", "", "Read the ACL token from this `file`, again whenever it was written: Nomad renews the identity of a task there.")
 			f.StringVar(&a.listen, "listen", "", "Serve the pages at this `host:port`.")
 			f.StringVar(&a.dashboard, "dashboard-url", "", "Where browsers find the pages: a `URL`.")
 			f.StringVar(&a.nomadUI, "nomad-ui", "", "Where browsers find Nomad's web UI: a `URL`, for links. Else Nomad's address.")
@@ -155,13 +159,28 @@ func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
 	return g.run(ctx)
 }
 
+// decodeAllowed is decodeBlock without what the operator has not allowed.
+func decodeAllowed(config jobhcl.AgentConfig) nomadapi.DecodeFunc {
+	return func(text, file string) (performance.Spec, []string, error) {
+		spec, warnings, err := decodeBlock(text, file)
+		if err == nil && !config.ExecProbes && spec.Probe != nil && len(spec.Probe.Command) > 0 {
+			err = fmt.Errorf("the probe %q runs a command in the task, which is not allowed in this cluster; "+
+				"use another probe, or ask its operator for exec_probes = true in the agent's configuration", spec.Probe.Type)
+		}
+		return spec, warnings, err
+	}
+}
+
 func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
 	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), instance: rand.Text(), pprof: a.pprof}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
-		Configure: a.nomad.configure,
-		HoldPool:  config.Pools.Hold, RunPool: config.Pools.Run,
-		Decode: decodeBlock, Probe: newProbe, Logger: log, Clock: clock{s},
+		Configure: a.nomad.configure, TokenFile: a.tokenFile,
+		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run, NodeMetadata: config.NodeMetadata,
+		Decode: decodeAllowed(config), Probe: newProbe, Logger: log, Clock: clock{s},
+		OnRight: func(r rights.Right) {
+			log.Info("a right of the policy was used for the first time", "right", r.Name(), "to", r.Why)
+		},
 		// The engine exists before any profile runs.
 		OnProgress: func(id string, p profiler.Progress) { g.engine.Progress(id, p) },
 	})

@@ -31,15 +31,17 @@ func checkCommand() *command.Command {
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var nomad nomadFlags
 			var out command.OutputFlags
+			var allow allowFlags
 			nomad.add(f)
 			nomad.addPools(f)
+			allow.add(f)
 			out.Add(f)
 			namespace := f.String("placer-namespace", api.DefaultNamespace, "The `namespace` of the placer's Variables and of its agent's job.")
 			strict := f.Bool("strict", false, "End with 1 also if a line is a warning or unknown.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error {
 				lines, err := preflight.Run(ctx, preflight.Options{
 					Configure: nomad.configure, HoldPool: nomad.holdPool, RunPool: nomad.runPool,
-					Namespace: *namespace, Version: command.Version, Hint: nomadHint, Now: s.Now,
+					Namespace: *namespace, Version: command.Version, With: allow.options(), Hint: nomadHint, Now: s.Now,
 				})
 				if err != nil {
 					return err

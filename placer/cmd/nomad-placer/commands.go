@@ -26,6 +26,7 @@ func nomadPlacer() *command.Program {
 // commands is the table of subcommands, sorted by name.
 func commands() []*command.Command {
 	return []*command.Command{
+		aclPolicyCommand(),
 		agentCommand(),
 		checkCommand(),
 		jobExplainCommand(),
@@ -49,6 +50,7 @@ func commands() []*command.Command {
 
 // families are the words that only hold subcommands.
 var families = map[string]string{
+	"acl":     "Write the policies that the placer needs",
 	"job":     "Submit jobs with a performance block, and see what became of them",
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",

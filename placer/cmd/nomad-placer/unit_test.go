@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 )
@@ -26,6 +28,24 @@ func TestCommandTable(t *testing.T) {
 	}
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("the table is not sorted or names a command twice: %v", names)
+	}
+}
+
+// An exec probe needs rights that the operator has to allow: without them it is refused
+// before anything is measured, and its job's user reads why.
+func TestAnExecProbeHasToBeAllowed(t *testing.T) {
+	t.Parallel()
+	const text = "target {\n rate = 5\n}\nprobe \"%s\" {\n %s\n}\n"
+	byCommand, byLog := fmt.Sprintf(text, "exec", `command = ["count"]`), fmt.Sprintf(text, "log", `pattern = "(x)"`)
+	for _, c := range []struct {
+		allowed bool
+		text    string
+		refused bool
+	}{{false, byCommand, true}, {true, byCommand, false}, {false, byLog, false}} {
+		_, _, err := decodeAllowed(jobhcl.AgentConfig{ExecProbes: c.allowed})(c.text, "web/main")
+		if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "exec_probes = true") {
+			t.Errorf("allowed %v: %v of\n%s", c.allowed, err, c.text)
+		}
 	}
 }
 

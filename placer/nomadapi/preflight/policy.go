@@ -16,11 +16,16 @@ import (
 type policy struct {
 	Namespaces []namespaceRule `hcl:"namespace,block"`
 	NodePools  []rule          `hcl:"node_pool,block"`
-	Node       *struct {
-		Policy string   `hcl:"policy,optional"`
-		Rest   hcl.Body `hcl:",remain"`
-	} `hcl:"node,block"`
-	Rest hcl.Body `hcl:",remain"`
+	Volumes    []rule          `hcl:"host_volume,block"`
+	Node       *whole          `hcl:"node,block"`
+	Plugin     *whole          `hcl:"plugin,block"`
+	Rest       hcl.Body        `hcl:",remain"`
+}
+
+// whole is a block without a name: its rule is for all there are.
+type whole struct {
+	Policy string   `hcl:"policy,optional"`
+	Rest   hcl.Body `hcl:",remain"`
 }
 
 // rule is a block with a name or a pattern.
@@ -59,10 +64,9 @@ func parsePolicy(name, text string) (policy, error) {
 
 // Nomad's words for rights.
 const (
-	deny   = "deny"
-	read   = "read"
-	write  = "write"
-	nodeIs = "node"
+	deny  = "deny"
+	read  = "read"
+	write = "write"
 )
 
 // shorthand are the capabilities that `policy = "…"` stands for in a namespace,
@@ -74,13 +78,16 @@ var shorthand = map[string][]string{
 	write:   {"list-jobs", "read-job", "parse-job", "scale-job", "submit-job", "dispatch-job", "read-logs", "read-fs", "alloc-exec", "alloc-lifecycle"},
 }
 
-// poolShorthand is the same for a node pool.
-var poolShorthand = map[string][]string{deny: {deny}, read: {read}, write: {"delete", read, write}}
+// poolShorthand is the same for a node pool, volumeShorthand for a host volume.
+var (
+	poolShorthand   = map[string][]string{deny: {deny}, read: {read}, write: {"delete", read, write}}
+	volumeShorthand = map[string][]string{deny: {deny}, read: {"mount-readonly"}, write: {"mount-readonly", "mount-readwrite"}}
+)
 
 // grants are what some policies allow together, by the names of their rules.
 type grants struct {
-	namespaces, pools, variables ruleSet
-	node                         string
+	namespaces, pools, variables, volumes ruleSet
+	node, plugin                          string
 }
 
 // ruleSet has the capabilities of each rule.
@@ -94,7 +101,7 @@ func (r ruleSet) add(name string, capabilities []string) {
 func variablesKey(namespace, path string) string { return namespace + "\x00" + path }
 
 func newGrants(policies []policy) grants {
-	g := grants{namespaces: ruleSet{}, pools: ruleSet{}, variables: ruleSet{}}
+	g := grants{namespaces: ruleSet{}, pools: ruleSet{}, variables: ruleSet{}, volumes: ruleSet{}}
 	for _, p := range policies {
 		for _, ns := range p.Namespaces {
 			g.namespaces.add(ns.Name, slices.Concat(ns.Capabilities, shorthand[ns.Policy]))
@@ -108,16 +115,22 @@ func newGrants(policies []policy) grants {
 		for _, pool := range p.NodePools {
 			g.pools.add(pool.Name, slices.Concat(pool.Capabilities, poolShorthand[pool.Policy]))
 		}
+		for _, volume := range p.Volumes {
+			g.volumes.add(volume.Name, slices.Concat(volume.Capabilities, volumeShorthand[volume.Policy]))
+		}
 		if p.Node != nil {
 			g.node = stronger(g.node, p.Node.Policy)
+		}
+		if p.Plugin != nil {
+			g.plugin = stronger(g.plugin, p.Plugin.Policy)
 		}
 	}
 	return g
 }
 
-// stronger is the one that counts of two policies on nodes.
+// stronger is the one that counts of two policies on nodes or on plugins.
 func stronger(a, b string) string {
-	for _, p := range []string{deny, write, read} {
+	for _, p := range []string{deny, write, read, "list"} {
 		if a == p || b == p {
 			return p
 		}
@@ -159,10 +172,4 @@ func matches(pattern, name string) bool {
 		parts[i] = regexp.QuoteMeta(parts[i])
 	}
 	return regexp.MustCompile(`(?s)\A` + strings.Join(parts, ".*") + `\z`).MatchString(name)
-}
-
-// allowsVariable knows that reading includes listing.
-func (g grants) allowsVariable(namespace, path, capability string) bool {
-	has := g.variables.of(variablesKey(namespace, path))
-	return slices.Contains(has, capability) || capability == "list" && slices.Contains(has, read)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
@@ -40,8 +41,9 @@ type Options struct {
 	Configure func(*api.Config)
 
 	HoldPool, RunPool string
-	Namespace         string // of the agent's job and of the placer's Variables
-	Version           string // of this program; the driver's should be the same
+	Namespace         string          // of the agent's job and of the placer's Variables
+	Version           string          // of this program; the driver's should be the same
+	With              []rights.Option // what the agent is allowed besides
 
 	// Hint says what helps against an error of the way to Nomad, "" if that is not known.
 	Hint func(error) string

@@ -1,6 +1,7 @@
 package preflight_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -11,9 +12,9 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
-	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/preflight"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
 
 const (
@@ -38,7 +39,7 @@ func newScene(t *testing.T) *scene {
 		root:  {Name: "bootstrap", Type: nomadtest.Management},
 		agent: {Name: "placer", Type: "client", Policies: []string{"nomad-placer"}},
 	}
-	s.Policies = map[string]nomadtest.Policy{"nomad-placer": {Rules: nomadapi.PolicyHCL, Job: "nomad-placer"}}
+	s.Policies = map[string]nomadtest.Policy{"nomad-placer": {Rules: rights.Policy{Role: rights.Leader}.HCL(), Job: "nomad-placer"}}
 	s.AddNode(s.node("node-1"))
 	s.put(t, "/v1/node/pools", `{"Name":"placer"}`)
 	s.put(t, "/v1/var/nomad-placer/leader?lock-acquire", `{"Items":{"address":"http://127.0.0.1:9464"},"Lock":{"TTL":"15s"}}`)
@@ -141,7 +142,7 @@ func TestBadInput(t *testing.T) {
 			func(_ *testing.T, s *scene) {
 				s.Policies = map[string]nomadtest.Policy{"odd": {Rules: "namespace {", Job: "nomad-placer"}}
 			},
-			"rights", preflight.Unknown, "The rights of job nomad-placer are not known: policy odd", "placer/nomadapi/policy.hcl",
+			"rights", preflight.Unknown, "The rights of job nomad-placer are not known: policy odd", "nomad-placer acl policy",
 		},
 		"missing hold pool": {
 			func(_ *testing.T, s *scene) { s.options.HoldPool = "elsewhere" },
@@ -330,28 +331,50 @@ func TestWhatFollowsFromAFailureIsUnknown(t *testing.T) {
 // rule it is missing from.
 func TestEachSingleRight(t *testing.T) {
 	t.Parallel()
-	wild, own, _ := strings.Cut(nomadapi.PolicyHCL, `namespace "default"`)
-	own, rest, _ := strings.Cut(own, "node {")
-	own, rest = `namespace "default"`+own, "node {"+rest
-	type deed struct{ policy, text, cure string }
-	deeds := map[string]deed{
-		"nodes":       {strings.Replace(nomadapi.PolicyHCL, `policy = "write"`, `policy = "read"`, 1), `lacks the right "write" of nodes`, `node { policy = "write" }`},
-		"all nodes":   {wild + own, `lacks the right "read" of nodes`, `node { policy = "read" }`},
-		"pool":        {wild + own + `node { policy = "write" }`, `lacks the right "read" of node pool placer`, `node_pool "placer" { policy = "read" }`},
-		"pool, write": {wild + own + `node { policy = "write" }` + "\n" + `node_pool "placer" { policy = "read" }`, `lacks the right "write" of node pool placer`, `node_pool "placer" { policy = "write" }`},
+	type deed struct {
+		policy     rights.Policy
+		text, cure string
+		state      preflight.State
 	}
-	for _, c := range regexp.MustCompile(`(?m)^ +"([a-z-]+)", +#`).FindAllStringSubmatch(wild, -1) {
-		without := func(s string) string { return strings.Replace(s, `"`+c[1]+`",`, "", 1) }
-		deeds[c[1]+" of prod"] = deed{without(wild) + own + rest, `lacks the right "` + c[1] + `" in namespace prod`, `namespace "prod" { capabilities = ["` + c[1] + `"] }`}
-		deeds[c[1]+" of default"] = deed{wild + without(own) + rest, `lacks the right "` + c[1] + `" in namespace default`, `namespace "default" { capabilities = ["` + c[1] + `"] }`}
+	all := []rights.Option{rights.ExecProbes, rights.NodeMetadata, rights.CreateHoldPool}
+	deeds := map[string]deed{}
+	for _, r := range rights.Of(rights.Leader, all...) {
+		p := rights.Policy{Role: rights.Leader, Namespaces: []string{"default", "prod"}, With: all}
+		if r.Name() == "node read" || r.Name() == "node_pool read" {
+			p.With = nil // writing includes it
+		}
+		d := deed{state: preflight.Failed}
+		if r.ToVolumes() {
+			d.state = preflight.Warning
+		}
+		places := []string{""}
+		switch r.Scope {
+		case rights.Served, rights.Everywhere:
+			places = []string{"default", "prod"}
+		case rights.Variables:
+			places = []string{"default"}
+		}
+		for _, place := range places {
+			d.policy = p
+			d.policy.Without = func(rule string, other rights.Right) bool { return rule == place && other.Name() == r.Name() }
+			switch r.Scope {
+			case rights.Served, rights.Everywhere:
+				d.text = fmt.Sprintf("lacks the right %q in namespace %s, which the agent needs to %s", r.Capability, place, r.Why)
+				d.cure = fmt.Sprintf("namespace %q { capabilities = [%q] }", place, r.Capability)
+			case rights.Variables:
+				d.text = fmt.Sprintf("lacks the right %q of Variables below nomad-placer/*", r.Capability)
+				d.cure = fmt.Sprintf(`path "nomad-placer/*" { capabilities = [%q] }`, r.Capability)
+			case rights.HoldPool:
+				d.text, d.cure = fmt.Sprintf("lacks the right %q of node pool placer", r.Capability), fmt.Sprintf(`node_pool "placer" { policy = %q }`, r.Capability)
+			case rights.HostVolumes:
+				d.text, d.cure = `lacks the right "mount-readwrite" of every host volume`, `host_volume "*" { capabilities = ["mount-readwrite"] }`
+			default:
+				d.text, d.cure = fmt.Sprintf("lacks the right %q of ", r.Capability), fmt.Sprintf("%s { policy = %q }", r.Scope, r.Capability)
+			}
+			deeds[strings.TrimSpace(r.Name()+" "+place)] = d
+		}
 	}
-	for _, c := range []string{"read", "write", "destroy"} {
-		kept := slices.DeleteFunc([]string{`"read"`, `"list"`, `"write"`, `"destroy"`}, func(k string) bool { return k == `"`+c+`"` })
-		less := strings.Replace(own, `["read", "list", "write", "destroy"]`, "["+strings.Join(kept, ", ")+"]", 1)
-		deeds["Variables, "+c] = deed{wild + less + rest, `lacks the right "` + c + `" of Variables below nomad-placer/*`, `path "nomad-placer/*" { capabilities = ["` + c + `"] }`}
-	}
-	deeds["Variables, list"] = deed{wild + strings.Replace(own, `["read", "list", `, `[`, 1) + rest, `lacks the right "list" of Variables`, `capabilities = ["list"]`}
-	if len(deeds) != 4+2*8+4 {
+	if len(deeds) != 8*2+3+6 {
 		t.Errorf("%d rights are taken away", len(deeds))
 	}
 	for name, d := range deeds {
@@ -359,11 +382,11 @@ func TestEachSingleRight(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			s.token = agent
-			s.Policies["nomad-placer"] = nomadtest.Policy{Rules: d.policy}
+			s.options.With = d.policy.With
+			s.Policies["nomad-placer"] = nomadtest.Policy{Rules: d.policy.HCL()}
 			lines := s.check(t)
 			if !slices.ContainsFunc(lines, func(l preflight.Line) bool {
-				return l.Check == "rights" && (l.State == preflight.Failed || name == "pool, write" && l.State == preflight.Warning) &&
-					strings.Contains(l.Text, d.text) && strings.Contains(l.Cure, d.cure)
+				return l.Check == "rights" && l.State == d.state && strings.Contains(l.Text, d.text) && strings.Contains(l.Cure, d.cure)
 			}) {
 				t.Errorf("no line says %q with %q in\n%s", d.text, d.cure, text(lines))
 			}

@@ -3,20 +3,20 @@ package preflight
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
-// right is one right of nomadapi.PolicyHCL.
+// right is one right of the agent, in one place.
 type right struct {
 	is      string // what is said of it: `"read-fs" in namespace prod`
-	purpose string // what it is for, from the comment after it; may be empty
+	purpose string // what the agent needs it to do
 	line    string // what to add to the policy
 	state   State  // of a token without it
 	has     func(grants) bool
@@ -37,17 +37,14 @@ func checkRights(ctx context.Context, n *nomad) []Line {
 	}
 	held, err := n.readGrants(ctx, a.policies)
 	if err != nil {
-		return one(Unknown, fmt.Sprintf("The rights of %s are not known: %s.", a.subject, reason(err)), "Compare its policies with placer/nomadapi/policy.hcl by hand.")
+		return one(Unknown, fmt.Sprintf("The rights of %s are not known: %s.", a.subject, reason(err)), "Compare its policies with those of: nomad-placer acl policy.")
 	}
-	namespaces, err := n.served(ctx, held)
+	namespaces, err := n.namespaces(ctx)
 	if err != nil {
 		return []Line{unread(n, "The list of namespaces", `"list-jobs" in a namespace`, err)}
 	}
-	needed, err := neededRights(n.o, namespaces)
-	if err != nil {
-		return one(Unknown, fmt.Sprintf("The rights that the agent needs are not known: %s.", err), "")
-	}
-	return n.missing(a, held, needed, namespaces)
+	served := n.served(namespaces, held)
+	return n.missing(a, held, neededRights(n.o, namespaces, served), served)
 }
 
 func (n *nomad) missing(a access, held grants, needed []right, namespaces []string) []Line {
@@ -56,10 +53,7 @@ func (n *nomad) missing(a access, held grants, needed []right, namespaces []stri
 		if r.has(held) {
 			continue
 		}
-		text := fmt.Sprintf("The policy of %s lacks the right %s.", a.subject, r.is)
-		if r.purpose != "" {
-			text = fmt.Sprintf("The policy of %s lacks the right %s, which the agent needs to %s.", a.subject, r.is, r.purpose)
-		}
+		text := fmt.Sprintf("The policy of %s lacks the right %s, which the agent needs to %s.", a.subject, r.is, r.purpose)
 		lines = append(lines, Line{State: r.state, Text: text, Cure: "Add to the policy: " + r.line + ". " + n.applyPolicy()})
 	}
 	if lines == nil {
@@ -88,105 +82,126 @@ func (n *nomad) readGrants(ctx context.Context, names []string) (grants, error) 
 	return newGrants(policies), nil
 }
 
-// served are the namespaces that the policies allow anything in, its own first.
-// Others the operator has left out on purpose.
-func (n *nomad) served(ctx context.Context, held grants) ([]string, error) {
+// namespaces are all there are, the placer's own first.
+func (n *nomad) namespaces(ctx context.Context) ([]string, error) {
 	var all []struct{ Name string }
 	if err := n.get(ctx, "/v1/namespaces", api.QueryOptions{}, &all); err != nil {
 		return nil, err
 	}
 	names := []string{n.o.Namespace}
 	for _, ns := range all {
-		if ns.Name != n.o.Namespace && len(held.namespaces.of(ns.Name)) > 0 {
+		if ns.Name != n.o.Namespace {
 			names = append(names, ns.Name)
 		}
 	}
 	return names, nil
 }
 
-// neededRights are those of nomadapi.PolicyHCL, for these namespaces and the
-// configured hold pool.
-func neededRights(o Options, namespaces []string) ([]right, error) {
-	p, err := parsePolicy("policy.hcl", nomadapi.PolicyHCL)
-	if err != nil {
-		return nil, err
+// served are the namespaces whose jobs the policies let the agent place: those with more
+// than what it needs to see in every namespace. Others the operator has left out on purpose.
+func (n *nomad) served(namespaces []string, held grants) []string {
+	seen := map[string]bool{}
+	for _, r := range rights.Of(rights.Leader) {
+		seen[r.Capability] = seen[r.Capability] || r.Scope == rights.Everywhere
 	}
-	purposes := purposesOf(nomadapi.PolicyHCL)
-	var out []right
-	for _, rule := range p.Namespaces {
-		if rule.Name == "*" {
-			for _, c := range rule.Capabilities {
-				out = append(out, inNamespaces(c, purposes[c], namespaces)...)
-			}
-		}
-		if rule.Variables == nil {
-			continue
-		}
-		for _, path := range rule.Variables.Paths {
-			for _, c := range path.Capabilities {
-				out = append(out, onVariables(o.Namespace, path.Name, c))
-			}
+	var names []string
+	for _, ns := range namespaces {
+		if slices.ContainsFunc(held.namespaces.of(ns), func(c string) bool { return !seen[c] }) {
+			names = append(names, ns)
 		}
 	}
-	if p.Node != nil {
-		out = append(out, onNodes(read), onNodes(p.Node.Policy))
+	if names == nil {
+		return []string{n.o.Namespace}
 	}
-	if len(p.NodePools) > 0 {
-		out = append(out, onPool(o.HoldPool, read, Failed), onPool(o.HoldPool, write, Warning))
-	}
-	return out, nil
+	return names
 }
 
-func inNamespaces(capability, purpose string, namespaces []string) []right {
+// neededRights are those of an agent that may lead, in these namespaces and for the
+// configured hold pool.
+func neededRights(o Options, namespaces, served []string) []right {
 	var out []right
-	for _, ns := range namespaces {
-		out = append(out, right{
-			is: fmt.Sprintf("%q in namespace %s", capability, ns), purpose: purpose, state: Failed,
-			line: fmt.Sprintf("namespace %q { capabilities = [%q] }", ns, capability),
-			has:  func(g grants) bool { return slices.Contains(g.namespaces.of(ns), capability) },
-		})
+	for _, r := range rights.Of(rights.Leader, o.With...) {
+		switch r.Scope {
+		case rights.Everywhere:
+			for _, ns := range namespaces {
+				needed := inNamespace(r, ns)
+				if !slices.Contains(served, ns) {
+					// Nodes look emptier than they are, and events are not followed.
+					needed.state = Warning
+				}
+				out = append(out, needed)
+			}
+		case rights.Served:
+			for _, ns := range served {
+				out = append(out, inNamespace(r, ns))
+			}
+		case rights.Variables:
+			out = append(out, onVariables(r, o.Namespace))
+		case rights.Nodes:
+			out = append(out, onAll(r, "nodes", func(g grants) string { return g.node }))
+		case rights.Plugins:
+			out = append(out, onAll(r, "CSI plugins", func(g grants) string { return g.plugin }))
+		case rights.HoldPool:
+			out = append(out, onPool(r, o.HoldPool))
+		case rights.HostVolumes:
+			out = append(out, onVolumes(r))
+		}
 	}
 	return out
 }
 
-func onVariables(namespace, path, capability string) right {
+// stateWithout is what it means that a right is missing. Only jobs with a volume need the
+// rights to volumes.
+func stateWithout(r rights.Right) State {
+	if r.ToVolumes() {
+		return Warning
+	}
+	return Failed
+}
+
+func inNamespace(r rights.Right, ns string) right {
 	return right{
-		is:      fmt.Sprintf("%q of Variables below %s in namespace %s", capability, path, namespace),
-		purpose: "keep its records and to elect a leader", state: Failed,
-		line: fmt.Sprintf("namespace %q { variables { path %q { capabilities = [%q] } } }", namespace, path, capability),
+		is: fmt.Sprintf("%q in namespace %s", r.Capability, ns), purpose: r.Why, state: stateWithout(r),
+		line: fmt.Sprintf("namespace %q { capabilities = [%q] }", ns, r.Capability),
+		has:  func(g grants) bool { return slices.Contains(g.namespaces.of(ns), r.Capability) },
+	}
+}
+
+// recordsBelow are the paths of the placer's Variables.
+const recordsBelow = rights.RecordsPath + "/*"
+
+func onVariables(r rights.Right, namespace string) right {
+	return right{
+		is:      fmt.Sprintf("%q of Variables below %s in namespace %s", r.Capability, recordsBelow, namespace),
+		purpose: r.Why, state: Failed,
+		line: fmt.Sprintf("namespace %q { variables { path %q { capabilities = [%q] } } }", namespace, recordsBelow, r.Capability),
 		has: func(g grants) bool {
-			return g.allowsVariable(namespace, strings.Replace(path, "*", "any", 1), capability)
+			return slices.Contains(g.variables.of(variablesKey(namespace, strings.Replace(recordsBelow, "*", "any", 1))), r.Capability)
 		},
 	}
 }
 
-// onNodes: writing includes reading.
-func onNodes(policy string) right {
-	purposes := map[string]string{read: "see nodes and what they have", write: "write the pressure of each node into its metadata"}
+// onAll: writing includes reading.
+func onAll(r rights.Right, what string, of func(grants) string) right {
 	return right{
-		is: fmt.Sprintf("%q of nodes", policy), purpose: purposes[policy], state: Failed,
-		line: fmt.Sprintf("%s { policy = %q }", nodeIs, policy),
-		has:  func(g grants) bool { return g.node == policy || g.node == write },
+		is: fmt.Sprintf("%q of %s", r.Capability, what), purpose: r.Why, state: stateWithout(r),
+		line: fmt.Sprintf("%s { policy = %q }", r.Scope, r.Capability),
+		has:  func(g grants) bool { return of(g) == r.Capability || of(g) == write },
 	}
 }
 
-// onPool: without the right to write, an operator has to make the pool.
-func onPool(pool, capability string, state State) right {
-	purposes := map[string]string{read: "see that the hold pool exists", write: "create the hold pool where it is missing"}
+func onPool(r rights.Right, pool string) right {
 	return right{
-		is: fmt.Sprintf("%q of node pool %s", capability, pool), purpose: purposes[capability], state: state,
-		line: fmt.Sprintf("node_pool %q { policy = %q }", pool, capability),
-		has:  func(g grants) bool { return slices.Contains(g.pools.of(pool), capability) },
+		is: fmt.Sprintf("%q of node pool %s", r.Capability, pool), purpose: r.Why, state: Failed,
+		line: fmt.Sprintf("node_pool %q { policy = %q }", pool, r.Capability),
+		has:  func(g grants) bool { return slices.Contains(g.pools.of(pool), r.Capability) },
 	}
 }
 
-// commented finds a capability with the comment after it.
-var commented = regexp.MustCompile(`(?m)^\s*"([a-z-]+)",\s*# (.+)$`)
-
-func purposesOf(text string) map[string]string {
-	out := map[string]string{}
-	for _, m := range commented.FindAllStringSubmatch(text, -1) {
-		out[m[1]] = m[2]
+func onVolumes(r rights.Right) right {
+	return right{
+		is: fmt.Sprintf("%q of every host volume", r.Capability), purpose: r.Why, state: stateWithout(r),
+		line: fmt.Sprintf("host_volume \"*\" { capabilities = [%q] }", r.Capability),
+		has:  func(g grants) bool { return slices.Contains(g.volumes.of("any"), r.Capability) },
 	}
-	return out
 }

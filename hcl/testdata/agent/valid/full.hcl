@@ -17,3 +17,6 @@ profile {
   prefer      = ["llc_cap", "int"]
   concurrency = 2
 }
+
+exec_probes   = true
+node_metadata = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	hclv2 "github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -42,7 +43,8 @@ type Block struct {
 // blocks are not decoded: DecodeBlock does that.
 //
 // A jobspec in JSON, and one that never says performance, comes back as it is:
-// what is wrong with it is Nomad's to say.
+// what is wrong with it is Nomad's to say. So does one that cannot be read, with what
+// is wrong with it; there is no stripped jobspec where a block itself is wrong.
 func Extract(src []byte, filename string) (stripped []byte, blocks map[string]Block, ds Diagnostics) {
 	trimmed := bytes.TrimSpace(src)
 	if bytes.HasPrefix(trimmed, []byte("{")) {
@@ -58,7 +60,7 @@ func Extract(src []byte, filename string) (stripped []byte, blocks map[string]Bl
 		if !named {
 			return src, nil, nil
 		}
-		return nil, nil, s.problems.sorted()
+		return src, nil, s.problems.sorted()
 	}
 	x := &extraction{source: s, stripped: slices.Clone(src), blocks: map[string]Block{}}
 	x.file(body)
@@ -317,6 +319,10 @@ func FromMeta(job map[string]any) map[string]string {
 	}
 	return out
 }
+
+// IsBlock reports whether a text in meta is meant for the placer. Meta is the user's, and
+// performance a common word: without a brace it is a word of their own.
+func IsBlock(text string) bool { return strings.ContainsRune(text, '{') }
 
 // groupsOf are the task groups of a job by name.
 func groupsOf(job map[string]any) (map[string]map[string]any, error) {

@@ -66,7 +66,7 @@ func serveAlone(upstream string) error {
 }
 
 // alone starts a proxy as a process and returns its address and process id.
-func alone(b *testing.B, upstream string) (address string, pid int) {
+func alone(b testing.TB, upstream string) (address string, pid int) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^$")
 	cmd.Env = append(os.Environ(), upstreamKey+"="+upstream)

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,8 +28,12 @@ func isPage(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	return strings.HasPrefix(r.URL.Path, "/ui/") && !strings.HasPrefix(r.URL.Path, "/ui/assets/")
+	name, ok := strings.CutPrefix(r.URL.Path, "/ui/")
+	return ok && !strings.HasPrefix(name, "assets/") && !slices.Contains(uiFiles, name)
 }
+
+// uiFiles are beside the UI's page, and none.
+var uiFiles = []string{"favicon.ico", "robots.txt", "crossdomain.xml"}
 
 // page asks for the UI's page and adds the tab to it.
 func (p *Proxy) page(w http.ResponseWriter, r *http.Request) {

@@ -1,17 +1,23 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
@@ -19,11 +25,16 @@ import (
 // Placer is what the front door asks of the placer.
 type Placer interface {
 	// Extract takes performance blocks out of a jobspec. attach puts them into the
-	// job that Nomad makes of the rest; it is nil where there are none. err says
-	// what is wrong with them, with line and hint.
+	// job that Nomad makes of the rest; it is nil where there are none, and where the
+	// text is no jobspec: Nomad says what is wrong with that. err says what is wrong
+	// with the blocks, with line and hint; or ErrUnread.
 	Extract(jobspec string) (stripped string, attach func(job map[string]any) error, err error)
-	// Check reports whether a job has targets, and what is wrong with them.
-	Check(job map[string]any) (targets bool, err error)
+	// Canonical gives the keys of a job Nomad's own spelling. An error: two of them are
+	// the same to Nomad.
+	Canonical(job map[string]any) error
+	// Check reports whether a job has targets, what is wrong with them, and what its user
+	// should read of texts that are none.
+	Check(job map[string]any) (targets bool, note string, err error)
 	// Preview returns the job as a decision on stored profiles would rewrite it.
 	Preview(ctx context.Context, job map[string]any) (map[string]any, error)
 	// Admit decides on a job before it is registered, and returns it as it shall be,
@@ -37,6 +48,10 @@ type Placer interface {
 	Release(ctx context.Context, id cluster.JobID, index uint64) error
 }
 
+// ErrUnread: Extract did not look for blocks. If Nomad refuses the text, too, its user
+// should read why.
+var ErrUnread = errors.New("performance blocks of this jobspec were not read")
+
 // Defaults of Options.
 const (
 	DefaultTakenUpWithin = 10 * time.Second // agents list jobs every two seconds
@@ -44,6 +59,14 @@ const (
 	DefaultPreviewWithin = 3 * time.Second
 	DefaultPlacerWithin  = 5 * time.Second
 	DefaultAdmitWithin   = 3 * time.Second
+	DefaultBodyWithin    = time.Minute
+)
+
+// The jobs that are decided on before they are registered, at once.
+const (
+	maxDeciding            = 16
+	maxDecidingOfOneSender = 8
+	maxExtracting          = 2 // jobspecs whose blocks are read
 )
 
 // Options of a proxy.
@@ -55,6 +78,9 @@ type Options struct {
 	Placer    Placer
 	// HoldPool and RunPool are the pools of the agent.
 	HoldPool, RunPool string
+	// Region is the one that the placer serves. Jobs for another pass as they are; where it
+	// is not known, so do those that name one.
+	Region func(context.Context) (string, error)
 	// Records finds the pages of the placer's agent, which are served under
 	// PagesPath; nil: there are none.
 	Records func(context.Context) (*url.URL, error)
@@ -70,14 +96,18 @@ type Options struct {
 	// PlacerWithin bounds one question to the placer about a held job, and its
 	// release.
 	PlacerWithin time.Duration
+	// BodyWithin is how long a body that is looked into may take to arrive.
+	BodyWithin time.Duration
 	// PreviewWithin bounds a decision for a plan; without one the job is planned as
 	// it is.
 	PreviewWithin time.Duration
 	// AdmitWithin bounds a decision before the registration; without one the job is
 	// held.
 	AdmitWithin time.Duration
-	Clock       cluster.Clock
-	Log         *slog.Logger
+	// Name is unlike that of any other proxy: by it, one notices its own requests.
+	Name  string
+	Clock cluster.Clock
+	Log   *slog.Logger
 }
 
 func (o Options) pools() cluster.Pools { return cluster.Pools{Hold: o.HoldPool, Run: o.RunPool} }
@@ -88,6 +118,13 @@ type Proxy struct {
 	reverse *httputil.ReverseProxy
 	records *records
 	tab     *tab
+	passed  passed
+
+	room     *room  // for bodies
+	deciding *quota // on jobs before they are registered
+	decoded  *semaphore.Weighted
+	// extracting are jobspecs whose blocks are read.
+	extracting *quota
 
 	following  following
 	background sync.WaitGroup
@@ -113,8 +150,13 @@ func New(o Options) (*Proxy, error) {
 	o.Wait = orDefault(o.Wait, DefaultWait)
 	o.PlacerWithin = orDefault(o.PlacerWithin, DefaultPlacerWithin)
 	o.PreviewWithin = orDefault(o.PreviewWithin, DefaultPreviewWithin)
+	o.BodyWithin = orDefault(o.BodyWithin, DefaultBodyWithin)
 	o.AdmitWithin = orDefault(o.AdmitWithin, DefaultAdmitWithin)
-	p := &Proxy{o: o, records: newRecords(o.Records, o.Log)}
+	p := &Proxy{
+		o: o, records: newRecords(o.Records, o.Log), passed: passed{log: o.Log},
+		room: newRoom(o.Clock), deciding: newQuota(o.Clock, maxDeciding, maxDecidingOfOneSender, o.AdmitWithin),
+		decoded: semaphore.NewWeighted(maxDecodedCost), extracting: newQuota(o.Clock, maxExtracting, 1, o.AdmitWithin),
+	}
 	p.life, p.end = context.WithCancel(context.Background())
 	var err error
 	if p.tab, err = newTab(); err != nil {
@@ -125,6 +167,9 @@ func New(o Options) (*Proxy, error) {
 			r.SetURL(o.Nomad)
 			r.Out.Host = r.In.Host // the UI's links stay ours
 			r.SetXForwarded()
+			if o.Name != "" {
+				r.Out.Header.Add("Via", via(o.Name))
+			}
 		},
 		Transport:      o.Transport,
 		FlushInterval:  -1, // events and logs as they come
@@ -197,6 +242,9 @@ func transport(nomad *url.URL) http.RoundTripper {
 // ServeHTTP looks into the four requests and passes everything else through.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case p.o.Name != "" && slices.Contains(r.Header.Values("Via"), via(p.o.Name)):
+		http.Error(w, "nomad-placer proxy: the request came back to the proxy that sent it: the address of Nomad that it was given (-address or NOMAD_ADDR) leads to itself", http.StatusLoopDetected)
+		return
 	case strings.HasPrefix(r.URL.Path, TabPath):
 		p.serveTab(w, r)
 		return
@@ -219,43 +267,66 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.reverse.ServeHTTP(w, r)
 		return
 	}
-	b, ok, err := readBody(r)
+	text, passes, err := p.readBody(w, r)
 	if err != nil {
-		http.Error(w, "nomad-placer: reading the request: "+err.Error(), http.StatusBadRequest)
+		p.unread(w, err)
 		return
 	}
-	if !ok {
-		p.reverse.ServeHTTP(w, r) // not ours to understand
+	defer text.release()
+	if passes != nil {
+		p.pass(w, r, nil, passes)
 		return
 	}
-	handle(w, r, b)
+	handle(w, r, text)
+}
+
+// via is how a proxy names itself to the next one.
+func via(name string) string { return "1.1 nomad-placer-" + name }
+
+// unread answers a request whose body did not come.
+func (p *Proxy) unread(w http.ResponseWriter, err error) {
+	w.Header().Set("Connection", "close")
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		http.Error(w, fmt.Sprintf("nomad-placer proxy: the request did not arrive whole within %s; nothing was sent to Nomad, send it again", p.o.BodyWithin), http.StatusRequestTimeout)
+		return
+	}
+	http.Error(w, "nomad-placer proxy: reading the request: "+err.Error(), http.StatusBadRequest)
 }
 
 // handler answers a request whose body was read.
-type handler func(w http.ResponseWriter, r *http.Request, b *body)
+type handler func(w http.ResponseWriter, r *http.Request, text *spool)
 
-// handlerOf is nil for requests that pass through.
+// ofJob are the ends of paths below /v1/job/ID that Nomad takes for something else than
+// the job itself.
+var ofJob = []string{
+	"/evaluate", "/allocations", "/evaluations", "/periodic/force", "/summary", "/dispatch", "/dispatch/payload", "/versions", "/revert",
+	"/deployments", "/deployment", "/stable", "/scale", "/services", "/submission", "/actions", "/action", "/tag",
+}
+
+// handlerOf is nil for requests that pass through. As in Nomad a path is read without its
+// escapes, so the name of a job may have slashes.
 func (p *Proxy) handlerOf(r *http.Request) handler {
 	if r.Method != http.MethodPut && r.Method != http.MethodPost {
 		return nil
 	}
-	switch path := r.URL.EscapedPath(); {
-	case path == "/v1/jobs":
+	switch path := r.URL.Path; path {
+	case "/v1/jobs":
 		return p.register
-	case path == "/v1/jobs/parse":
+	case "/v1/jobs/parse":
 		return p.parse
-	case path == "/v1/validate/job":
+	case "/v1/validate/job":
 		return p.validate
 	default:
 		id, isJob := strings.CutPrefix(path, "/v1/job/")
-		planned, isPlan := strings.CutSuffix(id, "/plan")
 		switch {
-		case isJob && isPlan && planned != "" && !strings.Contains(planned, "/"):
+		case !isJob || id == "":
+			return nil
+		case strings.HasSuffix(id, "/plan"):
 			return p.plan
-		case isJob && id != "" && !strings.Contains(id, "/"):
-			return p.register
+		case slices.ContainsFunc(ofJob, func(end string) bool { return strings.HasSuffix(id, end) }):
+			return nil
 		}
-		return nil
+		return p.register
 	}
 }
 
@@ -274,11 +345,17 @@ func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 // afterKey finds in a request's context what is to be done with its answer.
 type afterKey struct{}
 
+// refusalKey finds in a request's context what its user should read below a refusal.
+type refusalKey struct{}
+
 // after changes a successful answer; what it returns as an error is answered as one.
 type after func(answer *http.Response) error
 
 // answered is called for every answer that passes through.
 func answered(answer *http.Response) error {
+	if more, ok := answer.Request.Context().Value(refusalKey{}).(string); ok {
+		return explained(answer, more)
+	}
 	f, ok := answer.Request.Context().Value(afterKey{}).(after)
 	if !ok || answer.StatusCode != http.StatusOK {
 		return nil
@@ -286,30 +363,53 @@ func answered(answer *http.Response) error {
 	return f(answer)
 }
 
+// maxRefusalBytes of a refusal are kept where a line is added to it.
+const maxRefusalBytes = 64 << 10
+
+// explained adds a line to what Nomad says of a request that it refuses.
+func explained(answer *http.Response, line string) error {
+	if answer.StatusCode != http.StatusBadRequest {
+		return nil
+	}
+	said, err := io.ReadAll(io.LimitReader(answer.Body, maxRefusalBytes))
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return err
+	}
+	replaceAnswer(answer, append(bytes.TrimRight(said, "\n"), "\nnomad-placer: "+line+"\n"...))
+	return nil
+}
+
 // check asks whether a job has targets. A placer that fails costs the job its
 // placement, and nothing else.
-func (p *Proxy) check(job map[string]any) (targets bool, err error) {
+func (p *Proxy) check(job map[string]any) (targets bool, note string, err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			p.o.Log.Error("looking for targets failed; the job passes as it is", "job", text(job, "ID"), "failure", fmt.Sprint(failure))
-			targets, err = false, nil
+			targets, note, err = false, "", nil
 		}
 	}()
 	return p.o.Placer.Check(job)
 }
 
 // forward sends a request on with another body, and f on its answer.
-func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, data []byte, f after) {
-	setBody(r, data)
-	if f != nil {
-		p.forwardRead(w, r, f)
-		return
-	}
-	p.reverse.ServeHTTP(w, r)
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, text *parts, f after) {
+	setBody(r, text)
+	p.forwardRead(w, r, f)
+}
+
+// forwardRefusal sends a request on, and adds a line to a refusal.
+func (p *Proxy) forwardRefusal(w http.ResponseWriter, r *http.Request, text *parts, line string) {
+	setBody(r, text)
+	r.Header.Set("Accept-Encoding", "identity")
+	p.reverse.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusalKey{}, line)))
 }
 
 // forwardRead sends a request on, and f on its answer.
 func (p *Proxy) forwardRead(w http.ResponseWriter, r *http.Request, f after) {
+	if f == nil {
+		p.reverse.ServeHTTP(w, r)
+		return
+	}
 	r = r.WithContext(context.WithValue(r.Context(), afterKey{}, f))
 	// An answer we look into must not come compressed.
 	r.Header.Set("Accept-Encoding", "identity")

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +31,16 @@ type nomad struct {
 	t  *testing.T
 	mu sync.Mutex
 
-	index  uint64
-	job    map[string]any
-	evals  []map[string]any
-	bodies []string // of writes, as they came
-	tokens []string // seen on reads
-	deny   bool     // reads are forbidden
-	fail   int      // so many reads of the job fail
+	index   uint64
+	job     map[string]any
+	evals   []map[string]any
+	bodies  []string // of writes, as they came
+	plans   []string // bodies that the proxy itself had planned
+	planned []string // and the tokens of these
+	refuse  int      // status of plans and writes, if set
+	tokens  []string // seen on reads
+	deny    bool     // reads are forbidden
+	fail    int      // so many reads of the job fail
 }
 
 func (n *nomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +62,15 @@ func (n *nomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.answer(w, n.job)
 	case path == "/v1/job/web/evaluations":
 		n.answer(w, n.evals)
+	case n.refuse != 0 && r.Method != http.MethodGet:
+		n.bodies = append(n.bodies, string(data))
+		http.Error(w, "Permission denied", n.refuse)
+	case path == "/v1/job/web/plan" && bytes.Contains(data, []byte(`"NodePool":"placer"`)):
+		n.plans = append(n.plans, string(data))
+		n.planned = append(n.planned, r.Header.Get("X-Nomad-Token")+"@"+r.URL.Query().Get("namespace"))
+		n.answer(w, map[string]any{})
+	case path == "/v1/jobs/parse" && string(data) == `{"JobHCL":"job \"x\" {}"}`:
+		n.answer(w, map[string]any{"ID": "x"})
 	case path == "/v1/jobs" && r.Method == http.MethodPut, path == "/v1/job/web" && r.Method == http.MethodPost:
 		n.bodies = append(n.bodies, string(data))
 		var body struct{ Job map[string]any }
@@ -125,6 +138,9 @@ type placer struct {
 	hang    bool  // the records do not answer
 	panics  error // Check panics with it
 	mu      sync.Mutex
+	checked int
+	none    bool // jobs have no targets
+	note    string
 	problem error
 	preview func(job map[string]any) (map[string]any, error)
 	admit   func(job map[string]any) (map[string]any, string, error) // nil: everything is held
@@ -142,6 +158,9 @@ func (p *placer) Extract(jobspec string) (string, func(map[string]any) error, er
 	if strings.Contains(jobspec, "wrong") {
 		return "", nil, errors.New("input.hcl:3:5: error: unknown block \"wrong\"")
 	}
+	if strings.Contains(jobspec, "unread") {
+		return "", nil, fmt.Errorf("%w: too long", proxy.ErrUnread)
+	}
 	stripped, found := strings.CutSuffix(jobspec, " performance")
 	if !found {
 		return jobspec, nil, nil
@@ -156,13 +175,21 @@ func (p *placer) Extract(jobspec string) (string, func(map[string]any) error, er
 	}, nil
 }
 
-func (p *placer) Check(job map[string]any) (bool, error) {
+func (p *placer) Canonical(job map[string]any) error {
+	if _, twice := job["twice"]; twice {
+		return errors.New("a key is there twice")
+	}
+	return nil
+}
+
+func (p *placer) Check(job map[string]any) (bool, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.panics != nil {
 		panic(p.panics)
 	}
-	return job["Meta"] != nil, p.problem
+	p.checked++
+	return !p.none, p.note, p.problem
 }
 
 func (p *placer) Preview(_ context.Context, job map[string]any) (map[string]any, error) {
@@ -317,7 +344,7 @@ func (f *front) register(t *testing.T) registered {
 	return answer
 }
 
-const withTargets = `{"Job":{"ID":"web","Namespace":"team","Meta":{"performance":"x"},"Priority":50,"Unknown":{"a":1.50}},"Submission":{"Source":"job"}}`
+const withTargets = `{"Job":{"ID":"web","Namespace":"team","TaskGroups":[{"Meta":{"performance":"x"}}],"Priority":50,"Unknown":{"a":1.50}},"Submission":{"Source":"job"}}`
 
 // A job with targets is held, and the answer names the released version.
 func TestHeldUntilReleased(t *testing.T) {
@@ -482,10 +509,10 @@ func TestParseAndValidate(t *testing.T) {
 	t.Parallel()
 	f := open(t, nil)
 	status, body, _ := f.send(t, "POST", "/v1/jobs/parse", `{"JobHCL":"job performance","Canonicalize":true}`)
-	if got := f.nomad.writes(); status != 200 || !strings.Contains(body, `"performance":"text"`) || got[0] != `{"Canonicalize":true,"JobHCL":"job"}` {
+	if got := f.nomad.writes(); status != 200 || !strings.Contains(body, `"performance":"text"`) || got[0] != `{"JobHCL":"job","Canonicalize":true}` {
 		t.Errorf("%d %s, Nomad got %q", status, body, got)
 	}
-	if status, body, _ := f.send(t, "POST", "/v1/jobs/parse", `{"JobHCL":"wrong"}`); status != 400 || !strings.Contains(body, "input.hcl:3:5") {
+	if status, body, _ := f.send(t, "POST", "/v1/jobs/parse", `{"JobHCL":"wrong performance"}`); status != 400 || !strings.Contains(body, "input.hcl:3:5") {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, body, _ := f.send(t, "POST", "/v1/jobs/parse", `{"JobHCL":"nogroup performance"}`); status != 400 || body != `group "h": the job has no such group` {

@@ -1,86 +1,97 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
 // register decides on a job with targets, where all is known that is needed, and
 // registers it as it will run; else it holds the job and answers once it was released.
-func (p *Proxy) register(w http.ResponseWriter, r *http.Request, b *body) {
-	job, ok := p.withTargets(w, r, b)
+func (p *Proxy) register(w http.ResponseWriter, r *http.Request, text *spool) {
+	b, ok := p.candidate(w, r, text)
 	if !ok {
 		return
 	}
-	if pool := text(job, "NodePool"); !p.o.pools().MayHold(pool) {
-		p.forward(w, r, b.raw, warning(fmt.Sprintf("the job names node_pool %q, so it did not pass the placer: leave node_pool out and use a constraint", pool)))
+	id := b.jobOf(r.URL.Query())
+	if err := p.authorised(r, b); err != nil {
+		// Nomad will say so itself, or take the job after all.
+		p.o.Log.Debug("nothing is spent on a job", "job", id.String(), "reason", err)
+		p.hold(w, r, b)
 		return
 	}
-	if data, message, err := p.admitted(r, b, job); err == nil {
-		p.forward(w, r, data, warning(message))
-		return
-	} else if r.Context().Err() == nil {
-		p.o.Log.Debug("a job is held", "job", jobOf(r, b, job).String(), "reason", err)
-	}
-	held := clone(job)
-	held["NodePool"] = p.o.HoldPool
-	data, err := b.with(held)
+	job, done, err := p.open(r, b)
 	if err != nil {
-		p.o.Log.Error("writing a job as JSON; it passes as it is", "error", err)
-		p.forward(w, r, b.raw, nil)
+		p.o.Log.Debug("a job is held without being decided on before", "job", id.String(), "reason", err)
+		p.hold(w, r, b)
 		return
 	}
-	p.forward(w, r, data, p.untilReleased(r, jobOf(r, b, job)))
+	held := p.admit(w, r, b, job)
+	done()
+	if held {
+		p.hold(w, r, b)
+	}
 }
 
-// withTargets is the job of a request if it has targets. Where it has none, or they
-// cannot be read, the request is answered.
-func (p *Proxy) withTargets(w http.ResponseWriter, r *http.Request, b *body) (map[string]any, bool) {
-	job := b.job()
-	if job == nil {
-		p.forward(w, r, b.raw, nil)
-		return nil, false
-	}
-	targets, err := p.check(job)
-	if err != nil {
+// admit registers a job as it will run, or as it is where it has no targets; it is true
+// where the job has to be held instead.
+func (p *Proxy) admit(w http.ResponseWriter, r *http.Request, b *body, job map[string]any) (hold bool) {
+	targets, note, err := p.check(job)
+	switch {
+	case err != nil:
 		http.Error(w, "performance block: "+err.Error(), http.StatusBadRequest)
-		return nil, false
+		return false
+	case !targets:
+		p.forward(w, r, b.text.all(), warning(note))
+		return false
+	case !p.o.pools().MayHold(b.pool.said):
+		return true // which it is not: see there
 	}
-	if !targets {
-		p.forward(w, r, b.raw, nil)
+	rewritten, message, err := p.decide(r, b, job)
+	if err == nil {
+		p.forward(w, r, rewritten, warning(message))
+		return false
 	}
-	return job, targets
+	if r.Context().Err() == nil {
+		p.o.Log.Debug("a job is held", "job", b.jobOf(r.URL.Query()).String(), "reason", err)
+	}
+	return true
 }
 
-// admitted is the registration of a job that was decided on before it.
-func (p *Proxy) admitted(r *http.Request, b *body, job map[string]any) (data []byte, message string, err error) {
+// hold registers a job into the hold pool, all else as it came.
+func (p *Proxy) hold(w http.ResponseWriter, r *http.Request, b *body) {
+	if !p.o.pools().MayHold(b.pool.said) {
+		p.forward(w, r, b.text.all(), warning(fmt.Sprintf("the job names node_pool %q, so it did not pass the placer: leave node_pool out and use a constraint", b.pool.said)))
+		return
+	}
+	p.forward(w, r, b.held(p.o.HoldPool), p.untilReleased(r, b))
+}
+
+// errBusy: as many jobs as may be are being decided on.
+var errBusy = errors.New("too many jobs are being decided on at once")
+
+// decide is the registration of a job that was decided on before it.
+func (p *Proxy) decide(r *http.Request, b *body, job map[string]any) (text *parts, message string, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), p.o.AdmitWithin)
 	defer cancel()
+	if !p.deciding.take(ctx, b.text.source) {
+		return nil, "", errBusy
+	}
+	defer p.deciding.give(b.text.source, 1)
 	rewritten, message, err := p.o.Placer.Admit(ctx, p.asHeld(r, b, job))
 	if err != nil {
 		return nil, "", err
 	}
-	data, err = b.with(rewritten)
-	return data, message, err
+	text, err = b.with(rewritten)
+	return text, message, err
 }
 
 // asHeld is the job as it would be held.
 func (p *Proxy) asHeld(r *http.Request, b *body, job map[string]any) map[string]any {
 	out := clone(job)
-	out["Namespace"], out["NodePool"] = jobOf(r, b, job).Namespace, p.o.HoldPool
+	out["Namespace"], out["NodePool"] = b.jobOf(r.URL.Query()).Namespace, p.o.HoldPool
 	return out
-}
-
-// jobOf is what a registration is about, as Nomad reads it: a namespace in the query
-// counts before one in the body, and that before the job's own. With any other order a
-// user could name a job that is not theirs, and have it released.
-func jobOf(r *http.Request, b *body, job map[string]any) cluster.JobID {
-	namespace := cmp.Or(r.URL.Query().Get("namespace"), text(b.fields, "Namespace"), text(job, "Namespace"), "default")
-	return cluster.JobID{Namespace: namespace, ID: text(job, "ID")}
 }
 
 // clone copies the top level of a job.
@@ -92,8 +103,11 @@ func clone(job map[string]any) map[string]any {
 	return out
 }
 
-// warning adds a line to the warnings of an answer.
+// warning adds a line to the warnings of an answer; nil for none.
 func warning(line string) after {
+	if line == "" {
+		return nil
+	}
 	return func(answer *http.Response) error {
 		return edit(answer, func(fields map[string]any) map[string]any { return warned(fields, line) })
 	}
@@ -117,10 +131,14 @@ func warned(fields map[string]any, line string) map[string]any {
 // untilReleased answers a registration of a held job: at once, and follows the job
 // in the background; or once the job may run, with the answer to the registration
 // of the version that does.
-func (p *Proxy) untilReleased(r *http.Request, id cluster.JobID) after {
+func (p *Proxy) untilReleased(r *http.Request, b *body) after {
+	id, asker := b.jobOf(r.URL.Query()), p.as(r)
+	if len(asker.tokens) == 0 && b.secret.said != "" {
+		asker.tokens.Set(tokenHeaders[0], b.secret.said) // where Nomad's library may put it, too
+	}
 	return func(answer *http.Response) error {
 		return edit(answer, func(fields map[string]any) map[string]any {
-			h := &held{asker: p.as(r), id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
+			h := &held{asker: asker, id: id, index: number(fields, "JobModifyIndex"), since: p.o.Clock.Now()}
 			if p.inBackground(h, text(fields, "EvalID")) {
 				return warned(fields, "the job is held until nodes are chosen; its evaluation reports the progress")
 			}

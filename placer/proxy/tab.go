@@ -62,6 +62,9 @@ type TabStatus struct {
 	Bare    int64  `json:"bare"`          // that were left as Nomad sent them
 	Why     string `json:"why,omitempty"` // the newest page was left as it was
 	Records string `json:"records"`       // where the records come from; empty: from nowhere
+	// Passed are the jobs that went to Nomad as they are although they may have had a
+	// performance block, by reason.
+	Passed map[string]int64 `json:"passed,omitempty"`
 }
 
 func (t *tab) status(records string) TabStatus {
@@ -87,7 +90,9 @@ func (p *Proxy) serveTab(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r) // no listing
 	case "status":
 		h.Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(p.tab.status(p.records.where())) // the reader may be gone
+		status := p.tab.status(p.records.where())
+		status.Passed = p.passed.counts()
+		_ = json.NewEncoder(w).Encode(status) // the reader may be gone
 	case "chart.css", "chart.js":
 		http.ServeFileFS(w, r, chart.Assets(), name)
 	default:

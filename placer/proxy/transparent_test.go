@@ -22,10 +22,10 @@ import (
 func TestTheNamespaceIsTheOneThatNomadTakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, body, want string }{
-		{"/v1/jobs?namespace=mine", `{"Namespace":"other","Job":{"ID":"web","Namespace":"theirs","Meta":{"performance":"x"}}}`, "mine"},
-		{"/v1/jobs", `{"Namespace":"other","Job":{"ID":"web","Namespace":"theirs","Meta":{"performance":"x"}}}`, "other"},
-		{"/v1/jobs", `{"Job":{"ID":"web","Namespace":"theirs","Meta":{"performance":"x"}}}`, "theirs"},
-		{"/v1/jobs", `{"Job":{"ID":"web","Meta":{"performance":"x"}}}`, "default"},
+		{"/v1/jobs?namespace=mine", `{"Namespace":"other","Job":{"ID":"web","Namespace":"theirs","TaskGroups":[{"Meta":{"performance":"x"}}]}}`, "mine"},
+		{"/v1/jobs", `{"Namespace":"other","Job":{"ID":"web","Namespace":"theirs","TaskGroups":[{"Meta":{"performance":"x"}}]}}`, "other"},
+		{"/v1/jobs", `{"Job":{"ID":"web","Namespace":"theirs","TaskGroups":[{"Meta":{"performance":"x"}}]}}`, "theirs"},
+		{"/v1/jobs", `{"Job":{"ID":"web","TaskGroups":[{"Meta":{"performance":"x"}}]}}`, "default"},
 	} {
 		f := open(t, func(o *proxy.Options) { o.TakenUpWithin = time.Millisecond })
 		f.placer.taken = false

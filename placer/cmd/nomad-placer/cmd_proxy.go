@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -83,9 +84,12 @@ func (p *proxyFlags) run(ctx context.Context, s *command.Shell) error {
 	return p.serve(ctx, listener, front, log)
 }
 
+// idleLimit is how long a client's connection is kept between two requests.
+const idleLimit = 2 * time.Minute
+
 // serve answers until ctx ends, and then lets answers under way end.
 func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front http.Handler, log *slog.Logger) error {
-	server := &http.Server{Handler: front, ReadHeaderTimeout: readLimit, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	server := &http.Server{Handler: front, ReadHeaderTimeout: readLimit, IdleTimeout: idleLimit, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
 	go func() {
 		if p.cert != "" {
@@ -140,9 +144,24 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 	front, err := proxy.New(proxy.Options{
 		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, agentClient(proxy.MaxIdle)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
-		Records: find, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
+		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
 	return front, nomad, err
+}
+
+// regionOf is the region that was named, or that of the Nomad behind the proxy, which
+// does not change.
+func regionOf(named string, world *nomadapi.World) func(context.Context) (string, error) {
+	var mu sync.Mutex
+	found := named
+	return func(ctx context.Context) (region string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if found == "" {
+			found, err = world.Region(ctx)
+		}
+		return found, err
+	}
 }
 
 // leaderFor is how long the address of the leading agent is used before it is read
@@ -246,7 +265,13 @@ type frontDoor struct {
 // Extract implements proxy.Placer.
 func (d frontDoor) Extract(jobspec string) (string, func(map[string]any) error, error) {
 	const name = "input.hcl" // as Nomad calls it
+	if len(jobspec) > jobhcl.MaxJobspecBytes {
+		return "", nil, fmt.Errorf("%w: it is longer than 1 MiB; write a block as text instead: meta { performance = <<EOT … EOT }", proxy.ErrUnread)
+	}
 	stripped, blocks, problems := jobhcl.Extract([]byte(jobspec), name)
+	if problems.HasErrors() && stripped != nil {
+		return jobspec, nil, nil // Nomad says what is wrong with the file
+	}
 	for _, group := range slices.Sorted(maps.Keys(blocks)) {
 		_, _, err := blockOptions().DecodeBlock(blocks[group], name)
 		var more jobhcl.Diagnostics
@@ -264,16 +289,25 @@ func (d frontDoor) Extract(jobspec string) (string, func(map[string]any) error, 
 	return string(stripped), func(job map[string]any) error { return jobhcl.Attach(job, blocks) }, nil
 }
 
+// Canonical implements proxy.Placer.
+func (d frontDoor) Canonical(job map[string]any) error { return nomadapi.CanonicalKeys(job) }
+
 // Check implements proxy.Placer.
-func (d frontDoor) Check(job map[string]any) (targets bool, err error) {
+func (d frontDoor) Check(job map[string]any) (targets bool, note string, err error) {
 	texts := jobhcl.FromMeta(job)
 	var errs []error
+	var notes []string
 	for _, group := range slices.Sorted(maps.Keys(texts)) {
+		if !jobhcl.IsBlock(texts[group]) {
+			notes = append(notes, fmt.Sprintf("the meta of group %q says performance = %q, which is no performance block and changes nothing; one has at least target { … }", group, texts[group]))
+			continue
+		}
+		targets = true
 		if _, _, err := decodeBlock(texts[group], "meta.performance of group "+group); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	return len(texts) > 0, errors.Join(errs...)
+	return targets, strings.Join(notes, "\nnomad-placer: "), errors.Join(errs...)
 }
 
 // Preview implements proxy.Placer.

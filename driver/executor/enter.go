@@ -58,7 +58,7 @@ func execAs(ctx context.Context, procs Proc, pid int, env, argv []string) ([]byt
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	cmd.Env = env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred, AmbientCaps: rights.ambientList(), Setpgid: true}
 	cmd.Cancel = func() error { return sendSignal(-cmd.Process.Pid, unix.SIGKILL) }
 	if err := startInside(procs, pid, rights, cmd, env); err != nil {
 		return nil, fmt.Errorf("exec %q: %w", argv[0], err)

@@ -19,6 +19,7 @@ var ErrRestricted = errors.New("a command cannot be run with exactly the rights 
 // rights bound what a process may do beyond its user and groups; see capabilities(7).
 type rights struct {
 	capabilities uint64 // that a program started by it can have at most
+	ambient      uint64 // of these, what such a program has whoever its user is
 	noNewPrivs   bool   // no program that it starts may gain any
 }
 
@@ -45,6 +46,10 @@ func (p Proc) rights(pid int, uid uint32) (rights, error) {
 	if err != nil {
 		return rights{}, err
 	}
+	ambient, err := p.capabilities(pid, "CapAmb")
+	if err != nil {
+		return rights{}, err
+	}
 	noNewPrivs, err := p.statusField(pid, "NoNewPrivs")
 	if err != nil {
 		return rights{}, err
@@ -55,7 +60,19 @@ func (p Proc) rights(pid int, uid uint32) (rights, error) {
 		// parent had given up.
 		r.capabilities &= permitted
 	}
+	r.ambient = ambient & r.capabilities
 	return r, nil
+}
+
+// ambientList are the numbers of the ambient capabilities; nil is none.
+func (r rights) ambientList() []uintptr {
+	var out []uintptr
+	for c := range uintptr(bits.UintSize) {
+		if r.ambient&(1<<c) != 0 {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func (p Proc) capabilities(pid int, name string) (uint64, error) {
@@ -80,7 +97,8 @@ func (p Proc) label(pid string) string {
 	return strings.TrimRight(string(text), "\x00\n")
 }
 
-// takeOver bounds the calling thread, and so what it starts, by the rights.
+// takeOver bounds the calling thread, and so what it starts, by the rights; ambient
+// capabilities are given to the program when its user is set.
 func (r rights) takeOver() error {
 	for c := range uintptr(bits.UintSize) {
 		if r.capabilities&(1<<c) != 0 {

@@ -119,7 +119,7 @@ func TestRestrictionsThatCannotBeCopied(t *testing.T) {
 			c.change(t, p)
 			got, err := p.rights(200, 0)
 			if c.want == "" {
-				if want := (rights{capabilities: 0x20, noNewPrivs: true}); err != nil || got != want {
+				if want := (rights{capabilities: 0x20, ambient: 0x20, noNewPrivs: true}); err != nil || got != want {
 					t.Errorf("%+v, %v; want %+v", got, err, want)
 				}
 				return
@@ -134,5 +134,5 @@ func TestRestrictionsThatCannotBeCopied(t *testing.T) {
 // setStatus gives process 200 capabilities and one more line of its status.
 func setStatus(t *testing.T, p Proc, line string) {
 	t.Helper()
-	write(t, filepath.Join(p.Root, "200/status"), "Name:\tx\nCapPrm:\t0000000000000021\nCapBnd:\t0000000000000030\nNoNewPrivs:\t1\n"+line)
+	write(t, filepath.Join(p.Root, "200/status"), "Name:\tx\nCapPrm:\t0000000000000021\nCapBnd:\t0000000000000030\nCapAmb:\t0000000000000061\nNoNewPrivs:\t1\n"+line)
 }

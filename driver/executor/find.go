@@ -35,7 +35,7 @@ type Proc struct {
 // control group, its root directory or a mount of its own says so: Nomad and its drivers
 // made these. Where they name no allocation at all (some drivers make no control group)
 // the environment is believed, which a process can write as it likes. Descendants of a
-// match belong too.
+// match belong too. What makes the task, and is in its group for that, is not of it.
 func (p Proc) Find(id TaskID) ([]int, error) {
 	all, err := p.scan()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p Proc) Find(id TaskID) ([]int, error) {
 	own := p.descendants(all, []int{p.Self})
 	var matched []int
 	for pid := range all {
-		if !own[pid] && p.matches(pid, id) {
+		if !own[pid] && p.matches(pid, id) && !p.makesTask(pid) {
 			matched = append(matched, pid)
 		}
 	}
@@ -216,6 +216,32 @@ func (p Proc) matches(pid int, id TaskID) bool {
 	}
 	env := p.environ(pid)
 	return env["NOMAD_ALLOC_ID"] == id.AllocID && env["NOMAD_TASK_NAME"] == id.Task && !p.ofAnother(pid, id.AllocID)
+}
+
+// makerMarks are what an environment has of the programs that make a task, before they
+// become it: libcontainer (Docker, containerd, Nomad's exec) and Nomad's executor, as a
+// plugin of it.
+var makerMarks = []string{"_LIBCONTAINER_", "NOMAD_PLUGIN_MAGIC_COOKIE="}
+
+// makerPrograms are the same, by the name of the program.
+var makerPrograms = []string{"runc", "crun", "youki"}
+
+// makesTask reports whether a process is still making the task that it will be, or makes
+// it for another process: it is in the task's control group then, and has its maker's
+// rights, those of root. A task that wears such a mark is not found, which harms nobody
+// else.
+func (p Proc) makesTask(pid int) bool {
+	env, err := os.ReadFile(p.file(pid, "environ"))
+	if err != nil {
+		return true // nobody can tell
+	}
+	for variable := range strings.SplitSeq(string(env), "\x00") {
+		if slices.ContainsFunc(makerMarks, func(mark string) bool { return strings.HasPrefix(variable, mark) }) {
+			return true
+		}
+	}
+	program, err := os.Readlink(p.file(pid, "exe"))
+	return err == nil && (strings.HasPrefix(program, "/memfd:") || slices.Contains(makerPrograms, filepath.Base(program)))
 }
 
 // ofAllocation reports whether the process belongs to any task of the allocation.

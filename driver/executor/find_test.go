@@ -20,6 +20,7 @@ type fakeProcess struct {
 	env         []string
 	cgroup      string
 	root        string
+	exe         string
 	mounts      string
 	namespace   string // mnt
 	cpus        string
@@ -54,6 +55,9 @@ func fakeProc(t *testing.T, processes ...fakeProcess) Proc {
 		write(t, filepath.Join(dir, "status"), "Name:\tx\nUid:\t0\t1000\t0\t0\nGid:\t0\t100\t0\t0\nGroups:\t7 8 \nCpus_allowed_list:\t"+p.cpus+"\n")
 		link(t, p.root, filepath.Join(dir, "root"))
 		link(t, namespace, filepath.Join(dir, "ns/mnt"))
+		if p.exe != "" {
+			link(t, p.exe, filepath.Join(dir, "exe"))
+		}
 	}
 	link(t, "100", filepath.Join(root, "self"))
 	return Proc{Root: root, Self: 100}
@@ -120,6 +124,17 @@ func TestFind(t *testing.T) {
 			pid: 200, parent: 1, start: 60, env: ofTask("web"), namespace: "mnt:[2]", cgroup: "0::/docker/4f8a\n",
 			mounts: "40 30 8:1 /data/alloc/" + otherAlloc + "/db/local /local rw - ext4 /dev/sda1 rw\n",
 		}}, nil},
+		{"not what will be the task, and is root until then", []fakeProcess{{
+			pid: 200, parent: 1, start: 60, cgroup: "6:freezer:/nomad/" + alloc + ".web\n", env: []string{"A=b", "_LIBCONTAINER_INITTYPE=standard"},
+		}}, nil},
+		{"not Nomad's executor, on its way through the task's group", []fakeProcess{
+			{pid: 200, parent: 1, start: 60, cgroup: "6:freezer:/nomad/" + alloc + ".web\n", env: []string{"NOMAD_PLUGIN_MAGIC_COOKIE=e4327c2e"}},
+			{pid: 300, parent: 200, start: 70, cgroup: "6:freezer:/nomad/" + alloc + ".web\n", env: ofTask("web")},
+		}, []int{300}},
+		{"not a container runtime", []fakeProcess{
+			{pid: 200, parent: 1, start: 60, cgroup: "6:freezer:/nomad/" + alloc + ".web\n", exe: "/usr/bin/crun"},
+			{pid: 201, parent: 1, start: 61, cgroup: "6:freezer:/nomad/" + alloc + ".web\n", exe: "/memfd:runc_cloned:/proc/self/exe (deleted)"},
+		}, nil},
 		{"zombies do not count", []fakeProcess{{pid: 200, parent: 1, start: 60, state: "Z", env: ofTask("web")}}, nil},
 		{"commands run by this process do not count", []fakeProcess{{pid: 101, parent: 100, start: 60, env: ofTask("web")}}, nil},
 	} {

@@ -37,10 +37,13 @@ type records struct {
 
 type agentKey struct{}
 
-func newRecords(find func(context.Context) (*url.URL, error), log *slog.Logger) *records {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	transport.MaxIdleConnsPerHost = MaxIdle
+func newRecords(find func(context.Context) (*url.URL, error), transport http.RoundTripper, log *slog.Logger) *records {
+	if transport == nil {
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.Proxy = nil
+		own.MaxIdleConnsPerHost = MaxIdle
+		transport = own
+	}
 	return &records{find: find, agent: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(r.In.Context().Value(agentKey{}).(*url.URL))

@@ -84,6 +84,8 @@ type Options struct {
 	// Records finds the pages of the placer's agent, which are served under
 	// PagesPath; nil: there are none.
 	Records func(context.Context) (*url.URL, error)
+	// ToAgent reaches that agent; nil makes one without certificates.
+	ToAgent http.RoundTripper
 	// TakenUpWithin is how long a held job waits for an agent before the proxy
 	// releases it itself.
 	TakenUpWithin time.Duration
@@ -153,7 +155,7 @@ func New(o Options) (*Proxy, error) {
 	o.BodyWithin = orDefault(o.BodyWithin, DefaultBodyWithin)
 	o.AdmitWithin = orDefault(o.AdmitWithin, DefaultAdmitWithin)
 	p := &Proxy{
-		o: o, records: newRecords(o.Records, o.Log), passed: passed{log: o.Log},
+		o: o, records: newRecords(o.Records, o.ToAgent, o.Log), passed: passed{log: o.Log},
 		room: newRoom(o.Clock), deciding: newQuota(o.Clock, maxDeciding, maxDecidingOfOneSender, o.AdmitWithin),
 		decoded: semaphore.NewWeighted(maxDecodedCost), extracting: newQuota(o.Clock, maxExtracting, 1, o.AdmitWithin),
 	}

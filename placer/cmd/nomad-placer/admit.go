@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"time"
 
@@ -108,6 +108,9 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 		return nil, "", fmt.Errorf("asking the leading agent: %w", err)
 	}
 	defer answer.Body.Close()
+	if err := d.fromLeader(ctx, answer); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", agent.Host, err)
+	}
 	job, message, err = readAdmitted(answer)
 	if err != nil {
 		return nil, "", err
@@ -118,6 +121,20 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 		return nil, "", fmt.Errorf("the answer of %s: %w", agent.Host, err)
 	}
 	return job, message, nil
+}
+
+// fromLeader checks that an answer comes from the agent that wrote the leader's variable.
+// Agents that keep their records in a file elect no leader, and write none.
+func (d frontDoor) fromLeader(ctx context.Context, answer *http.Response) error {
+	want, err := d.instance(ctx)
+	if err != nil {
+		return err
+	}
+	got := answer.Header.Get(instanceHeader)
+	if answer.StatusCode == http.StatusOK && want != "" && subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 0 {
+		return errImpostor
+	}
+	return nil
 }
 
 func readAdmitted(answer *http.Response) (job map[string]any, message string, err error) {
@@ -139,11 +156,5 @@ func readAdmitted(answer *http.Response) (job map[string]any, message string, er
 // wait for it long.
 const dialAgentWithin = 500 * time.Millisecond
 
-// agentClient reaches the leading agent.
-func agentClient(connections int) *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	transport.DialContext = (&net.Dialer{Timeout: dialAgentWithin}).DialContext
-	transport.MaxIdleConnsPerHost = connections
-	return &http.Client{Transport: transport}
-}
+// agentClient asks the leading agent.
+func agentClient(transport http.RoundTripper) *http.Client { return &http.Client{Transport: transport} }

@@ -43,7 +43,11 @@ func askAt(t *testing.T, agent http.Handler, job string) (map[string]any, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := frontDoor{agent: func(context.Context) (*url.URL, error) { return at, nil }, client: agentClient(1), runPool: "default"}
+	door := frontDoor{
+		agent:    func(context.Context) (*url.URL, error) { return at, nil },
+		instance: func(context.Context) (string, error) { return "made-up", nil },
+		client:   agentClient(http.DefaultTransport), runPool: "default",
+	}
 	var body map[string]any
 	if err := command.DecodeNumbers(strings.NewReader(job), &body); err != nil {
 		t.Fatal(err)
@@ -86,6 +90,7 @@ func TestAnAnswerThatChangesTheJobIsNotRegistered(t *testing.T) {
 				job["NodePool"] = "default"
 				group := job["TaskGroups"].([]any)[0].(map[string]any)
 				c.change(job, group, group["Tasks"].([]any)[0].(map[string]any))
+				w.Header().Set(instanceHeader, "made-up")
 				if err := json.NewEncoder(w).Encode(admitted{Job: job}); err != nil {
 					t.Error(err)
 				}
@@ -95,6 +100,37 @@ func TestAnAnswerThatChangesTheJobIsNotRegistered(t *testing.T) {
 				t.Errorf("%v, %v", job, err)
 			}
 		})
+	}
+}
+
+// The agent that leads says in its answers what only the leader's variable says: whoever
+// else listens at its address cannot.
+func TestAnAnswerOfAnotherThanTheLeaderIsNotUsed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		says string
+		ok   bool
+	}{"the leader": {"made-up", true}, "an agent of before": {"", false}, "somebody else": {"guessed", false}} {
+		rogue := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var job map[string]any
+			if err := command.DecodeNumbers(r.Body, &job); err != nil {
+				t.Error(err)
+			}
+			job, _, err := nomadapi.Complete(job)
+			if err != nil {
+				t.Error(err)
+			}
+			job["NodePool"] = "default"
+			if c.says != "" {
+				w.Header().Set(instanceHeader, c.says)
+			}
+			if err := json.NewEncoder(w).Encode(admitted{Job: job}); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, _, err := askAt(t, rogue, aheadJob); c.ok != (err == nil) || !c.ok && !errors.Is(err, errImpostor) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ type proxyFlags struct {
 	takenUp   time.Duration
 	progress  bool
 	agent     string
+	link      agentLink
 	logLevel  string
 	logJSON   bool
 }
@@ -55,6 +56,7 @@ func proxyCommand() *command.Command {
 			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job under stock rules when no agent takes it up in this time.")
 			f.BoolVar(&p.progress, "progress", true, "Answer the registration of a held job at once and report its progress as the status of its evaluation, which \"nomad job run\" prints. With -progress=false the answer is delayed until the job is released.")
 			f.StringVar(&p.agent, "dashboard", "", "The agent's pages, served at /placer/ and shown in the UI's placement tab: a `URL`. Else those of the leading agent.")
+			p.link.add(f)
 			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return p.run(ctx, s) }
@@ -137,14 +139,20 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 	if err != nil {
 		return nil, nil, err
 	}
-	find, err := p.pages(world)
+	l := &leader{read: world.Leader, loopback: ownLoopback(), log: log}
+	find, err := p.pages(l)
 	if err != nil {
 		return nil, nil, err
 	}
+	secure, err := p.link.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	toAgent := agentTransport(secure, log)
 	front, err := proxy.New(proxy.Options{
-		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, agentClient(proxy.MaxIdle)},
+		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, l.instance, agentClient(toAgent)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
-		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
+		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
 	return front, nomad, err
 }
@@ -169,7 +177,7 @@ func regionOf(named string, world *nomadapi.World) func(context.Context) (string
 const leaderFor = 5 * time.Second
 
 // pages finds the agent's pages: those that were named, or the leader's.
-func (p *proxyFlags) pages(world *nomadapi.World) (func(context.Context) (*url.URL, error), error) {
+func (p *proxyFlags) pages(l *leader) (func(context.Context) (*url.URL, error), error) {
 	if p.agent != "" {
 		named, err := pagesURL(p.agent)
 		if err != nil {
@@ -177,7 +185,6 @@ func (p *proxyFlags) pages(world *nomadapi.World) (func(context.Context) (*url.U
 		}
 		return func(context.Context) (*url.URL, error) { return named, nil }, nil
 	}
-	l := &leader{read: world.Leader, loopback: ownLoopback()}
 	return l.pages, nil
 }
 
@@ -193,28 +200,50 @@ func pagesURL(address string) (*url.URL, error) {
 type leader struct {
 	read     func(context.Context) (nomadapi.Leader, error)
 	loopback string // the network that this process is in
+	log      *slog.Logger
+	once     sync.Once
 
 	mu    sync.Mutex
-	found *url.URL
+	said  nomadapi.Leader
 	until time.Time
 }
 
-func (l *leader) pages(ctx context.Context) (*url.URL, error) {
+// now is what the leader says of itself.
+func (l *leader) now(ctx context.Context) (nomadapi.Leader, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Now().Before(l.until) {
-		return l.found, nil
+		return l.said, nil
 	}
 	said, err := l.read(ctx)
+	if err != nil {
+		return nomadapi.Leader{}, err
+	}
+	l.said, l.until = said, time.Now().Add(leaderFor)
+	return said, nil
+}
+
+func (l *leader) pages(ctx context.Context) (*url.URL, error) {
+	said, err := l.now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found, err := l.locate(said)
-	if err != nil {
-		return nil, err
+	if errors.Is(err, errOtherLoopback) {
+		l.once.Do(func() {
+			l.log.Warn("the leading agent is not asked; jobs are held instead of decided on before", "reason", err)
+		})
 	}
-	l.found, l.until = found, time.Now().Add(leaderFor)
-	return found, nil
+	return found, err
+}
+
+// errOtherLoopback: whoever listens there on this host is somebody else.
+var errOtherLoopback = errors.New("it is an address of the leading agent's own host; give the agents a -dashboard-url that this host reaches")
+
+// instance is the word that the leader's answers repeat; empty where none leads.
+func (l *leader) instance(ctx context.Context) (string, error) {
+	said, err := l.now(ctx)
+	return said.Instance, err
 }
 
 // locate is where the pages of a leading agent are, as seen from here.
@@ -224,8 +253,7 @@ func (l *leader) locate(said nomadapi.Leader) (*url.URL, error) {
 		return nil, errors.New("no agent of nomad-placer leads; is its job running?")
 	}
 	if onLoopback(address) && (said.Loopback == "" || said.Loopback != l.loopback) {
-		// Whoever listens there on this host is somebody else.
-		return nil, fmt.Errorf("the leading agent listens at %s, which is an address of its own host only; give the agents a -dashboard-url that this host reaches", address)
+		return nil, fmt.Errorf("%s: %w", address, errOtherLoopback)
 	}
 	if !strings.Contains(address, "://") {
 		address = "http://" + address // an agent without -dashboard-url gives where it listens
@@ -258,8 +286,9 @@ type frontDoor struct {
 	world             *nomadapi.World
 	holdPool, runPool string
 
-	agent  func(context.Context) (*url.URL, error) // that leads
-	client *http.Client                            // that reaches it
+	agent    func(context.Context) (*url.URL, error) // that leads
+	instance func(context.Context) (string, error)   // what its answers say
+	client   *http.Client                            // that reaches it
 }
 
 // Extract implements proxy.Placer.

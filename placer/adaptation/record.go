@@ -56,6 +56,7 @@ func (a *term) begin(ctx context.Context, s subject, r cluster.ActionRecord, wri
 	if err := a.remember(ctx, r.Workload, func(d *journal.ActionLog) { d.Actions = append(d.Actions, r) }); err != nil {
 		return nil, err
 	}
+	a.cfg.Log.Debug("adaptation begins", "workload", r.Workload.String(), "kind", r.Kind)
 	return func(ctx context.Context, err error) error { return a.end(ctx, s, r, writes, moves, err) }, nil
 }
 

@@ -18,6 +18,7 @@ const progressEvery = 2 * time.Second
 type Tracker struct {
 	book  Book
 	clock cluster.Clock
+	log   *slog.Logger // of this job
 	warn  func(error)
 
 	mu      sync.Mutex
@@ -33,6 +34,7 @@ func NewTracker(book Book, clock cluster.Clock, log *slog.Logger, job cluster.Jo
 	return &Tracker{
 		book:  book,
 		clock: clock,
+		log:   log.With("job", job.ID.String()),
 		warn: func(err error) {
 			log.Warn("writing an evaluation record", "job", job.ID.String(), "error", err)
 		},
@@ -54,6 +56,7 @@ type Entry struct {
 
 // Begin ends the present stage, times it, and begins the next.
 func (t *Tracker) Begin(ctx context.Context, e Entry) {
+	t.log.Debug("stage", "version", t.record.JobVersion, "stage", string(e.Stage), "message", e.Message)
 	t.mu.Lock()
 	now := t.clock.Now()
 	if t.record.Stage != "" {

@@ -121,7 +121,7 @@ func clientHCL(c Config, i int, dataDir string) string {
 func (h *hclText) clientBlock(c Config, i int) {
 	client := c.Clients[i]
 	h.line("enabled = true")
-	h.line("servers = [%q]", loopback(c.httpPort(0)+1))
+	h.line("servers = [%q]", loopback(c.rpcPort()))
 	h.line("network_interface = %q", "lo")
 	h.line("min_dynamic_port = %d", c.dynamicPort(i))
 	h.line("max_dynamic_port = %d", c.dynamicPort(i+1)-1)
@@ -163,7 +163,11 @@ func (h *hclText) common(c Config, agent int, name, dataDir string) {
 	// Without it the agent refuses to advertise a loopback address.
 	h.block("advertise", func() {
 		h.line("http = %q", "127.0.0.1")
-		h.line("rpc = %q", "127.0.0.1")
+		if agent == 0 {
+			h.line("rpc = %q", loopback(c.rpcPort()))
+		} else {
+			h.line("rpc = %q", "127.0.0.1")
+		}
 		h.line("serf = %q", "127.0.0.1")
 	})
 	h.block("acl", func() { h.line("enabled = %t", c.ACL) })

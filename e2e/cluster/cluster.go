@@ -209,6 +209,9 @@ func (c *Cluster) makeAgents() error {
 			return err
 		}
 		c.clients = append(c.clients, a)
+		if err := mountData(a.dataDir(), client.DataMB); err != nil {
+			return fmt.Errorf("agent %s: %w", client.Name, err)
+		}
 		if err := a.writeConfig(clientHCL(c.config, i, a.dataDir()), c.config.ClientHCL, client.HCL); err != nil {
 			return err
 		}

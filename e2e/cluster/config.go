@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -51,6 +52,9 @@ type Config struct {
 	// ImageSources are more origins the Nomad UI may load images from, for
 	// example "http://127.0.0.1:9646".
 	ImageSources []string
+	// RPCPort is where clients find the server's RPC, for example a relay before it.
+	// Default: the server's own port.
+	RPCPort int
 	// ServerHCL and ClientHCL are merged over the generated agent files.
 	ServerHCL, ClientHCL string
 	// Preferred gives the cluster its CPU time before whatever else runs on the
@@ -82,6 +86,9 @@ type Client struct {
 	// fingerprint. They say what the scheduler may count on, and limit nothing.
 	CPUMHz   int
 	MemoryMB int
+	// DataMB gives the client's data a file system of its own of that size, which can be
+	// filled up: see FillDisk. It takes memory only for what is in it. 0 is none.
+	DataMB int
 	// HostVolumes maps a volume name to a folder of this machine.
 	HostVolumes map[string]string
 	// ChrootEnv replaces what the exec driver links into a task's root. The
@@ -141,6 +148,9 @@ func (c Client) validate() error {
 	if !validName.MatchString(c.Name) {
 		errs = append(errs, fmt.Errorf("client name %q: want letters, digits and dashes", c.Name))
 	}
+	if c.DataMB < 0 {
+		errs = append(errs, fmt.Errorf("client %s: %d MB of data: want 0 (no limit) or more", c.Name, c.DataMB))
+	}
 	if c.CPUQuota < 0 || c.CPUQuota > 1 {
 		errs = append(errs, fmt.Errorf("client %s: CPU quota %g: want 0 (none) to 1", c.Name, c.CPUQuota))
 	}
@@ -154,6 +164,9 @@ func (c Client) validate() error {
 
 // httpPort is the HTTP port of an agent; 0 is the server, i+1 is client i.
 func (c Config) httpPort(agent int) int { return c.BasePort + portsPerAgent*agent }
+
+// rpcPort is where clients find the server.
+func (c Config) rpcPort() int { return cmp.Or(c.RPCPort, c.httpPort(0)+1) }
 
 // dynamicPort is the first dynamic port of a client.
 func (c Config) dynamicPort(client int) int {

@@ -88,6 +88,35 @@ func (c *Cluster) KillClient(ctx context.Context, i int) error {
 	return c.clients[i].signal(ctx, syscall.SIGKILL)
 }
 
+// ClientPID is the process of client i's agent.
+func (c *Cluster) ClientPID(i int) int { return c.clients[i].current().pid }
+
+// KillServer kills the server's agent.
+func (c *Cluster) KillServer(ctx context.Context) error {
+	return c.server.signal(ctx, syscall.SIGKILL)
+}
+
+// RestartServer starts the server's agent again, over the same data, and waits until it
+// leads. A running one is stopped first.
+func (c *Cluster) RestartServer(ctx context.Context) error {
+	if err := c.server.signal(ctx, syscall.SIGINT); err != nil {
+		return err
+	}
+	if err := c.server.start(c.starter, c.hierarchies, c.config.Nomad); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.config.StartTimeout)
+	defer cancel()
+	err := poll(ctx, "a leader", func(context.Context) (bool, error) {
+		leader, err := c.api.Status().Leader()
+		return err == nil && leader != "", c.server.failed()
+	})
+	if err != nil {
+		return c.withLog(err, c.server)
+	}
+	return nil
+}
+
 // LoseClient ends everything on client i at once, as if its power failed.
 func (c *Cluster) LoseClient(ctx context.Context, i int) error {
 	a := c.clients[i]
@@ -100,15 +129,27 @@ func (c *Cluster) LoseClient(ctx context.Context, i int) error {
 	return nil
 }
 
-// RestartClient starts the agent of client i again, over the same data and in
-// the same namespaces, and waits until the node is ready. A running agent is
-// stopped first.
-func (c *Cluster) RestartClient(ctx context.Context, i int) error {
-	a := c.clients[i]
+// StartClient starts the agent of client i again, over the same data and in the same
+// namespaces, and does not wait for the node. A running agent is stopped first.
+func (c *Cluster) StartClient(ctx context.Context, i int) error {
 	if err := c.StopClient(ctx, i); err != nil {
 		return err
 	}
-	if err := a.start(c.starter, c.hierarchies, c.config.Nomad); err != nil {
+	return c.clients[i].start(c.starter, c.hierarchies, c.config.Nomad)
+}
+
+// ClientEnded says why client i's agent ended, and is nil while it runs; ServerEnded is
+// the same of the server's.
+func (c *Cluster) ClientEnded(i int) error { return c.clients[i].failed() }
+
+// ServerEnded says why the server's agent ended.
+func (c *Cluster) ServerEnded() error { return c.server.failed() }
+
+// RestartClient starts the agent of client i as StartClient does, and waits until the
+// node is ready.
+func (c *Cluster) RestartClient(ctx context.Context, i int) error {
+	a := c.clients[i]
+	if err := c.StartClient(ctx, i); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.StartTimeout)

@@ -119,6 +119,9 @@ func (r record) remove(runDir string) error {
 	if err := errors.Join(r.Hierarchies.removeGroup(runGroup(r.RunID)), lower(r.Raised)); err != nil {
 		return fmt.Errorf("clean run %s: %w", r.RunID, err)
 	}
+	if err := unmountBelow(runDir); err != nil {
+		return fmt.Errorf("clean run %s: %w", r.RunID, err)
+	}
 	if r.KeepDir {
 		return keep(runDir)
 	}

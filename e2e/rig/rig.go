@@ -46,6 +46,8 @@ type Options struct {
 	// AgentConfig is the text of the agent's configuration file; default: the
 	// demo's.
 	AgentConfig string
+	// RPCPort is where clients find the server: see cluster.Config.
+	RPCPort int
 	// DriverConfig is more text for the driver's configuration in the agents'
 	// files.
 	DriverConfig string
@@ -88,6 +90,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, TLS: o.TLS, PluginDir: plugins, KeepDir: o.KeepDir, Preferred: o.Preferred,
+		RPCPort:      o.RPCPort,
 		ImageSources: []string{"http://127.0.0.1:*"},
 	})
 	if err != nil {

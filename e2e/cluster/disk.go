@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// mountData gives a data folder a file system of its own; 0 MB leaves it as it is.
+func mountData(dir string, mb int) error {
+	if mb == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("mode=755,size=%dm", mb)); err != nil {
+		return fmt.Errorf("mount a file system of %d MB at %s: %w", mb, dir, err)
+	}
+	return nil
+}
+
+// FillDisk leaves no room on the file system of client i's data: it is made as small as
+// what it holds, so that the disk is full and the machine's memory is not.
+func (c *Cluster) FillDisk(i int) error {
+	dir := c.clients[i].dataDir()
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return fmt.Errorf("fill the disk of %s: %w", c.clients[i].name, err)
+	}
+	return c.resizeData(i, fmt.Sprintf("size=%d", (s.Blocks-s.Bfree)*uint64(s.Bsize)))
+}
+
+// FreeDisk gives client i's data its room back.
+func (c *Cluster) FreeDisk(i int) error {
+	return c.resizeData(i, fmt.Sprintf("size=%dm", c.config.Clients[i].DataMB))
+}
+
+func (c *Cluster) resizeData(i int, size string) error {
+	if c.config.Clients[i].DataMB == 0 {
+		return fmt.Errorf("client %s has no file system of its own: set DataMB", c.clients[i].name)
+	}
+	if err := unix.Mount("", c.clients[i].dataDir(), "tmpfs", unix.MS_REMOUNT, size); err != nil {
+		return fmt.Errorf("resize the disk of %s to %s: %w", c.clients[i].name, size, err)
+	}
+	return nil
+}
+
+// unmountBelow unmounts what mountData mounted below a run's folder.
+func unmountBelow(dir string) error {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("read mounts: %w", err)
+	}
+	var below []string
+	for line := range strings.Lines(string(text)) {
+		// The fifth field is where it is mounted (proc(5)).
+		if fields := strings.Fields(line); len(fields) > 4 && strings.HasPrefix(fields[4], dir+"/") {
+			below = append(below, fields[4])
+		}
+	}
+	for _, path := range slices.Backward(below) { // the last mounted first
+		if err := unix.Unmount(path, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("unmount %s: %w", path, err)
+		}
+	}
+	return nil
+}

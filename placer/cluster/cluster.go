@@ -92,6 +92,7 @@ type Job struct {
 	RunPool     string     `json:"run_pool"`
 	Workloads   []Workload `json:"workloads"`          // groups that have a performance block
 	Problems    []string   `json:"problems,omitempty"` // why a block could not be read; the job runs under stock rules
+	Warnings    []string   `json:"warnings,omitempty"` // of the whole job, for its decisions
 }
 
 // Allocation is a live allocation.

@@ -21,6 +21,17 @@ import (
 // never placed, profiled or rewritten.
 const metaOwner = "placer.owner"
 
+// ownerAdvice is said of a user's job that has the key.
+const ownerAdvice = "its meta has the key " + metaOwner + ", which is for jobs that the placer makes; it has no effect here: take it out"
+
+// isOwnJob reports whether a job was made here, by what is only on those: a name of ours,
+// the mark, and a pool that is not the hold pool. Anybody may write the mark alone, and a
+// job that it hid would wait in the hold pool for ever.
+func (w *World) isOwnJob(id, pool, owner string) bool {
+	ownName := strings.HasPrefix(id, labJobPrefix) || strings.HasPrefix(id, transferJobPrefix)
+	return owner == w.opts.Owner && ownName && pool != w.opts.HoldPool
+}
+
 // heldPayloadAdvice is said of a dispatched child that cannot be rewritten.
 const heldPayloadAdvice = "dispatched with a payload while its parent was held: Nomad does not let such a job be registered again; " +
 	"stop it and dispatch it again, the rewritten parent lets it run"
@@ -158,7 +169,7 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 
 // listed reports whether Jobs returns a job; the same as the filter of listJobs.
 func (w *World) listed(raw object) bool {
-	if raw.boolean("Stop") || raw.object("Meta").text(metaOwner) != "" {
+	if raw.boolean("Stop") || w.isOwnJob(raw.text("ID"), raw.text("NodePool"), raw.object("Meta").text(metaOwner)) {
 		return false
 	}
 	return raw.text("NodePool") == w.opts.HoldPool || slices.ContainsFunc(raw.objects("TaskGroups"), func(g object) bool {
@@ -179,7 +190,7 @@ func (w *World) listJobs(ctx context.Context) ([]jobStub, uint64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return slices.DeleteFunc(stubs, func(s jobStub) bool { return s.Stop || s.Meta[metaOwner] != "" }), index, nil
+	return slices.DeleteFunc(stubs, func(s jobStub) bool { return s.Stop || w.isOwnJob(s.ID, s.NodePool, s.Meta[metaOwner]) }), index, nil
 }
 
 // Job reads one job afresh.
@@ -217,6 +228,9 @@ func (w *World) readJob(raw object) cluster.Job {
 		workload, problem := w.readWorkload(raw, group, text)
 		if problem != "" {
 			job.Problems = append(job.Problems, problem)
+	if _, has := raw.object("Meta")[metaOwner]; has {
+		job.Warnings = append(job.Warnings, ownerAdvice)
+	}
 			continue
 		}
 		job.Workloads = append(job.Workloads, workload)

@@ -127,8 +127,8 @@ func TestJobs(t *testing.T) {
 	other := testJob("other", "")
 	other["NodePool"] = "prod"
 	server.Submit(other, "")
-	ours := testJob("ours", "ok")
-	ours["Meta"] = nomadtest.Object{metaOwner: DefaultOwner}
+	ours := testJob(labJobPrefix+"1", "ok")
+	ours["NodePool"], ours["Meta"] = "prod", nomadtest.Object{metaOwner: DefaultOwner}
 	server.Submit(ours, "")
 	server.Submit(testJob("stopped", "ok"), "")
 	server.Stop("default", "stopped")
@@ -161,6 +161,50 @@ func TestJobs(t *testing.T) {
 	}
 	if _, err := w.Job(ctx, cluster.JobID{Namespace: "default", ID: "never"}); !errors.Is(err, cluster.ErrGone) {
 		t.Errorf("never: %v", err)
+	}
+}
+
+// The mark of jobs made here hides no user's job: not one that waits in the hold pool,
+// whatever its name, and not one that passed it.
+func TestTheOwnersMarkHidesNoUsersJob(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	for _, id := range []string{"web", labJobPrefix + "mine", transferJobPrefix + "mine"} {
+		job := testJob(id, "ok")
+		job["Meta"] = nomadtest.Object{metaOwner: DefaultOwner}
+		server.Submit(job, "")
+	}
+	passed := testJob("passed", "ok")
+	passed["NodePool"], passed["Meta"] = "prod", nomadtest.Object{metaOwner: "me"}
+	server.Submit(passed, "")
+	jobs, err := w.Jobs(ctx)
+	if err != nil || len(jobs) != 4 {
+		t.Fatalf("%d jobs, %v: want all four", len(jobs), err)
+	}
+	for _, job := range jobs {
+		if len(job.Warnings) != 1 || !strings.Contains(job.Warnings[0], metaOwner) {
+			t.Errorf("%s: warnings %q", job.ID, job.Warnings)
+		}
+	}
+}
+
+// A batch job that has ended is known as such, from the list and from events.
+func TestACompleteJobIsKnown(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	job := testJob("digest", "ok")
+	job["Type"] = "batch"
+	server.Submit(job, "")
+	if j := mustJob(t, w, ctx, "digest"); j.Complete {
+		t.Error("complete before it ran")
+	}
+	if _, err := w.Jobs(ctx); err != nil { // now it is in the cache
+		t.Fatal(err)
+	}
+	server.SetStatus("default", "digest", "dead")
+	jobs, err := w.Jobs(ctx)
+	if err != nil || len(jobs) != 1 || !jobs[0].Complete {
+		t.Errorf("jobs %+v, %v", jobs, err)
 	}
 }
 

@@ -69,7 +69,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 	d.ProfileKey = k.Workload.ProfileKey
 	d.Target = k.Workload.Spec.Target
 	d.Sensitivity = k.Knowledge.Sensitivity
-	d.Warnings = append(append([]string(nil), k.Warnings...), d.Warnings...)
+	d.Warnings = slices.Concat(job.Warnings, k.Warnings, d.Warnings)
 	return d, nil
 }
 

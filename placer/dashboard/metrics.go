@@ -22,6 +22,8 @@ var (
 		"Workloads by the outcome of their newest decision.", []string{"outcome"}, nil)
 	evaluationMetric = prometheus.NewDesc("placer_evaluations",
 		"Evaluations by stage.", []string{"stage"}, nil)
+	refusedMetric = prometheus.NewDesc("placer_jobs_release_refused",
+		"Held jobs that Nomad did not let this replica release when it tried last: they stay held until their user or the operator acts.", nil, nil)
 	targetMetric = prometheus.NewDesc("placer_workload_target",
 		"Target of the workload, in its unit.", workloadLabels, nil)
 	predictedMetric = prometheus.NewDesc("placer_workload_predicted",
@@ -64,7 +66,7 @@ type collector struct {
 
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		upMetric, outcomeMetric, evaluationMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric,
+		upMetric, outcomeMetric, evaluationMetric, refusedMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric,
 		cpuMetric, memoryMetric, actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric,
 	} {
 		ch <- d
@@ -80,7 +82,13 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- gauge(upMetric, readable)
 	c.adaptation(ch)
+	if r, ok := c.records.(releasing); ok {
+		ch <- gauge(refusedMetric, float64(r.RefusedReleases()))
+	}
 }
+
+// releasing are records of a replica that releases jobs.
+type releasing interface{ RefusedReleases() int }
 
 // adapted are records that count what adaptation does. A replica that does not lead
 // has none to count.

@@ -184,6 +184,10 @@ func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, erro
 // AdaptationStats are the counts of this replica's present term as leader.
 func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
 
+// RefusedReleases counts the held jobs that Nomad did not let this replica release when it
+// tried last, whatever the user or the operator does not change.
+func (e *Engine) RefusedReleases() int { return e.retries.refused() }
+
 // Rebalance lists what would reach its target better elsewhere, and moves what may;
 // see adaptation.Rebalancer.
 func (e *Engine) Rebalance(ctx context.Context, apply bool) ([]cluster.Relocation, error) {

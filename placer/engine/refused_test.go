@@ -121,3 +121,25 @@ func TestARefusalIsSaidOnce(t *testing.T) {
 		}
 	})
 }
+
+// What stays held is counted, for as long as it is refused.
+func TestRefusedReleasesAreCounted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := twoNodes()
+		refuse(world)
+		b := start(t, world, mem.New())
+		job := testJob("refused", heldFor(time.Minute))
+		world.submit(job)
+		world.submit(testJob("innocent", heldFor(time.Minute)))
+		settle(5 * time.Minute)
+		if n := b.engine.RefusedReleases(); n != 1 {
+			t.Errorf("%d refused, want 1", n)
+		}
+		world.beforeApply = nil
+		settle(2 * time.Minute)
+		if n := b.engine.RefusedReleases(); n != 0 {
+			t.Errorf("%d refused after it was released", n)
+		}
+	})
+}

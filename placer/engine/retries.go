@@ -75,6 +75,19 @@ func (r *retries) note(job cluster.Job, now, deadline time.Time, err error) (fir
 	return firstRefusal
 }
 
+// refused counts the jobs whose release was refused for good when it was tried last.
+func (r *retries) refused() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, f := range r.failed {
+		if f.refused {
+			n++
+		}
+	}
+	return n
+}
+
 func (r *retries) forgetAllBut(present map[cluster.JobID]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

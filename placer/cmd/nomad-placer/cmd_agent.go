@@ -247,6 +247,9 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 // AdaptationStats are the counts of an engine that leads.
 func (r engineRecords) AdaptationStats() cluster.AdaptationStats { return r.engine.AdaptationStats() }
 
+// RefusedReleases are those of an engine that runs.
+func (r engineRecords) RefusedReleases() int { return r.engine.RefusedReleases() }
+
 // The times of starting and stopping.
 const (
 	startRetry    = 2 * time.Second

@@ -81,10 +81,11 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 		return err
 	}
 	k := c.cfg.Estimator.Classify(p)
-	d.Sensitivity = k.Sensitivity
-	d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction)
 	c.live.counted(string(adapt.Reclassify), nil)
-	return c.cfg.Decisions.Amend(ctx, d)
+	return c.cfg.Decisions.Amend(ctx, id, func(d *cluster.Decision) {
+		d.Sensitivity = k.Sensitivity
+		d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction)
+	})
 }
 
 // errRefused wraps why an action was not tried: nothing was written.
@@ -97,7 +98,7 @@ func refuse(format string, args ...any) error {
 // tolerated drops the error of an action that was refused, or came too late: it is on
 // record, and the next window decides anew.
 func tolerated(err error) error {
-	for _, known := range []error{errRefused, errNoRoom, cluster.ErrStale, cluster.ErrGone, cluster.ErrBusy, cluster.ErrYields, cluster.ErrImpossible} {
+	for _, known := range []error{errRefused, errNoRoom, cluster.ErrStale, cluster.ErrGone, cluster.ErrBusy, cluster.ErrYields, cluster.ErrImpossible, cluster.ErrNotLeading} {
 		if errors.Is(err, known) {
 			return nil
 		}
@@ -117,7 +118,10 @@ func (a *term) adjust(ctx context.Context, s subject, as cluster.Workload, chang
 	}
 	var index uint64
 	defer func() { end(index) }()
-	before := a.cfg.Decisions.OfJob(s.job)
+	before, err := a.cfg.Decisions.OfJob(ctx, s.job)
+	if err != nil {
+		return err
+	}
 	after := maps.Clone(before)
 	if decision != nil && decision.Outcome == cluster.Placed {
 		after[as.ID] = *decision
@@ -129,6 +133,11 @@ func (a *term) adjust(ctx context.Context, s subject, as cluster.Workload, chang
 		return err
 	}
 	index = result.ModifyIndex
+	if !result.Unchanged {
+		// A group may be bound to more nodes than were decided on, so that the next leader knows
+		// the version as ours by its number.
+		a.cfg.Decisions.Record(ctx, ours(after, result.Version, as), nil)
+	}
 	return nil
 }
 

@@ -89,10 +89,11 @@ type Job struct {
 	Type        string     `json:"type"` // service, batch, system, sysbatch
 	Held        bool       `json:"held"`
 	Stopped     bool       `json:"stopped"`
+	Complete    bool       `json:"complete,omitempty"` // a batch job that has ended: nothing of it will be placed again
 	RunPool     string     `json:"run_pool"`
 	Workloads   []Workload `json:"workloads"`          // groups that have a performance block
-	Problems    []string   `json:"problems,omitempty"` // why a block could not be read; the job runs under stock rules
 	Warnings    []string   `json:"warnings,omitempty"` // of the whole job, for its decisions
+	Problems    []string   `json:"problems,omitempty"` // why a block could not be read; the job runs under stock rules
 }
 
 // Allocation is a live allocation.

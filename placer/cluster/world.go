@@ -35,6 +35,12 @@ type Clock interface {
 	After(d time.Duration) <-chan time.Time
 }
 
+// Timekeeper is a world whose servers have a clock of their own, by which jobs are
+// submitted: AskTime makes the clock that goes by it exact.
+type Timekeeper interface {
+	AskTime(ctx context.Context) error
+}
+
 // State is the read side of a world.
 type State interface {
 	// Jobs returns every job that is held or has a performance block.

@@ -116,10 +116,21 @@ func (w *liveWorld) Adjust(_ context.Context, c cluster.Change) (cluster.PlanRes
 			}
 		}
 		a.Version = j.job.Version
+		if c.Rebind {
+			wl.Bound = digestOf(c.Nodes)
+		}
 		j.allocs = append(j.allocs, a)
 	}
 	w.wake()
 	return cluster.PlanResult{Version: j.job.Version, ModifyIndex: w.index}, nil
+}
+
+func digestOf(nodes []cluster.Candidate) cluster.ShortlistDigest {
+	var ids []cluster.NodeID
+	for _, n := range nodes {
+		ids = append(ids, n.Node)
+	}
+	return cluster.DigestShortlist(ids)
 }
 
 func (w *liveWorld) StopAllocation(_ context.Context, _ cluster.WorkloadID, id string) error {

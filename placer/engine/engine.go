@@ -15,9 +15,10 @@ import (
 
 // Engine drives one world. Run serves until its context ends.
 type Engine struct {
-	cfg       Config
-	book      journal.Book
-	decisions *journal.Decisions
+	cfg        Config
+	timekeeper cluster.Timekeeper // nil: the world's clock is ours
+	book       journal.Book
+	decisions  *journal.Decisions
 
 	lab         *profiling.Lab
 	estimator   *profiling.Estimator
@@ -36,11 +37,13 @@ func New(cfg Config) (*Engine, error) {
 	if err := cfg.applyDefaults(); err != nil {
 		return nil, err
 	}
+	cfg.Store = journal.Fenced(cfg.Store)
 	e := &Engine{
 		cfg:     cfg,
 		book:    journal.Book{Store: cfg.Store},
 		retries: newRetries(),
 	}
+	e.timekeeper, _ = cfg.World.(cluster.Timekeeper)
 	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
 		e.cfg.World = adaptation.Gated(cfg.World, func() map[cluster.NodeID]bool { return e.adaptation.ClosedNodes() })
@@ -137,7 +140,7 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 		e.consider(ctx, job)
 	}
 	e.evaluations.ForgetAllBut(seen)
-	e.decisions.ForgetAllBut(ctx, seen) // a purged job leaves nothing of ours
+	e.decisions.ForgetGone(ctx, e.cfg.World, e.cfg.Clock.Now(), seen) // a purged job leaves nothing of ours
 	e.retries.forgetAllBut(seen)
 	e.admissions.Expire()
 	return nil
@@ -181,12 +184,12 @@ func (e *Engine) Admit(ctx context.Context, job cluster.Job) (cluster.Plan, erro
 	return e.admissions.Admit(ctx, job)
 }
 
-// AdaptationStats are the counts of this replica's present term as leader.
-func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
-
 // RefusedReleases counts the held jobs that Nomad did not let this replica release when it
 // tried last, whatever the user or the operator does not change.
 func (e *Engine) RefusedReleases() int { return e.retries.refused() }
+
+// AdaptationStats are the counts of this replica's present term as leader.
+func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
 
 // Rebalance lists what would reach its target better elsewhere, and moves what may;
 // see adaptation.Rebalancer.

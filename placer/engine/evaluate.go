@@ -20,6 +20,9 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 		if index, ok := e.admissions.Conclude(ctx, job); ok {
 			return index, nil
 		}
+		if job.Complete {
+			return job.ModifyIndex, nil // there is nothing left to decide on, and its record stays
+		}
 		return e.advise(ctx, job)
 	}
 	deadline := e.deadline(job)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -141,10 +142,18 @@ func (e *Engine) releaseOverdue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	overdue := func(job cluster.Job) bool {
+		now := e.cfg.Clock.Now()
+		return job.Held && !job.Stopped && !now.Before(e.deadline(job).Add(replicaGrace)) && e.retries.due(job, now)
+	}
+	if !slices.ContainsFunc(jobs, overdue) {
+		return nil
+	}
+	e.askTime(ctx)
 	var group errgroup.Group
 	group.SetLimit(releasedAtOnce)
 	for _, job := range jobs {
-		if !job.Held || job.Stopped || e.cfg.Clock.Now().Before(e.deadline(job).Add(replicaGrace)) || !e.retries.due(job, e.cfg.Clock.Now()) {
+		if !overdue(job) {
 			continue
 		}
 		group.Go(func() error {
@@ -155,9 +164,29 @@ func (e *Engine) releaseOverdue(ctx context.Context) error {
 	return group.Wait()
 }
 
+// askTime makes sure of the servers' time before something is released by it: a clock that
+// is ahead would have jobs released before the leader has placed them.
+func (e *Engine) askTime(ctx context.Context) {
+	if e.timekeeper == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+	defer cancel()
+	if err := e.timekeeper.AskTime(ctx); err != nil && ctx.Err() == nil {
+		e.cfg.Log.Warn("the servers' time is as it was known before", "error", err)
+	}
+}
+
 func (e *Engine) releaseOverdueJob(ctx context.Context, job cluster.Job) {
 	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
+	// The list may be from before somebody else's release, whose record must stay.
+	if _, err := profiling.Unchanged(ctx, e.cfg.World, job); err != nil {
+		if !overtaken(err) {
+			e.failed(ctx, job, err)
+		}
+		return
+	}
 	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, e.deadline(job))
 	reason := fmt.Sprintf("its hold deadline of %s passed and no leader had released it", e.hold(job))
 	if _, err := e.releaseStock(ctx, job, t, reason); err != nil && !overtaken(err) {
@@ -166,9 +195,9 @@ func (e *Engine) releaseOverdueJob(ctx context.Context, job cluster.Job) {
 }
 
 // overtaken reports whether a write failed because the job is not any more what it was
-// made for: there is nothing to try again.
+// made for, or because another agent leads: there is nothing to try again.
 func overtaken(err error) bool {
-	return errors.Is(err, cluster.ErrStale) || errors.Is(err, cluster.ErrGone)
+	return errors.Is(err, cluster.ErrStale) || errors.Is(err, cluster.ErrGone) || errors.Is(err, cluster.ErrNotLeading)
 }
 
 // failed notes that an attempt at a job failed, and says so where its user looks when it

@@ -29,6 +29,8 @@ type memWorld struct {
 	applied []cluster.Plan
 	adopted []cluster.Plan
 
+	hidden     map[cluster.JobID]bool // from the list
+	reads      map[cluster.JobID]int
 	everywhere bool // a system job has an allocation on every node
 	unplaced   int  // workloads that were decided on and are not seen yet
 
@@ -82,6 +84,29 @@ func (w *memWorld) purge(id cluster.JobID) {
 	w.wake()
 }
 
+// complete ends a batch job's allocations.
+func (w *memWorld) complete(id cluster.JobID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.jobs[id].job.Complete, w.jobs[id].allocs = true, nil
+	w.wake()
+}
+
+// hide leaves a job out of the list, as a token does that may not see it.
+func (w *memWorld) hide(id cluster.JobID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hidden = map[cluster.JobID]bool{id: true}
+	w.wake()
+}
+
+// asked is how often a job was read by its name.
+func (w *memWorld) asked(id cluster.JobID) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reads[id]
+}
+
 func (w *memWorld) wake() {
 	select {
 	case w.changed <- struct{}{}:
@@ -101,8 +126,10 @@ func (w *memWorld) Jobs(ctx context.Context) ([]cluster.Job, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []cluster.Job
-	for _, j := range w.jobs {
-		out = append(out, j.job)
+	for id, j := range w.jobs {
+		if !w.hidden[id] {
+			out = append(out, j.job)
+		}
 	}
 	slices.SortFunc(out, func(a, b cluster.Job) int { return int(a.ModifyIndex) - int(b.ModifyIndex) })
 	return out, ctx.Err()
@@ -111,6 +138,13 @@ func (w *memWorld) Jobs(ctx context.Context) ([]cluster.Job, error) {
 func (w *memWorld) Job(_ context.Context, id cluster.JobID) (cluster.Job, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.reads == nil {
+		w.reads = map[cluster.JobID]int{}
+	}
+	w.reads[id]++
+	if w.hidden[id] {
+		return cluster.Job{}, errForbidden
+	}
 	j, ok := w.jobs[id]
 	if !ok {
 		return cluster.Job{}, cluster.ErrGone
@@ -287,6 +321,8 @@ func (w *memWorld) Observe(_ context.Context, wl cluster.Workload, window time.D
 	}
 	return out, nil
 }
+
+var errForbidden = errors.New("Permission denied")
 
 var errPassing = errors.New("connection refused")
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -17,6 +18,13 @@ import (
 // recordTimeout bounds the writing of records after a release.
 const recordTimeout = 10 * time.Second
 
+// How many jobs that are not listed any more are asked for in one pass, and when one that
+// is there is asked for again (chosen by us).
+const (
+	askedAtMost   = 16
+	askAgainAfter = 5 * time.Minute
+)
+
 // Decisions are the newest decision of every workload: in the book, and in memory
 // for the scores of residents.
 type Decisions struct {
@@ -25,11 +33,12 @@ type Decisions struct {
 
 	mu     sync.Mutex
 	newest map[cluster.WorkloadID]cluster.Decision
+	asked  map[cluster.JobID]time.Time // for a job that is not listed
 }
 
 // NewDecisions knows nothing before Load.
 func NewDecisions(book Book, log *slog.Logger) *Decisions {
-	return &Decisions{book: book, log: log, newest: map[cluster.WorkloadID]cluster.Decision{}}
+	return &Decisions{book: book, log: log, newest: map[cluster.WorkloadID]cluster.Decision{}, asked: map[cluster.JobID]time.Time{}}
 }
 
 // Load reads what earlier leaders decided.
@@ -63,7 +72,9 @@ func (s *Decisions) Record(ctx context.Context, decisions []cluster.Decision, st
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	for _, d := range decisions {
-		d.Steps = steps
+		if steps != nil {
+			d.Steps = steps
+		}
 		s.remember(d.Workload, remembered(d))
 		if err := s.book.PutDecision(ctx, d); err != nil {
 			s.log.Warn("storing a decision", "workload", d.Workload.String(), "error", err)
@@ -71,9 +82,16 @@ func (s *Decisions) Record(ctx context.Context, decisions []cluster.Decision, st
 	}
 }
 
-// Amend replaces a decision by one that differs in what was learnt since.
-func (s *Decisions) Amend(ctx context.Context, d cluster.Decision) error {
-	s.remember(d.Workload, d)
+// Amend changes the newest decision on a workload by what was learnt since. It is read
+// from the book: the one in memory lacks most of its nodes, and the record of a job that
+// runs must name all that it is bound to.
+func (s *Decisions) Amend(ctx context.Context, id cluster.WorkloadID, change func(*cluster.Decision)) error {
+	d, err := s.book.Decision(ctx, id)
+	if err != nil {
+		return wrap(err, "amending the decision on %s", id)
+	}
+	change(&d)
+	s.remember(id, remembered(d))
 	return s.book.PutDecision(ctx, d)
 }
 
@@ -91,32 +109,80 @@ func (s *Decisions) Of(id cluster.WorkloadID) (cluster.Decision, bool) {
 	return d, ok
 }
 
-// OfJob are the newest decisions on the workloads of a job.
-func (s *Decisions) OfJob(job cluster.Job) map[cluster.WorkloadID]cluster.Decision {
+// OfJob are the newest decisions on the workloads of a job, whole, as the book has them.
+func (s *Decisions) OfJob(ctx context.Context, job cluster.Job) (map[cluster.WorkloadID]cluster.Decision, error) {
 	out := map[cluster.WorkloadID]cluster.Decision{}
 	for _, w := range job.Workloads {
-		if d, ok := s.Of(w.ID); ok {
-			out[w.ID] = d
+		d, err := s.book.Decision(ctx, w.ID)
+		if errors.Is(err, cluster.ErrNoRecord) {
+			continue
 		}
+		if err != nil {
+			return nil, wrap(err, "decision on %s", w.ID)
+		}
+		out[w.ID] = d
+	}
+	return out, nil
+}
+
+// ForgetGone removes the records of jobs that are gone. A list that got shorter does not
+// say so: it may have lost a namespace that the agent's token may not read any more. So
+// each job that is missing is asked for by its name, and only one that Nomad says is gone,
+// or that has no use for a record any more, is forgotten.
+func (s *Decisions) ForgetGone(ctx context.Context, world cluster.State, now time.Time, listed map[cluster.JobID]bool) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	for _, id := range s.missing(now, listed) {
+		job, err := world.Job(ctx, id)
+		switch {
+		case errors.Is(err, cluster.ErrGone), err == nil && !hasRecord(job):
+			s.forget(ctx, id)
+		case ctx.Err() != nil:
+			return
+		default:
+			s.log.Info("a job is not in Nomad's list and not gone: its records are kept", "job", id.String(), "error", err)
+		}
+	}
+}
+
+// hasRecord reports whether the placer keeps records of a job.
+func hasRecord(job cluster.Job) bool {
+	return !job.Stopped && (job.Held || len(job.Workloads) > 0 || len(job.Problems) > 0)
+}
+
+// missing are jobs with a record that are not listed, and that were not asked for a short
+// while ago; askedAtMost, and those count as asked for.
+func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []cluster.JobID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ time.Time) bool { return listed[id] })
+	var out []cluster.JobID
+	for w := range s.newest {
+		id := w.JobID()
+		at, before := s.asked[id]
+		if listed[id] || before && now.Sub(at).Abs() < askAgainAfter || len(out) == askedAtMost || slices.Contains(out, id) {
+			continue
+		}
+		out = append(out, id)
+		s.asked[id] = now
 	}
 	return out
 }
 
-// ForgetAllBut removes the records of jobs that are gone.
-func (s *Decisions) ForgetAllBut(ctx context.Context, present map[cluster.JobID]bool) {
+// forget removes what is kept of a job, in memory and in the book.
+func (s *Decisions) forget(ctx context.Context, id cluster.JobID) {
+	var workloads []cluster.WorkloadID
 	s.mu.Lock()
-	gone := map[cluster.JobID][]cluster.WorkloadID{}
+	delete(s.asked, id)
 	for w := range s.newest {
-		if !present[w.JobID()] {
-			gone[w.JobID()] = append(gone[w.JobID()], w)
+		if w.JobID() == id {
+			workloads = append(workloads, w)
 			delete(s.newest, w)
 		}
 	}
 	s.mu.Unlock()
-	for id, workloads := range gone {
-		if err := s.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
-			s.log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
-		}
+	if err := s.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
+		s.log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
 	}
 }
 

@@ -22,6 +22,7 @@ type Tracker struct {
 	warn  func(error)
 
 	mu      sync.Mutex
+	lease   cluster.Lease // of who begins its stages
 	record  cluster.Evaluation
 	written time.Time
 	runs    map[string]profiler.Progress
@@ -58,6 +59,7 @@ type Entry struct {
 func (t *Tracker) Begin(ctx context.Context, e Entry) {
 	t.log.Debug("stage", "version", t.record.JobVersion, "stage", string(e.Stage), "message", e.Message)
 	t.mu.Lock()
+	t.lease = cluster.LeaseOf(ctx)
 	now := t.clock.Now()
 	if t.record.Stage != "" {
 		t.record.Steps = append(t.record.Steps, cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
@@ -83,10 +85,13 @@ func brief(s cluster.Stage) bool {
 	return s == cluster.StageClassify || s == cluster.StagePlace || s == cluster.StageRewrite
 }
 
-// Steps returns the timed stages so far, the present one included.
+// Steps returns the timed stages so far, the present one included; none before the first.
 func (t *Tracker) Steps() []cluster.Step {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.record.Stage == "" {
+		return nil
+	}
 	now := t.clock.Now()
 	return append(append([]cluster.Step(nil), t.record.Steps...),
 		cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
@@ -115,9 +120,9 @@ func (t *Tracker) Progress(id string, p profiler.Progress) {
 		t.mu.Unlock()
 		return
 	}
-	record := t.snapshot()
+	record, ctx := t.snapshot(), cluster.WithLease(context.Background(), t.lease)
 	t.mu.Unlock()
-	t.write(context.Background(), record)
+	t.write(ctx, record)
 }
 
 func (t *Tracker) snapshot() cluster.Evaluation {

@@ -144,8 +144,11 @@ func (c *client) stream(ctx context.Context, path string, q api.QueryOptions, re
 	return nil
 }
 
-// write puts in at path once.
+// write puts in at path once, unless ctx is of a leader who leads no more.
 func (c *client) write(ctx context.Context, path, namespace string, in, out any) error {
+	if err := cluster.MayWrite(ctx); err != nil {
+		return fmt.Errorf("PUT %s: %w", path, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
@@ -171,6 +174,9 @@ func (c *client) writeSafe(ctx context.Context, path, namespace string, in, out 
 // delete removes path; deleting twice violates no bound.
 func (c *client) delete(ctx context.Context, path, namespace string) error {
 	err := c.retry(ctx, func(ctx context.Context) error {
+		if err := cluster.MayWrite(ctx); err != nil {
+			return err
+		}
 		q := (&api.WriteOptions{Namespace: namespace}).WithContext(ctx)
 		_, err := c.api.Raw().Delete(path, nil, q)
 		return err

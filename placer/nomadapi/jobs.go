@@ -51,6 +51,7 @@ type jobStub struct {
 	Namespace      string
 	NodePool       string
 	Stop           bool
+	Type, Status   string
 	JobModifyIndex uint64
 	Meta           map[string]string
 }
@@ -83,6 +84,7 @@ func (w *World) readJobs(ctx context.Context) error {
 	for _, s := range stubs {
 		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}
 		if job, ok := c.jobs[id]; ok && job.ModifyIndex == s.JobModifyIndex {
+			job.Complete = hasCompleted(s.Type, s.Status)
 			fresh[id] = job
 		} else {
 			changed = append(changed, id)
@@ -160,8 +162,13 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 		c.stale = c.stale || was
 		return was, nil
 	}
-	if was && c.jobs[id].ModifyIndex == raw.index("JobModifyIndex") {
-		return false, nil // its status changed
+	if job := c.jobs[id]; was && job.ModifyIndex == raw.index("JobModifyIndex") {
+		// Its status changed, which is no new version.
+		if done := hasCompleted(raw.text("Type"), raw.text("Status")); done != job.Complete {
+			job.Complete = done
+			c.jobs[id], c.stale = job, true
+		}
+		return false, nil
 	}
 	c.jobs[id], c.stale = w.readJob(raw), true
 	return true, nil
@@ -204,6 +211,9 @@ func (w *World) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) 
 
 func (w *World) readJob(raw object) cluster.Job {
 	id := jobIDOf(raw)
+	if submitted := raw.number("SubmitTime"); submitted > 0 {
+		w.serverTime.saw(time.Unix(0, submitted))
+	}
 	job := cluster.Job{
 		ID:          id,
 		Version:     raw.index("Version"),
@@ -212,10 +222,14 @@ func (w *World) readJob(raw object) cluster.Job {
 		Type:        raw.text("Type"),
 		Held:        raw.text("NodePool") == w.opts.HoldPool,
 		Stopped:     raw.boolean("Stop"),
+		Complete:    hasCompleted(raw.text("Type"), raw.text("Status")),
 		RunPool:     w.opts.RunPool,
 	}
 	if !job.Held {
 		job.RunPool = raw.text("NodePool")
+	}
+	if _, has := raw.object("Meta")[metaOwner]; has {
+		job.Warnings = append(job.Warnings, ownerAdvice)
 	}
 	if job.Held && raw.text("Payload") != "" {
 		job.Problems = append(job.Problems, heldPayloadAdvice)
@@ -228,14 +242,16 @@ func (w *World) readJob(raw object) cluster.Job {
 		workload, problem := w.readWorkload(raw, group, text)
 		if problem != "" {
 			job.Problems = append(job.Problems, problem)
-	if _, has := raw.object("Meta")[metaOwner]; has {
-		job.Warnings = append(job.Warnings, ownerAdvice)
-	}
 			continue
 		}
 		job.Workloads = append(job.Workloads, workload)
 	}
 	return job
+}
+
+// hasCompleted: all allocations of the job have ended, and Nomad starts no more of it.
+func hasCompleted(jobType, status string) bool {
+	return status == "dead" && (jobType == "batch" || jobType == "sysbatch")
 }
 
 func jobIDOf(raw object) cluster.JobID {

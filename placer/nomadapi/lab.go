@@ -59,13 +59,13 @@ func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.
 	}
 	if !r.Deadline.IsZero() {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.Deadline.Sub(w.clock.Now()))
+		ctx, cancel = context.WithTimeout(ctx, r.Deadline.Sub(w.serverTime.Now()))
 		defer cancel()
 	}
 	run := &labRun{w: w, id: jobIDOf(job), request: r, remaining: time.Duration(r.Seconds) * time.Second}
 	err = run.start(ctx, job)
 	if run.ours {
-		defer run.remove()
+		defer run.remove(ctx)
 	}
 	if err != nil {
 		return profile.Profile{}, err
@@ -343,10 +343,10 @@ func (l *labRun) cutShort(ctx context.Context) (profile.Profile, error) {
 	return p, why
 }
 
-// remove takes the run's job away. It has its own context: it must happen also
-// when the caller's has ended. What it cannot remove, Sweep will.
-func (l *labRun) remove() {
-	ctx, cancel := context.WithTimeout(context.Background(), removeWithin+requestTimeout)
+// remove takes the run's job away, also when the caller's context has ended. What it
+// cannot remove, Sweep will, of this leader or of the next.
+func (l *labRun) remove(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeWithin+requestTimeout)
 	defer cancel()
 	if err := l.w.RemoveJob(ctx, l.id); err != nil {
 		l.w.log.Warn("profiling run not removed, the next sweep tries again", "job", l.id.String(), "error", err)

@@ -10,12 +10,14 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
 
 // The leader's lock. A lock is not a fence: every write of a job is fenced by its
-// JobModifyIndex, so two leaders for a moment waste work and break nothing. That is
-// why no lock delay is kept after a lock expires.
+// JobModifyIndex, so two leaders for a moment waste work and break nothing. What has no
+// such index is not sent without a look at the lease (see lease.go). That is why no lock
+// delay is kept after a lock expires.
 const (
 	LeaderPath      = rights.RecordsPath + "/leader"
 	leaderTTL       = 15 * time.Second
@@ -67,11 +69,12 @@ func (w *World) NewElector(self Leader) *Elector {
 // up the lock so that another instance leads at once.
 func (e *Elector) Run(ctx context.Context, onElected func(context.Context) error) error {
 	for {
-		lock, err := e.acquire(ctx)
+		held := &lease{clock: e.w.clock}
+		lock, err := e.acquire(ctx, held)
 		if err != nil {
 			return err
 		}
-		lost, err := e.lead(ctx, lock, onElected)
+		lost, err := e.lead(ctx, lock, held, onElected)
 		if !lost {
 			return err
 		}
@@ -80,9 +83,10 @@ func (e *Elector) Run(ctx context.Context, onElected func(context.Context) error
 }
 
 // acquire blocks until this instance holds the lock.
-func (e *Elector) acquire(ctx context.Context) (string, error) {
+func (e *Elector) acquire(ctx context.Context, held *lease) (string, error) {
 	said := onceLog{}
 	for {
+		sent := e.w.clock.Now()
 		lock, err := e.tryAcquire(ctx)
 		if ctx.Err() != nil {
 			if err == nil {
@@ -91,6 +95,7 @@ func (e *Elector) acquire(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 		if err == nil {
+			held.renewed(sent)
 			e.w.log.Info("leading", "address", e.self.Address)
 			return lock, nil
 		}
@@ -113,6 +118,8 @@ type lockVariable struct {
 	Path  string
 	Items map[string]string `json:",omitempty"`
 	Lock  variableLock
+
+	ModifyTime int64 `json:",omitempty"` // of the answer: nanoseconds, by a server's clock
 }
 
 type variableLock struct {
@@ -124,6 +131,7 @@ type variableLock struct {
 // tryAcquire returns the id of the lock. The api package has a client for locks,
 // but making one writes to the settings its other requests read.
 func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
+	sent := e.w.serverTime.steady()
 	answer, err := e.lockOperation(ctx, "lock-acquire", lockVariable{
 		Items: e.self.items(),
 		Lock:  variableLock{TTL: leaderTTL.String(), LockDelay: leaderLockDelay.String()},
@@ -131,6 +139,7 @@ func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
+	e.w.serverTime.stamped(answer.ModifyTime, sent)
 	return answer.Lock.ID, nil
 }
 
@@ -149,9 +158,10 @@ func (e *Elector) lockOperation(ctx context.Context, operation string, v lockVar
 }
 
 // lead runs onElected while the lock is kept. lost is true where the lock went
-// away under it, whatever onElected made of that.
-func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.Context) error) (lost bool, err error) {
-	leading, stop := context.WithCancel(ctx)
+// away under it, whatever onElected made of that: from then on Nomad gets no write of it,
+// so that it ends soon.
+func (e *Elector) lead(ctx context.Context, lock string, held *lease, onElected func(context.Context) error) (lost bool, err error) {
+	leading, stop := context.WithCancel(cluster.WithLease(ctx, held.check))
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- onElected(leading) }()
@@ -162,9 +172,11 @@ func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.
 			e.release(lock)
 			return false, err
 		case <-e.w.clock.After(leaderRenew):
+			sent := e.w.clock.Now()
 			err := e.renew(ctx, lock)
 			if err == nil {
-				renewed = e.w.clock.Now()
+				renewed = sent
+				held.renewed(sent)
 				continue
 			}
 			// A server without a leader cannot renew; the lock itself lives on
@@ -172,6 +184,7 @@ func (e *Elector) lead(ctx context.Context, lock string, onElected func(context.
 			if !errors.Is(err, errLocked) && e.w.clock.Now().Sub(renewed)+leaderRenew < leaderTTL {
 				continue
 			}
+			held.end()
 			stop()
 			<-done //nolint:errcheck // it was cancelled
 			return true, err

@@ -67,11 +67,12 @@ func (w *World) Publish(ctx context.Context, pressure map[cluster.NodeID]cluster
 		if len(change) == 0 {
 			continue
 		}
-		if err := w.setMeta(ctx, id, change); err != nil {
+		err := w.setMeta(ctx, id, change)
+		if err != nil {
 			w.pressure.forget(id)
 			failures = append(failures, fmt.Errorf("meta of node %s: %w", id, err))
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, cluster.ErrNotLeading) {
 			break
 		}
 	}
@@ -81,6 +82,9 @@ func (w *World) Publish(ctx context.Context, pressure map[cluster.NodeID]cluster
 // setMeta may be retried: it sets the same values again.
 func (w *World) setMeta(ctx context.Context, id cluster.NodeID, change map[string]*string) error {
 	return w.nomad.retry(ctx, func(ctx context.Context) error {
+		if err := cluster.MayWrite(ctx); err != nil {
+			return err
+		}
 		request := &api.NodeMetaApplyRequest{NodeID: string(id), Meta: change}
 		_, err := w.nomad.api.Nodes().Meta().Apply(request, (&api.QueryOptions{}).WithContext(ctx))
 		return err

@@ -42,6 +42,9 @@ func (w *World) RemoveJob(ctx context.Context, id cluster.JobID) error {
 func (w *World) waitQuiet(ctx context.Context, id cluster.JobID) error {
 	deadline := w.clock.Now().Add(removeWithin)
 	for {
+		if err := cluster.MayWrite(ctx); err != nil {
+			return err // it would not be purged in the end
+		}
 		quiet, err := w.quiet(ctx, id)
 		if quiet || err != nil {
 			return err

@@ -69,6 +69,9 @@ type World struct {
 	nomad   *client
 	clock   cluster.Clock
 	log     *slog.Logger
+
+	serverTime *serverClock
+
 	changed chan struct{}
 	wanted  chan struct{} // snapshots are wanted, which are not followed yet
 
@@ -102,23 +105,27 @@ func New(o Options) (*World, error) {
 	}
 	address := conf.Address
 	book := &rights.Book{First: o.OnRight}
-	c, err := newClient(conf, o, book)
+	servers := newServerClock(o.Clock)
+	c, err := newClient(conf, o, book, servers)
 	if err != nil {
 		return nil, fmt.Errorf("nomad client for %s: %w", address, err)
 	}
 	return &World{
-		opts:     o,
-		address:  address,
-		nomad:    c,
-		clock:    o.Clock,
-		log:      o.Logger,
+		opts:    o,
+		address: address,
+		nomad:   c,
+		clock:   o.Clock,
+		log:     o.Logger,
+
+		serverTime: servers,
+
 		changed:  make(chan struct{}, 1),
 		wanted:   make(chan struct{}, 1),
 		pressure: newPressureBoard(),
 	}, nil
 }
 
-func newClient(conf *api.Config, o Options, book *rights.Book) (*client, error) {
+func newClient(conf *api.Config, o Options, book *rights.Book, servers *serverClock) (*client, error) {
 	out := &client{book: book, clock: o.Clock}
 	transport, err := transportFor(conf)
 	if err != nil {
@@ -137,7 +144,7 @@ func newClient(conf *api.Config, o Options, book *rights.Book) (*client, error) 
 		return nil, err
 	}
 	if transport != nil {
-		conf.HttpClient = &http.Client{Transport: asker{plain{transport}, out.token, book}}
+		conf.HttpClient = &http.Client{Transport: dated{asker{plain{transport}, out.token, book}, servers}}
 	}
 	out.api, err = api.NewClient(conf)
 	return out, err

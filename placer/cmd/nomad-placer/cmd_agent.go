@@ -232,7 +232,7 @@ func openStore(c jobhcl.StoreConfig, world *nomadapi.World, namespace string) (s
 
 func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Config {
 	c := engine.Config{
-		World: g.world, Store: g.store, Clock: clock{s}, Log: g.log,
+		World: g.world, Store: g.store, Clock: g.world.ServerClock(), Log: g.log,
 		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
 		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources, PreferSources: g.config.Profile.Prefer,
 		Concurrency: g.config.Profile.Concurrency, Training: rows,

@@ -36,6 +36,7 @@ func newCLITest(t *testing.T) *cliTest {
 	s.OnAlloc = func(a nomadtest.Object) { a["NodeName"] = "alpha" }
 	s.AddNode(nomadtest.Node{ID: "11111111-0000-0000-0000-000000000001", Name: "alpha", Class: "fast", CPUMHz: 4000, MemoryMB: 4096, Drivers: []string{"raw_exec"}})
 	c := &cliTest{t, s, time.Now()}
+	s.Now = c.now
 	world, err := (&nomadFlags{address: s.URL}).world()
 	if err != nil {
 		t.Fatal(err)

@@ -78,6 +78,16 @@ func (s *Server) Stop(namespace, id string) {
 	s.stop(key{namespace, id}, false)
 }
 
+// SetStatus says how a job is doing, which makes no version of it.
+func (s *Server) SetStatus(namespace, id, status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[key{namespace, id}]
+	index := s.bump("jobs")
+	j.current["Status"], j.current["ModifyIndex"] = status, index
+	s.tell(index, "Job", "AllocationUpdated", j.current)
+}
+
 // Notes lists the scaling events without a count, oldest first.
 func (s *Server) Notes() []Note {
 	s.mu.Lock()

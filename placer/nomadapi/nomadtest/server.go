@@ -36,6 +36,12 @@ type Server struct {
 	// Now, where set, is the server's clock: the Date of its answers, and when
 	// Variables were written.
 	Now func() time.Time
+	// DatedBy, where set, is the clock that the answers are dated by instead: that of a
+	// client which stands before the servers.
+	DatedBy func() time.Time
+	// OnRequest, where set, is called with the path of each request before it is answered.
+	// It must not call back into the server.
+	OnRequest func(path string)
 	// Tokens are the ACL tokens by secret; without any, access control is off.
 	// Policies are shown, and not enforced.
 	Tokens   map[string]Token
@@ -137,7 +143,12 @@ func (s *Server) routes() http.Handler {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Now != nil {
+	if s.OnRequest != nil {
+		s.OnRequest(r.URL.Path)
+	}
+	if s.DatedBy != nil {
+		w.Header().Set("Date", s.DatedBy().UTC().Format(http.TimeFormat))
+	} else if s.Now != nil {
 		w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat))
 	}
 	if r.Method != http.MethodGet {

@@ -37,7 +37,9 @@ const (
 type client struct {
 	api      *api.Client
 	commands *api.Client // for commands in tasks: the api package opens these itself, and only over a plain transport
-	token    *tokenFile  // nil: conf.SecretID
+	callers  *api.Client // for questions with other people's tokens: it has none of its own
+	token    *tokenFile  // nil: it is fixed
+	fixed    string
 	book     *rights.Book
 	clock    cluster.Clock
 }

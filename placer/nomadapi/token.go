@@ -54,6 +54,14 @@ func (t *tokenFile) current() string {
 	return t.token
 }
 
+// own is the token we are known by now.
+func (c *client) own() string {
+	if c.token == nil {
+		return c.fixed
+	}
+	return c.token.current()
+}
+
 // secret is the token for a request that the client of commands makes; "" is the one that
 // it was made with.
 func (c *client) secret() string {

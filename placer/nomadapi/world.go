@@ -143,6 +143,10 @@ func newClient(conf *api.Config, o Options, book *rights.Book, servers *serverCl
 	if out.commands, err = api.NewClient(conf); err != nil {
 		return nil, err
 	}
+	out.fixed = conf.SecretID
+	if out.callers, err = callersClient(*conf, transport); err != nil {
+		return nil, err
+	}
 	if transport != nil {
 		conf.HttpClient = &http.Client{Transport: dated{asker{plain{transport}, out.token, book}, servers}}
 	}

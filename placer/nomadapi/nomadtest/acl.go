@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 const authHeader = "X-Nomad-Token"
@@ -15,6 +16,9 @@ const Management = "management"
 type Token struct {
 	Name, Type string
 	Policies   []string
+	// May are rights, each with its namespace: "read-job team", "submit-job team",
+	// "variables default", and "node read". They are enforced; nil: everything is allowed.
+	May []string
 }
 
 // Policy is an ACL policy; Job is what it is attached to, in the namespace default.
@@ -25,6 +29,27 @@ func (s *Server) aclRoutes(handle func(string, handler)) {
 	handle("GET /v1/acl/policy/{name}", s.getPolicy)
 	handle("GET /v1/acl/token/self", s.self)
 	handle("GET /v1/namespaces", s.listNamespaces)
+}
+
+// denies reports whether the caller lacks the right that a request needs.
+func (s *Server) denies(r *http.Request) bool {
+	t := s.Tokens[r.Header.Get(authHeader)]
+	need := ""
+	switch path := r.URL.Path; {
+	case t.May == nil:
+		return false
+	case strings.HasSuffix(path, "/revert"):
+		need = "submit-job " + namespaceOf(r)
+	case strings.HasPrefix(path, "/v1/job"):
+		need = "read-job " + namespaceOf(r)
+	case strings.HasPrefix(path, "/v1/node"):
+		need = "node read"
+	case strings.HasPrefix(path, "/v1/var"):
+		need = "variables " + namespaceOf(r)
+	default:
+		return false
+	}
+	return !slices.Contains(t.May, need)
 }
 
 func (s *Server) knows(r *http.Request) bool {

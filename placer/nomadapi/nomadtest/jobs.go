@@ -20,6 +20,8 @@ func (s *Server) jobRoutes(handle func(string, handler)) {
 	handle("GET /v1/job/{id}", s.getJob)
 	handle("DELETE /v1/job/{id}", s.deregister)
 	handle("GET /v1/job/{id}/submission", s.submission)
+	handle("GET /v1/job/{id}/summary", s.summary)
+	handle("PUT /v1/job/{id}/revert", s.revert)
 	handle("PUT /v1/job/{id}/scale", s.scale)
 	handle("POST /v1/job/{id}/scale", s.scale)
 	handle("GET /v1/job/{id}/allocations", s.jobAllocations)
@@ -205,6 +207,22 @@ func (s *Server) getJob(r *http.Request) (any, uint64, *refusal) {
 		return nil, 0, refused
 	}
 	return j.current, s.tables["jobs"], nil
+}
+
+func (s *Server) summary(r *http.Request) (any, uint64, *refusal) {
+	j, refused := s.find(r)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	return Object{"JobID": j.current["ID"], "Summary": Object{}}, s.index, nil
+}
+
+// revert never finds the version.
+func (s *Server) revert(r *http.Request) (any, uint64, *refusal) {
+	if _, refused := s.find(r); refused != nil {
+		return nil, 0, &refusal{http.StatusInternalServerError, fmt.Sprintf("job %q not found", r.PathValue("id"))}
+	}
+	return nil, 0, &refusal{http.StatusInternalServerError, fmt.Sprintf("job %q in namespace %q at version 1 not found", r.PathValue("id"), namespaceOf(r))}
 }
 
 func (s *Server) listJobs(r *http.Request) (any, uint64, *refusal) {

@@ -43,7 +43,7 @@ type Server struct {
 	// It must not call back into the server.
 	OnRequest func(path string)
 	// Tokens are the ACL tokens by secret; without any, access control is off.
-	// Policies are shown, and not enforced.
+	// Policies are shown, and not enforced: see Token.May.
 	Tokens   map[string]Token
 	Policies map[string]Policy
 	// Namespaces are those besides the namespace default.
@@ -156,6 +156,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	}
 	if s.Tokens != nil && r.URL.Path != healthPath && r.Header.Get(authHeader) != "" && !s.knows(r) {
 		http.Error(w, "ACL token not found", http.StatusForbidden)
+		return
+	}
+	if s.denies(r) {
+		http.Error(w, "Permission denied", http.StatusForbidden)
 		return
 	}
 	if f := s.faultFor(r); f != nil {

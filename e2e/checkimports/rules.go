@@ -138,8 +138,12 @@ var rules = []rule{
 		because: "the simulator drives policies, admission and adaptation itself, through their interfaces (decision 0008), and knows no other world",
 	},
 	{
+		layer: "transport", packages: []string{"placer/certificate"}, external: []string{},
+		because: "files of certificates know nothing of what they protect",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
-		may:     concat(words, []string{"profiler/...", "placer/nomadapi/..."}),
+		may:     concat(words, []string{"profiler/...", "placer/certificate", "placer/nomadapi/..."}),
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
 	},
 	{
@@ -155,7 +159,11 @@ var rules = []rule{
 		because: "the frame of the command lines knows no command",
 	},
 	{
-		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/dashboard/..."}),
+		layer: "edges", packages: []string{"placer/access"}, external: []string{"github.com/hashicorp/golang-lru/v2", "golang.org/x/sync", "golang.org/x/time"},
+		because: "who may see what is Nomad's answer, whatever there is to see",
+	},
+	{
+		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/dashboard/..."}),
 		because: "the dashboard shows records and decides nothing",
 	},
 	{

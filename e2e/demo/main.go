@@ -77,7 +77,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.once {
 		return nil
 	}
-	fmt.Printf("\nNomad UI: %s/ui\nManagement token: %s\nExplain a job: NOMAD_ADDR=%s NOMAD_TOKEN=%s %s job explain %s\nCtrl-C stops everything.\n",
+	fmt.Printf("\nNomad UI: %s/ui\nManagement token, which Nomad's UI and the placer's pages ask for: %s\nExplain a job: NOMAD_ADDR=%s NOMAD_TOKEN=%s %s job explain %s\nCtrl-C stops everything.\n",
 		r.Addr(), r.Token(), r.Addr(), r.Token(), filepath.Join(o.bin, "nomad-placer"), jobs[0].ID)
 	<-ctx.Done()
 	return nil

@@ -72,7 +72,12 @@ func TestTheDecisionIsExplained(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := open(ctx, t, leader.Address+"/job/default/explained/main", "50 units/s", "")
+		address := leader.Address + "/job/default/explained/main"
+		stranger := open(ctx, t, address, "Log in with a Nomad token", "")
+		if strings.Contains(stranger.Text, "50 units/s") {
+			t.Errorf("the page is shown without a login:\n%s", stranger.Text)
+		}
+		p := open(ctx, t, address, "50 units/s", shared.Token())
 		wantAll(t, p.Text, d.Candidates[0].Name, "paragon", "integer units")
 		if len(p.Errors) > 0 {
 			t.Errorf("console errors: %v", p.Errors)

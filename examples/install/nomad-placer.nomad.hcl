@@ -17,7 +17,7 @@ variable "config" {
 variable "ip" {
   type        = string
   default     = "127.0.0.1"
-  description = "Where the pages are served. They have no login: with $${NOMAD_IP_http} everyone in the client's network reads them."
+  description = "Where the pages are served. With access control on they ask for a Nomad token; with it off, and $${NOMAD_IP_http} here, everyone in the clients' network reads them."
 }
 
 variable "port" {

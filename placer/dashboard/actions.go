@@ -25,7 +25,7 @@ func (s *server) jobActions(ctx context.Context, view *jobView) error {
 
 // actions reads them; recorded is false where these records hold none.
 func (s *server) actions(ctx context.Context, w cluster.WorkloadID) (list []cluster.ActionRecord, recorded bool, err error) {
-	reader, ok := s.records.(ActionRecords)
+	reader, ok := s.actionRecords()
 	if !ok {
 		return nil, false, nil
 	}

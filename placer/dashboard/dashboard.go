@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/chart"
@@ -40,12 +41,15 @@ type Options struct {
 	Leader   func() string               // address of the leading replica, "" if unknown; may be nil
 	Health   func(context.Context) error // what /healthz asks; may be nil
 	Log      *slog.Logger                // may be nil
+	Access   *access.Gate                // who may see what; nil: everybody everything
+	Metrics  MetricsFor                  // who may read /metrics, where there is Access; "": MetricsForLoopback
 	Root     fs.FS                       // file system of the node, for its pressure stall information; nil: none is shown
 }
 
 // server renders records. It keeps no state of its own.
 type server struct {
 	records Records
+	caller  *access.Caller // of the request that is served; nil before that is known
 	options Options
 	pages   map[string]*template.Template
 }
@@ -106,30 +110,30 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	mux := http.NewServeMux()
 	for _, p := range pages {
 		for _, pattern := range p.patterns {
-			mux.HandleFunc("GET "+pattern, s.page(func(r *http.Request) (pageView, error) { return p.render(s, r) }))
+			mux.HandleFunc("GET "+pattern, s.page(p.render))
 		}
 	}
 
-	data := func(pattern string, f func(*http.Request) (any, error)) {
+	data := func(pattern string, f func(*server, *http.Request) (any, error)) {
 		mux.HandleFunc("GET "+pattern, s.json(f))
 	}
-	data("/v1/decisions", s.decisionsJSON)
-	data("/v1/decision/{namespace}/{job}/{group}", s.decisionJSON)
-	data("/v1/decision/{namespace}/{job}/{$}", s.decisionJSON)
-	data("/v1/evaluations", s.evaluationsJSON)
-	data("/v1/profiles", s.profilesJSON)
-	data("/v1/profile/{key}", s.profileJSON)
-	data("/v1/nodes", s.nodesJSON)
-	data("/v1/node/{id}", s.nodeJSON)
-	data("/v1/heat", s.heatJSON)
-	data("/v1/targets", s.targetsJSON)
-	data("/v1/policies", s.policiesJSON)
-	data("/v1/actions/{namespace}/{job}/{group}", s.actionsJSON)
-	data("/v1/whatif/{namespace}/{job}/{group}", s.whatIfJSON)
-	data("/v1/observations/{namespace}/{job}/{group}", s.observationsJSON)
-	data("/v1/observations/{namespace}/{job}/{$}", s.observationsJSON)
-	data("/v1/measured/{namespace}/{job}/{group}", s.measuredJSON)
-	data("/v1/measured/{namespace}/{job}/{$}", s.measuredJSON)
+	data("/v1/decisions", (*server).decisionsJSON)
+	data("/v1/decision/{namespace}/{job}/{group}", (*server).decisionJSON)
+	data("/v1/decision/{namespace}/{job}/{$}", (*server).decisionJSON)
+	data("/v1/evaluations", (*server).evaluationsJSON)
+	data("/v1/profiles", (*server).profilesJSON)
+	data("/v1/profile/{key}", (*server).profileJSON)
+	data("/v1/nodes", (*server).nodesJSON)
+	data("/v1/node/{id}", (*server).nodeJSON)
+	data("/v1/heat", (*server).heatJSON)
+	data("/v1/targets", (*server).targetsJSON)
+	data("/v1/policies", (*server).policiesJSON)
+	data("/v1/actions/{namespace}/{job}/{group}", (*server).actionsJSON)
+	data("/v1/whatif/{namespace}/{job}/{group}", (*server).whatIfJSON)
+	data("/v1/observations/{namespace}/{job}/{group}", (*server).observationsJSON)
+	data("/v1/observations/{namespace}/{job}/{$}", (*server).observationsJSON)
+	data("/v1/measured/{namespace}/{job}/{group}", (*server).measuredJSON)
+	data("/v1/measured/{namespace}/{job}/{$}", (*server).measuredJSON)
 
 	mux.HandleFunc("GET /chart/{namespace}/{job}/{file}", s.chart)
 	mux.HandleFunc("GET /metrics", s.metrics)
@@ -138,7 +142,12 @@ func (s *server) routes(assets fs.FS) http.Handler {
 		mux.Handle("GET /assets/"+file, http.StripPrefix("/assets/", cached(http.FileServerFS(chart.Assets()))))
 	}
 	mux.Handle("GET /assets/", http.StripPrefix("/assets/", cached(http.FileServerFS(assets))))
-	mux.HandleFunc("/", s.page(func(*http.Request) (pageView, error) {
+	if s.options.Access != nil {
+		mux.HandleFunc("GET /login", s.loginPage)
+		mux.HandleFunc("POST /login", s.login)
+		mux.HandleFunc("POST /logout", s.logout)
+	}
+	mux.HandleFunc("/", s.page(func(*server, *http.Request) (pageView, error) {
 		return pageView{}, fmt.Errorf("this page does not exist: %w", cluster.ErrNoRecord)
 	}))
 	return secured(mux)
@@ -181,12 +190,13 @@ type pageView struct {
 	Nav      []navItem
 	Script   string // a script of its own, in assets/; empty: none
 	Wide     bool   // the content may use the whole window
+	LoggedIn bool   // by the form, so that there is a logout
 	Data     any
 }
 
-// templateNames are those of all pages, and of the one that tells an error.
+// templateNames are those of all pages, of the one that tells an error, and of the login.
 func templateNames() []string {
-	names := []string{"error"}
+	names := []string{"error", "login"}
 	for _, p := range pages {
 		names = append(names, p.name)
 	}
@@ -195,18 +205,34 @@ func templateNames() []string {
 
 // page renders into memory first, so that a failure is an error page and not
 // half a page.
-func (s *server) page(f func(*http.Request) (pageView, error)) http.HandlerFunc {
+func (s *server) page(f func(*server, *http.Request) (pageView, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		view, err := f(r)
+		var view pageView
+		mine, err := s.seenBy(r)
+		if err != nil {
+			mine = s
+		} else {
+			view, err = f(mine, r)
+		}
 		status := http.StatusOK
 		if err != nil {
 			status = statusOf(err)
 			s.logFailure(r, status, err)
-			view = pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: wording.Capital(err.Error())}}
+			tellHow(w, err)
+			view = errorPage(r, status, err)
 		}
 		view.Root = rootOf(r)
-		s.render(w, status, view)
+		mine.render(w, status, view)
 	}
+}
+
+// errorPage says why a page is not shown; where a login would help, it has the form.
+func errorPage(r *http.Request, status int, err error) pageView {
+	message := wording.Capital(err.Error())
+	if status == http.StatusUnauthorized {
+		return loginView(message, pathFrom(r))
+	}
+	return pageView{Template: "error", Title: http.StatusText(status), Data: errorView{Status: status, Message: message}}
 }
 
 func (s *server) render(w http.ResponseWriter, status int, view pageView) {
@@ -218,6 +244,7 @@ func (s *server) render(w http.ResponseWriter, status int, view pageView) {
 	if s.options.Leader != nil {
 		view.Leader = s.options.Leader()
 	}
+	view.LoggedIn = s.caller != nil && s.caller.LoggedIn
 	var body bytes.Buffer
 	if err := s.pages[view.Template].Execute(&body, view); err != nil {
 		s.options.Log.Error("rendering a page failed", "page", view.Template, "error", err)
@@ -236,6 +263,9 @@ type errorView struct {
 }
 
 func statusOf(err error) int {
+	if refused, ok := errors.AsType[*access.Refusal](err); ok {
+		return refused.Status
+	}
 	switch {
 	case errors.Is(err, cluster.ErrNoRecord), errors.Is(err, cluster.ErrGone):
 		return http.StatusNotFound
@@ -249,7 +279,7 @@ func statusOf(err error) int {
 }
 
 func (s *server) logFailure(r *http.Request, status int, err error) {
-	if status != http.StatusNotFound {
+	if status != http.StatusNotFound && !errors.As(err, new(*access.Refusal)) { // whose reasons are logged where they are
 		s.options.Log.Warn("a request failed", "path", r.URL.Path, "error", err)
 	}
 }

@@ -6,7 +6,9 @@
 // scripts, load nothing from elsewhere, and carry a strict content security
 // policy; the charts are SVG drawn in chart.go. Two scripts improve them:
 // refresh.js puts new content in place, and heat.js draws the heat map of a large
-// cluster with only the rows in view. No page writes anything: the what-if form
+// cluster with only the rows in view. With Options.Access every request but those of
+// styles, scripts and /healthz needs a token of Nomad, by a header or by the form at
+// /login, and sees what Nomad lets it see. No page writes anything: the what-if form
 // is a GET that asks the engine for a preview.
 //
 //	/                                  jobs, evaluations under way, nodes × sources

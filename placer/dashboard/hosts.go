@@ -50,6 +50,9 @@ const (
 // hosts are the nodes the workload runs on now.
 func (s *server) hosts(ctx context.Context, w cluster.WorkloadID, own interference.Sensitivity) ([]hostView, error) {
 	nodes, err := s.records.Nodes(ctx)
+	if errors.Is(err, errNoNodes) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,13 @@ func encode(record any) ([]byte, error) {
 }
 
 // json answers with the record that f returns, or with {"error": …}.
-func (s *server) json(f func(*http.Request) (any, error)) http.HandlerFunc {
+func (s *server) json(f func(*server, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		record, err := f(r)
+		var record any
+		mine, err := s.seenBy(r)
+		if err == nil {
+			record, err = f(mine, r)
+		}
 		var body []byte
 		if err == nil {
 			body, err = encode(record)
@@ -34,6 +38,7 @@ func (s *server) json(f func(*http.Request) (any, error)) http.HandlerFunc {
 		if err != nil {
 			status = statusOf(err)
 			s.logFailure(r, status, err)
+			tellHow(w, err)
 			body, _ = json.Marshal(map[string]string{"error": wording.Capital(err.Error())}) // a string always encodes
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -132,7 +137,10 @@ func (s *server) chart(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := cluster.WorkloadID{Namespace: r.PathValue("namespace"), Job: r.PathValue("job"), Group: group}
-	image := s.chartOf(r, id)
+	image := statusNothing(id, "log in at the placer's pages to see this")
+	if mine, err := s.seenBy(r); err == nil {
+		image = mine.chartOf(r, id)
+	}
 	h := w.Header()
 	h.Set("Content-Type", "image/svg+xml")
 	h.Set("Cache-Control", "no-cache")

@@ -3,11 +3,13 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -234,7 +236,52 @@ func (c collector) nodes(ch chan<- prometheus.Metric) error {
 // nodeLabel tells nodes apart even where two have one name.
 func nodeLabel(n cluster.Node) string { return n.Name + "/" + shortID(n.ID) }
 
+// MetricsFor says who may read /metrics, which tell of all namespaces.
+type MetricsFor string
+
+// The choices. Where Nomad's access control is off they are for everybody.
+const (
+	MetricsForLoopback MetricsFor = "loopback" // callers on this machine, and those with a token
+	MetricsForToken    MetricsFor = "token"    // callers whose token may read the placer's Variables
+	MetricsForAll      MetricsFor = "all"      // everybody who reaches the pages
+)
+
+// mayReadMetrics is nil for callers who may.
+func (s *server) mayReadMetrics(r *http.Request) error {
+	if s.options.Access == nil || s.options.Metrics == MetricsForAll || s.options.Metrics != MetricsForToken && onThisMachine(r) {
+		return nil
+	}
+	caller, err := s.options.Access.Caller(r)
+	if err != nil {
+		return err
+	}
+	yes, err := caller.MayReadRecords(r.Context())
+	if err == nil && !yes {
+		err = errNoMetrics
+	}
+	return err
+}
+
+var errNoMetrics = &access.Refusal{Status: http.StatusForbidden,
+	Message: "metrics tell of all namespaces: your token needs a policy that lets it read the placer's Variables"}
+
+// onThisMachine: the caller is, and did not come through a proxy here.
+func onThisMachine(r *http.Request) bool {
+	for _, passed := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
+		if r.Header.Get(passed) != "" {
+			return false
+		}
+	}
+	address, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && address.Addr().Unmap().IsLoopback()
+}
+
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
+	if err := s.mayReadMetrics(r); err != nil {
+		tellHow(w, err)
+		http.Error(w, wording.Capital(err.Error()), statusOf(err))
+		return
+	}
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{collector{r.Context(), s.records}, stalls{s.options.Root}} {
 		if err := registry.Register(c); err != nil {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -22,6 +23,7 @@ type homeView struct {
 	Columns     []interference.SourceInfo
 	Nodes       []nodeRow
 	NodesLeft   int
+	NoNodes     string // why none are shown
 }
 
 type jobRow struct {
@@ -111,6 +113,10 @@ func viewJobRow(d cluster.Decision, m wording.Measured) jobRow {
 
 func (s *server) homeNodes(ctx context.Context, view *homeView) error {
 	nodes, err := s.records.Nodes(ctx)
+	if errors.Is(err, errNoNodes) {
+		view.NoNodes = wording.Capital(err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (s *server) policies(r *http.Request) (pageView, error) {
 		decided[p.Policy] = true
 		view.Rows = append(view.Rows, viewPolicyRow(p))
 	}
-	if w, ok := s.records.(WhatIf); ok {
+	if w, ok := s.whatIf(); ok {
 		for _, name := range w.Policies() {
 			if !decided[name] {
 				view.Unordered = append(view.Unordered, name)

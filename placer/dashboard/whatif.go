@@ -44,7 +44,7 @@ func (e inputError) Error() string { return string(e) }
 // whatIfForm reads the form and asks; it is nil where it cannot be answered. A
 // question that fails is a note at the form: the page is worth showing.
 func (s *server) whatIfForm(r *http.Request, w cluster.WorkloadID, now cluster.Decision) *whatIfView {
-	asker, ok := s.records.(WhatIf)
+	asker, ok := s.whatIf()
 	if !ok || w.Group == "" {
 		return nil
 	}
@@ -91,7 +91,7 @@ func nodeIDs(list []cluster.Candidate) []cluster.NodeID {
 
 // whatIfJSON answers the question of the address: ?policy=…&target=…&latency=….
 func (s *server) whatIfJSON(r *http.Request) (any, error) {
-	asker, ok := s.records.(WhatIf)
+	asker, ok := s.whatIf()
 	if !ok {
 		return nil, fmt.Errorf("this placer cannot say what it would decide: %w", cluster.ErrNoRecord)
 	}

@@ -29,6 +29,7 @@ var errNoAgent = errors.New("no agent of nomad-placer is known; is its job runni
 // not read in Nomad is not shown here either.
 type records struct {
 	find  func(context.Context) (*url.URL, error) // the agent's address
+	token func() string                           // that we show the agent; nil: none
 	agent *httputil.ReverseProxy
 
 	mu    sync.Mutex
@@ -37,22 +38,24 @@ type records struct {
 
 type agentKey struct{}
 
-func newRecords(find func(context.Context) (*url.URL, error), transport http.RoundTripper, log *slog.Logger) *records {
+func newRecords(find func(context.Context) (*url.URL, error), transport http.RoundTripper, token func() string, log *slog.Logger) *records {
 	if transport == nil {
 		own := http.DefaultTransport.(*http.Transport).Clone()
 		own.Proxy = nil
 		own.MaxIdleConnsPerHost = MaxIdle
 		transport = own
 	}
-	return &records{find: find, agent: &httputil.ReverseProxy{
+	s := &records{find: find, token: token}
+	s.agent = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(r.In.Context().Value(agentKey{}).(*url.URL))
 			r.Out.Host = r.In.Host
 			r.SetXForwarded()
 			r.Out.Header.Set("X-Forwarded-Prefix", strings.TrimSuffix(PagesPath, "/"))
 			for _, h := range append([]string{"Cookie"}, tokenHeaders...) {
-				r.Out.Header.Del(h) // the agent has no use for them
+				r.Out.Header.Del(h) // the user's go to Nomad alone
 			}
+			s.showToken(r.Out.Header)
 		},
 		Transport:     transport,
 		FlushInterval: -1,
@@ -64,7 +67,18 @@ func newRecords(find func(context.Context) (*url.URL, error), transport http.Rou
 			noRecords(w, http.StatusBadGateway, fmt.Sprintf("The placer's agent does not answer: %s", err))
 		},
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}
+	}
+	return s
+}
+
+// showToken lets the agent know us. What the user may see we have asked of Nomad.
+func (s *records) showToken(h http.Header) {
+	if s.token == nil {
+		return
+	}
+	if token := s.token(); token != "" {
+		h.Set("X-Nomad-Token", token)
+	}
 }
 
 // noRecords answers as the placer's own JSON does.
@@ -208,6 +222,7 @@ func (s *records) read(ctx context.Context, agent *url.URL, path string) (json.R
 	if err != nil {
 		return nil, err
 	}
+	s.showToken(r.Header)
 	answer, err := s.agent.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, fmt.Errorf("the placer's agent does not answer: %w", err)

@@ -86,6 +86,9 @@ type Options struct {
 	Records func(context.Context) (*url.URL, error)
 	// ToAgent reaches that agent; nil makes one without certificates.
 	ToAgent http.RoundTripper
+	// AgentToken is the token of Nomad's that the proxy shows that agent, as it is now:
+	// its own; nil: none.
+	AgentToken func() string
 	// TakenUpWithin is how long a held job waits for an agent before the proxy
 	// releases it itself.
 	TakenUpWithin time.Duration
@@ -155,7 +158,7 @@ func New(o Options) (*Proxy, error) {
 	o.BodyWithin = orDefault(o.BodyWithin, DefaultBodyWithin)
 	o.AdmitWithin = orDefault(o.AdmitWithin, DefaultAdmitWithin)
 	p := &Proxy{
-		o: o, records: newRecords(o.Records, o.ToAgent, o.Log), passed: passed{log: o.Log},
+		o: o, records: newRecords(o.Records, o.ToAgent, o.AgentToken, o.Log), passed: passed{log: o.Log},
 		room: newRoom(o.Clock), deciding: newQuota(o.Clock, maxDeciding, maxDecidingOfOneSender, o.AdmitWithin),
 		decoded: semaphore.NewWeighted(maxDecodedCost), extracting: newQuota(o.Clock, maxExtracting, 1, o.AdmitWithin),
 	}

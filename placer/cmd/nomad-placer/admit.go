@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
@@ -39,6 +40,7 @@ type admitted struct {
 // admitter answers for an agent.
 type admitter struct {
 	world    *nomadapi.World
+	gate     *access.Gate
 	holdPool string
 	instance string // as in the leader's variable
 	admit    func(context.Context, cluster.Job) (cluster.Plan, error)
@@ -52,12 +54,23 @@ func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the job must be sent as application/json", http.StatusUnsupportedMediaType)
 		return
 	}
+	caller, err := a.gate.Program(r)
+	if err == nil {
+		err = a.gate.Take(r)
+	}
+	if err != nil {
+		a.refuse(w, err)
+		return
+	}
 	var body map[string]any
 	if err := command.DecodeNumbers(http.MaxBytesReader(w, r.Body, maxAdmitBytes), &body); err != nil {
 		http.Error(w, "the job could not be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	answer, err := a.decide(r.Context(), body)
+	answer, err := a.decide(r.Context(), caller, body)
+	if a.refuse(w, err) {
+		return
+	}
 	if err != nil {
 		a.log.Warn("a job could not be decided on before it is registered; it will be held", "error", err)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -69,7 +82,19 @@ func (a admitter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer) // the reader may be gone
 }
 
-func (a admitter) decide(ctx context.Context, body map[string]any) (admitted, error) {
+// refuse answers callers who may not ask.
+func (a admitter) refuse(w http.ResponseWriter, err error) bool {
+	refused, ok := errors.AsType[*access.Refusal](err)
+	if ok {
+		refused.Header(w.Header())
+		http.Error(w, refused.Message, refused.Status)
+	}
+	return ok
+}
+
+// decide asks Nomad first whether the caller may submit the job: a decision takes time,
+// keeps room on nodes free for a while, and names them.
+func (a admitter) decide(ctx context.Context, caller *access.Caller, body map[string]any) (admitted, error) {
 	if !nomadapi.StartsByItself(body) {
 		return admitted{Hold: "the job must be held: its registration does not start it"}, nil
 	}
@@ -77,15 +102,24 @@ func (a admitter) decide(ctx context.Context, body map[string]any) (admitted, er
 	if err != nil {
 		return admitted{}, err
 	}
-	plan, err := a.admit(ctx, a.world.ReadJob(stored))
+	job := a.world.ReadJob(stored)
+	may, err := caller.MaySubmitJobs(ctx, job.ID.Namespace)
+	if err != nil {
+		return admitted{}, err
+	}
+	if !may {
+		return admitted{}, &access.Refusal{Status: http.StatusForbidden,
+			Message: fmt.Sprintf("this token may not submit jobs in namespace %q: it needs submit-job there", job.ID.Namespace)}
+	}
+	plan, err := a.admit(ctx, job)
 	if errors.Is(err, placement.ErrMustBeHeld) {
 		return admitted{Hold: err.Error()}, nil
 	}
 	if err != nil {
 		return admitted{}, err
 	}
-	job, err := nomadapi.Rewrite(body, plan, a.holdPool)
-	return admitted{Job: job, Message: plan.Message}, err
+	rewritten, err := nomadapi.Rewrite(body, plan, a.holdPool)
+	return admitted{Job: rewritten, Message: plan.Message}, err
 }
 
 // Admit implements proxy.Placer: it asks the leading agent.
@@ -103,6 +137,9 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 		return nil, "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if token := d.world.Token(); token != "" {
+		r.Header.Set(tokenHeader, token) // our own: the user's goes to Nomad alone
+	}
 	answer, err := d.client.Do(r)
 	if err != nil {
 		return nil, "", fmt.Errorf("asking the leading agent: %w", err)
@@ -157,4 +194,6 @@ func readAdmitted(answer *http.Response) (job map[string]any, message string, er
 const dialAgentWithin = 500 * time.Millisecond
 
 // agentClient asks the leading agent.
-func agentClient(transport http.RoundTripper) *http.Client { return &http.Client{Transport: transport} }
+func agentClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: stayHere}
+}

@@ -12,10 +12,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/placer/placement"
 )
 
@@ -25,17 +28,120 @@ const aheadJob = `{"ID":"web","Namespace":"default","Type":"service","NodePool":
 // ask sends a job through the agent's handler and the front door's reader.
 func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.Job) (cluster.Plan, error)) (map[string]any, string, error) {
 	t.Helper()
-	world, err := nomadapi.New(nomadapi.Options{Decode: decodeBlock})
+	nomad := nomadtest.New(t) // without access control
+	return askAs(t, nomad, "", job, admit)
+}
+
+// askAs is askAdmitter for a proxy with a token.
+func askAs(t *testing.T, nomad *nomadtest.Server, token, job string, admit func(context.Context, cluster.Job) (cluster.Plan, error)) (map[string]any, string, error) {
+	t.Helper()
+	world, err := nomadapi.New(nomadapi.Options{Address: nomad.URL, Token: "of-the-agent", Decode: decodeBlock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("POST "+admitPath, admitter{world, "placer", "made-up", admit, slog.New(slog.DiscardHandler)})
-	return askAt(t, mux, job)
+	mux.Handle("POST "+admitPath, admitter{world, gateFor(t, world), "placer", "made-up", admit, slog.New(slog.DiscardHandler)})
+	return askAt(t, mux, token, job)
+}
+
+func gateFor(t *testing.T, world *nomadapi.World) *access.Gate {
+	t.Helper()
+	gate, err := access.New(access.Options{Nomad: world, RecordsNamespace: "default", RecordsPrefix: "nomad-placer", Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gate
+}
+
+// Whoever may not submit the job in its namespace has nothing decided, and does not
+// learn on which nodes there is room.
+func TestOnlyWhoMaySubmitAJobHasItDecided(t *testing.T) {
+	t.Parallel()
+	nomad := nomadtest.New(t)
+	nomad.Tokens = map[string]nomadtest.Token{
+		"of-the-agent": {Name: "agent"}, "of-the-proxy": {May: []string{"submit-job default"}}, "of-another": {May: []string{"submit-job other", "read-job default"}},
+	}
+	other := strings.Replace(aheadJob, `"Namespace":"default"`, `"Namespace":"other"`, 1)
+	for name, c := range map[string]struct {
+		token, job, refused string
+	}{
+		"its own":             {"of-the-proxy", aheadJob, ""},
+		"no token":            {"", aheadJob, "401"},
+		"unknown token":       {"guessed", aheadJob, "401"},
+		"of another":          {"of-another", aheadJob, "403"},
+		"a job of another":    {"of-the-proxy", other, "403"},
+		"its own of another":  {"of-another", other, ""},
+		"another's in a case": {"of-the-proxy", strings.Replace(aheadJob, `"Namespace":"default"`, `"Namespace":"default","namespace":"other"`, 1), "403"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			decided := ""
+			_, _, err := askAs(t, nomad, c.token, c.job, func(_ context.Context, job cluster.Job) (cluster.Plan, error) {
+				decided = job.ID.Namespace
+				return cluster.Plan{}, placement.ErrMustBeHeld
+			})
+			if c.refused == "" && (err == nil || strings.Contains(err.Error(), "agent answers 4")) || c.refused != "" && (decided != "" || err == nil || !strings.Contains(err.Error(), c.refused)) {
+				t.Errorf("decided for %q: %v", decided, err)
+			}
+		})
+	}
+	if writes := nomad.JobIDs(); len(writes) > 0 {
+		t.Errorf("asking left jobs: %v", writes)
+	}
+}
+
+// A login of a browser is no token for this: no page can have jobs decided on.
+func TestALoginDecidesOnNoJob(t *testing.T) {
+	t.Parallel()
+	nomad := nomadtest.New(t)
+	nomad.Tokens = map[string]nomadtest.Token{"of-the-agent": {}, "of-a-person": {}}
+	world, err := nomadapi.New(nomadapi.Options{Address: nomad.URL, Token: "of-the-agent", Decode: decodeBlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := gateFor(t, world)
+	form := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader("token=of-a-person"))
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	if err := gate.Login(w, form); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, admitPath, strings.NewReader(aheadJob))
+	r.Header.Set("Content-Type", "application/json")
+	r.AddCookie(w.Result().Cookies()[0])
+	w = httptest.NewRecorder()
+	admitter{world: world, gate: gate, log: slog.New(slog.DiscardHandler)}.ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("status %d: %s", w.Code, w.Body)
+	}
+}
+
+// One source has no more decided than its share.
+func TestDecisionsOfOneSourceAreBounded(t *testing.T) {
+	t.Parallel()
+	world, err := nomadapi.New(nomadapi.Options{Address: nomadtest.New(t).URL, Decode: decodeBlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := admitter{world: world, gate: gateFor(t, world), log: slog.New(slog.DiscardHandler), admit: func(context.Context, cluster.Job) (cluster.Plan, error) {
+		return cluster.Plan{}, placement.ErrMustBeHeld
+	}}
+	limited := false
+	for range 100_000 {
+		r := httptest.NewRequest(http.MethodPost, admitPath, strings.NewReader("{"))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		if limited = w.Code == http.StatusTooManyRequests; limited {
+			break
+		}
+	}
+	if !limited {
+		t.Error("100,000 requests were not slowed down")
+	}
 }
 
 // askAt sends a job through the front door to whatever answers for an agent.
-func askAt(t *testing.T, agent http.Handler, job string) (map[string]any, string, error) {
+func askAt(t *testing.T, agent http.Handler, token, job string) (map[string]any, string, error) {
 	t.Helper()
 	server := httptest.NewServer(agent)
 	t.Cleanup(server.Close)
@@ -43,7 +149,12 @@ func askAt(t *testing.T, agent http.Handler, job string) (map[string]any, string
 	if err != nil {
 		t.Fatal(err)
 	}
+	world, err := nomadapi.New(nomadapi.Options{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
 	door := frontDoor{
+		world:    world,
 		agent:    func(context.Context) (*url.URL, error) { return at, nil },
 		instance: func(context.Context) (string, error) { return "made-up", nil },
 		client:   agentClient(http.DefaultTransport), runPool: "default",
@@ -95,7 +206,7 @@ func TestAnAnswerThatChangesTheJobIsNotRegistered(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			job, _, err := askAt(t, rogue, aheadJob)
+			job, _, err := askAt(t, rogue, "", aheadJob)
 			if c.ok != (err == nil) || c.ok != (job != nil) || !c.ok && !errors.Is(err, nomadapi.ErrForeignRewrite) {
 				t.Errorf("%v, %v", job, err)
 			}
@@ -128,7 +239,7 @@ func TestAnAnswerOfAnotherThanTheLeaderIsNotUsed(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if _, _, err := askAt(t, rogue, aheadJob); c.ok != (err == nil) || !c.ok && !errors.Is(err, errImpostor) {
+		if _, _, err := askAt(t, rogue, "", aheadJob); c.ok != (err == nil) || !c.ok && !errors.Is(err, errImpostor) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -179,7 +290,11 @@ func TestAdmitSaysWhyNot(t *testing.T) {
 // What is no JSON by its own account, or by ours, is not looked at further.
 func TestAdmitRefusesOtherText(t *testing.T) {
 	t.Parallel()
-	a := admitter{log: slog.New(slog.DiscardHandler)}
+	world, err := nomadapi.New(nomadapi.Options{Address: nomadtest.New(t).URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := admitter{gate: gateFor(t, world), log: slog.New(slog.DiscardHandler)}
 	for _, c := range []struct {
 		kind, body string
 		status     int

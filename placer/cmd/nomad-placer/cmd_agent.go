@@ -17,6 +17,7 @@ import (
 	"time"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
@@ -132,6 +133,7 @@ type agent struct {
 	world    *nomadapi.World
 	store    store.Store
 	engine   *engine.Engine
+	gate     *access.Gate
 	pages    http.Handler
 	address  string // of the pages, for browsers
 	instance string // made up at the start, for the leader's answers
@@ -202,13 +204,26 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
+	if g.gate, err = g.newGate(s, a.nomad.jobNamespace(s)); err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
 	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
-		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"),
+		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"), Access: g.gate,
 	})
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
 	return g, nil
+}
+
+// newGate asks Nomad what callers may see. Where the records are in a file, the right
+// to the Variables they would be in is the one that counts.
+func (g *agent) newGate(s *command.Shell, namespace string) (*access.Gate, error) {
+	prefix := nomadvars.DefaultPrefix
+	if g.config.Store.Kind == jobhcl.StoreNomad {
+		prefix = g.config.Store.Path
+	}
+	return access.New(access.Options{Nomad: g.world, RecordsNamespace: namespace, RecordsPrefix: prefix, Now: s.Now, Log: g.log})
 }
 
 // nomadUI is where the pages link to.
@@ -294,7 +309,7 @@ func (g *agent) run(ctx context.Context) error {
 func (g *agent) serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", g.pages)
-	mux.Handle("POST "+admitPath, admitter{g.world, g.config.Pools.Hold, g.instance, g.engine.Admit, g.log})
+	mux.Handle("POST "+admitPath, admitter{g.world, g.gate, g.config.Pools.Hold, g.instance, g.engine.Admit, g.log})
 	return g.serveHandler(ctx, listener, mux)
 }
 

@@ -152,7 +152,7 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 	front, err := proxy.New(proxy.Options{
 		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, l.instance, agentClient(toAgent)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
-		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
+		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, AgentToken: world.Token, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
 	return front, nomad, err
 }

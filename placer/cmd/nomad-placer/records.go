@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -58,7 +60,7 @@ func (r *recordFlags) open(s *command.Shell) (records, error) {
 		address = s.Getenv("NOMAD_PLACER_ADDR")
 	}
 	if address != "" {
-		return newPageRecords(address)
+		return newPageRecords(address, &r.nomadFlags)
 	}
 	client, err := r.client()
 	if err != nil {
@@ -102,19 +104,36 @@ func (c clock) After(d time.Duration) <-chan time.Time { return c.s.After(d) }
 // pageRecords read an agent's /v1 pages.
 type pageRecords struct {
 	base   *url.URL
+	token  string // of Nomad's, for the agent to ask it what we may see
 	client *http.Client
 }
 
 // maxAnswerBytes bounds one answer of an agent.
 const maxAnswerBytes = 64 << 20
 
-func newPageRecords(address string) (pageRecords, error) {
+func newPageRecords(address string, nomad *nomadFlags) (pageRecords, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" {
 		return pageRecords{}, command.UsageError("the placer's address %q is not a URL like http://127.0.0.1:9464", address)
 	}
-	return pageRecords{base, &http.Client{Timeout: 30 * time.Second}}, nil
+	config := api.DefaultConfig()
+	nomad.configure(config)
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return pageRecords{}, errors.New("the placer's address: no way to reach it")
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	client := &http.Client{Timeout: 30 * time.Second, Transport: transport, CheckRedirect: stayHere}
+	if err := api.ConfigureTLS(client, config.TLSConfig); err != nil {
+		return pageRecords{}, fmt.Errorf("certificates for the placer's agent: %w", err)
+	}
+	return pageRecords{base, config.SecretID, client}, nil
 }
+
+// stayHere follows no redirect: the token in the header is for the address that was
+// given.
+func stayHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, error) {
 	var v T
@@ -126,6 +145,9 @@ func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, er
 	if err != nil {
 		return v, err
 	}
+	if p.token != "" {
+		request.Header.Set(tokenHeader, p.token)
+	}
 	answer, err := p.client.Do(request)
 	if err != nil {
 		return v, fmt.Errorf("placer's agent: %w", err)
@@ -135,8 +157,11 @@ func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, er
 	if err != nil {
 		return v, fmt.Errorf("placer's agent: %w", err)
 	}
-	if answer.StatusCode == http.StatusNotFound {
+	switch answer.StatusCode {
+	case http.StatusNotFound:
 		return v, cluster.ErrNoRecord
+	case http.StatusUnauthorized:
+		return v, errors.New("the placer's agent shows nothing without a Nomad token that is good: give one with -token or NOMAD_TOKEN")
 	}
 	if answer.StatusCode != http.StatusOK {
 		return v, fmt.Errorf("placer's agent answered %s: %s", answer.Status, wording.Shorten(strings.TrimSpace(string(body)), 200))

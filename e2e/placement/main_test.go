@@ -24,8 +24,14 @@ const (
 	binDir   = "../../bin"
 )
 
-// shared is the cluster of all tests of this package.
-var shared *rig.Rig
+// shared is the cluster of all tests of this package. Its clients have a host volume of
+// the name volumeName, which is the directory volumeDir.
+var (
+	shared    *rig.Rig
+	volumeDir string
+)
+
+const volumeName = "data"
 
 func TestMain(m *testing.M) {
 	cluster.Reexec()
@@ -35,6 +41,11 @@ func TestMain(m *testing.M) {
 func runAll(m *testing.M) (code int) {
 	ctx := context.Background()
 	var err error
+	if volumeDir, err = makeVolume(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(volumeDir)
 	if shared, err = startRig(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
@@ -48,8 +59,19 @@ func runAll(m *testing.M) (code int) {
 	return m.Run()
 }
 
+// makeVolume makes a directory that tasks of any user may write to.
+func makeVolume() (string, error) {
+	dir, err := os.MkdirTemp("", "placer-volume-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o777)
+}
+
 func startRig(ctx context.Context) (*rig.Rig, error) {
-	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "e2e"})
+	r, err := rig.Start(ctx, rig.Options{
+		Bin: binDir, BasePort: basePort, RunID: "e2e", HostVolumes: map[string]string{volumeName: volumeDir},
+	})
 	if err != nil {
 		return nil, err
 	}

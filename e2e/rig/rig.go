@@ -48,6 +48,8 @@ type Options struct {
 	AgentConfig string
 	// RPCPort is where clients find the server: see cluster.Config.
 	RPCPort int
+	// HostVolumes are on every client: names and folders of this machine.
+	HostVolumes map[string]string
 	// DriverConfig is more text for the driver's configuration in the agents'
 	// files.
 	DriverConfig string
@@ -86,6 +88,9 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients = cluster.Described(o.Clients, cluster.CoreMHz("/"))
 	}
 	for i := range o.Clients {
+		if o.HostVolumes != nil {
+			o.Clients[i].HostVolumes = o.HostVolumes
+		}
 		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
 	}
 	c, err := cluster.Start(ctx, cluster.Config{

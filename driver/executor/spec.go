@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -83,8 +82,12 @@ type Ramp struct {
 	Dwell       time.Duration `json:"dwell"`        // at each level
 }
 
-// MaxRampLevels bounds a ramp: a step of a tenth of a percent is the finest.
-const MaxRampLevels = 1001
+// A ramp has no finer steps than a tenth of a percent, which bounds its levels. A step so
+// small that adding it to a level changes nothing would be one without end.
+const (
+	leastStepPercent = 0.1
+	MaxRampLevels    = 1001
+)
 
 // Check says what is wrong with a ramp.
 func (r Ramp) Check() error {
@@ -93,7 +96,7 @@ func (r Ramp) Check() error {
 			return fmt.Errorf("%s: %v is outside 0 to 100 percent", name, percent)
 		}
 	}
-	if !(r.StepPercent > 0) || math.Abs(r.ToPercent-r.FromPercent)/r.StepPercent > MaxRampLevels {
+	if !(r.StepPercent >= leastStepPercent) {
 		return fmt.Errorf("step: %v is not a step from 0.1 to 100 percent", r.StepPercent)
 	}
 	if r.Dwell <= 0 {

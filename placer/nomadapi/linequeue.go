@@ -33,12 +33,27 @@ func newLineQueue() *lineQueue { return &lineQueue{more: make(chan struct{}, 1)}
 func (q *lineQueue) fill(body io.Reader) {
 	r := bufio.NewReaderSize(body, streamReadSize)
 	for {
-		line, err := r.ReadBytes('\n')
+		line, err := readLine(r)
 		if errors.Is(err, io.EOF) {
 			err = errStreamed
 		}
 		if !q.put(line, err) {
 			return
+		}
+	}
+}
+
+// readLine reads a line, and gives one up that is longer than all that may wait.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxQueuedBytes {
+			return nil, errFlooded
 		}
 	}
 }

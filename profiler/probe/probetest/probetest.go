@@ -166,7 +166,7 @@ func garbage(t *testing.T, d probe.Descriptor, f Fixture) {
 		r := &Reach{Log: []byte(junk + "\n"), Output: []byte(junk)}
 		r.HTTP = func(context.Context, string, string) ([]byte, error) { return []byte(junk), nil }
 		reading, err := open(t, d, f, r).Read(t.Context())
-		if !named(err) {
+		if !Named(err) {
 			t.Errorf("%q gives %+v, %v", junk, reading, err)
 		}
 	}
@@ -174,7 +174,7 @@ func garbage(t *testing.T, d probe.Descriptor, f Fixture) {
 
 func flood(t *testing.T, d probe.Descriptor, f Fixture) {
 	f.Spec.Timeout = time.Minute // it is the size that must end it
-	if _, err := open(t, d, f, &Reach{Flood: true}).Read(t.Context()); !named(err) {
+	if _, err := open(t, d, f, &Reach{Flood: true}).Read(t.Context()); !Named(err) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -183,12 +183,13 @@ func badNumbers(t *testing.T, d probe.Descriptor, f Fixture) {
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
 		r := &Reach{}
 		f.Show(r, v)
-		if reading, err := open(t, d, f, r).Read(t.Context()); !named(err) {
+		if reading, err := open(t, d, f, r).Read(t.Context()); !Named(err) {
 			t.Errorf("%v gives %+v, %v", v, reading, err)
 		}
 	}
 }
 
-func named(err error) bool {
+// Named reports whether an error is one that callers of a probe know.
+func Named(err error) bool {
 	return errors.Is(err, probe.ErrNotReady) || errors.Is(err, probe.ErrNoSuchData) || errors.Is(err, probe.ErrBadNumber)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -23,13 +24,14 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte(`{"Index":1,"Events":[{}]}`))
 	f.Add([]byte(`{"Index":-1}`))
 	f.Add([]byte("[[[[[[[["))
+	w, err := New(Options{Address: "http://127.0.0.1:1", Decode: decodeForTest, Clock: stillClock{}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(w.API().Close)
+	empty := func() error { return nil }
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		w, err := New(Options{Address: "http://127.0.0.1:1", Decode: decodeForTest, Clock: stillClock{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.API().Close()
-		empty := func() error { return nil }
+		w.unfollow()
 		for line := range bytes.SplitSeq(stream, []byte("\n")) {
 			if !w.jobs.isFollowed() {
 				followEmpty(t, w, empty)
@@ -49,8 +51,8 @@ func FuzzEvents(f *testing.F) {
 func followEmpty(t *testing.T, w *World, read func() error) {
 	t.Helper()
 	w.allocs.byNode, w.allocs.live, w.allocs.system, w.allocs.names = map[cluster.NodeID][]cluster.Allocation{}, map[string]liveAlloc{}, map[cluster.JobID]bool{}, interner{}
-	w.nodes.byID, w.nodes.names = map[cluster.NodeID]cachedNode{}, interner{}
-	w.jobs.jobs = map[cluster.JobID]cluster.Job{}
+	w.nodes.byID, w.nodes.names, w.nodes.stale = map[cluster.NodeID]cachedNode{}, interner{}, true
+	w.jobs.jobs, w.jobs.stale = map[cluster.JobID]cluster.Job{}, true
 	if err := errors.Join(w.nodes.start(read), w.jobs.start(read), w.allocs.start(read)); err != nil {
 		t.Fatal(err)
 	}

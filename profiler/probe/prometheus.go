@@ -62,13 +62,19 @@ func (p *prometheusReader) wrap(err error) error {
 	return fmt.Errorf("port %s%s: %w", p.spec.Port, p.path(), err)
 }
 
-func parseText(body []byte) (map[string]*dto.MetricFamily, error) {
+func parseText(body []byte) (families map[string]*dto.MetricFamily, err error) {
 	if err := checkSize(body); err != nil {
 		return nil, err
 	}
+	// The library panics at some texts that are none (0.67.5: testdata/fuzz), and any
+	// workload may answer with one.
+	defer func() {
+		if p := recover(); p != nil {
+			families, err = nil, fmt.Errorf("not Prometheus text (%s): %w", excerpt(fmt.Sprint(p)), ErrNoSuchData)
+		}
+	}()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(body))
-	if err != nil {
+	if families, err = parser.TextToMetricFamilies(bytes.NewReader(body)); err != nil {
 		return nil, fmt.Errorf("not Prometheus text (%s): %w", excerpt(err.Error()), ErrNoSuchData)
 	}
 	return families, nil

@@ -12,7 +12,7 @@ import (
 func TestBadModule(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := run(t.Context(), "testdata/bad", &out, false)
+	err := run(t.Context(), "testdata/bad", &out, nil)
 	if !errors.Is(err, errViolations) {
 		t.Fatalf("error %v, want violations", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,10 +31,16 @@ type licence struct {
 	Licences        []string // of its files; empty: none was recognised
 	Files           []string
 	Problem         string
+
+	dir string // of the module
 }
 
 // licenceFile is how files with licences are called.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense)([.-].*)?$`)
+
+// noticeFile is how files with notices are called that have to go with a copy (Apache-2.0,
+// section 4d).
+var noticeFile = regexp.MustCompile(`(?i)^notice([.-].*)?$`)
 
 // licences reads the licence files of every module that a product links or that go.mod
 // requires, sorted. Scanners that go by module refuse one of a test's just the same.
@@ -79,7 +86,7 @@ func (c checker) linked(ctx context.Context, dir string, shipped []listed) (map[
 
 // licenceOf reads the licence files at the root of a module.
 func licenceOf(path, version, dir string) licence {
-	l := licence{Module: path, Version: version}
+	l := licence{Module: path, Version: version, dir: dir}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		l.Problem = err.Error()
@@ -144,4 +151,57 @@ func printLicences(out io.Writer, all []licence) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.Module, l.Version, cmp.Or(strings.Join(l.Licences, ", "), "unknown"), strings.Join(l.Files, ", "), l.use())
 	}
 	return w.Flush()
+}
+
+// printNotices writes the texts that go with the products: the licence of everything that
+// they link, Go's own library included, word for word.
+func printNotices(out io.Writer, all []licence) error {
+	library, err := goLibrary()
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, "The programs of nomad-placer contain the software below, each under its own licence.\n")
+	for _, l := range append([]licence{library}, all...) {
+		if !l.Linked {
+			continue
+		}
+		fmt.Fprintf(out, "\n%s\n%s %s (%s)\n", strings.Repeat("=", 80), l.Module, l.Version, strings.Join(l.Licences, ", "))
+		if err := l.printTexts(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l licence) printTexts(out io.Writer) error {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || !slices.Contains(l.Files, e.Name()) && !noticeFile.MatchString(e.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(l.dir, e.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n%s:\n\n%s\n", strings.Repeat("-", 80), e.Name(), strings.TrimRight(string(text), "\n"))
+	}
+	return nil
+}
+
+// goLibrary is the licence of Go's own library, which every program links.
+func goLibrary() (licence, error) {
+	root, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
+	if err != nil {
+		return licence{}, fmt.Errorf("where Go is: %w", err)
+	}
+	dir, version, _ := strings.Cut(strings.TrimSpace(string(root)), "\n")
+	l := licenceOf("Go standard library", version, dir)
+	l.Linked = true
+	if l.Problem != "" {
+		return l, fmt.Errorf("the licence of Go's library: %s", l.Problem)
+	}
+	return l, nil
 }

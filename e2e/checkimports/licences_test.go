@@ -67,12 +67,38 @@ func TestLicencesByModule(t *testing.T) {
 func TestRequiredModules(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := run(t.Context(), "testdata/requires", &out, true)
+	err := run(t.Context(), "testdata/requires", &out, func(all []licence) error { return printLicences(&out, all) })
 	if !errors.Is(err, errViolations) {
 		t.Fatalf("error %v, want violations", err)
 	}
 	want := "example.org/restricted v1.0.0 is required by go.mod: LICENSE is text of a known licence to 0 % only"
 	if found := out.String(); !strings.Contains(found, want) || strings.Contains(found, "example.org/open v1.0.0 is required by go.mod:") {
 		t.Errorf("report and problems:\n%s\nwant %s", found, want)
+	}
+}
+
+// What goes with a release has the whole text of each licence that is linked, notices of
+// Apache's kind too, and none of what is only required for tests.
+func TestNotices(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"LICENSE": isc, "NOTICE": "Made by Somebody.\n", "README": "Read me.\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	linked, required := licenceOf("example.org/x", "v1.0.0", dir), licenceOf("example.org/test", "v1.0.0", dir)
+	linked.Linked = true
+	var out bytes.Buffer
+	if err := printNotices(&out, []licence{required, linked}); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		strings.TrimSpace(isc): true, "Made by Somebody.": true, "example.org/x v1.0.0 (ISC)": true, "Go standard library go1": true,
+		"Copyright 2009 The Go Authors": true, "Read me.": false, "example.org/test": false,
+	} {
+		if strings.Contains(out.String(), text) != want {
+			t.Errorf("%q is in it: %v", text, !want)
+		}
 	}
 }

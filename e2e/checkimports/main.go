@@ -5,6 +5,7 @@
 //
 //	go run ./e2e/checkimports
 //	go run ./e2e/checkimports -licences
+//	go run ./e2e/checkimports -notices >THIRD-PARTY-LICENCES.txt
 package main
 
 import (
@@ -19,8 +20,18 @@ import (
 
 func main() {
 	report := flag.Bool("licences", false, "print the licence of every module that a product links or go.mod requires")
+	notices := flag.Bool("notices", false, "print the texts of the licences of all that the products link")
 	flag.Parse()
-	if err := run(context.Background(), ".", os.Stdout, *report); err != nil {
+	said := io.Writer(os.Stdout)
+	var show func([]licence) error
+	switch {
+	case *notices:
+		said = os.Stderr // the output is a file of the release
+		show = func(all []licence) error { return printNotices(os.Stdout, all) }
+	case *report:
+		show = func(all []licence) error { return printLicences(os.Stdout, all) }
+	}
+	if err := run(context.Background(), ".", said, show); err != nil {
 		fmt.Fprintln(os.Stderr, "check-imports:", err)
 		os.Exit(1)
 	}
@@ -29,8 +40,9 @@ func main() {
 // errViolations says that violations were printed.
 var errViolations = errors.New("the house's rules are broken; see above")
 
-// run checks the module whose root is dir.
-func run(ctx context.Context, dir string, out io.Writer, report bool) error {
+// run checks the module whose root is dir. What is found of licences goes to show, if it
+// is not nil.
+func run(ctx context.Context, dir string, out io.Writer, show func([]licence) error) error {
 	packages, err := list(ctx, dir, "./...")
 	if err != nil {
 		return err
@@ -55,8 +67,8 @@ func run(ctx context.Context, dir string, out io.Writer, report bool) error {
 		return err
 	}
 	found = append(found, licenceProblems(linked)...)
-	if report {
-		if err := printLicences(out, linked); err != nil {
+	if show != nil {
+		if err := show(linked); err != nil {
 			return err
 		}
 	}

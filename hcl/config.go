@@ -24,8 +24,41 @@ type AgentConfig struct {
 	Columns      []interference.Source `json:"columns"` // the sources that count, in order; empty: what the nodes support
 	Profile      AgentProfileConfig    `json:"profile"`
 	LogLevel     string                `json:"log_level"`
+	Metrics      string                `json:"metrics"` // who may read /metrics: MetricsLoopback and others
+	TLS          TLSConfig             `json:"tls"`
 	ExecProbes   bool                  `json:"exec_probes"`   // jobs may have their commands run in their tasks
 	NodeMetadata bool                  `json:"node_metadata"` // pressure is written into the metadata of nodes
+}
+
+// Who may read /metrics, where Nomad's access control is on.
+const (
+	MetricsLoopback = "loopback" // programs on the same machine, and holders of a token
+	MetricsToken    = "token"
+	MetricsAll      = "all"
+)
+
+// TLSConfig are the files for TLS of the dashboard; without a certificate it is served
+// in plain.
+type TLSConfig struct {
+	CertFile     string `json:"cert_file"`
+	KeyFile      string `json:"key_file"`
+	ClientCAFile string `json:"client_ca_file"` // authorities of callers
+	VerifyClient bool   `json:"verify_client"`  // callers must have a certificate of these
+}
+
+// Problem says what does not go together, and what to do; empty: nothing.
+func (c TLSConfig) Problem() (problem, cure string) {
+	switch {
+	case (c.CertFile == "") != (c.KeyFile == ""):
+		return "a certificate without its key, or a key without its certificate", "give both cert_file and key_file of TLS"
+	case c.VerifyClient && c.ClientCAFile == "":
+		return "callers' certificates cannot be checked without an authority", "give client_ca_file of TLS too"
+	case c.ClientCAFile != "" && !c.VerifyClient:
+		return "an authority of callers that is not used", "give verify_client of TLS too, or leave client_ca_file out"
+	case c.VerifyClient && c.CertFile == "":
+		return "callers cannot be checked without TLS", "give cert_file and key_file of TLS too"
+	}
+	return "", ""
 }
 
 // PoolsConfig names the hold pool and the run pool.
@@ -65,6 +98,7 @@ func DefaultAgentConfig() AgentConfig {
 		Store:    StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},
 		Profile:  AgentProfileConfig{Seconds: performance.DefaultProfileSeconds, Concurrency: 1},
 		LogLevel: "info",
+		Metrics:  MetricsLoopback,
 	}
 }
 
@@ -93,6 +127,13 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	setText(&config.Listen, r, "listen")
 	setText(&config.DashboardURL, r, "dashboard_url")
 	setText(&config.LogLevel, r, "log_level")
+	setText(&config.Metrics, r, "metrics")
+	if secure := r.block("tls"); secure != nil {
+		setText(&config.TLS.CertFile, secure, "cert_file")
+		setText(&config.TLS.KeyFile, secure, "key_file")
+		setText(&config.TLS.ClientCAFile, secure, "client_ca_file")
+		config.TLS.VerifyClient = secure.has("verify_client") && secure.truth("verify_client")
+	}
 	if r.has("exec_probes") {
 		config.ExecProbes = r.truth("exec_probes")
 	}
@@ -141,6 +182,11 @@ func (s *source) checkAgent(r *reading, c AgentConfig) {
 			detail:  "The hold pool has no nodes, the run pool has them; a job waits in one and runs in the other.",
 			hint:    "name two pools",
 		})
+	}
+	if secure := r.block("tls"); secure != nil {
+		if problem, cure := c.TLS.Problem(); problem != "" {
+			s.fail(secure.at, message{summary: problem, hint: cure})
+		}
 	}
 	if _, ok := r.values["listen"]; ok {
 		if _, port, err := net.SplitHostPort(c.Listen); err != nil || !validPort(port) {

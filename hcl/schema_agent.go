@@ -39,6 +39,11 @@ func agentSchema(o Options) block {
 				byDefault: `"` + d.LogLevel + `"`, example: `"debug"`, summary: "the lowest level that is logged",
 			},
 			{
+				name: "metrics", kind: kindChoice, choices: []string{MetricsLoopback, MetricsToken, MetricsAll},
+				byDefault: `"` + d.Metrics + `"`, example: `"token"`,
+				summary: "who may read `/metrics` where access control is on: programs on the same machine and holders of a token that may read the placer's Variables, only the latter, or everybody",
+			},
+			{
 				name: "exec_probes", kind: kindTruth, byDefault: "false", example: "true",
 				summary: "whether jobs may be measured by commands in their tasks (`probe \"exec\"`); the agent's policy needs the rights of `nomad-placer acl policy -exec-probes` then",
 			},
@@ -53,6 +58,15 @@ func agentSchema(o Options) block {
 				attributes: []attribute{
 					{name: "hold", kind: kindText, byDefault: `"` + d.Pools.Hold + `"`, example: `"placer"`, summary: "the pool without nodes in which jobs wait for their decision"},
 					{name: "run", kind: kindText, byDefault: `"` + d.Pools.Run + `"`, example: `"default"`, summary: "the pool that jobs are released into"},
+				},
+			},
+			{
+				name: "tls", summary: "serves the dashboard by HTTPS; the files are read again when they change, and on SIGHUP",
+				attributes: []attribute{
+					{name: "cert_file", kind: kindText, byDefault: "plain HTTP", example: `"/etc/nomad-placer/agent.pem"`, summary: "the certificate"},
+					{name: "key_file", kind: kindText, byDefault: "plain HTTP", example: `"/etc/nomad-placer/agent-key.pem"`, summary: "its private key"},
+					{name: "client_ca_file", kind: kindText, byDefault: "none", example: `"/etc/nomad-placer/ca.pem"`, summary: "the authorities of callers' certificates"},
+					{name: "verify_client", kind: kindTruth, byDefault: "false", example: "true", summary: "whether callers must have a certificate of these authorities, browsers and Prometheus among them"},
 				},
 			},
 			{

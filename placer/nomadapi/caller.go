@@ -22,7 +22,7 @@ const (
 
 // callersClient sends no token but those it is given, and notes no right as used: what
 // others may do is not what we need.
-func callersClient(conf api.Config, transport *http.Transport) (*api.Client, error) {
+func callersClient(conf api.Config, transport http.RoundTripper) (*api.Client, error) {
 	conf.SecretID = ""
 	if transport != nil {
 		conf.HttpClient = &http.Client{Transport: plain{transport}}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	"github.com/nomad-placer/nomad-placer/placer/certificate"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 )
@@ -36,9 +38,10 @@ const (
 // job goes back exactly as it came, unknown fields included.
 type client struct {
 	api      *api.Client
-	commands *api.Client // for commands in tasks: the api package opens these itself, and only over a plain transport
-	callers  *api.Client // for questions with other people's tokens: it has none of its own
-	token    *tokenFile  // nil: it is fixed
+	commands *api.Client            // for commands in tasks: the api package opens these itself, and only over a plain transport
+	callers  *api.Client            // for questions with other people's tokens: it has none of its own
+	fresh    *certificate.Transport // nil: there are no files of certificates
+	token    *tokenFile             // nil: it is fixed
 	fixed    string
 	book     *rights.Book
 	clock    cluster.Clock
@@ -78,17 +81,52 @@ func transportFor(conf *api.Config) (*http.Transport, error) {
 		}
 		conf.Address = "http://127.0.0.1"
 	}
-	return transport, api.ConfigureTLS(&http.Client{Transport: transport}, conf.TLSConfig)
+	return transport, configureTLS(transport, conf.TLSConfig)
+}
+
+// configureTLS reads the client's certificate again for every connection: it may have
+// been renewed. Half of a renewal is no reason to fail.
+func configureTLS(transport *http.Transport, conf *api.TLSConfig) error {
+	if err := api.ConfigureTLS(&http.Client{Transport: transport}, conf); err != nil {
+		return err
+	}
+	if conf == nil || conf.ClientCert == "" {
+		return nil
+	}
+	first := transport.TLSClientConfig.Certificates[0]
+	transport.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		if pair, err := tls.LoadX509KeyPair(conf.ClientCert, conf.ClientKey); err == nil {
+			return &pair, nil
+		}
+		return &first, nil
+	}
+	return nil
+}
+
+// FreshTransport is made again by remake when the files of certificates for Nomad change.
+// It is nil where there are none.
+func FreshTransport(conf *api.TLSConfig, remake func() (*http.Transport, error), now func() time.Time, log *slog.Logger) (*certificate.Transport, error) {
+	if conf == nil || conf.CACert == "" && conf.CAPath == "" && conf.ClientCert == "" {
+		return nil, nil
+	}
+	return certificate.NewTransport([]string{conf.CACert, conf.CAPath, conf.ClientCert, conf.ClientKey}, remake, now, log)
 }
 
 // plain asks for answers that are not compressed, whatever the api package asks for.
-type plain struct{ *http.Transport }
+type plain struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context()) // a round tripper leaves its request alone
 	r.Header.Set("Accept-Encoding", "identity")
-	return p.Transport.RoundTrip(r)
+	return p.RoundTripper.RoundTrip(r)
+}
+
+// CloseIdleConnections is called by http.Client's method of that name.
+func (p plain) CloseIdleConnections() {
+	if c, ok := p.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // asker sends the token as it is now, and notes which rights were used.

@@ -144,14 +144,44 @@ func newClient(conf *api.Config, o Options, book *rights.Book, servers *serverCl
 		return nil, err
 	}
 	out.fixed = conf.SecretID
-	if out.callers, err = callersClient(*conf, transport); err != nil {
+	trip, err := out.trip(conf, transport, o)
+	if err != nil {
 		return nil, err
 	}
-	if transport != nil {
-		conf.HttpClient = &http.Client{Transport: dated{asker{plain{transport}, out.token, book}, servers}}
+	if out.callers, err = callersClient(*conf, trip); err != nil {
+		return nil, err
+	}
+	if trip != nil {
+		conf.HttpClient = &http.Client{Transport: dated{asker{plain{trip}, out.token, book}, servers}}
 	}
 	out.api, err = api.NewClient(conf)
 	return out, err
+}
+
+// trip is the transport with certificates as new as their files; nil where a test has
+// replaced the default one.
+func (c *client) trip(conf *api.Config, transport *http.Transport, o Options) (http.RoundTripper, error) {
+	if transport == nil {
+		return nil, nil
+	}
+	settings, err := *conf, error(nil)
+	c.fresh, err = FreshTransport(conf.TLSConfig, func() (*http.Transport, error) {
+		again := settings
+		return transportFor(&again)
+	}, o.Clock.Now, o.Logger)
+	if err != nil || c.fresh == nil {
+		return transport, err
+	}
+	return c.fresh, nil
+}
+
+// ReloadCertificates reads the files of the certificates for Nomad again. With an error the
+// old ones stay in use.
+func (w *World) ReloadCertificates() error {
+	if w.nomad.fresh == nil {
+		return nil
+	}
+	return w.nomad.fresh.Reload()
 }
 
 func (o Options) withDefaults() Options {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -13,11 +14,14 @@ import (
 	"net/http/pprof"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/access"
+	"github.com/nomad-placer/nomad-placer/placer/certificate"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
@@ -50,6 +54,7 @@ type agentFlags struct {
 	logLevel  string
 	logJSON   bool
 	pprof     string
+	tls       jobhcl.TLSConfig
 }
 
 func agentCommand() *command.Command {
@@ -63,6 +68,10 @@ func agentCommand() *command.Command {
 			f.StringVar(&a.file, "config", "", "Configuration `file`.")
 			f.StringVar(&a.tokenFile, "token-file", "", "Read the ACL token from this `file`, again whenever it was written: Nomad renews the identity of a task there.")
 			f.StringVar(&a.listen, "listen", "", "Serve the pages at this `host:port`.")
+			f.StringVar(&a.tls.CertFile, "tls-cert-file", "", "Serve the pages by HTTPS with this certificate, a PEM `file`. It is read again when it changes, and on SIGHUP.")
+			f.StringVar(&a.tls.KeyFile, "tls-key-file", "", "Private key `file` of the certificate.")
+			f.StringVar(&a.tls.ClientCAFile, "tls-client-ca-file", "", "With -tls-verify-client: the authorities of callers' certificates, a PEM `file`.")
+			f.BoolVar(&a.tls.VerifyClient, "tls-verify-client", false, "Serve the pages only to callers with a certificate of these authorities.")
 			f.StringVar(&a.dashboard, "dashboard-url", "", "Where browsers find the pages: a `URL`.")
 			f.StringVar(&a.nomadUI, "nomad-ui", "", "Where browsers find Nomad's web UI: a `URL`, for links. Else Nomad's address.")
 			f.StringVar(&a.policy, "policy", "", "Placement `policy` of jobs that name none.")
@@ -97,6 +106,13 @@ func (a *agentFlags) config() (jobhcl.AgentConfig, error) {
 	set(&c.Pools.Hold, a.holdPool)
 	set(&c.Pools.Run, a.runPool)
 	set(&c.LogLevel, a.logLevel)
+	set(&c.TLS.CertFile, a.tls.CertFile)
+	set(&c.TLS.KeyFile, a.tls.KeyFile)
+	set(&c.TLS.ClientCAFile, a.tls.ClientCAFile)
+	c.TLS.VerifyClient = c.TLS.VerifyClient || a.tls.VerifyClient
+	if problem, cure := c.TLS.Problem(); problem != "" {
+		return c, command.UsageError("%s: %s", problem, cure)
+	}
 	if a.hold > 0 {
 		c.Hold = a.hold
 	}
@@ -135,9 +151,10 @@ type agent struct {
 	engine   *engine.Engine
 	gate     *access.Gate
 	pages    http.Handler
-	address  string // of the pages, for browsers
-	instance string // made up at the start, for the leader's answers
-	pprof    string // host:port of the profiles of this process; "" serves none
+	address  string              // of the pages, for browsers
+	instance string              // made up at the start, for the leader's answers
+	secure   *certificate.Server // of the pages; nil: they are served without TLS
+	pprof    string              // host:port of the profiles of this process; "" serves none
 }
 
 func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
@@ -207,13 +224,61 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if g.gate, err = g.newGate(s, a.nomad.jobNamespace(s)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
+	if err := g.readCertificate(s); err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
 	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
-		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"), Access: g.gate,
+		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"), Access: g.gate, Metrics: dashboard.MetricsFor(config.Metrics),
 	})
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
 	return g, nil
+}
+
+func (g *agent) readCertificate(s *command.Shell) error {
+	files := g.config.TLS
+	if files.CertFile == "" {
+		return nil
+	}
+	read := certificate.Files{Cert: files.CertFile, Key: files.KeyFile}
+	if files.VerifyClient {
+		read.ClientCA = files.ClientCAFile
+	}
+	var err error
+	if g.secure, err = certificate.NewServer(read, s.Now, g.log); err != nil {
+		return fmt.Errorf("TLS of the pages: %w", err)
+	}
+	return nil
+}
+
+// watchHangup reads certificates again when the process is told to, without waiting for
+// the next connection to look at their files.
+func (g *agent) watchHangup(ctx context.Context) error {
+	return onHangup(ctx, g.log, func() error {
+		err := g.world.ReloadCertificates()
+		if g.secure != nil {
+			err = errors.Join(err, g.secure.Reload())
+		}
+		return err
+	})
+}
+
+// onHangup calls reload for every SIGHUP until ctx ends.
+func onHangup(ctx context.Context, log *slog.Logger, reload func() error) error {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGHUP)
+	defer signal.Stop(told)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-told:
+			if err := reload(); err != nil {
+				log.Error("certificates were not read again; the old ones stay in use", "error", err)
+			}
+		}
+	}
 }
 
 // newGate asks Nomad what callers may see. Where the records are in a file, the right
@@ -287,6 +352,7 @@ func (g *agent) run(ctx context.Context) error {
 		g.world.Watch,
 		g.engine.WatchDeadlines,
 		g.lead,
+		g.watchHangup,
 	}
 	if g.pprof != "" {
 		parts = append(parts, g.serveProfiles)
@@ -309,6 +375,9 @@ func (g *agent) run(ctx context.Context) error {
 func (g *agent) serve(ctx context.Context, listener net.Listener) error {
 	mux := http.NewServeMux()
 	mux.Handle("/", g.pages)
+	if g.secure != nil {
+		listener = tls.NewListener(listener, g.secure.Config())
+	}
 	mux.Handle("POST "+admitPath, admitter{g.world, g.gate, g.config.Pools.Hold, g.instance, g.engine.Admit, g.log})
 	return g.serveHandler(ctx, listener, mux)
 }
@@ -356,9 +425,17 @@ func (g *agent) lead(ctx context.Context) error {
 	return g.world.NewElector(g.self()).Run(ctx, g.leading)
 }
 
+// listenURL is where the pages are, as far as this replica knows.
+func (g *agent) listenURL() string {
+	if g.secure != nil {
+		return "https://" + g.config.Listen
+	}
+	return g.config.Listen
+}
+
 // self is what the others find of this replica while it leads.
 func (g *agent) self() nomadapi.Leader {
-	self := nomadapi.Leader{Address: cmp.Or(g.address, g.config.Listen), Instance: g.instance}
+	self := nomadapi.Leader{Address: cmp.Or(g.address, g.listenURL()), Instance: g.instance}
 	if onLoopback(self.Address) {
 		self.Loopback = ownLoopback()
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/certificate"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
@@ -50,7 +52,7 @@ func proxyCommand() *command.Command {
 			p.from.add(f)
 			p.from.addPools(f)
 			f.StringVar(&p.listen, "listen", "127.0.0.1:4656", "Serve at this `host:port`.")
-			f.StringVar(&p.cert, "tls-cert-file", "", "Serve HTTPS with this certificate `file`.")
+			f.StringVar(&p.cert, "tls-cert-file", "", "Serve HTTPS with this certificate `file`. It is read again when it changes, and on SIGHUP.")
 			f.StringVar(&p.key, "tls-key-file", "", "Private key `file` of the certificate.")
 			f.DurationVar(&p.wait, "wait", proxy.DefaultWait, "Delay an answer at most this long; the job goes on.")
 			f.DurationVar(&p.takenUp, "taken-up-within", proxy.DefaultTakenUpWithin, "Release a held job under stock rules when no agent takes it up in this time.")
@@ -81,6 +83,16 @@ func (p *proxyFlags) run(ctx context.Context, s *command.Shell) error {
 	if err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
+	if p.cert != "" {
+		secure, err := certificate.NewServer(certificate.Files{Cert: p.cert, Key: p.key}, s.Now, log)
+		if err != nil {
+			return errors.Join(fmt.Errorf("proxy: %w", err), listener.Close())
+		}
+		listener = tls.NewListener(listener, secure.Config())
+		hangup, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() { _ = onHangup(hangup, log, secure.Reload) }() // it ends with the proxy
+	}
 	log.Info("nomad-placer proxy started", "version", command.Version, "listen", listener.Addr().String(), "nomad", nomad.String(),
 		"hold_pool", p.from.holdPool, "run_pool", p.from.runPool)
 	return p.serve(ctx, listener, front, log)
@@ -93,13 +105,7 @@ const idleLimit = 2 * time.Minute
 func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front http.Handler, log *slog.Logger) error {
 	server := &http.Server{Handler: front, ReadHeaderTimeout: readLimit, IdleTimeout: idleLimit, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	failed := make(chan error, 1)
-	go func() {
-		if p.cert != "" {
-			failed <- server.ServeTLS(listener, p.cert, p.key)
-			return
-		}
-		failed <- server.Serve(listener)
-	}()
+	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return fmt.Errorf("proxy: %w", err)
@@ -123,7 +129,7 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 	if err != nil || nomad.Host == "" && nomad.Scheme != "unix" {
 		return nil, nil, command.UsageError("Nomad's address %q is not a URL like http://127.0.0.1:4646", config.Address)
 	}
-	transport, err := nomadTransport(config, nomad)
+	transport, err := nomadTransport(config, nomad, s.Now, log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -267,17 +273,27 @@ func (l *leader) locate(said nomadapi.Leader) (*url.URL, error) {
 
 // nomadTransport reaches Nomad with the certificates of its environment; nil where
 // there is nothing to configure.
-func nomadTransport(config *api.Config, nomad *url.URL) (http.RoundTripper, error) {
+func nomadTransport(config *api.Config, nomad *url.URL, now func() time.Time, log *slog.Logger) (http.RoundTripper, error) {
 	if nomad.Scheme != "https" {
 		return nil, nil
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	proxy.Tune(transport)
-	if err := api.ConfigureTLS(&http.Client{Transport: transport}, config.TLSConfig); err != nil {
-		return nil, fmt.Errorf("certificates for Nomad: %w", err)
+	remake := func() (*http.Transport, error) {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.Proxy = nil
+		proxy.Tune(transport)
+		if err := api.ConfigureTLS(&http.Client{Transport: transport}, config.TLSConfig); err != nil {
+			return nil, fmt.Errorf("certificates for Nomad: %w", err)
+		}
+		return transport, nil
 	}
-	return transport, nil
+	fresh, err := nomadapi.FreshTransport(config.TLSConfig, remake, now, log)
+	switch {
+	case err != nil:
+		return nil, err
+	case fresh != nil:
+		return fresh, nil
+	}
+	return remake()
 }
 
 // frontDoor is the placer as the proxy asks it.

@@ -1,0 +1,5 @@
+tls {
+  cert_file      = "/etc/agent.pem"
+  key_file       = "/etc/agent-key.pem"
+  client_ca_file = "/etc/ca.pem"
+}

@@ -1,0 +1,5 @@
+tls {
+  cert_file     = "/etc/agent.pem"
+  key_file      = "/etc/agent-key.pem"
+  verify_client = true
+}

@@ -63,8 +63,10 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
+	room := newRoom(stillClock{})
 	f.Fuzz(func(t *testing.T, sent []byte) {
-		text := &spool{room: newRoom(stillClock{}), source: "192.0.2.1"}
+		text := &spool{room: room, source: "192.0.2.1"}
+		defer text.release()
 		passes, err := text.readFrom(httptest.NewRequest("PUT", "/v1/jobs", bytes.NewReader(sent)))
 		if passes != nil || err != nil {
 			t.Fatal(passes, err)

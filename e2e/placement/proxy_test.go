@@ -29,9 +29,15 @@ var listens = regexp.MustCompile(`proxy started.* listen=(\S+)`)
 // startProxy runs the shipped front door before the cluster until the test ends.
 func startProxy(t *testing.T) (address string) {
 	t.Helper()
+	return proxyBefore(t, shared.Env(os.Environ()))
+}
+
+// proxyBefore runs the shipped front door in an environment until the test ends.
+func proxyBefore(t *testing.T, env []string, options ...string) (address string) {
+	t.Helper()
 	// Not the test's context: that ends before the cleanup below.
-	cmd := exec.Command(filepath.Join(binDir, "nomad-placer"), "proxy", "-listen", "127.0.0.1:0")
-	cmd.Env = shared.Env(os.Environ())
+	cmd := exec.Command(filepath.Join(binDir, "nomad-placer"), append([]string{"proxy", "-listen", "127.0.0.1:0"}, options...)...)
+	cmd.Env = env
 	output, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -70,6 +70,7 @@ func alone(b testing.TB, upstream string) (address string, pid int) {
 	b.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^$")
 	cmd.Env = append(os.Environ(), upstreamKey+"="+upstream)
+	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)

@@ -75,6 +75,10 @@ func TestMemoryOfHostileBodies(t *testing.T) {
 func memoryOfFour(t *testing.T, body []byte) float64 {
 	t.Helper()
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			http.NotFound(w, r) // a held job, which is then not followed further
+			return
+		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"EvalID":"","JobModifyIndex":1}`)
 	}))
@@ -376,6 +380,118 @@ func TestPartOfAFileOfTheUI(t *testing.T) {
 		answer.Body.Close()
 		if err != nil || string(got) != want {
 			t.Errorf("%s: Nomad was asked for %q, %v", path, got, err)
+		}
+	}
+}
+
+// connLimiter takes so many connections at once, as Nomad does: to more it writes an
+// answer that nobody asked for, or nothing, and closes them.
+type connLimiter struct {
+	net.Listener
+	free chan struct{}
+	mute bool
+}
+
+// Accept implements net.Listener.
+func (l *connLimiter) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-l.free:
+			return &freeing{Conn: conn, done: sync.OnceFunc(func() { l.free <- struct{}{} })}, nil
+		default:
+		}
+		if !l.mute {
+			_, _ = io.WriteString(conn, "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		}
+		_ = conn.Close()
+	}
+}
+
+type freeing struct {
+	net.Conn
+	done func()
+}
+
+// Close implements net.Conn.
+func (f *freeing) Close() error {
+	defer f.done()
+	return f.Conn.Close()
+}
+
+// Where Nomad takes no more connections from the proxy's address, its users read that,
+// and not that Nomad is away.
+func TestNomadTakesNoMoreConnections(t *testing.T) {
+	t.Parallel()
+	for _, mute := range []bool{true, false} {
+		const most = 5
+		l := &connLimiter{free: make(chan struct{}, most), mute: mute}
+		for range most {
+			l.free <- struct{}{}
+		}
+		stop := make(chan struct{})
+		waiting := make(chan struct{}, most)
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			waiting <- struct{}{}
+			<-stop
+		}))
+		l.Listener = s.Listener
+		s.Listener = l
+		s.Start()
+		f := open(t, func(o *proxy.Options) { o.Nomad, _ = url.Parse(s.URL) })
+		var group sync.WaitGroup
+		for range most {
+			group.Go(func() { f.send(t, "GET", "/v1/jobs?index=9&wait=5m", "") })
+		}
+		for range most {
+			<-waiting
+		}
+		for range 20 {
+			for _, c := range []struct{ method, body string }{{"GET", ""}, {"PUT", `{"Job":{"ID":"web"}}`}} {
+				status, body, _ := f.send(t, c.method, "/v1/jobs", c.body)
+				said := strings.Contains(body, "http_max_conns_per_client")
+				// Nomad's own answer comes through where there was time to read it.
+				if status != http.StatusTooManyRequests && !said || !mute && c.method == "GET" && status != http.StatusTooManyRequests {
+					t.Errorf("mute %v: %s: %d %s", mute, c.method, status, body)
+				}
+			}
+		}
+		close(stop)
+		group.Wait()
+		s.Close()
+	}
+}
+
+// A limit of our own leaves connections to others, and counts web sockets and streams for
+// as long as they last.
+func TestRequestsAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	stop, waiting := make(chan struct{}), make(chan struct{}, 2)
+	f := before(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/event/stream" {
+			return
+		}
+		fmt.Fprint(w, "{}")
+		w.(http.Flusher).Flush()
+		waiting <- struct{}{}
+		<-stop
+	}, func(o *proxy.Options) { o.MaxRequests = 2 })
+	var group sync.WaitGroup
+	for range 2 {
+		group.Go(func() { f.send(t, "GET", "/v1/event/stream", "") })
+		<-waiting
+	}
+	if status, body, header := f.send(t, "GET", "/v1/jobs", ""); status != http.StatusTooManyRequests || !strings.Contains(body, "-max-requests") || header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", status, body)
+	}
+	close(stop)
+	group.Wait()
+	for range 10 {
+		if status, body, _ := f.send(t, "GET", "/v1/jobs", ""); status != http.StatusOK {
+			t.Errorf("%d %s", status, body)
 		}
 	}
 }

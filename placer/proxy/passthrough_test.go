@@ -20,11 +20,16 @@ import (
 )
 
 // before opens a proxy before a handler.
-func before(t *testing.T, behind http.HandlerFunc) *front {
+func before(t *testing.T, behind http.HandlerFunc, change ...func(*proxy.Options)) *front {
 	t.Helper()
 	s := httptest.NewServer(behind)
 	t.Cleanup(s.Close)
-	return open(t, func(o *proxy.Options) { o.Nomad, _ = url.Parse(s.URL) })
+	return open(t, func(o *proxy.Options) {
+		o.Nomad, _ = url.Parse(s.URL)
+		for _, f := range change {
+			f(o)
+		}
+	})
 }
 
 // exec's web sockets pass in both directions, and one side's end reaches the

@@ -109,6 +109,8 @@ type Options struct {
 	// AdmitWithin bounds a decision before the registration; without one the job is
 	// held.
 	AdmitWithin time.Duration
+	// MaxRequests to Nomad at once; the rest are answered with 429. 0 is no limit.
+	MaxRequests int
 	// Name is unlike that of any other proxy: by it, one notices its own requests.
 	Name  string
 	Clock cluster.Clock
@@ -124,6 +126,8 @@ type Proxy struct {
 	records *records
 	tab     *tab
 	passed  passed
+
+	probe string // where Nomad takes connections
 
 	room     *room  // for bodies
 	deciding *quota // on jobs before they are registered
@@ -148,6 +152,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Transport == nil {
 		o.Transport = transport(o.Nomad)
 	}
+	probe := probeAddress(o.Nomad)
 	if o.Nomad.Scheme == "unix" {
 		o.Nomad = &url.URL{Scheme: "http", Host: "nomad"} // the transport knows the socket
 	}
@@ -158,7 +163,7 @@ func New(o Options) (*Proxy, error) {
 	o.BodyWithin = orDefault(o.BodyWithin, DefaultBodyWithin)
 	o.AdmitWithin = orDefault(o.AdmitWithin, DefaultAdmitWithin)
 	p := &Proxy{
-		o: o, records: newRecords(o.Records, o.ToAgent, o.AgentToken, o.Log), passed: passed{log: o.Log},
+		o: o, probe: probe, records: newRecords(o.Records, o.ToAgent, o.AgentToken, o.Log), passed: passed{log: o.Log},
 		room: newRoom(o.Clock), deciding: newQuota(o.Clock, maxDeciding, maxDecidingOfOneSender, o.AdmitWithin),
 		decoded: semaphore.NewWeighted(maxDecodedCost), extracting: newQuota(o.Clock, maxExtracting, 1, o.AdmitWithin),
 	}
@@ -166,6 +171,10 @@ func New(o Options) (*Proxy, error) {
 	var err error
 	if p.tab, err = newTab(); err != nil {
 		return nil, fmt.Errorf("proxy: files of the tab: %w", err)
+	}
+	toNomad := o.Transport
+	if o.MaxRequests > 0 {
+		toNomad = &limited{next: o.Transport, most: int64(o.MaxRequests)}
 	}
 	p.reverse = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -176,7 +185,7 @@ func New(o Options) (*Proxy, error) {
 				r.Out.Header.Add("Via", via(o.Name))
 			}
 		},
-		Transport:      o.Transport,
+		Transport:      toNomad,
 		FlushInterval:  -1, // events and logs as they come
 		BufferPool:     &buffers{},
 		ModifyResponse: answered,
@@ -341,6 +350,16 @@ func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
 		// The client has gone, or closed its side early. An answer that nobody gave would
 		// read as success: the connection is broken off instead.
 		panic(http.ErrAbortHandler)
+	}
+	if closes, told := p.takesNone(r.Context()); closes {
+		p.o.Log.Warn("Nomad takes no more connections from this host", "method", r.Method, "path", r.URL.Path, "hint", "set http_max_conns_per_client to 0 in the agent that the proxy asks")
+		status := http.StatusBadGateway
+		if told && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			status = http.StatusTooManyRequests // nothing was done, for certain
+			w.Header().Set("Retry-After", "1")
+		}
+		http.Error(w, fmt.Sprintf("nomad-placer proxy: "+fullText, p.o.Nomad.Host), status)
+		return
 	}
 	p.o.Log.Warn("Nomad does not answer", "method", r.Method, "path", r.URL.Path, "error", err)
 	http.Error(w, fmt.Sprintf("nomad-placer proxy: Nomad at %s does not answer: %s. Is its agent running, and is that its address? "+

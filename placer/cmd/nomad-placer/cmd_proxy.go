@@ -37,6 +37,7 @@ type proxyFlags struct {
 	progress  bool
 	agent     string
 	link      agentLink
+	requests  int
 	logLevel  string
 	logJSON   bool
 }
@@ -59,6 +60,7 @@ func proxyCommand() *command.Command {
 			f.BoolVar(&p.progress, "progress", true, "Answer the registration of a held job at once and report its progress as the status of its evaluation, which \"nomad job run\" prints. With -progress=false the answer is delayed until the job is released.")
 			f.StringVar(&p.agent, "dashboard", "", "The agent's pages, served at /placer/ and shown in the UI's placement tab: a `URL`. Else those of the leading agent.")
 			p.link.add(f)
+			f.IntVar(&p.requests, "max-requests", 0, "Pass at most this `number` of requests at once to Nomad, and answer the rest with 429. Nomad counts the proxy as one client, of which it takes 100 connections (http_max_conns_per_client) unless set otherwise; a lower number here leaves some for other programs on this host. 0 is no limit.")
 			f.StringVar(&p.logLevel, "log-level", "info", "Least `level` logged: trace, debug, info, warn or error.")
 			f.BoolVar(&p.logJSON, "log-json", false, "Log as JSON.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return p.run(ctx, s) }
@@ -67,6 +69,9 @@ func proxyCommand() *command.Command {
 }
 
 func (p *proxyFlags) run(ctx context.Context, s *command.Shell) error {
+	if p.requests < 0 {
+		return command.UsageError("-max-requests takes a number from 0 on")
+	}
 	if (p.cert == "") != (p.key == "") {
 		return command.UsageError("-tls-cert-file and -tls-key-file go together")
 	}
@@ -158,7 +163,7 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 	front, err := proxy.New(proxy.Options{
 		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, l.instance, agentClient(toAgent)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
-		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, AgentToken: world.Token, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
+		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, AgentToken: world.Token, MaxRequests: p.requests, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
 	return front, nomad, err
 }

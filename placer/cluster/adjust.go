@@ -53,6 +53,13 @@ type Adjuster interface {
 	Resize(ctx context.Context, w WorkloadID, allocation string, size Resources) error
 }
 
+// Waiter tells which groups cannot start where they were placed. A world may have none.
+type Waiter interface {
+	// Stranded are the groups that wait for a node while none of those that an earlier
+	// decision bound them to is left.
+	Stranded(ctx context.Context) ([]WorkloadID, error)
+}
+
 // Follower measures without waiting: each call tells what happened since the one
 // before. An allocation is left out while its window is too short to tell.
 type Follower interface {

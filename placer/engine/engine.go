@@ -28,8 +28,9 @@ type Engine struct {
 	adaptation  *adaptation.Controller
 	rebalancer  *adaptation.Rebalancer
 
-	retries *retries
-	wg      sync.WaitGroup
+	retries  *retries
+	stranded stranded // of one goroutine
+	wg       sync.WaitGroup
 }
 
 // New returns an engine; nothing happens before Run.
@@ -44,6 +45,8 @@ func New(cfg Config) (*Engine, error) {
 		retries: newRetries(),
 	}
 	e.timekeeper, _ = cfg.World.(cluster.Timekeeper)
+	waiter, _ := cfg.World.(cluster.Waiter)
+	e.stranded = stranded{waiter, map[cluster.WorkloadID]time.Time{}}
 	e.decisions = journal.NewDecisions(e.book, e.cfg.Log)
 	if cfg.Adapter == "close" {
 		e.cfg.World = adaptation.Gated(cfg.World, func() map[cluster.NodeID]bool { return e.adaptation.ClosedNodes() })
@@ -91,6 +94,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.every(ctx, e.cfg.ObserveEvery, "observe", e.adaptation.Pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
+	e.every(ctx, e.cfg.SweepEvery, "placing stranded jobs again", e.placeStranded)
 	for {
 		if err := e.Reconcile(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("listing jobs failed; trying again", "error", err)

@@ -408,16 +408,9 @@ func (w waiting) in(pool string) bool { return w[pool] || w[""] }
 // waitForCPU asks Nomad who is blocked for want of CPU. A transfer that has no room
 // itself keeps no job waiting. The first part of a long queue is enough.
 func (w *World) waitForCPU(ctx context.Context) (waiting, error) {
-	var evals []struct {
-		JobID          string
-		FailedTGAllocs map[string]struct {
-			NodePool           string
-			DimensionExhausted map[string]int
-		}
-	}
-	q := api.QueryOptions{Namespace: allNamespaces, PerPage: blockedLooked, Params: map[string]string{"status": "blocked"}}
-	if _, err := w.nomad.get(ctx, "/v1/evaluations", q, &evals); err != nil {
-		return nil, wrap(err, "blocked evaluations")
+	evals, err := w.blocked(ctx)
+	if err != nil {
+		return nil, err
 	}
 	out := waiting{}
 	for _, e := range evals {

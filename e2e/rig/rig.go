@@ -6,9 +6,11 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/examples/install"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
@@ -101,18 +104,23 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	world, err := nomadapi.New(nomadapi.Options{
-		Address: c.Addr(), Token: c.Token(), Decode: Decode, Probe: probe.New,
+	r := &Rig{Cluster: c, opts: o}
+	if r.World, err = r.RecordsIn(""); err != nil {
+		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
+	}
+	return r, nil
+}
+
+// RecordsIn is a management view, which looks for the leader in a namespace.
+func (r *Rig) RecordsIn(records string) (*nomadapi.World, error) {
+	return nomadapi.New(nomadapi.Options{
+		Address: r.Addr(), Token: r.Token(), RecordsNamespace: records, Decode: Decode, Probe: probe.New,
 		Configure: func(config *api.Config) {
-			if tls := c.TLS(); tls != nil {
+			if tls := r.TLS(); tls != nil {
 				config.TLSConfig = tls
 			}
 		},
 	})
-	if err != nil {
-		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
-	}
-	return &Rig{Cluster: c, World: world, opts: o}, nil
 }
 
 // driverHCL loads the plugin; the nodes of a rig share one machine, so each has
@@ -146,27 +154,65 @@ pools {
 }
 `
 
-// InstallPlacer installs the agent and waits until one instance leads.
+// InstallPlacer installs the agent as a system job and waits until one instance leads.
 func (r *Rig) InstallPlacer(ctx context.Context) error {
-	if err := r.CreateHoldPool(); err != nil {
-		return err
-	}
-	if err := r.applyPolicy(); err != nil {
-		return err
-	}
 	config := r.opts.AgentConfig
 	if config == "" {
 		config = demoAgentConfig
 	}
+	return r.Install(ctx, Installation{Text: install.AgentJob, Config: config, Policy: AgentPolicy()})
+}
+
+// Installation is a job of the placer with its policy.
+type Installation struct {
+	Text      string // of the job
+	Variables map[string]string
+	Config    string // of the agent; default: the job's
+	Policy    rights.Policy
+}
+
+// Install installs a job of the placer, and waits until one that may lead does.
+func (r *Rig) Install(ctx context.Context, i Installation) error {
+	if err := r.CreateHoldPool(); err != nil {
+		return err
+	}
+	namespace := cmp.Or(i.Policy.Namespace, api.DefaultNamespace)
+	if namespace != api.DefaultNamespace {
+		if _, err := r.API().Namespaces().Register(&api.Namespace{Name: namespace}, nil); err != nil {
+			return fmt.Errorf("namespace %s: %w", namespace, err)
+		}
+	}
+	world, err := r.RecordsIn(namespace)
+	if err != nil {
+		return err
+	}
+	before, err := world.Leader(ctx)
+	if err != nil {
+		return err
+	}
 	// The clients of a rig share one machine, so no port is the same for all.
-	job, err := r.Parse(agentJobHCL, map[string]string{"bin": r.opts.Bin, "config": config, "port": "0", "ip": "$${NOMAD_IP_http}"})
+	variables := map[string]string{"bin": r.opts.Bin, "port": "0", "ip": "$${NOMAD_IP_http}", "namespace": namespace}
+	maps.Copy(variables, i.Variables)
+	if i.Config != "" {
+		variables["config"] = i.Config
+	}
+	job, err := r.Parse(i.Text, variables)
 	if err != nil {
 		return fmt.Errorf("agent job: %w", err)
 	}
-	if _, _, err := r.API().Jobs().Register(job, nil); err != nil {
+	_, err = r.API().ACLPolicies().Upsert(&api.ACLPolicy{
+		Name: namespace + "-" + *job.ID, Rules: i.Policy.HCL(), JobACL: &api.JobACL{Namespace: namespace, JobID: *job.ID},
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("access policy: %w", err)
+	}
+	if _, _, err := r.API().Jobs().Register(job, &api.WriteOptions{Namespace: namespace}); err != nil {
 		return fmt.Errorf("agent job: %w", err)
 	}
-	return r.waitLeader(ctx)
+	if i.Policy.Role != rights.Leader {
+		return nil
+	}
+	return WaitLeader(ctx, world, before)
 }
 
 // CreateHoldPool creates the pool without nodes in which jobs wait.
@@ -180,33 +226,18 @@ func (r *Rig) CreateHoldPool() error {
 	return nil
 }
 
-// applyPolicy attaches the least-privilege policy to the agent's job, so that
-// its workload identity carries it.
-func (r *Rig) applyPolicy() error {
-	_, err := r.API().ACLPolicies().Upsert(&api.ACLPolicy{
-		Name:        AgentJob,
-		Description: "what the nomad-placer agent may do",
-		Rules:       AgentPolicy().HCL(),
-		JobACL:      &api.JobACL{Namespace: "default", JobID: AgentJob},
-	}, nil)
-	if err != nil {
-		return fmt.Errorf("access policy: %w", err)
-	}
-	return nil
-}
-
 // AgentPolicy is that of an agent with all options, since the agents of a rig have them.
 func AgentPolicy() rights.Policy {
 	return rights.Policy{Role: rights.Leader, With: []rights.Option{rights.ExecProbes, rights.NodeMetadata}}
 }
 
-// waitLeader waits for the leader's lock to be held.
-func (r *Rig) waitLeader(ctx context.Context) error {
+// WaitLeader waits for another leader than the one before.
+func WaitLeader(ctx context.Context, world *nomadapi.World, before nomadapi.Leader) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
-		leader, err := r.World.Leader(ctx)
-		if err == nil && leader.Address != "" {
+		leader, err := world.Leader(ctx)
+		if err == nil && leader.Address != "" && leader != before {
 			return nil
 		}
 		select {

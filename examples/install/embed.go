@@ -1,5 +1,5 @@
-// Package install is the system job an operator installs, so that the tests on a
-// real Nomad install the same.
+// Package install has the jobs an operator installs, so that the tests on a real Nomad
+// install the same.
 package install
 
 import _ "embed"
@@ -8,3 +8,13 @@ import _ "embed"
 //
 //go:embed nomad-placer.nomad.hcl
 var AgentJob string
+
+// ServiceJob is service.nomad.hcl.
+//
+//go:embed service.nomad.hcl
+var ServiceJob string
+
+// PagesJob is pages.nomad.hcl.
+//
+//go:embed pages.nomad.hcl
+var PagesJob string

@@ -2,10 +2,19 @@
 # leading. Its only right is the ACL policy attached to its workload identity.
 #
 #   nomad job run examples/install/nomad-placer.nomad.hcl
+#
+# The price: its token is on every client, and root of any of them may do with it what
+# the policy says. Where clients are not all trusted, run service.nomad.hcl.
 variable "bin" {
   type        = string
   default     = "/usr/local/bin"
   description = "Folder of the nomad-placer binary on every client."
+}
+
+variable "namespace" {
+  type        = string
+  default     = "default"
+  description = "Namespace of this job, and of the Variables with its records."
 }
 
 variable "config" {
@@ -20,6 +29,12 @@ variable "ip" {
   description = "Where the pages are served. With access control on they ask for a Nomad token; with it off, and $${NOMAD_IP_http} here, everyone in the clients' network reads them."
 }
 
+variable "user" {
+  type        = string
+  default     = "root"
+  description = "Who the agent runs as. Nomad lets that user alone read its token."
+}
+
 variable "port" {
   type        = number
   default     = 9464
@@ -27,6 +42,7 @@ variable "port" {
 }
 
 job "nomad-placer" {
+  namespace = var.namespace
   type      = "system"
   node_pool = "all"
   priority  = 90
@@ -48,15 +64,22 @@ job "nomad-placer" {
 
     task "agent" {
       driver = "raw_exec"
+      user   = var.user
 
+      # A token that ends after an hour, in a file that the user alone can read. Nomad
+      # writes it anew before.
       identity {
-        env = true
+        name = "placer"
+        aud  = ["nomadproject.io"]
+        file = true
+        ttl  = "1h"
       }
 
       config {
         command = "${var.bin}/nomad-placer"
         args = [
           "agent",
+          "-token-file", "${NOMAD_SECRETS_DIR}/nomad_placer.jwt",
           "-config", "${NOMAD_TASK_DIR}/agent.hcl",
           "-listen", "${var.ip}:${NOMAD_PORT_http}",
           "-dashboard-url", "http://${var.ip}:${NOMAD_PORT_http}",

@@ -150,7 +150,7 @@ func (e *Elector) lockOperation(ctx context.Context, operation string, v lockVar
 	defer cancel()
 	v.Path = e.path
 	var answer lockVariable
-	err := e.w.nomad.write(ctx, "/v1/var/"+e.path+"?"+operation, "", v, &answer)
+	err := e.w.nomad.write(ctx, "/v1/var/"+e.path+"?"+operation, e.w.opts.RecordsNamespace, v, &answer)
 	if statusOf(err) == http.StatusConflict {
 		return answer, fmt.Errorf("%s: %w", operation, errLocked)
 	}
@@ -209,7 +209,7 @@ func (e *Elector) release(lock string) {
 // tokens, so it may be of an instance that has gone.
 func (w *World) Leader(ctx context.Context) (Leader, error) {
 	var v struct{ Items map[string]string }
-	_, err := w.nomad.get(ctx, "/v1/var/"+LeaderPath, api.QueryOptions{}, &v)
+	_, err := w.nomad.get(ctx, "/v1/var/"+LeaderPath, api.QueryOptions{Namespace: w.opts.RecordsNamespace}, &v)
 	if isNotFound(err) {
 		return Leader{}, nil
 	}

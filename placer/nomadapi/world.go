@@ -41,6 +41,8 @@ type Options struct {
 	// Configure, if given, changes the client's configuration after these.
 	Configure func(*api.Config)
 
+	RecordsNamespace string // of the leader's lock; "" is the client's
+
 	HoldPool string // pool without nodes in which jobs wait
 	RunPool  string // pool a held job is released into
 	Owner    string // value of meta placer.owner on jobs made here

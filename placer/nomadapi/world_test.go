@@ -554,6 +554,24 @@ func TestElection(t *testing.T) {
 	}
 }
 
+// The lock is where the records are, which may be a namespace of its own.
+func TestElectionInANamespaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w, _, ctx := testWorld(t)
+	w.opts.RecordsNamespace = "own"
+	want := Leader{Address: "a:1"}
+	if _, err := w.NewElector(want).tryAcquire(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Leader(ctx); got != want || err != nil {
+		t.Errorf("leader %+v, %v", got, err)
+	}
+	w.opts.RecordsNamespace = ""
+	if got, err := w.Leader(ctx); got != (Leader{}) || err != nil {
+		t.Errorf("the namespace default has the leader %+v, %v", got, err)
+	}
+}
+
 func TestElectionReturnsTheError(t *testing.T) {
 	t.Parallel()
 	w, _, ctx := testWorld(t)

@@ -84,10 +84,13 @@ func (n *nomadFlags) jobNamespace(s *command.Shell) string {
 }
 
 // world opens the same view of Nomad that the agent has.
-func (n *nomadFlags) world() (*nomadapi.World, error) {
+func (n *nomadFlags) world() (*nomadapi.World, error) { return n.worldWith("") }
+
+// worldWith looks for the leader in a namespace.
+func (n *nomadFlags) worldWith(records string) (*nomadapi.World, error) {
 	return nomadapi.New(nomadapi.Options{
-		Configure: n.configure,
-		HoldPool:  n.holdPool, RunPool: n.runPool,
+		Configure: n.configure, RecordsNamespace: records,
+		HoldPool: n.holdPool, RunPool: n.runPool,
 		Decode: decodeBlock, Probe: newProbe,
 	})
 }

@@ -42,6 +42,7 @@ type agentFlags struct {
 	nomad     nomadFlags
 	file      string
 	tokenFile string
+	role      string
 	listen    string
 	dashboard string
 	nomadUI   string
@@ -60,13 +61,14 @@ type agentFlags struct {
 func agentCommand() *command.Command {
 	return &command.Command{
 		Name: "agent", Synopsis: "Run the placer for a Nomad cluster",
-		About:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. Flags override the configuration file.",
+		About:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. With -role pages it serves pages and metrics and changes nothing. Flags override the configuration file.",
 		Example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			a := &agentFlags{}
 			a.nomad.add(f)
 			f.StringVar(&a.file, "config", "", "Configuration `file`.")
 			f.StringVar(&a.tokenFile, "token-file", "", "Read the ACL token from this `file`, again whenever it was written: Nomad renews the identity of a task there.")
+			f.StringVar(&a.role, "role", string(rights.Leader), "The `role`: leader takes part in the election and keeps hold deadlines, pages only serves pages and metrics, with a token that reads (`nomad-placer acl policy -role pages`).")
 			f.StringVar(&a.listen, "listen", "", "Serve the pages at this `host:port`.")
 			f.StringVar(&a.tls.CertFile, "tls-cert-file", "", "Serve the pages by HTTPS with this certificate, a PEM `file`. It is read again when it changes, and on SIGHUP.")
 			f.StringVar(&a.tls.KeyFile, "tls-key-file", "", "Private key `file` of the certificate.")
@@ -143,6 +145,7 @@ func newLog(s *command.Shell, level string, asJSON bool) (*slog.Logger, error) {
 
 // agent is a replica and its parts.
 type agent struct {
+	role     rights.Role
 	config   jobhcl.AgentConfig
 	adapter  string
 	log      *slog.Logger
@@ -158,6 +161,9 @@ type agent struct {
 }
 
 func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
+	if role := rights.Role(a.role); role != rights.Leader && role != rights.Pages {
+		return command.UsageError("unknown role %q; known: %s, %s", a.role, rights.Leader, rights.Pages)
+	}
 	config, err := a.config()
 	if err != nil {
 		return err
@@ -191,10 +197,10 @@ func decodeAllowed(config jobhcl.AgentConfig) nomadapi.DecodeFunc {
 }
 
 func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
-	g := &agent{config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), instance: rand.Text(), pprof: a.pprof}
+	g := &agent{role: rights.Role(a.role), config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), instance: rand.Text(), pprof: a.pprof}
 	var err error
 	g.world, err = nomadapi.New(nomadapi.Options{
-		Configure: a.nomad.configure, TokenFile: a.tokenFile,
+		Configure: a.nomad.configure, TokenFile: a.tokenFile, RecordsNamespace: a.nomad.jobNamespace(s),
 		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run, NodeMetadata: config.NodeMetadata,
 		Decode: decodeAllowed(config), Probe: newProbe, Logger: log, Clock: clock{s},
 		OnRight: func(r rights.Right) {
@@ -350,9 +356,10 @@ func (g *agent) run(ctx context.Context) error {
 	parts := []func(context.Context) error{
 		func(ctx context.Context) error { return g.serve(ctx, listener) },
 		g.world.Watch,
-		g.engine.WatchDeadlines,
-		g.lead,
 		g.watchHangup,
+	}
+	if g.role == rights.Leader {
+		parts = append(parts, g.engine.WatchDeadlines, g.lead)
 	}
 	if g.pprof != "" {
 		parts = append(parts, g.serveProfiles)

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v2"
 
+	"github.com/nomad-placer/nomad-placer/examples/install"
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
@@ -81,22 +82,26 @@ func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// The system job starts the agent with options that there are.
-func TestInstalledJobStartsTheAgent(t *testing.T) {
+// The jobs that are installed start the agent with options that there are, and give its
+// token to nobody but its own user.
+func TestInstalledJobsStartTheAgent(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(commandtest.Repository, "examples/install/nomad-placer.nomad.hcl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, _ := agentCommand().Flags()
-	options := regexp.MustCompile(`"-([a-z-]+)", "`).FindAllStringSubmatch(string(text), -1)
-	for _, m := range options {
-		if f.Lookup(m[1]) == nil {
-			t.Errorf("the agent has no option -%s", m[1])
+	for _, text := range []string{install.AgentJob, install.ServiceJob, install.PagesJob} {
+		f, _ := agentCommand().Flags()
+		options := regexp.MustCompile(`"-([a-z-]+)", "`).FindAllStringSubmatch(text, -1)
+		for _, m := range options {
+			if f.Lookup(m[1]) == nil {
+				t.Errorf("the agent has no option -%s", m[1])
+			}
 		}
-	}
-	if len(options) < 3 {
-		t.Errorf("only %d options were found: are they still read?", len(options))
+		if len(options) < 4 {
+			t.Errorf("only %d options were found: are they still read?", len(options))
+		}
+		for _, want := range []string{"file = true", "user   = var.user", "/nomad_placer.jwt"} {
+			if !strings.Contains(text, want) || strings.Contains(text, "env = true") {
+				t.Errorf("the token is not a file of the agent's user alone: %s is missing in\n%s", want, text)
+			}
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ func (r *recordFlags) addOwn(f *flag.FlagSet) {
 	f.StringVar(&r.path, "placer-path", nomadvars.DefaultPrefix, "The path `prefix` of the placer's Variables.")
 }
 
+// world looks for the leader where the records are.
+func (r *recordFlags) world() (*nomadapi.World, error) { return r.worldWith(r.namespace) }
+
 // records are the dashboard's records and the one lookup that only the command
 // line needs.
 type records interface {

@@ -20,6 +20,7 @@ var pluginSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"kill_switch":       withDefault("kill_switch", "string", `"/run/nomad-driver-ibench/stop"`),
 	"max_duration":      withDefault("max_duration", "string", `"1h"`),
 	"allow":             protocol.NewAttr("allow", "list(string)", false),
+	"signers":           protocol.NewAttr("signers", "list(string)", false),
 	"sources":           protocol.NewAttr("sources", "list(string)", false),
 	"storage_dir":       withDefault("storage_dir", "string", `""`),
 	"storage_max_mb":    withDefault("storage_max_mb", "number", "1024"),
@@ -51,7 +52,8 @@ var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 		})),
 	})),
 	"profile": protocol.NewBlock("profile", false, protocol.NewObject(map[string]*protocol.Spec{
-		"request": protocol.NewAttr("request", "string", true),
+		"request":   protocol.NewAttr("request", "string", true),
+		"signature": protocol.NewAttr("signature", "string", false),
 	})),
 	"pairs": protocol.NewBlock("pairs", false, protocol.NewObject(map[string]*protocol.Spec{
 		"request": protocol.NewAttr("request", "string", true),
@@ -61,6 +63,7 @@ var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 		"task":       protocol.NewAttr("task", "string", true),
 		"cpu_mhz":    withDefault("cpu_mhz", "number", "0"),
 		"time_slice": protocol.NewAttr("time_slice", "string", false),
+		"signature":  protocol.NewAttr("signature", "string", false),
 	})),
 	"domain":         withDefault("domain", "string", `"auto"`),
 	"target_task":    protocol.NewAttr("target_task", "string", false),

@@ -22,6 +22,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/pairs"
+	"github.com/nomad-placer/nomad-placer/profiler/signing"
 )
 
 // pluginConfig is the configuration in the agent's file.
@@ -37,6 +38,7 @@ type pluginConfig struct {
 	StorageMaxBytes    int64                 // of disk that the storage kernels of a task take together
 	DiskUsedPercent    float64               // up to which storage kernels may fill a disk
 	Peers              []netip.Prefix        // that network kernels may send to
+	Signers            []signing.Signer      // whose profiling runs and transfers are taken; empty is everybody
 	MemoryReserveBytes int64                 // that kernels leave free
 	DiskReserveBytes   int64                 // that storage kernels leave free
 	RuntimeDir         string
@@ -54,6 +56,8 @@ type taskConfig struct {
 	MaxDuration time.Duration // 0: the plugin's
 	AllowPair   bool
 	Seed        uint64
+	Signature   string   // of the profile or lend block
+	SignedTerms []string // what of the block it is of
 }
 
 // attributes are decoded HCL attributes of one block; at is the block's path,
@@ -211,6 +215,7 @@ func decodePluginConfig(data []byte) (pluginConfig, error) {
 		RuntimeDir:         a.path("runtime_dir"),
 		MetricsAddress:     a.listenAddress("metrics_address"),
 		Allow:              decodeAllow(a),
+		Signers:            decodeSigners(a),
 	}
 	for _, name := range a.texts("sources") {
 		s, err := source("sources", name)
@@ -292,6 +297,7 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	a.fail(err)
 	c.Transfer, err = decodeTransfer(a)
 	a.fail(err)
+	c.Signature, c.SignedTerms = decodeSignature(a)
 	if *a.err != nil {
 		return taskConfig{}, *a.err
 	}

@@ -168,7 +168,7 @@ func TestBadTaskConfig(t *testing.T) {
 func defaults() m {
 	return m{
 		"enabled": true, "calibrate": false, "calibration_file": "", "kill_switch": "", "max_duration": "1h",
-		"allow": nil, "sources": nil, "peers": nil, "storage_dir": "", "storage_max_mb": 1024, "disk_used_percent": 80, "memory_reserve_mb": 0, "runtime_dir": "/run/nomad-driver-ibench",
+		"allow": nil, "signers": nil, "sources": nil, "peers": nil, "storage_dir": "", "storage_max_mb": 1024, "disk_used_percent": 80, "memory_reserve_mb": 0, "runtime_dir": "/run/nomad-driver-ibench",
 	}
 }
 
@@ -197,7 +197,7 @@ func TestPluginConfig(t *testing.T) {
 		t.Errorf("an empty list allows %v, %v", c.Allow, err)
 	}
 	for name, value := range map[string]any{
-		"allow": []string{"kernel"}, "peers": []string{"10.0.0.1"}, "disk_used_percent": 101, "storage_max_mb": "much", "max_duration": "soon", "runtime_dir": "run", "sources": []string{"membw"}, "memory_reserve_mb": -1, "enabled": "yes",
+		"allow": []string{"kernel"}, "signers": []string{"ed25519:AAAA"}, "peers": []string{"10.0.0.1"}, "disk_used_percent": 101, "storage_max_mb": "much", "max_duration": "soon", "runtime_dir": "run", "sources": []string{"membw"}, "memory_reserve_mb": -1, "enabled": "yes",
 		"disk_reserve_mb": "much", "metrics_address": "localhost", "config_version": 2,
 	} {
 		bad := defaults()

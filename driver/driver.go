@@ -208,6 +208,9 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	if err := config.checkPermission(c.work()); err != nil {
 		return executor.Spec{}, err
 	}
+	if err := config.checkSignature(task, c, time.Now()); err != nil {
+		return executor.Spec{}, err
+	}
 	if reason := unhealthy(d.node, config); reason != "" {
 		return executor.Spec{}, notNow{errors.New(reason)}
 	}

@@ -68,6 +68,9 @@ func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *proto
 		attributePrefix + "allow":   text(c.allowAttribute()),
 		"driver." + PluginName:      boolean(true),
 	}
+	if signers := c.signersAttribute(); signers != "" {
+		out.Attributes[attributePrefix+"signers"] = text(signers)
+	}
 	for name, value := range sources(n, c, calibration) {
 		out.Attributes[attributePrefix+name] = text(value)
 	}

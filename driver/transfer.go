@@ -67,6 +67,9 @@ func (d *Driver) transferSpec(task *protocol.TaskConfig, c taskConfig, config pl
 		AllocID: c.Transfer.AllocID, Task: c.Transfer.Task, RecipientMHz: c.Transfer.RecipientMHz,
 		MHz: held.GetCpu().GetCpuShares(), MemoryBytes: held.GetMemory().GetMemoryMb() << 20, Slice: c.Transfer.Slice,
 	}
+	if len(config.Signers) == 0 {
+		l.Namespace = task.GetNamespace()
+	}
 	if l.AllocID == task.GetAllocId() {
 		return executor.Spec{}, errors.New("lend.allocation: name another allocation than the task's own")
 	}

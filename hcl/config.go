@@ -24,10 +24,13 @@ type AgentConfig struct {
 	Columns      []interference.Source `json:"columns"` // the sources that count, in order; empty: what the nodes support
 	Profile      AgentProfileConfig    `json:"profile"`
 	LogLevel     string                `json:"log_level"`
-	Metrics      string                `json:"metrics"` // who may read /metrics: MetricsLoopback and others
-	TLS          TLSConfig             `json:"tls"`
-	ExecProbes   bool                  `json:"exec_probes"`   // jobs may have their commands run in their tasks
-	NodeMetadata bool                  `json:"node_metadata"` // pressure is written into the metadata of nodes
+	// SigningKeyFile has the private key that signs what is asked of the driver; empty
+	// leaves it unsigned.
+	SigningKeyFile string    `json:"signing_key_file,omitempty"`
+	Metrics        string    `json:"metrics"` // who may read /metrics: MetricsLoopback and others
+	TLS            TLSConfig `json:"tls"`
+	ExecProbes     bool      `json:"exec_probes"`   // jobs may have their commands run in their tasks
+	NodeMetadata   bool      `json:"node_metadata"` // pressure is written into the metadata of nodes
 }
 
 // Who may read /metrics, where Nomad's access control is on.
@@ -134,6 +137,7 @@ func (s *source) agentConfig(schema block) AgentConfig {
 		setText(&config.TLS.ClientCAFile, secure, "client_ca_file")
 		config.TLS.VerifyClient = secure.has("verify_client") && secure.truth("verify_client")
 	}
+	setText(&config.SigningKeyFile, r, "signing_key_file")
 	if r.has("exec_probes") {
 		config.ExecProbes = r.truth("exec_probes")
 	}

@@ -30,6 +30,10 @@ func agentSchema(o Options) block {
 				summary: "where a browser finds the dashboard; job pages of the Nomad UI link there",
 			},
 			{
+				name: "signing_key_file", kind: kindText, byDefault: "unsigned", example: `"/etc/nomad-placer/signing.key"`,
+				summary: "the private key that signs what is asked of the driver, where its `signers` ask for that; `nomad-placer keys generate` makes one",
+			},
+			{
 				name: "columns", kind: kindChoices, choices: sourceNames(), byDefault: "what the nodes support",
 				example: `["mem_bw", "llc_cap", "int"]`,
 				summary: "the sources of interference that are considered in this cluster, in order",

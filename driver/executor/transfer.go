@@ -30,6 +30,9 @@ type TransferSpec struct {
 	// 0 leaves it.
 	Slice       time.Duration `json:"slice_ns,omitempty"`
 	MemoryBytes int64         `json:"memory_bytes,omitempty"`
+	// Namespace is the only one of recipients: the task's own, where nobody has signed for
+	// the transfer. Empty is any.
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // Transfer is the content of TransferFile: what to put back, and where.
@@ -74,6 +77,8 @@ var (
 	errAway               = errors.New("the task has no process in its control group")
 	errNotYet             = errors.New("the task's control group is not settled yet")
 	errTransferredAlready = errors.New("another reservation transfer to the task has not ended")
+	errNamespaceUnknown   = errors.New("the recipient's environment does not say its namespace, and a transfer that is not signed stays in its own: the operator can set signers in the plugin block")
+	errOtherNamespace     = errors.New("the recipient is in another namespace, and a transfer that is not signed stays in its own")
 	errNothingToTransfer  = errors.New("there is nothing to transfer: cpu_mhz is not given, and the recipient has no memory limit")
 )
 
@@ -91,6 +96,7 @@ type holder struct {
 	mu       sync.Mutex
 	transfer *Transfer       // while it is out
 	seen     reading         // at the last look, before the transfer
+	told     bool            // that the namespace is not known
 	strange  map[string]bool // of the transfer: what another program has changed
 }
 
@@ -158,7 +164,7 @@ func (l *holder) hold(ctx context.Context) error {
 
 // passing errors are those that another look may not meet.
 func passing(err error) bool {
-	for _, e := range []error{cgroup.ErrNoTaskGroup, errAway, errNotYet, errTransferredAlready, fs.ErrNotExist} {
+	for _, e := range []error{cgroup.ErrNoTaskGroup, errAway, errNotYet, errTransferredAlready, errNamespaceUnknown, fs.ErrNotExist} {
 		if errors.Is(err, e) {
 			return true
 		}
@@ -199,8 +205,12 @@ func (l *holder) look() error {
 		return err
 	}
 	// A driver that keeps its processes elsewhere would get nothing of the transfer.
-	if pids, err := group.Pids(); err != nil || len(pids) == 0 {
+	pids, err := group.Pids()
+	if err != nil || len(pids) == 0 {
 		return errors.Join(errAway, err)
+	}
+	if err := l.checkNamespace(pids); err != nil {
+		return err
 	}
 	now, err := read(group)
 	if err != nil {
@@ -215,6 +225,30 @@ func (l *holder) look() error {
 		return errNotYet
 	}
 	return l.give(group, now)
+}
+
+// checkNamespace keeps a transfer that nobody has signed in its own namespace, by what Nomad
+// wrote into the environment of the recipient. A recipient could write another one there, and
+// would get what others reserve for it, which is its own affair. The caller holds the lock.
+func (l *holder) checkNamespace(pids []int) error {
+	s := l.spec()
+	if s.Namespace == "" {
+		return nil
+	}
+	for _, pid := range pids {
+		switch env := l.room.procs.environ(pid); {
+		case env["NOMAD_ALLOC_ID"] != s.AllocID || env["NOMAD_NAMESPACE"] == "":
+		case env["NOMAD_NAMESPACE"] != s.Namespace:
+			return errOtherNamespace
+		default:
+			return nil
+		}
+	}
+	if !l.told {
+		l.told = true // a process that is just being started says it in a moment
+		l.say("nothing is transferred: %v", errNamespaceUnknown)
+	}
+	return errNamespaceUnknown
 }
 
 func read(g cgroup.Group) (reading, error) {

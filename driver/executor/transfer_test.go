@@ -415,3 +415,30 @@ func TestReturnLeft(t *testing.T) {
 		t.Errorf("directory left: %v", err)
 	}
 }
+
+// A transfer that nobody has signed stays in the namespace of its own job.
+func TestAnUnsignedTransferStaysInItsNamespace(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, b *recipient) {
+		for namespace, want := range map[string]error{"mine": nil, "theirs": errOtherNamespace, "": errNamespaceUnknown} {
+			env := []string{"NOMAD_ALLOC_ID=a1"}
+			if namespace != "" {
+				env = append(env, "NOMAD_NAMESPACE="+namespace)
+			}
+			l := b.holder("to " + namespace)
+			l.room.procs = fakeProc(t, fakeProcess{pid: 4711, parent: 1, start: 60, env: env})
+			l.room.spec.Transfer.Namespace = "mine"
+			before := b.shows()
+			err := l.look()
+			if errors.Is(err, errNotYet) {
+				err = l.look()
+			}
+			if !errors.Is(err, want) || want != nil && b.shows() != before {
+				t.Errorf("to a task of namespace %q: %v, and it has %s", namespace, err, b.shows())
+			}
+			if err := Return(b.tree, l.record()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

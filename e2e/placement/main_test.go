@@ -4,9 +4,11 @@ package placement
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/profiler/signing"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -46,7 +49,13 @@ func runAll(m *testing.M) (code int) {
 		return 1
 	}
 	defer os.RemoveAll(volumeDir)
-	if shared, err = startRig(ctx); err != nil {
+	keys, err := os.MkdirTemp("", "placer-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(keys)
+	if shared, err = startRig(ctx, filepath.Join(keys, "signing.key")); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
@@ -68,9 +77,18 @@ func makeVolume() (string, error) {
 	return dir, os.Chmod(dir, 0o777)
 }
 
-func startRig(ctx context.Context) (*rig.Rig, error) {
+// startRig starts a cluster whose drivers take signed requests only: whatever these tests
+// profile and resize shows that the agent's are taken.
+func startRig(ctx context.Context, keyFile string) (*rig.Rig, error) {
+	key, err := signing.NewKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	if err := key.Save(keyFile); err != nil {
+		return nil, err
+	}
 	r, err := rig.Start(ctx, rig.Options{
-		Bin: binDir, BasePort: basePort, RunID: "e2e", HostVolumes: map[string]string{volumeName: volumeDir},
+		Bin: binDir, BasePort: basePort, RunID: "e2e", HostVolumes: map[string]string{volumeName: volumeDir}, SigningKeyFile: keyFile,
 	})
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
+	"github.com/nomad-placer/nomad-placer/profiler/signing"
 )
 
 // The names of the installation.
@@ -53,6 +54,8 @@ type Options struct {
 	RPCPort int
 	// HostVolumes are on every client: names and folders of this machine.
 	HostVolumes map[string]string
+	// SigningKeyFile has the agents' key. With one the drivers take what it has signed only.
+	SigningKeyFile string
 	// DriverConfig is more text for the driver's configuration in the agents'
 	// files.
 	DriverConfig string
@@ -64,6 +67,7 @@ type Rig struct {
 	World *nomadapi.World // a management view, for submitting and measuring
 
 	opts Options
+	key  *signing.Key // of the agents; nil leaves requests unsigned
 }
 
 // Start starts the cluster with the driver loaded. The placer itself is not
@@ -90,6 +94,15 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	if o.Described {
 		o.Clients = cluster.Described(o.Clients, cluster.CoreMHz("/"))
 	}
+	var key *signing.Key
+	if o.SigningKeyFile != "" {
+		k, err := signing.LoadKey(o.SigningKeyFile)
+		if err != nil {
+			return nil, err
+		}
+		key = &k
+		o.DriverConfig += fmt.Sprintf("\n    signers = [%q]", k.Signer())
+	}
 	for i := range o.Clients {
 		if o.HostVolumes != nil {
 			o.Clients[i].HostVolumes = o.HostVolumes
@@ -104,7 +117,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rig{Cluster: c, opts: o}
+	r := &Rig{Cluster: c, opts: o, key: key}
 	if r.World, err = r.RecordsIn(""); err != nil {
 		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 	}
@@ -114,7 +127,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 // RecordsIn is a management view, which looks for the leader in a namespace.
 func (r *Rig) RecordsIn(records string) (*nomadapi.World, error) {
 	return nomadapi.New(nomadapi.Options{
-		Address: r.Addr(), Token: r.Token(), RecordsNamespace: records, Decode: Decode, Probe: probe.New,
+		Address: r.Addr(), Token: r.Token(), RecordsNamespace: records, Decode: Decode, Probe: probe.New, SigningKey: r.key,
 		Configure: func(config *api.Config) {
 			if tls := r.TLS(); tls != nil {
 				config.TLSConfig = tls
@@ -193,6 +206,9 @@ func (r *Rig) Install(ctx context.Context, i Installation) error {
 	// The clients of a rig share one machine, so no port is the same for all.
 	variables := map[string]string{"bin": r.opts.Bin, "port": "0", "ip": "$${NOMAD_IP_http}", "namespace": namespace}
 	maps.Copy(variables, i.Variables)
+	if r.opts.SigningKeyFile != "" {
+		i.Config += fmt.Sprintf("signing_key_file = %q\n", r.opts.SigningKeyFile)
+	}
 	if i.Config != "" {
 		variables["config"] = i.Config
 	}

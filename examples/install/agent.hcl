@@ -17,3 +17,6 @@ profile {
   seconds     = 45
   concurrency = 1
 }
+
+# Signs what is asked of the driver: see signers in client.hcl.
+# signing_key_file = "/etc/nomad-placer/signing.key"

@@ -8,6 +8,10 @@ plugin "nomad-driver-ibench" {
     # What tasks of the driver may do: what the placer asks for. With "kernels",
     # everybody who may submit jobs may put load on this node.
     allow = ["profile", "lend"]
+
+    # The public keys of the agents, as nomad-placer keys generate prints them.
+    # Without any, everybody who may submit jobs may ask for both.
+    # signers = ["ed25519:…"]
   }
 }
 

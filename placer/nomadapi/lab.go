@@ -46,6 +46,9 @@ func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.
 	if !r.Node.Kernels {
 		return profile.Profile{}, fmt.Errorf("node %s: %w", r.Node.Name, cluster.ErrNoKernels)
 	}
+	if why := w.refusesKey(&r.Node); why != "" {
+		return profile.Profile{}, fmt.Errorf("%s: %w", why, cluster.ErrNoKernels)
+	}
 	user, err := w.nomad.rawJob(ctx, r.Job.ID)
 	if err != nil {
 		return profile.Profile{}, err
@@ -57,6 +60,7 @@ func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.
 	if err != nil {
 		return profile.Profile{}, err
 	}
+	w.sign(job, r.Node.ID, r.Deadline, func(task string) bool { return task == labTask })
 	if !r.Deadline.IsZero() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, r.Deadline.Sub(w.serverTime.Now()))

@@ -70,7 +70,7 @@ func TestALeaderPausedPastItsTTLWritesNothing(t *testing.T) {
 			return w.StopAllocation(ctx, id, "a1")
 		},
 		"a transfer": func(ctx context.Context) error {
-			return w.transfer(ctx, cluster.JobID{Namespace: "default", ID: transferJobPrefix + "a1"}, object{})
+			return w.transfer(ctx, cluster.JobID{Namespace: "default", ID: transferJobPrefix + "a1"}, "n1", object{})
 		},
 		"the removal of a run": func(ctx context.Context) error {
 			return w.RemoveJob(context.WithoutCancel(ctx), cluster.JobID{Namespace: "default", ID: labJobPrefix + "1"})

@@ -73,6 +73,9 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 	case !node.Kernels && DriverAllows(node.Attributes, DriverProfile):
 		return impossible("node %s has no healthy ibench driver, which an in-place resize needs", node.Name)
 	}
+	if why := w.refusesKey(node); why != "" {
+		return impossible("%s", why)
+	}
 	// What a holder of memory holds at the least is no transfer of CPU.
 	if more.CPUMHz <= leastCPUMHz {
 		more.CPUMHz = 0
@@ -90,7 +93,7 @@ func (w *World) Resize(ctx context.Context, id cluster.WorkloadID, allocation st
 			return impossible("another job is blocked on this pool's unreserved CPU")
 		}
 	}
-	return w.transfer(ctx, transfer, job)
+	return w.transfer(ctx, transfer, node.ID, job)
 }
 
 // running finds a live allocation of a workload, and its node.
@@ -138,6 +141,7 @@ func (w *World) transferJob(ctx context.Context, a *cluster.Allocation, node *cl
 		"EphemeralDisk":    map[string]any{"SizeMB": labExtraDiskMB},
 		"Tasks":            tasks,
 	}})
+	w.sign(job, node.ID, w.clock.Now().Add(transferWithin), func(string) bool { return true })
 	return job, nil
 }
 
@@ -245,7 +249,7 @@ func holder(name, recipient string, task object, mhz, memoryMB int) map[string]a
 // transfer runs the job of a transfer, in place of one of another size, and returns once the
 // transfer is out. One that does not come about leaves what was there before. Where ctx
 // ends, what has been begun stays: it counts as transferred, and ends with its recipient.
-func (w *World) transfer(ctx context.Context, id cluster.JobID, job object) error {
+func (w *World) transfer(ctx context.Context, id cluster.JobID, node cluster.NodeID, job object) error {
 	standing, err := w.presentTransfer(ctx, id, job.object("Meta").text(metaRecipient))
 	if err != nil {
 		return err
@@ -270,6 +274,7 @@ func (w *World) transfer(ctx context.Context, id cluster.JobID, job object) erro
 	case standing == nil:
 		return errors.Join(why, w.RemoveJob(ctx, id))
 	}
+	w.signAgain(standing, node, w.clock.Now().Add(transferWithin))
 	_, err = w.writeTransfer(ctx, id, standing, since)
 	return errors.Join(why, err)
 }

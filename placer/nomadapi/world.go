@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
+	"github.com/nomad-placer/nomad-placer/profiler/signing"
 )
 
 // The defaults of Options.
@@ -55,6 +56,9 @@ type Options struct {
 
 	// OnRight, if given, gets each right of the policy when it is first used.
 	OnRight func(rights.Right)
+
+	// SigningKey signs what is asked of the driver; nil leaves it unsigned.
+	SigningKey *signing.Key
 
 	// OnProgress gets each new progress record of a profiling run. It is
 	// called from the goroutine of Profile and must not block.

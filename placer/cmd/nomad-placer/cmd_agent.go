@@ -31,6 +31,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/signing"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/bolt"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -198,11 +199,14 @@ func decodeAllowed(config jobhcl.AgentConfig) nomadapi.DecodeFunc {
 
 func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *slog.Logger) (*agent, error) {
 	g := &agent{role: rights.Role(a.role), config: config, adapter: a.adapter, log: log, address: strings.TrimSuffix(config.DashboardURL, "/"), instance: rand.Text(), pprof: a.pprof}
-	var err error
+	key, err := signingKey(config.SigningKeyFile)
+	if err != nil {
+		return nil, err
+	}
 	g.world, err = nomadapi.New(nomadapi.Options{
 		Configure: a.nomad.configure, TokenFile: a.tokenFile, RecordsNamespace: a.nomad.jobNamespace(s),
 		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run, NodeMetadata: config.NodeMetadata,
-		Decode: decodeAllowed(config), Probe: newProbe, Logger: log, Clock: clock{s},
+		Decode: decodeAllowed(config), Probe: newProbe, Logger: log, Clock: clock{s}, SigningKey: key,
 		OnRight: func(r rights.Right) {
 			log.Info("a right of the policy was used for the first time", "right", r.Name(), "to", r.Why)
 		},
@@ -295,6 +299,18 @@ func (g *agent) newGate(s *command.Shell, namespace string) (*access.Gate, error
 		prefix = g.config.Store.Path
 	}
 	return access.New(access.Options{Nomad: g.world, RecordsNamespace: namespace, RecordsPrefix: prefix, Now: s.Now, Log: g.log})
+}
+
+// signingKey is the key in a file; nil without one.
+func signingKey(file string) (*signing.Key, error) {
+	if file == "" {
+		return nil, nil
+	}
+	key, err := signing.LoadKey(file)
+	if err != nil {
+		return nil, err
+	}
+	return &key, nil
 }
 
 // nomadUI is where the pages link to.

@@ -36,6 +36,7 @@ func commands() []*command.Command {
 		jobStatusCommand(),
 		jobStripCommand(),
 		jobValidateCommand(),
+		keysGenerateCommand(),
 		nodeListCommand(),
 		nodeStatusCommand(),
 		policyListCommand(),
@@ -52,6 +53,7 @@ func commands() []*command.Command {
 var families = map[string]string{
 	"acl":     "Write the policies that the placer needs",
 	"job":     "Submit jobs with a performance block, and see what became of them",
+	"keys":    "Make the keys with which agents sign",
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
 	"profile": "See what was measured of workloads",

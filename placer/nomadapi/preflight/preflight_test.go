@@ -225,6 +225,14 @@ func TestBadInput(t *testing.T) {
 			},
 			"permissions", preflight.Warning, `Node node-2: the operator does not allow "lend" .* so no allocation there is resized in place`, `Add "lend" to allow`,
 		},
+		"one node without signers": {
+			func(_ *testing.T, s *scene) {
+				n := s.node("node-2")
+				n.Attributes["driver.ibench.signers"] = "3fa9c2d1"
+				s.AddNode(n)
+			},
+			"permissions", preflight.Warning, "Node node-1: the driver takes unsigned requests, so that everybody", "Add the signers of the other nodes",
+		},
 		"kernels that are not calibrated": {
 			func(_ *testing.T, s *scene) {
 				n := s.node("node-2")

@@ -473,7 +473,7 @@ func decodeRequest(a attributes, block string, into any) (ok bool, err error) {
 func checkRequest(r profiler.Request) error {
 	switch {
 	case r.Format != profiler.RequestFormat:
-		return fmt.Errorf("profile.request: format %d, this release reads %d", r.Format, profiler.RequestFormat)
+		return fmt.Errorf("profile.request: format %d, this release of the driver (%s) reads %d: run nomad-placer and nomad-driver-ibench of one release", r.Format, PluginVersion, profiler.RequestFormat)
 	case r.Task == "" && len(r.Tasks) == 0:
 		return errors.New("profile.request: it names no task")
 	case r.Seconds <= 0:

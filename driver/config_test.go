@@ -88,7 +88,7 @@ func TestTaskConfig(t *testing.T) {
 func TestProfileConfig(t *testing.T) {
 	t.Parallel()
 	values := task()
-	values["profile"] = m{"request": `{"format":1,"task":"web","seconds":40,"sources":["llc_cap"]}`}
+	values["profile"] = m{"request": `{"format":2,"task":"web","seconds":40,"sources":["llc_cap"]}`}
 	c, err := decodeTaskConfig(pack(t, values))
 	if err != nil || c.Profile == nil || c.Profile.Task != "web" || c.Profile.Seconds != 40 {
 		t.Errorf("%+v, %v", c, err)
@@ -141,13 +141,13 @@ func TestBadTaskConfig(t *testing.T) {
 		{"duration", with("max_duration", "10"), []string{"max_duration", "10"}},
 		{"negative duration", with("max_duration", "-1s"), []string{"max_duration", "positive"}},
 		{"seed", with("seed", 1.5), []string{"seed", "1.5"}},
-		{"kernel and profile", with("profile", m{"request": `{"format":1,"task":"web","seconds":1}`}), []string{"kernel, profile", "not both"}},
-		{"request is no JSON", profile(`{"format":1`), []string{"profile.request"}},
-		{"request of a newer format", profile(`{"format":2,"task":"web","seconds":1}`), []string{"profile.request", "format 2"}},
-		{"request with an unknown field", profile(`{"format":1,"tsk":"web"}`), []string{"profile.request", "tsk"}},
-		{"request without task", profile(`{"format":1,"seconds":1}`), []string{"profile.request", "task"}},
-		{"request without time", profile(`{"format":1,"task":"web"}`), []string{"profile.request", "seconds"}},
-		{"request of an unknown source", profile(`{"format":1,"task":"web","seconds":1,"sources":["llc"]}`), []string{"profile.request", "llc"}},
+		{"kernel and profile", with("profile", m{"request": `{"format":2,"task":"web","seconds":1}`}), []string{"kernel, profile", "not both"}},
+		{"request is no JSON", profile(`{"format":2`), []string{"profile.request"}},
+		{"request of a newer format", profile(`{"format":3,"task":"web","seconds":1}`), []string{"profile.request", "format 3", "of one release"}},
+		{"request with an unknown field", profile(`{"format":2,"tsk":"web"}`), []string{"profile.request", "tsk"}},
+		{"request without task", profile(`{"format":2,"seconds":1}`), []string{"profile.request", "task"}},
+		{"request without time", profile(`{"format":2,"task":"web"}`), []string{"profile.request", "seconds"}},
+		{"request of an unknown source", profile(`{"format":2,"task":"web","seconds":1,"sources":["llc"]}`), []string{"profile.request", "llc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -414,7 +414,7 @@ func TestWorkThatIsNotAllowed(t *testing.T) {
 	a := startPlugin(t, t.TempDir(), func(c m) { c["allow"] = nil })
 	b := startPlugin(t, t.TempDir(), func(c m) { c["allow"] = []string{"kernels"} })
 	profile := task()
-	profile["profile"] = m{"request": `{"format":1,"task":"web","seconds":1}`}
+	profile["profile"] = m{"request": `{"format":2,"task":"web","seconds":1}`}
 	for _, c := range []struct {
 		plugin agent
 		config m

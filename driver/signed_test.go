@@ -22,7 +22,7 @@ func signingKey(t *testing.T) signing.Key {
 	return key
 }
 
-const profileText = `{"format":1,"task":"web","seconds":1}`
+const profileText = `{"format":2,"task":"web","seconds":1}`
 
 // requestTask is a task with a profile or lend block of a job in Nomad.
 func requestTask(t *testing.T, block, signature string) *protocol.TaskConfig {

@@ -111,11 +111,14 @@ const (
 	MethodSweep  Method = "sweep"  // the whole curve first: for training rows and simulators
 )
 
-// RequestFormat is the version of Request.
-const RequestFormat = 1
+// RequestFormat is the version of Request, and of where its result is left. Since 2 that is
+// ResultDir.
+const RequestFormat = 2
 
-// The files a profiling run leaves in the allocation's shared directory.
+// The files a profiling run leaves in ResultDir, a directory of the allocation that the
+// driver makes and no task of it can reach.
 const (
+	ResultDir    = "ibench-results"
 	ResultFile   = "profile.json"
 	ProgressFile = "profile-progress.json"
 )

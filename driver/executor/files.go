@@ -8,6 +8,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
 // The files of a task's runtime directory.
@@ -68,6 +71,33 @@ func Answers(dir string) bool {
 	}
 	_ = conn.Close() // only whether a process listens counts
 	return true
+}
+
+// resultDirMode lets nobody but this program's user in; Nomad's agent, which hands files out
+// to those who may read them, is root as well.
+const resultDirMode = 0o700
+
+// resultDir makes the directory of results in an allocation. Nomad keeps the allocation's
+// directory itself to root, so that no task can put another in its place; one that is there
+// is of an earlier start of this task, or is refused: a task may have that name.
+func resultDir(allocDir string) (string, error) {
+	dir := filepath.Join(allocDir, profiler.ResultDir)
+	err := os.Mkdir(dir, resultDirMode)
+	if err == nil {
+		return dir, nil
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("directory of results: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", fmt.Errorf("directory of results: %w", err)
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.IsDir() || info.Mode().Perm() != resultDirMode || int(owner.Uid) != os.Geteuid() {
+		return "", fmt.Errorf("directory of results: %s belongs to somebody else; a task of the group must not have the name %s", dir, profiler.ResultDir)
+	}
+	return dir, nil
 }
 
 // writeJSON replaces a file in one step: readers see the old or the new one.

@@ -105,7 +105,11 @@ func (r *room) work(ctx context.Context) error {
 	defer cancel(nil)
 	go r.holdLease(ctx, cancel)
 	if r.spec.Profile != nil {
-		s := &profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}
+		out, err := resultDir(r.spec.AllocDir)
+		if err != nil {
+			return err
+		}
+		s := &profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc"), out: out}
 		go r.answer(ctx, cancel, listener, s)
 		return s.runProfile(ctx, profiler.Measure)
 	}

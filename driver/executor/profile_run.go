@@ -27,7 +27,8 @@ var (
 type profileRun struct {
 	*journal
 	room   *room
-	shared string  // the allocation's shared directory
+	shared string  // the allocation's shared directory, where its logs are
+	out    string  // where the result is left
 	target *Target // once it was found
 
 	mu   sync.Mutex
@@ -167,7 +168,7 @@ func (s *profileRun) leave(r profiler.Request, p profile.Profile, cause error) e
 		p.Target, p.SlowdownMax = r.Target, r.SlowdownPercent
 		p.Machine.NodeID, p.Machine.NodeName, p.Machine.Configuration = r.NodeID, r.NodeName, r.Configuration
 	}
-	if err := writeJSON(filepath.Join(s.shared, profiler.ResultFile), p); err != nil {
+	if err := writeJSON(filepath.Join(s.out, profiler.ResultFile), p); err != nil {
 		return fmt.Errorf("leave the profile: %w", err)
 	}
 	return nil
@@ -186,7 +187,7 @@ func (s *profileRun) progress(p profiler.Progress) {
 	if changed {
 		s.say("%s", progressLine(p))
 	}
-	if err := writeJSON(filepath.Join(s.shared, profiler.ProgressFile), p); err != nil {
+	if err := writeJSON(filepath.Join(s.out, profiler.ProgressFile), p); err != nil {
 		s.say("progress: %v", err)
 	}
 }

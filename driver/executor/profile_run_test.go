@@ -29,12 +29,12 @@ func newProfileRun(t *testing.T, request profiler.Request) (*profileRun, int) {
 		spec: Spec{AllocID: id.AllocID, Profile: &request, Allowed: []int{0}}, dir: t.TempDir(),
 		procs: liveProc, now: time.Now, journal: newJournal(io.Discard, time.Now), stderr: io.Discard,
 	}
-	return &profileRun{journal: r.journal, room: r, shared: shared}, pid
+	return &profileRun{journal: r.journal, room: r, shared: shared, out: t.TempDir()}, pid
 }
 
 func goodRequest() profiler.Request {
 	return profiler.Request{
-		Format: 1, Key: "k", Workload: "w", Configuration: "c", Task: "web", Seconds: 1,
+		Format: profiler.RequestFormat, Key: "k", Workload: "w", Configuration: "c", Task: "web", Seconds: 1,
 		Target: performance.Target{Kind: performance.Rate, Rate: 1},
 		Probe:  &performance.ProbeSpec{Type: "log", Pattern: `(\d+)`},
 	}
@@ -42,7 +42,7 @@ func goodRequest() profiler.Request {
 
 func left(t *testing.T, s *profileRun) profile.Profile {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.shared, profiler.ResultFile))
+	data, err := os.ReadFile(filepath.Join(s.out, profiler.ResultFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestProfileLeavesWorkloadRunning(t *testing.T) {
 		return profile.Profile{}, errors.New("gave up while it was paused")
 	})
 	awaitState(t, pid, 'S')
-	data, err := os.ReadFile(filepath.Join(s.shared, profiler.ProgressFile))
+	data, err := os.ReadFile(filepath.Join(s.out, profiler.ProgressFile))
 	if err != nil || !strings.Contains(string(data), "gave up") {
 		t.Errorf("progress file: %s, %v", data, err)
 	}

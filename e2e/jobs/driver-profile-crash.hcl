@@ -1,5 +1,5 @@
 # A workload that fails while it is profiled. Nomad then stops the ibench task,
-# too; alloc/profile.json holds what was measured (exit code 3, or 1 if that is
+# too; ibench-results/profile.json holds what was measured (exit code 3, or 1 if that is
 # nothing) and says why it is not complete as its last warning.
 job "driver-profile-crash" {
   type = "batch"
@@ -31,7 +31,7 @@ job "driver-profile-crash" {
       config {
         profile {
           request = jsonencode({
-            format           = 1
+            format           = 2
             key              = "driver-profile-crash"
             workload         = "default/driver-profile-crash/profile"
             configuration    = "here"

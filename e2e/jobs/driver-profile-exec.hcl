@@ -31,7 +31,7 @@ job "driver-profile-exec" {
       config {
         profile {
           request = jsonencode({
-            format           = 1
+            format           = 2
             key              = "driver-profile-exec"
             workload         = "default/driver-profile-exec/profile"
             configuration    = "here"

@@ -1,7 +1,7 @@
 # A profiling run written by hand: the placer makes such jobs by itself. The
 # worker prints a growing count; the ibench task finds it on its node, presses
-# on it, and leaves alloc/profile.json:
-#   nomad alloc fs ALLOC alloc/profile.json
+# on it, and leaves ibench-results/profile.json:
+#   nomad alloc fs ALLOC ibench-results/profile.json
 job "driver-profile" {
   type = "batch"
 
@@ -33,7 +33,7 @@ job "driver-profile" {
       config {
         profile {
           request = jsonencode({
-            format           = 1
+            format           = 2
             key              = "driver-profile"
             workload         = "default/driver-profile/profile"
             configuration    = "here"

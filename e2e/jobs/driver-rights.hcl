@@ -52,7 +52,7 @@ job "driver-rights" {
         config {
           profile {
             request = jsonencode({
-              format           = 1
+              format           = 2
               key              = "driver-rights"
               workload         = "default/driver-rights/${each.key}"
               configuration    = "here"

@@ -189,7 +189,7 @@ func (l *lab) measureSet(ctx context.Context, number int, z set, path string) er
 // collect appends whole lines beyond the first taken of a run's results to the
 // table and returns how many there are now.
 func (l *lab) collect(alloc *api.Allocation, path string, taken int) (int, error) {
-	data, err := l.file(alloc, pairs.ResultFile)
+	data, err := l.file(alloc, "alloc", pairs.ResultFile)
 	if err != nil {
 		return taken, nil // nothing is measured yet
 	}
@@ -226,7 +226,7 @@ func appendPair(path string, p profile.Pair) (err error) {
 
 // showPair prints what is waited for before the first pair.
 func (l *lab) showPair(alloc *api.Allocation, shown *string) {
-	data, err := l.file(alloc, pairs.ProgressFile)
+	data, err := l.file(alloc, "alloc", pairs.ProgressFile)
 	if err != nil {
 		return // not there yet
 	}

@@ -263,7 +263,7 @@ func (l *lab) failure(alloc *api.Allocation) error {
 const lastWordsBytes = 1000
 
 func (l *lab) lastWords(alloc *api.Allocation, task string) string {
-	data, err := l.file(alloc, "logs/"+task+".stderr.0")
+	data, err := l.file(alloc, "alloc/logs", task+".stderr.0")
 	if err != nil {
 		return ""
 	}
@@ -273,9 +273,9 @@ func (l *lab) lastWords(alloc *api.Allocation, task string) string {
 // maxFile bounds a result.
 const maxFile = 16 << 20
 
-// file reads from the allocation's shared folder.
-func (l *lab) file(alloc *api.Allocation, name string) ([]byte, error) {
-	r, err := l.API().AllocFS().Cat(alloc, "alloc/"+name, nil)
+// file reads a file of a folder of the allocation.
+func (l *lab) file(alloc *api.Allocation, dir, name string) ([]byte, error) {
+	r, err := l.API().AllocFS().Cat(alloc, dir+"/"+name, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -228,7 +228,7 @@ func (l *lab) profile(ctx context.Context, t tenant, request profiler.Request) (
 	shown := ""
 	look := func(alloc *api.Allocation) error { return l.showProgress(alloc, &shown) }
 	err = l.conduct(ctx, job, within, look, func(alloc *api.Allocation) error {
-		data, err := l.file(alloc, profiler.ResultFile)
+		data, err := l.file(alloc, profiler.ResultDir, profiler.ResultFile)
 		if err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func (l *lab) profile(ctx context.Context, t tenant, request profiler.Request) (
 
 // showProgress prints each source as it begins.
 func (l *lab) showProgress(alloc *api.Allocation, shown *string) error {
-	data, err := l.file(alloc, profiler.ProgressFile)
+	data, err := l.file(alloc, profiler.ResultDir, profiler.ProgressFile)
 	if err != nil {
 		return nil // not there yet
 	}

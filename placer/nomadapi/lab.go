@@ -3,7 +3,6 @@ package nomadapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +35,12 @@ const (
 	labStopWithin   = 12 * time.Second // for partial results after a stop
 	labLogTailBytes = 2000
 	labLogTailLines = 5
-	maxResultBytes  = 8 << 20
+)
+
+// What is read of a run's files, at the most: many times what there is.
+const (
+	maxResultBytes   = 1 << 20
+	maxProgressBytes = 64 << 10
 )
 
 // Profile runs the request as a batch job and returns the profile it leaves. A
@@ -278,13 +282,14 @@ func (w *World) placementFailures(ctx context.Context, id cluster.JobID) ([]stri
 }
 
 func (l *labRun) reportProgress(ctx context.Context, allocID string) {
-	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ProgressFile)
+	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ProgressFile, maxProgressBytes)
 	if err != nil || string(b) == l.progress {
 		return // not written yet, or nothing new
 	}
-	var p profiler.Progress
-	if json.Unmarshal(b, &p) != nil {
-		return // seen half-written
+	p, err := profiler.ReadProgress(b)
+	if err != nil {
+		l.w.log.Debug("the progress of a profiling run is not taken", "run", l.request.ID, "error", err)
+		return
 	}
 	l.progress = string(b)
 	l.remaining = time.Duration(p.RemainingSeconds * float64(time.Second))
@@ -304,14 +309,17 @@ func (l *labRun) handOver(ctx context.Context, allocID string) {
 	}
 }
 
-// readFile reads a file of the allocation's shared directory.
-func (w *World) readFile(ctx context.Context, namespace, allocID, name string) ([]byte, error) {
+// readFile reads a result of an allocation, which is refused where it is larger than most.
+func (w *World) readFile(ctx context.Context, namespace, allocID, name string, most int64) ([]byte, error) {
 	var out []byte
-	q := api.QueryOptions{Namespace: namespace, Params: map[string]string{"path": "alloc/" + name}}
+	q := api.QueryOptions{Namespace: namespace, Params: map[string]string{"path": profiler.ResultDir + "/" + name}}
 	err := w.nomad.stream(ctx, "/v1/client/fs/cat/"+url.PathEscape(allocID), q, func(r io.Reader) (err error) {
-		out, err = io.ReadAll(io.LimitReader(r, maxResultBytes))
+		out, err = io.ReadAll(io.LimitReader(r, most+1))
 		return err
 	})
+	if err == nil && int64(len(out)) > most {
+		return nil, fmt.Errorf("%s is larger than %d KiB", name, most>>10)
+	}
 	return out, err
 }
 

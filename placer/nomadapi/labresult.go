@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -49,8 +50,9 @@ func profilerEnd(state labTaskState, p profile.Profile, readErr error) string {
 	return text
 }
 
+// readProfile reads what a run has left, and takes nothing of it that it cannot have measured.
 func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profile, error) {
-	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ResultFile)
+	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.ResultFile, maxResultBytes)
 	if err != nil {
 		return profile.Profile{}, err
 	}
@@ -59,13 +61,36 @@ func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profi
 		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
 	}
 	if p.Format != profile.Format {
-		return profile.Profile{}, fmt.Errorf("%s has format %d, this placer reads %d", profiler.ResultFile, p.Format, profile.Format)
+		return profile.Profile{}, fmt.Errorf("%s has format %d, this placer reads %d: run nomad-placer and nomad-driver-ibench of one release", profiler.ResultFile, p.Format, profile.Format)
 	}
-	if p.Key != l.request.Workload.ProfileKey {
-		return profile.Profile{}, fmt.Errorf("%s belongs to another workload", profiler.ResultFile)
+	if err := p.Check(); err != nil {
+		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
+	}
+	if err := l.belongs(p); err != nil {
+		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
 	}
 	p.MemoryPeakMB = l.memoryPeakMB
 	return p, nil
+}
+
+// belongs compares a result with what was asked for.
+func (l *labRun) belongs(p profile.Profile) error {
+	r := l.request
+	if p.Key != r.Workload.ProfileKey {
+		return errors.New("it belongs to another workload")
+	}
+	if p.Machine.NodeID != string(r.Node.ID) || p.Machine.Configuration != r.Node.Configuration {
+		return fmt.Errorf("it is of node %q and configuration %q, and the run was on %q and %q", p.Machine.NodeID, p.Machine.Configuration, r.Node.ID, r.Node.Configuration)
+	}
+	for configuration := range p.Isolated {
+		if configuration != r.Node.Configuration {
+			return fmt.Errorf("it has a performance in isolation on configuration %q, where it did not run", configuration)
+		}
+	}
+	if p.Provenance != nil {
+		return errors.New("it says where it comes from, which only imported profiles and training rows do")
+	}
+	return nil
 }
 
 // Events of a task that Nomad ended because another one did.

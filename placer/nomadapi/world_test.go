@@ -1,6 +1,7 @@
 package nomadapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -634,9 +635,9 @@ func TestProfile(t *testing.T) {
 				}
 			}
 			const allocID = "00000000-0000-0000-0000-000000000001"
-			p := profile.Profile{Format: profile.Format, Key: job.Workloads[0].ProfileKey, Complete: c.complete, Warnings: []string{"too noisy"}}
-			writeJSON(t, server, allocID, "alloc/"+profiler.ResultFile, p)
-			writeJSON(t, server, allocID, "alloc/"+profiler.ProgressFile, profiler.Progress{Phase: "done", Fraction: 1})
+			p := profile.Profile{Format: profile.Format, Key: job.Workloads[0].ProfileKey, Machine: onAlpha, Complete: c.complete, Warnings: []string{"too noisy"}}
+			writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.ResultFile, p)
+			writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.ProgressFile, profiler.Progress{Phase: "done", Fraction: 1})
 			server.WriteFile(allocID, "alloc/logs/main.stderr.0", []byte("out of luck\n"))
 			got, err := w.Profile(ctx, cluster.ProfileRequest{ID: "run/1", Job: job, Workload: job.Workloads[0], Node: *s.Nodes[0], Seconds: 10})
 			if !errors.Is(err, c.want) || c.want != nil && !strings.Contains(err.Error(), c.text) {
@@ -652,6 +653,47 @@ func TestProfile(t *testing.T) {
 				t.Errorf("left behind: %v", ids)
 			}
 		})
+	}
+}
+
+// onAlpha is what a profile says of the node on which these runs are.
+var onAlpha = profile.Machine{NodeID: "n1", Configuration: "fast"}
+
+// What lies where tasks can write is not read, and what no run can have measured is not taken.
+func TestAResultIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dir    string
+		change func(*profile.Profile)
+		want   string
+	}{
+		"in the shared directory": {"alloc/", nil, "wrote no profile"},
+		"of another workload":     {"", func(p *profile.Profile) { p.Key = "other" }, "belongs to another workload"},
+		"of another node":         {"", func(p *profile.Profile) { p.Machine.NodeID = "n2" }, `it is of node "n2"`},
+		"of another configuration": {"", func(p *profile.Profile) {
+			p.Isolated = map[string]profile.Measurement{"slow": {Value: 1}}
+		}, "where it did not run"},
+		"of others":      {"", func(p *profile.Profile) { p.Provenance = &profile.Provenance{} }, "where it comes from"},
+		"no measurement": {"", func(p *profile.Profile) { p.Isolated = map[string]profile.Measurement{"fast": {Value: -1}} }, "alone.value"},
+		"a newer format": {"", func(p *profile.Profile) { p.Format++ }, "of one release"},
+		"too large":      {"", func(p *profile.Profile) { p.Key = strings.Repeat("x", maxResultBytes) }, "larger than 1024 KiB"},
+	} {
+		w, server, ctx, job := runningJob(t)
+		server.AutoPlace = true
+		server.OnAlloc = func(alloc nomadtest.Object) { alloc["ClientStatus"] = "complete" }
+		s, err := w.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := profile.Profile{Format: profile.Format, Key: job.Workloads[0].ProfileKey, Machine: onAlpha, Complete: true}
+		if c.change != nil {
+			c.change(&p)
+		}
+		writeJSON(t, server, "00000000-0000-0000-0000-000000000001", cmp.Or(c.dir, profiler.ResultDir+"/")+profiler.ResultFile, p)
+		got, err := w.Profile(ctx, cluster.ProfileRequest{ID: "1", Job: job, Workload: job.Workloads[0], Node: *s.Nodes[0], Seconds: 10})
+		if err == nil || !strings.Contains(err.Error(), c.want) || got.Complete {
+			t.Errorf("%s: %v, want %q; %+v", name, err, c.want, got)
+		}
 	}
 }
 
@@ -710,8 +752,8 @@ func TestProfileAdopts(t *testing.T) {
 	server.AutoPlace = true
 	server.OnAlloc = func(alloc nomadtest.Object) { alloc["ClientStatus"] = "complete" }
 	server.Submit(running, "")
-	writeJSON(t, server, "00000000-0000-0000-0000-000000000001", "alloc/"+profiler.ResultFile,
-		profile.Profile{Format: profile.Format, Key: request.Workload.ProfileKey, Complete: true})
+	writeJSON(t, server, "00000000-0000-0000-0000-000000000001", profiler.ResultDir+"/"+profiler.ResultFile,
+		profile.Profile{Format: profile.Format, Key: request.Workload.ProfileKey, Machine: onAlpha, Complete: true})
 	if p, err := w.Profile(ctx, request); err != nil || !p.Complete {
 		t.Errorf("adopted run: %+v, %v", p, err)
 	}

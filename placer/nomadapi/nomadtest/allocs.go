@@ -55,7 +55,7 @@ func (s *Server) UpdateAllocs(namespace, jobID string, change func(alloc Object)
 }
 
 // WriteFile puts a file into an allocation's directory; path is as the client API
-// takes it, such as alloc/profile.json or alloc/logs/web.stdout.0.
+// takes it, such as ibench-results/profile.json or alloc/logs/web.stdout.0.
 func (s *Server) WriteFile(allocID, path string, content []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

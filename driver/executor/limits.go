@@ -48,7 +48,7 @@ func (r *room) openStorage(k KernelSpec) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of storage kernels: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only read
 	dir, err := root.OpenFile(rel, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("path %s, below %s: %w", path, s.Root, withoutPath(err))

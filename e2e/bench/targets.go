@@ -39,6 +39,26 @@ var targets = []target{
 		metric: "overhead-s", scale: 1, unit: "s", most: 1.5,
 	},
 	{
+		name: "reads by 8 clients: rate without the proxy over that with it, median",
+		pkg:  "./e2e/placement", benchmark: "ProxyRates/read/clients-8", benchtime: "1x", tags: "e2e",
+		metric: "direct-over-proxy", scale: 1, unit: "times", most: 1.667,
+	},
+	{
+		name: "reads by 1 client: what the proxy adds to the p99, median",
+		pkg:  "./e2e/placement", benchmark: "ProxyRates/read/clients-1", benchtime: "1x", tags: "e2e",
+		metric: "p99-added-ms", scale: 1, unit: "ms", most: 3,
+	},
+	{
+		name: "writes by 8 clients: rate without the proxy over that with it, median",
+		pkg:  "./e2e/placement", benchmark: "ProxyRates/write/clients-8", benchtime: "1x", tags: "e2e",
+		metric: "direct-over-proxy", scale: 1, unit: "times", most: 1.667,
+	},
+	{
+		name: "writes by 1 client: what the proxy adds to the p99, median",
+		pkg:  "./e2e/placement", benchmark: "ProxyRates/write/clients-1", benchtime: "1x", tags: "e2e",
+		metric: "p99-added-ms", scale: 1, unit: "ms", most: 5,
+	},
+	{
 		name: "agent at 1,000 nodes and 5,000 allocations",
 		pkg:  "./placer/cmd/nomad-placer", benchmark: "AgentMemory", benchtime: "1x",
 		metric: "MiB-rss", scale: 1, unit: "MiB", most: 80,

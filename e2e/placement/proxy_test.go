@@ -33,7 +33,7 @@ func startProxy(t *testing.T) (address string) {
 }
 
 // proxyBefore runs the shipped front door in an environment until the test ends.
-func proxyBefore(t *testing.T, env []string, options ...string) (address string) {
+func proxyBefore(t testing.TB, env []string, options ...string) (address string) {
 	t.Helper()
 	// Not the test's context: that ends before the cleanup below.
 	cmd := exec.Command(filepath.Join(binDir, "nomad-placer"), append([]string{"proxy", "-listen", "127.0.0.1:0"}, options...)...)

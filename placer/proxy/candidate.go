@@ -41,7 +41,7 @@ func (p *Proxy) candidate(w http.ResponseWriter, r *http.Request, text *spool) (
 }
 
 // errRefused: Nomad does not take the job from this user.
-var errRefused = errors.New("Nomad refuses it")
+var errRefused = errors.New("refused by Nomad")
 
 // authorised asks Nomad, as the user who sent a job, whether it would take it: for a
 // plan of it as it would be held, which looks at no node. Nothing is spent on a job
@@ -59,7 +59,7 @@ func (p *Proxy) authorised(r *http.Request, b *body) error {
 
 // ask sends a request of our own to Nomad with the token and the query of another one.
 func (p *Proxy) ask(ctx context.Context, as *http.Request, path string, text io.ReadCloser, length int) (status int, err error) {
-	defer text.Close() //nolint:errcheck // it has no error; nobody may read it later
+	defer text.Close() // nobody may read it later
 	target := *p.o.Nomad
 	target.Path, target.RawPath = "", ""
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, strings.TrimSuffix(target.String(), "/")+path+"?"+as.URL.RawQuery, text)
@@ -76,7 +76,7 @@ func (p *Proxy) ask(ctx context.Context, as *http.Request, path string, text io.
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()                                                  //nolint:errcheck // only read
+	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxDiscardedBytes)) // so that the connection is used again
 	return answer.StatusCode, nil
 }

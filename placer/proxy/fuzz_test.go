@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"testing"
@@ -67,7 +68,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		text := &spool{room: room, source: "192.0.2.1"}
 		defer text.release()
-		passes, err := text.readFrom(httptest.NewRequest("PUT", "/v1/jobs", bytes.NewReader(sent)))
+		passes, err := text.readFrom(httptest.NewRequest(http.MethodPut, "/v1/jobs", bytes.NewReader(sent)))
 		if passes != nil || err != nil {
 			t.Fatal(passes, err)
 		}

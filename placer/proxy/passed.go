@@ -13,9 +13,8 @@ import (
 type passed struct {
 	log *slog.Logger
 
-	mu    sync.Mutex
-	by    map[string]int64
-	known map[string]bool
+	mu sync.Mutex
+	by map[string]int64
 }
 
 // note counts one.

@@ -101,7 +101,7 @@ func (p *Proxy) takesNone(ctx context.Context) (closes, told bool) {
 	if err != nil {
 		return false, false
 	}
-	defer conn.Close() //nolint:errcheck // nothing was sent
+	defer conn.Close()
 	if conn.SetReadDeadline(p.o.Clock.Now().Add(probeWait)) != nil {
 		return false, false
 	}

@@ -138,7 +138,7 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if token := d.world.Token(); token != "" {
-		r.Header.Set(tokenHeader, token) // our own: the user's goes to Nomad alone
+		r.Header.Set(nomadHeader, token) // our own: the user's goes to Nomad alone
 	}
 	answer, err := d.client.Do(r)
 	if err != nil {

@@ -73,9 +73,9 @@ type guardedTransport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Header.Get(tokenHeader) != "" && r.URL.Scheme != "https" && !onLoopback(r.URL.Host) {
+	if r.Header.Get(nomadHeader) != "" && r.URL.Scheme != "https" && !onLoopback(r.URL.Host) {
 		r = r.Clone(r.Context())
-		r.Header.Del(tokenHeader)
+		r.Header.Del(nomadHeader)
 		g.once.Do(func() {
 			g.log.Warn("the proxy does not show its token to the leading agent, which is on another host and not reached by https; jobs are held instead of decided on before", "agent", r.URL.Host,
 				"hint", "give the agents certificates and an https -dashboard-url, and the proxy -agent-ca-file")
@@ -84,8 +84,8 @@ func (g *guardedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(r)
 }
 
-// tokenHeader is how Nomad is shown a token.
-const tokenHeader = "X-Nomad-Token"
+// nomadHeader is how Nomad is shown a token.
+const nomadHeader = "X-Nomad-Token"
 
 // agentTransport reaches the leading agent.
 func agentTransport(config *tls.Config, log *slog.Logger) http.RoundTripper {

@@ -22,7 +22,7 @@ func TestTheTokenDoesNotCrossTheNetworkInTheClear(t *testing.T) {
 	var said bytes.Buffer
 	var seen string
 	g := &guardedTransport{log: slog.New(slog.NewTextHandler(&said, nil)), next: roundTrip(func(r *http.Request) (*http.Response, error) {
-		seen = r.Header.Get(tokenHeader)
+		seen = r.Header.Get(nomadHeader)
 		return &http.Response{Body: http.NoBody}, nil
 	})}
 	for address, want := range map[string]string{
@@ -30,9 +30,9 @@ func TestTheTokenDoesNotCrossTheNetworkInTheClear(t *testing.T) {
 		"http://10.0.0.1:9464/v1/admit": "", "http://placer.example/v1/admit": "",
 	} {
 		r := httptest.NewRequest(http.MethodPost, address, nil)
-		r.Header.Set(tokenHeader, "secret")
+		r.Header.Set(nomadHeader, "secret")
 		answer, err := g.RoundTrip(r)
-		if err != nil || seen != want || r.Header.Get(tokenHeader) != "secret" {
+		if err != nil || seen != want || r.Header.Get(nomadHeader) != "secret" {
 			t.Errorf("%s: shown %q, want %q, %v", address, seen, want, err)
 		}
 		_ = answer.Body.Close() // empty

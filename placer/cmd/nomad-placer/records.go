@@ -149,7 +149,7 @@ func fetch[T any](ctx context.Context, p pageRecords, segments ...string) (T, er
 		return v, err
 	}
 	if p.token != "" {
-		request.Header.Set(tokenHeader, p.token)
+		request.Header.Set(nomadHeader, p.token)
 	}
 	answer, err := p.client.Do(request)
 	if err != nil {

@@ -61,7 +61,7 @@ const (
 	releaseMargin = 5 * time.Second
 	// replicaGrace is how long after the deadline a replica waits for the
 	// leader's own release.
-	replicaGrace = 5 * time.Second
+	replicaGrace = 2 * time.Second
 )
 
 func (c *Config) applyDefaults() error {

@@ -48,6 +48,15 @@ job "nomad-placer" {
   priority  = 90
 
   group "agent" {
+    # An agent that ends is started again, however often: by Nomad's own rule it would be
+    # given up at its third end in half an hour.
+    restart {
+      attempts = 10
+      interval = "5m"
+      delay    = "5s"
+      mode     = "delay"
+    }
+
     network {
       port "http" {
         static = var.port

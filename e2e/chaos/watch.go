@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+)
+
+// What the promise about held jobs allows.
+const (
+	watchEvery = 500 * time.Millisecond
+	// holdGrace is how long after its deadline a job may be held.
+	holdGrace = 5 * time.Second
+	// recovery is how long an agent has that has just come back, or whose server has: it
+	// connects and lists the jobs.
+	recovery = 15 * time.Second
+)
+
+// watch looks at the held jobs until ctx ends.
+func (c *campaign) watch(ctx context.Context) {
+	var ableSince time.Time
+	for cluster.Sleep(ctx, watchEvery) == nil {
+		began := time.Now()
+		looked, cancel := context.WithTimeout(ctx, 2*time.Second)
+		held, err := c.held(looked)
+		cancel()
+		if err != nil || !c.site.able() {
+			ableSince = time.Time{}
+			continue
+		}
+		if ableSince.IsZero() {
+			ableSince = began
+		}
+		for _, j := range held {
+			c.overdue(j, began, ableSince)
+		}
+	}
+}
+
+// held lists the jobs in the hold pool that want to run.
+func (c *campaign) held(ctx context.Context) ([]*api.JobListStub, error) {
+	jobs, _, err := c.site.nomad.Jobs().List((&api.QueryOptions{
+		Filter: fmt.Sprintf("NodePool == %q and Stop == false", nomadapi.DefaultHoldPool),
+	}).WithContext(ctx))
+	return jobs, err
+}
+
+// overdue checks one held job at a moment.
+func (c *campaign) overdue(j *api.JobListStub, now, ableSince time.Time) {
+	hold, known := c.ledger.hold(j.ID, j.ParentID)
+	if !known {
+		return
+	}
+	c.count(func(r *Result) { r.Looks++ })
+	deadline := time.Unix(0, j.SubmitTime).Add(hold)
+	limit := deadline.Add(holdGrace)
+	if back := ableSince.Add(recovery); ableSince.After(deadline.Add(-recovery)) && back.After(limit) {
+		limit = back
+	}
+	if now.After(limit) {
+		c.broken(promiseDeadline, j.ID, fmt.Sprintf("held %s past its deadline of %s although an agent could release it for %s",
+			now.Sub(deadline).Round(100*time.Millisecond), hold, now.Sub(ableSince).Round(time.Second)))
+	}
+}

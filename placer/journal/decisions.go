@@ -33,12 +33,18 @@ type Decisions struct {
 
 	mu     sync.Mutex
 	newest map[cluster.WorkloadID]cluster.Decision
-	asked  map[cluster.JobID]time.Time // for a job that is not listed
+	// evaluated are jobs that have a record of their evaluation, whether or not anything was
+	// decided: one may be purged before, or want nothing of us.
+	evaluated map[cluster.JobID]bool
+	asked     map[cluster.JobID]time.Time // for a job that is not listed
 }
 
 // NewDecisions knows nothing before Load.
 func NewDecisions(book Book, log *slog.Logger) *Decisions {
-	return &Decisions{book: book, log: log, newest: map[cluster.WorkloadID]cluster.Decision{}, asked: map[cluster.JobID]time.Time{}}
+	return &Decisions{
+		book: book, log: log,
+		newest: map[cluster.WorkloadID]cluster.Decision{}, evaluated: map[cluster.JobID]bool{}, asked: map[cluster.JobID]time.Time{},
+	}
 }
 
 // Load reads what earlier leaders decided.
@@ -47,12 +53,26 @@ func (s *Decisions) Load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("engine: reading decisions: %w", err)
 	}
+	evaluations, err := s.book.Evaluations(ctx)
+	if err != nil {
+		return fmt.Errorf("engine: reading evaluations: %w", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range decisions {
 		s.newest[d.Workload] = remembered(d)
 	}
+	for _, e := range evaluations {
+		s.evaluated[e.Job] = true
+	}
 	return nil
+}
+
+// Evaluated notes that a job has a record of its evaluation, which goes with the job.
+func (s *Decisions) Evaluated(id cluster.JobID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evaluated[id] = true
 }
 
 // remembered is the part of a decision that is kept in memory; the whole record
@@ -156,11 +176,14 @@ func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []clus
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ time.Time) bool { return listed[id] })
-	var out []cluster.JobID
+	recorded := maps.Clone(s.evaluated)
 	for w := range s.newest {
-		id := w.JobID()
+		recorded[w.JobID()] = true
+	}
+	var out []cluster.JobID
+	for id := range recorded {
 		at, before := s.asked[id]
-		if listed[id] || before && now.Sub(at).Abs() < askAgainAfter || len(out) == askedAtMost || slices.Contains(out, id) {
+		if listed[id] || before && now.Sub(at).Abs() < askAgainAfter || len(out) == askedAtMost {
 			continue
 		}
 		out = append(out, id)
@@ -174,6 +197,7 @@ func (s *Decisions) forget(ctx context.Context, id cluster.JobID) {
 	var workloads []cluster.WorkloadID
 	s.mu.Lock()
 	delete(s.asked, id)
+	delete(s.evaluated, id)
 	for w := range s.newest {
 		if w.JobID() == id {
 			workloads = append(workloads, w)

@@ -131,7 +131,7 @@ func (a *term) settle(ctx context.Context, id cluster.WorkloadID, r *measured) e
 		return nil
 	}
 	w.recorded = now
-	return a.cfg.Book.AddObservations(ctx, id, r.readings)
+	return a.cfg.Decisions.AddObservations(ctx, id, r.readings)
 }
 
 // recordPause is a little less than recordEvery, so that a pass that comes early

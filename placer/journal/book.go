@@ -104,6 +104,11 @@ func (b Book) Forget(ctx context.Context, j cluster.JobID, groups []cluster.Work
 	return errors.Join(errs...)
 }
 
+// ForgetObservations removes what was measured of a workload.
+func (b Book) ForgetObservations(ctx context.Context, w cluster.WorkloadID) error {
+	return b.Store.Delete(ctx, pathOf(observationPrefix, w.String()))
+}
+
 // AddObservations appends readings, keeping the newest maxObservations.
 func (b Book) AddObservations(ctx context.Context, w cluster.WorkloadID, o []cluster.Observation) error {
 	old, err := b.Observations(ctx, w)

@@ -37,6 +37,7 @@ type Decisions struct {
 	// decided: one may be purged before, or want nothing of us.
 	evaluated map[cluster.JobID]bool
 	asked     map[cluster.JobID]time.Time // for a job that is not listed
+	forgotten map[cluster.JobID]time.Time // a short while ago
 }
 
 // NewDecisions knows nothing before Load.
@@ -44,6 +45,7 @@ func NewDecisions(book Book, log *slog.Logger) *Decisions {
 	return &Decisions{
 		book: book, log: log,
 		newest: map[cluster.WorkloadID]cluster.Decision{}, evaluated: map[cluster.JobID]bool{}, asked: map[cluster.JobID]time.Time{},
+		forgotten: map[cluster.JobID]time.Time{},
 	}
 }
 
@@ -156,7 +158,7 @@ func (s *Decisions) ForgetGone(ctx context.Context, world cluster.State, now tim
 		job, err := world.Job(ctx, id)
 		switch {
 		case errors.Is(err, cluster.ErrGone), err == nil && !hasRecord(job):
-			s.forget(ctx, id)
+			s.forget(ctx, now, id)
 		case ctx.Err() != nil:
 			return
 		default:
@@ -176,6 +178,7 @@ func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []clus
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ time.Time) bool { return listed[id] })
+	maps.DeleteFunc(s.forgotten, func(id cluster.JobID, at time.Time) bool { return listed[id] || now.Sub(at).Abs() > askAgainAfter })
 	recorded := maps.Clone(s.evaluated)
 	for w := range s.newest {
 		recorded[w.JobID()] = true
@@ -193,9 +196,10 @@ func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []clus
 }
 
 // forget removes what is kept of a job, in memory and in the book.
-func (s *Decisions) forget(ctx context.Context, id cluster.JobID) {
+func (s *Decisions) forget(ctx context.Context, now time.Time, id cluster.JobID) {
 	var workloads []cluster.WorkloadID
 	s.mu.Lock()
+	s.forgotten[id] = now
 	delete(s.asked, id)
 	delete(s.evaluated, id)
 	for w := range s.newest {
@@ -208,6 +212,21 @@ func (s *Decisions) forget(ctx context.Context, id cluster.JobID) {
 	if err := s.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
 		s.log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
 	}
+}
+
+// AddObservations keeps readings of a workload, but for one that was forgotten while it was
+// measured: nothing would look for them again.
+func (s *Decisions) AddObservations(ctx context.Context, w cluster.WorkloadID, o []cluster.Observation) error {
+	if err := s.book.AddObservations(ctx, w, o); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	_, gone := s.forgotten[w.JobID()]
+	s.mu.Unlock()
+	if !gone {
+		return nil
+	}
+	return s.book.ForgetObservations(ctx, w)
 }
 
 // Snapshot is the cluster's with the scores of residents filled in from what was

@@ -33,7 +33,7 @@ type records struct {
 	agent *httputil.ReverseProxy
 
 	mu    sync.Mutex
-	found string
+	found bool
 }
 
 type agentKey struct{}
@@ -89,11 +89,14 @@ func noRecords(w http.ResponseWriter, status int, message string) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": message}) // the reader may be gone
 }
 
-// where the records came from last.
+// where the records came from last, for everybody: the address is not.
 func (s *records) where() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.found
+	if !s.found {
+		return ""
+	}
+	return "the placer's agent"
 }
 
 func (s *records) address(ctx context.Context) (*url.URL, error) {
@@ -103,14 +106,14 @@ func (s *records) address(ctx context.Context) (*url.URL, error) {
 	u, err := s.find(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.found = ""
+	s.found = false
 	if err != nil {
 		return nil, err
 	}
 	if u == nil {
 		return nil, errNoAgent
 	}
-	s.found = u.Redacted()
+	s.found = true
 	return u, nil
 }
 

@@ -221,3 +221,24 @@ func TestNoAgent(t *testing.T) {
 		t.Errorf("broken: %s %s", answer.Status, data)
 	}
 }
+
+// The status is for everybody, and where the agent listens is not.
+func TestTheStatusDoesNotTellWhereTheAgentIs(t *testing.T) {
+	t.Parallel()
+	behind := httptest.NewServer(&agentBehind{})
+	t.Cleanup(behind.Close)
+	nomad := clusterBehind(t)
+	f := open(t, func(o *proxy.Options) {
+		o.Nomad = nomad
+		o.Records = func(context.Context) (*url.URL, error) { return url.Parse(behind.URL) }
+	})
+	_, before := get(t, "GET", f.url+"/placer-tab/status", nil)
+	get(t, "GET", f.url+"/placer/page", map[string]string{"X-Nomad-Token": "manager"})
+	_, after := get(t, "GET", f.url+"/placer-tab/status", nil)
+	if strings.Contains(string(after), strings.TrimPrefix(behind.URL, "http://")) {
+		t.Errorf("everybody is told %s", after)
+	}
+	if strings.Contains(string(before), "agent") || !strings.Contains(string(after), "the placer's agent") {
+		t.Errorf("before the agent is known %s, after %s", before, after)
+	}
+}

@@ -61,7 +61,7 @@ type TabStatus struct {
 	Pages   int64  `json:"pages"`         // that got the tab since the proxy started
 	Bare    int64  `json:"bare"`          // that were left as Nomad sent them
 	Why     string `json:"why,omitempty"` // the newest page was left as it was
-	Records string `json:"records"`       // where the records come from; empty: from nowhere
+	Records string `json:"records"`       // what the records come from; empty: from nowhere
 	// Passed are the jobs that went to Nomad as they are although they may have had a
 	// performance block, by reason.
 	Passed map[string]int64 `json:"passed,omitempty"`

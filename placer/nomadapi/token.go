@@ -10,7 +10,7 @@ import (
 )
 
 // tokenHeader is where Nomad looks for a token.
-const tokenHeader = "X-Nomad-Token"
+const tokenHeader = "X-Nomad-Token" //nolint:gosec // the name of a header
 
 // tokenFile is a token in a file, which Nomad writes anew before the old one ends.
 type tokenFile struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	profiles "github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // AgentConfig is the configuration file of `nomad-placer agent`.
@@ -88,18 +89,46 @@ type AgentProfileConfig struct {
 	Sources     []interference.Source `json:"sources,omitempty"` // profiled where the job names none; empty: chosen per job
 	Prefer      []interference.Source `json:"prefer,omitempty"`  // where chosen per job: these first, as far as the node supports them
 	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
+	SecondsMax  int                   `json:"seconds_max"`       // the most a job may ask for
+
+	Share        string   `json:"share"`                   // ShareNamespace or ShareAll: whose profiles count for whom
+	ShareBetween []string `json:"share_between,omitempty"` // namespaces that share among themselves
+	IgnoreEnv    []string `json:"ignore_env"`              // variables that do not make another workload
+	KeepDays     int      `json:"keep_days"`               // an unused profile is deleted after these
+	KeepPerJob   int      `json:"keep_per_job"`            // unused profiles kept of a group
 }
+
+// Whose profiles count for whom.
+const (
+	ShareNamespace = "namespace" // those of a namespace for itself
+	ShareAll       = "all"
+)
+
+// Sharing is the same for who decides by it.
+func (c AgentProfileConfig) Sharing() profiles.Sharing {
+	return profiles.Sharing{All: c.Share == ShareAll, Between: c.ShareBetween}
+}
+
+// Defaults of what profiles cost (chosen by us).
+const (
+	DefaultProfileSecondsMax = 120 // others wait for a node meanwhile, up to their hold deadline
+	DefaultKeepDays          = 30
+	DefaultKeepPerJob        = 5
+)
 
 // DefaultAgentConfig is the configuration of an agent without a file. Its
 // dashboard answers on the loopback only.
 func DefaultAgentConfig() AgentConfig {
 	return AgentConfig{
-		Pools:    PoolsConfig{Hold: "placer", Run: "default"},
-		Policy:   "paragon",
-		Hold:     performance.DefaultHold,
-		Listen:   "127.0.0.1:9464",
-		Store:    StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},
-		Profile:  AgentProfileConfig{Seconds: performance.DefaultProfileSeconds, Concurrency: 1},
+		Pools:  PoolsConfig{Hold: "placer", Run: "default"},
+		Policy: "paragon",
+		Hold:   performance.DefaultHold,
+		Listen: "127.0.0.1:9464",
+		Store:  StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},
+		Profile: AgentProfileConfig{
+			Seconds: performance.DefaultProfileSeconds, Concurrency: 1, SecondsMax: DefaultProfileSecondsMax,
+			Share: ShareNamespace, IgnoreEnv: profiles.BuildVariables(), KeepDays: DefaultKeepDays, KeepPerJob: DefaultKeepPerJob,
+		},
 		LogLevel: "info",
 		Metrics:  MetricsLoopback,
 	}
@@ -150,8 +179,18 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	if profile.has("seconds") {
 		config.Profile.Seconds = int(profile.number("seconds"))
 	}
-	if profile.has("concurrency") {
-		config.Profile.Concurrency = int(profile.number("concurrency"))
+	for name, to := range map[string]*int{
+		"concurrency": &config.Profile.Concurrency, "seconds_max": &config.Profile.SecondsMax,
+		"keep_days": &config.Profile.KeepDays, "keep_per_job": &config.Profile.KeepPerJob,
+	} {
+		if profile.has(name) {
+			*to = int(profile.number(name))
+		}
+	}
+	setText(&config.Profile.Share, profile, "share")
+	config.Profile.ShareBetween = profile.texts("share_between")
+	if profile.has("ignore_env") {
+		config.Profile.IgnoreEnv = profile.texts("ignore_env")
 	}
 	config.Profile.Sources, config.Profile.Prefer = sourcesOf(profile, "sources"), sourcesOf(profile, "prefer")
 	for _, name := range r.texts("columns") {

@@ -1,9 +1,18 @@
 package hcl
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // maxConcurrency bounds profiles at a time: each one loads a whole node.
 const maxConcurrency = 64
+
+// Bounds of what is kept of profiles, chosen by us.
+const (
+	maxKeepDays   = 3650
+	maxKeepPerJob = 1000
+)
 
 // agentSchema is the grammar of the agent's configuration file.
 func agentSchema(o Options) block {
@@ -101,7 +110,31 @@ func agentSchema(o Options) block {
 					},
 					{
 						name: "concurrency", kind: kindInteger, bounds: bounds{1, maxConcurrency, false}, unit: "profiles",
-						byDefault: strconv.Itoa(d.Profile.Concurrency), example: "1", summary: "profiling runs at a time in the cluster",
+						byDefault: strconv.Itoa(d.Profile.Concurrency), example: "1", summary: "profiling runs at a time in the cluster; namespaces take turns",
+					},
+					{
+						name: "seconds_max", kind: kindInteger, bounds: bounds{minProfileSeconds, maxProfileSeconds, false}, unit: "seconds",
+						byDefault: strconv.Itoa(d.Profile.SecondsMax), example: "300", summary: "the longest profiling run that a job may ask for; others wait for it",
+					},
+					{
+						name: "share", kind: kindChoice, choices: []string{ShareNamespace, ShareAll}, byDefault: `"` + d.Profile.Share + `"`, example: `"all"`,
+						summary: "whose profiles count for whom: those of a namespace for itself alone, or all for all. With `all`, a tenant whose workload behaves otherwise while it is measured moves the predictions of others",
+					},
+					{
+						name: "share_between", kind: kindTexts, byDefault: "none", example: `["web-dev", "web-prod"]`,
+						summary: "namespaces that share profiles among themselves",
+					},
+					{
+						name: "ignore_env", kind: kindTexts, byDefault: "usual names of a build: " + strings.Join(d.Profile.IgnoreEnv, ", "), example: `["BUILD_ID", "GIT_COMMIT"]`,
+						summary: "variables of a task's environment that do not make another workload of it, so that its profile outlives them. Name none by which a program chooses what it runs",
+					},
+					{
+						name: "keep_days", kind: kindInteger, bounds: bounds{1, maxKeepDays, false}, unit: "days",
+						byDefault: strconv.Itoa(d.Profile.KeepDays), example: "90", summary: "a profile that no job has used for so long is deleted",
+					},
+					{
+						name: "keep_per_job", kind: kindInteger, bounds: bounds{1, maxKeepPerJob, false}, unit: "profiles",
+						byDefault: strconv.Itoa(d.Profile.KeepPerJob), example: "10", summary: "profiles kept of each group of a job, in addition to that in use; the oldest are deleted",
 					},
 				},
 			},

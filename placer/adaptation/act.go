@@ -76,11 +76,11 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 	if !ok || d.ProfileKey == "" {
 		return nil
 	}
-	p, err := c.cfg.Lab.Stored(ctx, d.ProfileKey)
+	p, err := c.cfg.Lab.Stored(ctx, d.Workload, d.ProfileKey)
 	if err != nil || p == nil {
 		return err
 	}
-	k := c.cfg.Estimator.Classify(p)
+	k := c.cfg.Estimator.Classify(id.Namespace, p)
 	c.live.counted(string(adapt.Reclassify), nil)
 	return c.cfg.Decisions.Amend(ctx, id, func(d *cluster.Decision) {
 		d.Sensitivity = k.Sensitivity

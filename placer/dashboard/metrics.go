@@ -55,6 +55,8 @@ var (
 		"Observations of a workload that failed as a whole, since this replica became leader.", nil, nil)
 	unavailableMetric = prometheus.NewDesc("placer_observation_unavailable_total",
 		"Observations of an allocation that gave no usable number, since this replica became leader.", nil, nil)
+	refusedProfilesMetric = prometheus.NewDesc("placer_profiles_refused",
+		"Stored profiles that are not used: damaged, or with numbers that cannot have been measured. Found when this replica became leader, and since.", nil, nil)
 
 	groupLabels    = []string{"namespace", "job", "group"}
 	workloadLabels = []string{"namespace", "job", "group", "unit"}
@@ -69,7 +71,7 @@ type collector struct {
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		upMetric, outcomeMetric, evaluationMetric, refusedMetric, targetMetric, predictedMetric, measuredMetric, headroomMetric, pressureMetric,
-		cpuMetric, memoryMetric, actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric,
+		cpuMetric, memoryMetric, actionMetric, belowMetric, belowTimeMetric, belowCountMetric, observeMetric, observeErrorMetric, unavailableMetric, refusedProfilesMetric,
 	} {
 		ch <- d
 	}
@@ -87,10 +89,16 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	if r, ok := c.records.(releasing); ok {
 		ch <- gauge(refusedMetric, float64(r.RefusedReleases()))
 	}
+	if r, ok := c.records.(refusing); ok {
+		ch <- gauge(refusedProfilesMetric, float64(r.RefusedProfiles()))
+	}
 }
 
 // releasing are records of a replica that releases jobs.
 type releasing interface{ RefusedReleases() int }
+
+// refusing are records of whose profiles some may not be used.
+type refusing interface{ RefusedProfiles() int }
 
 // adapted are records that count what adaptation does. A replica that does not lead
 // has none to count.

@@ -63,6 +63,17 @@ func TestAdaptationIsCounted(t *testing.T) {
 	}
 }
 
+type withForgeries struct{ Records }
+
+func (withForgeries) RefusedProfiles() int { return 3 }
+
+func TestRefusedProfilesAreCounted(t *testing.T) {
+	t.Parallel()
+	if page := scrape(t, withForgeries{dashboardtest.Fixture()}); !strings.Contains(page, "\nplacer_profiles_refused 3\n") {
+		t.Error("no sample of refused profiles")
+	}
+}
+
 func TestUseIsSummedWhereAllTell(t *testing.T) {
 	t.Parallel()
 	r := dashboardtest.Fixture()

@@ -36,6 +36,10 @@ type Config struct {
 	PreferSources  []interference.Source           // chosen first where they are chosen per workload; empty: those that tell most
 	SourceCount    int                             // how many to choose; Paragon and Quasar use 2
 	Concurrency    int                             // workloads profiled at a time; default 1
+	SecondsMax     int                             // longest profile that a job may ask for; 0: as long as it likes
+	KeepFor        time.Duration                   // an unused profile is kept so long; default 30 days
+	KeepPerJob     int                             // and so many of a group; default 5
+	Sharing        profile.Sharing                 // whose profiles count for whom; zero: those of a namespace for itself
 	Link           func(cluster.WorkloadID) string // URL of the record; nil: none
 	Chart          func(cluster.WorkloadID) string // URL of the status chart; nil: none
 
@@ -57,6 +61,12 @@ const (
 	defaultPublishEvery  = 10 * time.Second
 	defaultSweepEvery    = time.Minute
 	defaultSourceCount   = 2
+	defaultKeepFor       = 30 * 24 * time.Hour
+	defaultKeepPerJob    = 5
+	// Stored profiles are looked through this long after an agent became leader, and then
+	// at this interval.
+	expireAfter = 10 * time.Minute
+	expireEvery = time.Hour
 	// releaseMargin is kept of a hold deadline for the release itself.
 	releaseMargin = 5 * time.Second
 	// replicaGrace is how long after the deadline a replica waits for the
@@ -98,6 +108,10 @@ func (c *Config) applyDefaults() error {
 	}
 	if c.Concurrency <= 0 {
 		c.Concurrency = 1
+	}
+	setDuration(&c.KeepFor, defaultKeepFor)
+	if c.KeepPerJob <= 0 {
+		c.KeepPerJob = defaultKeepPerJob
 	}
 	if c.SourceCount <= 0 {
 		c.SourceCount = defaultSourceCount

@@ -52,10 +52,10 @@ func New(cfg Config) (*Engine, error) {
 		e.cfg.World = adaptation.Gated(cfg.World, func() map[cluster.NodeID]bool { return e.adaptation.ClosedNodes() })
 	}
 	e.lab, e.estimator = profiling.New(profiling.Config{
-		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock,
+		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Sharing: cfg.Sharing,
 		Policy: cfg.Policy, Columns: cfg.Columns, Training: cfg.Training,
 		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
-		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, Poll: cfg.Poll,
+		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
 	})
 	e.placer = placement.New(placement.Config{
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
@@ -95,6 +95,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
 	e.every(ctx, e.cfg.SweepEvery, "placing stranded jobs again", e.placeStranded)
+	e.wg.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-e.cfg.Clock.After(expireAfter): // a new leader has other things to read first
+			e.every(ctx, expireEvery, "deleting unused profiles", e.lab.Expire)
+		}
+	})
 	for {
 		if err := e.Reconcile(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("listing jobs failed; trying again", "error", err)
@@ -194,6 +201,10 @@ func (e *Engine) RefusedReleases() int { return e.retries.refused() }
 
 // AdaptationStats are the counts of this replica's present term as leader.
 func (e *Engine) AdaptationStats() cluster.AdaptationStats { return e.adaptation.Stats() }
+
+// RefusedProfiles is how many stored profiles were found not to be used, when all were
+// read last.
+func (e *Engine) RefusedProfiles() int { return e.estimator.Refused() }
 
 // Rebalance lists what would reach its target better elsewhere, and moves what may;
 // see adaptation.Rebalancer.

@@ -17,11 +17,11 @@ func (e *Engine) Preview(ctx context.Context, job cluster.Job) (decisions []clus
 	}
 	known := make([]profiling.Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
-		p, err := e.lab.Stored(ctx, w.ProfileKey)
+		p, err := e.lab.Stored(ctx, w.ID, w.ProfileKey)
 		if err != nil {
 			return nil, nil, err
 		}
-		k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p)}
+		k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, p)}
 		switch {
 		case p == nil && w.NotCopied != "":
 			k.Warnings = []string{profiling.NotCopied(w, p)}

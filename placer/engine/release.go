@@ -103,11 +103,11 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 	if w.Bound != 0 {
 		warning = "the record of the decision that this job runs under is lost: this decision is advice only"
 	}
-	p, err := e.lab.Stored(ctx, w.ProfileKey)
+	p, err := e.lab.Stored(ctx, w.ID, w.ProfileKey)
 	if err != nil {
 		return err
 	}
-	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(p), Warnings: []string{warning}}
+	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, p), Warnings: []string{warning}}
 	decisions, err := e.placer.Decide(ctx, job, []profiling.Known{k})
 	if err != nil {
 		return err

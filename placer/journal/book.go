@@ -133,20 +133,17 @@ func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster
 
 // Profiles returns the keys of all stored profiles.
 func (b Book) Profiles(ctx context.Context) ([]string, error) {
-	profiles, err := store.Profiles{Store: b.Store}.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("profiles: %w", err)
-	}
-	keys := make([]string, len(profiles))
-	for i, p := range profiles {
-		keys[i] = p.Key
-	}
-	return keys, nil
+	keys, err := store.Profiles{Store: b.Store}.Keys(ctx)
+	return keys, wrap(err, "profiles")
 }
 
-// Profile returns the profile of that key, or cluster.ErrNoRecord.
+// Profile returns the profile of that key, or cluster.ErrNoRecord, also where what is
+// stored is not used.
 func (b Book) Profile(ctx context.Context, key string) (profile.Profile, error) {
 	p, _, err := store.Profiles{Store: b.Store}.Get(ctx, key)
+	if errors.Is(err, store.ErrRefused) {
+		return p, fmt.Errorf("%w: %w", cluster.ErrNoRecord, err)
+	}
 	return p, noRecord(err)
 }
 

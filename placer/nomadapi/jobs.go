@@ -274,7 +274,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 	return cluster.Workload{
 		ID:          id,
 		Spec:        spec,
-		ProfileKey:  profileKey(asSubmitted(group), spec.Target.Kind),
+		ProfileKey:  w.opts.Keys.profileKey(id.Namespace, asSubmitted(group), spec.Target.Kind),
 		Count:       int(group.number("Count")),
 		Ask:         askOf(group),
 		Drivers:     driversOf(group),

@@ -16,6 +16,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -291,7 +292,7 @@ func TestProfileKey(t *testing.T) {
 	key := func(change func(group object)) string {
 		group := rawJob(t).objects("TaskGroups")[0]
 		change(group)
-		return profileKey(group, "qps")
+		return KeyRules{}.profileKey("default", group, "qps")
 	}
 	tasks := func(g object) object { return g.objects("Tasks")[1] }
 	base := key(func(object) {})
@@ -300,7 +301,11 @@ func TestProfileKey(t *testing.T) {
 		"count":       func(g object) { g["Count"] = 9 },
 		"constraints": func(g object) { tasks(g)["Constraints"] = nil },
 		"zeros":       func(g object) { tasks(g)["User"] = ""; tasks(g).object("Resources")["Cores"] = json.Number("0") },
-		"nulls":       func(g object) { tasks(g)["Templates"] = nil; tasks(g)["Artifacts"] = []any{} },
+		"build": func(g object) {
+			tasks(g).object("Env")["GIT_COMMIT"] = "5ad1"
+			tasks(g).object("Env")["BUILD_ID"] = "77"
+		},
+		"nulls": func(g object) { tasks(g)["Templates"] = nil; tasks(g)["Artifacts"] = []any{} },
 	} {
 		if key(change) != base {
 			t.Errorf("%s changes the key", name)
@@ -311,13 +316,46 @@ func TestProfileKey(t *testing.T) {
 		"env":     func(g object) { tasks(g).object("Env")["A"] = "2" },
 		"size":    func(g object) { tasks(g).object("Resources")["CPU"] = json.Number("401") },
 		"driver":  func(g object) { tasks(g)["Driver"] = "raw_exec" },
+		"volume":  func(g object) { g.object("Volumes").object("data")["Source"] = "other" },
 	} {
 		if key(change) == base {
 			t.Errorf("%s does not change the key", name)
 		}
 	}
-	if profileKey(rawJob(t).objects("TaskGroups")[0], "rate") == base {
+	if (KeyRules{}).profileKey("default", rawJob(t).objects("TaskGroups")[0], "rate") == base {
 		t.Error("the kind of target does not change the key")
+	}
+}
+
+// Which namespaces have one key for the same content: by default each its own.
+func TestProfileKeyNamesTheNamespace(t *testing.T) {
+	t.Parallel()
+	key := func(rules KeyRules, namespace string) string {
+		group := rawJob(t).objects("TaskGroups")[1]
+		group.objects("Tasks")[0]["Env"] = map[string]any{"BUILD": "7"}
+		return rules.profileKey(namespace, group, "qps")
+	}
+	none := KeyRules{}
+	if key(none, "a") == key(none, "b") || key(none, "a") == key(none, "default") {
+		t.Error("namespaces share a key")
+	}
+	all := KeyRules{Sharing: profile.Sharing{All: true}}
+	if key(all, "a") != key(all, "b") || key(all, "a") != key(none, "default") {
+		t.Error("namespaces do not share a key where all do")
+	}
+	some := KeyRules{Sharing: profile.Sharing{Between: []string{"a", "b"}}}
+	if key(some, "a") != key(some, "b") || key(some, "a") == key(some, "c") {
+		t.Error("those that share have two keys, or others have theirs")
+	}
+	// As it was before keys named a namespace: what is stored is found.
+	const before = "da450847e0a4c7fd880852255242d4f66ae7929601753f2b8a41b7613998472d"
+	if got := key(none, "default"); got != before {
+		t.Errorf("key %s, before it was %s", got, before)
+	}
+	ignoring := KeyRules{IgnoreEnv: []string{"BUILD"}}
+	group := rawJob(t).objects("TaskGroups")[1]
+	if key(ignoring, "default") != ignoring.profileKey("default", group, "qps") {
+		t.Error("an ignored variable changes the key")
 	}
 }
 

@@ -155,7 +155,7 @@ func TestTheProfileKeyIsThatOfTheUsersSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := func(job object) string {
-		return profileKey(asSubmitted(job.objects("TaskGroups")[0]), performance.Rate)
+		return KeyRules{}.profileKey("default", asSubmitted(job.objects("TaskGroups")[0]), performance.Rate)
 	}
 	if a, b := key(job), key(placed); a != b {
 		t.Errorf("%s before, %s after", a, b)

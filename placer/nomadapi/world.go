@@ -50,6 +50,7 @@ type Options struct {
 
 	Decode DecodeFunc // required for State
 	Probe  ProbeFunc  // required for Observer
+	Keys   KeyRules   // of profiles
 
 	// NodeMetadata lets Publish write to nodes.
 	NodeMetadata bool

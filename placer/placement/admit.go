@@ -144,7 +144,7 @@ func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]prof
 		if err != nil {
 			return nil, err
 		}
-		r, err := ad.placer.cfg.Lab.Cached(ctx, w.ProfileKey)
+		r, err := ad.placer.cfg.Lab.Cached(ctx, w.ID, w.ProfileKey)
 		s := ad.placer.cfg.Lab.Judge(desc, w, r.Profile, err)
 		if s.ToMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)

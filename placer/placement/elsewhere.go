@@ -33,12 +33,12 @@ func (pl *Placer) Elsewhere(ctx context.Context, job cluster.Job, as cluster.Wor
 // Reconsider asks the workload's policy where it would go now. Its size is as it is:
 // that is not what is decided here.
 func (pl *Placer) Reconsider(ctx context.Context, job cluster.Job, w cluster.Workload, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	p, err := pl.cfg.Lab.Stored(ctx, w.ProfileKey)
+	p, err := pl.cfg.Lab.Stored(ctx, w.ID, w.ProfileKey)
 	if err != nil {
 		return cluster.Decision{}, err
 	}
 	w.Spec.Scale = performance.ScaleSpec{}
-	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(p)}
+	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(w.ID.Namespace, p)}
 	return pl.ask(job, &k, snapshot)
 }
 

@@ -32,13 +32,13 @@ type CachedProfile struct {
 
 // Cached is what the store has of a profile, or had a moment ago. With an error it is
 // what follows from nothing, and that is not kept.
-func (l *Lab) Cached(ctx context.Context, key string) (CachedProfile, error) {
+func (l *Lab) Cached(ctx context.Context, w cluster.WorkloadID, key string) (CachedProfile, error) {
 	now := l.cfg.Clock.Now()
 	if r, ok := l.cache.of(key); ok && now.Sub(r.at) < cachedFor {
 		return r, nil
 	}
-	p, err := l.Stored(ctx, key)
-	r := CachedProfile{now, p, l.estimator.Classify(p)}
+	p, err := l.Stored(ctx, w, key)
+	r := CachedProfile{now, p, l.estimator.Classify(w.Namespace, p)}
 	if p != nil {
 		l.cache.keep(key, r)
 	}

@@ -3,6 +3,7 @@ package profiling
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -22,55 +23,167 @@ const classifierName = "local"
 // modelSeed makes fitting repeatable: same rows, same model.
 const modelSeed = 1
 
-// Estimator is what was learnt from all workloads so far.
+// Estimator is what was learnt from workloads so far. By default a namespace learns from the
+// shipped rows and from its own: what another tenant's workloads did while they were
+// measured moves no prediction of its own (decision 0032).
 type Estimator struct {
 	cfg *Config
 
+	fitting sync.Mutex // held while rows change or models are fitted
+
 	mu             sync.RWMutex
-	models         classify.Models
+	rows           rows
+	fits           map[string]*learnt    // by scope; that of "" is the shipped rows alone
 	columns        []interference.Source // that count; nil before the first fit
-	observable     []observability       // by source of the models
-	deciding       []float64             // by source of the models; see deciding
 	configurations []string              // every node configuration seen
-	rank           map[string]float64    // mean speed of a configuration relative to the row's best
+	refused        int                   // stored profiles that are not used
 }
 
-// Refit fits the models to the shipped rows and every stored profile. Only a
-// new complete profile calls for it: a row of a new workload is folded in.
+// learnt is what the shipped rows and those of one scope say of workloads. It is not
+// written to once it is there; the zero value knows nothing.
+type learnt struct {
+	models     classify.Models
+	observable []observability    // by source of the models
+	deciding   []float64          // by source of the models; see deciding
+	rank       map[string]float64 // mean speed of a configuration relative to the row's best
+}
+
+// Refit reads every stored profile, and forgets what was learnt from those before. Models
+// of a scope are fitted when they are first asked for.
 func (k *Estimator) Refit(ctx context.Context) error {
-	stored, err := store.Profiles{Store: k.cfg.Store}.List(ctx)
+	k.fitting.Lock()
+	defer k.fitting.Unlock()
+	var read rows
+	refused, err := store.Profiles{Store: k.cfg.Store}.Each(ctx, func(p profile.Profile, _ uint64) error {
+		read.add(k.scopeOf(p), p)
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("reading profiles: %w", err)
 	}
-	rows := append(slices.Clone(k.cfg.Training), stored...)
-	training := classify.TrainingFrom(rows)
-	descriptor, err := classify.Lookup(classifierName)
-	if err != nil {
-		return err
+	if len(refused) > 0 {
+		k.cfg.Log.Warn("stored profiles are not used; delete them with nomad var purge, or their workloads are measured anew", "count", len(refused), "first", refused[0])
 	}
-	models, err := training.Fit(descriptor.New(), modelSeed)
-	if err != nil {
-		return fmt.Errorf("fitting to %d profiles: %w", len(rows), err)
+	shipped := k.fitOf("")
+	if shipped == nil {
+		if shipped, err = fit(k.cfg.Training); err != nil {
+			return err
+		}
 	}
+	return k.learn(ctx, read, map[string]*learnt{"": shipped}, len(refused))
+}
+
+// Learned adds a profile that was stored just now.
+func (k *Estimator) Learned(ctx context.Context, p profile.Profile) error {
+	k.fitting.Lock()
+	defer k.fitting.Unlock()
+	k.mu.RLock()
+	now, fits, refused := k.rows.clone(), maps.Clone(k.fits), k.refused
+	k.mu.RUnlock()
+	now.add(k.scopeOf(p), p)
+	delete(fits, k.scopeOf(p))
+	return k.learn(ctx, now, fits, refused)
+}
+
+// learn takes the rows as those to learn from. The caller holds k.fitting.
+func (k *Estimator) learn(ctx context.Context, now rows, fits map[string]*learnt, refused int) error {
 	snapshot, err := k.cfg.World.Snapshot(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the cluster: %w", err)
 	}
+	// Which sources count is the same for all nodes and all namespaces, so rows of one
+	// among several do not decide it.
+	counting := k.cfg.Training
+	if of, sole := now.sole(); sole {
+		counting = slices.Concat(counting, of)
+	}
+	columns := k.columnsFor(classify.TrainingFrom(counting), snapshot)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.models, k.columns = models, k.columnsFor(training, snapshot)
-	k.configurations = configurationsOf(snapshot)
-	k.observable, k.deciding = observableOf(rows, training.Sources), deciding(training)
-	k.rank = rankOf(training.Speed)
+	k.rows, k.fits, k.refused = now, fits, refused
+	k.columns, k.configurations = columns, configurationsOf(snapshot)
 	return nil
 }
 
-// Classify combines a workload's own profile, if any, with what others show.
-func (k *Estimator) Classify(p *profile.Profile) cluster.Knowledge {
-	columns := k.Columns()
+func (k *Estimator) scopeOf(p profile.Profile) string { return k.cfg.Sharing.Scope(p.Namespace()) }
+
+// Refused is how many stored profiles are not used.
+func (k *Estimator) Refused() int {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return classify.Knowledge(p, k.models, columns, k.configurations)
+	return k.refused
+}
+
+func (k *Estimator) noteRefused(count int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.refused = count
+}
+
+func (k *Estimator) fitOf(scope string) *learnt {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.fits[scope]
+}
+
+// fitsAtMost bounds the models that are kept: each scope has its own (chosen by us).
+const fitsAtMost = 64
+
+// by is what a namespace learns from.
+func (k *Estimator) by(namespace string) *learnt {
+	scope := k.cfg.Sharing.Scope(namespace)
+	if of := k.fitOf(scope); of != nil {
+		return of
+	}
+	k.fitting.Lock()
+	defer k.fitting.Unlock()
+	k.mu.RLock()
+	of, shipped, own := k.fits[scope], k.fits[""], k.rows.of[scope]
+	k.mu.RUnlock()
+	switch {
+	case of != nil:
+		return of // while this waited
+	case shipped == nil:
+		return &learnt{}
+	case len(own) == 0:
+		return shipped
+	}
+	of, err := fit(slices.Concat(k.cfg.Training, own))
+	if err != nil {
+		k.cfg.Log.Warn("models could not be fitted to the profiles of a namespace; what is shipped is used alone", "namespace", namespace, "error", err)
+		of = shipped
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.fits) >= fitsAtMost {
+		k.fits = map[string]*learnt{"": shipped}
+	}
+	k.fits[scope] = of
+	return of
+}
+
+func fit(profiles []profile.Profile) (*learnt, error) {
+	training := classify.TrainingFrom(profiles)
+	descriptor, err := classify.Lookup(classifierName)
+	if err != nil {
+		return nil, err
+	}
+	models, err := training.Fit(descriptor.New(), modelSeed)
+	if err != nil {
+		return nil, fmt.Errorf("fitting to %d profiles: %w", len(profiles), err)
+	}
+	return &learnt{
+		models: models, observable: observableOf(profiles, training.Sources), deciding: deciding(training), rank: rankOf(training.Speed),
+	}, nil
+}
+
+// Classify combines a workload's own profile, if any, with what others show whose profiles
+// count for its namespace.
+func (k *Estimator) Classify(namespace string, p *profile.Profile) cluster.Knowledge {
+	columns, of := k.Columns(), k.by(namespace)
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return classify.Knowledge(p, of.models, columns, k.configurations)
 }
 
 func configurationsOf(s *cluster.Snapshot) []string {

@@ -33,11 +33,9 @@ func (k *Estimator) chooseSources(n *cluster.Node, job cluster.Job, w cluster.Wo
 	}
 	rng := rand.New(rand.NewPCG(Seed(job, w), 1))
 	rng.Shuffle(len(able), func(i, j int) { able[i], able[j] = able[j], able[i] })
-	k.mu.RLock()
-	defer k.mu.RUnlock()
 	order := k.cfg.PreferSources
 	if len(order) == 0 {
-		order = k.informative(able, k.cfg.SourceCount)
+		order = k.by(w.ID.Namespace).informative(able, k.cfg.SourceCount)
 	}
 	slices.SortStableFunc(able, func(a, b interference.Source) int { return cmp.Compare(place(order, a), place(order, b)) })
 	return able[:min(k.cfg.SourceCount, len(able))]
@@ -55,7 +53,7 @@ func place(list []interference.Source, s interference.Source) int {
 // is expected to leave the least variance of all scores (numeric/gauss, Plan), each
 // weighted by how often it decides. A run puts pressure on a source once for both of its
 // scores, and may give neither. Nil where the models cannot say.
-func (k *Estimator) informative(able []interference.Source, count int) []interference.Source {
+func (k *learnt) informative(able []interference.Source, count int) []interference.Source {
 	tolerated, ok := k.models.Tolerated.(classify.Planner)
 	caused, both := k.models.Caused.(classify.Planner)
 	if !ok || !both {
@@ -86,13 +84,13 @@ func (k *Estimator) informative(able []interference.Source, count int) []interfe
 
 // expected is the weighted variance that is left where column j is measured in addition to
 // those known, and a score comes of it with a probability; +Inf where the model cannot say.
-func (k *Estimator) expected(m classify.Planner, known []int, j int, observable float64) float64 {
+func (k *learnt) expected(m classify.Planner, known []int, j int, observable float64) float64 {
 	without := k.leftover(m, known)
 	with := k.leftover(m, append(slices.Clone(known), j))
 	return observable*with + (1-observable)*without
 }
 
-func (k *Estimator) leftover(m classify.Planner, known []int) float64 {
+func (k *learnt) leftover(m classify.Planner, known []int) float64 {
 	each, err := m.Leftovers(known)
 	if err != nil {
 		return math.Inf(1)
@@ -102,9 +100,7 @@ func (k *Estimator) leftover(m classify.Planner, known []int) float64 {
 
 // informativeConfiguration is the one of the able ones whose speed, in addition to that on
 // the reference, tells most of the speed elsewhere; "" where the models cannot say.
-func (k *Estimator) informativeConfiguration(reference string, able []string) string {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
+func (k *learnt) informativeConfiguration(reference string, able []string) string {
 	all := k.models.Configurations
 	planner, ok := k.models.Speed[reference].(classify.Planner)
 	if !ok {
@@ -116,10 +112,4 @@ func (k *Estimator) informativeConfiguration(reference string, able []string) st
 		return ""
 	}
 	return all[best[0]]
-}
-
-func (k *Estimator) configurationRank() map[string]float64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.rank
 }

@@ -37,7 +37,7 @@ func trainingRows(rows int) []profile.Profile {
 	return out
 }
 
-func estimatorOf(t *testing.T, rows []profile.Profile) (*Estimator, classify.Training) {
+func estimatorOf(t *testing.T, rows []profile.Profile) (*learnt, classify.Training) {
 	t.Helper()
 	d, err := classify.Lookup(classifierName)
 	if err != nil {
@@ -48,7 +48,7 @@ func estimatorOf(t *testing.T, rows []profile.Profile) (*Estimator, classify.Tra
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Estimator{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(training)}, training
+	return &learnt{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(training)}, training
 }
 
 // One score that tells three beats one that differs more, and one that is hardly ever
@@ -64,7 +64,7 @@ func TestInformativeSources(t *testing.T) {
 	if got := k.informative([]interference.Source{interference.TLB}, 2); len(got) != 0 {
 		t.Errorf("chose %v, of which no row tells", got)
 	}
-	if got := (&Estimator{}).informative(training.Sources, 2); got != nil {
+	if got := (&learnt{}).informative(training.Sources, 2); got != nil {
 		t.Errorf("chose %v without models", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestPreferredSources(t *testing.T) {
 	k, training := estimatorOf(t, trainingRows(40))
 	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
 	_, e := New(Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer})
-	e.models, e.observable, e.deciding = k.models, k.observable, k.deciding
+	e.fits = map[string]*learnt{"": k}
 	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
 	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
 	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {
@@ -156,11 +156,11 @@ func TestInformativeConfiguration(t *testing.T) {
 	}
 	k, _ := estimatorOf(t, rows)
 	l, e := New(Config{})
-	e.models = k.models
-	if got := e.informativeConfiguration("a", []string{"c", "d"}); got != "c" {
+	e.fits = map[string]*learnt{"": k}
+	if got := k.informativeConfiguration("a", []string{"c", "d"}); got != "c" {
 		t.Errorf("chose %q", got)
 	}
-	if got := e.informativeConfiguration("x", []string{"c", "d"}) + e.informativeConfiguration("a", []string{"x"}); got != "" {
+	if got := k.informativeConfiguration("x", []string{"c", "d"}) + k.informativeConfiguration("a", []string{"x"}); got != "" {
 		t.Errorf("chose %q of what no row knows", got)
 	}
 	nodes := []*cluster.Node{{ID: "1", Configuration: "d"}, {ID: "2", Configuration: "c"}, {ID: "3", Configuration: "a"}, {ID: "4", Configuration: "b"}}

@@ -2,6 +2,7 @@ package profiling
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ type Config struct {
 	World cluster.World
 	Store store.Store
 	Clock cluster.Clock
+	Log   *slog.Logger // nil: nothing is logged
 
 	Policy         string // default policy
 	Columns        []interference.Source
@@ -28,6 +30,10 @@ type Config struct {
 	PreferSources  []interference.Source
 	SourceCount    int
 	Concurrency    int // workloads profiled at a time
+	SecondsMax     int // longest profile that a workload may ask for
+	Sharing        profile.Sharing
+	KeepFor        time.Duration // an unused profile is kept so long
+	KeepPerJob     int           // and so many of a group
 	Poll           time.Duration
 }
 
@@ -42,12 +48,17 @@ type Lab struct {
 	runs         map[string]*journal.Tracker // profiling runs under way, by request id
 	busy         map[cluster.NodeID]bool
 	underProfile int // workloads under profile
+	turns        turns
+	used         uses
 
 	ending sync.WaitGroup // runs that are cleaned up behind
 }
 
 // New returns an estimator and a lab whose profiles it learns from.
 func New(cfg Config) (*Lab, *Estimator) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	e := &Estimator{cfg: &cfg}
 	return &Lab{cfg: &cfg, estimator: e, runs: map[string]*journal.Tracker{}, busy: map[cluster.NodeID]bool{}}, e
 }

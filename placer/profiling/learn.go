@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 	if err != nil {
 		return k, err
 	}
-	p, err := l.Stored(ctx, w.ProfileKey)
+	p, err := l.Stored(ctx, w.ID, w.ProfileKey)
 	s := l.Judge(desc, w, p, err)
 	k.Warnings = s.Warnings
 	if s.ToMeasure {
@@ -63,7 +64,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 		}
 	}
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Group: w.ID.Group, Message: "predicting what was not measured"})
-	k.Knowledge = l.estimator.Classify(p) // its warnings reach the decision through the policy
+	k.Knowledge = l.estimator.Classify(w.ID.Namespace, p) // its warnings reach the decision through the policy
 	return k, nil
 }
 
@@ -103,16 +104,28 @@ func NotCopied(w cluster.Workload, p *profile.Profile) string {
 	return "it was not profiled, so its scores are predicted from other workloads: " + w.NotCopied
 }
 
-// Stored returns nil where the store has none.
-func (l *Lab) Stored(ctx context.Context, key string) (*profile.Profile, error) {
+// Stored is the profile of a workload, nil where the store has none that counts for it.
+func (l *Lab) Stored(ctx context.Context, w cluster.WorkloadID, key string) (*profile.Profile, error) {
+	l.noteUse(key)
 	p, _, err := store.Profiles{Store: l.cfg.Store}.Get(ctx, key)
-	if errors.Is(err, store.ErrNotFound) {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return nil, nil
+	case errors.Is(err, store.ErrRefused):
+		l.cfg.Log.Warn("a stored profile is not used, as if there were none", "workload", w.String(), "error", err)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !l.countsFor(p, w):
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	return &p, nil
+}
+
+// countsFor reports whether a profile is of a workload whose profiles count for w. The key
+// says so as well, but for profiles from before it did.
+func (l *Lab) countsFor(p profile.Profile, w cluster.WorkloadID) bool {
+	return l.estimator.scopeOf(p) == l.cfg.Sharing.Scope(w.Namespace)
 }
 
 // profile runs the workload next to kernels on one node, and in isolation on a node of
@@ -152,12 +165,12 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	if merged == nil {
 		return nil, warnings, fmt.Errorf("it could not be profiled: %w", errors.Join(failed...))
 	}
-	stored, err := l.keep(ctx, old, *merged, m)
+	stored, err := l.keep(ctx, w.ID, old, *merged, m)
 	if err != nil {
 		warnings = append(warnings, "the profile could not be stored and is used for this placement only: "+err.Error())
 		return merged, warnings, nil
 	}
-	return &stored, warnings, l.estimator.Refit(ctx)
+	return &stored, warnings, l.estimator.Learned(ctx, stored)
 }
 
 func profileMessage(requests []cluster.ProfileRequest) string {
@@ -174,20 +187,19 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 // reserveNodes chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
 func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
+	turn, leave := l.queue(w.ID.Namespace)
+	defer leave()
 	for {
 		snapshot, err := l.cfg.World.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
 		}
-		l.mu.Lock()
-		choice := l.chooseNodes(snapshot, job, w, m, where)
-		release := l.occupy(choice)
-		l.mu.Unlock()
+		choice, release := l.tryNodes(snapshot, job, w, m, where, turn)
 		if choice.err != nil {
 			return nil, nil, nil, choice.err
 		}
 		if release != nil {
-			return l.requests(job, w, choice, limit), choice.warnings, release, nil
+			return l.requests(job, w, choice, limit), append(choice.warnings, l.cutSeconds(w)...), release, nil
 		}
 		if !l.cfg.Clock.Now().Before(limit) {
 			return nil, nil, nil, errors.New("no node was free to profile on before the hold deadline")
@@ -203,12 +215,50 @@ func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workl
 	}
 }
 
-// occupy marks the chosen nodes and returns how to free them; nil where there
-// is nothing to occupy. The caller holds l.mu.
-func (l *Lab) occupy(c nodeChoice) (release func()) {
-	if len(c.nodes()) == 0 {
-		return nil
+// queue lets a workload wait for its turn.
+func (l *Lab) queue(namespace string) (turn *waiter, leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn = l.turns.join(namespace)
+	return turn, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.turns.leave(turn)
 	}
+}
+
+// tryNodes chooses nodes for a workload and takes them, where there are any and it is its
+// turn; release is nil else.
+func (l *Lab) tryNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string, turn *waiter) (choice nodeChoice, release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.underProfile >= l.cfg.Concurrency {
+		return nodeChoice{}, nil
+	}
+	choice = l.chooseNodes(s, job, w, m, where)
+	turn.stuck = len(choice.nodes()) == 0
+	if turn.stuck || choice.err != nil || !l.turns.next(turn) {
+		return choice, nil
+	}
+	return choice, l.occupy(w.ID.Namespace, choice)
+}
+
+// secondsOf is how long a workload is profiled.
+func (l *Lab) secondsOf(w cluster.Workload) int {
+	return min(cmp.Or(w.Spec.Profile.Seconds, l.cfg.ProfileSeconds), cmp.Or(l.cfg.SecondsMax, math.MaxInt))
+}
+
+// cutSeconds says that a workload asked for more.
+func (l *Lab) cutSeconds(w cluster.Workload) []string {
+	if seconds := l.secondsOf(w); w.Spec.Profile.Seconds > seconds {
+		return []string{fmt.Sprintf("it asks to be profiled for %d seconds; the operator allows %d (seconds_max in the agent's profile block)", w.Spec.Profile.Seconds, seconds)}
+	}
+	return nil
+}
+
+// occupy marks the chosen nodes and returns how to free them. The caller holds l.mu.
+func (l *Lab) occupy(namespace string, c nodeChoice) (release func()) {
+	end := l.turns.take(namespace)
 	for _, n := range c.nodes() {
 		l.busy[n.ID] = true
 	}
@@ -220,16 +270,14 @@ func (l *Lab) occupy(c nodeChoice) (release func()) {
 			delete(l.busy, n.ID)
 		}
 		l.underProfile--
+		end()
 	}
 }
 
 // requests writes the run next to kernels and, where there are nodes for them, the runs in
 // isolation on another configuration and at another size.
 func (l *Lab) requests(job cluster.Job, w cluster.Workload, c nodeChoice, limit time.Time) []cluster.ProfileRequest {
-	seconds := w.Spec.Profile.Seconds
-	if seconds == 0 {
-		seconds = l.cfg.ProfileSeconds
-	}
+	seconds := l.secondsOf(w)
 	var out []cluster.ProfileRequest
 	if c.main != nil {
 		out = append(out, cluster.ProfileRequest{
@@ -314,11 +362,12 @@ func withFirstPoint(p profile.Profile) profile.Profile {
 
 // keep stores what was measured. The unbound runs of an earlier profile do not mix
 // with bound ones.
-func (l *Lab) keep(ctx context.Context, old *profile.Profile, measured profile.Profile, m missing) (profile.Profile, error) {
+func (l *Lab) keep(ctx context.Context, w cluster.WorkloadID, old *profile.Profile, measured profile.Profile, m missing) (profile.Profile, error) {
 	profiles := store.Profiles{Store: l.cfg.Store}
+	measured.Used = l.cfg.Clock.Now()
 	if old != nil && m.base {
 		_, err := profiles.Put(ctx, measured, store.Any)
 		return measured, err
 	}
-	return profiles.PutMerged(ctx, measured)
+	return profiles.PutMerged(ctx, measured, func(p profile.Profile) bool { return l.countsFor(p, w) })
 }

@@ -41,9 +41,6 @@ const rankStep = 0.1
 // then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the high end, so
 // that the machine's limits do not look like the workload's). The caller holds l.mu.
 func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) nodeChoice {
-	if l.underProfile >= l.cfg.Concurrency {
-		return nodeChoice{}
-	}
 	one := sizedCopy(w, l.profiledSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
@@ -68,7 +65,7 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 	if len(free) == 0 {
 		return nodeChoice{}
 	}
-	rank, sizes := l.estimator.configurationRank(), l.roomForSizes(s, job, w, m)
+	rank, sizes := l.estimator.by(w.ID.Namespace).rank, l.roomForSizes(s, job, w, m)
 	slices.SortStableFunc(free, func(a, b *cluster.Node) int {
 		return cmp.Or(
 			cmp.Compare(residents(s, a, w), residents(s, b, w)),
@@ -161,7 +158,7 @@ func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Nod
 	if elsewhere := slices.DeleteFunc(slices.Clone(able), func(n *cluster.Node) bool { return n.SharesMachine(first) }); len(elsewhere) > 0 {
 		able = elsewhere
 	}
-	wanted := l.estimator.informativeConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
+	wanted := l.estimator.by(w.ID.Namespace).informativeConfiguration(first.Configuration, configurationsOf(&cluster.Snapshot{Nodes: able}))
 	if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n.Configuration == wanted }); i >= 0 {
 		return able[i]
 	}

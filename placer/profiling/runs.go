@@ -111,6 +111,7 @@ func (l *Lab) forgetRun(id string) {
 
 // resultOf is what a run says of the workload.
 func resultOf(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
+	p.Workload = r.Workload.ID.String() // whose profile it is, is not the run's word
 	switch {
 	case r.Purpose == cluster.PurposeSize:
 		return asScalePoint(p, r)

@@ -202,7 +202,7 @@ func specOf(j submission) nomadtest.Object {
 // profile is what a run that left nothing out would have stored.
 func (s scene) profile(j submission, key string) profile.Profile {
 	p := profile.Profile{
-		Format: profile.Format, Key: key, Workload: j.id, Complete: true, Isolated: map[string]profile.Measurement{},
+		Format: profile.Format, Key: key, Workload: "default/" + j.id + "/g", Complete: true, Isolated: map[string]profile.Measurement{},
 		Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}},
 	}
 	for class, v := range j.speed {

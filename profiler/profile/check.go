@@ -21,6 +21,8 @@ const (
 	maxValue    = 1e18
 	maxRatio    = 1e6
 	maxTime     = 7 * 24 * time.Hour
+	firstYear   = 2000
+	lastYear    = 2200
 )
 
 // checker keeps what is wrong with a profile.
@@ -68,6 +70,8 @@ func (p Profile) Check() error {
 	c.within("cpus_alone", p.CPUsIsolated, 0, maxCPUs)
 	c.within("memory_peak_mb", p.MemoryPeakMB, 0, maxMemoryMB)
 	c.within("duration", p.Duration.Seconds(), 0, maxTime.Seconds())
+	c.year("taken", p.Taken)
+	c.year("used", p.Used)
 	c.count("machine.cpus", len(p.Machine.CPUs), maxCPUs)
 	for configuration, part := range p.CPUShareIsolated {
 		c.text("configuration", configuration)
@@ -104,6 +108,13 @@ func (p Profile) Check() error {
 		}
 	}
 	return errors.Join(c.errs[:min(len(c.errs), 3)]...)
+}
+
+// year: of two profiles the one that was taken later counts, for ever where it says so.
+func (c *checker) year(what string, t time.Time) {
+	if !t.IsZero() {
+		c.within("year of "+what, float64(t.Year()), firstYear, lastYear)
+	}
 }
 
 func (c *checker) measurement(what string, m Measurement) {

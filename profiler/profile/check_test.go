@@ -50,6 +50,7 @@ func TestCheck(t *testing.T) {
 		"alone.windows":      func(p *profile.Profile) { p.Isolated["fast"] = profile.Measurement{Windows: -1} },
 		"cpu_share_alone":    func(p *profile.Profile) { p.CPUShareIsolated["fast"] = 1.5 },
 		"cpus_alone":         func(p *profile.Profile) { p.CPUsIsolated = 1e9 },
+		"year of taken":      func(p *profile.Profile) { p.Taken = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) },
 		"slowdown_max":       func(p *profile.Profile) { p.SlowdownMax = 1e300 },
 		"duration":           func(p *profile.Profile) { p.Duration = -1 },
 		"memory_peak_mb":     func(p *profile.Profile) { p.MemoryPeakMB = 1e30 },

@@ -80,7 +80,8 @@ type Profile struct {
 	Key         string                   `json:"key"`      // content identity of the workload
 	Workload    string                   `json:"workload"` // namespace/job/group, for people
 	Taken       time.Time                `json:"taken"`
-	Machine     Machine                  `json:"machine"` // of the interference run
+	Used        time.Time                `json:"used,omitzero"` // when a job was last seen to use it, to a day; zero: not seen yet
+	Machine     Machine                  `json:"machine"`       // of the interference run
 	SlowdownMax float64                  `json:"slowdown_max_percent"`
 	Target      performance.Target       `json:"target"`
 	Isolated    map[string]Measurement   `json:"alone"` // performance in isolation, by node configuration

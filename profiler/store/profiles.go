@@ -16,23 +16,50 @@ import (
 // profilePrefix is the first segment of every profile's path.
 const profilePrefix = "profile"
 
-// ErrFormat: the document was written by a newer version of this program.
-var ErrFormat = errors.New("the document has a format this version cannot read")
+// Errors of a document that is there.
+var (
+	// ErrFormat: it was written by a newer version of this program.
+	ErrFormat = errors.New("the document has a format this version cannot read")
+	// ErrRefused: it is no profile that this program has measured. What is measured anew
+	// takes its place.
+	ErrRefused = errors.New("the stored profile is not used")
+)
 
 // Profiles keeps profile.Profile documents by their key.
 type Profiles struct{ Store Store }
 
-// Get reads the profile of a workload; index is for Put.
+// Get reads the profile of a workload; index is for Put, also with ErrRefused.
 func (p Profiles) Get(ctx context.Context, key string) (found profile.Profile, index uint64, err error) {
 	d, err := p.Store.Get(ctx, profilePath(key))
+	if errors.Is(err, ErrDamaged) {
+		return profile.Profile{}, d.Index, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	if err != nil {
 		return profile.Profile{}, 0, err
 	}
-	found, err = DecodeProfile(d.Data)
+	found, err = trusted(d.Data, key)
 	if err != nil {
-		return profile.Profile{}, 0, fmt.Errorf("%s: %w", d.Path, err)
+		return profile.Profile{}, d.Index, fmt.Errorf("%s: %w", d.Path, err)
 	}
 	return found, d.Index, nil
+}
+
+// trusted reads a document that anybody with the right to write Variables may have
+// written.
+func trusted(data []byte, key string) (profile.Profile, error) {
+	found, err := DecodeProfile(data)
+	switch {
+	case errors.Is(err, ErrFormat):
+		return profile.Profile{}, err
+	case err != nil:
+		return profile.Profile{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	case found.Key != key:
+		return profile.Profile{}, fmt.Errorf("%w: it is of another key", ErrRefused)
+	}
+	if err := found.Check(); err != nil {
+		return profile.Profile{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return found, nil
 }
 
 // Put writes a profile whole or not at all; ifIndex as in Store.Put.
@@ -52,27 +79,28 @@ func (p Profiles) Put(ctx context.Context, value profile.Profile, ifIndex uint64
 const mergeAttempts = 5
 
 // PutMerged merges value into what is stored under its key and writes that,
-// again and again while others write too.
-func (p Profiles) PutMerged(ctx context.Context, value profile.Profile) (profile.Profile, error) {
+// again and again while others write too. What is stored and is not merged with, as
+// ErrRefused or by the caller's word, is replaced.
+func (p Profiles) PutMerged(ctx context.Context, value profile.Profile, with func(old profile.Profile) bool) (profile.Profile, error) {
 	var err error
 	for range mergeAttempts {
 		var merged profile.Profile
-		if merged, err = p.mergeOnce(ctx, value); !errors.Is(err, ErrConflict) {
+		if merged, err = p.mergeOnce(ctx, value, with); !errors.Is(err, ErrConflict) {
 			return merged, err
 		}
 	}
 	return profile.Profile{}, err
 }
 
-func (p Profiles) mergeOnce(ctx context.Context, value profile.Profile) (profile.Profile, error) {
+func (p Profiles) mergeOnce(ctx context.Context, value profile.Profile, with func(old profile.Profile) bool) (profile.Profile, error) {
 	merged := value
 	old, index, err := p.Get(ctx, value.Key)
 	switch {
-	case err == nil:
+	case err == nil && with(old):
 		if merged, err = Merge(old, value); err != nil {
 			return profile.Profile{}, err
 		}
-	case !errors.Is(err, ErrNotFound):
+	case err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrRefused):
 		return profile.Profile{}, err
 	}
 	if _, err := p.Put(ctx, merged, index); err != nil {
@@ -81,33 +109,46 @@ func (p Profiles) mergeOnce(ctx context.Context, value profile.Profile) (profile
 	return merged, nil
 }
 
-// Delete removes the profile of a workload.
-func (p Profiles) Delete(ctx context.Context, key string) error {
-	return p.Store.Delete(ctx, profilePath(key))
+// DeleteIf removes the profile of a workload as it was read at ifIndex, otherwise
+// ErrConflict.
+func (p Profiles) DeleteIf(ctx context.Context, key string, ifIndex uint64) error {
+	return p.Store.DeleteIf(ctx, profilePath(key), ifIndex)
 }
 
-// List reads every profile, sorted by key. A profile that cannot be read is
-// left out and named in the error, which joins all of them; the readable ones
-// are returned all the same.
-func (p Profiles) List(ctx context.Context) ([]profile.Profile, error) {
+// Keys are those of all that is stored, sorted, whether it can be used or not.
+func (p Profiles) Keys(ctx context.Context) ([]string, error) {
 	paths, err := p.Store.List(ctx, profilePrefix)
 	if err != nil {
 		return nil, err
 	}
-	var list []profile.Profile
-	var unreadable []error
-	for _, path := range paths {
-		found, _, err := p.Get(ctx, path[len(profilePrefix)+1:])
+	for i, path := range paths {
+		paths[i] = path[len(profilePrefix)+1:]
+	}
+	return paths, nil
+}
+
+// Each calls f with every profile and its index, sorted by key, one at a time: all of them
+// together may be more than the memory of an agent. Those that cannot be used are left out
+// and named in refused.
+func (p Profiles) Each(ctx context.Context, f func(found profile.Profile, index uint64) error) (refused []error, err error) {
+	keys, err := p.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		found, index, err := p.Get(ctx, key)
 		switch {
 		case err == nil:
-			list = append(list, found)
-		case ctx.Err() != nil:
-			return list, err
+			if err := f(found, index); err != nil {
+				return refused, err
+			}
+		case errors.Is(err, ErrRefused), errors.Is(err, ErrFormat):
+			refused = append(refused, err)
 		case !errors.Is(err, ErrNotFound): // deleted since it was listed: gone
-			unreadable = append(unreadable, err)
+			return refused, err
 		}
 	}
-	return list, errors.Join(unreadable...)
+	return refused, nil
 }
 
 func profilePath(key string) string { return profilePrefix + "/" + key }
@@ -149,6 +190,9 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	merged := newer
 	if newer.Machine.Configuration == "" {
 		merged.Machine = older.Machine // the newer only varied the size
+	}
+	if older.Used.After(newer.Used) {
+		merged.Used = older.Used
 	}
 	merged.Isolated = map[string]profile.Measurement{}
 	maps.Copy(merged.Isolated, older.Isolated)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestProfilesRoundTrip(t *testing.T) {
 	if _, err := profiles.Put(t.Context(), want, 0); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("second create: %v", err)
 	}
-	if err := profiles.Delete(t.Context(), "k1"); err != nil {
+	if err := profiles.DeleteIf(t.Context(), "k1", index); err != nil {
 		t.Error(err)
 	}
 }
@@ -76,9 +77,53 @@ func TestProfilesOfOtherFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := profiles.List(t.Context())
-	if len(list) != 1 || list[0].Key != "good" || !errors.Is(err, store.ErrFormat) {
-		t.Errorf("%d profiles, %v", len(list), err)
+	var keys []string
+	refused, err := profiles.Each(t.Context(), func(p profile.Profile, _ uint64) error {
+		keys = append(keys, p.Key)
+		return nil
+	})
+	if err != nil || !slices.Equal(keys, []string{"good"}) || len(refused) != 2 ||
+		!errors.Is(refused[0], store.ErrFormat) || !errors.Is(refused[1], store.ErrRefused) {
+		t.Errorf("profiles %v, refused %v, %v", keys, refused, err)
+	}
+	if all, err := profiles.Keys(t.Context()); err != nil || !slices.Equal(all, []string{"good", "newer", "torn"}) {
+		t.Errorf("keys %v, %v", all, err)
+	}
+	always := func(profile.Profile) bool { return true }
+	if _, err := profiles.PutMerged(t.Context(), sample("newer", "large", 1), always); !errors.Is(err, store.ErrFormat) {
+		t.Errorf("the document of a newer version was overwritten: %v", err)
+	}
+}
+
+// What was forged is not used, is said to be so, and is replaced by what is measured.
+func TestForgedProfiles(t *testing.T) {
+	t.Parallel()
+	s := mem.New()
+	profiles := store.Profiles{Store: s}
+	for name, text := range map[string]string{
+		"another key":   `{"format":1,"key":"other","workload":"default/web/web"}`,
+		"a score":       `{"format":1,"key":"KEY","sensitivity":{"caused":{"int":{"score":900}}}}`,
+		"a speed":       `{"format":1,"key":"KEY","alone":{"large":{"value":-5}}}`,
+		"an endless":    `{"format":1,"key":"KEY","alone":{"large":{"value":1e308}}}`,
+		"the year 9999": `{"format":1,"key":"KEY","taken":"9999-01-01T00:00:00Z"}`,
+		"torn":          `{"format":1,"key":"KEY"`,
+		"empty":         ``,
+		"no format":     `[]`,
+	} {
+		key := strings.ReplaceAll(name, " ", "-")
+		if _, err := s.Put(t.Context(), "profile/"+key, []byte(strings.ReplaceAll(text, "KEY", key)), 0); err != nil {
+			t.Fatal(err)
+		}
+		if p, _, err := profiles.Get(t.Context(), key); !errors.Is(err, store.ErrRefused) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+		measured := sample(key, "large", 1)
+		if _, err := profiles.PutMerged(t.Context(), measured, func(profile.Profile) bool { return true }); err != nil {
+			t.Errorf("%s is in the way of what was measured: %v", name, err)
+		}
+		if p, _, err := profiles.Get(t.Context(), key); err != nil || !p.Taken.Equal(measured.Taken) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
 	}
 }
 
@@ -188,7 +233,7 @@ func TestPutMerged(t *testing.T) {
 	t.Parallel()
 	profiles := store.Profiles{Store: mem.New()}
 	for hour, configuration := range []string{"large", "small"} {
-		if _, err := profiles.PutMerged(t.Context(), sample("k", configuration, hour)); err != nil {
+		if _, err := profiles.PutMerged(t.Context(), sample("k", configuration, hour), func(profile.Profile) bool { return true }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,6 +25,7 @@ var (
 	ErrNotFound = errors.New("no such document")
 	ErrConflict = errors.New("the document changed since it was read")
 	ErrTooLarge = errors.New("the document is larger than a store accepts")
+	ErrDamaged  = errors.New("the document is not as it was written")
 	ErrBadPath  = errors.New("a path has 1 to 8 segments of letters, digits, - and _")
 )
 
@@ -37,13 +38,16 @@ type Document struct {
 
 // Store keeps documents by path, for example "profile/3f2a…".
 type Store interface {
-	// Get returns ErrNotFound where there is nothing.
+	// Get returns ErrNotFound where there is nothing, and with ErrDamaged the index of
+	// what is there.
 	Get(ctx context.Context, path string) (Document, error)
 	// Put writes data if the document's index is still ifIndex: 0 means "must
 	// not exist", Any means "whatever is there"; otherwise ErrConflict.
 	Put(ctx context.Context, path string, data []byte, ifIndex uint64) (index uint64, err error)
 	// Delete removes a document; deleting nothing is not an error.
 	Delete(ctx context.Context, path string) error
+	// DeleteIf removes a document if its index is still ifIndex, otherwise ErrConflict.
+	DeleteIf(ctx context.Context, path string, ifIndex uint64) error
 	// List returns the paths below prefix (a whole path segment), sorted.
 	List(ctx context.Context, prefix string) ([]string, error)
 	Close() error

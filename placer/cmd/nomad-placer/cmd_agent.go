@@ -207,6 +207,7 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 		Configure: a.nomad.configure, TokenFile: a.tokenFile, RecordsNamespace: a.nomad.jobNamespace(s),
 		HoldPool: config.Pools.Hold, RunPool: config.Pools.Run, NodeMetadata: config.NodeMetadata,
 		Decode: decodeAllowed(config), Probe: newProbe, Logger: log, Clock: clock{s}, SigningKey: key,
+		Keys: nomadapi.KeyRules{Sharing: config.Profile.Sharing(), IgnoreEnv: config.Profile.IgnoreEnv},
 		OnRight: func(r rights.Right) {
 			log.Info("a right of the policy was used for the first time", "right", r.Name(), "to", r.Why)
 		},
@@ -338,6 +339,8 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
 		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources, PreferSources: g.config.Profile.Prefer,
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
+		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax,
+		KeepFor: time.Duration(g.config.Profile.KeepDays) * 24 * time.Hour, KeepPerJob: g.config.Profile.KeepPerJob,
 	}
 	if g.address != "" {
 		c.Link = func(w cluster.WorkloadID) string { return g.address + dashboard.JobPath(w) }
@@ -351,6 +354,9 @@ func (r engineRecords) AdaptationStats() cluster.AdaptationStats { return r.engi
 
 // RefusedReleases are those of an engine that runs.
 func (r engineRecords) RefusedReleases() int { return r.engine.RefusedReleases() }
+
+// RefusedProfiles is how many stored profiles that engine does not use.
+func (r engineRecords) RefusedProfiles() int { return r.engine.RefusedProfiles() }
 
 // The times of starting and stopping.
 const (

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -69,6 +72,10 @@ func readProfiles(ctx context.Context, s *command.Shell, from *recordFlags) ([]p
 	all := make([]profile.Profile, 0, len(keys))
 	for _, key := range keys {
 		q, err := r.Profile(ctx, key)
+		if errors.Is(err, cluster.ErrNoRecord) {
+			fmt.Fprintf(s.Err, "Profile %s is left out: %s\n", key, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

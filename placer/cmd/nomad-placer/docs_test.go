@@ -146,6 +146,8 @@ func (leading) AdaptationStats() cluster.AdaptationStats {
 
 func (leading) RefusedReleases() int { return 1 }
 
+func (leading) RefusedProfiles() int { return 0 }
+
 // exportedMetrics are the names on an agent's /metrics over records that have
 // one of everything.
 func exportedMetrics(t *testing.T) []string {

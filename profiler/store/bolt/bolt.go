@@ -131,7 +131,7 @@ func checkIndex(bucket *bbolt.Bucket, path string, ifIndex uint64) error {
 
 func indexOf(value []byte) (uint64, error) {
 	if len(value) < indexBytes {
-		return 0, errors.New("the stored value is damaged: it has no index")
+		return 0, fmt.Errorf("the value has no index: %w", store.ErrDamaged)
 	}
 	return binary.BigEndian.Uint64(value), nil
 }
@@ -143,6 +143,20 @@ func (s *Store) Delete(ctx context.Context, path string) error {
 	}
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte(bucketName)).Delete([]byte(path))
+	})
+}
+
+// DeleteIf removes one document if nobody has written it since.
+func (s *Store) DeleteIf(ctx context.Context, path string, ifIndex uint64) error {
+	if err := begin(ctx, store.CheckPath(path)); err != nil {
+		return err
+	}
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		bucket := tx.Bucket([]byte(bucketName))
+		if err := checkIndex(bucket, path, ifIndex); err != nil {
+			return err
+		}
+		return bucket.Delete([]byte(path))
 	})
 }
 

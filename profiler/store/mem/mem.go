@@ -64,6 +64,20 @@ func (s *Store) Delete(ctx context.Context, path string) error {
 	return nil
 }
 
+// DeleteIf removes the document if nobody has written it since.
+func (s *Store) DeleteIf(ctx context.Context, path string, ifIndex uint64) error {
+	if err := begin(ctx, store.CheckPath(path)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byDoc[path].Index != ifIndex {
+		return fmt.Errorf("%s has index %d, not %d: %w", path, s.byDoc[path].Index, ifIndex, store.ErrConflict)
+	}
+	delete(s.byDoc, path)
+	return nil
+}
+
 // List returns the paths below prefix.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := begin(ctx, store.CheckPrefix(prefix)); err != nil {

@@ -65,14 +65,14 @@ func decode(items api.VariableItems) ([]byte, error) {
 		}
 		return decompress(packed)
 	default:
-		return nil, fmt.Errorf("the variable's %q item is %q; it was not written by this version of nomad-placer", itemEncoding, encoding)
+		return nil, fmt.Errorf("the variable's %q item is %q; it was not written by this version of nomad-placer: %w", itemEncoding, encoding, store.ErrDamaged)
 	}
 }
 
 func fromBase64(data string) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return nil, fmt.Errorf("the variable's %q item is damaged: %w", itemData, err)
+		return nil, fmt.Errorf("the variable's %q item cannot be unpacked: %w: %w", itemData, store.ErrDamaged, err)
 	}
 	return raw, nil
 }
@@ -106,15 +106,15 @@ func compress(data []byte) ([]byte, error) {
 func decompress(packed []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("the variable's %q item is damaged: %w", itemData, err)
+		return nil, fmt.Errorf("the variable's %q item cannot be unpacked: %w: %w", itemData, store.ErrDamaged, err)
 	}
 	defer func() { _ = r.Close() }() // a memory reader; Close has nothing to report that ReadAll has not
 	data, err := io.ReadAll(io.LimitReader(r, store.MaxDocumentBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("the variable's %q item is damaged: %w", itemData, err)
+		return nil, fmt.Errorf("the variable's %q item cannot be unpacked: %w: %w", itemData, store.ErrDamaged, err)
 	}
 	if len(data) > store.MaxDocumentBytes {
-		return nil, fmt.Errorf("the variable unpacks to more than %d bytes: %w", store.MaxDocumentBytes, store.ErrTooLarge)
+		return nil, fmt.Errorf("the variable unpacks to more than %d bytes: %w: %w", store.MaxDocumentBytes, store.ErrDamaged, store.ErrTooLarge)
 	}
 	return data, nil
 }

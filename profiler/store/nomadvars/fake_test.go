@@ -55,9 +55,7 @@ func (f *fakeNomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPut:
 		f.put(w, r, namespace, path)
 	case r.Method == http.MethodDelete:
-		f.index++
-		delete(f.variables, namespace+"/"+path)
-		w.WriteHeader(http.StatusNoContent)
+		f.remove(w, r, namespace, path)
 	default:
 		http.Error(w, "Invalid method", http.StatusMethodNotAllowed)
 	}
@@ -105,6 +103,20 @@ func (f *fakeNomad) put(w http.ResponseWriter, r *http.Request, namespace, path 
 	}
 	f.variables[namespace+"/"+path] = &v
 	answer(w, http.StatusOK, &v)
+}
+
+// remove checks the index as Nomad does: a variable that is not there has index 0.
+func (f *fakeNomad) remove(w http.ResponseWriter, r *http.Request, namespace, path string) {
+	old, exists := f.variables[namespace+"/"+path]
+	if cas := r.URL.Query().Get("cas"); cas != "" {
+		if want, err := strconv.ParseUint(cas, 10, 64); err != nil || exists && old.ModifyIndex != want || !exists && want != 0 {
+			f.conflict(w, namespace, path, old)
+			return
+		}
+	}
+	f.index++
+	delete(f.variables, namespace+"/"+path)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (f *fakeNomad) conflict(w http.ResponseWriter, namespace, path string, old *api.Variable) {

@@ -70,7 +70,7 @@ func (s *Store) Get(ctx context.Context, path string) (store.Document, error) {
 	}
 	data, err := decode(v.Items)
 	if err != nil {
-		return store.Document{}, fmt.Errorf("variable %s: %w", s.variable(path), err)
+		return store.Document{Path: path, Index: v.ModifyIndex}, fmt.Errorf("variable %s: %w", s.variable(path), err)
 	}
 	return store.Document{Path: path, Index: v.ModifyIndex, Data: data}, nil
 }
@@ -115,6 +115,18 @@ func (s *Store) Delete(ctx context.Context, path string) error {
 	options := (&api.WriteOptions{Namespace: s.namespace}).WithContext(ctx)
 	_, err := s.client.Variables().Delete(s.variable(path), options)
 	if err != nil && status(err) != http.StatusNotFound {
+		return s.explain("delete", path, err)
+	}
+	return nil
+}
+
+// DeleteIf removes one variable, with Nomad's own check of its ModifyIndex.
+func (s *Store) DeleteIf(ctx context.Context, path string, ifIndex uint64) error {
+	if err := store.CheckPath(path); err != nil {
+		return err
+	}
+	options := (&api.WriteOptions{Namespace: s.namespace}).WithContext(ctx)
+	if _, err := s.client.Variables().CheckedDelete(s.variable(path), ifIndex, options); err != nil {
 		return s.explain("delete", path, err)
 	}
 	return nil

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"compare and set", compareAndSet},
 		{"indexes are never used twice", freshIndexes},
 		{"delete", deletes},
+		{"delete what was read", deletesWhatWasRead},
 		{"list", lists},
 		{"paths", paths},
 		{"sizes", sizes},
@@ -119,6 +120,27 @@ func deletes(t *testing.T, s store.Store) {
 	}
 }
 
+// deletesWhatWasRead: what somebody has written since stays.
+func deletesWhatWasRead(t *testing.T, s store.Store) {
+	first := put(t, s, "a", "1", 0)
+	second := put(t, s, "a", "2", first)
+	for _, index := range []uint64{first, second + 1000} {
+		if err := s.DeleteIf(t.Context(), "a", index); !errors.Is(err, store.ErrConflict) {
+			t.Errorf("delete at %d, the document is at %d: %v", index, second, err)
+		}
+	}
+	wantGet(t, s, "a", "2", second)
+	if err := s.DeleteIf(t.Context(), "a", second); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	if err := s.DeleteIf(t.Context(), "a", second); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("delete of what is gone: %v", err)
+	}
+}
+
 func lists(t *testing.T, s store.Store) {
 	for _, path := range []string{"profile/b", "profile/a", "profile/a/deep", "profiles/c", "decision/x", "profile"} {
 		put(t, s, path, "1", 0)
@@ -145,7 +167,7 @@ func paths(t *testing.T, s store.Store) {
 	for _, path := range bad {
 		_, get := s.Get(t.Context(), path)
 		_, write := s.Put(t.Context(), path, nil, store.Any)
-		for _, err := range []error{get, write, s.Delete(t.Context(), path)} {
+		for _, err := range []error{get, write, s.Delete(t.Context(), path), s.DeleteIf(t.Context(), path, 1)} {
 			if !errors.Is(err, store.ErrBadPath) {
 				t.Errorf("path %q: %v", path, err)
 			}
@@ -219,7 +241,7 @@ func endedContext(t *testing.T, s store.Store) {
 	_, get := s.Get(ctx, "a")
 	_, write := s.Put(ctx, "a", nil, store.Any)
 	_, list := s.List(ctx, "")
-	for i, err := range []error{get, write, list, s.Delete(ctx, "a")} {
+	for i, err := range []error{get, write, list, s.Delete(ctx, "a"), s.DeleteIf(ctx, "a", 1)} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v", i, err)
 		}

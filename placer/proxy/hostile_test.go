@@ -303,6 +303,26 @@ func TestAJobspecThatIsNotRead(t *testing.T) {
 	}
 }
 
+// What is too long to be looked into passes whole, and the answer to a registration says
+// so; that to a jobspec is a job, and stays as it is.
+func TestTooLongToBeLookedInto(t *testing.T) {
+	t.Parallel()
+	long := `{"Job":{"ID":"web"},"JobHCL":"` + strings.Repeat("x", 17<<20) + `"}`
+	f := before(t, func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		if err != nil || n != int64(len(long)) {
+			t.Errorf("Nomad got %d bytes, %v", n, err)
+		}
+		fmt.Fprint(w, `{"ID":"web"}`)
+	})
+	if _, body, _ := f.send(t, "PUT", "/v1/jobs", long); !strings.Contains(body, "longer than 16 MiB") {
+		t.Error(body)
+	}
+	if _, body, _ := f.send(t, "POST", "/v1/jobs/parse", long); body != `{"ID":"web"}` {
+		t.Error(body)
+	}
+}
+
 // A client that waits for leave to send its body gets it once.
 func TestLeaveToSendIsGivenOnce(t *testing.T) {
 	t.Parallel()

@@ -53,5 +53,9 @@ func (p *Proxy) pass(w http.ResponseWriter, r *http.Request, text *spool, why er
 	if text != nil {
 		setBody(r, text.all())
 	}
+	if r.URL.Path == parsePath {
+		p.reverse.ServeHTTP(w, r) // its answer is a job, with no place for words of ours
+		return
+	}
 	p.forwardRead(w, r, warning(fmt.Sprintf("this request went to Nomad as it is, not by the placer: %s", why)))
 }

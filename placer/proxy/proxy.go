@@ -317,6 +317,9 @@ var ofJob = []string{
 	"/deployments", "/deployment", "/stable", "/scale", "/services", "/submission", "/actions", "/action", "/tag",
 }
 
+// parsePath is where Nomad makes a job of a jobspec.
+const parsePath = "/v1/jobs/parse"
+
 // handlerOf is nil for requests that pass through. As in Nomad a path is read without its
 // escapes, so the name of a job may have slashes.
 func (p *Proxy) handlerOf(r *http.Request) handler {
@@ -326,7 +329,7 @@ func (p *Proxy) handlerOf(r *http.Request) handler {
 	switch path := r.URL.Path; path {
 	case "/v1/jobs":
 		return p.register
-	case "/v1/jobs/parse":
+	case parsePath:
 		return p.parse
 	case "/v1/validate/job":
 		return p.validate

@@ -344,3 +344,16 @@ func TestLineQueueIsBounded(t *testing.T) {
 		t.Errorf("after the last line: %v", err)
 	}
 }
+
+// Whoever wants the jobs while their list hangs waits no longer than its context lasts.
+func TestAHangingListIsNotWaitedForLonger(t *testing.T) {
+	t.Parallel()
+	w, _, ctx := testWorld(t)
+	w.jobs.mu.Lock() // as the event stream's reader does while it reads the list
+	defer w.jobs.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := w.Jobs(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,11 +1,9 @@
 package nomadapi
 
-import "sync"
-
 // following is the state of a cache that the event stream can keep up to date. mu
 // guards the whole cache.
 type following struct {
-	mu     sync.Mutex
+	mu     turn
 	follow bool   // events keep the cache up to date; see events.go
 	since  uint64 // index of the list, or before it: events up to it are in the list already
 	asked  bool   // the cache was read since its list was read last

@@ -60,7 +60,9 @@ type jobStub struct {
 // stopped jobs and without our own, sorted by namespace and id.
 func (w *World) Jobs(ctx context.Context) ([]cluster.Job, error) {
 	c := &w.jobs
-	c.mu.Lock()
+	if err := c.mu.take(ctx); err != nil {
+		return nil, fmt.Errorf("another list of the jobs is being read: %w", err)
+	}
 	defer c.mu.Unlock()
 	if !c.follow {
 		if err := w.readJobs(ctx); err != nil {

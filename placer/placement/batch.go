@@ -19,7 +19,7 @@ import (
 // when the world knows of it or it is void.
 type queue struct {
 	slots    chan struct{} // of the jobs that are decided on and written
-	deciding sync.Mutex    // held from the snapshot until the plans are noted
+	deciding chan struct{} // holds a token from the snapshot until the plans are noted
 	cache    cluster.Cache // guarded by deciding
 
 	mu       sync.Mutex
@@ -42,7 +42,9 @@ const (
 	gatherAtMost = 500 * time.Millisecond
 )
 
-func newQueue() queue { return queue{slots: make(chan struct{}, AtOnce)} }
+func newQueue() queue {
+	return queue{slots: make(chan struct{}, AtOnce), deciding: make(chan struct{}, 1)}
+}
 
 // placement is a job that waits, and then its decisions.
 type placement struct {
@@ -66,11 +68,11 @@ func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, k
 	pl.queue.mu.Unlock()
 	pl.gather(ctx)
 
-	pl.queue.deciding.Lock()
+	pl.queue.deciding <- struct{}{}
 	if !p.done {
 		pl.decideWaiting(ctx)
 	}
-	pl.queue.deciding.Unlock()
+	<-pl.queue.deciding
 	return p.decisions, func() { pl.queue.forget(p.decisions) }, p.err
 }
 

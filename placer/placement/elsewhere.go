@@ -12,8 +12,8 @@ import (
 // Elsewhere asks where a running workload would go now, without some nodes. The decision
 // is in flight until the returned function is called.
 func (pl *Placer) Elsewhere(ctx context.Context, job cluster.Job, as cluster.Workload, avoid map[cluster.NodeID]bool) (cluster.Decision, func(), error) {
-	pl.queue.deciding.Lock()
-	defer pl.queue.deciding.Unlock()
+	pl.queue.deciding <- struct{}{}
+	defer func() { <-pl.queue.deciding }()
 	inFlight := pl.queue.plans()
 	snapshot, err := pl.cfg.Decisions.Snapshot(ctx, pl.cfg.World)
 	if err != nil {

@@ -1,0 +1,35 @@
+package nomadapi
+
+import (
+	"context"
+	"sync"
+)
+
+// turn is a mutex that is held while Nomad is asked. Whoever waits for it waits on a
+// channel, as for anything else that takes as long as a network does.
+type turn struct {
+	once sync.Once
+	free chan struct{}
+}
+
+func (t *turn) init() { t.free = make(chan struct{}, 1) }
+
+// Lock implements sync.Locker.
+func (t *turn) Lock() {
+	t.once.Do(t.init)
+	t.free <- struct{}{}
+}
+
+// take is Lock for who does not wait longer than ctx.
+func (t *turn) take(ctx context.Context) error {
+	t.once.Do(t.init)
+	select {
+	case t.free <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Unlock implements sync.Locker.
+func (t *turn) Unlock() { <-t.free }

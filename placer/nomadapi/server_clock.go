@@ -122,6 +122,13 @@ type dated struct {
 	clock *serverClock
 }
 
+// CloseIdleConnections is called by http.Client's method of that name.
+func (d dated) CloseIdleConnections() {
+	if c, ok := d.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // RoundTrip implements http.RoundTripper.
 func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := d.clock.steady()

@@ -52,6 +52,9 @@ type Options struct {
 	Probe  ProbeFunc  // required for Observer
 	Keys   KeyRules   // of profiles
 
+	// Network, if given, takes the requests in place of the network: for tests.
+	Network http.RoundTripper
+
 	// NodeMetadata lets Publish write to nodes.
 	NodeMetadata bool
 
@@ -168,6 +171,9 @@ func newClient(conf *api.Config, o Options, book *rights.Book, servers *serverCl
 // trip is the transport with certificates as new as their files; nil where a test has
 // replaced the default one.
 func (c *client) trip(conf *api.Config, transport *http.Transport, o Options) (http.RoundTripper, error) {
+	if o.Network != nil {
+		return o.Network, nil
+	}
 	if transport == nil {
 		return nil, nil
 	}

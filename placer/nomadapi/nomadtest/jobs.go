@@ -121,6 +121,9 @@ func (s *Server) put(spec, submission Object) uint64 {
 	spec["Version"], spec["CreateIndex"] = version, created
 	spec["JobModifyIndex"], spec["ModifyIndex"] = index, index
 	spec["Stop"], spec["Status"], spec["SubmitTime"] = false, "pending", int64(index)*1e9
+	if s.Now != nil {
+		spec["SubmitTime"] = s.Now().UnixNano()
+	}
 	j.current = plain(spec)
 	if submission != nil {
 		j.submissions[version] = submission
@@ -345,4 +348,11 @@ func (s *Server) jobEvaluations(r *http.Request) (any, uint64, *refusal) {
 		return []Object{}, s.index, nil
 	}
 	return []Object{{"ID": "eval", "Status": "complete", "CreateIndex": j.current["JobModifyIndex"]}}, s.index, nil
+}
+
+// Purge removes a job as its user does.
+func (s *Server) Purge(namespace, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stop(key{namespace, id}, true)
 }

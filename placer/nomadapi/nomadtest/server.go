@@ -91,19 +91,26 @@ type refusal struct {
 // New starts a server that ends with the test. It has the built-in node pools.
 func New(tb testing.TB) *Server {
 	tb.Helper()
-	s := &Server{
-		tables: map[string]uint64{}, jobs: map[key]*job{}, nodes: map[string]Object{},
-		pools:  map[string]Object{"default": {"Name": "default"}, "all": {"Name": "all"}},
-		allocs: map[string]Object{}, vars: map[key]*variable{}, files: map[string]map[string][]byte{},
-		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, stats: map[string]Object{}, index: 1,
-	}
-	server := httptest.NewServer(s.routes())
+	s, handler := Unconnected()
+	server := httptest.NewServer(handler)
 	s.URL, s.close = server.URL, server.CloseClientConnections
 	tb.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
 	return s
+}
+
+// Unconnected is a server that no network reaches, and what answers its requests: for
+// tests whose time is not the machine's.
+func Unconnected() (*Server, http.Handler) {
+	s := &Server{
+		tables: map[string]uint64{}, jobs: map[key]*job{}, nodes: map[string]Object{},
+		pools:  map[string]Object{"default": {"Name": "default"}, "all": {"Name": "all"}},
+		allocs: map[string]Object{}, vars: map[key]*variable{}, files: map[string]map[string][]byte{},
+		watches: map[chan struct{}]bool{}, rolling: map[key]string{}, stats: map[string]Object{}, index: 1,
+	}
+	return s, s.routes()
 }
 
 // Fail answers the next n requests of the method whose path starts with prefix

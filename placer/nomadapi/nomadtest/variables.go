@@ -10,6 +10,8 @@ import (
 type variable struct {
 	items  Object
 	lockID string
+	ttl    string
+	until  time.Time // of the lock, where the server has a clock
 	index  uint64
 	at     time.Time // where the server has a clock
 }
@@ -73,6 +75,9 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 	k, q := key{namespaceOf(r), r.PathValue("path")}, r.URL.Query()
 	v := s.vars[k]
 	held := text(sub(in, "Lock"), "ID")
+	if v != nil && s.Now != nil && s.Now().After(v.until) {
+		v.lockID = ""
+	}
 	conflict := func() (any, uint64, *refusal) {
 		shown := Object{}
 		if v != nil {
@@ -97,12 +102,15 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 		if items := sub(in, "Items"); items != nil {
 			v.items = items
 		}
+		s.keepLock(v, text(sub(in, "Lock"), "TTL"))
 	case q.Has("lock-renew"), q.Has("lock-release"):
 		if v == nil || v.lockID == "" || v.lockID != held {
 			return conflict()
 		}
 		if q.Has("lock-release") {
 			v.lockID = ""
+		} else {
+			s.keepLock(v, v.ttl)
 		}
 	default:
 		if v != nil && v.lockID != "" && v.lockID != held {
@@ -111,14 +119,37 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 		if q.Has("cas") && q.Get("cas") != fmt.Sprint(indexOf(v)) {
 			return conflict()
 		}
-		v = &variable{items: sub(in, "Items")}
-		s.vars[k] = v
+		next := &variable{items: sub(in, "Items")}
+		if v != nil {
+			next.lockID, next.ttl, next.until = v.lockID, v.ttl, v.until
+		}
+		v, s.vars[k] = next, next
 	}
 	v.index = s.bump("vars")
 	if s.Now != nil && !q.Has("lock-renew") && !q.Has("lock-release") {
 		v.at = s.Now()
 	}
 	return s.varJSON(k, v), s.index, nil
+}
+
+// keepLock starts the TTL of a lock, where the server has a clock.
+func (s *Server) keepLock(v *variable, ttl string) {
+	d, err := time.ParseDuration(ttl)
+	if s.Now == nil || err != nil {
+		return
+	}
+	v.ttl, v.until = ttl, s.Now().Add(d)
+}
+
+// LockedBy is the id of the lock on a variable, empty where there is none.
+func (s *Server) LockedBy(namespace, path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.vars[key{namespace, path}]
+	if v == nil || s.Now != nil && s.Now().After(v.until) {
+		return ""
+	}
+	return v.lockID
 }
 
 func indexOf(v *variable) uint64 {

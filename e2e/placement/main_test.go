@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
 	"github.com/nomad-placer/nomad-placer/profiler/signing"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
@@ -65,8 +67,34 @@ func runAll(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
-	return m.Run()
+	if code = m.Run(); code == 0 && flag.Lookup("test.run").Value.String() == "" {
+		code = noRightUnused(ctx)
+	}
+	return code
 }
+
+// noRightUnused fails where the agents have a right that none of the tests used: then it
+// is not needed, or what needs it is not tested.
+func noRightUnused(ctx context.Context) (code int) {
+	used, err := shared.UsedRights(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	policy := rig.AgentPolicy()
+	for _, r := range rights.Of(policy.Role, policy.With...) {
+		// No CSI plugin runs here; TestEachRightIsNeeded shows that Nomad asks for these.
+		csi := r.Capability == "csi-mount-volume" || r.Scope == rights.Plugins
+		if !used[r.Name()] && !usedBefore[r.Name()] && !csi {
+			fmt.Fprintf(os.Stderr, "e2e: no test used the right %q, which the agent has to %s\n", r.Name(), r.Why)
+			code = 1
+		}
+	}
+	return code
+}
+
+// usedBefore are the rights that agents used whose job was removed.
+var usedBefore = map[string]bool{}
 
 // makeVolume makes a directory that tasks of any user may write to.
 func makeVolume() (string, error) {

@@ -5,6 +5,7 @@ package placement
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -33,6 +34,11 @@ const own = "placer"
 // every node need no more than to read.
 func TestServiceInstall(t *testing.T) {
 	ctx := t.Context()
+	used, err := shared.UsedRights(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(usedBefore, used)
 	if err := shared.Purge(ctx, nomadapi.DefaultOwner); err != nil {
 		t.Fatal(err)
 	}

@@ -131,11 +131,11 @@ func (v *seen) withoutStrangers(ctx context.Context, list []cluster.Decision) er
 		if !slices.ContainsFunc(list[i].Candidates, func(c cluster.Candidate) bool { return slices.ContainsFunc(c.Neighbours, stranger) }) {
 			continue
 		}
-		list[i].Candidates = slices.Clone(list[i].Candidates)
-		for j := range list[i].Candidates {
-			c := &list[i].Candidates[j]
-			c.Neighbours = slices.DeleteFunc(slices.Clone(c.Neighbours), stranger)
+		candidates := slices.Clone(list[i].Candidates)
+		for j, c := range candidates {
+			candidates[j].Neighbours = slices.DeleteFunc(slices.Clone(c.Neighbours), stranger)
 		}
+		list[i].Candidates = candidates //nolint:gosec // i is of list
 	}
 	return nil
 }

@@ -18,12 +18,11 @@ type link struct {
 	agent  int
 	server http.Handler
 
-	mu     sync.Mutex
-	dead   bool
-	until  time.Time         // paused
-	seen   map[string][]byte // answers to reads
-	held   []byte            // an event that is kept back
-	struck []int             // how often each injection struck
+	mu    sync.Mutex
+	dead  bool
+	until time.Time         // paused
+	seen  map[string][]byte // answers to reads
+	held  []byte            // an event that is kept back
 }
 
 // cut ends the agent's world: nothing that it still does has an effect.

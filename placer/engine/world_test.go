@@ -322,7 +322,7 @@ func (w *memWorld) Observe(_ context.Context, wl cluster.Workload, window time.D
 	return out, nil
 }
 
-var errForbidden = errors.New("Permission denied")
+var errForbidden = errors.New("permission denied")
 
 var errPassing = errors.New("connection refused")
 

@@ -470,10 +470,14 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a := startPlugin(t, dir, nil)
-	a.plugin.sweep(dir)
-	if _, err := os.Stat(lost); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("left of a lost task: %v", err)
+	startPlugin(t, dir, nil)
+	for end := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(lost); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("what a lost task left is still there")
+		}
 	}
 	if _, err := os.Stat(kept); err != nil {
 		t.Errorf("removed of a task whose allocation is there: %v", err)

@@ -83,6 +83,9 @@ func play(t *testing.T, h history) (broken []string, counted tally) {
 		}
 		r.agents = make([]*agent, h.agents)
 		r.links = make([]*link, h.agents)
+		for i, j := range h.jobs {
+			r.jobs = append(r.jobs, &ledger{id: fmt.Sprintf("job-%d", i), hold: j.hold, refused: j.refused, large: j.large, gone: true})
+		}
 		for i := range h.agents {
 			r.start(i)
 		}
@@ -108,9 +111,7 @@ type step struct {
 func (r *run) play() {
 	var steps []step
 	for i, j := range r.history.jobs {
-		l := &ledger{id: fmt.Sprintf("job-%d", i), hold: j.hold, refused: j.refused, large: j.large, gone: true}
-		r.jobs = append(r.jobs, l)
-		steps = append(steps, step{j.at, func() { r.submit(l) }})
+		steps = append(steps, step{j.at, func() { r.submit(r.jobs[i]) }})
 	}
 	for _, a := range r.history.acts {
 		steps = append(steps, r.stepsOf(a)...)

@@ -90,6 +90,7 @@ func (w *liveWorld) Adjust(_ context.Context, c cluster.Change) (cluster.PlanRes
 	w.changes, w.at = append(w.changes, c), append(w.at, time.Now())
 	w.index++
 	j.job.ModifyIndex, j.job.Version = w.index, j.job.Version+1
+	j.job.Workloads = slices.Clone(j.job.Workloads) // jobs that were read before stay as they are
 	wl := &j.job.Workloads[0]
 	if c.Count > 0 {
 		wl.Count = c.Count

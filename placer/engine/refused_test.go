@@ -136,7 +136,9 @@ func TestRefusedReleasesAreCounted(t *testing.T) {
 		if n := b.engine.RefusedReleases(); n != 1 {
 			t.Errorf("%d refused, want 1", n)
 		}
+		world.mu.Lock()
 		world.beforeApply = nil
+		world.mu.Unlock()
 		settle(2 * time.Minute)
 		if n := b.engine.RefusedReleases(); n != 0 {
 			t.Errorf("%d refused after it was released", n)

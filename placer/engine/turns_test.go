@@ -56,14 +56,13 @@ func TestNamespacesTakeTurnsToBeProfiled(t *testing.T) {
 // One that no node can take now keeps nobody from theirs.
 func TestWhoCannotBeProfiledNowKeepsNobodyWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		world := newWorld(testNode("alpha", "fast"))
+		full := testNode("omega", "fast")
+		full.Ready = false
+		world := newWorld(testNode("alpha", "fast"), full)
 		start(t, world, mem.New())
 		world.submit(testJob("large", in("first"), func(j *cluster.Job) {
 			j.Workloads[0].Constraints = []cluster.Constraint{{Attribute: "${node.unique.name}", Operator: "=", Value: "omega"}}
 		}))
-		full := testNode("omega", "fast")
-		full.Ready = false
-		world.nodes = append(world.nodes, full)
 		settle(10 * time.Second)
 		world.submit(testJob("a", in("second")))
 		world.submit(testJob("b", in("second")))

@@ -179,8 +179,11 @@ func (w *memWorld) Snapshot(context.Context) (*cluster.Snapshot, error) {
 // Apply places each decided group on its best candidates, and an undecided one
 // on the first node, as a stock scheduler might.
 func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult, error) {
-	if w.beforeApply != nil {
-		if err := w.beforeApply(p); err != nil {
+	w.mu.Lock()
+	before := w.beforeApply
+	w.mu.Unlock()
+	if before != nil {
+		if err := before(p); err != nil {
 			return cluster.PlanResult{}, err
 		}
 	}

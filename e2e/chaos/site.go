@@ -109,7 +109,7 @@ func (s *site) start(ctx context.Context) (err error) {
 	}
 	s.Rig, err = rig.Start(ctx, rig.Options{
 		Bin: s.options.bin, BasePort: s.options.port, RunID: runID, Clients: clientsOf(s.options.clients),
-		RPCPort: s.options.port + rpcRelayPort, AgentConfig: agentConfig, TLS: true, DriverConfig: `max_duration = "3h"`,
+		RPCPort: s.options.port + rpcRelayPort, AgentConfig: agentConfig, TLS: true, Signed: true, DriverConfig: `max_duration = "3h"`,
 	})
 	if err != nil {
 		return err

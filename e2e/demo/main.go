@@ -47,7 +47,7 @@ func run(ctx context.Context, o options) (err error) {
 	p := newProgress(os.Stderr, plannedSeconds)
 	defer p.close()
 	p.stage("starting one Nomad server and three clients, access control on", secondsStart)
-	r, err := rig.Start(ctx, rig.Options{Bin: o.bin, BasePort: o.port, RunID: runID, Described: true, Preferred: true})
+	r, err := rig.Start(ctx, rig.Options{Bin: o.bin, BasePort: o.port, RunID: runID, Described: true, Preferred: true, Signed: true})
 	if err != nil {
 		return err
 	}

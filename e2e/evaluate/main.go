@@ -195,7 +195,7 @@ func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err e
 		return err
 	}
 	e.progress.begin("start", "starting one Nomad server, three clients and the placer")
-	e.rig, err = rig.Start(ctx, rig.Options{Bin: o.bin, BasePort: o.port, RunID: runID, KeepDir: o.keep, Described: true, Preferred: true})
+	e.rig, err = rig.Start(ctx, rig.Options{Bin: o.bin, BasePort: o.port, RunID: runID, KeepDir: o.keep, Described: true, Preferred: true, Signed: true})
 	if err != nil {
 		return err
 	}

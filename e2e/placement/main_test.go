@@ -4,12 +4,10 @@ package placement
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
-	"github.com/nomad-placer/nomad-placer/profiler/signing"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -51,13 +48,7 @@ func runAll(m *testing.M) (code int) {
 		return 1
 	}
 	defer os.RemoveAll(volumeDir)
-	keys, err := os.MkdirTemp("", "placer-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		return 1
-	}
-	defer os.RemoveAll(keys)
-	if shared, err = startRig(ctx, filepath.Join(keys, "signing.key")); err != nil {
+	if shared, err = startRig(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		return 1
 	}
@@ -107,16 +98,9 @@ func makeVolume() (string, error) {
 
 // startRig starts a cluster whose drivers take signed requests only: whatever these tests
 // profile and resize shows that the agent's are taken.
-func startRig(ctx context.Context, keyFile string) (*rig.Rig, error) {
-	key, err := signing.NewKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	if err := key.Save(keyFile); err != nil {
-		return nil, err
-	}
+func startRig(ctx context.Context) (*rig.Rig, error) {
 	r, err := rig.Start(ctx, rig.Options{
-		Bin: binDir, BasePort: basePort, RunID: "e2e", HostVolumes: map[string]string{volumeName: volumeDir}, SigningKeyFile: keyFile,
+		Bin: binDir, BasePort: basePort, RunID: "e2e", HostVolumes: map[string]string{volumeName: volumeDir}, Signed: true,
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ package rig
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,8 +55,8 @@ type Options struct {
 	RPCPort int
 	// HostVolumes are on every client: names and folders of this machine.
 	HostVolumes map[string]string
-	// SigningKeyFile has the agents' key. With one the drivers take what it has signed only.
-	SigningKeyFile string
+	// Signed: the agents have a key, and the drivers take what it has signed only.
+	Signed bool
 	// DriverConfig is more text for the driver's configuration in the agents'
 	// files.
 	DriverConfig string
@@ -95,8 +96,8 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		o.Clients = cluster.Described(o.Clients, cluster.CoreMHz("/"))
 	}
 	var key *signing.Key
-	if o.SigningKeyFile != "" {
-		k, err := signing.LoadKey(o.SigningKeyFile)
+	if o.Signed {
+		k, err := signing.NewKey(rand.Reader)
 		if err != nil {
 			return nil, err
 		}
@@ -118,10 +119,25 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		return nil, err
 	}
 	r := &Rig{Cluster: c, opts: o, key: key}
-	if r.World, err = r.RecordsIn(""); err != nil {
+	if err := r.open(); err != nil {
 		return nil, errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
 	}
 	return r, nil
+}
+
+func (r *Rig) open() (err error) {
+	if r.key != nil {
+		if err := r.key.Save(r.keyFile()); err != nil {
+			return err
+		}
+	}
+	r.World, err = r.RecordsIn("")
+	return err
+}
+
+// keyFile is where the agents find their key.
+func (r *Rig) keyFile() string {
+	return filepath.Join(cluster.DefaultDir(), r.opts.RunID, "signing.key")
 }
 
 // RecordsIn is a management view, which looks for the leader in a namespace.
@@ -206,8 +222,8 @@ func (r *Rig) Install(ctx context.Context, i Installation) error {
 	// The clients of a rig share one machine, so no port is the same for all.
 	variables := map[string]string{"bin": r.opts.Bin, "port": "0", "ip": "$${NOMAD_IP_http}", "namespace": namespace}
 	maps.Copy(variables, i.Variables)
-	if r.opts.SigningKeyFile != "" {
-		i.Config += fmt.Sprintf("signing_key_file = %q\n", r.opts.SigningKeyFile)
+	if r.key != nil {
+		i.Config += fmt.Sprintf("signing_key_file = %q\n", r.keyFile())
 	}
 	if i.Config != "" {
 		variables["config"] = i.Config

@@ -148,6 +148,7 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 	seen := make(map[cluster.JobID]bool, len(jobs))
 	for _, job := range jobs {
 		seen[job.ID] = true
+		e.decisions.Saw(job)
 		e.consider(ctx, job)
 	}
 	e.evaluations.ForgetAllBut(seen)

@@ -26,7 +26,6 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 		return e.advise(ctx, job)
 	}
 	deadline := e.deadline(job)
-	e.decisions.Evaluated(job.ID)
 	t := journal.NewTracker(e.book, e.cfg.Clock, e.cfg.Log, job, deadline)
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageHold, Message: "held: the placer has seen the job"})
 	if len(job.Problems) > 0 {

@@ -34,3 +34,24 @@ func TestAnEvaluationWithoutADecisionGoesWithItsJob(t *testing.T) {
 		})
 	}
 }
+
+// What another replica has written of a job goes with the job, too: the leader has decided
+// nothing on one that was released at its deadline without it.
+func TestRecordsOfAnotherReplicaGoWithTheJob(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world, s := twoNodes(), mem.New()
+		b := start(t, world, s)
+		job := world.submit(testJob("late", func(j *cluster.Job) { j.Held, j.Complete = false, true }))
+		settle(time.Minute)
+		w := job.Workloads[0].ID
+		if err := b.engine.Book().PutDecision(t.Context(), cluster.Decision{Workload: w, Outcome: cluster.Stock}); err != nil {
+			t.Fatal(err)
+		}
+		world.purge(job.ID)
+		settle(time.Minute)
+		if d, err := b.engine.Book().Decision(t.Context(), w); !errors.Is(err, cluster.ErrNoRecord) {
+			t.Errorf("%+v, %v, want no record", d, err)
+		}
+	})
+}

@@ -33,9 +33,10 @@ type Decisions struct {
 
 	mu     sync.Mutex
 	newest map[cluster.WorkloadID]cluster.Decision
-	// evaluated are jobs that have a record of their evaluation, whether or not anything was
-	// decided: one may be purged before, or want nothing of us.
-	evaluated map[cluster.JobID]bool
+	// seen are the jobs that may have records, with their groups: a job may be purged before
+	// anything is decided, and another replica, whose decision is not among the newest here,
+	// may have released it.
+	seen      map[cluster.JobID][]cluster.WorkloadID
 	asked     map[cluster.JobID]time.Time // for a job that is not listed
 	forgotten map[cluster.JobID]time.Time // a short while ago
 }
@@ -44,7 +45,7 @@ type Decisions struct {
 func NewDecisions(book Book, log *slog.Logger) *Decisions {
 	return &Decisions{
 		book: book, log: log,
-		newest: map[cluster.WorkloadID]cluster.Decision{}, evaluated: map[cluster.JobID]bool{}, asked: map[cluster.JobID]time.Time{},
+		newest: map[cluster.WorkloadID]cluster.Decision{}, seen: map[cluster.JobID][]cluster.WorkloadID{}, asked: map[cluster.JobID]time.Time{},
 		forgotten: map[cluster.JobID]time.Time{},
 	}
 }
@@ -65,16 +66,31 @@ func (s *Decisions) Load(ctx context.Context) error {
 		s.newest[d.Workload] = remembered(d)
 	}
 	for _, e := range evaluations {
-		s.evaluated[e.Job] = true
+		s.saw(e.Job)
 	}
 	return nil
 }
 
-// Evaluated notes that a job has a record of its evaluation, which goes with the job.
-func (s *Decisions) Evaluated(id cluster.JobID) {
+// Saw notes that a job may have records, which go with the job.
+func (s *Decisions) Saw(job cluster.Job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.evaluated[id] = true
+	groups := make([]cluster.WorkloadID, len(job.Workloads))
+	for i, w := range job.Workloads {
+		groups[i] = w.ID
+	}
+	s.saw(job.ID, groups...)
+}
+
+// saw adds groups to those of a job; versions may have others. The caller holds s.mu.
+func (s *Decisions) saw(id cluster.JobID, groups ...cluster.WorkloadID) {
+	known := s.seen[id]
+	for _, g := range groups {
+		if !slices.Contains(known, g) {
+			known = append(known, g)
+		}
+	}
+	s.seen[id] = known
 }
 
 // remembered is the part of a decision that is kept in memory; the whole record
@@ -179,12 +195,11 @@ func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []clus
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ time.Time) bool { return listed[id] })
 	maps.DeleteFunc(s.forgotten, func(id cluster.JobID, at time.Time) bool { return listed[id] || now.Sub(at).Abs() > askAgainAfter })
-	recorded := maps.Clone(s.evaluated)
 	for w := range s.newest {
-		recorded[w.JobID()] = true
+		s.saw(w.JobID(), w)
 	}
 	var out []cluster.JobID
-	for id := range recorded {
+	for id := range s.seen {
 		at, before := s.asked[id]
 		if listed[id] || before && now.Sub(at).Abs() < askAgainAfter || len(out) == askedAtMost {
 			continue
@@ -197,16 +212,13 @@ func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []clus
 
 // forget removes what is kept of a job, in memory and in the book.
 func (s *Decisions) forget(ctx context.Context, now time.Time, id cluster.JobID) {
-	var workloads []cluster.WorkloadID
 	s.mu.Lock()
+	workloads := s.seen[id]
 	s.forgotten[id] = now
 	delete(s.asked, id)
-	delete(s.evaluated, id)
-	for w := range s.newest {
-		if w.JobID() == id {
-			workloads = append(workloads, w)
-			delete(s.newest, w)
-		}
+	delete(s.seen, id)
+	for _, w := range workloads {
+		delete(s.newest, w)
 	}
 	s.mu.Unlock()
 	if err := s.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {

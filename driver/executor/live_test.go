@@ -106,9 +106,7 @@ func TestPauseGone(t *testing.T) {
 // namespaces.
 func TestExecAsTarget(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("entering another process's root and namespaces needs root")
-	}
+	needsRoot(t)
 	id := TaskID{AllocID: "exec-" + strconv.Itoa(os.Getpid()), Task: "web"}
 	pid := startTask(t, id, &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWUTS | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
@@ -225,5 +223,14 @@ func TestAPageThatPointsElsewhereIsNotFollowed(t *testing.T) {
 	r := &Reach{Procs: liveProc, AllocID: "pages", Env: map[string]string{"NOMAD_ADDR_metrics": strings.TrimPrefix(page.URL, "http://")}}
 	if data, err := r.HTTPGet(t.Context(), "metrics", "/"); err == nil || followed {
 		t.Errorf("read %q, %v; followed: %v", data, err, followed)
+	}
+}
+
+// needsRoot is for tests that enter another process's root and namespaces, or take rights
+// away. The pipeline runs as root, and its end-to-end tests fail without.
+func needsRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("entering another process's root and namespaces needs root")
 	}
 }

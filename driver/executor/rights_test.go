@@ -19,9 +19,7 @@ import (
 // driver, which runs as root: else it is a way from a container to its host.
 func TestExecHasTheRightsOfTheTask(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can take rights away and enter another process; CI runs as root")
-	}
+	needsRoot(t)
 	setpriv, err := exec.LookPath("setpriv")
 	if err != nil {
 		t.Fatalf("setpriv, of util-linux, which every Debian has: %v", err)

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -20,26 +18,6 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/proxy"
 )
-
-// mostMemoryMiB is the most that a process had.
-func mostMemoryMiB(t testing.TB, pid int) float64 {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kib / 1024
-		}
-	}
-	t.Fatal("no VmHWM")
-	return 0
-}
 
 // Four requests cost the proxy at most 64 MiB, whatever is in them, and whether Nomad
 // takes them or not: small texts that would make much of a value, and long ones.
@@ -84,7 +62,7 @@ func memoryOfFour(t *testing.T, body []byte) float64 {
 	}))
 	t.Cleanup(upstream.Close)
 	address, pid := alone(t, upstream.URL)
-	before := mostMemoryMiB(t, pid)
+	before := memoryMiB(t, pid, "VmHWM")
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
@@ -102,7 +80,7 @@ func memoryOfFour(t *testing.T, body []byte) float64 {
 		})
 	}
 	group.Wait()
-	return mostMemoryMiB(t, pid) - before
+	return memoryMiB(t, pid, "VmHWM") - before
 }
 
 // A job with a block is held however its keys are spelt, whatever its path and headers

@@ -31,6 +31,12 @@ type CPUTime struct {
 	CPUs   float64       // that it may use at once; below the number of its CPU set under a quota
 }
 
+// UsageMeter is a Subject that can tell at any moment the CPU time that its processes have
+// used, finely enough for one window. An error means that it cannot for now.
+type UsageMeter interface {
+	Usage() (time.Duration, error)
+}
+
 // KernelStats are a kernel's running totals.
 type KernelStats struct {
 	At              time.Time `json:"at"`

@@ -190,6 +190,7 @@ func (r *run) window(ctx context.Context, length time.Duration) (timed, error) {
 	if err != nil {
 		return untimed, err
 	}
+	used := r.used()
 	if err := r.sleep(ctx, length-r.pace.edgeWait()/2); err != nil {
 		return untimed, err
 	}
@@ -197,13 +198,16 @@ func (r *run) window(ctx context.Context, length time.Duration) (timed, error) {
 	if err != nil {
 		return untimed, err
 	}
+	cpus := r.cpusSince(used)
 	r.kept, r.isKept = b, true
 	v, err := r.between(a, b)
 	if err == nil && v == 0 {
 		// Standing still may be death: a log outlives the one who wrote it.
 		err = r.alive(ctx)
 	}
-	return r.timed(v, a.At, b.At), err
+	t := r.timed(v, a.At, b.At)
+	t.cpus = cpus
+	return t, err
 }
 
 // windowStart of a window: the end of the one before, if that was just now.

@@ -299,7 +299,7 @@ func (s *series) measure(ctx context.Context, k kind, into *readings) (err error
 		into.kernelColocated, err = s.kernelWindow(ctx, func() error {
 			into.activeKernel, err = s.window(ctx, s.workloadWindowTime())
 			if starved(err) {
-				into.activeKernel, err = timed{0, math.NaN()}, nil
+				into.activeKernel, err = timed{0, math.NaN(), math.NaN()}, nil
 			}
 			return err
 		})

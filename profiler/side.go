@@ -32,6 +32,7 @@ type visited struct {
 	percent int
 	log     float64 // of the speeds, on over off
 	tempo   float64 // of the tempos, likewise
+	cpus    float64 // of the CPU time used, likewise; NaN where it is not known
 	pass    pass
 }
 
@@ -51,7 +52,11 @@ func (s *side) add(percent int, p pass, on, off timed) {
 		s.dropped++
 		return
 	}
-	s.visits = append(s.visits, visited{percent, speed, tempo, p})
+	cpus, known := stat.LogRatio(on.cpus, off.cpus)
+	if !known {
+		cpus = math.NaN()
+	}
+	s.visits = append(s.visits, visited{percent, speed, tempo, cpus, p})
 }
 
 // refit brings the fit up to date.

@@ -57,12 +57,13 @@ type machine struct {
 	rate        float64 // units/s of the workload without pressure
 	workload    response
 	kernel      response
-	noise       float64 // sigma of the log of both speeds, per window of 250 ms
-	drift       float64 // amplitude of a slow sine of the log of both speeds
-	phase       float64 // of the sine, in radians
-	wander      float64 // sigma of the log of the cores' tempo, which takes both speeds along
-	heat        float64 // what full pressure takes off the log of the tempo
-	burstsPerS  float64 // how often another guest of the host takes a fifth of both speeds for a moment
+	cpus        response // part of the workload's progress that is CPU time lost, where it counts
+	noise       float64  // sigma of the log of both speeds, per window of 250 ms
+	drift       float64  // amplitude of a slow sine of the log of both speeds
+	phase       float64  // of the sine, in radians
+	wander      float64  // sigma of the log of the cores' tempo, which takes both speeds along
+	heat        float64  // what full pressure takes off the log of the tempo
+	burstsPerS  float64  // how often another guest of the host takes a fifth of both speeds for a moment
 	tick        time.Duration
 	stamps      bool    // readings say when the last tick was
 	share       float64 // share of requests within 1 ms alone; 0: no latency
@@ -80,6 +81,7 @@ type machine struct {
 	ticked    time.Time     // the last tick
 	queue     time.Duration // how long the queue takes to drain; all answers are late until then
 	work, ops float64
+	used      float64 // seconds of CPU time, where cpus is set
 	demand    float64
 	good      float64
 	intensity float64
@@ -181,6 +183,11 @@ func (m *machine) advance(step time.Duration) {
 	draw := func() float64 { return math.Exp(scale*m.random.NormFloat64()) * common }
 	if !m.paused {
 		speed := m.rate * m.workload(m.intensity) * draw()
+		if m.cpus != nil {
+			got := m.cpus(m.intensity) * (1 + 0.1*m.random.NormFloat64())
+			speed *= got
+			m.used += got * seconds
+		}
 		m.work += speed * seconds
 		if perTick := m.rate * m.tick.Seconds(); perTick > 0 && math.Mod(m.work, perTick) < speed*seconds {
 			ago := math.Mod(m.work, perTick) / speed

@@ -221,6 +221,9 @@ func (r *run) recordRamp(source interference.Source, p *activeKernel, workload, 
 		if hasWorkload {
 			point.WorkloadRatio, point.WorkloadLow, point.WorkloadHigh = &w.Center, &w.Low, &w.High
 		}
+		if c, ok := workload.perCPU(percent); ok {
+			point.PerCPURatio, point.PerCPULow, point.PerCPUHigh = &c.Center, &c.Low, &c.High
+		}
 		if hasKernel {
 			point.KernelRatio, point.KernelLow, point.KernelHigh = &k.Center, &k.Low, &k.High
 		}

@@ -16,20 +16,22 @@ type Tempo interface {
 	Mean(from, to time.Time) float64
 }
 
-// timed is a speed measured over some time, and the tempo of that time.
+// timed is a speed measured over some time, with the tempo and the CPU time of that time.
 type timed struct {
 	speed float64
 	tempo float64 // NaN where it is not known
+	cpus  float64 // CPU time used, in CPUs; NaN where it is not known
 }
 
-var untimed = timed{math.NaN(), math.NaN()}
+var untimed = timed{math.NaN(), math.NaN(), math.NaN()}
 
 // timed adds the tempo to a speed.
 func (r *run) timed(speed float64, from, to time.Time) timed {
-	if r.tempo == nil || !to.After(from) {
-		return timed{speed, math.NaN()}
+	t := timed{speed, math.NaN(), math.NaN()}
+	if r.tempo != nil && to.After(from) {
+		t.tempo = r.tempo.Mean(from, to)
 	}
-	return timed{speed, r.tempo.Mean(from, to)}
+	return t
 }
 
 // logRatios compares two speeds and their tempos; a tempo that is not known is

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -53,11 +55,13 @@ func (b *bench) Kernel(ctx context.Context, s interference.Source) (profiler.Ker
 type subject struct {
 	target *Target
 	probe  probe.Probe
+	meters []*cgroup.Meter // of the tasks; nil before they were looked for, empty where there are none
 }
 
 var (
-	_ profiler.Subject  = (*subject)(nil)
-	_ profiler.CPUMeter = (*subject)(nil)
+	_ profiler.Subject    = (*subject)(nil)
+	_ profiler.CPUMeter   = (*subject)(nil)
+	_ profiler.UsageMeter = (*subject)(nil)
 )
 
 // Read returns a reading of the probe.
@@ -86,6 +90,23 @@ func (s *subject) CPUTime() (profiler.CPUTime, error) {
 		out.CPUs = min(out.CPUs, quota)
 	}
 	return out, err
+}
+
+// Usage is what the workload's processes have used, at any moment.
+func (s *subject) Usage() (time.Duration, error) {
+	if s.meters == nil {
+		s.meters = s.target.meters()
+	}
+	if len(s.meters) == 0 {
+		return 0, cgroup.ErrNoMeter
+	}
+	var sum time.Duration
+	var errs []error
+	for _, m := range s.meters { // all: one that is not read now cannot be compared next time
+		used, err := m.Read()
+		sum, errs = sum+used, append(errs, err)
+	}
+	return sum, errors.Join(errs...)
 }
 
 // Alive returns nil while every task of the workload has a process.

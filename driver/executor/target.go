@@ -78,6 +78,19 @@ func (t *Target) CPUTime() (time.Duration, error) {
 	return t.Procs.CPUTime(pids)
 }
 
+// meters are those of all tasks; empty, and not nil, where one has none.
+func (t *Target) meters() []*cgroup.Meter {
+	out := []*cgroup.Meter{}
+	for _, id := range t.Tasks {
+		m, err := t.Tree.TaskMeter(id.AllocID, id.Task)
+		if err != nil {
+			return []*cgroup.Meter{}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
 // CPUs are the CPUs any process of the target may run on.
 func (t *Target) CPUs() (cgroup.CPUs, error) {
 	pids, err := t.Pids()

@@ -104,6 +104,9 @@ func rampChart(source interference.Source, points []profile.RampPoint, boundPerc
 			rampSide(points, "tolerated", "workload", func(p profile.RampPoint) (v, low, high *float64) {
 				return p.WorkloadRatio, p.WorkloadLow, p.WorkloadHigh
 			}),
+			rampSide(points, "measured", "workload, for each second of CPU time,", func(p profile.RampPoint) (v, low, high *float64) {
+				return p.PerCPURatio, p.PerCPULow, p.PerCPUHigh
+			}),
 		},
 	}.SVG()
 }
@@ -130,7 +133,7 @@ func rampSide(points []profile.RampPoint, kind, who string, side func(profile.Ra
 // everything drawn.
 func rampFloor(points []profile.RampPoint, lowest float64) float64 {
 	for _, p := range points {
-		for _, v := range []*float64{p.WorkloadRatio, p.WorkloadLow, p.KernelRatio, p.KernelLow} {
+		for _, v := range []*float64{p.WorkloadRatio, p.WorkloadLow, p.KernelRatio, p.KernelLow, p.PerCPURatio, p.PerCPULow} {
 			if v != nil {
 				lowest = min(lowest, *v)
 			}

@@ -154,12 +154,12 @@ func (c *checker) point(p RampPoint) {
 	c.within("ramp.intensity_percent", p.IntensityPercent, 0, 100)
 	c.within("ramp.achieved_percent", p.AchievedPercent, 0, maxRatio)
 	c.count("ramp.pairs", p.Pairs, maxCount)
-	for what, v := range map[string]*float64{"ramp.workload_ratio": p.WorkloadRatio, "ramp.kernel_ratio": p.KernelRatio} {
+	for what, v := range map[string]*float64{"ramp.workload_ratio": p.WorkloadRatio, "ramp.kernel_ratio": p.KernelRatio, "ramp.per_cpu_ratio": p.PerCPURatio} {
 		if v != nil {
 			c.within(what, *v, 0, maxRatio)
 		}
 	}
-	for _, ends := range [][2]*float64{{p.WorkloadLow, p.WorkloadHigh}, {p.KernelLow, p.KernelHigh}} {
+	for _, ends := range [][2]*float64{{p.WorkloadLow, p.WorkloadHigh}, {p.KernelLow, p.KernelHigh}, {p.PerCPULow, p.PerCPUHigh}} {
 		if ends[0] != nil && ends[1] != nil {
 			c.interval("ramp", *ends[0], *ends[1], math.MaxFloat64)
 		}

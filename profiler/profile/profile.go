@@ -43,11 +43,16 @@ type RampPoint struct {
 	WorkloadRatio    *float64            `json:"workload_ratio,omitempty"`
 	WorkloadLow      *float64            `json:"workload_low,omitempty"`
 	WorkloadHigh     *float64            `json:"workload_high,omitempty"`
-	KernelRatio      *float64            `json:"kernel_ratio,omitempty"` // kernel next to the workload / kernel in isolation
-	KernelLow        *float64            `json:"kernel_low,omitempty"`
-	KernelHigh       *float64            `json:"kernel_high,omitempty"`
-	AchievedPercent  float64             `json:"achieved_percent"` // of the demanded operations; 0 where the kernel states no demand
-	Placement        string              `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
+	// PerCPURatio is that of the workload's progress per second of CPU time: what is lost to
+	// contention inside the machine, apart from the CPU time that the kernel took.
+	PerCPURatio     *float64 `json:"per_cpu_ratio,omitempty"`
+	PerCPULow       *float64 `json:"per_cpu_low,omitempty"`
+	PerCPUHigh      *float64 `json:"per_cpu_high,omitempty"`
+	KernelRatio     *float64 `json:"kernel_ratio,omitempty"` // kernel next to the workload / kernel in isolation
+	KernelLow       *float64 `json:"kernel_low,omitempty"`
+	KernelHigh      *float64 `json:"kernel_high,omitempty"`
+	AchievedPercent float64  `json:"achieved_percent"` // of the demanded operations; 0 where the kernel states no demand
+	Placement       string   `json:"placement"`        // "same": the workload's CPUs, "beside": other CPUs of the node
 }
 
 // ScalePoint is the performance in isolation at one size of the workload's copy.

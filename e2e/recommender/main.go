@@ -136,7 +136,7 @@ func ours(d classify.Descriptor, train, cells, truth [][]float64) (result, error
 	took, completed := make([]float64, len(cells)), make([][]float64, len(cells))
 	for i, row := range cells {
 		begun := time.Now()
-		full, err := model.Complete(row)
+		full, err := model.Complete(row, nil)
 		took[i] = time.Since(begun).Seconds()
 		if err != nil {
 			return result{}, fmt.Errorf("%s: %w", d.Name, err)

@@ -26,7 +26,7 @@ func BenchmarkComplete(b *testing.B) {
 				i := rng.IntN(32)
 				row[i], row[(i+7)%32] = 100*rng.Float64(), 100*rng.Float64()
 				start := b.Elapsed()
-				if _, err := model.Complete(row); err != nil {
+				if _, err := model.Complete(row, nil); err != nil {
 					b.Fatal(err)
 				}
 				took = append(took, float64((b.Elapsed() - start).Nanoseconds()))
@@ -68,7 +68,7 @@ func BenchmarkLSH(b *testing.B) {
 					for j := range 4 {
 						row[j] = far + 100*random.Float64()
 					}
-					if _, err := model.Complete(row); err != nil {
+					if _, err := model.Complete(row, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

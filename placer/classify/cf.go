@@ -11,27 +11,27 @@ var cfDescriptor = Descriptor{
 	Name:    "cf",
 	Summary: "collaborative filtering: SVD, then PQ with stochastic gradient descent; new rows folded in",
 	Paper:   "Delimitrou 2015, §3.2",
-	New:     func() Classifier { return collaborative{bias: pq.NoBias} },
+	New:     func() Classifier { return onlyCertain{collaborative{bias: pq.NoBias}} },
 }
 
 var cfBiasDescriptor = Descriptor{
 	Name:    "cf-bias",
 	Summary: "cf with the mean and a learned offset per workload",
 	Paper:   "Delimitrou 2015, §4.3.1",
-	New:     func() Classifier { return collaborative{bias: pq.LearnedBias} },
+	New:     func() Classifier { return onlyCertain{collaborative{bias: pq.LearnedBias}} },
 }
 
 var cfLogDescriptor = Descriptor{
 	Name:    "cf-log",
 	Summary: "ours: cf with speeds in logarithms",
-	New:     func() Classifier { return inLogs{collaborative{bias: pq.NoBias}} },
+	New:     func() Classifier { return inLogs{onlyCertain{collaborative{bias: pq.NoBias}}} },
 }
 
 var cfShrunkDescriptor = Descriptor{
 	Name:    "cf-shrunk",
 	Summary: "cf with the mean and a fixed offset per workload, shrunk to none",
 	Paper:   "Delimitrou 2015, §4.3.1, the offset's rule ours",
-	New:     func() Classifier { return collaborative{bias: pq.ShrunkBias} },
+	New:     func() Classifier { return onlyCertain{collaborative{bias: pq.ShrunkBias}} },
 }
 
 // ranks are the numbers of similarity concepts cross-validation chooses from. One
@@ -77,7 +77,7 @@ func folding(m Matrix) pq.Folding {
 // entriesOf lists the observed cells; rows without any are dropped.
 func entriesOf(m Matrix) (entries []pq.Entry, rows int, err error) {
 	for _, row := range m.Rows {
-		at, values, err := observed(row, len(m.Columns))
+		at, values, err := observed(row, nil, len(m.Columns))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -101,8 +101,8 @@ type factors struct {
 	width []float64
 }
 
-func (f *factors) Complete(row []float64) ([]Cell, error) {
-	at, values, err := observed(row, f.model.Columns())
+func (f *factors) Complete(row, _ []float64) ([]Cell, error) {
+	at, values, err := observed(row, nil, f.model.Columns())
 	if err != nil {
 		return nil, err
 	}

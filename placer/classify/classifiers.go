@@ -12,7 +12,7 @@ import (
 var (
 	// ErrNoTraining: the matrix has no observed cell.
 	ErrNoTraining = errors.New("classify: no training cells")
-	// ErrRow: a row has the wrong length or an infinite cell.
+	// ErrRow: a row has the wrong length, an infinite cell, or a standard deviation that is none.
 	ErrRow = errors.New("classify: malformed row")
 )
 
@@ -50,14 +50,21 @@ func Lookup(name string) (Descriptor, error) {
 	return Descriptor{}, fmt.Errorf("unknown classifier %q; known: %s", name, strings.Join(names, ", "))
 }
 
-// observed returns the columns and values of a row's known cells.
-func observed(row []float64, columns int) (at []int, values []float64, err error) {
+// observed returns the columns and values of a row's known cells, and checks their
+// deviations, which may be nil.
+func observed(row, deviations []float64, columns int) (at []int, values []float64, err error) {
 	if len(row) != columns {
 		return nil, nil, fmt.Errorf("%w: %d cells for %d columns", ErrRow, len(row), columns)
+	}
+	if deviations != nil && len(deviations) != columns {
+		return nil, nil, fmt.Errorf("%w: %d deviations for %d columns", ErrRow, len(deviations), columns)
 	}
 	for j, v := range row {
 		if math.IsInf(v, 0) {
 			return nil, nil, fmt.Errorf("%w: column %d is infinite", ErrRow, j)
+		}
+		if !math.IsNaN(v) && deviations != nil && !(deviations[j] >= 0 && deviations[j] <= math.MaxFloat64) {
+			return nil, nil, fmt.Errorf("%w: the standard deviation of column %d is %v; 0 is exact", ErrRow, j, deviations[j])
 		}
 		if !math.IsNaN(v) {
 			at, values = append(at, j), append(values, v)

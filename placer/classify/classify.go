@@ -5,6 +5,10 @@ package classify
 type Matrix struct {
 	Columns []string
 	Rows    [][]float64 // each len(Columns)
+	// Deviations are the standard deviations of the measurements, row by row, in the unit of
+	// the cells; nil, a nil row and 0 are exact up to the model's own noise. What stands
+	// beside a missing cell is not looked at.
+	Deviations [][]float64
 
 	// Ratio: cells are positive and only their ratios mean something, so that a
 	// classifier of ours may work on logarithms.
@@ -26,7 +30,9 @@ type Cell struct {
 
 // Model completes rows without being refitted.
 type Model interface {
-	Complete(row []float64) ([]Cell, error)
+	// Complete takes a row, NaN where a cell is missing, with the standard deviations of its
+	// cells as in Matrix.Deviations. ErrRow where either is malformed.
+	Complete(row, deviations []float64) ([]Cell, error)
 }
 
 // Classifier fits a model to a training matrix.

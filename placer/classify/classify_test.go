@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			row := []float64{40, nan, nan, 55, nan, nan, nan, nan}
-			cells, err := model.Complete(row)
+			cells, err := model.Complete(row, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, _ := twin.Complete(row); !slices.Equal(cells, again) {
+			if again, _ := twin.Complete(row, nil); !slices.Equal(cells, again) {
 				t.Error("the same seed gives other cells")
 			}
 		})
@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, row := range [][]float64{nil, {1}, {1, 2, 3}, {math.Inf(-1), nan}} {
-				if _, err := model.Complete(row); !errors.Is(err, classify.ErrRow) {
+				if _, err := model.Complete(row, nil); !errors.Is(err, classify.ErrRow) {
 					t.Errorf("row %v: %v", row, err)
 				}
 			}
@@ -130,7 +130,7 @@ func TestLittleTraining(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cells, err := model.Complete([]float64{20, nan, nan})
+			cells, err := model.Complete([]float64{20, nan, nan}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestLearningBeatsTheMean(t *testing.T) {
 		for i, truth := range all.Rows[100:] {
 			row := slices.Repeat([]float64{nan}, 10)
 			row[i%10], row[(i+3)%10] = truth[i%10], truth[(i+3)%10]
-			cells, err := model.Complete(row)
+			cells, err := model.Complete(row, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func TestRowsWithoutSpread(t *testing.T) {
 				t.Errorf("%s, %s: %v", d.Name, name, err)
 				continue
 			}
-			cells, err := model.Complete([]float64{m.Rows[0][0], nan, nan})
+			cells, err := model.Complete([]float64{m.Rows[0][0], nan, nan}, nil)
 			if err != nil {
 				t.Errorf("%s, %s: %v", d.Name, name, err)
 				continue
@@ -253,11 +253,11 @@ func TestRatios(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, err := model.Complete([]float64{1, 0.001, nan})
+		cells, err := model.Complete([]float64{1, 0.001, nan}, nil)
 		if err != nil || !(cells[2].Value > 0) || cells[1].Value != 0.001 {
 			t.Errorf("%s: %+v, %v", name, cells, err)
 		}
-		if _, err := model.Complete([]float64{1, 0, nan}); !errors.Is(err, classify.ErrRow) {
+		if _, err := model.Complete([]float64{1, 0, nan}, nil); !errors.Is(err, classify.ErrRow) {
 			t.Errorf("%s: a speed of 0: %v", name, err)
 		}
 		m.Rows = append(m.Rows, []float64{1, -1, 1})

@@ -11,7 +11,7 @@ import (
 var gaussDescriptor = Descriptor{
 	Name:    "gauss",
 	Summary: "ours: rows as one normal distribution with shrunk covariance, speeds in logarithms",
-	New:     func() Classifier { return inLogs{gaussian{}} },
+	New:     func() Classifier { return inLogs{onlyCertain{gaussian{}}} },
 }
 
 // shrinkages are the weights of constant correlation cross-validation chooses
@@ -41,7 +41,7 @@ const (
 type gaussian struct{}
 
 func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
-	rows, err := trainingRows(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	model, err := gauss.Fit(rows, columns, gaussConfig(rows, columns, best))
+	model, err := gauss.Fit(known.Rows, columns, gaussConfig(known.Rows, columns, best))
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 }
 
 func bestShrinkage(m Matrix, seed uint64) (float64, residuals, error) {
-	return bestOf(m, seed, shrinkages, func(rows [][]float64, s float64) (filler, error) {
-		model, err := gauss.Fit(rows, len(m.Columns), gaussConfig(rows, len(m.Columns), s))
+	return bestOf(m, seed, shrinkages, func(train Matrix, s float64) (filler, error) {
+		model, err := gauss.Fit(train.Rows, len(m.Columns), gaussConfig(train.Rows, len(m.Columns), s))
 		return gaussFiller{model}, err
 	})
 }
@@ -104,7 +104,7 @@ func columnMeansOf(rows [][]float64, columns int) (means []float64, square float
 
 type gaussFiller struct{ model *gauss.Model }
 
-func (f gaussFiller) complete(row, out, deviation []float64) error {
+func (f gaussFiller) complete(row, _, out, deviation []float64) error {
 	return f.model.Complete(row, out, deviation)
 }
 
@@ -117,11 +117,11 @@ type normal struct {
 	width []float64
 }
 
-func (n *normal) Complete(row []float64) ([]Cell, error) {
-	if _, _, err := observed(row, n.model.Columns()); err != nil {
+func (n *normal) Complete(row, _ []float64) ([]Cell, error) {
+	if _, _, err := observed(row, nil, n.model.Columns()); err != nil {
 		return nil, err
 	}
-	return completeWith(gaussFiller{n.model}, row, n.width)
+	return completeWith(gaussFiller{n.model}, row, nil, n.width)
 }
 
 // Plan returns which further columns are worth measuring most.

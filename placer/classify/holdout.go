@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,10 +17,11 @@ const (
 	heldOutRows  = 200
 )
 
-// filler completes one row: out receives a value for every column, and deviation
+// filler completes one row whose cells have the standard deviations noise, nil for none:
+// out receives a value for every column, and deviation
 // the standard deviation it is known to, or 1 where the model gives none.
 type filler interface {
-	complete(row, out, deviation []float64) error
+	complete(row, noise, out, deviation []float64) error
 	informed(column int) bool
 }
 
@@ -31,7 +33,7 @@ type residuals struct{ raw, standard [][]float64 }
 // them from the columns every row brings and random others, two at least. Fewer
 // than two rows that anything could be held out of give no residuals and no
 // error. Every call with the same matrix and seed holds out the same.
-func heldOut(m Matrix, seed uint64, fit func(rows [][]float64) (filler, error)) (residuals, error) {
+func heldOut(m Matrix, seed uint64, fit func(train Matrix) (filler, error)) (residuals, error) {
 	found := residuals{make([][]float64, len(m.Columns)), make([][]float64, len(m.Columns))}
 	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
 	rows := atLeastTwo(m.Rows)
@@ -42,7 +44,7 @@ func heldOut(m Matrix, seed uint64, fit func(rows [][]float64) (filler, error)) 
 	}
 	folds := min(heldOutFolds, len(rows))
 	for fold := range folds {
-		var train, test [][]float64
+		var train, test []int
 		for i, row := range rows {
 			if i%folds == fold {
 				test = append(test, row)
@@ -50,12 +52,12 @@ func heldOut(m Matrix, seed uint64, fit func(rows [][]float64) (filler, error)) 
 				train = append(train, row)
 			}
 		}
-		model, err := fit(train)
+		model, err := fit(m.part(train))
 		if err != nil {
 			return residuals{}, err
 		}
-		for _, row := range test {
-			if err := predictHeldOut(model, row, m.Always, rng, found); err != nil {
+		for _, i := range test {
+			if err := predictHeldOut(model, m.Rows[i], m.deviations(i), m.Always, rng, found); err != nil {
 				return residuals{}, err
 			}
 		}
@@ -63,13 +65,13 @@ func heldOut(m Matrix, seed uint64, fit func(rows [][]float64) (filler, error)) 
 	return found, nil
 }
 
-func predictHeldOut(model filler, row []float64, always []int, rng *rand.Rand, found residuals) error {
+func predictHeldOut(model filler, row, noise []float64, always []int, rng *rand.Rand, found residuals) error {
 	partial := slices.Repeat([]float64{math.NaN()}, len(row))
 	for _, j := range toShow(row, always, rng) {
 		partial[j] = row[j]
 	}
 	out, deviation := make([]float64, len(row)), make([]float64, len(row))
-	if err := model.complete(partial, out, deviation); err != nil {
+	if err := model.complete(partial, noise, out, deviation); err != nil {
 		return err
 	}
 	for j, v := range row {
@@ -99,10 +101,10 @@ func toShow(row []float64, always []int, rng *rand.Rand) []int {
 	return all[:max(0, min(max(shown, len(first)), len(all)-1))]
 }
 
-// atLeastTwo are the rows with two known cells or more.
-func atLeastTwo(rows [][]float64) [][]float64 {
-	var out [][]float64
-	for _, row := range rows {
+// atLeastTwo are the rows with two known cells or more, by number.
+func atLeastTwo(rows [][]float64) []int {
+	var out []int
+	for i, row := range rows {
 		n := 0
 		for _, v := range row {
 			if !math.IsNaN(v) {
@@ -110,7 +112,7 @@ func atLeastTwo(rows [][]float64) [][]float64 {
 			}
 		}
 		if n >= 2 {
-			out = append(out, row)
+			out = append(out, i)
 		}
 	}
 	return out
@@ -127,33 +129,60 @@ func (r residuals) meanSquare() float64 {
 	return sum / n
 }
 
-// trainingRows checks the rows of a matrix and keeps those with a known cell.
-func trainingRows(m Matrix) ([][]float64, error) {
-	var rows [][]float64
-	for _, row := range m.Rows {
-		at, _, err := observed(row, len(m.Columns))
+// trainingMatrix checks the rows of a matrix and keeps those with a known cell.
+func trainingMatrix(m Matrix) (Matrix, error) {
+	if m.Deviations != nil && len(m.Deviations) != len(m.Rows) {
+		return Matrix{}, fmt.Errorf("%w: deviations of %d rows for %d rows", ErrRow, len(m.Deviations), len(m.Rows))
+	}
+	var rows []int
+	for i, row := range m.Rows {
+		at, _, err := observed(row, m.deviations(i), len(m.Columns))
 		if err != nil {
-			return nil, err
+			return Matrix{}, err
 		}
 		if len(at) > 0 {
-			rows = append(rows, row)
+			rows = append(rows, i)
 		}
 	}
 	if len(rows) == 0 {
-		return nil, ErrNoTraining
+		return Matrix{}, ErrNoTraining
 	}
-	return rows, nil
+	return m.part(rows), nil
+}
+
+// deviations of row i; nil where there are none.
+func (m Matrix) deviations(i int) []float64 {
+	if m.Deviations == nil {
+		return nil
+	}
+	return m.Deviations[i]
+}
+
+// part is the matrix of some of the rows, which it shares.
+func (m Matrix) part(rows []int) Matrix {
+	out := m
+	out.Rows, out.Deviations = make([][]float64, len(rows)), nil
+	if m.Deviations != nil {
+		out.Deviations = make([][]float64, len(rows))
+	}
+	for n, i := range rows {
+		out.Rows[n] = m.Rows[i]
+		if m.Deviations != nil {
+			out.Deviations[n] = m.Deviations[i]
+		}
+	}
+	return out
 }
 
 // bestOf holds out for every candidate and returns the one of the least mean
 // square, the first of equals, with its residuals. Where nothing can be held out
 // it is the first candidate.
-func bestOf[T any](m Matrix, seed uint64, candidates []T, fit func(rows [][]float64, c T) (filler, error)) (T, residuals, error) {
+func bestOf[T any](m Matrix, seed uint64, candidates []T, fit func(train Matrix, c T) (filler, error)) (T, residuals, error) {
 	var best T
 	var kept residuals
 	least := math.Inf(1)
 	for i, c := range candidates {
-		found, err := heldOut(m, seed, func(rows [][]float64) (filler, error) { return fit(rows, c) })
+		found, err := heldOut(m, seed, func(train Matrix) (filler, error) { return fit(train, c) })
 		if err != nil {
 			return best, kept, err
 		}
@@ -168,9 +197,9 @@ func bestOf[T any](m Matrix, seed uint64, candidates []T, fit func(rows [][]floa
 }
 
 // completeWith brackets what f predicts; width is in its deviations, per column.
-func completeWith(f filler, row, width []float64) ([]Cell, error) {
+func completeWith(f filler, row, noise, width []float64) ([]Cell, error) {
 	completed, half := make([]float64, len(row)), make([]float64, len(row))
-	if err := f.complete(row, completed, half); err != nil {
+	if err := f.complete(row, noise, completed, half); err != nil {
 		return nil, err
 	}
 	for j := range half {

@@ -8,7 +8,7 @@ import (
 var knnDescriptor = Descriptor{
 	Name:    "knn",
 	Summary: "the nearest training rows in the known cells, averaged: a baseline",
-	New:     func() Classifier { return inLogs{neighbours{}} },
+	New:     func() Classifier { return inLogs{onlyCertain{neighbours{}}} },
 }
 
 // neighbourCounts are what cross-validation chooses from, the first where it
@@ -18,7 +18,7 @@ var neighbourCounts = []int{5, 1, 3, 10, 20}
 type neighbours struct{}
 
 func (neighbours) Fit(m Matrix, seed uint64) (Model, error) {
-	rows, err := trainingRows(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
@@ -26,14 +26,14 @@ func (neighbours) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := newNearest(rows, len(m.Columns), k)
+	model := newNearest(known.Rows, len(m.Columns), k)
 	model.width = halfWidths(found.raw)
 	return model, nil
 }
 
 func bestNeighbours(m Matrix, seed uint64) (int, residuals, error) {
-	return bestOf(m, seed, neighbourCounts, func(rows [][]float64, k int) (filler, error) {
-		return newNearest(rows, len(m.Columns), k), nil
+	return bestOf(m, seed, neighbourCounts, func(train Matrix, k int) (filler, error) {
+		return newNearest(train.Rows, len(m.Columns), k), nil
 	})
 }
 
@@ -67,7 +67,7 @@ type neighbour struct {
 
 // complete averages, per column, the k nearest rows that know it; a column none
 // of the comparable rows knows gets its mean. Cost: O(rows·(columns + log rows)).
-func (n *nearest) complete(row, out, deviation []float64) error {
+func (n *nearest) complete(row, _, out, deviation []float64) error {
 	order := n.byDistance(row)
 	for j := range out {
 		out[j], deviation[j] = n.mean[j], 1
@@ -121,9 +121,9 @@ func (n *nearest) byDistance(row []float64) []neighbour {
 	return out
 }
 
-func (n *nearest) Complete(row []float64) ([]Cell, error) {
-	if _, _, err := observed(row, len(n.mean)); err != nil {
+func (n *nearest) Complete(row, _ []float64) ([]Cell, error) {
+	if _, _, err := observed(row, nil, len(n.mean)); err != nil {
 		return nil, err
 	}
-	return completeWith(n, row, n.width)
+	return completeWith(n, row, nil, n.width)
 }

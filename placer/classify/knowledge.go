@@ -127,7 +127,7 @@ func (b *builder) complete(kind string, model Model, own interference.Scores) (c
 		return nil, 0
 	}
 	row := scoreRow(own, b.models.Sources)
-	completed, err := model.Complete(row)
+	completed, err := model.Complete(row, nil)
 	if err != nil {
 		b.warn("%s scores could not be predicted: %v", kind, err)
 		return nil, 0
@@ -222,7 +222,7 @@ func (b *builder) predictSpeeds(reference string, configurations []string, speed
 	for j := range row {
 		row[j] /= base.Value
 	}
-	completed, err := b.models.Speed[reference].Complete(row)
+	completed, err := b.models.Speed[reference].Complete(row, nil)
 	if err != nil {
 		b.warn("speed could not be predicted: %v", err)
 		return

@@ -5,7 +5,7 @@ import "github.com/nomad-placer/nomad-placer/placer/numeric/gauss"
 var localDescriptor = Descriptor{
 	Name:    "local",
 	Summary: "ours: gauss with training rows weighted by how near they are in the known cells",
-	New:     func() Classifier { return inLogs{localised{}} },
+	New:     func() Classifier { return inLogs{onlyCertain{localised{}}} },
 }
 
 // bandwidths are what cross-validation chooses from, in standard deviations; the
@@ -19,7 +19,7 @@ const localPriorRows = 1
 type localised struct{}
 
 func (localised) Fit(m Matrix, seed uint64) (Model, error) {
-	rows, err := trainingRows(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +27,14 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit := func(rows [][]float64, bandwidth float64) (filler, error) {
-		return newLocal(rows, len(m.Columns), shrinkage, bandwidth)
+	fit := func(train Matrix, bandwidth float64) (filler, error) {
+		return newLocal(train.Rows, len(m.Columns), shrinkage, bandwidth)
 	}
 	bandwidth, found, err := bestOf(m, seed, bandwidths, fit)
 	if err != nil {
 		return nil, err
 	}
-	model, err := newLocal(rows, len(m.Columns), shrinkage, bandwidth)
+	model, err := newLocal(known.Rows, len(m.Columns), shrinkage, bandwidth)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func newLocal(rows [][]float64, columns int, shrinkage, bandwidth float64) (loca
 	return localFiller{local}, err
 }
 
-func (f localFiller) complete(row, out, deviation []float64) error {
+func (f localFiller) complete(row, _, out, deviation []float64) error {
 	return f.model.Complete(row, out, deviation)
 }
 
@@ -65,11 +65,11 @@ type near struct {
 	width []float64
 }
 
-func (n *near) Complete(row []float64) ([]Cell, error) {
-	if _, _, err := observed(row, n.model.Columns()); err != nil {
+func (n *near) Complete(row, _ []float64) ([]Cell, error) {
+	if _, _, err := observed(row, nil, n.model.Columns()); err != nil {
 		return nil, err
 	}
-	return completeWith(n.localFiller, row, n.width)
+	return completeWith(n.localFiller, row, nil, n.width)
 }
 
 // Plan returns which further columns are worth measuring most, by the distribution

@@ -15,10 +15,20 @@ func (c inLogs) Fit(m Matrix, seed uint64) (Model, error) {
 		return c.inner.Fit(m, seed)
 	}
 	logs := Matrix{Columns: m.Columns, Rows: make([][]float64, len(m.Rows)), Always: m.Always}
+	if m.Deviations != nil {
+		if len(m.Deviations) != len(m.Rows) {
+			return nil, fmt.Errorf("%w: deviations of %d rows for %d rows", ErrRow, len(m.Deviations), len(m.Rows))
+		}
+		logs.Deviations = make([][]float64, len(m.Rows))
+	}
 	for i, row := range m.Rows {
 		var err error
-		if logs.Rows[i], err = logsOf(row, len(m.Columns)); err != nil {
+		var deviations []float64
+		if logs.Rows[i], deviations, err = logsOf(row, m.deviations(i), len(m.Columns)); err != nil {
 			return nil, fmt.Errorf("row %d: %w", i, err)
+		}
+		if m.Deviations != nil {
+			logs.Deviations[i] = deviations
 		}
 	}
 	inner, err := c.inner.Fit(logs, seed)
@@ -32,22 +42,30 @@ func (c inLogs) Fit(m Matrix, seed uint64) (Model, error) {
 	return logged, nil
 }
 
-func logsOf(row []float64, columns int) ([]float64, error) {
-	at, values, err := observed(row, columns)
+// logsOf also turns deviations into those of the logarithms, which for small ones are
+// relative.
+func logsOf(row, deviations []float64, columns int) (logs, relative []float64, err error) {
+	at, values, err := observed(row, deviations, columns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]float64, len(row))
-	for j := range out {
-		out[j] = math.NaN()
+	logs = make([]float64, len(row))
+	if deviations != nil {
+		relative = make([]float64, len(row))
+	}
+	for j := range logs {
+		logs[j] = math.NaN()
 	}
 	for i, j := range at {
 		if values[i] <= 0 {
-			return nil, fmt.Errorf("%w: column %d is %v, and a ratio must be positive", ErrRow, j, values[i])
+			return nil, nil, fmt.Errorf("%w: column %d is %v, and a ratio must be positive", ErrRow, j, values[i])
 		}
-		out[j] = math.Log(values[i])
+		logs[j] = math.Log(values[i])
+		if deviations != nil {
+			relative[j] = deviations[j] / values[i]
+		}
 	}
-	return out, nil
+	return logs, relative, nil
 }
 
 type logModel struct {
@@ -55,17 +73,17 @@ type logModel struct {
 	columns int
 }
 
-func (m logModel) Complete(row []float64) ([]Cell, error) {
-	logs, err := logsOf(row, m.columns)
+func (m logModel) Complete(row, deviations []float64) ([]Cell, error) {
+	logs, relative, err := logsOf(row, deviations, m.columns)
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.inner.Complete(logs)
+	out, err := m.inner.Complete(logs, relative)
 	if err != nil {
 		return nil, err
 	}
 	for j, c := range out {
-		if c.Measured {
+		if c.Measured && (relative == nil || relative[j] == 0) {
 			out[j] = Cell{Value: row[j], Low: row[j], High: row[j], Measured: true, Known: true}
 			continue
 		}

@@ -48,22 +48,22 @@ func (o LSHOptions) withDefaults() LSHOptions {
 }
 
 // NewLSH is the classifier with other parameters than the paper's.
-func NewLSH(o LSHOptions) Classifier { return inLogs{hashing{o.withDefaults()}} }
+func NewLSH(o LSHOptions) Classifier { return inLogs{onlyCertain{hashing{o.withDefaults()}}} }
 
 type hashing struct{ options LSHOptions }
 
 func (h hashing) Fit(m Matrix, seed uint64) (Model, error) {
-	rows, err := trainingRows(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
-	found, err := heldOut(m, seed, func(rows [][]float64) (filler, error) {
-		return newHashed(rows, len(m.Columns), h.options, seed)
+	found, err := heldOut(m, seed, func(train Matrix) (filler, error) {
+		return newHashed(train.Rows, len(m.Columns), h.options, seed)
 	})
 	if err != nil {
 		return nil, err
 	}
-	model, err := newHashed(rows, len(m.Columns), h.options, seed)
+	model, err := newHashed(known.Rows, len(m.Columns), h.options, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -227,14 +227,14 @@ const (
 )
 
 // complete implements filler.
-func (h *hashed) complete(row, out, deviation []float64) error {
+func (h *hashed) complete(row, _, out, deviation []float64) error {
 	_, err := h.predict(row, out, deviation)
 	return err
 }
 
 // predict is Algorithm 2, lines 2 to 5.
 func (h *hashed) predict(row, out, deviation []float64) (doubt string, err error) {
-	at, _, err := observed(row, len(h.mean))
+	at, _, err := observed(row, nil, len(h.mean))
 	if err != nil {
 		return "", err
 	}
@@ -250,7 +250,7 @@ func (h *hashed) predict(row, out, deviation []float64) (doubt string, err error
 		return "", err
 	}
 	if p.index.Len() == 0 {
-		return doubtPartly, h.nearest.complete(row, out, deviation)
+		return doubtPartly, h.nearest.complete(row, nil, out, deviation)
 	}
 	query := h.point(row, at)
 	hits, _, err := p.index.Near(query, h.options.Neighbours, nil)
@@ -303,8 +303,8 @@ func (h *hashed) draw(row, out []float64) {
 }
 
 // Complete implements Model. Cells that deserve less confidence say so.
-func (h *hashed) Complete(row []float64) ([]Cell, error) {
-	if _, _, err := observed(row, len(h.mean)); err != nil {
+func (h *hashed) Complete(row, _ []float64) ([]Cell, error) {
+	if _, _, err := observed(row, nil, len(h.mean)); err != nil {
 		return nil, err
 	}
 	completed, deviation := make([]float64, len(row)), make([]float64, len(row))

@@ -23,7 +23,7 @@ func TestTableIMedians(t *testing.T) {
 	t.Parallel()
 	// The range of the matrix is 80 points: R of 20 points is 0.25 of it.
 	model := fitted(t, classify.LSHOptions{Radius: 0.125, Failure: 1e-6}, tableI)
-	cells, err := model.Complete([]float64{20, 30, nan, nan, nan, nan})
+	cells, err := model.Complete([]float64{20, 30, nan, nan, nan, nan}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestNoRowNear(t *testing.T) {
 	t.Parallel()
 	row := []float64{1, 99, nan, nan, nan, nan}
 	// The nearest five are all: the median of each column.
-	cells, err := fitted(t, classify.LSHOptions{Radius: 0.01}, tableI).Complete(row)
+	cells, err := fitted(t, classify.LSHOptions{Radius: 0.01}, tableI).Complete(row, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func TestNoRowNear(t *testing.T) {
 		}
 	}
 	strict := fitted(t, classify.LSHOptions{Radius: 0.01, Strict: true}, tableI)
-	first, err := strict.Complete(row)
+	first, err := strict.Complete(row, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := strict.Complete(row)
+	again, err := strict.Complete(row, nil)
 	if err != nil || !slices.Equal(first[2:], again[2:]) && !math.IsNaN(first[2].Low) {
 		t.Errorf("drawn differently: %+v, then %+v, %v", first, again, err)
 	}
@@ -88,7 +88,7 @@ func TestNoRowNear(t *testing.T) {
 func TestKnownInPart(t *testing.T) {
 	t.Parallel()
 	model := fitted(t, classify.LSHOptions{}, [][]float64{{10, nan, 30}, {11, nan, 34}, {nan, 80, 90}})
-	cells, err := model.Complete([]float64{10, 80, nan})
+	cells, err := model.Complete([]float64{10, 80, nan}, nil)
 	if err != nil || cells[2].Doubt == "" || !(cells[2].Value >= 30 && cells[2].Value <= 90) {
 		t.Errorf("%+v, %v", cells, err)
 	}
@@ -109,7 +109,7 @@ func TestIsTheMedianOfTheNearest(t *testing.T) {
 		for _, truth := range scores(random, 40, 8, 2).Rows {
 			row := slices.Repeat([]float64{nan}, 8)
 			row[1], row[6] = truth[1], truth[6]
-			cells, err := model.Complete(row)
+			cells, err := model.Complete(row, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,13 +9,13 @@ import (
 var meanDescriptor = Descriptor{
 	Name:    "mean",
 	Summary: "the column mean, scaled by the row's known cells: the baseline without learning",
-	New:     func() Classifier { return columnMean{scaled: true} },
+	New:     func() Classifier { return onlyCertain{columnMean{scaled: true}} },
 }
 
 var averageDescriptor = Descriptor{
 	Name:    "average",
 	Summary: "the column mean, whatever the row shows: the baseline without measuring",
-	New:     func() Classifier { return columnMean{} },
+	New:     func() Classifier { return onlyCertain{columnMean{}} },
 }
 
 type columnMean struct{ scaled bool }
@@ -25,7 +25,7 @@ func (c columnMean) Fit(m Matrix, seed uint64) (Model, error) {
 	sums, counts := make([]float64, len(m.Columns)), make([]int, len(m.Columns))
 	total := 0
 	for _, row := range m.Rows {
-		at, values, err := observed(row, len(m.Columns))
+		at, values, err := observed(row, nil, len(m.Columns))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,8 @@ func meansOf(sums []float64, counts []int) []float64 {
 func (c columnMean) leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
 	residuals := make([][]float64, len(sums))
-	for _, row := range atLeastTwo(m.Rows) {
+	for _, i := range atLeastTwo(m.Rows) {
+		row := m.Rows[i]
 		otherSums, otherCounts := slices.Clone(sums), slices.Clone(counts)
 		for j, v := range row {
 			if !math.IsNaN(v) {
@@ -105,8 +106,8 @@ type means struct {
 	means, width []float64
 }
 
-func (m *means) Complete(row []float64) ([]Cell, error) {
-	at, _, err := observed(row, len(m.means))
+func (m *means) Complete(row, _ []float64) ([]Cell, error) {
+	at, _, err := observed(row, nil, len(m.means))
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func CompleteRatio(m Model, row []float64, reference int) ([]Cell, error) {
 	for i := range ratios {
 		ratios[i] /= unit
 	}
-	cells, err := m.Complete(ratios)
+	cells, err := m.Complete(ratios, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ var svdDescriptor = Descriptor{
 	Name:    "svd",
 	Summary: "singular value decomposition of the matrix with holes filled, no descent: a baseline",
 	Paper:   "Delimitrou 2015, §3.2, its first step alone",
-	New:     func() Classifier { return plainSVD{} },
+	New:     func() Classifier { return onlyCertain{plainSVD{}} },
 }
 
 var errSVD = errors.New("classify: the singular value decomposition did not converge")
@@ -19,17 +19,17 @@ var errSVD = errors.New("classify: the singular value decomposition did not conv
 type plainSVD struct{}
 
 func (plainSVD) Fit(m Matrix, seed uint64) (Model, error) {
-	rows, err := trainingRows(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
-	rank, found, err := bestOf(m, seed, ranks, func(rows [][]float64, rank int) (filler, error) {
-		return newSpace(rows, len(m.Columns), rank)
+	rank, found, err := bestOf(m, seed, ranks, func(train Matrix, rank int) (filler, error) {
+		return newSpace(train.Rows, len(m.Columns), rank)
 	})
 	if err != nil {
 		return nil, err
 	}
-	model, err := newSpace(rows, len(m.Columns), rank)
+	model, err := newSpace(known.Rows, len(m.Columns), rank)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (s *space) fillRow(row, out []float64) {
 func (s *space) informed(j int) bool { return !math.IsNaN(s.mean[j]) }
 
 // complete projects the filled row on the space.
-func (s *space) complete(row, out, deviation []float64) error {
+func (s *space) complete(row, _, out, deviation []float64) error {
 	columns := len(row)
 	filled := make([]float64, columns)
 	s.fillRow(row, filled)
@@ -108,9 +108,9 @@ func (s *space) complete(row, out, deviation []float64) error {
 	return nil
 }
 
-func (s *space) Complete(row []float64) ([]Cell, error) {
-	if _, _, err := observed(row, len(s.mean)); err != nil {
+func (s *space) Complete(row, _ []float64) ([]Cell, error) {
+	if _, _, err := observed(row, nil, len(s.mean)); err != nil {
 		return nil, err
 	}
-	return completeWith(s, row, s.width)
+	return completeWith(s, row, nil, s.width)
 }

@@ -165,7 +165,7 @@ func fitOrNil(c Classifier, m Matrix, seed uint64) (Model, error) {
 // the reference fixed).
 func RelativeTo(m Matrix, reference int) Matrix {
 	out := Matrix{Columns: m.Columns, Ratio: true, Always: []int{reference}}
-	for _, row := range m.Rows {
+	for i, row := range m.Rows {
 		if math.IsNaN(row[reference]) {
 			continue
 		}
@@ -177,8 +177,27 @@ func RelativeTo(m Matrix, reference int) Matrix {
 				known++
 			}
 		}
-		if known >= 2 {
-			out.Rows = append(out.Rows, ratio)
+		if known < 2 {
+			continue
+		}
+		out.Rows = append(out.Rows, ratio)
+		if m.Deviations != nil {
+			out.Deviations = append(out.Deviations, ratioDeviations(row, m.deviations(i), reference))
+		}
+	}
+	return out
+}
+
+// ratioDeviations are those of a row divided by its reference, whose own deviation is in all
+// of them but its own, which is 1 by definition (first order).
+func ratioDeviations(row, deviations []float64, reference int) []float64 {
+	if deviations == nil {
+		return nil
+	}
+	out, unit := make([]float64, len(row)), row[reference]
+	for j, v := range row {
+		if j != reference && !math.IsNaN(v) {
+			out[j] = math.Hypot(deviations[j], v*deviations[reference]/unit) / unit
 		}
 	}
 	return out

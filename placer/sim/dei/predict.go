@@ -160,7 +160,7 @@ func (l *Lab) part(c classify.Classifier, rows [][]float64, mine func(cell int) 
 		return nil, fmt.Errorf("dei: %w", err)
 	}
 	return func(row []float64) ([]float64, error) {
-		cells, err := model.Complete(take(row))
+		cells, err := model.Complete(take(row), nil)
 		if err != nil {
 			return nil, err
 		}

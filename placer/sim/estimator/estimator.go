@@ -359,7 +359,7 @@ func completeScores(m classify.Model, row []float64, assumed float64) ([]float64
 		}
 		return row, nil
 	}
-	cells, err := m.Complete(row)
+	cells, err := m.Complete(row, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -158,6 +158,6 @@ func (f *fold) completeFrom(truth []float64, at []int) ([]classify.Cell, float64
 	for _, j := range at {
 		row[j] = truth[j] / unit
 	}
-	cells, err := model.Complete(row)
+	cells, err := model.Complete(row, nil)
 	return cells, unit, err
 }

@@ -345,7 +345,7 @@ func (f *fold) predict(i, c int, at []int, shown []float64) (trial, error) {
 	for n, j := range at {
 		row[j] = shown[n] / unit
 	}
-	cells, err := model.Complete(row)
+	cells, err := model.Complete(row, nil)
 	if err != nil {
 		return trial{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -63,31 +64,21 @@ func (c coRunners) isShared(k int) bool { return k < len(c.shared) && c.shared[k
 const noIndex = -1
 
 // taken is how much of a source the co-runners take from a workload that would use all of
-// it, by weighted max-min fairness: one that wants less than its share gets that, and the
-// others divide what is left by weight. The workload may be one of the co-runners: then
-// except is its index, else noIndex.
+// it (predict.TimeShares). The workload may be one of the co-runners: then except is its
+// index, else noIndex.
 func (c coRunners) taken(k, except int, of *board.Resident) float64 {
-	own := weightOf(of.Size)
-	left, weights := fullPressurePercent, own
-	var open []int
+	wanted := make([]predict.TimeDemand, 0, len(c.residents)+1)
 	for i := range c.residents {
 		if i != except && c.residents[i].Caused[k] > 0 {
-			open = append(open, i)
-			weights += weightOf(c.residents[i].Size)
+			wanted = append(wanted, demandNextTo(&c.residents[i], of, k))
 		}
 	}
-	for settled := true; settled; {
-		settled = false
-		level := left / weights
-		for at, i := range open {
-			if w, wants := weightOf(c.residents[i].Size), wantsNextTo(&c.residents[i], of, k); wants <= level*w {
-				left, weights = left-wants, weights-w
-				open, settled = slices.Delete(open, at, at+1), true
-				break
-			}
-		}
-	}
-	return fullPressurePercent - left*own/weights
+	return predict.TimeTaken(fullPressurePercent, weightOf(of.Size), wanted)
+}
+
+// demandNextTo is what a resident wants of the CPU time of another resident's node.
+func demandNextTo(r, of *board.Resident, k int) predict.TimeDemand {
+	return predict.TimeDemand{Amount: wantsNextTo(r, of, k), Weight: weightOf(r.Size)}
 }
 
 // wantsNextTo is what a resident wants of the CPU time of another resident's node. On the
@@ -131,7 +122,7 @@ type mutualPressure struct{ onNewcomer, byNewcomer []float64 }
 // would take from the one of least weight, if that were the only one.
 func (c coRunners) mutualPressureOf(newcomer board.Resident) mutualPressure {
 	b := mutualPressure{make([]float64, len(newcomer.Caused)), slices.Clone(newcomer.Caused)}
-	lightest, own := math.Inf(1), weightOf(newcomer.Size)
+	lightest := math.Inf(1)
 	for i := range c.residents {
 		lightest = min(lightest, weightOf(c.residents[i].Size))
 	}
@@ -140,7 +131,7 @@ func (c coRunners) mutualPressureOf(newcomer board.Resident) mutualPressure {
 		case len(c.residents) == 0:
 		case c.isShared(k):
 			b.onNewcomer[k] = c.taken(k, noIndex, &newcomer)
-			b.byNewcomer[k] = min(timeOf(&newcomer, k), fullPressurePercent*own/(own+lightest))
+			b.byNewcomer[k] = predict.TimeTaken(fullPressurePercent, lightest, []predict.TimeDemand{demandNextTo(&newcomer, &newcomer, k)})
 		default:
 			b.onNewcomer[k] = c.caused[k]
 		}

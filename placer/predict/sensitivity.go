@@ -167,15 +167,14 @@ func (c curve) share(x float64) Share {
 	return Share{Value: max(s.Value, fair), Low: max(s.Low, fair), High: max(s.High, fair)}
 }
 
-// stretched is the share kept where co-runners take x of the CPU time next to what
-// works: the part w of the time takes 1/(1−x) times as long, the rest as before. A
+// stretched is the share kept where co-runners take x of the CPU time next to what works. A
 // kernel takes its intensity by force, and who rests often, and wakes often, then waits
 // much longer than with co-runners of its own kind (decision 0017).
 func (c curve) stretched(x float64) float64 {
-	if !(c.dutyCycle > 0) || x >= 100 {
+	if !(c.dutyCycle > 0) {
 		return 0
 	}
-	return 1 / (1 - c.dutyCycle + c.dutyCycle/(1-x/100))
+	return Stretched(c.dutyCycle, 1-x/100)
 }
 
 // response under pressure x in (0, 100] of a kernel.

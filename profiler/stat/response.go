@@ -21,9 +21,20 @@ type NoiseGuess struct {
 // Response is what is known of a performance as pressure rises from level 0 to
 // the last: f, the log ratio to the performance without pressure, never rises.
 type Response struct {
-	lost  []float64 // P(f < bound) by level
-	means []float64 // E f by level
-	sigma float64
+	lost   []float64   // P(f < bound) by level
+	values []float64   // of f, descending: the grid
+	width  []float64   // of a value's cell
+	at     [][]float64 // P(f = value) by level
+	sigma  float64
+}
+
+// LevelMean is the mean of several log ratios at one level of pressure, as it is kept of a
+// measurement: Error is its standard error, > 0, and Count how many ratios it is of.
+type LevelMean struct {
+	Level int // 1 to the number of levels
+	Log   float64
+	Error float64
+	Count int
 }
 
 // FitResponse gives the posterior of a response that does not rise, from any
@@ -48,26 +59,61 @@ func FitResponse(ratios []LevelRatio, levels int, logBound float64, n NoiseGuess
 	best := math.Inf(-1)
 	for _, scale := range noiseScales {
 		sigma := n.Sigma * math.Exp(scale*n.Spread)
-		p := chain.solve(ratios, sigma)
+		p := chain.solve(chain.emit(ratios, sigma))
+		p.sigma = sigma
 		p.logWeight -= scale * scale / 2
 		best = max(best, p.logWeight)
 		parts = append(parts, p)
 	}
-	out := Response{lost: make([]float64, levels+1), means: make([]float64, levels+1)}
+	return chain.mixed(parts, best)
+}
+
+// FitMeans is FitResponse for what a measurement left behind: the means of levels. Their
+// errors are taken as known. A mean of n ratios has n times the logarithm of the likelihood
+// of one, which is as sharp as its error says and bears outliers the less the more
+// ratios it is of.
+func FitMeans(means []LevelMean, levels int, logBound float64) Response {
+	chain := newResponseChain(levels, logBound)
+	chain.emitMeans(means)
+	return chain.mixed([]responsePart{chain.solve(0)}, 0)
+}
+
+// mixed weighs the posteriors for several scales of the noise.
+func (c *responseChain) mixed(parts []responsePart, best float64) Response {
+	out := Response{values: c.values, width: c.width}
 	total := 0.0
+	for range c.levels + 1 {
+		out.at = append(out.at, make([]float64, len(c.values)))
+	}
 	for _, p := range parts {
 		w := math.Exp(p.logWeight - best)
 		total += w
 		out.sigma += w * p.sigma
-		for j := range out.lost {
-			out.lost[j] += w * p.lost[j]
-			out.means[j] += w * p.means[j]
+		for j, at := range out.at {
+			for k, v := range p.at[j] {
+				at[k] += w * v
+			}
 		}
 	}
 	out.sigma /= total
-	for j := range out.lost {
-		out.lost[j] /= total
-		out.means[j] /= total
+	for _, at := range out.at {
+		for k := range at {
+			at[k] /= total
+		}
+	}
+	out.lost = out.below(c.bound)
+	return out
+}
+
+// below is P(f < bound) by level.
+func (r Response) below(bound float64) []float64 {
+	out := make([]float64, len(r.at))
+	for j, at := range r.at {
+		for k, p := range at {
+			if r.values[k] < bound {
+				out[j] += p
+			}
+		}
 	}
 	return out
 }
@@ -79,14 +125,31 @@ func (r Response) Sigma() float64 { return r.sigma }
 // themselves alone: asymptotically the location of n Student samples varies by
 // σ²·(ν+3)/((ν+1)·n) (Lange, Little and Taylor 1989, appendix B).
 func (r Response) HalfWidth(n int) float64 {
-	return normal95 * r.sigma * math.Sqrt((freedom+3.0)/(freedom+1)/float64(n))
+	return Normal95 * r.sigma * math.Sqrt((freedom+3.0)/(freedom+1)/float64(n))
 }
 
-// normal95 is Φ⁻¹(0.975).
-const normal95 = 1.959963984540054
+// Normal95 is Φ⁻¹(0.975): so many standard deviations to either side are 95 %.
+const Normal95 = 1.959963984540054
 
 // Mean is the expected log ratio at a level.
-func (r Response) Mean(level int) float64 { return r.means[level] }
+func (r Response) Mean(level int) float64 {
+	mean := 0.0
+	for k, p := range r.at[level] {
+		mean += p * r.values[k]
+	}
+	return mean
+}
+
+// Deviation is the standard deviation of the log ratio at a level, that of rounding to the
+// grid included.
+func (r Response) Deviation(level int) float64 {
+	mean, square := r.Mean(level), 0.0
+	for k, p := range r.at[level] {
+		d, width := r.values[k]-mean, r.width[k]
+		square += p * (d*d + width*width/12)
+	}
+	return math.Sqrt(square)
+}
 
 // Crossing is the q-quantile of the pressure, in levels, at which f falls below
 // the bound; the last level where it does not. Between levels the probability
@@ -264,12 +327,12 @@ func (c *responseChain) rise(m *message, emission []float64) (total float64) {
 // responsePart is the posterior for one scale of the noise.
 type responsePart struct {
 	sigma, logWeight float64
-	lost, means      []float64
+	at               [][]float64 // P(f = value) by level
 }
 
-func (c *responseChain) solve(ratios []LevelRatio, sigma float64) responsePart {
-	p := responsePart{sigma: sigma, lost: make([]float64, c.levels+1), means: make([]float64, c.levels+1)}
-	p.logWeight = c.emit(ratios, sigma)
+// solve sums over the chain; logWeight is what the emissions left out.
+func (c *responseChain) solve(logWeight float64) responsePart {
+	p := responsePart{logWeight: logWeight, at: make([][]float64, c.levels+1)}
 	c.initial(&c.forward[0])
 	left := 1.0
 	for j := 1; j <= c.levels; j++ {
@@ -284,7 +347,7 @@ func (c *responseChain) solve(ratios []LevelRatio, sigma float64) responsePart {
 		}
 	}
 	for j := c.levels; j >= 0; j-- {
-		p.lost[j], p.means[j] = c.marginal(c.forward[j], backward)
+		p.at[j] = c.marginal(c.forward[j], backward)
 		if j > 0 {
 			total := c.rise(&backward, c.emissions[j])
 			backward.mix(backward, 1/total)
@@ -293,19 +356,19 @@ func (c *responseChain) solve(ratios []LevelRatio, sigma float64) responsePart {
 	return p
 }
 
-func (c *responseChain) marginal(forward, backward message) (lost, mean float64) {
-	total := 0.0
+func (c *responseChain) marginal(forward, backward message) []float64 {
+	out, total := make([]float64, len(c.values)), 0.0
 	for z := range forward {
 		for k, v := range forward[z] {
 			w := v * backward[z][k]
 			total += w
-			mean += w * c.values[k]
-			if c.values[k] < c.bound {
-				lost += w
-			}
+			out[k] += w
 		}
 	}
-	return lost / total, mean / total
+	for k := range out {
+		out[k] /= total
+	}
+	return out
 }
 
 // initial is the state at no pressure: no loss, or a gain that sets in at once.
@@ -334,6 +397,27 @@ func (c *responseChain) emit(ratios []LevelRatio, sigma float64) (logScale float
 		}
 		logScale -= math.Log(sigma)
 	}
+	return logScale + c.exponentiate()
+}
+
+// emitMeans is emit for means of levels.
+func (c *responseChain) emitMeans(means []LevelMean) {
+	for _, m := range means {
+		at := min(c.values[0], max(m.Log, c.values[len(c.values)-1]))
+		level, count := c.emissions[m.Level], float64(m.Count)
+		// As sharp at its middle as a normal with this error.
+		scale := m.Error * math.Sqrt(count*(freedom+1)/freedom)
+		for k, v := range c.values {
+			d := (at - v) / scale
+			level[k] -= count * (freedom + 1) / 2.0 * math.Log1p(d*d/freedom)
+		}
+	}
+	c.exponentiate()
+}
+
+// exponentiate turns the logarithms of likelihoods into likelihoods, and returns what the
+// scaling took away.
+func (c *responseChain) exponentiate() (logScale float64) {
 	for _, level := range c.emissions {
 		largest := slices.Max(level)
 		logScale += largest

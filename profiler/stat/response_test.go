@@ -76,7 +76,11 @@ func (c *responseChain) naive(ratios []LevelRatio, sigma float64) (lost []float6
 	}
 	lost = make([]float64, c.levels+1)
 	for j := c.levels; j >= 0; j-- {
-		lost[j], _ = c.marginal(forward[j], backward)
+		for k, p := range c.marginal(forward[j], backward) {
+			if c.values[k] < c.bound {
+				lost[j] += p
+			}
+		}
 		if j == 0 {
 			break
 		}
@@ -108,10 +112,11 @@ func TestChainAgainstNaive(t *testing.T) {
 		c := newResponseChain(levels, bound5)
 		ratios := someRatios(random, 6, levels)
 		want, evidence := c.naive(ratios, 0.03)
-		got := c.solve(ratios, 0.03)
+		got := c.solve(c.emit(ratios, 0.03))
+		lost := c.mixed([]responsePart{got}, got.logWeight).lost
 		near(t, "evidence", got.logWeight, evidence, 1e-9)
 		for j := range want {
-			near(t, "lost", got.lost[j], want[j], 1e-9)
+			near(t, "lost", lost[j], want[j], 1e-9)
 		}
 	}
 }
@@ -129,7 +134,7 @@ func TestResponseInvariants(t *testing.T) {
 		r := FitResponse(ratios, 20, math.Log1p(-0.9*(1-random.Float64())), NoiseGuess{0.001 + random.Float64(), random.Float64()})
 		for j := range r.lost {
 			if !(r.lost[j] >= 0 && r.lost[j] <= 1+rounding) || math.IsNaN(r.Mean(j)) || j > 0 && (r.lost[j] < r.lost[j-1]-rounding || r.Mean(j) > r.Mean(j-1)+rounding) {
-				t.Fatalf("%v: lost %v, means %v", ratios, r.lost, r.means)
+				t.Fatalf("%v: lost %v, at %v", ratios, r.lost, r.at)
 			}
 		}
 		last := 0.0
@@ -180,5 +185,38 @@ func BenchmarkFitResponse(b *testing.B) {
 	ratios := someRatios(rand.New(rand.NewPCG(1, 1)), 20, 20)
 	for b.Loop() {
 		FitResponse(ratios, 20, bound5, NoiseGuess{0.03, 0.5})
+	}
+}
+
+// The means of levels say nearly what the ratios that they are of say, and never more
+// certainly than one more visit would.
+func TestMeansOfLevels(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(4, 4))
+	const sigma = 0.04
+	bound := math.Log(0.95)
+	for _, perLevel := range []float64{-0.002, -0.01, -0.05} {
+		var ratios []LevelRatio
+		var means []LevelMean
+		for level := 2; level <= 20; level += 2 {
+			sum := 0.0
+			for range 4 {
+				v := perLevel*float64(level) + sigma*random.NormFloat64()
+				ratios, sum = append(ratios, LevelRatio{level, v}), sum+v/4
+			}
+			means = append(means, LevelMean{Level: level, Log: sum, Error: sigma * math.Sqrt(7.0/5/4), Count: 4})
+		}
+		whole, kept := FitResponse(ratios, 20, bound, NoiseGuess{sigma, 0.1}), FitMeans(means, 20, bound)
+		for _, q := range []float64{0.025, 0.5, 0.975} {
+			if a, b := whole.Crossing(q), kept.Crossing(q); math.Abs(a-b) > 2 {
+				t.Errorf("falls by %v: quantile %v at level %.1f of the ratios, %.1f of the means", perLevel, q, a, b)
+			}
+		}
+		for _, level := range []int{5, 20} {
+			near(t, "mean", kept.Mean(level), whole.Mean(level), 0.02)
+			if kept.Deviation(level) < 0.7*whole.Deviation(level) {
+				t.Errorf("falls by %v: level %d is %v ± %v of the means, ± %v of the ratios", perLevel, level, kept.Mean(level), kept.Deviation(level), whole.Deviation(level))
+			}
+		}
 	}
 }

@@ -33,11 +33,7 @@ func (c onlyCertain) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	certain := certainModel{inner, len(m.Columns), most}
-	if p, ok := inner.(Planner); ok {
-		return plannedCertain{certain, p}, nil
-	}
-	return certain, nil
+	return certainModel{inner, len(m.Columns), most}, nil
 }
 
 // rangeOf is from the least to the largest cell.
@@ -89,20 +85,6 @@ func (m certainModel) Complete(row, deviations []float64) ([]Cell, error) {
 	}
 	return out, nil
 }
-
-// plannedCertain is a certainModel of a Planner.
-type plannedCertain struct {
-	certainModel
-	planner Planner
-}
-
-// Plan implements Planner.
-func (p plannedCertain) Plan(known []int, count int, allowed func(int) bool) ([]int, error) {
-	return p.planner.Plan(known, count, allowed)
-}
-
-// Leftovers implements Planner.
-func (p plannedCertain) Leftovers(known []int) ([]float64, error) { return p.planner.Leftovers(known) }
 
 // Concepts are those of the classifier that it stands before; nil where that has none.
 func (m certainModel) Concepts() []float64 {

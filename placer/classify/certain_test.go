@@ -86,3 +86,90 @@ func TestRelativeDeviations(t *testing.T) {
 		t.Errorf("%v", got.Deviations)
 	}
 }
+
+// A noisy cell that a classifier of ours is shown comes back as a posterior: no wider than its
+// noise, nearer to what the others say the noisier it is, and never narrower than its noise
+// and the held-out intervals of the others together allow.
+func TestPosteriorOfNoisyCells(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"gauss", "local"} {
+		m := scores(rand.New(rand.NewPCG(5, 5)), 80, 8, 2)
+		truth := m.Rows[79]
+		m.Rows = m.Rows[:79]
+		model, err := get(t, name).Fit(m, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := slices.Clone(truth)
+		row[4] = nan
+		without, err := model.Complete(row, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row[4] = truth[4] + 30
+		last := math.Inf(1)
+		for _, noise := range []float64{0.5, 3, 10, 40} {
+			deviations := make([]float64, 8)
+			deviations[4] = noise
+			got, err := model.Complete(row, deviations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, away := got[4], math.Abs(got[4].Value-without[4].Value)
+			prior := (without[4].High - without[4].Low) / 2
+			least := 1 / math.Sqrt(1/(prior*prior)+1/(1.96*noise*1.96*noise))
+			if half := (c.High - c.Low) / 2; !c.Measured || half > 1.97*noise || half < 0.8*least || away > last {
+				t.Errorf("%s, noise %v: %+v, without it %+v", name, noise, c, without[4])
+			}
+			last = away
+		}
+		if last > 3 {
+			t.Errorf("%s: a deviation of 40 points still moves the cell by %.1f from what seven others say", name, last)
+		}
+	}
+}
+
+// Training rows whose cells are noisy teach what the exact ones among them teach: with the
+// deviations told, the error on new rows is less than with every cell taken as exact.
+func TestNoisyRowsAreWeakRows(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(11, 11))
+	all := scores(rng, 300, 8, 1)
+	train := classify.Matrix{Columns: all.Columns, Rows: all.Rows[:80]}
+	for i, row := range train.Rows {
+		deviations := make([]float64, 8)
+		for j := range row {
+			if (i+j)%2 == 0 {
+				deviations[j] = 40
+				row[j] += 40 * rng.NormFloat64()
+			}
+		}
+		train.Deviations = append(train.Deviations, deviations)
+	}
+	told, untold := train, train
+	untold.Deviations = nil
+	for _, name := range []string{"gauss", "local"} {
+		var failure [2]float64
+		for n, m := range []classify.Matrix{told, untold} {
+			model, err := get(t, name).Fit(m, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, truth := range all.Rows[80:] {
+				row := slices.Repeat([]float64{nan}, 8)
+				row[i%8], row[(i+3)%8] = truth[i%8], truth[(i+3)%8]
+				cells, err := model.Complete(row, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j, c := range cells {
+					failure[n] += math.Abs(c.Value - truth[j])
+				}
+			}
+		}
+		t.Logf("%s: %.2f points with deviations, %.2f without", name, failure[0]/220/8, failure[1]/220/8)
+		if failure[0] >= failure[1] {
+			t.Errorf("%s: deviations made it worse: %.0f against %.0f", name, failure[0], failure[1])
+		}
+	}
+}

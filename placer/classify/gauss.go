@@ -11,7 +11,7 @@ import (
 var gaussDescriptor = Descriptor{
 	Name:    "gauss",
 	Summary: "ours: rows as one normal distribution with shrunk covariance, speeds in logarithms",
-	New:     func() Classifier { return inLogs{onlyCertain{gaussian{}}} },
+	New:     func() Classifier { return inLogs{gaussian{}} },
 }
 
 // shrinkages are the weights of constant correlation cross-validation chooses
@@ -45,12 +45,11 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	columns := len(m.Columns)
 	best, found, err := bestShrinkage(m, seed)
 	if err != nil {
 		return nil, err
 	}
-	model, err := gauss.Fit(known.Rows, columns, gaussConfig(known.Rows, columns, best))
+	model, err := fitGauss(known, best)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +58,14 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 
 func bestShrinkage(m Matrix, seed uint64) (float64, residuals, error) {
 	return bestOf(m, seed, shrinkages, func(train Matrix, s float64) (filler, error) {
-		model, err := gauss.Fit(train.Rows, len(m.Columns), gaussConfig(train.Rows, len(m.Columns), s))
+		model, err := fitGauss(train, s)
 		return gaussFiller{model}, err
 	})
+}
+
+func fitGauss(m Matrix, shrinkage float64) (*gauss.Model, error) {
+	columns := len(m.Columns)
+	return gauss.Fit(m.Rows, m.Deviations, columns, gaussConfig(m.Rows, columns, shrinkage))
 }
 
 func gaussConfig(rows [][]float64, columns int, shrinkage float64) gauss.Config {
@@ -104,8 +108,8 @@ func columnMeansOf(rows [][]float64, columns int) (means []float64, square float
 
 type gaussFiller struct{ model *gauss.Model }
 
-func (f gaussFiller) complete(row, _, out, deviation []float64) error {
-	return f.model.Complete(row, out, deviation)
+func (f gaussFiller) complete(row, noise, out, deviation []float64) error {
+	return f.model.Complete(row, noise, out, deviation)
 }
 
 func (f gaussFiller) informed(j int) bool { return f.model.Informed(j) }
@@ -117,11 +121,11 @@ type normal struct {
 	width []float64
 }
 
-func (n *normal) Complete(row, _ []float64) ([]Cell, error) {
-	if _, _, err := observed(row, nil, n.model.Columns()); err != nil {
+func (n *normal) Complete(row, deviations []float64) ([]Cell, error) {
+	if _, _, err := observed(row, deviations, n.model.Columns()); err != nil {
 		return nil, err
 	}
-	return completeWith(gaussFiller{n.model}, row, nil, n.width)
+	return completeWith(gaussFiller{n.model}, row, deviations, n.width)
 }
 
 // Plan returns which further columns are worth measuring most.

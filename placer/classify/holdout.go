@@ -18,23 +18,24 @@ const (
 )
 
 // filler completes one row whose cells have the standard deviations noise, nil for none:
-// out receives a value for every column, and deviation
-// the standard deviation it is known to, or 1 where the model gives none.
+// out receives a value for every column, and deviation the standard deviation it is
+// known to, or 1 where the model gives none. A noisy cell receives its posterior.
 type filler interface {
 	complete(row, noise, out, deviation []float64) error
 	informed(column int) bool
 }
 
-// residuals are held-out values minus predictions, per column, as they are and
-// over the deviation the model gave.
-type residuals struct{ raw, standard [][]float64 }
+// residuals are held-out values minus predictions, per column: as they are, with the weight
+// that each has, and over the deviation that the model and the measurement give.
+type residuals struct{ raw, weight, standard [][]float64 }
 
 // heldOut fits without one part of the rows at a time and lets the model predict
 // them from the columns every row brings and random others, two at least. Fewer
 // than two rows that anything could be held out of give no residuals and no
 // error. Every call with the same matrix and seed holds out the same.
 func heldOut(m Matrix, seed uint64, fit func(train Matrix) (filler, error)) (residuals, error) {
-	found := residuals{make([][]float64, len(m.Columns)), make([][]float64, len(m.Columns))}
+	found := residuals{make([][]float64, len(m.Columns)), make([][]float64, len(m.Columns)), make([][]float64, len(m.Columns))}
+	certain := certainWithin * rangeOf(m.Rows)
 	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
 	rows := atLeastTwo(m.Rows)
 	rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
@@ -57,7 +58,7 @@ func heldOut(m Matrix, seed uint64, fit func(train Matrix) (filler, error)) (res
 			return residuals{}, err
 		}
 		for _, i := range test {
-			if err := predictHeldOut(model, m.Rows[i], m.deviations(i), m.Always, rng, found); err != nil {
+			if err := predictHeldOut(model, m.Rows[i], m.deviations(i), certain, m.Always, rng, found); err != nil {
 				return residuals{}, err
 			}
 		}
@@ -65,7 +66,8 @@ func heldOut(m Matrix, seed uint64, fit func(train Matrix) (filler, error)) (res
 	return found, nil
 }
 
-func predictHeldOut(model filler, row, noise []float64, always []int, rng *rand.Rand, found residuals) error {
+// predictHeldOut: a cell whose deviation is certain counts half of an exact one.
+func predictHeldOut(model filler, row, noise []float64, certain float64, always []int, rng *rand.Rand, found residuals) error {
 	partial := slices.Repeat([]float64{math.NaN()}, len(row))
 	for _, j := range toShow(row, always, rng) {
 		partial[j] = row[j]
@@ -76,8 +78,13 @@ func predictHeldOut(model filler, row, noise []float64, always []int, rng *rand.
 	}
 	for j, v := range row {
 		if !math.IsNaN(v) && math.IsNaN(partial[j]) && model.informed(j) && deviation[j] > 0 {
-			found.raw[j] = append(found.raw[j], v-out[j])
-			found.standard[j] = append(found.standard[j], (v-out[j])/deviation[j])
+			weight, own := 1.0, 0.0
+			if noise != nil && noise[j] > 0 {
+				own = noise[j]
+				weight = 1 / (1 + own*own/(certain*certain))
+			}
+			found.raw[j], found.weight[j] = append(found.raw[j], v-out[j]), append(found.weight[j], weight)
+			found.standard[j] = append(found.standard[j], (v-out[j])/math.Hypot(deviation[j], own))
 		}
 	}
 	return nil
@@ -118,12 +125,13 @@ func atLeastTwo(rows [][]float64) []int {
 	return out
 }
 
-// meanSquare is over all residuals as they are; NaN where there are none.
+// meanSquare is over all residuals as they are, weighted; NaN where there are none.
 func (r residuals) meanSquare() float64 {
 	var sum, n float64
-	for _, column := range r.raw {
-		for _, r := range column {
-			sum, n = sum+r*r, n+1
+	for j, column := range r.raw {
+		for i, v := range column {
+			w := r.weight[j][i]
+			sum, n = sum+w*v*v, n+w
 		}
 	}
 	return sum / n
@@ -202,8 +210,46 @@ func completeWith(f filler, row, noise, width []float64) ([]Cell, error) {
 	if err := f.complete(row, noise, completed, half); err != nil {
 		return nil, err
 	}
+	var measured []Cell
+	if noise != nil {
+		measured = make([]Cell, len(row))
+		for j, v := range row {
+			if !math.IsNaN(v) && noise[j] > 0 {
+				measured[j] = posterior(v, noise[j], completed[j], half[j], width[j])
+			}
+		}
+	}
 	for j := range half {
 		half[j] *= width[j]
 	}
-	return cells(row, completed, half, f.informed), nil
+	out := cells(row, completed, half, f.informed)
+	for j, c := range measured {
+		if c.Known {
+			out[j] = c
+		}
+	}
+	return out, nil
+}
+
+// posterior of a noisy cell. What a model says of a cell without its own measurement is as
+// wide as held-out residuals show (width, in its deviations, instead of normal95), so the
+// prior is taken out of the model's posterior, widened, and put together with the
+// measurement again: precisions add (Rasmussen 2006, §2.2).
+func posterior(value, noise, mean, deviation, width float64) Cell {
+	own := 1 / (noise * noise)
+	prior := max(0, 1/(deviation*deviation)-own)
+	wider := 1.0
+	if !math.IsNaN(width) {
+		wider = max(1, width/normal95)
+	}
+	c := Cell{Value: value, Measured: true, Known: true}
+	half := normal95 * noise
+	if prior > 0 {
+		centre := (mean/(deviation*deviation) - value*own) / prior
+		prior /= wider * wider
+		c.Value = (centre*prior + value*own) / (prior + own)
+		half = normal95 / math.Sqrt(prior+own)
+	}
+	c.Low, c.High = c.Value-half, c.Value+half
+	return c
 }

@@ -5,7 +5,7 @@ import "github.com/nomad-placer/nomad-placer/placer/numeric/gauss"
 var localDescriptor = Descriptor{
 	Name:    "local",
 	Summary: "ours: gauss with training rows weighted by how near they are in the known cells",
-	New:     func() Classifier { return inLogs{onlyCertain{localised{}}} },
+	New:     func() Classifier { return inLogs{localised{}} },
 }
 
 // bandwidths are what cross-validation chooses from, in standard deviations; the
@@ -28,13 +28,13 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 		return nil, err
 	}
 	fit := func(train Matrix, bandwidth float64) (filler, error) {
-		return newLocal(train.Rows, len(m.Columns), shrinkage, bandwidth)
+		return newLocal(train, shrinkage, bandwidth)
 	}
 	bandwidth, found, err := bestOf(m, seed, bandwidths, fit)
 	if err != nil {
 		return nil, err
 	}
-	model, err := newLocal(known.Rows, len(m.Columns), shrinkage, bandwidth)
+	model, err := newLocal(known, shrinkage, bandwidth)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +43,17 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 
 type localFiller struct{ model *gauss.Local }
 
-func newLocal(rows [][]float64, columns int, shrinkage, bandwidth float64) (localFiller, error) {
-	model, err := gauss.Fit(rows, columns, gaussConfig(rows, columns, shrinkage))
+func newLocal(m Matrix, shrinkage, bandwidth float64) (localFiller, error) {
+	model, err := fitGauss(m, shrinkage)
 	if err != nil {
 		return localFiller{}, err
 	}
-	local, err := gauss.NewLocal(model, rows, bandwidth, localPriorRows)
+	local, err := gauss.NewLocal(model, m.Rows, m.Deviations, bandwidth, localPriorRows)
 	return localFiller{local}, err
 }
 
-func (f localFiller) complete(row, _, out, deviation []float64) error {
-	return f.model.Complete(row, out, deviation)
+func (f localFiller) complete(row, noise, out, deviation []float64) error {
+	return f.model.Complete(row, noise, out, deviation)
 }
 
 func (f localFiller) informed(j int) bool { return f.model.Informed(j) }
@@ -65,11 +65,11 @@ type near struct {
 	width []float64
 }
 
-func (n *near) Complete(row, _ []float64) ([]Cell, error) {
-	if _, _, err := observed(row, nil, n.model.Columns()); err != nil {
+func (n *near) Complete(row, deviations []float64) ([]Cell, error) {
+	if _, _, err := observed(row, deviations, n.model.Columns()); err != nil {
 		return nil, err
 	}
-	return completeWith(n.localFiller, row, nil, n.width)
+	return completeWith(n.localFiller, row, deviations, n.width)
 }
 
 // Plan returns which further columns are worth measuring most, by the distribution

@@ -10,12 +10,12 @@ import (
 // conditional is what the known columns of a row say of the missing ones.
 type conditional struct {
 	at, missing []int
-	weights     *mat.Dense // missing×known: Σ_mo·Σ_oo⁻¹; nil where either is empty
+	weights     *mat.Dense // missing×known: Σ_mo·(Σ_oo + D)⁻¹; nil where either is empty
 	left        *mat.Dense // missing×missing conditional covariance; nil where none is missing
 }
 
-// condition prepares the conditional distribution of missing given at.
-func (m *Model) condition(at, missing []int) (*conditional, error) {
+// condition prepares the conditional distribution of missing given at, which has noise D.
+func (m *Model) condition(at, missing []int, noise []float64) (*conditional, error) {
 	c := &conditional{at: at, missing: missing}
 	if len(missing) == 0 {
 		return c, nil
@@ -24,15 +24,9 @@ func (m *Model) condition(at, missing []int) (*conditional, error) {
 	if len(at) == 0 {
 		return c, nil
 	}
-	known := mat.NewSymDense(len(at), nil)
-	for a, i := range at {
-		for b := a; b < len(at); b++ {
-			known.SetSym(a, b, m.cov.At(i, at[b]))
-		}
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(known) {
-		return nil, ErrSingular
+	factor, err := m.factorise(at, noise)
+	if err != nil {
+		return nil, err
 	}
 	cross := m.block(at, missing)
 	solved := mat.NewDense(len(at), len(missing), nil)
@@ -44,6 +38,24 @@ func (m *Model) condition(at, missing []int) (*conditional, error) {
 	explained.Mul(c.weights, cross)
 	c.left.Sub(c.left, &explained)
 	return c, nil
+}
+
+// factorise Σ_oo + D; noise is by column, nil: none.
+func (m *Model) factorise(at []int, noise []float64) (*mat.Cholesky, error) {
+	known := mat.NewSymDense(len(at), nil)
+	for a, i := range at {
+		for b := a; b < len(at); b++ {
+			known.SetSym(a, b, m.cov.At(i, at[b]))
+		}
+		if noise != nil {
+			known.SetSym(a, a, known.At(a, a)+noise[i]*noise[i])
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(known) {
+		return nil, ErrSingular
+	}
+	return &factor, nil
 }
 
 func (m *Model) block(rows, columns []int) *mat.Dense {
@@ -80,24 +92,26 @@ func (c *conditional) addCovariance(cov *mat.SymDense, rows float64) {
 }
 
 // Complete writes the conditional mean and the conditional standard deviation
-// of every cell of a row; NaN marks the missing ones. A known cell keeps its
-// value, with deviation 0. A known cell of a column that is not Informed is
-// passed over. Cost: O(known³ + known·columns).
+// of every cell of a row; NaN marks the missing ones, and noise holds the standard
+// deviations of the others, nil for none. An exact cell keeps its value, with deviation 0; a
+// noisy one is brought nearer to what the others say of it, the more the noisier it
+// is, and what is left is less than its noise. A known cell of a column that is not Informed
+// says nothing of others, and stays as it was measured. Cost: O(known³ + known·columns).
 //
 // It returns ErrShape, ErrNotFinite or ErrSingular; mean and deviation are then
 // undefined.
-func (m *Model) Complete(row, mean, deviation []float64) error {
-	if err := m.check(row, mean, deviation); err != nil {
+func (m *Model) Complete(row, noise, mean, deviation []float64) error {
+	if err := m.check(row, noise, mean, deviation); err != nil {
 		return err
 	}
 	at := m.known(row)
-	solved, err := m.project(at)
+	solved, err := m.project(at, noise)
 	if err != nil {
 		return err
 	}
 	for j, v := range row {
-		if !math.IsNaN(v) {
-			mean[j], deviation[j] = v, 0
+		if kept(v, noise, j, m.informed[j]) {
+			mean[j], deviation[j] = v, noiseOf(noise, j)
 			continue
 		}
 		mean[j] = m.mean[j]
@@ -112,7 +126,20 @@ func (m *Model) Complete(row, mean, deviation []float64) error {
 	return nil
 }
 
-func (m *Model) check(row, mean, deviation []float64) error {
+// kept reports whether a cell is known, and others say nothing of it: it is exact, or nothing
+// is known of its column.
+func kept(v float64, noise []float64, j int, informed bool) bool {
+	return !math.IsNaN(v) && (noiseOf(noise, j) == 0 || !informed)
+}
+
+func noiseOf(noise []float64, j int) float64 {
+	if noise == nil {
+		return 0
+	}
+	return noise[j]
+}
+
+func (m *Model) check(row, noise, mean, deviation []float64) error {
 	if len(row) != m.columns || len(mean) != m.columns || len(deviation) != m.columns {
 		return fmt.Errorf("%w: %d, %d and %d cells for %d columns", ErrShape, len(row), len(mean), len(deviation), m.columns)
 	}
@@ -121,7 +148,7 @@ func (m *Model) check(row, mean, deviation []float64) error {
 			return fmt.Errorf("%w: column %d", ErrNotFinite, j)
 		}
 	}
-	return nil
+	return checkNoise(row, noise)
 }
 
 // known lists the cells that say something of others.
@@ -135,24 +162,20 @@ func (m *Model) known(row []float64) []int {
 	return at
 }
 
-// project returns Σ_oo⁻¹·Σ_o·, known×columns.
-func (m *Model) project(at []int) (*mat.Dense, error) {
+// project returns (Σ_oo + D)⁻¹·Σ_o·, known×columns.
+func (m *Model) project(at []int, noise []float64) (*mat.Dense, error) {
 	if len(at) == 0 {
 		return nil, nil
 	}
-	known := mat.NewSymDense(len(at), nil)
+	factor, err := m.factorise(at, noise)
+	if err != nil {
+		return nil, err
+	}
 	cross := mat.NewDense(len(at), m.columns, nil)
 	for a, i := range at {
-		for b := a; b < len(at); b++ {
-			known.SetSym(a, b, m.cov.At(i, at[b]))
-		}
 		for j := range m.columns {
 			cross.Set(a, j, m.cov.At(i, j))
 		}
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(known) {
-		return nil, ErrSingular
 	}
 	solved := mat.NewDense(len(at), m.columns, nil)
 	if err := factor.SolveTo(solved, cross); err != nil {
@@ -203,7 +226,7 @@ func (m *Model) Leftover(at []int) (float64, error) {
 // Leftovers are the conditional variances of all columns given the columns at; 0 of one
 // that no row informs of.
 func (m *Model) Leftovers(at []int) ([]float64, error) {
-	solved, err := m.project(at)
+	solved, err := m.project(at, nil)
 	if err != nil {
 		return nil, err
 	}

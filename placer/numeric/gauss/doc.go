@@ -16,6 +16,11 @@
 // factorisation of any rank can at most equal it where Σ is known; with few rows
 // the shrinkage takes the place of a small rank.
 //
+// A cell may have a known standard deviation of measurement; D is their diagonal:
+// Σ_oo + D takes the place of Σ_oo, and what was measured is a posterior too
+// (Rasmussen 2006, §2.2; Tipping 1999 for rows of a low rank). The noise of training rows
+// is thereby left out of Σ.
+//
 // Local weighs the rows by how near they are to the new one (Atkeson 1997), and
 // Plan says which cells of a row are worth knowing most (Krause 2008).
 //

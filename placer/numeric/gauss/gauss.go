@@ -30,18 +30,21 @@ type Config struct {
 type Model struct {
 	columns  int
 	mean     []float64
-	cov      *mat.SymDense // columns×columns, noise included
+	cov      *mat.SymDense // columns×columns, Config.Noise included
 	informed []bool        // per column: has a cell
 }
 
-// Fit estimates mean and covariance from rows of equal length; NaN is a missing
-// cell. Rows without any cell are passed over. Rows with the same holes share
-// one factorisation.
+// Fit estimates mean and covariance of what was measured from rows of equal length; NaN is a
+// missing cell. deviations are the standard deviations of the measurements, beside the rows
+// and in their unit; nil, a nil row and 0 are exact. The noisier a cell, the less it moves
+// the estimate, and its noise is no part of the covariance. Rows without any cell are
+// passed over. Exact rows with the same holes share one factorisation; every other row needs
+// its own.
 //
 // It returns ErrEmpty, ErrShape, ErrNotFinite or ErrSingular. Cost:
-// O(iterations·(patterns·columns³ + rows·columns²)).
-func Fit(rows [][]float64, columns int, cfg Config) (*Model, error) {
-	groups, informed, n, err := byPattern(rows, columns)
+// O(iterations·((patterns + noisy rows)·columns³ + rows·columns²)).
+func Fit(rows, deviations [][]float64, columns int, cfg Config) (*Model, error) {
+	groups, informed, n, err := byPattern(rows, deviations, columns)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +65,20 @@ func Fit(rows [][]float64, columns int, cfg Config) (*Model, error) {
 	return m, nil
 }
 
-// pattern is the rows that have the same holes.
+// pattern is the rows that have the same holes. A row with noise is a pattern of its own,
+// in which no column is known exactly.
 type pattern struct {
 	at, missing []int
+	noise       []float64 // standard deviation by column, nil: none
 	rows        [][]float64
 }
 
-func byPattern(rows [][]float64, columns int) (groups []*pattern, informed []bool, n int, err error) {
+func byPattern(rows, deviations [][]float64, columns int) (groups []*pattern, informed []bool, n int, err error) {
 	if columns <= 0 {
 		return nil, nil, 0, ErrEmpty
+	}
+	if deviations != nil && len(deviations) != len(rows) {
+		return nil, nil, 0, fmt.Errorf("%w: deviations of %d rows for %d rows", ErrShape, len(deviations), len(rows))
 	}
 	informed = make([]bool, columns)
 	known := map[string]*pattern{}
@@ -97,6 +105,15 @@ func byPattern(rows [][]float64, columns int) (groups []*pattern, informed []boo
 			continue
 		}
 		n++
+		if deviations != nil {
+			if err := checkNoise(row, deviations[i]); err != nil {
+				return nil, nil, 0, fmt.Errorf("row %d: %w", i, err)
+			}
+			if noisy(row, deviations[i]) {
+				groups = append(groups, &pattern{at: p.at, missing: allColumns(columns), noise: deviations[i], rows: [][]float64{row}})
+				continue
+			}
+		}
 		g, ok := known[string(holes)]
 		if !ok {
 			g = &p
@@ -109,6 +126,40 @@ func byPattern(rows [][]float64, columns int) (groups []*pattern, informed []boo
 		return nil, nil, 0, ErrEmpty
 	}
 	return groups, informed, n, nil
+}
+
+// checkNoise: the deviation of every known cell is a number; a nil row has none.
+func checkNoise(row, noise []float64) error {
+	if noise == nil {
+		return nil
+	}
+	if len(noise) != len(row) {
+		return fmt.Errorf("%w: %d deviations for %d columns", ErrShape, len(noise), len(row))
+	}
+	for j, v := range row {
+		if !math.IsNaN(v) && !(noise[j] >= 0 && noise[j] <= math.MaxFloat64) {
+			return fmt.Errorf("%w: the standard deviation of column %d is %v", ErrNotFinite, j, noise[j])
+		}
+	}
+	return nil
+}
+
+// noisy reports whether any known cell has a deviation.
+func noisy(row, noise []float64) bool {
+	for j, d := range noise {
+		if d > 0 && !math.IsNaN(row[j]) {
+			return true
+		}
+	}
+	return false
+}
+
+func allColumns(n int) []int {
+	out := make([]int, n)
+	for j := range out {
+		out[j] = j
+	}
+	return out
 }
 
 func columnMeans(rows [][]float64, informed []bool) []float64 {
@@ -150,7 +201,7 @@ func (m *Model) expect(groups []*pattern, n int) ([]float64, *mat.SymDense, erro
 	filled := make([][]float64, 0, n)
 	cov := mat.NewSymDense(m.columns, nil)
 	for _, g := range groups {
-		c, err := m.condition(g.at, g.missing)
+		c, err := m.condition(g.at, g.missing, g.noise)
 		if err != nil {
 			return nil, nil, err
 		}

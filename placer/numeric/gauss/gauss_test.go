@@ -44,7 +44,7 @@ var (
 func TestConditionalOfAKnownDistribution(t *testing.T) {
 	t.Parallel()
 	rows := drawn(rand.New(rand.NewPCG(1, 1)), 4000, mean3, root3)
-	model, err := gauss.Fit(rows, 3, config())
+	model, err := gauss.Fit(rows, nil, 3, config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestConditionalOfAKnownDistribution(t *testing.T) {
 	a := mat.NewDense(3, 3, slices.Concat(root3...))
 	cov.Mul(a, a.T())
 	mean, deviation := make([]float64, 3), make([]float64, 3)
-	if err := model.Complete([]float64{2, nan, nan}, mean, deviation); err != nil {
+	if err := model.Complete([]float64{2, nan, nan}, nil, mean, deviation); err != nil {
 		t.Fatal(err)
 	}
 	for j := 1; j < 3; j++ {
@@ -72,12 +72,12 @@ func TestHolesAreFilledNotGuessed(t *testing.T) {
 	for _, row := range rows {
 		row[rng.IntN(3)] = nan
 	}
-	model, err := gauss.Fit(rows, 3, config())
+	model, err := gauss.Fit(rows, nil, 3, config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	mean, deviation := make([]float64, 3), make([]float64, 3)
-	if err := model.Complete([]float64{3, nan, nan}, mean, deviation); err != nil {
+	if err := model.Complete([]float64{3, nan, nan}, nil, mean, deviation); err != nil {
 		t.Fatal(err)
 	}
 	// 1 + 2 standard deviations in the first column: 2 + 0.8·2 and 3 + 0.5·2.
@@ -106,7 +106,7 @@ func TestCornersAndRefusals(t *testing.T) {
 		{"one column", [][]float64{{1}, {2}}, 1, nil},
 		{"a column without cells", [][]float64{{1, nan}, {2, nan}}, 2, nil},
 	} {
-		model, err := gauss.Fit(c.rows, c.columns, config())
+		model, err := gauss.Fit(c.rows, nil, c.columns, config())
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
@@ -116,13 +116,13 @@ func TestCornersAndRefusals(t *testing.T) {
 		row := slices.Repeat([]float64{nan}, c.columns)
 		row[0] = 1.5
 		mean, deviation := make([]float64, c.columns), make([]float64, c.columns)
-		if err := model.Complete(row, mean, deviation); err != nil || mean[0] != 1.5 || deviation[0] != 0 || math.IsNaN(mean[c.columns-1]) {
+		if err := model.Complete(row, nil, mean, deviation); err != nil || mean[0] != 1.5 || deviation[0] != 0 || math.IsNaN(mean[c.columns-1]) {
 			t.Errorf("%s: %v %v %v", c.name, mean, deviation, err)
 		}
-		if err := model.Complete([]float64{math.Inf(1)}, mean, deviation); err == nil {
+		if err := model.Complete([]float64{math.Inf(1)}, nil, mean, deviation); err == nil {
 			t.Errorf("%s: took an infinite cell or a short row", c.name)
 		}
-		if _, err := gauss.NewLocal(model, c.rows, 0, 1); !errors.Is(err, gauss.ErrShape) {
+		if _, err := gauss.NewLocal(model, c.rows, nil, 0, 1); !errors.Is(err, gauss.ErrShape) {
 			t.Errorf("%s: a bandwidth of 0: %v", c.name, err)
 		}
 	}
@@ -138,24 +138,24 @@ func TestLocalBetweenModelAndNeighbours(t *testing.T) {
 		x := 4*rng.Float64() - 2
 		rows = append(rows, []float64{x, -math.Abs(x)})
 	}
-	model, err := gauss.Fit(rows, 2, config())
+	model, err := gauss.Fit(rows, nil, 2, config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := func(bandwidth, prior, x float64) float64 {
-		local, err := gauss.NewLocal(model, rows, bandwidth, prior)
+		local, err := gauss.NewLocal(model, rows, nil, bandwidth, prior)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mean, deviation := make([]float64, 2), make([]float64, 2)
-		if err := local.Complete([]float64{x, nan}, mean, deviation); err != nil {
+		if err := local.Complete([]float64{x, nan}, nil, mean, deviation); err != nil {
 			t.Fatal(err)
 		}
 		return mean[1]
 	}
 	mean, deviation := make([]float64, 2), make([]float64, 2)
 	for _, x := range []float64{-1.5, -0.7, 0.7, 1.5} {
-		if err := model.Complete([]float64{x, nan}, mean, deviation); err != nil {
+		if err := model.Complete([]float64{x, nan}, nil, mean, deviation); err != nil {
 			t.Fatal(err)
 		}
 		if got := at(1e6, 1e6, x); math.Abs(got-mean[1]) > 1e-3 {
@@ -178,7 +178,7 @@ func TestPlan(t *testing.T) {
 		a, b, own := rng.NormFloat64(), rng.NormFloat64(), 0.1*rng.NormFloat64()
 		rows = append(rows, []float64{own, a, a + 0.1*rng.NormFloat64(), 3 * b, 3*b + a})
 	}
-	model, err := gauss.Fit(rows, 5, config())
+	model, err := gauss.Fit(rows, nil, 5, config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,5 +196,99 @@ func TestPlan(t *testing.T) {
 	all, _ := model.Leftover([]int{0, 1, 2, 3, 4})
 	if !(none > some && some > all && all >= -1e-9) {
 		t.Errorf("left over: %v, %v, %v", none, some, all)
+	}
+}
+
+// The noise of cells is no part of the covariance, and rows without noise count for more: of
+// the same distribution, measured exactly by some rows and badly by others, the fit finds
+// the covariance, where one that takes all cells as exact finds the noise as well.
+func TestNoiseIsNotCovariance(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(6, 6))
+	rows := drawn(rng, 1500, mean3, root3)
+	deviations := make([][]float64, len(rows))
+	for i, row := range rows {
+		if i%3 == 0 {
+			continue
+		}
+		deviations[i] = make([]float64, 3)
+		for j := range row {
+			deviations[i][j] = 1.5 * rng.Float64()
+			row[j] += deviations[i][j] * rng.NormFloat64()
+		}
+	}
+	aware, err := gauss.Fit(rows, deviations, 3, config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := gauss.Fit(rows, nil, 3, config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := gauss.NewLocal(aware, rows, deviations, 1e6, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const left = 0.6 // of the second column, given the first
+	mean, deviation := make([]float64, 3), make([]float64, 3)
+	for name, c := range map[string]struct {
+		complete  func(row, noise, mean, deviation []float64) error
+		low, high float64 // of the deviation
+	}{
+		"aware":          {aware.Complete, left - 0.06, left + 0.06},
+		"local":          {local.Complete, left - 0.06, left + 0.06},
+		"taken as exact": {taken.Complete, left + 0.15, 2},
+	} {
+		if err := c.complete([]float64{2, nan, nan}, nil, mean, deviation); err != nil {
+			t.Fatal(err)
+		}
+		if !(deviation[1] > c.low && deviation[1] < c.high) {
+			t.Errorf("%s: %v ± %v", name, mean[1], deviation[1])
+		}
+	}
+}
+
+// The posterior of a noisy cell of one column is that of two measurements of one number
+// (Rasmussen 2006, §2.2): precisions add. It is never wider than the noise or than
+// what is known without, and an infinitely noisy cell is a missing one.
+func TestPosteriorOfANoisyCell(t *testing.T) {
+	t.Parallel()
+	rows := drawn(rand.New(rand.NewPCG(7, 7)), 2000, mean3, root3)
+	model, err := gauss.Fit(rows, nil, 3, config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := gauss.NewLocal(model, rows, nil, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, complete := range map[string]func(row, noise, mean, deviation []float64) error{"model": model.Complete, "local": local.Complete} {
+		prior, before := make([]float64, 3), make([]float64, 3)
+		if err := complete([]float64{2, nan, nan}, nil, prior, before); err != nil {
+			t.Fatal(err)
+		}
+		mean, deviation := make([]float64, 3), make([]float64, 3)
+		for _, noise := range []float64{0.1, 0.5, 2, 1e6} {
+			if err := complete([]float64{2, 4, nan}, []float64{0, noise, 0}, mean, deviation); err != nil {
+				t.Fatal(err)
+			}
+			precision := 1/(before[1]*before[1]) + 1/(noise*noise)
+			want := (prior[1]/(before[1]*before[1]) + 4/(noise*noise)) / precision
+			// Local weighs the rows by the second cell too.
+			if name == "model" && (math.Abs(mean[1]-want) > 1e-9 || math.Abs(deviation[1]-1/math.Sqrt(precision)) > 1e-9) {
+				t.Errorf("noise %v: %v ± %v, want %v ± %v", noise, mean[1], deviation[1], want, 1/math.Sqrt(precision))
+			}
+			if !(deviation[1] > 0 && deviation[1] <= noise) || mean[0] != 2 || deviation[0] != 0 {
+				t.Errorf("%s, noise %v: %v ± %v", name, noise, mean, deviation)
+			}
+		}
+		if math.Abs(mean[2]-prior[2]) > 1e-3 || math.Abs(deviation[2]-before[2]) > 1e-3 {
+			t.Errorf("%s: a cell that says nothing moved the third from %v to %v", name, prior[2], mean[2])
+		}
+		for _, bad := range [][]float64{{1}, {0, -1, 0}, {0, nan, 0}, {0, math.Inf(1), 0}} {
+			if err := complete([]float64{2, 4, nan}, bad, mean, deviation); err == nil {
+				t.Errorf("%s: took the deviations %v", name, bad)
+			}
+		}
 	}
 }

@@ -15,27 +15,27 @@ import (
 // concurrent use.
 type Local struct {
 	*Model
-	away      []float64 // row-major: the filled rows less the model's mean
-	deviation []float64 // per column, of the rows
+	away      []float64    // row-major: the filled rows less the model's mean
+	unsure    []*mat.Dense // by row: covariance of what its noise leaves open; nil where it has none
+	deviation []float64    // per column, of the rows
 	bandwidth float64
 	priorRows float64
 }
 
-// NewLocal fills the rows by the model they were fitted to. bandwidth is the
-// distance, in standard deviations, at which a row weighs 0.61; priorRows is how
-// many rows the model counts as. ErrShape where either is not above zero.
-func NewLocal(m *Model, rows [][]float64, bandwidth, priorRows float64) (*Local, error) {
+// NewLocal fills the rows by the model they were fitted to; deviations are those given to Fit.
+// bandwidth is the distance, in standard deviations, at which a row weighs 0.61;
+// priorRows is how many rows the model counts as. ErrShape where either is not above zero.
+func NewLocal(m *Model, rows, deviations [][]float64, bandwidth, priorRows float64) (*Local, error) {
 	if !(bandwidth > 0) || !(priorRows > 0) {
 		return nil, fmt.Errorf("%w: bandwidth %v and prior rows %v must be above 0", ErrShape, bandwidth, priorRows)
 	}
 	l := &Local{Model: m, bandwidth: bandwidth, priorRows: priorRows, deviation: make([]float64, m.columns)}
 	l.away = make([]float64, len(rows)*m.columns)
-	ignored := make([]float64, m.columns)
 	for i, row := range rows {
-		line := l.line(i)
-		if err := m.Complete(row, line, ignored); err != nil {
+		if err := l.fillLine(i, row, deviations); err != nil {
 			return nil, err
 		}
+		line := l.line(i)
 		for j := range line {
 			line[j] -= m.mean[j]
 			l.deviation[j] += line[j] * line[j] / float64(len(rows))
@@ -47,19 +47,42 @@ func NewLocal(m *Model, rows [][]float64, bandwidth, priorRows float64) (*Local,
 	return l, nil
 }
 
+// fillLine completes training row i, and keeps of a noisy one how unsure that is.
+func (l *Local) fillLine(i int, row []float64, deviations [][]float64) error {
+	ignored := make([]float64, l.columns)
+	if deviations == nil || !noisy(row, deviations[i]) {
+		return l.Model.Complete(row, nil, l.line(i), ignored)
+	}
+	if err := l.Model.Complete(row, deviations[i], l.line(i), ignored); err != nil {
+		return err
+	}
+	c, err := l.condition(l.known(row), allColumns(l.columns), deviations[i])
+	if err != nil {
+		return err
+	}
+	if l.unsure == nil {
+		l.unsure = make([]*mat.Dense, len(l.away)/l.columns)
+	}
+	l.unsure[i] = c.left
+	return nil
+}
+
 func (l *Local) line(i int) []float64 { return l.away[i*l.columns : (i+1)*l.columns] }
 
 // Complete is Model.Complete with weighted rows. Cost: O(rows·known·columns).
-func (l *Local) Complete(row, mean, deviation []float64) error {
-	if err := l.check(row, mean, deviation); err != nil {
+func (l *Local) Complete(row, noise, mean, deviation []float64) error {
+	if err := l.check(row, noise, mean, deviation); err != nil {
 		return err
 	}
 	at := l.known(row)
-	local, cross, variance := l.moments(row, at)
+	local, cross, variance := l.moments(row, noise, at)
 	known := mat.NewSymDense(max(1, len(at)), nil)
 	for a := range at {
 		for b := a; b < len(at); b++ {
 			known.SetSym(a, b, cross.At(a, at[b]))
+		}
+		if n := noiseOf(noise, at[a]); n > 0 {
+			known.SetSym(a, a, known.At(a, a)+n*n)
 		}
 	}
 	var solved mat.Dense
@@ -73,8 +96,8 @@ func (l *Local) Complete(row, mean, deviation []float64) error {
 		}
 	}
 	for j, v := range row {
-		if !math.IsNaN(v) {
-			mean[j], deviation[j] = v, 0
+		if kept(v, noise, j, l.informed[j]) {
+			mean[j], deviation[j] = v, noiseOf(noise, j)
 			continue
 		}
 		mean[j] = local[j]
@@ -92,20 +115,37 @@ func (l *Local) Complete(row, mean, deviation []float64) error {
 // a thousandth of one (chosen by us).
 const leastExponent = 20.7
 
-// weight of training row i is exp(−d²/2h²) with d the root mean square distance
-// over the known columns that vary, in their standard deviations; shown is those
-// cells less the mean.
-func (l *Local) weight(i int, at []int, shown []float64) float64 {
-	line := l.line(i)
-	var sum, n float64
+// nearness is what the distance to a row is measured by: the known cells less the mean, and
+// one over the deviation of each, 0 where its column does not vary.
+type nearness struct{ shown, scale []float64 }
+
+// nearness of a row: noise adds to the deviation of a column, and a cell counts as much of
+// one as its variance is not noise, all of them as one at least. The root of that number is
+// in the scale.
+func (l *Local) nearness(row, noise []float64, at []int) nearness {
+	out := nearness{make([]float64, len(at)), make([]float64, len(at))}
+	count := 0.0
 	for a, j := range at {
+		out.shown[a] = row[j] - l.mean[j]
 		if s := l.deviation[j]; s > 0 {
-			d := (shown[a] - line[j]) / s
-			sum, n = sum+d*d, n+1
+			out.scale[a] = 1 / math.Hypot(s, noiseOf(noise, j))
+			count += s * out.scale[a] * s * out.scale[a]
 		}
 	}
-	if n > 0 {
-		sum /= n
+	for a := range out.scale {
+		out.scale[a] /= math.Sqrt(max(1, count))
+	}
+	return out
+}
+
+// weight of training row i is exp(−d²/2h²) with d the root mean square distance
+// over the known columns that vary, in their standard deviations.
+func (l *Local) weight(i int, at []int, to nearness) float64 {
+	line := l.line(i)
+	var sum float64
+	for a, j := range at {
+		d := (to.shown[a] - line[j]) * to.scale[a]
+		sum += d * d
 	}
 	if exponent := sum / (2 * l.bandwidth * l.bandwidth); exponent < leastExponent {
 		return math.Exp(-exponent)
@@ -116,16 +156,13 @@ func (l *Local) weight(i int, at []int, shown []float64) float64 {
 // moments returns the weighted mean, the covariances of the known columns with
 // all (known×columns), and the variances, the model counted as priorRows rows.
 // Everything is summed as deviations from the model's mean in one pass.
-func (l *Local) moments(row []float64, at []int) (mean []float64, cross *mat.Dense, variance []float64) {
+func (l *Local) moments(row, noise []float64, at []int) (mean []float64, cross *mat.Dense, variance []float64) {
 	total, n := l.priorRows, l.columns
 	mean, variance = make([]float64, n), make([]float64, n)
 	crossed := make([]float64, max(1, len(at))*n)
-	shown := make([]float64, len(at))
-	for a, j := range at {
-		shown[a] = row[j] - l.mean[j]
-	}
+	to := l.nearness(row, noise, at)
 	for i := range len(l.away) / n {
-		w := l.weight(i, at, shown)
+		w := l.weight(i, at, to)
 		if w == 0 {
 			continue
 		}
@@ -140,6 +177,9 @@ func (l *Local) moments(row []float64, at []int) (mean []float64, cross *mat.Den
 			for j, d := range line {
 				sums[j] += along * d
 			}
+		}
+		if l.unsure != nil && l.unsure[i] != nil {
+			l.addUnsure(l.unsure[i], w, at, crossed, variance)
 		}
 	}
 	for j := range mean {
@@ -156,4 +196,17 @@ func (l *Local) moments(row []float64, at []int) (mean []float64, cross *mat.Den
 		mean[j] += v
 	}
 	return mean, cross, variance
+}
+
+// addUnsure adds the weighted covariance of what a noisy row leaves open.
+func (l *Local) addUnsure(left *mat.Dense, weight float64, at []int, crossed, variance []float64) {
+	for j := range variance {
+		variance[j] += weight * left.At(j, j)
+	}
+	for a, k := range at {
+		row, sums := left.RawRowView(k), crossed[a*l.columns:(a+1)*l.columns]
+		for j, v := range row {
+			sums[j] += weight * v
+		}
+	}
 }

@@ -21,7 +21,7 @@ func (e *Engine) Preview(ctx context.Context, job cluster.Job) (decisions []clus
 		if err != nil {
 			return nil, nil, err
 		}
-		k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, p)}
+		k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, w.ProfileKey, p)}
 		switch {
 		case p == nil && w.NotCopied != "":
 			k.Warnings = []string{profiling.NotCopied(w, p)}

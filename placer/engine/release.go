@@ -107,7 +107,7 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 	if err != nil {
 		return err
 	}
-	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, p), Warnings: []string{warning}}
+	k := profiling.Known{Workload: w, Knowledge: e.estimator.Classify(w.ID.Namespace, w.ProfileKey, p), Warnings: []string{warning}}
 	decisions, err := e.placer.Decide(ctx, job, []profiling.Known{k})
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (pl *Placer) Reconsider(ctx context.Context, job cluster.Job, w cluster.Wor
 		return cluster.Decision{}, err
 	}
 	w.Spec.Scale = performance.ScaleSpec{}
-	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(w.ID.Namespace, p)}
+	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(w.ID.Namespace, w.ProfileKey, p)}
 	return pl.ask(job, &k, snapshot)
 }
 

@@ -38,7 +38,7 @@ func (l *Lab) Cached(ctx context.Context, w cluster.WorkloadID, key string) (Cac
 		return r, nil
 	}
 	p, err := l.Stored(ctx, w, key)
-	r := CachedProfile{now, p, l.estimator.Classify(w.Namespace, p)}
+	r := CachedProfile{now, p, l.estimator.Classify(w.Namespace, key, p)}
 	if p != nil {
 		l.cache.keep(key, r)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict/production"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
@@ -29,7 +30,8 @@ const modelSeed = 1
 type Estimator struct {
 	cfg *Config
 
-	fitting sync.Mutex // held while rows change or models are fitted
+	fitting    sync.Mutex // held while rows change or models are fitted
+	experience experience
 
 	mu             sync.RWMutex
 	rows           rows
@@ -53,9 +55,12 @@ type learnt struct {
 func (k *Estimator) Refit(ctx context.Context) error {
 	k.fitting.Lock()
 	defer k.fitting.Unlock()
+	if err := k.readProduction(ctx); err != nil {
+		return err
+	}
 	var read rows
 	refused, err := store.Profiles{Store: k.cfg.Store}.Each(ctx, func(p profile.Profile, _ uint64) error {
-		read.add(k.scopeOf(p), p)
+		read.add(k.scopeOf(p), k.rowOf(p))
 		return nil
 	})
 	if err != nil {
@@ -80,7 +85,7 @@ func (k *Estimator) Learned(ctx context.Context, p profile.Profile) error {
 	k.mu.RLock()
 	now, fits, refused := k.rows.clone(), maps.Clone(k.fits), k.refused
 	k.mu.RUnlock()
-	now.add(k.scopeOf(p), p)
+	now.add(k.scopeOf(p), k.rowOf(p))
 	delete(fits, k.scopeOf(p))
 	return k.learn(ctx, now, fits, refused)
 }
@@ -178,8 +183,16 @@ func fit(profiles []profile.Profile) (*learnt, error) {
 }
 
 // Classify combines a workload's own profile, if any, with what others show whose profiles
-// count for its namespace.
-func (k *Estimator) Classify(namespace string, p *profile.Profile) cluster.Knowledge {
+// count for its namespace, and with what production says of it.
+func (k *Estimator) Classify(namespace, key string, p *profile.Profile) cluster.Knowledge {
+	said := k.said(namespace, key)
+	if said == nil {
+		return k.withoutProduction(namespace, p)
+	}
+	return production.Fold(k.withoutProduction(namespace, p), said.SlowdownMax, said)
+}
+
+func (k *Estimator) withoutProduction(namespace string, p *profile.Profile) cluster.Knowledge {
 	columns, of := k.Columns(), k.by(namespace)
 	k.mu.RLock()
 	defer k.mu.RUnlock()

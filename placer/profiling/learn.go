@@ -64,7 +64,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 		}
 	}
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Group: w.ID.Group, Message: "predicting what was not measured"})
-	k.Knowledge = l.estimator.Classify(w.ID.Namespace, p) // its warnings reach the decision through the policy
+	k.Knowledge = l.estimator.Classify(w.ID.Namespace, w.ProfileKey, p) // its warnings reach the decision through the policy
 	return k, nil
 }
 
@@ -332,7 +332,7 @@ func (m missing) any() bool { return m.base || m.size }
 func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
 	sized := l.sizesCores(w)
 	switch {
-	case p == nil:
+	case p == nil, l.estimator.Distrusted(w, p) != "":
 		return missing{base: true, size: sized}
 	case !sized:
 		return missing{}

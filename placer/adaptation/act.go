@@ -80,7 +80,7 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 	if err != nil || p == nil {
 		return err
 	}
-	k := c.cfg.Estimator.Classify(id.Namespace, p)
+	k := c.cfg.Estimator.Classify(id.Namespace, d.ProfileKey, p)
 	c.live.counted(string(adapt.Reclassify), nil)
 	return c.cfg.Decisions.Amend(ctx, id, func(d *cluster.Decision) {
 		d.Sensitivity = k.Sensitivity

@@ -121,19 +121,28 @@ func (c *Controller) Pass(ctx context.Context) error {
 	c.live.forgetAllBut(running)
 	readings, err := c.live.measureAll(ctx, running)
 	err = errors.Join(heard, err)
-	if c.live.adapter != nil && c.live.adjuster != nil && len(running) > 0 && ctx.Err() == nil {
-		err = errors.Join(err, c.adapt(ctx, running, readings))
+	if len(running) > 0 && ctx.Err() == nil {
+		err = errors.Join(err, c.useWindows(ctx, running, readings))
 	}
 	return err
 }
 
-// adapt asks the adapter about this window and carries out its answer.
-func (c *Controller) adapt(ctx context.Context, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
+// useWindows lets this window teach, and corrects what falls short.
+func (c *Controller) useWindows(ctx context.Context, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
 	snapshot, err := c.cfg.Decisions.Snapshot(ctx, c.cfg.World)
 	if err != nil {
 		return err
 	}
 	sc := c.live.scene(snapshot, running)
+	err = errors.Join(c.live.learn(ctx, sc, readings), c.writeLearnt(ctx, running))
+	if c.live.adapter != nil && c.live.adjuster != nil && ctx.Err() == nil {
+		err = errors.Join(err, c.adapt(ctx, sc, running, readings))
+	}
+	return err
+}
+
+// adapt asks the adapter about this window and carries out its answer.
+func (c *Controller) adapt(ctx context.Context, sc *scene, running map[cluster.WorkloadID]subject, readings map[cluster.WorkloadID][]cluster.Observation) error {
 	var errs []error
 	var windows []adapt.Observation
 	for _, id := range sortedIDs(readings) {

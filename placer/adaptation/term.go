@@ -32,6 +32,9 @@ type term struct {
 	watched    map[cluster.WorkloadID]*watched
 	since      map[string]time.Time // first sight of an allocation
 	docs       map[cluster.WorkloadID]journal.ActionLog
+	lessons    map[string]*lesson               // by allocation
+	waiting    []*lesson                        // experiments that have ended
+	written    time.Time                        // when it was last looked what is to be written of them
 	exempt     map[cluster.WorkloadID]time.Time // best-effort work that was pre-empted without effect: exempt until
 
 	mu     sync.Mutex
@@ -64,7 +67,7 @@ func startTerm(cfg *Config) (*term, error) {
 		started: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
 		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, exempt: map[cluster.WorkloadID]time.Time{},
-		closed: map[cluster.NodeID]bool{},
+		closed: map[cluster.NodeID]bool{}, lessons: map[string]*lesson{},
 		stats: cluster.AdaptationStats{
 			Actions: map[cluster.ActionCount]int{}, Below: map[cluster.WorkloadID]bool{}, BelowTime: map[cluster.WorkloadID]time.Duration{},
 		},

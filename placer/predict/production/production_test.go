@@ -137,14 +137,14 @@ func TestOneSituationIsOneExperiment(t *testing.T) {
 	t.Parallel()
 	k := robust(interference.Predicted)
 	said := &profile.Production{}
-	for i := range 500 {
+	for i := range 60 {
 		e := achieved(0.725)
 		e.Earlier = production.Counted(said, "here", time.Unix(int64(i), 0))
 		f := production.Learn(columns, production.Subject{Knowledge: k, SlowdownPercent: 5, Said: said}, []production.CoRunner{presses(60, 55, 65)}, e)
 		production.AddTolerated(said, columns, f, e, production.Own)
 	}
 	if n := said.Tolerated[bandwidth].Experiments; n > 1.3 {
-		t.Errorf("500 repetitions count as %.2f experiments", n)
+		t.Errorf("60 repetitions count as %.2f experiments", n)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestHostileNamespace(t *testing.T) {
 	for _, ratio := range []float64{0, 0.01, 0.5, 1, 1.5, 100} {
 		for _, pressed := range []float64{0, 5, 60, 100} {
 			k := robust(interference.Measured)
-			own, neighbour, said := after(t, k, presses(pressed, max(0, pressed-5), min(100, pressed+5)), achieved(ratio), 30, production.Foreign)
+			own, neighbour, said := after(t, k, presses(pressed, max(0, pressed-5), min(100, pressed+5)), achieved(ratio), 12, production.Foreign)
 			if len(said.Levels) > 0 {
 				t.Error("another namespace says how fast it is in isolation")
 			}

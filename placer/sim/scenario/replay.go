@@ -1,12 +1,16 @@
 package scenario
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
@@ -142,7 +146,7 @@ func (r *replay) Next() (sim.Job, bool, error) {
 	for {
 		job, err := r.reader.Next()
 		if errors.Is(err, io.EOF) {
-			return sim.Job{}, false, nil
+			return sim.Job{}, false, r.empty()
 		}
 		if err != nil {
 			return sim.Job{}, false, err
@@ -153,6 +157,62 @@ func (r *replay) Next() (sim.Job, bool, error) {
 		}
 		return r.job(&job), true, nil
 	}
+}
+
+// ErrNoJobs: a trace has nothing to run.
+var ErrNoJobs = errors.New("the trace has no job that can run")
+
+// empty is the error of a trace of which no job was used: a run of nothing has figures
+// that say nothing.
+func (r *replay) empty() error {
+	if r.number > 0 {
+		return nil
+	}
+	skipped := r.skips()
+	if len(skipped) == 0 {
+		return fmt.Errorf("%s: %w: it has no rows in the stretch that is read", r.block.Path, ErrNoJobs)
+	}
+	var reasons []string
+	for _, why := range slices.Sorted(maps.Keys(skipped)) {
+		reasons = append(reasons, fmt.Sprintf("%d: %s", skipped[why], why))
+	}
+	return fmt.Errorf("%s: %w: all were left out (%s)", r.block.Path, ErrNoJobs, strings.Join(reasons, "; "))
+}
+
+// Replayed is what a run of the scenario would take of its trace.
+type Replayed struct {
+	Jobs    int            `json:"jobs"`
+	Skipped map[string]int `json:"left_out,omitempty"` // by reason
+}
+
+// Check reads what a run would read besides the scenario file: the machines, and the trace
+// from end to end. It is nil where the scenario has no trace.
+func (s *Scenario) Check(ctx context.Context) (*Replayed, error) {
+	if len(s.file.Traces) == 0 {
+		return nil, nil
+	}
+	h, err := s.hardware()
+	if err != nil {
+		return nil, err
+	}
+	m := truth.NewModel(s.Columns, h.machines)
+	rows, err := s.loadMeasured(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.replay(m, h, rows.submitted, s.Seeds[0])
+	if err != nil {
+		return nil, err
+	}
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		if _, more, err = r.Next(); err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+	}
+	return &Replayed{Jobs: r.number, Skipped: r.skips()}, r.close()
 }
 
 // job is one submission: its tasks run the same program, each on a piece of its

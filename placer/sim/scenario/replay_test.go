@@ -180,3 +180,38 @@ func TestMeasuredApplicationsNeedRows(t *testing.T) {
 		t.Errorf("%+v", r.Lines)
 	}
 }
+
+// A trace that cannot be read whole is found before a run, with file and line, and one
+// that has no job does not give figures.
+func TestATraceIsCheckedToItsEnd(t *testing.T) {
+	t.Parallel()
+	good := replayedHeader + "0,10,0,u,2,9,60000000,60000000,0.1,0.01\n"
+	for name, c := range map[string]struct{ jobs, want string }{
+		"truncated": {good + "0,11,0,u,2", "initial_tasks.csv:3:11: priority: the row ends after 5 columns"},
+		"NaN":       {good + "0,11,0,u,2,9,60000000,60000000,NaN,0.01\n", `initial_tasks.csv:3:32: cpu_request_norm: "NaN": not a number`},
+		"column":    {strings.Replace(good, "priority,", "", 1), "all were left out (1: no size)"},
+		"header":    {replayedHeader, "jobs: the trace has no job that can run: it has no rows"},
+		"empty":     {"", "neither task events"},
+		"too large": {replayedHeader + "0,12,0,u,2,9,60000000,60000000,0.9,0.01\n", "all were left out (1: larger than any node)"},
+	} {
+		s, err := scenario.Load(folder(t, map[string]string{
+			"replayed.hcl": replayed, "machines/machine_events.csv": replayedMachines, "jobs/initial_tasks.csv": c.jobs,
+		}))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if _, err := s.Check(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: checked: %v, want %s", name, err, c.want)
+		}
+		if _, err := s.Run(t.Context(), scenario.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: run: %v, want %s", name, err, c.want)
+		}
+	}
+	s, err := scenario.Load(folder(t, map[string]string{"replayed.hcl": replayed, "machines/machine_events.csv": replayedMachines, "jobs/initial_tasks.csv": replayedJobs}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Check(t.Context()); err != nil || r.Jobs == 0 || r.Skipped["larger than any node"] != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -74,12 +74,16 @@ var alibaba2017Tasks = &layout{
 	shape:  "NnNNNwnn",
 }
 
+// alibaba2017Before is how long before the trace began a task may have been created: the
+// published ones are up to 18 minutes (a day is chosen by us).
+const alibaba2017Before = 24 * time.Hour
+
 // parseAlibaba2017 reads a batch task. Only a terminated one has a duration; that
 // of any other ends when its record was last written.
 func parseAlibaba2017(o Options) parseJob {
 	_, memory := o.largest(alibaba2017Cores, alibaba2017MemoryBytes)
 	return func(r *rows, j *Job) (string, error) {
-		create, err := r.span(alibaba2017Create, time.Second)
+		create, err := r.notBefore(-alibaba2017Before, alibaba2017Create, time.Second)
 		if err != nil {
 			return "", err
 		}
@@ -146,7 +150,7 @@ var alibaba2017Servers = &layout{
 func parseAlibaba2017Server(o Options) parseNode {
 	_, memory := o.largest(alibaba2017Cores, alibaba2017MemoryBytes)
 	return func(r *rows, e *NodeEvent) (string, error) {
-		at, err := r.span(alibaba2017At, time.Second)
+		at, err := r.moment(alibaba2017At, time.Second)
 		if err != nil {
 			return "", err
 		}

@@ -82,12 +82,15 @@ var alibaba2018Tasks = &layout{
 func parseAlibaba2018(o Options) parseJob {
 	_, memory := o.largest(alibaba2018Cores, alibaba2018MemoryBytes)
 	return func(r *rows, j *Job) (string, error) {
-		start, given, err := r.optionalSpan(alibaba2018Start, time.Second)
+		if len(r.cell(alibaba2018Start)) == 0 {
+			return skipNotStarted, nil
+		}
+		start, err := r.moment(alibaba2018Start, time.Second)
 		if err != nil {
 			return "", err
 		}
-		if !given || start == 0 {
-			return "it never started", nil
+		if start == 0 {
+			return skipNotStarted, nil
 		}
 		end, ended, err := r.optionalSpan(alibaba2018End, time.Second)
 		if err != nil {
@@ -101,6 +104,8 @@ func parseAlibaba2018(o Options) parseJob {
 		return j.interval(start, end, ended && string(r.cell(alibaba2018Status)) == "Terminated"), nil
 	}
 }
+
+const skipNotStarted = "it never started"
 
 // Columns of alibaba2018Machines.
 const (
@@ -129,7 +134,7 @@ func parseAlibaba2018Machine(o Options) parseNode {
 	_, memory := o.largest(alibaba2018Cores, alibaba2018MemoryBytes)
 	return func(r *rows, e *NodeEvent) (string, error) {
 		var err error
-		if e.At, err = r.span(alibaba2018At, time.Second); err != nil {
+		if e.At, err = r.moment(alibaba2018At, time.Second); err != nil {
 			return "", err
 		}
 		e.Node = r.text(alibaba2018Machine)

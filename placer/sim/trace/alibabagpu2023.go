@@ -76,7 +76,7 @@ const openbEnd = 12902960 * time.Second
 // parseOpenbPod reads a pod. It runs from its scheduling to its deletion; one
 // that was never scheduled has no duration.
 func parseOpenbPod(r *rows, j *Job) (string, error) {
-	created, err := r.span(openbCreated, time.Second)
+	created, err := r.moment(openbCreated, time.Second)
 	if err != nil {
 		return "", err
 	}

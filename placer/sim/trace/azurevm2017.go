@@ -72,7 +72,7 @@ const azureWindow = 2591700 * time.Second
 
 // parseAzureVM reads a virtual machine of vmtable.csv.
 func parseAzureVM(r *rows, j *Job) (string, error) {
-	created, err := r.span(azureCreated, time.Second)
+	created, err := r.moment(azureCreated, time.Second)
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func parseAzureArrival(o Options) parseJob {
 	var row int64
 	return func(r *rows, j *Job) (string, error) {
 		row++
-		arrival, err := r.span(azureArrival, time.Second)
+		arrival, err := r.moment(azureArrival, time.Second)
 		if err != nil {
 			return "", err
 		}

@@ -84,6 +84,8 @@ func TestBadInputIsLocated(t *testing.T) {
 		"empty file":          {"philly", "", []string{"no file with the jobs"}},
 		"unknown event":       {"google-2011", "600000000,,1,0,,9,u,0,0,0.25,0.01,0.0,1\n", []string{"f.csv:1:17: event_type:", "known: 0 to 8"}},
 		"negative time":       {"google-2011", "-5,,1,0,,0,u,0,0,0.25,0.01,0.0,1\n", []string{"f.csv:1:1: timestamp:"}},
+		"negative submission": {"philly", phillyHeader + "1,2,3,a\n-9,2,3,a\n", []string{"f.csv:3:1: submit_s:", "before the trace's own zero", "remove the row"}},
+		"column twice":        {"philly", "submit_s,duration_s,num_gpus,virtual_cluster,duration_s\n1,2,3,a,9\n", []string{"f.csv:1:46:", `two columns are called "duration_s"`, "keep the one that is meant"}},
 		"swf word":            {"swf", "1 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n2 0 1 x 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", []string{"f.csv:2:7: run_s:"}},
 		"machines only":       {"alibaba-2018", "m_1,0,219,17,96,100,USING\n", []string{"batch_task.csv is missing"}},
 	}
@@ -116,6 +118,34 @@ func TestMalformedRowsMayBeCounted(t *testing.T) {
 	jobs, skips, err := readAll("philly", folder, trace.Options{SkipMalformed: true})
 	if err != nil || len(jobs) != 2 || skips["the row cannot be read"] != 2 {
 		t.Errorf("%d jobs, skips %v, %v; want 2 and 2", len(jobs), skips, err)
+	}
+}
+
+// TestNoTimeIsBeforeZero: in no format does one row with a negative time become the
+// origin that the others count from.
+func TestNoTimeIsBeforeZero(t *testing.T) {
+	t.Parallel()
+	for format, text := range map[string]string{
+		"alibaba-2017":     "-90000,10,1,1,1,Terminated,50,0.1\n",
+		"alibaba-2018":     "t1,1,j_1,1,Terminated,-5,10,50,0.1\n",
+		"alibaba-gpu-2023": "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\np,1000,10,0,0,,BE,Running,-5,10,1\n",
+		"azure-vm-2017":    "a,b,c,-5,10,1,1,1,Unknown,2,4\n",
+		"facebook-swim":    "job0\t-5\t0\t1\t2\t3\n",
+		"google-2011":      "-5,,1,0,,0,u,0,0,0.25,0.01,0.0,1\n",
+		"philly":           phillyHeader + "-5,2,3,a\n",
+		"swf":              "1 -5 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
+	} {
+		_, _, err := readAll(format, folderOf(map[string]string{"batch_task.csv": text}), trace.Options{})
+		if !errors.Is(err, trace.ErrFormat) || !strings.Contains(err.Error(), "batch_task.csv:") {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	m, err := trace.ParseColumnMap("submit=at")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := readAll("csv", folderOf(map[string]string{"f.csv": "at\n5\n-5\n"}), trace.Options{Map: m}); err == nil || !strings.Contains(err.Error(), "f.csv:3:1: at:") {
+		t.Errorf("csv: %v", err)
 	}
 }
 

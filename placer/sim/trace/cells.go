@@ -93,6 +93,25 @@ func (r *rows) span(column int, unit time.Duration) (time.Duration, error) {
 	return time.Duration(math.Round(v)), nil
 }
 
+// moment reads a time on the trace's own clock that must be there: one before its
+// zero would become the origin that all others count from.
+func (r *rows) moment(column int, unit time.Duration) (time.Duration, error) {
+	return r.notBefore(0, column, unit)
+}
+
+// notBefore is moment, for traces that begin with what was there already.
+func (r *rows) notBefore(earliest time.Duration, column int, unit time.Duration) (time.Duration, error) {
+	v, err := r.span(column, unit)
+	if err != nil || v >= earliest {
+		return v, err
+	}
+	problem := "a time before the trace's own zero"
+	if earliest < 0 {
+		problem = fmt.Sprintf("a time more than %s before the trace's own zero", -earliest)
+	}
+	return 0, r.bad(column, problem, "remove the row, or add the same to all times; -1 is no time")
+}
+
 // optionalSpan is span, with false where the cell is empty.
 func (r *rows) optionalSpan(column int, unit time.Duration) (time.Duration, bool, error) {
 	if len(r.cell(column)) == 0 {

@@ -198,7 +198,7 @@ func parseCSV(o Options) parseJob {
 	return func(r *rows, j *Job) (string, error) {
 		row++
 		var err error
-		if j.Submit, err = r.span(csvSubmit, m.Time); err != nil {
+		if j.Submit, err = r.moment(csvSubmit, m.Time); err != nil {
 			return "", err
 		}
 		if skip, err := csvTimes(r, j, m.Time); skip != "" || err != nil {

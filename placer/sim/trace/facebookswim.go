@@ -61,7 +61,7 @@ var (
 // parseSWIM reads a MapReduce job. The samples have bytes, and no number of
 // tasks, sizes or durations: those follow from how fast they are processed.
 func parseSWIM(r *rows, j *Job) (string, error) {
-	submit, err := r.span(swimSubmit, time.Second)
+	submit, err := r.moment(swimSubmit, time.Second)
 	if err != nil {
 		return "", err
 	}

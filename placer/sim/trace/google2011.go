@@ -126,7 +126,7 @@ var googleJobs = &layout{
 // parseGoogleJob reads the submission of a job. Its tasks are in another table,
 // so its width, sizes and duration are unknown.
 func parseGoogleJob(r *rows, j *Job) (string, error) {
-	at, err := r.span(0, time.Microsecond)
+	at, err := r.moment(0, time.Microsecond)
 	if err != nil {
 		return "", err
 	}
@@ -156,7 +156,7 @@ var googleJobArrivals = &layout{
 // tasks are known.
 func parseGoogleArrival(started map[string]bool) parseJob {
 	return func(r *rows, j *Job) (string, error) {
-		at, err := r.span(0, time.Microsecond)
+		at, err := r.moment(0, time.Microsecond)
 		if err != nil {
 			return "", err
 		}
@@ -206,7 +206,7 @@ var googleInitialTasks = &layout{
 func parseGoogleInitial(o Options, started map[string]bool) parseJob {
 	cores, memory := o.largest(google2011Cores, google2011MemoryBytes)
 	return func(r *rows, j *Job) (string, error) {
-		at, err := r.span(initialSubmit, time.Microsecond)
+		at, err := r.moment(initialSubmit, time.Microsecond)
 		if err != nil {
 			return "", err
 		}

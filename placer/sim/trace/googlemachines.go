@@ -70,7 +70,7 @@ func googleCapacity(r *rows, e *NodeEvent, column int, cores, memory float64) er
 func parseGoogleChange(o Options) parseNode {
 	cores, memory := o.largest(google2011Cores, google2011MemoryBytes)
 	return func(r *rows, e *NodeEvent) (string, error) {
-		at, err := r.span(0, time.Microsecond)
+		at, err := r.moment(0, time.Microsecond)
 		if err != nil {
 			return "", err
 		}

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,16 +59,39 @@ func (l *layout) bindPlaces(first [][]byte) (at []int, header bool, missing stri
 	return l.places, !number, ""
 }
 
-// find is the cell with one of the names, or -1.
+// find is the first cell with one of the names, or -1.
 func find(cells [][]byte, names []string) int {
 	for _, name := range names {
-		for i, cell := range cells {
-			if strings.EqualFold(name, string(bytes.TrimSpace(bytes.TrimPrefix(cell, []byte("\xef\xbb\xbf"))))) {
-				return i
-			}
+		if i := slices.IndexFunc(cells, func(cell []byte) bool { return called(cell, name) }); i >= 0 {
+			return i
 		}
 	}
 	return -1
+}
+
+func called(cell []byte, name string) bool {
+	return strings.EqualFold(name, string(bytes.TrimSpace(bytes.TrimPrefix(cell, []byte("\xef\xbb\xbf")))))
+}
+
+// twice names a column of a header that another cell is called like: which of them is
+// meant cannot be known.
+func (l *layout) twice(header [][]byte, at []int) (name string, cell int) {
+	for i, c := range at {
+		if c < 0 || c >= len(header) || l.byPlace {
+			continue
+		}
+		for _, name := range l.columns[i].names {
+			if !called(header[c], name) {
+				continue
+			}
+			for other := c + 1; other < len(header); other++ {
+				if called(header[other], name) {
+					return name, other
+				}
+			}
+		}
+	}
+	return "", -1
 }
 
 // fits tells whether a record looks like one of a file without header.

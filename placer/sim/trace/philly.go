@@ -48,7 +48,7 @@ func newPhillyParser() parseJob {
 	var row int64
 	return func(r *rows, j *Job) (string, error) {
 		row++
-		submit, err := r.span(phillySubmit, time.Second)
+		submit, err := r.moment(phillySubmit, time.Second)
 		if err != nil {
 			return "", err
 		}

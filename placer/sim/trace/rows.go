@@ -85,6 +85,12 @@ func (r *rows) bind() error {
 	}
 	r.at = at
 	if header {
+		if name, cell := r.layout.twice(r.cells, at); name != "" {
+			return &FormatError{
+				File: r.name, Line: r.line, Column: r.place(cell),
+				Problem: fmt.Sprintf("two columns are called %q", name), Hint: "keep the one that is meant, and give the other another name",
+			}
+		}
 		r.cells = r.cells[:0]
 	}
 	return nil

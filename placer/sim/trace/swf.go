@@ -94,7 +94,7 @@ var (
 // bytes for the whole job (read as KiB, it would be a thousand times what their
 // machines have).
 func parseSWF(r *rows, j *Job) (string, error) {
-	submit, err := r.span(swfSubmit, time.Second)
+	submit, err := r.moment(swfSubmit, time.Second)
 	if err != nil {
 		return "", err
 	}

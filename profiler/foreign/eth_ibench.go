@@ -49,7 +49,8 @@ const (
 	ethPlacement = "several jobs placed at once: a test of a placer, not a profile of one workload"
 )
 
-// ethCommits are the repositories of the data set.
+// ethCommits are the repositories of the data set as published here; others of the same
+// course are read as well.
 var ethCommits = map[string]string{
 	"4PiR2/ETHZ_Cloud-Computing-Architecture_FS21_FS2021-cca-project": "ccc49bcefb2a",
 	"Bruol/cloud-computing-architecture-project":                      "1f602bc2fad4",
@@ -104,13 +105,28 @@ const ethTinyBuffer = "the released kernel takes the cache size in KiB for bytes
 
 func ethSet(repository string) profile.DataSet {
 	license := "none stated"
-	if repository == "FFGGSSJJ/cloud-comp-arch" {
+	switch {
+	case repository == "FFGGSSJJ/cloud-comp-arch":
 		license = "MIT"
+	case ethCommits[repository] == "":
+		license = "not known"
 	}
 	return profile.DataSet{Name: ethName, Repository: repository, Commit: ethCommits[repository], License: license}
 }
 
+// ethProfile begins a profile of a group.
+func ethProfile(repository, application string, parts ...string) profile.Profile {
+	p := newProfile(ethSet(repository), application, parts...)
+	if ethCommits[repository] == "" {
+		p.Warnings = append(p.Warnings, ethUnknown)
+	}
+	return p
+}
+
 func ethGroup(repository string) string {
+	if ethCommits[repository] == "" {
+		return repository // of the known ones the owner tells them apart
+	}
 	owner, _, _ := strings.Cut(repository, "/")
 	return owner
 }
@@ -121,12 +137,17 @@ func ethRepository(r tables.Row) string {
 	return name
 }
 
-// checkRepository notes a group of which neither commit nor license is known.
+// checkRepository notes what is no name of a repository. A group of which we do not know the
+// commit is as good a replication as any other; its profiles say so.
 func checkRepository(r tables.Row, name string) {
-	if _, ok := ethCommits[name]; !ok {
-		r.Problem("source", "the repositories are "+strings.Join(slices.Sorted(maps.Keys(ethCommits)), ", "), "unknown source %q", name)
+	owner, rest, ok := strings.Cut(name, "/")
+	if !ok || owner == "" || rest == "" || strings.Contains(rest, "/") {
+		r.Problem("source", "a group is named by its repository, as in Bruol/cloud-computing-architecture-project", "%q is not owner/name", name)
 	}
 }
+
+// ethUnknown is the warning of a profile of a group that is not in ethCommits.
+const ethUnknown = "a group that this release does not know: neither the commit nor the license of its numbers is"
 
 func ethInterference(r tables.Row) string {
 	name := r.Text("interference")
@@ -183,7 +204,7 @@ func parsecOf(r tables.Row) parsecKey {
 }
 
 func (k parsecKey) profile(kind string) profile.Profile {
-	p := newProfile(ethSet(k.repository), "parsec-"+k.app, ethGroup(k.repository), k.suite, k.app, kind)
+	p := ethProfile(k.repository, "parsec-"+k.app, ethGroup(k.repository), k.suite, k.app, kind)
 	p.Provenance.Input = "of the course's " + k.suite + "; its size is not stated"
 	return p
 }

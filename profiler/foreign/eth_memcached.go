@@ -131,7 +131,7 @@ func memcachedProfile(r *reading, t *table, repository string, cells map[string]
 		}
 		return
 	}
-	p := newProfile(ethSet(repository), "memcached", ethGroup(repository), "memcached")
+	p := ethProfile(repository, "memcached", ethGroup(repository), "memcached")
 	machine, warning := ethMachine(nodes, ethNode{repository, "part1", "memcached"})
 	if warning != "" {
 		p.Warnings = append(p.Warnings, warning)

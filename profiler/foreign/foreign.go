@@ -124,6 +124,10 @@ func (r *reading) result() (Result, error) {
 		return cmp.Or(cmp.Compare(a.Machine.Configuration, b.Machine.Configuration), cmp.Compare(a.A.Key, b.A.Key), cmp.Compare(a.B.Key, b.B.Key))
 	})
 	for _, t := range r.tables {
+		if len(r.profiles)+len(r.pairs) == 0 {
+			t.skip(t.taken, noProfile) // what was read for others, such as machine types
+			t.taken = 0
+		}
 		count, skips := t.counts()
 		left := 0
 		for _, s := range skips {

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,7 +23,7 @@ const (
 
 func TestMalformedInputIsToldWithItsPlace(t *testing.T) {
 	t.Parallel()
-	manyBad := solo + strings.Repeat("k80,A,1,x\n", 12)
+	manyBad := solo + strings.ReplaceAll(differentRows(12), ",0\n", ",x\n")
 	for name, c := range map[string]struct {
 		file, text string
 		want       []string // parts of the error
@@ -34,7 +35,7 @@ func TestMalformedInputIsToldWithItsPlace(t *testing.T) {
 		"negative time":         {"parsec.csv", parsec + group + ",s,a,none,1,-4\n", []string{"parsec.csv:2: column real_s: -4 is not possible", "above 0"}},
 		"zero time":             {"parsec.csv", parsec + group + ",s,a,none,1,0\n", []string{"column real_s: 0 is not possible"}},
 		"unknown source":        {"parsec.csv", parsec + group + ",s,a,gpu,1,4\n", []string{"parsec.csv:2: column interference: unknown source of interference \"gpu\"", "membw"}},
-		"unknown repository":    {"parsec.csv", parsec + "x/y,s,a,none,1,4\n", []string{"column source: unknown source \"x/y\"", group}},
+		"no repository":         {"parsec.csv", parsec + "y,s,a,none,1,4\n", []string{"parsec.csv:2: column source: \"y\" is not owner/name", group}},
 		"repetition twice":      {"parsec.csv", parsec + group + ",s,a,none,1,4\n" + group + ",s,a,none,1,5\n", []string{"parsec.csv:3: column rep: repetition 1 of a under none is given twice"}},
 		"count of GPUs":         {"solo.csv", solo + "k80,A,0,2\n", []string{"column scale_factor: \"0\" is not possible", "from 1 to 1024"}},
 		"empty name":            {"solo.csv", solo + "k80,,1,2\n", []string{"column job_type: is empty"}},
@@ -47,7 +48,7 @@ func TestMalformedInputIsToldWithItsPlace(t *testing.T) {
 		"header only":           {"solo.csv", solo, []string{"solo.csv: has a header and no rows"}},
 		"empty":                 {"solo.csv", "", []string{"solo.csv: is empty"}},
 		"not gzip":              {"solo.csv.gz", solo, []string{"solo.csv.gz: is not gzip", ".csv"}},
-		"gzip cut off":          {"solo.csv.gz", string(zipped(t, solo+strings.Repeat("k80,A,1,2\n", 50))[:60]), []string{"solo.csv.gz: the compressed file is damaged", "copied whole"}},
+		"gzip cut off":          {"solo.csv.gz", string(zipped(t, solo+differentRows(500))[:1500]), []string{"solo.csv.gz:", ": the compressed file is damaged from here on", "copied whole"}},
 		"host not known":        {"host.csv", "iperf,sysbench,ycruncher,pgbench,set,vm\n1,1,1,1,1,1\n", []string{"host.csv: the host type is not known", "c3_host"}},
 		"more machines than 48": {"m5d.csv", "iperf,sysbench,ycruncher,pgbench,setId,vmId\n1,1,1,1,49,1\n", []string{"m5d.csv:2: column setId: \"49\" is not possible"}},
 		"unknown pods":          {"nginx.csv", "campaign,replicas,interference,rps_offered,rps_served,p99_ms,errors\nT,1,1_iBench_GPU_pod,1,1,1,0\n", []string{"nginx.csv:2: column interference: unknown source of interference \"1_iBench_GPU_pod\"", "stress-ng_l3"}},
@@ -173,14 +174,82 @@ func TestPairsThatContradict(t *testing.T) {
 	}
 }
 
+// differentRows are rows of no throughput.
+func differentRows(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "k80,A%d,1,0\n", i)
+	}
+	return out.String()
+}
+
+// A damaged archive says from which line on; the rows before it are whole.
+func TestADamagedArchiveNamesItsLine(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "solo.csv.gz")
+	write(t, file, string(zipped(t, solo+differentRows(20000))[:40000]))
+	_, err := foreign.Read(t.Context(), file, foreign.Options{})
+	var input *tables.InputError
+	if !errors.As(err, &input) || input.Line < 1000 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Another group of the course is a replication like those that are known, and says that
+// nothing is known of its repository.
+func TestAnotherGroupOfTheCourse(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "parsec.csv")
+	write(t, file, parsec+"some/one,s,a,none,1,4\nsome/one,s,a,cpu,1,8\nsome/two,s,a,none,1,4\n")
+	r := read(t, file, "")
+	if len(r.Profiles) != 2 || r.Files[0].Taken != 3 {
+		t.Fatalf("%+v", r)
+	}
+	for _, p := range r.Profiles {
+		if d := p.Provenance.DataSet; d.Commit != "" || d.License != "not known" || !strings.HasPrefix(d.Repository, "some/") ||
+			!strings.Contains(strings.Join(p.Warnings, " "), "this release does not know") {
+			t.Errorf("%+v, %v", d, p.Warnings)
+		}
+	}
+}
+
+// What only tells of others counts as left out where there are no others: no row is lost
+// in silence.
+func TestMachineTypesAlone(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "nodes.csv")
+	write(t, file, "source,experiment_part,node_group,gcp_machine_type\n"+group+",part1,memcached,t2-standard-2\n")
+	r := read(t, file, "")
+	if len(r.Profiles) != 0 || r.Files[0].Taken != 0 || len(r.LeftOut) != 1 || r.LeftOut[0].Measurements != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A row that is there ten times is one measurement: copies would make a single run look
+// like a sure one.
+func TestCopiesAreNoReplicates(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "m5d.csv")
+	header := "iperf,sysbench,ycruncher,pgbench,setId,vmId\n"
+	write(t, file, header+strings.Repeat("1,1,1,1,1,1\n", 10)+"1.5,1,1,1,1,1\n")
+	r := read(t, file, "")
+	if r.Files[0].Measurements != 44 || r.Files[0].Taken != 8 || len(r.LeftOut) != 1 || r.LeftOut[0].Measurements != 36 ||
+		!strings.Contains(r.LeftOut[0].Reason, "exact copy") {
+		t.Errorf("%+v, %+v", r.Files, r.LeftOut)
+	}
+	for _, p := range r.Profiles {
+		if p.Provenance.Repetitions != 2 {
+			t.Errorf("%s: %d repetitions, want 2", p.Key, p.Provenance.Repetitions)
+		}
+	}
+}
+
 func TestProgressAndCancel(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "solo.csv")
 	var text strings.Builder
 	text.WriteString(solo)
-	for range 3000 {
-		text.WriteString("k80,A,1,0\n")
-	}
+	text.WriteString(differentRows(3000))
 	write(t, file, text.String())
 	var seen []float64
 	progress := func(fraction float64, name string) {

@@ -22,6 +22,7 @@ type table struct {
 	file     string // its last part, for counts
 	rows     []tables.Row
 	per      int // measurements in one row
+	copies   int // rows that are exact copies of another
 	taken    int
 	skipped  map[string]int
 	problems *tables.Problems
@@ -96,7 +97,7 @@ func readTable(ctx context.Context, h head, spec tableSpec, p *tables.Problems, 
 		return nil, err
 	}
 	t := &table{spec: spec, path: h.path, file: h.name(), per: 1, skipped: map[string]int{}, problems: p}
-	for row, err := range source.Rows() {
+	for row, err := range source.Rows(spec.Spec) {
 		if err != nil {
 			return nil, err
 		}
@@ -108,6 +109,7 @@ func readTable(ctx context.Context, h head, spec tableSpec, p *tables.Problems, 
 			report(read.bytes)
 		}
 	}
+	t.copies = len(source.Copies)
 	if len(t.rows) == 0 {
 		return nil, &tables.InputError{File: h.path, Problem: "has a header and no rows"}
 	}
@@ -129,11 +131,19 @@ func (t *table) skip(n int, reason string) {
 
 func (t *table) counts() (Count, []Skip) {
 	var skips []Skip
+	if t.copies > 0 {
+		skips = append(skips, Skip{File: t.file, Reason: rowCopy, Measurements: t.per * t.copies})
+	}
 	for reason, n := range t.skipped {
 		skips = append(skips, Skip{File: t.file, Reason: reason, Measurements: n})
 	}
 	slices.SortFunc(skips, func(a, b Skip) int {
 		return cmp.Or(cmp.Compare(b.Measurements, a.Measurements), cmp.Compare(a.Reason, b.Reason))
 	})
-	return Count{File: t.file, Measurements: t.per * len(t.rows), Taken: t.taken}, skips
+	return Count{File: t.file, Measurements: t.per * (len(t.rows) + t.copies), Taken: t.taken}, skips
 }
+
+const (
+	rowCopy   = "an exact copy of another row is no second measurement"
+	noProfile = "no profile came of it"
+)

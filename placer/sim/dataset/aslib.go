@@ -28,7 +28,7 @@ func readASlib(folder fs.FS) ([]Set, error) {
 		t := newTable(Set{Kind: Heterogeneity, Ratio: true})
 		var skipped skips
 		spec := tables.Spec{Name: name, Columns: []string{"scenario", "instance", "algorithm", "runtime_s", "status"}}
-		err := each(folder, spec, func(row tables.Row) {
+		err := each(folder, spec, &skipped, func(row tables.Row) {
 			t.set.Name = "aslib " + row.Text("scenario")
 			instance := row.Text("instance")
 			if _, seen := t.rows[instance]; !seen && len(t.set.Rows) >= aslibRows {

@@ -23,14 +23,15 @@ var c3oCounts = []string{"2", "4", "6", "8", "10", "12"}
 
 // readC3O makes three matrices: by number of nodes, twice with different counts
 // shown (a workload is a job, its input and a machine type), by machine type (a workload is a job, its input and
-// a number of nodes), and by both at once.
+// a number of nodes), and by both at once. Repetitions are not numbered and in whole seconds:
+// equal rows are measurements.
 func readC3O(folder fs.FS) ([]Set, error) {
 	out := newTable(Set{Name: "c3o by count, 2 and 4 shown", Kind: ScaleOut, Ratio: true, Columns: c3oCounts, Probes: [][]int{{0}, {1}}})
 	machine := newTable(Set{Name: "c3o by machine", Kind: Heterogeneity, Ratio: true})
 	both := newTable(Set{Name: "c3o by machine and count", Kind: Exhaustive, Ratio: true})
 	for _, job := range c3oJobs {
-		spec := tables.Spec{Name: job, Columns: []string{"instance_count", "machine_type", "gross_runtime"}}
-		err := each(folder, spec, func(row tables.Row) {
+		spec := tables.Spec{Name: job, Columns: []string{"instance_count", "machine_type", "gross_runtime"}, Unnumbered: true}
+		err := each(folder, spec, &skips{}, func(row tables.Row) {
 			seconds, count := row.Positive("gross_runtime"), row.Count("instance_count", 1, maxNodes)
 			nodes, kind, input := strconv.Itoa(count), row.Text("machine_type"), job+" "+c3oInput(row)
 			out.add(input+" on "+kind, job, nodes, 1/seconds)

@@ -11,9 +11,9 @@ import (
 // ErrFormat: a file is not what its reader expects.
 var ErrFormat = errors.New("malformed data set")
 
-// each calls do for every row of a gzip-compressed table. The first row with a fault
-// ends it.
-func each(folder fs.FS, spec tables.Spec, do func(tables.Row)) error {
+// each calls do for every row of a gzip-compressed table, and counts copies of rows. The
+// first row with a fault ends it.
+func each(folder fs.FS, spec tables.Spec, skipped *skips, do func(tables.Row)) error {
 	name := spec.Name + ".csv.gz"
 	raw, err := folder.Open(name)
 	if err != nil {
@@ -28,7 +28,7 @@ func each(folder fs.FS, spec tables.Spec, do func(tables.Row)) error {
 	if missing := spec.Missing(table.Columns); len(missing) > 0 {
 		return fmt.Errorf("%w: %w", ErrFormat, &tables.InputError{File: name, Line: 1, Problem: "the header lacks " + tables.Quoted(missing)})
 	}
-	for row, err := range table.Rows() {
+	for row, err := range table.Rows(spec) {
 		if err == nil {
 			do(row)
 			err = problems.Err()
@@ -36,6 +36,12 @@ func each(folder fs.FS, spec tables.Spec, do func(tables.Row)) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrFormat, err)
 		}
+	}
+	for _, line := range table.Copies {
+		skipped.add("an exact copy of another row is no second measurement", fmt.Sprintf("%s:%d", name, line))
+	}
+	if err := problems.Err(); err != nil { // of the table as a whole
+		return fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func readGavel(folder fs.FS) ([]Set, error) {
 	speed := newTable(Set{Name: "gavel by GPU", Kind: Heterogeneity, Ratio: true})
 	isolated := map[gavelPlace]float64{}
 	var skipped skips
-	err := each(folder, tables.GavelSolo, func(row tables.Row) {
+	err := each(folder, tables.GavelSolo, &skipped, func(row tables.Row) {
 		run := tables.GavelSoloOf(row)
 		switch {
 		case run.GPU.Spread:
@@ -52,7 +52,8 @@ type gavelPlace struct {
 func gavelPairs(folder fs.FS, isolated map[gavelPlace]float64) ([]Set, error) {
 	sets, skipped := map[string]*table{}, map[string]*skips{}
 	var order []string
-	err := each(folder, tables.GavelPairs, func(row tables.Row) {
+	var copies skips
+	err := each(folder, tables.GavelPairs, &copies, func(row tables.Row) {
 		run := tables.GavelPairOf(row)
 		gpu := run.GPU.Kind
 		if sets[gpu] == nil {
@@ -77,6 +78,7 @@ func gavelPairs(folder fs.FS, isolated map[gavelPlace]float64) ([]Set, error) {
 	}
 	var out []Set
 	for _, gpu := range order {
+		*skipped[gpu] = append(*skipped[gpu], copies...)
 		out = append(out, sets[gpu].finish(leastKnown, skipped[gpu]))
 	}
 	return out, nil

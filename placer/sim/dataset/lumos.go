@@ -23,7 +23,8 @@ var lumosReader = Reader{
 func readLumos(folder fs.FS) ([]Set, error) {
 	sets, skipped := map[string]*table{}, map[string]*skips{}
 	var order, clouds []string
-	err := each(folder, tables.LumosRuns.With(tables.LumosCampaign), func(row tables.Row) {
+	var copies skips
+	err := each(folder, tables.LumosRuns.With(tables.LumosCampaign), &copies, func(row tables.Row) {
 		run := tables.LumosRunOf(row)
 		campaign := fmt.Sprintf("lumos %s, %s s", run.Cloud, row.Text(tables.LumosCampaign))
 		if sets[campaign] == nil {
@@ -42,6 +43,7 @@ func readLumos(folder fs.FS) ([]Set, error) {
 	}
 	var out []Set
 	for _, campaign := range order {
+		*skipped[campaign] = append(*skipped[campaign], copies...)
 		out = append(out, sets[campaign].finish(leastKnown, skipped[campaign]))
 	}
 	for i := range out {

@@ -31,7 +31,7 @@ func ReadMovieLens(folder fs.FS) (rows, columns int, ratings []pq.Entry, err err
 		}
 		return i
 	}
-	err = each(folder, movielensRatings, func(row tables.Row) {
+	err = each(folder, movielensRatings, &skips{}, func(row tables.Row) {
 		ratings = append(ratings, pq.Entry{Row: number(users, row.Text("userid")), Column: number(films, row.Text("movieid")), Value: row.Positive("rating")})
 	})
 	return len(users), len(films), ratings, err

@@ -18,7 +18,7 @@ var oboeReader = Reader{
 func readOboe(folder fs.FS) ([]Set, error) {
 	t := newTable(Set{Name: "oboe run times", Kind: Heterogeneity, Ratio: true})
 	var skipped skips
-	err := each(folder, tables.Spec{Name: "runtime_matrix", Columns: []string{"dataset"}}, func(row tables.Row) {
+	err := each(folder, tables.Spec{Name: "runtime_matrix", Columns: []string{"dataset"}}, &skipped, func(row tables.Row) {
 		name := row.Text("dataset")
 		for _, column := range row.Columns() {
 			if column == "dataset" || row.Field(column) == "" {

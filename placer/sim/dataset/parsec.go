@@ -20,7 +20,8 @@ func readPARSEC(folder fs.FS) ([]Set, error) {
 	type key struct{ name, program, kernel string }
 	seconds := map[key][]float64{}
 	var order []key
-	err := each(folder, tables.ParsecUnderKernels, func(row tables.Row) {
+	var skipped skips
+	err := each(folder, tables.ParsecUnderKernels, &skipped, func(row tables.Row) {
 		run := tables.ParsecRunOf(row)
 		k := key{run.Repository + " " + run.Suite + " " + run.Program, run.Program, run.Kernel}
 		if seconds[k] == nil {
@@ -32,7 +33,6 @@ func readPARSEC(folder fs.FS) ([]Set, error) {
 		return nil, err
 	}
 	t := newTable(Set{Name: "parsec beside kernels", Kind: Interference})
-	var skipped skips
 	for _, k := range order {
 		if k.kernel == tables.NoKernel {
 			continue

@@ -42,14 +42,14 @@ func readSia(folder fs.FS) ([]Set, error) {
 	// One GPU and two to four, as the second run of Delimitrou 2015, §4.3.
 	t := newTable(Set{Name: "sia aws, 1 and 2 to 4 GPUs shown", Kind: ScaleOut, Ratio: true, Columns: columns, Probes: [][]int{{0}, {1, 2, 3}}})
 	var skipped skips
-	err := each(folder, siaPlacements, func(row tables.Row) {
+	err := each(folder, siaPlacements, &skipped, func(row tables.Row) {
 		gpus, packed := packedPlacement(row.Text("placement"))
 		siaRow(row, t, &skipped, gpus, packed)
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = each(folder, siaScalability, func(row tables.Row) {
+	err = each(folder, siaScalability, &skipped, func(row tables.Row) {
 		nodes, _ := strconv.Atoi(row.Field("num_nodes"))
 		replicas, err := strconv.Atoi(row.Field("num_replicas"))
 		siaRow(row, t, &skipped, replicas, err == nil && replicas > 0 && replicas == 4*nodes)

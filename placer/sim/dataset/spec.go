@@ -24,7 +24,7 @@ func readSPEC(folder fs.FS) ([]Set, error) {
 	machines := newTable(Set{Name: "spec 2006, machine", Kind: Heterogeneity, Ratio: true})
 	first := map[string]string{}
 	var skipped skips
-	err := each(folder, specTimes, func(row tables.Row) {
+	err := each(folder, specTimes, &skipped, func(row tables.Row) {
 		machine, compiler, benchmark, seconds := row.Text("machine"), row.Text("compiler"), row.Text("benchmark"), row.Positive("seconds")
 		builds.add(benchmark, benchmark, machine+" "+compiler, 1/seconds)
 		if first[machine] == "" {

@@ -4,7 +4,7 @@
 // is read by its name.
 //
 //	table, err := tables.Open("runs.csv.gz", raw, &problems)
-//	for row, err := range table.Rows() {
+//	for row, err := range table.Rows(tables.LumosRuns) {
 //		run := tables.LumosRunOf(row) // a fault is noted in problems
 //	}
 //

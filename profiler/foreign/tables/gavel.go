@@ -5,8 +5,8 @@ import "strings"
 // The tables of training jobs on GPUs, in isolation and in pairs that share their
 // GPUs (stanford-futuredata/gavel).
 var (
-	GavelSolo  = Spec{"solo_throughput", []string{"gpu", "job_type", "scale_factor", "steps_per_s"}}
-	GavelPairs = Spec{"pair_throughput", []string{"gpu", "job_type_a", "scale_a", "job_type_b", "scale_b", "steps_per_s_a", "steps_per_s_b"}}
+	GavelSolo  = Spec{Name: "solo_throughput", Columns: []string{"gpu", "job_type", "scale_factor", "steps_per_s"}}
+	GavelPairs = Spec{Name: "pair_throughput", Columns: []string{"gpu", "job_type_a", "scale_a", "job_type_b", "scale_b", "steps_per_s_a", "steps_per_s_b"}}
 )
 
 // GavelGPU is a type of GPU.

@@ -2,7 +2,7 @@ package tables
 
 // LumosRuns are runs of Hadoop, Spark and Hive on machine types of two clouds
 // (jind5182/lumos-dataset). Its two campaigns differ in the column sar_interval_s.
-var LumosRuns = Spec{"runs_alibaba_huawei", []string{
+var LumosRuns = Spec{Name: "runs_alibaba_huawei", Columns: []string{
 	"cloud", "vm_type", "framework", "workload", "datasize", "run", "completed", "elapsed_s",
 }}
 

@@ -2,7 +2,7 @@ package tables
 
 // ParsecUnderKernels are run times of PARSEC programs next to the released iBench
 // kernels, measured by groups of a course (eth-easl/cloud-comp-arch-project).
-var ParsecUnderKernels = Spec{"parsec_under_ibench", []string{"source", "suite", "app", "interference", "rep", "real_s"}}
+var ParsecUnderKernels = Spec{Name: "parsec_under_ibench", Columns: []string{"source", "suite", "app", "interference", "rep", "real_s"}}
 
 // NoKernel is the name of a run without a kernel.
 const NoKernel = "none"

@@ -5,8 +5,10 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,11 +18,14 @@ import (
 type Spec struct {
 	Name    string   // of the file, without .csv or .csv.gz
 	Columns []string // those that are read; a table has them all
+	// Unnumbered: repetitions of a measurement are not numbered, so that equal rows may be
+	// several. In any other table a row that is there again is a copy.
+	Unnumbered bool
 }
 
 // With is the table with more columns that are read.
 func (s Spec) With(columns ...string) Spec {
-	return Spec{Name: s.Name, Columns: slices.Concat(s.Columns, columns)}
+	return Spec{Name: s.Name, Columns: slices.Concat(s.Columns, columns), Unnumbered: s.Unnumbered}
 }
 
 // Missing lists the columns that are not among those given.
@@ -47,7 +52,9 @@ func Quoted(names []string) string {
 type Table struct {
 	File     string   // as given, for faults
 	Columns  []string // of the header
+	Copies   []int    // lines of rows that are exact copies of an earlier one, which Rows left out
 	at       map[string]int
+	line     int // of the last row
 	csv      *csv.Reader
 	problems *Problems
 }
@@ -98,33 +105,73 @@ func Open(file string, raw io.Reader, problems *Problems) (*Table, error) {
 		}
 		t.at[c] = i
 	}
-	t.Columns = columns
+	t.Columns, t.line = columns, 1
 	return t, nil
 }
 
-// Rows gives the rows one by one; after an error there are no more.
-func (t *Table) Rows() iter.Seq2[Row, error] {
+// Rows gives the rows of the table that it is one by one; after an error there are no more.
+// A row that is an exact copy of another is no second measurement: it is left out and noted
+// in Copies.
+func (t *Table) Rows(s Spec) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
+		seen := map[uint64]int{} // times, by hash
 		for {
 			fields, err := t.csv.Read()
 			if errors.Is(err, io.EOF) {
+				if s.Unnumbered {
+					t.checkCopies(seen)
+				}
 				return
 			}
 			if err != nil {
 				yield(Row{}, t.fault(err))
 				return
 			}
-			line, _ := t.csv.FieldPos(0)
-			if !yield(Row{Line: line, table: t, fields: fields}, nil) {
+			t.line, _ = t.csv.FieldPos(0)
+			h := hash(fields)
+			if seen[h]++; seen[h] > 1 && !s.Unnumbered {
+				t.Copies = append(t.Copies, t.line)
+				continue
+			}
+			if !yield(Row{Line: t.line, table: t, fields: fields}, nil) {
 				return
 			}
 		}
 	}
 }
 
+// hash of a row (FNV-1a).
+func hash(fields []string) uint64 {
+	h := fnv.New64a()
+	for _, f := range fields {
+		_, _ = h.Write([]byte(f)) // a hash does not fail
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
+// fewestForCopies is how many different rows must all be there again for chance to be no
+// explanation (chosen by us).
+const fewestForCopies = 10
+
+// checkCopies refuses a table whose repetitions are not numbered and of which every row is
+// there several times: that is a file joined with itself.
+func (t *Table) checkCopies(times map[uint64]int) {
+	least := math.MaxInt
+	for _, n := range times {
+		least = min(least, n)
+	}
+	if len(times) >= fewestForCopies && least > 1 {
+		t.problems.Add(&InputError{
+			File: t.File, Problem: fmt.Sprintf("every row is there %d times or more", least),
+			Hint: "was the file joined with itself? Copies are no repetitions",
+		})
+	}
+}
+
 // fault gives an error of the file our form.
 func (t *Table) fault(err error) error {
-	e := &InputError{File: t.File, Problem: err.Error()}
+	e := &InputError{File: t.File, Line: t.line + 1, Problem: err.Error()}
 	var parse *csv.ParseError
 	switch {
 	case errors.As(err, &parse) && errors.Is(parse.Err, csv.ErrFieldCount):
@@ -132,7 +179,7 @@ func (t *Table) fault(err error) error {
 	case errors.As(err, &parse):
 		e.Line, e.Problem = parse.Line, fmt.Sprintf("character %d: %s", parse.Column, parse.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
-		e.Problem, e.Hint = "the compressed file is damaged: "+err.Error(), "was it copied whole?"
+		e.Problem, e.Hint = "the compressed file is damaged from here on: "+err.Error(), "was it copied whole?"
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package classify
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/nomad-placer/nomad-placer/placer/numeric/pq"
 )
@@ -41,31 +42,39 @@ var ranks = []int{1, 2, 3, 4}
 
 type collaborative struct{ bias pq.Bias }
 
-// Fit factorises the matrix at the rank cross-validation prefers. With too few
-// rows to hold any out it uses pq's default rank, and predictions have no
-// interval.
+// Fit factorises the matrix at the rank cross-validation prefers, or at pq's default with too
+// few rows to hold any out.
 func (c collaborative) Fit(m Matrix, seed uint64) (Model, error) {
-	entries, rows, err := entriesOf(m)
+	known, err := trainingMatrix(m)
 	if err != nil {
 		return nil, err
 	}
 	cfg := pq.Defaults()
 	cfg.Seed, cfg.Bias = seed, c.bias
-	columns := len(m.Columns)
-	rank, validation, err := pq.ChooseRank(rows, columns, entries, ranks, cfg, folding(m))
+	entries := entriesOf(known)
+	rank, _, err := pq.ChooseRank(len(known.Rows), len(m.Columns), entries, ranks, cfg, folding(m))
 	switch {
 	case err == nil:
 		cfg.Rank = rank
 	case errors.Is(err, pq.ErrTooFew):
-		validation.Residuals = make([][]float64, columns)
 	default:
 		return nil, fmt.Errorf("choose the rank: %w", err)
 	}
-	fitted, err := pq.Fit(rows, columns, entries, cfg)
+	fitted, err := factorise(known, cfg)
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxEpochs = min(cfg.MaxEpochs, pq.DefaultFolding().Epochs)
+	fitted.width, err = calibrate(known, seed, false, func(train Matrix) (filler, error) { return factorise(train, cfg) })
+	return fitted, err
+}
+
+func factorise(m Matrix, cfg pq.Config) (*factors, error) {
+	fitted, err := pq.Fit(len(m.Rows), len(m.Columns), entriesOf(m), cfg)
 	if err != nil {
 		return nil, fmt.Errorf("fit: %w", err)
 	}
-	return &factors{model: fitted, width: halfWidths(validation.Residuals)}, nil
+	return &factors{model: fitted}, nil
 }
 
 func folding(m Matrix) pq.Folding {
@@ -74,43 +83,43 @@ func folding(m Matrix) pq.Folding {
 	return f
 }
 
-// entriesOf lists the observed cells; rows without any are dropped.
-func entriesOf(m Matrix) (entries []pq.Entry, rows int, err error) {
-	for _, row := range m.Rows {
-		at, values, err := observed(row, nil, len(m.Columns))
-		if err != nil {
-			return nil, 0, err
+// entriesOf lists the observed cells.
+func entriesOf(m Matrix) (entries []pq.Entry) {
+	for i, row := range m.Rows {
+		for j, v := range row {
+			if !math.IsNaN(v) {
+				entries = append(entries, pq.Entry{Row: i, Column: j, Value: v})
+			}
 		}
-		if len(at) == 0 {
-			continue
-		}
-		for i, j := range at {
-			entries = append(entries, pq.Entry{Row: rows, Column: j, Value: values[i]})
-		}
-		rows++
 	}
-	if rows == 0 {
-		return nil, 0, ErrNoTraining
-	}
-	return entries, rows, nil
+	return entries
 }
 
 // factors is a fitted factorisation with the width of its intervals.
 type factors struct {
 	model *pq.Model
-	width []float64
+	width *intervals
+}
+
+func (f *factors) informed(j int) bool { return f.model.Informed(j) }
+
+// complete implements filler.
+func (f *factors) complete(row, _, out, deviation []float64) error {
+	at, values, err := observed(row, nil, f.model.Columns())
+	if err != nil {
+		return err
+	}
+	for j := range deviation {
+		deviation[j] = 1
+	}
+	return f.model.FoldIn(at, values, out)
 }
 
 func (f *factors) Complete(row, _ []float64) ([]Cell, error) {
-	at, values, err := observed(row, nil, f.model.Columns())
-	if err != nil {
+	if _, _, err := observed(row, nil, f.model.Columns()); err != nil {
 		return nil, err
 	}
-	completed := make([]float64, len(row))
-	if err := f.model.FoldIn(at, values, completed); err != nil {
-		return nil, err
-	}
-	return cells(row, completed, f.width, f.model.Informed), nil
+	return completeWith(f, row, nil, f.width)
 }
 
 // Concepts is how much of what workloads have in common each similarity concept

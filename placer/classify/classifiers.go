@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -29,6 +28,7 @@ func Classifiers() []Descriptor {
 		localDescriptor,
 		lshDescriptor,
 		meanDescriptor,
+		ridgeDescriptor,
 		svdDescriptor,
 	}
 }
@@ -71,52 +71,4 @@ func observed(row, deviations []float64, columns int) (at []int, values []float6
 		}
 	}
 	return at, values, nil
-}
-
-// coverage is the share of future cells an interval is to hold.
-const coverage = 0.95
-
-// halfWidths turns held-out residuals into the half width of each column's
-// prediction interval: the ⌈(n+1)·coverage⌉-th smallest magnitude, which holds
-// a new residual with that probability whatever their distribution (split
-// conformal prediction; Lei 2018, §2.2). A column with too few residuals uses
-// all columns' together; NaN where those are too few as well.
-func halfWidths(residuals [][]float64) []float64 {
-	pooled := conformal(slices.Concat(residuals...))
-	out := make([]float64, len(residuals))
-	for j, r := range residuals {
-		if out[j] = conformal(r); math.IsNaN(out[j]) {
-			out[j] = pooled
-		}
-	}
-	return out
-}
-
-func conformal(residuals []float64) float64 {
-	rank := int(math.Ceil(float64(len(residuals)+1) * coverage))
-	if rank > len(residuals) {
-		return math.NaN()
-	}
-	magnitudes := make([]float64, len(residuals))
-	for i, r := range residuals {
-		magnitudes[i] = math.Abs(r)
-	}
-	slices.Sort(magnitudes)
-	return magnitudes[rank-1]
-}
-
-// cells brackets a completed row: given cells stay as they are.
-func cells(row, completed, width []float64, known func(j int) bool) []Cell {
-	out := make([]Cell, len(row))
-	for j, v := range row {
-		switch {
-		case !math.IsNaN(v):
-			out[j] = Cell{Value: v, Low: v, High: v, Measured: true, Known: true}
-		case known(j):
-			out[j] = Cell{Value: completed[j], Low: completed[j] - width[j], High: completed[j] + width[j], Known: true}
-		default:
-			out[j] = Cell{Value: math.NaN(), Low: math.NaN(), High: math.NaN()}
-		}
-	}
-	return out
 }

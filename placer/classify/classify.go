@@ -16,16 +16,23 @@ type Matrix struct {
 	// Always lists columns that every new row brings: the reference of rows that
 	// were divided by it. Cross-validation shows them too.
 	Always []int
+	// Groups are the names of what rows belong to, a program or a cluster, where new rows are
+	// of none of them: what is held out is then a whole group. Nil: every row is one of
+	// its own.
+	Groups []string
 }
 
 // Cell is one completed cell of a row.
 type Cell struct {
 	Value    float64
-	Low      float64 // 95 % prediction interval from held-out residuals
+	Low      float64 // 95 % prediction interval from held-out residuals; see Interval for others
 	High     float64
 	Measured bool   // given, not predicted
 	Known    bool   // false: nothing could be said
 	Doubt    string // why it deserves little confidence; empty where it does not
+
+	shape    [len(levels) - 1]float64 // half widths of the lower levels, in those of 95 %; 0: as normal
+	relative bool                     // the interval is symmetric in logarithms
 }
 
 // Model completes rows without being refitted.

@@ -25,9 +25,9 @@
 //     of which the prediction's interval is narrower counts as not measured, and the note
 //     says what was: few windows may leave half of the scale open.
 //   - predicted: by the classifier, from the workload's measured cells and the
-//     other workloads. The interval is a quantile of held-out residuals, per
-//     column where there are enough, pooled else, absent where there are fewer
-//     than nineteen: a 95 % bound needs as many.
+//     other workloads. The interval is a quantile of held-out residuals
+//     over the deviation that the model gives, by how many cells were shown and by
+//     column, as much wider as few rows ask for; of one row there is none.
 //   - assumed: no cell of this kind was measured. With training rows the score
 //     is their average; without, it is cluster.AssumedToleratedPercent and
 //     cluster.AssumedCausedPercent. Both come with a warning.

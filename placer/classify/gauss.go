@@ -45,7 +45,15 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, found, err := bestShrinkage(m, seed)
+	best, err := bestShrinkage(known, seed)
+	if err != nil {
+		return nil, err
+	}
+	fit := func(train Matrix) (filler, error) {
+		model, err := fitGauss(train, best)
+		return gaussFiller{model}, err
+	}
+	width, err := calibrate(known, seed, true, fit)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +61,10 @@ func (gaussian) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &normal{model: model, width: halfWidths(found.standard)}, nil
+	return &normal{model: model, width: width}, nil
 }
 
-func bestShrinkage(m Matrix, seed uint64) (float64, residuals, error) {
+func bestShrinkage(m Matrix, seed uint64) (float64, error) {
 	return bestOf(m, seed, shrinkages, func(train Matrix, s float64) (filler, error) {
 		model, err := fitGauss(train, s)
 		return gaussFiller{model}, err
@@ -114,11 +122,10 @@ func (f gaussFiller) complete(row, noise, out, deviation []float64) error {
 
 func (f gaussFiller) informed(j int) bool { return f.model.Informed(j) }
 
-// normal is a fitted distribution; width is of its intervals, in conditional
-// standard deviations.
+// normal is a fitted distribution; its intervals are in conditional standard deviations.
 type normal struct {
 	model *gauss.Model
-	width []float64
+	width *intervals
 }
 
 func (n *normal) Complete(row, deviations []float64) ([]Cell, error) {

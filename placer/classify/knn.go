@@ -22,19 +22,14 @@ func (neighbours) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, found, err := bestNeighbours(m, seed)
+	fit := func(train Matrix, k int) (filler, error) { return newNearest(train.Rows, len(m.Columns), k), nil }
+	k, err := bestOf(known, seed, neighbourCounts, fit)
 	if err != nil {
 		return nil, err
 	}
 	model := newNearest(known.Rows, len(m.Columns), k)
-	model.width = halfWidths(found.raw)
-	return model, nil
-}
-
-func bestNeighbours(m Matrix, seed uint64) (int, residuals, error) {
-	return bestOf(m, seed, neighbourCounts, func(train Matrix, k int) (filler, error) {
-		return newNearest(train.Rows, len(m.Columns), k), nil
-	})
+	model.width, err = calibrate(known, seed, false, func(train Matrix) (filler, error) { return fit(train, k) })
+	return model, err
 }
 
 // nearest keeps the training rows.
@@ -42,7 +37,7 @@ type nearest struct {
 	rows  [][]float64
 	mean  []float64 // NaN for a column without cells
 	k     int
-	width []float64
+	width *intervals
 }
 
 func newNearest(rows [][]float64, columns, k int) *nearest {

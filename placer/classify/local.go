@@ -23,14 +23,18 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	shrinkage, _, err := bestShrinkage(m, seed)
+	shrinkage, err := bestShrinkage(known, seed)
 	if err != nil {
 		return nil, err
 	}
 	fit := func(train Matrix, bandwidth float64) (filler, error) {
 		return newLocal(train, shrinkage, bandwidth)
 	}
-	bandwidth, found, err := bestOf(m, seed, bandwidths, fit)
+	bandwidth, err := bestOf(known, seed, bandwidths, fit)
+	if err != nil {
+		return nil, err
+	}
+	width, err := calibrate(known, seed, true, func(train Matrix) (filler, error) { return fit(train, bandwidth) })
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +42,7 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &near{localFiller: model, width: halfWidths(found.standard)}, nil
+	return &near{localFiller: model, width: width}, nil
 }
 
 type localFiller struct{ model *gauss.Local }
@@ -58,11 +62,10 @@ func (f localFiller) complete(row, noise, out, deviation []float64) error {
 
 func (f localFiller) informed(j int) bool { return f.model.Informed(j) }
 
-// near is a fitted Local; width is of its intervals, in conditional standard
-// deviations.
+// near is a fitted Local; its intervals are in conditional standard deviations.
 type near struct {
 	localFiller
-	width []float64
+	width *intervals
 }
 
 func (n *near) Complete(row, deviations []float64) ([]Cell, error) {

@@ -14,7 +14,7 @@ func (c inLogs) Fit(m Matrix, seed uint64) (Model, error) {
 	if !m.Ratio {
 		return c.inner.Fit(m, seed)
 	}
-	logs := Matrix{Columns: m.Columns, Rows: make([][]float64, len(m.Rows)), Always: m.Always}
+	logs := Matrix{Columns: m.Columns, Rows: make([][]float64, len(m.Rows)), Always: m.Always, Groups: m.Groups}
 	if m.Deviations != nil {
 		if len(m.Deviations) != len(m.Rows) {
 			return nil, fmt.Errorf("%w: deviations of %d rows for %d rows", ErrRow, len(m.Deviations), len(m.Rows))
@@ -41,6 +41,10 @@ func (c inLogs) Fit(m Matrix, seed uint64) (Model, error) {
 	}
 	return logged, nil
 }
+
+// mostLog is the widest half of an interval of a logarithm: a thousand times as fast or slow
+// is no better known than more (chosen by us).
+var mostLog = math.Log(1000)
 
 // logsOf also turns deviations into those of the logarithms, which for small ones are
 // relative.
@@ -87,7 +91,8 @@ func (m logModel) Complete(row, deviations []float64) ([]Cell, error) {
 			out[j] = Cell{Value: row[j], Low: row[j], High: row[j], Measured: true, Known: true}
 			continue
 		}
-		out[j].Value, out[j].Low, out[j].High = math.Exp(c.Value), math.Exp(c.Low), math.Exp(c.High)
+		out[j].Value, out[j].relative = math.Exp(c.Value), true
+		out[j].Low, out[j].High = math.Exp(max(c.Low, c.Value-mostLog)), math.Exp(min(c.High, c.Value+mostLog))
 	}
 	return out, nil
 }

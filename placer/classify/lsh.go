@@ -57,18 +57,14 @@ func (h hashing) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := heldOut(m, seed, func(train Matrix) (filler, error) {
-		return newHashed(train.Rows, len(m.Columns), h.options, seed)
-	})
-	if err != nil {
-		return nil, err
-	}
 	model, err := newHashed(known.Rows, len(m.Columns), h.options, seed)
 	if err != nil {
 		return nil, err
 	}
-	model.width = halfWidths(found.raw)
-	return model, nil
+	model.width, err = calibrate(known, seed, false, func(train Matrix) (filler, error) {
+		return newHashed(train.Rows, len(m.Columns), h.options, seed)
+	})
+	return model, err
 }
 
 // hashed keeps the chosen training rows and an index of them for each set of known
@@ -307,16 +303,27 @@ func (h *hashed) Complete(row, _ []float64) ([]Cell, error) {
 	if _, _, err := observed(row, nil, len(h.mean)); err != nil {
 		return nil, err
 	}
-	completed, deviation := make([]float64, len(row)), make([]float64, len(row))
-	doubt, err := h.predict(row, completed, deviation)
+	f := doubting{hashed: h}
+	out, err := completeWith(&f, row, nil, h.width)
 	if err != nil {
 		return nil, err
 	}
-	out := cells(row, completed, h.width, h.informed)
 	for j := range out {
 		if !out[j].Measured && out[j].Known {
-			out[j].Doubt = doubt
+			out[j].Doubt = f.doubt
 		}
 	}
 	return out, nil
+}
+
+// doubting keeps why the row that it completed deserves less confidence.
+type doubting struct {
+	*hashed
+	doubt string
+}
+
+func (d *doubting) complete(row, _, out, deviation []float64) error {
+	var err error
+	d.doubt, err = d.predict(row, out, deviation)
+	return err
 }

@@ -1,10 +1,6 @@
 package classify
 
-import (
-	"math"
-	"math/rand/v2"
-	"slices"
-)
+import "math"
 
 var meanDescriptor = Descriptor{
 	Name:    "mean",
@@ -20,25 +16,28 @@ var averageDescriptor = Descriptor{
 
 type columnMean struct{ scaled bool }
 
-// Fit averages the columns. Residuals come from leaving one row out at a time.
+// Fit averages the columns.
 func (c columnMean) Fit(m Matrix, seed uint64) (Model, error) {
+	known, err := trainingMatrix(m)
+	if err != nil {
+		return nil, err
+	}
+	model := c.fit(known)
+	model.width, err = calibrate(known, seed, false, func(train Matrix) (filler, error) { return c.fit(train), nil })
+	return model, err
+}
+
+func (c columnMean) fit(m Matrix) *means {
 	sums, counts := make([]float64, len(m.Columns)), make([]int, len(m.Columns))
-	total := 0
 	for _, row := range m.Rows {
-		at, values, err := observed(row, nil, len(m.Columns))
-		if err != nil {
-			return nil, err
-		}
-		for i, j := range at {
-			sums[j] += values[i]
-			counts[j]++
-			total++
+		for j, v := range row {
+			if !math.IsNaN(v) {
+				sums[j] += v
+				counts[j]++
+			}
 		}
 	}
-	if total == 0 {
-		return nil, ErrNoTraining
-	}
-	return &means{columnMean: c, means: meansOf(sums, counts), width: halfWidths(c.leaveOneOut(m, sums, counts, seed))}, nil
+	return &means{columnMean: c, means: meansOf(sums, counts)}
 }
 
 // meansOf divides; a column without cells is NaN.
@@ -51,30 +50,6 @@ func meansOf(sums []float64, counts []int) []float64 {
 		}
 	}
 	return out
-}
-
-func (c columnMean) leaveOneOut(m Matrix, sums []float64, counts []int, seed uint64) [][]float64 {
-	rng := rand.New(rand.NewPCG(seed, uint64(len(m.Rows))))
-	residuals := make([][]float64, len(sums))
-	for _, i := range atLeastTwo(m.Rows) {
-		row := m.Rows[i]
-		otherSums, otherCounts := slices.Clone(sums), slices.Clone(counts)
-		for j, v := range row {
-			if !math.IsNaN(v) {
-				otherSums[j] -= v
-				otherCounts[j]--
-			}
-		}
-		given := toShow(row, m.Always, rng)
-		others := meansOf(otherSums, otherCounts)
-		ratio := c.ratio(others, row, given)
-		for j, v := range row {
-			if !math.IsNaN(v) && !slices.Contains(given, j) && !math.IsNaN(others[j]) {
-				residuals[j] = append(residuals[j], v-ratio*others[j])
-			}
-		}
-	}
-	return residuals
 }
 
 // ratio is what the means are multiplied by.
@@ -103,18 +78,28 @@ func ratioTo(means, row []float64, known []int) float64 {
 
 type means struct {
 	columnMean
-	means, width []float64
+	means []float64
+	width *intervals
+}
+
+func (m *means) informed(j int) bool { return !math.IsNaN(m.means[j]) }
+
+// complete implements filler.
+func (m *means) complete(row, _, out, deviation []float64) error {
+	at, _, err := observed(row, nil, len(m.means))
+	if err != nil {
+		return err
+	}
+	ratio := m.ratio(m.means, row, at)
+	for j := range out {
+		out[j], deviation[j] = ratio*m.means[j], 1
+	}
+	return nil
 }
 
 func (m *means) Complete(row, _ []float64) ([]Cell, error) {
-	at, _, err := observed(row, nil, len(m.means))
-	if err != nil {
+	if _, _, err := observed(row, nil, len(m.means)); err != nil {
 		return nil, err
 	}
-	ratio := m.ratio(m.means, row, at)
-	completed := make([]float64, len(row))
-	for j := range completed {
-		completed[j] = ratio * m.means[j]
-	}
-	return cells(row, completed, m.width, func(j int) bool { return !math.IsNaN(m.means[j]) }), nil
+	return completeWith(m, row, nil, m.width)
 }

@@ -23,9 +23,8 @@ func (plainSVD) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	rank, found, err := bestOf(m, seed, ranks, func(train Matrix, rank int) (filler, error) {
-		return newSpace(train.Rows, len(m.Columns), rank)
-	})
+	fit := func(train Matrix, rank int) (filler, error) { return newSpace(train.Rows, len(m.Columns), rank) }
+	rank, err := bestOf(known, seed, ranks, fit)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +32,8 @@ func (plainSVD) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	model.width = halfWidths(found.raw)
-	return model, nil
+	model.width, err = calibrate(known, seed, false, func(train Matrix) (filler, error) { return fit(train, rank) })
+	return model, err
 }
 
 // space is what the first rank right singular vectors span.
@@ -42,7 +41,7 @@ type space struct {
 	mean    []float64 // NaN for a column without cells
 	vectors *mat.Dense
 	rank    int
-	width   []float64
+	width   *intervals
 }
 
 // newSpace decomposes the matrix whose holes are filled as a new row's are: by

@@ -181,6 +181,9 @@ func RelativeTo(m Matrix, reference int) Matrix {
 			continue
 		}
 		out.Rows = append(out.Rows, ratio)
+		if m.Groups != nil {
+			out.Groups = append(out.Groups, m.Groups[i])
+		}
 		if m.Deviations != nil {
 			out.Deviations = append(out.Deviations, ratioDeviations(row, m.deviations(i), reference))
 		}

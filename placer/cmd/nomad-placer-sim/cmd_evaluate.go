@@ -41,6 +41,8 @@ func evaluateCommand() *command.Command {
 			f.IntVar(&e.seeds, "seeds", len(e.options.Seeds), "How many draws of the shown cells.")
 			f.StringVar(&e.leave, "leave", string(e.options.Leave), "What is left out, a `part`: row is the workload, group every input of its program.")
 			f.StringVar(&e.draw, "draw", string(e.options.Draw), "Which cells are shown, by a `method`: random, fixed (the usually best and random others), or chosen on the training rows: planned (the most informative), and of scores pair or widest.")
+			f.BoolVar(&e.pairs, "pairs", false, "Predict the slowdown of both sides of every measured pair from what was measured of the two before they met.")
+			f.IntVar(&e.pairSources, "pair-sources", 0, "With -pairs: how many of a workload's own sources are shown. Default: all.")
 			return func(ctx context.Context, s *command.Shell, args []string) error { return e.run(ctx, s, args) }
 		},
 	}
@@ -49,7 +51,8 @@ func evaluateCommand() *command.Command {
 type evaluation struct {
 	out                                  command.OutputFlags
 	classifiers, data, root, leave, draw string
-	seeds                                int
+	seeds, pairSources                   int
+	pairs                                bool
 	options                              evaluate.Options
 }
 
@@ -64,6 +67,9 @@ func (e *evaluation) run(ctx context.Context, s *command.Shell, args []string) e
 	classifiers, err := e.check(args)
 	if err != nil {
 		return err
+	}
+	if e.pairs {
+		return e.pairsOf(ctx, s)
 	}
 	if filepath.Base(e.data) == dataset.MovieLens {
 		return e.ratings(ctx, s)
@@ -107,6 +113,10 @@ func (e *evaluation) check(args []string) ([]classify.Descriptor, error) {
 		return nil, command.UsageError("-leave is row or group, not %q", e.leave)
 	case !slices.Contains(evaluate.Draws(), e.options.Draw):
 		return nil, command.UsageError("-draw is random, fixed, planned, pair or widest, not %q", e.draw)
+	case e.pairs && (e.data != "" || len(args) > 0):
+		return nil, command.UsageError("-pairs are of the shipped training set: neither -data nor a folder")
+	case e.pairSources < 0 || e.pairSources > 0 && !e.pairs:
+		return nil, command.UsageError("-pair-sources goes with -pairs, and is not below 0")
 	case e.data != "" && len(args) > 0:
 		return nil, command.UsageError("either -data or a folder of profiles")
 	}

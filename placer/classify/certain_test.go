@@ -92,7 +92,7 @@ func TestRelativeDeviations(t *testing.T) {
 // and the held-out intervals of the others together allow.
 func TestPosteriorOfNoisyCells(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"gauss", "local", "ridge"} {
+	for _, name := range []string{"gauss", "local", "ridge", "stack"} {
 		m := scores(rand.New(rand.NewPCG(5, 5)), 80, 8, 2)
 		truth := m.Rows[79]
 		m.Rows = m.Rows[:79]
@@ -148,7 +148,7 @@ func TestNoisyRowsAreWeakRows(t *testing.T) {
 	}
 	told, untold := train, train
 	untold.Deviations = nil
-	for _, name := range []string{"gauss", "local", "ridge"} {
+	for _, name := range []string{"gauss", "local", "ridge", "stack"} {
 		var failure [2]float64
 		for n, m := range []classify.Matrix{told, untold} {
 			model, err := get(t, name).Fit(m, 1)

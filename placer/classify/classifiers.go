@@ -29,6 +29,7 @@ func Classifiers() []Descriptor {
 		lshDescriptor,
 		meanDescriptor,
 		ridgeDescriptor,
+		stackDescriptor,
 		svdDescriptor,
 	}
 }

@@ -243,7 +243,7 @@ func TestRowsWithoutSpread(t *testing.T) {
 // and its predictions are positive.
 func TestRatios(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"cf-log", "gauss", "knn", "local", "ridge"} {
+	for _, name := range []string{"cf-log", "gauss", "knn", "local", "ridge", "stack"} {
 		m := classify.Matrix{Columns: []string{"a", "b", "c"}, Ratio: true, Always: []int{0}}
 		for _, v := range []float64{0.01, 0.1, 1, 10} {
 			m.Rows = append(m.Rows, []float64{1, v, v * v})

@@ -18,6 +18,7 @@ type Planner interface {
 var (
 	_ Planner = (*normal)(nil)
 	_ Planner = (*near)(nil)
+	_ Planner = (*stacked)(nil)
 	_ Planner = plannedLogs{}
 )
 

@@ -125,5 +125,3 @@ func sourcesOf(scores interference.Scores) []interference.Source {
 	}
 	return out
 }
-
-

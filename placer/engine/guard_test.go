@@ -42,3 +42,53 @@ func TestAReplicaReleasesWithinFiveSecondsOfTheDeadline(t *testing.T) {
 		}
 	})
 }
+
+// A Nomad under heavy load takes seconds for each request, and for some jobs longer than for
+// others. A release that takes long comes about all the same, and jobs that become due
+// meanwhile do not wait for it.
+func TestASlowReleaseKeepsNoOtherJobHeld(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := twoNodes()
+		slow := cluster.JobID{Namespace: "default", ID: "slow"}
+		e, err := engine.New(engine.Config{World: lateWorld{world, slow}, Store: mem.New(), Clock: wallClock{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- e.WatchDeadlines(ctx) }()
+		world.submit(testJob("slow", heldFor(time.Minute)))
+		settle(3 * time.Second)
+		other := world.submit(testJob("other", heldFor(time.Minute))).ID
+		settle(time.Minute + 5*time.Second)
+		if world.get(other).job.Held {
+			t.Error("a job is held 5 s after its deadline: it waits for the release of another one")
+		}
+		settle(10 * time.Second)
+		if world.get(slow).job.Held {
+			t.Error("the job whose release takes 15 s is held 18 s after its deadline")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lateWorld takes 15 s for each write of one job, and gives it up where its context ends.
+type lateWorld struct {
+	*memWorld
+	slow cluster.JobID
+}
+
+func (w lateWorld) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, error) {
+	if p.Job.ID == w.slow {
+		select {
+		case <-ctx.Done():
+			return cluster.PlanResult{}, ctx.Err()
+		case <-time.After(15 * time.Second):
+		}
+	}
+	return w.memWorld.Apply(ctx, p)
+}

@@ -6,20 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
 
-// What bounds a pass over the jobs whose deadline passed (chosen by us): a job that cannot
-// be released, or a write that hangs, does not keep the others held.
+// What bounds the releases of jobs whose deadline passed (chosen by us). A release is some
+// eight requests one after the other, each of which a Nomad under heavy load answers within
+// seconds; the releases of other jobs do not wait for it.
 const (
 	releasedAtOnce = 16
-	releaseWithin  = 10 * time.Second
+	releaseWithin  = 30 * time.Second
+	askTimeWithin  = 2 * time.Second
 )
 
 // apply records the decisions and writes the job. The record comes first: if
@@ -124,8 +125,10 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 // WatchDeadlines releases held jobs whose deadline passed and that no leader
 // released. Every replica runs it: by compare-and-set only one of them writes.
 func (e *Engine) WatchDeadlines(ctx context.Context) error {
+	o := &overdue{underWay: map[cluster.JobID]bool{}, slots: make(chan struct{}, releasedAtOnce)}
+	defer o.attempts.Wait()
 	for {
-		if err := e.releaseOverdue(ctx); err != nil && ctx.Err() == nil {
+		if err := e.releaseOverdue(ctx, o); err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("watching hold deadlines", "error", err)
 		}
 		select {
@@ -136,32 +139,59 @@ func (e *Engine) WatchDeadlines(ctx context.Context) error {
 	}
 }
 
-// releaseOverdue makes one attempt at each job that is due.
-func (e *Engine) releaseOverdue(ctx context.Context) error {
+// overdue are the attempts at jobs whose deadline passed. No pass waits for them: one that
+// hangs would keep the jobs held that become due meanwhile.
+type overdue struct {
+	attempts sync.WaitGroup
+	slots    chan struct{}
+
+	mu       sync.Mutex
+	underWay map[cluster.JobID]bool
+}
+
+// begin reports whether an attempt at the job may begin; at most one is under way.
+func (o *overdue) begin(id cluster.JobID) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.underWay[id] {
+		return false
+	}
+	o.underWay[id] = true
+	return true
+}
+
+// attempt runs release, with others, when there is room.
+func (o *overdue) attempt(id cluster.JobID, release func()) {
+	o.attempts.Go(func() {
+		o.slots <- struct{}{}
+		release()
+		<-o.slots
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.underWay, id)
+	})
+}
+
+// releaseOverdue begins one attempt at each job that is due.
+func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) error {
 	jobs, err := e.cfg.World.Jobs(ctx)
 	if err != nil {
 		return err
 	}
-	overdue := func(job cluster.Job) bool {
+	isDue := func(job cluster.Job) bool {
 		now := e.cfg.Clock.Now()
 		return job.Held && !job.Stopped && !now.Before(e.deadline(job).Add(replicaGrace)) && e.retries.due(job, now)
 	}
-	if !slices.ContainsFunc(jobs, overdue) {
+	if !slices.ContainsFunc(jobs, isDue) {
 		return nil
 	}
 	e.askTime(ctx)
-	var group errgroup.Group
-	group.SetLimit(releasedAtOnce)
 	for _, job := range jobs {
-		if !overdue(job) {
-			continue
+		if isDue(job) && o.begin(job.ID) {
+			o.attempt(job.ID, func() { e.releaseOverdueJob(ctx, job) })
 		}
-		group.Go(func() error {
-			e.releaseOverdueJob(ctx, job)
-			return nil
-		})
 	}
-	return group.Wait()
+	return nil
 }
 
 // askTime makes sure of the servers' time before something is released by it: a clock that
@@ -170,7 +200,7 @@ func (e *Engine) askTime(ctx context.Context) {
 	if e.timekeeper == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, releaseWithin)
+	ctx, cancel := context.WithTimeout(ctx, askTimeWithin)
 	defer cancel()
 	if err := e.timekeeper.AskTime(ctx); err != nil && ctx.Err() == nil {
 		e.cfg.Log.Warn("the servers' time is as it was known before", "error", err)

@@ -135,8 +135,8 @@ func (w *World) editRaw(ctx context.Context, raw object, change func(map[string]
 // register writes next where raw is still the newest version.
 func (w *World) register(ctx context.Context, raw, next object) (cluster.PlanResult, error) {
 	id := jobIDOf(raw)
-	if raw.text("Payload") != "" {
-		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: %w", id, heldPayloadAdvice, cluster.ErrRefused)
+	if raw.boolean("Dispatched") {
+		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: %w", id, heldDispatchAdvice, cluster.ErrRefused)
 	}
 	submission, err := w.submission(ctx, id, raw.index("Version"))
 	if err != nil {

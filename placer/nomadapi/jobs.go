@@ -32,9 +32,10 @@ func (w *World) isOwnJob(id, pool, owner string) bool {
 	return owner == w.opts.Owner && ownName && pool != w.opts.HoldPool
 }
 
-// heldPayloadAdvice is said of a dispatched child that cannot be rewritten.
-const heldPayloadAdvice = "dispatched with a payload while its parent was held: Nomad does not let such a job be registered again; " +
-	"stop it and dispatch it again, the rewritten parent lets it run"
+// heldDispatchAdvice is said of a dispatched child that is held: Nomad's API loses the mark
+// that a job was dispatched, and then takes the registration for an attempt to change that.
+const heldDispatchAdvice = "dispatched while its parent was held: Nomad does not let a dispatched job be registered again; " +
+	"stop it and, once its parent is released, dispatch it again"
 
 // jobCache keeps what was read of each job until the job changes.
 type jobCache struct {
@@ -233,8 +234,8 @@ func (w *World) readJob(raw object) cluster.Job {
 	if _, has := raw.object("Meta")[metaOwner]; has {
 		job.Warnings = append(job.Warnings, ownerAdvice)
 	}
-	if job.Held && raw.text("Payload") != "" {
-		job.Problems = append(job.Problems, heldPayloadAdvice)
+	if job.Held && raw.boolean("Dispatched") {
+		job.Problems = append(job.Problems, heldDispatchAdvice)
 	}
 	for _, group := range raw.objects("TaskGroups") {
 		text, ok := group.object("Meta")[MetaKey].(string)

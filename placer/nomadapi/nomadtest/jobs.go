@@ -156,6 +156,9 @@ func (s *Server) register(r *http.Request) (any, uint64, *refusal) {
 	if len(text(sub(spec, "UI"), "Description")) > 1000 {
 		return nil, 0, &refusal{http.StatusInternalServerError, "UI description must be under 1000 characters"}
 	}
+	if j := s.jobs[key{text(spec, "Namespace"), text(spec, "ID")}]; j != nil && j.current["Dispatched"] == true {
+		return nil, 0, &refusal{http.StatusInternalServerError, "rpc error: cannot update non-parameterized job to being parameterized"}
+	}
 	if enforce, _ := in["EnforceIndex"].(bool); enforce {
 		if refused := s.enforce(spec, number(in["JobModifyIndex"])); refused != nil {
 			return nil, 0, refused

@@ -19,9 +19,12 @@ import (
 const recordTimeout = 10 * time.Second
 
 // How many jobs that are not listed any more are asked for in one pass, and when one that
-// is there is asked for again (chosen by us).
+// is there is asked for again, or one whose records were not removed (chosen by us): the list
+// was older than the answer, or the store did not answer, and both pass soon; a namespace that
+// may not be read any more does not.
 const (
 	askedAtMost   = 16
+	askAgainSoon  = 15 * time.Second
 	askAgainAfter = 5 * time.Minute
 )
 
@@ -177,10 +180,20 @@ func (s *Decisions) ForgetGone(ctx context.Context, world cluster.State, now tim
 			s.forget(ctx, now, id)
 		case ctx.Err() != nil:
 			return
+		case err == nil:
+			s.askSoon(now, id)
 		default:
 			s.log.Info("a job is not in Nomad's list and not gone: its records are kept", "job", id.String(), "error", err)
 		}
 	}
+}
+
+// askSoon has a job asked for again in a short while.
+func (s *Decisions) askSoon(now time.Time, id cluster.JobID, groups ...cluster.WorkloadID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saw(id, groups...)
+	s.asked[id] = now.Add(askAgainSoon - askAgainAfter)
 }
 
 // hasRecord reports whether the placer keeps records of a job.
@@ -221,8 +234,9 @@ func (s *Decisions) forget(ctx context.Context, now time.Time, id cluster.JobID)
 		delete(s.newest, w)
 	}
 	s.mu.Unlock()
-	if err := s.book.Forget(ctx, id, workloads); err != nil && ctx.Err() == nil {
-		s.log.Warn("forgetting a vanished job", "job", id.String(), "error", err)
+	if err := s.book.Forget(ctx, id, workloads); err != nil {
+		s.log.Warn("forgetting a vanished job; it will be tried again", "job", id.String(), "error", err)
+		s.askSoon(now, id, workloads...)
 	}
 }
 

@@ -2,12 +2,14 @@ package journal_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -40,3 +42,51 @@ func TestReadingsOfAForgottenJobAreNotKept(t *testing.T) {
 		t.Errorf("kept %v, %v of a job that is gone", kept, err)
 	}
 }
+
+// dead is a store that removes nothing.
+type dead struct{ store.Store }
+
+func (dead) Delete(context.Context, string) error { return errors.New("no answer") }
+
+// lagging is a cluster whose list is older than its answers: the job is there once more.
+type lagging struct {
+	emptyCluster
+	answers int
+}
+
+func (l *lagging) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) {
+	if l.answers++; l.answers == 1 {
+		return cluster.Job{ID: id, Workloads: []cluster.Workload{{}}}, nil
+	}
+	return l.emptyCluster.Job(ctx, id)
+}
+
+// The records of a job that is gone are removed soon, also where the list was ahead of the
+// job, or the store did not answer.
+func TestRecordsAreForgottenAtASecondTry(t *testing.T) {
+	t.Parallel()
+	w := cluster.WorkloadID{Namespace: "default", Job: "web", Group: "main"}
+	for name, world := range map[string]cluster.State{"the list was ahead": &lagging{}, "the store was dead": emptyCluster{}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, memory := t.Context(), mem.New()
+			flaky := &swapped{memory}
+			d := journal.NewDecisions(journal.Book{Store: flaky}, slog.New(slog.DiscardHandler))
+			d.Record(ctx, []cluster.Decision{{Workload: w}}, nil)
+			flaky.Store = dead{memory}
+			d.ForgetGone(ctx, world, time.Unix(0, 0), nil)
+			flaky.Store = memory
+			d.ForgetGone(ctx, world, time.Unix(1, 0), nil)
+			if _, err := (journal.Book{Store: memory}).Decision(ctx, w); err != nil {
+				t.Errorf("a second later it is asked for again: %v", err)
+			}
+			d.ForgetGone(ctx, world, time.Unix(20, 0), nil)
+			if _, err := (journal.Book{Store: memory}).Decision(ctx, w); !errors.Is(err, cluster.ErrNoRecord) {
+				t.Errorf("after 20 s the decision is left: %v", err)
+			}
+		})
+	}
+}
+
+// swapped is a store that can be replaced.
+type swapped struct{ store.Store }

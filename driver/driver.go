@@ -345,7 +345,7 @@ func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec exe
 	if err := h.giveBack(); err != nil && !errors.Is(err, cgroup.ErrMemoryInUse) {
 		return nil, err
 	}
-	if err := h.removeDir(); err != nil {
+	if err := executor.RemoveDir(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -360,8 +360,8 @@ func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec exe
 	return h, nil
 }
 
-// sweep removes what tasks left whose allocation is gone: the agent that would
-// have destroyed them lost its data, or was killed with them.
+// sweep removes what tasks left that were destroyed, or whose allocation is gone: the agent
+// that would have destroyed them lost its data, or was killed with them.
 func (d *Driver) sweep(runtimeDir string) {
 	entries, err := os.ReadDir(runtimeDir)
 	if err != nil {
@@ -385,7 +385,8 @@ func (d *Driver) sweep(runtimeDir string) {
 // each time the kernel looks for some that it can take.
 const collectEvery = time.Minute
 
-// collect gives back what ended tasks had transferred and could not give back at once.
+// collect gives back what ended tasks had transferred and could not give back at once, and
+// removes what else of them could not be removed then.
 func (d *Driver) collect() {
 	if d.node.tree == nil {
 		return
@@ -404,6 +405,7 @@ func (d *Driver) collect() {
 		if err := executor.ReturnLeft(*d.node.tree, dir); err != nil {
 			d.logger.Warn("a reservation transfer that has ended is not undone yet", "error", err)
 		}
+		d.sweep(dir)
 	}
 }
 

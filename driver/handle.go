@@ -373,8 +373,12 @@ func environ(env map[string]string) []string {
 }
 
 // removeDir removes the runtime directory of a task that has ended, except for the
-// record of what it could not give back.
+// record of what it could not give back. While the kernel holds on to a control group of the
+// task, it stays: by it the next sweep finds the group.
 func (h *handle) removeDir() error {
+	if groups, err := h.groups(); err == nil && len(groups) > 0 {
+		return executor.MarkEnded(h.state.Dir)
+	}
 	if err := executor.RemoveDir(h.state.Dir); err != nil {
 		return fmt.Errorf("runtime directory: %w", err)
 	}

@@ -49,9 +49,21 @@ func ReadExit(dir string) (Exit, error) {
 	return e, nil
 }
 
-// Abandoned reports whether a runtime directory belongs to a task whose
-// allocation is gone and whose child has ended.
+// endedFile marks the runtime directory of a task that was destroyed, and of which something
+// is left that could not be removed yet.
+const endedFile = "ended"
+
+// MarkEnded makes a runtime directory count as abandoned.
+func MarkEnded(dir string) error {
+	return os.WriteFile(filepath.Join(dir, endedFile), nil, 0o600)
+}
+
+// Abandoned reports whether a runtime directory belongs to a task that was destroyed, or
+// whose allocation is gone and whose child has ended.
 func Abandoned(dir string) bool {
+	if _, err := os.Stat(filepath.Join(dir, endedFile)); err == nil {
+		return true
+	}
 	s, err := readSpec(dir)
 	if err != nil {
 		return false // not ours to judge

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 )
 
 // shortBlock asks for more than its task does, ten units a second: the agent looks for a remedy
@@ -25,7 +27,7 @@ var remedies = map[string]string{
 	stepEvict: shortBlock,
 	stepMove: shortBlock + `
       move = true`,
-	stepLend: `
+	stepTransfer: `
       target {
         rate = 24
       }` + logProbe + `
@@ -38,27 +40,37 @@ var remedies = map[string]string{
       }`,
 }
 
-// sparedFor is how long nothing that leads is killed by chance, so that a new leader comes to
-// adapting: it watches a job for some windows first.
-const sparedFor = 60 * time.Second
+// The times of aiming at an adaptation. A leader watches a job for some 20 s before it helps,
+// and a killed one is followed by another after as long. A job is moved when no best-effort
+// work is left that could leave instead: each of those that leave is a kill of its own.
+const (
+	adaptsWithin = 100 * time.Second
+	movesWithin  = 4 * time.Minute
+)
+
+// How long after its beginning an adaptation is struck, at most: a transfer takes a second,
+// the others some requests.
+var strikeAfter = map[string]time.Duration{
+	stepTransfer: 500 * time.Millisecond, stepMove: 10 * time.Millisecond, stepEvict: 10 * time.Millisecond,
+}
 
 // aimAtAdaptation makes a job fall short, and kills the agent when it begins to help.
 func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, step string) (err error) {
 	s := u.fresh(service)
 	s.Count, s.Block, s.Hold = 1, remedies[step], 40*time.Second
-	if step == stepLend {
+	if step == stepTransfer {
 		s.Script, s.Memory = hungry, 64
 	}
-	c.spare(sparedFor)
+	c.spare(adaptsWithin, "")
 	if err := u.registerBy(byHoldPool, s, "submitted"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, u.purge(s.ID)) }()
+	node, err := c.runsOn(ctx, s.ID)
+	if err != nil {
+		return err
+	}
 	if step == stepEvict {
-		node, err := c.runsOn(ctx, s.ID)
-		if err != nil {
-			return err
-		}
 		beside := u.fresh(noise)
 		beside.Beside = node
 		if err := u.registerBy(pastTheGate, beside, "submitted"); err != nil {
@@ -66,8 +78,39 @@ func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, s
 		}
 		defer func() { err = errors.Join(err, u.purge(beside.ID)) }()
 	}
-	c.spare(sparedFor)
-	return c.aimAct(ctx, step, time.Duration(r.Int64N(int64(time.Second))))
+	within := adaptsWithin
+	if step == stepMove {
+		within = movesWithin
+	}
+	return c.killAdapting(ctx, r, aimed{s.ID, step}, time.Now().Add(within))
+}
+
+// aimed is a job that is to be adapted, and how.
+type aimed struct{ job, step string }
+
+// killAdapting kills whoever begins to adapt, until it was the wanted kind.
+func (c *campaign) killAdapting(ctx context.Context, r *rand.Rand, a aimed, until time.Time) error {
+	for {
+		node, err := c.runsOn(ctx, a.job)
+		if err != nil {
+			return err
+		}
+		c.spare(time.Until(until), node)
+		b, err := c.awaitAdaptation(ctx, until)
+		if err != nil {
+			return err
+		}
+		if err := cluster.Sleep(ctx, time.Duration(r.Int64N(int64(strikeAfter[b.step])))); err != nil {
+			return err
+		}
+		err = c.strike(b)
+		if err == nil && b.step == a.step {
+			return nil
+		}
+		if err != nil {
+			c.say("%v", err)
+		}
+	}
 }
 
 // runsOn waits until a job's one allocation runs, and returns its node.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,9 +31,11 @@ type options struct {
 	kills    int           // that are wanted
 	duration time.Duration // in which they are to fall
 	settle   time.Duration // the longest until everything is as it should be
-	result   string        // file; "" writes none
-	logs     string        // folder for the logs of a run that broke a promise; "" keeps none
-	out      io.Writer
+	// everyStep: a run in which no aimed kill fell into a step is none.
+	everyStep bool
+	result    string // file; "" writes none
+	logs      string // folder for the logs of a run that broke a promise; "" keeps none
+	out       io.Writer
 }
 
 // campaign is a run.
@@ -46,7 +50,7 @@ type campaign struct {
 	mu     sync.Mutex
 	result Result
 	began  time.Time
-	spared time.Time // until when nobody who leads is killed by chance
+	spared sparing
 }
 
 // run starts a site, breaks it, and judges. It is an error if a promise was broken.
@@ -89,6 +93,9 @@ func run(ctx context.Context, o options, earlier *Result) (result Result, err er
 	c.write()
 	if n := len(result.Broken); n > 0 {
 		return result, fmt.Errorf("%d promises were broken (seed %d)", n, o.seed)
+	}
+	if unhit := result.unhit(); o.everyStep && len(unhit) > 0 {
+		return result, fmt.Errorf("no promise was broken, but no aimed kill fell into the steps %s (seed %d)", strings.Join(unhit, ", "), o.seed)
 	}
 	return result, nil
 }
@@ -137,7 +144,8 @@ func (c *campaign) schedule(ctx context.Context) error {
 	told, limit := time.Now(), c.o.duration+c.o.duration/4
 	for ctx.Err() == nil {
 		done, passed := c.snapshot().Kills-before, time.Since(began)
-		if done >= wanted && passed >= c.o.duration || passed > limit {
+		enough := done >= wanted && passed >= c.o.duration && (!c.o.everyStep || len(c.snapshot().unhit()) == 0)
+		if enough || passed > limit {
 			break
 		}
 		if time.Since(told) > 10*time.Second {
@@ -196,19 +204,36 @@ func (c *campaign) aimAll(ctx context.Context, r *rand.Rand) {
 	if err := u.registerBy(byHoldPool, u.fresh(noise), "submitted"); err != nil {
 		c.say("%v", err)
 	}
-	for at := 0; ctx.Err() == nil; at++ {
-		step := allSteps[at%len(allSteps)]
+	for ctx.Err() == nil {
+		step := c.nextAim()
 		err := c.aimAt(ctx, r, u, step)
 		if err != nil && ctx.Err() == nil {
 			c.say("aiming at %s: %v", step, err)
 			c.count(func(r *Result) { r.Missed[step]++ })
 		}
-		_ = cluster.Sleep(ctx, time.Second) // its end ends the loop
+		c.spare(0, "")
+		_ = cluster.Sleep(ctx, restOf[kinds[step] != ""]) // its end ends the loop
 	}
+}
+
+// restOf is how long, after an aim, chance may hit who leads: an aim at an adaptation has kept it
+// from that for a minute or two.
+var restOf = map[bool]time.Duration{false: time.Second, true: 15 * time.Second}
+
+// nextAim is the step that was tried least. One that was missed is tried again sooner.
+func (c *campaign) nextAim() string {
+	r := c.snapshot()
+	return slices.MinFunc(allSteps, func(a, b string) int {
+		return cmp.Compare(2*r.Aimed[a]+r.Missed[a], 2*r.Aimed[b]+r.Missed[b])
+	})
 }
 
 // aimTries is how many jobs are sent through a step that takes a millisecond.
 const aimTries = 3
+
+// moreGroups that a job has on its way through classification: while each profile is looked
+// up the job stays in that step.
+const moreGroups = 5
 
 // aimAt makes a job go through a step and kills there.
 func (c *campaign) aimAt(ctx context.Context, r *rand.Rand, u *user, step string) error {
@@ -223,13 +248,19 @@ func (c *campaign) aimAt(ctx context.Context, r *rand.Rand, u *user, step string
 		return err
 	}
 	for range aimTries {
-		c.spare(2 * aimWithin)
+		c.spare(2*aimWithin, "")
 		s := u.fresh(service)
 		s.Count, s.Block, s.Script, s.Hold = 1, knownBlock, pace, 30*time.Second
-		if step == stepProfile {
+		switch step {
+		case stepProfile:
 			s.Block, s.Script = profiledBlock, fmt.Sprintf("%s # %s", pace, s.ID) // nobody knows it yet
+		case stepClassify:
+			s.More = moreGroups
 		}
 		err = c.aim(ctx, r, step, s.ID, func() error { return u.registerBy(byHoldPool, s, "submitted") })
+		if s.More > 0 {
+			err = errors.Join(err, u.purge(s.ID)) // it takes the place of several
+		}
 		if err == nil {
 			break
 		}
@@ -256,6 +287,9 @@ func (c *campaign) snapshot() Result {
 	r.Seconds = time.Since(c.began).Seconds()
 	r.Jobs = len(c.ledger.ids())
 	r.Broken = slices.Clone(r.Broken)
+	for _, counts := range []*map[string]int{&r.KillsOf, &r.KillsIn, &r.Aimed, &r.Missed, &r.Faults, &r.Actions, &r.Tried} {
+		*counts = maps.Clone(*counts)
+	}
 	return r
 }
 
@@ -304,18 +338,32 @@ func (c *campaign) tell(done int, passed time.Duration) {
 	c.write()
 }
 
-// sparesLeader: while an adaptation is awaited nothing that leads is killed by chance.
+// sparing is what chance leaves alone while an aim waits for its moment: who leads with its
+// server, and the client that the job runs on.
+type sparing struct {
+	until  time.Time
+	client string // "" is none
+}
+
+// spare keeps what leads, and a client, from being broken by chance for a while.
+func (c *campaign) spare(d time.Duration, client string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spared = sparing{time.Now().Add(d), client}
+}
+
+// sparesLeader reports whether what leads is left alone now.
 func (c *campaign) sparesLeader(leading bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return leading && time.Now().Before(c.spared)
+	return leading && time.Now().Before(c.spared.until)
 }
 
-// spare keeps what leads from being killed by chance for a while.
-func (c *campaign) spare(d time.Duration) {
+// sparesClient reports whether a client is left alone now.
+func (c *campaign) sparesClient(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spared = time.Now().Add(d)
+	return name == c.spared.client && time.Now().Before(c.spared.until)
 }
 
 // allocationsOf are those of a job, of all its lives.

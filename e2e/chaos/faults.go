@@ -196,14 +196,14 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// whole is a client nothing lasting happens to, and on which no agent leads that is
-// spared; -1 where there is none.
+// whole is a client nothing lasting happens to, and that is not spared, nor an agent that
+// leads on it; -1 where there is none.
 func (c *campaign) whole(r *rand.Rand) int {
 	var list []int
 	leader, _ := c.leader()
 	for i := range c.site.Clients() {
 		name := c.site.Client(i).Name
-		if c.spans[name].mend == nil && !c.sparesLeader(name == leader) {
+		if c.spans[name].mend == nil && !c.sparesLeader(name == leader) && !c.sparesClient(name) {
 			list = append(list, i)
 		}
 	}

@@ -30,7 +30,8 @@ type spec struct {
 	ID    string
 	Kind  string
 	Mark  int // of this version
-	Count int
+	Count int // of each group
+	More  int // groups of the same besides the first
 	Hold  time.Duration
 	// Block is the performance block without its hold.
 	Block string
@@ -101,7 +102,23 @@ func (s spec) text(by route) string {
 	}
 	// Whatever is killed is started again, soon and as often as it takes.
 	line("  reschedule {\n    attempts       = 0\n    delay          = \"5s\"\n    delay_function = \"constant\"\n    unlimited      = true\n  }")
-	line("  group \"main\" {\n    count = %d", s.Count)
+	for i := range 1 + s.More {
+		s.writeGroup(line, i, by)
+	}
+	line("}")
+	return b.String()
+}
+
+// groupName is that of the first group, or of one of the others.
+func groupName(i int) string {
+	if i == 0 {
+		return "main"
+	}
+	return fmt.Sprintf("more%d", i)
+}
+
+func (s spec) writeGroup(line func(string, ...any), i int, by route) {
+	line("  group %q {\n    count = %d", groupName(i), s.Count)
 	if s.jobType() == service {
 		line("    update {\n      max_parallel = 0\n    }")
 	}
@@ -117,9 +134,11 @@ func (s spec) text(by route) string {
 	line("      meta {\n        mark = \"%d\"\n      }", s.Mark)
 	line("      logs {\n        max_files     = 1\n        max_file_size = 1\n      }")
 	memory := max(16, s.Memory)
-	line("      resources {\n        cpu    = 50\n        memory = %d\n      }\n    }\n  }\n}", memory)
-	return b.String()
+	line("      resources {\n        cpu    = 50\n        memory = %d\n      }\n    }\n  }", memory)
 }
+
+// allocations is how many of the job are to run, or to have run.
+func (s spec) allocations() int { return s.Count * (1 + s.More) }
 
 // quoted is a string of HCL, in which "${" and "%{" would be templates.
 func quoted(text string) string {

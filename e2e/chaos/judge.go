@@ -82,6 +82,9 @@ func (c *campaign) settled(ctx context.Context, look func(context.Context) (map[
 
 // wrongJobs lists the jobs that are not as their users asked.
 func (c *campaign) wrongJobs(ctx context.Context) (map[string]string, error) {
+	if err := c.evaluateAgents(ctx); err != nil {
+		return nil, err
+	}
 	stubs, _, err := c.site.nomad.Jobs().List((&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
 		return nil, err

@@ -40,7 +40,10 @@ type version struct {
 }
 
 // dispatched is a child that a user asked for; it is known by its token.
-type dispatched struct{ Token, ID string }
+type dispatched struct {
+	Token, ID string
+	Withdrawn bool // its user has stopped it
+}
 
 // event is something that a user did, or was answered.
 type event struct {
@@ -184,7 +187,7 @@ func asWritten(job *api.Job) map[string]string {
 				if err != nil {
 					text = []byte(err.Error()) // maps of JSON have none
 				}
-				out[part+" of "+t.Name] = string(text)
+				out[part+" of "+*g.Name+"/"+t.Name] = string(text)
 			}
 		}
 	}
@@ -228,13 +231,13 @@ func (e entry) wrongAllocations(s seen) []string {
 		}
 	}
 	if e.Spec.jobType() == batch {
-		if live > 0 || complete < e.Spec.Count {
-			out = append(out, fmt.Sprintf("%d of %d have completed, %d run", complete, e.Spec.Count, live))
+		if live > 0 || complete < e.Spec.allocations() {
+			out = append(out, fmt.Sprintf("%d of %d have completed, %d run", complete, e.Spec.allocations(), live))
 		}
 		return out
 	}
-	if live != e.Spec.Count {
-		out = append(out, fmt.Sprintf("%d allocations run, and its user wants %d", live, e.Spec.Count))
+	if live != e.Spec.allocations() {
+		out = append(out, fmt.Sprintf("%d allocations run, and its user wants %d", live, e.Spec.allocations()))
 	}
 	return out
 }
@@ -248,7 +251,7 @@ func ended(a *api.AllocationListStub) bool {
 	return false
 }
 
-// wrongKids: each dispatch has one child, which has ended.
+// wrongKids: each dispatch has one child, which has ended, or was stopped by its user.
 func (e entry) wrongKids(s seen) []string {
 	var out []string
 	byID := map[string]*api.Job{}
@@ -258,6 +261,10 @@ func (e entry) wrongKids(s seen) []string {
 	for _, d := range e.Kids {
 		kid := byID[d.ID]
 		switch {
+		case d.Withdrawn:
+			if kid != nil && !*kid.Stop {
+				out = append(out, fmt.Sprintf("child %s was stopped and is not", d.ID))
+			}
 		case kid == nil:
 			out = append(out, fmt.Sprintf("dispatch %s has no child %s", d.Token, d.ID))
 		case *kid.Status != "dead" || *kid.Stop:

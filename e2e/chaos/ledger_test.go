@@ -35,7 +35,7 @@ func TestTheLedgerSeesWhatIsNotAsAsked(t *testing.T) {
 		"held":                         {func(_ *entry, s *seen) { s.job.NodePool = ptr("placer") }, "it is held"},
 		"older":                        {func(_ *entry, s *seen) { s.job = jobOf(1, 2, 3) }, "it is version 1"},
 		"stopped":                      {func(_ *entry, s *seen) { s.job.Stop = ptr(true) }, "nobody asked"},
-		"changed":                      {func(_ *entry, s *seen) { s.job.TaskGroups[0].Tasks[0].Config["command"] = "/bin/sh" }, "configuration of main"},
+		"changed":                      {func(_ *entry, s *seen) { s.job.TaskGroups[0].Tasks[0].Config["command"] = "/bin/sh" }, "configuration of main/main"},
 		"too few":                      {func(_ *entry, s *seen) { s.allocs = s.allocs[:1] }, "1 allocations run"},
 		"twice":                        {func(_ *entry, s *seen) { s.processes = map[string]int{one.ID: 2, two.ID: 1} }, "2 processes"},
 		"old alloc":                    {func(_ *entry, s *seen) { s.allocs[0].JobVersion = 2 }, "of version 2"},
@@ -46,8 +46,16 @@ func TestTheLedgerSeesWhatIsNotAsAsked(t *testing.T) {
 			e.Spec.Kind = parameterized
 			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("dead"), Stop: ptr(false)}}
 		}, "nobody dispatched"},
+		"a child that its user stopped": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{ID: "web/dispatch-1", Withdrawn: true}}
+			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("dead"), Stop: ptr(true)}}
+		}, ""},
+		"a child that runs although it was stopped": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{ID: "web/dispatch-1", Withdrawn: true}}
+			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("running"), Stop: ptr(false)}}
+		}, "was stopped and is not"},
 		"a dispatch without a child": {func(e *entry, _ *seen) {
-			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{Token: "order-1", ID: "web/dispatch-1"}}
 		}, "has no child"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,6 +29,7 @@ func command(ctx context.Context, args []string) error {
 	f.IntVar(&o.kills, "kills", 500, "`Kills` that are wanted.")
 	f.DurationVar(&o.duration, "duration", 45*time.Minute, "The `time` in which they are to fall.")
 	f.DurationVar(&o.settle, "settle", 3*time.Minute, "The longest `time` until everything is as it should be.")
+	f.BoolVar(&o.everyStep, "every-step", true, "Fail where no aimed kill fell into one of the steps; the run may last a quarter longer for it.")
 	f.StringVar(&o.result, "result", "bin/chaos.json", "Write what was done and found to this `file`, every 10 s.")
 	f.StringVar(&o.logs, "logs", "bin/chaos-logs", "`Folder` for the logs of a run that broke a promise.")
 	f.BoolVar(&goOn, "continue", false, "Go on from the result in the file: only the kills that are missing are made, and counted to the earlier ones.")

@@ -32,7 +32,8 @@ type Result struct {
 	Kills   int            `json:"kills"`
 	KillsOf map[string]int `json:"kills_of"`
 	KillsIn map[string]int `json:"kills_in_step"`
-	Missed  map[string]int `json:"missed_steps"`
+	Aimed   map[string]int `json:"aimed_kills_in_step"`
+	Missed  map[string]int `json:"missed_aims"`
 	Faults  map[string]int `json:"lasting_faults"`
 	Actions map[string]int `json:"actions_of_users"`
 
@@ -55,7 +56,7 @@ type Broken struct {
 
 func newResult(seed uint64) Result {
 	return Result{
-		Seed: seed, Began: time.Now(), KillsOf: map[string]int{}, KillsIn: map[string]int{}, Missed: map[string]int{},
+		Seed: seed, Began: time.Now(), KillsOf: map[string]int{}, KillsIn: map[string]int{}, Aimed: map[string]int{}, Missed: map[string]int{},
 		Faults: map[string]int{}, Actions: map[string]int{}, Tried: map[string]int{},
 	}
 }
@@ -100,6 +101,10 @@ func (r *Result) print(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	fmt.Fprintf(w, "\n| step | leading agent killed in it, aimed | aims missed | all kills in it |\n| --- | ---: | ---: | ---: |\n")
+	for _, step := range allSteps {
+		fmt.Fprintf(w, "| %s | %d | %d | %d |\n", step, r.Aimed[step], r.Missed[step], r.KillsIn[step])
+	}
 	fmt.Fprintf(w, "\n| promise | test | times tried | failures |\n| --- | --- | --- | --- |\n")
 	for _, p := range promises {
 		fmt.Fprintf(w, "| %s | `make chaos-live` | %s | %d |\n", p, r.triedOf(p), r.failures(p))
@@ -110,6 +115,11 @@ func (r *Result) print(w io.Writer) {
 			fmt.Fprintf(w, "    %s %s\n", e.At.Format("15:04:05.000"), e.What)
 		}
 	}
+}
+
+// unhit are the steps that no aimed kill has fallen into.
+func (r Result) unhit() []string {
+	return slices.DeleteFunc(slices.Clone(allSteps), func(step string) bool { return r.Aimed[step] > 0 })
 }
 
 func (r *Result) triedOf(promise string) string {

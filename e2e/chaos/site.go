@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -66,8 +67,9 @@ type site struct {
 	rpc         *relay // between clients and server
 	http        *relay // between the proxy and Nomad
 	front       *api.Client
-	nomad       *api.Client    // bounded in time, unlike the rig's
-	certificate authority.Pair // of the proxy
+	nomad       *api.Client            // bounded in time, unlike the rig's
+	perClient   map[string]*api.Client // the clients' own APIs
+	certificate authority.Pair         // of the proxy
 
 	mu      sync.Mutex
 	proxy   *exec.Cmd
@@ -123,6 +125,12 @@ func (s *site) start(ctx context.Context) (err error) {
 	}
 	if s.nomad, err = s.client(s.Addr()); err != nil {
 		return err
+	}
+	s.perClient = map[string]*api.Client{}
+	for i := range s.Clients() {
+		if s.perClient[s.Client(i).Name], err = s.client(s.Client(i).Addr); err != nil {
+			return err
+		}
 	}
 	if err := s.InstallPlacer(ctx); err != nil {
 		return err
@@ -277,18 +285,33 @@ func (s *site) hamper(client string, by int) {
 	s.hampers[client] += by
 }
 
-// able reports whether an agent runs that nothing keeps from releasing jobs.
-func (s *site) able() bool {
-	for client := range s.agents() {
-		s.mu.Lock()
-		free := s.hampers[client] == 0
-		s.mu.Unlock()
-		if free {
-			return true
-		}
+// able lists, by their clients, the agents that nothing keeps from releasing jobs: their
+// client is not broken, and answers with what a server says.
+func (s *site) able(ctx context.Context) map[string]int {
+	out := s.agents()
+	s.mu.Lock()
+	maps.DeleteFunc(out, func(client string, _ int) bool { return s.hampers[client] > 0 })
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for client := range maps.Clone(out) {
+		asked.Go(func() {
+			var leader string
+			if _, err := s.perClient[client].Raw().Query("/v1/status/leader", &leader, (&api.QueryOptions{}).WithContext(ctx)); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(out, client)
+			}
+		})
 	}
-	return false
+	asked.Wait()
+	return out
 }
+
+// answerWithin is how long a client may take to ask a server something.
+const answerWithin = 2 * time.Second
 
 // taskProcesses counts, by allocation, the processes that Nomad has started for main
 // tasks: those whose parent is of no allocation.

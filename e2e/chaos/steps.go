@@ -27,16 +27,16 @@ const (
 	stepClassify = "classify"
 	stepPlace    = "place"
 	stepRewrite  = "rewrite"
-	stepLend     = "lend"
+	stepTransfer = "transfer"
 	stepMove     = "move"
 	stepEvict    = "evict"
 	noStep       = "between steps"
 )
 
-var allSteps = []string{stepHold, stepProfile, stepClassify, stepPlace, stepRewrite, stepLend, stepMove, stepEvict}
+var allSteps = []string{stepHold, stepProfile, stepClassify, stepPlace, stepRewrite, stepTransfer, stepMove, stepEvict}
 
 // kinds are the agent's words for adaptations.
-var kinds = map[string]string{stepLend: "resize", stepMove: "move", stepEvict: "evict"}
+var kinds = map[string]string{stepTransfer: "resize", stepMove: "move", stepEvict: "evict"}
 
 var (
 	stageLine      = regexp.MustCompile(`msg=stage job=(\S+) .*stage=(\w+)`)
@@ -124,11 +124,15 @@ func (l agentLog) step() string {
 type follower struct {
 	dir string // of the client's allocations
 
-	mu     sync.Mutex
-	file   string
-	offset int64
-	log    agentLog
+	mu       sync.Mutex
+	file     string
+	searched time.Time // when file was found
+	offset   int64
+	log      agentLog
 }
+
+// searchEvery is how often it is looked whether another agent writes a log by now.
+const searchEvery = 300 * time.Millisecond
 
 // look reads what is new. What it returns is of this moment.
 func (f *follower) look() agentLog {
@@ -139,8 +143,11 @@ func (f *follower) look() agentLog {
 }
 
 func (f *follower) readOn() {
-	if newest := f.newest(); newest != f.file {
-		f.file, f.offset = newest, 0
+	if now := time.Now(); now.Sub(f.searched) > searchEvery {
+		f.searched = now
+		if newest := f.newest(); newest != f.file {
+			f.file, f.offset = newest, 0
+		}
 	}
 	if f.file == "" {
 		return
@@ -204,7 +211,6 @@ const (
 	aimRun     = time.Millisecond
 	aimFrozen  = 10 * time.Millisecond
 	aimWithin  = 9 * time.Second // well below the lock's time to live
-	aimAtMost  = 45 * time.Second
 	aimLookFor = 5 * time.Millisecond
 )
 
@@ -229,7 +235,7 @@ func (c *campaign) aim(ctx context.Context, random *rand.Rand, step, job string,
 		time.Sleep(aimFrozen)
 		l := f.look()
 		if l.stages["default/"+job] == step {
-			return c.shoot(pid, "leading agent", step)
+			return c.hit(pid, step)
 		}
 		if passed(l, "default/"+job, step) {
 			until = time.Now() // it goes on, and another job is needed
@@ -247,31 +253,56 @@ func passed(l agentLog, job, step string) bool {
 	return l.over[job] || slices.Index(allSteps, l.stages[job]) > slices.Index(allSteps, step)
 }
 
-// aimAct kills the leading agent a moment after it began a kind of adaptation.
-func (c *campaign) aimAct(ctx context.Context, step string, after time.Duration) error {
-	before := map[string]int{}
-	for name, f := range c.logs {
-		before[name] = f.look().seen[kinds[step]]
+// began is a kind of adaptation that an agent begins, and the client that it is on.
+type began struct{ client, step string }
+
+// awaitAdaptation waits until an agent begins any adaptation.
+func (c *campaign) awaitAdaptation(ctx context.Context, until time.Time) (began, error) {
+	before := map[string]map[string]int{}
+	for client, f := range c.logs {
+		before[client] = f.look().seen
 	}
-	until := time.Now().Add(aimAtMost)
-	for time.Now().Before(until) && ctx.Err() == nil {
-		for name, f := range c.logs {
-			if f.look().seen[kinds[step]] == before[name] {
-				continue
+	for time.Now().Before(until) {
+		for client, f := range c.logs {
+			seen := f.look().seen
+			for step, kind := range kinds {
+				if seen[kind] > before[client][kind] {
+					return began{client, step}, nil
+				}
 			}
-			if err := cluster.Sleep(ctx, after); err != nil {
-				return err
-			}
-			if pid := c.site.agents()[name]; pid != 0 && f.look().leads {
-				return c.shoot(pid, "leading agent", step)
-			}
-			return fmt.Errorf("%w: the agent is gone", errMissed)
 		}
 		if err := cluster.Sleep(ctx, aimLookFor); err != nil {
-			return err
+			return began{}, err
 		}
 	}
-	return fmt.Errorf("%w: %s", errMissed, step)
+	return began{}, fmt.Errorf("%w: no adaptation began", errMissed)
+}
+
+// strike kills the agent that adapts, unless the adaptation has ended meanwhile.
+func (c *campaign) strike(b began) error {
+	pid := c.site.agents()[b.client]
+	if pid == 0 || syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return fmt.Errorf("%w: the agent is gone", errMissed)
+	}
+	time.Sleep(aimFrozen)
+	for _, kind := range c.logs[b.client].look().acts {
+		if kind == kinds[b.step] {
+			return c.hit(pid, b.step)
+		}
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		return fmt.Errorf("%w: the agent is gone", errMissed)
+	}
+	return fmt.Errorf("%w: the %s had ended", errMissed, b.step)
+}
+
+// hit is an aimed kill of the leading agent.
+func (c *campaign) hit(pid int, step string) error {
+	if err := c.shoot(pid, "leading agent", step); err != nil {
+		return err
+	}
+	c.count(func(r *Result) { r.Aimed[step]++ })
+	return nil
 }
 
 // presentStep is the step in which the agents are now.

@@ -13,7 +13,7 @@ func TestTheLogTellsTheStep(t *testing.T) {
 		{`level=DEBUG msg=stage job=default/b version=0 stage=profile message="profiling on x"`, stepProfile},
 		{`level=DEBUG msg=stage job=default/b version=0 stage=observe message="released"`, stepHold},
 		{`level=DEBUG msg=stage job=default/a version=0 stage=rewrite message="writing"`, stepRewrite},
-		{`level=DEBUG msg="adaptation begins" workload=default/b/main kind=resize`, stepLend},
+		{`level=DEBUG msg="adaptation begins" workload=default/b/main kind=resize`, stepTransfer},
 		{`level=INFO msg=adaptation workload=default/b/main kind=resize from=1 result=done`, stepRewrite},
 		{`level=WARN msg="leadership lost" error=x`, noStep},
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
@@ -222,25 +223,66 @@ func (u *user) insist(id, what string, f func(context.Context) error) error {
 	}
 }
 
-// dispatch starts a child; its token makes a second try the same dispatch.
+// dispatch starts a child. One that is held, because its parent is, Nomad lets nobody
+// release: its user does what its page says, stops it and dispatches again.
 func (u *user) dispatch(id string) error {
+	for {
+		child, err := u.dispatchOnce(id)
+		if err != nil {
+			return err
+		}
+		held := false
+		err = u.insist(id, "looking at "+child, func(ctx context.Context) error {
+			held, err = u.c.isHeld(ctx, child)
+			return err
+		})
+		if err != nil || !held {
+			return err
+		}
+		u.c.count(func(r *Result) { r.Actions["dispatched again"]++ })
+		u.c.ledger.change(id, func(e *entry) { e.Kids[len(e.Kids)-1].Withdrawn = true })
+		if err := u.insist(id, "stop "+child, func(ctx context.Context) error { return u.c.deregister(ctx, child, false) }); err != nil {
+			return err
+		}
+		err = u.insist(id, "looking whether it is released", func(ctx context.Context) error {
+			held, err := u.c.isHeld(ctx, id)
+			if err == nil && held {
+				err = errors.New("it is held")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// dispatchOnce returns the child; its token makes a second try the same dispatch.
+func (u *user) dispatchOnce(id string) (child string, err error) {
 	u.mark++
 	token := fmt.Sprintf("%s-order-%d", id, u.mark)
 	u.c.count(func(r *Result) { r.Actions["dispatched"]++ })
-	return u.insist(id, "dispatch "+token, func(ctx context.Context) error {
+	err = u.insist(id, "dispatch "+token, func(ctx context.Context) error {
 		answer, _, err := u.c.site.nomad.Jobs().DispatchOpts(&api.DispatchOptions{
 			JobID: id, Meta: map[string]string{"order": token}, IdPrefixTemplate: "",
 		}, (&api.WriteOptions{IdempotencyToken: token}).WithContext(ctx))
 		if err != nil {
 			return err
 		}
-		u.c.ledger.change(id, func(e *entry) {
-			if !slices.ContainsFunc(e.Kids, func(d dispatched) bool { return d.Token == token }) {
-				e.Kids = append(e.Kids, dispatched{token, answer.DispatchedJobID})
-			}
-		})
+		child = answer.DispatchedJobID
+		u.c.ledger.change(id, func(e *entry) { e.Kids = append(e.Kids, dispatched{Token: token, ID: child}) })
 		return nil
 	})
+	return child, err
+}
+
+// isHeld reports whether a job is in the hold pool.
+func (c *campaign) isHeld(ctx context.Context, id string) (bool, error) {
+	job, _, err := c.site.nomad.Jobs().Info(id, (&api.QueryOptions{}).WithContext(ctx))
+	if err != nil {
+		return false, err
+	}
+	return *job.NodePool == nomadapi.DefaultHoldPool, nil
 }
 
 // revert goes back to an earlier version of the user's, as `nomad job revert` does: to the
@@ -364,11 +406,43 @@ func (c *campaign) quiet(ctx context.Context, id string) error {
 	return nil
 }
 
-// operate drains nodes for a while, one at a time, until told to stop.
+// evaluateAgents has Nomad look again at the agents' job where it has given one of them up:
+// when the setting up of an allocation fails (a service cannot be registered while the link
+// is cut), Nomad starts another of a system job only when something changes on the node.
+func (c *campaign) evaluateAgents(ctx context.Context) error {
+	list, err := c.allocationsOf(ctx, rig.AgentJob)
+	if err != nil {
+		return err
+	}
+	newest := map[string]*api.AllocationListStub{}
+	for _, a := range list {
+		if n := newest[a.NodeID]; n == nil || n.CreateIndex < a.CreateIndex {
+			newest[a.NodeID] = a
+		}
+	}
+	for _, a := range newest {
+		if a.ClientStatus != api.AllocClientStatusFailed {
+			continue
+		}
+		c.say("Nomad has given up the agent on %s: the operator has its job evaluated", a.NodeName)
+		c.count(func(r *Result) { r.Actions["had the agents' job evaluated"]++ })
+		_, _, err := c.site.nomad.Jobs().EvaluateWithOpts(rig.AgentJob, api.EvalOptions{}, (&api.WriteOptions{}).WithContext(ctx))
+		return err
+	}
+	return nil
+}
+
+// operate looks after the agents and drains nodes for a while, one at a time, until told to
+// stop.
 func (c *campaign) operate(ctx context.Context, r *rand.Rand) {
 	for cluster.Sleep(ctx, seconds(r, 15, 40)) == nil {
-		i := r.IntN(c.site.Clients())
-		node := c.site.Client(i)
+		if err := c.until(c.evaluateAgents); err != nil {
+			c.say("looking after the agents: %v", err)
+		}
+		node := c.site.Client(r.IntN(c.site.Clients()))
+		if c.sparesClient(node.Name) {
+			continue
+		}
 		c.say("draining %s", node.Name)
 		drain := func(spec *api.DrainSpec) func(context.Context) error {
 			return func(ctx context.Context) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -23,23 +24,52 @@ const (
 
 // watch looks at the held jobs until ctx ends.
 func (c *campaign) watch(ctx context.Context) {
-	var ableSince time.Time
+	able := abilities{}
 	for cluster.Sleep(ctx, watchEvery) == nil {
 		began := time.Now()
-		looked, cancel := context.WithTimeout(ctx, 2*time.Second)
+		looked, cancel := context.WithTimeout(ctx, answerWithin)
 		held, err := c.held(looked)
 		cancel()
-		if err != nil || !c.site.able() {
-			ableSince = time.Time{}
+		if err != nil {
+			clear(able) // no agent can do what we cannot
 			continue
 		}
-		if ableSince.IsZero() {
-			ableSince = began
+		since, ok := able.at(began, c.site.able(ctx))
+		if !ok {
+			continue
 		}
 		for _, j := range held {
-			c.overdue(j, began, ableSince)
+			c.overdue(j, began, since)
 		}
 	}
+}
+
+// ability is of one agent: which process it is, and since when nothing keeps it from
+// releasing jobs.
+type ability struct {
+	pid   int
+	since time.Time
+}
+
+// abilities are those of the agents that are able now, by their clients.
+type abilities map[string]ability
+
+// at takes in who is able at a moment, and returns since when the agent is that has been
+// able for the longest: several that are killed one after the other are no one who can
+// release a job.
+func (a abilities) at(now time.Time, able map[string]int) (since time.Time, ok bool) {
+	maps.DeleteFunc(a, func(client string, was ability) bool { return able[client] != was.pid })
+	for client, pid := range able {
+		if _, known := a[client]; !known {
+			a[client] = ability{pid, now}
+		}
+	}
+	for _, one := range a {
+		if !ok || one.since.Before(since) {
+			since, ok = one.since, true
+		}
+	}
+	return since, ok
 }
 
 // held lists the jobs in the hold pool that want to run.

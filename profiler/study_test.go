@@ -186,7 +186,10 @@ func TestStudy(t *testing.T) {
 		wholeStudy(t)
 		return
 	}
-	const seeds, noise = 2, 0.02
+	seeds, noise := 2, 0.02
+	if testing.Short() { // `make race`: it is one goroutine, again and again
+		seeds = 1
+	}
 	for _, s := range []study{
 		{noise: noise, method: profiler.MethodSearch, sources: 2, seconds: 45, seeds: seeds},
 		{noise: noise, method: profiler.MethodSweep, sources: 5, seconds: 65, seeds: seeds},

@@ -35,7 +35,7 @@ const failuresAtMost = 5
 // small as it can be, and printed.
 func TestPromises(t *testing.T) {
 	n := *count
-	if testing.Short() || underRace {
+	if testing.Short() { // `make race`: each takes ten times as long there
 		n = min(n, 200)
 	}
 	c := &campaign{began: time.Now(), said: time.Now()}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package chaostest
-
-const underRace = false

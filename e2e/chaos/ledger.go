@@ -40,10 +40,7 @@ type version struct {
 }
 
 // dispatched is a child that a user asked for; it is known by its token.
-type dispatched struct {
-	Token, ID string
-	Withdrawn bool // its user has stopped it
-}
+type dispatched struct{ Token, ID string }
 
 // event is something that a user did, or was answered.
 type event struct {
@@ -251,26 +248,34 @@ func ended(a *api.AllocationListStub) bool {
 	return false
 }
 
-// wrongKids: each dispatch has one child, which has ended, or was stopped by its user.
+// wrongKids: each dispatch has one child, which has ended. One that was held is stopped, and
+// has a child in its place.
 func (e entry) wrongKids(s seen) []string {
 	var out []string
-	byID := map[string]*api.Job{}
+	byID, inPlaceOf := map[string]*api.Job{}, map[string]*api.Job{}
 	for _, kid := range s.kids {
 		byID[*kid.ID] = kid
+		if kid.DispatchIdempotencyToken != nil {
+			inPlaceOf[*kid.DispatchIdempotencyToken] = kid
+		}
 	}
 	for _, d := range e.Kids {
 		kid := byID[d.ID]
-		switch {
-		case d.Withdrawn:
-			if kid != nil && !*kid.Stop {
-				out = append(out, fmt.Sprintf("child %s was stopped and is not", d.ID))
-			}
-		case kid == nil:
-			out = append(out, fmt.Sprintf("dispatch %s has no child %s", d.Token, d.ID))
-		case *kid.Status != "dead" || *kid.Stop:
-			out = append(out, fmt.Sprintf("child %s is %s in pool %s", d.ID, *kid.Status, *kid.NodePool))
+		if kid != nil && *kid.Stop && *kid.NodePool == nomadapi.DefaultHoldPool {
+			delete(byID, d.ID)
+			kid = inPlaceOf[nomadapi.RedispatchToken(d.ID)]
 		}
-		delete(byID, d.ID)
+		if kid == nil {
+			out = append(out, fmt.Sprintf("dispatch %s has no child %s, and none in its place", d.Token, d.ID))
+			continue
+		}
+		if order := kid.Meta["order"]; order != d.Token {
+			out = append(out, fmt.Sprintf("child %s is of dispatch %s, not of %s", *kid.ID, order, d.Token))
+		}
+		if *kid.Status != "dead" || *kid.Stop {
+			out = append(out, fmt.Sprintf("child %s is %s in pool %s", *kid.ID, *kid.Status, *kid.NodePool))
+		}
+		delete(byID, *kid.ID)
 	}
 	for id := range byID {
 		out = append(out, "nobody dispatched "+id)

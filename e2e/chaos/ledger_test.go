@@ -46,16 +46,26 @@ func TestTheLedgerSeesWhatIsNotAsAsked(t *testing.T) {
 			e.Spec.Kind = parameterized
 			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("dead"), Stop: ptr(false)}}
 		}, "nobody dispatched"},
-		"a child that its user stopped": {func(e *entry, s *seen) {
-			e.Spec.Kind, e.Kids = parameterized, []dispatched{{ID: "web/dispatch-1", Withdrawn: true}}
-			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("dead"), Stop: ptr(true)}}
+		"a child that was dispatched again": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
+			s.kids = []*api.Job{heldKid(), kidOf("web/dispatch-2", "order-1", "placer:web/dispatch-1")}
 		}, ""},
-		"a child that runs although it was stopped": {func(e *entry, s *seen) {
-			e.Spec.Kind, e.Kids = parameterized, []dispatched{{ID: "web/dispatch-1", Withdrawn: true}}
-			s.kids = []*api.Job{{ID: ptr("web/dispatch-1"), Status: ptr("running"), Stop: ptr(false)}}
-		}, "was stopped and is not"},
+		"a child that was dispatched again twice": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
+			s.kids = []*api.Job{
+				heldKid(), kidOf("web/dispatch-2", "order-1", "placer:web/dispatch-1"), kidOf("web/dispatch-3", "order-1", "placer:web/dispatch-1"),
+			}
+		}, "nobody dispatched"},
+		"a held child that was stopped": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
+			s.kids = []*api.Job{heldKid()}
+		}, "none in its place"},
+		"a child of another dispatch": {func(e *entry, s *seen) {
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
+			s.kids = []*api.Job{kidOf("web/dispatch-1", "order-2", "")}
+		}, "of dispatch order-2"},
 		"a dispatch without a child": {func(e *entry, _ *seen) {
-			e.Spec.Kind, e.Kids = parameterized, []dispatched{{Token: "order-1", ID: "web/dispatch-1"}}
+			e.Spec.Kind, e.Kids = parameterized, []dispatched{{"order-1", "web/dispatch-1"}}
 		}, "has no child"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,4 +80,19 @@ func TestTheLedgerSeesWhatIsNotAsAsked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// kidOf is a job that was dispatched, and has ended.
+func kidOf(id, order, token string) *api.Job {
+	return &api.Job{
+		ID: ptr(id), Status: ptr("dead"), Stop: ptr(false), NodePool: ptr("default"),
+		Meta: map[string]string{"order": order}, DispatchIdempotencyToken: ptr(token),
+	}
+}
+
+// heldKid was dispatched while its parent was held, and then stopped.
+func heldKid() *api.Job {
+	kid := kidOf("web/dispatch-1", "order-1", "")
+	kid.Stop, kid.NodePool = ptr(true), ptr("placer")
+	return kid
 }

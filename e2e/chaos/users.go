@@ -223,38 +223,27 @@ func (u *user) insist(id, what string, f func(context.Context) error) error {
 	}
 }
 
-// dispatch starts a child. One that is held, because its parent is, Nomad lets nobody
-// release: its user does what its page says, stops it and dispatches again.
+// dispatch starts a child. One that is held, because its parent is, the leading agent
+// dispatches again and stops: its user waits for that before anything else is asked of the
+// parent.
 func (u *user) dispatch(id string) error {
-	for {
-		child, err := u.dispatchOnce(id)
-		if err != nil {
-			return err
-		}
-		held := false
-		err = u.insist(id, "looking at "+child, func(ctx context.Context) error {
-			held, err = u.c.isHeld(ctx, child)
-			return err
-		})
-		if err != nil || !held {
-			return err
-		}
-		u.c.count(func(r *Result) { r.Actions["dispatched again"]++ })
-		u.c.ledger.change(id, func(e *entry) { e.Kids[len(e.Kids)-1].Withdrawn = true })
-		if err := u.insist(id, "stop "+child, func(ctx context.Context) error { return u.c.deregister(ctx, child, false) }); err != nil {
-			return err
-		}
-		err = u.insist(id, "looking whether it is released", func(ctx context.Context) error {
-			held, err := u.c.isHeld(ctx, id)
-			if err == nil && held {
-				err = errors.New("it is held")
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	child, err := u.dispatchOnce(id)
+	if err != nil {
+		return err
 	}
+	return u.insist(id, "waiting while "+child+" is held", func(ctx context.Context) error {
+		job, _, err := u.c.site.nomad.Jobs().Info(child, (&api.QueryOptions{}).WithContext(ctx))
+		switch {
+		case err != nil:
+			return err
+		case *job.NodePool != nomadapi.DefaultHoldPool:
+			return nil
+		case !*job.Stop:
+			return errors.New("it is held")
+		}
+		u.c.count(func(r *Result) { r.Actions["was dispatched again"]++ })
+		return nil
+	})
 }
 
 // dispatchOnce returns the child; its token makes a second try the same dispatch.
@@ -274,15 +263,6 @@ func (u *user) dispatchOnce(id string) (child string, err error) {
 		return nil
 	})
 	return child, err
-}
-
-// isHeld reports whether a job is in the hold pool.
-func (c *campaign) isHeld(ctx context.Context, id string) (bool, error) {
-	job, _, err := c.site.nomad.Jobs().Info(id, (&api.QueryOptions{}).WithContext(ctx))
-	if err != nil {
-		return false, err
-	}
-	return *job.NodePool == nomadapi.DefaultHoldPool, nil
 }
 
 // revert goes back to an earlier version of the user's, as `nomad job revert` does: to the

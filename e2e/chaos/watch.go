@@ -24,7 +24,7 @@ const (
 
 // watch looks at the held jobs until ctx ends.
 func (c *campaign) watch(ctx context.Context) {
-	able := abilities{}
+	able, leading := abilities{}, abilities{}
 	for cluster.Sleep(ctx, watchEvery) == nil {
 		began := time.Now()
 		looked, cancel := context.WithTimeout(ctx, answerWithin)
@@ -32,14 +32,19 @@ func (c *campaign) watch(ctx context.Context) {
 		cancel()
 		if err != nil {
 			clear(able) // no agent can do what we cannot
+			clear(leading)
 			continue
 		}
-		since, ok := able.at(began, c.site.able(ctx))
-		if !ok {
-			continue
-		}
+		agents := c.site.able(ctx)
+		one, ok := able.at(began, agents)
+		led, isLed := leading.at(began, c.leaderOf(agents))
 		for _, j := range held {
-			c.overdue(j, began, since)
+			// What was dispatched while its parent was held is dispatched again by who leads.
+			if dispatched := j.ParentID != ""; dispatched && isLed {
+				c.overdue(j, began, led)
+			} else if !dispatched && ok {
+				c.overdue(j, began, one)
+			}
 		}
 	}
 }
@@ -70,6 +75,14 @@ func (a abilities) at(now time.Time, able map[string]int) (since time.Time, ok b
 		}
 	}
 	return since, ok
+}
+
+// leaderOf is the one of the agents that leads, by its client.
+func (c *campaign) leaderOf(agents map[string]int) map[string]int {
+	if client, pid := c.leader(); pid != 0 && agents[client] == pid {
+		return map[string]int{client: pid}
+	}
+	return nil
 }
 
 // held lists the jobs in the hold pool that want to run.

@@ -5,6 +5,7 @@ package placement
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,62 @@ func TestAJobStoppedWhileHeldStaysStopped(t *testing.T) {
 	job, _, err := shared.API().Jobs().Info("stopped", nil)
 	if err != nil || !*job.Stop || *job.NodePool != rig.HoldPool {
 		t.Errorf("the stopped job was touched: stop %v, pool %s, %v", *job.Stop, *job.NodePool, err)
+	}
+}
+
+// A job that is dispatched while its parent is held waits with it, and runs where that was
+// placed: once, as another job, since Nomad lets nobody change a dispatched one.
+func TestAJobDispatchedWhileItsParentIsHeld(t *testing.T) {
+	ctx := t.Context()
+	// Only what was dispatched ends: the copy that is profiled counts.
+	submit(ctx, t, held("parent", countingBlock, `[ "$NOMAD_META_order" = 7 ] && exit 0; `+counting, func(j *api.Job) {
+		j.Type, j.ParameterizedJob = ptr("batch"), &api.ParameterizedJobConfig{Payload: "optional", MetaRequired: []string{"order"}}
+	}))
+	waitStage(ctx, t, "parent", placer.StageProfile)
+	answer, _, err := shared.API().Jobs().Dispatch("parent", map[string]string{"order": "7"}, []byte("hello"), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := answer.DispatchedJobID
+	t.Cleanup(func() { purgeChildren(t, "parent") })
+	parent := released(ctx, t, "parent", 2*time.Minute)
+	var next *api.Job
+	eventually(ctx, t, "another job is dispatched and has run", time.Minute, func() bool {
+		next = nil
+		for _, stub := range children(t, "parent") {
+			if stub.ID != early && stub.JobSummary.Summary["main"].Complete == 1 {
+				next, _, err = shared.API().Jobs().Info(stub.ID, nil)
+			}
+		}
+		return next != nil
+	})
+	if got, want := next.TaskGroups[0].Constraints, parent.TaskGroups[0].Constraints; !reflect.DeepEqual(got, want) || string(next.Payload) != "hello" {
+		t.Errorf("it is bound by %v with payload %q, its parent by %v", got, next.Payload, want)
+	}
+	if n := len(children(t, "parent")); n != 2 {
+		t.Errorf("%d jobs were dispatched, want the held one and one in its place", n)
+	}
+	held, _, err := shared.API().Jobs().Info(early, nil)
+	if err != nil || !*held.Stop {
+		t.Errorf("the held job is not stopped: %v", err)
+	}
+	wantEvent(ctx, t, early, "dispatched again as "+*next.ID)
+}
+
+func children(t *testing.T, parent string) []*api.JobListStub {
+	t.Helper()
+	list, _, err := shared.API().Jobs().PrefixList(parent + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func purgeChildren(t *testing.T, parent string) {
+	for _, stub := range children(t, parent) {
+		if err := shared.Purge(context.Background(), stub.ID); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -103,6 +103,8 @@ func use(ctx context.Context, r rights.Right, token string, alloc *api.Allocatio
 		return call(ctx, http.MethodGet, "/v1/jobs", token, nil)
 	case "served submit-job":
 		return call(ctx, http.MethodPut, "/v1/job/no-such-job/scale", token, map[string]any{"Target": map[string]string{"Group": "main"}, "Message": "none"})
+	case "served dispatch-job":
+		return call(ctx, http.MethodPut, "/v1/job/no-such-job/dispatch", token, map[string]any{})
 	case "served read-fs":
 		return call(ctx, http.MethodGet, "/v1/client/fs/ls/"+alloc.ID+"?path=/alloc", token, nil)
 	case "served alloc-lifecycle":

@@ -68,6 +68,9 @@ type PlanResult struct {
 	Version     uint64
 	ModifyIndex uint64
 	Unchanged   bool // nothing had to be written
+	// DispatchedAs: the job was dispatched and could not be changed; its parent was
+	// dispatched once more, as this job, and it was stopped.
+	DispatchedAs string
 }
 
 // Planner is the write side of a world.

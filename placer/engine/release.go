@@ -43,7 +43,7 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 		// Nothing was asked of us: the job is released as it came.
 		result, err := e.cfg.World.Apply(ctx, cluster.Plan{Job: job})
 		if err == nil {
-			t.Begin(ctx, journal.Entry{Stage: cluster.StageDone, Message: "released: " + reason})
+			t.Begin(ctx, journal.Entry{Stage: cluster.StageDone, Message: asItCame(result, reason)})
 		}
 		return result.ModifyIndex, err
 	}
@@ -59,6 +59,14 @@ func (e *Engine) releaseStock(ctx context.Context, job cluster.Job, t *journal.T
 	}
 	t.Begin(ctx, journal.Entry{Stage: cluster.StageFailed, Message: "left to stock Nomad: " + reason, Released: result.Version})
 	return result.ModifyIndex, nil
+}
+
+// asItCame is what is said of a job of which nothing was asked.
+func asItCame(result cluster.PlanResult, reason string) string {
+	if result.DispatchedAs != "" {
+		return "dispatched again as " + result.DispatchedAs + " and stopped"
+	}
+	return "released: " + reason
 }
 
 // stockDecisions is one record per group; a job whose block could not be read

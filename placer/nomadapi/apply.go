@@ -135,8 +135,11 @@ func (w *World) editRaw(ctx context.Context, raw object, change func(map[string]
 // register writes next where raw is still the newest version.
 func (w *World) register(ctx context.Context, raw, next object) (cluster.PlanResult, error) {
 	id := jobIDOf(raw)
-	if raw.boolean("Dispatched") {
-		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: %w", id, heldDispatchAdvice, cluster.ErrRefused)
+	switch dispatched := raw.boolean("Dispatched"); {
+	case dispatched && raw.text("NodePool") == w.opts.HoldPool:
+		return w.dispatchAgain(ctx, raw)
+	case dispatched:
+		return cluster.PlanResult{}, fmt.Errorf("job %s: Nomad does not let a dispatched job be changed: change its parent: %w", id, cluster.ErrRefused)
 	}
 	submission, err := w.submission(ctx, id, raw.index("Version"))
 	if err != nil {

@@ -32,11 +32,6 @@ func (w *World) isOwnJob(id, pool, owner string) bool {
 	return owner == w.opts.Owner && ownName && pool != w.opts.HoldPool
 }
 
-// heldDispatchAdvice is said of a dispatched child that is held: Nomad's API loses the mark
-// that a job was dispatched, and then takes the registration for an attempt to change that.
-const heldDispatchAdvice = "dispatched while its parent was held: Nomad does not let a dispatched job be registered again; " +
-	"stop it and, once its parent is released, dispatch it again"
-
 // jobCache keeps what was read of each job until the job changes.
 type jobCache struct {
 	following
@@ -235,7 +230,7 @@ func (w *World) readJob(raw object) cluster.Job {
 		job.Warnings = append(job.Warnings, ownerAdvice)
 	}
 	if job.Held && raw.boolean("Dispatched") {
-		job.Problems = append(job.Problems, heldDispatchAdvice)
+		return job // nothing of it can be rewritten: it is dispatched again as its parent was placed
 	}
 	for _, group := range raw.objects("TaskGroups") {
 		text, ok := group.object("Meta")[MetaKey].(string)

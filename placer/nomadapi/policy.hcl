@@ -11,6 +11,7 @@ namespace "*" {
     "read-job",         # see what runs on the nodes, whoever it belongs to; read jobs; follow events
     "list-jobs",        # find held jobs and jobs with a performance block
     "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
+    "dispatch-job",     # dispatch again what was dispatched while its parent was held
     "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
     "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
     "csi-mount-volume", # release a held job with a CSI volume
@@ -24,6 +25,7 @@ namespace "default" {
     "read-job",         # see what runs on the nodes, whoever it belongs to; read jobs; follow events
     "list-jobs",        # find held jobs and jobs with a performance block
     "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
+    "dispatch-job",     # dispatch again what was dispatched while its parent was held
     "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
     "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
     "csi-mount-volume", # release a held job with a CSI volume

@@ -405,26 +405,6 @@ func TestSystemJobsGetNoNote(t *testing.T) {
 	}
 }
 
-// A dispatched job that is held stays so, with a payload or without one, and nothing is
-// written to Nomad in vain.
-func TestAHeldDispatchIsExplained(t *testing.T) {
-	t.Parallel()
-	w, server, ctx := testWorld(t)
-	spec := testJob("parent/dispatch-1", "ok")
-	spec["Dispatched"], spec["ParentID"] = true, "parent"
-	server.Submit(spec, "")
-	job := mustJob(t, w, ctx, "parent/dispatch-1")
-	if len(job.Problems) != 1 {
-		t.Errorf("problems %v", job.Problems)
-	}
-	if _, err := w.Apply(ctx, placedOn(job, "n1")); !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "dispatch it again") {
-		t.Errorf("apply: %v", err)
-	}
-	if _, err := w.ReleaseJob(ctx, job.ID); !errors.Is(err, cluster.ErrRefused) {
-		t.Errorf("release: %v", err)
-	}
-}
-
 func TestReservations(t *testing.T) {
 	t.Parallel()
 	w, server, ctx := testWorld(t)

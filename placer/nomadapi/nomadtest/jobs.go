@@ -2,6 +2,7 @@ package nomadtest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ func (s *Server) jobRoutes(handle func(string, handler)) {
 	}
 	handle("GET /v1/job/{id}", s.getJob)
 	handle("DELETE /v1/job/{id}", s.deregister)
+	handle("PUT /v1/job/{id}/dispatch", s.dispatch)
 	handle("GET /v1/job/{id}/submission", s.submission)
 	handle("GET /v1/job/{id}/summary", s.summary)
 	handle("PUT /v1/job/{id}/revert", s.revert)
@@ -166,6 +168,39 @@ func (s *Server) register(r *http.Request) (any, uint64, *refusal) {
 	}
 	index := s.put(spec, sub(in, "Submission"))
 	return Object{"JobModifyIndex": index, "EvalCreateIndex": index}, index, nil
+}
+
+// dispatch starts a child of a parameterized job, once for each token.
+func (s *Server) dispatch(r *http.Request) (any, uint64, *refusal) {
+	parent, refused := s.find(r)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	in, refused := body(r)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	if parent.current["ParameterizedJob"] == nil || parent.current["Stop"] == true {
+		return nil, 0, &refusal{http.StatusInternalServerError, fmt.Sprintf("Specified job %q is not a parameterized job, or is stopped", r.PathValue("id"))}
+	}
+	token := r.URL.Query().Get("idempotency_token")
+	for _, j := range s.jobs {
+		if token != "" && text(j.current, "DispatchIdempotencyToken") == token && text(j.current, "ParentID") == r.PathValue("id") {
+			return Object{"DispatchedJobID": j.current["ID"]}, s.index, nil
+		}
+	}
+	child := plain(parent.current)
+	id := fmt.Sprintf("%s/dispatch-%d", r.PathValue("id"), s.index)
+	child["ID"], child["Name"], child["ParentID"], child["Dispatched"] = id, id, r.PathValue("id"), true
+	child["DispatchIdempotencyToken"], child["Payload"] = token, in["Payload"]
+	meta := sub(child, "Meta")
+	if meta == nil {
+		meta = Object{}
+	}
+	maps.Copy(meta, sub(in, "Meta"))
+	child["Meta"] = meta
+	index := s.put(child, nil)
+	return Object{"DispatchedJobID": id, "JobCreateIndex": index}, index, nil
 }
 
 func poolOf(spec Object) string {

@@ -382,7 +382,7 @@ func TestEachSingleRight(t *testing.T) {
 			deeds[strings.TrimSpace(r.Name()+" "+place)] = d
 		}
 	}
-	if len(deeds) != 8*2+3+6 {
+	if len(deeds) != 9*2+3+6 {
 		t.Errorf("%d rights are taken away", len(deeds))
 	}
 	for name, d := range deeds {

@@ -89,6 +89,10 @@ var table = []Right{
 		Calls: []string{registerJob, "PUT /v1/job/{id}/scale", "DELETE /v1/job/{id}"},
 	},
 	{
+		Scope: Served, Capability: "dispatch-job", Roles: []Role{Leader},
+		Why: "dispatch again what was dispatched while its parent was held", Calls: []string{"PUT /v1/job/{id}/dispatch"},
+	},
+	{
 		Scope: Served, Capability: "read-fs", Roles: []Role{Leader},
 		Why:   "read a profiling run's result and progress, and logs for log probes and last words",
 		Calls: []string{"GET /v1/client/fs/cat/{id}", "GET /v1/client/fs/ls/{id}", "GET /v1/client/fs/readat/{id}", "GET /v1/client/fs/logs/{id}"},

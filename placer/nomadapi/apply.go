@@ -25,9 +25,13 @@ func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, 
 	raw, err := w.nomad.rawJob(ctx, p.Job.ID)
 	if err != nil {
 		w.reservations.drop(p.Job.ID)
+		if errors.Is(err, cluster.ErrGone) {
+			w.found(p.Job.ID, nil)
+		}
 		return cluster.PlanResult{}, err
 	}
 	if now := raw.index("JobModifyIndex"); now != p.Job.ModifyIndex {
+		w.found(p.Job.ID, raw)
 		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, but the plan was made for index %d: %w", p.Job.ID, now, p.Job.ModifyIndex, cluster.ErrStale)
 	}
 	next, err := Rewrite(raw, p, w.opts.HoldPool)

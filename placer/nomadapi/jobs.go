@@ -108,6 +108,27 @@ func (w *World) readJobs(ctx context.Context) error {
 	return nil
 }
 
+// found brings a job in that was read by itself: where it is newer than the list, an event
+// was lost or is still to come. nil: there is none any more. Nobody waits for a list that is
+// being read.
+func (w *World) found(id cluster.JobID, raw object) {
+	c := &w.jobs
+	if !c.mu.try() {
+		return
+	}
+	defer c.mu.Unlock()
+	known, ok := c.jobs[id]
+	switch {
+	case !c.follow || !ok || raw != nil && raw.index("JobModifyIndex") <= known.ModifyIndex:
+		return
+	case raw == nil || !w.listed(raw):
+		delete(c.jobs, id)
+	default:
+		c.jobs[id] = w.readJob(raw)
+	}
+	c.stale = true
+}
+
 // sort brings the list up to date.
 func (c *jobCache) sort() {
 	if !c.stale {
@@ -143,7 +164,7 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 	if !c.news(index) {
 		return false, nil
 	}
-	_, was := c.jobs[id]
+	known, was := c.jobs[id]
 	// Most jobs of a cluster are neither held nor marked, which their text tells
 	// without reading it all.
 	ours := bytes.Contains(text, []byte(w.opts.HoldPool)) || bytes.Contains(text, []byte(MetaKey))
@@ -154,17 +175,20 @@ func (w *World) foldJob(index uint64, kind string, text json.RawMessage) (releva
 	if err := decodeNumbers(bytes.NewReader(text), &raw); err != nil {
 		return false, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
+	if was && raw.index("JobModifyIndex") < known.ModifyIndex {
+		return false, nil // it was read meanwhile, or an event came late
+	}
 	if kind == jobGone || kind == jobsGone || !w.listed(raw) {
 		delete(c.jobs, id)
 		w.reservations.drop(id) // what it never started is not awaited any more
 		c.stale = c.stale || was
 		return was, nil
 	}
-	if job := c.jobs[id]; was && job.ModifyIndex == raw.index("JobModifyIndex") {
+	if was && known.ModifyIndex == raw.index("JobModifyIndex") {
 		// Its status changed, which is no new version.
-		if done := hasCompleted(raw.text("Type"), raw.text("Status")); done != job.Complete {
-			job.Complete = done
-			c.jobs[id], c.stale = job, true
+		if done := hasCompleted(raw.text("Type"), raw.text("Status")); done != known.Complete {
+			known.Complete = done
+			c.jobs[id], c.stale = known, true
 		}
 		return false, nil
 	}

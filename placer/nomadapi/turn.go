@@ -31,5 +31,16 @@ func (t *turn) take(ctx context.Context) error {
 	}
 }
 
+// try is Lock for who does not wait.
+func (t *turn) try() bool {
+	t.once.Do(t.init)
+	select {
+	case t.free <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
 // Unlock implements sync.Locker.
 func (t *turn) Unlock() { <-t.free }

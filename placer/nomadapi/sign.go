@@ -71,8 +71,9 @@ func (w *World) signAgain(job object, node cluster.NodeID, until time.Time) {
 	})
 }
 
+// signedUntil counts by the servers' clock: this machine's may be anything.
 func (w *World) signedUntil(until time.Time) time.Time {
-	now := w.clock.Now()
+	now := w.serverTime.Now()
 	return now.Add(min(max(until.Sub(now), 0)+signedBeyond, signedAtMost))
 }
 

@@ -56,7 +56,7 @@ func TestAProfilingRunIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := w.clock.Now()
+	now := w.serverTime.Now()
 	w.sign(lab, "n1", now.Add(time.Minute), func(task string) bool { return task == labTask })
 	if n := verify(t, lab, "n1", signer, now.Add(signedBeyond)); n != 1 {
 		t.Errorf("%d requests are signed, want that of the profiler alone", n)
@@ -72,7 +72,7 @@ func TestATransferIsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := object(server.Job("default", transferID.ID))
-	now := w.clock.Now()
+	now := w.serverTime.Now()
 	if n := verify(t, job, "n1", signer, now); n != 1 {
 		t.Fatalf("%d requests are signed", n)
 	}
@@ -87,6 +87,22 @@ func TestATransferIsSigned(t *testing.T) {
 	w.signAgain(job, "n1", now.Add(2*time.Hour))
 	if block.text("signature") != renewed {
 		t.Error("what was changed in Nomad was signed")
+	}
+}
+
+// A client's clock goes with the servers', so a signature holds there, however far behind the
+// clock of the agent's machine is.
+func TestATransferIsSignedByTheServersClock(t *testing.T) {
+	t.Parallel()
+	w, server, ctx, id := transferWorld(t)
+	signer := withKey(t, w)
+	now := w.serverTime.steady().Add(20 * time.Minute)
+	w.serverTime.stamped(now.UnixNano(), w.serverTime.steady())
+	if err := w.Resize(ctx, id, recipientID, cluster.Resources{CPUMHz: 150, MemoryMB: 164, DiskMB: 300}); err != nil {
+		t.Fatal(err)
+	}
+	if n := verify(t, object(server.Job("default", transferID.ID)), "n1", signer, now); n != 1 {
+		t.Errorf("%d requests are signed", n)
 	}
 }
 

@@ -141,7 +141,7 @@ func (w *World) transferJob(ctx context.Context, a *cluster.Allocation, node *cl
 		"EphemeralDisk":    map[string]any{"SizeMB": labExtraDiskMB},
 		"Tasks":            tasks,
 	}})
-	w.sign(job, node.ID, w.clock.Now().Add(transferWithin), func(string) bool { return true })
+	w.sign(job, node.ID, w.serverTime.Now().Add(transferWithin), func(string) bool { return true })
 	return job, nil
 }
 
@@ -274,7 +274,7 @@ func (w *World) transfer(ctx context.Context, id cluster.JobID, node cluster.Nod
 	case standing == nil:
 		return errors.Join(why, w.RemoveJob(ctx, id))
 	}
-	w.signAgain(standing, node, w.clock.Now().Add(transferWithin))
+	w.signAgain(standing, node, w.serverTime.Now().Add(transferWithin))
 	_, err = w.writeTransfer(ctx, id, standing, since)
 	return errors.Join(why, err)
 }

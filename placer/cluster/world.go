@@ -36,9 +36,11 @@ type Clock interface {
 }
 
 // Timekeeper is a world whose servers have a clock of their own, by which jobs are
-// submitted: AskTime makes the clock that goes by it exact.
+// submitted: AskTime makes the clock that goes by it exact. Steady is a clock that nobody
+// sets, of no use but for how much time has passed.
 type Timekeeper interface {
 	AskTime(ctx context.Context) error
+	Steady() time.Time
 }
 
 // State is the read side of a world.

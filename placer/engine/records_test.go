@@ -174,7 +174,7 @@ func TestAClockThatIsAheadReleasesNothingEarly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		clock := &aheadClock{by: 5 * time.Minute}
 		world := threeNodes()
-		e, err := engine.New(engine.Config{World: askedWorld{world, clock}, Store: mem.New(), Clock: clock})
+		e, err := engine.New(engine.Config{World: askedWorld{world, clock, 0}, Store: mem.New(), Clock: clock})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,14 +210,47 @@ func (c *aheadClock) Now() time.Time {
 	return time.Now().Add(c.by)
 }
 
+// askedWorld sets the clock to what the servers say when they are asked.
 type askedWorld struct {
 	*memWorld
-	clock *aheadClock
+	clock   *aheadClock
+	servers time.Duration
 }
 
 func (w askedWorld) AskTime(context.Context) error {
 	w.clock.mu.Lock()
 	defer w.clock.mu.Unlock()
-	w.clock.by = 0
+	w.clock.by = w.servers
 	return nil
+}
+
+func (askedWorld) Steady() time.Time { return time.Now() }
+
+// Where the servers' clock was set back a job is not held for longer than it asked for.
+func TestServersThatAreSetBackHoldNoJobLonger(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		clock := &aheadClock{}
+		world := threeNodes()
+		e, err := engine.New(engine.Config{World: askedWorld{world, clock, -10 * time.Minute}, Store: mem.New(), Clock: clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- e.WatchDeadlines(ctx) }()
+		world.submit(testJob("web", heldFor(2*time.Minute)))
+		settle(2*time.Minute - time.Second)
+		if !world.get(webJob).job.Held {
+			t.Error("released before its deadline")
+		}
+		settle(6 * time.Second)
+		if world.get(webJob).job.Held {
+			t.Error("still held 5 s after its deadline")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }

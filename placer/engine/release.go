@@ -133,7 +133,7 @@ func (e *Engine) adviseWorkload(ctx context.Context, job cluster.Job, w cluster.
 // WatchDeadlines releases held jobs whose deadline passed and that no leader
 // released. Every replica runs it: by compare-and-set only one of them writes.
 func (e *Engine) WatchDeadlines(ctx context.Context) error {
-	o := &overdue{underWay: map[cluster.JobID]bool{}, slots: make(chan struct{}, releasedAtOnce)}
+	o := &overdue{underWay: map[cluster.JobID]bool{}, slots: make(chan struct{}, releasedAtOnce), seen: map[cluster.JobID]sighting{}}
 	defer o.attempts.Wait()
 	for {
 		if err := e.releaseOverdue(ctx, o); err != nil && ctx.Err() == nil {
@@ -152,9 +152,32 @@ func (e *Engine) WatchDeadlines(ctx context.Context) error {
 type overdue struct {
 	attempts sync.WaitGroup
 	slots    chan struct{}
+	seen     map[cluster.JobID]sighting // of held versions; of one goroutine
 
 	mu       sync.Mutex
 	underWay map[cluster.JobID]bool
+}
+
+// sighting is when a version was first seen here, by a clock that nobody sets.
+type sighting struct {
+	modifyIndex uint64
+	at          time.Time
+}
+
+// look notes the held versions that are seen for the first time.
+func (o *overdue) look(jobs []cluster.Job, now time.Time) {
+	held := map[cluster.JobID]sighting{}
+	for _, job := range jobs {
+		if !job.Held || job.Stopped {
+			continue
+		}
+		s := o.seen[job.ID]
+		if s.modifyIndex != job.ModifyIndex {
+			s = sighting{job.ModifyIndex, now}
+		}
+		held[job.ID] = s
+	}
+	o.seen = held
 }
 
 // begin reports whether an attempt at the job may begin; at most one is under way.
@@ -186,9 +209,9 @@ func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) error {
 	if err != nil {
 		return err
 	}
+	o.look(jobs, e.steady())
 	isDue := func(job cluster.Job) bool {
-		now := e.cfg.Clock.Now()
-		return job.Held && !job.Stopped && !now.Before(e.deadline(job).Add(replicaGrace)) && e.retries.due(job, now)
+		return job.Held && !job.Stopped && e.isOverdue(job, o.seen[job.ID].at) && e.retries.due(job, e.cfg.Clock.Now())
 	}
 	if !slices.ContainsFunc(jobs, isDue) {
 		return nil
@@ -200,6 +223,24 @@ func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) error {
 		}
 	}
 	return nil
+}
+
+// isOverdue: the deadline of a job passed that was first seen here at a time of the steady
+// clock. A job that was submitted later than now is of a time before the servers' clock was
+// set back: it is not held for longer than it asked for all the same.
+func (e *Engine) isOverdue(job cluster.Job, seen time.Time) bool {
+	now := e.cfg.Clock.Now()
+	if job.SubmittedAt.After(now) && e.timekeeper != nil {
+		return !e.steady().Before(seen.Add(e.hold(job)))
+	}
+	return !now.Before(e.deadline(job).Add(replicaGrace))
+}
+
+func (e *Engine) steady() time.Time {
+	if e.timekeeper == nil {
+		return e.cfg.Clock.Now()
+	}
+	return e.timekeeper.Steady()
 }
 
 // askTime makes sure of the servers' time before something is released by it: a clock that

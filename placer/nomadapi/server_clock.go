@@ -95,6 +95,9 @@ func (c *serverClock) settle() { c.offset = c.stamps.nearest(c.answers.nearest(c
 // ServerClock is the time of Nomad's servers, as far as their answers tell.
 func (w *World) ServerClock() cluster.Clock { return w.serverTime }
 
+// Steady implements cluster.Timekeeper.
+func (w *World) Steady() time.Time { return w.serverTime.steady() }
+
 // AskTime learns the servers' time from a write of its own.
 func (w *World) AskTime(ctx context.Context) error {
 	var answer struct{ ModifyTime int64 }

@@ -100,7 +100,7 @@ type residual struct {
 
 // steadyGroups is how many groups of rows a number of shown cells needs for half of what its
 // own residuals say of it to count, against those of all numbers; steadyColumn is the same
-// of a column against all columns (chosen by us on calibration seeds).
+// of a column against all columns (chosen by us).
 const (
 	steadyGroups = 4
 	steadyColumn = 8

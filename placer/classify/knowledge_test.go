@@ -46,7 +46,11 @@ func TestTrainingFrom(t *testing.T) {
 	b := profile.Profile{Isolated: speeds("big", 5.0)}
 	b.Sensitivity.Caused = clustertest.Scores([]interference.Source{"mem_bw", "new_source"}, 70, 1)
 	b.Sensitivity.Caused["net_bw"] = interference.Estimate{Note: "lost in noise"}
+	a.Provenance, b.Workload = &profile.Provenance{Application: "app"}, "ns/job/group"
 	got := classify.TrainingFrom([]profile.Profile{a, b})
+	if want := []string{"app", "ns/job/group"}; !slices.Equal(got.Tolerated.Groups, want) || !slices.Equal(got.Speed.Groups, want) {
+		t.Errorf("groups %v: rows of one application are held out together", got.Tolerated.Groups)
+	}
 	if want := []interference.Source{"mem_bw", "llc_cap", "new_source"}; !slices.Equal(got.Sources, want) {
 		t.Fatalf("sources %v, want %v: paper's order, unlisted last, predictions and unknowns left out", got.Sources, want)
 	}

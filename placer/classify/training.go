@@ -25,7 +25,8 @@ type Training struct {
 // TrainingFrom builds the matrices from profiles. Columns are the union of what
 // was measured: node configurations by name, sources in the paper's order with
 // unlisted ones last. Only measured numbers count; predictions are not learnt
-// from.
+// from. Rows of one application are a group: a workload that a model is asked about is
+// rarely a second version of one that it knows.
 func TrainingFrom(profiles []profile.Profile) Training {
 	configurations, seen := map[string]bool{}, map[interference.Source]bool{}
 	for _, p := range profiles {
@@ -45,11 +46,16 @@ func TrainingFrom(profiles []profile.Profile) Training {
 	t.Tolerated.Columns, t.Caused.Columns = names(t.Sources), names(t.Sources)
 	t.Cores = coreColumns(profiles)
 	t.ScaleUp.Columns = coreNames(t.Cores)
-	for _, p := range profiles {
+	applications := make([]string, len(profiles))
+	for i, p := range profiles {
+		applications[i] = p.Application()
 		t.ScaleUp.Rows = append(t.ScaleUp.Rows, sizeRow(&p, t.Cores))
 		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Isolated, t.Speed.Columns))
 		t.Tolerated.Rows = append(t.Tolerated.Rows, scoreRow(p.Sensitivity.Tolerated, t.Sources))
 		t.Caused.Rows = append(t.Caused.Rows, scoreRow(p.Sensitivity.Caused, t.Sources))
+	}
+	for _, m := range []*Matrix{&t.Speed, &t.Tolerated, &t.Caused, &t.ScaleUp} {
+		m.Groups = applications
 	}
 	return t
 }

@@ -107,3 +107,12 @@ type Profile struct {
 	Duration     time.Duration `json:"duration"`
 	Complete     bool          `json:"complete"` // false: partial results of a run cut short
 }
+
+// Application is what the profile is of, whatever its input, size and version: that of the
+// catalogue, else the workload.
+func (p *Profile) Application() string {
+	if p.Provenance != nil && p.Provenance.Application != "" {
+		return p.Provenance.Application
+	}
+	return p.Workload
+}

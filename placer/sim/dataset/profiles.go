@@ -30,12 +30,12 @@ func FromProfiles(profiles []profile.Profile) []Set {
 		addScores(caused, p, p.Sensitivity.Caused)
 		for configuration, m := range p.Isolated {
 			if m.Value > 0 {
-				speed.add(p.Key, groupOf(p), configuration, m.Value)
+				speed.add(p.Key, p.Application(), configuration, m.Value)
 			}
 		}
 		for _, point := range p.ScaleUp {
 			if point.Speed.Value > 0 {
-				size.add(p.Key, groupOf(p), sizeColumn(point), point.Speed.Value)
+				size.add(p.Key, p.Application(), sizeColumn(point), point.Speed.Value)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func addScores(t *table, p profile.Profile, scores interference.Scores) {
 	for _, info := range interference.Sources() {
 		e := scores[info.Source]
 		if v, ok := e.Score.Percent(); ok && (e.Origin == interference.Measured || e.Origin == "") {
-			t.add(p.Key, groupOf(p), string(info.Source), v)
+			t.add(p.Key, p.Application(), string(info.Source), v)
 			t.deviate(p.Key, string(info.Source), deviationOf(e))
 		}
 	}
@@ -64,14 +64,6 @@ const normalHalfWidth = 1.96
 // deviationOf a score by its 95 % interval; NaN where it has none.
 func deviationOf(e interference.Estimate) float64 {
 	return (e.High.Or(math.NaN()) - e.Low.Or(math.NaN())) / (2 * normalHalfWidth)
-}
-
-// groupOf is the application a profile is of, whatever its input.
-func groupOf(p profile.Profile) string {
-	if p.Provenance != nil && p.Provenance.Application != "" {
-		return p.Provenance.Application
-	}
-	return p.Workload
 }
 
 func sizeColumn(p profile.ScalePoint) string {

@@ -141,7 +141,7 @@ type guess struct {
 func newPairEvaluation(pairs []profile.Pair, profiles []profile.Profile, o PairOptions) *pairEvaluation {
 	e := &pairEvaluation{pairs: pairs, profiles: map[string]*profile.Profile{}, options: o}
 	for i := range profiles {
-		e.profiles[applicationOf(profiles[i])] = &profiles[i]
+		e.profiles[profiles[i].Application()] = &profiles[i]
 		if len(profiles[i].Sensitivity.Tolerated) > 0 {
 			e.rows = append(e.rows, profiles[i])
 		}
@@ -157,13 +157,6 @@ func newPairEvaluation(pairs []profile.Pair, profiles []profile.Profile, o PairO
 	}
 	e.report.Pairs, e.report.Applications, e.report.Sources = len(pairs), len(applications), o.Sources
 	return e
-}
-
-func applicationOf(p profile.Profile) string {
-	if p.Provenance != nil {
-		return p.Provenance.Application
-	}
-	return p.Workload
 }
 
 func (e *pairEvaluation) known(application string) bool { return e.profiles[application] != nil }
@@ -289,7 +282,7 @@ func plainGuesses(s pairSide, others, rest []pairSide) []guess {
 // party is what is known of an application as of a new one: from the rows of others, and of
 // its own what the options show.
 func (e *pairEvaluation) party(application string) (predict.Party, error) {
-	rows := slices.DeleteFunc(slices.Clone(e.rows), func(p profile.Profile) bool { return applicationOf(p) == application })
+	rows := slices.DeleteFunc(slices.Clone(e.rows), func(p profile.Profile) bool { return p.Application() == application })
 	models, err := classify.TrainingFrom(rows).Fit(e.options.Classifier.New(), e.options.Seed)
 	if err != nil {
 		return predict.Party{}, err
@@ -495,7 +488,7 @@ func PairProfiles() ([]profile.Profile, error) {
 	}
 	at := map[string]int{}
 	for i, r := range rows {
-		at[applicationOf(r)] = i
+		at[r.Application()] = i
 	}
 	set, err := backgrounds.Load(backgrounds.Disk)
 	if err != nil {

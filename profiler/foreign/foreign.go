@@ -110,15 +110,23 @@ func (r *reading) all(name string) []*table {
 
 func (r *reading) add(p profile.Profile) { r.profiles = append(r.profiles, p) }
 
+// sorted puts the profiles in the order of their keys, each once.
+func (r *Result) sorted() error {
+	slices.SortFunc(r.Profiles, func(a, b profile.Profile) int { return cmp.Compare(a.Key, b.Key) })
+	for i := 1; i < len(r.Profiles); i++ {
+		if r.Profiles[i].Key == r.Profiles[i-1].Key {
+			return fmt.Errorf("%s and %s, key %s: %w", r.Profiles[i-1].Workload, r.Profiles[i].Workload, r.Profiles[i].Key, ErrTwice)
+		}
+	}
+	return nil
+}
+
 // result sorts everything, and holds the counts against each other: a
 // measurement that is neither taken nor left out would be a fault of a reader.
 func (r *reading) result() (Result, error) {
 	out := Result{Format: r.format.Name, Profiles: r.profiles, Pairs: r.pairs}
-	slices.SortFunc(out.Profiles, func(a, b profile.Profile) int { return cmp.Compare(a.Key, b.Key) })
-	for i := 1; i < len(out.Profiles); i++ {
-		if out.Profiles[i].Key == out.Profiles[i-1].Key {
-			return Result{}, fmt.Errorf("%s and %s, key %s: %w", out.Profiles[i-1].Workload, out.Profiles[i].Workload, out.Profiles[i].Key, ErrTwice)
-		}
+	if err := out.sorted(); err != nil {
+		return Result{}, err
 	}
 	slices.SortFunc(out.Pairs, func(a, b profile.Pair) int {
 		return cmp.Or(cmp.Compare(a.Machine.Configuration, b.Machine.Configuration), cmp.Compare(a.A.Key, b.A.Key), cmp.Compare(a.B.Key, b.B.Key))

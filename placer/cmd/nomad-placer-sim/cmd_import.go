@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,13 +19,15 @@ func importCommand() *command.Command {
 		Name: "import", Arguments: "[PATH]", Synopsis: "Turn public measurements into profiles",
 		About: "Reads a folder (or one table) of a known public data set and writes what it says as profiles and pairs in our own format, " +
 			"so that they can serve as training rows and in tests. Without -o nothing is written: the data are checked and counted. " +
-			"What the data do not say stays unknown, and every measurement that is not taken is counted under its reason. The store is not touched.",
+			"What the data do not say stays unknown, and every measurement that is not taken is counted under its reason. With -cells PATH is a matrix of your own (CSV; see placer/docs/import.md). The store is not touched.",
 		Example: "nomad-placer-sim import -list\n" +
-			"nomad-placer-sim import -o rows downloads/gavel",
+			"nomad-placer-sim import -o rows downloads/gavel\n" +
+			"nomad-placer-sim import -cells tolerated -o rows mine.csv",
 		MaxArgs: 1,
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var c importRun
 			f.StringVar(&c.format, "format", "", "The `name` of the data set. By default it is found by the columns.")
+			f.StringVar(&c.cells, "cells", "", "PATH is a matrix of your own, whose cells are of this `kind`: "+strings.Join(foreign.MatrixCells, ", ")+".")
 			f.StringVar(&c.output, "o", "", "Write to this `folder`, which must not exist or be empty, or with - one JSON document a line to standard output.")
 			f.BoolVar(&c.list, "list", false, "List the data sets that can be read, with what each yields.")
 			c.out.Add(f)
@@ -36,6 +39,10 @@ func importCommand() *command.Command {
 					return command.UsageError("-list takes no PATH")
 				case len(args) == 0:
 					return command.UsageError("import takes exactly: PATH, or -list")
+				case c.cells != "" && c.format != "":
+					return command.UsageError("-format names a public data set, -cells goes with a matrix of your own: one of the two")
+				case c.cells != "" && !slices.Contains(foreign.MatrixCells, c.cells):
+					return command.UsageError("-cells is one of %s, not %q", strings.Join(foreign.MatrixCells, ", "), c.cells)
 				}
 				return c.run(ctx, s, args[0])
 			}
@@ -47,6 +54,7 @@ func importCommand() *command.Command {
 type importRun struct {
 	out            command.OutputFlags
 	format, output string
+	cells          string // of a matrix; empty: a public data set
 	list           bool
 }
 
@@ -58,7 +66,7 @@ func (c *importRun) run(ctx context.Context, s *command.Shell, path string) erro
 			return err // before the work, not after it
 		}
 	}
-	result, err := foreign.Read(ctx, path, foreign.Options{Format: c.format, Progress: slowProgress(s)})
+	result, err := c.read(ctx, s, path)
 	if err != nil {
 		return err
 	}
@@ -76,6 +84,13 @@ func (c *importRun) run(ctx context.Context, s *command.Shell, path string) erro
 		}
 	}
 	return c.report(s, report, result)
+}
+
+func (c *importRun) read(ctx context.Context, s *command.Shell, path string) (foreign.Result, error) {
+	if c.cells != "" {
+		return foreign.ReadMatrix(ctx, path, c.cells)
+	}
+	return foreign.Read(ctx, path, foreign.Options{Format: c.format, Progress: slowProgress(s)})
 }
 
 // progressAfter is how long a command may be silent.

@@ -68,6 +68,32 @@ func TestProfileEvaluate(t *testing.T) {
 	}
 }
 
+func matrixFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A matrix of one's own is evaluated, alone and learnt from another.
+func TestEvaluateMatrix(t *testing.T) {
+	t.Parallel()
+	here := matrixFile(t, "row,group,a,b,c,d\nr1,g,1,2,3,4\nr2,g,2,4,6,8.5\nr3,h,1,2.1,3,4.2\nr4,h,3,6,9.5,12\n")
+	there := matrixFile(t, "row,column,value\nq1,d,4\nq1,c,3\nq1,b,2\nq1,a,1\nq2,a,2\nq2,b,4\nq2,c,6\nq2,d,8\n")
+	code, out, failure := runEvaluate("-classifier", "mean", "-seeds", "2", "-entries", "1,2", "-leave", "group", here)
+	for _, want := range []string{"4 workloads, 4 columns, 1 shown (random), group left out", "4 workloads, 4 columns, 2 shown"} {
+		if code != command.ExitDone || !strings.Contains(out, want) {
+			t.Errorf("exit %d, %q missing in\n%s%s", code, want, out, failure)
+		}
+	}
+	code, out, failure = runEvaluate("-classifier", "mean", "-seeds", "2", "-train", there, here)
+	if code != command.ExitDone || !strings.Contains(out, "learnt from "+there) {
+		t.Errorf("exit %d\n%s%s", code, out, failure)
+	}
+}
+
 func TestProfileEvaluateRefusals(t *testing.T) {
 	t.Parallel()
 	bad := t.TempDir()
@@ -85,6 +111,12 @@ func TestProfileEvaluateRefusals(t *testing.T) {
 		{[]string{"-draw", "magic"}, command.ExitUsage, "-draw is random, fixed, planned, pair or widest"},
 		{[]string{"-leave", "magic"}, command.ExitUsage, "-leave is row or group"},
 		{[]string{"-seeds", "0"}, command.ExitUsage, "at least 1"},
+		{[]string{"-entries", "2,none"}, command.ExitUsage, `-entries: "none" is no number`},
+		{[]string{"-cells", "seconds"}, command.ExitUsage, "-cells is speed or points"},
+		{[]string{"-pairs", "-train", "x"}, command.ExitUsage, "-pairs are of the shipped training set"},
+		{[]string{"-set", "magic"}, command.ExitUsage, `no set "magic"; there are "tolerated scores"`},
+		{[]string{"-cells", "points", matrixFile(t, "row,a,b,c\nx,1,2,3\ny,1,2,300\n")}, command.ExitFailed, "m.csv:3: column c: 300 is not possible"},
+		{[]string{matrixFile(t, "row,a,b,c\nx,1,2,3\ny,1,2,\n")}, command.ExitFailed, "two rows must be known in three columns"},
 		{[]string{"-data", filepath.Join(bad, "c3o-spark")}, command.ExitFailed, "c3o-spark is not here (dos-group/c3o-experiments"},
 		{[]string{bad}, command.ExitFailed, "x.json"},
 		{[]string{profileFolder(t, 1)}, command.ExitFailed, "1 profiles: too few"},

@@ -25,6 +25,8 @@ type Set struct {
 	Ratio   bool // cells are speeds, each row in its own unit; else points, 0 to 100
 	Columns []string
 	Rows    []Row
+	// Noisy: classifiers are told the deviations of the cells.
+	Noisy bool
 	// Probes bounds which columns a new row may be measured in: its i-th entry is
 	// one of Probes[i]. Empty: any two.
 	Probes  [][]int

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/sim/dataset"
@@ -42,10 +43,13 @@ func Draws() []Draw { return []Draw{DrawRandom, DrawFixed, DrawPlanned, DrawPair
 
 // Options of Run. The zero value is not usable; see Defaults.
 type Options struct {
-	Entries  int
-	Seeds    []uint64
-	Leave    Leave
-	Draw     Draw
+	Entries int
+	Seeds   []uint64
+	Leave   Leave
+	Draw    Draw
+	// Train is where the training rows are from, and the set only tested on: another
+	// cluster. What is left out of the set is left out of it too. Nil: the set itself.
+	Train    *dataset.Set
 	Progress func(done, total int) // called from several goroutines in turn; may be nil
 }
 
@@ -58,12 +62,19 @@ func Defaults() Options {
 var (
 	ErrTooSmall = errors.New("evaluate: the set is too small")
 	ErrDraw     = errors.New("evaluate: cells cannot be chosen so")
+	ErrTrain    = errors.New("evaluate: nothing that could be tested can be learnt from the training set")
 )
 
 // Run evaluates the classifiers on a set. The same arguments give the same
 // report, however many processors work on it.
 func Run(ctx context.Context, set dataset.Set, classifiers []classify.Descriptor, o Options) (Report, error) {
-	folds := foldsOf(set, o.Leave)
+	if o.Train != nil {
+		var err error
+		if set, err = onCommon(set, *o.Train); err != nil {
+			return Report{}, err
+		}
+	}
+	folds := foldsOf(set, o)
 	if err := o.check(set, len(folds)); err != nil {
 		return Report{}, err
 	}
@@ -83,7 +94,7 @@ func Run(ctx context.Context, set dataset.Set, classifiers []classify.Descriptor
 // check says why nothing can be left out and shown.
 func (o Options) check(set dataset.Set, folds int) error {
 	switch {
-	case folds < 2:
+	case o.Train == nil && folds < 2:
 		return fmt.Errorf("%w: %s has %d folds", ErrTooSmall, set.Name, folds)
 	case o.Entries < 1 || o.Entries >= len(set.Columns):
 		return fmt.Errorf("%w: %s has %d columns, of which %d are to be shown", ErrTooSmall, set.Name, len(set.Columns), o.Entries)
@@ -95,14 +106,28 @@ func (o Options) check(set dataset.Set, folds int) error {
 	return nil
 }
 
-// foldsOf lists the rows that are left out together.
-func foldsOf(set dataset.Set, leave Leave) [][]int {
+// key of what is left out with a row.
+func (l Leave) key(row dataset.Row) string {
+	if l == LeaveGroup {
+		return row.Group
+	}
+	return row.Name
+}
+
+// foldsOf lists the rows that are left out together. Rows of which another cluster knows
+// nothing are one fold: all have the same training rows.
+func foldsOf(set dataset.Set, o Options) [][]int {
 	var folds [][]int
-	at := map[string]int{}
+	at, elsewhere := map[string]int{}, map[string]bool{}
+	if o.Train != nil {
+		for _, row := range o.Train.Rows {
+			elsewhere[o.Leave.key(row)] = true
+		}
+	}
 	for i, row := range set.Rows {
-		key := row.Name
-		if leave == LeaveGroup {
-			key = row.Group
+		key := o.Leave.key(row)
+		if o.Train != nil && !elsewhere[key] {
+			key = ""
 		}
 		k, ok := at[key]
 		if !ok {
@@ -157,9 +182,12 @@ type trial struct {
 type outcome struct {
 	column    int
 	want, got float64
-	bracketed bool // has an interval
-	inside    bool // it holds the truth
+	bracketed bool                      // has an interval
+	inside    [len(IntervalLevels)]bool // those of these levels hold the truth
 }
+
+// IntervalLevels are those of the intervals that are judged, in percent.
+var IntervalLevels = [...]int{50, 80, 95}
 
 // fold predicts the rows left out.
 type fold struct {
@@ -177,14 +205,97 @@ type modelKey struct{ classifier, reference int }
 
 func newFold(set dataset.Set, out []int, classifiers []classify.Descriptor, o Options) *fold {
 	f := &fold{set: set, out: out, classifiers: classifiers, options: o, models: map[modelKey]classify.Model{}}
-	f.train.Columns = set.Columns
-	for i, row := range set.Rows {
-		if !slices.Contains(out, i) {
-			f.train.Rows = append(f.train.Rows, truthOf(row))
-		}
-	}
+	f.train = trainingOf(set, out, o)
 	f.fixed = mostOftenBest(f.train)
 	return f
+}
+
+// trainingOf are the rows that may be learnt from when some are left out. Where whole groups
+// are left out, new rows are of none that is known, and classifiers are told so.
+func trainingOf(set dataset.Set, out []int, o Options) classify.Matrix {
+	from, left := set, map[string]bool{}
+	for _, i := range out {
+		left[o.Leave.key(set.Rows[i])] = true
+	}
+	if o.Train != nil {
+		from = *o.Train
+	}
+	m := classify.Matrix{Columns: set.Columns}
+	deviations, any := [][]float64{}, false
+	for _, row := range from.Rows {
+		if left[o.Leave.key(row)] {
+			continue
+		}
+		row = onColumns(row, from.Columns, set.Columns)
+		m.Rows = append(m.Rows, truthOf(row))
+		if o.Leave == LeaveGroup {
+			m.Groups = append(m.Groups, row.Group)
+		}
+		deviations = append(deviations, deviationsOf(row))
+		any = any || from.Noisy && row.Deviation != nil
+	}
+	if any {
+		m.Deviations = deviations
+	}
+	return m
+}
+
+// deviationsOf a row as classifiers take them: 0 where none is known.
+func deviationsOf(row dataset.Row) []float64 {
+	if row.Deviation == nil {
+		return nil
+	}
+	out := slices.Clone(row.Deviation)
+	for j, d := range out {
+		if math.IsNaN(d) {
+			out[j] = 0
+		}
+	}
+	return out
+}
+
+// onCommon is the set with the columns that the other has too.
+func onCommon(set, other dataset.Set) (dataset.Set, error) {
+	if set.Ratio != other.Ratio {
+		return set, fmt.Errorf("%w: one of %s and %s has speeds, and the other points", ErrTrain, other.Name, set.Name)
+	}
+	out := set
+	out.Columns, out.Rows, out.Probes = nil, nil, nil
+	for _, c := range set.Columns {
+		if slices.Contains(other.Columns, c) {
+			out.Columns = append(out.Columns, c)
+		}
+	}
+	if len(out.Columns) < 2 {
+		return set, fmt.Errorf("%w: %s and %s have %d columns in common", ErrTrain, other.Name, set.Name, len(out.Columns))
+	}
+	for _, row := range set.Rows {
+		out.Rows = append(out.Rows, onColumns(row, set.Columns, out.Columns))
+	}
+	return out, nil
+}
+
+// onColumns is the row in the order of other columns; those that it has not are unknown.
+func onColumns(row dataset.Row, columns, wanted []string) dataset.Row {
+	if slices.Equal(columns, wanted) {
+		return row
+	}
+	out := row
+	out.Cells, out.Deviation, out.Again = make([][]float64, len(wanted)), nil, nil
+	for j, c := range wanted {
+		k := slices.Index(columns, c)
+		if k < 0 {
+			continue
+		}
+		out.Cells[j] = row.Cells[k]
+		if row.Deviation != nil {
+			if out.Deviation == nil {
+				out.Deviation = slices.Repeat([]float64{math.NaN()}, len(wanted))
+			}
+			out.Deviation[j] = row.Deviation[k]
+		}
+	}
+	return out
 }
 
 // truthOf is each cell's median; NaN where it was not measured.
@@ -345,11 +456,25 @@ func (f *fold) predict(i, c int, at []int, shown []float64) (trial, error) {
 	for n, j := range at {
 		row[j] = shown[n] / unit
 	}
-	cells, err := model.Complete(row, nil)
+	cells, err := model.Complete(row, f.noise(i, at, unit))
 	if err != nil {
 		return trial{}, err
 	}
 	return f.compare(i, c, at, cells, unit), nil
+}
+
+// noise of the shown cells of a row, where training rows have theirs.
+func (f *fold) noise(i int, at []int, unit float64) []float64 {
+	if f.train.Deviations == nil {
+		return nil
+	}
+	out := make([]float64, len(f.set.Columns))
+	for n, j := range at {
+		if row := f.set.Rows[i]; row.Deviation != nil && row.Deviation[j] > 0 && !(f.set.Ratio && n == 0) {
+			out[j] = row.Deviation[j] / unit
+		}
+	}
+	return out
 }
 
 func (f *fold) compare(i, c int, at []int, cells []classify.Cell, unit float64) trial {
@@ -364,15 +489,30 @@ func (f *fold) compare(i, c int, at []int, cells []classify.Cell, unit float64) 
 		if slices.Contains(at, j) {
 			continue
 		}
-		t.cells = append(t.cells, outcome{
-			column: j, want: truth[j], got: predicted[j],
-			bracketed: !math.IsNaN(cell.Low), inside: cell.Low*unit <= truth[j] && truth[j] <= cell.High*unit,
-		})
+		o := outcome{column: j, want: truth[j], got: predicted[j], bracketed: !math.IsNaN(cell.Low)}
+		for k, level := range IntervalLevels {
+			o.inside[k] = f.holds(cell, float64(level)/100, i, j, unit)
+		}
+		t.cells = append(t.cells, o)
 	}
 	if chosen := argmax(predicted); chosen >= 0 {
 		t.chosen = truth[chosen]
 	}
 	return t
+}
+
+// holds: the interval of this level has the truth, which is itself known to its deviation
+// only. Where classifiers are told deviations their intervals are of what is measured
+// without noise, so that of the truth's own measurement is added.
+func (f *fold) holds(c classify.Cell, level float64, i, j int, unit float64) bool {
+	truth := dataset.Median(f.set.Rows[i].Cells[j])
+	low, high := c.Interval(level)
+	low, high, value := low*unit, high*unit, c.Value*unit
+	if d := f.set.Rows[i].Deviation; f.train.Deviations != nil && d != nil && d[j] > 0 {
+		own := distuv.UnitNormal.Quantile((1+level)/2) * d[j]
+		low, high = value-math.Hypot(value-low, own), value+math.Hypot(high-value, own)
+	}
+	return low <= truth && truth <= high
 }
 
 // inUnit turns a predicted ratio into a speed; a score stays between 0 and 100.

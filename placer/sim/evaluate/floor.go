@@ -40,7 +40,7 @@ func floor(set dataset.Set, seeds int) *Line {
 		return nil
 	}
 	line := newLine("floor", set, seeds, trials, 0)
-	delete(line.Figures, Covered)
+	line.withoutIntervals()
 	return &line
 }
 
@@ -122,7 +122,7 @@ func repeated(set dataset.Set, seeds []uint64) *Line {
 		return nil
 	}
 	line := newLine("repeat", set, len(seeds), trials, 0)
-	delete(line.Figures, Covered)
+	line.withoutIntervals()
 	return &line
 }
 

@@ -38,6 +38,8 @@ const (
 	RowNinetieth = "row-p90"
 	RowWorst     = "row-max"
 	RMSE         = "rmse"
+	Holds50      = "holds-50"
+	Holds80      = "holds-80"
 	Covered      = "covered"
 	Under5       = "under-5"
 	Under10      = "under-10"
@@ -59,7 +61,9 @@ func Metrics() []Metric {
 		{RowNinetieth, "90th percentile of a workload's mean error", false, always, func(ts []trial) float64 { return quantile(0.9, rowErrors(ts)) }},
 		{RowWorst, "largest mean error of a workload", false, always, func(ts []trial) float64 { return largest(rowErrors(ts)) }},
 		{RMSE, "root mean square error", false, always, rootMeanSquare},
-		{Covered, "cells inside their 95 % interval", true, always, covered},
+		{Holds50, "cells inside their 50 % interval", true, always, holding(0)},
+		{Holds80, "cells inside their 80 % interval", true, always, holding(1)},
+		{Covered, "cells inside their 95 % interval", true, always, holding(2)},
 		{Under5, "cells with an error under 5", true, always, under(5)},
 		{Under10, "cells with an error under 10", true, always, under(10)},
 		{Under20, "cells with an error under 20", true, always, under(20)},
@@ -141,19 +145,22 @@ func under(limit float64) func([]trial) float64 {
 	}
 }
 
-func covered(trials []trial) float64 {
-	inside, n := 0, 0
-	for _, t := range trials {
-		for _, o := range t.cells {
-			if o.bracketed {
-				n++
-				if o.inside {
-					inside++
+// holding is the share of cells with an interval that are inside that of a level.
+func holding(level int) func([]trial) float64 {
+	return func(trials []trial) float64 {
+		inside, n := 0, 0
+		for _, t := range trials {
+			for _, o := range t.cells {
+				if o.bracketed {
+					n++
+					if o.inside[level] {
+						inside++
+					}
 				}
 			}
 		}
+		return 100 * float64(inside) / float64(n)
 	}
-	return 100 * float64(inside) / float64(n)
 }
 
 func band(low, high float64) func([]trial) float64 {

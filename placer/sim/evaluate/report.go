@@ -24,7 +24,38 @@ type Line struct {
 	Classifier string             `json:"classifier"`
 	Figures    map[string]Figure  `json:"figures"`
 	ByColumn   map[string]float64 `json:"mean_error_by_column"` // over all seeds
+	Intervals  map[string][]Held  `json:"intervals_by_column,omitempty"`
 	Unanswered int                `json:"unanswered,omitempty"` // predictions that no training row allowed
+}
+
+// Held is how many cells are inside their interval of one level, over all seeds.
+type Held struct {
+	Level  int     `json:"level_percent"`
+	Cells  int     `json:"cells"`
+	Inside float64 `json:"inside_percent"`
+}
+
+// heldBy are the levels of some cells; nil where none has an interval.
+func heldBy(cells []outcome) []Held {
+	var out []Held
+	for k, level := range IntervalLevels {
+		h := Held{Level: level}
+		inside := 0
+		for _, o := range cells {
+			if o.bracketed {
+				h.Cells++
+				if o.inside[k] {
+					inside++
+				}
+			}
+		}
+		if h.Cells == 0 {
+			return nil
+		}
+		h.Inside = 100 * float64(inside) / float64(h.Cells)
+		out = append(out, h)
+	}
+	return out
 }
 
 // Report is the outcome of Run.
@@ -37,6 +68,7 @@ type Report struct {
 	Entries int            `json:"entries"`
 	Seeds   int            `json:"seeds"`
 	Leave   Leave          `json:"leave"`
+	Train   string         `json:"train,omitempty"` // the set that was learnt from, where it is another
 	Draw    Draw           `json:"draw"`
 	Lines   []Line         `json:"lines"`
 	Others  *Line          `json:"others,omitempty"` // each cell from all others of its row
@@ -49,6 +81,9 @@ func newReport(set dataset.Set, classifiers []classify.Descriptor, o Options, tr
 	r := Report{
 		Set: set.Name, Kind: set.Kind, Rows: len(set.Rows), Columns: len(set.Columns), Runs: fewestRuns(set),
 		Entries: o.Entries, Seeds: len(o.Seeds), Leave: o.Leave, Draw: o.Draw, Skipped: set.Skipped,
+	}
+	if o.Train != nil {
+		r.Train = o.Train.Name
 	}
 	for c, d := range classifiers {
 		r.Lines = append(r.Lines, newLine(d.Name, set, len(o.Seeds), trials, c))
@@ -65,16 +100,25 @@ func othersLine(set dataset.Set, trials []trial, at int) *Line {
 		return nil
 	}
 	line := newLine("others", set, 1, own, at)
-	for _, name := range []string{BestFound, WithinFive, Covered} {
+	for _, name := range []string{BestFound, WithinFive} {
 		delete(line.Figures, name)
 	}
+	line.withoutIntervals()
 	return &line
 }
 
+// withoutIntervals is a line of what predicts values alone.
+func (l *Line) withoutIntervals() {
+	for _, name := range []string{Holds50, Holds80, Covered} {
+		delete(l.Figures, name)
+	}
+	l.Intervals = nil
+}
+
 func newLine(name string, set dataset.Set, seeds int, trials []trial, classifier int) Line {
-	line := Line{Classifier: name, Figures: map[string]Figure{}, ByColumn: map[string]float64{}}
+	line := Line{Classifier: name, Figures: map[string]Figure{}, ByColumn: map[string]float64{}, Intervals: map[string][]Held{}}
 	bySeed := make([][]trial, seeds)
-	byColumn := make([][]float64, len(set.Columns))
+	byColumn, cells := make([][]float64, len(set.Columns)), make([][]outcome, len(set.Columns))
 	for _, t := range trials {
 		switch {
 		case t.classifier != classifier:
@@ -85,12 +129,15 @@ func newLine(name string, set dataset.Set, seeds int, trials []trial, classifier
 		}
 		bySeed[t.seed] = append(bySeed[t.seed], t)
 		for _, o := range t.cells {
-			byColumn[o.column] = append(byColumn[o.column], t.failure(o))
+			byColumn[o.column], cells[o.column] = append(byColumn[o.column], t.failure(o)), append(cells[o.column], o)
 		}
 	}
 	for j, errors := range byColumn {
 		if len(errors) > 0 {
 			line.ByColumn[set.Columns[j]] = stat.Mean(errors, nil)
+		}
+		if held := heldBy(cells[j]); held != nil {
+			line.Intervals[set.Columns[j]] = held
 		}
 	}
 	for _, m := range Metrics() {

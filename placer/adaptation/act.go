@@ -84,6 +84,9 @@ func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) erro
 	c.live.counted(string(adapt.Reclassify), nil)
 	return c.cfg.Decisions.Amend(ctx, id, func(d *cluster.Decision) {
 		d.Sensitivity = k.Sensitivity
+		if why := c.cfg.Estimator.Distrusted(id, d.ProfileKey, p); why != "" && !slices.Contains(d.Warnings, why) {
+			d.Warnings = append(slices.Clone(d.Warnings), why)
+		}
 		d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction)
 	})
 }

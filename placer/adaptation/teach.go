@@ -25,7 +25,8 @@ const (
 	fewestWindows    = 3
 	lessonEnds       = 5 * time.Minute // of the first in a situation; each further one is twice as long
 	longestLesson    = 2 * time.Hour
-	correlatedFor    = time.Minute // windows within it count as one
+	doubtfulEnds     = 20 * time.Minute // of one that follows on a contradiction: four take more than an hour
+	correlatedFor    = time.Minute      // windows within it count as one
 	lessonsInOnePass = 32
 	learntPutAside   = time.Minute // between passes over what is to be written
 )
@@ -247,8 +248,12 @@ func (a *term) teach(ctx context.Context, ended []*lesson) error {
 		if a.cfg.Clock.Now().Sub(l.to) > longestLesson {
 			continue
 		}
-		if err := a.cfg.Lab.Teach(ctx, l.experiment()); err != nil {
+		contradicts, err := a.cfg.Lab.Teach(ctx, l.experiment())
+		if err != nil {
 			errs = append(errs, fmt.Errorf("learning from %s: %w", l.workload.ID, err))
+		}
+		if next := a.lessons[l.allocation.ID]; contradicts && next != nil && next.situation == l.situation {
+			next.ends = min(next.ends, doubtfulEnds)
 		}
 	}
 	return errors.Join(errs...)

@@ -171,6 +171,60 @@ func TestProductionTeaches(t *testing.T) {
 	})
 }
 
+// TestAnotherBehaviourIsProfiledAgain: what runs under the same name does half of what it did.
+func TestAnotherBehaviourIsProfiledAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		w, b, s := startsMispredicted(t)
+		b.store = s
+		settle(40 * time.Minute)
+		runs := func() (n int) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, r := range w.ran {
+				if r.Workload.ID == webGroup && r.Purpose == cluster.PurposeInterference {
+					n++
+				}
+			}
+			return n
+		}
+		before := runs()
+		w.mu.Lock()
+		w.perform = func(w *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation {
+			o := besidePresser(w, a, at)
+			if a.Workload == webGroup {
+				o.Measure.Goodput, o.Measure.RatePerSec = o.Measure.Goodput/3, o.Measure.RatePerSec/3
+			}
+			return o
+		}
+		w.mu.Unlock()
+		settle(4 * time.Hour)
+		said := b.said("keyweb")
+		if said.Distrust == nil || !strings.Contains(said.Distrust.Reason, "it did less than its profile and production say") {
+			t.Fatalf("%+v, %+v", said.Distrust, said.Suspicion)
+		}
+		t.Log(said.Distrust.Reason)
+		if d := b.decision(webGroup); !slices.ContainsFunc(d.Warnings, func(w string) bool { return strings.Contains(w, said.Distrust.Reason) }) {
+			t.Errorf("the decision says %v", d.Warnings)
+		}
+		if presser := b.said("keypresser"); presser.Distrust != nil {
+			t.Errorf("the other job was given up: %+v", presser.Distrust)
+		}
+		w.mu.Lock()
+		w.perform = besidePresser // the copy is as fast as ever
+		w.mu.Unlock()
+		w.submit(testJob("web", wantsRate(75)))
+		settle(2 * time.Minute)
+		if runs() != before+1 {
+			t.Errorf("it was profiled %d times, want once more than %d", runs(), before)
+		}
+		settle(3 * time.Hour)
+		if said := b.said("keyweb"); said.Distrust != nil {
+			t.Errorf("the new profile is not trusted: %+v", said.Distrust)
+		}
+	})
+}
+
 // TestTheNextLeaderKnows what was written.
 func TestTheNextLeaderKnows(t *testing.T) {
 	t.Parallel()

@@ -185,7 +185,7 @@ func fit(profiles []profile.Profile) (*learnt, error) {
 // Classify combines a workload's own profile, if any, with what others show whose profiles
 // count for its namespace, and with what production says of it.
 func (k *Estimator) Classify(namespace, key string, p *profile.Profile) cluster.Knowledge {
-	said := k.said(namespace, key)
+	said := k.said(namespace, key, p)
 	if said == nil {
 		return k.withoutProduction(namespace, p)
 	}

@@ -83,6 +83,9 @@ func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profi
 		out.Warnings = append(out.Warnings, "the profile store did not answer: "+err.Error())
 	}
 	out.profile, out.missing = p, l.missingOf(p, w)
+	if why := l.estimator.Distrusted(w.ID, w.ProfileKey, p); why != "" {
+		out.Warnings = append(out.Warnings, why)
+	}
 	out.ToMeasure = out.missing.any() && desc.NeedsProfile && !w.Spec.Profile.Skip
 	if out.ToMeasure && w.Spec.Probe == nil {
 		out.Warnings = append(out.Warnings, "its performance block has no probe, so it was not profiled")
@@ -332,7 +335,7 @@ func (m missing) any() bool { return m.base || m.size }
 func (l *Lab) missingOf(p *profile.Profile, w cluster.Workload) missing {
 	sized := l.sizesCores(w)
 	switch {
-	case p == nil, l.estimator.Distrusted(w, p) != "":
+	case p == nil, l.estimator.Distrusted(w.ID, w.ProfileKey, p) != "":
 		return missing{base: true, size: sized}
 	case !sized:
 		return missing{}

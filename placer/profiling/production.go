@@ -123,12 +123,16 @@ func (k *Estimator) readProduction(ctx context.Context) error {
 	return nil
 }
 
-// said is what production says of a workload, as far as it counts for a namespace; nil where
-// it says nothing.
-func (k *Estimator) said(namespace, key string) *profile.Production {
+// said is what production says of a workload beside a profile, as far as it counts for a
+// namespace; nil where it says nothing. A profile that was taken since the one before lost
+// its trust has it.
+func (k *Estimator) said(namespace, key string, p *profile.Profile) *profile.Production {
 	e, ok := k.experience.get(key)
 	if !ok || k.cfg.Sharing.Scope(namespaceOf(e.said.Workload)) != k.cfg.Sharing.Scope(namespace) {
 		return nil
+	}
+	if d := e.said.Distrust; d != nil && p != nil && !p.Taken.Before(d.At) {
+		e.said.Distrust = nil
 	}
 	return &e.said
 }
@@ -137,24 +141,26 @@ func namespaceOf(workload string) string { return profile.Profile{Workload: work
 
 // rowOf is a profile as a row to learn from, with what production says.
 func (k *Estimator) rowOf(p profile.Profile) profile.Profile {
-	return production.Row(p, k.said(p.Namespace(), p.Key))
+	return production.Row(p, k.said(p.Namespace(), p.Key, &p))
 }
 
-// Distrusted reports why the profile of a workload is measured again; "" where it is not.
-func (k *Estimator) Distrusted(w cluster.Workload, p *profile.Profile) string {
-	said := k.said(w.ID.Namespace, w.ProfileKey)
-	if said == nil || said.Distrust == nil || p == nil || !p.Taken.Before(said.Distrust.At) {
+// Distrusted is why the profile of a workload is measured again when it is submitted next;
+// "" where it is not.
+func (k *Estimator) Distrusted(w cluster.WorkloadID, key string, p *profile.Profile) string {
+	said := k.said(w.Namespace, key, p)
+	if said == nil || said.Distrust == nil || p == nil {
 		return ""
 	}
-	return said.Distrust.Reason
+	return "its profile is not trusted any more, and is taken again when the job is submitted next: " + said.Distrust.Reason
 }
 
 // Teach lets an experiment change what is known of the workload and of those it ran next to.
-func (l *Lab) Teach(ctx context.Context, x Experiment) error {
+// contradicts: it may be of another behaviour, and a further one is wanted soon.
+func (l *Lab) Teach(ctx context.Context, x Experiment) (contradicts bool, err error) {
 	w := x.Workload
 	p, err := l.Stored(ctx, w.ID, w.ProfileKey)
 	if err != nil {
-		return err
+		return false, err
 	}
 	k := l.estimator.withoutProduction(w.ID.Namespace, p)
 	own := l.estimator.experienced(w, p)
@@ -163,45 +169,59 @@ func (l *Lab) Teach(ctx context.Context, x Experiment) error {
 	if silent != "" {
 		record.Says = "nothing: " + silent
 		l.noteSilent(own, w.ProfileKey, x, record)
-		return nil
+		return false, nil
 	}
 	subject := production.Subject{Knowledge: &k, SlowdownPercent: bound(w.Spec), Said: &own.said}
 	coRunners, err := l.coRunners(ctx, x)
 	if err != nil {
-		return err
+		return false, err
 	}
-	evidence.Earlier = production.Counted(&own.said, x.Situation, x.To)
+	evidence.Before, evidence.Earlier = production.SeenIn(&own.said, x.Situation)
 	columns := l.estimator.Columns()
 	f := production.Learn(columns, subject, of(coRunners), evidence)
-	whose := production.Own
-	for _, c := range coRunners {
-		if c.run.Workload.ID.Namespace != w.ID.Namespace {
-			whose = production.Foreign
-		}
-	}
-	change := production.AddTolerated(&own.said, columns, f, evidence, whose)
 	record.Ratio, record.AtLeast = evidence.Ratio, evidence.AtLeast
 	record.Low, record.High = intervalOf(evidence)
 	record.Predicted, record.PredictedLow, record.PredictedHigh = f.Predicted.Value, f.Predicted.Low, f.Predicted.High
-	record.Says = says(f, coRunners, change)
-	l.estimator.note(&own, record, x.To)
 	own.said.Counted++
-	if reason, drifted := production.AddSurprise(&own.said, profile.Surprise{At: x.To, Situation: x.Situation, Side: f.Surprise}); drifted && p != nil && own.said.Distrust == nil {
-		distrust(&own.said, reason, x.To)
+	aside, reason := l.suspect(&own.said, p, f, evidence, record.Neighbours, x.To)
+	production.Note(&own.said, x.Situation, evidence, f, !aside, x.To)
+	switch {
+	case reason != "":
+		record.Says = "it behaves differently: what was learnt before is set aside"
+		production.SetAside(&own.said, reason, x.To)
 		l.cfg.Log.Warn("a profile is not trusted any more; the job is profiled again when it is submitted next", "workload", w.ID.String(), "key", w.ProfileKey, "reason", reason)
-		change = math.Inf(1)
+		own.change = math.Inf(1)
+	case aside:
+		record.Says = "nothing yet: it contradicts what is known, and may be of another behaviour"
+		own.change += productionWorthWriting
+	default:
+		change := production.AddTolerated(&own.said, columns, f, evidence, whoseOf(coRunners))
+		record.Says = says(f, coRunners, change)
+		own.change += change
 	}
-	own.change += change
+	l.estimator.note(&own, record, x.To)
 	l.estimator.experience.put(w.ProfileKey, own)
-	l.teachCoRunners(x, columns, f, coRunners)
-	return nil
+	if !aside {
+		l.teachCoRunners(x, columns, f, coRunners)
+	}
+	return aside, nil
 }
 
-// distrust forgets what was said before: it was of another behaviour.
-func distrust(said *profile.Production, reason string, at time.Time) {
-	said.Distrust = &profile.Distrust{At: at, Reason: reason}
-	said.Tolerated, said.Caused, said.Levels, said.Situations, said.Surprises = nil, nil, nil, nil, nil
-	said.Since = at
+// suspect asks whether a workload has drifted. Without a profile, or with one that is not
+// trusted, there is nothing to set aside: whatever it does is learnt.
+func (l *Lab) suspect(said *profile.Production, p *profile.Profile, f production.Finding, e production.Evidence, coRunners []string, at time.Time) (aside bool, reason string) {
+	if p == nil || said.Distrust != nil {
+		return false, ""
+	}
+	return production.Suspect(said, f, e, coRunners, at)
+}
+
+// whoseOf an experiment is the word.
+func whoseOf(coRunners []known) production.Whose {
+	if slices.ContainsFunc(coRunners, func(c known) bool { return c.Foreign }) {
+		return production.Foreign
+	}
+	return production.Own
 }
 
 // teachCoRunners adds what an experiment says of those that ran next to the workload: of
@@ -250,16 +270,19 @@ func (k *Estimator) note(e *experienced, record profile.Experiment, at time.Time
 // experienced is a copy that may be changed.
 func (k *Estimator) experienced(w cluster.Workload, p *profile.Profile) experienced {
 	e, ok := k.experience.get(w.ProfileKey)
-	if !ok || k.said(w.ID.Namespace, w.ProfileKey) == nil || e.said.SlowdownMax != bound(w.Spec) {
+	if !ok || k.said(w.ID.Namespace, w.ProfileKey, p) == nil || e.said.SlowdownMax != bound(w.Spec) {
 		e.said = profile.Production{
 			Format: profile.ProductionFormat, Key: w.ProfileKey, Workload: w.ID.String(), Since: k.cfg.Clock.Now(), SlowdownMax: bound(w.Spec),
 		}
 	}
 	e.said.Tolerated, e.said.Caused, e.said.Levels = maps.Clone(e.said.Tolerated), maps.Clone(e.said.Caused), maps.Clone(e.said.Levels)
-	e.said.Situations, e.said.Surprises = slices.Clone(e.said.Situations), slices.Clone(e.said.Surprises)
+	e.said.Situations = slices.Clone(e.said.Situations)
 	if p != nil && !p.Taken.Equal(e.said.ProfileTaken) {
-		// Speeds and surprises are by a profile that is there no more.
-		e.said.ProfileTaken, e.said.Levels, e.said.Surprises, e.said.Distrust = p.Taken, nil, nil, nil
+		if e.said.Distrust != nil {
+			e.change += productionWorthWriting // who reads the record reads that it is trusted again
+		}
+		production.Recalibrate(&e.said)
+		e.said.ProfileTaken = p.Taken
 	}
 	return e
 }
@@ -344,7 +367,7 @@ func (l *Lab) coRunners(ctx context.Context, x Experiment) ([]known, error) {
 	columns := l.estimator.Columns()
 	var out []known
 	for _, c := range x.CoRunners {
-		n := known{run: c, CoRunner: production.CoRunner{Allocations: c.Allocations}}
+		n := known{run: c, CoRunner: production.CoRunner{Allocations: c.Allocations, Foreign: c.Workload.ID.Namespace != x.Workload.ID.Namespace}}
 		if c.Workload.ProfileKey != "" {
 			p, err := l.Stored(ctx, c.Workload.ID, c.Workload.ProfileKey)
 			if err != nil {

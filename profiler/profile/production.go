@@ -32,7 +32,7 @@ type Production struct {
 	Workload     string      `json:"workload"` // namespace/job/group
 	Since        time.Time   `json:"since"`    // of the oldest experiment that counts
 	Updated      time.Time   `json:"updated"`
-	ProfileTaken time.Time   `json:"profile_taken,omitzero"` // of the profile that levels and surprises are relative to
+	ProfileTaken time.Time   `json:"profile_taken,omitzero"` // of the profile that levels and situations are relative to
 	SlowdownMax  float64     `json:"slowdown_max_percent"`   // the bound of the scores
 	Tolerated    Likelihoods `json:"tolerated,omitempty"`
 	Caused       Likelihoods `json:"caused,omitempty"`
@@ -42,7 +42,7 @@ type Production struct {
 	Experiments []Experiment     `json:"experiments,omitempty"` // the newest, oldest first
 	Counted     int              `json:"counted"`               // experiments that changed a likelihood
 	Distrust    *Distrust        `json:"distrust,omitempty"`    // set: the profile is measured again
-	Surprises   []Surprise       `json:"surprises,omitempty"`   // the newest experiments against the profile
+	Suspicion   *Suspicion       `json:"suspicion,omitempty"`   // set: the newest experiments contradict what is known
 	Situations  []SituationOf    `json:"situations,omitempty"`  // how often each was counted
 }
 
@@ -90,11 +90,13 @@ type Experiment struct {
 	Says          string  `json:"says"` // what was learnt, or why it says little
 }
 
-// Surprise is how an experiment compares with what the profile alone predicts.
-type Surprise struct {
-	At        time.Time `json:"at"`
-	Situation string    `json:"situation"`
-	Side      int       `json:"side"` // -1: less than it allows, 1: more, 0: as predicted
+// Suspicion that what runs behaves differently from what its profile and production say.
+type Suspicion struct {
+	Odds        float64   `json:"odds"`                 // how much better that explains the newest experiments
+	Since       time.Time `json:"since"`                // of the first that contradicts
+	Experiments int       `json:"experiments"`          // that contradict
+	Less        int       `json:"less"`                 // of which so many did less than is known
+	CoRunners   []string  `json:"co_runners,omitempty"` // next to it in all of them, of the same namespace
 }
 
 // Distrust says that a profile is of another behaviour than what runs.
@@ -103,11 +105,14 @@ type Distrust struct {
 	Reason string    `json:"reason"`
 }
 
-// SituationOf counts the experiments of one situation.
+// SituationOf counts the experiments of one situation, and says what was achieved in it.
 type SituationOf struct {
 	Situation   string    `json:"situation"`
 	Experiments int       `json:"experiments"`
 	At          time.Time `json:"at"`
+	Ratio       float64   `json:"ratio,omitempty"`    // mean, the newest counting most
+	Variance    float64   `json:"variance,omitempty"` // around it
+	Compared    float64   `json:"compared,omitempty"` // experiments of which they are, the newest 4 at most
 }
 
 // Bounds on what is read of others.
@@ -115,6 +120,7 @@ const (
 	maxLogLikelihood = 50.0
 	maxSituations    = 64
 	maxPrecision     = 1e6
+	maxOdds          = 1e9
 )
 
 // Check refuses a document that no engine of ours has written.
@@ -139,16 +145,24 @@ func (p Production) Check() error {
 			c.experiment(e)
 		}
 	}
-	if c.count("surprises", len(p.Surprises), maxSituations) {
-		for _, s := range p.Surprises {
-			c.text("situation", s.Situation)
-			c.count("surprise.side", s.Side+1, 2)
+	if s := p.Suspicion; s != nil {
+		c.within("suspicion.odds", s.Odds, 0, maxOdds)
+		c.year("suspicion.since", s.Since)
+		c.count("suspicion.experiments", s.Experiments, maxCount)
+		c.count("suspicion.less", s.Less, maxCount)
+		if c.count("suspicion.co_runners", len(s.CoRunners), maxEntries) {
+			for _, n := range s.CoRunners {
+				c.text("co-runner", n)
+			}
 		}
 	}
 	if c.count("situations", len(p.Situations), maxSituations) {
 		for _, s := range p.Situations {
 			c.text("situation", s.Situation)
 			c.count("situation.experiments", s.Experiments, maxCount)
+			c.within("situation.ratio", s.Ratio, 0, maxRatio)
+			c.within("situation.variance", s.Variance, 0, maxRatio*maxRatio)
+			c.within("situation.compared", s.Compared, 0, maxCount)
 		}
 	}
 	if p.Distrust != nil {

@@ -2,6 +2,7 @@ package production
 
 import (
 	"math"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
@@ -37,6 +38,7 @@ type Subject struct {
 type CoRunner struct {
 	Caused      interference.Scores // as known without what production says
 	Known       bool                // false: nothing of it was measured or predicted, and Caused is assumed
+	Foreign     bool                // of another namespace
 	Allocations int
 	Demand      float64 // demand factor on this node; 0 is 1
 	Said        *profile.Production
@@ -50,6 +52,7 @@ type Evidence struct {
 	Isolated      float64 // deviation of the logarithm of the performance in isolation
 	Configuration string
 	Earlier       int // experiments that counted in the same situation
+	Before        Seen
 }
 
 // Finding is what an experiment says: log-likelihoods by source, the best at 0.
@@ -58,7 +61,9 @@ type Finding struct {
 	Tolerated map[int][]float64   // by column
 	Caused    []map[int][]float64 // by co-runner and column
 	Level     Level
-	Surprise  int // -1: less than the profile alone allows, 1: more
+	Factor    float64 // how much better any other behaviour explains it
+	Expected  float64 // share, by what is known
+	Less      bool    // than expected
 	Weight    float64
 }
 
@@ -81,7 +86,7 @@ func Learn(columns []interference.Source, s Subject, coRunners []CoRunner, e Evi
 		}
 	}
 	level := levelOf(e, s.Said)
-	own := in.tolerated(true)
+	own := in.tolerated()
 	of := in.shareDistribution(own)
 	out := Finding{
 		Predicted: summary(of.least(), level), Weight: weight(e, noise, level),
@@ -108,7 +113,9 @@ func Learn(columns []interference.Source, s Subject, coRunners []CoRunner, e Evi
 			}
 		}
 	}
-	out.Surprise = in.surprise(e, noise)
+	x := expect(e, noise, level, of.least(), likelihood, len(coRunners) > 0, !out.Predicted.Known || foreign(coRunners))
+	out.Expected = x.expected
+	out.Factor, out.Less = x.factor(e)
 	return out
 }
 
@@ -198,24 +205,20 @@ func (in *inference) table(k int) *shareTable {
 	return in.shares[0]
 }
 
-// tolerated are the beliefs of the workload's own responses; said: with what production says.
-func (in *inference) tolerated(said bool) []response {
+// tolerated are the beliefs of the workload's own responses.
+func (in *inference) tolerated() []response {
 	out := make([]response, len(in.columns))
 	for k, source := range in.columns {
-		e := in.subject.Knowledge.Sensitivity.Tolerated[source]
-		switch {
-		case said:
-			out[k] = responseOf(prior(e, distrusted(in.subject.Said)))
-			if in.subject.Said != nil {
-				out[k] = out[k].given(in.subject.Said.Tolerated[source])
-			}
-		case e.Origin == interference.Measured:
-			out[k] = responseOf(beliefOf(e, 0))
-		default:
-			out[k] = responseOf(uniform()) // what was not measured cannot be contradicted
+		out[k] = responseOf(prior(in.subject.Knowledge.Sensitivity.Tolerated[source], distrusted(in.subject.Said)))
+		if in.subject.Said != nil {
+			out[k] = out[k].given(in.subject.Said.Tolerated[source])
 		}
 	}
 	return out
+}
+
+func foreign(all []CoRunner) bool {
+	return slices.ContainsFunc(all, func(c CoRunner) bool { return c.Foreign })
 }
 
 // pressure is the probability of each pressure on a source.

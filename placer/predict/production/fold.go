@@ -35,9 +35,6 @@ func Fold(k cluster.Knowledge, slowdownPercent float64, said *profile.Production
 		was = prior(e, distrusted(said))
 		return was, was.given(l)
 	})
-	if said.Distrust != nil {
-		k.Warnings = append(slices.Clone(k.Warnings), "its profile is not trusted any more: "+said.Distrust.Reason)
-	}
 	return k
 }
 

@@ -116,31 +116,6 @@ func shareQuantile(shares *[bins]float64, p float64) float64 {
 
 func binOf(share float64) uint8 { return uint8(math.Round(min(1, max(0, share)) * (bins - 1))) }
 
-// unlikely is how improbable, on one side, an experiment must be by the profile alone to
-// count as a surprise (chosen by us).
-const unlikely = 0.005
-
-// surprise compares what was achieved with what the profile alone predicts.
-func (in *inference) surprise(e Evidence, noise float64) int {
-	shares := in.shareDistribution(in.tolerated(false)).least()
-	level := levelOf(e, nil)
-	less := 0.0 // P(achieved ≤ what was)
-	for s, ps := range shares {
-		if ps == 0 {
-			continue
-		}
-		level.each(func(l, p float64) { less += ps * p * below((e.Ratio-shareAt(s)*math.Exp(l))/noise) })
-	}
-	switch {
-	case less < unlikely && !e.AtLeast:
-		return -1
-	case less > 1-unlikely:
-		return 1
-	default:
-		return 0
-	}
-}
-
 // Check refuses what is no measurement.
 func (e Evidence) Check() error {
 	for what, v := range map[string]struct{ value, low, high float64 }{

@@ -139,8 +139,9 @@ func TestOneSituationIsOneExperiment(t *testing.T) {
 	said := &profile.Production{}
 	for i := range 60 {
 		e := achieved(0.725)
-		e.Earlier = production.Counted(said, "here", time.Unix(int64(i), 0))
+		e.Before, e.Earlier = production.SeenIn(said, "here")
 		f := production.Learn(columns, production.Subject{Knowledge: k, SlowdownPercent: 5, Said: said}, []production.CoRunner{presses(60, 55, 65)}, e)
+		production.Note(said, "here", e, f, true, time.Unix(int64(i), 0))
 		production.AddTolerated(said, columns, f, e, production.Own)
 	}
 	if n := said.Tolerated[bandwidth].Experiments; n > 1.3 {

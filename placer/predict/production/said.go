@@ -1,10 +1,8 @@
 package production
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -94,58 +92,3 @@ func differ(a, b []float64) float64 {
 
 // rounded to what is worth storing. It is never -0.
 func rounded(v float64) float64 { return math.Round(v*1000)/1000 + 0 }
-
-// Drift: so many of the newest experiments must contradict the profile in one direction,
-// in more than one situation or over a while (chosen by us: one is an accident).
-const (
-	surprisesLookedAt = 6
-	surprisesWanted   = 4
-	surprisesApart    = 20 * time.Minute
-)
-
-// AddSurprise notes how an experiment compares with the profile alone, and says whether the
-// profile is of another behaviour than what runs.
-func AddSurprise(said *profile.Production, s profile.Surprise) (reason string, drifted bool) {
-	said.Surprises = append(said.Surprises, s)
-	if n := len(said.Surprises); n > surprisesLookedAt {
-		said.Surprises = slices.Clone(said.Surprises[n-surprisesLookedAt:])
-	}
-	for side, words := range map[int]string{-1: "less", 1: "more"} {
-		var of []profile.Surprise
-		for _, o := range said.Surprises {
-			if o.Side == side {
-				of = append(of, o)
-			}
-		}
-		if len(of) < surprisesWanted {
-			continue
-		}
-		first, last := of[0], of[len(of)-1]
-		situations := map[string]bool{}
-		for _, o := range of {
-			situations[o.Situation] = true
-		}
-		if len(situations) < 2 && last.At.Sub(first.At) < surprisesApart {
-			continue
-		}
-		return fmt.Sprintf("in %d of its newest %d experiments in production it did %s than its profile allows, beyond the intervals of both", len(of), len(said.Surprises), words), true
-	}
-	return "", false
-}
-
-// Counted is how many experiments of a situation have counted, with one more.
-func Counted(said *profile.Production, situation string, at time.Time) (earlier int) {
-	i := slices.IndexFunc(said.Situations, func(s profile.SituationOf) bool { return s.Situation == situation })
-	if i >= 0 {
-		earlier = said.Situations[i].Experiments
-		said.Situations = slices.Delete(said.Situations, i, i+1)
-	}
-	said.Situations = append(said.Situations, profile.SituationOf{Situation: situation, Experiments: earlier + 1, At: at})
-	if n := len(said.Situations); n > situationsKept {
-		said.Situations = slices.Clone(said.Situations[n-situationsKept:])
-	}
-	return earlier
-}
-
-// situationsKept bounds what is remembered of situations (chosen by us).
-const situationsKept = 32

@@ -60,7 +60,7 @@ type Program struct {
 
 // Moved is a command, or a family of commands, that was part of this program.
 type Moved struct {
-	Name string // "profile import", or "sim" for a whole family
+	Name string // "profile evaluate", or "sim" for a whole family
 	To   string // the command that does it now
 }
 

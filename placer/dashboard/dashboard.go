@@ -123,6 +123,8 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/evaluations", (*server).evaluationsJSON)
 	data("/v1/profiles", (*server).profilesJSON)
 	data("/v1/profile/{key}", (*server).profileJSON)
+	data("/v1/productions", (*server).productionsJSON)
+	data("/v1/production/{key}", (*server).productionJSON)
 	data("/v1/nodes", (*server).nodesJSON)
 	data("/v1/node/{id}", (*server).nodeJSON)
 	data("/v1/heat", (*server).heatJSON)

@@ -97,6 +97,8 @@ func TestStatesWithoutData(t *testing.T) {
 		{"/v1/decision/default/none/none", 404, `"error"`},
 		{"/v1/measured/default/none/none", 404, `"error"`},
 		{"/v1/profile/none", 404, `"error"`},
+		{"/v1/productions", 200, "[]"},
+		{"/v1/production/none", 404, `"error"`},
 		{"/v1/node/none", 404, `"error"`},
 		{"/healthz", 200, "ok"},
 		{"/metrics", 200, "placer_records_readable 1"},

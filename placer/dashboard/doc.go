@@ -31,6 +31,7 @@
 //	/v1/decision/<ns>/<job>/<group>    cluster.Decision
 //	/v1/evaluations                    []cluster.Evaluation
 //	/v1/profiles, /v1/profile/<key>    keys; profile.Profile
+//	/v1/productions, /v1/production/<key>  keys; profile.Production: what running jobs said of a workload
 //	/v1/nodes, /v1/node/<id>           []cluster.NodeRecord; one
 //	/v1/observations/<ns>/<job>/<group>  []cluster.Observation, oldest first
 //	/v1/measured/<ns>/<job>/<group>    wording.Measured: what the group does now, with its verdict: met, missed, absent where it is not known

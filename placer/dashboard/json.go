@@ -80,6 +80,14 @@ func (s *server) profileJSON(r *http.Request) (any, error) {
 	return s.records.Profile(r.Context(), r.PathValue("key"))
 }
 
+func (s *server) productionsJSON(r *http.Request) (any, error) {
+	return listed(s.records.Productions(r.Context()))
+}
+
+func (s *server) productionJSON(r *http.Request) (any, error) {
+	return s.records.Production(r.Context(), r.PathValue("key"))
+}
+
 func (s *server) nodesJSON(r *http.Request) (any, error) {
 	list, err := s.records.Nodes(r.Context())
 	sortNodes(list)

@@ -23,6 +23,10 @@ type Records interface {
 	Profiles(ctx context.Context) ([]string, error)
 	// Profile returns the profile of that key, or cluster.ErrNoRecord.
 	Profile(ctx context.Context, key string) (profile.Profile, error)
+	// Productions returns the keys of the workloads of which production says something.
+	Productions(ctx context.Context) ([]string, error)
+	// Production returns what it says of that key's workload, or cluster.ErrNoRecord.
+	Production(ctx context.Context, key string) (profile.Production, error)
 	// Nodes returns every node, in any order.
 	Nodes(ctx context.Context) ([]cluster.NodeRecord, error)
 	// Observations returns what was measured of a workload, oldest first; none

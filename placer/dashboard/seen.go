@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -161,6 +162,20 @@ func (v *seen) Profiles(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.usedOf(ctx, keys)
+}
+
+// Productions implements Records.
+func (v *seen) Productions(ctx context.Context) ([]string, error) {
+	keys, err := v.all.Productions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.usedOf(ctx, keys)
+}
+
+// usedOf are the keys that the caller may see.
+func (v *seen) usedOf(ctx context.Context, keys []string) ([]string, error) {
 	all, err := v.caller.MayReadRecords(ctx)
 	if err != nil || all {
 		return keys, err
@@ -171,20 +186,18 @@ func (v *seen) Profiles(ctx context.Context) ([]string, error) {
 
 // Profile implements Records.
 func (v *seen) Profile(ctx context.Context, key string) (profile.Profile, error) {
-	all, err := v.caller.MayReadRecords(ctx)
-	if err != nil {
-		return profile.Profile{}, err
-	}
-	if !all {
-		used, err := v.profilesUsed(ctx)
-		if err != nil {
-			return profile.Profile{}, err
-		}
-		if !used[key] {
-			return profile.Profile{}, cluster.ErrNoRecord
-		}
+	if may, err := v.usedOf(ctx, []string{key}); err != nil || len(may) == 0 {
+		return profile.Profile{}, cmp.Or(err, cluster.ErrNoRecord)
 	}
 	return v.all.Profile(ctx, key)
+}
+
+// Production implements Records.
+func (v *seen) Production(ctx context.Context, key string) (profile.Production, error) {
+	if may, err := v.usedOf(ctx, []string{key}); err != nil || len(may) == 0 {
+		return profile.Production{}, cmp.Or(err, cluster.ErrNoRecord)
+	}
+	return v.all.Production(ctx, key)
 }
 
 // profilesUsed are the keys of the profiles behind the decisions the caller may see.

@@ -147,6 +147,22 @@ func (b Book) Profile(ctx context.Context, key string) (profile.Profile, error) 
 	return p, noRecord(err)
 }
 
+// Productions returns the keys of the workloads of which production says something.
+func (b Book) Productions(ctx context.Context) ([]string, error) {
+	keys, err := store.Productions{Store: b.Store}.Keys(ctx)
+	return keys, wrap(err, "what production says")
+}
+
+// Production returns what production says of a workload, or cluster.ErrNoRecord, also where
+// what is stored is not used.
+func (b Book) Production(ctx context.Context, key string) (profile.Production, error) {
+	p, _, err := store.Productions{Store: b.Store}.Get(ctx, key)
+	if errors.Is(err, store.ErrRefused) {
+		return p, fmt.Errorf("%w: %w", cluster.ErrNoRecord, err)
+	}
+	return p, noRecord(err)
+}
+
 func put(ctx context.Context, s store.Store, path string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -59,12 +59,17 @@ func (k *Estimator) Refit(ctx context.Context) error {
 		return err
 	}
 	var read rows
+	profiled := map[string]bool{}
 	refused, err := store.Profiles{Store: k.cfg.Store}.Each(ctx, func(p profile.Profile, _ uint64) error {
+		profiled[p.Key] = true
 		read.add(k.scopeOf(p), k.rowOf(p))
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("reading profiles: %w", err)
+	}
+	for _, p := range k.experience.unprofiled(profiled) {
+		read.add(k.scopeOf(p), k.rowOf(p))
 	}
 	if len(refused) > 0 {
 		k.cfg.Log.Warn("stored profiles are not used; delete them with nomad var purge, or their workloads are measured anew", "count", len(refused), "first", refused[0])
@@ -87,6 +92,35 @@ func (k *Estimator) Learned(ctx context.Context, p profile.Profile) error {
 	k.mu.RUnlock()
 	now.add(k.scopeOf(p), k.rowOf(p))
 	delete(fits, k.scopeOf(p))
+	return k.learn(ctx, now, fits, refused)
+}
+
+// learntFrom are the keys of the stored rows.
+func (k *Estimator) learntFrom() []string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	var out []string
+	for _, list := range k.rows.of {
+		for _, p := range list {
+			out = append(out, p.Key)
+		}
+	}
+	return out
+}
+
+// unlearn takes rows away that are not stored any more.
+func (k *Estimator) unlearn(ctx context.Context, gone []string) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	k.fitting.Lock()
+	defer k.fitting.Unlock()
+	k.mu.RLock()
+	now, fits, refused := k.rows.clone(), maps.Clone(k.fits), k.refused
+	k.mu.RUnlock()
+	for _, scope := range now.without(gone) {
+		delete(fits, scope)
+	}
 	return k.learn(ctx, now, fits, refused)
 }
 

@@ -74,8 +74,33 @@ func (l *Lab) Expire(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := l.expireProduction(ctx, inUse, now); err != nil {
+		return err
+	}
 	if len(old) > 0 {
 		l.cfg.Log.Info("unused profiles deleted", "deleted", min(deletesOfAPass, len(old)), "left_to_the_next_pass", max(0, len(old)-deletesOfAPass))
+	}
+	return nil
+}
+
+// expireProduction deletes what production says of workloads that did not run for as long as
+// an unused profile is kept.
+func (l *Lab) expireProduction(ctx context.Context, inUse map[string]bool, now time.Time) error {
+	productions := store.Productions{Store: l.cfg.Store}
+	var old []string
+	_, err := productions.Each(ctx, func(said profile.Production) error {
+		if !inUse[said.Key] && now.Sub(said.Updated) > l.cfg.KeepFor && len(old) < deletesOfAPass {
+			old = append(old, said.Key)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, key := range old {
+		if err := unlessOvertaken(productions.Delete(ctx, key)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -99,6 +99,23 @@ func (x *experience) keys() []string {
 	return slices.Sorted(maps.Keys(x.of))
 }
 
+// unprofiled are rows of workloads without a profile, of which production says something.
+func (x *experience) unprofiled(but map[string]bool) []profile.Profile {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var out []profile.Profile
+	for _, key := range slices.Sorted(maps.Keys(x.of)) {
+		if !but[key] {
+			out = append(out, unprofiled(x.of[key].said))
+		}
+	}
+	return out
+}
+
+func unprofiled(said profile.Production) profile.Profile {
+	return profile.Profile{Key: said.Key, Workload: said.Workload, Taken: said.Updated, SlowdownMax: said.SlowdownMax}
+}
+
 // readProduction reads what production has said so far. What was not written yet stays.
 func (k *Estimator) readProduction(ctx context.Context) error {
 	productions := store.Productions{Store: k.cfg.Store}
@@ -462,17 +479,18 @@ func (l *Lab) relearn(ctx context.Context, key string) error {
 	}
 	p, _, err := store.Profiles{Store: l.cfg.Store}.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRefused) {
-		p = profile.Profile{Key: key, Workload: e.said.Workload, Taken: e.said.Updated, SlowdownMax: e.said.SlowdownMax}
+		p = unprofiled(e.said)
 	} else if err != nil {
 		return err
 	}
 	return l.estimator.Learned(ctx, p)
 }
 
-// DropForgotten forgets what was deleted from the store: an operator has asked for it.
+// DropForgotten forgets what was deleted from the store: an operator has asked for it, or it
+// was not used for long.
 func (l *Lab) DropForgotten(ctx context.Context) error {
-	ours := l.estimator.experience.keys()
-	if len(ours) == 0 {
+	ours, learnt := l.estimator.experience.keys(), l.estimator.learntFrom() // before the store is asked: what is stored later is not among them
+	if len(ours)+len(learnt) == 0 {
 		return nil
 	}
 	stored, err := store.Productions{Store: l.cfg.Store}.Keys(ctx)
@@ -490,13 +508,18 @@ func (l *Lab) DropForgotten(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	profiles, err := store.Profiles{Store: l.cfg.Store}.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	gone := slices.DeleteFunc(learnt, func(key string) bool { return slices.Contains(stored, key) || slices.Contains(profiles, key) })
+	return l.estimator.unlearn(ctx, gone)
 }
 
 func (l *Lab) relearnWithout(ctx context.Context, key string) error {
 	p, _, err := store.Profiles{Store: l.cfg.Store}.Get(ctx, key)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrRefused) {
-		return nil // its row goes with the next leader
+		return nil
 	}
 	if err != nil {
 		return err

@@ -70,6 +70,21 @@ func (r *rows) largest() string {
 	return found
 }
 
+// without takes away the rows of some keys, and says of which scopes there were any.
+func (r *rows) without(keys []string) (scopes []string) {
+	for _, scope := range slices.Sorted(maps.Keys(r.of)) {
+		list := slices.DeleteFunc(slices.Clone(r.of[scope]), func(p profile.Profile) bool { return slices.Contains(keys, p.Key) })
+		if dropped := len(r.of[scope]) - len(list); dropped > 0 {
+			scopes, r.count = append(scopes, scope), r.count-dropped
+			r.of[scope] = list
+		}
+		if len(list) == 0 {
+			delete(r.of, scope)
+		}
+	}
+	return scopes
+}
+
 // sole are the rows of the only scope that has any.
 func (r *rows) sole() ([]profile.Profile, bool) {
 	if len(r.of) != 1 {

@@ -24,15 +24,15 @@ func (p Productions) Get(ctx context.Context, key string) (found profile.Product
 	if err != nil {
 		return profile.Production{}, 0, err
 	}
-	if found, err = decodeProduction(d.Data, key); err != nil {
+	if found, err = DecodeProduction(d.Data, key); err != nil {
 		return profile.Production{}, d.Index, fmt.Errorf("%s: %w", d.Path, err)
 	}
 	return found, d.Index, nil
 }
 
-// decodeProduction reads a document that anybody with the right to write Variables may
+// DecodeProduction reads a document that anybody with the right to write Variables may
 // have written.
-func decodeProduction(data []byte, key string) (profile.Production, error) {
+func DecodeProduction(data []byte, key string) (profile.Production, error) {
 	var found profile.Production
 	var head struct {
 		Format int `json:"format"`

@@ -115,6 +115,11 @@ func (p Profiles) DeleteIf(ctx context.Context, key string, ifIndex uint64) erro
 	return p.Store.DeleteIf(ctx, profilePath(key), ifIndex)
 }
 
+// Delete forgets a profile, whatever is stored.
+func (p Profiles) Delete(ctx context.Context, key string) error {
+	return p.Store.Delete(ctx, profilePath(key))
+}
+
 // Keys are those of all that is stored, sorted, whether it can be used or not.
 func (p Profiles) Keys(ctx context.Context) ([]string, error) {
 	paths, err := p.Store.List(ctx, profilePrefix)

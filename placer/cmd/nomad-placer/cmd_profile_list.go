@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -18,7 +16,7 @@ import (
 func profileListCommand() *command.Command {
 	return &command.Command{
 		Name: "profile list", Synopsis: "List stored profiles",
-		About:   "Lists what was measured: one line per workload, by the key of its content.",
+		About:   "Lists what was measured: one line per workload, by the key of its content. Experiments are those that its running allocations have made.",
 		Example: "nomad-placer profile list",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var from recordFlags
@@ -34,14 +32,14 @@ func profileListCommand() *command.Command {
 }
 
 func listProfiles(ctx context.Context, s *command.Shell, from *recordFlags, out *command.OutputFlags) error {
-	all, err := readProfiles(ctx, s, from)
+	all, err := readAllKnown(ctx, s, from)
 	if err != nil {
 		return err
 	}
 	return out.Print(s, all, func(p *command.Page) { profileTable(p, all, s.Now()) })
 }
 
-func profileTable(p *command.Page, all []profile.Profile, now time.Time) {
+func profileTable(p *command.Page, all []knownRecord, now time.Time) {
 	if len(all) == 0 {
 		p.Line(command.Text("No profile is stored yet."))
 		return
@@ -49,39 +47,27 @@ func profileTable(p *command.Page, all []profile.Profile, now time.Time) {
 	rows := make([][]command.Cell, len(all))
 	for i, q := range all {
 		state := command.Cell{Text: "complete", Hue: command.Good}
-		if !q.Complete {
+		switch {
+		case !q.profiled():
+			state = command.Cell{Text: "not profiled", Hue: command.Faint}
+		case q.Production != nil && q.Production.Distrust != nil && q.Taken.Before(q.Production.Distrust.At):
+			state = command.Cell{Text: "not trusted", Hue: command.Warn}
+		case !q.Complete:
 			state = command.Cell{Text: "partial", Hue: command.Warn}
 		}
 		rows[i] = []command.Cell{
 			{Text: p.Cut(q.Key, 13), Hue: command.Bold}, command.Text(q.Workload), state, command.Text(wording.Ago(now, q.Taken)),
-			command.Text(q.Machine.Configuration), command.Text(measuredSources(q)),
+			command.Text(q.Machine.Configuration), command.Number(experimentsOf(q)), command.Text(measuredSources(q.Profile)),
 		}
 	}
-	p.Table([]string{"Key", "Workload", "State", "Taken", "Configuration", "Measured sources"}, rows)
+	p.Table([]string{"Key", "Workload", "State", "Taken", "Configuration", "Experiments", "Measured sources"}, rows)
 }
 
-func readProfiles(ctx context.Context, s *command.Shell, from *recordFlags) ([]profile.Profile, error) {
-	r, err := from.open(s)
-	if err != nil {
-		return nil, err
+func experimentsOf(q knownRecord) string {
+	if q.Production == nil {
+		return "0"
 	}
-	keys, err := r.Profiles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]profile.Profile, 0, len(keys))
-	for _, key := range keys {
-		q, err := r.Profile(ctx, key)
-		if errors.Is(err, cluster.ErrNoRecord) {
-			fmt.Fprintf(s.Err, "Profile %s is left out: %s\n", key, err)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, q)
-	}
-	return all, nil
+	return fmt.Sprint(q.Production.Counted)
 }
 
 func measuredSources(q profile.Profile) string {

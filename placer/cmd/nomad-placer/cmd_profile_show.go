@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -17,8 +15,8 @@ import (
 
 func profileShowCommand() *command.Command {
 	return &command.Command{
-		Name: "profile show", Arguments: "KEY", Synopsis: "Show one profile with its ramp",
-		About:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp. KEY may be cut short as long as it names one profile.",
+		Name: "profile show", Arguments: "KEY", Synopsis: "Show what is known of one workload",
+		About:   "Prints a profile: performance in isolation, the interference scores, and every level of the ramp; and what its running allocations taught: when, where, next to what, and what was achieved and predicted. KEY may be cut short as long as it names one profile.",
 		Example: "nomad-placer profile show 3f2a",
 		MinArgs: 1, MaxArgs: 1, Complete: fromRecords(profileKeys),
 		Setup: func(f *flag.FlagSet) command.Runner {
@@ -27,7 +25,7 @@ func profileShowCommand() *command.Command {
 			from.add(f)
 			out.Add(f)
 			return func(ctx context.Context, s *command.Shell, args []string) error {
-				q, err := findProfile(ctx, s, &from, args[0])
+				q, err := findKnown(ctx, s, &from, args[0])
 				if err != nil {
 					return err
 				}
@@ -37,40 +35,18 @@ func profileShowCommand() *command.Command {
 	}
 }
 
-// findProfile accepts the beginning of a key.
-func findProfile(ctx context.Context, s *command.Shell, from *recordFlags, prefix string) (profile.Profile, error) {
-	r, err := from.open(s)
-	if err != nil {
-		return profile.Profile{}, err
-	}
-	keys, err := r.Profiles(ctx)
-	if err != nil {
-		return profile.Profile{}, err
-	}
-	var found []string
-	for _, k := range keys {
-		if strings.HasPrefix(k, strings.TrimSuffix(prefix, "…")) {
-			found = append(found, k)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return profile.Profile{}, command.WithHint(fmt.Errorf("profile %s: %w", prefix, cluster.ErrNoRecord), "nomad-placer profile list shows all keys")
-	case 1:
-		return r.Profile(ctx, found[0])
-	default:
-		return profile.Profile{}, fmt.Errorf("profile %s: %d profiles begin with it: %s", prefix, len(found), strings.Join(found, ", "))
-	}
-}
-
-func profilePage(p *command.Page, q profile.Profile, now time.Time) {
+func profilePage(p *command.Page, q knownRecord, now time.Time) {
 	p.Line(command.Heading(q.Workload), command.Cell{Text: q.Key, Hue: command.Faint})
 	p.Line()
-	p.Fact("Target", wording.Target(q.Target))
-	p.Fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
-	p.Fact("Machine", machineText(q.Machine))
+	if !q.profiled() {
+		p.Fact("Taken", "never: it was not profiled")
+	} else {
+		p.Fact("Target", wording.Target(q.Target))
+		p.Fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
+		p.Fact("Machine", machineText(q.Machine))
+	}
 	p.Fact("Bound", wording.Number(q.SlowdownMax)+" % slowdown")
-	if !q.Complete {
+	if !q.Complete && q.profiled() {
 		p.Fact("State", "cut short: partial results")
 	}
 	if len(q.Warnings) > 0 {
@@ -90,7 +66,8 @@ func profilePage(p *command.Page, q profile.Profile, now time.Time) {
 		p.Table([]string{"Configuration", "Performance", "95 % interval", "Windows"}, rows)
 	}
 	explainSensitivity(p, q.Sensitivity, nil)
-	rampTable(p, q)
+	rampTable(p, q.Profile)
+	productionSection(p, q.Production, now)
 }
 
 func machineText(m profile.Machine) string {

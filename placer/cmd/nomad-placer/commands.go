@@ -41,6 +41,8 @@ func commands() []*command.Command {
 		nodeStatusCommand(),
 		policyListCommand(),
 		profileExportCommand(),
+		profileForgetCommand(),
+		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
 		proxyCommand(),
@@ -56,7 +58,7 @@ var families = map[string]string{
 	"keys":    "Make the keys with which agents sign",
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
-	"profile": "See what was measured of workloads",
+	"profile": "See, keep and forget what was measured of workloads",
 }
 
 // moved are the commands that only research needs. They say where they went for
@@ -64,6 +66,5 @@ var families = map[string]string{
 var moved = []command.Moved{
 	{Name: "dev", To: "go run ./e2e/cmd/workload, in the sources"},
 	{Name: "profile evaluate", To: "nomad-placer-sim evaluate"},
-	{Name: "profile import", To: "nomad-placer-sim import"},
 	{Name: "sim", To: "nomad-placer-sim"},
 }

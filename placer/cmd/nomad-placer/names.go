@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"maps"
 	"slices"
@@ -105,7 +106,22 @@ func profileKeys(ctx context.Context, s *command.Shell, from *recordFlags, _ str
 	if err != nil {
 		return nil, err
 	}
-	return r.Profiles(ctx)
+	return allKeys(ctx, r)
+}
+
+// allKeys are those of profiles and of what production says, sorted.
+func allKeys(ctx context.Context, r records) ([]string, error) {
+	profiles, err := r.Profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	productions, err := r.Productions(ctx)
+	if err != nil && !errors.Is(err, cluster.ErrNoRecord) { // an older agent has no such page
+		return nil, err
+	}
+	all := slices.Concat(profiles, productions)
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 func namespaces(ctx context.Context, _ *command.Shell, from *recordFlags, begin string) ([]string, error) {

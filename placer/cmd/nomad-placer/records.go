@@ -23,6 +23,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
@@ -65,13 +66,9 @@ func (r *recordFlags) open(s *command.Shell) (records, error) {
 	if address != "" {
 		return newPageRecords(address, &r.nomadFlags)
 	}
-	client, err := r.client()
+	st, err := r.store()
 	if err != nil {
 		return nil, err
-	}
-	st, err := nomadvars.New(client, nomadvars.Options{Prefix: r.path, Namespace: r.namespace})
-	if err != nil {
-		return nil, fmt.Errorf("placer's records: %w", err)
 	}
 	world, err := r.world()
 	if err != nil {
@@ -82,6 +79,19 @@ func (r *recordFlags) open(s *command.Shell) (records, error) {
 		return nil, err
 	}
 	return engineRecords{eng.Book(), eng, world, eng.Preview}, nil
+}
+
+// store is where the placer's records are kept.
+func (r *recordFlags) store() (store.Store, error) {
+	client, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	st, err := nomadvars.New(client, nomadvars.Options{Prefix: r.path, Namespace: r.namespace})
+	if err != nil {
+		return nil, fmt.Errorf("placer's records: %w", err)
+	}
+	return st, nil
 }
 
 // engineRecords are the record book and an engine's view of the nodes. The
@@ -206,6 +216,14 @@ func (p pageRecords) Profiles(ctx context.Context) ([]string, error) {
 
 func (p pageRecords) Profile(ctx context.Context, key string) (profile.Profile, error) {
 	return fetch[profile.Profile](ctx, p, "profile", key)
+}
+
+func (p pageRecords) Productions(ctx context.Context) ([]string, error) {
+	return fetch[[]string](ctx, p, "productions")
+}
+
+func (p pageRecords) Production(ctx context.Context, key string) (profile.Production, error) {
+	return fetch[profile.Production](ctx, p, "production", key)
 }
 
 func (p pageRecords) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {

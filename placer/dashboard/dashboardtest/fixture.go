@@ -3,7 +3,9 @@
 package dashboardtest
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -19,6 +21,7 @@ type Records struct {
 	AllDecisions    []cluster.Decision
 	AllEvaluations  []cluster.Evaluation
 	AllProfiles     map[string]profile.Profile
+	AllProductions  map[string]profile.Production
 	AllNodes        []cluster.NodeRecord
 	AllObservations map[cluster.WorkloadID][]cluster.Observation
 	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
@@ -66,6 +69,19 @@ func (m *Records) Profile(_ context.Context, key string) (profile.Profile, error
 	return profile.Profile{}, cluster.ErrNoRecord
 }
 
+// Productions returns the sorted keys.
+func (m *Records) Productions(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(m.AllProductions)), m.Err
+}
+
+// Production finds what production says of one workload.
+func (m *Records) Production(_ context.Context, key string) (profile.Production, error) {
+	if p, ok := m.AllProductions[key]; ok {
+		return p, m.Err
+	}
+	return profile.Production{}, cmp.Or(m.Err, cluster.ErrNoRecord)
+}
+
 // Nodes returns a copy of all nodes.
 func (m *Records) Nodes(context.Context) ([]cluster.NodeRecord, error) {
 	return slices.Clone(m.AllNodes), m.Err
@@ -102,6 +118,7 @@ func Fixture() *Records {
 	m.AllDecisions = []cluster.Decision{CacheDecision(), EncodeDecision(), queuedDecision()}
 	m.AllNodes = fixtureNodes()
 	m.AllProfiles["3f2a9c"] = fixtureProfile()
+	m.AllProductions = map[string]profile.Production{"3f2a9c": fixtureProduction()}
 	m.AllObservations[CacheID] = fixtureObservations()
 	m.AllActions = map[cluster.WorkloadID][]cluster.ActionRecord{CacheID: fixtureActions()}
 	fraction, remaining := 0.42, 31.0
@@ -203,6 +220,27 @@ func fixtureNodes() []cluster.NodeRecord {
 		out = append(out, n)
 	}
 	return out
+}
+
+// fixtureProduction is what three days of the cache have taught.
+func fixtureProduction() profile.Production {
+	p := profile.Production{
+		Format: profile.ProductionFormat, Key: "3f2a9c", Workload: CacheID.String(), Since: Now.Add(-72 * time.Hour), Updated: Now.Add(-4 * time.Minute),
+		SlowdownMax: 5, Counted: 9,
+		Suspicion: &profile.Suspicion{Odds: 12, Since: Now.Add(-24 * time.Minute), Experiments: 1, Less: 1, CoRunners: []string{"default/batch/encode"}},
+	}
+	p.Experiments = []profile.Experiment{
+		{
+			From: Now.Add(-5 * time.Hour), To: Now.Add(-3 * time.Hour), Allocation: "11f6", Node: "alpha", Configuration: "fast", Began: "1 allocation came next to it",
+			Neighbours: []string{"default/batch/encode"}, Others: 1, Windows: 360, Independent: 121, Ratio: 0.91, Low: 0.89, High: 0.93,
+			Predicted: 0.97, PredictedLow: 0.9, PredictedHigh: 1, Says: "its scores and those of what ran next to it changed",
+		},
+		{
+			From: Now.Add(-24 * time.Minute), To: Now.Add(-4 * time.Minute), Allocation: "11f6", Node: "alpha", Configuration: "fast", Began: "its size changed",
+			Windows: 60, Independent: 21, Says: "nothing: its performance in isolation with 2 cores is not known",
+		},
+	}
+	return p
 }
 
 func fixtureProfile() profile.Profile {

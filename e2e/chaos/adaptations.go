@@ -60,6 +60,8 @@ func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, s
 	s.Count, s.Block, s.Hold = 1, remedies[step], 40*time.Second
 	if step == stepTransfer {
 		s.Script, s.Memory = hungry, 64
+	} else {
+		s.Cores = 1 // it could be given more of a shared CPU instead
 	}
 	c.spare(adaptsWithin, "")
 	if err := u.registerBy(byHoldPool, s, "submitted"); err != nil {

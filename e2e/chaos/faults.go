@@ -319,7 +319,9 @@ func (c *campaign) cutClient(r *rand.Rand) error {
 	})
 }
 
-// slowness is a link over half the world, and worse.
+// slowness is a link over half the world, and worse: a release, of some ten requests, each of
+// which Nomad makes two of, takes ten seconds over it. The agent there goes on, but is not one
+// that can release a job within five.
 const slowness = 150 * time.Millisecond
 
 func (c *campaign) slowClient(r *rand.Rand) error {
@@ -329,9 +331,11 @@ func (c *campaign) slowClient(r *rand.Rand) error {
 	}
 	name := c.site.Client(i).Name
 	return c.last("slow client", name, seconds(r, silentLeast, silentMost), func() error {
+		c.site.hamper(name, 1)
 		c.site.rpc.set(name, link{slow: slowness})
 		return nil
 	}, func() error {
+		c.site.hamper(name, -1)
 		c.site.rpc.set(name, link{})
 		return nil
 	})

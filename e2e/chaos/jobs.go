@@ -39,6 +39,8 @@ type spec struct {
 	Script string
 	// Memory the task is given, in MB; 0 is a little.
 	Memory int
+	// Cores that are the task's alone; 0 is a little of what all share.
+	Cores int
 	// Beside is the node that it would rather be on; empty is none.
 	Beside string
 }
@@ -134,7 +136,11 @@ func (s spec) writeGroup(line func(string, ...any), i int, by route) {
 	line("      meta {\n        mark = \"%d\"\n      }", s.Mark)
 	line("      logs {\n        max_files     = 1\n        max_file_size = 1\n      }")
 	memory := max(16, s.Memory)
-	line("      resources {\n        cpu    = 50\n        memory = %d\n      }\n    }\n  }", memory)
+	cpu := "cpu    = 50"
+	if s.Cores > 0 {
+		cpu = fmt.Sprintf("cores  = %d", s.Cores)
+	}
+	line("      resources {\n        %s\n        memory = %d\n      }\n    }\n  }", cpu, memory)
 }
 
 // allocations is how many of the job are to run, or to have run.

@@ -43,6 +43,39 @@ func TestAReplicaReleasesWithinFiveSecondsOfTheDeadline(t *testing.T) {
 	})
 }
 
+// It begins as soon as the leader has had its time, 2 s after the deadline: the rest is for
+// Nomad, which may be slow.
+func TestAReplicaLooksAtEachDeadline(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		world := twoNodes()
+		e, err := engine.New(engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- e.WatchDeadlines(ctx) }()
+		const apart = 300 * time.Millisecond // no divisor of the time between two looks
+		var jobs []cluster.JobID
+		for i := range 10 {
+			jobs = append(jobs, world.submit(testJob(fmt.Sprintf("job-%d", i), heldFor(time.Minute))).ID)
+			settle(apart)
+		}
+		settle(time.Minute + 2*time.Second + apart/3 - time.Duration(len(jobs))*apart)
+		for i, id := range jobs {
+			if world.get(id).job.Held {
+				t.Errorf("job %d is held 2.1 s after its deadline", i)
+			}
+			settle(apart)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A Nomad under heavy load takes seconds for each request, and for some jobs longer than for
 // others. A release that takes long comes about all the same, and jobs that become due
 // meanwhile do not wait for it.

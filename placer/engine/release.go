@@ -136,13 +136,14 @@ func (e *Engine) WatchDeadlines(ctx context.Context) error {
 	o := &overdue{underWay: map[cluster.JobID]bool{}, slots: make(chan struct{}, releasedAtOnce), seen: map[cluster.JobID]sighting{}}
 	defer o.attempts.Wait()
 	for {
-		if err := e.releaseOverdue(ctx, o); err != nil && ctx.Err() == nil {
+		next, err := e.releaseOverdue(ctx, o)
+		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("watching hold deadlines", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-e.cfg.Clock.After(e.cfg.Poll):
+		case <-e.cfg.Clock.After(next):
 		}
 	}
 }
@@ -203,18 +204,26 @@ func (o *overdue) attempt(id cluster.JobID, release func()) {
 	})
 }
 
-// releaseOverdue begins one attempt at each job that is due.
-func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) error {
+// releaseOverdue begins one attempt at each job that is due, and returns when to look again:
+// at the next deadline, since a look that is late by a poll leaves a slow Nomad little of the
+// 5 s that are promised.
+func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) (next time.Duration, err error) {
+	next = e.cfg.Poll
 	jobs, err := e.cfg.World.Jobs(ctx)
 	if err != nil {
-		return err
+		return next, err
 	}
 	o.look(jobs, e.steady())
 	isDue := func(job cluster.Job) bool {
-		return job.Held && !job.Stopped && e.isOverdue(job, o.seen[job.ID].at) && e.retries.due(job, e.cfg.Clock.Now())
+		return job.Held && !job.Stopped && e.dueIn(job, o.seen[job.ID].at) <= 0 && e.retries.due(job, e.cfg.Clock.Now())
+	}
+	for _, job := range jobs {
+		if in := e.dueIn(job, o.seen[job.ID].at); job.Held && !job.Stopped && in > 0 {
+			next = min(next, in)
+		}
 	}
 	if !slices.ContainsFunc(jobs, isDue) {
-		return nil
+		return next, nil
 	}
 	e.askTime(ctx)
 	for _, job := range jobs {
@@ -222,18 +231,19 @@ func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) error {
 			o.attempt(job.ID, func() { e.releaseOverdueJob(ctx, job) })
 		}
 	}
-	return nil
+	return next, nil
 }
 
-// isOverdue: the deadline of a job passed that was first seen here at a time of the steady
-// clock. A job that was submitted later than now is of a time before the servers' clock was
-// set back: it is not held for longer than it asked for all the same.
-func (e *Engine) isOverdue(job cluster.Job, seen time.Time) bool {
+// dueIn is how long it is until a replica that does not lead releases a held job, which was
+// first seen here at a time of the steady clock. A job that was submitted later than now is of
+// a time before the servers' clock was set back: it is not held for longer than it asked for
+// all the same.
+func (e *Engine) dueIn(job cluster.Job, seen time.Time) time.Duration {
 	now := e.cfg.Clock.Now()
 	if job.SubmittedAt.After(now) && e.timekeeper != nil {
-		return !e.steady().Before(seen.Add(e.hold(job)))
+		return seen.Add(e.hold(job)).Sub(e.steady())
 	}
-	return !now.Before(e.deadline(job).Add(replicaGrace))
+	return e.deadline(job).Add(replicaGrace).Sub(now)
 }
 
 func (e *Engine) steady() time.Time {

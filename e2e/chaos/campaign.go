@@ -135,13 +135,16 @@ func (c *campaign) storm(ctx context.Context) error {
 	return err
 }
 
+// leastOver is how much longer than it should a short run may last until it has its kills.
+const leastOver = 30 * time.Second
+
 // schedule draws faults until enough are done, or there is no time left for more.
 func (c *campaign) schedule(ctx context.Context) error {
 	r := c.random(ofSchedule)
 	began, before := time.Now(), c.snapshot().Kills
 	wanted := c.o.kills
 	pace := c.o.duration / time.Duration(max(1, wanted))
-	told, limit := time.Now(), c.o.duration+c.o.duration/4
+	told, limit := time.Now(), c.o.duration+max(c.o.duration/4, leastOver)
 	for ctx.Err() == nil {
 		done, passed := c.snapshot().Kills-before, time.Since(began)
 		enough := done >= wanted && passed >= c.o.duration && (!c.o.everyStep || len(c.snapshot().unhit()) == 0)

@@ -4,6 +4,12 @@
 //
 //	go run ./e2e/recommender [-rows 10000] [-columns 32] [-new 200] [-seed 1] [-json]
 //
+// With -page it judges predictions on what was measured, ours and the library's by the same
+// draws, and writes the page of it. Each set is kept in -work when it is done, so that a
+// stopped run goes on.
+//
+//	go run ./e2e/recommender -page placer/docs/predictions.md -work bin/predictions
+//
 // It needs Debian's python3-sklearn and says so where it is missing.
 package main
 
@@ -38,12 +44,23 @@ func main() {
 	flag.IntVar(&t.fresh, "new", 200, "new rows to complete, one at a time")
 	seed := flag.Uint64("seed", 1, "of the matrix and of what is shown")
 	asJSON := flag.Bool("json", false, "print JSON")
+	j := judging{}
+	flag.StringVar(&j.page, "page", "", "judge predictions and write Markdown to this `file`")
+	flag.StringVar(&j.work, "work", "bin/predictions", "with -page: where each evaluation is kept, a `folder`")
+	flag.StringVar(&j.data, "data-root", "../shared/data", "with -page: the `folder` of public data by name; what is not there is named on the page")
+	flag.IntVar(&j.seeds, "seeds", 3, "with -page: how many draws of shown cells")
+	flag.BoolVar(&j.kept, "report", false, "with -page: evaluate nothing, and say what is missing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	results, err := t.run(ctx, rand.New(rand.NewPCG(*seed, 0)))
-	if err == nil {
-		err = report(os.Stdout, results, *asJSON)
+	var err error
+	if j.page != "" {
+		err = j.run(ctx)
+	} else {
+		var results []result
+		if results, err = t.run(ctx, rand.New(rand.NewPCG(*seed, 0))); err == nil {
+			err = report(os.Stdout, results, *asJSON)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "recommender:", err)

@@ -23,7 +23,8 @@ type Figure struct {
 type Line struct {
 	Classifier string             `json:"classifier"`
 	Figures    map[string]Figure  `json:"figures"`
-	ByColumn   map[string]float64 `json:"mean_error_by_column"` // over all seeds
+	ByColumn   map[string]float64 `json:"mean_error_by_column"`         // over all seeds
+	BySeed     []float64          `json:"mean_error_by_seed,omitempty"` // to compare classifiers draw by draw
 	Intervals  map[string][]Held  `json:"intervals_by_column,omitempty"`
 	Unanswered int                `json:"unanswered,omitempty"` // predictions that no training row allowed
 }
@@ -152,6 +153,9 @@ func newLine(name string, set dataset.Set, seeds int, trials []trial, classifier
 		}
 		if len(values) > 0 {
 			line.Figures[m.Name] = overSeeds(values)
+		}
+		if m.Name == MeanError {
+			line.BySeed = values
 		}
 	}
 	return line

@@ -86,11 +86,14 @@ func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profil
 			return 0, ctx.Err()
 		case <-e.cfg.Clock.After(e.cfg.Poll):
 		}
+		// The record of whoever released it meanwhile stays.
+		now, changed := profiling.Unchanged(ctx, e.cfg.World, job)
+		if changed != nil {
+			return 0, changed
+		}
+		job = now
 		if !e.cfg.Clock.Now().Before(limit) {
 			return e.releaseStock(ctx, job, t, "it had no place before the hold deadline: "+whyNot(waiting, err))
-		}
-		if job, err = profiling.Unchanged(ctx, e.cfg.World, job); err != nil {
-			return 0, err
 		}
 	}
 }

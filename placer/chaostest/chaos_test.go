@@ -120,6 +120,11 @@ func shrunk(t *testing.T, h history, broken []string) (history, []string) {
 // smaller are the histories with one thing less.
 func smaller(h history) []history {
 	var out []history
+	if h.adapts {
+		next := h
+		next.adapts = false
+		out = append(out, next)
+	}
 	for i := range h.faults {
 		next := h
 		next.faults = slices.Delete(slices.Clone(h.faults), i, i+1)
@@ -134,6 +139,13 @@ func smaller(h history) []history {
 		if len(h.jobs) > 1 {
 			next := h
 			next.jobs = slices.Delete(slices.Clone(h.jobs), i, i+1)
+			out = append(out, next)
+		}
+	}
+	for i := range h.driver {
+		if len(h.driver) > 1 {
+			next := h
+			next.driver = slices.Delete(slices.Clone(h.driver), i, i+1)
 			out = append(out, next)
 		}
 	}

@@ -139,7 +139,7 @@ func (f fault) strikes(r *http.Request) bool {
 	case writes:
 		return !read && !lock
 	case jobWrites:
-		return !read && strings.HasPrefix(r.URL.Path, "/v1/job/")
+		return !read && (strings.HasPrefix(r.URL.Path, "/v1/job/") || r.URL.Path == "/v1/jobs")
 	case records:
 		return record && !lock
 	case events:

@@ -3,9 +3,12 @@ package chaostest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,6 +26,19 @@ type link struct {
 	until time.Time         // paused
 	seen  map[string][]byte // answers to reads
 	held  []byte            // an event that is kept back
+
+	told map[string]version // that the agent was told of, by job; of the run's lock
+}
+
+// version is that of a job, as an agent read it.
+type version struct {
+	index uint64
+	at    time.Time
+}
+
+// newLink connects an agent, or the proxy.
+func newLink(r *run, agent int) *link {
+	return &link{run: r, agent: agent, server: r.handler, seen: map[string][]byte{}, told: map[string]version{}}
 }
 
 // cut ends the agent's world: nothing that it still does has an effect.
@@ -45,11 +61,15 @@ func (l *link) pause(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
+func (l *link) pauseLeft() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until)
+}
+
 // goOn waits until a pause is over.
 func (l *link) goOn(ctx context.Context) {
-	l.mu.Lock()
-	left := time.Until(l.until)
-	l.mu.Unlock()
+	left := l.pauseLeft()
 	if left <= 0 {
 		return
 	}
@@ -88,15 +108,48 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path == eventPath {
 		return l.stream(r)
 	}
+	if strings.Contains(r.URL.RawQuery, "wait=") { // it waits for a change, and there is one each second
+		select {
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		case <-time.After(time.Second):
+		}
+	}
 	answer, err := l.ask(r)
 	if err != nil {
 		return nil, err
+	}
+	if f == nil && r.Method == http.MethodGet && answer.StatusCode == http.StatusOK {
+		l.tell(r, answer)
 	}
 	if f != nil && f.after != nil {
 		answer, err = f.after(l, r, answer)
 	}
 	l.goOn(r.Context())
 	return answer, err
+}
+
+// tell notes which version of a job the agent reads.
+func (l *link) tell(r *http.Request, answer *http.Response) {
+	id, err := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/v1/job/"))
+	if err != nil || id != idIn(r) {
+		return
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		panic(err)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(text))
+	_, rest, _ := strings.Cut(string(text), `"JobModifyIndex":`)
+	var index uint64
+	if _, err := fmt.Sscan(rest, &index); err != nil {
+		return
+	}
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	if index > l.told[id].index {
+		l.told[id] = version{index, time.Now()}
+	}
 }
 
 // ask has Nomad answer.

@@ -8,13 +8,16 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/adaptation"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
@@ -23,18 +26,28 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
 
-// What the promises allow, chosen by us. A job is released by the guard of any agent five
-// seconds after its deadline, which the guard sees within its poll, after the longest wait
-// between two attempts. Of an event that was lost an agent learns from the next list.
+// What the promises allow, chosen by us. A job is released five seconds after its deadline
+// by the guard of any agent that is well then: two seconds of grace for the leader, two until
+// it looks, and what the requests take. An agent that was not well may need longer, see
+// recovery.
 const (
-	releaseSlack  = 5*time.Second + 2*time.Second + 5*time.Second + 3*time.Second
-	relisted      = 35 * time.Second
+	releaseSlack  = 5 * time.Second
+	relisted      = 35 * time.Second // an agent learns of an event that was lost from the next list
+	retried       = 7 * time.Second  // the longest wait between two attempts, and until it looks
 	quietFor      = 10 * time.Second
 	writesAtMost  = 60 // of one version by all agents, also those that are refused
 	mostReleases  = 1
 	serverSkewMax = 10 * time.Minute
 	stockMargin   = 6 * time.Second // before its deadline a job is left to Nomad
 	nodeMHz       = 8000
+	swept         = 10 * time.Second // runs and transfers are looked through this often
+	// A run may last as long as its job is held; then it is stopped, removed and swept.
+	runsAtMost = 30*time.Second + 12*time.Second + 20*time.Second + swept + 3*time.Second
+	// Only the leader dispatches: its lock runs out, another agent takes it and reads the
+	// jobs, and one that was refused is tried again.
+	leadsAgain = 15*time.Second + 3*time.Second + relisted + time.Minute
+	adaptsFor  = 60 * time.Second
+	heardSince = time.Second // an agent that was told of a newer version
 )
 
 // run is one history under way.
@@ -45,55 +58,73 @@ type run struct {
 	began   time.Time
 
 	writing sync.Mutex // a write of an agent, or of a user, with what is noted of it
+	users   sync.WaitGroup
+	servers atomic.Int64 // nanoseconds by which their clock was set; Nomad asks for it under its own lock
 
-	mu     sync.Mutex
-	links  []*link
-	agents []*agent
-	jobs   []*ledger
-	holder map[string]int // agent by lock
-	counts map[int]int    // requests that an injection could strike
-	starts int
-	tally  tally
-	broken []string
+	mu       sync.Mutex
+	gate     *gate
+	agents   []*agent
+	jobs     []*ledger
+	children []child        // of one goroutine
+	holder   map[string]int // agent by lock
+	counts   map[int]int    // requests that an injection could strike
+	starts   int
+	driven   int                  // requests to the driver so far
+	made     map[string]time.Time // profiling runs, by job
+	tally    tally
+	broken   []string
 }
 
 // ledger is what a job's user knows.
 type ledger struct {
+	submission
 	id        string
-	version   int // how often it was submitted
+	sent      int // how often its user asked for a version
+	version   int // that Nomad has
 	gone      bool
-	refused   bool
-	large     bool
 	submitted time.Time
-	hold      time.Duration
 	released  int // of this version
 	at        time.Time
 	attempts  int
 	notes     int
+	ended     bool             // at some time, by its user
+	requests  map[int]*request // to the proxy, by version
+}
+
+// began notes a version that Nomad took.
+func (l *ledger) began(version int) {
+	l.version, l.gone, l.submitted = version, false, time.Now()
+	l.released, l.attempts, l.notes, l.at = 0, 0, 0, time.Time{}
 }
 
 // play runs a history and returns the promises that it broke.
 func play(t *testing.T, h history) (broken []string, counted tally) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &run{history: h, began: time.Now(), holder: map[string]int{}, counts: map[int]int{}}
+		r := &run{history: h, began: time.Now(), holder: map[string]int{}, counts: map[int]int{}, made: map[string]time.Time{}}
 		r.nomad, r.handler = nomadtest.Unconnected()
-		r.nomad.Now, r.nomad.AutoPlace = time.Now, true
+		r.nomad.Now, r.nomad.AutoPlace, r.nomad.OnAlloc = r.serversNow, true, r.started
 		for i := range 3 {
-			r.nomad.AddNode(nomadtest.Node{ID: fmt.Sprintf("%08d-0000-0000-0000-000000000000", i+1), Class: "fast", CPUMHz: nodeMHz, MemoryMB: 8192, Drivers: []string{"exec"}})
+			r.addNode(i)
 		}
 		r.agents = make([]*agent, h.agents)
-		r.links = make([]*link, h.agents)
 		for i, j := range h.jobs {
-			r.jobs = append(r.jobs, &ledger{id: fmt.Sprintf("job-%d", i), hold: j.hold, refused: j.refused, large: j.large, gone: true})
+			r.jobs = append(r.jobs, &ledger{submission: j, id: fmt.Sprintf("job-%d", i), gone: true, requests: map[int]*request{}})
 		}
 		for i := range h.agents {
 			r.start(i)
+		}
+		if slices.ContainsFunc(h.jobs, func(j submission) bool { return j.proxied }) {
+			r.openGate()
 		}
 		r.play()
 		r.settle()
 		for _, a := range r.agents {
 			a.end()
 		}
+		if r.gate != nil {
+			r.gate.kill()
+		}
+		r.users.Wait()
 		synctest.Wait()
 		broken, counted = r.broken, r.tally
 	})
@@ -101,6 +132,19 @@ func play(t *testing.T, h history) (broken []string, counted tally) {
 }
 
 func (r *run) at() time.Duration { return time.Since(r.began) }
+
+// serversNow is the clock of Nomad's servers.
+func (r *run) serversNow() time.Time { return time.Now().Add(time.Duration(r.servers.Load())) }
+
+func nodeID(i int) string { return fmt.Sprintf("%08d-0000-0000-0000-000000000000", i+1) }
+
+// addNode makes a node whose driver takes what agents sign.
+func (r *run) addNode(i int) {
+	r.nomad.AddNode(nomadtest.Node{
+		ID: nodeID(i), Class: []string{"fast", "fast", "slow"}[i], CPUMHz: nodeMHz, MemoryMB: 8192, Drivers: []string{"exec", nomadapi.KernelDriver},
+		Attributes: map[string]string{"driver.ibench.allow": "kernels,profile,lend", "driver.ibench.signers": driverKey.Signer().ID()},
+	})
+}
 
 // step is something that happens at a time.
 type step struct {
@@ -111,7 +155,7 @@ type step struct {
 func (r *run) play() {
 	var steps []step
 	for i, j := range r.history.jobs {
-		steps = append(steps, step{j.at, func() { r.submit(r.jobs[i]) }})
+		steps = append(steps, step{j.at, func() { r.ask(r.jobs[i]) }})
 	}
 	for _, a := range r.history.acts {
 		steps = append(steps, r.stepsOf(a)...)
@@ -125,74 +169,198 @@ func (r *run) play() {
 }
 
 func (r *run) stepsOf(a act) []step {
-	job, which := r.jobs[a.target%len(r.jobs)], a.target%r.history.agents
+	job, which, node := r.jobs[a.target%len(r.jobs)], a.target%r.history.agents, a.target%3
+	once := func(do func()) []step { return []step{{a.at, do}} }
+	lasting := func(begin, end func()) []step { return []step{{a.at, begin}, {a.at + a.lasts, end}} }
 	switch a.deed {
 	case change:
-		return []step{{a.at, func() {
-			if !job.gone {
-				r.submit(job)
+		return once(func() {
+			if !r.isGone(job) {
+				r.ask(job)
 			}
-		}}}
+		})
 	case stop, purge:
-		return []step{{a.at, func() {
-			r.writing.Lock()
-			defer r.writing.Unlock()
-			r.mu.Lock()
-			was := job.gone
-			job.gone = true
-			r.mu.Unlock()
-			if !was && a.deed == purge {
-				r.nomad.Purge("default", job.id)
-			} else if !was {
-				r.nomad.Stop("default", job.id)
-			}
-		}}}
+		return once(func() { r.end(job, a.deed == purge) })
 	case kill:
-		return []step{{a.at, func() { r.agents[which].kill() }}, {a.at + a.lasts, func() { r.start(which) }}}
+		return lasting(func() { r.agents[which].kill() }, func() { r.start(which) })
 	case pause:
-		return []step{{a.at, func() { r.links[which].pause(a.lasts) }}}
-	default: // loseNode
-		node := fmt.Sprintf("%08d-0000-0000-0000-000000000000", a.target%3+1)
-		return []step{{a.at, func() { r.nomad.SetNodeStatus(node, "down") }}, {a.at + a.lasts, func() { r.nomad.SetNodeStatus(node, "ready") }}}
+		return once(func() { r.agents[which].link.pause(a.lasts) })
+	case loseNode:
+		return lasting(func() { r.nomad.SetNodeStatus(nodeID(node), "down") }, func() { r.nomad.SetNodeStatus(nodeID(node), "ready") })
+	case removeNode:
+		return lasting(func() { r.nomad.RemoveNode(nodeID(node)) }, func() { r.addNode(node) })
+	case dispatch:
+		return once(func() {
+			if job.kind == parameterized && !r.isGone(job) {
+				r.dispatch(job, a.target%3+1)
+			}
+		})
+	case stepAgent:
+		return once(func() { r.agents[which].clock.set(a.step()) })
+	case stepServers:
+		return once(func() { r.servers.Add(int64(a.step())) })
+	default: // killProxy
+		if r.gate == nil {
+			return nil
+		}
+		return lasting(func() { r.gate.kill() }, func() {
+			if r.gate.link.isDead() {
+				r.openGate()
+			}
+		})
 	}
 }
 
-func (r *run) submit(l *ledger) {
+// ask has a user submit the next version of a job.
+func (r *run) ask(l *ledger) {
+	if l.proxied {
+		r.send(l)
+		return
+	}
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	r.mu.Lock()
-	l.version++
-	l.gone, l.submitted, l.released, l.attempts, l.notes = false, time.Now(), 0, 0, 0
-	spec := nomadtest.Object{
-		"ID": l.id, "NodePool": nomadapi.DefaultHoldPool,
-		"TaskGroups": []any{nomadtest.Object{
-			"Name": "g", "Count": 1, "EphemeralDisk": nomadtest.Object{"SizeMB": 10}, "Meta": nomadtest.Object{nomadapi.MetaKey: l.hold.String()},
-			"Tasks": []any{nomadtest.Object{
-				"Name": "main", "Driver": "exec", "Env": nomadtest.Object{"VERSION": fmt.Sprint(l.version)},
-				"Resources": nomadtest.Object{"CPU": map[bool]int{false: 100, true: 2 * nodeMHz}[l.large], "MemoryMB": 64},
-			}},
-		}},
-	}
+	l.sent++
+	l.began(l.sent)
+	spec := r.specOf(l, l.sent)
 	r.mu.Unlock()
 	r.nomad.Submit(spec, "")
 }
 
+func (r *run) isGone(l *ledger) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return l.gone
+}
+
+// end has a user stop or purge a job.
+func (r *run) end(l *ledger, purge bool) {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	r.mu.Lock()
+	was := l.gone
+	l.gone, l.ended = true, true
+	r.mu.Unlock()
+	switch {
+	case was:
+	case purge:
+		r.nomad.Purge("default", l.id)
+	default:
+		r.nomad.Stop("default", l.id)
+	}
+}
+
+// child is a job that was dispatched.
+type child struct {
+	id     string
+	parent *ledger
+	held   bool // as its parent was
+}
+
+// dispatch starts children of a job as it is, which wait where it waits.
+func (r *run) dispatch(parent *ledger, n int) {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	for range n {
+		spec := r.nomad.Job("default", parent.id)
+		c := child{fmt.Sprintf("%s/dispatch-user-%d", parent.id, len(r.children)), parent, spec["NodePool"] == nomadapi.DefaultHoldPool}
+		spec["ID"], spec["ParentID"], spec["Dispatched"] = c.id, parent.id, true
+		r.children = append(r.children, c)
+		r.nomad.Submit(spec, "")
+	}
+}
+
+// checkChildren: what was dispatched while its parent was held is dispatched again by the
+// leader, once, and stopped; the others are left alone. One whose parent its user took away,
+// or Nomad does not let go, waits for its user.
+func (r *run) checkChildren() {
+	for _, c := range r.children {
+		job := r.nomad.Job("default", c.id)
+		if !c.held {
+			r.try(noneLost, job != nil && job["Stop"] != true, "%s is lost", c.id)
+			continue
+		}
+		var again []string
+		for _, id := range r.nomad.JobIDs() {
+			other := r.nomad.Job("default", id)
+			if other["DispatchIdempotencyToken"] == nomadapi.RedispatchToken(c.id) && other["Stop"] != true {
+				again = append(again, id)
+			}
+		}
+		r.try(noneDoubled, len(again) <= 1, "%s was dispatched again as %v", c.id, again)
+		if !c.parent.ended && !c.parent.refused {
+			r.try(noneHeld, job["Stop"] == true && len(again) == 1, "%s is still held, and was dispatched again as %v", c.id, again)
+		}
+	}
+}
+
+// specOf is a version of a job as its user writes it.
+func (r *run) specOf(l *ledger, version int) nomadtest.Object {
+	block, name := l.hold.String(), l.id
+	if l.kind == targeted {
+		block += " target"
+		if l.alike {
+			name = "alike"
+		}
+	}
+	spec := nomadtest.Object{
+		"ID": l.id, "Meta": nomadtest.Object{"version": fmt.Sprint(version)},
+		"TaskGroups": []any{nomadtest.Object{
+			"Name": "g", "Count": 1, "EphemeralDisk": nomadtest.Object{"SizeMB": 10}, "Meta": nomadtest.Object{nomadapi.MetaKey: block},
+			"Tasks": []any{nomadtest.Object{
+				"Name": "main", "Driver": "exec", "Env": nomadtest.Object{"NAME": name},
+				"Resources": nomadtest.Object{"CPU": map[bool]int{false: 100, true: 2 * nodeMHz}[l.large], "MemoryMB": 64},
+			}},
+		}},
+	}
+	if !l.proxied {
+		spec["NodePool"] = nomadapi.DefaultHoldPool
+	}
+	if l.kind == parameterized {
+		spec["Type"], spec["ParameterizedJob"] = "batch", nomadtest.Object{"Payload": "optional"}
+	}
+	return spec
+}
+
 // settle waits until every promise must hold again, and looks.
 func (r *run) settle() {
+	synctest.Wait()
 	limit := calm
 	for _, l := range r.jobs {
-		limit = max(limit, r.dueBy(l).Sub(r.began))
+		if !l.gone {
+			limit = max(limit, r.dueBy(l).Sub(r.began))
+		}
+	}
+	if len(r.children) > 0 {
+		limit = max(limit, calm+leadsAgain)
 	}
 	time.Sleep(limit + time.Second - r.at())
 	synctest.Wait()
 	before := r.check()
-	time.Sleep(quietFor)
+	r.checkChildren()
+	if r.history.adapts {
+		time.Sleep(adaptsFor)
+	} else {
+		time.Sleep(quietFor)
+	}
 	synctest.Wait()
 	for i, l := range r.jobs {
-		if !l.gone && !l.refused {
+		if !l.gone && !l.refused && !r.history.adapts {
 			r.try(quietAtLast, before[i] == r.index(l), "%s is written again, at index %s after %s", l.id, r.index(l), before[i])
 		}
 	}
+	if r.driven == 0 {
+		return
+	}
+	// What ends now leaves nothing, either.
+	for _, l := range r.jobs {
+		if l.kind == targeted {
+			r.end(l, false)
+		}
+	}
+	time.Sleep(runsAtMost)
+	synctest.Wait()
+	r.leftOver()
 }
 
 func (r *run) index(l *ledger) string {
@@ -221,21 +389,38 @@ func (r *run) check() []string {
 		r.try(noneDoubled, l.released <= mostReleases, "%s was released %d times", l.id, l.released)
 		if !held {
 			by := r.dueBy(l)
-			r.try(noneHeld, !l.at.After(by), "%s was released %s late", l.id, l.at.Sub(by))
+			r.try(noneHeld, !l.at.After(by), "%s was released %s late, %s after its deadline", l.id, l.at.Sub(by), l.at.Sub(l.submitted.Add(l.hold)))
 		}
 	}
 	return indexes
 }
 
-// dueBy is when a job has to be released: when one agent has been well for releaseSlack
-// since its deadline.
+// dueBy is when a job has to be released: releaseSlack after its deadline, or after one agent
+// is well.
 func (r *run) dueBy(l *ledger) time.Time {
-	deadline := l.submitted.Add(l.hold).Sub(r.began)
+	submitted := l.submitted.Sub(r.began)
 	due := time.Hour
 	for i := range r.history.agents {
+		deadline := submitted + l.hold
+		if r.history.has(stepServers) {
+			// Whoever was not there when it was submitted does not know how long ago that is.
+			deadline = max(deadline, r.seenBy(i, submitted, deadline)+l.hold)
+		}
 		due = min(due, r.wellFrom(i, deadline)+releaseSlack)
 	}
 	return r.began.Add(due)
+}
+
+// seenBy is when an agent has seen a version for the last time for the first: it knows
+// nothing of what was before it started.
+func (r *run) seenBy(agent int, from, until time.Duration) time.Duration {
+	seen := r.wellFrom(agent, from)
+	for _, a := range r.history.acts {
+		if a.deed == kill && a.target%r.history.agents == agent && a.at < max(seen, until) && a.at+a.lasts > from {
+			seen = max(seen, r.wellFrom(agent, a.at+a.lasts))
+		}
+	}
+	return seen
 }
 
 // wellFrom is when an agent is well for as long as a release takes, at from or later.
@@ -256,12 +441,8 @@ func (r *run) wellFrom(agent int, from time.Duration) time.Duration {
 func (r *run) illsOf(agent int) [][2]time.Duration {
 	var out [][2]time.Duration
 	for _, f := range r.history.faults {
-		if f.agent%r.history.agents == agent {
-			end := f.at + f.lasts
-			if faults[f.fault].where == events {
-				end += relisted
-			}
-			out = append(out, [2]time.Duration{f.at, end})
+		if r.history.agentOf(f) == agent {
+			out = append(out, [2]time.Duration{f.at, f.at + f.lasts + recovery(f)})
 		}
 	}
 	for _, a := range r.history.acts {
@@ -272,20 +453,22 @@ func (r *run) illsOf(agent int) [][2]time.Duration {
 	return out
 }
 
+// recovery is how long after a fault an agent may still not do what it could.
+func recovery(f injection) time.Duration {
+	switch k := faults[f.fault]; {
+	case k.where == events:
+		return relisted
+	case k.name == faults[0].name:
+		return retried + f.lasts // the waits after refusals double
+	default:
+		return retried
+	}
+}
+
 func versionIn(job nomadtest.Object) int {
-	text, err := json.Marshal(job)
-	if err != nil {
-		panic(err)
-	}
-	var read struct {
-		TaskGroups []struct {
-			Tasks []struct{ Env map[string]string }
-		}
-	}
+	meta, _ := job["Meta"].(nomadtest.Object)
 	version := 0
-	if json.Unmarshal(text, &read) == nil && len(read.TaskGroups) == 1 && len(read.TaskGroups[0].Tasks) == 1 {
-		_, _ = fmt.Sscan(read.TaskGroups[0].Tasks[0].Env["VERSION"], &version) // 0 is none
-	}
+	_, _ = fmt.Sscan(fmt.Sprint(meta["version"]), &version) // 0 is none
 	return version
 }
 
@@ -314,7 +497,7 @@ func (r *run) faultFor(l *link, q *http.Request) *fault {
 		return &faults[0]
 	}
 	for i, f := range r.history.faults {
-		if f.agent%r.history.agents != l.agent || r.at() < f.at || r.at() >= f.at+f.lasts || !faults[f.fault].strikes(q) {
+		if r.history.agentOf(f) != l.agent || r.at() < f.at || r.at() >= f.at+f.lasts || !faults[f.fault].strikes(q) {
 			continue
 		}
 		if r.counts[i]++; r.counts[i]%f.every == 0 {
@@ -329,7 +512,7 @@ func (r *run) linesOf(l *link, line []byte) [][]byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, f := range r.history.faults {
-		if faults[f.fault].line == nil || f.agent%r.history.agents != l.agent || r.at() < f.at || r.at() >= f.at+f.lasts {
+		if faults[f.fault].line == nil || r.history.agentOf(f) != l.agent || r.at() < f.at || r.at() >= f.at+f.lasts {
 			continue
 		}
 		if r.counts[i]++; r.counts[i]%f.every == 0 {
@@ -340,14 +523,28 @@ func (r *run) linesOf(l *link, line []byte) [][]byte {
 }
 
 // jobOf is the user's job that a request is about; nil for none.
-func (r *run) jobOf(q *http.Request) *ledger {
-	rest, ok := strings.CutPrefix(q.URL.Path, "/v1/job/")
-	id, _, _ := strings.Cut(rest, "/")
+func (r *run) jobOf(q *http.Request) *ledger { return r.byID(idIn(q)) }
+
+func (r *run) byID(id string) *ledger {
 	i := slices.IndexFunc(r.jobs, func(l *ledger) bool { return l.id == id })
-	if !ok || i < 0 {
+	if i < 0 {
 		return nil
 	}
 	return r.jobs[i]
+}
+
+// idIn is the job in the path of a request; empty for none.
+func idIn(q *http.Request) string {
+	rest, ok := strings.CutPrefix(q.URL.EscapedPath(), "/v1/job/")
+	if !ok {
+		return ""
+	}
+	id, _, _ := strings.Cut(rest, "/")
+	id, err := url.PathUnescape(id)
+	if err != nil {
+		panic(err)
+	}
+	return id
 }
 
 // watch judges a write when it reaches Nomad; written gets Nomad's answer.
@@ -361,7 +558,8 @@ func (r *run) watch(l *link, q *http.Request, body []byte) (written func(status 
 	if cluster.LeaseOf(q.Context()) != nil {
 		r.note(oneWriter, lock == "" || r.holder[lock] == l.agent, "agent %d sends %s %s at %s, and agent %d leads", l.agent, q.Method, q.URL.Path, r.at(), r.holder[lock])
 	}
-	if strings.Contains(q.URL.RawQuery, "lock-acquire") {
+	switch path := q.URL.Path; {
+	case strings.Contains(q.URL.RawQuery, "lock-acquire"):
 		return func(status int) {
 			if status == http.StatusOK {
 				now := r.nomad.LockedBy("default", nomadapi.LeaderPath)
@@ -370,9 +568,19 @@ func (r *run) watch(l *link, q *http.Request, body []byte) (written func(status 
 				r.mu.Unlock()
 			}
 		}
+	case strings.HasPrefix(path, "/v1/var/nomad-placer/decision/"):
+		r.decided(l, body)
+	case strings.HasPrefix(path, "/v1/allocation/"):
+		r.stopped(l, path)
+	case path == "/v1/jobs":
+		_, written := r.passedOn(body)
+		return written
 	}
 	job := r.jobOf(q)
 	if job == nil {
+		if id := idIn(q); q.Method == http.MethodPut && strings.HasPrefix(id, runPrefix) {
+			r.made[id] = time.Now()
+		}
 		return func(int) {}
 	}
 	if q.Method == http.MethodDelete {
@@ -382,33 +590,121 @@ func (r *run) watch(l *link, q *http.Request, body []byte) (written func(status 
 		job.notes++
 		return func(int) {}
 	}
+	if strings.HasSuffix(q.URL.Path, "/plan") || strings.HasSuffix(q.URL.Path, "/dispatch") {
+		return func(int) {}
+	}
 	job.attempts++
-	return func(status int) { r.registered(job, body, status) }
+	before := r.nomad.Job("default", job.id)
+	return func(status int) {
+		if status == http.StatusOK {
+			r.registered(l, job, before, body)
+		}
+	}
 }
 
 // registered judges a registration of a user's job by an agent that Nomad took.
-func (r *run) registered(job *ledger, body []byte, status int) {
-	if status != http.StatusOK {
-		return
-	}
+func (r *run) registered(l *link, job *ledger, before nomadtest.Object, body []byte) {
 	var sent struct{ Job nomadtest.Object }
-	if err := json.Unmarshal(body, &sent); err != nil {
+	if err := numbers(body, &sent); err != nil {
 		panic(err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.note(noneOverwritten, !job.gone && versionIn(sent.Job) == job.version, "version %d of %s is written over version %d (gone %t)", versionIn(sent.Job), job.id, job.version, job.gone)
+	r.note(noneChanged, same(placedAnyhow(before, job), placedAnyhow(sent.Job, job)), "agent %d changes %s: %v to %v", l.agent, job.id, placedAnyhow(before, job), placedAnyhow(sent.Job, job))
+	if before["NodePool"] != nomadapi.DefaultHoldPool {
+		r.note(noneChanged, r.history.adapts && (job.kind == targeted || r.withTarget()), "agent %d writes %s, which runs and has no target", l.agent, job.id)
+		return
+	}
 	job.released++
 	job.at = time.Now()
 	early := time.Until(job.submitted.Add(job.hold)) > stockMargin
-	if early && !r.mayGiveUp() {
+	if early && !r.mayGiveUp(job) {
 		r.note(noneGivenUp, bytes.Contains(body, []byte("placer:v1")), "%s is left to Nomad %s after it was submitted, with a hold of %s", job.id, time.Since(job.submitted), job.hold)
 	}
 }
 
-// mayGiveUp: something refuses what the placer writes, or the records that it needs.
-func (r *run) mayGiveUp() bool {
+// placedAnyhow is a job without what the placer may change of it.
+func placedAnyhow(job nomadtest.Object, l *ledger) nomadtest.Object {
+	out := withoutNulls(nomadapi.Strip(normal(job))).(nomadtest.Object)
+	for _, own := range []string{"NodePool", "Version", "CreateIndex", "ModifyIndex", "JobModifyIndex", "SubmitTime", "Status", "Stop"} {
+		delete(out, own)
+	}
+	if l.kind == targeted {
+		for _, group := range out["TaskGroups"].([]any) {
+			count := fmt.Sprint(group.(nomadtest.Object)["Count"])
+			if count == "1" || count == "2" { // as its block allows
+				delete(group.(nomadtest.Object), "Count")
+			}
+		}
+	}
+	return out
+}
+
+// withoutNulls leaves out what is null, or an object of such: to Nomad it is as if it were not there.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case nomadtest.Object:
+		for key, value := range v {
+			if v[key] = withoutNulls(value); v[key] == nil {
+				delete(v, key)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutNulls(v[i])
+		}
+	}
+	return v
+}
+
+// withTarget: a job with a target is there, for which others may have to leave.
+func (r *run) withTarget() bool {
+	return slices.ContainsFunc(r.jobs, func(l *ledger) bool { return l.kind == targeted && l.sent > 0 })
+}
+
+// stopped judges that an agent stops an allocation. It needs the lock.
+func (r *run) stopped(l *link, path string) {
+	id, _, _ := strings.Cut(strings.TrimPrefix(path, "/v1/allocation/"), "/")
+	all := r.nomad.Allocations()
+	i := slices.IndexFunc(all, func(a nomadtest.Object) bool { return a["ID"] == id })
+	if i < 0 {
+		return
+	}
+	of := func(a nomadtest.Object) *ledger { return r.byID(fmt.Sprint(a["JobID"])) }
+	job := of(all[i])
+	r.note(noneStopped, r.history.adapts && job != nil && job.kind != targeted && r.withTarget(), "agent %d stops %s of %v", l.agent, id, all[i]["JobID"])
+}
+
+// decided judges the record of a decision. It needs the lock.
+func (r *run) decided(l *link, body []byte) {
+	var variable struct{ Items map[string]string }
+	var record cluster.Decision
+	if json.Unmarshal(body, &variable) != nil || json.Unmarshal([]byte(variable.Items["data"]), &record) != nil {
+		return // compressed
+	}
+	told := l.told[record.Workload.Job]
+	late := told.index > record.ModifyIndex && time.Since(told.at) >= heardSince
+	if !r.slowed(l.agent) && !r.history.adapts { // who corrects amends what was decided
+		r.note(recordsFollow, !late, "agent %d records a decision on index %d of %s, %s after it read index %d", l.agent, record.ModifyIndex, record.Workload.Job, time.Since(told.at), told.index)
+	}
+}
+
+// slowed: requests of an agent take time, between which others come.
+func (r *run) slowed(agent int) bool {
 	return slices.ContainsFunc(r.history.faults, func(f injection) bool {
+		return r.history.agentOf(f) == agent && faults[f.fault].name == "slow"
+	}) || r.history.has(pause)
+}
+
+// mayGiveUp: something refuses what the placer writes, or the records that it needs; its
+// profile cannot be had; the proxy waits for nobody for long; or the clock was set by which
+// deadlines go.
+func (r *run) mayGiveUp(l *ledger) bool {
+	return l.kind == targeted || l.proxied || r.history.has(stepServers) || slices.ContainsFunc(r.history.faults, func(f injection) bool {
 		k := faults[f.fault]
 		return k.name == faults[0].name || k.where == records || k.where == reads
 	})
@@ -417,24 +713,11 @@ func (r *run) mayGiveUp() bool {
 // agent is one instance of nomad-placer.
 type agent struct {
 	link   *link
+	clock  *machineClock
+	world  *nomadapi.World
+	engine *engine.Engine
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
-}
-
-// skewed is a machine's clock.
-type skewed struct {
-	by   time.Duration
-	link *link
-}
-
-func (c skewed) Now() time.Time { return time.Now().Add(c.by) }
-
-// After is held up while the agent is paused.
-func (c skewed) After(d time.Duration) <-chan time.Time {
-	c.link.mu.Lock()
-	left := time.Until(c.link.until)
-	c.link.mu.Unlock()
-	return time.After(max(d, left))
 }
 
 // start starts an agent that has never heard of anything.
@@ -443,16 +726,15 @@ func (r *run) start(i int) {
 		return
 	}
 	r.starts++
-	l := &link{run: r, agent: i, server: r.handler, seen: map[string][]byte{}}
-	a := &agent{link: l}
+	l := newLink(r, i)
 	// Each machine's clock is off by another amount: none, ahead, behind.
-	clock := skewed{[]time.Duration{0, serverSkewMax, -serverSkewMax}[r.starts%3], l}
-	quiet := slog.New(slog.DiscardHandler)
+	clock := &machineClock{link: l, began: r.began, by: []time.Duration{0, serverSkewMax, -serverSkewMax}[r.starts%3]}
+	log := slog.New(alarms{r, i})
 	if testing.Verbose() && *traced {
-		quiet = slog.New(slog.NewTextHandler(io.Writer(tracer{r, i}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+		log = slog.New(slog.NewTextHandler(io.Writer(tracer{r, i}), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	world, err := nomadapi.New(nomadapi.Options{
-		Address: "http://nomad", Decode: decode, Clock: clock, Logger: quiet, Network: l,
+		Address: "http://nomad", Decode: decode, Clock: clock, Logger: log, Network: l, SigningKey: &driverKey,
 	})
 	if err != nil {
 		panic(err)
@@ -461,12 +743,16 @@ func (r *run) start(i int) {
 	if err != nil {
 		panic(err)
 	}
-	e, err := engine.New(engine.Config{World: world, Store: records, Clock: world.ServerClock(), Log: quiet, Adapter: "none", Policy: "least-loaded", ObserveEvery: time.Minute})
+	config := engine.Config{World: measured{world}, Store: records, Clock: world.ServerClock(), Log: log, Policy: "least-loaded", SweepEvery: swept}
+	if !r.history.adapts {
+		config.Adapter, config.ObserveEvery = adaptation.None, time.Minute
+	}
+	e, err := engine.New(config)
 	if err != nil {
 		panic(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a.cancel = cancel
+	a := &agent{link: l, clock: clock, world: world, engine: e, cancel: cancel}
 	for _, part := range []func(context.Context) error{
 		world.Watch, e.WatchDeadlines,
 		func(ctx context.Context) error {
@@ -475,7 +761,9 @@ func (r *run) start(i int) {
 	} {
 		a.ended.Go(func() { _ = part(ctx) }) // it ends with its context
 	}
-	r.agents[i], r.links[i] = a, l
+	r.mu.Lock()
+	r.agents[i] = a
+	r.mu.Unlock()
 }
 
 // lead is what the agent does while it leads.
@@ -509,8 +797,14 @@ func (a *agent) end() {
 	a.ended.Wait()
 }
 
-// decode reads a performance block of this package: its hold.
+// decode reads a performance block of this package: its hold, and whether there is a target.
 func decode(text, _ string) (performance.Spec, []string, error) {
-	hold, err := time.ParseDuration(text)
-	return performance.Spec{Target: performance.Target{Kind: performance.BestEffort}, SlowdownMaxPercent: 5, Hold: hold}, nil, err
+	hold, more, _ := strings.Cut(text, " ")
+	spec := performance.Spec{Target: performance.Target{Kind: performance.BestEffort}, SlowdownMaxPercent: 5}
+	if more != "" {
+		spec = withTarget()
+	}
+	var err error
+	spec.Hold, err = time.ParseDuration(hold)
+	return spec, nil, err
 }

@@ -26,6 +26,17 @@ func (s *Server) PutAlloc(alloc Object) {
 	s.putAlloc(plain(alloc))
 }
 
+// Allocations lists all allocations as they are stored, by ID.
+func (s *Server) Allocations() []Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Object
+	for _, a := range s.sortedAllocs() {
+		out = append(out, maps.Clone(a))
+	}
+	return out
+}
+
 // PlaceOn gives the groups of a job their allocations on these nodes, one each,
 // whatever the job's constraints say: for tests that are the scheduler themselves.
 func (s *Server) PlaceOn(namespace, jobID string, nodes ...string) {

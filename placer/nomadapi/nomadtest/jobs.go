@@ -23,6 +23,7 @@ func (s *Server) jobRoutes(handle func(string, handler)) {
 	handle("PUT /v1/job/{id}/dispatch", s.dispatch)
 	handle("GET /v1/job/{id}/submission", s.submission)
 	handle("GET /v1/job/{id}/summary", s.summary)
+	handle("PUT /v1/job/{id}/plan", s.plan)
 	handle("PUT /v1/job/{id}/revert", s.revert)
 	handle("PUT /v1/job/{id}/scale", s.scale)
 	handle("POST /v1/job/{id}/scale", s.scale)
@@ -131,7 +132,7 @@ func (s *Server) put(spec, submission Object) uint64 {
 		j.submissions[version] = submission
 	}
 	s.tell(index, "Job", "JobRegistered", j.current)
-	if s.AutoPlace {
+	if s.AutoPlace && (spec["ParameterizedJob"] == nil || text(spec, "ParentID") != "") { // of others children are started
 		s.place(j.current)
 	}
 	return index
@@ -201,6 +202,18 @@ func (s *Server) dispatch(r *http.Request) (any, uint64, *refusal) {
 	child["Meta"] = meta
 	index := s.put(child, nil)
 	return Object{"DispatchedJobID": id, "JobCreateIndex": index}, index, nil
+}
+
+// plan takes any job whose pool there is.
+func (s *Server) plan(r *http.Request) (any, uint64, *refusal) {
+	in, refused := body(r)
+	if refused != nil {
+		return nil, 0, refused
+	}
+	if pool := poolOf(sub(in, "Job")); s.pools[pool] == nil {
+		return nil, 0, &refusal{http.StatusInternalServerError, fmt.Sprintf("nonexistent node pool %q", pool)}
+	}
+	return Object{}, s.index, nil
 }
 
 func poolOf(spec Object) string {
@@ -385,7 +398,8 @@ func (s *Server) jobEvaluations(r *http.Request) (any, uint64, *refusal) {
 	if j == nil {
 		return []Object{}, s.index, nil
 	}
-	return []Object{{"ID": "eval", "Status": "complete", "CreateIndex": j.current["JobModifyIndex"]}}, s.index, nil
+	index := j.current["JobModifyIndex"]
+	return []Object{{"ID": "eval", "Status": "complete", "TriggeredBy": "job-register", "JobModifyIndex": index, "CreateIndex": index}}, s.index, nil
 }
 
 // Purge removes a job as its user does.

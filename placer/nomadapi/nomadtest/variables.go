@@ -75,7 +75,7 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 	k, q := key{namespaceOf(r), r.PathValue("path")}, r.URL.Query()
 	v := s.vars[k]
 	held := text(sub(in, "Lock"), "ID")
-	if v != nil && s.Now != nil && s.Now().After(v.until) {
+	if v != nil && s.Now != nil && time.Now().After(v.until) {
 		v.lockID = ""
 	}
 	conflict := func() (any, uint64, *refusal) {
@@ -132,13 +132,14 @@ func (s *Server) putVar(r *http.Request) (any, uint64, *refusal) {
 	return s.varJSON(k, v), s.index, nil
 }
 
-// keepLock starts the TTL of a lock, where the server has a clock.
+// keepLock starts the TTL of a lock, where the server has a clock. It is a timer's, whatever
+// the clock is set to.
 func (s *Server) keepLock(v *variable, ttl string) {
 	d, err := time.ParseDuration(ttl)
 	if s.Now == nil || err != nil {
 		return
 	}
-	v.ttl, v.until = ttl, s.Now().Add(d)
+	v.ttl, v.until = ttl, time.Now().Add(d)
 }
 
 // LockedBy is the id of the lock on a variable, empty where there is none.
@@ -146,7 +147,7 @@ func (s *Server) LockedBy(namespace, path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := s.vars[key{namespace, path}]
-	if v == nil || s.Now != nil && s.Now().After(v.until) {
+	if v == nil || s.Now != nil && time.Now().After(v.until) {
 		return ""
 	}
 	return v.lockID

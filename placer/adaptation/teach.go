@@ -253,7 +253,7 @@ func (a *term) teach(ctx context.Context, ended []*lesson) error {
 			errs = append(errs, fmt.Errorf("learning from %s: %w", l.workload.ID, err))
 		}
 		if next := a.lessons[l.allocation.ID]; contradicts && next != nil && next.situation == l.situation {
-			next.ends = min(next.ends, doubtfulEnds)
+			next.ends = doubtfulEnds
 		}
 	}
 	return errors.Join(errs...)

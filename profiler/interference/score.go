@@ -83,9 +83,9 @@ type Origin string
 
 // The origins of an estimate.
 const (
-	Measured  Origin = "measured"  // by a profiling run of this workload
-	Predicted Origin = "predicted" // by a classifier from other workloads
-	Assumed   Origin = "assumed"   // nothing known: the stated default
+	Measured  Origin = "measured"  // under pressure on this source, together with what other scores and workloads say
+	Predicted Origin = "predicted" // by a classifier from the workload's other measured scores
+	Assumed   Origin = "assumed"   // nothing of it was measured: what others do, or the stated default
 )
 
 // Estimate is a score with its interval and its origin. Low and High bound a
@@ -96,7 +96,26 @@ type Estimate struct {
 	High   Score  `json:"high"`
 	Origin Origin `json:"origin,omitempty"`
 	Note   string `json:"note,omitempty"` // why unknown, or what to mind
+	// Before is the 95 % interval of a workload of which nothing is measured, by what others
+	// do: what measurement has narrowed to Low and High. Zero where nothing is known of others.
+	Before Range `json:"before,omitzero"`
 }
+
+// Range is an interval of scores.
+type Range struct {
+	Low  Score `json:"low"`
+	High Score `json:"high"`
+}
+
+// Width is the distance of its ends in points; false where one is not known.
+func (r Range) Width() (float64, bool) {
+	low, known := r.Low.Percent()
+	high, also := r.High.Percent()
+	return high - low, known && also
+}
+
+// Within is the interval of an estimate.
+func (e Estimate) Within() Range { return Range{e.Low, e.High} }
 
 // Scores holds one estimate per source. A missing source is unknown.
 type Scores map[Source]Estimate

@@ -72,9 +72,14 @@ func FitResponse(ratios []LevelRatio, levels int, logBound float64, n NoiseGuess
 // errors are taken as known. A mean of n ratios has n times the logarithm of the likelihood
 // of one, which is as sharp as its error says and bears outliers the less the more
 // ratios it is of.
-func FitMeans(means []LevelMean, levels int, logBound float64) Response {
+//
+// believed is what else is known of where the bound is lost, as factors > 0 to the
+// probabilities of Crossings; nil is nothing. The whole response follows it: the weight of a
+// response that loses the bound at level j is a product over the levels of what it has
+// above the bound there, so the sums over the chain stay exact.
+func FitMeans(means []LevelMean, levels int, logBound float64, believed []float64) Response {
 	chain := newResponseChain(levels, logBound)
-	chain.emitMeans(means)
+	chain.emitMeans(means, believed)
 	return chain.mixed([]responsePart{chain.solve(0)}, 0)
 }
 
@@ -151,19 +156,53 @@ func (r Response) Deviation(level int) float64 {
 	return math.Sqrt(square)
 }
 
+// Quantile of the log ratio at a level: evenly within a cell of the grid, which ends half-way
+// to the next value.
+func (r Response) Quantile(level int, q float64) float64 {
+	left, last := 1-q, len(r.values)-1 // values descend
+	for k, p := range r.at[level] {
+		if left <= p && p > 0 {
+			high, low := (r.values[max(0, k-1)]+r.values[k])/2, (r.values[k]+r.values[min(last, k+1)])/2
+			return high + (low-high)*left/p
+		}
+		left -= p
+	}
+	return r.values[last]
+}
+
 // Crossing is the q-quantile of the pressure, in levels, at which f falls below
 // the bound; the last level where it does not. Between levels the probability
 // rises in a line.
-func (r Response) Crossing(q float64) float64 {
-	last := len(r.lost) - 1
+func (r Response) Crossing(q float64) float64 { return crossing(r.lost, q) }
+
+// CrossingOf is Crossing for another bound, which is as exact as the grid is near it: to
+// twice the bound of the fit it is.
+func (r Response) CrossingOf(logBound, q float64) float64 { return crossing(r.below(logBound), q) }
+
+func crossing(lost []float64, q float64) float64 {
+	last := len(lost) - 1
 	for j := 1; j <= last; j++ {
-		if r.lost[j] <= q {
+		if lost[j] <= q {
 			continue
 		}
-		below := min(q, r.lost[j-1])
-		return float64(j-1) + (q-below)/(r.lost[j]-below)
+		below := min(q, lost[j-1])
+		return float64(j-1) + (q-below)/(lost[j]-below)
 	}
 	return float64(last)
+}
+
+// Crossings are the probabilities that the bound is lost between level j and the next, by
+// j; the last is that it never is.
+func (r Response) Crossings() []float64 {
+	out := make([]float64, len(r.lost))
+	for j := range out {
+		next := 1.0
+		if j+1 < len(r.lost) {
+			next = r.lost[j+1]
+		}
+		out[j] = max(0, next-r.lost[j])
+	}
+	return out
 }
 
 // Kept is the probability that f is above the bound up to the last level.
@@ -400,8 +439,9 @@ func (c *responseChain) emit(ratios []LevelRatio, sigma float64) (logScale float
 	return logScale + c.exponentiate()
 }
 
-// emitMeans is emit for means of levels.
-func (c *responseChain) emitMeans(means []LevelMean) {
+// emitMeans is emit for means of levels, and for what is believed of the crossing: who is
+// above the bound at level j will lose it later.
+func (c *responseChain) emitMeans(means []LevelMean, believed []float64) {
 	for _, m := range means {
 		at := min(c.values[0], max(m.Log, c.values[len(c.values)-1]))
 		level, count := c.emissions[m.Level], float64(m.Count)
@@ -410,6 +450,14 @@ func (c *responseChain) emitMeans(means []LevelMean) {
 		for k, v := range c.values {
 			d := (at - v) / scale
 			level[k] -= count * (freedom + 1) / 2.0 * math.Log1p(d*d/freedom)
+		}
+	}
+	for j := 1; j < len(believed); j++ {
+		later := math.Log(believed[j]) - math.Log(believed[j-1])
+		for k, v := range c.values {
+			if v >= c.bound {
+				c.emissions[j][k] += later
+			}
 		}
 	}
 	c.exponentiate()

@@ -206,7 +206,7 @@ func TestMeansOfLevels(t *testing.T) {
 			}
 			means = append(means, LevelMean{Level: level, Log: sum, Error: sigma * math.Sqrt(7.0/5/4), Count: 4})
 		}
-		whole, kept := FitResponse(ratios, 20, bound, NoiseGuess{sigma, 0.1}), FitMeans(means, 20, bound)
+		whole, kept := FitResponse(ratios, 20, bound, NoiseGuess{sigma, 0.1}), FitMeans(means, 20, bound, nil)
 		for _, q := range []float64{0.025, 0.5, 0.975} {
 			if a, b := whole.Crossing(q), kept.Crossing(q); math.Abs(a-b) > 2 {
 				t.Errorf("falls by %v: quantile %v at level %.1f of the ratios, %.1f of the means", perLevel, q, a, b)

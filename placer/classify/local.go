@@ -1,6 +1,10 @@
 package classify
 
-import "github.com/nomad-placer/nomad-placer/placer/numeric/gauss"
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/numeric/gauss"
+)
 
 var localDescriptor = Descriptor{
 	Name:    "local",
@@ -27,9 +31,8 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit := func(train Matrix, bandwidth float64) (filler, error) {
-		return newLocal(train, shrinkage, bandwidth)
-	}
+	folds := localFolds{shrinkage: shrinkage}
+	fit := folds.fit
 	bandwidth, err := bestOf(known, seed, bandwidths, fit)
 	if err != nil {
 		return nil, err
@@ -43,6 +46,36 @@ func (localised) Fit(m Matrix, seed uint64) (Model, error) {
 		return nil, err
 	}
 	return &near{localFiller: model, width: width}, nil
+}
+
+// localFolds keeps what was fitted to the folds of one matrix: no bandwidth changes it.
+type localFolds struct {
+	shrinkage float64
+	fitted    []foldFit
+}
+
+type foldFit struct {
+	rows  [][]float64
+	model localFiller
+}
+
+func (f *localFolds) fit(train Matrix, bandwidth float64) (filler, error) {
+	for _, known := range f.fitted {
+		if sameRows(known.rows, train.Rows) {
+			return localFiller{known.model.model.With(bandwidth)}, nil
+		}
+	}
+	model, err := newLocal(train, f.shrinkage, bandwidth)
+	if err != nil {
+		return nil, err
+	}
+	f.fitted = append(f.fitted, foldFit{train.Rows, model})
+	return model, nil
+}
+
+// sameRows reports whether both are the very same rows, which parts of a matrix share.
+func sameRows(a, b [][]float64) bool {
+	return slices.EqualFunc(a, b, func(x, y []float64) bool { return len(x) > 0 && len(y) > 0 && &x[0] == &y[0] })
 }
 
 type localFiller struct{ model *gauss.Local }

@@ -70,9 +70,8 @@ func chooseMembers(m Matrix, seed uint64) (s settings, err error) {
 	if s.shrinkage, err = bestShrinkage(m, seed); err != nil {
 		return s, err
 	}
-	s.bandwidth, err = bestOf(m, seed, bandwidths, func(train Matrix, bandwidth float64) (filler, error) {
-		return newLocal(train, s.shrinkage, bandwidth)
-	})
+	folds := localFolds{shrinkage: s.shrinkage}
+	s.bandwidth, err = bestOf(m, seed, bandwidths, folds.fit)
 	return s, err
 }
 

@@ -47,6 +47,13 @@ func NewLocal(m *Model, rows, deviations [][]float64, bandwidth, priorRows float
 	return l, nil
 }
 
+// With is the same with another bandwidth, > 0: everything else is shared.
+func (l *Local) With(bandwidth float64) *Local {
+	out := *l
+	out.bandwidth = bandwidth
+	return &out
+}
+
 // fillLine completes training row i, and keeps of a noisy one how unsure that is.
 func (l *Local) fillLine(i int, row []float64, deviations [][]float64) error {
 	ignored := make([]float64, l.columns)

@@ -21,6 +21,9 @@ func (c onlyCertain) Fit(m Matrix, seed uint64) (Model, error) {
 		return nil, err
 	}
 	most := certainWithin * rangeOf(known.Rows)
+	if most == 0 {
+		most = math.Inf(1) // cells that are all alike tell nothing of what is much
+	}
 	exact := known
 	exact.Deviations = nil
 	if known.Deviations != nil {
@@ -79,11 +82,30 @@ func (m certainModel) Complete(row, deviations []float64) ([]Cell, error) {
 		return out, err
 	}
 	for j := range out {
-		if c := &out[j]; c.Measured {
+		switch c := &out[j]; {
+		case c.Measured:
 			c.Low, c.High = c.Value-normal95*deviations[j], c.Value+normal95*deviations[j]
+		case !math.IsNaN(row[j]):
+			out[j] = measuredCell(row[j], deviations[j], c.asBelief())
 		}
 	}
 	return out, nil
+}
+
+// withoutOwn is what is known of a cell without its own measurement.
+func (c Cell) withoutOwn() belief {
+	if c.Measured {
+		return c.others
+	}
+	return c.asBelief()
+}
+
+// asBelief is a prediction as what is known of the cell before it is measured.
+func (c Cell) asBelief() belief {
+	if !c.Known || !(c.High > c.Low) || math.IsInf(c.High-c.Low, 0) {
+		return belief{}
+	}
+	return belief{c.Value, (c.High - c.Low) / (2 * normal95)}
 }
 
 // Concepts are those of the classifier that it stands before; nil where that has none.

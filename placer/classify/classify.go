@@ -31,9 +31,13 @@ type Cell struct {
 	Known    bool   // false: nothing could be said
 	Doubt    string // why it deserves little confidence; empty where it does not
 
+	others   belief                   // of a measured cell: what is known of it without its own measurement
 	shape    [len(levels) - 1]float64 // half widths of the lower levels, in those of 95 %; 0: as normal
 	relative bool                     // the interval is symmetric in logarithms
 }
+
+// belief is a normal distribution; a deviation of 0 is none.
+type belief struct{ mean, deviation float64 }
 
 // Model completes rows without being refitted.
 type Model interface {

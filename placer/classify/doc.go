@@ -21,9 +21,9 @@
 //
 // Every number carries its origin:
 //
-//   - measured: by a profiling run of this workload, with its interval. A tolerated score
-//     of which the prediction's interval is narrower counts as not measured, and the note
-//     says what was: few windows may leave half of the scale open.
+//   - measured: by a profiling run of this workload, however wide its interval, put together
+//     with what its other scores and other workloads say (package curve; decision 0036).
+//     Before is the interval of a workload of which nothing is measured.
 //   - predicted: by the classifier, from the workload's measured cells and the
 //     other workloads. The interval is a quantile of held-out residuals
 //     over the deviation that the model gives, by how many cells were shown and by

@@ -350,12 +350,27 @@ func posterior(value, noise, mean, deviation, width float64) Cell {
 	if !math.IsNaN(width) {
 		wider = max(1, width/normal95)
 	}
-	c := Cell{Value: value, Measured: true, Known: true}
+	var others belief
+	if prior > 0 && !math.IsInf(prior, 1) {
+		others = belief{(mean/(deviation*deviation) - value*own) / prior, wider / math.Sqrt(prior)}
+	}
+	return measuredCell(value, noise, others)
+}
+
+// apart is from how many standard deviations on a measurement and what others say of it count
+// as being at odds (chosen by us).
+const apart = 2
+
+// measuredCell puts a measurement together with what is known of its cell without it. Where
+// the two are at odds the workload is unlike the others, so that these count for less, until
+// they are not: it is the measurement that is of this workload.
+func measuredCell(value, noise float64, others belief) Cell {
+	c := Cell{Value: value, Measured: true, Known: true, others: others}
 	half := normal95 * noise
-	if prior > 0 {
-		centre := (mean/(deviation*deviation) - value*own) / prior
-		prior /= wider * wider
-		c.Value = (centre*prior + value*own) / (prior + own)
+	if others.deviation > 0 {
+		own, away := 1/(noise*noise), (value-others.mean)/apart
+		prior := 1 / max(others.deviation*others.deviation, away*away-noise*noise)
+		c.Value = (others.mean*prior + value*own) / (prior + own)
 		half = normal95 / math.Sqrt(prior+own)
 	}
 	c.Low, c.High = c.Value-half, c.Value+half

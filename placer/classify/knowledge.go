@@ -1,14 +1,13 @@
 package classify
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/curve"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -24,10 +23,9 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 	}
 	b := builder{profile: p, models: m, columns: columns}
 	var k cluster.Knowledge
-	lessCertain := b.lessCertain(m.Tolerated, p.Sensitivity.Tolerated)
-	k.Ramp = slices.DeleteFunc(slices.Clone(p.Ramp), func(r profile.RampPoint) bool { return lessCertain[r.Source] != "" })
-	k.Sensitivity.Tolerated = b.scores("tolerated", m.Tolerated, without(p.Sensitivity.Tolerated, lessCertain), cluster.AssumedToleratedPercent)
-	k.Sensitivity.Caused = b.scores("caused", m.Caused, p.Sensitivity.Caused, cluster.AssumedCausedPercent)
+	k.Sensitivity.Tolerated = b.scores(curve.Workload, m.Tolerated, cluster.AssumedToleratedPercent)
+	k.Sensitivity.Caused = b.scores(curve.Kernel, m.Caused, cluster.AssumedCausedPercent)
+	k.Ramp = b.ramp
 	b.boundByTime(k.Sensitivity.Caused)
 	k.Sensitivity.DemandFactor = demandFactor(p)
 	k.Speed, k.SpeedOrigin = b.speeds(configurations)
@@ -45,6 +43,7 @@ type builder struct {
 	profile  *profile.Profile
 	models   Models
 	columns  []interference.Source
+	ramp     []profile.RampPoint // the response curves, of what was measured and what is known of others
 	measured int
 	warnings []string
 }
@@ -53,89 +52,93 @@ func (b *builder) warn(format string, args ...any) {
 	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
 }
 
+// kinds are the words for the scores of a side.
+var kinds = [...]string{curve.Workload: "tolerated", curve.Kernel: "caused"}
+
 // scores completes one kind of score.
-func (b *builder) scores(kind string, model Model, own interference.Scores, fallback float64) interference.Scores {
-	cells, seen := b.complete(kind, model, own)
+func (b *builder) scores(side curve.Side, model Model, fallback float64) interference.Scores {
+	own := scoresOf(b.profile, side)
+	cells, seen := b.complete(side, model)
 	out := make(interference.Scores, len(b.columns))
 	assumed := 0
 	for _, s := range b.columns {
-		e := own[s]
-		if measured(e) {
-			e.Origin = interference.Measured
+		column := slices.Index(b.models.Sources, s)
+		var c Cell
+		if column >= 0 && cells != nil {
+			c = cells[column]
+		}
+		e, ok := b.posterior(side, s, c)
+		if ok {
 			b.measured++
 		} else {
-			e = estimate(cells[s], seen, b.models.Workloads, fallback, e.Note)
+			e = b.atBound(side, estimate(c, seen, b.models.Workloads, fallback, own[s].Note))
 		}
 		if e.Origin == interference.Assumed {
 			assumed++
+		} else if column >= 0 {
+			e.Before = b.models.before(side, column)
 		}
 		out[s] = e
 	}
-	b.warnAssumed(kind, assumed, model, fallback)
+	b.warnAssumed(kinds[side], assumed, model, fallback)
 	return out
 }
 
-// lessCertain are the measured scores that are less certain than their prediction from the
-// others, with the note for each: few windows may leave an interval of half the scale, whose
-// middle is then hardly better than a guess. The surest score always stays.
-func (b *builder) lessCertain(model Model, own interference.Scores) map[interference.Source]string {
-	var known []interference.Source
-	for _, s := range b.columns {
-		if measured(own[s]) && !math.IsInf(width(own[s]), 1) {
-			known = append(known, s)
+// posterior is what is known of a score that was measured: its curve, or its interval, with
+// what the others say of the cell; false where it was not measured.
+func (b *builder) posterior(side curve.Side, s interference.Source, c Cell) (interference.Estimate, bool) {
+	own := scoresOf(b.profile, side)[s]
+	response, pressed := curve.Measured(b.profile.Ramp, s, side)
+	switch {
+	case pressed:
+		if others := c.withoutOwn(); others.deviation > 0 {
+			response = response.Given(others.mean, others.deviation)
 		}
-	}
-	slices.SortStableFunc(known, func(x, y interference.Source) int { return -cmp.Compare(width(own[x]), width(own[y])) })
-	out := map[interference.Source]string{}
-	for _, s := range known[:max(0, len(known)-1)] {
-		out[s] = fmt.Sprintf("measured between %.0f and %.0f points, which is less certain than what the other scores predict", own[s].Low.Or(0), own[s].High.Or(100))
-		cells, seen := b.complete("tolerated", model, without(own, out))
-		c := cells[s]
-		if seen == 0 || !c.Known || !(c.High-c.Low < width(own[s])) {
-			delete(out, s)
+		if side == curve.Workload {
+			b.ramp = append(b.ramp, response.Points(s)...)
 		}
+		e := response.Estimate(curve.BoundOf(b.profile))
+		e.Note = own.Note
+		return e, true
+	case !measured(own):
+		return interference.Estimate{}, false
+	case !c.Measured || c.Low == c.High:
+		own.Origin, own.Before = interference.Measured, interference.Range{}
+		return own, true
 	}
-	return out
+	return interference.Estimate{
+		Score: interference.Percent(c.Value), Low: interference.Percent(c.Low), High: interference.Percent(c.High),
+		Origin: interference.Measured, Note: own.Note,
+	}, true
 }
 
-// width of an interval in points; infinite where there is none.
-func width(e interference.Estimate) float64 {
-	low, ok := e.Low.Percent()
-	high, also := e.High.Percent()
-	if !ok || !also {
-		return math.Inf(1)
+// atBound is a score that follows from others, which are of one bound, at the bound of this
+// workload: by the curves that have such a score.
+func (b *builder) atBound(side curve.Side, e interference.Estimate) interference.Estimate {
+	bound := curve.BoundOf(b.profile)
+	width, known := e.Within().Width()
+	if bound == curve.Bound || !known || !(width > 0) {
+		return e
 	}
-	return high - low
-}
-
-// without are scores of which some count as not measured, with the words why.
-func without(scores interference.Scores, lessCertain map[interference.Source]string) interference.Scores {
-	if len(lessCertain) == 0 {
-		return scores
-	}
-	out := maps.Clone(scores)
-	for s, why := range lessCertain {
-		out[s] = interference.Estimate{Note: join(scores[s].Note, why)}
-	}
-	return out
+	moved := curve.Unmeasured(side).Given(e.Score.Or(0), width/(2*normal95)).Estimate(bound)
+	e.Score, e.Low, e.High = moved.Score, moved.Low, moved.High
+	return e
 }
 
 // complete asks the model for the row; seen is how many of the model's columns
 // were measured.
-func (b *builder) complete(kind string, model Model, own interference.Scores) (cells map[interference.Source]Cell, seen int) {
+func (b *builder) complete(side curve.Side, model Model) (cells []Cell, seen int) {
 	if model == nil {
 		return nil, 0
 	}
-	row := scoreRow(own, b.models.Sources)
-	completed, err := model.Complete(row, nil)
+	row, deviations := scoreRow(b.profile, side, b.models.Sources)
+	cells, err := model.Complete(row, deviations)
 	if err != nil {
-		b.warn("%s scores could not be predicted: %v", kind, err)
+		b.warn("%s scores could not be predicted: %v", kinds[side], err)
 		return nil, 0
 	}
-	cells = make(map[interference.Source]Cell, len(row))
-	for j, s := range b.models.Sources {
-		cells[s] = completed[j]
-		if !math.IsNaN(row[j]) {
+	for _, v := range row {
+		if !math.IsNaN(v) {
 			seen++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/profiler/curve"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -25,8 +26,9 @@ type Training struct {
 // TrainingFrom builds the matrices from profiles. Columns are the union of what
 // was measured: node configurations by name, sources in the paper's order with
 // unlisted ones last. Only measured numbers count; predictions are not learnt
-// from. Rows of one application are a group: a workload that a model is asked about is
-// rarely a second version of one that it knows.
+// from. A score of a wide interval is a weak cell, and so is one that is unknown
+// although the ramp says something (package curve). Rows of one application are a group: a workload that a model
+// is asked about is rarely a second version of one that it knows.
 func TrainingFrom(profiles []profile.Profile) Training {
 	configurations, seen := map[string]bool{}, map[interference.Source]bool{}
 	for _, p := range profiles {
@@ -40,6 +42,11 @@ func TrainingFrom(profiles []profile.Profile) Training {
 				}
 			}
 		}
+		for _, r := range p.Ramp {
+			if curve.Tells(r) {
+				seen[r.Source] = true
+			}
+		}
 	}
 	t := Training{Sources: inPaperOrder(seen)}
 	t.Speed.Columns = slices.Sorted(maps.Keys(configurations))
@@ -51,8 +58,8 @@ func TrainingFrom(profiles []profile.Profile) Training {
 		applications[i] = p.Application()
 		t.ScaleUp.Rows = append(t.ScaleUp.Rows, sizeRow(&p, t.Cores))
 		t.Speed.Rows = append(t.Speed.Rows, speedRow(p.Isolated, t.Speed.Columns))
-		t.Tolerated.Rows = append(t.Tolerated.Rows, scoreRow(p.Sensitivity.Tolerated, t.Sources))
-		t.Caused.Rows = append(t.Caused.Rows, scoreRow(p.Sensitivity.Caused, t.Sources))
+		t.Tolerated.append(scoreRow(&p, curve.Workload, t.Sources))
+		t.Caused.append(scoreRow(&p, curve.Kernel, t.Sources))
 	}
 	for _, m := range []*Matrix{&t.Speed, &t.Tolerated, &t.Caused, &t.ScaleUp} {
 		m.Groups = applications
@@ -60,9 +67,8 @@ func TrainingFrom(profiles []profile.Profile) Training {
 	return t
 }
 
-// measured: a profile's own estimate; an empty origin is that of a profile.
-func measured(e interference.Estimate) bool {
-	return e.Score.Known() && (e.Origin == interference.Measured || e.Origin == "")
+func (m *Matrix) append(row, deviations []float64) {
+	m.Rows, m.Deviations = append(m.Rows, row), append(m.Deviations, deviations)
 }
 
 func inPaperOrder(seen map[interference.Source]bool) []interference.Source {
@@ -99,17 +105,6 @@ func speedRow(alone map[string]profile.Measurement, configurations []string) []f
 // usable: a speed that ratios can be taken of.
 func usable(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 
-func scoreRow(scores interference.Scores, sources []interference.Source) []float64 {
-	row := make([]float64, len(sources))
-	for j, s := range sources {
-		row[j] = math.NaN()
-		if e := scores[s]; measured(e) {
-			row[j], _ = e.Score.Percent()
-		}
-	}
-	return row
-}
-
 // Models complete the rows of new workloads. Nil models and absent references
 // mean that there was nothing to learn from. The zero value knows nothing.
 type Models struct {
@@ -120,6 +115,7 @@ type Models struct {
 	Tolerated      Model
 	Caused         Model
 	Sources        []interference.Source // columns of both score models
+	unmeasured     [2][]Cell             // by side: what is said of a workload of which nothing is measured
 	// ScaleUp is by reference number of CPUs, as Speed is by configuration.
 	ScaleUp   map[int]Model
 	Cores     []int // columns of every scale-up model
@@ -136,6 +132,9 @@ func (t Training) Fit(c Classifier, seed uint64) (Models, error) {
 	}
 	if m.Caused, err = fitOrNil(c, t.Caused, seed); err != nil {
 		return Models{}, fmt.Errorf("caused scores: %w", err)
+	}
+	if err := m.expectUnmeasured(); err != nil {
+		return Models{}, err
 	}
 	for j, reference := range t.Speed.Columns {
 		model, err := fitOrNil(c, RelativeTo(t.Speed, j), seed)

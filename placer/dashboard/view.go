@@ -25,6 +25,7 @@ func templateFuncs() template.FuncMap {
 		"rejection":   wording.Rejection,
 		"score":       wording.Score,
 		"interval":    wording.Interval,
+		"narrowed":    wording.Narrowed,
 		"between":     wording.Between,
 		"quantity":    wording.Quantity,
 		"jobpath":     func(w cluster.WorkloadID) string { return JobPath(w)[1:] },

@@ -1,12 +1,11 @@
 package profiling
 
 import (
-	"math"
 	"slices"
 
-	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // DefaultColumns are the sources a placement counts where nothing was learnt yet.
@@ -27,7 +26,7 @@ const leastRows = 19
 // columnsFor are the sources that can be known here: the default ones and those that
 // enough training rows know, without those for which no node has a kernel. Where the
 // operator named some, those.
-func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []interference.Source {
+func (k *Estimator) columnsFor(rows []profile.Profile, s *cluster.Snapshot) []interference.Source {
 	if len(k.cfg.Columns) > 0 {
 		return k.cfg.Columns
 	}
@@ -35,14 +34,9 @@ func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []inter
 	for _, source := range DefaultColumns() {
 		known[source] = true
 	}
-	for j, source := range t.Sources {
-		if rowsThatKnow(t, j) >= leastRows {
-			known[source] = true
-		}
-	}
 	var out []interference.Source
 	for _, info := range interference.Sources() {
-		if known[info.Source] && mayHaveKernel(s, info.Source) {
+		if (known[info.Source] || rowsThatKnow(rows, info.Source) >= leastRows) && mayHaveKernel(s, info.Source) {
 			out = append(out, info.Source)
 		}
 	}
@@ -52,11 +46,11 @@ func (k *Estimator) columnsFor(t classify.Training, s *cluster.Snapshot) []inter
 	return out
 }
 
-// rowsThatKnow is the number of rows that know both scores of a source.
-func rowsThatKnow(t classify.Training, column int) int {
+// rowsThatKnow is the number of rows that tell both scores of a source.
+func rowsThatKnow(rows []profile.Profile, s interference.Source) int {
 	n := 0
-	for i := range t.Tolerated.Rows {
-		if !math.IsNaN(t.Tolerated.Rows[i][column]) && !math.IsNaN(t.Caused.Rows[i][column]) {
+	for _, p := range rows {
+		if told(p.Sensitivity.Tolerated[s]) && told(p.Sensitivity.Caused[s]) {
 			n++
 		}
 	}

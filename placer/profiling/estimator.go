@@ -136,7 +136,7 @@ func (k *Estimator) learn(ctx context.Context, now rows, fits map[string]*learnt
 	if of, sole := now.sole(); sole {
 		counting = slices.Concat(counting, of)
 	}
-	columns := k.columnsFor(classify.TrainingFrom(counting), snapshot)
+	columns := k.columnsFor(counting, snapshot)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.rows, k.fits, k.refused = now, fits, refused
@@ -212,7 +212,7 @@ func fit(profiles []profile.Profile) (*learnt, error) {
 		return nil, fmt.Errorf("fitting to %d profiles: %w", len(profiles), err)
 	}
 	return &learnt{
-		models: models, observable: observableOf(profiles, training.Sources), deciding: deciding(training), rank: rankOf(training.Speed),
+		models: models, observable: observableOf(profiles, training.Sources), deciding: deciding(profiles, training.Sources), rank: rankOf(training.Speed),
 	}, nil
 }
 
@@ -283,6 +283,16 @@ func observableOf(profiles []profile.Profile, sources []interference.Source) []o
 	return out
 }
 
+// toldWithin is the widest interval, in points, of a score that a run counts as having told
+// (that of a profiling run): a wider one informs predictions, and decides nothing by itself.
+const toldWithin = 50
+
+// told: the score is known, and not only within half of the scale.
+func told(e interference.Estimate) bool {
+	width, bounded := e.Within().Width()
+	return e.Score.Known() && !(bounded && width > toldWithin)
+}
+
 // knownShare is over the profiles that name the source, if only with an unknown score; 0
 // without any.
 func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
@@ -293,7 +303,7 @@ func knownShare(profiles []profile.Profile, s interference.Source, scores func(p
 			continue
 		}
 		profiled++
-		if e.Score.Known() {
+		if told(e) {
 			known++
 		}
 	}
@@ -304,22 +314,27 @@ func knownShare(profiles []profile.Profile, s interference.Source, scores func(p
 // may be co-located: the share of pairs of rows of which one causes more than the other
 // tolerates. Of a source on which every workload tolerates everything, scores need not be
 // known.
-func deciding(t classify.Training) []float64 {
-	out := make([]float64, len(t.Sources))
-	for j := range t.Sources {
-		pairs, exceeded := 0, 0
-		for _, tolerates := range t.Tolerated.Rows {
-			for _, causes := range t.Caused.Rows {
-				if math.IsNaN(tolerates[j]) || math.IsNaN(causes[j]) {
-					continue
-				}
-				pairs++
-				if causes[j] > tolerates[j] {
+func deciding(profiles []profile.Profile, sources []interference.Source) []float64 {
+	out := make([]float64, len(sources))
+	for j, s := range sources {
+		var tolerated, caused []float64
+		for _, p := range profiles {
+			if e := p.Sensitivity.Tolerated[s]; told(e) {
+				tolerated = append(tolerated, e.Score.Or(0))
+			}
+			if e := p.Sensitivity.Caused[s]; told(e) {
+				caused = append(caused, e.Score.Or(0))
+			}
+		}
+		exceeded := 0
+		for _, tolerates := range tolerated {
+			for _, causes := range caused {
+				if causes > tolerates {
 					exceeded++
 				}
 			}
 		}
-		out[j] = float64(exceeded) / float64(max(1, pairs))
+		out[j] = float64(exceeded) / float64(max(1, len(tolerated)*len(caused)))
 	}
 	return out
 }

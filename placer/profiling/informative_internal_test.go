@@ -48,7 +48,7 @@ func estimatorOf(t *testing.T, rows []profile.Profile) (*learnt, classify.Traini
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &learnt{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(training)}, training
+	return &learnt{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(rows, training.Sources)}, training
 }
 
 // One score that tells three beats one that differs more, and one that is hardly ever
@@ -108,7 +108,6 @@ func TestColumns(t *testing.T) {
 		}
 		return n
 	}
-	training := classify.TrainingFrom(rows)
 	for name, c := range map[string]struct {
 		nodes        []*cluster.Node
 		asked        []interference.Source
@@ -121,7 +120,7 @@ func TestColumns(t *testing.T) {
 		"the operator's own": {asked: []interference.Source{interference.TLB}, with: []interference.Source{interference.TLB}, absent: DefaultColumns()},
 	} {
 		_, e := New(Config{Columns: c.asked})
-		got := e.columnsFor(training, &cluster.Snapshot{Nodes: c.nodes})
+		got := e.columnsFor(rows, &cluster.Snapshot{Nodes: c.nodes})
 		for _, s := range c.with {
 			if !slices.Contains(got, s) {
 				t.Errorf("%s: %s does not count: %v", name, s, got)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/profiler/curve"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -23,11 +24,12 @@ type rows struct {
 }
 
 // add takes a profile in place of one with the same key. What is not learnt from is left
-// out: a ramp is most of a profile. Nobody learns from a profile that says not whose it is.
+// out: a ramp is most of a profile, and what it says of a score without one is kept. Nobody learns from a profile that says not whose it is.
 func (r *rows) add(scope string, p profile.Profile) {
 	if scope == "" {
 		return
 	}
+	p = curve.Completed(p)
 	p.Ramp, p.Warnings, p.Provenance = nil, nil, nil
 	if r.of == nil {
 		r.of = map[string][]profile.Profile{}

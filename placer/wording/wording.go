@@ -153,6 +153,33 @@ func Interval(e interference.Estimate) string {
 	return Number(low) + "–" + Number(high)
 }
 
+// Narrowed says from what to what measurement has narrowed an estimate, or nothing where
+// there is nothing to compare or it has not.
+func Narrowed(e interference.Estimate) string {
+	before, known := e.Before.Width()
+	after, also := e.Within().Width()
+	switch {
+	case !known || !also || e.Origin == interference.Assumed:
+		return ""
+	case after >= before:
+		return "says no more than what other workloads do"
+	default:
+		return fmt.Sprintf("narrowed from %s to %s points", span(e.Before), span(e.Within()))
+	}
+}
+
+// Origin says where an estimate comes from, and what was known before it was narrowed.
+func Origin(e interference.Estimate) string {
+	if !strings.HasPrefix(Narrowed(e), "narrowed") {
+		return string(e.Origin)
+	}
+	return string(e.Origin) + ", was " + span(e.Before)
+}
+
+func span(r interference.Range) string {
+	return Number(math.Round(r.Low.Or(0))) + "–" + Number(math.Round(r.High.Or(100)))
+}
+
 // Resources prints what one allocation gets: "1 core, 256 MiB".
 func Resources(r cluster.Resources) string {
 	var parts []string

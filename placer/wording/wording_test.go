@@ -135,3 +135,28 @@ func TestResources(t *testing.T) {
 		}
 	}
 }
+
+// What an estimate was narrowed from is said where there is something to compare, and it was.
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	within := func(low, high float64) interference.Range {
+		return interference.Range{Low: interference.Percent(low), High: interference.Percent(high)}
+	}
+	for _, c := range []struct {
+		before, after interference.Range
+		origin        interference.Origin
+		want, short   string
+	}{
+		{within(22, 95), within(41, 63), interference.Measured, "narrowed from 22–95 to 41–63 points", "measured, was 22–95"},
+		{within(22, 95), within(41, 63), interference.Predicted, "narrowed from 22–95 to 41–63 points", "predicted, was 22–95"},
+		{within(40, 60), within(20, 70), interference.Measured, "says no more than what other workloads do", "measured"},
+		{interference.Range{}, within(20, 70), interference.Measured, "", "measured"},
+		{within(22, 95), interference.Range{}, interference.Measured, "", "measured"},
+		{within(22, 95), within(30, 40), interference.Assumed, "", "assumed"},
+	} {
+		e := interference.Estimate{Score: interference.Percent(50), Low: c.after.Low, High: c.after.High, Before: c.before, Origin: c.origin}
+		if got, short := Narrowed(e), Origin(e); got != c.want || short != c.short {
+			t.Errorf("%+v: %q, %q", e, got, short)
+		}
+	}
+}

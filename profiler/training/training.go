@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"sort"
 
+	"github.com/nomad-placer/nomad-placer/profiler/curve"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
@@ -39,7 +40,8 @@ var (
 func Load() ([]profile.Profile, error) { return loadShipped(RowsFolder) }
 
 // LoadAll adds the rows of programs that rest now and then. A live cluster learns from
-// all of them: its services mostly wait.
+// all of them: its services mostly wait. Scores that were left unknown although their ramps
+// say something are filled in from these (package curve).
 func LoadAll() ([]profile.Profile, error) {
 	rows, err := loadShipped(RowsFolder)
 	if err != nil {
@@ -50,6 +52,9 @@ func LoadAll() ([]profile.Profile, error) {
 		return nil, err
 	}
 	all := append(rows, paced...)
+	for i := range all {
+		all[i] = curve.Completed(all[i])
+	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Key < all[j].Key })
 	return all, nil
 }

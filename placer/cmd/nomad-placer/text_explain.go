@@ -272,9 +272,9 @@ func scoreBar(e interference.Estimate) string {
 
 func originCell(e interference.Estimate) command.Cell {
 	if e.Origin == interference.Measured {
-		return command.Text(string(e.Origin))
+		return command.Text(wording.Origin(e))
 	}
-	return command.Cell{Text: string(e.Origin), Hue: command.Faint}
+	return command.Cell{Text: wording.Origin(e), Hue: command.Faint}
 }
 
 func explainSteps(p *command.Page, d cluster.Decision) {

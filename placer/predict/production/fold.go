@@ -95,7 +95,7 @@ func estimateOf(e interference.Estimate, before, after belief, l profile.Likelih
 	wasLow, wasHigh := before.interval()
 	low, high := after.interval()
 	out := interference.Estimate{
-		Score: interference.Percent(after.quantile(0.5)), Low: interference.Percent(low), High: interference.Percent(high), Origin: e.Origin,
+		Score: interference.Percent(after.quantile(0.5)), Low: interference.Percent(low), High: interference.Percent(high), Origin: e.Origin, Before: e.Before,
 	}
 	if high-low < wasHigh-wasLow {
 		out.Origin = interference.Measured

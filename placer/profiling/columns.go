@@ -3,6 +3,7 @@ package profiling
 import (
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -50,7 +51,7 @@ func (k *Estimator) columnsFor(rows []profile.Profile, s *cluster.Snapshot) []in
 func rowsThatKnow(rows []profile.Profile, s interference.Source) int {
 	n := 0
 	for _, p := range rows {
-		if told(p.Sensitivity.Tolerated[s]) && told(p.Sensitivity.Caused[s]) {
+		if classify.Told(p.Sensitivity.Tolerated[s]) && classify.Told(p.Sensitivity.Caused[s]) {
 			n++
 		}
 	}

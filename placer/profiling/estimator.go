@@ -44,10 +44,9 @@ type Estimator struct {
 // learnt is what the shipped rows and those of one scope say of workloads. It is not
 // written to once it is there; the zero value knows nothing.
 type learnt struct {
-	models     classify.Models
-	observable []observability    // by source of the models
-	deciding   []float64          // by source of the models; see deciding
-	rank       map[string]float64 // mean speed of a configuration relative to the row's best
+	models  classify.Models
+	telling classify.Telling
+	rank    map[string]float64 // mean speed of a configuration relative to the row's best
 }
 
 // Refit reads every stored profile, and forgets what was learnt from those before. Models
@@ -212,7 +211,7 @@ func fit(profiles []profile.Profile) (*learnt, error) {
 		return nil, fmt.Errorf("fitting to %d profiles: %w", len(profiles), err)
 	}
 	return &learnt{
-		models: models, observable: observableOf(profiles, training.Sources), deciding: deciding(profiles, training.Sources), rank: rankOf(training.Speed),
+		models: models, telling: classify.NewTelling(profiles, training, models), rank: rankOf(training.Speed),
 	}, nil
 }
 
@@ -265,76 +264,6 @@ func rankOf(m classify.Matrix) map[string]float64 {
 		if n[j] > 0 {
 			out[c] = sum[j] / n[j]
 		}
-	}
-	return out
-}
-
-// observability is the share of the runs next to a source's kernel that gave its scores.
-type observability struct{ tolerated, caused float64 }
-
-func observableOf(profiles []profile.Profile, sources []interference.Source) []observability {
-	out := make([]observability, len(sources))
-	for j, s := range sources {
-		out[j] = observability{
-			tolerated: knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Tolerated }),
-			caused:    knownShare(profiles, s, func(p profile.Profile) interference.Scores { return p.Sensitivity.Caused }),
-		}
-	}
-	return out
-}
-
-// toldWithin is the widest interval, in points, of a score that a run counts as having told
-// (that of a profiling run): a wider one informs predictions, and decides nothing by itself.
-const toldWithin = 50
-
-// told: the score is known, and not only within half of the scale.
-func told(e interference.Estimate) bool {
-	width, bounded := e.Within().Width()
-	return e.Score.Known() && !(bounded && width > toldWithin)
-}
-
-// knownShare is over the profiles that name the source, if only with an unknown score; 0
-// without any.
-func knownShare(profiles []profile.Profile, s interference.Source, scores func(profile.Profile) interference.Scores) float64 {
-	profiled, known := 0, 0
-	for _, p := range profiles {
-		e, ok := scores(p)[s]
-		if !ok {
-			continue
-		}
-		profiled++
-		if told(e) {
-			known++
-		}
-	}
-	return float64(known) / float64(max(1, profiled))
-}
-
-// deciding is, by source of the training rows, how often its scores decide which workloads
-// may be co-located: the share of pairs of rows of which one causes more than the other
-// tolerates. Of a source on which every workload tolerates everything, scores need not be
-// known.
-func deciding(profiles []profile.Profile, sources []interference.Source) []float64 {
-	out := make([]float64, len(sources))
-	for j, s := range sources {
-		var tolerated, caused []float64
-		for _, p := range profiles {
-			if e := p.Sensitivity.Tolerated[s]; told(e) {
-				tolerated = append(tolerated, e.Score.Or(0))
-			}
-			if e := p.Sensitivity.Caused[s]; told(e) {
-				caused = append(caused, e.Score.Or(0))
-			}
-		}
-		exceeded := 0
-		for _, tolerates := range tolerated {
-			for _, causes := range caused {
-				if causes > tolerates {
-					exceeded++
-				}
-			}
-		}
-		out[j] = float64(exceeded) / float64(max(1, len(tolerated)*len(caused)))
 	}
 	return out
 }

@@ -56,7 +56,7 @@ func leftOut(t *testing.T, rows []profile.Profile, number int) studied {
 		t.Fatal(err)
 	}
 	columns := (&Estimator{cfg: &Config{}}).columnsFor(others, &cluster.Snapshot{})
-	return studied{row, learnt, columns, learnt.informative(columns, 2)}
+	return studied{row, learnt, columns, learnt.telling.Best(columns, 2)}
 }
 
 // once profiles it at a noise, and looks at both scores of its sources.

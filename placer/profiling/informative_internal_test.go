@@ -48,7 +48,7 @@ func estimatorOf(t *testing.T, rows []profile.Profile) (*learnt, classify.Traini
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &learnt{models: models, observable: observableOf(rows, training.Sources), deciding: deciding(rows, training.Sources)}, training
+	return &learnt{models: models, telling: classify.NewTelling(rows, training, models)}, training
 }
 
 // One score that tells three beats one that differs more, and one that is hardly ever
@@ -56,15 +56,15 @@ func estimatorOf(t *testing.T, rows []profile.Profile) (*learnt, classify.Traini
 func TestInformativeSources(t *testing.T) {
 	t.Parallel()
 	k, training := estimatorOf(t, trainingRows(40))
-	got := k.informative(training.Sources, 2)
+	got := k.telling.Best(training.Sources, 2)
 	first := []interference.Source{interference.MemoryBandwidth, interference.LLCBandwidth}
 	if len(got) != 2 || !slices.Contains(first, got[0]) || got[1] != interference.NetworkBandwidth {
 		t.Errorf("chose %v", got)
 	}
-	if got := k.informative([]interference.Source{interference.TLB}, 2); len(got) != 0 {
+	if got := k.telling.Best([]interference.Source{interference.TLB}, 2); len(got) != 0 {
 		t.Errorf("chose %v, of which no row tells", got)
 	}
-	if got := (&learnt{}).informative(training.Sources, 2); got != nil {
+	if got := (&learnt{}).telling.Best(training.Sources, 2); got != nil {
 		t.Errorf("chose %v without models", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/executor"
+	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
 // The exit codes of virtual commands.
@@ -127,11 +128,14 @@ func parsePercent(text string, relative bool) (float64, error) {
 const signalStep = 10
 
 // signalHelp lists what SignalTask understands.
-const signalHelp = "SIGUSR1 (+10), SIGUSR2 (-10), SIGSTOP or SIGTSTP (pause), SIGCONT (resume), IBENCH=PERCENT, SET=PERCENT, SOURCE=PERCENT (for example mem_bw=40)"
+const signalHelp = "SIGUSR1 (+10), SIGUSR2 (-10), SIGSTOP or SIGTSTP (pause), SIGCONT (resume), IBENCH=PERCENT, SET=PERCENT, SOURCE=PERCENT (for example mem_bw=40), ADVICE=SOURCE:SOURCE,… (to a profiling run: leave the first, then measure the others)"
 
 // parseSignal turns the text of a signal into a request. Nomad's client passes
-// the text on unchanged, so a level fits into it.
+// the text on unchanged, so a level fits into it, and advice to a profiling run.
 func parseSignal(text string) (executor.Request, error) {
+	if advice, ok, err := profiler.ParseAdvice(text); ok {
+		return executor.Request{Command: executor.CommandAdvise, Advice: &advice}, err
+	}
 	switch strings.TrimPrefix(strings.ToUpper(text), "SIG") {
 	case "USR1":
 		return executor.Request{Command: executor.CommandAdd, Percent: signalStep}, nil

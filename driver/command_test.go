@@ -71,7 +71,11 @@ func TestParseSignal(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"SIGHUP", "", "=40", "IBENCH=130", "IBENCH=", "disk=40"} {
+	advice, err := parseSignal("ADVICE=mem_bw:llc_cap")
+	if err != nil || advice.Command != executor.CommandAdvise || advice.Advice == nil || advice.Advice.Leave != "mem_bw" || len(advice.Advice.Sources) != 1 {
+		t.Errorf("advice: %+v, %v", advice, err)
+	}
+	for _, text := range []string{"SIGHUP", "", "=40", "ADVICE=disk", "IBENCH=130", "IBENCH=", "disk=40"} {
 		if _, err := parseSignal(text); err == nil {
 			t.Errorf("%q was accepted", text)
 		}

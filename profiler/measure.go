@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -43,6 +44,9 @@ type Options struct {
 	// Wait bounds the time until the probe's first usable reading; it is not
 	// part of Request.Seconds. 0 means DefaultWait.
 	Wait time.Duration
+	// Review is shown what is known so far, between the windows of a source; what it
+	// advises is followed. May be nil.
+	Review func(profile.SoFar) profile.Advice
 }
 
 // DefaultWait is how long a workload may take to start answering (chosen by
@@ -112,6 +116,7 @@ func newRun(r Request, s Subject, b Bench, o Options) (*run, error) {
 		lastWork: math.NaN(),
 		random:   rand.New(rand.NewPCG(r.Seed, seedStream)),
 		logBound: math.Log1p(-r.SlowdownPercent / 100),
+		review:   o.Review,
 		pace:     pace{dwell: minDwell, settle: max(minSettle, minDwell/settleShare)},
 		out: profile.Profile{
 			Format:      profile.Format,
@@ -152,7 +157,7 @@ func checkRequest(r Request) error {
 		return bad("a slowdown bound of %v %%; it must be above 0 and at most %d", r.SlowdownPercent, slowdownMaxPercent)
 	}
 	seen := map[interference.Source]bool{}
-	for _, s := range r.Sources {
+	for _, s := range slices.Concat(r.Sources, r.Further) {
 		if _, err := interference.ParseSource(string(s)); err != nil {
 			return bad("%s", err)
 		}
@@ -222,19 +227,26 @@ func (r *run) waitFirst(ctx context.Context, wait time.Duration) error {
 // ramps gives every source an equal part of the time that is left, so that what
 // one does not need goes to the next.
 func (r *run) ramps(ctx context.Context) error {
-	for i, source := range r.request.Sources {
+	r.queue = slices.Clone(r.request.Sources)
+	for len(r.queue) > 0 {
 		now := r.clock.Now()
-		slice := r.deadline.Sub(now) / time.Duration(len(r.request.Sources)-i)
+		slice := r.deadline.Sub(now) / time.Duration(len(r.queue))
+		source := r.queue[0]
+		r.queue = r.queue[1:]
 		if err := r.ramp(ctx, source, now.Add(slice)); err != nil {
-			r.unmeasured(r.request.Sources[i+1:])
+			r.unmeasured("the run ended before it was measured")
 			return err
 		}
 	}
+	r.unmeasured("the run ended without it: what it would say was not expected to change the decision")
 	return nil
 }
 
-func (r *run) unmeasured(sources []interference.Source) {
-	for _, s := range sources {
-		r.unknownBoth(s, "the run ended before it was measured")
+// unmeasured notes why the sources that were asked for and not measured are unknown.
+func (r *run) unmeasured(why string) {
+	for _, s := range r.request.Sources {
+		if _, ok := r.out.Sensitivity.Caused[s]; !ok {
+			r.unknownBoth(s, why)
+		}
 	}
 }

@@ -101,6 +101,7 @@ type Request struct {
 	Target          performance.Target     `json:"target"`
 	Probe           *performance.ProbeSpec `json:"probe,omitempty"`
 	Sources         []interference.Source  `json:"sources,omitempty"`
+	Further         []interference.Source  `json:"further,omitempty"` // measured only where that is advised while the run goes on
 	Seconds         int                    `json:"seconds"`
 	SlowdownPercent float64                `json:"slowdown_percent"`
 	Seed            uint64                 `json:"seed"`
@@ -127,6 +128,7 @@ const (
 	ResultDir    = "ibench-results"
 	ResultFile   = "profile.json"
 	ProgressFile = "profile-progress.json"
+	SoFarFile    = "profile-so-far.json" // of a run that may be advised: what is measured by now
 )
 
 // Progress is written to ProgressFile while a run is under way.

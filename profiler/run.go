@@ -47,6 +47,7 @@ type run struct {
 	clock   Clock
 	tempo   Tempo // nil: not known
 	report  func(Progress)
+	review  func(profile.SoFar) profile.Advice // nil: nobody advises
 	random  *rand.Rand
 
 	start    time.Time // of the measuring, after the wait
@@ -58,6 +59,9 @@ type run struct {
 
 	phase      string
 	source     interference.Source
+	queue      []interference.Source // to be measured after source
+	left       bool                  // source was left by advice
+	sofar      func() profile.SoFar  // what is known by now; nil outside of a source
 	intensity  float64
 	lastReport time.Time
 	lastAlive  time.Time // when Alive was last asked

@@ -99,6 +99,9 @@ func (s *series) until(ctx context.Context, deadline time.Time) (err error) {
 			return err
 		}
 		done += len(next)
+		if s.ask(); s.left {
+			break
+		}
 	}
 	return s.kernel.kernel.Set(ctx, 0)
 }

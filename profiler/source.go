@@ -88,13 +88,19 @@ func (r *run) bothScores(ctx context.Context, source interference.Source, p *act
 		}
 	}
 	kernel := r.newSide("kernel", kernelNoise)
+	defer r.reviewing(source, p, workload, kernel)()
 	err := r.visit(ctx, p, workload, kernel, deadline)
-	if workload != nil {
-		r.out.Sensitivity.Tolerated[source] = r.toleratedEstimate(workload, err)
-	}
-	r.out.Sensitivity.Caused[source] = r.causedEstimate(kernel, err)
-	r.recordRamp(source, p, workload, kernel)
+	r.record(&r.out, source, p, workload, kernel, err)
 	return err
+}
+
+// record writes what was measured of a source into a profile.
+func (r *run) record(into *profile.Profile, source interference.Source, p *activeKernel, workload, kernel *side, err error) {
+	if workload != nil {
+		into.Sensitivity.Tolerated[source] = r.toleratedEstimate(workload, err)
+	}
+	into.Sensitivity.Caused[source] = r.causedEstimate(kernel, err)
+	into.Ramp = append(into.Ramp, rampOf(source, p, workload, kernel)...)
 }
 
 // kernelNoise is the guess for a kernel, which is not watched in isolation before.
@@ -117,6 +123,9 @@ func (r *run) visit(ctx context.Context, p *activeKernel, workload, kernel *side
 		if err := r.newSeries(p, workload, nil).until(ctx, now.Add(deadline.Sub(now)*toleratedShare/100)); err != nil {
 			return err
 		}
+	}
+	if r.left {
+		return nil
 	}
 	if y, ok := p.kernel.(Yielder); ok {
 		if err := y.Yield(ctx); err != nil {
@@ -200,9 +209,8 @@ func (r *run) hysteresis(s *side) string {
 	return ""
 }
 
-// recordRamp writes one point per visited level, with both sides where both
-// were measured.
-func (r *run) recordRamp(source interference.Source, p *activeKernel, workload, kernel *side) {
+// rampOf is one point per visited level, with both sides where both were measured.
+func rampOf(source interference.Source, p *activeKernel, workload, kernel *side) (out []profile.RampPoint) {
 	for percent := gridStep; percent <= topLevel; percent += gridStep {
 		w, hasWorkload := workload.atLevel(percent)
 		k, hasKernel := kernel.atLevel(percent)
@@ -227,6 +235,7 @@ func (r *run) recordRamp(source interference.Source, p *activeKernel, workload, 
 		if hasKernel {
 			point.KernelRatio, point.KernelLow, point.KernelHigh = &k.Center, &k.Low, &k.High
 		}
-		r.out.Ramp = append(r.out.Ramp, point)
+		out = append(out, point)
 	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // Command is what a child can be asked over its socket, one JSON object a line.
@@ -26,6 +27,7 @@ const (
 	CommandResume Command = "resume" // and work again
 	CommandRamp   Command = "ramp"   // intensity walks as Ramp says
 	CommandStats  Command = "stats"
+	CommandAdvise Command = "advise" // of a profiling run: what to measure next
 	CommandEvents Command = "events" // answers with one line per event, without end
 )
 
@@ -35,6 +37,7 @@ type Request struct {
 	Percent float64             `json:"percent,omitempty"`
 	Source  interference.Source `json:"source,omitempty"`
 	Ramp    *Ramp               `json:"ramp,omitempty"`
+	Advice  *profile.Advice     `json:"advice,omitempty"`
 }
 
 // Response answers a Request. Exactly one of the fields after Error is set.

@@ -31,8 +31,9 @@ type profileRun struct {
 	out    string  // where the result is left
 	target *Target // once it was found
 
-	mu   sync.Mutex
-	last profiler.Progress
+	mu     sync.Mutex
+	last   profiler.Progress
+	advice profile.Advice // given and not yet taken
 }
 
 // measure is the profiling protocol; a test puts another in its place.
@@ -123,6 +124,7 @@ func (s *profileRun) attempt(ctx context.Context, r profiler.Request, m measure)
 		Clock:    profiler.SystemClock{},
 		Tempo:    tempo,
 		Progress: s.progress,
+		Review:   s.reviewOf(r),
 		Machine: profile.Machine{
 			NodeID: r.NodeID, NodeName: r.NodeName, Configuration: r.Configuration,
 			CPUModel: machine.CPUModel, KernelRelease: machine.KernelRelease,
@@ -209,15 +211,36 @@ func (s *profileRun) fraction() float64 {
 	return s.last.Fraction
 }
 
-// handle answers commands: a run may be watched, not steered.
+// handle answers commands: a run may be watched and advised; it chooses its own intensities.
 func (s *profileRun) handle(_ context.Context, q Request) Response {
-	if q.Command != CommandStats {
-		return Response{Error: fmt.Sprintf("a profiling run chooses its own intensities: %q is not possible; possible: %s", q.Command, CommandStats)}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	switch {
+	case q.Command == CommandAdvise && q.Advice != nil:
+		s.advice = *q.Advice
+	case q.Command != CommandStats:
+		return Response{Error: fmt.Sprintf("a profiling run chooses its own intensities: %q is not possible; possible: %s, %s", q.Command, CommandStats, CommandAdvise)}
+	}
 	last := s.last
 	return Response{Progress: &last}
+}
+
+// reviewOf leaves what a run has measured so far for whoever advises it, and takes what was
+// advised meanwhile. Nil for a run that names nothing else to measure: nobody advises it.
+func (s *profileRun) reviewOf(r profiler.Request) func(profile.SoFar) profile.Advice {
+	if len(r.Further) == 0 {
+		return nil
+	}
+	return func(now profile.SoFar) profile.Advice {
+		if err := writeJSON(filepath.Join(s.out, profiler.SoFarFile), now); err != nil {
+			s.say("what is measured so far: %v", err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		taken := s.advice
+		s.advice = profile.Advice{}
+		return taken
+	}
 }
 
 func environMap(environ []string) map[string]string {

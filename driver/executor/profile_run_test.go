@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -121,6 +122,45 @@ func TestProfileLeavesWorkloadRunning(t *testing.T) {
 	if r := s.handle(t.Context(), Request{Command: CommandSet}); r.Error == "" {
 		t.Error("a profiling run let itself be steered")
 	}
+}
+
+// A run that names further sources leaves what it has measured so far, and takes each advice
+// once; one that names none has no use for any.
+func TestProfileIsAdvised(t *testing.T) {
+	t.Parallel()
+	request := goodRequest()
+	request.Further = []interference.Source{interference.LLCCapacity}
+	s, _ := newProfileRun(t, request)
+	_ = s.runProfile(t.Context(), func(ctx context.Context, _ profiler.Request, _ profiler.Subject, _ profiler.Bench, o profiler.Options) (profile.Profile, error) {
+		if a := o.Review(profile.SoFar{Source: interference.MemoryBandwidth, Seconds: 2}); a.Leave != "" || a.Sources != nil {
+			t.Errorf("advice from nowhere: %+v", a)
+		}
+		data, err := os.ReadFile(filepath.Join(s.out, profiler.SoFarFile))
+		if now, readErr := profiler.ReadSoFar(data); err != nil || readErr != nil || now.Source != interference.MemoryBandwidth {
+			t.Errorf("so far: %+v, %v, %v", now, err, readErr)
+		}
+		given := profile.Advice{Leave: interference.MemoryBandwidth, Sources: request.Further}
+		if r := s.handle(ctx, Request{Command: CommandAdvise, Advice: &given}); r.Error != "" {
+			t.Error(r.Error)
+		}
+		if a := o.Review(profile.SoFar{}); a.Leave != given.Leave || len(a.Sources) != 1 {
+			t.Errorf("took %+v", a)
+		}
+		if a := o.Review(profile.SoFar{}); a.Leave != "" {
+			t.Errorf("took it twice: %+v", a)
+		}
+		if r := s.handle(ctx, Request{Command: CommandAdvise}); r.Error == "" {
+			t.Error("advice without any was taken")
+		}
+		return profile.Profile{}, errors.New("enough")
+	})
+	plain, _ := newProfileRun(t, goodRequest())
+	_ = plain.runProfile(t.Context(), func(_ context.Context, _ profiler.Request, _ profiler.Subject, _ profiler.Bench, o profiler.Options) (profile.Profile, error) {
+		if o.Review != nil {
+			t.Error("a run that names no further sources waits for advice")
+		}
+		return profile.Profile{}, errors.New("enough")
+	})
 }
 
 // A run that is stopped says why, and is not taken for a complete one.

@@ -117,6 +117,20 @@ func (r Range) Width() (float64, bool) {
 // Within is the interval of an estimate.
 func (e Estimate) Within() Range { return Range{e.Low, e.High} }
 
+// normal95 is Φ⁻¹(0.975): so many standard deviations to either side are a 95 % interval.
+const normal95 = 1.959963984540054
+
+// Deviation is the standard deviation in points that a normal distribution with this
+// interval has; NaN where there is none.
+func (e Estimate) Deviation() float64 {
+	low, known := e.Low.Percent()
+	high, both := e.High.Percent()
+	if !e.Score.Known() || !known || !both {
+		return math.NaN()
+	}
+	return (high - low) / (2 * normal95)
+}
+
 // Scores holds one estimate per source. A missing source is unknown.
 type Scores map[Source]Estimate
 

@@ -62,7 +62,7 @@ func (p Profile) Check() error {
 	var c checker
 	for what, text := range map[string]string{
 		"key": p.Key, "workload": p.Workload, "node ID": p.Machine.NodeID, "node name": p.Machine.NodeName,
-		"configuration": p.Machine.Configuration, "CPU model": p.Machine.CPUModel, "kernel release": p.Machine.KernelRelease,
+		"configuration": p.Machine.Configuration, "CPU model": p.Machine.CPUModel, "kernel release": p.Machine.KernelRelease, "reason for the end": p.Ended,
 	} {
 		c.text(what, text)
 	}

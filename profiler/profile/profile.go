@@ -106,6 +106,9 @@ type Profile struct {
 	Warnings     []string      `json:"warnings,omitempty"`
 	Duration     time.Duration `json:"duration"`
 	Complete     bool          `json:"complete"` // false: partial results of a run cut short
+	// Ended says why the run ended before its time although nothing was wrong; empty where
+	// it did not.
+	Ended string `json:"ended,omitempty"`
 }
 
 // Application is what the profile is of, whatever its input, size and version: that of the

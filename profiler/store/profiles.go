@@ -199,6 +199,7 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	if older.Used.After(newer.Used) {
 		merged.Used = older.Used
 	}
+	merged.Ended = cmp.Or(newer.Ended, older.Ended)
 	merged.Isolated = map[string]profile.Measurement{}
 	maps.Copy(merged.Isolated, older.Isolated)
 	maps.Copy(merged.Isolated, newer.Isolated)

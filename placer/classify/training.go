@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/curve"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -65,6 +66,27 @@ func TrainingFrom(profiles []profile.Profile) Training {
 		m.Groups = applications
 	}
 	return t
+}
+
+// Scores are both scores of every row, by the columns asked for. What was not measured is
+// assumed.
+func (t Training) Scores(columns []interference.Source) (tolerated, caused [][]float64) {
+	return assumedScores(t.Sources, t.Tolerated.Rows, columns, cluster.AssumedToleratedPercent),
+		assumedScores(t.Sources, t.Caused.Rows, columns, cluster.AssumedCausedPercent)
+}
+
+func assumedScores(sources []interference.Source, rows [][]float64, columns []interference.Source, assumed float64) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, row := range rows {
+		for _, c := range columns {
+			v := assumed
+			if j := slices.Index(sources, c); j >= 0 && !math.IsNaN(row[j]) {
+				v = row[j]
+			}
+			out[i] = append(out[i], v)
+		}
+	}
+	return out
 }
 
 func (m *Matrix) append(row, deviations []float64) {

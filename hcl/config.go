@@ -90,6 +90,7 @@ type AgentProfileConfig struct {
 	Prefer      []interference.Source `json:"prefer,omitempty"`  // where chosen per job: these first, as far as the node supports them
 	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
 	SecondsMax  int                   `json:"seconds_max"`       // the most a job may ask for
+	Adaptive    bool                  `json:"adaptive"`          // runs are told what to measure next, and may end early
 
 	Share        string   `json:"share"`                   // ShareNamespace or ShareAll: whose profiles count for whom
 	ShareBetween []string `json:"share_between,omitempty"` // namespaces that share among themselves
@@ -186,6 +187,9 @@ func (s *source) agentConfig(schema block) AgentConfig {
 		if profile.has(name) {
 			*to = int(profile.number(name))
 		}
+	}
+	if profile.has("adaptive") {
+		config.Profile.Adaptive = profile.truth("adaptive")
 	}
 	setText(&config.Profile.Share, profile, "share")
 	config.Profile.ShareBetween = profile.texts("share_between")

@@ -117,6 +117,10 @@ func agentSchema(o Options) block {
 						byDefault: strconv.Itoa(d.Profile.SecondsMax), example: "300", summary: "the longest profiling run that a job may ask for; others wait for it",
 					},
 					{
+						name: "adaptive", kind: kindTruth, byDefault: "false", example: "true",
+						summary: "whether a run whose sources nobody names is told while it goes on what to measure next, by the nodes that are candidates and what runs there, and ends when nothing more is expected to change a decision; `seconds` is the most then",
+					},
+					{
 						name: "share", kind: kindChoice, choices: []string{ShareNamespace, ShareAll}, byDefault: `"` + d.Profile.Share + `"`, example: `"all"`,
 						summary: "whose profiles count for whom: those of a namespace for itself alone, or all for all. With `all`, a tenant whose workload behaves otherwise while it is measured moves the predictions of others",
 					},

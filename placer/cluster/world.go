@@ -120,6 +120,7 @@ type ProfileRequest struct {
 	Workload Workload
 	Node     Node
 	Sources  []interference.Source // empty: performance in isolation only
+	Further  []interference.Source // measured only where the Reviewer says so
 	// Size is what the sized task of the copy gets; a zero field is as the job says.
 	Size     Resources
 	Scales   bool // the run is one of several sizes of the workload
@@ -129,6 +130,18 @@ type ProfileRequest struct {
 	// as the result is known: cleaning up after a run takes a while, and the
 	// placement need not wait for it.
 	OnResult func(profile.Profile)
+	// Reviewer, if set, is asked while the run goes on. A run that cannot be told what it
+	// says goes on as it was asked to.
+	Reviewer Reviewer
+}
+
+// Reviewer follows one profiling run.
+type Reviewer interface {
+	// Review is shown what the run has measured so far, and says what to measure next.
+	Review(now profile.SoFar) profile.Advice
+	// Ended says why the run ended before its time where that was the last word of Review,
+	// and is empty else.
+	Ended() string
 }
 
 // Laboratory runs workloads next to interference kernels.

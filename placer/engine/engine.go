@@ -55,7 +55,7 @@ func New(cfg Config) (*Engine, error) {
 		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Sharing: cfg.Sharing,
 		Policy: cfg.Policy, Columns: cfg.Columns, Training: cfg.Training,
 		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
-		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
+		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, Adaptive: cfg.Adaptive, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
 	})
 	e.placer = placement.New(placement.Config{
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,

@@ -88,6 +88,8 @@ type labRun struct {
 	request  cluster.ProfileRequest
 	ours     bool   // a job of ours may exist: also after a registration that failed half-way
 	progress string // the last progress record seen
+	sofar    string // what was measured by then, as last seen
+	advice   string // as last given
 	handed   bool   // the result was handed over early
 
 	remaining time.Duration // as the run last said
@@ -296,9 +298,44 @@ func (l *labRun) reportProgress(ctx context.Context, allocID string) {
 	if l.w.opts.OnProgress != nil {
 		l.w.opts.OnProgress(l.request.ID, p)
 	}
-	if p.Phase == profiler.PhaseDone {
+	switch p.Phase {
+	case profiler.PhaseRamp:
+		l.advise(ctx, allocID)
+	case profiler.PhaseDone:
 		l.handOver(ctx, allocID)
 	}
+}
+
+// advise shows what the run has measured to whoever asked for it, and passes on what that
+// says. A run that is not reached goes on without.
+func (l *labRun) advise(ctx context.Context, allocID string) {
+	if l.request.Reviewer == nil {
+		return
+	}
+	b, err := l.w.readFile(ctx, l.id.Namespace, allocID, profiler.SoFarFile, maxResultBytes)
+	if err != nil || string(b) == l.sofar {
+		return // not written yet, or nothing new
+	}
+	l.sofar = string(b)
+	now, err := profiler.ReadSoFar(b)
+	if err == nil {
+		err = l.checkProfile(now.Profile)
+	}
+	if err != nil {
+		l.w.log.Debug("what a profiling run has measured so far is not looked at", "run", l.request.ID, "error", err)
+		return
+	}
+	advice := l.request.Reviewer.Review(now)
+	text := profiler.AdviceSignal(advice)
+	if advice.Sources == nil || text == l.advice {
+		return
+	}
+	body := struct{ Signal, Task string }{text, labTask}
+	if err := l.w.nomad.write(ctx, "/v1/client/allocation/"+url.PathEscape(allocID)+"/signal", l.id.Namespace, body, nil); err != nil {
+		l.w.log.Debug("a profiling run could not be advised", "run", l.request.ID, "error", err)
+		return
+	}
+	l.advice = text
 }
 
 // handOver reads the result of a run that says it is done. The file is written

@@ -244,6 +244,7 @@ func labRequest(tasks []object, r cluster.ProfileRequest) (string, error) {
 		Target:          r.Workload.Spec.Target,
 		Probe:           r.Workload.Spec.Probe,
 		Sources:         r.Sources,
+		Further:         r.Further,
 		Seconds:         r.Seconds,
 		SlowdownPercent: r.Workload.Spec.SlowdownMaxPercent,
 		Seed:            seedOf(r.ID),

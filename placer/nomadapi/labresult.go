@@ -60,17 +60,26 @@ func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profi
 	if err := json.Unmarshal(b, &p); err != nil {
 		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
 	}
-	if p.Format != profile.Format {
-		return profile.Profile{}, fmt.Errorf("%s has format %d, this placer reads %d: run nomad-placer and nomad-driver-ibench of one release", profiler.ResultFile, p.Format, profile.Format)
+	if err := l.checkProfile(p); err != nil {
+		return profile.Profile{}, fmt.Errorf("%s %w", profiler.ResultFile, err)
 	}
-	if err := p.Check(); err != nil {
-		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
-	}
-	if err := l.belongs(p); err != nil {
-		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
-	}
-	p.MemoryPeakMB = l.memoryPeakMB
+	p.MemoryPeakMB, p.Ended = l.memoryPeakMB, "" // which the run cannot know
 	return p, nil
+}
+
+// checkProfile refuses what the run cannot have measured; the error goes on after a name.
+func (l *labRun) checkProfile(p profile.Profile) error {
+	if p.Format != profile.Format {
+		return fmt.Errorf("has format %d, this placer reads %d: run nomad-placer and nomad-driver-ibench of one release", p.Format, profile.Format)
+	}
+	err := p.Check()
+	if err == nil {
+		err = l.belongs(p)
+	}
+	if err != nil {
+		return fmt.Errorf("is not taken: %w", err)
+	}
+	return nil
 }
 
 // belongs compares a result with what was asked for.

@@ -13,7 +13,7 @@ namespace "*" {
     "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
     "dispatch-job",     # dispatch again what was dispatched while its parent was held
     "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
-    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
+    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target; tell a profiling run what to measure next
     "csi-mount-volume", # release a held job with a CSI volume
   ]
 }
@@ -27,7 +27,7 @@ namespace "default" {
     "submit-job",       # release a held job; start and remove profiling runs and loans; leave scaling events
     "dispatch-job",     # dispatch again what was dispatched while its parent was held
     "read-fs",          # read a profiling run's result and progress, and logs for log probes and last words
-    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target
+    "alloc-lifecycle",  # stop a best-effort allocation that is in the way of a target; tell a profiling run what to measure next
     "csi-mount-volume", # release a held job with a CSI volume
   ]
   variables {

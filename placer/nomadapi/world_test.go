@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -639,6 +640,87 @@ func TestProfile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// told gives the same advice to every look.
+type told struct {
+	advice profile.Advice
+	looks  []profile.SoFar
+}
+
+func (r *told) Review(now profile.SoFar) profile.Advice {
+	r.looks = append(r.looks, now)
+	return r.advice
+}
+
+func (r *told) Ended() string { return "" }
+
+// A run under way is shown once per state, and told once per advice; what is not of this run
+// is not shown.
+func TestARunIsAdvised(t *testing.T) {
+	t.Parallel()
+	const allocID = "00000000-0000-0000-0000-000000000001"
+	for name, c := range map[string]struct {
+		change func(*profile.SoFar)
+		advice profile.Advice
+		looks  int
+		want   []string
+	}{
+		"advised":     {nil, profile.Advice{Leave: "mem_bw", Sources: []interference.Source{"llc_cap"}}, 1, []string{labTask + " ADVICE=mem_bw:llc_cap"}},
+		"enough":      {nil, profile.Advice{Leave: "mem_bw", Sources: []interference.Source{}}, 1, []string{labTask + " ADVICE=mem_bw:"}},
+		"no advice":   {nil, profile.Advice{}, 1, nil},
+		"of another":  {func(now *profile.SoFar) { now.Profile.Key = "other" }, profile.Advice{Sources: []interference.Source{}}, 0, nil},
+		"no run says": {func(now *profile.SoFar) { now.Seconds = -1 }, profile.Advice{Sources: []interference.Source{}}, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, server, ctx, job := runningJob(t)
+			server.AutoPlace = true
+			server.OnAlloc = func(alloc nomadtest.Object) {
+				alloc["ClientStatus"] = "running"
+				alloc["TaskStates"] = nomadtest.Object{labTask: nomadtest.Object{"State": "running", "Events": []any{}}}
+			}
+			s, err := w.Snapshot(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := profile.Profile{Format: profile.Format, Key: job.Workloads[0].ProfileKey, Machine: onAlpha}
+			now := profile.SoFar{Profile: p, Source: "mem_bw", SourceSeconds: 2, Seconds: 5}
+			if c.change != nil {
+				c.change(&now)
+			}
+			writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.SoFarFile, now)
+			writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.ProgressFile, profiler.Progress{Phase: profiler.PhaseRamp, Fraction: 0.1})
+			polls := 0
+			w.opts.OnProgress = func(string, profiler.Progress) {
+				if polls++; polls < 3 { // a new state of the run, with nothing new measured
+					writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.ProgressFile, profiler.Progress{Phase: profiler.PhaseRamp, Fraction: 0.1 * float64(1+polls)})
+					return
+				}
+				p.Complete, p.Ended = true, "it says so itself"
+				writeJSON(t, server, allocID, profiler.ResultDir+"/"+profiler.ResultFile, p)
+				server.UpdateAllocs(job.ID.Namespace, labJobOf(server), func(alloc nomadtest.Object) { alloc["ClientStatus"] = "complete" })
+			}
+			reviewer := &told{advice: c.advice}
+			got, err := w.Profile(ctx, cluster.ProfileRequest{ID: "1", Job: job, Workload: job.Workloads[0], Node: *s.Nodes[0], Seconds: 10, Reviewer: reviewer})
+			if err != nil || !got.Complete || got.Ended != "" {
+				t.Errorf("%+v, %v", got, err)
+			}
+			if len(reviewer.looks) != c.looks || !slices.Equal(server.Signals(), c.want) {
+				t.Errorf("%d looks, signals %q, want %d and %q", len(reviewer.looks), server.Signals(), c.looks, c.want)
+			}
+		})
+	}
+}
+
+// labJobOf is the id of the profiling job.
+func labJobOf(server *nomadtest.Server) string {
+	for _, id := range server.JobIDs() {
+		if strings.HasPrefix(id, labJobPrefix) {
+			return id
+		}
+	}
+	return ""
 }
 
 // onAlpha is what a profile says of the node on which these runs are.

@@ -46,6 +46,7 @@ type Estimator struct {
 type learnt struct {
 	models  classify.Models
 	telling classify.Telling
+	rows    classify.Training
 	rank    map[string]float64 // mean speed of a configuration relative to the row's best
 }
 
@@ -211,7 +212,7 @@ func fit(profiles []profile.Profile) (*learnt, error) {
 		return nil, fmt.Errorf("fitting to %d profiles: %w", len(profiles), err)
 	}
 	return &learnt{
-		models: models, telling: classify.NewTelling(profiles, training, models), rank: rankOf(training.Speed),
+		models: models, rows: training, telling: classify.NewTelling(profiles, training, models), rank: rankOf(training.Speed),
 	}, nil
 }
 

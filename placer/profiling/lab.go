@@ -31,6 +31,7 @@ type Config struct {
 	SourceCount    int
 	Concurrency    int // workloads profiled at a time
 	SecondsMax     int // longest profile that a workload may ask for
+	Adaptive       bool
 	Sharing        profile.Sharing
 	KeepFor        time.Duration // an unused profile is kept so long
 	KeepPerJob     int           // and so many of a group

@@ -63,7 +63,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 			p = measured
 		}
 	}
-	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Group: w.ID.Group, Message: "predicting what was not measured"})
+	t.Begin(ctx, journal.Entry{Stage: cluster.StageClassify, Group: w.ID.Group, Message: classifyMessage(p, s.ToMeasure)})
 	k.Knowledge = l.estimator.Classify(w.ID.Namespace, w.ProfileKey, p) // its warnings reach the decision through the policy
 	return k, nil
 }
@@ -176,6 +176,15 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	return &stored, warnings, l.estimator.Learned(ctx, stored)
 }
 
+// classifyMessage says why a profile that was taken just now ended early.
+func classifyMessage(p *profile.Profile, taken bool) string {
+	const predicting = "predicting what was not measured"
+	if taken && p != nil && p.Ended != "" {
+		return "the profile ended early: " + p.Ended + "; " + predicting
+	}
+	return predicting
+}
+
 func profileMessage(requests []cluster.ProfileRequest) string {
 	message := fmt.Sprintf("profiling on %s", requests[0].Node.Name)
 	for _, r := range requests[1:] {
@@ -202,7 +211,7 @@ func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workl
 			return nil, nil, nil, choice.err
 		}
 		if release != nil {
-			return l.requests(job, w, choice, limit), append(choice.warnings, l.cutSeconds(w)...), release, nil
+			return l.requests(snapshot, job, w, choice, limit), append(choice.warnings, l.cutSeconds(w)...), release, nil
 		}
 		if !l.cfg.Clock.Now().Before(limit) {
 			return nil, nil, nil, errors.New("no node was free to profile on before the hold deadline")
@@ -279,14 +288,16 @@ func (l *Lab) occupy(namespace string, c nodeChoice) (release func()) {
 
 // requests writes the run next to kernels and, where there are nodes for them, the runs in
 // isolation on another configuration and at another size.
-func (l *Lab) requests(job cluster.Job, w cluster.Workload, c nodeChoice, limit time.Time) []cluster.ProfileRequest {
+func (l *Lab) requests(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, c nodeChoice, limit time.Time) []cluster.ProfileRequest {
 	seconds := l.secondsOf(w)
 	var out []cluster.ProfileRequest
 	if c.main != nil {
-		out = append(out, cluster.ProfileRequest{
+		r := cluster.ProfileRequest{
 			ID: runID(w.ProfileKey, "interference"), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
 			Size: l.profiledSize(w), Scales: l.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
-		})
+		}
+		l.estimator.advise(&r, s)
+		out = append(out, r)
 	}
 	if c.other != nil {
 		out = append(out, cluster.ProfileRequest{

@@ -112,6 +112,9 @@ func (l *Lab) forgetRun(id string) {
 // resultOf is what a run says of the workload.
 func resultOf(p profile.Profile, r cluster.ProfileRequest) profile.Profile {
 	p.Workload = r.Workload.ID.String() // whose profile it is, is not the run's word
+	if r.Reviewer != nil {
+		p.Ended = r.Reviewer.Ended()
+	}
 	switch {
 	case r.Purpose == cluster.PurposeSize:
 		return asScalePoint(p, r)

@@ -46,6 +46,9 @@ func profilePage(p *command.Page, q knownRecord, now time.Time) {
 		p.Fact("Machine", machineText(q.Machine))
 	}
 	p.Fact("Bound", wording.Number(q.SlowdownMax)+" % slowdown")
+	if q.Ended != "" {
+		p.Fact("Ended early", q.Ended)
+	}
 	if !q.Complete && q.profiled() {
 		p.Fact("State", "cut short: partial results")
 	}

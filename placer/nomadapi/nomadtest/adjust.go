@@ -1,11 +1,16 @@
 package nomadtest
 
-import "net/http"
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+)
 
 func (s *Server) adjustRoutes(handle func(string, handler)) {
 	handle("GET /v1/job/{id}/deployment", s.deployment)
 	handle("PUT /v1/allocation/{id}/stop", s.stopAlloc)
 	handle("GET /v1/client/allocation/{id}/stats", s.allocStats)
+	handle("PUT /v1/client/allocation/{id}/signal", s.signalAlloc)
 }
 
 // SetStats is what a client answers about the resources of an allocation from now on.
@@ -26,6 +31,26 @@ func (s *Server) allocStats(r *http.Request) (any, uint64, *refusal) {
 		return nil, 0, &refusal{http.StatusNotFound, "unknown allocation"}
 	}
 	return stats, s.index, nil
+}
+
+// signalAlloc keeps the signals of tasks; see Signals.
+func (s *Server) signalAlloc(r *http.Request) (any, uint64, *refusal) {
+	var body struct{ Signal, Task string }
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return nil, 0, &refusal{http.StatusBadRequest, err.Error()}
+	}
+	s.signals = append(s.signals, body.Task+" "+body.Signal)
+	if s.OnSignal != nil {
+		s.OnSignal(r.PathValue("id"))
+	}
+	return Object{}, s.index, nil
+}
+
+// Signals are what was sent to tasks: the task, a space, and the signal.
+func (s *Server) Signals() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.signals)
 }
 
 // SetDeployment gives a job a newest deployment of that status.

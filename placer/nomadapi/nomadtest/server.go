@@ -42,6 +42,9 @@ type Server struct {
 	// OnRequest, where set, is called with the path of each request before it is answered.
 	// It must not call back into the server.
 	OnRequest func(path string)
+	// OnSignal, where set, is called with the allocation of a task that was signalled. It must
+	// not call back into the server.
+	OnSignal func(allocID string)
 	// Tokens are the ACL tokens by secret; without any, access control is off.
 	// Policies are shown, and not enforced: see Token.May.
 	Tokens   map[string]Token
@@ -59,6 +62,7 @@ type Server struct {
 	vars    map[key]*variable
 	files   map[string]map[string][]byte // allocation, path
 	notes   []Note
+	signals []string
 	rolling map[key]string    // status of a job's newest deployment
 	stats   map[string]Object // resources of allocations, as their clients tell
 	faults  []*fault

@@ -99,7 +99,8 @@ var table = []Right{
 	},
 	{
 		Scope: Served, Capability: "alloc-lifecycle", Roles: []Role{Leader},
-		Why: "stop a best-effort allocation that is in the way of a target", Calls: []string{"PUT /v1/allocation/{id}/stop"},
+		Why:   "stop a best-effort allocation that is in the way of a target; tell a profiling run what to measure next",
+		Calls: []string{"PUT /v1/allocation/{id}/stop", "PUT /v1/client/allocation/{id}/signal"},
 	},
 	{
 		Scope: Served, Capability: "csi-mount-volume", Roles: []Role{Leader},

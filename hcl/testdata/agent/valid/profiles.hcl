@@ -1,5 +1,6 @@
 profile {
   seconds_max   = 300
+  adaptive      = true
   share         = "all"
   share_between = ["web-dev", "web-prod"]
   ignore_env    = ["RELEASE_ID"]

@@ -22,6 +22,7 @@ func commands() []*command.Command {
 		importCommand(),
 		leagueCommand(),
 		listCommand(),
+		profilingCommand(),
 		runCommand(),
 		validateCommand(),
 		command.VersionCommand(programName),

@@ -225,6 +225,9 @@ func (w *World) listJobs(ctx context.Context) ([]jobStub, uint64, error) {
 // Job reads one job afresh.
 func (w *World) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) {
 	raw, err := w.nomad.rawJob(ctx, id)
+	if err == nil || errors.Is(err, cluster.ErrGone) {
+		w.found(id, raw)
+	}
 	if err != nil {
 		return cluster.Job{}, err
 	}

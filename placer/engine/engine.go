@@ -161,7 +161,7 @@ func (e *Engine) Reconcile(ctx context.Context) error {
 // consider starts an evaluation of the job's version unless one is under way
 // or nothing is left to do for it.
 func (e *Engine) consider(ctx context.Context, job cluster.Job) {
-	if !e.retries.due(job, e.cfg.Clock.Now()) {
+	if !e.retries.due(job, e.steady()) {
 		return
 	}
 	if ctx, end, begun := e.evaluations.Consider(ctx, job); begun {
@@ -175,7 +175,7 @@ func (e *Engine) run(ctx context.Context, job cluster.Job) uint64 {
 	index, err := e.evaluate(ctx, job)
 	switch {
 	case err == nil:
-		e.retries.note(job, e.cfg.Clock.Now(), e.deadline(job), nil)
+		e.noteAttempt(job, nil)
 		return index
 	case overtaken(err), ctx.Err() != nil:
 		e.cfg.Log.Info("evaluation dropped", "job", job.ID.String(), "version", job.Version, "why", err)

@@ -38,7 +38,14 @@ func (e *Engine) evaluate(ctx context.Context, job cluster.Job) (uint64, error) 
 	if !e.cfg.Clock.Now().Before(limit) {
 		return e.releaseStock(ctx, job, t, fmt.Sprintf("its hold deadline of %s passed", e.hold(job)))
 	}
+	began := e.cfg.Clock.Now()
 	known, err := e.lab.Learn(ctx, job, limit, t)
+	if e.cfg.Clock.Now().Sub(began).Abs() > e.cfg.Poll {
+		// Whoever released it meanwhile has written its record.
+		if _, changed := profiling.Unchanged(ctx, e.cfg.World, job); changed != nil {
+			return 0, changed
+		}
+	}
 	if err != nil {
 		if ctx.Err() != nil || errors.Is(err, cluster.ErrGone) || errors.Is(err, cluster.ErrStale) {
 			return 0, err

@@ -215,7 +215,7 @@ func (e *Engine) releaseOverdue(ctx context.Context, o *overdue) (next time.Dura
 	}
 	o.look(jobs, e.steady())
 	isDue := func(job cluster.Job) bool {
-		return job.Held && !job.Stopped && e.dueIn(job, o.seen[job.ID].at) <= 0 && e.retries.due(job, e.cfg.Clock.Now())
+		return job.Held && !job.Stopped && e.dueIn(job, o.seen[job.ID].at) <= 0 && e.retries.due(job, e.steady())
 	}
 	for _, job := range jobs {
 		if in := e.dueIn(job, o.seen[job.ID].at); job.Held && !job.Stopped && in > 0 {
@@ -244,6 +244,12 @@ func (e *Engine) dueIn(job cluster.Job, seen time.Time) time.Duration {
 		return seen.Add(e.hold(job)).Sub(e.steady())
 	}
 	return e.deadline(job).Add(replicaGrace).Sub(now)
+}
+
+// noteAttempt counts waits by the steady clock: one that is set back makes none longer.
+func (e *Engine) noteAttempt(job cluster.Job, err error) (firstRefusal bool) {
+	now := e.steady()
+	return e.retries.note(job, now, now.Add(e.deadline(job).Sub(e.cfg.Clock.Now())), err)
 }
 
 func (e *Engine) steady() time.Time {
@@ -293,7 +299,7 @@ func overtaken(err error) bool {
 // is the first one that was refused for good: until its user acts the job stays held.
 func (e *Engine) failed(ctx context.Context, job cluster.Job, err error) {
 	log := e.cfg.Log.With("job", job.ID.String(), "version", job.Version)
-	first := e.retries.note(job, e.cfg.Clock.Now(), e.deadline(job), err)
+	first := e.noteAttempt(job, err)
 	if !errors.Is(err, cluster.ErrRefused) {
 		log.Warn("evaluation failed; it will be tried again", "error", err)
 		return

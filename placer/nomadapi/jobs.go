@@ -237,7 +237,7 @@ func (w *World) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) 
 func (w *World) readJob(raw object) cluster.Job {
 	id := jobIDOf(raw)
 	if submitted := raw.number("SubmitTime"); submitted > 0 {
-		w.serverTime.saw(time.Unix(0, submitted))
+		w.serverTime.saw(time.Unix(0, submitted), raw.index("JobModifyIndex"))
 	}
 	job := cluster.Job{
 		ID:          id,

@@ -119,7 +119,9 @@ type lockVariable struct {
 	Items map[string]string `json:",omitempty"`
 	Lock  variableLock
 
-	ModifyTime int64 `json:",omitempty"` // of the answer: nanoseconds, by a server's clock
+	// Of the answer: nanoseconds, by a server's clock, and the index of the write.
+	ModifyTime  int64  `json:",omitempty"`
+	ModifyIndex uint64 `json:",omitempty"`
 }
 
 type variableLock struct {
@@ -139,7 +141,7 @@ func (e *Elector) tryAcquire(ctx context.Context) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	e.w.serverTime.stamped(answer.ModifyTime, sent)
+	e.w.serverTime.stamped(answer.ModifyTime, answer.ModifyIndex, sent)
 	return answer.Lock.ID, nil
 }
 

@@ -27,6 +27,7 @@ type serverClock struct {
 	answers bounds // by the Date of answers: often of a client on this machine
 	stamps  bounds // by times that a server wrote; they count before the others
 	offset  time.Duration
+	index   uint64 // of the newest write of ours that a server gave a time
 }
 
 // bounds of how much the servers' clock is ahead of ours.
@@ -80,11 +81,15 @@ func (c *serverClock) wrote(at, sent, received time.Time) {
 	c.settle()
 }
 
-// saw takes the time in that a server gave something earlier: its clock is past it.
-func (c *serverClock) saw(at time.Time) {
+// saw takes the time in that a server gave a write of that index earlier: its clock is past
+// it, unless it was set back since.
+func (c *serverClock) saw(at time.Time, index uint64) {
 	low := at.Sub(c.steady())
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if index < c.index && low > c.stamps.high {
+		return // what a server said of a later write counts
+	}
 	c.stamps = c.stamps.narrowed(bounds{low, farOff})
 	c.settle()
 }
@@ -100,22 +105,28 @@ func (w *World) Steady() time.Time { return w.serverTime.steady() }
 
 // AskTime learns the servers' time from a write of its own.
 func (w *World) AskTime(ctx context.Context) error {
-	var answer struct{ ModifyTime int64 }
+	var answer struct {
+		ModifyTime  int64
+		ModifyIndex uint64
+	}
 	sent := w.serverTime.steady()
 	// The text differs each time: Nomad gives no new time to a variable that stays the same.
 	items := map[string]any{"Path": ClockPath, "Items": map[string]string{"asked": sent.Format(time.RFC3339Nano)}}
 	if err := w.nomad.write(ctx, "/v1/var/"+ClockPath, "", items, &answer); err != nil {
 		return fmt.Errorf("asking for the servers' time: %w", err)
 	}
-	w.serverTime.stamped(answer.ModifyTime, sent)
+	w.serverTime.stamped(answer.ModifyTime, answer.ModifyIndex, sent)
 	return nil
 }
 
-// stamped takes the time in that a server gave a write of ours just now, in nanoseconds; 0 where it gave
-// none.
-func (c *serverClock) stamped(at int64, sent time.Time) {
+// stamped takes the time in that a server gave a write of ours just now, in nanoseconds, and
+// its index; 0 where it gave none.
+func (c *serverClock) stamped(at int64, index uint64, sent time.Time) {
 	if at > 0 {
 		c.wrote(time.Unix(0, at), sent, c.steady())
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.index = max(c.index, index)
 	}
 }
 

@@ -87,8 +87,13 @@ func TestTheServersClockIsSet(t *testing.T) {
 			t.Errorf("%s off after a step to %s", off, step)
 		}
 	}
-	c.saw(local.at.Add(3 * time.Minute))
+	c.saw(local.at.Add(3*time.Minute), 7)
 	if off := c.Now().Sub(local.at); off != 3*time.Minute {
 		t.Errorf("%s off, though something was submitted 3 minutes ahead", off)
+	}
+	c.stamped(local.at.Add(-10*time.Minute).UnixNano(), 9, local.at)
+	c.saw(local.at.Add(3*time.Minute), 7)
+	if off := c.Now().Sub(local.at); off != -10*time.Minute {
+		t.Errorf("%s off: what was submitted before it was set back says nothing of now", off)
 	}
 }

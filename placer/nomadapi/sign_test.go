@@ -97,7 +97,7 @@ func TestATransferIsSignedByTheServersClock(t *testing.T) {
 	w, server, ctx, id := transferWorld(t)
 	signer := withKey(t, w)
 	now := w.serverTime.steady().Add(20 * time.Minute)
-	w.serverTime.stamped(now.UnixNano(), w.serverTime.steady())
+	w.serverTime.stamped(now.UnixNano(), 1, w.serverTime.steady())
 	if err := w.Resize(ctx, id, recipientID, cluster.Resources{CPUMHz: 150, MemoryMB: 164, DiskMB: 300}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 package ibench
 
+import "slices"
+
 // TLB is the size of the translation lookaside buffer for data, in small
 // pages; 0 where the processor does not tell.
 type TLB struct {
@@ -49,6 +51,9 @@ func (m *Machine) askProcessor(ask asker) {
 		return
 	case vendor == leafVendorEBXAMD || vendor == leafVendorEBXHyg:
 		m.TLB = amdTLB(ask, extended)
+		if len(m.Caches) == 0 {
+			m.Caches = amdCaches(ask, extended, m.CPUs)
+		}
 		caches = leafAMDCaches
 		most = extended
 	default:
@@ -71,6 +76,39 @@ func amdTLB(ask asker, extended uint32) TLB {
 		t.L2DataPages = int(ebx >> 16 & 0xfff)
 	}
 	return t
+}
+
+// complexBytes is the largest last-level cache that is taken for granted: AMD's leaf tells the
+// sum over a processor's core complexes, and a core reaches that of its own, 16 or 32 MiB
+// (more where caches are stacked).
+const complexBytes = 32 << 20
+
+// amdCaches are the caches that the processor tells in its older leaves, level by level. A
+// hypervisor that hides which CPUs share a cache leaves the kernel without any.
+func amdCaches(ask asker, extended uint32, cpus []CPU) []Cache {
+	if extended < leafAMDL2TLB || len(cpus) == 0 {
+		return nil
+	}
+	var all []int
+	for _, c := range cpus {
+		all = append(all, c.ID)
+	}
+	_, _, data, instructions := ask(leafAMDL1TLB, 0)
+	_, _, second, third := ask(leafAMDL2TLB, 0)
+	var out []Cache
+	for _, c := range cpus {
+		own := []int{c.ID}
+		out = append(out,
+			Cache{Level: 1, Type: CacheData, SizeBytes: int64(data>>24) << 10, LineBytes: int(data & 0xff), SharedCPUs: own},
+			Cache{Level: 1, Type: CacheInstruction, SizeBytes: int64(instructions>>24) << 10, LineBytes: int(instructions & 0xff), SharedCPUs: own},
+			Cache{Level: 2, Type: CacheUnified, SizeBytes: int64(second>>16) << 10, LineBytes: int(second & 0xff), SharedCPUs: own})
+	}
+	out = append(out, Cache{
+		Level: 3, Type: CacheUnified, SizeBytes: min(complexBytes, int64(third>>18)<<19), LineBytes: int(third & 0xff), SharedCPUs: all,
+	})
+	out = slices.DeleteFunc(out, func(c Cache) bool { return c.SizeBytes == 0 || c.LineBytes == 0 })
+	slices.SortStableFunc(out, func(a, b Cache) int { return a.Level - b.Level })
+	return out
 }
 
 // leavesMax bounds lists of leaves, which a broken hypervisor may not end.

@@ -64,3 +64,32 @@ func TestAskProcessor(t *testing.T) {
 		t.Errorf("no last-level cache, yet %q", bare.LLCInclusion)
 	}
 }
+
+// A hypervisor that hides which CPUs share a cache leaves sysfs without any; the older leaves
+// still tell the sizes.
+func TestCachesOfAHiddenTopology(t *testing.T) {
+	t.Parallel()
+	guest := map[leaf]registers{
+		{leafMax, 0}:         {eax: 0x10, ebx: leafVendorEBXAMD},
+		{leafExtendedMax, 0}: {eax: 0x80000028},
+		{leafAMDL1TLB, 0}:    {ecx: 48<<24 | 64, edx: 32<<24 | 64},
+		{leafAMDL2TLB, 0}:    {ecx: 1024<<16 | 64, edx: 1016<<18 | 64}, // 508 MiB
+	}
+	m := Machine{CPUs: []CPU{{ID: 0}, {ID: 1}}}
+	m.askProcessor(processor(guest))
+	data, _ := m.DataCache(1)
+	instructions, _ := m.InstructionCache()
+	second, _ := m.DataCache(2)
+	llc, ok := m.LLC()
+	if data.SizeBytes != 48<<10 || instructions.SizeBytes != 32<<10 || second.SizeBytes != 1<<20 || !ok || llc.SizeBytes != complexBytes || len(llc.SharedCPUs) != 2 {
+		t.Errorf("caches %+v", m.Caches)
+	}
+	told := Machine{CPUs: m.CPUs, Caches: []Cache{{Level: 1, Type: CacheData, SizeBytes: 32 << 10}}}
+	if told.askProcessor(processor(guest)); len(told.Caches) != 1 {
+		t.Errorf("what sysfs tells counts: %+v", told.Caches)
+	}
+	silent := Machine{CPUs: m.CPUs}
+	if silent.askProcessor(processor(map[leaf]registers{{leafMax, 0}: guest[leaf{leafMax, 0}]})); len(silent.Caches) != 0 {
+		t.Errorf("nothing is told, yet %+v", silent.Caches)
+	}
+}

@@ -30,7 +30,7 @@ const (
 	CacheUnified     CacheType = "Unified"
 )
 
-// Cache is one cache as sysfs reports it. On virtual machines the size may be
+// Cache is one cache as sysfs, or else the processor, reports it. On virtual machines the size may be
 // untrue: calibration has the last word.
 type Cache struct {
 	Level      int       `json:"level"`
@@ -91,7 +91,8 @@ func readNodes(root string) map[int][]int {
 
 // readCaches reads every distinct cache of the given CPUs. Entries that lack a
 // level, type or size, as containers and virtual machines show them, are left
-// out: such a cache is unknown, and its kernels are unsupported.
+// out: such a cache is unknown, and its kernels are unsupported, unless the processor itself
+// tells (askProcessor).
 func readCaches(root string, cpus []CPU) ([]Cache, error) {
 	var out []Cache
 	for _, cpu := range cpus {

@@ -48,14 +48,14 @@ func (stacking) Fit(m Matrix, seed uint64) (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	heard, err := listen(known, seed, func(train Matrix) (*team, error) { return newTeam(train, chosen) })
+	predictions, err := predictHeldOut(known, seed, func(train Matrix) (*team, error) { return newTeam(train, chosen) })
 	if err != nil {
 		return nil, err
 	}
-	model.learn(heard)
+	model.learn(predictions)
 	in := newIntervals(known, true)
 	var found []residual
-	for _, h := range heard {
+	for _, h := range predictions {
 		value, deviation := combine(model.weightsAt(float64(h.count)), h.value, h.deviation)
 		found = in.add(found, residual{group: h.group, column: h.column, count: h.count}, h.truth, known.deviations(h.row), value, deviation)
 	}
@@ -104,8 +104,8 @@ func newTeam(m Matrix, s settings) (*team, error) {
 	return t, nil
 }
 
-// ask every member of a row.
-func (t *team) ask(row, noise []float64) (values, deviations [members][]float64, err error) {
+// completeEach completes a row by every member.
+func (t *team) completeEach(row, noise []float64) (values, deviations [members][]float64, err error) {
 	for k, f := range t.fillers {
 		values[k], deviations[k] = make([]float64, len(row)), make([]float64, len(row))
 		if err := f.complete(row, noise, values[k], deviations[k]); err != nil {
@@ -115,21 +115,21 @@ func (t *team) ask(row, noise []float64) (values, deviations [members][]float64,
 	return values, deviations, nil
 }
 
-// said is what the members say of one held-out cell.
-type said struct {
+// heldOutCell is what the members predict for one held-out cell.
+type heldOutCell struct {
 	row, group, column, count int
 	truth, weight             float64
 	value, deviation          [members]float64
 }
 
-// listen holds rows out as calibrate does.
-func listen(m Matrix, seed uint64, fit func(train Matrix) (*team, error)) ([]said, error) {
-	var out []said
+// predictHeldOut holds rows out as calibrate does.
+func predictHeldOut(m Matrix, seed uint64, fit func(train Matrix) (*team, error)) ([]heldOutCell, error) {
+	var out []heldOutCell
 	group := groupNumbers(m)
 	err := eachFold(m, seed, fit, func(t *team, i int, rng *rand.Rand) error {
 		row, noise := m.Rows[i], m.deviations(i)
 		return eachShown(m, row, rng, func(partial []float64, count int) error {
-			values, deviations, err := t.ask(partial, noise)
+			values, deviations, err := t.completeEach(partial, noise)
 			if err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func listen(m Matrix, seed uint64, fit func(train Matrix) (*team, error)) ([]sai
 				if math.IsNaN(v) || !math.IsNaN(partial[j]) || !t.informed(j) {
 					continue
 				}
-				h := said{row: i, group: group[i], column: j, count: count, truth: v, weight: t.certain.weight(noise, j)}
+				h := heldOutCell{row: i, group: group[i], column: j, count: count, truth: v, weight: t.certain.weight(noise, j)}
 				for k := range members {
 					h.value[k], h.deviation[k] = values[k][j], deviations[k][j]
 				}
@@ -166,15 +166,15 @@ func (p *products) add(q products, scale float64) {
 
 // learn takes for each number of shown cells the weights, not negative and in sum 1, of the
 // least squared error on held-out rows. Without any all trust is in gauss.
-func (t *team) learn(heard []said) {
-	if len(heard) == 0 {
+func (t *team) learn(predictions []heldOutCell) {
+	if len(predictions) == 0 {
 		t.counts, t.weights = []int{0}, [][members]float64{{memberGauss: 1}}
 		return
 	}
 	errors, cells, rows := map[int]*products{}, map[int]float64{}, map[int]map[int]bool{}
 	var all products
 	total := 0.0
-	for _, h := range heard {
+	for _, h := range predictions {
 		if errors[h.count] == nil {
 			errors[h.count], rows[h.count] = &products{}, map[int]bool{}
 			t.counts = append(t.counts, h.count)
@@ -265,7 +265,7 @@ func (t *team) weightsAt(shown float64) (w [members]float64) {
 	return w
 }
 
-// combine returns the mean and the deviation of the mixture of what the members say: where
+// combine returns the mean and the deviation of the mixture of what the members predict: where
 // they differ, less is known.
 func combine(w, value, deviation [members]float64) (mean, spread float64) {
 	for k := range w {
@@ -280,7 +280,7 @@ func combine(w, value, deviation [members]float64) (mean, spread float64) {
 
 // complete implements filler.
 func (t *team) complete(row, noise, out, deviation []float64) error {
-	values, deviations, err := t.ask(row, noise)
+	values, deviations, err := t.completeEach(row, noise)
 	if err != nil {
 		return err
 	}

@@ -539,13 +539,7 @@ func TestAnyReplicaReleasesAnOverdueJob(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		world := twoNodes()
-		e, err := engine.New(engine.Config{World: world, Store: mem.New(), Clock: wallClock{}, Hold: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
+		stop := watchDeadlines(t, engine.Config{World: world, Store: mem.New(), Clock: wallClock{}, Hold: time.Minute})
 		world.submit(testJob("web"))
 		settle(50 * time.Second)
 		if !world.get(webJob).job.Held {
@@ -555,10 +549,7 @@ func TestAnyReplicaReleasesAnOverdueJob(t *testing.T) {
 		if world.get(webJob).job.Held {
 			t.Error("still held after its deadline")
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		stop()
 	})
 }
 

@@ -14,66 +14,35 @@ import (
 // A replica that does not lead releases a job within 5 s of its deadline, whenever it looks.
 func TestAReplicaReleasesWithinFiveSecondsOfTheDeadline(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		world := twoNodes()
-		e, err := engine.New(engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
-		const apart = 300 * time.Millisecond // no divisor of the time between two looks
-		var jobs []cluster.JobID
-		for i := range 20 {
-			jobs = append(jobs, world.submit(testJob(fmt.Sprintf("job-%d", i), heldFor(time.Minute))).ID)
-			settle(apart)
-		}
-		settle(time.Minute + 5*time.Second - time.Duration(len(jobs))*apart)
-		for i, id := range jobs {
-			if world.get(id).job.Held {
-				t.Errorf("job %d is held 5 s after its deadline", i)
-			}
-			settle(apart)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	inBubble(t, func(t *testing.T) { eachIsReleased(t, 20, 5*time.Second) })
 }
 
 // It begins as soon as the leader has had its time, 2 s after the deadline: the rest is for
 // Nomad, which may be slow.
 func TestAReplicaLooksAtEachDeadline(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		world := twoNodes()
-		e, err := engine.New(engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
-		if err != nil {
-			t.Fatal(err)
+	inBubble(t, func(t *testing.T) { eachIsReleased(t, 10, 2100*time.Millisecond) })
+}
+
+// eachIsReleased submits jobs one after the other, and looks at each so long after its deadline.
+func eachIsReleased(t *testing.T, count int, after time.Duration) {
+	t.Helper()
+	world := twoNodes()
+	stop := watchDeadlines(t, engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
+	const apart = 300 * time.Millisecond // no divisor of the time between two looks
+	var jobs []cluster.JobID
+	for i := range count {
+		jobs = append(jobs, world.submit(testJob(fmt.Sprintf("job-%d", i), heldFor(time.Minute))).ID)
+		settle(apart)
+	}
+	settle(time.Minute + after - time.Duration(len(jobs))*apart)
+	for i, id := range jobs {
+		if world.get(id).job.Held {
+			t.Errorf("job %d is held %s after its deadline", i, after)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
-		const apart = 300 * time.Millisecond // no divisor of the time between two looks
-		var jobs []cluster.JobID
-		for i := range 10 {
-			jobs = append(jobs, world.submit(testJob(fmt.Sprintf("job-%d", i), heldFor(time.Minute))).ID)
-			settle(apart)
-		}
-		settle(time.Minute + 2*time.Second + apart/3 - time.Duration(len(jobs))*apart)
-		for i, id := range jobs {
-			if world.get(id).job.Held {
-				t.Errorf("job %d is held 2.1 s after its deadline", i)
-			}
-			settle(apart)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+		settle(apart)
+	}
+	stop()
 }
 
 // A Nomad under heavy load takes seconds for each request, and for some jobs longer than for
@@ -84,13 +53,7 @@ func TestASlowReleaseKeepsNoOtherJobHeld(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		world := twoNodes()
 		slow := cluster.JobID{Namespace: "default", ID: "slow"}
-		e, err := engine.New(engine.Config{World: lateWorld{world, slow}, Store: mem.New(), Clock: wallClock{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
+		stop := watchDeadlines(t, engine.Config{World: lateWorld{world, slow}, Store: mem.New(), Clock: wallClock{}})
 		world.submit(testJob("slow", heldFor(time.Minute)))
 		settle(3 * time.Second)
 		other := world.submit(testJob("other", heldFor(time.Minute))).ID
@@ -102,11 +65,26 @@ func TestASlowReleaseKeepsNoOtherJobHeld(t *testing.T) {
 		if world.get(slow).job.Held {
 			t.Error("the job whose release takes 15 s is held 18 s after its deadline")
 		}
+		stop()
+	})
+}
+
+// watchDeadlines runs the deadline guard of a replica that does not lead, until it is stopped.
+func watchDeadlines(t *testing.T, cfg engine.Config) (stop func()) {
+	t.Helper()
+	e, err := engine.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- e.WatchDeadlines(ctx) }()
+	return func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-	})
+	}
 }
 
 // lateWorld takes 15 s for each write of one job, and gives it up where its context ends.

@@ -174,13 +174,7 @@ func TestAClockThatIsAheadReleasesNothingEarly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		clock := &aheadClock{by: 5 * time.Minute}
 		world := threeNodes()
-		e, err := engine.New(engine.Config{World: askedWorld{world, clock, 0}, Store: mem.New(), Clock: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
+		stop := watchDeadlines(t, engine.Config{World: askedWorld{world, clock, 0}, Store: mem.New(), Clock: clock})
 		world.submit(testJob("web", heldFor(2*time.Minute)))
 		settle(2*time.Minute - time.Second)
 		if !world.get(webJob).job.Held {
@@ -190,10 +184,7 @@ func TestAClockThatIsAheadReleasesNothingEarly(t *testing.T) {
 		if world.get(webJob).job.Held {
 			t.Error("still held 14 s after its deadline")
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		stop()
 	})
 }
 
@@ -232,13 +223,7 @@ func TestServersThatAreSetBackHoldNoJobLonger(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		clock := &aheadClock{}
 		world := threeNodes()
-		e, err := engine.New(engine.Config{World: askedWorld{world, clock, -10 * time.Minute}, Store: mem.New(), Clock: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
+		stop := watchDeadlines(t, engine.Config{World: askedWorld{world, clock, -10 * time.Minute}, Store: mem.New(), Clock: clock})
 		world.submit(testJob("web", heldFor(2*time.Minute)))
 		settle(2*time.Minute - time.Second)
 		if !world.get(webJob).job.Held {
@@ -248,9 +233,6 @@ func TestServersThatAreSetBackHoldNoJobLonger(t *testing.T) {
 		if world.get(webJob).job.Held {
 			t.Error("still held 5 s after its deadline")
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		stop()
 	})
 }

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -45,13 +44,7 @@ func TestARefusedJobDoesNotStopTheDeadlineGuard(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		world := twoNodes()
 		attempts := refuse(world)
-		e, err := engine.New(engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- e.WatchDeadlines(ctx) }()
+		stop := watchDeadlines(t, engine.Config{World: world, Store: mem.New(), Clock: wallClock{}})
 		world.submit(testJob("refused", heldFor(time.Minute)))
 		innocent := world.submit(testJob("innocent", heldFor(time.Minute)))
 		settle(time.Minute + 10*time.Second)
@@ -63,10 +56,7 @@ func TestARefusedJobDoesNotStopTheDeadlineGuard(t *testing.T) {
 		if n := attempts(); n < 55 || n > 70 {
 			t.Errorf("%d attempts at the refused job in an hour, want about one a minute", n)
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		stop()
 	})
 }
 

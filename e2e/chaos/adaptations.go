@@ -42,7 +42,7 @@ var remedies = map[string]string{
 
 // The times of aiming at an adaptation. A leader watches a job for some 20 s before it helps,
 // and a killed one is followed by another after as long. A job is moved when no best-effort
-// work is left that could leave instead: each of those that leave is a kill of its own.
+// work is left that could leave instead.
 const (
 	adaptsWithin = 100 * time.Second
 	movesWithin  = 4 * time.Minute
@@ -90,7 +90,8 @@ func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, s
 // aimed is a job that is to be adapted, and how.
 type aimed struct{ job, step string }
 
-// killAdapting kills whoever begins to adapt, until it was the wanted kind.
+// killAdapting waits for the wanted kind of adaptation and kills its agent. Others are let be: an
+// eviction that ends makes a move the next remedy, and another agent leads only half a minute later.
 func (c *campaign) killAdapting(ctx context.Context, r *rand.Rand, a aimed, until time.Time) error {
 	for {
 		node, err := c.runsOn(ctx, a.job)
@@ -102,16 +103,16 @@ func (c *campaign) killAdapting(ctx context.Context, r *rand.Rand, a aimed, unti
 		if err != nil {
 			return err
 		}
+		if b.step != a.step {
+			continue
+		}
 		if err := cluster.Sleep(ctx, time.Duration(r.Int64N(int64(strikeAfter[b.step])))); err != nil {
 			return err
 		}
-		err = c.strike(b)
-		if err == nil && b.step == a.step {
+		if err = c.strike(b); err == nil {
 			return nil
 		}
-		if err != nil {
-			c.say("%v", err)
-		}
+		c.say("%v", err)
 	}
 }
 

@@ -240,15 +240,15 @@ const moreGroups = 5
 
 // aimAt makes a job go through a step and kills there.
 func (c *campaign) aimAt(ctx context.Context, r *rand.Rand, u *user, step string) error {
-	if kinds[step] != "" {
-		return c.aimAtAdaptation(ctx, r, u, step)
-	}
 	err := waitFor(ctx, "a leading agent", time.Minute, func() bool {
 		_, pid := c.leader()
 		return pid != 0
 	})
 	if err != nil {
 		return err
+	}
+	if kinds[step] != "" {
+		return c.aimAtAdaptation(ctx, r, u, step)
 	}
 	for range aimTries {
 		c.spare(2*aimWithin, "")

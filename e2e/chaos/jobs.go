@@ -129,7 +129,7 @@ func (s spec) writeGroup(line func(string, ...any), i int, by route) {
 	line("    ephemeral_disk {\n      size = 10\n    }")
 	line("    task \"main\" {")
 	if s.Kind == noise {
-		line("      driver = \"ibench\"\n      config {\n        kernel {\n          source    = \"int\"\n          intensity = 5\n        }\n        max_duration = \"2h\"\n      }")
+		line("      driver = \"ibench\"\n      config {\n        kernel {\n          source    = \"int\"\n          intensity = 5\n        }\n        max_duration = \"2h\"\n        allow_pair   = true\n      }")
 	} else {
 		line("      driver      = \"raw_exec\"\n      kill_signal = \"SIGKILL\"\n      config {\n        command = \"/bin/bash\"\n        args    = [\"-c\", %s]\n      }", quoted(s.Script))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -64,12 +65,25 @@ func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, s
 		s.Cores = 1 // it could be given more of a shared CPU instead
 	}
 	c.spare(adaptsWithin, "")
+	room := func() error { return nil }
+	if step == stepMove {
+		s.Datacenters = []string{"dc1", spareDatacenter}
+		filler, err := c.fillSpare(ctx, u)
+		room = sync.OnceValue(func() error { return u.purge(filler) })
+		if err != nil {
+			return errors.Join(err, room())
+		}
+	}
+	defer func() { err = errors.Join(err, room()) }()
 	if err := u.registerBy(byHoldPool, s, "submitted"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, u.purge(s.ID)) }()
 	node, err := c.runsOn(ctx, s.ID)
 	if err != nil {
+		return err
+	}
+	if err := room(); err != nil {
 		return err
 	}
 	if step == stepEvict {
@@ -85,6 +99,18 @@ func (c *campaign) aimAtAdaptation(ctx context.Context, r *rand.Rand, u *user, s
 		within = movesWithin
 	}
 	return c.killAdapting(ctx, r, aimed{s.ID, step}, time.Now().Add(within))
+}
+
+// fillSpare reserves a core of the spare node: a job that needs one as well does not begin there,
+// and is moved there once the filler is gone.
+func (c *campaign) fillSpare(ctx context.Context, u *user) (id string, err error) {
+	s := u.fresh(service)
+	s.Count, s.Block, s.Script, s.Cores, s.Datacenters = 1, bestEffortBlock, pace, 1, []string{spareDatacenter}
+	if err := u.registerBy(pastTheGate, s, "submitted"); err != nil {
+		return s.ID, err
+	}
+	_, err = c.runsOn(ctx, s.ID)
+	return s.ID, err
 }
 
 // aimed is a job that is to be adapted, and how.

@@ -3,7 +3,7 @@
 //
 // # The cluster
 //
-// One Nomad server and two or three clients with access control, the agent as the system
+// One Nomad server, two or three clients and a spare one, with access control, the agent as the system
 // job that operators install (a replica on every client), the ibench driver, and the proxy in
 // front. Clients reach the server, and the proxy Nomad's API, through a relay that can
 // be cut or slowed for each of them; the clients' data is on file systems that can be full.

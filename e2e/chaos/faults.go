@@ -203,7 +203,7 @@ func (c *campaign) whole(r *rand.Rand) int {
 	leader, _ := c.leader()
 	for i := range c.site.Clients() {
 		name := c.site.Client(i).Name
-		if c.spans[name].mend == nil && !c.sparesLeader(name == leader) && !c.sparesClient(name) {
+		if name != spareClient && c.spans[name].mend == nil && !c.sparesLeader(name == leader) && !c.sparesClient(name) {
 			list = append(list, i)
 		}
 	}

@@ -43,6 +43,8 @@ type spec struct {
 	Cores int
 	// Beside is the node that it would rather be on; empty is none.
 	Beside string
+	// Datacenters it may be in; empty is Nomad's first.
+	Datacenters []string
 }
 
 // The tasks: none starts processes, for there are many of them on a small machine.
@@ -96,6 +98,11 @@ func (s spec) text(by route) string {
 	if by == byHoldPool {
 		line("  node_pool = \"placer\"")
 	}
+	datacenters := s.Datacenters
+	if len(datacenters) == 0 {
+		datacenters = []string{"dc1"}
+	}
+	line("  datacenters = [\"%s\"]", strings.Join(datacenters, `", "`))
 	if s.Kind == parameterized {
 		line("  parameterized {\n    meta_optional = [\"order\"]\n  }")
 	}

@@ -86,8 +86,15 @@ func clientsOf(n int) []cluster.Client {
 			Name: name, Class: string(rune('a' + i)), CPUMHz: 6000, MemoryMB: 6000, DataMB: 4096,
 		})
 	}
-	return out
+	return append(out, cluster.Client{Name: spareClient, Datacenter: spareDatacenter, Class: "spare", CPUMHz: 6000, MemoryMB: 6000, DataMB: 4096})
 }
+
+// The spare client is in a datacenter of its own, which no user's job names: there is always a
+// node that a job can be moved to. It is neither cut off nor drained.
+const (
+	spareClient     = "spare"
+	spareDatacenter = "dc2"
+)
 
 // startSite starts everything; on failure nothing is left.
 func startSite(ctx context.Context, o options) (*site, error) {

@@ -420,7 +420,7 @@ func (c *campaign) operate(ctx context.Context, r *rand.Rand) {
 			c.say("looking after the agents: %v", err)
 		}
 		node := c.site.Client(r.IntN(c.site.Clients()))
-		if c.sparesClient(node.Name) {
+		if node.Name == spareClient || c.sparesClient(node.Name) {
 			continue
 		}
 		c.say("draining %s", node.Name)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/curve"
@@ -237,4 +239,61 @@ func TestBadProbesGiveHonestIntervals(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A job that reports nonsense for as many profiles as are kept of one moves what is predicted
+// of another job of its namespace, of which something was measured, by a few points, and
+// what was measured by less.
+func TestNonsenseRowsHaveBoundedInfluence(t *testing.T) {
+	t.Parallel()
+	rows, err := training.LoadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, rows := rows[:5], rows[5:]
+	clean, err := fit(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		rows = append(rows, nonsense())
+	}
+	poisoned, err := fit(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, shown := DefaultColumns(), []interference.Source{interference.LLCCapacity, interference.MemoryBandwidth}
+	moved := map[interference.Origin][]float64{}
+	for _, row := range tried {
+		p := profile.Profile{SlowdownMax: row.SlowdownMax, Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}}}
+		for _, s := range shown {
+			p.Sensitivity.Tolerated[s], p.Sensitivity.Caused[s] = row.Sensitivity.Tolerated[s], row.Sensitivity.Caused[s]
+		}
+		a := classify.Knowledge(&p, clean.models, columns, nil).Sensitivity.Tolerated
+		b := classify.Knowledge(&p, poisoned.models, columns, nil).Sensitivity.Tolerated
+		for _, s := range columns {
+			moved[a[s].Origin] = append(moved[a[s].Origin], math.Abs(a[s].Score.Or(0)-b[s].Score.Or(0)))
+		}
+	}
+	for origin, most := range map[interference.Origin]float64{interference.Measured: 5, interference.Predicted: 10} {
+		if mean := stat.Mean(moved[origin], nil); !(mean <= most) {
+			t.Errorf("%s scores moved by %.1f points on average: %.1f", origin, mean, moved[origin])
+		}
+	}
+	if len(moved) != 2 {
+		t.Errorf("%v", moved)
+	}
+}
+
+// nonsense tolerates nothing and causes everything, and is sure of it.
+func nonsense() profile.Profile {
+	p := profile.Profile{Workload: "default/nonsense/g", SlowdownMax: 5, Sensitivity: interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}}}
+	sure := func(points float64) interference.Estimate {
+		v := interference.Percent(points)
+		return interference.Estimate{Score: v, Low: v, High: v, Origin: interference.Measured}
+	}
+	for _, info := range interference.Sources() {
+		p.Sensitivity.Tolerated[info.Source], p.Sensitivity.Caused[info.Source] = sure(0), sure(100)
+	}
+	return p
 }

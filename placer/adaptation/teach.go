@@ -45,8 +45,16 @@ type lesson struct {
 	allocation      cluster.Allocation
 	node            *cluster.Node
 	coRunners       []profiling.CoRunner
+	loads           map[cluster.WorkloadID]load
 	silent          string
 	silentWasTaught bool
+}
+
+// load is what the allocations of a co-runner did in windows of the lesson: the sum of their
+// rates, how many windows had one, and in how many it was all that was demanded.
+type load struct {
+	sum               float64
+	windows, demanded int
 }
 
 // situation is what makes the windows of an allocation one experiment, as text.
@@ -100,7 +108,7 @@ func (a *term) window(sc *scene, s subject, allocation cluster.Allocation, o clu
 			began = l.situation.became(is, l.coRunners, coRunners)
 			ended = l.over()
 		}
-		l = &lesson{situation: is, began: began, since: now, ends: lessonEnds}
+		l = &lesson{situation: is, began: began, since: now, ends: lessonEnds, loads: map[cluster.WorkloadID]load{}}
 		a.lessons[allocation.ID] = l
 	}
 	l.workload, l.allocation, l.node, l.coRunners, l.silent = s.workload, allocation, node, coRunners, silent
@@ -108,10 +116,12 @@ func (a *term) window(sc *scene, s subject, allocation cluster.Allocation, o clu
 		return ended
 	}
 	l.add(o, s.workload.Spec.Target)
+	l.addLoads()
 	if l.to.Sub(l.from) >= l.ends {
 		ended = append(ended, l.over()...)
 		next := *l
 		next.windows, next.mean, next.squares, next.ends = 0, 0, 0, min(longestLesson, 2*l.ends)
+		next.loads = map[cluster.WorkloadID]load{}
 		a.lessons[allocation.ID] = &next
 	}
 	return ended
@@ -131,6 +141,37 @@ func (l *lesson) add(o cluster.Observation, t performance.Target) {
 	if t.Kind == performance.QPS && (t.Latency == nil || o.Measure.LatencyTail <= t.Latency.Max) {
 		l.atLeast = true
 	}
+}
+
+// addLoads adds what the co-runners did in a window.
+func (l *lesson) addLoads() {
+	for _, c := range l.coRunners {
+		if c.Rate == nil {
+			continue
+		}
+		of := l.loads[c.Workload.ID]
+		of.sum += *c.Rate
+		of.windows++
+		if c.Demanded {
+			of.demanded++
+		}
+		l.loads[c.Workload.ID] = of
+	}
+}
+
+// active are the co-runners with what they did over the whole of the lesson, where that was
+// seen in half of its windows at least.
+func (l *lesson) active() []profiling.CoRunner {
+	out := slices.Clone(l.coRunners)
+	for i := range out {
+		of := l.loads[out[i].Workload.ID]
+		out[i].Rate, out[i].Demanded = nil, false
+		if 2*of.windows >= l.windows {
+			mean := of.sum / float64(of.windows)
+			out[i].Rate, out[i].Demanded = &mean, of.demanded == of.windows
+		}
+	}
+	return out
 }
 
 // over is the lesson, where it has enough windows to be one.
@@ -173,7 +214,8 @@ func (a *term) surroundings(sc *scene, s subject, allocation cluster.Allocation)
 				by[other.Workload] = c
 			}
 			c.Allocations++
-			c.CPUShare = max(c.CPUShare, shareOf(n, other.Resources))
+			c.CPUShare, c.Resources = max(c.CPUShare, shareOf(n, other.Resources)), other.Resources
+			a.addRate(c, other.ID)
 		}
 	}
 	var out []profiling.CoRunner
@@ -181,6 +223,32 @@ func (a *term) surroundings(sc *scene, s subject, allocation cluster.Allocation)
 		out = append(out, *by[id])
 	}
 	return node, out, silent
+}
+
+// servedInTime: requests that were all served in time are all that came. Without a bound on
+// their latency it is not known.
+func servedInTime(o cluster.Observation, t performance.Target) bool {
+	tail := o.Measure.LatencyTail
+	return t.Kind == performance.QPS && t.Latency != nil && tail > 0 && tail <= t.Latency.Max
+}
+
+// addRate adds what one allocation of a co-runner did lately: the rate of a co-runner is the mean
+// of all that it has there, and unknown where that of one of them is.
+func (a *term) addRate(c *profiling.CoRunner, allocation string) {
+	var last cluster.Observation
+	if w := a.watched[c.Workload.ID]; w != nil {
+		last = w.last[allocation]
+	}
+	first := c.Allocations == 1
+	switch {
+	case last.Allocation == "" || last.Unavailable != "" || last.FinishedIn > 0 || a.cfg.Clock.Now().Sub(last.At) > correlatedFor:
+		c.Rate, c.Demanded = nil, false
+	case first:
+		c.Rate, c.Demanded = &last.Measure.Goodput, servedInTime(last, c.Workload.Spec.Target)
+	case c.Rate != nil:
+		mean := *c.Rate + (last.Measure.Goodput-*c.Rate)/float64(c.Allocations)
+		c.Rate, c.Demanded = &mean, c.Demanded && servedInTime(last, c.Workload.Spec.Target)
+	}
 }
 
 // shareOf the node's CPU that an allocation asks for; half where it is not known.
@@ -261,7 +329,7 @@ func (a *term) teach(ctx context.Context, ended []*lesson) error {
 
 func (l *lesson) experiment() profiling.Experiment {
 	return profiling.Experiment{
-		Workload: l.workload, Allocation: l.allocation, Node: l.node, CoRunners: l.coRunners, Situation: l.situation.hash(), Began: l.began, Silent: l.silent,
+		Workload: l.workload, Allocation: l.allocation, Node: l.node, CoRunners: l.active(), Situation: l.situation.hash(), Began: l.began, Silent: l.silent,
 		From: l.from, To: l.to, Windows: l.windows, AtLeast: l.atLeast, Rate: l.mean, Deviation: math.Sqrt(l.squares / float64(max(1, l.windows-1))),
 		Independent: min(float64(l.windows), 1+l.to.Sub(l.from).Seconds()/correlatedFor.Seconds()),
 	}

@@ -46,7 +46,9 @@ func (s *countingStore) count(class string) int {
 func planted(of map[string]interference.Sensitivity) func(context.Context, cluster.ProfileRequest) (profile.Profile, error) {
 	return func(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
 		p, err := plantedRun(ctx, r)
-		p.Isolated = map[string]profile.Measurement{r.Node.Configuration: unitsPerSecond(r.Node.Configuration)}
+		isolated := unitsPerSecond(r.Node.Configuration)
+		isolated.Unit = r.Workload.Spec.Target.RateUnit()
+		p.Isolated = map[string]profile.Measurement{r.Node.Configuration: isolated}
 		p.Sensitivity = interference.Sensitivity{Tolerated: interference.Scores{}, Caused: interference.Scores{}}
 		if r.Purpose == cluster.PurposeInterference {
 			p.Sensitivity = of[r.Workload.ID.Job]
@@ -106,6 +108,11 @@ func ofOthers(c *engine.Config) {
 // does not.
 func startsMispredicted(t *testing.T, change ...func(*engine.Config)) (*liveWorld, *bench, *countingStore) {
 	t.Helper()
+	return startsNextTo(t, testJob("presser", wantsRate(95)), besidePresser, change...)
+}
+
+func startsNextTo(t *testing.T, presser cluster.Job, perform func(*liveWorld, cluster.Allocation, time.Time) cluster.Observation, change ...func(*engine.Config)) (*liveWorld, *bench, *countingStore) {
+	t.Helper()
 	w := newLiveWorld(testNode("alpha", "fast"), testNode("omega", "slow"))
 	w.lab = planted(map[string]interference.Sensitivity{
 		"web": {
@@ -117,10 +124,10 @@ func startsMispredicted(t *testing.T, change ...func(*engine.Config)) (*liveWorl
 			Caused:    interference.Scores{interference.MemoryBandwidth: measuredAs(60, 55, 65), interference.LLCCapacity: measuredAs(5, 0, 10)},
 		},
 	})
-	w.perform = besidePresser
+	w.perform = perform
 	s := &countingStore{Store: mem.New()}
 	b := startLive(t, w, nil, append(change, ofOthers, func(c *engine.Config) { c.Store = s })...)
-	w.submit(testJob("presser", wantsRate(95)))
+	w.submit(presser)
 	settle(2 * time.Minute)
 	w.submit(testJob("web", wantsRate(75)))
 	settle(2 * time.Minute)
@@ -167,6 +174,39 @@ func TestProductionTeaches(t *testing.T) {
 		settle(2 * time.Minute)
 		if j := w.get(webJob); len(j.allocs) != 1 || j.allocs[0].Node != "id-omega" {
 			t.Errorf("submitted again it is on %+v", j.allocs)
+		}
+	})
+}
+
+// TestNothingIsLearntNextToAnIdleCoRunner: a service next to which nothing is lost while it has
+// hardly a request does not teach that its neighbours tolerate it.
+func TestNothingIsLearntNextToAnIdleCoRunner(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		idle := testJob("presser", func(j *cluster.Job) {
+			j.Workloads[0].Spec.Target = performance.Target{Kind: performance.QPS, QPS: 95, Latency: &performance.Latency{Percentile: 99, Max: 10 * time.Millisecond}}
+		})
+		_, b, s := startsNextTo(t, idle, func(_ *liveWorld, a cluster.Allocation, at time.Time) cluster.Observation {
+			if a.Workload != presserGroup {
+				return gives(100, a, at)
+			}
+			o := gives(2, a, at)
+			o.Measure.LatencyTail = time.Millisecond
+			return o
+		})
+		b.store = s
+		settle(40 * time.Minute)
+		said := b.said("keyweb")
+		if len(said.Experiments) == 0 || !strings.HasPrefix(said.Experiments[0].Says, "little: what ran next to it was idle, at 2 %") {
+			t.Errorf("on record: %+v", said.Experiments)
+		}
+		// Two percent of what it can cause is not nothing; busy, it would move the odds by e^3.
+		if l := said.Tolerated[interference.MemoryBandwidth].Own; len(l) > 0 && slices.Min(l) < -0.25 {
+			t.Errorf("learnt next to an idle co-runner: %v", l)
+		}
+		ofIdle, _, err := store.Productions{Store: s}.Get(t.Context(), "keypresser")
+		if l := ofIdle.Caused[interference.MemoryBandwidth].Own; len(l) > 0 && slices.Min(l) < -0.25 {
+			t.Errorf("learnt of an idle co-runner: %v (%v)", l, err)
 		}
 	})
 }

@@ -51,7 +51,10 @@ type Experiment struct {
 type CoRunner struct {
 	Workload    cluster.Workload // only its ID where it has no performance block
 	Allocations int
-	CPUShare    float64 // of the node, by what it asks for
+	Resources   cluster.Resources // of one allocation
+	CPUShare    float64           // of the node, by what it asks for
+	Rate        *float64          // mean of one allocation meanwhile; nil: unknown
+	Demanded    bool              // the rate is all that was asked of it: it could have done more
 }
 
 // experience is what production says of workloads, by profile key. Documents are not
@@ -193,7 +196,8 @@ func (l *Lab) Teach(ctx context.Context, x Experiment) (contradicts bool, err er
 	if err != nil {
 		return false, err
 	}
-	evidence.Before, evidence.Earlier = production.SeenIn(&own.said, x.Situation)
+	situation := x.Situation + busy(coRunners)
+	evidence.Before, evidence.Earlier = production.SeenIn(&own.said, situation)
 	columns := l.estimator.Columns()
 	f := production.Learn(columns, subject, of(coRunners), evidence)
 	record.Ratio, record.AtLeast = evidence.Ratio, evidence.AtLeast
@@ -201,7 +205,7 @@ func (l *Lab) Teach(ctx context.Context, x Experiment) (contradicts bool, err er
 	record.Predicted, record.PredictedLow, record.PredictedHigh = f.Predicted.Value, f.Predicted.Low, f.Predicted.High
 	own.said.Counted++
 	aside, reason := l.suspect(&own.said, p, f, evidence, record.Neighbours, x.To)
-	production.Note(&own.said, x.Situation, evidence, f, !aside, x.To)
+	production.Note(&own.said, situation, evidence, f, !aside, x.To)
 	switch {
 	case reason != "":
 		record.Says = "it behaves differently: what was learnt before is set aside"
@@ -333,22 +337,12 @@ func evidenceOf(x Experiment, k *cluster.Knowledge) (_ production.Evidence, sile
 	if x.Silent != "" {
 		return production.Evidence{}, x.Silent
 	}
-	isolated, ok := k.Speed[x.Node.Configuration]
-	unit := x.Workload.Spec.Target.RateUnit()
-	switch {
-	case !ok || !(isolated.Value > 0):
-		return production.Evidence{}, fmt.Sprintf("its performance in isolation on %s is not known", x.Node.Configuration)
-	case isolated.Unit != "" && isolated.Unit != unit:
-		return production.Evidence{}, fmt.Sprintf("its performance in isolation was measured in %s, and now it is in %s", isolated.Unit, unit)
-	case x.Allocation.Transferred.CPUMHz != 0 || x.Allocation.Transferred.Cores != 0:
+	if x.Allocation.Transferred.CPUMHz != 0 || x.Allocation.Transferred.Cores != 0 {
 		return production.Evidence{}, "it runs with CPU time that was transferred to it, and its performance at that size is not known"
 	}
-	if cores := x.Allocation.Resources.Cores; cores > 0 && len(k.ScaleUp) > 0 && cores != k.ReferenceCores {
-		size, ok := k.AtCores(cores)
-		if !ok {
-			return production.Evidence{}, fmt.Sprintf("its performance in isolation with %d cores is not known", cores)
-		}
-		isolated = k.AtSize(size).Speed[x.Node.Configuration]
+	isolated, unknown := inIsolation(x.Workload, x.Allocation.Resources, x.Node.Configuration, k)
+	if unknown != "" {
+		return production.Evidence{}, unknown
 	}
 	e := production.Evidence{
 		Ratio: x.Rate / isolated.Value, AtLeast: x.AtLeast, Configuration: x.Node.Configuration, Isolated: production.IsolatedDeviation(isolated),
@@ -358,6 +352,48 @@ func evidenceOf(x Experiment, k *cluster.Knowledge) (_ production.Evidence, sile
 		return e, err.Error()
 	}
 	return e, ""
+}
+
+// inIsolation is the performance of a workload of some size on a configuration; unknown is why
+// that cannot be told.
+func inIsolation(w cluster.Workload, size cluster.Resources, configuration string, k *cluster.Knowledge) (_ profile.Measurement, unknown string) {
+	isolated, ok := k.Speed[configuration]
+	unit := w.Spec.Target.RateUnit()
+	switch {
+	case !ok || !(isolated.Value > 0):
+		return profile.Measurement{}, fmt.Sprintf("its performance in isolation on %s is not known", configuration)
+	case isolated.Unit != "" && isolated.Unit != unit:
+		return profile.Measurement{}, fmt.Sprintf("its performance in isolation was measured in %s, and now it is in %s", isolated.Unit, unit)
+	}
+	if size.Cores > 0 && len(k.ScaleUp) > 0 && size.Cores != k.ReferenceCores {
+		at, ok := k.AtCores(size.Cores)
+		if !ok {
+			return profile.Measurement{}, fmt.Sprintf("its performance in isolation with %d cores is not known", size.Cores)
+		}
+		isolated = k.AtSize(at).Speed[configuration]
+	}
+	if !(isolated.Value > 0) {
+		return profile.Measurement{}, "its performance in isolation at this size is not known"
+	}
+	return isolated, ""
+}
+
+// activity of a co-runner. What is asked of it from outside and done in time is all that it
+// does; what does as much as it can does less where it is slowed down, and may want as much
+// as ever.
+func (c CoRunner) activity(configuration string, k *cluster.Knowledge) *production.Activity {
+	if c.Rate == nil {
+		return nil
+	}
+	isolated, unknown := inIsolation(c.Workload, c.Resources, configuration, k)
+	if unknown != "" {
+		return nil
+	}
+	of := production.Activity{Least: *c.Rate / isolated.Value, Most: 1}
+	if c.Demanded {
+		of.Most = of.Least
+	}
+	return &of
 }
 
 func intervalOf(e production.Evidence) (low, high float64) {
@@ -392,6 +428,7 @@ func (l *Lab) coRunners(ctx context.Context, x Experiment) ([]known, error) {
 			}
 			k := l.estimator.withoutProduction(c.Workload.ID.Namespace, p)
 			n.Caused, n.Known, n.Demand = k.Sensitivity.Caused, bearsOnIt(k.Sensitivity.Caused), k.Sensitivity.DemandFactor[x.Node.Configuration]
+			n.Activity = c.activity(x.Node.Configuration, &k)
 			n.experienced = l.estimator.experienced(c.Workload, p)
 			n.Said = &n.experienced.said
 		}
@@ -426,11 +463,44 @@ func assumedCaused(columns []interference.Source, cpuShare float64) interference
 	return out
 }
 
+// busy tells situations apart in which the same co-runners were busy and were not: it is the
+// third of its performance in isolation that each was in.
+func busy(coRunners []known) string {
+	var of []byte
+	for _, c := range coRunners {
+		third := byte('?')
+		if a := c.Activity; a != nil {
+			third = '1' + byte(min(2, max(0, 3*(a.Least+a.Most)/2)))
+		}
+		of = append(of, third)
+	}
+	slices.Sort(of)
+	return "/" + string(of)
+}
+
+// idlePercent of their performance in isolation: co-runners that did no more say little.
+const idlePercent = 10.0
+
+// mostActive is the most that any co-runner may have done, in percent of what it does in
+// isolation.
+func mostActive(coRunners []known) (percent float64) {
+	for _, c := range coRunners {
+		if c.Activity == nil {
+			return 100
+		}
+		percent = max(percent, 100*min(1, c.Activity.Most))
+	}
+	return percent
+}
+
 // says is what was learnt, as a sentence.
 func says(f production.Finding, coRunners []known, change float64) string {
+	active := mostActive(coRunners)
 	switch {
 	case len(coRunners) == 0:
 		return "nothing ran next to it: how fast it is in isolation"
+	case active <= idlePercent:
+		return fmt.Sprintf("little: what ran next to it was idle, at %.0f %% of its performance in isolation at most", active)
 	case !f.Predicted.Known:
 		return "little: nothing is known of a workload next to it"
 	case f.Weight < 0.1:

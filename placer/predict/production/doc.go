@@ -16,6 +16,10 @@
 // likelihoods are kept, not the posterior: whatever else becomes known of the workload is
 // combined with them by multiplying (assumed-density filtering: Opper 1998; Minka 2001).
 //
+// A caused score is of what a co-runner does in isolation. In an experiment it exerts in
+// proportion to what it did of that in the same windows: one that is idle exerts nothing, and
+// nothing is learnt next to it. What is not measured may have been anything from idle to busy.
+//
 // How fast it is in isolation, by what the profile says, is uncertain as well, and the same
 // for all experiments on one node configuration: it has a Gaussian belief of its own, which
 // windows without pressure narrow.

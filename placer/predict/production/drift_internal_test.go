@@ -83,7 +83,7 @@ func watch(seed uint64) *watched {
 
 // coRunner that is known to exert so much.
 func coRunner(points float64, known bool) CoRunner {
-	return CoRunner{Allocations: 1, Known: known, Caused: interference.Scores{interference.MemoryBandwidth: {
+	return CoRunner{Allocations: 1, Known: known, Activity: &Activity{Least: 1, Most: 1}, Caused: interference.Scores{interference.MemoryBandwidth: {
 		Score: interference.Percent(points), Low: interference.Percent(max(0, points-5)), High: interference.Percent(min(100, points+5)), Origin: interference.Measured,
 	}}}
 }

@@ -15,7 +15,7 @@ const (
 	modelError         = 0.05 // of a share: what the model says is off by so much
 	outliers           = 0.05 // of experiments say nothing
 	mostShare          = 1.5
-	unknownNeighbour   = 3.0 // times the noise beside a co-runner of which nothing is known
+	unknownNeighbour   = 3.0 // times the noise with a co-runner of which nothing is known
 	leastIsolated      = 0.02
 	mostIsolated       = 0.5 // deviation of the logarithm where the interval says nothing
 	spanOfExperiment   = 5.0 // of a log-likelihood
@@ -41,8 +41,13 @@ type CoRunner struct {
 	Foreign     bool                // of another namespace
 	Allocations int
 	Demand      float64 // demand factor on this node; 0 is 1
+	Activity    *Activity
 	Said        *profile.Production
 }
+
+// Activity is how busy a co-runner was in the same windows, as a share of what it does in
+// isolation. A nil one is unknown: anything from idle to busy.
+type Activity struct{ Least, Most float64 }
 
 // Evidence is what was achieved.
 type Evidence struct {
@@ -224,8 +229,31 @@ func foreign(all []CoRunner) bool {
 // pressure is the probability of each pressure on a source.
 type pressure [pressureLevels]float64
 
-// demand of a co-runner: what one point of its score exerts.
-type demand float64
+// demand of a co-runner: what one point of its score may exert.
+type demand []exertion
+
+type exertion struct{ perPoint, probability float64 }
+
+// pointsOfActivity that may have been, equally likely (chosen by us).
+const pointsOfActivity = 5
+
+// activities that a co-runner may have had. Its caused score is of what it does in isolation,
+// and it exerts in proportion: a first approximation. A rate beyond that of its profile exerts
+// no more than the profile says, for nothing beyond it was measured.
+func (c CoRunner) activities() []float64 {
+	least, most := 0.0, 1.0
+	if c.Activity != nil {
+		least, most = min(1, max(0, c.Activity.Least)), min(1, max(0, c.Activity.Most))
+	}
+	if !(most > least) {
+		return []float64{least}
+	}
+	out := make([]float64, pointsOfActivity)
+	for i := range out {
+		out[i] = least + (most-least)*float64(i)/(pointsOfActivity-1)
+	}
+	return out
+}
 
 func (in *inference) coRunners(all []CoRunner) {
 	n := len(in.columns)
@@ -255,9 +283,14 @@ func (in *inference) coRunners(all []CoRunner) {
 
 // demandOn is with the demand factor where the source is shared by time.
 func (c CoRunner) demandOn(source interference.Source) demand {
-	d := demand(max(1, c.Allocations))
+	most := float64(max(1, c.Allocations))
 	if interference.TimeShared(source) {
-		d *= demand(max(1, c.Demand))
+		most *= max(1, c.Demand)
+	}
+	of := c.activities()
+	d := make(demand, len(of))
+	for i, activity := range of {
+		d[i] = exertion{activity * most, 1 / float64(len(of))}
 	}
 	return d
 }
@@ -274,8 +307,8 @@ func causedBelief(c CoRunner, source interference.Source) belief {
 }
 
 // at is where a score of the grid comes to lie among the pressures, between two of them.
-func (d demand) at(score int) (below int, above float64) {
-	x := float64(score) * float64(d)
+func (e exertion) at(score int) (below int, above float64) {
+	x := float64(score) * e.perPoint
 	if x >= pressureLevels-1 {
 		return pressureLevels - 1, 0
 	}
@@ -284,11 +317,13 @@ func (d demand) at(score int) (below int, above float64) {
 
 func (d demand) of(b belief) pressure {
 	var out pressure
-	for i, v := range b {
-		at, above := d.at(i)
-		out[at] += v * (1 - above)
-		if above > 0 {
-			out[at+1] += v * above
+	for _, e := range d {
+		for i, v := range b {
+			at, above := e.at(i)
+			out[at] += e.probability * v * (1 - above)
+			if above > 0 {
+				out[at+1] += e.probability * v * above
+			}
 		}
 	}
 	return out
@@ -391,18 +426,19 @@ func (in *inference) explain(k int, own response, given [bins]float64) (byRespon
 // caused is p(y | c_jk).
 func (in *inference) caused(j, k int, byPressure pressure) []float64 {
 	out := make([]float64, levels)
-	d := in.demands[j][k]
-	for i := range out {
-		at, above := d.at(i)
-		for r, pr := range in.rest[j][k] {
-			if pr == 0 {
-				continue
+	for _, e := range in.demands[j][k] {
+		for i := range out {
+			at, above := e.at(i)
+			for r, pr := range in.rest[j][k] {
+				if pr == 0 {
+					continue
+				}
+				x := byPressure[min(pressureLevels-1, r+at)]
+				if above > 0 {
+					x += above * (byPressure[min(pressureLevels-1, r+at+1)] - x)
+				}
+				out[i] += e.probability * pr * x
 			}
-			x := byPressure[min(pressureLevels-1, r+at)]
-			if above > 0 {
-				x += above * (byPressure[min(pressureLevels-1, r+at+1)] - x)
-			}
-			out[i] += pr * x
 		}
 	}
 	return out

@@ -33,7 +33,7 @@ func robust(origin interference.Origin) *cluster.Knowledge {
 
 // presses is a co-runner that is known to cause so much on bandwidth and little elsewhere.
 func presses(v, low, high float64) production.CoRunner {
-	c := production.CoRunner{Caused: interference.Scores{}, Known: true, Allocations: 1}
+	c := production.CoRunner{Caused: interference.Scores{}, Known: true, Allocations: 1, Activity: &production.Activity{Least: 1, Most: 1}}
 	for _, s := range columns {
 		c.Caused[s] = score(0, 0, 5, interference.Measured)
 	}
@@ -166,6 +166,35 @@ func TestWhatIsNotKnownSaysLittle(t *testing.T) {
 	}
 }
 
+// TestAnIdleCoRunnerTeachesNothing: that nothing was lost next to a co-runner that could exert
+// much says something only if it did.
+func TestAnIdleCoRunnerTeachesNothing(t *testing.T) {
+	t.Parallel()
+	k := robust(interference.Predicted)
+	k.Sensitivity.Tolerated[bandwidth] = score(30, 5, 95, interference.Predicted)
+	moved := func(activity *production.Activity, ratio float64) (own, neighbour float64) {
+		c := presses(80, 40, 100)
+		c.Activity = activity
+		after, theirs, _ := after(t, k, c, achieved(ratio), 4, production.Own)
+		return percent(t, after.Sensitivity.Tolerated[bandwidth]) - 30, percent(t, theirs.Sensitivity.Caused[bandwidth]) - 80
+	}
+	busy, _ := moved(&production.Activity{Least: 1, Most: 1}, 0.99)
+	idle, neighbour := moved(&production.Activity{Least: 0.02, Most: 0.02}, 0.99)
+	unknown, _ := moved(nil, 0.99)
+	t.Logf("next to a busy one %.1f points, an idle one %.1f, one that is not measured %.1f", busy, idle, unknown)
+	if busy < 25 || math.Abs(idle) > 2 || math.Abs(neighbour) > 2 {
+		t.Errorf("a busy co-runner taught %.1f points, an idle one %.1f of the workload and %.1f of itself", busy, idle, neighbour)
+	}
+	if unknown > 0.8*busy {
+		t.Errorf("a co-runner that is not measured taught %.1f points, a busy one %.1f", unknown, busy)
+	}
+	// A loss says that it was busy.
+	k.Sensitivity.Tolerated[bandwidth] = score(85, 20, 100, interference.Predicted)
+	if _, theirs := moved(nil, 0.6); theirs < -10 {
+		t.Errorf("the workload lost 40 %%, and the co-runner is said to cause %.1f points less", -theirs)
+	}
+}
+
 // TestHostileNamespace: whatever another namespace has a part in moves the mean of a score by
 // at most sinh(1/2) of its deviation.
 func TestHostileNamespace(t *testing.T) {
@@ -193,10 +222,10 @@ func TestHostileNamespace(t *testing.T) {
 // FuzzLearn: never NaN, never a likelihood out of its bounds, and no interval that one
 // experiment cannot give.
 func FuzzLearn(f *testing.F) {
-	f.Add(0.7, 0.02, 0.02, 60.0, 55.0, 65.0, 80.0, 1, 0, false)
-	f.Add(math.Inf(1), -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1000, -5, true)
-	f.Add(math.NaN(), math.NaN(), math.NaN(), 100.0, 0.0, 100.0, 100.0, 3, 1<<40, false)
-	f.Fuzz(func(t *testing.T, ratio, noise, isolated, caused, low, high, tolerated float64, allocations, earlier int, atLeast bool) {
+	f.Add(0.7, 0.02, 0.02, 60.0, 55.0, 65.0, 80.0, 1, 0, false, 1.0, 1.0)
+	f.Add(math.Inf(1), -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1000, -5, true, math.NaN(), math.Inf(1))
+	f.Add(math.NaN(), math.NaN(), math.NaN(), 100.0, 0.0, 100.0, 100.0, 3, 1<<40, false, 0.5, -1.0)
+	f.Fuzz(func(t *testing.T, ratio, noise, isolated, caused, low, high, tolerated float64, allocations, earlier int, atLeast bool, least, most float64) {
 		if !(low <= high) {
 			return // no such profile is read: profile.Check
 		}
@@ -204,7 +233,7 @@ func FuzzLearn(f *testing.F) {
 		k := robust(interference.Predicted)
 		k.Sensitivity.Tolerated[bandwidth] = score(tolerated, low, high, interference.Measured)
 		c := presses(caused, low, high)
-		c.Allocations, c.Demand = allocations, isolated
+		c.Allocations, c.Demand, c.Activity = allocations, isolated, &production.Activity{Least: least, Most: most}
 		e := production.Evidence{Ratio: ratio, Noise: noise, Isolated: isolated, Earlier: earlier, AtLeast: atLeast}
 		if e.Check() != nil {
 			return

@@ -355,7 +355,7 @@ func (w *world) teach(on []int, i int, share float64) {
 			continue
 		}
 		o := w.workloads[n]
-		all = append(all, production.CoRunner{Caused: o.profile.Sensitivity.Caused, Known: true, Allocations: 1, Said: &o.said})
+		all = append(all, production.CoRunner{Caused: o.profile.Sensitivity.Caused, Known: true, Allocations: 1, Activity: &production.Activity{Least: 1, Most: 1}, Said: &o.said})
 		others, names = append(others, n), append(names, o.name)
 	}
 	slices.Sort(names)

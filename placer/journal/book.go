@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -96,12 +98,55 @@ func (b Book) Evaluations(ctx context.Context) ([]cluster.Evaluation, error) {
 func (b Book) Forget(ctx context.Context, j cluster.JobID, groups []cluster.WorkloadID) error {
 	errs := []error{b.Store.Delete(ctx, pathOf(evaluationPrefix, j.String()))}
 	for _, w := range groups {
-		errs = append(errs,
-			b.Store.Delete(ctx, pathOf(decisionPrefix, w.String())),
-			b.Store.Delete(ctx, pathOf(observationPrefix, w.String())),
-			b.Store.Delete(ctx, pathOf(actionPrefix, w.String())))
+		for _, prefix := range workloadPrefixes {
+			errs = append(errs, b.Store.Delete(ctx, pathOf(prefix, w.String())))
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// workloadPrefixes are the classes of documents of which a workload has one.
+var workloadPrefixes = []string{decisionPrefix, observationPrefix, actionPrefix}
+
+// Strays returns workloads with a record that are not among those known, most at most.
+func (b Book) Strays(ctx context.Context, known iter.Seq[cluster.WorkloadID], most int) ([]cluster.WorkloadID, error) {
+	names := map[string]bool{}
+	for w := range known {
+		names[pathOf("", w.String())] = true
+	}
+	var out []cluster.WorkloadID
+	for _, prefix := range workloadPrefixes {
+		paths, err := b.Store.List(ctx, prefix)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", prefix, err)
+		}
+		for _, path := range paths {
+			if name := strings.TrimPrefix(path, prefix); names[name] || len(out) == most {
+				continue
+			}
+			w, err := b.workloadOf(ctx, path)
+			if err != nil {
+				continue // it is gone by now, or not one of ours
+			}
+			names[pathOf("", w.String())] = true
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
+
+// workloadOf is the workload that a record says it is of, if it is where that one's would be.
+func (b Book) workloadOf(ctx context.Context, path string) (cluster.WorkloadID, error) {
+	of, err := get[struct {
+		Workload cluster.WorkloadID `json:"workload"`
+	}](ctx, b.Store, path)
+	if err != nil {
+		return of.Workload, err
+	}
+	if !strings.HasSuffix(path, pathOf("", of.Workload.String())) {
+		return of.Workload, fmt.Errorf("%s: it is of %s, and in the place of another", path, of.Workload)
+	}
+	return of.Workload, nil
 }
 
 // ForgetObservations removes what was measured of a workload.

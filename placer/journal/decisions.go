@@ -28,6 +28,13 @@ const (
 	askAgainAfter = 5 * time.Minute
 )
 
+// Records that nothing here knows of are looked for so often, so many at once (chosen by us): an
+// agent that is killed, or that is paused until another leads, leaves some.
+const (
+	straysEvery  = 2 * time.Minute
+	straysAtMost = 64
+)
+
 // Decisions are the newest decision of every workload: in the book, and in memory
 // for the scores of residents.
 type Decisions struct {
@@ -42,6 +49,7 @@ type Decisions struct {
 	seen      map[cluster.JobID][]cluster.WorkloadID
 	asked     map[cluster.JobID]time.Time // for a job that is not listed
 	forgotten map[cluster.JobID]time.Time // a short while ago
+	searched  time.Time                   // for records that nothing here knows of
 }
 
 // NewDecisions knows nothing before Load.
@@ -173,6 +181,7 @@ func (s *Decisions) OfJob(ctx context.Context, job cluster.Job) (map[cluster.Wor
 func (s *Decisions) ForgetGone(ctx context.Context, world cluster.State, now time.Time, listed map[cluster.JobID]bool) {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
+	s.findStrays(ctx, now)
 	for _, id := range s.missing(now, listed) {
 		job, err := world.Job(ctx, id)
 		switch {
@@ -185,6 +194,30 @@ func (s *Decisions) ForgetGone(ctx context.Context, world cluster.State, now tim
 		default:
 			s.log.Info("a job is not in Nomad's list and not gone: its records are kept", "job", id.String(), "error", err)
 		}
+	}
+}
+
+// findStrays takes up the jobs of records that nothing here knows of.
+func (s *Decisions) findStrays(ctx context.Context, now time.Time) {
+	s.mu.Lock()
+	if now.Sub(s.searched).Abs() < straysEvery {
+		s.mu.Unlock()
+		return
+	}
+	s.searched = now
+	known := slices.Collect(maps.Keys(s.newest))
+	for _, groups := range s.seen {
+		known = append(known, groups...)
+	}
+	s.mu.Unlock()
+	strays, err := s.book.Strays(ctx, slices.Values(known), straysAtMost)
+	if err != nil {
+		s.log.Info("looking for records of jobs that are gone", "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range strays {
+		s.saw(w.JobID(), w)
 	}
 }
 

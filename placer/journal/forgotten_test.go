@@ -90,3 +90,39 @@ func TestRecordsAreForgottenAtASecondTry(t *testing.T) {
 
 // swapped is a store that can be replaced.
 type swapped struct{ store.Store }
+
+// What an agent left that was killed while it forgot a job, or that wrote when another one had
+// forgotten it already, is found by the agents that lead later.
+func TestRecordsThatNobodyKnowsOfAreForgotten(t *testing.T) {
+	t.Parallel()
+	ctx, memory := t.Context(), mem.New()
+	book := journal.Book{Store: memory}
+	w := cluster.WorkloadID{Namespace: "default", Job: "web", Group: "main"}
+	d := journal.NewDecisions(book, slog.New(slog.DiscardHandler))
+	if err := d.Load(ctx); err != nil {
+		t.Fatal(err)
+	}
+	readings := []cluster.Observation{{Allocation: "a"}}
+	if err := book.AddObservations(ctx, w, readings); err != nil {
+		t.Fatal(err)
+	}
+	d.ForgetGone(ctx, emptyCluster{}, time.Unix(1000, 0), nil)
+	if kept, err := book.Observations(ctx, w); err != nil || len(kept) > 0 {
+		t.Errorf("kept %v, %v, left by an earlier leader", kept, err)
+	}
+	if err := book.AddObservations(ctx, w, readings); err != nil {
+		t.Fatal(err)
+	}
+	d.ForgetGone(ctx, emptyCluster{}, time.Unix(1500, 0), nil)
+	if kept, err := book.Observations(ctx, w); err != nil || len(kept) > 0 {
+		t.Errorf("kept %v, %v, written by an agent that was paused", kept, err)
+	}
+	there := &lagging{} // Nomad has the job
+	if err := book.AddObservations(ctx, w, readings); err != nil {
+		t.Fatal(err)
+	}
+	d.ForgetGone(ctx, there, time.Unix(2000, 0), nil)
+	if kept, err := book.Observations(ctx, w); err != nil || len(kept) != 1 || there.answers != 1 {
+		t.Errorf("kept %v, %v of a job that is there, asked for %d times", kept, err, there.answers)
+	}
+}

@@ -64,6 +64,7 @@ try {
   check("Nomad's part is hidden", (await page.locator("section.section:not(.placer-panel)").first().isVisible()) === false);
   check("said to be current", (await tab(page).getAttribute("aria-current")) === "page");
   check("charts are drawn", (await page.locator("#placer-panel svg.chart-svg").count()) > 0);
+  check("what production has taught", (await page.locator("#placer-panel section[aria-label='In production']").count()) === 1);
   check("bars for every source", (await page.locator("#placer-panel section[aria-label^='Sensitivity'] tbody tr").count()) === 17);
   check("every chart has a name", (await page.locator("#placer-panel svg.chart-svg:not([aria-label]):not([aria-hidden])").count()) === 0);
   check("no rights are asked for in vain", (await page.locator("#placer-panel [role=alert]").count()) === 0);

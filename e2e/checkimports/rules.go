@@ -62,7 +62,7 @@ var rules = []rule{
 	},
 	{
 		layer: "words", packages: []string{"placer/wording"}, pure: true,
-		may: []string{"profiler/interference", "profiler/performance", "placer/cluster"}, external: []string{},
+		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}, external: []string{},
 		because: "numbers and records in words: every room may print them, so it knows none",
 	},
 	{

@@ -136,6 +136,7 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/observations/{namespace}/{job}/{$}", (*server).observationsJSON)
 	data("/v1/measured/{namespace}/{job}/{group}", (*server).measuredJSON)
 	data("/v1/measured/{namespace}/{job}/{$}", (*server).measuredJSON)
+	data("/v1/learnt/{namespace}/{job}/{group}", (*server).learntJSON)
 
 	mux.HandleFunc("GET /chart/{namespace}/{job}/{file}", s.chart)
 	mux.HandleFunc("GET /metrics", s.metrics)

@@ -51,9 +51,11 @@ func TestPagesSayWhatTheRecordHolds(t *testing.T) {
 		{"/job/default/cache/redis", []string{
 			"alpha is the least interfered node", "20,100 to 22,400", "p99 4.1 ms", "beside", "residents would lose more than their QoS bound, 12.5 points short",
 			"encode/ffmpeg tolerates 30 %", "memory exhausted", "integer units", "could not be told from noise in 12 s", "measured", "predicted", "assumed",
+			"In production", "9 experiments of its running allocations", "72 (55–90)", "60 (50–70)", "91 % (89–93)", "97 % (90–100)",
+			"default/batch/encode, 1 workload of other namespaces", "its performance in isolation with 2 cores is not known", "12 times as well",
 			"The ramp", "profile 41 s", "modify index 812", "Not known: memory capacity", `href="http://nomad.example:4646/ui/jobs/cache@default"`,
 		}},
-		{"/job/batch/encode/ffmpeg", []string{"No node has the ibench driver", "unknown", "No score is known", "This workload was not profiled"}},
+		{"/job/batch/encode/ffmpeg", []string{"No node has the ibench driver", "Nothing has been learnt from its running allocations yet.", "unknown", "No score is known", "This workload was not profiled"}},
 		{"/node/" + node, []string{"beta", "Headroom and pressure", "the scores of 1 resident are unknown", "1,800 of 5,192 MHz", "default"}},
 		{"/node/a1b2c3d4-0000-0000-0000-000000000001", []string{"alpha", "No allocation runs here", "Decisions that chose this node"}},
 	}
@@ -99,6 +101,7 @@ func TestStatesWithoutData(t *testing.T) {
 		{"/v1/profile/none", 404, `"error"`},
 		{"/v1/productions", 200, "[]"},
 		{"/v1/production/none", 404, `"error"`},
+		{"/v1/learnt/default/none/none", 404, `"error"`},
 		{"/v1/node/none", 404, `"error"`},
 		{"/healthz", 200, "ok"},
 		{"/metrics", 200, "placer_records_readable 1"},
@@ -157,6 +160,12 @@ func hostile() (*dashboardtest.Records, cluster.WorkloadID) {
 	p.Provenance = &profile.Provenance{Application: script, Command: script, DataSet: &profile.DataSet{Name: script, Repository: script, License: script}}
 	p.ScaleUp[0].Speed.Unit, p.Isolated[script] = script, p.Isolated["fast"]
 	m.AllProfiles["3f2a9c"] = p
+	said := m.AllProductions["3f2a9c"]
+	e := &said.Experiments[0]
+	e.Node, e.Began, e.Says, e.Neighbours = script, script, script, []string{id.String(), script}
+	said.Suspicion.CoRunners = []string{id.String()}
+	said.Distrust = &profile.Distrust{At: dashboardtest.Now, Reason: script, CoRunners: []string{script}}
+	m.AllProductions["3f2a9c"] = said
 	m.AllObservations[id] = []cluster.Observation{{Allocation: "x", At: dashboardtest.Now, Unavailable: script}}
 	return m, id
 }

@@ -35,6 +35,7 @@
 //	/v1/nodes, /v1/node/<id>           []cluster.NodeRecord; one
 //	/v1/observations/<ns>/<job>/<group>  []cluster.Observation, oldest first
 //	/v1/measured/<ns>/<job>/<group>    wording.Measured: what the group does now, with its verdict: met, missed, absent where it is not known
+//	/v1/learnt/<ns>/<job>/<group>      wording.Learnt: what production has taught of the group, in words
 //	/v1/actions/<ns>/<job>/<group>     []cluster.ActionRecord, oldest first; [] where none are recorded
 //	/v1/heat                           two matrices, nodes × sources (heatRecord)
 //	/v1/targets                        a row for every job (targetRecord), the missed ones first

@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
 // tokens of a Nomad, each with its rights: namespaces, "node", "records".
@@ -86,7 +87,7 @@ var everyPath = []string{
 	"/", "/heat", "/targets", "/log", "/policies", "/profiles", "/profile/3f2a9c", "/job/default/cache/redis", "/node/" + node,
 	"/job/default/cache/redis?whatif=1", "/v1/decisions", "/v1/decision/default/cache/redis", "/v1/evaluations", "/v1/profiles", "/v1/profile/3f2a9c", "/v1/productions", "/v1/production/3f2a9c",
 	"/v1/nodes", "/v1/node/" + node, "/v1/heat", "/v1/targets", "/v1/policies", "/v1/actions/default/cache/redis", "/v1/whatif/default/cache/redis",
-	"/v1/observations/default/cache/redis", "/v1/measured/default/cache/redis",
+	"/v1/observations/default/cache/redis", "/v1/measured/default/cache/redis", "/v1/learnt/default/cache/redis",
 }
 
 func TestWithoutATokenNothingIsServed(t *testing.T) {
@@ -169,7 +170,7 @@ func TestWhatATokenMayNotSeeIsAsIfItWereNot(t *testing.T) {
 	h := guarded(t, asking{dashboardtest.Fixture()}, "")
 	for _, path := range []string{
 		"/job/%/cache/redis", "/v1/decision/%/cache/redis", "/v1/actions/%/cache/redis", "/v1/whatif/%/cache/redis",
-		"/v1/observations/%/cache/redis", "/v1/measured/%/cache/redis", "/chart/%/cache/redis.svg",
+		"/v1/observations/%/cache/redis", "/v1/measured/%/cache/redis", "/v1/learnt/%/cache/redis", "/chart/%/cache/redis.svg",
 	} {
 		there := getAs(t, h, ofBatch, strings.Replace(path, "%", "default", 1))
 		not := getAs(t, h, ofBatch, strings.Replace(path, "%", "nowhere", 1))
@@ -183,6 +184,42 @@ func TestWhatATokenMayNotSeeIsAsIfItWereNot(t *testing.T) {
 	}
 	if own := getAs(t, h, ofDefault, "/chart/default/cache/redis.svg").Body.String(); strings.Contains(own, "log in") {
 		t.Errorf("chart of one's own: %s", own)
+	}
+}
+
+// Several namespaces may share a profile. What production says of it names the workloads of
+// those that the caller may read and counts the others; the words on a job's page are for the
+// readers of its namespace, whoever asks.
+func TestProductionNamesNoStrangers(t *testing.T) {
+	t.Parallel()
+	const stranger, own = "secret-team/db/main", "default/web/nginx"
+	fixture := dashboardtest.Fixture()
+	said := fixture.AllProductions["3f2a9c"]
+	said.Workload = "secret-team/cache/redis"
+	said.Experiments[0].Neighbours = []string{stranger, own}
+	said.Suspicion.CoRunners = []string{stranger}
+	said.Distrust = &profile.Distrust{At: dashboardtest.Now, Reason: "it did less (each time next to " + stranger + ")", CoRunners: []string{stranger}}
+	fixture.AllProductions["3f2a9c"] = said
+	shared := fixture.AllProfiles["3f2a9c"]
+	shared.Workload = said.Workload
+	fixture.AllProfiles["3f2a9c"] = shared
+	h := guarded(t, asking{fixture}, MetricsForToken)
+	for _, path := range []string{"/v1/production/3f2a9c", "/v1/learnt/default/cache/redis", "/job/default/cache/redis", "/v1/profile/3f2a9c", "/profile/3f2a9c", "/profiles"} {
+		w := getAs(t, h, ofDefault, path)
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "secret-team") {
+			t.Errorf("%s: status %d, or it names a stranger: %.3000s", path, w.Code, w.Body)
+		}
+	}
+	if body := getAs(t, h, ofDefault, "/v1/production/3f2a9c").Body.String(); !strings.Contains(body, own) || !strings.Contains(body, `"others": 2`) || !strings.Contains(body, "next to a workload of another namespace") {
+		t.Errorf("its own is not named, or the stranger is not counted: %s", body)
+	}
+	for path, named := range map[string]bool{"/v1/production/3f2a9c": true, "/v1/learnt/default/cache/redis": false} {
+		if body := getAs(t, h, ofOperator, path).Body.String(); strings.Contains(body, stranger) != named || !strings.Contains(body, own) {
+			t.Errorf("%s for who may read all records: %s", path, body)
+		}
+	}
+	if said := fixture.AllProductions["3f2a9c"]; said.Experiments[0].Neighbours[0] != stranger || said.Suspicion.CoRunners[0] != stranger || said.Distrust.CoRunners[0] != stranger {
+		t.Error("the record itself was written to")
 	}
 }
 

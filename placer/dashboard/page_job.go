@@ -46,6 +46,7 @@ type jobView struct {
 	StepsTotal time.Duration
 	Profile    *profileView
 	NoProfile  string // why there is none
+	Learnt     learntView
 }
 
 type candidateRow struct {
@@ -170,7 +171,16 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 	for _, step := range d.Steps {
 		view.StepsTotal += step.Duration
 	}
-	return s.jobProfile(ctx, view, d)
+	if err := s.jobProfile(ctx, view, d); err != nil {
+		return err
+	}
+	var taken time.Time
+	if view.Profile != nil {
+		taken = view.Profile.Profile.Taken
+	}
+	learnt, err := s.learnt(ctx, d, taken)
+	view.Learnt = viewLearnt(learnt)
+	return err
 }
 
 func (s *server) viewCandidates(d cluster.Decision) []candidateRow {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -189,7 +190,15 @@ func (v *seen) Profile(ctx context.Context, key string) (profile.Profile, error)
 	if may, err := v.usedOf(ctx, []string{key}); err != nil || len(may) == 0 {
 		return profile.Profile{}, cmp.Or(err, cluster.ErrNoRecord)
 	}
-	return v.all.Profile(ctx, key)
+	p, err := v.all.Profile(ctx, key)
+	if err != nil {
+		return p, err
+	}
+	may, err := v.caller.MayReadRecordsOf(ctx, p.Namespace())
+	if !may {
+		p.Workload = "" // it is of another namespace that shares profiles with the caller's
+	}
+	return p, err
 }
 
 // Production implements Records.
@@ -197,7 +206,56 @@ func (v *seen) Production(ctx context.Context, key string) (profile.Production, 
 	if may, err := v.usedOf(ctx, []string{key}); err != nil || len(may) == 0 {
 		return profile.Production{}, cmp.Or(err, cluster.ErrNoRecord)
 	}
-	return v.all.Production(ctx, key)
+	p, err := v.all.Production(ctx, key)
+	if err != nil {
+		return p, err
+	}
+	return v.productionWithoutStrangers(ctx, p)
+}
+
+// productionWithoutStrangers is what production says of a workload without the names of
+// workloads that the caller may not read: several namespaces may share a profile. Co-runners
+// are counted instead. What is stored may be shared, and is copied.
+func (v *seen) productionWithoutStrangers(ctx context.Context, p profile.Production) (profile.Production, error) {
+	names := map[string]bool{namespaceOf(p.Workload): true}
+	note := func(workloads []string) {
+		for _, w := range workloads {
+			names[namespaceOf(w)] = true
+		}
+	}
+	for _, e := range p.Experiments {
+		note(e.Neighbours)
+	}
+	if p.Suspicion != nil {
+		note(p.Suspicion.CoRunners)
+	}
+	if p.Distrust != nil {
+		note(p.Distrust.CoRunners)
+	}
+	yes, err := may(ctx, names, v.caller.MayReadRecordsOf)
+	if err != nil {
+		return profile.Production{}, err
+	}
+	stranger := func(w string) bool { return !yes[namespaceOf(w)] }
+	known := func(workloads []string) []string { return slices.DeleteFunc(slices.Clone(workloads), stranger) }
+	p.Experiments = slices.Clone(p.Experiments)
+	for i, e := range p.Experiments {
+		own := known(e.Neighbours)
+		p.Experiments[i].Neighbours, p.Experiments[i].Others = own, e.Others+len(e.Neighbours)-len(own)
+	}
+	if p.Suspicion != nil {
+		s := *p.Suspicion
+		s.CoRunners, p.Suspicion = known(s.CoRunners), &s
+	}
+	if p.Distrust != nil {
+		d := *p.Distrust
+		d.Reason = wording.DistrustReason(d, stranger)
+		d.CoRunners, p.Distrust = known(d.CoRunners), &d
+	}
+	if stranger(p.Workload) {
+		p.Workload = ""
+	}
+	return p, nil
 }
 
 // profilesUsed are the keys of the profiles behind the decisions the caller may see.

@@ -41,7 +41,8 @@ type GroupRecord struct {
 	Measured     json.RawMessage `json:"measured,omitempty"` // what it does now, with the verdict
 	Profile      json.RawMessage `json:"profile,omitempty"`
 	Actions      json.RawMessage `json:"actions,omitempty"`
-	WhatIf       bool            `json:"what_if"` // the agent answers what-if questions
+	Learnt       json.RawMessage `json:"learnt,omitempty"` // what production has taught, in words
+	WhatIf       bool            `json:"what_if"`          // the agent answers what-if questions
 	Nodes        []NodePart      `json:"nodes,omitempty"`
 	MoreNodes    int             `json:"more_nodes,omitempty"` // beyond maxTabNodes
 	Problems     []string        `json:"problems,omitempty"`   // why something is absent
@@ -192,6 +193,7 @@ func (g gatherer) group(ctx context.Context, out *GroupRecord) {
 	wait.Go(func() { part("/v1/observations"+tail, &out.Observations) })
 	wait.Go(func() { part("/v1/measured"+tail, &out.Measured) })
 	wait.Go(func() { part("/v1/actions"+tail, &out.Actions) })
+	wait.Go(func() { part("/v1/learnt"+tail, &out.Learnt) })
 	wait.Go(func() {
 		data, err := g.records.read(ctx, g.agent, "/v1/whatif"+tail)
 		mu.Lock()

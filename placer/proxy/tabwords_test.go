@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 	"github.com/nomad-placer/nomad-placer/placer/proxy"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // fixtureClock shows the moment of the fixture's records.
@@ -71,6 +72,10 @@ func TestTabInTheWordsOfThePages(t *testing.T) {
 		if c[0] != c[1] {
 			t.Errorf("%s: %q, want %q", name, c[0], c[1])
 		}
+	}
+	var learnt wording.Learnt
+	if err := json.Unmarshal(record.Groups[0].Learnt, &learnt); err != nil || len(learnt.Experiments) != 2 || learnt.Experiments[1].Achieved != "91 % (89–93)" || len(learnt.Moved) != 1 {
+		t.Errorf("what production taught: %v: %s", err, record.Groups[0].Learnt)
 	}
 	if g.Goal == nil || *g.Goal != 20000 || g.Bound == nil || *g.Bound != 5*time.Millisecond || len(g.Windows) == 0 || !slices.IsSortedFunc(g.Windows, func(a, b proxy.WindowPoint) int { return int(a.At - b.At) }) {
 		t.Errorf("charts: %+v", g)

@@ -99,6 +99,15 @@ type Estimate struct {
 	// Before is the 95 % interval of a workload of which nothing is measured, by what others
 	// do: what measurement has narrowed to Low and High. Zero where nothing is known of others.
 	Before Range `json:"before,omitzero"`
+	// WithoutProduction is what the estimate would be without what running allocations have
+	// taught. Zero where that has changed nothing.
+	WithoutProduction Prior `json:"without_production,omitzero"`
+}
+
+// Prior is an estimate as it was before something was learnt.
+type Prior struct {
+	Score Score `json:"score"`
+	Range
 }
 
 // Range is an interval of scores.

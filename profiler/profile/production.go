@@ -101,8 +101,18 @@ type Suspicion struct {
 
 // Distrust says that a profile is of another behaviour than what runs.
 type Distrust struct {
-	At     time.Time `json:"at"`
-	Reason string    `json:"reason"`
+	At        time.Time `json:"at"`
+	Reason    string    `json:"reason"`
+	CoRunners []string  `json:"co_runners,omitempty"` // that the reason may name
+}
+
+// DistrustOf is why a profile of that time is not trusted; nil where it is: none was noticed,
+// or the profile was taken since.
+func (p Production) DistrustOf(taken time.Time) *Distrust {
+	if p.Distrust == nil || !taken.Before(p.Distrust.At) {
+		return nil
+	}
+	return p.Distrust
 }
 
 // SituationOf counts the experiments of one situation, and says what was achieved in it.
@@ -150,11 +160,7 @@ func (p Production) Check() error {
 		c.year("suspicion.since", s.Since)
 		c.count("suspicion.experiments", s.Experiments, maxCount)
 		c.count("suspicion.less", s.Less, maxCount)
-		if c.count("suspicion.co_runners", len(s.CoRunners), maxEntries) {
-			for _, n := range s.CoRunners {
-				c.text("co-runner", n)
-			}
-		}
+		c.names("suspicion.co_runners", s.CoRunners)
 	}
 	if c.count("situations", len(p.Situations), maxSituations) {
 		for _, s := range p.Situations {
@@ -168,6 +174,7 @@ func (p Production) Check() error {
 	if p.Distrust != nil {
 		c.year("distrust.at", p.Distrust.At)
 		c.text("reason of the distrust", p.Distrust.Reason)
+		c.names("distrust.co_runners", p.Distrust.CoRunners)
 	}
 	return errors.Join(c.errs[:min(len(c.errs), 3)]...)
 }
@@ -187,17 +194,21 @@ func (c *checker) likelihoods(what string, of Likelihoods, most int) {
 	}
 }
 
+func (c *checker) names(what string, names []string) {
+	if c.count(what, len(names), maxEntries) {
+		for _, n := range names {
+			c.text(what, n)
+		}
+	}
+}
+
 func (c *checker) experiment(e Experiment) {
 	for what, text := range map[string]string{
 		"allocation": e.Allocation, "node name": e.Node, "configuration": e.Configuration, "cause": e.Began, "finding": e.Says,
 	} {
 		c.text(what, text)
 	}
-	if c.count("experiment.neighbours", len(e.Neighbours), maxEntries) {
-		for _, n := range e.Neighbours {
-			c.text("neighbour", n)
-		}
-	}
+	c.names("experiment.neighbours", e.Neighbours)
 	c.count("experiment.others", e.Others, maxCount)
 	c.count("experiment.windows", e.Windows, maxCount)
 	for what, v := range map[string]float64{

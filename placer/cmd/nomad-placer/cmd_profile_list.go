@@ -50,7 +50,7 @@ func profileTable(p *command.Page, all []knownRecord, now time.Time) {
 		switch {
 		case !q.profiled():
 			state = command.Cell{Text: "not profiled", Hue: command.Faint}
-		case q.Production != nil && q.Production.Distrust != nil && q.Taken.Before(q.Production.Distrust.At):
+		case q.Production != nil && q.Production.DistrustOf(q.Taken) != nil:
 			state = command.Cell{Text: "not trusted", Hue: command.Warn}
 		case !q.Complete:
 			state = command.Cell{Text: "partial", Hue: command.Warn}

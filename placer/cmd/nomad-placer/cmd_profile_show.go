@@ -70,7 +70,7 @@ func profilePage(p *command.Page, q knownRecord, now time.Time) {
 	}
 	explainSensitivity(p, q.Sensitivity, nil)
 	rampTable(p, q.Profile)
-	productionSection(p, q.Production, now)
+	productionSection(p, q, now)
 }
 
 func machineText(m profile.Machine) string {

@@ -137,3 +137,9 @@ func (b belief) quantile(p float64) float64 {
 func (b belief) interval() (low, high float64) {
 	return math.Floor(b.quantile(0.025)/step) * step, math.Ceil(b.quantile(0.975)/step) * step
 }
+
+// within is the interval as an estimate has it.
+func (b belief) within() interference.Range {
+	low, high := b.interval()
+	return interference.Range{Low: interference.Percent(low), High: interference.Percent(high)}
+}

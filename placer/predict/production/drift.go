@@ -254,6 +254,9 @@ func Recalibrate(said *profile.Production) {
 // behaviour, and its profile is not trusted any more.
 func SetAside(said *profile.Production, reason string, at time.Time) {
 	said.Distrust = &profile.Distrust{At: at, Reason: reason}
+	if said.Suspicion != nil {
+		said.Distrust.CoRunners = said.Suspicion.CoRunners
+	}
 	said.Tolerated, said.Caused, said.Levels, said.Situations, said.Suspicion = nil, nil, nil, nil, nil
 	said.Since = at
 }

@@ -107,6 +107,16 @@ func (w *watched) experiment(situation string, ratio float64, c CoRunner) bool {
 	return reason != ""
 }
 
+// Who shows the reason to others must know whom it names.
+func TestSetAsideSaysWhomTheReasonMayName(t *testing.T) {
+	t.Parallel()
+	said := profile.Production{Suspicion: &profile.Suspicion{CoRunners: []string{"team/job/group"}}}
+	SetAside(&said, "it did less next to team/job/group", time.Unix(1, 0))
+	if d := said.Distrust; said.Suspicion != nil || d == nil || len(d.CoRunners) != 1 || d.CoRunners[0] != "team/job/group" {
+		t.Errorf("%+v", said)
+	}
+}
+
 // kept is what it keeps in truth next to so many points.
 func kept(points float64) float64 {
 	if points <= 60 {

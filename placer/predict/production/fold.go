@@ -90,17 +90,23 @@ func (r response) ramp(k *cluster.Knowledge, source interference.Source, slowdow
 	return out
 }
 
-// estimateOf a belief. It counts as measured where production has narrowed what was known.
+// estimateOf a belief. It counts as measured where production has narrowed what was believed.
+// That is wider than the interval on record, which the note compares with: estimates are
+// doubted.
 func estimateOf(e interference.Estimate, before, after belief, l profile.Likelihood) interference.Estimate {
-	wasLow, wasHigh := before.interval()
-	low, high := after.interval()
-	out := interference.Estimate{
-		Score: interference.Percent(after.quantile(0.5)), Low: interference.Percent(low), High: interference.Percent(high), Origin: e.Origin, Before: e.Before,
+	was, believed, is := e.Within(), before.within(), after.within()
+	if _, known := was.Width(); !known {
+		was = believed
 	}
-	if high-low < wasHigh-wasLow {
+	out := interference.Estimate{
+		Score: interference.Percent(after.quantile(0.5)), Low: is.Low, High: is.High, Origin: e.Origin, Before: e.Before,
+		WithoutProduction: interference.Prior{Score: e.Score, Range: was},
+	}
+	width, _ := believed.Width()
+	if narrower, _ := is.Width(); narrower < width {
 		out.Origin = interference.Measured
 	}
-	note := fmt.Sprintf("in production: from %.0f–%.0f to %.0f–%.0f points", wasLow, wasHigh, low, high)
+	note := fmt.Sprintf("in production: from %.0f–%.0f to %.0f–%.0f points", was.Low.Or(0), was.High.Or(100), is.Low.Or(0), is.High.Or(100))
 	if l.Experiments > 0 {
 		note += fmt.Sprintf(", by what counts as %.1f independent experiments", l.Experiments)
 	}

@@ -85,6 +85,12 @@ func TestASensitiveWorkloadIsLearnt(t *testing.T) {
 	if v := percent(t, e); v > 50 || e.Origin != interference.Measured {
 		t.Errorf("it tolerates %.0f points, %s", v, e.Origin)
 	}
+	if was, predicted := e.WithoutProduction, k.Sensitivity.Tolerated[bandwidth]; was.Score != predicted.Score || was.Range != predicted.Within() {
+		t.Errorf("it was %+v without production, and %+v was predicted", was, predicted)
+	}
+	if was := own.Sensitivity.Tolerated[cache].WithoutProduction; was.Score.Known() {
+		t.Errorf("a score that did not change was %+v", was)
+	}
 	if low := e.Low.Or(100); low > 20 {
 		t.Errorf("the interval from %.0f does not hold the 20 points that explain it", low)
 	}

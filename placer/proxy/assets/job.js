@@ -130,6 +130,27 @@ function actions(list, t) {
       }))));
 }
 
+function experiments(list) {
+  return table("Experiments, newest first. Shares are of its performance in isolation, with 95 % intervals.",
+    [{ title: "Ended" }, { title: "Node" }, { title: "Next to" }, { title: "Windows", num: true }, { title: "Achieved", num: true }, { title: "Predicted", num: true }, { title: "What it says" }],
+    list.map((e) => ({ cells: [e.ended, e.node, e.next_to, e.windows, e.achieved, e.predicted, e.says] })));
+}
+
+const NEWEST = 5; // experiments that are shown without a click
+
+// learnt is in the agent's words; an agent of before has none.
+function learnt(l) {
+  if (!l) return null;
+  return section("In production",
+    el("p", { class: "placer-muted" }, l.summary, "."),
+    [l.distrust, l.suspicion].filter(Boolean).map((w) => note(w, "warn")),
+    l.moved.length > 0 && table("Scores that it has changed, in points, with their 95 % intervals",
+      [{ title: "Source" }, { title: "Score" }, { title: "From", num: true }, { title: "To", num: true }],
+      l.moved.map((m) => ({ cells: [m.title, m.side, m.from, m.to] }))),
+    l.experiments.length > 0 && experiments(l.experiments.slice(0, NEWEST)),
+    l.experiments.length > NEWEST && el("details", { "data-key": "experiments" }, el("summary", {}, "Older ones (" + (l.experiments.length - NEWEST) + ")"), experiments(l.experiments.slice(NEWEST))));
+}
+
 const outcomeKinds = { placed: "good", queued: "warn" };
 
 function group(g, record_, ask) {
@@ -154,7 +175,7 @@ function group(g, record_, ask) {
     section("Sensitivity to interference",
       scores("Scores in points, 0 to 100, with their 95 % intervals. Tolerated: the pressure at which it loses its QoS bound; high is robust. Caused: the pressure it exerts; high is aggressive.", record_.sources,
         { title: "Tolerated", kind: "tolerated", scores: (d.sensitivity || {}).tolerated }, { title: "Caused", kind: "caused", scores: (d.sensitivity || {}).caused })),
-    coRunners(g, record_.sources), record(d, t), actions(g.actions, t),
+    learnt(g.learnt), coRunners(g, record_.sources), record(d, t), actions(g.actions, t),
     g.what_if && whatIf({ namespace: record_.namespace, job: record_.job, group: g.name }, d, ask)];
 }
 

@@ -25,6 +25,7 @@ const (
 	noneChanged
 	noneStopped
 	noneLeft
+	noneKept
 	driverAsked
 	answersTrue
 	passedWhole
@@ -45,6 +46,7 @@ var promiseTexts = [promises]string{
 	noneChanged:     "nothing of a job is changed but its placement, and its count where it has a target and its block allows that",
 	noneStopped:     "nothing is stopped but best-effort work, for work with a target",
 	noneLeft:        "no profiling run is left over, and no transfer without a recipient",
+	noneKept:        "no record is left of a job that was purged",
 	driverAsked:     "the driver takes what an agent signs, with clocks up to ten minutes apart",
 	answersTrue:     "the proxy answers 200 for no registration that never happened",
 	passedWhole:     "what passes the proxy is held, or placed by a decision, and else as it was sent",

@@ -3,6 +3,7 @@ package chaostest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,6 +49,9 @@ const (
 	leadsAgain = 15*time.Second + 3*time.Second + relisted + time.Minute
 	adaptsFor  = 60 * time.Second
 	heardSince = time.Second // an agent that was told of a newer version
+	// Records of a purged job: the leader looks for those that it does not know of every two
+	// minutes, and asks for a job again after five where Nomad gave no answer.
+	forgottenIn = 8 * time.Minute
 )
 
 // run is one history under way.
@@ -88,12 +92,13 @@ type ledger struct {
 	attempts  int
 	notes     int
 	ended     bool             // at some time, by its user
+	purged    bool             // and not submitted since
 	requests  map[int]*request // to the proxy, by version
 }
 
 // began notes a version that Nomad took.
 func (l *ledger) began(version int) {
-	l.version, l.gone, l.submitted = version, false, time.Now()
+	l.version, l.gone, l.purged, l.submitted = version, false, false, time.Now()
 	l.released, l.attempts, l.notes, l.at = 0, 0, 0, time.Time{}
 }
 
@@ -240,6 +245,7 @@ func (r *run) end(l *ledger, purge bool) {
 	r.mu.Lock()
 	was := l.gone
 	l.gone, l.ended = true, true
+	l.purged = l.purged || purge && !was
 	r.mu.Unlock()
 	switch {
 	case was:
@@ -349,6 +355,7 @@ func (r *run) settle() {
 			r.try(quietAtLast, before[i] == r.index(l), "%s is written again, at index %s after %s", l.id, r.index(l), before[i])
 		}
 	}
+	r.forgotten()
 	if r.driven == 0 {
 		return
 	}
@@ -361,6 +368,25 @@ func (r *run) settle() {
 	time.Sleep(runsAtMost)
 	synctest.Wait()
 	r.leftOver()
+}
+
+// forgotten waits until nothing may be kept of the jobs that were purged, and looks.
+func (r *run) forgotten() {
+	purged := slices.DeleteFunc(slices.Clone(r.jobs), func(l *ledger) bool { return !l.purged })
+	if len(purged) == 0 {
+		return
+	}
+	time.Sleep(forgottenIn)
+	synctest.Wait()
+	left := r.nomad.VariablePaths("default")
+	for _, l := range purged {
+		for _, of := range []string{"decision/default/" + l.id + "/g", "observation/default/" + l.id + "/g", "action/default/" + l.id + "/g", "evaluation/default/" + l.id} {
+			class, name, _ := strings.Cut(of, "/")
+			sum := sha256.Sum256([]byte(name))
+			path := fmt.Sprintf("nomad-placer/%s/%x", class, sum[:12])
+			r.try(noneKept, !slices.Contains(left, path), "the %s of %s is left", class, l.id)
+		}
+	}
 }
 
 func (r *run) index(l *ledger) string {

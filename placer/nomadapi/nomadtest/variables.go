@@ -3,6 +3,7 @@ package nomadtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -140,6 +141,20 @@ func (s *Server) keepLock(v *variable, ttl string) {
 		return
 	}
 	v.ttl, v.until = ttl, time.Now().Add(d)
+}
+
+// VariablePaths are the paths of all variables of a namespace.
+func (s *Server) VariablePaths(namespace string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for k := range s.vars {
+		if k.namespace == namespace {
+			out = append(out, k.id)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // LockedBy is the id of the lock on a variable, empty where there is none.

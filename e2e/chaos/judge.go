@@ -218,7 +218,7 @@ func (c *campaign) removeAll(ctx context.Context) error {
 
 // The Variables that stay: profiles for the next job of the same content, the lock of who leads, and
 // what tells the clock of the servers.
-var staying = []string{"nomad-placer/profile/", nomadapi.ClockPath, nomadapi.LeaderPath}
+var staying = []string{"nomad-placer/profile/", "nomad-placer/production/", nomadapi.ClockPath, nomadapi.LeaderPath}
 
 // leftovers lists what is left of us when every job is gone.
 func (c *campaign) leftovers(ctx context.Context) (map[string]string, error) {

@@ -8,11 +8,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// measured: a profile's own estimate; an empty origin is that of a profile.
-func measured(e interference.Estimate) bool {
-	return e.Score.Known() && (e.Origin == interference.Measured || e.Origin == "")
-}
-
 // scoresOf a side.
 func scoresOf(p *profile.Profile, side curve.Side) interference.Scores {
 	if side == curve.Kernel {
@@ -29,13 +24,13 @@ func scoreRow(p *profile.Profile, side curve.Side, sources []interference.Source
 	for j, s := range sources {
 		row[j] = math.NaN()
 		e := scoresOf(p, side)[s]
-		if !measured(e) || curve.BoundOf(p) != curve.Bound {
+		if !e.IsMeasured() || curve.BoundOf(p) != curve.Bound {
 			if c, ok := curve.Measured(p.Ramp, s, side); ok {
 				setCell(row, deviations, j, c.Evidence)
 				continue
 			}
 		}
-		if measured(e) {
+		if e.IsMeasured() {
 			setCell(row, deviations, j, func() (float64, float64, bool) { return curve.EvidenceOf(e, side) })
 		}
 	}

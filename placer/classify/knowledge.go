@@ -100,7 +100,7 @@ func (b *builder) posterior(side curve.Side, s interference.Source, c Cell) (int
 		e := response.Estimate(curve.BoundOf(b.profile))
 		e.Note = own.Note
 		return e, true
-	case !measured(own):
+	case !own.IsMeasured():
 		return interference.Estimate{}, false
 	case !c.Measured || c.Low == c.High:
 		own.Origin, own.Before = interference.Measured, interference.Range{}

@@ -38,7 +38,7 @@ func TrainingFrom(profiles []profile.Profile) Training {
 		}
 		for _, scores := range []interference.Scores{p.Sensitivity.Tolerated, p.Sensitivity.Caused} {
 			for s, e := range scores {
-				if measured(e) {
+				if e.IsMeasured() {
 					seen[s] = true
 				}
 			}

@@ -110,6 +110,12 @@ type Prior struct {
 	Range
 }
 
+// IsMeasured reports whether the score is known from the workload's own measurements; an
+// empty origin is that of a profile.
+func (e Estimate) IsMeasured() bool {
+	return e.Score.Known() && (e.Origin == Measured || e.Origin == "")
+}
+
 // Range is an interval of scores.
 type Range struct {
 	Low  Score `json:"low"`

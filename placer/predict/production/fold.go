@@ -148,8 +148,8 @@ func rowOf(scores interference.Scores, said profile.Likelihoods, given func(inte
 	}
 	for source, l := range said {
 		e := scores[source]
-		if e.Score.Known() && e.Origin == "" {
-			e.Origin = interference.Measured // an empty origin is that of a profile
+		if e.IsMeasured() {
+			e.Origin = interference.Measured // a profile need not say so
 		}
 		was, is := given(e, l)
 		if low, high := is.interval(); changed(was[:], is[:]) && high-low <= rowWidthPoints {

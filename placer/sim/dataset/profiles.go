@@ -51,7 +51,7 @@ func FromProfiles(profiles []profile.Profile) []Set {
 func addScores(t *table, p profile.Profile, scores interference.Scores) {
 	for _, info := range interference.Sources() {
 		e := scores[info.Source]
-		if v, ok := e.Score.Percent(); ok && (e.Origin == interference.Measured || e.Origin == "") {
+		if v, _ := e.Score.Percent(); e.IsMeasured() {
 			t.add(p.Key, p.Application(), string(info.Source), v)
 			t.deviate(p.Key, string(info.Source), deviationOf(e))
 		}

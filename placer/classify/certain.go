@@ -108,7 +108,7 @@ func (c Cell) asBelief() belief {
 	return belief{c.Value, (c.High - c.Low) / (2 * normal95)}
 }
 
-// Concepts are those of the classifier that it stands before; nil where that has none.
+// Concepts are those of the classifier that it wraps; nil where that has none.
 func (m certainModel) Concepts() []float64 {
 	if c, ok := m.Model.(interface{ Concepts() []float64 }); ok {
 		return c.Concepts()

@@ -6,8 +6,8 @@ type Matrix struct {
 	Columns []string
 	Rows    [][]float64 // each len(Columns)
 	// Deviations are the standard deviations of the measurements, row by row, in the unit of
-	// the cells; nil, a nil row and 0 are exact up to the model's own noise. What stands
-	// beside a missing cell is not looked at.
+	// the cells; nil, a nil row and 0 are exact up to the model's own noise. The
+	// deviation of a missing cell is not looked at.
 	Deviations [][]float64
 
 	// Ratio: cells are positive and only their ratios mean something, so that a

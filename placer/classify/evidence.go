@@ -17,8 +17,8 @@ func scoresOf(p *profile.Profile, side curve.Side) interference.Scores {
 }
 
 // scoreRow is what a profile says of its scores, as cells with their deviations. A score
-// stands for itself; where there is none, or it is of another bound than those of the other
-// rows, the ramp does.
+// is taken as it is; where there is none, or it is of another bound than those of the other
+// rows, the ramp is.
 func scoreRow(p *profile.Profile, side curve.Side, sources []interference.Source) (row, deviations []float64) {
 	row, deviations = make([]float64, len(sources)), make([]float64, len(sources))
 	for j, s := range sources {

@@ -19,8 +19,8 @@ type Party struct {
 }
 
 // Meeting is what is expected of one workload among others before they meet: the share of
-// the CPU time that it wants which it gets, which is computed, and what its response curves
-// say of the pressure of the others on all that is not shared by time.
+// the CPU time that it wants which it gets, which is computed, and what follows from its
+// response curves and the pressure of the others on all that is not shared by time.
 type Meeting struct {
 	Time    float64 // of the CPU time that it wants, 0..1 (TimeShares)
 	Delayed float64 // the same where it waits for its turn whenever it works (Stretched); at most Time
@@ -32,7 +32,7 @@ type Meeting struct {
 	Kept    []float64 // by column, 0..1: of its speed, under the pressure of the others; 1 where CPU time is shared through the column
 }
 
-// Meet says what a workload meets among others on so many CPUs.
+// Meet is what is expected of a workload next to others on so many CPUs.
 func Meet(own Party, others []Party, cpus float64) Meeting {
 	demands := make([]TimeDemand, 0, len(others)+1)
 	wanted := 0.0
@@ -105,7 +105,7 @@ func (m Meeting) product() float64 {
 	return sum
 }
 
-// delay is the logarithm of what waiting for its turn costs at most beside the time itself.
+// delay is the logarithm of what waiting for its turn costs at most, apart from the time itself.
 func (m Meeting) delay() float64 {
 	if !(m.Time > 0) || !(m.Delayed > 0) {
 		return 0
@@ -113,7 +113,7 @@ func (m Meeting) delay() float64 {
 	return math.Log(m.Delayed / m.Time)
 }
 
-// Rule is a way to say what contention costs beside the sharing of CPU time: the logarithm
+// Rule estimates what contention costs apart from the sharing of CPU time: the logarithm
 // of the share kept is that of the time share plus terms, each with its weight.
 type Rule struct {
 	Name, Summary string
@@ -341,8 +341,8 @@ func index(overlap bool) int {
 	return 0
 }
 
-// reweigh gives each meeting the spread that predictions of its kind have beside how
-// exactly it was measured, and more if it lies apart.
+// reweigh gives each meeting the spread of predictions of its kind, apart from the
+// error of its own measurement, and more if it lies apart.
 func (c *Contention) reweigh(all []Met, spread []float64) {
 	left := make([]float64, len(all))
 	sizes := map[kind][]float64{}
@@ -383,8 +383,8 @@ type Expected struct {
 	residuals  []float64
 }
 
-// Predict says what a workload keeps in a meeting. It is never more than it has in
-// isolation.
+// Predict is the share of its performance in isolation that a workload keeps in a meeting,
+// which is never more than 1.
 func (c *Contention) Predict(m Meeting) Expected {
 	if !(m.Time > 0) {
 		return Expected{Contention: 1, center: math.Inf(-1), residuals: c.all}

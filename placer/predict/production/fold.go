@@ -25,7 +25,7 @@ func Fold(k cluster.Knowledge, slowdownPercent float64, said *profile.Production
 		after := r.given(l)
 		was, is = r.tolerated(), after.tolerated()
 		if changed(r[:], after[:]) {
-			// The ramp says what the profile said: it would hide what was learnt since.
+			// The ramp is that of the profile: it would hide what was learnt since.
 			k.Ramp = slices.DeleteFunc(k.Ramp, func(r profile.RampPoint) bool { return r.Source == source })
 			k.Ramp = append(k.Ramp, after.ramp(&before, source, slowdownPercent)...)
 		}

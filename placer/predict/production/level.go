@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// Level is what an experiment says of the performance in isolation.
+// Level is the likelihood of the performance in isolation by an experiment.
 type Level profile.Level
 
 func (l Level) times(weight float64) Level {
@@ -88,7 +88,7 @@ func narrowed(e Evidence, noise float64, level gaussian, shares [bins]float64) L
 	return Level{Precision: precision, Shift: mean/variance - level.mean/before}
 }
 
-// gridVariance is that of the points that stand for a Gaussian.
+// gridVariance is that of the points by which a Gaussian is approximated.
 func gridVariance(g gaussian) float64 {
 	mean, square := 0.0, 0.0
 	g.each(func(l, p float64) { mean, square = mean+p*l, square+p*l*l })

@@ -8,7 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// Whose says whose word an experiment is for a workload.
+// Whose is where an experiment comes from, seen from a workload.
 type Whose int
 
 // Of the same namespace; of another one that shares profiles with it.
@@ -17,7 +17,7 @@ const (
 	Foreign
 )
 
-// AddTolerated adds what an experiment says of a workload's own scores.
+// AddTolerated adds the likelihoods of a workload's own scores by an experiment.
 func AddTolerated(said *profile.Production, columns []interference.Source, f Finding, e Evidence, whose Whose) (change float64) {
 	said.Tolerated, change = added(said.Tolerated, columns, f.Tolerated, f.Weight, whose)
 	if whose == Foreign || !(f.Level.Precision > 0) {
@@ -36,7 +36,7 @@ func AddTolerated(said *profile.Production, columns []interference.Source, f Fin
 	return change
 }
 
-// AddCaused adds what it says of a co-runner's scores.
+// AddCaused adds those of a co-runner's scores.
 func AddCaused(said *profile.Production, columns []interference.Source, f Finding, coRunner int, whose Whose) (change float64) {
 	said.Caused, change = added(said.Caused, columns, f.Caused[coRunner], f.Weight, whose)
 	return change

@@ -154,8 +154,11 @@ func (g Group) Dirs() []string { return g.tree.dirs(g.path) }
 func (g Group) Path() string { return g.path }
 
 // Pids lists the group's processes, those of its children included.
-func (g Group) Pids() ([]int, error) {
-	root := g.freezerDir()
+func (g Group) Pids() ([]int, error) { return PidsBelow(g.freezerDir()) }
+
+// PidsBelow lists the processes of the group in that directory, those of its children
+// included.
+func PidsBelow(root string) ([]int, error) {
 	var out []int
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {

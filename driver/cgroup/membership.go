@@ -17,6 +17,8 @@ import (
 type Membership struct {
 	v1      []string // of every hierarchy of version 1 but the freezer's
 	unified string   // empty where version 2 is not mounted
+	events  string   // of the hierarchy by which events are counted; empty where there is none
+	inRoot  bool     // events is the root group
 }
 
 // MembershipOf reads the groups of the process of procDir (/proc/PID). The freezer's is
@@ -46,13 +48,31 @@ func MembershipOf(mountinfo, procDir string) (Membership, error) {
 		if path == "/.." || strings.HasPrefix(path, "/../") {
 			return Membership{}, fmt.Errorf("cgroup: the group %s is outside what is mounted here", path)
 		}
+		dir, counts := filepath.Join(point, path), slices.Contains(options, controllerPerfEvent)
 		if kind == "cgroup2" {
-			m.unified = filepath.Join(point, path)
+			counts = m.events == m.unified // the kernel has it here unless it is mounted in version 1
+			m.unified = dir
 		} else {
-			m.v1 = append(m.v1, filepath.Join(point, path))
+			m.v1 = append(m.v1, dir)
+		}
+		if counts {
+			m.events, m.inRoot = dir, path == "/"
 		}
 	}
 	return m, lines.Err()
+}
+
+// EventsDir is the directory of the group by which the kernel counts events of the process;
+// empty where it counts by none.
+func (m Membership) EventsDir() string { return m.events }
+
+// OwnEventsDir is the same. ErrShared: it is the root group, which every process is in that
+// nobody has put into another one.
+func (m Membership) OwnEventsDir() (string, error) {
+	if m.events == "" || m.inRoot {
+		return "", fmt.Errorf("%w by which its events are counted (on cgroup v1 that is the task driver's choice, on v2 every task has one)", ErrShared)
+	}
+	return m.events, nil
 }
 
 // pathIn is the path in one hierarchy, of the lines of /proc/PID/cgroup:

@@ -38,6 +38,9 @@ var words = map[Version]struct {
 	V2: {"cpu.weight", "memory.max", "memory.current", "cgroup.freeze", "1", "0"},
 }
 
+// controllerPerfEvent counts events; kernels need no group of it.
+const controllerPerfEvent = "perf_event"
+
 var wanted = []string{controllerCPUSet, controllerCPU, controllerCPUAcct, controllerMemory, controllerFreezer}
 
 // ErrNoCgroups means no usable hierarchy is mounted.

@@ -20,6 +20,7 @@ type node struct {
 	allowed cgroup.CPUs  // that this plugin may use
 	tree    *cgroup.Tree // nil where the machine has no control groups
 	root    bool         // runs as root
+	noCount error        // why the instructions of tasks cannot be counted; nil if they can
 }
 
 // readNode reads the running machine.
@@ -32,7 +33,7 @@ func readNode() (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	n := node{machine: machine, allowed: cpus, root: os.Geteuid() == 0}
+	n := node{machine: machine, allowed: cpus, root: os.Geteuid() == 0, noCount: cgroup.CanCount(cgroup.Instructions)}
 	tree, err := cgroup.Detect("/proc/self/mountinfo")
 	if errors.Is(err, cgroup.ErrNoCgroups) {
 		return n, nil
@@ -70,6 +71,11 @@ func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *proto
 	}
 	if signers := c.signersAttribute(); signers != "" {
 		out.Attributes[attributePrefix+"signers"] = text(signers)
+	}
+	out.Attributes[attributePrefix+"probe.instructions"] = text(string(ibench.StatusSupported))
+	if n.noCount != nil {
+		out.Attributes[attributePrefix+"probe.instructions"] = text(string(ibench.StatusUnsupported))
+		out.Attributes[attributePrefix+"probe.instructions.reason"] = text(n.noCount.Error())
 	}
 	for name, value := range sources(n, c, calibration) {
 		out.Attributes[attributePrefix+name] = text(value)

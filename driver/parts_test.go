@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -74,16 +75,20 @@ func TestFingerprintAttributes(t *testing.T) {
 		{Source: interference.Integer, Status: ibench.StatusNonlinear, Unit: "operations", PeakOpsPerSec: 2e9},
 		{Source: interference.MemoryBandwidth, Status: ibench.StatusSupported, Unit: "bytes", PeakOpsPerSec: 1e10},
 	}}
-	got := fingerprint(fakeNode(), config, calibration).GetAttributes()
+	n := fakeNode()
+	n.noCount = errors.New("no such counter")
+	got := fingerprint(n, config, calibration).GetAttributes()
 	for name, want := range map[string]string{
-		"version":           PluginVersion,
-		"allow":             "none",
-		"cpus":              "0-1",
-		"soi.int":           "nonlinear",
-		"soi.int.peak":      "2e+09 operations/s",
-		"soi.mem_bw":        "unsupported",
-		"soi.mem_bw.reason": "not among the sources the operator allows",
-		"calibration.id":    calibration.Key.ID(),
+		"version":                   PluginVersion,
+		"allow":                     "none",
+		"cpus":                      "0-1",
+		"soi.int":                   "nonlinear",
+		"soi.int.peak":              "2e+09 operations/s",
+		"soi.mem_bw":                "unsupported",
+		"soi.mem_bw.reason":         "not among the sources the operator allows",
+		"calibration.id":            calibration.Key.ID(),
+		"probe.instructions":        "unsupported",
+		"probe.instructions.reason": "no such counter",
 	} {
 		if v := got["driver.ibench."+name].GetStringVal(); v != want {
 			t.Errorf("%s = %q, want %q", name, v, want)
@@ -94,6 +99,9 @@ func TestFingerprintAttributes(t *testing.T) {
 	}
 	if !got["driver.ibench.virtual"].GetBoolVal() {
 		t.Error("the flag of a virtual machine is missing")
+	}
+	if v := fingerprint(fakeNode(), config, nil).GetAttributes()["driver.ibench.probe.instructions"].GetStringVal(); v != "supported" {
+		t.Errorf("where instructions can be counted the node says %q", v)
 	}
 	for cpus, want := range map[string]string{"0": "unsupported", "0-1": "supported"} {
 		n := fakeNode()

@@ -43,10 +43,13 @@ func (s *source) probe(r *reading, t performance.Target, o Options) *performance
 	return &spec
 }
 
-// showsProgress reports whether readings of the probe show progress while the
-// workload runs.
-func showsProgress(probe string) bool {
-	return slices.ContainsFunc(probes(), func(p probeInfo) bool { return p.name == probe && p.progress })
+// probeNamed is the probe of that name, which the schema has checked.
+func probeNamed(name string) probeInfo {
+	all := probes()
+	if i := slices.IndexFunc(all, func(p probeInfo) bool { return p.name == name }); i >= 0 {
+		return all[i]
+	}
+	return probeInfo{}
 }
 
 func probeHint(k performance.Kind) string {
@@ -68,9 +71,18 @@ func (s *source) checkProbe(p *reading, spec performance.ProbeSpec, t performanc
 	if len(spec.Command) > 0 && strings.TrimSpace(spec.Command[0]) == "" {
 		s.fail(p.where("command"), message{summary: "command does not name a program", hint: "its first entry is the program"})
 	}
-	if !showsProgress(spec.Type) {
+	switch info := probeNamed(spec.Type); {
+	case !info.progress:
 		s.checkBlindProbe(p, t)
 		return
+	case info.copyOnly && t.Kind == performance.Rate:
+		s.warn(p.at, message{
+			summary: "whether the job reaches its target is not seen while it runs",
+			detail:  fmt.Sprintf("Probe %q reads only copies under profile.", spec.Type),
+			hint:    "use a probe that counts the job's own work, if it is to be watched and corrected",
+		})
+	case info.copyOnly:
+		return // which targets go with it, the probe knows
 	}
 	switch {
 	case t.Kind == performance.FinishWithin && !p.has("work"):

@@ -27,6 +27,8 @@ type probeInfo struct {
 	required   []string
 	// progress says whether readings show progress while the workload runs.
 	progress bool
+	// copyOnly says that only a copy under profile is read, and no running job.
+	copyOnly bool
 }
 
 // probes are the probes that a block may name, sorted.
@@ -43,6 +45,13 @@ func probes() []probeInfo {
 			attributes: []string{"command", "task", "mode", "work", "timeout"},
 			required:   []string{"command"},
 			progress:   true,
+		},
+		{
+			name:       "instructions",
+			summary:    "counts the instructions that the processor completes for the task. Read only while a copy is profiled, on nodes with hardware counters; the target is best_effort, or a rate with unit = \"instructions\"",
+			attributes: []string{"task", "timeout"},
+			progress:   true,
+			copyOnly:   true,
 		},
 		{
 			name:       "log",

@@ -92,6 +92,9 @@ func drawProbe(t *rapid.T, target performance.Target) *performance.ProbeSpec {
 	if target.Latency == nil {
 		types = append(types, "log", "exec")
 	}
+	if target.Kind == performance.BestEffort {
+		types = append(types, "instructions")
+	}
 	if target.Kind == performance.FinishWithin || target.Kind == performance.Rate {
 		types = append(types, "completion")
 	}

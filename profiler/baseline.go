@@ -345,7 +345,7 @@ func (r *run) recordIsolated(windows []float64) {
 		r.warn("the performance in isolation differs by %.0f %% from window to window", spread)
 	}
 	r.setIsolated(profile.Measurement{
-		Value: s.Center, Low: s.Low, High: s.High, Unit: r.request.Target.RateUnit(), Windows: len(windows),
+		Value: s.Center, Low: s.Low, High: s.High, Unit: r.unit(), Windows: len(windows),
 	})
 }
 

@@ -78,7 +78,7 @@
 // # Differences from the paper
 //
 //   - The paper sweeps 0 to 100 in 10 ms and reads hardware counters. Rates of
-//     requests or rows cannot be read in 10 ms, and virtual machines have no
+//     requests or rows cannot be read in 10 ms, and virtual machines rarely have
 //     counters; we hold a level for windows of 25 to 100 ms where the workload
 //     counts finely, of 250 ms or longer elsewhere, and assume that more pressure never
 //     helps.

@@ -184,12 +184,23 @@ func checkProbe(r Request) error {
 }
 
 // progressing says whether the workload's readings show progress.
-func (r *run) progressing() bool {
+func (r *run) progressing() bool { return r.descriptor().Progress }
+
+// descriptor is that of the workload's probe; zero without one.
+func (r *run) descriptor() probe.Descriptor {
 	if r.request.Probe == nil {
-		return false
+		return probe.Descriptor{}
 	}
-	d, ok := probe.Lookup(r.request.Probe.Type)
-	return ok && d.Progress
+	d, _ := probe.Lookup(r.request.Probe.Type)
+	return d
+}
+
+// unit is that of the workload's speed.
+func (r *run) unit() string {
+	if d := r.descriptor(); d.Unit != "" {
+		return d.Unit + "/s"
+	}
+	return r.request.Target.RateUnit()
 }
 
 func (r *run) measure(ctx context.Context, o Options) error {
@@ -221,7 +232,14 @@ func (r *run) waitFirst(ctx context.Context, wait time.Duration) error {
 	if r.request.Probe == nil {
 		return r.alive(ctx)
 	}
-	return r.waitReady(ctx, wait)
+	err := r.waitReady(ctx, wait)
+	if errors.Is(err, probe.ErrUnsupported) && r.request.Target.Kind == performance.BestEffort {
+		// No target needs its speed, and what it causes can be measured without.
+		r.warn("its speed was not measured: %s", err)
+		r.request.Probe = nil
+		return r.alive(ctx)
+	}
+	return err
 }
 
 // ramps gives every source an equal part of the time that is left, so that what

@@ -409,6 +409,51 @@ func TestBadWorkloads(t *testing.T) {
 	}
 }
 
+// A probe that cannot be read on this node ends the run before it begins; best effort, whose
+// speed no target needs, is pressed on all the same.
+func TestProbeThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, target := range []performance.Target{{Kind: performance.Rate, Rate: 1e9, Unit: "instructions"}, {Kind: performance.BestEffort}} {
+		m := newMachine(9)
+		m.kernel = curve(40, 0.3)
+		m.readError = func(time.Duration) error { return fmt.Errorf("%w: no counters", probe.ErrUnsupported) }
+		r := request(bandwidth)
+		r.Probe, r.Target = &performance.ProbeSpec{Type: "instructions"}, target
+		p, err := measure(t, m, r)
+		if !strings.Contains(strings.Join(p.Warnings, " "), "no counters") {
+			t.Errorf("%s: warnings %v", target, p.Warnings)
+		}
+		if target.Kind == performance.Rate {
+			if !errors.Is(err, probe.ErrUnsupported) || m.at() > 0 || p.Complete {
+				t.Errorf("%s: after %s: %v", target, m.at(), err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		if e := p.Sensitivity.Tolerated[bandwidth]; e.Score.Known() || e.Note == "" || len(p.Isolated) != 0 {
+			t.Errorf("%s: tolerated %+v, in isolation %+v", target, e, p.Isolated)
+		}
+		if e := p.Sensitivity.Caused[bandwidth]; !holds(e, 60) {
+			t.Errorf("%s: caused %+v", target, e)
+		}
+		checkUntouched(t, m)
+	}
+}
+
+// Instructions are the unit of what they give, whatever the target is.
+func TestUnitOfInstructions(t *testing.T) {
+	t.Parallel()
+	m := newMachine(9)
+	r := request()
+	r.Probe, r.Target = &performance.ProbeSpec{Type: "instructions"}, performance.Target{Kind: performance.BestEffort}
+	p, err := measure(t, m, r)
+	if a := p.Isolated["large"]; err != nil || a.Unit != "instructions/s" {
+		t.Errorf("in isolation %+v, %v", a, err)
+	}
+}
+
 func TestOneRestartIsSurvived(t *testing.T) {
 	t.Parallel()
 	m := newMachine(2)

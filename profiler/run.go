@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
+	"github.com/nomad-placer/nomad-placer/profiler/probe"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
@@ -145,6 +146,9 @@ func (r *run) read(ctx context.Context) (performance.Reading, error) {
 	}
 	if err == nil && reading.Done {
 		return reading, ErrWorkloadFinished
+	}
+	if errors.Is(err, probe.ErrUnsupported) {
+		return reading, err
 	}
 	if err != nil || r.clock.Now().Sub(r.lastAlive) >= aliveEvery {
 		if alive := r.alive(ctx); alive != nil {

@@ -139,7 +139,7 @@ func (r *run) visit(ctx context.Context, p *activeKernel, workload, kernel *side
 func (r *run) noTolerated() string {
 	switch {
 	case r.request.Probe == nil:
-		return "the workload has no probe, so its slowdown cannot be seen"
+		return "the workload has no probe that can be read here, so its slowdown cannot be seen"
 	case !r.progressing():
 		return fmt.Sprintf("the %s probe shows no progress while the workload runs", r.request.Probe.Type)
 	}

@@ -24,10 +24,13 @@ import (
 
 var liveProc = Proc{Root: "/proc", Self: -1}
 
-// startTask starts a process that looks like a task of Nomad.
-func startTask(t *testing.T, id TaskID, attributes *syscall.SysProcAttr) int {
+// startTask starts a process that looks like a task of Nomad; without a command it sleeps.
+func startTask(t *testing.T, id TaskID, attributes *syscall.SysProcAttr, command ...string) int {
 	t.Helper()
-	cmd := exec.Command("sleep", "60")
+	if len(command) == 0 {
+		command = []string{"sleep", "60"}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "NOMAD_ALLOC_ID=" + id.AllocID, "NOMAD_TASK_NAME=" + id.Task, "GREETING=hello"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = attributes
@@ -226,11 +229,11 @@ func TestAPageThatPointsElsewhereIsNotFollowed(t *testing.T) {
 	}
 }
 
-// needsRoot is for tests that enter another process's root and namespaces, or take rights
-// away. The pipeline runs as root, and its end-to-end tests fail without.
+// needsRoot is for tests that enter another process's root and namespaces, take rights
+// away, or count what others do. The pipeline runs as root, and its end-to-end tests fail without.
 func needsRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("entering another process's root and namespaces needs root")
+		t.Skip("entering another process's root and namespaces, and counting what it does, needs root")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
@@ -146,7 +147,7 @@ func (s *profileRun) probe(ctx context.Context, r profiler.Request) (probe.Probe
 	}
 	reach := &Reach{
 		Procs: s.room.procs, AllocID: s.room.spec.AllocID, Env: environMap(os.Environ()),
-		Logs: Logs{Shared: s.shared},
+		Logs: Logs{Shared: s.shared}, Event: cgroup.Instructions,
 	}
 	if !d.Progress {
 		// Such a probe sees nothing but the end of the task.

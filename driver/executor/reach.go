@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/nomad-placer/nomad-placer/driver/cgroup"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
 )
 
@@ -40,9 +41,11 @@ type Reach struct {
 	AllocID string
 	Logs    Logs
 	Env     map[string]string // of the ibench task: it holds the allocation's ports
+	Event   cgroup.Event      // what a probe of instructions counts
 
-	exits *exits          // nil where ends are not listened for
-	seen  map[string]seen // tasks seen running, to tell "ended" from "not yet"
+	exits    *exits                     // nil where ends are not listened for
+	seen     map[string]seen            // tasks seen running, to tell "ended" from "not yet"
+	counters map[string]*cgroup.Counter // by task; they end with this process
 }
 
 var _ probe.Reach = (*Reach)(nil)

@@ -107,6 +107,11 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Instructions are counted by the driver while it profiles; Nomad knows none.
+func (r *reach) Instructions(context.Context, string) (float64, error) {
+	return 0, fmt.Errorf("%w: instructions are counted only while a copy is profiled, and Nomad does not count them", probe.ErrUnsupported)
+}
+
 // Status is the task's state as Nomad has it now.
 func (r *reach) Status(ctx context.Context, task string) (probe.Status, error) {
 	stub, err := r.w.observedAlloc(ctx, r.namespace, r.allocID)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // nodeChoice is where to profile a workload and against what.
@@ -46,6 +47,10 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
 	if len(fit) > 0 && len(withKernels) == 0 {
 		return nodeChoice{err: cluster.ErrNoKernels}
+	}
+	withKernels, err := probeable(w, withKernels)
+	if err != nil {
+		return nodeChoice{err: err}
 	}
 	if where != "" {
 		withKernels = slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return n.Configuration != where })
@@ -208,11 +213,37 @@ func countsText(counts map[cluster.RejectReason]int) string {
 	return text
 }
 
+// probeable are the nodes on which the workload's probe can be read, as far as their drivers
+// say. Where there are none, best effort is profiled all the same: no target needs its speed.
+func probeable(w cluster.Workload, nodes []*cluster.Node) ([]*cluster.Node, error) {
+	if w.Spec.Probe == nil {
+		return nodes, nil
+	}
+	why, attribute := "", "driver.ibench.probe."+w.Spec.Probe.Type
+	able := slices.DeleteFunc(slices.Clone(nodes), func(n *cluster.Node) bool {
+		if n.Attributes[attribute] != unsupported {
+			return false
+		}
+		why = n.Attributes[attribute+".reason"]
+		return true
+	})
+	switch {
+	case len(able) > 0 || len(nodes) == 0:
+		return able, nil
+	case w.Spec.Target.Kind == performance.BestEffort:
+		return nodes, nil
+	}
+	return nil, fmt.Errorf("its probe %q can be read on no node that has room: %s", w.Spec.Probe.Type, why)
+}
+
+// unsupported is the driver's word for what it cannot do on a node.
+const unsupported = "unsupported"
+
 // supports reads the driver's fingerprint; a node that says nothing of a
 // source may be asked.
 func supports(n *cluster.Node, s interference.Source) bool {
 	v, ok := n.Attributes["driver.ibench.soi."+string(s)]
-	return !ok || v != "unsupported"
+	return !ok || v != unsupported
 }
 
 // sizedCopy is the workload as one copy of that size.

@@ -8,6 +8,7 @@
 //	prometheus   a counter of work, and a histogram of latencies, over HTTP
 //	log          the last number a pattern captures in the task's output
 //	exec         a number printed by a command inside the task
+//	instructions what the processor completes for the task; on its node only
 //	completion   that the task has finished, and when
 //
 // A reading is stamped with the middle of the time it took, or exactly with the
@@ -17,11 +18,12 @@
 // and then can be measured over short windows. What is not a
 // usable number is an error, never a zero: ErrNotReady while there is no
 // answer, ErrNoSuchData for an answer without the thing named, ErrBadNumber for
-// NaN, infinite, negative or unreadable numbers.
+// NaN, infinite, negative or unreadable numbers, ErrUnsupported for what cannot be
+// read here at all.
 //
 // # Differences from the paper
 //
 // Delimitrou 2015, §3.3 and §4.2 profile with hardware counters (instructions
 // per second) and the application's own report for services. Virtual machines
-// rarely have counters, so every probe reads the workload's own count of work.
+// rarely have counters, so every probe but one reads the workload's own count of work.
 package probe

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -96,7 +97,7 @@ func parseStamp(text string) time.Time {
 }
 
 // bounded gives a reading its time-out, times it, and marks an answer that did
-// not come as ErrNotReady.
+// not come as ErrNotReady, but for one that never will.
 func bounded[T any](ctx context.Context, timeout time.Duration, ask func(context.Context) (T, error)) (answer T, at time.Time, err error) {
 	if timeout <= 0 {
 		timeout = performance.DefaultProbeTimeout
@@ -105,6 +106,9 @@ func bounded[T any](ctx context.Context, timeout time.Duration, ask func(context
 	defer cancel()
 	start := time.Now() // the edge of the real world: a reading is stamped where it is taken
 	answer, err = ask(ctx)
+	if errors.Is(err, ErrUnsupported) {
+		return answer, start, err
+	}
 	if err != nil {
 		return answer, start, fmt.Errorf("%w: %w", ErrNotReady, err)
 	}

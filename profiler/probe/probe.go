@@ -14,6 +14,8 @@ var (
 	ErrNoSuchData = errors.New("the probe answered, but not with what the performance block names")
 	ErrBadNumber  = errors.New("the probe gave something that is not a usable number")
 	ErrFailed     = errors.New("the workload ended in failure")
+	// ErrUnsupported is final: no later reading will do better.
+	ErrUnsupported = errors.New("this probe cannot be read here")
 )
 
 // Status is the state of the probed task.
@@ -33,6 +35,9 @@ type Reach interface {
 	ReadLog(ctx context.Context, task, stream string, offset int64, limit int) (data []byte, next int64, err error)
 	// Exec runs argv inside the task and returns its standard output.
 	Exec(ctx context.Context, task string, argv []string) ([]byte, error)
+	// Instructions is how many instructions the task's programs have completed
+	// since it was first asked for.
+	Instructions(ctx context.Context, task string) (float64, error)
 	// Status returns the task's state.
 	Status(ctx context.Context, task string) (Status, error)
 }
@@ -54,4 +59,6 @@ type Descriptor struct {
 	// Progress says whether readings while the workload runs show progress;
 	// without it tolerated scores cannot be measured online.
 	Progress bool
+	// Unit is what it counts, where the performance block does not say; else empty.
+	Unit string
 }

@@ -49,6 +49,13 @@ var fixtures = map[string]probetest.Fixture{
 		Target: rows,
 		Show:   func(r *probetest.Reach, work float64) { r.Output = fmt.Appendf(nil, " %v\n", number(work)) },
 	},
+	"instructions": {
+		Spec:   performance.ProbeSpec{Type: "instructions"},
+		Target: performance.Target{Kind: performance.Rate, Rate: 2e9, Unit: "instructions"},
+		Show: func(r *probetest.Reach, work float64) {
+			r.Count = func() (float64, error) { return work, nil }
+		},
+	},
 	"completion": {
 		Spec:   performance.ProbeSpec{Type: "completion"},
 		Target: finish,
@@ -135,6 +142,13 @@ func TestValidate(t *testing.T) {
 		{"no command", spec{Type: "exec"}, rows, "command", "missing"},
 		{"empty command", spec{Type: "exec", Command: []string{""}}, rows, "command", "empty"},
 		{"negative time-out", spec{Type: "exec", Command: []string{"c"}, Timeout: -1}, rows, "timeout", "negative"},
+		{"instructions", spec{Type: "instructions", Task: "t"}, performance.Target{Kind: performance.Rate, Rate: 1e9, Unit: "instructions"}, "", ""},
+		{"instructions of best effort", spec{Type: "instructions"}, performance.Target{Kind: performance.BestEffort}, "", ""},
+		{"instructions for rows", spec{Type: "instructions"}, rows, "type", `in rows/s: write unit = "instructions"`},
+		{"instructions for a rate without unit", spec{Type: "instructions"}, performance.Target{Kind: performance.Rate, Rate: 1e9}, "type", "in units/s"},
+		{"instructions for requests", spec{Type: "instructions"}, performance.Target{Kind: performance.QPS, QPS: 100}, "type", "best_effort"},
+		{"instructions until an end", spec{Type: "instructions"}, finish, "type", "the end of a job"},
+		{"instructions elsewhere", spec{Type: "instructions", Path: "/sys/fs/cgroup/other"}, performance.Target{Kind: performance.BestEffort}, "path", "not an attribute"},
 		{"completion", spec{Type: "completion", Task: "t", Work: 3}, finish, "", ""},
 		{"completion for requests", spec{Type: "completion"}, service, "type", "progress"},
 		{"completion for a rate", spec{Type: "completion"}, rows, "work", "missing"},
@@ -423,5 +437,27 @@ func BenchmarkLogMiBPerRead(b *testing.B) {
 		if _, err := p.Read(b.Context()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What no later reading will mend says so, and is not taken for silence.
+func TestInstructionsThatCannotBeCounted(t *testing.T) {
+	t.Parallel()
+	r := &probetest.Reach{Count: func() (float64, error) {
+		return 0, fmt.Errorf("%w: no counters", probe.ErrUnsupported)
+	}}
+	_, err := read(t, performance.ProbeSpec{Type: "instructions", Task: "t"}, r)
+	if !errors.Is(err, probe.ErrUnsupported) || errors.Is(err, probe.ErrNotReady) || !strings.Contains(err.Error(), "task t: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The moment of a reading is that of its count, so that windows may be short.
+func TestInstructionsAreExact(t *testing.T) {
+	t.Parallel()
+	r := &probetest.Reach{Count: func() (float64, error) { return 7, nil }}
+	got, err := read(t, performance.ProbeSpec{Type: "instructions"}, r)
+	if err != nil || !got.Exact || got.Work != 7 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

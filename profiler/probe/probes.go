@@ -11,6 +11,7 @@ import (
 var probes = []Descriptor{
 	completionProbe,
 	execProbe,
+	instructionsProbe,
 	logProbe,
 	prometheusProbe,
 }

@@ -26,8 +26,9 @@ type Fixture struct {
 // Reach is a scripted workload. A nil error and no content is an empty answer.
 type Reach struct {
 	HTTP   func(ctx context.Context, portLabel, path string) ([]byte, error)
-	Log    []byte // the whole stream
-	Output []byte // of a command
+	Count  func() (float64, error) // of instructions; nil has none
+	Log    []byte                  // the whole stream
+	Output []byte                  // of a command
 	State  probe.Status
 	Silent bool // nothing answers until the context ends
 	Flood  bool // every answer is larger than a probe may read
@@ -67,6 +68,18 @@ func (r *Reach) ReadLog(ctx context.Context, _, _ string, offset int64, limit in
 // Exec answers with Output.
 func (r *Reach) Exec(ctx context.Context, _ string, _ []string) ([]byte, error) {
 	return r.answer(ctx, r.Output)
+}
+
+// Instructions answers with what Count gives.
+func (r *Reach) Instructions(ctx context.Context, _ string) (float64, error) {
+	if r.Silent {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	if r.Count == nil {
+		return 0, probe.ErrNoSuchData
+	}
+	return r.Count()
 }
 
 // Status answers with State.

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -108,45 +106,58 @@ func (b Book) Forget(ctx context.Context, j cluster.JobID, groups []cluster.Work
 // workloadPrefixes are the classes of documents of which a workload has one.
 var workloadPrefixes = []string{decisionPrefix, observationPrefix, actionPrefix}
 
-// Strays returns workloads with a record that are not among those known, most at most.
-func (b Book) Strays(ctx context.Context, known iter.Seq[cluster.WorkloadID], most int) ([]cluster.WorkloadID, error) {
-	names := map[string]bool{}
-	for w := range known {
-		names[pathOf("", w.String())] = true
+// Stray is a record that nothing knows of: its job, and its workload where it is of one.
+type Stray struct {
+	Job      cluster.JobID
+	Workload *cluster.WorkloadID
+}
+
+// Strays returns records that are not of the jobs and workloads known, most at most.
+func (b Book) Strays(ctx context.Context, known map[cluster.JobID][]cluster.WorkloadID, most int) ([]Stray, error) {
+	expected := map[string]bool{}
+	for job, workloads := range known {
+		expected[pathOf(evaluationPrefix, job.String())] = true
+		for _, w := range workloads {
+			for _, prefix := range workloadPrefixes {
+				expected[pathOf(prefix, w.String())] = true
+			}
+		}
 	}
-	var out []cluster.WorkloadID
-	for _, prefix := range workloadPrefixes {
+	var out []Stray
+	for _, prefix := range append([]string{evaluationPrefix}, workloadPrefixes...) {
 		paths, err := b.Store.List(ctx, prefix)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", prefix, err)
 		}
 		for _, path := range paths {
-			if name := strings.TrimPrefix(path, prefix); names[name] || len(out) == most {
+			if expected[path] || len(out) == most {
 				continue
 			}
-			w, err := b.workloadOf(ctx, path)
-			if err != nil {
-				continue // it is gone by now, or not one of ours
+			if stray, err := b.strayAt(ctx, prefix, path); err == nil { // else it is gone by now, or not one of ours
+				out = append(out, stray)
 			}
-			names[pathOf("", w.String())] = true
-			out = append(out, w)
 		}
 	}
 	return out, nil
 }
 
-// workloadOf is the workload that a record says it is of, if it is where that one's would be.
-func (b Book) workloadOf(ctx context.Context, path string) (cluster.WorkloadID, error) {
+// strayAt reads whose a record is, which must be where that one's would be.
+func (b Book) strayAt(ctx context.Context, prefix, path string) (Stray, error) {
 	of, err := get[struct {
+		Job      cluster.JobID      `json:"job"`
 		Workload cluster.WorkloadID `json:"workload"`
 	}](ctx, b.Store, path)
 	if err != nil {
-		return of.Workload, err
+		return Stray{}, err
 	}
-	if !strings.HasSuffix(path, pathOf("", of.Workload.String())) {
-		return of.Workload, fmt.Errorf("%s: it is of %s, and in the place of another", path, of.Workload)
+	stray, name := Stray{Job: of.Job}, of.Job.String()
+	if prefix != evaluationPrefix {
+		stray, name = Stray{of.Workload.JobID(), &of.Workload}, of.Workload.String()
 	}
-	return of.Workload, nil
+	if path != pathOf(prefix, name) {
+		return Stray{}, fmt.Errorf("%s: it says that it is of %s, and is not in its place", path, name)
+	}
+	return stray, nil
 }
 
 // ForgetObservations removes what was measured of a workload.

@@ -205,19 +205,26 @@ func (s *Decisions) findStrays(ctx context.Context, now time.Time) {
 		return
 	}
 	s.searched = now
-	known := slices.Collect(maps.Keys(s.newest))
-	for _, groups := range s.seen {
-		known = append(known, groups...)
+	for w := range s.newest {
+		s.saw(w.JobID(), w)
+	}
+	known := make(map[cluster.JobID][]cluster.WorkloadID, len(s.seen))
+	for id, groups := range s.seen {
+		known[id] = slices.Clone(groups)
 	}
 	s.mu.Unlock()
-	strays, err := s.book.Strays(ctx, slices.Values(known), straysAtMost)
+	strays, err := s.book.Strays(ctx, known, straysAtMost)
 	if err != nil {
 		s.log.Info("looking for records of jobs that are gone", "error", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, w := range strays {
-		s.saw(w.JobID(), w)
+	for _, stray := range strays {
+		if stray.Workload != nil {
+			s.saw(stray.Job, *stray.Workload)
+		} else {
+			s.saw(stray.Job)
+		}
 	}
 }
 

@@ -117,6 +117,13 @@ func TestRecordsThatNobodyKnowsOfAreForgotten(t *testing.T) {
 	if kept, err := book.Observations(ctx, w); err != nil || len(kept) > 0 {
 		t.Errorf("kept %v, %v, written by an agent that was paused", kept, err)
 	}
+	if err := book.PutEvaluation(ctx, cluster.Evaluation{Job: w.JobID()}); err != nil {
+		t.Fatal(err)
+	}
+	d.ForgetGone(ctx, emptyCluster{}, time.Unix(1700, 0), nil)
+	if _, err := book.Evaluation(ctx, w.JobID()); !errors.Is(err, cluster.ErrNoRecord) {
+		t.Errorf("the evaluation of a job that is gone: %v", err)
+	}
 	there := &lagging{} // Nomad has the job
 	if err := book.AddObservations(ctx, w, readings); err != nil {
 		t.Fatal(err)

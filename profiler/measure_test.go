@@ -39,10 +39,7 @@ func holds(e interference.Estimate, truth float64) bool {
 // noise may leave it unknown.
 func TestRecoversPlantedScores(t *testing.T) {
 	t.Parallel()
-	seeds := 16
-	if testing.Short() { // `make race`: it is one goroutine, again and again
-		seeds = 4
-	}
+	const seeds = 16
 	tests := []struct {
 		name              string
 		tolerated, caused float64 // planted knees: t, and 100 − x

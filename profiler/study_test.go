@@ -186,10 +186,7 @@ func TestStudy(t *testing.T) {
 		wholeStudy(t)
 		return
 	}
-	seeds, noise := 2, 0.02
-	if testing.Short() { // `make race`: it is one goroutine, again and again
-		seeds = 1
-	}
+	const seeds, noise = 2, 0.02
 	for _, s := range []study{
 		{noise: noise, method: profiler.MethodSearch, sources: 2, seconds: 45, seeds: seeds},
 		{noise: noise, method: profiler.MethodSweep, sources: 5, seconds: 65, seeds: seeds},

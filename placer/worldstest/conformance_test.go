@@ -9,20 +9,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 )
 
-// scenes is the number of scenarios every policy runs through: the others take the same way
-// through the code as the first, and need no race detector of their own.
-func scenes() uint64 {
-	if testing.Short() {
-		return 1
-	}
-	return 3
-}
+// scenes is the number of scenarios every policy runs through.
+const scenes = 3
 
 // Every policy plans the same in both worlds.
 func TestConformanceOfWorlds(t *testing.T) {
 	t.Parallel()
 	for _, d := range policy.Policies() {
-		for seed := range scenes() {
+		for seed := range uint64(scenes) {
 			t.Run(fmt.Sprintf("%s/%d", d.Name, seed), func(t *testing.T) {
 				t.Parallel()
 				conform(t, d.Name, newScene(seed))

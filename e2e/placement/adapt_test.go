@@ -20,6 +20,12 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
+// ofAlone is what the noisy neighbour's victim asks for, as a part of what it does alone. A
+// virtual machine may be slowed down by others between two looks: where 0.75 was asked for,
+// one of 156 units/s did 85 half a minute later with nothing next to it, and never reached it.
+// Next to the three kernels of noise it gets a quarter of the time.
+const ofAlone = 0.5
+
 // calm is how long is watched that nothing more is changed; ten minutes for the
 // record (go test -tags e2e ./e2e/placement -run Adapt -calm 10m).
 var calm = flag.Duration("calm", time.Minute, "how long is watched that adaptation comes to rest")
@@ -41,7 +47,7 @@ func TestAdaptToANoisyNeighbour(t *testing.T) {
 	running(ctx, t, "victim")
 	alone := rate(ctx, t, "victim", 10*time.Second)
 	// Its profile is known: the second version is released at once.
-	block = strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", 0.75*alone), 1)
+	block = strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", ofAlone*alone), 1)
 	if _, _, err := shared.API().Jobs().Register(victim(block), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +70,10 @@ func TestAdaptToANoisyNeighbour(t *testing.T) {
 	eventually(ctx, t, "the kernel left "+node, time.Minute, func() bool { return onNode(t, "noise") != node })
 	left := time.Since(planted)
 	eventually(ctx, t, "the workload reaches its target again", time.Minute, func() bool {
-		return rate(ctx, t, "victim", 3*time.Second) >= 0.95*0.75*alone
+		return rate(ctx, t, "victim", 3*time.Second) >= 0.95*ofAlone*alone
 	})
 	cured := time.Since(planted)
-	t.Logf("alone %.1f units/s, target %.1f; the kernel left %s after %s, cured after %s", alone, 0.75*alone, node, left.Round(100*time.Millisecond), cured.Round(100*time.Millisecond))
+	t.Logf("alone %.1f units/s, target %.1f; the kernel left %s after %s, cured after %s", alone, ofAlone*alone, node, left.Round(100*time.Millisecond), cured.Round(100*time.Millisecond))
 	if left > 30*time.Second {
 		t.Errorf("it took %s, want at most 30 s", left)
 	}
@@ -121,11 +127,11 @@ func TestAdaptToALoadSpike(t *testing.T) {
 	t.Logf("rebalance -dry-run says:\n%s", out.String())
 }
 
-// noise is a best-effort job that presses on the integer units of one node. It goes
+// noise is a best-effort job whose three kernels take CPU time from one node. It goes
 // past the gate, as a job that names the run pool would.
 func noise(id, node string) *api.Job {
 	task := api.NewTask("noise", "ibench").
-		SetConfig("kernel", []map[string]any{{"source": "int", "intensity": 100}}).
+		SetConfig("kernel", []map[string]any{{"source": "int", "intensity": 100}, {"source": "fp", "intensity": 100}, {"source": "vector", "intensity": 100}}).
 		SetConfig("max_duration", "20m").
 		Require(&api.Resources{CPU: ptr(1000), MemoryMB: ptr(64)})
 	group := api.NewTaskGroup("main", 1).AddTask(task)

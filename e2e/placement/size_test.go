@@ -24,7 +24,7 @@ const fifty = `i=0; while true; do i=$((i+1)); echo "units $i"; sleep 0.02; done
 const fiftyBlock = `
 policy = "quasar"
 target {
-  rate = 60
+  rate = 55
 }
 probe "log" {
   pattern = "units (\\d+)"
@@ -67,7 +67,7 @@ func TestSizeARateJobGetsTheAllocationsItNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOrder(t, id)
-	checkExplained(ctx, t, id, "smallest size that reaches 60")
+	checkExplained(ctx, t, id, "smallest size that reaches 55")
 	if _, _, err := shared.API().Jobs().Register(held(id, fiftyBlock, fifty), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func checkExplained(ctx context.Context, t *testing.T, id string, want ...string
 	}
 }
 
-// TestSizeABatchJobFinishesInTime: 1,800 units within 30 s are more than one
+// TestSizeABatchJobFinishesInTime: 1,650 units within 30 s are more than one
 // allocation does.
 func TestSizeABatchJobFinishesInTime(t *testing.T) {
 	ctx := t.Context()
 	const id = "size-batch"
-	block := strings.NewReplacer("rate = 60", `finish_within = "30s"`, `pattern =`, "work = 1800\n  pattern =").Replace(fiftyBlock)
+	block := strings.NewReplacer("rate = 55", `finish_within = "30s"`, `pattern =`, "work = 1650\n  pattern =").Replace(fiftyBlock)
 	script := strings.Replace(fifty, "while true", "while [ $i -lt 900 ]", 1)
 	submit(ctx, t, held(id, block, script, func(j *api.Job) { j.Type = ptr("batch") }))
 	d, group := sizedAs(ctx, t, id)
@@ -128,7 +128,7 @@ func TestSizeABatchJobFinishesInTime(t *testing.T) {
 func TestSizeBestEffortGetsTheSmallestUseful(t *testing.T) {
 	ctx := t.Context()
 	const id = "size-rest"
-	block := strings.NewReplacer("rate = 60", "best_effort = true", "count = [1, 2]", "memory = [48, 96]").Replace(fiftyBlock)
+	block := strings.NewReplacer("rate = 55", "best_effort = true", "count = [1, 2]", "memory = [48, 96]").Replace(fiftyBlock)
 	submit(ctx, t, held(id, block, fifty, func(j *api.Job) {
 		j.TaskGroups[0].Tasks[0].Resources = &api.Resources{CPU: ptr(100), MemoryMB: ptr(96)}
 	}))
@@ -145,7 +145,7 @@ func TestSizeBestEffortGetsTheSmallestUseful(t *testing.T) {
 func TestSizeATargetOutOfReachRuns(t *testing.T) {
 	ctx := t.Context()
 	const id = "size-beyond"
-	submit(ctx, t, held(id, strings.Replace(fiftyBlock, "rate = 60", "rate = 100000", 1), fifty))
+	submit(ctx, t, held(id, strings.Replace(fiftyBlock, "rate = 55", "rate = 100000", 1), fifty))
 	d, group := sizedAs(ctx, t, id)
 	if *group.Count != d.Count || d.Sizing.Reaches || len(d.Sizing.Tried) != 2 {
 		t.Errorf("count %d; sizing %+v; warnings %q", *group.Count, d.Sizing, d.Warnings)

@@ -59,11 +59,12 @@ const (
 	stepAgent  // the clock of an agent's machine is set
 	stepServers
 	killProxy
+	overtake // a user acts when Nomad has compared the next write of an agent to a job
 	deeds
 )
 
 var deedNames = [deeds]string{
-	"change", "stop", "purge", "kill", "pause", "lose node", "remove node", "dispatch", "step the clock of agent", "step the servers' clock by", "kill the proxy",
+	"change", "stop", "purge", "kill", "pause", "lose node", "remove node", "dispatch", "step the clock of agent", "step the servers' clock by", "kill the proxy", "overtake the next write to job",
 }
 
 type act struct {

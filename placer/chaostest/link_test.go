@@ -129,7 +129,7 @@ func (l *link) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// tell notes which version of a job the agent reads.
+// tell notes which version of its user the agent reads of a job.
 func (l *link) tell(r *http.Request, answer *http.Response) {
 	id, err := url.PathUnescape(strings.TrimPrefix(r.URL.EscapedPath(), "/v1/job/"))
 	if err != nil || id != idIn(r) {
@@ -147,7 +147,7 @@ func (l *link) tell(r *http.Request, answer *http.Response) {
 	}
 	l.run.mu.Lock()
 	defer l.run.mu.Unlock()
-	if index > l.told[id].index {
+	if index > l.told[id].index && !l.run.byAgents[index] {
 		l.told[id] = version{index, time.Now()}
 	}
 }

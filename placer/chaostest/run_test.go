@@ -75,6 +75,7 @@ type run struct {
 	starts   int
 	driven   int                  // requests to the driver so far
 	made     map[string]time.Time // profiling runs, by job
+	byAgents map[uint64]bool      // indexes of versions that agents wrote
 	tally    tally
 	broken   []string
 }
@@ -94,20 +95,29 @@ type ledger struct {
 	ended     bool             // at some time, by its user
 	purged    bool             // and not submitted since
 	requests  map[int]*request // to the proxy, by version
+
+	overtakes   bool // its user acts when Nomad has compared the next write of an agent
+	meanwhile   deed // that is how
+	overwritten bool // by an agent that could not know: it has to put back what its user wants
+	writer      *link
 }
+
+// excused: what was overwritten is put back by the agent that did it, which has ended.
+func (l *ledger) excused() bool { return l.overwritten && l.writer != nil && l.writer.isDead() }
 
 // began notes a version that Nomad took.
 func (l *ledger) began(version int) {
 	l.version, l.gone, l.purged, l.submitted = version, false, false, time.Now()
 	l.released, l.attempts, l.notes, l.at = 0, 0, 0, time.Time{}
+	l.overwritten = false
 }
 
 // play runs a history and returns the promises that it broke.
 func play(t *testing.T, h history) (broken []string, counted tally) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &run{history: h, began: time.Now(), holder: map[string]int{}, counts: map[int]int{}, made: map[string]time.Time{}}
+		r := &run{history: h, began: time.Now(), holder: map[string]int{}, counts: map[int]int{}, made: map[string]time.Time{}, byAgents: map[uint64]bool{}}
 		r.nomad, r.handler = nomadtest.Unconnected()
-		r.nomad.Now, r.nomad.AutoPlace, r.nomad.OnAlloc = r.serversNow, true, r.started
+		r.nomad.Now, r.nomad.AutoPlace, r.nomad.OnAlloc, r.nomad.OnCompared = r.serversNow, true, r.started, r.compared
 		for i := range 3 {
 			r.addNode(i)
 		}
@@ -204,6 +214,8 @@ func (r *run) stepsOf(a act) []step {
 		return once(func() { r.agents[which].clock.set(a.step()) })
 	case stepServers:
 		return once(func() { r.servers.Add(int64(a.step())) })
+	case overtake:
+		return once(func() { r.overtakeNext(job, []deed{change, stop, purge}[a.target%3]) })
 	default: // killProxy
 		if r.gate == nil {
 			return nil
@@ -232,6 +244,41 @@ func (r *run) ask(l *ledger) {
 	r.nomad.Submit(spec, "")
 }
 
+// overtakeNext has a user act when Nomad has compared the next write of an agent to a job, and
+// not written it yet.
+func (r *run) overtakeNext(l *ledger, d deed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d == change && l.proxied {
+		d = stop // what goes through the proxy takes its time
+	}
+	l.meanwhile, l.overtakes = d, true
+}
+
+// compared is called where a registration of an agent was compared, and is not written yet.
+func (r *run) compared(_, id string) {
+	r.mu.Lock()
+	l := r.byID(id)
+	if l == nil || !l.overtakes || l.gone {
+		r.mu.Unlock()
+		return
+	}
+	l.overtakes = false
+	d := l.meanwhile
+	if d == change {
+		l.sent++
+		l.began(l.sent)
+		l.overwritten = true
+		spec := r.specOf(l, l.sent)
+		r.mu.Unlock()
+		r.nomad.Submit(spec, "")
+		return
+	}
+	l.overwritten = true
+	r.mu.Unlock()
+	r.endNow(l, d == purge)
+}
+
 func (r *run) isGone(l *ledger) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,6 +289,11 @@ func (r *run) isGone(l *ledger) bool {
 func (r *run) end(l *ledger, purge bool) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
+	r.endNow(l, purge)
+}
+
+// endNow needs the lock of writing.
+func (r *run) endNow(l *ledger, purge bool) {
 	r.mu.Lock()
 	was := l.gone
 	l.gone, l.ended = true, true
@@ -331,17 +383,10 @@ func (r *run) specOf(l *ledger, version int) nomadtest.Object {
 // settle waits until every promise must hold again, and looks.
 func (r *run) settle() {
 	synctest.Wait()
-	limit := calm
-	for _, l := range r.jobs {
-		if !l.gone {
-			limit = max(limit, r.dueBy(l).Sub(r.began))
-		}
+	for left := r.settled() - r.at(); left > 0; left = r.settled() - r.at() { // who overtakes a release begins anew
+		time.Sleep(left)
+		synctest.Wait()
 	}
-	if len(r.children) > 0 {
-		limit = max(limit, calm+leadsAgain)
-	}
-	time.Sleep(limit + time.Second - r.at())
-	synctest.Wait()
 	before := r.check()
 	r.checkChildren()
 	if r.history.adapts {
@@ -370,6 +415,20 @@ func (r *run) settle() {
 	r.leftOver()
 }
 
+// settled is when every promise must hold.
+func (r *run) settled() time.Duration {
+	limit := calm
+	for _, l := range r.jobs {
+		if !l.gone {
+			limit = max(limit, r.dueBy(l).Sub(r.began))
+		}
+	}
+	if len(r.children) > 0 {
+		limit = max(limit, calm+leadsAgain)
+	}
+	return limit + time.Second
+}
+
 // forgotten waits until nothing may be kept of the jobs that were purged, and looks.
 func (r *run) forgotten() {
 	purged := slices.DeleteFunc(slices.Clone(r.jobs), func(l *ledger) bool { return !l.purged })
@@ -396,11 +455,14 @@ func (r *run) index(l *ledger) string {
 func (r *run) check() []string {
 	indexes := make([]string, len(r.jobs))
 	for i, l := range r.jobs {
-		if l.gone {
+		job := r.nomad.Job("default", l.id)
+		if l.gone || l.excused() {
+			if l.ended && !l.excused() {
+				r.try(noneRevived, job == nil || job["Stop"] == true && !l.purged, "%s runs, or is there", l.id)
+			}
 			continue
 		}
 		indexes[i] = r.index(l)
-		job := r.nomad.Job("default", l.id)
 		r.try(noneLost, job != nil && job["Stop"] != true, "%s is lost", l.id)
 		if job == nil {
 			continue
@@ -489,6 +551,12 @@ func recovery(f injection) time.Duration {
 	default:
 		return retried
 	}
+}
+
+func indexOf(job nomadtest.Object) uint64 {
+	var index uint64
+	_, _ = fmt.Sscan(fmt.Sprint(job["JobModifyIndex"]), &index) // 0 is none
+	return index
 }
 
 func versionIn(job nomadtest.Object) int {
@@ -610,7 +678,8 @@ func (r *run) watch(l *link, q *http.Request, body []byte) (written func(status 
 		return func(int) {}
 	}
 	if q.Method == http.MethodDelete {
-		r.note(noneLost, false, "agent %d removes %s", l.agent, job.id)
+		r.note(noneLost, job.purged && job.overwritten, "agent %d removes %s", l.agent, job.id)
+		return func(int) {}
 	}
 	if strings.HasSuffix(q.URL.Path, "/scale") {
 		job.notes++
@@ -634,8 +703,17 @@ func (r *run) registered(l *link, job *ledger, before nomadtest.Object, body []b
 	if err := numbers(body, &sent); err != nil {
 		panic(err)
 	}
+	now := indexOf(r.nomad.Job("default", job.id))
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.byAgents[now] = true
+	if job.overwritten {
+		job.writer = l
+		if stopped := sent.Job["Stop"] == true; job.gone == stopped && (stopped || versionIn(sent.Job) == job.version) { // it is put back
+			job.overwritten, job.submitted = job.purged, time.Now()
+		}
+		return
+	}
 	r.note(noneOverwritten, !job.gone && versionIn(sent.Job) == job.version, "version %d of %s is written over version %d (gone %t)", versionIn(sent.Job), job.id, job.version, job.gone)
 	r.note(noneChanged, same(placedAnyhow(before, job), placedAnyhow(sent.Job, job)), "agent %d changes %s: %v to %v", l.agent, job.id, placedAnyhow(before, job), placedAnyhow(sent.Job, job))
 	if before["NodePool"] != nomadapi.DefaultHoldPool {

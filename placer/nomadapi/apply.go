@@ -149,12 +149,17 @@ func (w *World) register(ctx context.Context, raw, next object) (cluster.PlanRes
 	if err != nil {
 		return cluster.PlanResult{}, err
 	}
-	body := registration{Job: next, EnforceIndex: true, JobModifyIndex: raw.index("JobModifyIndex"), Submission: submission}
-	var answer struct{ JobModifyIndex uint64 }
-	if err := w.nomad.writeSafe(ctx, jobPath(id, ""), id.Namespace, body, &answer); err != nil {
-		return cluster.PlanResult{}, w.explainRefusal(ctx, id, err)
+	index, unknown, err := w.registerOver(ctx, raw, next, submission)
+	if err != nil && !unknown {
+		return cluster.PlanResult{}, err
 	}
-	return cluster.PlanResult{Version: raw.index("Version") + 1, ModifyIndex: answer.JobModifyIndex}, nil
+	if looked := w.lookAt(ctx, written{raw, next, index}); err == nil {
+		err = looked
+	}
+	if err != nil {
+		return cluster.PlanResult{}, err
+	}
+	return cluster.PlanResult{Version: raw.index("Version") + 1, ModifyIndex: index}, nil
 }
 
 // explainRefusal turns Nomad's answer to a lost compare-and-set into the world's

@@ -11,6 +11,7 @@
 //   - apply.go, rewrite.go, page.go: Planner. A job is held in a node pool without
 //     nodes; applying a plan rewrites the raw job JSON and registers it again,
 //     compare-and-set on its JobModifyIndex, with its source text re-sent.
+//   - overwritten.go: a registration is looked at once it was made.
 //   - size.go: the size of a group, written with the plan and given back by strip.
 //   - lab.go, labjob.go, labmemory.go: Laboratory. A profiling run is an ordinary batch job: the
 //     user's group, once, with a task of the ibench driver.
@@ -35,9 +36,10 @@
 // # Fencing
 //
 // The leader's lock is not a fence. Every write of a user's job carries the
-// JobModifyIndex it was decided on, so a leader that lost its lock, or a user who
-// was faster, can never be overwritten: Nomad refuses and Apply says
-// cluster.ErrStale.
+// JobModifyIndex it was decided on, so that Nomad refuses the write of a leader that
+// lost its lock, or over a user who was faster, and Apply says cluster.ErrStale. Nomad
+// compares before it writes, and not again: overwritten.go puts back what came between
+// the two (decision 0044).
 //
 // # Differences from the paper
 //

@@ -3,6 +3,7 @@ package nomadapi
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -32,14 +33,13 @@ func (w *World) wake() {
 }
 
 // Watch feeds Changed until ctx ends: from Nomad's event stream, connected again
-// with growing pauses when it breaks, and every two seconds from a clock.
+// with growing pauses when it breaks, and every two seconds from a clock. It also looks
+// again at what was written without an answer.
 func (w *World) Watch(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.followEvents(ctx)
-	}()
-	defer func() { <-done }()
+	var parts sync.WaitGroup
+	parts.Go(func() { w.followEvents(ctx) })
+	parts.Go(func() { w.settleDoubts(ctx) })
+	defer parts.Wait()
 	for {
 		select {
 		case <-ctx.Done():

@@ -91,6 +91,7 @@ type World struct {
 	reservations reservations
 	pressure     pressureBoard
 	followed     followBook
+	doubts       doubts
 }
 
 var _ cluster.World = (*World)(nil)

@@ -11,6 +11,15 @@ import (
 type job struct {
 	current     Object
 	submissions map[int]Object
+	versions    []Object // the newest first
+}
+
+const versionsKept = 6 // as Nomad by default
+
+// keep notes the job as it is as a version.
+func (j *job) keep() {
+	j.versions = slices.Insert(j.versions, 0, plain(j.current))
+	j.versions = j.versions[:min(len(j.versions), versionsKept)]
 }
 
 func (s *Server) jobRoutes(handle func(string, handler)) {
@@ -23,6 +32,7 @@ func (s *Server) jobRoutes(handle func(string, handler)) {
 	handle("PUT /v1/job/{id}/dispatch", s.dispatch)
 	handle("GET /v1/job/{id}/submission", s.submission)
 	handle("GET /v1/job/{id}/summary", s.summary)
+	handle("GET /v1/job/{id}/versions", s.versions)
 	handle("PUT /v1/job/{id}/plan", s.plan)
 	handle("PUT /v1/job/{id}/revert", s.revert)
 	handle("PUT /v1/job/{id}/scale", s.scale)
@@ -123,16 +133,20 @@ func (s *Server) put(spec, submission Object) uint64 {
 	}
 	spec["Version"], spec["CreateIndex"] = version, created
 	spec["JobModifyIndex"], spec["ModifyIndex"] = index, index
-	spec["Stop"], spec["Status"], spec["SubmitTime"] = false, "pending", int64(index)*1e9
+	stop := spec["Stop"] == true
+	spec["Stop"], spec["Status"], spec["SubmitTime"] = stop, "pending", int64(index)*1e9
 	if s.Now != nil {
 		spec["SubmitTime"] = s.Now().UnixNano()
 	}
 	j.current = plain(spec)
+	j.keep()
 	if submission != nil {
 		j.submissions[version] = submission
 	}
 	s.tell(index, "Job", "JobRegistered", j.current)
-	if s.AutoPlace && (spec["ParameterizedJob"] == nil || text(spec, "ParentID") != "") { // of others children are started
+	if stop {
+		s.endAllocs(k)
+	} else if s.AutoPlace && (spec["ParameterizedJob"] == nil || text(spec, "ParentID") != "") { // of others children are started
 		s.place(j.current)
 	}
 	return index
@@ -166,9 +180,21 @@ func (s *Server) register(r *http.Request) (any, uint64, *refusal) {
 		if refused := s.enforce(spec, number(in["JobModifyIndex"])); refused != nil {
 			return nil, 0, refused
 		}
+		s.betweenCompareAndWrite(text(spec, "Namespace"), text(spec, "ID"))
 	}
 	index := s.put(spec, sub(in, "Submission"))
 	return Object{"JobModifyIndex": index, "EvalCreateIndex": index}, index, nil
+}
+
+// betweenCompareAndWrite lets others write where Nomad lets them: it compares the index of a
+// registration before it applies it.
+func (s *Server) betweenCompareAndWrite(namespace, id string) {
+	if s.OnCompared == nil {
+		return
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	s.OnCompared(namespace, id)
 }
 
 // dispatch starts a child of a parameterized job, once for each token.
@@ -308,7 +334,7 @@ func (s *Server) deregister(r *http.Request) (any, uint64, *refusal) {
 	return Object{"JobModifyIndex": s.index}, s.index, nil
 }
 
-// stop ends the job's allocations at once.
+// stop ends the job, and its allocations at once.
 func (s *Server) stop(k key, purge bool) {
 	j := s.jobs[k]
 	if j == nil {
@@ -318,7 +344,16 @@ func (s *Server) stop(k key, purge bool) {
 	j.current["Stop"], j.current["Status"] = true, "dead"
 	j.current["Version"] = number(j.current["Version"]) + 1
 	j.current["JobModifyIndex"], j.current["ModifyIndex"] = index, index
+	j.keep()
 	s.tell(index, "Job", "JobDeregistered", j.current)
+	s.endAllocs(k)
+	if purge {
+		delete(s.jobs, k)
+	}
+}
+
+// endAllocs ends the allocations of a job at once.
+func (s *Server) endAllocs(k key) {
 	for _, a := range s.allocs {
 		if text(a, "Namespace") == k.namespace && text(a, "JobID") == k.id {
 			a["DesiredStatus"] = "stop"
@@ -330,9 +365,14 @@ func (s *Server) stop(k key, purge bool) {
 			s.tell(index, "Allocation", "PlanResult", a)
 		}
 	}
-	if purge {
-		delete(s.jobs, k)
+}
+
+func (s *Server) versions(r *http.Request) (any, uint64, *refusal) {
+	j, refused := s.find(r)
+	if refused != nil {
+		return nil, 0, refused
 	}
+	return Object{"Versions": j.versions}, s.tables["jobs"], nil
 }
 
 func (s *Server) submission(r *http.Request) (any, uint64, *refusal) {

@@ -45,6 +45,9 @@ type Server struct {
 	// OnSignal, where set, is called with the allocation of a task that was signalled. It must
 	// not call back into the server.
 	OnSignal func(allocID string)
+	// OnCompared, where set, is called when a registration's index was compared and nothing is
+	// written yet. It may call back into the server.
+	OnCompared func(namespace, id string)
 	// Tokens are the ACL tokens by secret; without any, access control is off.
 	// Policies are shown, and not enforced: see Token.May.
 	Tokens   map[string]Token

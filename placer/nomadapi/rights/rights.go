@@ -75,7 +75,7 @@ var table = []Right{
 		Scope: Everywhere, Capability: "read-job", Roles: agents,
 		Why: "see what runs on the nodes, whoever it belongs to; read jobs; follow events",
 		Calls: []string{
-			"GET /v1/job/{id}", "GET /v1/job/{id}/submission", "GET /v1/job/{id}/allocations", "GET /v1/job/{id}/evaluations", "GET /v1/job/{id}/deployment",
+			"GET /v1/job/{id}", "GET /v1/job/{id}/submission", "GET /v1/job/{id}/versions", "GET /v1/job/{id}/allocations", "GET /v1/job/{id}/evaluations", "GET /v1/job/{id}/deployment",
 			"GET /v1/allocations", "GET /v1/evaluations", "GET /v1/client/allocation/{id}/stats", readEvents,
 		},
 	},

@@ -50,8 +50,8 @@ const (
 	adaptsFor  = 60 * time.Second
 	heardSince = time.Second // an agent that was told of a newer version
 	// Records of a purged job: the leader looks for those that it does not know of every two
-	// minutes, and asks for a job again after five where Nomad gave no answer.
-	forgottenIn = 8 * time.Minute
+	// minutes, and asks for a job again after one at most where Nomad gave no answer until now.
+	forgottenIn = 4 * time.Minute
 )
 
 // run is one history under way.

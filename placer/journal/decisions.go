@@ -18,10 +18,10 @@ import (
 // recordTimeout bounds the writing of records after a release.
 const recordTimeout = 10 * time.Second
 
-// How many jobs that are not listed any more are asked for in one pass, and when one that
-// is there is asked for again, or one whose records were not removed (chosen by us): the list
-// was older than the answer, or the store did not answer, and both pass soon; a namespace that
-// may not be read any more does not.
+// How many jobs that are not listed any more are asked for in one pass, and when one whose
+// records are still there is asked for again (chosen by us): soon, for the list was older than
+// the answer, or somebody did not answer; ever more seldom where nothing can be read, as in a
+// namespace that the token may not read any more.
 const (
 	askedAtMost   = 16
 	askAgainSoon  = 15 * time.Second
@@ -47,16 +47,22 @@ type Decisions struct {
 	// anything is decided, and another replica, whose decision is not among the newest here,
 	// may have released it.
 	seen      map[cluster.JobID][]cluster.WorkloadID
-	asked     map[cluster.JobID]time.Time // for a job that is not listed
+	asked     map[cluster.JobID]asked     // for a job that is not listed
 	forgotten map[cluster.JobID]time.Time // a short while ago
 	searched  time.Time                   // for records that nothing here knows of
+}
+
+// asked is when a job was asked for, and how long it is not asked for then.
+type asked struct {
+	at   time.Time
+	rest time.Duration
 }
 
 // NewDecisions knows nothing before Load.
 func NewDecisions(book Book, log *slog.Logger) *Decisions {
 	return &Decisions{
 		book: book, log: log,
-		newest: map[cluster.WorkloadID]cluster.Decision{}, seen: map[cluster.JobID][]cluster.WorkloadID{}, asked: map[cluster.JobID]time.Time{},
+		newest: map[cluster.WorkloadID]cluster.Decision{}, seen: map[cluster.JobID][]cluster.WorkloadID{}, asked: map[cluster.JobID]asked{},
 		forgotten: map[cluster.JobID]time.Time{},
 	}
 }
@@ -233,7 +239,7 @@ func (s *Decisions) askSoon(now time.Time, id cluster.JobID, groups ...cluster.W
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saw(id, groups...)
-	s.asked[id] = now.Add(askAgainSoon - askAgainAfter)
+	s.asked[id] = asked{now, askAgainSoon}
 }
 
 // hasRecord reports whether the placer keeps records of a job.
@@ -246,19 +252,19 @@ func hasRecord(job cluster.Job) bool {
 func (s *Decisions) missing(now time.Time, listed map[cluster.JobID]bool) []cluster.JobID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ time.Time) bool { return listed[id] })
+	maps.DeleteFunc(s.asked, func(id cluster.JobID, _ asked) bool { return listed[id] })
 	maps.DeleteFunc(s.forgotten, func(id cluster.JobID, at time.Time) bool { return listed[id] || now.Sub(at).Abs() > askAgainAfter })
 	for w := range s.newest {
 		s.saw(w.JobID(), w)
 	}
 	var out []cluster.JobID
 	for id := range s.seen {
-		at, before := s.asked[id]
-		if listed[id] || before && now.Sub(at).Abs() < askAgainAfter || len(out) == askedAtMost {
+		last := s.asked[id]
+		if listed[id] || now.Sub(last.at).Abs() < last.rest || len(out) == askedAtMost {
 			continue
 		}
 		out = append(out, id)
-		s.asked[id] = now
+		s.asked[id] = asked{now, min(max(askAgainSoon, 2*last.rest), askAgainAfter)}
 	}
 	return out
 }

@@ -3,8 +3,10 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -86,6 +88,40 @@ func TestRecordsAreForgottenAtASecondTry(t *testing.T) {
 			}
 		})
 	}
+}
+
+// silent is a cluster that gives no answer until a time.
+type silent struct {
+	emptyCluster
+	until time.Time
+}
+
+func (s silent) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) {
+	if time.Now().Before(s.until) {
+		<-ctx.Done()
+		return cluster.Job{}, ctx.Err()
+	}
+	return s.emptyCluster.Job(ctx, id)
+}
+
+// An answer that does not come keeps the records of other jobs that are gone no longer than
+// its own.
+func TestRecordsAreForgottenSoonAfterNomadWasSilent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, book := t.Context(), journal.Book{Store: mem.New()}
+		d := journal.NewDecisions(book, slog.New(slog.DiscardHandler))
+		for i := range 10 {
+			d.Record(ctx, []cluster.Decision{{Workload: cluster.WorkloadID{Namespace: "default", Job: fmt.Sprint(i), Group: "main"}}}, nil)
+		}
+		began := time.Now()
+		for world := (silent{until: began.Add(5 * time.Second)}); time.Since(began) < time.Minute; time.Sleep(2 * time.Second) {
+			d.ForgetGone(ctx, world, time.Now(), nil)
+		}
+		if left, err := book.Decisions(ctx); err != nil || len(left) > 0 {
+			t.Errorf("%d decisions are left after a minute, %v", len(left), err)
+		}
+	})
 }
 
 // swapped is a store that can be replaced.

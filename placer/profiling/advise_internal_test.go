@@ -38,7 +38,7 @@ func TestAdvisedRuns(t *testing.T) {
 	k, training := estimatorOf(t, trainingRows(40))
 	k.rows = training
 	_, e := New(Config{Columns: training.Sources, Adaptive: true})
-	e.fits = map[string]*learnt{"": k}
+	e.fits.put("", k)
 	r := advisedRequest(t, e, func(*cluster.Workload) {})
 	if r.Reviewer == nil || len(r.Further) == 0 || slices.Contains(r.Further, interference.NetworkBandwidth) || slices.Contains(r.Further, r.Sources[0]) {
 		t.Fatalf("further sources %v besides %v", r.Further, r.Sources)
@@ -47,12 +47,12 @@ func TestAdvisedRuns(t *testing.T) {
 		t.Errorf("advised although the job names its sources: %v", r.Further)
 	}
 	_, named := New(Config{Columns: training.Sources, ProfileSources: r.Sources, Adaptive: true})
-	named.fits = e.fits
+	named.fits.put("", k)
 	if r := advisedRequest(t, named, func(*cluster.Workload) {}); r.Reviewer != nil || len(r.Further) > 0 {
 		t.Errorf("advised although the operator names the sources: %v", r.Further)
 	}
 	_, full := New(Config{Columns: training.Sources})
-	full.fits = e.fits
+	full.fits.put("", k)
 	if r := advisedRequest(t, full, func(*cluster.Workload) {}); r.Reviewer != nil || len(r.Further) > 0 {
 		t.Errorf("advised although runs are not adaptive: %v", r.Further)
 	}

@@ -1,9 +1,9 @@
 package profiling
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -30,12 +30,12 @@ const modelSeed = 1
 type Estimator struct {
 	cfg *Config
 
-	fitting    sync.Mutex // held while rows change or models are fitted
+	changing   sync.Mutex // held while rows change
 	experience experience
+	fits       fits
 
 	mu             sync.RWMutex
 	rows           rows
-	fits           map[string]*learnt    // by scope; that of "" is the shipped rows alone
 	columns        []interference.Source // that count; nil before the first fit
 	configurations []string              // every node configuration seen
 	refused        int                   // stored profiles that are not used
@@ -53,8 +53,8 @@ type learnt struct {
 // Refit reads every stored profile, and forgets what was learnt from those before. Models
 // of a scope are fitted when they are first asked for.
 func (k *Estimator) Refit(ctx context.Context) error {
-	k.fitting.Lock()
-	defer k.fitting.Unlock()
+	k.changing.Lock()
+	defer k.changing.Unlock()
 	if err := k.readProduction(ctx); err != nil {
 		return err
 	}
@@ -74,25 +74,33 @@ func (k *Estimator) Refit(ctx context.Context) error {
 	if len(refused) > 0 {
 		k.cfg.Log.Warn("stored profiles are not used; delete them with nomad var purge, or their workloads are measured anew", "count", len(refused), "first", refused[0])
 	}
-	shipped := k.fitOf("")
-	if shipped == nil {
-		if shipped, err = fit(k.cfg.Training); err != nil {
+	if k.fits.of("") == nil {
+		shipped, err := fit(k.cfg.Training)
+		if err != nil {
 			return err
 		}
+		k.fits.put("", shipped)
 	}
-	return k.learn(ctx, read, map[string]*learnt{"": shipped}, len(refused))
+	if err := k.learn(ctx, read, len(refused)); err != nil {
+		return err
+	}
+	k.fits.dropAll()
+	return nil
 }
 
 // Learned adds a profile that was stored just now.
 func (k *Estimator) Learned(ctx context.Context, p profile.Profile) error {
-	k.fitting.Lock()
-	defer k.fitting.Unlock()
+	k.changing.Lock()
+	defer k.changing.Unlock()
 	k.mu.RLock()
-	now, fits, refused := k.rows.clone(), maps.Clone(k.fits), k.refused
+	now, refused := k.rows.clone(), k.refused
 	k.mu.RUnlock()
 	now.add(k.scopeOf(p), k.rowOf(p))
-	delete(fits, k.scopeOf(p))
-	return k.learn(ctx, now, fits, refused)
+	if err := k.learn(ctx, now, refused); err != nil {
+		return err
+	}
+	k.fits.outdate(k.scopeOf(p))
+	return nil
 }
 
 // learntFrom are the keys of the stored rows.
@@ -113,19 +121,23 @@ func (k *Estimator) unlearn(ctx context.Context, gone []string) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	k.fitting.Lock()
-	defer k.fitting.Unlock()
+	k.changing.Lock()
+	defer k.changing.Unlock()
 	k.mu.RLock()
-	now, fits, refused := k.rows.clone(), maps.Clone(k.fits), k.refused
+	now, refused := k.rows.clone(), k.refused
 	k.mu.RUnlock()
-	for _, scope := range now.without(gone) {
-		delete(fits, scope)
+	scopes := now.without(gone)
+	if err := k.learn(ctx, now, refused); err != nil {
+		return err
 	}
-	return k.learn(ctx, now, fits, refused)
+	for _, scope := range scopes {
+		k.fits.drop(scope)
+	}
+	return nil
 }
 
-// learn takes the rows as those to learn from. The caller holds k.fitting.
-func (k *Estimator) learn(ctx context.Context, now rows, fits map[string]*learnt, refused int) error {
+// learn takes the rows as those to learn from. The caller holds k.changing.
+func (k *Estimator) learn(ctx context.Context, now rows, refused int) error {
 	snapshot, err := k.cfg.World.Snapshot(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the cluster: %w", err)
@@ -139,7 +151,7 @@ func (k *Estimator) learn(ctx context.Context, now rows, fits map[string]*learnt
 	columns := k.columnsFor(counting, snapshot)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.rows, k.fits, k.refused = now, fits, refused
+	k.rows, k.refused = now, refused
 	k.columns, k.configurations = columns, configurationsOf(snapshot)
 	return nil
 }
@@ -159,46 +171,32 @@ func (k *Estimator) noteRefused(count int) {
 	k.refused = count
 }
 
-func (k *Estimator) fitOf(scope string) *learnt {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.fits[scope]
-}
-
-// fitsAtMost bounds the models that are kept: each scope has its own (chosen by us).
-const fitsAtMost = 64
-
-// by is what a namespace learns from.
+// by is what a namespace learns from: models of its rows as they are, or, where fitting them
+// takes its time, as they were, or what is shipped.
 func (k *Estimator) by(namespace string) *learnt {
 	scope := k.cfg.Sharing.Scope(namespace)
-	if of := k.fitOf(scope); of != nil {
-		return of
-	}
-	k.fitting.Lock()
-	defer k.fitting.Unlock()
-	k.mu.RLock()
-	of, shipped, own := k.fits[scope], k.fits[""], k.rows.of[scope]
-	k.mu.RUnlock()
-	switch {
-	case of != nil:
-		return of // while this waited
-	case shipped == nil:
+	shipped := k.fits.of("")
+	if shipped == nil {
 		return &learnt{}
-	case len(own) == 0:
+	}
+	if len(k.rowsOf(scope)) == 0 {
 		return shipped
 	}
-	of, err := fit(slices.Concat(k.cfg.Training, own))
-	if err != nil {
-		k.cfg.Log.Warn("models could not be fitted to the profiles of a namespace; what is shipped is used alone", "namespace", namespace, "error", err)
-		of = shipped
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.fits) >= fitsAtMost {
-		k.fits = map[string]*learnt{"": shipped}
-	}
-	k.fits[scope] = of
-	return of
+	k.fits.renew(k.cfg.Clock, scope, func() *learnt {
+		of, err := fit(slices.Concat(k.cfg.Training, k.rowsOf(scope)))
+		if err != nil {
+			k.cfg.Log.Warn("models could not be fitted to the profiles of a namespace; what is shipped is used alone", "namespace", namespace, "error", err)
+			return shipped
+		}
+		return of
+	})
+	return cmp.Or(k.fits.of(scope), shipped)
+}
+
+func (k *Estimator) rowsOf(scope string) []profile.Profile {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.rows.of[scope]
 }
 
 func fit(profiles []profile.Profile) (*learnt, error) {

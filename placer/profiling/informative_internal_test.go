@@ -76,7 +76,7 @@ func TestPreferredSources(t *testing.T) {
 	k, training := estimatorOf(t, trainingRows(40))
 	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
 	_, e := New(Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer})
-	e.fits = map[string]*learnt{"": k}
+	e.fits.put("", k)
 	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
 	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
 	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {
@@ -155,7 +155,7 @@ func TestInformativeConfiguration(t *testing.T) {
 	}
 	k, _ := estimatorOf(t, rows)
 	l, e := New(Config{})
-	e.fits = map[string]*learnt{"": k}
+	e.fits.put("", k)
 	if got := k.informativeConfiguration("a", []string{"c", "d"}); got != "c" {
 		t.Errorf("chose %q", got)
 	}

@@ -64,8 +64,11 @@ func New(cfg Config) (*Lab, *Estimator) {
 	return &Lab{cfg: &cfg, estimator: e, runs: map[string]*journal.Tracker{}, busy: map[cluster.NodeID]bool{}}, e
 }
 
-// Wait returns when every run that was begun is cleaned up.
-func (l *Lab) Wait() { l.ending.Wait() }
+// Wait returns when every run that was begun is cleaned up, and no models are being fitted.
+func (l *Lab) Wait() {
+	l.ending.Wait()
+	l.estimator.fits.ending.Wait()
+}
 
 // Progress notes how far a profiling run is; the world calls it with the request's id.
 func (l *Lab) Progress(id string, p profiler.Progress) {

@@ -28,7 +28,7 @@ import (
 )
 
 // What the promises allow, chosen by us. A job is released five seconds after its deadline
-// by the guard of any agent that is well then: two seconds of grace for the leader, two until
+// by the guard of any agent that is well then: a second of grace for the leader, two until
 // it looks, and what the requests take. An agent that was not well may need longer, see
 // recovery.
 const (

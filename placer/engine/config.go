@@ -70,9 +70,10 @@ const (
 	expireEvery = time.Hour
 	// releaseMargin is kept of a hold deadline for the release itself.
 	releaseMargin = 5 * time.Second
-	// replicaGrace is how long after the deadline a replica waits for the
-	// leader's own release.
-	replicaGrace = 2 * time.Second
+	// replicaGrace is how long after the deadline a replica waits for the leader's own
+	// release, which had releaseMargin before it: the rest of the five seconds that are
+	// promised is for some seven requests to a Nomad that may be slow.
+	replicaGrace = time.Second
 )
 
 func (c *Config) applyDefaults() error {

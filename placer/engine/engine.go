@@ -117,10 +117,15 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // recall loads what earlier leaders decided, so that residents are known.
 func (e *Engine) recall(ctx context.Context) error {
+	began := e.steady()
 	if err := e.decisions.Load(ctx); err != nil {
 		return err
 	}
-	return e.estimator.Refit(ctx)
+	if err := e.estimator.Refit(ctx); err != nil {
+		return err
+	}
+	e.cfg.Log.Info("the records of earlier leaders are read", "took", e.steady().Sub(began).Round(time.Millisecond))
+	return nil
 }
 
 // every runs f in the background each interval until ctx ends.

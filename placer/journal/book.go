@@ -71,9 +71,10 @@ func (b Book) Decision(ctx context.Context, w cluster.WorkloadID) (cluster.Decis
 	return get[cluster.Decision](ctx, b.Store, pathOf(decisionPrefix, w.String()))
 }
 
-// Decisions returns the newest decision of every workload.
+// Decisions returns the newest decision of every workload, but for documents that are none.
 func (b Book) Decisions(ctx context.Context) ([]cluster.Decision, error) {
-	return list[cluster.Decision](ctx, b.Store, decisionPrefix)
+	found, _, err := list[cluster.Decision](ctx, b.Store, decisionPrefix)
+	return found, err
 }
 
 // PutEvaluation stores how far a job's evaluation is.
@@ -87,9 +88,10 @@ func (b Book) Evaluation(ctx context.Context, j cluster.JobID) (cluster.Evaluati
 	return get[cluster.Evaluation](ctx, b.Store, pathOf(evaluationPrefix, j.String()))
 }
 
-// Evaluations returns the newest evaluation of every job.
+// Evaluations returns the newest evaluation of every job, but for documents that are none.
 func (b Book) Evaluations(ctx context.Context) ([]cluster.Evaluation, error) {
-	return list[cluster.Evaluation](ctx, b.Store, evaluationPrefix)
+	found, _, err := list[cluster.Evaluation](ctx, b.Store, evaluationPrefix)
+	return found, err
 }
 
 // Forget removes all records of a job that is gone.
@@ -238,34 +240,36 @@ func get[T any](ctx context.Context, s store.Store, path string) (T, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(doc.Data, &head); err != nil {
-		return v, fmt.Errorf("%s: %w", path, err)
+		return v, fmt.Errorf("%s: %w: %w", path, store.ErrDamaged, err)
 	}
 	if head.Format > newestFormat {
 		return v, fmt.Errorf("%s: %w: format %d", path, store.ErrFormat, head.Format)
 	}
 	if err := json.Unmarshal(doc.Data, &v); err != nil {
-		return v, fmt.Errorf("%s: %w", path, err)
+		return v, fmt.Errorf("%s: %w: %w", path, store.ErrDamaged, err)
 	}
 	return v, nil
 }
 
-func list[T any](ctx context.Context, s store.Store, prefix string) ([]T, error) {
+// list reads the documents below a prefix. Those that cannot be read as what they should be
+// are counted: one that somebody else wrote keeps nobody from the others.
+func list[T any](ctx context.Context, s store.Store, prefix string) (out []T, unusable int, err error) {
 	paths, err := s.List(ctx, prefix)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", prefix, err)
+		return nil, 0, fmt.Errorf("%s: %w", prefix, err)
 	}
-	out := make([]T, 0, len(paths))
-	for _, p := range paths {
-		v, err := get[T](ctx, s, p)
-		if errors.Is(err, cluster.ErrNoRecord) {
-			continue // deleted between List and Get
+	err = store.InOrder(ctx, paths, func(ctx context.Context, path string) (T, error) { return get[T](ctx, s, path) }, func(v T, err error) error {
+		switch {
+		case err == nil:
+			out = append(out, v)
+		case errors.Is(err, store.ErrDamaged), errors.Is(err, store.ErrFormat):
+			unusable++
+		case !errors.Is(err, cluster.ErrNoRecord): // deleted between List and Get
+			return err
 		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+		return nil
+	})
+	return out, unusable, err
 }
 
 func noRecord(err error) error {

@@ -69,13 +69,16 @@ func NewDecisions(book Book, log *slog.Logger) *Decisions {
 
 // Load reads what earlier leaders decided.
 func (s *Decisions) Load(ctx context.Context) error {
-	decisions, err := s.book.Decisions(ctx)
+	decisions, unusable, err := list[cluster.Decision](ctx, s.book.Store, decisionPrefix)
 	if err != nil {
 		return fmt.Errorf("engine: reading decisions: %w", err)
 	}
-	evaluations, err := s.book.Evaluations(ctx)
+	evaluations, more, err := list[cluster.Evaluation](ctx, s.book.Store, evaluationPrefix)
 	if err != nil {
 		return fmt.Errorf("engine: reading evaluations: %w", err)
+	}
+	if unusable += more; unusable > 0 {
+		s.log.Warn("records that are damaged, or of a newer version, are not used", "count", unusable)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

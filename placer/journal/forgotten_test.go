@@ -169,3 +169,24 @@ func TestRecordsThatNobodyKnowsOfAreForgotten(t *testing.T) {
 		t.Errorf("kept %v, %v of a job that is there, asked for %d times", kept, err, there.answers)
 	}
 }
+
+// A document that is no record keeps nobody from those that are.
+func TestDamagedRecordsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	ctx, memory := t.Context(), mem.New()
+	book := journal.Book{Store: memory}
+	if err := book.PutDecision(ctx, cluster.Decision{Workload: cluster.WorkloadID{Namespace: "default", Job: "web", Group: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{"decision/0": "nonsense", "decision/1": `{"format":99}`, "evaluation/0": `{"format":1,"job":7}`} {
+		if _, err := memory.Put(ctx, path, []byte(text), store.Any); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := journal.NewDecisions(book, slog.New(slog.DiscardHandler)).Load(ctx); err != nil {
+		t.Errorf("a leader cannot begin: %v", err)
+	}
+	if found, err := book.Decisions(ctx); err != nil || len(found) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}

@@ -88,7 +88,7 @@ func (l *Lab) Expire(ctx context.Context) error {
 func (l *Lab) expireProduction(ctx context.Context, inUse map[string]bool, now time.Time) error {
 	productions := store.Productions{Store: l.cfg.Store}
 	var old []string
-	_, err := productions.Each(ctx, func(said profile.Production) error {
+	_, err := productions.Each(ctx, func(said profile.Production, _ uint64) error {
 		if !inUse[said.Key] && now.Sub(said.Updated) > l.cfg.KeepFor && len(old) < deletesOfAPass {
 			old = append(old, said.Key)
 		}

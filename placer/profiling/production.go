@@ -121,24 +121,17 @@ func unprofiled(said profile.Production) profile.Profile {
 
 // readProduction reads what production has said so far. What was not written yet stays.
 func (k *Estimator) readProduction(ctx context.Context) error {
-	productions := store.Productions{Store: k.cfg.Store}
-	keys, err := productions.Keys(ctx)
+	refused, err := store.Productions{Store: k.cfg.Store}.Each(ctx, func(said profile.Production, index uint64) error {
+		if e, ok := k.experience.get(said.Key); !ok || e.index != index {
+			k.experience.put(said.Key, experienced{said: said, index: index})
+		}
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("reading what production says: %w", err)
 	}
-	for _, key := range keys {
-		said, index, err := productions.Get(ctx, key)
-		switch {
-		case errors.Is(err, store.ErrNotFound):
-		case errors.Is(err, store.ErrRefused), errors.Is(err, store.ErrFormat):
-			k.cfg.Log.Warn("what production says of a workload is not used", "key", key, "error", err)
-		case err != nil:
-			return fmt.Errorf("reading what production says: %w", err)
-		default:
-			if e, ok := k.experience.get(key); !ok || e.index != index {
-				k.experience.put(key, experienced{said: said, index: index})
-			}
-		}
+	for _, err := range refused {
+		k.cfg.Log.Warn("what production says of a workload is not used", "error", err)
 	}
 	return nil
 }

@@ -140,20 +140,25 @@ func (p Profiles) Each(ctx context.Context, f func(found profile.Profile, index 
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range keys {
+	type stored struct {
+		profile.Profile
+		index uint64
+	}
+	err = InOrder(ctx, keys, func(ctx context.Context, key string) (stored, error) {
 		found, index, err := p.Get(ctx, key)
+		return stored{found, index}, err
+	}, func(s stored, err error) error {
 		switch {
 		case err == nil:
-			if err := f(found, index); err != nil {
-				return refused, err
-			}
+			return f(s.Profile, s.index)
 		case errors.Is(err, ErrRefused), errors.Is(err, ErrFormat):
 			refused = append(refused, err)
 		case !errors.Is(err, ErrNotFound): // deleted since it was listed: gone
-			return refused, err
+			return err
 		}
-	}
-	return refused, nil
+		return nil
+	})
+	return refused, err
 }
 
 func profilePath(key string) string { return profilePrefix + "/" + key }

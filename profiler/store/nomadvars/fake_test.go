@@ -20,6 +20,8 @@ type fakeNomad struct {
 	index     uint64
 	variables map[string]*api.Variable // by namespace and path
 	refuse    int                      // status of every answer, if not 0
+	refusals  int                      // that were answered so
+	left      *int                     // only so many more are; nil: all
 }
 
 // maxVariableBytes is Nomad's limit on the keys and values of a variable.
@@ -46,7 +48,10 @@ func (f *fakeNomad) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, one := strings.CutPrefix(r.URL.Path, "/v1/var/")
 	switch {
-	case f.refuse != 0:
+	case f.refuse != 0 && (f.left == nil || *f.left > 0):
+		if f.refusals++; f.left != nil {
+			*f.left--
+		}
 		http.Error(w, "Permission denied", f.refuse)
 	case !one:
 		f.list(w, namespace, r.URL.Query().Get("prefix"))

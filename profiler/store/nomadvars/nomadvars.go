@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -61,7 +62,10 @@ func (s *Store) Get(ctx context.Context, path string) (store.Document, error) {
 	if err := store.CheckPath(path); err != nil {
 		return store.Document{}, err
 	}
-	v, _, err := s.client.Variables().Read(s.variable(path), s.query(ctx))
+	v, err := again(ctx, func() (*api.Variable, error) {
+		v, _, err := s.client.Variables().Read(s.variable(path), s.query(ctx))
+		return v, err
+	})
 	if errors.Is(err, api.ErrVariablePathNotFound) {
 		return store.Document{}, fmt.Errorf("%s: %w", path, store.ErrNotFound)
 	}
@@ -141,7 +145,10 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	if prefix != "" {
 		below = s.variable(prefix) + "/"
 	}
-	found, _, err := s.client.Variables().PrefixList(below, s.query(ctx))
+	found, err := again(ctx, func() ([]*api.VariableMetadata, error) {
+		found, _, err := s.client.Variables().PrefixList(below, s.query(ctx))
+		return found, err
+	})
 	if err != nil {
 		return nil, s.explain("list", prefix, err)
 	}
@@ -151,6 +158,40 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	}
 	sort.Strings(paths)
 	return paths, nil
+}
+
+// How often a read is tried, and what is waited before the second try, the third after twice
+// that (chosen by us): a leader that reads hundreds of documents is not to begin anew because
+// a server was away for a moment.
+const (
+	readAttempts  = 4
+	readFirstWait = 100 * time.Millisecond
+)
+
+// again reads until there is an answer that would not be another one a moment later.
+func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	wait := readFirstWait
+	for attempt := 1; ; attempt++ {
+		found, err := read()
+		if err == nil || attempt == readAttempts || !passing(err) || ctx.Err() != nil {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return found, err
+		case <-time.After(wait):
+		}
+		wait *= 2
+	}
+}
+
+// passing: no answer came, or one of a server that cannot answer now.
+func passing(err error) bool {
+	if errors.Is(err, api.ErrVariablePathNotFound) {
+		return false
+	}
+	code := status(err)
+	return code == 0 || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
 // Close does nothing; the client is the caller's.

@@ -125,6 +125,29 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A read waits for a server that cannot answer for a moment, and not for one that refuses.
+func TestReadsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	fake, client := newFake(t)
+	s := open(t, client, nomadvars.Options{})
+	if _, err := s.Put(t.Context(), "a", []byte("text"), 0); err != nil {
+		t.Fatal(err)
+	}
+	two := 2
+	fake.refuse, fake.left = http.StatusInternalServerError, &two
+	if d, err := s.Get(t.Context(), "a"); err != nil || string(d.Data) != "text" {
+		t.Errorf("after two errors %q, %v", d.Data, err)
+	}
+	two = 2
+	if paths, err := s.List(t.Context(), ""); err != nil || len(paths) != 1 {
+		t.Errorf("after two errors %v, %v", paths, err)
+	}
+	fake.refuse, fake.left, fake.refusals = http.StatusForbidden, nil, 0
+	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, nomadvars.ErrForbidden) || fake.refusals != 1 {
+		t.Errorf("%v, asked %d times", err, fake.refusals)
+	}
+}
+
 func TestBadPrefixes(t *testing.T) {
 	t.Parallel()
 	_, client := newFake(t)

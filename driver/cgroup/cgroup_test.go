@@ -389,6 +389,22 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// A group of which one directory was busy is found again, whichever that is.
+func TestWhatIsLeftOfAGroupIsFound(t *testing.T) {
+	t.Parallel()
+	for _, busy := range wanted {
+		tree, root := fakeV1(t)
+		for _, c := range wanted {
+			mustMkdir(t, filepath.Join(root, c))
+		}
+		mustMkdir(t, filepath.Join(root, busy, "g"))
+		groups, err := tree.Named("g")
+		if err != nil || len(groups) != 1 || groups[0].Path() != "/g" {
+			t.Errorf("left in %s: %v, %v", busy, groups, err)
+		}
+	}
+}
+
 func TestCPUs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"": "", "0": "0", "3,1,2": "1-3", "0-1,4,6-7\n": "0-1,4,6-7", "2-2,2": "2"} {

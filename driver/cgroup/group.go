@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -271,20 +272,24 @@ func removeDir(ctx context.Context, dir string) error {
 	}
 }
 
-// Named finds the groups that Create made whose name starts with prefix.
+// Named finds the groups that Create made whose name starts with prefix, also one of which
+// some directories were removed and others were busy.
 func (t Tree) Named(prefix string) ([]Group, error) {
 	var out []Group
 	for _, parent := range []string{"/", t.nomad()} {
-		entries, err := os.ReadDir(t.dir(controllerCPUSet, parent))
-		if errors.Is(err, fs.ErrNotExist) && parent != "/" {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("cgroup: %w", err)
-		}
-		for _, e := range entries {
-			if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
-				out = append(out, Group{tree: t, path: filepath.Join(parent, e.Name())})
+		for _, dir := range t.dirs(parent) {
+			entries, err := os.ReadDir(dir)
+			if errors.Is(err, fs.ErrNotExist) && parent != "/" {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("cgroup: %w", err)
+			}
+			for _, e := range entries {
+				g := Group{tree: t, path: filepath.Join(parent, e.Name())}
+				if e.IsDir() && strings.HasPrefix(e.Name(), prefix) && !slices.ContainsFunc(out, func(o Group) bool { return o.path == g.path }) {
+					out = append(out, g)
+				}
 			}
 		}
 	}

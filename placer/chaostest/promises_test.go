@@ -39,7 +39,7 @@ var promiseTexts = [promises]string{
 	noneHeld:        "a held job is released by its deadline, or as soon as one agent is well",
 	noneGivenUp:     "no job is left to Nomad before its deadline, whatever clocks say",
 	noneLost:        "no job is stopped or removed but by its user",
-	noneOverwritten: "a newer version of a user is never written over, or is put back where Nomad lets it be",
+	noneOverwritten: "a newer version of a user is never overwritten, or is put back",
 	noneRevived:     "what its user stopped or purged stays so",
 	noneDoubled:     "each version of a user is released once",
 	oneWriter:       "only the agent that holds the lock writes as leader",

@@ -32,30 +32,30 @@ type written struct {
 
 func (r written) job() cluster.JobID { return jobIDOf(r.from) }
 
-// doubt is a registration that is to be looked at again.
-type doubt struct {
+// unconfirmed is a registration that is to be looked at again.
+type unconfirmed struct {
 	written
 	began, next time.Time
 }
 
-// doubts are registrations that nobody could look at when they were made.
-type doubts struct {
+// unconfirmedList are registrations that nobody could look at when they were made.
+type unconfirmedList struct {
 	mu   sync.Mutex
-	list []doubt
+	list []unconfirmed
 }
 
-func (d *doubts) add(r written, now time.Time) {
+func (d *unconfirmedList) add(r written, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.list = append(d.list, doubt{r, now, now.Add(firstLookAgain)})
+	d.list = append(d.list, unconfirmed{r, now, now.Add(firstLookAgain)})
 }
 
 // due takes those out whose time has come.
-func (d *doubts) due(now time.Time) []doubt {
+func (d *unconfirmedList) due(now time.Time) []unconfirmed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out []doubt
-	d.list = slices.DeleteFunc(d.list, func(one doubt) bool {
+	var out []unconfirmed
+	d.list = slices.DeleteFunc(d.list, func(one unconfirmed) bool {
 		if one.next.After(now) {
 			return false
 		}
@@ -65,7 +65,7 @@ func (d *doubts) due(now time.Time) []doubt {
 	return out
 }
 
-func (d *doubts) again(one doubt, now time.Time) (given bool) {
+func (d *unconfirmedList) again(one unconfirmed, now time.Time) (given bool) {
 	waited := now.Sub(one.began)
 	if waited >= lastLookAgain {
 		return false
@@ -91,13 +91,13 @@ func mayRelook(err error) bool {
 func (w *World) lookAt(ctx context.Context, r written) error {
 	err := w.putBack(ctx, r)
 	if mayRelook(err) {
-		w.doubts.add(r, w.Steady())
+		w.unconfirmed.add(r, w.Steady())
 		return nil
 	}
 	return err
 }
 
-func (w *World) settleDoubts(ctx context.Context) {
+func (w *World) confirmLater(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -108,11 +108,11 @@ func (w *World) settleDoubts(ctx context.Context) {
 	}
 }
 
-// lookAgain settles the doubts that are due.
+// lookAgain looks at the registrations that are due.
 func (w *World) lookAgain(ctx context.Context) {
-	for _, one := range w.doubts.due(w.Steady()) {
+	for _, one := range w.unconfirmed.due(w.Steady()) {
 		err := w.putBack(ctx, one.written)
-		if !mayRelook(err) || w.doubts.again(one, w.Steady()) || errors.Is(err, errNoEffectYet) {
+		if !mayRelook(err) || w.unconfirmed.again(one, w.Steady()) || errors.Is(err, errNoEffectYet) {
 			continue
 		}
 		w.log.Error("a job may have been written over a newer version of its user's", "job", one.job().String(), "index", one.index, "error", err)

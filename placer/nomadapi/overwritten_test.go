@@ -131,7 +131,7 @@ func TestWhatWasOverwrittenIsPutBackLater(t *testing.T) {
 			if _, err := w.Apply(ctx, placedOn(job, "n1")); err == nil {
 				t.Error("Apply knows of its success without an answer")
 			}
-			for len(w.doubts.list) > 0 {
+			for len(w.unconfirmed.list) > 0 {
 				<-w.clock.After(firstLookAgain)
 				w.lookAgain(ctx)
 			}

@@ -91,7 +91,7 @@ type World struct {
 	reservations reservations
 	pressure     pressureBoard
 	followed     followBook
-	doubts       doubts
+	unconfirmed  unconfirmedList
 }
 
 var _ cluster.World = (*World)(nil)

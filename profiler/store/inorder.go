@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -47,4 +48,31 @@ func InOrder[T any](ctx context.Context, keys []string, read func(ctx context.Co
 		}
 	}
 	return nil
+}
+
+// each hands on every document that can be used, with its index; refused are the others.
+func each[T any](ctx context.Context, list func(context.Context) ([]string, error), get func(context.Context, string) (T, uint64, error), use func(found T, index uint64) error) (refused []error, err error) {
+	keys, err := list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type stored struct {
+		found T
+		index uint64
+	}
+	err = InOrder(ctx, keys, func(ctx context.Context, key string) (stored, error) {
+		found, index, err := get(ctx, key)
+		return stored{found, index}, err
+	}, func(s stored, err error) error {
+		switch {
+		case err == nil:
+			return use(s.found, s.index)
+		case errors.Is(err, ErrRefused), errors.Is(err, ErrFormat):
+			refused = append(refused, err)
+		case !errors.Is(err, ErrNotFound): // deleted since it was listed: gone
+			return err
+		}
+		return nil
+	})
+	return refused, err
 }

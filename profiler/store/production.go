@@ -85,29 +85,7 @@ func (p Productions) Keys(ctx context.Context) ([]string, error) {
 // Each calls f with every document and its index, sorted by key. Those that cannot be used are
 // left out and named in refused.
 func (p Productions) Each(ctx context.Context, f func(found profile.Production, index uint64) error) (refused []error, err error) {
-	keys, err := p.Keys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	type stored struct {
-		profile.Production
-		index uint64
-	}
-	err = InOrder(ctx, keys, func(ctx context.Context, key string) (stored, error) {
-		found, index, err := p.Get(ctx, key)
-		return stored{found, index}, err
-	}, func(s stored, err error) error {
-		switch {
-		case err == nil:
-			return f(s.Production, s.index)
-		case errors.Is(err, ErrRefused), errors.Is(err, ErrFormat):
-			refused = append(refused, err)
-		case !errors.Is(err, ErrNotFound): // deleted since it was listed: gone
-			return err
-		}
-		return nil
-	})
-	return refused, err
+	return each(ctx, p.Keys, p.Get, f)
 }
 
 func productionPath(key string) string { return productionPrefix + "/" + key }

@@ -136,29 +136,7 @@ func (p Profiles) Keys(ctx context.Context) ([]string, error) {
 // together may be more than the memory of an agent. Those that cannot be used are left out
 // and named in refused.
 func (p Profiles) Each(ctx context.Context, f func(found profile.Profile, index uint64) error) (refused []error, err error) {
-	keys, err := p.Keys(ctx)
-	if err != nil {
-		return nil, err
-	}
-	type stored struct {
-		profile.Profile
-		index uint64
-	}
-	err = InOrder(ctx, keys, func(ctx context.Context, key string) (stored, error) {
-		found, index, err := p.Get(ctx, key)
-		return stored{found, index}, err
-	}, func(s stored, err error) error {
-		switch {
-		case err == nil:
-			return f(s.Profile, s.index)
-		case errors.Is(err, ErrRefused), errors.Is(err, ErrFormat):
-			refused = append(refused, err)
-		case !errors.Is(err, ErrNotFound): // deleted since it was listed: gone
-			return err
-		}
-		return nil
-	})
-	return refused, err
+	return each(ctx, p.Keys, p.Get, f)
 }
 
 func profilePath(key string) string { return profilePrefix + "/" + key }

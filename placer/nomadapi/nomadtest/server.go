@@ -247,12 +247,18 @@ func (s *Server) tell(index uint64, topic, kind string, o Object) {
 	s.changes = append(s.changes, change{index, topic, kind, payload})
 }
 
-// events streams the changes from now on, one a line.
+// eventsKept is how many events Nomad keeps (event_buffer_size): a stream that asks for no index
+// begins with them, so that nothing is lost between its headers, which come first, and its
+// subscription.
+const eventsKept = 100
+
+// events streams what is kept of the changes, and each from now on, one a line.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	wake := make(chan struct{}, 1)
+	wake <- struct{}{}
 	s.mu.Lock()
 	s.watches[wake] = true
-	sent := len(s.changes)
+	sent := max(0, len(s.changes)-eventsKept)
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()

@@ -74,6 +74,9 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
+// Prepare does beforehand what takes a new leader long and needs no Nomad.
+func (e *Engine) Prepare() error { return e.estimator.Prepare() }
+
 // Run is the leader's loop. It returns when ctx ends, after every evaluation
 // it started has stopped.
 func (e *Engine) Run(ctx context.Context) error {

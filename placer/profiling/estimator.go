@@ -30,6 +30,7 @@ const modelSeed = 1
 type Estimator struct {
 	cfg *Config
 
+	preparing  sync.Mutex
 	changing   sync.Mutex // held while rows change
 	experience experience
 	fits       fits
@@ -74,17 +75,29 @@ func (k *Estimator) Refit(ctx context.Context) error {
 	if len(refused) > 0 {
 		k.cfg.Log.Warn("stored profiles are not used; delete them with nomad var purge, or their workloads are measured anew", "count", len(refused), "first", refused[0])
 	}
-	if k.fits.of("") == nil {
-		shipped, err := fit(k.cfg.Training)
-		if err != nil {
-			return err
-		}
-		k.fits.put("", shipped)
+	if err := k.Prepare(); err != nil {
+		return err
 	}
 	if err := k.learn(ctx, read, len(refused)); err != nil {
 		return err
 	}
 	k.fits.dropAll()
+	return nil
+}
+
+// Prepare fits the models of the rows that are shipped, once: seconds of CPU time for which a
+// new leader's jobs would wait.
+func (k *Estimator) Prepare() error {
+	k.preparing.Lock()
+	defer k.preparing.Unlock()
+	if k.fits.of("") != nil {
+		return nil
+	}
+	shipped, err := fit(k.cfg.Training)
+	if err != nil {
+		return err
+	}
+	k.fits.put("", shipped)
 	return nil
 }
 

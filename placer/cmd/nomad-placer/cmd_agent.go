@@ -448,10 +448,26 @@ func (g *agent) serveHandler(ctx context.Context, listener net.Listener, handler
 // lead runs the engine whenever this replica is the leader. A file store has
 // one agent, which needs no election.
 func (g *agent) lead(ctx context.Context) error {
+	if err := g.prepare(ctx); err != nil {
+		return err
+	}
 	if g.config.Store.Kind == jobhcl.StoreBolt {
 		return g.leading(ctx)
 	}
 	return g.world.NewElector(g.self()).Run(ctx, g.leading)
+}
+
+// prepare makes the engine ready before it may lead: another replica that is ready would be
+// kept from leading meanwhile.
+func (g *agent) prepare(ctx context.Context) error {
+	ready := make(chan error, 1)
+	go func() { ready <- g.engine.Prepare() }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-ready:
+		return err
+	}
 }
 
 // listenURL is where the pages are, as far as this replica knows.

@@ -165,7 +165,7 @@ func TestProcStatus(t *testing.T) {
 	if err != nil || cred.Uid != 1000 || cred.Gid != 100 || !slices.Equal(cred.Groups, []uint32{7, 8}) {
 		t.Errorf("credential %+v, %v: want the effective ids", cred, err)
 	}
-	if at, err := p.started(200); err != nil || at.Unix() != 1042 {
+	if at, err := p.Started(200); err != nil || at.Unix() != 1042 {
 		t.Errorf("started %v, %v; want 42 s after boot", at, err)
 	}
 	if _, err := p.StartTicks(999); err == nil {

@@ -206,7 +206,7 @@ func (r *Reach) Status(_ context.Context, task string) (probe.Status, error) {
 	if err != nil {
 		return probe.Status{}, err
 	}
-	started, err := r.Procs.started(pids[0])
+	started, err := r.Procs.Started(pids[0])
 	if err != nil {
 		return probe.Status{}, err
 	}
@@ -231,8 +231,8 @@ func (r *Reach) ended(task string) (probe.Status, error) {
 	return probe.Status{StartedAt: last.started, FinishedAt: end.at, ExitCode: end.code}, nil
 }
 
-// started is when a process started, from the boot time in /proc/stat.
-func (p Proc) started(pid int) (time.Time, error) {
+// Started is when a process started, from the boot time in /proc/stat.
+func (p Proc) Started(pid int) (time.Time, error) {
 	ticks, err := p.StartTicks(pid)
 	if err != nil {
 		return time.Time{}, err

@@ -230,6 +230,7 @@ func (c *campaign) killClient(ctx context.Context, r *rand.Rand, plugin bool) er
 		if err := c.site.KillClient(ctx, i); err != nil {
 			return err
 		}
+		c.site.noteKill(name)
 		c.counted("client agent", step)
 		if plugin {
 			for _, pid := range c.site.processes(i, driverProgram, "") {

@@ -54,7 +54,10 @@ func (c *campaign) judge(ctx context.Context) error {
 	for subject, what := range c.settled(ctx, c.leftovers) {
 		c.broken(promiseNothing, subject, what)
 	}
-	c.count(func(r *Result) { r.Tried[promiseNothing]++ })
+	c.count(func(r *Result) {
+		r.Tried[promiseNothing]++
+		r.Lost += c.site.lost()
+	})
 	return ctx.Err()
 }
 

@@ -40,6 +40,7 @@ type Result struct {
 	Jobs   int `json:"jobs"`
 	Looks  int `json:"looks_at_held_jobs"`
 	GaveUp int `json:"users_gave_up"`
+	Lost   int `json:"processes_nomad_lost"`
 
 	Tried  map[string]int `json:"tried"`
 	Broken []Broken       `json:"broken"`
@@ -100,6 +101,9 @@ func (r *Result) print(w io.Writer) {
 			fmt.Fprintf(w, " %s %d,", k, part.counts[k])
 		}
 		fmt.Fprintln(w)
+	}
+	if r.Lost > 0 {
+		fmt.Fprintf(w, "  Nomad started %d tasks twice, whose client agent was killed before it had written down that they run\n", r.Lost)
 	}
 	fmt.Fprintf(w, "\n| step | leading agent killed in it, aimed | aims missed | all kills in it |\n| --- | ---: | ---: | ---: |\n")
 	for _, step := range allSteps {

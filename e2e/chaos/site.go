@@ -76,6 +76,8 @@ type site struct {
 	ended   chan struct{}
 	pids    []int // of the clients' agents, for the relay
 	hampers map[string]int
+	kills   map[string][]time.Time // of the clients' agents, by client
+	unknown map[int]bool           // task processes that Nomad has lost
 }
 
 func clientsOf(n int) []cluster.Client {
@@ -102,7 +104,7 @@ func startSite(ctx context.Context, o options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{options: o, dir: dir, hampers: map[string]int{}}
+	s := &site{options: o, dir: dir, hampers: map[string]int{}, kills: map[string][]time.Time{}, unknown: map[int]bool{}}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 	}
@@ -321,25 +323,23 @@ func (s *site) able(ctx context.Context) map[string]int {
 const answerWithin = 2 * time.Second
 
 // taskProcesses counts, by allocation, the processes that Nomad has started for main
-// tasks: those whose parent is of no allocation.
+// tasks: those whose parent is of no allocation. Those that it has lost do not count.
 func (s *site) taskProcesses() map[string]int {
-	allocOf := map[int]string{}
+	out := map[string]int{}
 	for i := range s.Clients() {
 		pids, err := s.Processes(i)
 		if err != nil {
 			continue // the next look tells
 		}
-		for _, pid := range pids {
-			if alloc := environment(pid, "NOMAD_ALLOC_ID"); alloc != "" {
-				allocOf[pid] = alloc
+		found := mainProcesses(pids)
+		s.noteLost(s.Client(i).Name, found)
+		s.mu.Lock()
+		for _, p := range found {
+			if !s.unknown[p.pid] {
+				out[p.alloc]++
 			}
 		}
-	}
-	out := map[string]int{}
-	for pid, alloc := range allocOf {
-		if allocOf[parentOf(pid)] == "" {
-			out[alloc]++
-		}
+		s.mu.Unlock()
 	}
 	return out
 }

@@ -55,7 +55,7 @@ const (
 // which it does on no machine.
 func reading(wall time.Time, steady time.Duration) time.Time {
 	wall = wall.Round(0)
-	words := (*timeWords)(unsafe.Pointer(&wall)) //nolint:gosec // there is no other way to a monotonic reading; TestAStepOfAClock
+	words := (*timeWords)(unsafe.Pointer(&wall)) // there is no other way to a monotonic reading; TestAStepOfAClock
 	words.wall |= hasMonotonic | uint64(words.ext-until1885)<<nanosecondBits
 	words.ext = int64(steady) + 1
 	return wall

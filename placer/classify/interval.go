@@ -49,12 +49,10 @@ func (c Cell) share(level float64) float64 {
 	}
 	z := normalHalf(level)
 	lowZ, low := 0.0, 0.0
-	for i := range levels {
-		highZ, high := normalHalves[i], 1.0
-		if i < len(shape) {
-			high = shape[i]
-		}
-		if z <= highZ || i == len(levels)-1 {
+	halves := append(shape[:], 1)
+	for i, high := range halves {
+		highZ := normalHalves[i]
+		if z <= highZ || i == len(halves)-1 {
 			return low + (high-low)*(z-lowZ)/(highZ-lowZ)
 		}
 		lowZ, low = highZ, high

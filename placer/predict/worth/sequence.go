@@ -19,15 +19,14 @@ type Options struct {
 	FirstDeviation float64
 }
 
-// Default are the options of a live run, and LaterWeight is what the decisions in which a
-// profile will be used again count next to the one that it is taken for. Both constants were
-// chosen on calibration seeds of the simulator, see decision 0040; the rest is what runs of
-// the simulator need for a first look at a source.
+// Default are the options of a live run. Its constants were chosen on calibration seeds of the
+// simulator, see decision 0040, but for what the simulator's runs need for a first look at a source.
 func Default() Options {
 	return Options{LeastPoints: 1, First: 3, Step: 2, FirstDeviation: 8}
 }
 
-// LaterWeight: see Default.
+// LaterWeight is what the decisions in which a profile will be used again count next to the one
+// that it is taken for, chosen likewise.
 const LaterWeight = 2
 
 // Column is how far the measurement of one source is.

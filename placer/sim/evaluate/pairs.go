@@ -359,9 +359,7 @@ func (e *pairEvaluation) curvesOnly(placement string, own, other predict.Party) 
 
 func (e *pairEvaluation) summarise(all []guess) {
 	lines := map[string]*PairLine{}
-	for _, l := range pairLines() {
-		e.report.Lines = append(e.report.Lines, l)
-	}
+	e.report.Lines = append(e.report.Lines, pairLines()...)
 	for i := range e.report.Lines {
 		lines[e.report.Lines[i].Predictor] = &e.report.Lines[i]
 	}

@@ -233,9 +233,8 @@ var errNoRoom = errors.New("no scene with room was found")
 
 // study holds populations, made once.
 type study struct {
-	mu     sync.Mutex
-	of     map[string]*population
-	failed error
+	mu sync.Mutex
+	of map[string]*population
 }
 
 // populationsOf a hundred seeds are alike, and others than those of the next hundred.

@@ -51,6 +51,8 @@ type campaign struct {
 	result Result
 	began  time.Time
 	spared sparing
+
+	without map[string]time.Time // since when an allocation that is said to run was seen without a process; of the judge
 }
 
 // run starts a site, breaks it, and judges. It is an error if a promise was broken.

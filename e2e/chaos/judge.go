@@ -142,6 +142,9 @@ func (c *campaign) strayProcesses(ctx context.Context, processes map[string]int,
 			live[a.ID] = true
 		}
 	}
+	if err := c.stopForgotten(ctx, list, processes); err != nil {
+		return err
+	}
 	for alloc := range processes {
 		if !live[alloc] {
 			wrong["allocation "+alloc[:8]] = "has ended and its task runs"
@@ -223,6 +226,9 @@ func (c *campaign) removeAll(ctx context.Context) error {
 // what tells the clock of the servers.
 var staying = []string{"nomad-placer/profile/", "nomad-placer/production/", nomadapi.ClockPath, nomadapi.LeaderPath}
 
+// ourJobs begins the names of the jobs that the placer makes.
+const ourJobs = "placer-"
+
 // leftovers lists what is left of us when every job is gone.
 func (c *campaign) leftovers(ctx context.Context) (map[string]string, error) {
 	wrong := map[string]string{}
@@ -232,7 +238,7 @@ func (c *campaign) leftovers(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	for _, s := range stubs {
-		if strings.HasPrefix(s.ID, "placer-") {
+		if strings.HasPrefix(s.ID, ourJobs) {
 			wrong["job "+s.ID] = "is left, " + s.Status
 		}
 	}

@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/driver/executor"
 )
+
+// What Nomad itself loses of tasks while its client agents are killed, with or without the
+// placer: a process that it does not know of, and an allocation that it believes to run.
 
 // Nomad's client starts a task and then writes down its handle (TaskRunner.runDriver). An agent
 // that is killed between the two knows nothing of the process when it is started again, and
@@ -92,4 +99,46 @@ func (s *site) lost() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.unknown)
+}
+
+// forgottenAfter is how long an allocation that is said to run may be without a process (chosen
+// by us: Nomad starts a task again after five seconds, and a start takes some on a busy machine).
+const forgottenAfter = time.Minute
+
+// stopForgotten has the operator stop allocations that Nomad believes to run and does not: a
+// client that is killed after it has given up an allocation, and before it has told a server,
+// finds it "without any local state" when it is started again, and leaves it at that.
+func (c *campaign) stopForgotten(ctx context.Context, list []*api.AllocationListStub, processes map[string]int) error {
+	var forgotten []*api.AllocationListStub
+	forgotten, c.without = forgottenIn(list, processes, c.without, time.Now())
+	for _, a := range forgotten {
+		c.say("Nomad believes that allocation %s of %s runs on %s, where it has no process: the operator stops it", a.ID[:8], a.JobID, a.NodeName)
+		c.count(func(r *Result) { r.Actions["stopped an allocation that Nomad had forgotten"]++ })
+		if _, err := c.site.nomad.Allocations().Stop(&api.Allocation{ID: a.ID}, (&api.QueryOptions{}).WithContext(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgottenIn lists the allocations that have been without a process for too long, and since
+// when others have been without one.
+func forgottenIn(list []*api.AllocationListStub, processes map[string]int, since map[string]time.Time, now time.Time) (forgotten []*api.AllocationListStub, without map[string]time.Time) {
+	without = map[string]time.Time{}
+	for _, a := range list {
+		ours := strings.HasPrefix(a.JobID, ourJobs) // runs of the placer's driver: none of them may be left
+		if ours || ended(a) || a.DesiredStatus != api.AllocDesiredStatusRun || processes[a.ID] > 0 {
+			continue
+		}
+		first, seen := since[a.ID]
+		switch {
+		case !seen:
+			without[a.ID] = now
+		case now.Sub(first) < forgottenAfter:
+			without[a.ID] = first
+		default:
+			forgotten = append(forgotten, a)
+		}
+	}
+	return forgotten, without
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/hashicorp/nomad/api"
 )
 
 func TestProcessesThatNomadLost(t *testing.T) {
@@ -27,5 +29,27 @@ func TestProcessesThatNomadLost(t *testing.T) {
 		if got := lostIn(c.list, []time.Time{kill.Add(-time.Hour), kill}); len(got) != c.want || c.want == 1 && got[0].pid != 1 {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+func TestAllocationsThatNomadForgot(t *testing.T) {
+	t.Parallel()
+	list := []*api.AllocationListStub{allocOf("a", 1), allocOf("b", 1), allocOf("c", 1)}
+	list[1].ClientStatus = api.AllocClientStatusComplete
+	processes := map[string]int{list[2].ID: 1}
+	start := time.Unix(1000, 0)
+	none, since := forgottenIn(list, processes, nil, start)
+	if len(none) > 0 || len(since) != 1 || since[list[0].ID] != start {
+		t.Fatalf("%v, %v", none, since)
+	}
+	if none, since = forgottenIn(list, processes, since, start.Add(forgottenAfter-time.Second)); len(none) > 0 || since[list[0].ID] != start {
+		t.Fatalf("%v, %v", none, since)
+	}
+	if found, left := forgottenIn(list, processes, since, start.Add(forgottenAfter)); len(found) != 1 || found[0] != list[0] || len(left) > 0 {
+		t.Fatalf("%v, %v", found, left)
+	}
+	processes[list[0].ID] = 1
+	if none, since = forgottenIn(list, processes, since, start.Add(forgottenAfter)); len(none) > 0 || len(since) > 0 {
+		t.Errorf("it has a process again: %v, %v", none, since)
 	}
 }

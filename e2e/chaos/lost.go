@@ -102,8 +102,8 @@ func (s *site) lost() int {
 }
 
 // forgottenAfter is how long an allocation that is said to run may be without a process (chosen
-// by us: Nomad starts a task again after five seconds, and a start takes some on a busy machine).
-const forgottenAfter = time.Minute
+// by us: Nomad lets the agents' task rest for a minute and a half after a third end).
+const forgottenAfter = 100 * time.Second
 
 // stopForgotten has the operator stop allocations that Nomad believes to run and does not: a
 // client that is killed after it has given up an allocation, and before it has told a server,

@@ -118,6 +118,7 @@ func play(t *testing.T, h history) (broken []string, counted tally) {
 		r := &run{history: h, began: time.Now(), holder: map[string]int{}, counts: map[int]int{}, made: map[string]time.Time{}, byAgents: map[uint64]bool{}}
 		r.nomad, r.handler = nomadtest.Unconnected()
 		r.nomad.Now, r.nomad.AutoPlace, r.nomad.OnAlloc, r.nomad.OnCompared = r.serversNow, true, r.started, r.compared
+		r.nomad.AddPool(nomadapi.DefaultHoldPool) // a job of a pool that is not there is refused
 		for i := range 3 {
 			r.addNode(i)
 		}

@@ -26,6 +26,13 @@ type Node struct {
 	Attributes            map[string]string // beyond those of its drivers
 }
 
+// AddPool makes a node pool, as an operator or an earlier agent has.
+func (s *Server) AddPool(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pools[name] = Object{"Name": name}
+}
+
 // AddNode makes a ready node.
 func (s *Server) AddNode(n Node) {
 	if n.Pool == "" {

@@ -237,7 +237,8 @@ func (w *World) purgeAgain(ctx context.Context, newest, ours object) error {
 	case newest.index("JobModifyIndex") == ours.index("JobModifyIndex"):
 		stopped := ours.clone()
 		stopped["Stop"] = true
-		if _, _, err := w.registerOver(ctx, ours, stopped, nil); err != nil {
+		// Gone: it is stopped already, perhaps by this very write, whose answer was lost.
+		if _, _, err := w.registerOver(ctx, ours, stopped, nil); err != nil && !errors.Is(err, cluster.ErrGone) {
 			return err
 		}
 	case !newest.boolean("Stop"):

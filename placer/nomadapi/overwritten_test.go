@@ -2,6 +2,7 @@ package nomadapi
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -106,38 +107,46 @@ func TestWhatComesAtTheMomentOfAReleaseIsKept(t *testing.T) {
 	}
 }
 
-// The same where the answer to the release is lost, and Nomad can be asked only later.
+// The same where the answer to the release is lost, and those to what puts things right, and
+// Nomad can be asked only later.
 func TestWhatWasOverwrittenIsPutBackLater(t *testing.T) {
 	t.Parallel()
 	for name, c := range moments {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, server, ctx := testWorld(t)
-			w, err := New(Options{
-				Address: server.URL, RunPool: "prod", Decode: decodeForTest, Clock: newJumpClock(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-				Network: &losesAnswers{lost: 1},
+		for _, lost := range []int{1, 2, 3} {
+			t.Run(fmt.Sprint(name, ", ", lost, " answers are lost"), func(t *testing.T) {
+				t.Parallel()
+				putBackLater(t, c.act, c.kept, lost)
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(w.API().Close)
-			server.Submit(testJob("web", "ok"), "the first text")
-			job := mustJob(t, w, ctx, "web")
-			atTheMoment(server, func() {
-				c.act(server)
-				server.Fail(http.MethodPut, "/v1/job/web", http.StatusInternalServerError, 3*retryAttempts, "No cluster leader")
-				server.Fail(http.MethodGet, "/v1/job/web", http.StatusInternalServerError, 3*retryAttempts, "No cluster leader")
-			})
-			if _, err := w.Apply(ctx, placedOn(job, "n1")); err == nil {
-				t.Error("Apply knows of its success without an answer")
-			}
-			for len(w.unconfirmed.list) > 0 {
-				<-w.clock.After(firstLookAgain)
-				w.lookAgain(ctx)
-			}
-			c.kept(t, server)
-		})
+		}
 	}
+}
+
+func putBackLater(t *testing.T, act func(*nomadtest.Server), kept func(*testing.T, *nomadtest.Server), lost int) {
+	t.Helper()
+	_, server, ctx := testWorld(t)
+	w, err := New(Options{
+		Address: server.URL, RunPool: "prod", Decode: decodeForTest, Clock: newJumpClock(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Network: &losesAnswers{lost: lost},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.API().Close)
+	server.Submit(testJob("web", "ok"), "the first text")
+	job := mustJob(t, w, ctx, "web")
+	atTheMoment(server, func() {
+		act(server)
+		server.Fail(http.MethodPut, "/v1/job/web", http.StatusInternalServerError, 3*retryAttempts, "No cluster leader")
+		server.Fail(http.MethodGet, "/v1/job/web", http.StatusInternalServerError, 3*retryAttempts, "No cluster leader")
+	})
+	if _, err := w.Apply(ctx, placedOn(job, "n1")); err == nil {
+		t.Error("Apply knows of its success without an answer")
+	}
+	for len(w.unconfirmed.list) > 0 {
+		<-w.clock.After(firstLookAgain)
+		w.lookAgain(ctx)
+	}
+	kept(t, server)
 }
 
 // losesAnswers breaks the connection after the first registrations took effect.
@@ -150,7 +159,7 @@ func (n *losesAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err == nil && r.Method == http.MethodPut && r.URL.Path == "/v1/job/web" && n.lost > 0 {
+	if err == nil && answer.StatusCode == http.StatusOK && r.Method == http.MethodPut && r.URL.Path == "/v1/job/web" && n.lost > 0 {
 		n.lost--
 		return nil, errors.Join(io.ErrUnexpectedEOF, answer.Body.Close())
 	}

@@ -418,6 +418,8 @@ func (r *run) settle() {
 
 // settled is when every promise must hold.
 func (r *run) settled() time.Duration {
+	r.mu.Lock() // a user may still act at the moment of a late write
+	defer r.mu.Unlock()
 	limit := calm
 	for _, l := range r.jobs {
 		if !l.gone {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +13,8 @@ import (
 )
 
 // What Nomad itself loses of tasks while its client agents are killed, with or without the
-// placer: a process that it does not know of, and an allocation that it believes to run.
-
-// Nomad's client starts a task and then writes down its handle (TaskRunner.runDriver). An agent
-// that is killed between the two knows nothing of the process when it is started again, and
-// starts another, with or without the placer. Such a process of one of Nomad's own drivers is
-// counted, and not judged.
+// placer, is counted and not judged: processes that it does not know of (lostIn), and
+// allocations that it believes to run (stopForgotten).
 
 // handleWithin is how long before a kill a task may have been started whose handle is not
 // written down (chosen by us: with a load average of 50 one took two seconds).
@@ -56,8 +53,10 @@ func mainProcesses(pids []int) []mainProcess {
 	return out
 }
 
-// lostIn are the processes that Nomad does not know of: they were started shortly before a
-// kill of their client's agent, which has started another for their allocation since.
+// lostIn are the processes of Nomad's own drivers that it does not know of. Its client starts a
+// task and then writes down its handle (TaskRunner.runDriver); an agent that is killed between
+// the two starts another when it comes back. So they were started shortly before a kill of their
+// client's agent, which has started another for their allocation since.
 func lostIn(list []mainProcess, kills []time.Time) []mainProcess {
 	var out []mainProcess
 	for _, p := range list {
@@ -72,12 +71,7 @@ func lostIn(list []mainProcess, kills []time.Time) []mainProcess {
 }
 
 func startedAgain(list []mainProcess, p mainProcess, since time.Time) bool {
-	for _, other := range list {
-		if other.alloc == p.alloc && other.started.After(since) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(other mainProcess) bool { return other.alloc == p.alloc && other.started.After(since) })
 }
 
 func (s *site) noteKill(client string) {
@@ -90,7 +84,7 @@ func (s *site) noteLost(client string, found []mainProcess) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range lostIn(found, s.kills[client]) {
-		s.unknown[p.pid] = true
+		s.lostPIDs[p.pid] = true
 	}
 }
 
@@ -98,7 +92,7 @@ func (s *site) noteLost(client string, found []mainProcess) {
 func (s *site) lost() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.unknown)
+	return len(s.lostPIDs)
 }
 
 // forgottenAfter is how long an allocation that is said to run may be without a process (chosen

@@ -71,13 +71,13 @@ type site struct {
 	perClient   map[string]*api.Client // the clients' own APIs
 	certificate authority.Pair         // of the proxy
 
-	mu      sync.Mutex
-	proxy   *exec.Cmd
-	ended   chan struct{}
-	pids    []int // of the clients' agents, for the relay
-	hampers map[string]int
-	kills   map[string][]time.Time // of the clients' agents, by client
-	unknown map[int]bool           // task processes that Nomad has lost
+	mu       sync.Mutex
+	proxy    *exec.Cmd
+	ended    chan struct{}
+	pids     []int // of the clients' agents, for the relay
+	hampers  map[string]int
+	kills    map[string][]time.Time // of the clients' agents, by client
+	lostPIDs map[int]bool           // task processes that Nomad does not know of
 }
 
 func clientsOf(n int) []cluster.Client {
@@ -104,7 +104,7 @@ func startSite(ctx context.Context, o options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{options: o, dir: dir, hampers: map[string]int{}, kills: map[string][]time.Time{}, unknown: map[int]bool{}}
+	s := &site{options: o, dir: dir, hampers: map[string]int{}, kills: map[string][]time.Time{}, lostPIDs: map[int]bool{}}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 	}
@@ -335,7 +335,7 @@ func (s *site) taskProcesses() map[string]int {
 		s.noteLost(s.Client(i).Name, found)
 		s.mu.Lock()
 		for _, p := range found {
-			if !s.unknown[p.pid] {
+			if !s.lostPIDs[p.pid] {
 				out[p.alloc]++
 			}
 		}

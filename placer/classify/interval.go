@@ -49,15 +49,14 @@ func (c Cell) share(level float64) float64 {
 	}
 	z := normalHalf(level)
 	lowZ, low := 0.0, 0.0
-	halves := append(shape[:], 1)
-	for i, high := range halves {
+	for i, high := range shape {
 		highZ := normalHalves[i]
-		if z <= highZ || i == len(halves)-1 {
+		if z <= highZ {
 			return low + (high-low)*(z-lowZ)/(highZ-lowZ)
 		}
 		lowZ, low = highZ, high
 	}
-	return 1
+	return low + (1-low)*(z-lowZ)/(normalHalves[len(shape)]-lowZ)
 }
 
 // predictedCell brackets a predicted value by half widths; those of a relative one are of

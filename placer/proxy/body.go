@@ -54,8 +54,7 @@ func (p *Proxy) readBody(w http.ResponseWriter, r *http.Request) (text *spool, p
 	}
 	r.Header.Del("Expect") // what it waits for was sent when we began to read
 	if passes != nil {
-		head := text.all()
-		r.Body = resumed{io.MultiReader(head, r.Body), head, r.Body}
+		r.Body = joined{io.MultiReader(text.all(), r.Body), r.Body}
 	}
 	return text, passes, nil
 }
@@ -99,19 +98,13 @@ type joined struct {
 	io.Closer
 }
 
-// resumed is a body whose beginning was read.
-type resumed struct {
-	io.Reader
-	head *parts
-	rest io.Closer
-}
-
-// Close implements io.Closer.
-func (r resumed) Close() error { return errors.Join(r.head.Close(), r.rest.Close()) }
-
 func (s *spool) all() *parts { return s.send(part{span: span{0, s.size}}) }
 
-func (s *spool) send(list ...part) *parts { return &parts{spool: s, list: list} }
+func (s *spool) send(list ...part) *parts {
+	p := &parts{spool: s, list: list}
+	s.sent = append(s.sent, p)
+	return p
+}
 
 // replacing is the text with other bytes in place of a part.
 func (s *spool) replacing(at span, other []byte) *parts {

@@ -58,8 +58,7 @@ func (p *Proxy) authorised(r *http.Request, b *body) error {
 }
 
 // ask sends a request of our own to Nomad with the token and the query of another one.
-func (p *Proxy) ask(ctx context.Context, as *http.Request, path string, text io.ReadCloser, length int) (status int, err error) {
-	defer text.Close() // nobody may read it later
+func (p *Proxy) ask(ctx context.Context, as *http.Request, path string, text io.Reader, length int) (status int, err error) {
 	target := *p.o.Nomad
 	target.Path, target.RawPath = "", ""
 	r, err := http.NewRequestWithContext(ctx, http.MethodPut, strings.TrimSuffix(target.String(), "/")+path+"?"+as.URL.RawQuery, text)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 )
@@ -136,7 +135,7 @@ func (p *Proxy) mayParse(r *http.Request) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), p.o.AdmitWithin)
 	defer cancel()
 	const least = `{"JobHCL":"job \"x\" {}"}`
-	answer, err := p.ask(ctx, r, parsePath, io.NopCloser(strings.NewReader(least)), len(least))
+	answer, err := p.ask(ctx, r, parsePath, strings.NewReader(least), len(least))
 	return err == nil && answer == http.StatusOK
 }
 

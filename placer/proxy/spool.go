@@ -49,6 +49,7 @@ type spool struct {
 	source string // the address that it came from
 	pieces []*piece
 	size   int
+	sent   []*parts // its readers
 }
 
 // span is a part of a text.
@@ -56,13 +57,18 @@ type span struct{ from, to int }
 
 func (s span) len() int { return s.to - s.from }
 
-// release gives the pieces back; nobody may read after it.
+// release gives the pieces back. The transport may read a body after it has answered, and
+// httputil.ReverseProxy keeps Close from it, so the readers are closed here: what is in a
+// piece may be another tenant's from now on.
 func (s *spool) release() {
+	for _, p := range s.sent {
+		_ = p.Close() // never fails
+	}
 	for _, p := range s.pieces {
 		s.room.free.Put(p)
 	}
 	s.room.give(s.source, len(s.pieces))
-	s.pieces, s.size = nil, 0
+	s.pieces, s.sent, s.size = nil, nil, 0
 }
 
 // rest is what one piece holds from a place on; nothing at the end.
@@ -155,7 +161,7 @@ func (p *parts) Read(to []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. It waits for a Read that is in progress.
 func (p *parts) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

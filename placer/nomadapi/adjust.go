@@ -15,7 +15,7 @@ var _ cluster.Adjuster = (*World)(nil)
 
 // Bounds reads what may be changed of a running group.
 func (w *World) Bounds(ctx context.Context, id cluster.WorkloadID) (cluster.Bounds, error) {
-	raw, err := w.nomad.rawJob(ctx, id.JobID())
+	raw, err := w.rawJob(ctx, id.JobID())
 	if err != nil {
 		return cluster.Bounds{}, err
 	}
@@ -42,7 +42,7 @@ func scales(group object) bool {
 // job's other groups and everything the user wrote stay as they are.
 func (w *World) Adjust(ctx context.Context, c cluster.Change) (cluster.PlanResult, error) {
 	id := c.Workload.JobID()
-	raw, err := w.nomad.rawJob(ctx, id)
+	raw, err := w.rawJob(ctx, id)
 	if err != nil {
 		return cluster.PlanResult{}, err
 	}

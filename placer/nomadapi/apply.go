@@ -22,16 +22,12 @@ type registration struct {
 // Apply releases the job with the plan's rewrite, compare-and-set on the version
 // the plan was made for.
 func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, error) {
-	raw, err := w.nomad.rawJob(ctx, p.Job.ID)
+	raw, err := w.rawJob(ctx, p.Job.ID)
 	if err != nil {
 		w.reservations.drop(p.Job.ID)
-		if errors.Is(err, cluster.ErrGone) {
-			w.found(p.Job.ID, nil)
-		}
 		return cluster.PlanResult{}, err
 	}
 	if now := raw.index("JobModifyIndex"); now != p.Job.ModifyIndex {
-		w.found(p.Job.ID, raw)
 		return cluster.PlanResult{}, fmt.Errorf("job %s is at index %d, but the plan was made for index %d: %w", p.Job.ID, now, p.Job.ModifyIndex, cluster.ErrStale)
 	}
 	next, err := Rewrite(raw, p, w.opts.HoldPool)
@@ -98,7 +94,7 @@ func (w *World) ReleaseJob(ctx context.Context, id cluster.JobID) (cluster.PlanR
 // ReleaseVersion is ReleaseJob where the version with that JobModifyIndex is the newest;
 // else ErrStale: who asks knows nothing of a newer one.
 func (w *World) ReleaseVersion(ctx context.Context, id cluster.JobID, index uint64) (cluster.PlanResult, error) {
-	raw, err := w.nomad.rawJob(ctx, id)
+	raw, err := w.rawJob(ctx, id)
 	if err != nil {
 		return cluster.PlanResult{}, err
 	}
@@ -121,7 +117,7 @@ func (w *World) StripJob(ctx context.Context, id cluster.JobID) (cluster.PlanRes
 }
 
 func (w *World) edit(ctx context.Context, id cluster.JobID, change func(map[string]any) map[string]any) (cluster.PlanResult, error) {
-	raw, err := w.nomad.rawJob(ctx, id)
+	raw, err := w.rawJob(ctx, id)
 	if err != nil {
 		return cluster.PlanResult{}, err
 	}
@@ -171,7 +167,7 @@ func (w *World) explainRefusal(ctx context.Context, id cluster.JobID, refusal er
 	if !isConflict(refusal) {
 		return fmt.Errorf("register job %s: %w", id, refusal)
 	}
-	if _, err := w.nomad.rawJob(ctx, id); errors.Is(err, cluster.ErrGone) {
+	if _, err := w.rawJob(ctx, id); errors.Is(err, cluster.ErrGone) {
 		w.reservations.drop(id)
 		return err
 	}
@@ -199,7 +195,7 @@ func (w *World) submission(ctx context.Context, id cluster.JobID, version uint64
 // line on its page, no new job version, no evaluation. System jobs have no such
 // list; for them Note does nothing.
 func (w *World) Note(ctx context.Context, id cluster.WorkloadID, message string, failed bool) error {
-	raw, err := w.nomad.rawJob(ctx, id.JobID())
+	raw, err := w.rawJob(ctx, id.JobID())
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -39,6 +40,9 @@ type jobCache struct {
 	list  []cluster.Job // the same by name; never written to once it was handed out
 	stale bool          // jobs has moved on from list
 	once  onceLog       // warnings of a performance block, said once per text
+
+	newMu sync.Mutex
+	newer map[cluster.JobID]object // read by themselves while the list was in use
 }
 
 // jobStub is the part of Nomad's job list that is looked at.
@@ -65,6 +69,7 @@ func (w *World) Jobs(ctx context.Context) ([]cluster.Job, error) {
 			return nil, err
 		}
 	}
+	w.learn()
 	c.sort()
 	return c.list, nil
 }
@@ -90,12 +95,16 @@ func (w *World) readJobs(ctx context.Context) error {
 	}
 	read := make([]*cluster.Job, len(changed))
 	err = eachAtOnce(ctx, len(changed), func(ctx context.Context, i int) error {
-		job, err := w.Job(ctx, changed[i])
+		raw, err := w.nomad.rawJob(ctx, changed[i])
 		if errors.Is(err, cluster.ErrGone) {
 			return nil // stopped between the list and the read
 		}
+		if err != nil {
+			return err
+		}
+		job := w.readJob(raw)
 		read[i] = &job
-		return err
+		return nil
 	}, func(i int) {
 		if read[i] != nil {
 			fresh[changed[i]] = *read[i]
@@ -108,15 +117,58 @@ func (w *World) readJobs(ctx context.Context) error {
 	return nil
 }
 
+// rawJob reads a job, and the list learns what it says.
+func (w *World) rawJob(ctx context.Context, id cluster.JobID) (object, error) {
+	raw, err := w.nomad.rawJob(ctx, id)
+	if err == nil || errors.Is(err, cluster.ErrGone) {
+		w.found(id, raw)
+	}
+	return raw, err
+}
+
 // found brings a job in that was read by itself: where it is newer than the list, an event
 // was lost or is still to come. nil: there is none any more. Nobody waits for a list that is
-// being read.
+// in use: what is newer is brought in by who reads the list next, and what is gone by who
+// reads the job again.
 func (w *World) found(id cluster.JobID, raw object) {
 	c := &w.jobs
 	if !c.mu.try() {
+		if raw != nil {
+			c.keep(id, raw)
+		}
 		return
 	}
 	defer c.mu.Unlock()
+	w.correct(id, raw)
+}
+
+// keep a job for who reads the list next.
+func (c *jobCache) keep(id cluster.JobID, raw object) {
+	c.newMu.Lock()
+	defer c.newMu.Unlock()
+	if c.newer == nil {
+		c.newer = map[cluster.JobID]object{}
+	}
+	if was := c.newer[id]; was == nil || was.index("JobModifyIndex") < raw.index("JobModifyIndex") {
+		c.newer[id] = raw
+	}
+}
+
+// learn brings in what was kept. The caller holds the cache's lock.
+func (w *World) learn() {
+	c := &w.jobs
+	c.newMu.Lock()
+	newer := c.newer
+	c.newer = nil
+	c.newMu.Unlock()
+	for id, raw := range newer {
+		w.correct(id, raw)
+	}
+}
+
+// correct the list by a job that was read. The caller holds the cache's lock.
+func (w *World) correct(id cluster.JobID, raw object) {
+	c := &w.jobs
 	known, ok := c.jobs[id]
 	switch {
 	case !c.follow || !ok || raw != nil && raw.index("JobModifyIndex") <= known.ModifyIndex:
@@ -224,10 +276,7 @@ func (w *World) listJobs(ctx context.Context) ([]jobStub, uint64, error) {
 
 // Job reads one job afresh.
 func (w *World) Job(ctx context.Context, id cluster.JobID) (cluster.Job, error) {
-	raw, err := w.nomad.rawJob(ctx, id)
-	if err == nil || errors.Is(err, cluster.ErrGone) {
-		w.found(id, raw)
-	}
+	raw, err := w.rawJob(ctx, id)
 	if err != nil {
 		return cluster.Job{}, err
 	}

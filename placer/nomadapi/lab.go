@@ -53,7 +53,7 @@ func (w *World) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.
 	if why := w.refusesKey(&r.Node); why != "" {
 		return profile.Profile{}, fmt.Errorf("%s: %w", why, cluster.ErrNoKernels)
 	}
-	user, err := w.nomad.rawJob(ctx, r.Job.ID)
+	user, err := w.rawJob(ctx, r.Job.ID)
 	if err != nil {
 		return profile.Profile{}, err
 	}

@@ -240,7 +240,7 @@ func (w *World) probedTask(ctx context.Context, id cluster.WorkloadID, allocs []
 			return name, nil
 		}
 	}
-	raw, err := w.nomad.rawJob(ctx, id.JobID())
+	raw, err := w.rawJob(ctx, id.JobID())
 	if err != nil {
 		return "", err
 	}

@@ -44,7 +44,7 @@ func (w *World) dispatchAgain(ctx context.Context, held object) (cluster.PlanRes
 		return cluster.PlanResult{}, fmt.Errorf("job %s: %s: dispatching it again: %w", id, dispatchedHeld, err)
 	}
 	// Who stopped the held job meanwhile did not want the other one either.
-	if _, err := w.nomad.rawJob(ctx, id); errors.Is(err, cluster.ErrGone) {
+	if _, err := w.rawJob(ctx, id); errors.Is(err, cluster.ErrGone) {
 		return cluster.PlanResult{}, errors.Join(err, w.deregister(ctx, next, false))
 	}
 	w.noteDispatched(ctx, held, next)
@@ -57,7 +57,7 @@ func (w *World) dispatchAgain(ctx context.Context, held object) (cluster.PlanRes
 // parentOf is the job that a held one was dispatched from, where it can be dispatched again.
 func (w *World) parentOf(ctx context.Context, held object) (object, error) {
 	id := cluster.JobID{Namespace: held.text("Namespace"), ID: held.text("ParentID")}
-	parent, err := w.nomad.rawJob(ctx, id)
+	parent, err := w.rawJob(ctx, id)
 	switch {
 	case errors.Is(err, cluster.ErrGone):
 		return nil, fmt.Errorf("its parent is stopped or purged, so it cannot be dispatched again: stop it and register it as a job of its own: %w", cluster.ErrRefused)

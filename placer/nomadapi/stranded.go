@@ -55,7 +55,7 @@ func (w *World) Stranded(ctx context.Context) ([]cluster.WorkloadID, error) {
 		if !bound[id] {
 			continue
 		}
-		raw, err := w.nomad.rawJob(ctx, id)
+		raw, err := w.rawJob(ctx, id)
 		if errors.Is(err, cluster.ErrGone) {
 			continue
 		}

@@ -119,7 +119,7 @@ func transferJobID(a cluster.Allocation) cluster.JobID {
 // transferJob is the job that holds what is transferred, on the recipient's node. It is a batch
 // job: one that has ended, because the recipient has, is not started again.
 func (w *World) transferJob(ctx context.Context, a *cluster.Allocation, node *cluster.Node, more cluster.Resources) (object, error) {
-	user, err := w.nomad.rawJob(ctx, a.Workload.JobID())
+	user, err := w.rawJob(ctx, a.Workload.JobID())
 	if err != nil {
 		return nil, err
 	}

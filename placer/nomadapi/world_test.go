@@ -973,6 +973,26 @@ func TestReadLogStartsNearTheEnd(t *testing.T) {
 	}
 }
 
+// What is read while the list is in use is in the next list.
+func TestAReadIsNotLostWhereTheListIsInUse(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	server.Submit(testJob("web", "ok"), "")
+	if err := w.jobs.start(func() error { return w.readJobs(ctx) }); err != nil { // and no event comes
+		t.Fatal(err)
+	}
+	index := server.Submit(testJob("web", "ok"), "")
+	w.jobs.mu.Lock()
+	_, err := w.Job(ctx, cluster.JobID{Namespace: "default", ID: "web"})
+	w.jobs.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := w.Jobs(ctx); err != nil || len(jobs) != 1 || jobs[0].ModifyIndex != index {
+		t.Errorf("jobs %+v, %v", jobs, err)
+	}
+}
+
 // An event that was lost leaves the list of jobs as it was. Who finds that out from a write, or
 // from a job that is read by itself, is not told of the old version again.
 func TestAListThatIsFoundOldIsCorrected(t *testing.T) {
@@ -984,6 +1004,14 @@ func TestAListThatIsFoundOldIsCorrected(t *testing.T) {
 		},
 		"a read": func(w *World, ctx context.Context, job cluster.Job) error {
 			_, err := w.Job(ctx, job.ID)
+			return err
+		},
+		"a profile": func(w *World, ctx context.Context, job cluster.Job) error {
+			_, err := w.Profile(ctx, cluster.ProfileRequest{Job: job, Node: cluster.Node{Kernels: true}})
+			return err
+		},
+		"a release": func(w *World, ctx context.Context, job cluster.Job) error {
+			_, err := w.ReleaseVersion(ctx, job.ID, job.ModifyIndex)
 			return err
 		},
 	} {

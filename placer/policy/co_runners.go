@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -52,7 +51,7 @@ func (c coRunners) excess(i int) float64 {
 		}
 		worst = max(worst, pressure-r.Tolerated[k])
 		if r.RequiredFraction != nil {
-			worst = max(worst, *r.RequiredFraction*timeOf(r, k)-(fullPressurePercent-taken))
+			worst = max(worst, *r.RequiredFraction*predict.TimeUsed(r, k)-(fullPressurePercent-taken))
 		}
 	}
 	return worst
@@ -70,49 +69,14 @@ func (c coRunners) taken(k, except int, of *board.Resident) float64 {
 	wanted := make([]predict.TimeDemand, 0, len(c.residents)+1)
 	for i := range c.residents {
 		if i != except && c.residents[i].Caused[k] > 0 {
-			wanted = append(wanted, demandNextTo(&c.residents[i], of, k))
+			wanted = append(wanted, predict.DemandNextTo(&c.residents[i], of, k))
 		}
 	}
-	return predict.TimeTaken(fullPressurePercent, weightOf(of.Size), wanted)
+	return predict.TimeTaken(fullPressurePercent, predict.Weight(of.Size), wanted)
 }
 
-// demandNextTo is what a resident wants of the CPU time of another resident's node.
-func demandNextTo(r, of *board.Resident, k int) predict.TimeDemand {
-	return predict.TimeDemand{Amount: wantsNextTo(r, of, k), Weight: weightOf(r.Size)}
-}
-
-// wantsNextTo is what a resident wants of the CPU time of another resident's node. On the
-// same node that is what it uses there; on another node of the machine, a part of the
-// machine's time.
-func wantsNextTo(r, of *board.Resident, k int) float64 {
-	if r.Node != of.Node {
-		return r.Caused[k]
-	}
-	return timeOf(r, k)
-}
-
-// timeOf is the part of its node's CPU time that a resident uses through a source.
-func timeOf(r *board.Resident, k int) float64 {
-	return min(fullPressurePercent, r.Caused[k]*max(1, r.DemandFactor))
-}
-
-// weightOf is an allocation's weight in the division of contended CPU time, as Nomad sets
-// it: its MHz. A reserved core counts as one of usual clock.
-func weightOf(size cluster.Resources) float64 {
-	const coreMHz = 2000
-	return math.Max(1, float64(size.CPUMHz+coreMHz*size.Cores))
-}
-
-// timeShared marks the sources through which CPU time is shared. There a co-runner takes
-// at most its fair share of the time, where a kernel takes the intensity it is set to
-// (decision 0017).
-func timeShared(columns []interference.Source) []bool {
-	out := make([]bool, len(columns))
-	for i, s := range columns {
-		out[i] = interference.TimeShared(s)
-	}
-	return out
-}
+// timeShared marks the sources through which CPU time is shared.
+func timeShared(columns []interference.Source) []bool { return predict.TimeSharedAmong(columns) }
 
 // mutualPressure is what the residents of a machine and a newcomer exert on each other, by
 // column.
@@ -124,14 +88,14 @@ func (c coRunners) mutualPressureOf(newcomer board.Resident) mutualPressure {
 	b := mutualPressure{make([]float64, len(newcomer.Caused)), slices.Clone(newcomer.Caused)}
 	lightest := math.Inf(1)
 	for i := range c.residents {
-		lightest = min(lightest, weightOf(c.residents[i].Size))
+		lightest = min(lightest, predict.Weight(c.residents[i].Size))
 	}
 	for k := range b.onNewcomer {
 		switch {
 		case len(c.residents) == 0:
 		case c.isShared(k):
 			b.onNewcomer[k] = c.taken(k, noIndex, &newcomer)
-			b.byNewcomer[k] = predict.TimeTaken(fullPressurePercent, lightest, []predict.TimeDemand{demandNextTo(&newcomer, &newcomer, k)})
+			b.byNewcomer[k] = predict.TimeTaken(fullPressurePercent, lightest, []predict.TimeDemand{predict.DemandNextTo(&newcomer, &newcomer, k)})
 		default:
 			b.onNewcomer[k] = c.caused[k]
 		}

@@ -1,0 +1,218 @@
+package predict
+
+import (
+	"math"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// Outlook predicts from scores what the allocations of one machine keep of their performance,
+// and what they would lose by a newcomer. Pressures of several co-runners saturate: they leave
+// the product of what each of them leaves (the papers add them up without a limit), and the
+// scarcest source decides, as in Kept. Where CPU time is shared through a source, co-runners
+// take their fair share of it instead (decision 0017). Its storage is kept from one machine to
+// the next.
+type Outlook struct {
+	slowdown  float64 // the QoS bound that scores were measured at, a share
+	shared    []bool  // by column: CPU time is shared through it; nil: through none
+	residents []board.Resident
+	left      []float64 // of each source by all residents, as a share
+	sums      []float64 // of their caused scores, for learnt responses
+	pressure  []float64
+	demands   []TimeDemand
+}
+
+// NewOutlook is for scores that were measured at a QoS bound, a share. shared marks the columns
+// through which CPU time is shared; nil: through none.
+func NewOutlook(slowdown float64, shared []bool) *Outlook {
+	return &Outlook{slowdown: slowdown, shared: shared}
+}
+
+// leastLeft is what one co-runner leaves of a source at least (chosen by us): what it takes
+// must be possible to take out of a product again.
+const leastLeft = 0.01
+
+func leaves(causedPercent float64) float64 {
+	if !(causedPercent > 0) {
+		return 1
+	}
+	return max(leastLeft, 1-causedPercent/100)
+}
+
+// caused is 0 where no score is known: an allocation of which nothing is known moves no
+// decision.
+func caused(r *board.Resident, k int) float64 {
+	if k >= len(r.Caused) {
+		return 0
+	}
+	return r.Caused[k]
+}
+
+// Among takes the residents of a machine, by columns of that number.
+func (o *Outlook) Among(residents []board.Resident, columns int) {
+	o.residents = residents
+	o.left, o.sums, o.pressure = sized(o.left, columns), sized(o.sums, columns), sized(o.pressure, columns)
+	for k := range columns {
+		o.left[k], o.sums[k] = 1, 0
+	}
+	for i := range residents {
+		for k, c := range residents[i].Caused {
+			o.left[k] *= leaves(c)
+			o.sums[k] += c
+		}
+	}
+}
+
+func sized(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
+}
+
+// Kept is the share of its performance in isolation that a newcomer keeps among them.
+func (o *Outlook) Kept(r *board.Resident) float64 {
+	if r.Response != nil {
+		return keptBy(r.Response, o.sums)
+	}
+	for k, left := range o.left {
+		if o.isShared(k) {
+			o.pressure[k] = o.taken(k, r, nil)
+		} else {
+			o.pressure[k] = 100 * (1 - left)
+		}
+	}
+	return o.kept(r)
+}
+
+func (o *Outlook) isShared(k int) bool { return k < len(o.shared) && o.shared[k] }
+
+// taken is the CPU time that the residents and a newcomer take from one of them, or from
+// another, through a source. newcomer may be nil.
+func (o *Outlook) taken(k int, from, newcomer *board.Resident) float64 {
+	o.demands = o.demands[:0]
+	for i := range o.residents {
+		if r := &o.residents[i]; r != from && caused(r, k) > 0 {
+			o.demands = append(o.demands, DemandNextTo(r, from, k))
+		}
+	}
+	if newcomer != nil && caused(newcomer, k) > 0 {
+		o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
+	}
+	return TimeTaken(100, Weight(from.Size), o.demands)
+}
+
+// Lost sums what the residents lose by a newcomer; worth says what the share that a resident
+// keeps is worth.
+func (o *Outlook) Lost(newcomer *board.Resident, worth func(r *board.Resident, kept float64) float64) float64 {
+	sum := 0.0
+	for i := range o.residents {
+		r := &o.residents[i]
+		before, after := o.keptWith(r, nil), o.keptWith(r, newcomer)
+		sum += max(0, worth(r, before)-worth(r, after))
+	}
+	return sum
+}
+
+// keptWith is the share that a resident keeps among the others and a newcomer; nil is none.
+func (o *Outlook) keptWith(r, newcomer *board.Resident) float64 {
+	if r.Response != nil {
+		for k := range o.sums {
+			o.pressure[k] = max(0, o.sums[k]-caused(r, k))
+			if newcomer != nil {
+				o.pressure[k] += caused(newcomer, k)
+			}
+		}
+		return keptBy(r.Response, o.pressure)
+	}
+	for k, left := range o.left {
+		if o.isShared(k) {
+			o.pressure[k] = o.taken(k, r, newcomer)
+			continue
+		}
+		left /= leaves(caused(r, k))
+		if newcomer != nil {
+			left *= leaves(caused(newcomer, k))
+		}
+		o.pressure[k] = 100 * (1 - left)
+	}
+	return o.kept(r)
+}
+
+// kept under o.pressure. What an allocation tolerates at its target is where it keeps the
+// share that the target requires.
+func (o *Outlook) kept(r *board.Resident) float64 {
+	if len(r.Tolerated) == 0 {
+		return 1 // as for caused
+	}
+	slowdown := o.slowdown
+	if f := r.RequiredFraction; f != nil && *f > 0 && *f < 1 {
+		slowdown = max(slowdown, 1-*f)
+	}
+	return clip(Kept(r.Tolerated, o.pressure, slowdown))
+}
+
+// keptBy a learnt response is relative to what it predicts in isolation.
+func keptBy(r board.Response, caused []float64) float64 {
+	alone, among := r.Runtime(nil), r.Runtime(caused)
+	if !(alone > 0) || !(among > 0) {
+		return 1
+	}
+	return clip(alone / among)
+}
+
+// Claim is an allocation that could be on a machine, with what it would be worth there.
+type Claim struct {
+	board.Resident
+	Curve       []float64 // tolerated at the QoS bound: what its performance follows from
+	Speed       float64   // in isolation on the machine's configuration; NaN unknown
+	Top, Target float64   // the speed on the best configuration, and what it must reach; 0 is unknown, or none
+}
+
+// Worth of an allocation among the residents: the share of its target, or of its best
+// performance, that it is expected to reach, less the shares that they are expected to lose.
+// kept is the share of its speed that co-runners leave it.
+func (o *Outlook) Worth(c Claim) (worth, kept float64) {
+	own := c.Resident
+	own.Tolerated, own.RequiredFraction = c.Curve, nil
+	kept = o.Kept(&own)
+	lost := o.Lost(&c.Resident, func(r *board.Resident, kept float64) float64 {
+		if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
+			return kept
+		}
+		return TargetShare(kept / *r.RequiredFraction)
+	})
+	return c.reaches(kept) - lost, kept
+}
+
+func (c Claim) reaches(kept float64) float64 {
+	switch {
+	case !(c.Top > 0):
+		return kept
+	case math.IsNaN(c.Speed):
+		return kept / 2 // unknown there: between what it is at best and nothing (chosen by us)
+	case c.Target > 0:
+		return TargetShare(c.Speed * kept / c.Target)
+	default:
+		return c.Speed / c.Top * kept
+	}
+}
+
+// relativeError is the standard deviation of predicted performance, relative to it (chosen by
+// us; the pairs of docs/classification.md have 3 to 10 %).
+const relativeError = 0.1
+
+// TargetShare is the share of its target that is expected to be reached where ratio times the
+// target is predicted: what is above the target does not make up for what may be below it.
+func TargetShare(ratio float64) float64 {
+	if !(ratio > 0) {
+		return 0
+	}
+	sd := relativeError * ratio
+	z := (1 - ratio) / sd
+	return clip(1 - sd*(normalDensity(z)+z*normalBelow(z)))
+}
+
+func normalDensity(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
+
+func normalBelow(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }

@@ -1,0 +1,115 @@
+package predict_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+)
+
+const bound = 0.05
+
+func resident(tolerated, caused float64) board.Resident {
+	return board.Resident{Tolerated: []float64{tolerated, 100}, Caused: []float64{caused, 0}}
+}
+
+func TestPressuresOfCoRunnersSaturate(t *testing.T) {
+	t.Parallel()
+	o := predict.NewOutlook(bound, nil)
+	newcomer := resident(20, 0)
+	o.Among(nil, 2)
+	if got := o.Kept(&newcomer); got != 1 {
+		t.Errorf("in isolation it keeps %v", got)
+	}
+	o.Among([]board.Resident{resident(100, 50), resident(100, 50)}, 2)
+	want := predict.Kept(newcomer.Tolerated, []float64{75, 0}, bound)
+	if got := o.Kept(&newcomer); math.Abs(got-want) > 1e-9 {
+		t.Errorf("two that each leave half: it keeps %v, not %v", got, want)
+	}
+}
+
+func TestWhatResidentsLose(t *testing.T) {
+	t.Parallel()
+	o := predict.NewOutlook(bound, nil)
+	kept := func(_ *board.Resident, kept float64) float64 { return kept }
+	o.Among([]board.Resident{resident(10, 90), resident(100, 0)}, 2)
+	if got := o.Lost(&board.Resident{Caused: []float64{0, 0}}, kept); got != 0 {
+		t.Errorf("who causes nothing costs %v", got)
+	}
+	newcomer := resident(100, 60)
+	alone, among := predict.Kept([]float64{10, 100}, []float64{0, 0}, bound), predict.Kept([]float64{10, 100}, []float64{60, 0}, bound)
+	withOther := predict.Kept([]float64{100, 100}, []float64{90, 0}, bound) - predict.Kept([]float64{100, 100}, []float64{96, 0}, bound)
+	if got, want := o.Lost(&newcomer, kept), alone-among+withOther; math.Abs(got-want) > 1e-9 {
+		t.Errorf("they lose %v, not %v: none of them presses on itself", got, want)
+	}
+}
+
+func TestTargetShare(t *testing.T) {
+	t.Parallel()
+	for ratio, want := range map[float64]float64{0: 0, -1: 0, math.NaN(): 0, 0.5: 0.5, 1: 0.96, 2: 1, math.Inf(1): 1} {
+		if got := predict.TargetShare(ratio); math.Abs(got-want) > 0.001 {
+			t.Errorf("%v of the target predicted: %v, not %v", ratio, got, want)
+		}
+	}
+}
+
+func TestWorth(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	claim := predict.Claim{Resident: resident(100, 80), Curve: []float64{100, 100}, Speed: 50, Top: 100}
+	for name, c := range map[string]struct {
+		change    func(*predict.Claim)
+		residents []board.Resident
+		want      float64
+	}{
+		"on a node of half the speed":            {func(*predict.Claim) {}, nil, 0.5},
+		"where its target is half the speed":     {func(c *predict.Claim) { c.Target = 25 }, nil, 1},
+		"nothing is known of speeds":             {func(c *predict.Claim) { c.Top, c.Speed = 0, math.NaN() }, nil, 1},
+		"its speed there is not known":           {func(c *predict.Claim) { c.Speed = math.NaN() }, nil, 0.5},
+		"a resident loses":                       {func(*predict.Claim) {}, []board.Resident{resident(0, 0)}, 0.5 - (1 - predict.Kept([]float64{0, 100}, []float64{80, 0}, bound))},
+		"a resident loses more than its target":  {func(*predict.Claim) {}, []board.Resident{{Tolerated: []float64{40, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5 - (1 - predict.TargetShare(predict.Kept([]float64{40, 100}, []float64{80, 0}, half)/half))},
+		"a resident loses, and keeps its target": {func(*predict.Claim) {}, []board.Resident{{Tolerated: []float64{100, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5},
+	} {
+		o, own := predict.NewOutlook(bound, nil), claim
+		c.change(&own)
+		o.Among(c.residents, 2)
+		if got, _ := o.Worth(own); math.Abs(got-c.want) > 0.01 {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+}
+
+// Two that each want all of the CPU time leave a third of it, where their pressures together
+// would leave nothing.
+func TestCPUTimeIsSharedFairly(t *testing.T) {
+	t.Parallel()
+	busy := resident(100, 100)
+	newcomer := resident(0, 100)
+	o := predict.NewOutlook(bound, []bool{true, false})
+	o.Among([]board.Resident{busy, busy}, 2)
+	want := predict.Kept(newcomer.Tolerated, []float64{100. * 2 / 3, 0}, bound)
+	if got := o.Kept(&newcomer); math.Abs(got-want) > 1e-9 {
+		t.Errorf("it keeps %v, not %v", got, want)
+	}
+	took := func(r *board.Resident, kept float64) float64 { return kept }
+	before, after := predict.Kept(busy.Tolerated, []float64{50, 0}, bound), predict.Kept(busy.Tolerated, []float64{100. * 2 / 3, 0}, bound)
+	if got, want := o.Lost(&newcomer, took), 2*(before-after); math.Abs(got-want) > 1e-9 {
+		t.Errorf("they lose %v, not %v", got, want)
+	}
+}
+
+// An allocation of which nothing is known keeps all, and costs nobody anything.
+func TestOutlookOfTheUnknown(t *testing.T) {
+	t.Parallel()
+	for _, shared := range [][]bool{nil, {true, false}} {
+		o := predict.NewOutlook(0.05, shared)
+		unknown := board.Resident{Handle: 2, Size: cluster.Resources{CPUMHz: 100}}
+		known := board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 100}, Tolerated: []float64{10, 10}, Caused: []float64{50, 50}}
+		o.Among([]board.Resident{known, unknown}, 2)
+		if worth, kept := o.Worth(predict.Claim{Resident: unknown}); worth != 1 || kept != 1 {
+			t.Errorf("worth %g, kept %g", worth, kept)
+		}
+	}
+}

@@ -24,7 +24,7 @@ func BenchmarkPlaceKnown(b *testing.B) {
 		}
 		s := clustertest.Random(rng, nodes, 2, benchClasses, columns)
 		s.Cache = &cluster.Cache{}
-		for _, name := range []string{"paragon", "quasar", "tarcil"} {
+		for _, name := range []string{"expected", "paragon", "quasar", "tarcil"} {
 			desc, err := policy.Lookup(name)
 			if err != nil {
 				b.Fatal(err)

@@ -29,10 +29,16 @@ var quasarSelector = SelectorDescriptor{
 type quasar struct {
 	centralTime
 	options Options
+	worth   worthOf // nil: the ranking is the paper's
+	most    int     // nodes that are judged, drawn at random where there are more; 0: all
 
 	tentative tentative
 	ranks     []quality // a heap, best on top
 }
+
+// worthOf is what a node is worth for an allocation of a size next to those residents, and the
+// share of its speed that it keeps there.
+type worthOf func(n board.Index, size board.SizeOption, residents []board.Resident) (worth, kept float64)
 
 // quality is a node's place in the ranking.
 type quality struct {
@@ -42,21 +48,22 @@ type quality struct {
 	performance   float64
 	slack         float64 // min of all D1, D2, in points
 	kept          float64
-	newViolations int  // new violations, where there are any and options have them counted
-	evict         bool // best-effort residents may have to leave
-	asIs          bool // and only for their room: there is no violation with them, either
+	worth         float64 // where that ranks
+	newViolations int     // new violations, where there are any and options have them counted
+	evict         bool    // best-effort residents may have to leave
+	asIs          bool    // and only for their room: there is no violation with them, either
 }
 
 // Select implements board.Selector.
-func (q *quasar) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
+func (q *quasar) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &q.tentative
 	f.begin(b, a, q.options.Timeout)
 	sizes := sizesOf(a)
-	q.rank(sizes, false)
+	q.rank(sizes, false, random)
 	c := q.fill(sizes)
 	if !q.enough(c) && q.canEvict() {
 		f.begin(b, a, q.options.Timeout)
-		q.rank(sizes, true)
+		q.rank(sizes, true, random)
 		c = q.fill(sizes)
 	}
 	c.Examined, c.TimedOut = f.examined, f.timedOut
@@ -95,17 +102,22 @@ func (q *quasar) canEvict() bool {
 }
 
 // rank makes the heap of all nodes with room for the smallest size.
-func (q *quasar) rank(sizes []board.SizeOption, evicting bool) {
+func (q *quasar) rank(sizes []board.SizeOption, evicting bool, random *rand.Rand) {
 	f := &q.tentative
-	q.ranks = q.ranks[:0]
+	q.ranks, f.nodes = q.ranks[:0], f.nodes[:0]
 	for i := range f.board.Len() {
 		n := board.Index(i)
 		if !f.look(n) {
 			break
 		}
-		if !f.allowed(n) || !f.board.Ready(n) {
-			continue
+		if f.allowed(n) && f.board.Ready(n) {
+			f.nodes = append(f.nodes, n)
 		}
+	}
+	if q.most > 0 {
+		f.draw(q.most, random)
+	}
+	for _, n := range f.nodes {
 		r := q.judge(n, sizes)
 		if evicting {
 			r = better(r, q.judgeEvicting(n, sizes))
@@ -136,11 +148,12 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 	for at >= 0 && !b.Fits(n, sizes[at].Size) {
 		at--
 	}
-	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.mutualPressure(n, b.Caused(n), b.MachineResidents(n)))
+	residents := b.MachineResidents(n)
+	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), residents, q.mutualPressure(n, b.Caused(n), residents))
 	if at < 0 {
 		return quality{size: -1, noViolation: r.noViolation}
 	}
-	q.countViolations(&r, b.MachineResidents(n))
+	q.countViolations(&r, residents)
 	return r
 }
 
@@ -186,19 +199,24 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	if at < 0 || len(stay) == len(b.MachineResidents(n)) {
 		return quality{size: -1}
 	}
-	out := q.qualityOf(n, sizes, at, f.mixT, q.mutualPressure(n, f.mixC, stay))
+	out := q.qualityOf(n, sizes, at, f.mixT, stay, q.mutualPressure(n, f.mixC, stay))
 	out.evict = true
 	q.countViolations(&out, stay)
 	return out
 }
 
-func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, mutual mutualPressure) quality {
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, residents []board.Resident, mutual mutualPressure) quality {
 	a := q.tentative.request
 	slack, own := math.Inf(1), a.ToleranceOn(q.tentative.board.Node(n).Configuration).Tolerated
 	for k, pressure := range mutual.onNewcomer {
 		slack = min(slack, tolerated[k]-mutual.byNewcomer[k], own[k]-q.options.experienced(pressure))
 	}
-	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints, kept: kept(a, mutual.onNewcomer, q.options)}
+	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints}
+	if q.worth != nil {
+		r.worth, r.kept = q.worth(n, sizes[at], residents)
+	} else {
+		r.kept = kept(a, mutual.onNewcomer, q.options)
+	}
 	r.performance = isolatedSpeed(a, q.tentative.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
@@ -206,6 +224,12 @@ func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tole
 // before is the ranking. Unknown performance comes last among its equals.
 func (q *quasar) before(x, y *quality) bool {
 	switch {
+	case q.worth != nil && x.evict != y.evict:
+		return !x.evict
+	case q.worth != nil && x.worth != y.worth:
+		return x.worth > y.worth
+	case q.worth != nil:
+		return byRoom(q.tentative.board, y.node, x.node) < 0 // the emptier one
 	case x.noViolation != y.noViolation:
 		return x.noViolation
 	case x.evict != y.evict:

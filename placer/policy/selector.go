@@ -41,7 +41,8 @@ type Options struct {
 	Step          float64       // by which a query grows, share of a source
 	Epsilon       *float64      // weight of a job's work (Tetris); nil is the default
 	Scoring       predict.Scoring
-	Headroom      float64 // slowdown that is always expected
+	Accept        *float64 // least worth of a node that is taken while there is time to wait, 0..1 (expected)
+	Headroom      float64  // slowdown that is always expected
 	// Saturates: co-runners together exert at most what a source can be loaded with, 100
 	// points; the papers add their scores up without a limit.
 	Saturates bool

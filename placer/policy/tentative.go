@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -80,6 +81,22 @@ func (f *tentative) gather() {
 	}
 	f.model.gathered(f)
 }
+
+// draw keeps so many of the candidates, drawn at random, and more for a large group.
+func (f *tentative) draw(most int, random *rand.Rand) {
+	most = max(most, drawnPerAllocation*f.request.Count)
+	if len(f.nodes) <= most {
+		return
+	}
+	for i := range most {
+		j := i + random.IntN(len(f.nodes)-i)
+		f.nodes[i], f.nodes[j] = f.nodes[j], f.nodes[i]
+	}
+	f.nodes = f.nodes[:most]
+}
+
+// drawnPerAllocation of a group (chosen by us).
+const drawnPerAllocation = 4
 
 // look counts one node looked at, and reports whether there is time for it.
 // The first look is always granted.

@@ -1,0 +1,112 @@
+package policy
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/board/boardtest"
+)
+
+// twoKinds is a board of two fast nodes (0, 1) and a slow one (2), of 8 cores each.
+func twoKinds() *board.Board {
+	b := board.New(boardtest.Columns(1), []string{"fast", "slow"})
+	b.Add(boardtest.Node("a", 8))
+	b.Add(boardtest.Node("b", 8))
+	b.Add(boardtest.Node("c", 8, boardtest.Configuration(1)))
+	return b
+}
+
+func askOfOne(tolerated, caused float64) *board.Request {
+	return &board.Request{
+		Size: boardtest.Cores(1), Count: 1, Tolerated: boardtest.Same(1, tolerated), Caused: boardtest.Same(1, caused), Speed: []float64{100, 60},
+	}
+}
+
+func chosen(t *testing.T, b *board.Board, a *board.Request, o Options) []board.Index {
+	t.Helper()
+	var out []board.Index
+	for _, r := range newExpected(o).Select(b, a, nil).Replicas {
+		out = append(out, r.Node)
+	}
+	return out
+}
+
+func TestExpectedWeighsSpeedAgainstCoRunners(t *testing.T) {
+	t.Parallel()
+	press := func(b *board.Board, n board.Index, tolerated, caused float64) {
+		b.Place(n, board.Resident{Handle: board.Handle(n) + 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, tolerated), Caused: boardtest.Same(1, caused)})
+	}
+	for name, c := range map[string]struct {
+		prepare func(b *board.Board)
+		change  func(a *board.Request)
+		want    board.Index
+	}{
+		"the fast ones are empty":                    {func(*board.Board) {}, func(*board.Request) {}, 0},
+		"of equals the emptier":                      {func(b *board.Board) { press(b, 0, 100, 0) }, func(*board.Request) {}, 1},
+		"a slow empty one before fast loaded ones":   {func(b *board.Board) { press(b, 0, 100, 95); press(b, 1, 100, 95) }, func(*board.Request) {}, 2},
+		"a loaded one that costs less than slowness": {func(b *board.Board) { press(b, 0, 100, 25); press(b, 1, 100, 25) }, func(*board.Request) {}, 0},
+		"what residents lose counts":                 {func(b *board.Board) { press(b, 0, 5, 0); press(b, 1, 100, 30) }, func(a *board.Request) { a.Caused = boardtest.Same(1, 90) }, 1},
+		"a slow one suffices for the target": {func(b *board.Board) { press(b, 0, 5, 0); press(b, 1, 5, 0) }, func(a *board.Request) {
+			a.Caused, a.Target = boardtest.Same(1, 20), 30
+		}, 2},
+	} {
+		b, a := twoKinds(), askOfOne(10, 10)
+		c.prepare(b)
+		c.change(a)
+		if got := chosen(t, b, a, Options{}); len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: chose %v, not %d", name, got, c.want)
+		}
+	}
+}
+
+func TestExpectedWaitsForABetterNode(t *testing.T) {
+	t.Parallel()
+	b, a := twoKinds(), askOfOne(0, 0)
+	for n := range b.Len() {
+		b.Place(board.Index(n), board.Resident{Handle: board.Handle(n) + 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 100), Caused: boardtest.Same(1, 100)})
+	}
+	most, none := 0.6, 0.0
+	if got := chosen(t, b, a, Options{Accept: &most}); len(got) > 0 {
+		t.Errorf("took %v, on which it keeps half of its performance", got)
+	}
+	if got := chosen(t, b, a, Options{Accept: &none}); len(got) != 1 {
+		t.Errorf("took %v, and would take anything", got)
+	}
+	a.Forced = true
+	if got := chosen(t, b, a, Options{Accept: &most}); len(got) != 1 || got[0] != 0 {
+		t.Errorf("took %v when it could not wait", got)
+	}
+}
+
+func TestExpectedSpreadsAGroupThatPressesOnItself(t *testing.T) {
+	t.Parallel()
+	b, a := twoKinds(), askOfOne(5, 90)
+	a.Count, a.Forced = 3, true
+	got := chosen(t, b, a, Options{})
+	seen := map[board.Index]bool{}
+	for _, n := range got {
+		seen[n] = true
+	}
+	if len(got) != 3 || len(seen) != 3 {
+		t.Errorf("chose %v", got)
+	}
+	a.Count, a.Caused = 20, boardtest.Same(1, 0)
+	if got := chosen(t, b, a, Options{}); len(got) != 20 {
+		t.Errorf("%d of 20 are placed", len(got))
+	}
+}
+
+func TestExpectedWithoutKnowledge(t *testing.T) {
+	t.Parallel()
+	b, a := twoKinds(), askOfOne(50, 50)
+	a.Speed = nil
+	b.Place(0, board.Resident{Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 50), Caused: boardtest.Same(1, 50)})
+	if got := chosen(t, b, a, Options{}); len(got) != 1 || got[0] != 1 {
+		t.Errorf("chose %v, and knows that the first is not empty", got)
+	}
+	a.Speed = []float64{math.NaN(), math.NaN()}
+	if got := chosen(t, b, a, Options{}); len(got) != 1 || got[0] != 1 {
+		t.Errorf("chose %v where no speed is known", got)
+	}
+}

@@ -15,6 +15,7 @@ func Controllers() []Descriptor {
 		mibsDescriptor,
 		mixDescriptor,
 		noneDescriptor,
+		patientDescriptor,
 		tarcilDescriptor,
 		tetrisDescriptor,
 	}

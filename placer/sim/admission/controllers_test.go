@@ -58,7 +58,7 @@ func TestControllersAreSortedAndUnique(t *testing.T) {
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("not sorted or not unique: %v", names)
 	}
-	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, greedy-fit, lotes, mibs, mix, none, tarcil, tetris") {
+	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, greedy-fit, lotes, mibs, mix, none, patient, tarcil, tetris") {
 		t.Errorf("error lists no names: %v", err)
 	}
 }

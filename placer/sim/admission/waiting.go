@@ -23,6 +23,8 @@ type waiting struct {
 	bucket  bucketState  // of tarcil
 	exit    exitState    // of lotes, greedy-fit and tetris
 	queued  queuedState  // of mibs and mix
+
+	patience patience // of patient
 }
 
 // least is the least size one allocation of the ask may have.

@@ -53,6 +53,9 @@ type Observation struct {
 	Scales      bool    // more allocations help, or more for each
 	Transferred bool    // a unit could do without something that is transferred to it
 	Finish      *Finish // nil: it ends at no time, or its units have tasks
+	// Left is how long it is expected to run on, at its speed in isolation on the best
+	// configuration; 0 unknown.
+	Left time.Duration
 }
 
 // Kind is what an action does.
@@ -115,10 +118,11 @@ type Options struct {
 	ProbeShare    float64 // of the active workloads, sampled each time
 	Straggler     float64 // share slower than the median of its group
 	Quiet         time.Duration
-	MaxCores      float64 // of one workload: the cost cap; 0 is none
-	Moves         bool    // a workload may be moved
-	YieldFirst    bool    // best-effort co-runners leave before anything else is tried
-	Detector      string  // of placer/predict/deadline; empty is its default
+	MaxCores      float64       // of one workload: the cost cap; 0 is none
+	Moves         bool          // a workload may be moved
+	MoveTime      time.Duration // that passes without work where one is; 0 is half a minute
+	YieldFirst    bool          // best-effort co-runners leave before anything else is tried
+	Detector      string        // of placer/predict/deadline; empty is its default
 }
 
 // Defaults are those of Delimitrou 2015, §4.3.4 with the readings of the text: a target

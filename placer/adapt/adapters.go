@@ -9,6 +9,7 @@ import (
 func Adapters() []Descriptor {
 	return []Descriptor{
 		{Name: "close", Summary: "stops adding to a node whose workload is slower than predicted", Paper: "Delimitrou 2015, §3.3.5", New: newClose},
+		{Name: "expected", Summary: "as quasar, and moves workloads to where they are worth more", New: newExpected},
 		{Name: "kflr", Summary: "as quasar, but work with a finish time is corrected as soon as it is predicted to miss it", Paper: "Sampaio, KFLR", New: newKFLR},
 		{Name: "none", Summary: "changes nothing", New: newNone},
 		{Name: "obfit", Summary: "empties under-used nodes, by best fit at full speed", Paper: "Sampaio, §VI (baseline, reconstructed)", New: newOBFIT},

@@ -1,0 +1,41 @@
+package adapt
+
+import (
+	"math/rand/v2"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
+
+// expected is what the policy of that name is corrected by: quasar for workloads that have a
+// target, and moves that pay for all.
+type expected struct {
+	targets Adapter
+	mover   *mover
+}
+
+func newExpected(o Options) Adapter {
+	mover := newMover(o)
+	o.Moves = false // the mover's part
+	return &expected{newQuasar(o), mover}
+}
+
+// Forget implements Adapter.
+func (e *expected) Forget(handle board.Handle) {
+	e.targets.Forget(handle)
+	e.mover.forget(handle)
+}
+
+// Step implements Adapter.
+func (e *expected) Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action {
+	out := e.targets.Step(now, b, windows, random)
+	touched := map[board.Handle]bool{}
+	for _, a := range out {
+		touched[a.Handle] = true
+	}
+	for _, a := range e.mover.step(now, b, windows) {
+		if !touched[a.Handle] {
+			out = append(out, a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package adapt
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
+)
+
+// The rules of the mover, chosen by us on calibration seeds: what a move must gain at least,
+// how often it is looked, and how many workloads are looked at then.
+const (
+	leastGain       = 0.1
+	lookEvery       = 2 * time.Minute
+	mostLooked      = 64
+	defaultMoveTime = 30 * time.Second
+)
+
+// mover moves a workload of one allocation to the node where it would be worth so much more,
+// by the score that the policy expected places with, that what it gains in the time that it
+// still runs is more than what it loses while it is moved.
+type mover struct {
+	moveTime time.Duration
+	looked   Instant
+	known    map[board.Handle]*float64 // where its speeds were when it was last looked at
+	outlook  *predict.Outlook
+}
+
+func newMover(o Options) *mover {
+	return &mover{
+		moveTime: cmp.Or(o.MoveTime, defaultMoveTime), known: map[board.Handle]*float64{},
+		outlook: predict.NewOutlook(performance.DefaultSlowdownMaxPercent/100, nil),
+	}
+}
+
+func (m *mover) forget(handle board.Handle) { delete(m.known, handle) }
+
+// misplaced is a workload with what it is worth where it is.
+type misplaced struct {
+	window *Observation
+	claim  predict.Claim
+	worth  float64
+}
+
+// step looks at all workloads now and then, and at one of which something new is known at
+// once; the ones that are worth least are served first. The two nodes of a move wait for the
+// next look.
+func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Action {
+	all := now-m.looked >= lookEvery
+	if all {
+		m.looked = now
+	}
+	var list []misplaced
+	for i := range windows {
+		w := &windows[i]
+		if !movable(w) || !all && m.known[w.Handle] == &w.Speed[0] {
+			continue
+		}
+		m.known[w.Handle] = &w.Speed[0]
+		if p, ok := m.judge(b, w); ok {
+			list = append(list, p)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y misplaced) int { return cmp.Compare(x.worth, y.worth) })
+	var out []Action
+	changed := map[board.Index]bool{}
+	for _, p := range list[:min(len(list), mostLooked)] {
+		from := p.window.Replicas[0].Node
+		to, gain := m.best(b, p, changed)
+		if changed[from] || to == board.None || !m.pays(p.window, gain) {
+			continue
+		}
+		changed[from], changed[to] = true, true
+		out = append(out, Action{Kind: Move, Handle: p.window.Handle, Reason: fmt.Sprintf("expected to do %.0f points better on another node", 100*gain)})
+	}
+	return out
+}
+
+// movable: one allocation, of which speeds are known, and that nothing else moves.
+func movable(w *Observation) bool {
+	return len(w.Replicas) == 1 && len(w.Speed) > 0 && w.Finish == nil && w.Replicas[0].Task == nil
+}
+
+// pays: what is gained in the time that is left is more than what the move costs. A workload
+// of which that time is not known runs for long enough.
+func (m *mover) pays(w *Observation, gain float64) bool {
+	if gain < leastGain {
+		return false
+	}
+	return w.Left <= 0 || gain*w.Left.Seconds() > m.moveTime.Seconds()
+}
+
+// judge a workload where it is.
+func (m *mover) judge(b *board.Board, w *Observation) (misplaced, bool) {
+	u := w.Replicas[0]
+	at := slices.IndexFunc(b.Residents(u.Node), func(r board.Resident) bool { return r.Handle == u.Handle })
+	if at < 0 {
+		return misplaced{}, false
+	}
+	c := predict.Claim{Resident: b.Residents(u.Node)[at]}
+	c.Curve = c.Tolerated
+	for _, v := range w.Speed {
+		if v > c.Top { // it may be NaN
+			c.Top = v
+		}
+	}
+	if f := c.RequiredFraction; f != nil {
+		c.Target = *f * w.Speed[b.Node(u.Node).Configuration]
+	}
+	return misplaced{w, c, m.worth(b, c, w, u.Node)}, true
+}
+
+// worth of an allocation on a node, without itself.
+func (m *mover) worth(b *board.Board, c predict.Claim, w *Observation, n board.Index) float64 {
+	others := slices.DeleteFunc(slices.Clone(b.MachineResidents(n)), func(r board.Resident) bool { return r.Handle == c.Handle })
+	m.outlook.Among(others, len(b.Columns))
+	c.Speed = w.Speed[b.Node(n).Configuration]
+	worth, _ := m.outlook.Worth(c)
+	return worth
+}
+
+// best is the node where the workload is worth most, and what it would gain there.
+func (m *mover) best(b *board.Board, p misplaced, changed map[board.Index]bool) (to board.Index, gain float64) {
+	to = board.None
+	u := p.window.Replicas[0]
+	for i := range b.Len() {
+		n := board.Index(i)
+		if changed[n] || n == u.Node || !b.Fits(n, u.Size) {
+			continue
+		}
+		if g := m.worth(b, p.claim, p.window, n) - p.worth; to == board.None || g > gain {
+			to, gain = n, g
+		}
+	}
+	return to, gain
+}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -47,11 +48,22 @@ func (w *World) observe(s *workload) adapt.Observation {
 	if s.job.Shape != Service && o.Target == 0 && s.ask.Speed != nil {
 		o.Target = w.expected(s)
 	}
+	o.Left = s.expectedLeft(w.now)
 	for _, k := range s.replicas {
 		u := &w.replicas[k]
 		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handleOf(u.workload, u.number), Node: u.node, Size: u.size, Performance: u.speed, Task: w.task(s, u)})
 	}
 	return o
+}
+
+// expectedLeft is what the estimates say of its run, less the part of its work that its probe
+// has counted.
+func (s *workload) expectedLeft(now Instant) time.Duration {
+	if s.ask.Expected <= 0 || !(s.progress.work > 0) || s.job.Shape == Service {
+		return 0
+	}
+	done := s.progress.done + s.progress.rate*(now-s.progress.since).Seconds()
+	return time.Duration(max(0, 1-done/s.progress.work) * float64(s.ask.Expected))
 }
 
 // expected is the performance the estimates say for where it runs.
@@ -130,7 +142,12 @@ func (w *World) reclassify(s *workload) error {
 	} else {
 		s.known, s.again = s.phase, 0
 	}
-	e, err := w.config.Estimator.Know(&s.job, s.phase, s.again)
+	return w.inform(s, s.again)
+}
+
+// inform estimates a workload anew, by so many profiles more than one, and the board with it.
+func (w *World) inform(s *workload, again int) error {
+	e, err := w.config.Estimator.Know(&s.job, s.phase, again)
 	if err != nil {
 		return fmt.Errorf("sim: job %d: %w", s.job.Number, err)
 	}

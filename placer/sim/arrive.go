@@ -32,11 +32,36 @@ func (w *World) arrive() error {
 	if err := w.read(); err != nil {
 		return err
 	}
-	if !profiled || w.config.ProfileTime <= 0 {
+	if !profiled || w.config.ProfileTime <= 0 || w.profiled[j.App] {
+		return w.ready(i)
+	}
+	if assumer, ok := w.config.Estimator.(Assumer); ok && w.startsAtOnce(s) {
+		e, err := assumer.Assume(j, s.phase)
+		if err != nil {
+			return fmt.Errorf("sim: job %d: %w", j.Number, err)
+		}
+		s.estimate(e)
+		w.heap.push(w.now+w.config.ProfileTime, kindLearned, i, s.life)
 		return w.ready(i)
 	}
 	w.profile(i)
 	return nil
+}
+
+// startsAtOnce: the cluster is quiet, and a wrong place makes nobody miss a target.
+func (w *World) startsAtOnce(s *workload) bool {
+	return s.job.Target <= 0 && w.reserved < w.config.StartBelow*w.usage.total
+}
+
+// learned puts what was measured in place of what was assumed.
+func (w *World) learned(e event) error {
+	s := w.workloads.at(e.who)
+	if s.life != e.generation || s.stage != stageWaiting && s.stage != stageRunning {
+		w.stale()
+		return nil
+	}
+	w.remember(s)
+	return w.inform(s, 0)
 }
 
 // prepare derives what the progress is measured in.
@@ -108,6 +133,13 @@ func (w *World) profile(i int32) {
 	w.heap.push(w.now+w.config.ProfileTime, kindReady, i, 0)
 }
 
+// remember that a profile of its application is there.
+func (w *World) remember(s *workload) {
+	if w.config.Recurring && s.job.App != nil {
+		w.profiled[s.job.App] = true
+	}
+}
+
 // ready hands a profiled workload to admission.
 func (w *World) ready(i int32) error {
 	s := w.workloads.at(i)
@@ -115,6 +147,7 @@ func (w *World) ready(i int32) error {
 	it := admission.Item{Ask: &s.ask, Arrived: r.Arrived, Ready: w.now}
 	if w.now > r.Arrived {
 		it.Profile = w.config.ProfileTime
+		w.remember(s)
 		w.labBusy--
 		if len(w.lab) > 0 {
 			w.profile(w.lab[0])

@@ -29,10 +29,18 @@ type Config struct {
 	// limit.
 	ProfileTime time.Duration
 	LabSlots    int
+	// StartBelow is the share of the cluster's cores that is asked for below which a job
+	// without a target does not wait for its profile: it starts by what is known of others,
+	// and is profiled where it runs. 0: each waits.
+	StartBelow float64
+	// Recurring: a job of an application that was profiled before is known.
+	Recurring bool
 	// Agents decide side by side; 0 is 1.
 	Agents int
 	// Instant decisions take no time, whatever the selector's cost model says.
 	Instant bool
+	// DecisionTime is what each takes, in place of the selector's cost model; 0: as that says.
+	DecisionTime time.Duration
 	// RestartTime and MoveTime pass without work after an allocation was started
 	// again, or moved.
 	RestartTime, MoveTime time.Duration

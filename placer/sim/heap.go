@@ -16,6 +16,7 @@ const (
 	kindNode                 // a node is lost or comes back
 	kindDeadline             // a workload must have ended
 	kindMigrated             // a task that was moved works again
+	kindLearned              // a workload that started without a profile has one
 )
 
 // event happens to who, if that still has the generation.

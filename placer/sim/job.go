@@ -128,6 +128,11 @@ type Estimator interface {
 	Know(j *Job, phase, again int) (Estimate, error)
 }
 
+// Assumer is an estimator that says what is expected of a job of which nothing was measured.
+type Assumer interface {
+	Assume(j *Job, phase int) (Estimate, error)
+}
+
 // NodeChange is a node that is lost or comes back.
 type NodeChange struct {
 	At    Instant

@@ -36,6 +36,14 @@ func (w *World) schedule() error {
 	return nil
 }
 
+// fixedTime is taken by every decision.
+type fixedTime time.Duration
+
+// DecisionTime implements board.DecisionTime.
+func (t fixedTime) DecisionTime(*board.Board, *board.Request, board.Choice) time.Duration {
+	return time.Duration(t)
+}
+
 // decide asks the selector, and commits at once where that takes no time.
 func (w *World) decide(attempt admission.Attempt, retries int) {
 	s := w.workloads.at(workloadOf(attempt.Item.Ask.Handle))

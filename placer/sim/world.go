@@ -31,6 +31,7 @@ type World struct {
 
 	running  []int32
 	lab      []int32 // waiting for a slot
+	profiled map[*truth.Application]bool
 	labBusy  int
 	agents   int // free
 	flights  []flight
@@ -96,9 +97,13 @@ func New(c Config) (*World, error) {
 		config: c, board: c.Board, workloads: slabs{free: -1}, freeReplica: -1, agents: c.Agents, wakeAt: Never,
 		nodeReplicas: make([][]int32, n), down: make([]bool, n), closed: make([]bool, n), bound: make([][]binding, n),
 		choosing: rand.New(rand.NewPCG(c.Seed, streamChoose)), adapting: rand.New(rand.NewPCG(c.Seed, streamAdapt)),
-		records: make([]Record, 0, c.Expect),
+		records: make([]Record, 0, c.Expect), profiled: map[*truth.Application]bool{},
 	}
-	if !c.Instant {
+	switch {
+	case c.Instant:
+	case c.DecisionTime > 0:
+		w.timed = fixedTime(c.DecisionTime)
+	default:
 		w.timed, _ = c.Selector.(board.DecisionTime)
 	}
 	w.machines = machines(c.Board)
@@ -268,6 +273,8 @@ func (w *World) happen(e event) error {
 		w.dueNow(e)
 	case kindMigrated:
 		w.migrated(e.who)
+	case kindLearned:
+		return w.learned(e)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ func leagueCommand() *command.Command {
 			f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
 			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
 			f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
+			f.StringVar(&r.only, "policies", "", "Run only these policies: `names`, with commas between.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
 	}
@@ -33,7 +34,7 @@ func leagueCommand() *command.Command {
 
 type simLeague struct {
 	manyRuns
-	folder, page, except string
+	folder, page, except, only string
 }
 
 func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
@@ -41,7 +42,7 @@ func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
 	if err != nil {
 		return err
 	}
-	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except)}
+	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only)}
 	o.Scenarios = examples.Files
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
@@ -52,6 +53,9 @@ func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
 	progress.end()
 	if errors.Is(err, figures.ErrScenario) {
 		return command.UsageError("-except: %s", err)
+	}
+	if errors.Is(err, figures.ErrEntrant) {
+		return command.UsageError("-policies: %s", err)
 	}
 	if err != nil {
 		return err

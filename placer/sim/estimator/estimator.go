@@ -253,6 +253,24 @@ func (e *Estimator) estimate(j *sim.Job, phase, entries int) (sim.Estimate, erro
 	return out, err
 }
 
+// Assume implements sim.Assumer: the rows of a job of which nothing was measured. Its speeds
+// are relative, and how long it takes is not known.
+func (e *Estimator) Assume(j *sim.Job, phase int) (sim.Estimate, error) {
+	var out sim.Estimate
+	row := unknown(len(j.App.Isolated))
+	row[e.reference] = 1
+	var err error
+	if out.Speed, err = completeRatio(e.speed, row, e.reference); err != nil {
+		return out, err
+	}
+	k := len(e.model.Columns())
+	if out.Tolerated, err = completeScores(e.tolerated, unknown(k), cluster.AssumedToleratedPercent); err != nil {
+		return out, err
+	}
+	out.Caused, err = completeScores(e.caused, unknown(k), cluster.AssumedCausedPercent)
+	return out, err
+}
+
 // speeds completes the row of configurations, in the unit of the application.
 func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
 	row := unknown(len(a.Isolated))

@@ -14,19 +14,21 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
-// paired is what a paper pairs its policy with, where that is not strict order of
-// arrival, no adaptation, and the size that was asked for.
+// inOrder are the policies whose papers place jobs in strict order of arrival (Delimitrou 2015,
+// §3.4 with its baselines; Chiang and Huang 2011, §3.2).
+var inOrder = []string{"least-loaded", "mios", "nh", "ni", "paragon", "paragon-statistical"}
+
+// paired is what a policy is paired with, where that is not its admission alone: no adaptation,
+// and the size that was asked for.
 var paired = map[string]scenario.Entrant{
-	"nomad-binpack": {Admission: "none"},
-	"nomad-spread":  {Admission: "none"},
-	"sparrow":       {Admission: "none"},
-	"quasar":        {Adapter: "quasar", Sizing: "policy"},
-	"autoscale":     {Sizing: "policy"},
+	"expected":  {Admission: "patient", Adapter: "expected", Sizing: "policy", StartBelow: 0.3, Moves: true},
+	"quasar":    {Adapter: "quasar", Sizing: "policy"},
+	"autoscale": {Sizing: "policy"},
 }
 
 // Entrants are all policies that choose nodes, each with what its paper pairs it
-// with (a controller of its own name, where there is one), and ARQ, which is an
-// admission in front of Paragon.
+// with (a controller of its own name, where there is one; no queue, where it has none), and
+// ARQ, which is an admission in front of Paragon.
 func Entrants() []scenario.Entrant {
 	out := []scenario.Entrant{{Name: "arq", Selector: "paragon", Admission: "arq"}}
 	for _, d := range policy.Selectors() {
@@ -34,6 +36,8 @@ func Entrants() []scenario.Entrant {
 		e.Name, e.Selector = d.Name, d.Name
 		if _, err := admission.Lookup(d.Name); err == nil {
 			e.Admission = d.Name
+		} else if e.Admission == "" && !slices.Contains(inOrder, d.Name) {
+			e.Admission = "none"
 		}
 		out = append(out, e)
 	}
@@ -79,8 +83,25 @@ type Place struct {
 	Mean    Score   `json:"mean"`
 }
 
-// ErrScenario: there is no such scenario.
-var ErrScenario = errors.New("no such scenario")
+// Errors of what is asked for.
+var (
+	ErrScenario = errors.New("no such scenario")
+	ErrEntrant  = errors.New("no such entrant")
+)
+
+// playing are the entrants of those names.
+func playing(only []string) ([]scenario.Entrant, error) {
+	all := Entrants()
+	if len(only) == 0 {
+		return all, nil
+	}
+	for _, name := range only {
+		if !slices.ContainsFunc(all, func(e scenario.Entrant) bool { return e.Name == name }) {
+			return nil, fmt.Errorf("%w: %q", ErrEntrant, name)
+		}
+	}
+	return slices.DeleteFunc(all, func(e scenario.Entrant) bool { return !slices.Contains(only, e.Name) }), nil
+}
 
 // leagueSeeds are those of a league where none are asked for: it is wide, and the
 // experiments have the depth.
@@ -91,6 +112,7 @@ type LeagueOptions struct {
 	Options
 	Folder string   // what paths in the scenarios are relative to
 	Except []string // scenarios that are left out, and said to be
+	Only   []string // entrants that play; none: all
 }
 
 // RunLeague plays every scenario with every entrant.
@@ -99,7 +121,11 @@ func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &League{Format: ReportFormat, Seeds: o.Seeds, Entrants: Entrants()}
+	entrants, err := playing(o.Only)
+	if err != nil {
+		return nil, err
+	}
+	out := &League{Format: ReportFormat, Seeds: o.Seeds, Entrants: entrants}
 	if len(out.Seeds) == 0 {
 		out.Seeds = leagueSeeds
 	}

@@ -16,9 +16,10 @@ func (l *League) Markdown() string {
 	p.line("Every policy in every scenario of `examples/sim`, those of the papers and the replayed traces. `nomad-placer-sim league -out FILE` makes this page; the same program and data give the same bytes.\n")
 	p.line("Policies that want profiles know what the live engine would: the two most informative entries of a job, completed by the engine's own classifier. "+
 		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
+		"Every decision takes what one of the live engine's was measured to take (%s and %s a node of the cluster, from `placer/docs/scale.md`), whichever policy makes it, and a job of an application that was profiled before is not profiled again. "+
 		"A score is the mean performance of the jobs from their submission on: the ideal time over the one it took, waiting and profiling counted, in %%; a job that was killed or had not ended counts as 0. "+
 		"Where some jobs have targets and others take what is left, only the former are counted. "+
-		"Where the scenario has several loads it is the mean over them. A rank is shared by those within %g points. %s.\n", tie, seedsText(l.Seeds))
+		"Where the scenario has several loads it is the mean over them. A rank is shared by those within %g points. %s.\n", scenario.EntrantDecision, scenario.EntrantDecisionPerNode, tie, seedsText(l.Seeds))
 	p.standings(l)
 	for _, f := range families(l.Games) {
 		p.family(l, f)
@@ -114,10 +115,14 @@ func scoreText(scores map[string]Score, entrant string) string {
 // pairs says who plays with what.
 func (p *page) pairs(entrants []scenario.Entrant) {
 	p.line("## What each is paired with\n")
-	p.row([]string{"name", "policy", "admission", "adapter", "sizes"})
-	p.row([]string{"---", "---", "---", "---", "---"})
+	p.row([]string{"name", "policy", "admission", "adapter", "sizes", "starts before it is profiled"})
+	p.row([]string{"---", "---", "---", "---", "---", "---"})
 	for _, e := range entrants {
-		p.row([]string{e.Name, e.Selector, orWord(e.Admission, "fifo"), orWord(e.Adapter, "none"), orWord(e.Sizing, "reservation")})
+		starts := "never"
+		if e.StartBelow > 0 {
+			starts = fmt.Sprintf("without a target, below %g %% of the cores", 100*e.StartBelow)
+		}
+		p.row([]string{e.Name, e.Selector, orWord(e.Admission, "fifo"), orWord(e.Adapter, "none"), orWord(e.Sizing, "reservation"), starts})
 	}
 	p.line("")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -61,6 +62,21 @@ func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 		t.Fatal(err)
 	}
 	return l
+}
+
+func TestLeagueOfSome(t *testing.T) {
+	t.Parallel()
+	o := figures.LeagueOptions{Only: []string{"expected", "arq"}, Folder: "nowhere"}
+	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}}
+	l, err := figures.RunLeague(context.Background(), o)
+	if err != nil || len(l.Table) != 2 || len(l.Entrants) != 2 {
+		t.Errorf("%+v, %v", l, err)
+	}
+	o.Only = []string{"expected", "nobody"}
+	if _, err := figures.RunLeague(context.Background(), o); !errors.Is(err, figures.ErrEntrant) {
+		t.Errorf("error %v", err)
+	}
 }
 
 // Every policy plays, and the table does not depend on how many run at once, nor

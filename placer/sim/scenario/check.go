@@ -269,6 +269,8 @@ func (c *checker) world() {
 		c.span(w.MoveTime, 0, "move_time", at)
 		c.span(w.Window, 0, "window", at)
 		c.span(w.SampleEvery, 0, "sample_every", at)
+		c.span(w.Decision, 0, "decision_time", at)
+		c.span(w.PerNode, 0, "decision_time_per_node", at)
 	}
 }
 
@@ -314,6 +316,9 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 	c.detector(p, at)
 	c.oneOf(p.Sizing, []string{"reservation", "policy"}, "sizing", at)
 	c.between(p.Agents, 0, 10_000, "agents", at)
+	if !(p.StartBelow >= 0 && p.StartBelow <= 1) {
+		c.fail(c.at("start_below", at), "start_below = %g is no share from 0 to 1", p.StartBelow)
+	}
 	d, err := policy.LookupSelector(p.Selector)
 	if err == nil {
 		if _, err = d.Options(p.Options); err != nil {

@@ -167,7 +167,8 @@ type profilingBlock struct {
 	Entries    int      `hcl:"entries,optional"`
 	Classifier string   `hcl:"classifier,optional"`
 	LabSlots   int      `hcl:"lab_slots,optional"`
-	Sources    []string `hcl:"sources,optional"` // of policies with knowledge = "hashed"
+	Recurring  bool     `hcl:"recurring,optional"` // an application is profiled once
+	Sources    []string `hcl:"sources,optional"`   // of policies with knowledge = "hashed"
 }
 
 type worldBlock struct {
@@ -176,6 +177,8 @@ type worldBlock struct {
 	Window      string `hcl:"window,optional"`
 	SampleEvery string `hcl:"sample_every,optional"`
 	Instant     bool   `hcl:"instant_decisions,optional"` // they take no time
+	Decision    string `hcl:"decision_time,optional"`     // of each, whatever its policy's model says
+	PerNode     string `hcl:"decision_time_per_node,optional"`
 }
 
 type policyBlock struct {
@@ -189,6 +192,7 @@ type policyBlock struct {
 	Sizing           string            `hcl:"sizing,optional"` // reservation or policy
 	Agents           int               `hcl:"agents,optional"`
 	Moves            bool              `hcl:"moves,optional"`
+	StartBelow       float64           `hcl:"start_below,optional"` // share of the cores asked for, below which a job starts before it is profiled
 	Options          map[string]string `hcl:"options,optional"`
 	AdmissionOptions map[string]string `hcl:"admission_options,optional"`
 }

@@ -85,6 +85,7 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	if t.policy.Knowledge != "oracle" {
 		p := r.scenario.file.profiling()
 		c.ProfileTime, c.LabSlots = orElse(p.Time, defaultProfileTime), p.LabSlots
+		c.StartBelow, c.Recurring = t.policy.StartBelow, p.Recurring
 	}
 	if r.between != nil {
 		c.Estimator = r.between(c.Estimator)

@@ -227,6 +227,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	}
 	if w := s.file.World; w != nil {
 		c.Window, c.SampleEvery, c.Instant = must(w.Window), must(w.SampleEvery), w.Instant
+		c.DecisionTime = must(w.Decision) + time.Duration(b.Len())*must(w.PerNode)
 		c.RestartTime, c.MoveTime = orElse(w.RestartTime, c.RestartTime), orElse(w.MoveTime, c.MoveTime)
 	}
 	nothing := func(map[string]int) error { return nil }
@@ -330,6 +331,7 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 	thresholds := adapt.Defaults()
 	thresholds.Below = sim.QoS // most jobs have no target: what they lose is judged by their bound
 	thresholds.Moves, thresholds.Detector, thresholds.Window = p.Moves, p.Detector, c.Window
+	thresholds.MoveTime = c.MoveTime
 	c.Adapter = adapter.New(thresholds)
 	return nil
 }

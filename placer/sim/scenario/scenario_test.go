@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	files "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -183,6 +184,29 @@ func TestOnlySomePolicies(t *testing.T) {
 	}
 }
 
+// Whatever a policy's own model says, its decisions take what is measured of the live engine.
+func TestEntrantsAreChargedAlike(t *testing.T) {
+	t.Parallel()
+	s, err := decode(t, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = s.WithEntrants([]scenario.Entrant{{Name: "paragon", Selector: "paragon", Admission: "none"}, {Name: "random", Selector: "random", Admission: "none"}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), scenario.Options{Seeds: []uint64{7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decision := float64(scenario.EntrantDecision+6*scenario.EntrantDecisionPerNode) / float64(time.Millisecond)
+	for _, line := range r.Lines {
+		f, ok := line.Figure("deciding_mean")
+		if n := f.Mean / decision; !ok || n < 1-1e-6 || n > 3 {
+			t.Errorf("%s: a job's decisions take %g ms, one %g", line.Policy, f.Mean, decision)
+		}
+	}
+}
+
 func TestErrorsSayWhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -205,6 +229,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		"weights":            {"[1, 3]", "[1]", "test.hcl:18:3: 1 weights for 2 classes"},
 		"arrivals":           {`arrivals "poisson"`, `arrivals "poison"`, `unknown arrivals "poison"`},
 		"nothing to do":      {"population", "policy", "nothing is submitted"},
+		"start below":        {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n start_below = 1.5\n}", "start_below = 1.5 is no share from 0 to 1"},
 		"spike":              {`load_swing  = 0.3`, "load_spike = 0.5", "test.hcl:38:3: load_spike is above 0, and it and spike_for need each other"},
 		"target without use": {"phases       = 2", `reservations = "published"`, "reservations differ from the need only with targets"},
 	} {

@@ -463,6 +463,10 @@ func (c *responseChain) emitMeans(means []LevelMean, believed []float64) {
 	c.exponentiate()
 }
 
+// leastLikelihood of a value, relative to the likeliest: levels that contradict each other,
+// as hostile ones may, must leave something that is possible.
+const leastLikelihood = 1e-30
+
 // exponentiate turns the logarithms of likelihoods into likelihoods, and returns what the
 // scaling took away.
 func (c *responseChain) exponentiate() (logScale float64) {
@@ -470,7 +474,7 @@ func (c *responseChain) exponentiate() (logScale float64) {
 		largest := slices.Max(level)
 		logScale += largest
 		for k := range level {
-			level[k] = math.Exp(level[k] - largest)
+			level[k] = max(leastLikelihood, math.Exp(level[k]-largest))
 		}
 	}
 	return logScale

@@ -220,3 +220,20 @@ func TestMeansOfLevels(t *testing.T) {
 		}
 	}
 }
+
+// Levels that contradict each other, each as certain as can be, leave a response all the same.
+func TestMeansThatContradictEachOther(t *testing.T) {
+	t.Parallel()
+	certain := func(level int, log float64) LevelMean {
+		return LevelMean{Level: level, Log: log, Error: 1e-3, Count: 1000}
+	}
+	r := FitMeans([]LevelMean{certain(5, math.Log(1e-6)), certain(8, 5)}, 20, math.Log(0.95), nil)
+	for level := range 21 {
+		if v := r.Mean(level); math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("level %d: %v", level, v)
+		}
+	}
+	if at := r.Crossing(0.5); !(at >= 0 && at <= 20) {
+		t.Errorf("the bound is lost at %v", at)
+	}
+}

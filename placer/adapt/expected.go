@@ -10,24 +10,31 @@ import (
 // target, and moves that pay for all.
 type expected struct {
 	targets Adapter
-	mover   *mover
+	mover   *mover // nil: nothing may be moved
 }
 
 func newExpected(o Options) Adapter {
-	mover := newMover(o)
-	o.Moves = false // the mover's part
-	return &expected{newQuasar(o), mover}
+	e := &expected{targets: newQuasar(o)}
+	if o.Moves {
+		e.mover = newMover(o)
+	}
+	return e
 }
 
 // Forget implements Adapter.
 func (e *expected) Forget(handle board.Handle) {
 	e.targets.Forget(handle)
-	e.mover.forget(handle)
+	if e.mover != nil {
+		e.mover.forget(handle)
+	}
 }
 
 // Step implements Adapter.
 func (e *expected) Step(now Instant, b *board.Board, windows []Observation, random *rand.Rand) []Action {
 	out := e.targets.Step(now, b, windows, random)
+	if e.mover == nil {
+		return out
+	}
 	touched := map[board.Handle]bool{}
 	for _, a := range out {
 		touched[a.Handle] = true

@@ -73,6 +73,10 @@ func (e *Engine) deadline(job cluster.Job) time.Time { return job.SubmittedAt.Ad
 // fails for a passing reason, up to the hold deadline.
 func (e *Engine) placeUntil(ctx context.Context, job cluster.Job, known []profiling.Known, limit time.Time, t *journal.Tracker) (uint64, error) {
 	t.Begin(ctx, journal.Entry{Stage: cluster.StagePlace, Message: "choosing nodes"})
+	patience := e.cfg.Clock.Now().Add(placement.Patience)
+	for i := range known {
+		known[i].WaitsUntil = patience
+	}
 	for {
 		decisions, index, err := e.placeOnce(ctx, job, known, limit, t)
 		waiting := placement.FirstQueued(decisions)

@@ -149,7 +149,7 @@ func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]prof
 		if s.ToMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
 		}
-		out = append(out, profiling.Known{Workload: w, Knowledge: r.Knowledge, Warnings: s.Warnings})
+		out = append(out, profiling.Known{Workload: w, Knowledge: r.Knowledge, Warnings: s.Warnings, WaitsUntil: ad.placer.cfg.Clock.Now().Add(Patience)})
 	}
 	return out, nil
 }

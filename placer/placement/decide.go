@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 )
+
+// Patience is how long a job may wait for a better node than there is (chosen by us: a live
+// job's run time is not known).
+const Patience = time.Minute
 
 // Decide asks the policy of each workload on a fresh look at the cluster.
 func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
@@ -54,6 +59,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 		Seed:      profiling.Seed(job, k.Workload),
 		At:        pl.cfg.Clock.Now(),
 		MaySize:   maySize,
+		MayWait:   pl.cfg.Clock.Now().Before(k.WaitsUntil),
 	})
 	if err != nil {
 		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.Workload.ID, err)

@@ -4,18 +4,20 @@ import (
 	"cmp"
 	"container/heap"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 var expectedSelector = SelectorDescriptor{
 	Name:         "expected",
 	Summary:      "the node on which the workload is expected to do best, less what the workloads there would lose",
-	NeedsProfile: true, Sizes: true,
+	NeedsProfile: true, Sizes: true, waits: true,
 	Parameters: []Parameter{
 		{Name: "accept", Default: formatShare(defaultAccept), Summary: "while it may wait, it takes no node that is worth less than this, 0 to 1",
 			set: fraction(func(o *Options) **float64 { return &o.Accept })},
@@ -60,6 +62,8 @@ type expected struct {
 	outlook   *predict.Outlook
 	top, need float64 // the best speed, and what one allocation must reach; 0: none is known
 	prospects prospects
+	offered   int              // nodes with room of the last choice
+	best      float64          // and what the best of them was worth
 	there     []board.Resident // scratch
 }
 
@@ -98,6 +102,10 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 		e.prospects = append(e.prospects, e.judge(n))
 	}
 	heap.Init(&e.prospects)
+	e.offered, e.best = len(e.prospects), 0
+	if e.offered > 0 {
+		e.best = e.prospects[0].worth
+	}
 	for len(f.replicas) < a.Count && len(e.prospects) > 0 {
 		best := e.prospects[0]
 		if !a.Forced && best.worth < e.accept {
@@ -112,6 +120,12 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 		}
 	}
 	return f.choice(a.Count)
+}
+
+// refusal implements refuser.
+func (e *expected) refusal() string {
+	return fmt.Sprintf("a better node may become free soon: the best of %s with room is worth %.0f %% to it (the share of its target, or of its best performance, that it is expected to reach there, less the shares that the workloads there are expected to lose), and it takes one of less than %.0f %% only after it has waited as long as it may",
+		wording.Count(e.offered, "node"), 100*max(0, e.best), 100*e.accept)
 }
 
 func (e *expected) begin(a *board.Request) {

@@ -49,16 +49,36 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	q := v.requestAdapter()
 	inner := d.New(q.board, Live())
 	a := q.compose()
+	a.Forced = !d.waits || !v.MayWait || v.runs()
 	random := Draws(v.Seed)
-	c := Whole(inner, q.room).Select(q.board, &a, random)
+	selector := inner
+	if a.Forced {
+		selector = Whole(inner, q.room)
+	}
+	c := selector.Select(q.board, &a, random)
+	waits := ""
+	if f, ok := inner.(refuser); ok && !a.Forced && len(c.Replicas) < a.Count {
+		waits = f.refusal()
+	}
 	q.record(c)
+	a.Forced = true
 	a.Count, a.Target = cluster.LeastSpareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.byIndex[n] != nil && q.replicas[q.byIndex[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
+	r.waits = waits
 	if d.NeedsProfile {
-		r.waits = v.bestEffortWaits()
+		r.waits = cmp.Or(v.bestEffortWaits(), waits)
 	}
 	return r
+}
+
+// refuser is a selector that leaves nodes with room alone while a request may wait, and says
+// why.
+type refuser interface{ refusal() string }
+
+// runs reports whether the group runs somewhere already: it waits where it is.
+func (v *candidateSet) runs() bool {
+	return slices.ContainsFunc(v.candidates, func(o *candidate) bool { return o.incumbent })
 }
 
 func (v *candidateSet) requestAdapter() *requestAdapter {
@@ -86,8 +106,7 @@ func (q *requestAdapter) room(n board.Index) int {
 	return 0
 }
 
-// compose writes the placement request. It is forced, so what has room is taken: there is
-// no admission control here that would let it wait.
+// compose writes the placement request. It is forced, so what has room is taken.
 func (q *requestAdapter) compose() board.Request {
 	room := 0
 	for _, o := range q.candidateSet.candidates {

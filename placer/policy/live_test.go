@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/board/boardtest"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
@@ -107,6 +108,41 @@ func TestLiveGroupsAreComplete(t *testing.T) {
 		}
 		if !d.Predicted.Known || math.IsNaN(d.Predicted.RatePerSec) {
 			t.Errorf("%s: predicted %+v", name, d.Predicted)
+		}
+	}
+}
+
+// While a request may wait, the live policy leaves nodes alone that are worth too little, and
+// says so; a group that runs somewhere is not kept waiting.
+func TestExpectedWaitsLive(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		good, mayWait, runs bool
+		want                cluster.Outcome
+	}{
+		"a good node is free":            {good: true, mayWait: true, want: cluster.Placed},
+		"only bad ones, and it may wait": {mayWait: true, want: cluster.Queued},
+		"it has waited":                  {want: cluster.Placed},
+		"it runs, and changes its place": {mayWait: true, runs: true, want: cluster.Placed},
+	} {
+		same := func(v float64) []float64 { return boardtest.Same(5, v) }
+		s := newScene(same(5), same(0)).node("n1", "small", same(100), same(80)).node("n2", "small", same(100), same(70))
+		s.node("n4", "big", nil, nil)
+		clustertest.Run(s.snapshot, clustertest.Workload("fills", func(w *cluster.Workload) { w.Ask = clustertest.Node("n4", "big").Total }), "n4")
+		if c.good {
+			s.node("n3", "big", nil, nil)
+		}
+		if c.runs {
+			clustertest.Run(s.snapshot, s.workload, "n1")
+		}
+		r := s.request()
+		r.MayWait = c.mayWait
+		d := policytest.Place(t, descriptor(t, "expected"), r)
+		if d.Outcome != c.want {
+			t.Errorf("%s: %s: %s", name, d.Outcome, d.Reason)
+		}
+		if c.want == cluster.Queued && !strings.Contains(d.Reason, "the best of 2 nodes with room is worth 32 % to it") {
+			t.Errorf("%s: %s", name, d.Reason)
 		}
 	}
 }

@@ -20,6 +20,9 @@ type Request struct {
 	// MaySize lets a policy that can choose size and count as well. The group has
 	// no allocation yet.
 	MaySize bool
+	// MayWait lets a policy refuse the nodes with room for the hope of a better one: it will
+	// be asked again soon.
+	MayWait bool
 }
 
 // Policy places one workload. It is pure: the same request gives the same

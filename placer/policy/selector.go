@@ -24,6 +24,7 @@ type SelectorDescriptor struct {
 	New          func(b *board.Board, o Options) board.Selector
 
 	reason string // of a live decision: how the nodes were found
+	waits  bool   // it may refuse nodes while a request is not forced: a refuser
 }
 
 // Options are the parameters of a selector; a zero field is the policy's own default.

@@ -35,6 +35,7 @@ func (p selecting) placeSized(r Request) (cluster.Decision, error) {
 	if why != "" {
 		return s.asWritten(why)
 	}
+	s.MayWait = false // the sizes that are tried are compared by what they reach now
 	if err := s.tryAll(pairs); err != nil {
 		return cluster.Decision{}, err
 	}

@@ -25,6 +25,9 @@ type Known struct {
 	Workload  cluster.Workload
 	Knowledge cluster.Knowledge
 	Warnings  []string
+	// WaitsUntil is how long a policy may leave it without a node for the hope of a better
+	// one; zero: not at all.
+	WaitsUntil time.Time
 }
 
 // Learn profiles and classifies each group of the job.

@@ -162,7 +162,7 @@ func Check(r policy.Request, d cluster.Decision) error {
 	case cluster.Placed:
 		return checkPlaced(r, d, fit)
 	case cluster.Queued:
-		if len(fit) > 0 && r.Workload.Spec.Target.Kind != performance.BestEffort {
+		if len(fit) > 0 && !r.MayWait && r.Workload.Spec.Target.Kind != performance.BestEffort {
 			return fmt.Errorf("queued although %d nodes fit", len(fit))
 		}
 		fallthrough

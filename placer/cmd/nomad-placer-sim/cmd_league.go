@@ -22,10 +22,7 @@ func leagueCommand() *command.Command {
 			"nomad-placer-sim league -scenarios ./mine -seeds 3",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simLeague{}
-			r.add(f, "How many seeds, or `numbers` with commas between. Default: one.")
-			f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
-			f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
-			f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
+			r.flags(f)
 			f.StringVar(&r.only, "policies", "", "Run only these policies: `names`, with commas between.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
@@ -37,10 +34,31 @@ type simLeague struct {
 	folder, page, except, only string
 }
 
+// flags are those of every command that plays all scenarios.
+func (r *simLeague) flags(f *flag.FlagSet) {
+	r.add(f, "How many seeds, or `numbers` with commas between. Default: one.")
+	f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
+	f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
+	f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
+}
+
 func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
-	options, err := r.options(s)
+	league, err := playing(ctx, s, r, figures.RunLeague, "league")
+	if errors.Is(err, figures.ErrEntrant) {
+		return command.UsageError("-policies: %s", err)
+	}
 	if err != nil {
 		return err
+	}
+	return r.out.Print(s, league, func(p *command.Page) { leaguePage(p, league) })
+}
+
+// playing runs all scenarios with progress, and writes the page.
+func playing[T interface{ Markdown() string }](ctx context.Context, s *command.Shell, r *simLeague, play func(context.Context, figures.LeagueOptions) (T, error), name string) (T, error) {
+	var none T
+	options, err := r.options(s)
+	if err != nil {
+		return none, err
 	}
 	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only)}
 	o.Scenarios = examples.Files
@@ -48,24 +66,19 @@ func (r *simLeague) run(ctx context.Context, s *command.Shell) error {
 		o.Scenarios = os.DirFS(r.folder)
 	}
 	progress := newProgressLine(s, stillEvery)
-	o.Progress = figuresProgress(progress, "league")
-	league, err := figures.RunLeague(ctx, o)
+	o.Progress = figuresProgress(progress, name)
+	out, err := play(ctx, o)
 	progress.end()
 	if errors.Is(err, figures.ErrScenario) {
-		return command.UsageError("-except: %s", err)
+		return none, command.UsageError("-except: %s", err)
 	}
-	if errors.Is(err, figures.ErrEntrant) {
-		return command.UsageError("-policies: %s", err)
+	if err != nil || r.page == "" {
+		return out, err
 	}
-	if err != nil {
-		return err
+	if err := os.WriteFile(r.page, []byte(out.Markdown()), 0o644); err != nil {
+		return none, fmt.Errorf("%s: %w", name, err)
 	}
-	if r.page != "" {
-		if err := os.WriteFile(r.page, []byte(league.Markdown()), 0o644); err != nil {
-			return fmt.Errorf("league: %w", err)
-		}
-	}
-	return r.out.Print(s, league, func(p *command.Page) { leaguePage(p, league) })
+	return out, nil
 }
 
 // leaguePage has the standings, and what was not run.

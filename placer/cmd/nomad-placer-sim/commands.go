@@ -19,6 +19,7 @@ func commands() []*command.Command {
 		dayCommand(),
 		evaluateCommand(),
 		figuresCommand(),
+		headroomCommand(),
 		importCommand(),
 		leagueCommand(),
 		listCommand(),

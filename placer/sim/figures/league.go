@@ -18,10 +18,13 @@ import (
 // §3.4 with its baselines; Chiang and Huang 2011, §3.2).
 var inOrder = []string{"least-loaded", "mios", "nh", "ni", "paragon", "paragon-statistical"}
 
+// expectedStartBelow was chosen on seeds 1 to 3 of eight scenarios (decision 0045).
+const expectedStartBelow = 0.3
+
 // paired is what a policy is paired with, where that is not its admission alone: no adaptation,
 // and the size that was asked for.
 var paired = map[string]scenario.Entrant{
-	"expected":  {Admission: "patient", Adapter: "expected", Sizing: "policy", StartBelow: 0.3, Moves: true},
+	"expected":  {Admission: "patient", Adapter: "expected", Sizing: "policy", StartBelow: expectedStartBelow, Moves: true},
 	"quasar":    {Adapter: "quasar", Sizing: "policy"},
 	"autoscale": {Sizing: "policy"},
 }
@@ -117,11 +120,15 @@ type LeagueOptions struct {
 
 // RunLeague plays every scenario with every entrant.
 func RunLeague(ctx context.Context, o LeagueOptions) (*League, error) {
-	r, err := newRunner(o.Options)
+	entrants, err := playing(o.Only)
 	if err != nil {
 		return nil, err
 	}
-	entrants, err := playing(o.Only)
+	return play(ctx, o, entrants)
+}
+
+func play(ctx context.Context, o LeagueOptions, entrants []scenario.Entrant) (*League, error) {
+	r, err := newRunner(o.Options)
 	if err != nil {
 		return nil, err
 	}

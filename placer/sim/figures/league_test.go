@@ -64,6 +64,33 @@ func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 	return l
 }
 
+// The headroom of a scenario: each step plays, and the page has them all.
+func TestHeadroom(t *testing.T) {
+	t.Parallel()
+	o := figures.LeagueOptions{Folder: "nowhere"}
+	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "trace-none.hcl": {Data: []byte(replay)}}
+	h, err := figures.RunHeadroom(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores := h.Games[0].Scores
+	for name, s := range scores {
+		if s.Failed != "" || !(s.WithWait > 0) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if free, planned := scores["free"].WithWait, scores["moves"].WithWait; free <= planned {
+		t.Errorf("a profile that takes no time: %g, else %g", free, planned)
+	}
+	page := h.Markdown()
+	for _, part := range []string{"| waits | it waits for a better node | waiting |", "| crowd-one | ", "trace-none was not run", "| profiling | +"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %q:\n%s", part, page)
+		}
+	}
+}
+
 func TestLeagueOfSome(t *testing.T) {
 	t.Parallel()
 	o := figures.LeagueOptions{Only: []string{"expected", "arq"}, Folder: "nowhere"}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"time"
@@ -20,6 +21,11 @@ type Entrant struct {
 	// before it is profiled.
 	StartBelow float64 `json:"start_below,omitempty"`
 	Moves      bool    `json:"moves,omitempty"`
+
+	Knowledge   string            `json:"knowledge,omitempty"` // planned
+	Options     map[string]string `json:"options,omitempty"`
+	FreeProfile bool              `json:"free_profile,omitempty"` // a profile takes no time
+	FreeMoves   bool              `json:"free_moves,omitempty"`   // nor does a move
 }
 
 // What the decision of an entrant takes, whatever its policy: what the live engine was measured
@@ -54,7 +60,11 @@ func (s *Scenario) WithEntrants(entrants []Entrant) (*Scenario, error) {
 		p := policyBlock{Name: e.Name, Selector: e.Selector, Admission: e.Admission, Adapter: e.Adapter, Sizing: e.Sizing, StartBelow: e.StartBelow, Moves: e.Moves, Agents: agents, Knowledge: "none"}
 		if d.NeedsProfile {
 			p.Knowledge = known
+			if e.Knowledge == "oracle" && known != "none" || known == "planned" {
+				p.Knowledge = cmp.Or(e.Knowledge, known)
+			}
 		}
+		p.Options, p.FreeProfile, p.FreeMoves = e.Options, e.FreeProfile, e.FreeMoves
 		out.file.Policies = append(out.file.Policies, p)
 	}
 	out.file.chargeAlike()

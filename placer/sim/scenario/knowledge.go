@@ -86,6 +86,9 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 		p := r.scenario.file.profiling()
 		c.ProfileTime, c.LabSlots = orElse(p.Time, defaultProfileTime), p.LabSlots
 		c.StartBelow, c.Recurring = t.policy.StartBelow, p.Recurring
+		if t.policy.FreeProfile {
+			c.ProfileTime = 0
+		}
 	}
 	if r.between != nil {
 		c.Estimator = r.between(c.Estimator)

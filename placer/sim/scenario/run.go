@@ -230,6 +230,9 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		c.DecisionTime = must(w.Decision) + time.Duration(b.Len())*must(w.PerNode)
 		c.RestartTime, c.MoveTime = orElse(w.RestartTime, c.RestartTime), orElse(w.MoveTime, c.MoveTime)
 	}
+	if t.policy.FreeMoves {
+		c.MoveTime = time.Nanosecond // none is the default
+	}
 	nothing := func(map[string]int) error { return nil }
 	if err := r.decider(&c, t, b); err != nil {
 		return c, nothing, err

@@ -119,8 +119,7 @@ func (m *mover) worth(b *board.Board, c predict.Claim, w *Observation, n board.I
 	others := slices.DeleteFunc(slices.Clone(b.MachineResidents(n)), func(r board.Resident) bool { return r.Handle == c.Handle })
 	m.outlook.Among(others, len(b.Columns))
 	c.Speed = w.Speed[b.Node(n).Configuration]
-	worth, _ := m.outlook.Worth(c)
-	return worth
+	return m.outlook.Worth(c).Net()
 }
 
 // best is the node where the workload is worth most, and what it would gain there.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
@@ -159,27 +160,45 @@ func (e *expected) worthOfSize(n board.Index, size board.SizeOption, residents [
 	if len(a.Sizes) > 0 {
 		top *= a.Sizes[len(a.Sizes)-1].Speed
 	}
-	worth, kept = e.outlook.Worth(predict.Claim{
+	w := e.outlook.Worth(predict.Claim{
 		Resident: newcomer, Curve: a.Curve(), Speed: isolatedSpeed(a, b.Node(n)) * size.Speed, Top: top,
 	})
-	return stepped(worth, worthStep), kept
+	return stepped(w.Net(), worthStep), w.Kept
 }
 
 // judge a node for one more allocation.
 func (e *expected) judge(n board.Index) prospect {
 	f := &e.tentative
+	w := e.worthOn(n, int(f.taken[n]))
+	return prospect{
+		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * w.Kept, allocations: len(e.there), load: f.board.Load(n),
+		worth: stepped(w.Net(), worthStep),
+	}
+}
+
+// worthOn is what one more allocation is worth on a node that got so many of this choice.
+func (e *expected) worthOn(n board.Index, taken int) predict.Worth {
+	f := &e.tentative
 	newcomer := residentOn(f.board, n, f.request)
 	newcomer.Response = f.request.Response
 	e.there = append(e.there[:0], f.board.MachineResidents(n)...)
-	for range f.taken[n] {
+	for range taken {
 		e.there = append(e.there, newcomer)
 	}
 	e.outlook.Among(e.there, len(f.board.Columns))
-	speed := isolatedSpeed(f.request, f.board.Node(n))
-	worth, kept := e.outlook.Worth(predict.Claim{
-		Resident: newcomer, Curve: f.request.Curve(), Speed: speed, Top: e.top, Target: e.need,
+	return e.outlook.Worth(predict.Claim{
+		Resident: newcomer, Curve: f.request.Curve(), Speed: isolatedSpeed(f.request, f.board.Node(n)), Top: e.top, Target: e.need,
 	})
-	return prospect{node: n, performance: speed * kept, allocations: len(e.there), load: f.board.Load(n), worth: stepped(worth, worthStep)}
+}
+
+// parts implements explainer.
+func (e *expected) parts(b *board.Board, a *board.Request, n board.Index) []cluster.ScorePart {
+	e.tentative.begin(b, a, 0)
+	e.begin(a)
+	w := e.worthOn(n, 0)
+	return []cluster.ScorePart{
+		{Name: "worth_percent", Value: 100 * w.Net()}, {Name: "reached_percent", Value: 100 * w.Reached}, {Name: "lost_by_others_percent", Value: 100 * w.Lost},
+	}
 }
 
 // worthStep: a smaller difference says nothing.

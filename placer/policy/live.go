@@ -50,7 +50,7 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	inner := d.New(q.board, Live())
 	a := q.compose()
 	a.Forced = !d.waits || !v.MayWait || v.runs()
-	random := Draws(v.Seed)
+	asked, random := a, Draws(v.Seed)
 	selector := inner
 	if a.Forced {
 		selector = Whole(inner, q.room)
@@ -65,6 +65,9 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	a.Count, a.Target = cluster.LeastSpareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.byIndex[n] != nil && q.replicas[q.byIndex[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
+	if x, ok := inner.(explainer); ok {
+		r.parts = func(o *candidate) []cluster.ScorePart { return x.parts(q.board, &asked, q.indexOf(o)) }
+	}
 	r.waits = waits
 	if d.NeedsProfile {
 		r.waits = cmp.Or(v.bestEffortWaits(), waits)
@@ -75,6 +78,16 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 // refuser is a selector that leaves nodes with room alone while a request may wait, and says
 // why.
 type refuser interface{ refusal() string }
+
+// explainer is a selector that can say what a node's place is made of.
+type explainer interface {
+	parts(b *board.Board, a *board.Request, n board.Index) []cluster.ScorePart
+}
+
+// indexOf a candidate on the board.
+func (q *requestAdapter) indexOf(o *candidate) board.Index {
+	return board.Index(slices.Index(q.byIndex, o))
+}
 
 // runs reports whether the group runs somewhere already: it waits where it is.
 func (v *candidateSet) runs() bool {

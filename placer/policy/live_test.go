@@ -141,6 +141,11 @@ func TestExpectedWaitsLive(t *testing.T) {
 		if d.Outcome != c.want {
 			t.Errorf("%s: %s: %s", name, d.Outcome, d.Reason)
 		}
+		if name == "it has waited" {
+			if parts := d.Candidates[0].Parts; len(parts) != 3 || parts[0].Name != "worth_percent" || math.Abs(parts[0].Value-32.1) > 0.1 {
+				t.Errorf("%s: made of %+v", name, parts)
+			}
+		}
 		if c.want == cluster.Queued && !strings.Contains(d.Reason, "the best of 2 nodes with room is worth 32 % to it") {
 			t.Errorf("%s: %s", name, d.Reason)
 		}

@@ -169,20 +169,28 @@ type Claim struct {
 	Top, Target float64   // the speed on the best configuration, and what it must reach; 0 is unknown, or none
 }
 
-// Worth of an allocation among the residents: the share of its target, or of its best
-// performance, that it is expected to reach, less the shares that they are expected to lose.
-// kept is the share of its speed that co-runners leave it.
-func (o *Outlook) Worth(c Claim) (worth, kept float64) {
+// Worth is what an allocation is expected to do on a machine.
+type Worth struct {
+	Reached float64 // share of its target, or of its best performance
+	Lost    float64 // by the residents: the sum of such shares
+	Kept    float64 // share of its speed that co-runners leave it
+}
+
+// Net is what a place is compared by.
+func (w Worth) Net() float64 { return w.Reached - w.Lost }
+
+// Worth of an allocation among the residents.
+func (o *Outlook) Worth(c Claim) Worth {
 	own := c.Resident
 	own.Tolerated, own.RequiredFraction = c.Curve, nil
-	kept = o.Kept(&own)
+	kept := o.Kept(&own)
 	lost := o.Lost(&c.Resident, func(r *board.Resident, kept float64) float64 {
 		if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
 			return kept
 		}
 		return TargetShare(kept / *r.RequiredFraction)
 	})
-	return c.reaches(kept) - lost, kept
+	return Worth{Reached: c.reaches(kept), Lost: lost, Kept: kept}
 }
 
 func (c Claim) reaches(kept float64) float64 {

@@ -75,7 +75,7 @@ func TestWorth(t *testing.T) {
 		o, own := predict.NewOutlook(bound, nil), claim
 		c.change(&own)
 		o.Among(c.residents, 2)
-		if got, _ := o.Worth(own); math.Abs(got-c.want) > 0.01 {
+		if got := o.Worth(own).Net(); math.Abs(got-c.want) > 0.01 {
 			t.Errorf("%s: %v, not %v", name, got, c.want)
 		}
 	}
@@ -108,8 +108,8 @@ func TestOutlookOfTheUnknown(t *testing.T) {
 		unknown := board.Resident{Handle: 2, Size: cluster.Resources{CPUMHz: 100}}
 		known := board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 100}, Tolerated: []float64{10, 10}, Caused: []float64{50, 50}}
 		o.Among([]board.Resident{known, unknown}, 2)
-		if worth, kept := o.Worth(predict.Claim{Resident: unknown}); worth != 1 || kept != 1 {
-			t.Errorf("worth %g, kept %g", worth, kept)
+		if w := o.Worth(predict.Claim{Resident: unknown}); w.Net() != 1 || w.Kept != 1 {
+			t.Errorf("%+v", w)
 		}
 	}
 }

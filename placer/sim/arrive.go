@@ -24,6 +24,9 @@ func (w *World) arrive() error {
 		Ideal: j.Duration, Targeted: j.Target > 0, Priority: int16(j.Priority),
 	})
 	w.reserved += w.asked(s)
+	if j.Target > 0 {
+		w.targeted++
+	}
 	profiled, err := w.know(i, s)
 	if err != nil {
 		return err
@@ -48,9 +51,10 @@ func (w *World) arrive() error {
 	return nil
 }
 
-// startsAtOnce: the cluster is quiet, and a wrong place makes nobody miss a target.
+// startsAtOnce: the cluster is quiet, and nobody has a target that a wrong place could make
+// them miss.
 func (w *World) startsAtOnce(s *workload) bool {
-	return s.job.Target <= 0 && w.reserved < w.config.StartBelow*w.usage.total
+	return w.targeted == 0 && w.reserved < w.config.StartBelow*w.usage.total
 }
 
 // learned puts what was measured in place of what was assumed.

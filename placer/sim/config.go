@@ -29,9 +29,9 @@ type Config struct {
 	// limit.
 	ProfileTime time.Duration
 	LabSlots    int
-	// StartBelow is the share of the cluster's cores that is asked for below which a job
-	// without a target does not wait for its profile: it starts by what is known of others,
-	// and is profiled where it runs. 0: each waits.
+	// StartBelow is the share of the cluster's cores that is asked for below which a job does
+	// not wait for its profile where no job that is there has a target: it starts by what is
+	// known of others, and is profiled where it runs. 0: each waits.
 	StartBelow float64
 	// Recurring: a job of an application that was profiled before is known.
 	Recurring bool

@@ -17,17 +17,19 @@ func TestAJobStartsWithoutAProfileWhereTheClusterIsQuiet(t *testing.T) {
 	for name, c := range map[string]struct {
 		below  float64
 		target float64
+		other  float64 // target of a job that came before
 		waits  time.Duration
 	}{
-		"each waits":                  {0, 0, seconds(60)},
-		"the cluster is quiet":        {0.5, 0, 0},
-		"a target may be missed":      {0.5, 1, seconds(60)},
-		"more than that is asked for": {0.1, 0, seconds(60)},
+		"each waits":                  {0, 0, 0, seconds(60)},
+		"the cluster is quiet":        {0.6, 0, 0, 0},
+		"its target may be missed":    {0.6, 1, 0, seconds(60)},
+		"another's may be missed":     {0.6, 0, 1, seconds(60)},
+		"more than that is asked for": {0.1, 0, 0, seconds(60)},
 	} {
-		j := job(0, 0, seconds(200))
-		j.Target = c.target
-		r := run(t, sim.Config{Board: nodes(2, 4), Estimator: assumes{}, ProfileTime: seconds(60), StartBelow: c.below}, j)
-		if got := r.Records[0]; got.Started != c.waits || got.Outcome != sim.Done {
+		before, j := job(0, 0, seconds(200)), job(1, 0, seconds(200))
+		before.Target, j.Target = c.other, c.target
+		r := run(t, sim.Config{Board: nodes(2, 4), Estimator: assumes{}, ProfileTime: seconds(60), StartBelow: c.below}, before, j)
+		if got := r.Records[1]; got.Started != c.waits || got.Outcome != sim.Done {
 			t.Errorf("%s: started after %s: %+v", name, got.Started, got)
 		}
 	}

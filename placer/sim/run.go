@@ -377,6 +377,9 @@ func (w *World) end(i int32, s *workload, o Outcome) {
 	w.leaveRunning(s)
 	w.ended++
 	w.reserved -= w.asked(s)
+	if s.job.Target > 0 {
+		w.targeted--
+	}
 	if w.config.Adapter != nil {
 		w.config.Adapter.Forget(s.ask.Handle)
 	}

@@ -50,6 +50,7 @@ type World struct {
 	counters           Counters
 	ended              int
 	reserved           float64 // cores asked for by the jobs that are there
+	targeted           int     // jobs that are there and have a target
 	usage              usage
 	deciding           []time.Duration
 	completed          float64 // work of jobs with a deadline

@@ -29,7 +29,8 @@ var patientParameters = parameterList{controller: "patient", list: []Parameter{
 	{Name: "wait", Default: "60s", Summary: "likewise, where its run is unknown or a service's"},
 }}
 
-// patient lets none wait for another. An item that is due takes what there is from then on.
+// patient lets none wait for another. An item that is due takes what there is from then on;
+// best-effort work uses what others leave, and is never due.
 type patient struct {
 	none
 	timers timers
@@ -47,7 +48,9 @@ type patience struct {
 func (c *patient) Arrive(now Instant, it Item) {
 	c.Withdraw(it.Ask.Handle)
 	c.none.Arrive(now, it)
-	c.timers.set(c.items[it.Ask.Handle], now+c.waitOf(it.Ask))
+	if !it.Ask.BestEffort {
+		c.timers.set(c.items[it.Ask.Handle], now+c.waitOf(it.Ask))
+	}
 }
 
 func (c *patient) waitOf(a *board.Request) time.Duration {

@@ -46,6 +46,24 @@ func TestPatience(t *testing.T) {
 	}
 }
 
+// Best-effort work uses what others leave: it is never due.
+func TestBestEffortIsNeverDue(t *testing.T) {
+	t.Parallel()
+	b := board.New(boardtest.Columns(1), []string{"any"})
+	b.Add(boardtest.Node("a", 8))
+	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Arrive(0, admission.Item{Ask: &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, BestEffort: true}})
+	offered(t, c, 0, true, false)
+	c.Refused(0, 7)
+	if at, ok := c.Wake(); ok {
+		t.Errorf("it is due at %s", at)
+	}
+	offered(t, c, time.Hour, false, false)
+}
+
 // offered takes the next attempt.
 func offered(t *testing.T, c admission.Controller, now admission.Instant, want, forced bool) {
 	t.Helper()

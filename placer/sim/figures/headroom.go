@@ -28,7 +28,7 @@ func headroomSteps() []step {
 		{scenario.Entrant{Name: "planned", Selector: "expected", Admission: "none", Options: map[string]string{"accept": "0"}}, "plan", "the most informative entries, completed by the engine's classifier"},
 		{scenario.Entrant{Name: "waits", Selector: "expected", Admission: "patient"}, "waiting", "it waits for a better node"},
 		{moving(scenario.Entrant{Name: "moves"}), "moves", "what runs is moved and sized where that pays"},
-		{moving(scenario.Entrant{Name: "expected", StartBelow: expectedStartBelow}), "early start", "a job without a target starts before its profile on a quiet cluster: the policy as it is in the league"},
+		{moving(scenario.Entrant{Name: "expected", StartBelow: expectedStartBelow}), "early start", "where no job has a target, a job starts before its profile on a quiet cluster: the policy as it is in the league"},
 		{free(scenario.Entrant{Name: "free"}), "profiling", "a profile takes no time, and every job has one before it starts"},
 		{free(scenario.Entrant{Name: "perfect", Knowledge: "oracle"}), "knowledge", "all scores and speeds are known exactly"},
 		{free(scenario.Entrant{Name: "bound", Knowledge: "oracle", FreeMoves: true}), "free moves", "and moves take no time: the clairvoyant bound, which is greedy and so no optimum"},

@@ -120,7 +120,7 @@ func (p *page) pairs(entrants []scenario.Entrant) {
 	for _, e := range entrants {
 		starts := "never"
 		if e.StartBelow > 0 {
-			starts = fmt.Sprintf("without a target, below %g %% of the cores", 100*e.StartBelow)
+			starts = fmt.Sprintf("below %g %% of the cores, where no job has a target", 100*e.StartBelow)
 		}
 		p.row([]string{e.Name, e.Selector, orWord(e.Admission, "fifo"), orWord(e.Adapter, "none"), orWord(e.Sizing, "reservation"), starts})
 	}

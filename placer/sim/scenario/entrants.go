@@ -17,8 +17,8 @@ type Entrant struct {
 	Admission string `json:"admission,omitempty"` // fifo
 	Adapter   string `json:"adapter,omitempty"`   // none
 	Sizing    string `json:"sizing,omitempty"`    // reservation
-	// StartBelow is the share of the cores asked for below which a job without a target starts
-	// before it is profiled.
+	// StartBelow is the share of the cores asked for below which a job starts before it is
+	// profiled, where no job has a target.
 	StartBelow float64 `json:"start_below,omitempty"`
 	Moves      bool    `json:"moves,omitempty"`
 
@@ -49,6 +49,8 @@ func (s *Scenario) WithEntrants(entrants []Entrant) (*Scenario, error) {
 	switch {
 	case s.file.Colocation != nil:
 		known = "nlm" // the best of its models
+	case len(s.file.Deadlines) > 0: // nothing is profiled of its tasks
+		known = "none"
 	case len(s.file.Traces) > 0 && len(s.file.Traces[0].Classes) == 0:
 		known = "none"
 	}

@@ -192,7 +192,7 @@ type policyBlock struct {
 	Sizing           string            `hcl:"sizing,optional"` // reservation or policy
 	Agents           int               `hcl:"agents,optional"`
 	Moves            bool              `hcl:"moves,optional"`
-	StartBelow       float64           `hcl:"start_below,optional"`  // share of the cores asked for, below which a job starts before it is profiled
+	StartBelow       float64           `hcl:"start_below,optional"`  // share of the cores asked for, below which a job starts before it is profiled where none has a target
 	FreeProfile      bool              `hcl:"free_profile,optional"` // a profile takes no time
 	FreeMoves        bool              `hcl:"free_moves,optional"`   // nor does a move
 	Options          map[string]string `hcl:"options,optional"`

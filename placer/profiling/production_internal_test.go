@@ -93,6 +93,10 @@ func mine() *profile.Profile {
 // they run, no prediction for this one is any different, unless the operator says so.
 func TestWhatProductionTeachesStaysInItsNamespace(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, checkWhatProductionTeachesStaysInItsNamespace) // a fit takes no time of the clock that it is waited for by
+}
+
+func checkWhatProductionTeachesStaysInItsNamespace(t *testing.T) {
 	st := mem.New()
 	teach(t, st, "hostile", 40)
 	_, without := labWith(t, mem.New(), profile.Sharing{})
@@ -117,6 +121,10 @@ func TestWhatProductionTeachesStaysInItsNamespace(t *testing.T) {
 // is as if it had never been.
 func TestWhatIsForgottenTeachesNobody(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, checkWhatIsForgottenTeachesNobody) // a fit takes no time of the clock that it is waited for by
+}
+
+func checkWhatIsForgottenTeachesNobody(t *testing.T) {
 	st := mem.New()
 	_, fresh := labWith(t, mem.New(), profile.Sharing{})
 	want := fresh.Classify("team", "mine", mine()).Sensitivity

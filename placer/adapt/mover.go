@@ -39,10 +39,10 @@ func newMover(o Options) *mover {
 
 func (m *mover) forget(handle board.Handle) { delete(m.known, handle) }
 
-// misplaced is a workload with what it is worth where it is.
-type misplaced struct {
+// judged is a workload with what it is worth where it is.
+type judged struct {
 	window *Observation
-	claim  predict.Claim
+	claim  predict.Newcomer
 	worth  float64
 }
 
@@ -54,7 +54,7 @@ func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Actio
 	if all {
 		m.looked = now
 	}
-	var list []misplaced
+	var list []judged
 	for i := range windows {
 		w := &windows[i]
 		if !movable(w) || !all && m.known[w.Handle] == &w.Speed[0] {
@@ -65,7 +65,7 @@ func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Actio
 			list = append(list, p)
 		}
 	}
-	slices.SortStableFunc(list, func(x, y misplaced) int { return cmp.Compare(x.worth, y.worth) })
+	slices.SortStableFunc(list, func(x, y judged) int { return cmp.Compare(x.worth, y.worth) })
 	var out []Action
 	changed := map[board.Index]bool{}
 	for _, p := range list[:min(len(list), mostLooked)] {
@@ -95,13 +95,13 @@ func (m *mover) pays(w *Observation, gain float64) bool {
 }
 
 // judge a workload where it is.
-func (m *mover) judge(b *board.Board, w *Observation) (misplaced, bool) {
+func (m *mover) judge(b *board.Board, w *Observation) (judged, bool) {
 	u := w.Replicas[0]
 	at := slices.IndexFunc(b.Residents(u.Node), func(r board.Resident) bool { return r.Handle == u.Handle })
 	if at < 0 {
-		return misplaced{}, false
+		return judged{}, false
 	}
-	c := predict.Claim{Resident: b.Residents(u.Node)[at]}
+	c := predict.Newcomer{Resident: b.Residents(u.Node)[at]}
 	c.Curve = c.Tolerated
 	for _, v := range w.Speed {
 		if v > c.Top { // it may be NaN
@@ -111,11 +111,11 @@ func (m *mover) judge(b *board.Board, w *Observation) (misplaced, bool) {
 	if f := c.RequiredFraction; f != nil {
 		c.Target = *f * w.Speed[b.Node(u.Node).Configuration]
 	}
-	return misplaced{w, c, m.worth(b, c, w, u.Node)}, true
+	return judged{w, c, m.worth(b, c, w, u.Node)}, true
 }
 
 // worth of an allocation on a node, without itself.
-func (m *mover) worth(b *board.Board, c predict.Claim, w *Observation, n board.Index) float64 {
+func (m *mover) worth(b *board.Board, c predict.Newcomer, w *Observation, n board.Index) float64 {
 	others := slices.DeleteFunc(slices.Clone(b.MachineResidents(n)), func(r board.Resident) bool { return r.Handle == c.Handle })
 	m.outlook.Among(others, len(b.Columns))
 	c.Speed = w.Speed[b.Node(n).Configuration]
@@ -123,7 +123,7 @@ func (m *mover) worth(b *board.Board, c predict.Claim, w *Observation, n board.I
 }
 
 // best is the node where the workload is worth most, and what it would gain there.
-func (m *mover) best(b *board.Board, p misplaced, changed map[board.Index]bool) (to board.Index, gain float64) {
+func (m *mover) best(b *board.Board, p judged, changed map[board.Index]bool) (to board.Index, gain float64) {
 	to = board.None
 	u := p.window.Replicas[0]
 	for i := range b.Len() {

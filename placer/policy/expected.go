@@ -89,13 +89,11 @@ func newExpected(o Options) *expected {
 // Select implements board.Selector. A request that is forced may not wait.
 func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) board.Choice {
 	f := &e.tentative
-	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
-		f.begin(b, a, 0)
-		e.begin(a)
-		return e.sizing.Select(b, a, random)
-	}
 	f.begin(b, a, 0)
 	e.begin(a)
+	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
+		return e.sizing.Select(b, a, random)
+	}
 	f.gather()
 	f.draw(mostJudged, random)
 	e.prospects = e.prospects[:0]
@@ -160,7 +158,7 @@ func (e *expected) worthOfSize(n board.Index, size board.SizeOption, residents [
 	if len(a.Sizes) > 0 {
 		top *= a.Sizes[len(a.Sizes)-1].Speed
 	}
-	w := e.outlook.Worth(predict.Claim{
+	w := e.outlook.Worth(predict.Newcomer{
 		Resident: newcomer, Curve: a.Curve(), Speed: isolatedSpeed(a, b.Node(n)) * size.Speed, Top: top,
 	})
 	return stepped(w.Net(), worthStep), w.Kept
@@ -186,7 +184,7 @@ func (e *expected) worthOn(n board.Index, taken int) predict.Worth {
 		e.there = append(e.there, newcomer)
 	}
 	e.outlook.Among(e.there, len(f.board.Columns))
-	return e.outlook.Worth(predict.Claim{
+	return e.outlook.Worth(predict.Newcomer{
 		Resident: newcomer, Curve: f.request.Curve(), Speed: isolatedSpeed(f.request, f.board.Node(n)), Top: e.top, Target: e.need,
 	})
 }

@@ -161,8 +161,8 @@ func keptBy(r board.Response, caused []float64) float64 {
 	return clip(alone / among)
 }
 
-// Claim is an allocation that could be on a machine, with what it would be worth there.
-type Claim struct {
+// Newcomer is an allocation that could be on a machine, with what it would be worth there.
+type Newcomer struct {
 	board.Resident
 	Curve       []float64 // tolerated at the QoS bound: what its performance follows from
 	Speed       float64   // in isolation on the machine's configuration; NaN unknown
@@ -180,7 +180,7 @@ type Worth struct {
 func (w Worth) Net() float64 { return w.Reached - w.Lost }
 
 // Worth of an allocation among the residents.
-func (o *Outlook) Worth(c Claim) Worth {
+func (o *Outlook) Worth(c Newcomer) Worth {
 	own := c.Resident
 	own.Tolerated, own.RequiredFraction = c.Curve, nil
 	kept := o.Kept(&own)
@@ -193,7 +193,7 @@ func (o *Outlook) Worth(c Claim) Worth {
 	return Worth{Reached: c.reaches(kept), Lost: lost, Kept: kept}
 }
 
-func (c Claim) reaches(kept float64) float64 {
+func (c Newcomer) reaches(kept float64) float64 {
 	switch {
 	case !(c.Top > 0):
 		return kept

@@ -58,19 +58,19 @@ func TestTargetShare(t *testing.T) {
 func TestWorth(t *testing.T) {
 	t.Parallel()
 	half := 0.5
-	claim := predict.Claim{Resident: resident(100, 80), Curve: []float64{100, 100}, Speed: 50, Top: 100}
+	claim := predict.Newcomer{Resident: resident(100, 80), Curve: []float64{100, 100}, Speed: 50, Top: 100}
 	for name, c := range map[string]struct {
-		change    func(*predict.Claim)
+		change    func(*predict.Newcomer)
 		residents []board.Resident
 		want      float64
 	}{
-		"on a node of half the speed":            {func(*predict.Claim) {}, nil, 0.5},
-		"where its target is half the speed":     {func(c *predict.Claim) { c.Target = 25 }, nil, 1},
-		"nothing is known of speeds":             {func(c *predict.Claim) { c.Top, c.Speed = 0, math.NaN() }, nil, 1},
-		"its speed there is not known":           {func(c *predict.Claim) { c.Speed = math.NaN() }, nil, 0.5},
-		"a resident loses":                       {func(*predict.Claim) {}, []board.Resident{resident(0, 0)}, 0.5 - (1 - predict.Kept([]float64{0, 100}, []float64{80, 0}, bound))},
-		"a resident loses more than its target":  {func(*predict.Claim) {}, []board.Resident{{Tolerated: []float64{40, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5 - (1 - predict.TargetShare(predict.Kept([]float64{40, 100}, []float64{80, 0}, half)/half))},
-		"a resident loses, and keeps its target": {func(*predict.Claim) {}, []board.Resident{{Tolerated: []float64{100, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5},
+		"on a node of half the speed":            {func(*predict.Newcomer) {}, nil, 0.5},
+		"where its target is half the speed":     {func(c *predict.Newcomer) { c.Target = 25 }, nil, 1},
+		"nothing is known of speeds":             {func(c *predict.Newcomer) { c.Top, c.Speed = 0, math.NaN() }, nil, 1},
+		"its speed there is not known":           {func(c *predict.Newcomer) { c.Speed = math.NaN() }, nil, 0.5},
+		"a resident loses":                       {func(*predict.Newcomer) {}, []board.Resident{resident(0, 0)}, 0.5 - (1 - predict.Kept([]float64{0, 100}, []float64{80, 0}, bound))},
+		"a resident loses more than its target":  {func(*predict.Newcomer) {}, []board.Resident{{Tolerated: []float64{40, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5 - (1 - predict.TargetShare(predict.Kept([]float64{40, 100}, []float64{80, 0}, half)/half))},
+		"a resident loses, and keeps its target": {func(*predict.Newcomer) {}, []board.Resident{{Tolerated: []float64{100, 100}, Caused: []float64{0, 0}, RequiredFraction: &half}}, 0.5},
 	} {
 		o, own := predict.NewOutlook(bound, nil), claim
 		c.change(&own)
@@ -108,7 +108,7 @@ func TestOutlookOfTheUnknown(t *testing.T) {
 		unknown := board.Resident{Handle: 2, Size: cluster.Resources{CPUMHz: 100}}
 		known := board.Resident{Handle: 1, Size: cluster.Resources{CPUMHz: 100}, Tolerated: []float64{10, 10}, Caused: []float64{50, 50}}
 		o.Among([]board.Resident{known, unknown}, 2)
-		if w := o.Worth(predict.Claim{Resident: unknown}); w.Net() != 1 || w.Kept != 1 {
+		if w := o.Worth(predict.Newcomer{Resident: unknown}); w.Net() != 1 || w.Kept != 1 {
 			t.Errorf("%+v", w)
 		}
 	}

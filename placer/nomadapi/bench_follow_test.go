@@ -41,7 +41,7 @@ func BenchmarkSnapshotAfterChange(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
 			line := fmt.Sprintf(`{"Index":%d,"Events":[{"Topic":"Allocation","Type":"PlanResult","Payload":{"Allocation":%s}}]}`,
-				1000+i, nomadtest.LargeAlloc(allocs+i, nodes))
+				w.folded+1000, nomadtest.LargeAlloc(allocs+i, nodes))
 			if err := w.fold([]byte(line)); err != nil {
 				b.Fatal(err)
 			}

@@ -12,10 +12,11 @@ import (
 // The caches of jobs, nodes and allocations are followed while the event stream
 // is open: they were read whole after the stream was opened, and every event
 // since has been folded in, so an answer costs no request. Nomad's stream has no
-// gaps while it is open (a reader that falls behind is cut off), but it is not
-// durable and not everything is an event (collected nodes are not). So the lists
-// stay the truth: they are read anew whenever the stream was cut, at an event
-// that cannot be read, and every relistInterval.
+// gaps while it is open (a reader that falls behind is cut off), and keeps the order
+// of the writes, but it is not durable and not everything is an event (collected nodes
+// are not). So the lists stay the truth: they are read anew whenever the stream was
+// cut, at an event that cannot be read or comes after a later one, and every
+// relistInterval.
 
 // relistInterval bounds how long something that was no event can go unseen.
 const relistInterval = 30 * time.Second
@@ -43,10 +44,15 @@ type event struct {
 // errUnreadable: an event does not say what changed.
 var errUnreadable = errors.New("an event without what changed")
 
+// errLate: an event of an earlier write than one already folded in. What had ended by
+// then would come back with it.
+var errLate = errors.New("an event after a later one")
+
 // follow reads the lists and folds in the events of lines until ctx or lines
 // end.
 func (w *World) follow(ctx context.Context, lines *lineQueue) error {
 	defer w.unfollow()
+	w.folded = 0
 	for {
 		if err := w.relist(ctx); err != nil {
 			return fmt.Errorf("reading the lists: %w", err)
@@ -59,7 +65,7 @@ func (w *World) follow(ctx context.Context, lines *lineQueue) error {
 }
 
 // foldUntil folds events in until it is time to read the lists again, which is
-// also after an event that cannot be read.
+// also after an event that cannot be read or came late.
 func (w *World) foldUntil(ctx context.Context, lines *lineQueue, again <-chan time.Time) error {
 	for {
 		line, err := lines.next(ctx, again, w.wanted)
@@ -89,6 +95,10 @@ func (w *World) fold(line []byte) error {
 	if err := json.Unmarshal(line, &b); err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
+	if b.Index < w.folded {
+		return fmt.Errorf("%w: index %d after %d", errLate, b.Index, w.folded)
+	}
+	w.folded = b.Index
 	wake := false
 	for i := range b.Events {
 		e := &b.Events[i]

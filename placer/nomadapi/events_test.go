@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -297,6 +298,56 @@ func TestUnreadableEventsEndFollowing(t *testing.T) {
 	if err := w.fold([]byte("{}\n")); err != nil {
 		t.Errorf("a heartbeat: %v", err)
 	}
+}
+
+// A late event must not bring back what had ended by then: a placement would be decided
+// for a job that its user has stopped.
+func TestALateEventBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	held := testJob("held", "ok")
+	held["Namespace"] = "default"
+	stopped := maps.Clone(held)
+	stopped["Stop"] = true
+	event := func(index int, kind string, job nomadtest.Object) []byte {
+		job = maps.Clone(job)
+		job["JobModifyIndex"] = index
+		return fmt.Appendf(nil, `{"Index":%d,"Events":[{"Topic":"Job","Type":"%s","Payload":{"Job":%s}}]}`, index, kind, mustJSON(t, job))
+	}
+	lines := newLineQueue()
+	first := server.Submit(held, "")
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.follow(ctx, lines) }()
+	listed := func() int {
+		jobs, err := w.Jobs(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(jobs)
+	}
+	waitFor(t, "the job", func() bool { return w.jobs.isFollowed() && listed() == 1 })
+	server.Stop("default", "held")
+	lines.put(event(int(first)+1002, "JobDeregistered", stopped), nil)
+	waitFor(t, "the job to be stopped", func() bool { return listed() == 0 })
+	lines.put(event(int(first)+1001, "JobRegistered", held), nil)
+	lines.put(nil, errStreamed) // after it, all was folded in
+	if err := <-ended; !errors.Is(err, errStreamed) {
+		t.Fatal(err)
+	}
+	cancel()
+	if n := len(w.jobs.jobs); n != 0 {
+		t.Errorf("%d jobs in the list, although the only one was stopped", n)
+	}
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // TestOneWriteOfSeveralObjects: the events of one index are all folded in.

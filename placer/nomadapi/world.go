@@ -84,6 +84,7 @@ type World struct {
 
 	changed chan struct{}
 	wanted  chan struct{} // snapshots are wanted, which are not followed yet
+	folded  uint64        // highest index of the events of this stream; of its reader alone
 
 	jobs         jobCache
 	nodes        nodeCache

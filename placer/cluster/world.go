@@ -149,6 +149,9 @@ type Laboratory interface {
 	// Profile runs the request to its end. Where the run was cut short it
 	// returns what was measured (Complete false) together with the error.
 	Profile(ctx context.Context, r ProfileRequest) (profile.Profile, error)
+	// Runs lists the profiling runs that exist, ended or not: the node of each, by the id
+	// of its request.
+	Runs(ctx context.Context) (map[string]NodeID, error)
 	// Sweep removes profiling runs that no live request owns: those whose id
 	// is not in keep.
 	Sweep(ctx context.Context, keep map[string]bool) error

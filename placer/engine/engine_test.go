@@ -367,6 +367,39 @@ func TestKilledAtEachStep(t *testing.T) {
 	}
 }
 
+// A new leader takes the nodes on which the runs are, whatever it would choose now: the
+// result of a run is of its node, and a run on another node would be left over.
+func TestRunsAreAdoptedWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		faster, slower := testNode("zeta", "fast"), testNode("aleph", "slow")
+		faster.Total.CPUMHz *= 2
+		full := newWorld(testNode("alpha", "fast"), testNode("omega", "slow"))
+		first := start(t, full, mem.New())
+		full.submit(testJob("web"))
+		settle(5 * time.Second)
+		first.stop()
+		full.mu.Lock()
+		full.nodes = append(full.nodes, faster, slower)
+		full.mu.Unlock()
+		before := len(full.ran)
+		start(t, full, first.store)
+		settle(time.Second)
+		at := map[string]cluster.NodeID{}
+		for _, r := range full.ran[:before] {
+			at[r.ID] = r.Node.ID
+		}
+		if len(full.ran) == before {
+			t.Fatal("the second leader began no run")
+		}
+		for _, r := range full.ran[before:] {
+			if at[r.ID] != r.Node.ID {
+				t.Errorf("run %s was on %q, and is awaited on %q", r.ID, at[r.ID], r.Node.ID)
+			}
+		}
+	})
+}
+
 // TestKilledInsideTheWrite loses the answer of a write that took effect.
 func TestKilledInsideTheWrite(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -25,7 +26,8 @@ type memWorld struct {
 	notes   []string
 	changed chan struct{}
 	swept   []map[string]bool
-	ran     []cluster.ProfileRequest // every profiling run started
+	ran     []cluster.ProfileRequest  // every profiling run started
+	runs    map[string]cluster.NodeID // that exist
 	applied []cluster.Plan
 	adopted []cluster.Plan
 
@@ -263,12 +265,28 @@ func (w *memWorld) Publish(context.Context, map[cluster.NodeID]cluster.Pressure)
 func (w *memWorld) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
 	w.mu.Lock()
 	w.ran = append(w.ran, r)
+	if w.runs == nil {
+		w.runs = map[string]cluster.NodeID{}
+	}
+	w.runs[r.ID] = r.Node.ID
 	lab := w.lab
 	w.mu.Unlock()
-	if lab != nil {
-		return lab(ctx, r)
+	if lab == nil {
+		lab = plantedRun
 	}
-	return plantedRun(ctx, r)
+	p, err := lab(ctx, r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ctx.Err() == nil {
+		delete(w.runs, r.ID) // a killed leader leaves it
+	}
+	return p, err
+}
+
+func (w *memWorld) Runs(context.Context) (map[string]cluster.NodeID, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.runs), nil
 }
 
 // plantedRun takes as long as it was given and finds a workload that tolerates 40 points

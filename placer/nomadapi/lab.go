@@ -98,7 +98,8 @@ type labRun struct {
 	memoryPeakMB float64   // of the sized task; 0: not seen
 }
 
-// start registers the job where it does not exist; one that does is adopted.
+// start registers the job where it does not exist; one that does is adopted, and where it is
+// on another node, of which its result would be, replaced.
 func (l *labRun) start(ctx context.Context, job object) error {
 	body := registration{Job: job, EnforceIndex: true} // index 0: must not exist
 	l.ours = true
@@ -117,7 +118,7 @@ func (l *labRun) start(ctx context.Context, job object) error {
 		l.ours = false
 		return fmt.Errorf("job %s was not created by the placer, but a profiling run needs its name: rename that job", l.id)
 	}
-	if !existing.Stop {
+	if !existing.Stop && existing.Meta[metaNode] == string(l.request.Node.ID) {
 		l.w.log.Info("profiling run adopted", "job", l.id.String())
 		return nil
 	}
@@ -402,19 +403,40 @@ func (l *labRun) remove(ctx context.Context) {
 	}
 }
 
-// Sweep removes profiling jobs made here whose id is not in keep, and transfers without
-// a recipient.
-func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
+// Runs lists the profiling jobs made here that are not stopped.
+func (w *World) Runs(ctx context.Context) (map[string]cluster.NodeID, error) {
+	stubs, err := w.listRuns(ctx)
+	out := make(map[string]cluster.NodeID, len(stubs))
+	for _, s := range stubs {
+		if !s.Stop {
+			out[s.Meta[metaProfileID]] = cluster.NodeID(s.Meta[metaNode])
+		}
+	}
+	return out, err
+}
+
+// listRuns reads the profiling jobs made here.
+func (w *World) listRuns(ctx context.Context) ([]jobStub, error) {
 	var stubs []jobStub
 	_, err := w.nomad.get(ctx, "/v1/jobs", api.QueryOptions{
 		Namespace: allNamespaces, Prefix: labJobPrefix, Params: map[string]string{"meta": "true"},
 	}, &stubs)
 	if err != nil {
-		return wrap(err, "profiling runs")
+		return nil, wrap(err, "profiling runs")
+	}
+	return slices.DeleteFunc(stubs, func(s jobStub) bool { return s.Meta[metaOwner] != w.opts.Owner }), nil
+}
+
+// Sweep removes profiling jobs made here whose id is not in keep, and transfers without
+// a recipient.
+func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
+	stubs, err := w.listRuns(ctx)
+	if err != nil {
+		return err
 	}
 	failures := []error{w.sweepTransfers(ctx)}
 	for _, s := range stubs {
-		if s.Meta[metaOwner] != w.opts.Owner || keep[s.Meta[metaProfileID]] {
+		if keep[s.Meta[metaProfileID]] {
 			continue
 		}
 		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}

@@ -24,6 +24,7 @@ const (
 	labTask         = "placer-profiler"
 	metaProfileID   = "placer.profile_id"
 	metaDeadline    = "placer.deadline"
+	metaNode        = "placer.node" // where it runs
 	envProfiling    = "PLACER_PROFILE"
 	labJobIDMaxText = 64
 
@@ -73,7 +74,7 @@ func labJob(user object, r cluster.ProfileRequest, owner string) (object, error)
 	}
 	meta := object{}
 	maps.Copy(meta, user.object("Meta"))
-	maps.Copy(meta, object{metaOwner: owner, metaProfileID: r.ID, metaDeadline: r.Deadline.UTC().Format(time.RFC3339)})
+	maps.Copy(meta, object{metaOwner: owner, metaProfileID: r.ID, metaNode: string(r.Node.ID), metaDeadline: r.Deadline.UTC().Format(time.RFC3339)})
 	job := pick(user, []string{"Namespace", "Region", "ConsulNamespace", "VaultNamespace"})
 	job["Priority"] = labPriority
 	job["ID"] = labJobID(r.ID)

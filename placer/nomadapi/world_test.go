@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -798,6 +799,45 @@ func TestProfileRefusals(t *testing.T) {
 	}
 	if ids := server.JobIDs(); len(ids) != 1 {
 		t.Errorf("left behind: %v", ids)
+	}
+}
+
+// The result of a run is of its node, so one that is on another node is not adopted.
+func TestARunOnAnotherNodeIsReplaced(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	server.Submit(testJob("web", "ok"), "")
+	job := mustJob(t, w, ctx, "web")
+	s, err := w.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := cluster.ProfileRequest{ID: "1", Job: job, Workload: job.Workloads[0], Node: *s.Nodes[1], Seconds: 10}
+	raw, err := w.nomad.rawJob(ctx, job.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := labJob(raw, request, DefaultOwner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Submit(elsewhere, "")
+	server.Submit(testJob(labJobPrefix+"2", ""), "") // somebody else's
+	if runs, err := w.Runs(ctx); err != nil || !maps.Equal(runs, map[string]cluster.NodeID{"1": s.Nodes[1].ID}) {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	var placed []string
+	server.AutoPlace = true
+	server.OnAlloc = func(alloc nomadtest.Object) {
+		placed = append(placed, alloc["NodeID"].(string))
+		alloc["ClientStatus"] = "failed"
+	}
+	request.Node = *s.Nodes[0]
+	if _, err := w.Profile(ctx, request); err == nil {
+		t.Error("a run that failed was no error")
+	}
+	if len(placed) != 1 || placed[0] != string(s.Nodes[0].ID) {
+		t.Errorf("placed on %v, asked for on %s", placed, s.Nodes[0].ID)
 	}
 }
 

@@ -144,7 +144,11 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	if !m.base {
 		where = old.Machine.Configuration
 	}
-	requests, warnings, release, err := l.reserveNodes(ctx, job, w, m, where, limit)
+	under, err := l.cfg.World.Runs(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading which profiling runs there are: %w", err)
+	}
+	requests, warnings, release, err := l.reserveNodes(ctx, job, w, wanted{m, where, under}, limit)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -201,7 +205,7 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 
 // reserveNodes chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
-func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, m missing, where string, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
+func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, what wanted, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
 	turn, leave := l.queue(w.ID.Namespace)
 	defer leave()
 	for {
@@ -209,7 +213,7 @@ func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workl
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("reading the cluster: %w", err)
 		}
-		choice, release := l.tryNodes(snapshot, job, w, m, where, turn)
+		choice, release := l.tryNodes(snapshot, job, w, what, turn)
 		if choice.err != nil {
 			return nil, nil, nil, choice.err
 		}
@@ -244,13 +248,13 @@ func (l *Lab) queue(namespace string) (turn *waiter, leave func()) {
 
 // tryNodes chooses nodes for a workload and takes them, where there are any and it is its
 // turn; release is nil else.
-func (l *Lab) tryNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string, turn *waiter) (choice nodeChoice, release func()) {
+func (l *Lab) tryNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted, turn *waiter) (choice nodeChoice, release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.underProfile >= l.cfg.Concurrency {
 		return nodeChoice{}, nil
 	}
-	choice = l.chooseNodes(s, job, w, m, where)
+	choice = l.chooseNodes(s, job, w, what)
 	turn.stuck = len(choice.nodes()) == 0
 	if turn.stuck || choice.err != nil || !l.turns.next(turn) {
 		return choice, nil
@@ -296,7 +300,7 @@ func (l *Lab) requests(s *cluster.Snapshot, job cluster.Job, w cluster.Workload,
 	var out []cluster.ProfileRequest
 	if c.main != nil {
 		r := cluster.ProfileRequest{
-			ID: runID(w.ProfileKey, "interference"), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
+			ID: mainID(w), Purpose: cluster.PurposeInterference, Job: job, Workload: w, Node: *c.main,
 			Size: l.profiledSize(w), Scales: l.sizesCores(w), Sources: c.sources, Seconds: seconds, Deadline: limit,
 		}
 		l.estimator.advise(&r, s)
@@ -317,6 +321,8 @@ func (l *Lab) requests(s *cluster.Snapshot, job cluster.Job, w cluster.Workload,
 	}
 	return out
 }
+
+func mainID(w cluster.Workload) string { return runID(w.ProfileKey, "interference") }
 
 func isolatedID(w cluster.Workload, n *cluster.Node) string {
 	return runID(w.ProfileKey, "alone/"+n.Configuration)

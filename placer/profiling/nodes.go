@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,6 +34,17 @@ func (c nodeChoice) nodes() []*cluster.Node {
 	return out
 }
 
+// wanted is what is to be measured of a workload, and where.
+type wanted struct {
+	missing
+	where string                    // the only configuration; empty: any
+	under map[string]cluster.NodeID // runs that exist, by id: a leader before this one began them
+}
+
+// isUnder reports whether a run of that id is on the node already. Its result is of that
+// node, so it is adopted there or not at all.
+func (w wanted) isUnder(id string, n *cluster.Node) bool { return w.under[id] == n.ID }
+
 // rankStep is what configurations must differ by to be faster or slower (chosen by us):
 // services under a given load do as much on all of them, but for noise.
 const rankStep = 0.1
@@ -40,8 +52,10 @@ const rankStep = 0.1
 // chooseNodes finds nodes for the runs that are missing; where restricts them to one
 // configuration. It prefers nodes without residents, which profiling would slow down,
 // then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the high end, so
-// that the machine's limits do not look like the workload's). The caller holds l.mu.
-func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, m missing, where string) nodeChoice {
+// that the machine's limits do not look like the workload's). Before all that it prefers
+// those where a leader before this one has begun the run. The caller holds l.mu.
+func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted) nodeChoice {
+	s = withoutRuns(s, w, what.under)
 	one := sizedCopy(w, l.profiledSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
 	withKernels := slices.DeleteFunc(slices.Clone(fit), func(n *cluster.Node) bool { return !n.Kernels })
@@ -52,10 +66,10 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 	if err != nil {
 		return nodeChoice{err: err}
 	}
-	if where != "" {
-		withKernels = slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return n.Configuration != where })
+	if what.where != "" {
+		withKernels = slices.DeleteFunc(withKernels, func(n *cluster.Node) bool { return n.Configuration != what.where })
 		if len(withKernels) == 0 {
-			return nodeChoice{err: fmt.Errorf("no node of configuration %s, where it was profiled, has room now", where)}
+			return nodeChoice{err: fmt.Errorf("no node of configuration %s, where it was profiled, has room now", what.where)}
 		}
 	}
 	if len(fit) == 0 {
@@ -70,9 +84,16 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 	if len(free) == 0 {
 		return nodeChoice{}
 	}
-	rank, sizes := l.estimator.by(w.ID.Namespace).rank, l.roomForSizes(s, job, w, m)
+	rank, sizes := l.estimator.by(w.ID.Namespace).rank, l.roomForSizes(s, job, w, what.missing)
+	begun := func(n *cluster.Node) int {
+		if what.isUnder(mainID(w), n) {
+			return 0
+		}
+		return 1
+	}
 	slices.SortStableFunc(free, func(a, b *cluster.Node) int {
 		return cmp.Or(
+			cmp.Compare(begun(a), begun(b)),
 			cmp.Compare(residents(s, a, w), residents(s, b, w)),
 			cmp.Compare(sizes[a.ID], sizes[b.ID]),
 			-cmp.Compare(math.Round(rank[a.Configuration]/rankStep), math.Round(rank[b.Configuration]/rankStep)),
@@ -81,9 +102,9 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 			cmp.Compare(a.ID, b.ID),
 		)
 	})
-	if !m.base {
+	if !what.base {
 		c := nodeChoice{}
-		if l.secondSize(&c, s, job, w, free[0], free); c.sized == nil {
+		if l.secondSize(&c, s, job, w, what, free[0], free); c.sized == nil {
 			c.err = errors.New(c.warnings[0])
 		}
 		return c
@@ -93,9 +114,9 @@ func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Worklo
 		c.warnings = append(c.warnings, fmt.Sprintf(
 			"profiled on %s next to %d running allocation(s): no empty node was free, so its scores include their pressure", c.main.Name, n))
 	}
-	c.other = l.second(s, w, c.main, free[1:])
-	if m.size {
-		l.secondSize(&c, s, job, w, c.main, free)
+	c.other = l.second(s, w, what, c.main, free[1:])
+	if what.size {
+		l.secondSize(&c, s, job, w, what, c.main, free)
 	}
 	return c
 }
@@ -124,7 +145,7 @@ func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 // secondSize finds the other size to measure and a node for it: one like the first,
 // with as few residents, so that both run side by side; else the first itself,
 // after its own run.
-func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, first *cluster.Node, free []*cluster.Node) {
+func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted, first *cluster.Node, free []*cluster.Node) {
 	for _, size := range l.otherSizes(w) {
 		copied := profiledCopy(w, size)
 		fit, _, _ := cluster.Feasible(s.WithoutLastCore(), &copied, job.RunPool)
@@ -134,12 +155,12 @@ func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w 
 		able := slices.DeleteFunc(slices.Clone(free), func(n *cluster.Node) bool {
 			return n.Configuration != first.Configuration || n == c.other || !hasRoom(n) || residents(s, n, w) > residents(s, first, w)
 		})
-		if i := slices.IndexFunc(able, func(n *cluster.Node) bool { return n != c.main }); i >= 0 {
-			c.sized, c.size = able[i], size
-			return
+		i := slices.IndexFunc(able, func(n *cluster.Node) bool { return what.isUnder(isolatedID(w, n), n) })
+		if i < 0 {
+			i = slices.IndexFunc(able, func(n *cluster.Node) bool { return n != c.main })
 		}
 		if len(able) > 0 {
-			c.sized, c.size = able[0], size
+			c.sized, c.size = able[max(i, 0)], size
 			return
 		}
 	}
@@ -149,7 +170,12 @@ func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w 
 // second is the node for a run in isolation on another configuration: of those with as few
 // residents as possible, one of the configuration that tells most of the others. Nil where
 // there is no other.
-func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Node, free []*cluster.Node) *cluster.Node {
+func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, what wanted, first *cluster.Node, free []*cluster.Node) *cluster.Node {
+	if i := slices.IndexFunc(free, func(n *cluster.Node) bool {
+		return n.Configuration != first.Configuration && what.isUnder(isolatedID(w, n), n)
+	}); i >= 0 {
+		return free[i]
+	}
 	var able []*cluster.Node
 	for _, n := range free {
 		if n.Configuration != first.Configuration && (len(able) == 0 || residents(s, n, w) == residents(s, able[0], w)) {
@@ -168,6 +194,24 @@ func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, first *cluster.Nod
 		return able[i]
 	}
 	return able[0]
+}
+
+// withoutRuns is the snapshot without profiling runs on the nodes where runs of the workload
+// are: it needs no room for what is there.
+func withoutRuns(s *cluster.Snapshot, w cluster.Workload, under map[string]cluster.NodeID) *cluster.Snapshot {
+	out := s
+	for _, n := range s.Nodes {
+		if under[mainID(w)] != n.ID && under[isolatedID(w, n)] != n.ID {
+			continue
+		}
+		if out == s {
+			next := *s
+			next.Allocations, next.Cache = maps.Clone(s.Allocations), nil
+			out = &next
+		}
+		out.Allocations[n.ID] = slices.DeleteFunc(slices.Clone(s.Allocations[n.ID]), func(a cluster.Allocation) bool { return a.Profiling })
+	}
+	return out
 }
 
 // residents counts the allocations on a node's machine, without system jobs, which are on

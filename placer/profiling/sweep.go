@@ -38,7 +38,7 @@ func possibleRuns(job cluster.Job, s *cluster.Snapshot) []string {
 	configurations := configurationsOf(s)
 	var ids []string
 	for _, w := range job.Workloads {
-		ids = append(ids, runID(w.ProfileKey, "interference"))
+		ids = append(ids, mainID(w))
 		for _, c := range configurations {
 			ids = append(ids, runID(w.ProfileKey, "alone/"+c))
 		}

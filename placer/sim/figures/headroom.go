@@ -14,10 +14,6 @@ import (
 // the one before it, which is what that thing is worth. The order counts: what two of them
 // gain together is put down to the first.
 func headroomSteps() []step {
-	moving := func(e scenario.Entrant) scenario.Entrant {
-		e.Selector, e.Admission, e.Adapter, e.Sizing, e.Moves = "expected", "patient", "expected", "policy", true
-		return e
-	}
 	free := func(e scenario.Entrant) scenario.Entrant {
 		e.FreeProfile = true
 		return moving(e)
@@ -35,6 +31,16 @@ func headroomSteps() []step {
 	}
 }
 
+// useless is the policy as it is in the league, where all that it knows of a job was measured
+// of another.
+var useless = moving(scenario.Entrant{Name: "useless", StartBelow: expectedStartBelow, Knowledge: "useless"})
+
+// moving gives an entrant all that the policy does.
+func moving(e scenario.Entrant) scenario.Entrant {
+	e.Selector, e.Admission, e.Adapter, e.Sizing, e.Moves = "expected", "patient", "expected", "policy", true
+	return e
+}
+
 // step is an entrant, and what the thing is called that it changes.
 type step struct {
 	scenario.Entrant
@@ -43,7 +49,7 @@ type step struct {
 
 // RunHeadroom plays every scenario with every step, and with the default policy.
 func RunHeadroom(ctx context.Context, o LeagueOptions) (*Headroom, error) {
-	entrants := []scenario.Entrant{{Name: "paragon", Selector: "paragon"}}
+	entrants := []scenario.Entrant{{Name: "paragon", Selector: "paragon"}, useless}
 	for _, s := range headroomSteps() {
 		entrants = append(entrants, s.Entrant)
 	}
@@ -69,6 +75,7 @@ func (h *Headroom) Markdown() string {
 	for _, s := range steps {
 		p.row([]string{s.Name, s.says, s.changes, report.Decimal(h.mean(s.Name))})
 	}
+	p.row([]string{"useless", "`expected`, where all that it knows of a job but how long it runs was measured of another one, drawn for it", "", report.Decimal(h.mean("useless"))})
 	p.row([]string{"paragon", "the published policy that is the default, for comparison", "", report.Decimal(h.mean("paragon"))})
 	p.line("")
 	p.line("## What each is worth\n")
@@ -132,14 +139,14 @@ const leastHeadroom = 5
 // byScenario has the scores, and the share of the distance from stock to the bound that the
 // policy makes up for.
 func (h *Headroom) byScenario(p *page, steps []step) {
-	header, rule := []string{"scenario", "paragon"}, []string{"---", "---:"}
+	header, rule := []string{"scenario", "paragon", "useless"}, []string{"---", "---:", "---:"}
 	for _, s := range steps {
 		header, rule = append(header, s.Name), append(rule, "---:")
 	}
 	p.row(append(header, "of the headroom"))
 	p.row(append(rule, "---:"))
 	for _, g := range h.complete() {
-		cells := []string{g.Scenario, report.Decimal(g.Scores["paragon"].WithWait)}
+		cells := []string{g.Scenario, report.Decimal(g.Scores["paragon"].WithWait), report.Decimal(g.Scores["useless"].WithWait)}
 		for _, s := range steps {
 			cells = append(cells, report.Decimal(g.Scores[s.Name].WithWait))
 		}

@@ -221,5 +221,5 @@ func (c *checker) knowledgeNames() []string {
 	if c.file.Colocation != nil {
 		return colocationKnowledge
 	}
-	return []string{"estimated", "planned", "hashed", "oracle", "none"}
+	return []string{"estimated", "planned", "hashed", "useless", "oracle", "none"}
 }

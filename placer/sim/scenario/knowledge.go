@@ -26,7 +26,7 @@ func (f *file) profiling() profilingBlock {
 // knows reports whether a policy has that knowledge: "estimated" is what the papers
 // give it; "planned" what the live engine would know, its cells chosen by how
 // informative they are; "hashed" what the LSH paper would, from the sources whose
-// scores bear least error.
+// scores bear least error; "useless" what was planned and measured of another application.
 func (s *Scenario) knows(knowledge string) bool {
 	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == knowledge })
 }
@@ -48,6 +48,15 @@ func (r *runs) estimators(training []*truth.Application, seed uint64) (map[strin
 			return nil, err
 		}
 		if out[knowledge], err = estimator.NewEstimator(r.model, own); err != nil {
+			return nil, err
+		}
+	}
+	if s.knows("useless") {
+		own, err := s.classified(o, "planned")
+		if err != nil {
+			return nil, err
+		}
+		if out["useless"], err = estimator.NewUseless(r.model, own); err != nil {
 			return nil, err
 		}
 	}

@@ -189,13 +189,23 @@ func (e *expected) worthOn(n board.Index, taken int) predict.Worth {
 	})
 }
 
-// parts implements explainer.
-func (e *expected) parts(b *board.Board, a *board.Request, n board.Index) []cluster.ScorePart {
+// explain implements explainer.
+func (e *expected) explain(b *board.Board, a *board.Request, n board.Index) explanation {
 	e.tentative.begin(b, a, 0)
 	e.begin(a)
 	w := e.worthOn(n, 0)
-	return []cluster.ScorePart{
-		{Name: "worth_percent", Value: 100 * w.Net()}, {Name: "reached_percent", Value: 100 * w.Reached}, {Name: "lost_by_others_percent", Value: 100 * w.Lost},
+	newcomer := residentOn(b, n, a)
+	newcomer.Response = a.Response
+	of := "of its best performance"
+	if e.need > 0 {
+		of = "of its target"
+	}
+	return explanation{
+		parts: []cluster.ScorePart{
+			{Name: "worth_percent", Value: 100 * w.Net()}, {Name: "reached_percent", Value: 100 * w.Reached}, {Name: "lost_by_others_percent", Value: 100 * w.Lost},
+		},
+		why:    fmt.Sprintf("it is expected to reach %.0f %% %s there", 100*w.Reached, of),
+		losses: e.outlook.Losses(&newcomer),
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
@@ -66,7 +68,7 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	a.Allowed = func(n board.Index) bool { return q.byIndex[n] != nil && q.replicas[q.byIndex[n]] == 0 }
 	r := q.ranking(d, c, inner.Select(q.board, &a, random))
 	if x, ok := inner.(explainer); ok {
-		r.parts = func(o *candidate) []cluster.ScorePart { return x.parts(q.board, &asked, q.indexOf(o)) }
+		q.explain(&r, func(n board.Index) explanation { return x.explain(q.board, &asked, n) })
 	}
 	r.waits = waits
 	if d.NeedsProfile {
@@ -81,7 +83,55 @@ type refuser interface{ refusal() string }
 
 // explainer is a selector that can say what a node's place is made of.
 type explainer interface {
-	parts(b *board.Board, a *board.Request, n board.Index) []cluster.ScorePart
+	explain(b *board.Board, a *board.Request, n board.Index) explanation
+}
+
+// explanation of a place: what it is made of, a sentence, and what the residents would lose by
+// the workload.
+type explanation struct {
+	parts  []cluster.ScorePart
+	why    string
+	losses []predict.Loss
+}
+
+// mostLosses is how many residents that lose are named.
+const mostLosses = 3
+
+// explain has a ranking say what each place is made of, and who would lose what there.
+func (q *requestAdapter) explain(r *ranking, of func(n board.Index) explanation) {
+	names := map[board.Handle]string{}
+	for u := range board.Numbering(q.snapshot, q.Workload.ID) {
+		names[u.Handle] = u.Allocation.Workload.String()
+	}
+	r.parts = func(o *candidate) []cluster.ScorePart { return of(q.indexOf(o)).parts }
+	r.why = func(o *candidate) string {
+		x := of(q.indexOf(o))
+		return x.why + q.lossWords(x.losses, names)
+	}
+}
+
+// lossWords name those that lose a noticeable share, the others together.
+func (q *requestAdapter) lossWords(losses []predict.Loss, names map[board.Handle]string) string {
+	var words []string
+	rest, many := 0.0, 0
+	for _, l := range losses {
+		if percent := 100 * l.Share; percent < noticeablePercent || len(words) == mostLosses {
+			rest, many = rest+percent, many+1
+			continue
+		}
+		text := fmt.Sprintf("%s would lose %.0f %%", names[l.Resident], 100*l.Share)
+		if l.Column >= 0 {
+			text += " because of " + wording.Source(q.Columns[l.Column])
+		}
+		words = append(words, text)
+	}
+	if rest >= noticeablePercent {
+		words = append(words, fmt.Sprintf("%s %.0f %% in all", wording.Count(many, "other"), rest))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(words, ", ")
 }
 
 // indexOf a candidate on the board.

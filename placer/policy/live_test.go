@@ -12,6 +12,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/policy/policytest"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // plainRequest is one allocation of work that is known in full, runs nowhere yet
@@ -110,6 +111,26 @@ func TestLiveGroupsAreComplete(t *testing.T) {
 			t.Errorf("%s: predicted %+v", name, d.Predicted)
 		}
 	}
+}
+
+// The record names who would lose by a place, most first, and those together that would lose
+// too little to tell.
+func TestExpectedSaysWhoLoses(t *testing.T) {
+	t.Parallel()
+	same := func(v float64) []float64 { return boardtest.Same(5, v) }
+	s := newScene(same(90), []float64{0, 60, 0, 0, 0}).node("n1", "big", []float64{100, 20, 100, 100, 100}, same(0))
+	robust := clustertest.Workload("robust")
+	s.snapshot.Known[robust.ID] = clustertest.Sensitivity(s.columns, same(100), same(0))
+	clustertest.Run(s.snapshot, robust, "n1")
+	d := policytest.Place(t, descriptor(t, "expected"), s.request())
+	best(t, d, "n1")
+	want := []string{"it is expected to reach 100 % of its", "; default/on-n1/", " would lose ", " % because of " + wording.Source(s.columns[1]), "default/robust/"}
+	for _, part := range want {
+		if !strings.Contains(d.Candidates[0].Why, part) {
+			t.Errorf("%q lacks %q", d.Candidates[0].Why, part)
+		}
+	}
+	t.Log(d.Candidates[0].Why)
 }
 
 // While a request may wait, the live policy leaves nodes alone that are worth too little, and

@@ -1,7 +1,9 @@
 package predict
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 )
@@ -145,11 +147,15 @@ func (o *Outlook) kept(r *board.Resident) float64 {
 	if len(r.Tolerated) == 0 {
 		return 1 // as for caused
 	}
-	slowdown := o.slowdown
+	return clip(Kept(r.Tolerated, o.pressure, o.slowdownOf(r)))
+}
+
+// slowdownOf is the loss at which an allocation's tolerated scores are meant.
+func (o *Outlook) slowdownOf(r *board.Resident) float64 {
 	if f := r.RequiredFraction; f != nil && *f > 0 && *f < 1 {
-		slowdown = max(slowdown, 1-*f)
+		return max(o.slowdown, 1-*f)
 	}
-	return clip(Kept(r.Tolerated, o.pressure, slowdown))
+	return o.slowdown
 }
 
 // keptBy a learnt response is relative to what it predicts in isolation.
@@ -184,13 +190,55 @@ func (o *Outlook) Worth(c Newcomer) Worth {
 	own := c.Resident
 	own.Tolerated, own.RequiredFraction = c.Curve, nil
 	kept := o.Kept(&own)
-	lost := o.Lost(&c.Resident, func(r *board.Resident, kept float64) float64 {
-		if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
-			return kept
+	return Worth{Reached: c.reaches(kept), Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
+}
+
+// shareOfTarget is what the share that a resident keeps is worth: its target is reached with
+// less than all.
+func shareOfTarget(r *board.Resident, kept float64) float64 {
+	if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
+		return kept
+	}
+	return TargetShare(kept / *r.RequiredFraction)
+}
+
+// Loss is what one resident would lose by a newcomer: a share of its target, or of its
+// performance in isolation.
+type Loss struct {
+	Resident board.Handle
+	Share    float64
+	Column   int // by which it would keep least; -1: a learnt response does not say
+}
+
+// Losses are those of Worth by resident, the largest first.
+func (o *Outlook) Losses(newcomer *board.Resident) []Loss {
+	var out []Loss
+	for i := range o.residents {
+		r := &o.residents[i]
+		before := shareOfTarget(r, o.keptWith(r, nil))
+		if lost := before - shareOfTarget(r, o.keptWith(r, newcomer)); lost > 0 {
+			out = append(out, Loss{r.Handle, lost, o.scarcest(r)})
 		}
-		return TargetShare(kept / *r.RequiredFraction)
-	})
-	return Worth{Reached: c.reaches(kept), Lost: lost, Kept: kept}
+	}
+	slices.SortStableFunc(out, func(x, y Loss) int { return cmp.Compare(y.Share, x.Share) })
+	return out
+}
+
+// scarcest is the column by which an allocation keeps least under o.pressure.
+func (o *Outlook) scarcest(r *board.Resident) int {
+	if r.Response != nil {
+		return -1
+	}
+	at, least := -1, 1.0
+	for k, x := range o.pressure {
+		if k >= len(r.Tolerated) || !(x > 0) {
+			continue
+		}
+		if kept := response(min(100, x), r.Tolerated[k], o.slowdownOf(r), fullPressureShare); kept < least {
+			at, least = k, kept
+		}
+	}
+	return at
 }
 
 func (c Newcomer) reaches(kept float64) float64 {

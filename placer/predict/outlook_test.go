@@ -46,6 +46,32 @@ func TestWhatResidentsLose(t *testing.T) {
 	}
 }
 
+// Who would lose, most first, and by which source; with a target it is a share of that.
+func TestWhoLosesWhat(t *testing.T) {
+	t.Parallel()
+	o := predict.NewOutlook(bound, nil)
+	robust, sensitive, served := resident(100, 0), resident(10, 0), resident(10, 0)
+	robust.Handle, sensitive.Handle, served.Handle = 1, 2, 3
+	half := 0.5
+	served.RequiredFraction = &half // what is tolerated is meant at half of its performance
+	newcomer := resident(100, 60)
+	o.Among([]board.Resident{robust, served, sensitive}, 2)
+	losses := o.Losses(&newcomer)
+	sum := 0.0
+	for _, l := range losses {
+		sum += l.Share
+		if l.Column != 0 {
+			t.Errorf("%d would lose by column %d", l.Resident, l.Column)
+		}
+	}
+	if len(losses) != 3 || losses[0].Resident != 2 || losses[1].Resident != 3 || losses[2].Resident != 1 {
+		t.Errorf("losses %+v", losses)
+	}
+	if want := o.Worth(predict.Newcomer{Resident: newcomer, Curve: newcomer.Tolerated}).Lost; math.Abs(sum-want) > 1e-9 {
+		t.Errorf("%v in all, %v by worth", sum, want)
+	}
+}
+
 func TestTargetShare(t *testing.T) {
 	t.Parallel()
 	for ratio, want := range map[float64]float64{0: 0, -1: 0, math.NaN(): 0, 0.5: 0.5, 1: 0.96, 2: 1, math.Inf(1): 1} {

@@ -11,14 +11,21 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// The rules of the mover, chosen by us on calibration seeds: what a move must gain at least,
-// how often it is looked, and how many workloads are looked at then.
+// The rules of moves that pay, chosen by us on calibration seeds: what a move must gain at
+// least, how often it is looked, and how many workloads are looked at then.
 const (
 	leastGain       = 0.1
-	lookEvery       = 2 * time.Minute
-	mostLooked      = 64
+	LookEvery       = 2 * time.Minute
+	MostLooked      = 64
 	defaultMoveTime = 30 * time.Second
 )
+
+// Pays: what a workload gains in the time that is left to it is more than what it loses while
+// it is moved. gain is the difference of what two nodes are worth to it. A workload of which
+// that time is not known (0) runs for long enough.
+func Pays(gain float64, left, moveTime time.Duration) bool {
+	return gain >= leastGain && (left <= 0 || gain*left.Seconds() > moveTime.Seconds())
+}
 
 // mover moves a workload of one allocation to the node where it would be worth so much more,
 // by the score that the policy expected places with, that what it gains in the time that it
@@ -50,7 +57,7 @@ type judged struct {
 // once; the ones that are worth least are served first. The two nodes of a move wait for the
 // next look.
 func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Action {
-	all := now-m.looked >= lookEvery
+	all := now-m.looked >= LookEvery
 	if all {
 		m.looked = now
 	}
@@ -68,10 +75,10 @@ func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Actio
 	slices.SortStableFunc(list, func(x, y judged) int { return cmp.Compare(x.worth, y.worth) })
 	var out []Action
 	changed := map[board.Index]bool{}
-	for _, p := range list[:min(len(list), mostLooked)] {
+	for _, p := range list[:min(len(list), MostLooked)] {
 		from := p.window.Replicas[0].Node
 		to, gain := m.best(b, p, changed)
-		if changed[from] || to == board.None || !m.pays(p.window, gain) {
+		if changed[from] || to == board.None || !Pays(gain, p.window.Left, m.moveTime) {
 			continue
 		}
 		changed[from], changed[to] = true, true
@@ -83,15 +90,6 @@ func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Actio
 // movable: one allocation, of which speeds are known, and that nothing else moves.
 func movable(w *Observation) bool {
 	return len(w.Replicas) == 1 && len(w.Speed) > 0 && w.Finish == nil && w.Replicas[0].Task == nil
-}
-
-// pays: what is gained in the time that is left is more than what the move costs. A workload
-// of which that time is not known runs for long enough.
-func (m *mover) pays(w *Observation, gain float64) bool {
-	if gain < leastGain {
-		return false
-	}
-	return w.Left <= 0 || gain*w.Left.Seconds() > m.moveTime.Seconds()
 }
 
 // judge a workload where it is.

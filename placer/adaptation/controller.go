@@ -159,7 +159,7 @@ func (c *Controller) adapt(ctx context.Context, sc *scene, running map[cluster.W
 		}
 		errs = append(errs, c.act(ctx, sc, a))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.moveWhatPays(ctx, sc))...)
 }
 
 // Stats are the counts of this replica's present term as leader; all

@@ -35,6 +35,8 @@ type term struct {
 	lessons    map[string]*lesson               // by allocation
 	waiting    []*lesson                        // experiments that have ended
 	written    time.Time                        // when it was last looked what is to be written of them
+	looked     time.Time                        // when it was last looked what would be moved
+	lookedAt   int                              // and at how many of them, where there are too many for one look
 	exempt     map[cluster.WorkloadID]time.Time // best-effort work that was pre-empted without effect: exempt until
 
 	mu     sync.Mutex
@@ -64,7 +66,7 @@ func startTerm(cfg *Config) (*term, error) {
 	a := &term{
 		cfg:     cfg,
 		random:  rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
-		started: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
+		started: now, looked: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
 		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, exempt: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{}, lessons: map[string]*lesson{},

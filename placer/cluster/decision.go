@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"math"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -63,6 +64,29 @@ type Rejection struct {
 type ScorePart struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
+}
+
+// The parts of a candidate by which a policy compares what places are worth, in percent.
+const (
+	PartWorth   = "worth_percent"          // reached less lost by others
+	PartReached = "reached_percent"        // of its target, or of its best performance
+	PartLost    = "lost_by_others_percent" // the sum of such shares
+)
+
+// Part is a part of the candidate's score; NaN where it has none of that name.
+func (c *Candidate) Part(name string) float64 {
+	for _, p := range c.Parts {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return math.NaN()
+}
+
+// Worth is what the place is worth as a share; false where the policy does not say.
+func (c *Candidate) Worth() (share float64, ok bool) {
+	v := c.Part(PartWorth)
+	return v / 100, !math.IsNaN(v)
 }
 
 // Prediction is the performance expected, per group, in the target's rate unit.

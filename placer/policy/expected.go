@@ -202,7 +202,7 @@ func (e *expected) explain(b *board.Board, a *board.Request, n board.Index) expl
 	}
 	return explanation{
 		parts: []cluster.ScorePart{
-			{Name: "worth_percent", Value: 100 * w.Net()}, {Name: "reached_percent", Value: 100 * w.Reached}, {Name: "lost_by_others_percent", Value: 100 * w.Lost},
+			{Name: cluster.PartWorth, Value: 100 * w.Net()}, {Name: cluster.PartReached, Value: 100 * w.Reached}, {Name: cluster.PartLost, Value: 100 * w.Lost},
 		},
 		why:    fmt.Sprintf("it is expected to reach %.0f %% %s there", 100*w.Reached, of),
 		losses: e.outlook.Losses(&newcomer),

@@ -138,6 +138,7 @@ func (r *run) openGate() {
 		panic(err)
 	}
 	life, cancel := context.WithCancel(context.Background())
+	go world.Confirm(life)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gate = &gate{l, p, cancel, life}

@@ -97,7 +97,9 @@ func (w *World) lookAt(ctx context.Context, r written) error {
 	return err
 }
 
-func (w *World) confirmLater(ctx context.Context) {
+// Confirm looks again at what was written while nobody could look at it, until ctx ends. Watch
+// does so too; a program that writes jobs and does not watch runs it.
+func (w *World) Confirm(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

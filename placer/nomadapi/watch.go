@@ -38,7 +38,7 @@ func (w *World) wake() {
 func (w *World) Watch(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { w.followEvents(ctx) })
-	parts.Go(func() { w.confirmLater(ctx) })
+	parts.Go(func() { w.Confirm(ctx) })
 	defer parts.Wait()
 	for {
 		select {

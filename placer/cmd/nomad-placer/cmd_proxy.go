@@ -79,7 +79,7 @@ func (p *proxyFlags) run(ctx context.Context, s *command.Shell) error {
 	if err != nil {
 		return err
 	}
-	front, nomad, err := p.front(s, log)
+	front, nomad, err := p.front(ctx, s, log)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,8 @@ func (p *proxyFlags) serve(ctx context.Context, listener net.Listener, front htt
 	return nil
 }
 
-func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *url.URL, error) {
+// front is the proxy, which looks again at the jobs that it released until ctx ends.
+func (p *proxyFlags) front(ctx context.Context, s *command.Shell, log *slog.Logger) (*proxy.Proxy, *url.URL, error) {
 	config := api.DefaultConfig()
 	p.from.configure(config)
 	nomad, err := url.Parse(config.Address)
@@ -165,6 +166,9 @@ func (p *proxyFlags) front(s *command.Shell, log *slog.Logger) (*proxy.Proxy, *u
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
 		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, AgentToken: world.Token, MaxRequests: p.requests, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
+	if err == nil {
+		go world.Confirm(ctx)
+	}
 	return front, nomad, err
 }
 

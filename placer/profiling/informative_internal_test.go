@@ -164,10 +164,10 @@ func TestInformativeConfiguration(t *testing.T) {
 	}
 	nodes := []*cluster.Node{{ID: "1", Configuration: "d"}, {ID: "2", Configuration: "c"}, {ID: "3", Configuration: "a"}, {ID: "4", Configuration: "b"}}
 	s := &cluster.Snapshot{Allocations: map[cluster.NodeID][]cluster.Allocation{"4": {{ID: "x", Workload: cluster.WorkloadID{Job: "other"}}}}}
-	if n := l.second(s, cluster.Workload{}, wanted{}, &cluster.Node{Configuration: "a"}, nodes); n == nil || n.ID != "2" {
+	if n := l.second(s, cluster.Workload{}, wantedRuns{}, &cluster.Node{Configuration: "a"}, nodes); n == nil || n.ID != "2" {
 		t.Errorf("second run on %+v", n)
 	}
-	if n := l.second(s, cluster.Workload{}, wanted{}, &cluster.Node{Configuration: "a"}, nodes[2:3]); n != nil {
+	if n := l.second(s, cluster.Workload{}, wantedRuns{}, &cluster.Node{Configuration: "a"}, nodes[2:3]); n != nil {
 		t.Errorf("second run on the same configuration: %+v", n)
 	}
 }

@@ -148,7 +148,7 @@ func (l *Lab) profile(ctx context.Context, job cluster.Job, w cluster.Workload, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading which profiling runs there are: %w", err)
 	}
-	requests, warnings, release, err := l.reserveNodes(ctx, job, w, wanted{m, where, under}, limit)
+	requests, warnings, release, err := l.reserveNodes(ctx, job, w, wantedRuns{m, where, under}, limit)
 	if err != nil {
 		return nil, warnings, err
 	}
@@ -205,7 +205,7 @@ func profileMessage(requests []cluster.ProfileRequest) string {
 
 // reserveNodes chooses nodes and sources and marks the nodes busy; it waits while
 // every usable node profiles something else. release gives the nodes back.
-func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, what wanted, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
+func (l *Lab) reserveNodes(ctx context.Context, job cluster.Job, w cluster.Workload, what wantedRuns, limit time.Time) ([]cluster.ProfileRequest, []string, func(), error) {
 	turn, leave := l.queue(w.ID.Namespace)
 	defer leave()
 	for {
@@ -248,7 +248,7 @@ func (l *Lab) queue(namespace string) (turn *waiter, leave func()) {
 
 // tryNodes chooses nodes for a workload and takes them, where there are any and it is its
 // turn; release is nil else.
-func (l *Lab) tryNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted, turn *waiter) (choice nodeChoice, release func()) {
+func (l *Lab) tryNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wantedRuns, turn *waiter) (choice nodeChoice, release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.underProfile >= l.cfg.Concurrency {

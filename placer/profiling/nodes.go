@@ -34,8 +34,8 @@ func (c nodeChoice) nodes() []*cluster.Node {
 	return out
 }
 
-// wanted is what is to be measured of a workload, and where.
-type wanted struct {
+// wantedRuns is what is to be measured of a workload, and where.
+type wantedRuns struct {
 	missing
 	where string                    // the only configuration; empty: any
 	under map[string]cluster.NodeID // runs that exist, by id: a leader before this one began them
@@ -43,7 +43,7 @@ type wanted struct {
 
 // isUnder reports whether a run of that id is on the node already. Its result is of that
 // node, so it is adopted there or not at all.
-func (w wanted) isUnder(id string, n *cluster.Node) bool { return w.under[id] == n.ID }
+func (w wantedRuns) isUnder(id string, n *cluster.Node) bool { return w.under[id] == n.ID }
 
 // rankStep is what configurations must differ by to be faster or slower (chosen by us):
 // services under a given load do as much on all of them, but for noise.
@@ -54,7 +54,7 @@ const rankStep = 0.1
 // then the fastest configuration (Delimitrou 2015, §3.3.2 profiles on the high end, so
 // that the machine's limits do not look like the workload's). Before all that it prefers
 // those where a leader before this one has begun the run. The caller holds l.mu.
-func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted) nodeChoice {
+func (l *Lab) chooseNodes(s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wantedRuns) nodeChoice {
 	s = withoutRuns(s, w, what.under)
 	one := sizedCopy(w, l.profiledSize(w))
 	fit, _, counts := cluster.Feasible(s, &one, job.RunPool)
@@ -145,7 +145,7 @@ func (l *Lab) roomForSizes(s *cluster.Snapshot, job cluster.Job, w cluster.Workl
 // secondSize finds the other size to measure and a node for it: one like the first,
 // with as few residents, so that both run side by side; else the first itself,
 // after its own run.
-func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wanted, first *cluster.Node, free []*cluster.Node) {
+func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w cluster.Workload, what wantedRuns, first *cluster.Node, free []*cluster.Node) {
 	for _, size := range l.otherSizes(w) {
 		copied := profiledCopy(w, size)
 		fit, _, _ := cluster.Feasible(s.WithoutLastCore(), &copied, job.RunPool)
@@ -170,7 +170,7 @@ func (l *Lab) secondSize(c *nodeChoice, s *cluster.Snapshot, job cluster.Job, w 
 // second is the node for a run in isolation on another configuration: of those with as few
 // residents as possible, one of the configuration that tells most of the others. Nil where
 // there is no other.
-func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, what wanted, first *cluster.Node, free []*cluster.Node) *cluster.Node {
+func (l *Lab) second(s *cluster.Snapshot, w cluster.Workload, what wantedRuns, first *cluster.Node, free []*cluster.Node) *cluster.Node {
 	if i := slices.IndexFunc(free, func(n *cluster.Node) bool {
 		return n.Configuration != first.Configuration && what.isUnder(isolatedID(w, n), n)
 	}); i >= 0 {

@@ -20,8 +20,8 @@ const (
 	defaultMoveTime = 30 * time.Second
 )
 
-// Pays: what a workload gains in the time that is left to it is more than what it loses while
-// it is moved. gain is the difference of what two nodes are worth to it. A workload of which
+// Pays reports whether what a workload gains in the time that is left to it is more than what it
+// loses while it is moved. gain is the difference of what two nodes are worth to it. A workload of which
 // that time is not known (0) runs for long enough.
 func Pays(gain float64, left, moveTime time.Duration) bool {
 	return gain >= leastGain && (left <= 0 || gain*left.Seconds() > moveTime.Seconds())

@@ -4,92 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas64"
 )
-
-// conditional is what the known columns of a row say of the missing ones.
-type conditional struct {
-	at, missing []int
-	weights     *mat.Dense // missing×known: Σ_mo·(Σ_oo + D)⁻¹; nil where either is empty
-	left        *mat.Dense // missing×missing conditional covariance; nil where none is missing
-}
-
-// condition prepares the conditional distribution of missing given at, which has noise D.
-func (m *Model) condition(at, missing []int, noise []float64) (*conditional, error) {
-	c := &conditional{at: at, missing: missing}
-	if len(missing) == 0 {
-		return c, nil
-	}
-	c.left = m.block(missing, missing)
-	if len(at) == 0 {
-		return c, nil
-	}
-	factor, err := m.factorise(at, noise)
-	if err != nil {
-		return nil, err
-	}
-	cross := m.block(at, missing)
-	solved := mat.NewDense(len(at), len(missing), nil)
-	if err := factor.SolveTo(solved, cross); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSingular, err)
-	}
-	c.weights = mat.DenseCopyOf(solved.T())
-	var explained mat.Dense
-	explained.Mul(c.weights, cross)
-	c.left.Sub(c.left, &explained)
-	return c, nil
-}
-
-// factorise Σ_oo + D; noise is by column, nil: none.
-func (m *Model) factorise(at []int, noise []float64) (*mat.Cholesky, error) {
-	known := mat.NewSymDense(len(at), nil)
-	for a, i := range at {
-		for b := a; b < len(at); b++ {
-			known.SetSym(a, b, m.cov.At(i, at[b]))
-		}
-		if noise != nil {
-			known.SetSym(a, a, known.At(a, a)+noise[i]*noise[i])
-		}
-	}
-	var factor mat.Cholesky
-	if !factor.Factorize(known) {
-		return nil, ErrSingular
-	}
-	return &factor, nil
-}
-
-func (m *Model) block(rows, columns []int) *mat.Dense {
-	out := mat.NewDense(len(rows), len(columns), nil)
-	for a, i := range rows {
-		for b, j := range columns {
-			out.Set(a, b, m.cov.At(i, j))
-		}
-	}
-	return out
-}
-
-// fill writes the conditional mean into the missing cells of out.
-func (c *conditional) fill(mean, row, out []float64) {
-	for a, i := range c.missing {
-		v := mean[i]
-		if c.weights != nil {
-			for b, j := range c.at {
-				v += c.weights.At(a, b) * (row[j] - mean[j])
-			}
-		}
-		out[i] = v
-	}
-}
-
-// addCovariance adds rows times the conditional covariance.
-func (c *conditional) addCovariance(cov *mat.SymDense, rows float64) {
-	for a, i := range c.missing {
-		for b := a; b < len(c.missing); b++ {
-			j := c.missing[b]
-			cov.SetSym(i, j, cov.At(i, j)+rows*c.left.At(a, b))
-		}
-	}
-}
 
 // Complete writes the conditional mean and the conditional standard deviation
 // of every cell of a row; NaN marks the missing ones, and noise holds the standard
@@ -117,7 +33,7 @@ func (m *Model) Complete(row, noise, mean, deviation []float64) error {
 		mean[j] = m.mean[j]
 		variance := m.cov.At(j, j)
 		for a, i := range at {
-			w := solved.At(a, j)
+			w := solved.Data[a*solved.Stride+j]
 			mean[j] += w * (row[i] - m.mean[i])
 			variance -= w * m.cov.At(i, j)
 		}
@@ -163,25 +79,12 @@ func (m *Model) known(row []float64) []int {
 }
 
 // project returns (Σ_oo + D)⁻¹·Σ_o·, known×columns.
-func (m *Model) project(at []int, noise []float64) (*mat.Dense, error) {
+func (m *Model) project(at []int, noise []float64) (blas64.General, error) {
 	if len(at) == 0 {
-		return nil, nil
+		return blas64.General{}, nil
 	}
-	factor, err := m.factorise(at, noise)
-	if err != nil {
-		return nil, err
-	}
-	cross := mat.NewDense(len(at), m.columns, nil)
-	for a, i := range at {
-		for j := range m.columns {
-			cross.Set(a, j, m.cov.At(i, j))
-		}
-	}
-	solved := mat.NewDense(len(at), m.columns, nil)
-	if err := factor.SolveTo(solved, cross); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSingular, err)
-	}
-	return solved, nil
+	var s solver
+	return s.solve(m, at, noise, m.block(&s.cross, at, m.all))
 }
 
 // Plan returns up to n further columns that are worth knowing most, best first,
@@ -237,7 +140,7 @@ func (m *Model) Leftovers(at []int) ([]float64, error) {
 		}
 		out[j] = m.cov.At(j, j)
 		for a, i := range at {
-			out[j] -= solved.At(a, j) * m.cov.At(i, j)
+			out[j] -= solved.Data[a*solved.Stride+j] * m.cov.At(i, j)
 		}
 	}
 	return out, nil

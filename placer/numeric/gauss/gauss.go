@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -32,6 +35,7 @@ type Model struct {
 	mean     []float64
 	cov      *mat.SymDense // columns×columns, Config.Noise included
 	informed []bool        // per column: has a cell
+	all      []int         // every column
 }
 
 // Fit estimates mean and covariance of what was measured from rows of equal length; NaN is a
@@ -48,13 +52,15 @@ func Fit(rows, deviations [][]float64, columns int, cfg Config) (*Model, error) 
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{columns: columns, informed: informed, mean: columnMeans(rows, informed), cov: mat.NewSymDense(columns, nil)}
+	m := &Model{columns: columns, informed: informed, mean: columnMeans(rows, informed), cov: mat.NewSymDense(columns, nil), all: allColumns(columns)}
 	for j, v := range columnVariances(rows, m.mean, informed) {
 		m.cov.SetSym(j, j, v)
 	}
 	m.addNoise(cfg.Noise)
+	var s solver
+	filled := make([]float64, n*columns)
 	for range max(1, cfg.Iterations) {
-		mean, cov, err := m.expect(groups, n)
+		mean, cov, err := m.expect(&s, groups, filled)
 		if err != nil {
 			return nil, err
 		}
@@ -195,35 +201,31 @@ func columnVariances(rows [][]float64, mean []float64, informed []bool) []float6
 	return out
 }
 
-// expect fills every row and returns the filled rows' mean and second central
-// moment, the conditional covariance of the holes included.
-func (m *Model) expect(groups []*pattern, n int) ([]float64, *mat.SymDense, error) {
-	filled := make([][]float64, 0, n)
-	cov := mat.NewSymDense(m.columns, nil)
+// expect fills every row, one after the other into filled, and returns the filled rows' mean
+// and second central moment, the conditional covariance of the holes included.
+func (m *Model) expect(s *solver, groups []*pattern, filled []float64) ([]float64, *mat.SymDense, error) {
+	cov, rest := mat.NewSymDense(m.columns, nil), filled
 	for _, g := range groups {
-		c, err := m.condition(g.at, g.missing, g.noise)
+		c, err := s.condition(m, g.at, g.missing, g.noise)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, row := range g.rows {
-			full := append([]float64(nil), row...)
-			c.fill(m.mean, row, full)
-			filled = append(filled, full)
+			copy(rest, row)
+			c.fill(m.mean, row, rest[:m.columns])
+			rest = rest[m.columns:]
 		}
 		c.addCovariance(cov, float64(len(g.rows)))
 	}
-	mean := make([]float64, m.columns)
-	for _, row := range filled {
+	mean, n := make([]float64, m.columns), float64(len(filled)/m.columns)
+	for row := range slices.Chunk(filled, m.columns) {
 		for j, v := range row {
-			mean[j] += v / float64(n)
+			mean[j] += v / n
 		}
 	}
-	deviation := mat.NewVecDense(m.columns, nil)
-	for _, row := range filled {
-		for j, v := range row {
-			deviation.SetVec(j, v-mean[j])
-		}
-		cov.SymRankOne(cov, 1, deviation)
+	for row := range slices.Chunk(filled, m.columns) {
+		floats.Sub(row, mean)
+		blas64.Syr(1, blas64.Vector{N: m.columns, Inc: 1, Data: row}, cov.RawSymmetric())
 	}
 	return mean, cov, nil
 }

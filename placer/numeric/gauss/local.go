@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Local completes rows from the training rows that resemble them: the
@@ -15,9 +15,9 @@ import (
 // concurrent use.
 type Local struct {
 	*Model
-	away      []float64    // row-major: the filled rows less the model's mean
-	unsure    []*mat.Dense // by row: covariance of what its noise leaves open; nil where it has none
-	deviation []float64    // per column, of the rows
+	away      []float64   // row-major: the filled rows less the model's mean
+	unsure    [][]float64 // by row, columns×columns: covariance of what its noise leaves open; nil where it has none
+	deviation []float64   // per column, of the rows
 	bandwidth float64
 	priorRows float64
 }
@@ -63,14 +63,15 @@ func (l *Local) fillLine(i int, row []float64, deviations [][]float64) error {
 	if err := l.Model.Complete(row, deviations[i], l.line(i), ignored); err != nil {
 		return err
 	}
-	c, err := l.condition(l.known(row), allColumns(l.columns), deviations[i])
+	var s solver
+	c, err := s.condition(l.Model, l.known(row), l.all, deviations[i])
 	if err != nil {
 		return err
 	}
 	if l.unsure == nil {
-		l.unsure = make([]*mat.Dense, len(l.away)/l.columns)
+		l.unsure = make([][]float64, len(l.away)/l.columns)
 	}
-	l.unsure[i] = c.left
+	l.unsure[i] = c.left.Data
 	return nil
 }
 
@@ -83,24 +84,9 @@ func (l *Local) Complete(row, noise, mean, deviation []float64) error {
 	}
 	at := l.known(row)
 	local, cross, variance := l.moments(row, noise, at)
-	known := mat.NewSymDense(max(1, len(at)), nil)
-	for a := range at {
-		for b := a; b < len(at); b++ {
-			known.SetSym(a, b, cross.At(a, at[b]))
-		}
-		if n := noiseOf(noise, at[a]); n > 0 {
-			known.SetSym(a, a, known.At(a, a)+n*n)
-		}
-	}
-	var solved mat.Dense
-	if len(at) > 0 {
-		var factor mat.Cholesky
-		if !factor.Factorize(known) {
-			return ErrSingular
-		}
-		if err := factor.SolveTo(&solved, cross); err != nil {
-			return fmt.Errorf("%w: %w", ErrSingular, err)
-		}
+	solved, err := solveLocal(cross, noise, at)
+	if err != nil {
+		return err
 	}
 	for j, v := range row {
 		if kept(v, noise, j, l.informed[j]) {
@@ -110,12 +96,31 @@ func (l *Local) Complete(row, noise, mean, deviation []float64) error {
 		mean[j] = local[j]
 		left := variance[j]
 		for a, i := range at {
-			mean[j] += solved.At(a, j) * (row[i] - local[i])
-			left -= solved.At(a, j) * cross.At(a, j)
+			w := solved.Data[a*l.columns+j]
+			mean[j] += w * (row[i] - local[i])
+			left -= w * cross.Data[a*l.columns+j]
 		}
 		deviation[j] = math.Sqrt(max(0, left))
 	}
 	return nil
+}
+
+// solveLocal is the weights of the known columns, known×columns, from their covariances with
+// all columns.
+func solveLocal(cross blas64.General, noise []float64, at []int) (blas64.General, error) {
+	if len(at) == 0 {
+		return blas64.General{}, nil
+	}
+	var s solver
+	known := general(&s.known, len(at), len(at))
+	for a := range at {
+		for b := a; b < len(at); b++ {
+			known.Data[a*len(at)+b] = cross.Data[a*cross.Stride+at[b]]
+		}
+		n := noiseOf(noise, at[a])
+		known.Data[a*len(at)+a] += n * n
+	}
+	return s.solveKnown(len(at), cross)
 }
 
 // leastExponent leaves out rows that weigh less than 10⁻⁹: a million of them are
@@ -163,10 +168,10 @@ func (l *Local) weight(i int, at []int, to nearness) float64 {
 // moments returns the weighted mean, the covariances of the known columns with
 // all (known×columns), and the variances, the model counted as priorRows rows.
 // Everything is summed as deviations from the model's mean in one pass.
-func (l *Local) moments(row, noise []float64, at []int) (mean []float64, cross *mat.Dense, variance []float64) {
+func (l *Local) moments(row, noise []float64, at []int) (mean []float64, cross blas64.General, variance []float64) {
 	total, n := l.priorRows, l.columns
 	mean, variance = make([]float64, n), make([]float64, n)
-	crossed := make([]float64, max(1, len(at))*n)
+	crossed := make([]float64, len(at)*n)
 	to := l.nearness(row, noise, at)
 	for i := range len(l.away) / n {
 		w := l.weight(i, at, to)
@@ -193,25 +198,25 @@ func (l *Local) moments(row, noise []float64, at []int) (mean []float64, cross *
 		mean[j] /= total
 		variance[j] = (variance[j]+l.priorRows*l.cov.At(j, j))/total - mean[j]*mean[j]
 	}
-	cross = mat.NewDense(max(1, len(at)), n, crossed)
 	for a, i := range at {
-		for j := range n {
-			cross.Set(a, j, (cross.At(a, j)+l.priorRows*l.cov.At(i, j))/total-mean[i]*mean[j])
+		sums := crossed[a*n : (a+1)*n]
+		for j := range sums {
+			sums[j] = (sums[j]+l.priorRows*l.cov.At(i, j))/total - mean[i]*mean[j]
 		}
 	}
 	for j, v := range l.mean {
 		mean[j] += v
 	}
-	return mean, cross, variance
+	return mean, blas64.General{Rows: len(at), Cols: n, Stride: n, Data: crossed}, variance
 }
 
 // addUnsure adds the weighted covariance of what a noisy row leaves open.
-func (l *Local) addUnsure(left *mat.Dense, weight float64, at []int, crossed, variance []float64) {
+func (l *Local) addUnsure(left []float64, weight float64, at []int, crossed, variance []float64) {
 	for j := range variance {
-		variance[j] += weight * left.At(j, j)
+		variance[j] += weight * left[j*l.columns+j]
 	}
 	for a, k := range at {
-		row, sums := left.RawRowView(k), crossed[a*l.columns:(a+1)*l.columns]
+		row, sums := left[k*l.columns:(k+1)*l.columns], crossed[a*l.columns:(a+1)*l.columns]
 		for j, v := range row {
 			sums[j] += weight * v
 		}

@@ -17,10 +17,14 @@
 //     that they are reachable on the machine that is measured on, by all jobs together.
 //   - Each job alone on the idle cluster is held, profiled and decided on by the
 //     placer, and taken away: nothing is profiled while others are measured.
-//   - Repetitions of the comparison, both sides in turn, in alternating order: all jobs
-//     are submitted at once, warm up, and are measured over one window by their own
-//     probes; batch jobs from start to end. The placer decides anew each time, by the
-//     same profiles.
+//   - Repetitions of the comparison, all arms in turn, each repetition begun with another
+//     and in the other direction: all jobs are submitted at once, warm up, and are measured
+//     over one window by their own probes; batch jobs from start to end. The placer decides
+//     anew each time, by the same profiles: what production teaches in a turn is forgotten
+//     after it.
+//   - The arms (arms.go) take the placer apart: placement without adaptation, adaptation of
+//     Nomad's placement, no profile of the job itself, no scores, and another policy. Where
+//     the adapter is another, the agents are started anew.
 //   - Sizes: every job with a scale block alone, at each of its sizes, on the two
 //     fast nodes, and what the placer chose on the idle cluster.
 //   - Adaptation, once: the items of a worker become twice as large; one of our kernels
@@ -35,7 +39,7 @@
 // target asks for, and a fifth more; the count of a job that needs several
 // allocations is its share of one allocation's speed and a fifth more, rounded up.
 // Best-effort jobs reserve 100 MHz. The placer gets the same jobs with the same
-// reservations, count 1, and their performance block. The agent runs on both sides.
+// reservations, count 1, and their performance block. The agent runs in every arm.
 //
 // # What counts
 //

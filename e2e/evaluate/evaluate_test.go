@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -233,10 +235,60 @@ func TestMissingProgramsAreNamedByTheirPackage(t *testing.T) {
 	}
 }
 
-func TestOrderAlternates(t *testing.T) {
+func TestEveryArmBeginsOnce(t *testing.T) {
 	t.Parallel()
-	if order(1)[0] != stock || order(2)[0] != placed || order(3)[0] != stock {
-		t.Error(order(1), order(2), order(3))
+	began := map[string]bool{}
+	for n := range len(arms) {
+		list := order(n + 1)
+		began[list[0]] = true
+		if got := slices.Compact(slices.Sorted(slices.Values(list))); len(got) != len(arms) {
+			t.Errorf("repetition %d: %q", n+1, list)
+		}
+	}
+	if len(began) != len(arms) {
+		t.Errorf("only %v began", began)
+	}
+	if order(2)[1] != stock || order(1)[0] != stock {
+		t.Errorf("%q, %q: the direction does not change", order(1), order(2))
+	}
+}
+
+func TestArmsDifferInTheirJobs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		arm, app, policy string
+		skip             bool
+	}{
+		{placed, "pages", "quasar", false}, {placed, "cache", "", false}, {"expected", "cache", "expected", false},
+		{"adapter", "pages", "nomad", false}, {"averages", "pages", "quasar", true},
+	} {
+		_, spec := specOf(t, appNamed(c.app), armNamed(c.arm).variant(appNamed(c.app), "v"))
+		if spec.Policy != c.policy || spec.Profile.Skip != c.skip {
+			t.Errorf("%s, %s: policy %q, skip %v", c.arm, c.app, spec.Policy, spec.Profile.Skip)
+		}
+	}
+	for name, want := range map[string]int{stock: 2, placed: 0, "adapter": 2} {
+		if got := armNamed(name).variant(appNamed("pages"), "v").count; got != want {
+			t.Errorf("%s: count %d, want %d", name, got, want)
+		}
+	}
+}
+
+func TestWithoutScoresNothingIsHarmed(t *testing.T) {
+	t.Parallel()
+	p := withoutScores(profile.Profile{CPUsIsolated: 1, Ramp: []profile.RampPoint{{}}})
+	if err := p.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range interference.Sources() {
+		tolerated, _ := p.Sensitivity.Tolerated[s.Source].Score.Percent()
+		caused, known := p.Sensitivity.Caused[s.Source].Score.Percent()
+		if tolerated != 100 || caused != 0 || !known {
+			t.Errorf("%s: tolerated %g, caused %g", s.Source, tolerated, caused)
+		}
+	}
+	if p.CPUsIsolated != 1 || len(p.Ramp) > 0 {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -324,6 +376,7 @@ func measured() everything {
 			for i, a := range withTarget() {
 				jobs[a.name] = outcome{RatePerSec: 10, Target: "a target", Met: side == placed || i%2 == 0}
 			}
+			jobs["fill-cpu"] = outcome{RatePerSec: map[string]float64{stock: 8, placed: 6}[side]}
 			r.Sides[side] = sideResult{Jobs: jobs}
 		}
 		e.Repetitions = append(e.Repetitions, r)
@@ -352,7 +405,8 @@ func TestTheReportSaysWhatWasMetAndWhatWasNot(t *testing.T) {
 		"| noisy neighbour detected, cured | 8.0 s, 31.0 s | ≤ 30 s | **no** |",
 		"| load spike answered (target reached again) | 14.9 s (40.0 s) | ≤ 15 s | yes |",
 		"| actions in 600.0 s of calm afterwards | 1, 0 writes | 0 | **no** |",
-		"| 2 | placer, stock | 3 of 6 | 6 of 6 |",
+		"| 2 | placer, stock, amounts, averages, adapter, placement, expected | 3 of 6 | 6 of 6 | 3 of 6 |",
+		"| 100 % (100 to 100) | 50 % (50 to 50) | 75 % (75 to 75) |",
 		"| pages | 9/s | 1: unknown (missed); 2: 9.00/s | 2 | 2 (+0) |",
 	} {
 		if !strings.Contains(b.String(), want) {

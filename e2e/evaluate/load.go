@@ -83,31 +83,57 @@ func withTarget() []app {
 	return slices.DeleteFunc(compared(), func(a app) bool { return a.bestEffort() })
 }
 
-// share of its jobs with a target that met it, on one side of a repetition.
-func (r repetition) share(side string) float64 {
+// share of the jobs with a target that met it, in one arm of a repetition.
+func (r repetition) share(arm string) float64 {
 	list, n := withTarget(), 0
 	for _, a := range list {
-		if r.Sides[side].Jobs[a.name].Met {
+		if r.Sides[arm].Jobs[a.name].Met {
 			n++
 		}
 	}
 	return float64(n) / float64(len(list))
 }
 
-// shares of a side, by repetition.
-func (e everything) shares(side string) []float64 {
+// measuredArms are those that every repetition has.
+func (e everything) measuredArms() []arm {
+	return slices.DeleteFunc(slices.Clone(arms), func(a arm) bool {
+		return slices.ContainsFunc(e.Repetitions, func(r repetition) bool { _, ok := r.Sides[a.name]; return !ok })
+	})
+}
+
+// shares of an arm, by repetition.
+func (e everything) shares(arm string) []float64 {
 	out := make([]float64, len(e.Repetitions))
 	for i, r := range e.Repetitions {
-		out[i] = r.share(side)
+		out[i] = r.share(arm)
 	}
 	return out
 }
 
-// differences between the sides, by repetition.
-func (e everything) differences() []float64 {
-	out := e.shares(placed)
-	for i, s := range e.shares(stock) {
+// differences of an arm from another, by repetition.
+func (e everything) differences(arm, from string) []float64 {
+	out := e.shares(arm)
+	for i, s := range e.shares(from) {
 		out[i] -= s
+	}
+	return out
+}
+
+// bestEffort is the work of an arm's best-effort jobs as a share of what stock Nomad's do in the
+// same repetition, the mean of the jobs; one that did not run did nothing. A repetition in which
+// stock's were not measured is left out.
+func (e everything) bestEffort(arm string) []float64 {
+	var out []float64
+	for _, r := range e.Repetitions {
+		sum, n := 0.0, 0
+		for _, a := range compared() {
+			if of := r.Sides[stock].Jobs[a.name].RatePerSec; a.bestEffort() && of > 0 {
+				sum, n = sum+r.Sides[arm].Jobs[a.name].RatePerSec/of, n+1
+			}
+		}
+		if n > 0 {
+			out = append(out, sum/float64(n))
+		}
 	}
 	return out
 }

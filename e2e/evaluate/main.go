@@ -167,6 +167,7 @@ type evaluation struct {
 	bin      string
 	inputs   string
 	records  string // folder for whole decisions; empty: they are not kept
+	adapter  string // that the agents run with; empty: their default
 	rendered string // folder of the jobspecs as they were submitted
 	rig      *rig.Rig
 	book     journal.Book
@@ -214,10 +215,10 @@ func (e *evaluation) onCluster(ctx context.Context, o options, todo todo) (err e
 	return e.measureEverything(ctx, todo)
 }
 
-// hashOfJobs changes with the applications and their jobspecs.
+// hashOfJobs changes with the applications, their jobspecs and the arms.
 func hashOfJobs() (string, error) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%+v", apps)
+	fmt.Fprintf(h, "%+v %q", apps, order(1))
 	entries, err := jobFiles.ReadDir("jobs")
 	if err != nil {
 		return "", err

@@ -28,8 +28,10 @@ type variant struct {
 	cpuMHz   int // of the main task; 0: as reserved
 	memoryMB int // of the main task; 0: as reserved
 	// version makes its profile one of its own: the placer keeps what it knows.
-	version string
-	unsized bool // the scale block is left out
+	version    string
+	unsized    bool   // the scale block is left out
+	unprofiled bool   // no profiling run
+	policy     string // empty: as its kind of job
 }
 
 // jobText is what a template of jobs/ is executed on.
@@ -59,7 +61,10 @@ func (j jobText) Performance() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("performance {")
-	if j.app.scales() && !j.v.unsized {
+	switch {
+	case j.v.policy != "":
+		line("policy = %q", j.v.policy)
+	case j.app.scales() && !j.v.unsized:
 		line(`policy = "quasar"`)
 	}
 	if j.app.kind == performance.QPS {
@@ -86,7 +91,11 @@ func (j jobText) Performance() string {
 		list("memory", j.app.memory)
 		line("}")
 	}
-	line("profile {\nseconds = %d\n}\n}", j.plan.ProfileSeconds)
+	if j.v.unprofiled {
+		line("profile {\nskip = true\n}\n}")
+	} else {
+		line("profile {\nseconds = %d\n}\n}", j.plan.ProfileSeconds)
+	}
 	return b.String()
 }
 

@@ -17,13 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
-// The sides of a comparison.
-const (
-	stock  = "stock"
-	placed = "placer"
-)
-
-// repetition is both sides once, on the same cluster.
+// repetition is every arm once, on the same cluster.
 type repetition struct {
 	Number   int                   `json:"number"` // from 1
 	Began    time.Time             `json:"began"`
@@ -33,7 +27,7 @@ type repetition struct {
 	Sides    map[string]sideResult `json:"sides"`
 }
 
-// sideResult is one side's turn.
+// sideResult is one arm's turn.
 type sideResult struct {
 	Jobs    map[string]outcome  `json:"jobs"`
 	Decided map[string]decided  `json:"decided,omitempty"`
@@ -63,23 +57,19 @@ type action struct {
 	Result string    `json:"result"`
 }
 
-// order alternates, so that what drifts favours no side.
-func order(number int) []string {
-	if number%2 == 1 {
-		return []string{stock, placed}
-	}
-	return []string{placed, stock}
-}
-
 // repeat measures one repetition.
 func (e *evaluation) repeat(ctx context.Context, number int, known map[string]alone, p profiles) (repetition, error) {
 	r := repetition{
 		Number: number, Began: time.Now().UTC(), Load: loadAverage(), Order: order(number), Profiles: p.Number, Sides: map[string]sideResult{},
 	}
 	for _, s := range r.Order {
-		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, placed by %s", number, s))
+		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, arm %s", number, s))
+		a := armNamed(s)
+		if err := e.useAdapter(ctx, a); err != nil {
+			return r, fmt.Errorf("%s: %w", s, err)
+		}
 		before := stolenNow()
-		one, err := e.side(ctx, s, known, p.version())
+		one, err := e.side(ctx, a, known, p.version(), fmt.Sprintf("%s-%d-%s", p.version(), number, s))
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
@@ -127,45 +117,31 @@ func (e *evaluation) keepRecord(job string, d placer.Decision) error {
 	return os.WriteFile(filepath.Join(e.records, d.At.UTC().Format("150405.000")+"-"+job+".json"), text, 0o644)
 }
 
-// side runs all jobs side by side once.
-func (e *evaluation) side(ctx context.Context, s string, known map[string]alone, version string) (sideResult, error) {
+// side runs all jobs side by side once, as version, by the profiles of version learnt.
+func (e *evaluation) side(ctx context.Context, a arm, known map[string]alone, learnt, version string) (sideResult, error) {
 	out := sideResult{Jobs: map[string]outcome{}}
 	list := compared()
 	files := make([]rig.JobFile, len(list))
-	for i, a := range list {
-		v := variant{version: version}
-		if s == stock {
-			v.count = a.stockCount()
-		}
+	for i, application := range list {
 		var err error
-		if files[i], err = e.render(a, known[a.name], v); err != nil {
+		if files[i], err = e.render(application, known[application.name], a.variant(application, version)); err != nil {
 			return out, err
 		}
 	}
-	submit := func(context.Context) error {
-		for _, f := range files {
-			send := e.rig.SubmitHeld
-			if s == stock {
-				send = e.rig.SubmitStock
-			}
-			if err := send(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	began := time.Now()
-	err := e.whileSubmitted(ctx, files, submit, func(ctx context.Context) error {
-		// One that does not run has no number and missed its target; best effort, which
-		// has none, may have to wait for room to spare.
-		if err := e.waitRunning(ctx, withTargets(files)); err != nil {
-			e.progress.say(err.Error())
-		}
-		e.measureAll(ctx, list, files, out.Jobs)
-		if s == stock {
-			return ctx.Err()
-		}
-		return e.explain(ctx, files, began, &out)
+	err := e.withKnowledge(ctx, a, list, known, learnt, version, func(ctx context.Context) error {
+		return e.whileSubmitted(ctx, files, func(context.Context) error { return e.submit(a, files) }, func(ctx context.Context) error {
+			// One that does not run has no number and missed its target; best effort, which
+			// has none, may have to wait for room to spare.
+			if err := e.waitRunning(ctx, withTargets(files)); err != nil {
+				e.progress.say(err.Error())
+			}
+			e.measureAll(ctx, list, files, out.Jobs)
+			if a.stock {
+				return ctx.Err()
+			}
+			return e.explain(ctx, files, began, &out)
+		})
 	})
 	return out, err
 }

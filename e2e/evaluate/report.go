@@ -68,6 +68,7 @@ func (e everything) markdown(w io.Writer) {
 	e.writeSummary(w)
 	e.writeShares(w)
 	e.writeJobs(w)
+	e.writeArms(w)
 	e.writeSizes(w)
 	e.writeAdaptation(w)
 }
@@ -87,7 +88,7 @@ func (e everything) writeSummary(w io.Writer) {
 	fmt.Fprint(w, "| | measured | wanted | met |\n|---|---|---|---|\n")
 	s, p := shareOf(e.shares(stock)), shareOf(e.shares(placed))
 	fmt.Fprintf(w, "| jobs that meet their target, placer | %s | ≥ 95 %% or ≥ 2 × stock | %s |\n", p.percent(), verdict(p.Mean, p.Mean >= wantedShare || p.Mean >= wantedTimes*s.Mean && p.Mean > 0))
-	fmt.Fprintf(w, "| … stock Nomad | %s | | |\n| … difference, by repetition | %s | | |\n", s.percent(), meanOf(e.differences()).percent())
+	fmt.Fprintf(w, "| … stock Nomad | %s | | |\n| … difference, by repetition | %s | | |\n", s.percent(), meanOf(e.differences(placed, stock)).percent())
 	share, of := e.within(1)
 	exact, _ := e.within(0)
 	fmt.Fprintf(w, "| sizes within one step of the best | %s of %s | ≥ 80 %% | %s |\n| … exactly the best | %s | | |\n",
@@ -126,23 +127,59 @@ func (c cure) verdict(value, limit float64) string {
 }
 
 func (e everything) writeShares(w io.Writer) {
-	fmt.Fprintf(w, "## Jobs that meet their target\n\nBoth sides get the same %d jobs at once; the sides take turns in the order shown. Stock Nomad gets each job with the fixed reservation of the table below and as many allocations as "+
-		"it needs, the placer the same job with its performance block. Best-effort work fills the rest and has no target.\n\n", len(compared()))
-	fmt.Fprint(w, "| repetition | order | stock Nomad | placer | stolen by the host: stock, placer | load average before |\n|---|---|---|---|---|---|\n")
-	list := len(withTarget())
-	for _, r := range e.Repetitions {
-		of := func(s string) string { return fmt.Sprintf("%d of %d", int(math.Round(r.share(s)*float64(list))), list) }
-		fmt.Fprintf(w, "| %d | %s | %s | %s | %s, %s | %s |\n", r.Number, strings.Join(r.Order, ", "), of(stock), of(placed), r.stolen(stock), r.stolen(placed), r.Load)
+	fmt.Fprintf(w, "## Jobs that meet their target\n\nEach arm gets the same %d jobs at once; the arms take turns in the order shown. Stock Nomad gets each job with the fixed reservation of the table below and as many allocations as "+
+		"it needs, the others the same job with its performance block. Best-effort work fills the rest and has no target.\n\n", len(compared()))
+	list, head, rule := e.measuredArms(), "", ""
+	for _, a := range list {
+		head, rule = head+" "+a.name+" |", rule+"---|"
 	}
-	fmt.Fprintf(w, "| mean (95 %% interval) | | %s | %s | | |\n\n", shareOf(e.shares(stock)).percent(), shareOf(e.shares(placed)).percent())
+	fmt.Fprintf(w, "| repetition | order |%s stolen by the host, most of an arm | load average before |\n|---|---|%s---|---|\n", head, rule)
+	of := len(withTarget())
+	for _, r := range e.Repetitions {
+		fmt.Fprintf(w, "| %d | %s |", r.Number, strings.Join(r.Order, ", "))
+		for _, a := range list {
+			fmt.Fprintf(w, " %d of %d |", int(math.Round(r.share(a.name)*float64(of))), of)
+		}
+		fmt.Fprintf(w, " %s | %s |\n", r.stolen(), r.Load)
+	}
+	fmt.Fprint(w, "| mean (95 % interval) | |")
+	for _, a := range list {
+		fmt.Fprintf(w, " %s |", shareOf(e.shares(a.name)).percent())
+	}
+	fmt.Fprint(w, " | |\n\n")
 }
 
-// stolen is the share of the CPU time that other guests of the host got during a turn.
-func (r repetition) stolen(side string) string {
-	if p := r.Sides[side].StolenPercent; p != nil {
-		return fmt.Sprintf("%.1f %%", *p)
+// writeArms says what each part of the placer is worth.
+func (e everything) writeArms(w io.Writer) {
+	fmt.Fprint(w, "## What each part is worth\n\n| arm | what it is | jobs that meet their target | … less stock Nomad's, by repetition | best-effort work, of stock Nomad's |\n|---|---|---|---|---|\n")
+	list := e.measuredArms()
+	for _, a := range arms {
+		if !slices.ContainsFunc(list, func(m arm) bool { return m.name == a.name }) || len(e.Repetitions) == 0 {
+			fmt.Fprintf(w, "| %s | %s | %s | | |\n", a.name, a.what, unknown)
+			continue
+		}
+		against, work := "–", "–"
+		if !a.stock {
+			against, work = meanOf(e.differences(a.name, stock)).percent(), meanOf(e.bestEffort(a.name)).percent()
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", a.name, a.what, shareOf(e.shares(a.name)).percent(), against, work)
 	}
-	return unknown
+	fmt.Fprint(w, "\nUnknown is what this run did not measure.\n\n")
+}
+
+// stolen is the largest share of the CPU time that other guests of the host got during an arm's
+// turn.
+func (r repetition) stolen() string {
+	most := math.NaN()
+	for _, s := range r.Sides {
+		if p := s.StolenPercent; p != nil && !(*p <= most) {
+			most = *p
+		}
+	}
+	if math.IsNaN(most) {
+		return unknown
+	}
+	return fmt.Sprintf("%.1f %%", most)
 }
 
 func (e everything) writeJobs(w io.Writer) {
@@ -156,10 +193,10 @@ func (e everything) writeJobs(w io.Writer) {
 		s, p := e.medianOf(a, stock), e.medianOf(a, placed)
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %d × %s | %s | %s | %s |\n", a.name, e.targetOf(a), k.text(a), k.reservation(a), a.stockCount(), s, e.metOf(a, stock), p, e.metOf(a, placed))
 	}
-	fmt.Fprint(w, "\nWhat adaptation did meanwhile, and where a job counts as missed because it was not measured:\n\n")
+	fmt.Fprint(w, "\nWhat adaptation did meanwhile, and where a job counts as missed because it was not measured (of the other arms: in e2e/evaluate/results):\n\n")
 	said := false
 	for _, r := range e.Repetitions {
-		for _, side := range r.Order {
+		for _, side := range []string{stock, placed} {
 			for _, a := range compared() {
 				if o := r.Sides[side].Jobs[a.name]; o.Missing != "" {
 					said = true

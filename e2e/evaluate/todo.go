@@ -69,7 +69,7 @@ func (e *evaluation) seconds() map[string]float64 {
 
 // steps counts them by kind.
 func (t todo) steps() map[string]int {
-	out := map[string]int{"start": 1, "alone": len(t.alone), "side": 2 * len(t.repetitions)}
+	out := map[string]int{"start": 1, "alone": len(t.alone), "side": len(arms) * len(t.repetitions)}
 	if t.learn {
 		out["profile"] = t.jobs
 	}
@@ -123,6 +123,9 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 	}
 	if !t.adapt {
 		return nil
+	}
+	if err := e.useAdapter(ctx, armNamed(placed)); err != nil {
+		return err
 	}
 	a, err := e.adapt(ctx)
 	if err != nil {

@@ -1,7 +1,9 @@
 package rig
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,16 +93,49 @@ func (r *Rig) submitStock(f JobFile, change func(*api.Job)) error {
 // SubmitHeld registers the job in the hold pool, as stock "nomad job run" does
 // with a job that carries its block as meta.
 func (r *Rig) SubmitHeld(f JobFile) error {
+	job, err := r.withBlock(f)
+	if err != nil {
+		return err
+	}
+	return r.SubmitHeldJob(job)
+}
+
+// withBlock is the job with its block as meta.
+func (r *Rig) withBlock(f JobFile) (*api.Job, error) {
 	job, err := r.Parse(f.plain, r.variables(f.plain))
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.Path, err)
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
 	for _, g := range job.TaskGroups {
 		if *g.Name == f.Group {
 			g.Meta = map[string]string{hcl.MetaKey: f.block}
 		}
 	}
-	return r.SubmitHeldJob(job)
+	return job, nil
+}
+
+// ProfileKey is under what the placer keeps the profile of a job's group.
+func (r *Rig) ProfileKey(f JobFile) (string, error) {
+	job, err := r.withBlock(f)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(job)
+	if err != nil {
+		return "", err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var raw map[string]any
+	if err := d.Decode(&raw); err != nil {
+		return "", err
+	}
+	for _, w := range r.World.ReadJob(raw).Workloads {
+		if w.ID.Group == f.Group {
+			return w.ProfileKey, nil
+		}
+	}
+	return "", fmt.Errorf("%s: the placer reads no group %s in it", f.Path, f.Group)
 }
 
 // SubmitHeldJob registers a job in the hold pool.

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -183,13 +184,18 @@ pools {
 }
 `
 
-// InstallPlacer installs the agent as a system job and waits until one instance leads.
-func (r *Rig) InstallPlacer(ctx context.Context) error {
+// InstallPlacer installs the agent as a system job, with more flags if need be, and waits until
+// one instance leads.
+func (r *Rig) InstallPlacer(ctx context.Context, flags ...string) error {
 	config := r.opts.AgentConfig
 	if config == "" {
 		config = demoAgentConfig
 	}
-	return r.Install(ctx, Installation{Text: install.AgentJob, Config: config, Policy: AgentPolicy()})
+	text := install.AgentJob
+	for _, f := range flags {
+		text = strings.Replace(text, `"agent",`, fmt.Sprintf(`"agent", %q,`, f), 1)
+	}
+	return r.Install(ctx, Installation{Text: text, Config: config, Policy: AgentPolicy()})
 }
 
 // Installation is a job of the placer with its policy.

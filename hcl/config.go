@@ -91,6 +91,7 @@ type AgentProfileConfig struct {
 	Concurrency int                   `json:"concurrency"`       // profiles at a time in the cluster
 	SecondsMax  int                   `json:"seconds_max"`       // the most a job may ask for
 	Adaptive    bool                  `json:"adaptive"`          // runs are told what to measure next, and may end early
+	When        performance.When      `json:"when"`              // where a job does not say
 
 	Share        string   `json:"share"`                   // ShareNamespace or ShareAll: whose profiles count for whom
 	ShareBetween []string `json:"share_between,omitempty"` // namespaces that share among themselves
@@ -128,7 +129,7 @@ func DefaultAgentConfig() AgentConfig {
 		Store:  StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},
 		Profile: AgentProfileConfig{
 			Seconds: performance.DefaultProfileSeconds, Concurrency: 1, SecondsMax: DefaultProfileSecondsMax,
-			Share: ShareNamespace, IgnoreEnv: profiles.BuildVariables(), KeepDays: DefaultKeepDays, KeepPerJob: DefaultKeepPerJob,
+			When: performance.WhenBefore, Share: ShareNamespace, IgnoreEnv: profiles.BuildVariables(), KeepDays: DefaultKeepDays, KeepPerJob: DefaultKeepPerJob,
 		},
 		LogLevel: "info",
 		Metrics:  MetricsLoopback,
@@ -191,6 +192,7 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	if profile.has("adaptive") {
 		config.Profile.Adaptive = profile.truth("adaptive")
 	}
+	setText(&config.Profile.When, profile, "when")
 	setText(&config.Profile.Share, profile, "share")
 	config.Profile.ShareBetween = profile.texts("share_between")
 	if profile.has("ignore_env") {
@@ -207,9 +209,9 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	return config
 }
 
-func setText(to *string, r *reading, name string) {
+func setText[T ~string](to *T, r *reading, name string) {
 	if r.has(name) {
-		*to = r.text(name)
+		*to = T(r.text(name))
 	}
 }
 

@@ -65,9 +65,9 @@ func (o Options) decode(s *source) performance.Spec {
 		spec.SlowdownMaxPercent = r.number("slowdown_max")
 	}
 	spec.Probe = s.probe(r, spec.Target, o)
-	if p := r.block("profile"); spec.Profile.Skip && (p.has("seconds") || p.has("sources") || p.has("allow")) {
+	if p := r.block("profile"); spec.Profile.Skip && (p.has("seconds") || p.has("sources") || p.has("when") || p.has("allow")) {
 		s.warn(p.where("skip"), message{
-			summary: "seconds, sources and allow of profile have no effect with skip = true",
+			summary: "seconds, sources, when and allow of profile have no effect with skip = true",
 			hint:    "remove them",
 		})
 	}
@@ -210,7 +210,7 @@ func scale(r *reading) performance.ScaleSpec {
 
 func profile(r *reading) performance.ProfileSpec {
 	out := performance.ProfileSpec{
-		Seconds: int(r.number("seconds")), Sources: sourcesOf(r, "sources"), Skip: r.truth("skip"),
+		Seconds: int(r.number("seconds")), Sources: sourcesOf(r, "sources"), Skip: r.truth("skip"), When: performance.When(r.text("when")),
 	}
 	for _, name := range r.texts("allow") {
 		out.Allow = append(out.Allow, performance.Permission(name))

@@ -123,13 +123,14 @@ func (w *writer) scale(s performance.ScaleSpec) {
 }
 
 func (w *writer) profile(p performance.ProfileSpec) {
-	if p.Seconds == 0 && len(p.Sources) == 0 && !p.Skip && len(p.Allow) == 0 {
+	if p.Seconds == 0 && len(p.Sources) == 0 && !p.Skip && p.When == "" && len(p.Allow) == 0 {
 		return
 	}
 	w.open("profile")
 	w.line("seconds", p.Seconds != 0, strconv.Itoa(p.Seconds))
 	w.list("sources", mapped(p.Sources, func(s interference.Source) string { return quoted(string(s)) }))
 	w.line("skip", p.Skip, "true")
+	w.text("when", string(p.When))
 	w.list("allow", mapped(p.Allow, func(a performance.Permission) string { return quoted(string(a)) }))
 	w.close()
 }

@@ -47,6 +47,7 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Seconds: rapid.OneOf(rapid.Just(0), rapid.IntRange(minProfileSeconds, maxProfileSeconds)).Draw(t, "seconds"),
 			Sources: drawSources(t),
 			Skip:    rapid.Bool().Draw(t, "skip"),
+			When:    performance.When(rapid.SampledFrom(append(performance.Whens(), "")).Draw(t, "when")),
 			Allow:   drawPermissions(t),
 		},
 		Move: rapid.Bool().Draw(t, "move"),

@@ -3,6 +3,8 @@ package hcl
 import (
 	"strconv"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // maxConcurrency bounds profiles at a time: each one loads a whole node.
@@ -119,6 +121,10 @@ func agentSchema(o Options) block {
 					{
 						name: "adaptive", kind: kindTruth, byDefault: "false", example: "true",
 						summary: "whether a run whose sources nobody names is told while it goes on what to measure next, by the nodes that are candidates and what runs there, and ends when nothing more is expected to change a decision; `seconds` is the most then",
+					},
+					{
+						name: "when", kind: kindChoice, choices: performance.Whens(), byDefault: `"` + string(d.Profile.When) + `"`, example: `"quiet"`,
+						summary: "when a group is profiled that does not say when: before it is placed, after, or after where the cluster is quiet",
 					},
 					{
 						name: "share", kind: kindChoice, choices: []string{ShareNamespace, ShareAll}, byDefault: `"` + d.Profile.Share + `"`, example: `"all"`,

@@ -227,6 +227,11 @@ func profileSchema() block {
 				summary: "no profiling run: all scores come from other workloads",
 			},
 			{
+				name: "when", kind: kindChoice, choices: performance.Whens(),
+				byDefault: "the agent's", example: `"quiet"`,
+				summary: "before: the group is held until it is profiled; after: it is placed at once by what is known of other workloads and profiled while it runs; quiet: after where little is reserved and nothing that runs has a target, else before",
+			},
+			{
 				name: "allow", kind: kindChoices, choices: permissionNames(),
 				byDefault: "none of them", example: `["host_paths", "prestart"]`,
 				summary: "what the copy that is profiled may use or do although it reaches beyond the copy; a group that would do so without leave is placed unprofiled, and tasks of poststart and poststop are left out of its copy",

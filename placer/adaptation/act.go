@@ -19,7 +19,7 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 		c.closeNode(sc, a)
 		return nil
 	case adapt.Reclassify:
-		return c.reclassify(ctx, sc.byHandle[a.Handle])
+		return c.Reclassify(ctx, sc.byHandle[a.Handle])
 	case adapt.Evict:
 		return c.evict(ctx, sc, a)
 	}
@@ -69,9 +69,9 @@ func (c *Controller) closeNode(sc *scene, a adapt.Action) {
 	c.live.counted(string(a.Kind), nil)
 }
 
-// reclassify folds in what was learnt from others since the workload was placed;
+// Reclassify folds in what was learnt from others since the workload was placed;
 // nothing is measured anew.
-func (c *Controller) reclassify(ctx context.Context, id cluster.WorkloadID) error {
+func (c *Controller) Reclassify(ctx context.Context, id cluster.WorkloadID) error {
 	d, ok := c.cfg.Decisions.Of(id)
 	if !ok || d.ProfileKey == "" {
 		return nil

@@ -349,7 +349,7 @@ func (c *Controller) writeLearnt(ctx context.Context, running map[cluster.Worklo
 	keys, err := c.cfg.Lab.FlushProduction(ctx)
 	for _, id := range sortedIDs(running) {
 		if slices.Contains(keys, running[id].workload.ProfileKey) {
-			err = errors.Join(err, c.reclassify(ctx, id))
+			err = errors.Join(err, c.Reclassify(ctx, id))
 		}
 	}
 	return err

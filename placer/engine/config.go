@@ -38,6 +38,7 @@ type Config struct {
 	Concurrency    int                             // workloads profiled at a time; default 1
 	SecondsMax     int                             // longest profile that a job may ask for; 0: as long as it likes
 	Adaptive       bool                            // runs are told what to measure next, and may end early
+	When           performance.When                // a job is profiled that does not say when; default before it is placed
 	KeepFor        time.Duration                   // an unused profile is kept so long; default 30 days
 	KeepPerJob     int                             // and so many of a group; default 5
 	Sharing        profile.Sharing                 // whose profiles count for whom; zero: those of a namespace for itself

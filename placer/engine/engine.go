@@ -29,7 +29,8 @@ type Engine struct {
 	rebalancer  *adaptation.Rebalancer
 
 	retries  *retries
-	stranded stranded // of one goroutine
+	stranded stranded             // of one goroutine
+	profiled map[string]time.Time // when a profile of what runs was tried last, by key; of one goroutine
 	wg       sync.WaitGroup
 }
 
@@ -42,7 +43,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg:     cfg,
 		book:    journal.Book{Store: cfg.Store},
-		retries: newRetries(),
+		retries: newRetries(), profiled: map[string]time.Time{},
 	}
 	e.timekeeper, _ = cfg.World.(cluster.Timekeeper)
 	waiter, _ := cfg.World.(cluster.Waiter)
@@ -55,7 +56,7 @@ func New(cfg Config) (*Engine, error) {
 		World: e.cfg.World, Store: cfg.Store, Clock: cfg.Clock, Log: cfg.Log, Sharing: cfg.Sharing,
 		Policy: cfg.Policy, Columns: cfg.Columns, Training: cfg.Training,
 		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
-		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, Adaptive: cfg.Adaptive, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
+		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, Adaptive: cfg.Adaptive, When: cfg.When, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
 	})
 	e.placer = placement.New(placement.Config{
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
@@ -98,6 +99,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
 	e.every(ctx, e.cfg.SweepEvery, "placing stranded jobs again", e.placeStranded)
+	e.every(ctx, e.cfg.SweepEvery, "profiling what runs", e.profileRunning)
 	e.wg.Go(func() {
 		select {
 		case <-ctx.Done():

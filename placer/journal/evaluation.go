@@ -20,6 +20,7 @@ type Tracker struct {
 	clock cluster.Clock
 	log   *slog.Logger // of this job
 	warn  func(error)
+	mute  bool // nothing is written
 
 	mu      sync.Mutex
 	lease   cluster.Lease // of who begins its stages
@@ -44,6 +45,14 @@ func NewTracker(book Book, clock cluster.Clock, log *slog.Logger, job cluster.Jo
 		},
 		runs: map[string]profiler.Progress{},
 	}
+}
+
+// NewUnrecordedTracker follows what is done about a job that runs: the record of its evaluation,
+// which has ended, stays as it is.
+func NewUnrecordedTracker(clock cluster.Clock, log *slog.Logger, job cluster.Job) *Tracker {
+	t := NewTracker(Book{}, clock, log, job, time.Time{})
+	t.mute = true
+	return t
 }
 
 // Entry is a stage of an evaluation, as it begins.
@@ -135,6 +144,9 @@ func (t *Tracker) snapshot() cluster.Evaluation {
 // write stores the record. A record that cannot be written must not stop the
 // job it is about.
 func (t *Tracker) write(ctx context.Context, r cluster.Evaluation) {
+	if t.mute {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := t.book.PutEvaluation(ctx, r); err != nil {

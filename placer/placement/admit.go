@@ -145,7 +145,10 @@ func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]prof
 			return nil, err
 		}
 		r, err := ad.placer.cfg.Lab.Cached(ctx, w.ID, w.ProfileKey)
-		s := ad.placer.cfg.Lab.Judge(desc, w, r.Profile, err)
+		s, err := ad.placer.cfg.Lab.Postpone(ctx, job, ad.placer.cfg.Lab.Judge(desc, w, r.Profile, err))
+		if err != nil {
+			return nil, err
+		}
 		if s.ToMeasure {
 			return nil, fmt.Errorf("%w: group %s has no complete profile yet", ErrMustBeHeld, w.ID.Group)
 		}

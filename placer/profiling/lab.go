@@ -10,6 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -32,6 +33,7 @@ type Config struct {
 	Concurrency    int // workloads profiled at a time
 	SecondsMax     int // longest profile that a workload may ask for
 	Adaptive       bool
+	When           performance.When // of a profile whose workload does not say; empty: before
 	Sharing        profile.Sharing
 	KeepFor        time.Duration // an unused profile is kept so long
 	KeepPerJob     int           // and so many of a group

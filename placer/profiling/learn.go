@@ -52,7 +52,10 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 		return k, err
 	}
 	p, err := l.Stored(ctx, w.ID, w.ProfileKey)
-	s := l.Judge(desc, w, p, err)
+	s, err := l.Postpone(ctx, job, l.Judge(desc, w, p, err))
+	if err != nil {
+		return k, err
+	}
 	k.Warnings = s.Warnings
 	if s.ToMeasure {
 		measured, warnings, err := l.profile(ctx, job, w, p, s.missing, limit, t)
@@ -73,6 +76,7 @@ func (l *Lab) learn(ctx context.Context, job cluster.Job, w cluster.Workload, li
 
 // KnownBefore is what the store has of a workload.
 type KnownBefore struct {
+	workload  cluster.Workload
 	profile   *profile.Profile // nil: nothing
 	missing   missing
 	ToMeasure bool // what is missing is wanted and can be measured
@@ -81,7 +85,7 @@ type KnownBefore struct {
 
 // Judge lists the measurements that the stored profile of a workload lacks.
 func (l *Lab) Judge(desc policy.Descriptor, w cluster.Workload, p *profile.Profile, err error) KnownBefore {
-	var out KnownBefore
+	out := KnownBefore{workload: w}
 	if err != nil {
 		out.Warnings = append(out.Warnings, "the profile store did not answer: "+err.Error())
 	}

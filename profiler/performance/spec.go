@@ -123,6 +123,7 @@ type ProfileSpec struct {
 	Seconds int                   `json:"seconds,omitempty"` // whole profile, default 45
 	Sources []interference.Source `json:"sources,omitempty"` // default: chosen by the placer
 	Skip    bool                  `json:"skip,omitempty"`    // never profile; classify from others only
+	When    When                  `json:"when,omitempty"`    // default: the agent's
 	Allow   []Permission          `json:"allow,omitempty"`   // what a copy may have or do that reaches beyond it
 }
 
@@ -145,6 +146,19 @@ const (
 func Permissions() []Permission {
 	return []Permission{AllowHostPaths, AllowHostPorts, AllowPrivileges, AllowSecrets, AllowPrestart, AllowPoststart, AllowPoststop}
 }
+
+// When a group that nothing is measured of is profiled.
+type When string
+
+// The times of a profile.
+const (
+	WhenBefore When = "before" // it is held until it is profiled
+	WhenAfter  When = "after"  // it is placed by what is known of others, and profiled while it runs
+	WhenQuiet  When = "quiet"  // after, where the cluster is quiet; before, where it is not
+)
+
+// Whens are all of them.
+func Whens() []string { return []string{string(WhenBefore), string(WhenAfter), string(WhenQuiet)} }
 
 // Spec is one decoded `performance` block.
 type Spec struct {

@@ -339,7 +339,7 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		Policy: g.config.Policy, Adapter: g.adapter, Columns: g.config.Columns, Hold: g.config.Hold,
 		ProfileSeconds: g.config.Profile.Seconds, ProfileSources: g.config.Profile.Sources, PreferSources: g.config.Profile.Prefer,
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
-		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax, Adaptive: g.config.Profile.Adaptive,
+		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax, Adaptive: g.config.Profile.Adaptive, When: g.config.Profile.When,
 		KeepFor: time.Duration(g.config.Profile.KeepDays) * 24 * time.Hour, KeepPerJob: g.config.Profile.KeepPerJob,
 	}
 	if g.address != "" {

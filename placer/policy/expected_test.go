@@ -110,3 +110,44 @@ func TestExpectedWithoutKnowledge(t *testing.T) {
 		t.Errorf("chose %v where no speed is known", got)
 	}
 }
+
+// Whatever is not known, or makes no sense, ends in a node that has room, and in no number that is
+// none.
+func TestExpectedOnBadInput(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN() // scores are never: a board has what is assumed instead
+	for name, change := range map[string]func(b *board.Board, a *board.Request){
+		"scores out of range": func(b *board.Board, a *board.Request) {
+			b.Place(0, board.Resident{Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, -50), Caused: boardtest.Same(1, 900)})
+			a.Tolerated, a.Caused = boardtest.Same(1, 900), boardtest.Same(1, -50)
+		},
+		"speeds without end":                          func(_ *board.Board, a *board.Request) { a.Speed = []float64{math.Inf(1), 60} },
+		"a configuration nobody measured":             func(_ *board.Board, a *board.Request) { a.Speed = []float64{100} },
+		"a target that nothing reaches":               func(_ *board.Board, a *board.Request) { a.Target = 1e300 },
+		"a target that is no number":                  func(_ *board.Board, a *board.Request) { a.Target = nan },
+		"a resident that requires nothing":            func(b *board.Board, _ *board.Request) { b.Place(0, requires(0)) },
+		"a resident that requires more than there is": func(b *board.Board, _ *board.Request) { b.Place(0, requires(7)) },
+		"a resident whose requirement is no number":   func(b *board.Board, _ *board.Request) { b.Place(0, requires(nan)) },
+	} {
+		b, a := twoKinds(), askOfOne(50, 50)
+		a.Forced = true
+		change(b, a)
+		e := newExpected(Options{})
+		got := e.Select(b, a, nil)
+		if len(got.Replicas) != 1 {
+			t.Errorf("%s: chose %v", name, got.Replicas)
+			continue
+		}
+		for _, part := range e.explain(b, a, got.Replicas[0].Node).parts {
+			if math.IsNaN(part.Value) || math.IsInf(part.Value, 0) {
+				t.Errorf("%s: %s is %g", name, part.Name, part.Value)
+			}
+		}
+	}
+}
+
+func requires(fraction float64) board.Resident {
+	return board.Resident{
+		Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 50), Caused: boardtest.Same(1, 50), RequiredFraction: &fraction,
+	}
+}

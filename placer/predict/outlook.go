@@ -171,7 +171,7 @@ func keptBy(r board.Response, caused []float64) float64 {
 type Newcomer struct {
 	board.Resident
 	Curve       []float64 // tolerated at the QoS bound: what its performance follows from
-	Speed       float64   // in isolation on the machine's configuration; NaN unknown
+	Speed       float64   // in isolation on the machine's configuration; NaN, or what is no speed, is unknown
 	Top, Target float64   // the speed on the best configuration, and what it must reach; 0 is unknown, or none
 }
 
@@ -245,7 +245,7 @@ func (c Newcomer) reaches(kept float64) float64 {
 	switch {
 	case !(c.Top > 0):
 		return kept
-	case math.IsNaN(c.Speed):
+	case !(c.Speed >= 0) || math.IsInf(c.Speed, 1):
 		return kept / 2 // unknown there: between what it is at best and nothing (chosen by us)
 	case c.Target > 0:
 		return TargetShare(c.Speed * kept / c.Target)

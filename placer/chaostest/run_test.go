@@ -422,8 +422,11 @@ func (r *run) settled() time.Duration {
 	defer r.mu.Unlock()
 	limit := calm
 	for _, l := range r.jobs {
-		if !l.gone {
+		switch {
+		case !l.gone:
 			limit = max(limit, r.dueBy(l).Sub(r.began))
+		case l.overwritten:
+			limit = max(limit, calm+retried) // who wrote over it looks again
 		}
 	}
 	if len(r.children) > 0 {

@@ -14,10 +14,11 @@ import (
 )
 
 // How often is looked at a registration about which nothing could be read, or that may still
-// take effect: after 1, 2, 4 ... seconds, for as long as Nomad may keep a request (chosen by
-// us).
+// take effect: after 1, 2, 4 and then every 5 seconds, for as long as Nomad may keep a request
+// (chosen by us). What its user stopped runs until then.
 const (
 	firstLookAgain = time.Second
+	mostBetween    = 5 * time.Second
 	lastLookAgain  = 2 * time.Minute
 )
 
@@ -70,7 +71,7 @@ func (d *unconfirmedList) again(one unconfirmed, now time.Time) (given bool) {
 	if waited >= lastLookAgain {
 		return false
 	}
-	one.next = now.Add(max(firstLookAgain, waited))
+	one.next = now.Add(min(mostBetween, max(firstLookAgain, waited)))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.list = append(d.list, one)

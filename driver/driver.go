@@ -369,7 +369,7 @@ func (d *Driver) sweep(runtimeDir string) {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(runtimeDir, e.Name())
-		if !executor.Abandoned(dir) {
+		if !executor.Abandoned(dir) && !(isName(e.Name()) && executor.WithoutSpec(dir, time.Now())) {
 			continue
 		}
 		h := d.handle(nil, taskState{Dir: dir, Name: e.Name()})
@@ -679,6 +679,7 @@ func (d *Driver) ExecTaskStreaming(stream protocol.Driver_ExecTaskStreamingServe
 	if err != nil {
 		return err
 	}
+	defer inputEnds(stream)()
 	setup := first.GetSetup()
 	stdout, stderr, code, err := d.execute(stream.Context(), setup.GetTaskId(), setup.GetCommand())
 	if err != nil {
@@ -700,6 +701,30 @@ func (d *Driver) ExecTaskStreaming(stream protocol.Driver_ExecTaskStreamingServe
 		}
 	}
 	return nil
+}
+
+// inputWithin is how long a stream is kept open for input that does not end, such as a terminal's.
+const inputWithin = 250 * time.Millisecond
+
+// inputEnds reads what a client sends, and returns what waits for its end, for a moment at most.
+// Nomad (1.11, plugins/drivers/client.go) takes it for a failure of the command if the stream ends
+// while it still sends, and drops the answer.
+func inputEnds(stream protocol.Driver_ExecTaskStreamingServer) (wait func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			if m, err := stream.Recv(); err != nil || m.GetStdin().GetClose() {
+				return
+			}
+		}
+	}()
+	return func() {
+		select {
+		case <-ended:
+		case <-time.After(inputWithin):
+		}
+	}
 }
 
 // execute carries a virtual command out. A command that fails is an answer,

@@ -242,6 +242,10 @@ func (a agent) stream(ctx context.Context, t *testing.T, id string, words ...str
 	if err := s.Send(&protocol.ExecTaskStreamingRequest{Setup: setup}); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(50 * time.Millisecond) // the end of the input comes when the command is done, as with a slow client
+	if err := s.Send(&protocol.ExecTaskStreamingRequest{Stdin: &protocol.ExecTaskStreamingIOOperation{Close: true}}); err != nil {
+		t.Fatalf("%q: the stream ended before its input, which Nomad takes for a failure: %v", words, err)
+	}
 	var out strings.Builder
 	for {
 		r, err := s.Recv()

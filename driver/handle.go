@@ -45,6 +45,13 @@ func nameOf(taskID string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// isName reports whether a name may be of nameOf: in a directory that others use, too, what has
+// another is theirs.
+func isName(name string) bool {
+	sum, err := hex.DecodeString(name)
+	return err == nil && len(sum) == 8
+}
+
 func (h *handle) socket() string { return filepath.Join(h.state.Dir, executor.SocketFile) }
 
 // startTimeout bounds the time until a child listens on its socket.

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -48,6 +50,40 @@ func TestAGroupThatIsBusyIsRemovedLater(t *testing.T) {
 	for _, path := range []string{group, dir} {
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("afterwards %s is left: %v", path, err)
+		}
+	}
+}
+
+// A plugin that is killed when it has made a task's directory, or when it has emptied it, leaves
+// one without a spec; what others put into the directory stays.
+func TestADirectoryWithoutASpecIsRemovedLater(t *testing.T) {
+	t.Parallel()
+	runtime := t.TempDir()
+	long := time.Now().Add(-2 * time.Minute)
+	dir := func(name string, at time.Time, files ...string) string {
+		path := filepath.Join(runtime, name)
+		err := os.Mkdir(path, 0o700)
+		for _, f := range files {
+			err = errors.Join(err, os.WriteFile(filepath.Join(path, f), nil, 0o600))
+		}
+		if err := errors.Join(err, os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	name := func(i int) string { return nameOf(strconv.Itoa(i)) }
+	left := []string{dir(name(1), long), dir(name(2), long, "."+executor.SpecFile+"-123")}
+	kept := []string{dir(name(3), time.Now()), dir(name(4), long, "a file of somebody's"), dir("somebody's", long), dir(name(5), long, executor.TransferFile)}
+	d := &Driver{logger: hclog.NewNullLogger()}
+	d.sweep(runtime)
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is left: %v", path, err)
+		}
+	}
+	for _, path := range kept {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -8,7 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
@@ -58,6 +61,10 @@ func MarkEnded(dir string) error {
 	return os.WriteFile(filepath.Join(dir, endedFile), nil, 0o600)
 }
 
+// withoutSpecFor is how long a runtime directory may be without its spec (chosen by us): it is
+// written as soon as there is the directory, and removed right before it.
+const withoutSpecFor = time.Minute
+
 // Abandoned reports whether a runtime directory belongs to a task that was destroyed, or
 // whose allocation is gone and whose child has ended.
 func Abandoned(dir string) bool {
@@ -73,6 +80,20 @@ func Abandoned(dir string) bool {
 	}
 	return !Answers(dir)
 }
+
+// WithoutSpec reports whether a plugin ended when it had made a runtime directory, or had removed
+// all that was in it. One with anything else in it is not ours to judge.
+func WithoutSpec(dir string, now time.Time) bool {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || now.Sub(info.ModTime()) < withoutSpecFor {
+		return false
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), temporary(SpecFile)) })
+}
+
+// temporary is what the name of a file begins with before it is whole.
+func temporary(file string) string { return "." + file + "-" }
 
 // Answers reports whether a child listens on the socket of that runtime
 // directory. The file alone does not say so: it is there before, and after.
@@ -118,7 +139,7 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), temporary(filepath.Base(path))+"*")
 	if err != nil {
 		return err
 	}

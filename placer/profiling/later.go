@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +88,7 @@ func reservedShare(s *cluster.Snapshot, pool string) float64 {
 	if total <= 0 {
 		return 1
 	}
-	return math.Min(1, float64(used)/float64(total))
+	return min(1, float64(used)/float64(total))
 }
 
 // ProfileRunning profiles a workload that was placed before, and is not profiled yet; p is nil

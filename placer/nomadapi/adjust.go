@@ -93,9 +93,7 @@ func rebind(group object, nodes []cluster.Candidate, jobType string) {
 	dropLines(group, isPlacement)
 	nodes = nodes[:min(len(nodes), cluster.MaxRebound)]
 	constrain(group, listedOperator, nodeList(nodes))
-	if takesAffinities(jobType, group.number("Count"), len(nodes)) {
-		group.setList("Affinities", append(group.objects("Affinities"), buckets(nodes)...))
-	}
+	prefer(group, nodes, jobType)
 }
 
 // settled are the states of a deployment that is over.

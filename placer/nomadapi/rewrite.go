@@ -18,7 +18,12 @@ const (
 
 // Bounds of the rewrite (placer design, "what is rewritten and how").
 const (
-	maxBuckets = 10 // steps of the affinity score, 0.1 each
+	maxBuckets = 10 // steps of the affinity score
+	// firstWeight of 100 is kept for the first candidate of a single replica: Nomad
+	// takes the mean of the affinity score and of its own bin packing, of 0..1 each,
+	// so that a fuller node comes before the decided one only where packing differs by
+	// more than that.
+	firstWeight = 60
 	// maxAffinityCount is the group count above which affinities are left out:
 	// the scheduler's work on them grows with the square of the count.
 	maxAffinityCount = 100
@@ -131,10 +136,20 @@ func bind(group object, d cluster.Decision, jobType string) {
 		return
 	}
 	constrain(group, listedOperator, nodeList(candidates))
-	if !takesAffinities(jobType, group.number("Count"), len(candidates)) {
+	prefer(group, candidates, jobType)
+}
+
+// prefer adds the order of the candidates, where Nomad takes one.
+func prefer(group object, candidates []cluster.Candidate, jobType string) {
+	count := group.number("Count")
+	if !takesAffinities(jobType, count, len(candidates)) {
 		return
 	}
-	group.setList("Affinities", append(group.objects("Affinities"), buckets(candidates)...))
+	lead := 0
+	if count == 1 {
+		lead = firstWeight
+	}
+	group.setList("Affinities", append(group.objects("Affinities"), buckets(candidates, lead)...))
 }
 
 // constrain adds a constraint on nodes' IDs to a job or a group.
@@ -152,13 +167,16 @@ func takesAffinities(jobType string, count int64, candidates int) bool {
 // only their order inside it matters to Nomad; equal neighbouring buckets are
 // written once with their weights added. The shortlist says exactly who is meant, so
 // that the beginnings of IDs will do here, at a quarter of the length.
-func buckets(candidates []cluster.Candidate) []object {
+//
+// lead of the 100 are the first candidate's alone. Replicas have none: they are spread
+// over nodes of about the same score.
+func buckets(candidates []cluster.Candidate, lead int) []object {
 	low, high := scoreRange(candidates)
 	if high == low {
 		return nil
 	}
 	var out []object
-	const bucketWeight = 100 / maxBuckets
+	bucketWeight := (100 - lead) / maxBuckets
 	previous, weight := "", 0
 	flush := func() {
 		if weight > 0 {
@@ -185,6 +203,11 @@ func buckets(candidates []cluster.Candidate) []object {
 		}
 		weight += bucketWeight
 	}
+	if first := oneOf([]string{idPrefix(candidates[0].Node)}); lead > 0 && first != previous {
+		flush()
+		previous, weight = first, 0
+	}
+	weight += lead
 	flush()
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -226,24 +227,13 @@ func TestBucketsGiveTheOrder(t *testing.T) {
 	for i := range 50 {
 		candidates = append(candidates, cluster.Candidate{Node: cluster.NodeID(rune('A' + i)), Score: 0.9 - float64(i)/100})
 	}
-	list := buckets(candidates)
+	list := buckets(candidates, 0)
 	if len(list) > maxBuckets {
 		t.Fatalf("%d affinities", len(list))
 	}
-	score := func(node cluster.NodeID) (matched float64) {
-		total := 0.0
-		for _, a := range list {
-			w := float64(a["Weight"].(int))
-			total += w
-			if regexp.MustCompile(a.text("RTarget")).MatchString(string(node)) {
-				matched += w
-			}
-		}
-		return matched / total
-	}
 	last := 1.0
 	for i, c := range candidates {
-		got := score(c.Node)
+		got := affinityScore(list, c.Node)
 		if i == 0 && got != 1 || got > last {
 			t.Errorf("candidate %d scores %v after %v", i, got, last)
 		}
@@ -252,8 +242,41 @@ func TestBucketsGiveTheOrder(t *testing.T) {
 	if last != 0 {
 		t.Errorf("the worst candidate scores %v", last)
 	}
-	if equal := buckets([]cluster.Candidate{{Node: "a", Score: 0.5}, {Node: "b", Score: 0.5}}); equal != nil {
+	if equal := buckets([]cluster.Candidate{{Node: "a", Score: 0.5}, {Node: "b", Score: 0.5}}, 0); equal != nil {
 		t.Errorf("equal scores are ordered: %v", equal)
+	}
+}
+
+// affinityScore is what Nomad makes of a list for one node.
+func affinityScore(list []object, node cluster.NodeID) float64 {
+	matched, total := 0.0, 0.0
+	for _, a := range list {
+		w := float64(a["Weight"].(int))
+		total += w
+		if regexp.MustCompile(a.text("RTarget")).MatchString(string(node)) {
+			matched += w
+		}
+	}
+	return matched / total
+}
+
+// TestTheDecidedNodeComesFirst: what Nomad's packing prefers among candidates of nearly
+// the same score does not replace the decision, unless packing differs by more than
+// firstWeight; replicas have no node of their own.
+func TestTheDecidedNodeComesFirst(t *testing.T) {
+	t.Parallel()
+	near := []cluster.Candidate{{Node: "A", Score: 1}, {Node: "B", Score: 1}, {Node: "C", Score: 0.99}, {Node: "D", Score: 0}}
+	for count, want := range map[int64]float64{1: float64(firstWeight) / 100, 2: 0} {
+		group := object{"Name": "web", "Count": count}
+		prefer(group, near, "service")
+		list := group.objects("Affinities")
+		first, second := affinityScore(list, "A"), affinityScore(list, "B")
+		if first != 1 || math.Abs(first-second-want) > 1e-9 {
+			t.Errorf("count %d: the first scores %v, the second %v, want %v apart", count, first, second, want)
+		}
+		if c, d := affinityScore(list, "C"), affinityScore(list, "D"); c > second || d != 0 {
+			t.Errorf("count %d: the others score %v, %v and %v", count, second, c, d)
+		}
 	}
 }
 

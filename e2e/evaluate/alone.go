@@ -35,6 +35,8 @@ type alone struct {
 	// StolenPercent of the CPU time a host gave to its other guests meanwhile; nil is
 	// not known.
 	StolenPercent *float64 `json:"stolen_percent,omitempty"`
+	// Times that it was measured; the one of the least CPU time per unit of work counts.
+	Times int `json:"times"`
 }
 
 type resource struct {
@@ -75,44 +77,37 @@ func (k alone) work(a app, p plan) int {
 	return int(k.RatePerSec * a.share * p.BatchWithin.Seconds())
 }
 
-// What an application does alone is what its targets follow from, so it is measured
-// again while the host gives noticeably much of the time to others, and the quietest
-// measurement counts.
-const (
-	aloneTries         = 3
-	quietStolenPercent = 2.0
-)
-
-func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
-	var best alone
-	for try := range aloneTries {
-		one, err := e.measureAloneOnce(ctx, a)
-		if err != nil {
-			return alone{}, err
-		}
-		if try == 0 || one.quieter(best) {
-			best = one
-		}
-		if best.StolenPercent == nil || *best.StolenPercent <= quietStolenPercent {
-			break
-		}
+// better is the one of two measurements in which a unit of work took less CPU time: what
+// others do on the host of the machine, and how warm its processor is, only adds to it.
+func (k alone) better(than alone) alone {
+	out, other := k, than
+	if !(k.perUnit() < than.perUnit()) {
+		out, other = than, k
 	}
-	return best, nil
+	out.Times += other.Times
+	return out
 }
 
-// quieter reports whether less was stolen than while another was measured.
-func (k alone) quieter(than alone) bool {
-	return k.StolenPercent != nil && than.StolenPercent != nil && *k.StolenPercent < *than.StolenPercent
+// perUnit is the CPU time of a unit of work, in MHz·s; infinite where there is none.
+func (k alone) perUnit() float64 {
+	if !(k.RatePerSec > 0) {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for _, use := range k.Tasks {
+		sum += use.CPUMHz
+	}
+	return sum / k.RatePerSec
 }
 
-// measureAloneOnce runs one application alone, placed by stock Nomad on the fastest
+// measureAlone runs one application alone, placed by stock Nomad on the fastest
 // node.
-func (e *evaluation) measureAloneOnce(ctx context.Context, a app) (alone, error) {
+func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 	f, err := e.render(a, alone{}, variant{where: calibrateClass, unsized: true})
 	if err != nil {
 		return alone{}, err
 	}
-	var out alone
+	out := alone{Times: 1}
 	err = e.whileRunning(ctx, []rig.JobFile{f}, func(ctx context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
 		if err := cluster.Sleep(ctx, e.plan.Settle); err != nil {
 			return err

@@ -11,8 +11,8 @@
 // # What is measured
 //
 //   - Every application alone on the fastest node: its speed, its CPU time and its
-//     memory, up to three times while the host of the machine gives more than 2 % of the
-//     time to other guests; the quietest counts. Targets of rates and deadlines are
+//     memory, three times, one pass after the other; the one in which a unit of work took
+//     the least CPU time counts. Targets of rates and deadlines are
 //     shares of that speed (apps.go), and a latency may be twice what it is alone, so
 //     that they are reachable on the machine that is measured on, by all jobs together.
 //   - Each job alone on the idle cluster is held, profiled and decided on by the

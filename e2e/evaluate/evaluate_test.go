@@ -504,13 +504,18 @@ func TestStolenTime(t *testing.T) {
 	}
 }
 
-func TestTheQuietestMeasurementCounts(t *testing.T) {
+func TestTheCheapestMeasurementCounts(t *testing.T) {
 	t.Parallel()
-	of := func(percent float64) alone { return alone{StolenPercent: &percent} }
-	if !of(1).quieter(of(3)) || of(3).quieter(of(1)) || of(2).quieter(of(2)) {
-		t.Error("quieter is who had less stolen")
+	of := func(rate, mhz float64) alone {
+		return alone{RatePerSec: rate, Tasks: map[string]rig.TaskUse{"a": {CPUMHz: mhz / 2}, "b": {CPUMHz: mhz / 2}}, Times: 1}
 	}
-	if (alone{}).quieter(of(3)) || of(1).quieter(alone{}) {
-		t.Error("what is not known is not quieter")
+	quiet, slow := of(100, 800), of(100, 900)
+	for name, got := range map[string]alone{"first": quiet.better(slow), "last": slow.better(quiet)} {
+		if got.perUnit() != 8 || got.Times != 2 {
+			t.Errorf("%s: %g MHz per unit of %d measurements, want 8 of 2", name, got.perUnit(), got.Times)
+		}
+	}
+	if got := quiet.better(alone{}); got.perUnit() != 8 || got.Times != 1 {
+		t.Errorf("the first measurement counts as %+v", got)
 	}
 }

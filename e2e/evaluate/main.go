@@ -30,6 +30,7 @@ type plan struct {
 	ProfileSeconds int           `json:"profile_seconds"`
 	Settle         time.Duration `json:"settle"` // of a job alone, before it is measured
 	AloneWindow    time.Duration `json:"alone_window"`
+	AloneTimes     int           `json:"alone_times"`
 	WarmUp         time.Duration `json:"warm_up"` // of all jobs side by side
 	Window         time.Duration `json:"window"`
 	BatchWithin    time.Duration `json:"batch_within"`
@@ -45,14 +46,14 @@ func (p plan) comparable(q plan) bool {
 
 func fullPlan() plan {
 	return plan{
-		Repetitions: 5, ProfileSeconds: 30, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, WarmUp: 20 * time.Second, Window: 20 * time.Second,
+		Repetitions: 5, ProfileSeconds: 30, Settle: 3 * time.Second, AloneWindow: 8 * time.Second, AloneTimes: 3, WarmUp: 20 * time.Second, Window: 20 * time.Second,
 		BatchWithin: 40 * time.Second, Aftermath: time.Minute, Calm: 10 * time.Minute,
 	}
 }
 
 func quickPlan() plan {
 	return plan{
-		Repetitions: 1, ProfileSeconds: 5, Settle: time.Second, AloneWindow: 4 * time.Second, WarmUp: 10 * time.Second, Window: 8 * time.Second,
+		Repetitions: 1, ProfileSeconds: 5, Settle: time.Second, AloneWindow: 4 * time.Second, AloneTimes: 2, WarmUp: 10 * time.Second, Window: 8 * time.Second,
 		BatchWithin: 20 * time.Second, Aftermath: 5 * time.Second, Calm: time.Minute,
 	}
 }

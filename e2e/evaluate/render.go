@@ -94,7 +94,7 @@ func (j jobText) Performance() string {
 	if j.v.unprofiled {
 		line("profile {\nskip = true\n}\n}")
 	} else {
-		line("profile {\nseconds = %d\n}\n}", j.plan.ProfileSeconds)
+		line("profile {\nseconds = %d\nallow = [\"host_paths\"]\n}\n}", j.plan.ProfileSeconds)
 	}
 	return b.String()
 }

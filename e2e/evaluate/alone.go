@@ -35,6 +35,7 @@ type alone struct {
 	// StolenPercent of the CPU time a host gave to its other guests meanwhile; nil is
 	// not known.
 	StolenPercent *float64 `json:"stolen_percent,omitempty"`
+	ClockMHz      int      `json:"clock_mhz,omitempty"` // of one CPU; 0 is not known
 	// Times that it was measured; the one of the least CPU time per unit of work counts.
 	Times int `json:"times"`
 }
@@ -51,7 +52,10 @@ func (k alone) reserved(a app, task string) resource {
 		return resource{unknownCPUMHz, unknownMemory}
 	}
 	share := 1.0
-	if a.share > 0 {
+	switch {
+	case a.kind == performance.QPS && k.RatePerSec > 0:
+		share = k.rate(a) / k.RatePerSec
+	case a.share > 0:
 		share = min(1, a.share) // of one allocation at its full speed
 	}
 	r := resource{
@@ -64,10 +68,25 @@ func (k alone) reserved(a app, task string) resource {
 	return r
 }
 
+// rate is what is asked of a service: what takes its share of a CPU on this machine, so that
+// all jobs have room on a slow one, too.
+func (k alone) rate(a app) float64 {
+	perUnit := k.perUnit()
+	if !(perUnit > 0) || math.IsInf(perUnit, 1) || k.ClockMHz == 0 {
+		return a.rate // not measured yet
+	}
+	return rounded(a.share * float64(k.ClockMHz) / perUnit)
+}
+
 func stepUp(v float64, step int) int { return max(1, int(math.Ceil(v/float64(step)))) * step }
 
 // stockCount is how many allocations a user who has measured one asks for.
-func (a app) stockCount() int { return max(1, int(math.Ceil(a.share*reserveFactor))) }
+func (a app) stockCount() int {
+	if a.kind == performance.QPS {
+		return 1
+	}
+	return max(1, int(math.Ceil(a.share*reserveFactor)))
+}
 
 // work is how much a batch job has to do.
 func (k alone) work(a app, p plan) int {
@@ -107,7 +126,7 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 	if err != nil {
 		return alone{}, err
 	}
-	out := alone{Times: 1}
+	out := alone{Times: 1, ClockMHz: cluster.CoreMHz("/")}
 	err = e.whileRunning(ctx, []rig.JobFile{f}, func(ctx context.Context) error { return e.rig.SubmitStock(f) }, func(ctx context.Context) error {
 		if err := cluster.Sleep(ctx, e.plan.Settle); err != nil {
 			return err

@@ -17,10 +17,10 @@ type app struct {
 	name string // of the job, its file in jobs/ and its main task
 	kind performance.Kind
 	// rate of a service's load, per second, with the least bound on its tail.
-	rate    float64
+	rate    float64       // of a service, while it is measured in isolation
 	latency time.Duration // at tailPercentile; more where the tail alone is long
 	// share of the speed in isolation that a rate or batch job is asked for; above 1 it
-	// needs several allocations.
+	// needs several allocations. Of a service: the share of a CPU that its target takes.
 	share  float64
 	unit   string
 	counts []int    // of the scale block
@@ -53,8 +53,8 @@ func (a app) bound(known alone) time.Duration {
 // less than the machine has, so that some placement keeps all of them: the two services
 // on one CPU, the others on the other with a third of it to spare.
 var apps = []app{
-	{name: "cache", kind: performance.QPS, rate: 4000, latency: 5 * time.Millisecond, tasks: []string{"redis", "load"}, compared: true},
-	{name: "web", kind: performance.QPS, rate: 1500, latency: 5 * time.Millisecond, tasks: []string{"nginx", "load"}, compared: true},
+	{name: "cache", kind: performance.QPS, rate: 4000, share: 0.25, latency: 5 * time.Millisecond, tasks: []string{"redis", "load"}, compared: true},
+	{name: "web", kind: performance.QPS, rate: 1500, share: 0.25, latency: 5 * time.Millisecond, tasks: []string{"nginx", "load"}, compared: true},
 	{name: "encode", kind: performance.Rate, share: 0.2, unit: "MB of video", counts: []int{1, 2, 3}, inputs: []string{"video360"}, compared: true},
 	{name: "query", kind: performance.Rate, share: 0.1, unit: "MB of JSON", counts: []int{1, 2, 3}, inputs: []string{"records"}, compared: true},
 	{name: "pages", kind: performance.Rate, share: 1.3, unit: "pages", counts: []int{1, 2, 3, 4}, inputs: []string{"text"}, compared: true, quick: true},

@@ -12,9 +12,10 @@
 //
 //   - Every application alone on the fastest node: its speed, its CPU time and its
 //     memory, three times, one pass after the other; the one in which a unit of work took
-//     the least CPU time counts. Targets of rates and deadlines are
-//     shares of that speed (apps.go), and a latency may be twice what it is alone, so
-//     that they are reachable on the machine that is measured on, by all jobs together.
+//     the least CPU time counts. Targets of rates and deadlines are shares of that speed
+//     (apps.go), a service is asked for what takes a quarter of a CPU, and a latency may
+//     be twice what it is alone, so that they are reachable on the machine that is
+//     measured on, by all jobs together.
 //   - Each job alone on the idle cluster is held, profiled and decided on by the
 //     placer, and taken away: nothing is profiled while others are measured.
 //   - Repetitions of the comparison, all arms in turn, each repetition begun with another

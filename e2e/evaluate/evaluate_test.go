@@ -25,7 +25,7 @@ import (
 
 // known is what an application may have done alone.
 func known(a app) alone {
-	k := alone{RatePerSec: 100, TailMillis: 2, Tasks: map[string]rig.TaskUse{}, Reserved: map[string]resource{}}
+	k := alone{RatePerSec: 100, TailMillis: 2, ClockMHz: 2000, Tasks: map[string]rig.TaskUse{}, Reserved: map[string]resource{}}
 	for _, task := range a.allTasks() {
 		k.Tasks[task] = rig.TaskUse{CPUMHz: 1000, MemoryMB: 50}
 		k.Reserved[task] = k.reserved(a, task)
@@ -36,7 +36,7 @@ func known(a app) alone {
 func specOf(t *testing.T, a app, v variant) (plain string, spec performance.Spec) {
 	t.Helper()
 	p := fullPlan()
-	j := jobText{Bin: "/bin", Inputs: "/inputs", Spike: "/spike", Count: 1, Rate: a.rate, Work: known(a).work(a, p), app: a, alone: known(a), v: v, plan: p}
+	j := jobText{Bin: "/bin", Inputs: "/inputs", Spike: "/spike", Count: 1, Rate: known(a).rate(a), Work: known(a).work(a, p), app: a, alone: known(a), v: v, plan: p}
 	text, err := j.spec()
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +63,9 @@ func TestJobsSayWhatTheListSays(t *testing.T) {
 			}
 			if a.kind == performance.Rate && spec.Target.Rate != a.share*100 {
 				t.Errorf("rate %g of 100 alone, want the share %g", spec.Target.Rate, a.share)
+			}
+			if a.kind == performance.QPS && spec.Target.QPS != 25 {
+				t.Errorf("%g queries/s of 20 MHz each, want what takes a quarter of 2000 MHz", spec.Target.QPS)
 			}
 			if len(spec.Scale.Count) != len(a.counts) || len(spec.Scale.MemoryMB) != len(a.memory) {
 				t.Errorf("scale %+v", spec.Scale)
@@ -103,7 +106,7 @@ func TestALatencyIsBoundByTheTailAlone(t *testing.T) {
 func TestReservations(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]resource{
-		"cache":    {1200, 64}, // all it used and a fifth, in steps
+		"cache":    {300, 64},  // at a quarter of the rate, and a fifth, in steps
 		"encode":   {250, 64},  // 20 % of it and a fifth, in steps
 		"pages":    {1200, 64}, // one of several at its full speed
 		"fill-cpu": {bestEffortMHz, 64},

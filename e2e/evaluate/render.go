@@ -110,7 +110,7 @@ func (j jobText) counter() string {
 func (j jobText) target() string {
 	switch j.app.kind {
 	case performance.QPS:
-		return fmt.Sprintf("qps = %g\nlatency {\npercentile = %d\nmax = %q\n}", j.app.rate, tailPercentile, j.app.bound(j.alone))
+		return fmt.Sprintf("qps = %g\nlatency {\npercentile = %d\nmax = %q\n}", j.alone.rate(j.app), tailPercentile, j.app.bound(j.alone))
 	case performance.Rate:
 		return fmt.Sprintf("rate = %s\nunit = %q", number(j.app.share*j.alone.RatePerSec), j.app.unit)
 	case performance.FinishWithin:
@@ -126,8 +126,13 @@ func number(v float64) string {
 	if !(v > 0) {
 		return "1"
 	}
+	return fmt.Sprint(rounded(v))
+}
+
+// rounded has three digits.
+func rounded(v float64) float64 {
 	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
-	return fmt.Sprint(math.Round(v*scale) / scale)
+	return math.Round(v*scale) / scale
 }
 
 // Run is the rest of a task: its resources and how it ends.
@@ -167,7 +172,7 @@ func (j jobText) spec() ([]byte, error) {
 // render writes an application's job into a folder and reads it back.
 func (e *evaluation) render(a app, known alone, v variant) (rig.JobFile, error) {
 	j := jobText{
-		Bin: e.bin, Inputs: e.inputs, Spike: e.spike(), Count: max(1, v.count), Rate: a.rate, Work: known.work(a, e.plan),
+		Bin: e.bin, Inputs: e.inputs, Spike: e.spike(), Count: max(1, v.count), Rate: known.rate(a), Work: known.work(a, e.plan),
 		app: a, alone: known, v: v, plan: e.plan,
 	}
 	text, err := j.spec()

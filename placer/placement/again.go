@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -19,10 +20,11 @@ const againRounds = 3
 // much pressure then find no node without a resident that tolerates little.
 func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 	moved := false
-	for round := 0; round < againRounds && len(decided) > 1 && pl.violates(s, decided); round++ {
+	objective := pl.objective(decided)
+	for round := 0; round < againRounds && len(decided) > 1 && pl.violates(s, decided, objective); round++ {
 		changed := false
 		for _, p := range decided {
-			changed = pl.decideAgain(s, p) || changed
+			changed = pl.decideAgain(s, p, objective) || changed
 		}
 		if !changed {
 			break
@@ -34,13 +36,24 @@ func (pl *Placer) decideAgainOnAll(s *cluster.Snapshot, decided []*placement) {
 	}
 }
 
+// objective is that of the jobs' policies.
+func (pl *Placer) objective(decided []*placement) policy.Objective {
+	var names []string
+	for _, p := range decided {
+		for i := range p.known {
+			names = append(names, cmp.Or(p.known[i].Workload.Spec.Policy, pl.cfg.Policy))
+		}
+	}
+	return policy.ObjectiveOf(names)
+}
+
 // violates reports whether a QoS violation is predicted on a node of the decisions.
-func (pl *Placer) violates(s *cluster.Snapshot, decided []*placement) bool {
+func (pl *Placer) violates(s *cluster.Snapshot, decided []*placement, on policy.Objective) bool {
 	var nodes []cluster.NodeID
 	for _, p := range decided {
 		nodes = append(nodes, nodesIn(p.decisions)...)
 	}
-	return policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns()).Count > 0
+	return on(s, nodes, pl.cfg.Estimator.Columns()).Count > 0
 }
 
 // describeAgain decides again on jobs that keep their place while others moved, and takes
@@ -65,15 +78,15 @@ func (p *placement) hasTarget() bool {
 
 // decideAgain replaces the decisions on a job by others that leave fewer QoS violations,
 // and reports whether there are any.
-func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement) bool {
+func (pl *Placer) decideAgain(s *cluster.Snapshot, p *placement, on policy.Objective) bool {
 	old := p.decisions
 	p.undo()
 	next, undo, err := pl.decideOn(s, p.job, p.known)
 	nodes := append(nodesIn(old), nodesIn(next)...)
-	after := policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns())
+	after := on(s, nodes, pl.cfg.Estimator.Columns())
 	undo()
 	p.undo = reserveAll(s, old)
-	if err != nil || FirstQueued(next) != nil || !after.Less(policy.ViolationsOn(s, nodes, pl.cfg.Estimator.Columns())) {
+	if err != nil || FirstQueued(next) != nil || !after.Less(on(s, nodes, pl.cfg.Estimator.Columns())) {
 		return false
 	}
 	p.undo()

@@ -33,14 +33,15 @@ type spot struct {
 // arrangement looks for better places of jobs that were submitted together: one spot for
 // each, which it tries by moving their reservations.
 type arrangement struct {
-	placer   *Placer
-	snapshot *cluster.Snapshot
-	jobs     []*placement
-	spots    [][]spot // by job; the first is the one it has
-	at       []int    // by job, its spot
-	all      []cluster.NodeID
-	empty    *board.Board // without the jobs
-	tries    int
+	placer    *Placer
+	objective policy.Objective
+	snapshot  *cluster.Snapshot
+	jobs      []*placement
+	spots     [][]spot // by job; the first is the one it has
+	at        []int    // by job, its spot
+	all       []cluster.NodeID
+	empty     *board.Board // without the jobs
+	tries     int
 }
 
 // arrange swaps the nodes of jobs that were decided on together, where a QoS violation is
@@ -52,7 +53,7 @@ func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 	if len(decided) < 2 || len(decided) > arrangedJobs || len(s.Nodes) > arrangedNodes {
 		return
 	}
-	a := arrangement{placer: pl, snapshot: s, jobs: decided, at: make([]int, len(decided))}
+	a := arrangement{placer: pl, objective: pl.objective(decided), snapshot: s, jobs: decided, at: make([]int, len(decided))}
 	for _, n := range s.Nodes {
 		a.all = append(a.all, n.ID)
 	}
@@ -67,7 +68,7 @@ func (pl *Placer) arrange(s *cluster.Snapshot, decided []*placement) {
 }
 
 func (a *arrangement) violations() policy.Violations {
-	return policy.ViolationsOn(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
+	return a.objective(a.snapshot, a.all, a.placer.cfg.Estimator.Columns())
 }
 
 // listSpots lists the spots of each job, and leaves all where they are.
@@ -165,9 +166,57 @@ func predictedRate(d cluster.Decision) float64 {
 	return d.Predicted.RatePerSec
 }
 
-// search goes from one arrangement to a better one that differs in the place of one job or
-// of two, as long as there is one. It reports whether it found any.
+// search looks for the best arrangement, among all of them where these are few, and reports
+// whether it found a better one.
 func (a *arrangement) search(least policy.Violations) (moved bool) {
+	if a.possible() <= arrangedTries {
+		return a.searchAll(least)
+	}
+	return a.searchNear(least)
+}
+
+// possible counts the arrangements, up to a number above the bound.
+func (a *arrangement) possible() int {
+	n := 1
+	for _, spots := range a.spots {
+		if n *= len(spots); n > arrangedTries {
+			break
+		}
+	}
+	return n
+}
+
+// searchAll tries every arrangement: where room is short, the best one may differ from the
+// first in the places of three jobs or more.
+func (a *arrangement) searchAll(least policy.Violations) bool {
+	best, next := slices.Clone(a.at), make([]int, len(a.jobs))
+	for a.following(next) {
+		if !a.fits(next) {
+			continue
+		}
+		a.move(slices.Clone(next))
+		if violations := a.violations(); violations.Less(least) {
+			best, least = slices.Clone(next), violations
+		}
+	}
+	a.move(best)
+	return slices.Max(best) > 0
+}
+
+// following goes on to the next arrangement, and reports whether there is one.
+func (a *arrangement) following(at []int) bool {
+	for i := range at {
+		if at[i]++; at[i] < len(a.spots[i]) {
+			return true
+		}
+		at[i] = 0
+	}
+	return false
+}
+
+// searchNear goes from one arrangement to a better one that differs in the place of one job or
+// of two, as long as there is one. It reports whether it found any.
+func (a *arrangement) searchNear(least policy.Violations) (moved bool) {
 	for better := true; better; {
 		better = false
 		for i := range a.jobs {

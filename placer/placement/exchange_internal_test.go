@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -160,5 +162,63 @@ func BenchmarkArrange(b *testing.B) {
 		e, s, placed := crossed(&t, 1)
 		b.StartTimer()
 		e.arrange(s, placed)
+	}
+}
+
+// Where there are few arrangements, each is tried once.
+func TestFewArrangementsAreAllTried(t *testing.T) {
+	t.Parallel()
+	a := arrangement{jobs: make([]*placement, 3), spots: [][]spot{make([]spot, 2), make([]spot, 3), make([]spot, 2)}}
+	if n := a.possible(); n != 12 {
+		t.Errorf("%d arrangements, want 12", n)
+	}
+	seen := map[[3]int]bool{}
+	at := make([]int, 3)
+	for a.following(at) {
+		seen[[3]int(at)] = true
+	}
+	if len(seen) != 11 || seen[[3]int{}] {
+		t.Errorf("%d arrangements besides the first, want 11: %v", len(seen), seen)
+	}
+}
+
+// Jobs that all go by expected performance are arranged by what they lose.
+func TestArrangedByThePolicysOwnObjective(t *testing.T) {
+	t.Parallel()
+	e, s, placed := crossed(t, 1)
+	for _, p := range placed {
+		p.known[0].Workload.Spec.Policy = "expected"
+	}
+	columns := e.cfg.Estimator.Columns()
+	nodes := []cluster.NodeID{"n1", "n2"}
+	before := policy.LossesOn(s, nodes, columns)
+	e.arrange(s, placed)
+	after := policy.LossesOn(s, nodes, columns)
+	if !after.Less(before) {
+		t.Errorf("arranged from %+v to %+v, want less to be lost", before, after)
+	}
+	if nodeOf(placed[0]) != nodeOf(placed[1]) {
+		t.Errorf("the services are on %s and %s, want them together", nodeOf(placed[0]), nodeOf(placed[1]))
+	}
+}
+
+func TestObjectives(t *testing.T) {
+	t.Parallel()
+	_, s, _ := crossed(t, 1)
+	columns := []interference.Source{interference.Integer}
+	nodes := []cluster.NodeID{"n1", "n2"}
+	losses, violations := policy.LossesOn(s, nodes, columns), policy.ViolationsOn(s, nodes, columns)
+	if losses == violations {
+		t.Fatalf("both objectives are %+v: the test is of no use", losses)
+	}
+	for name, c := range map[string]struct {
+		policies []string
+		want     policy.Violations
+	}{
+		"nobody": {nil, violations}, "expected": {[]string{"expected", "expected"}, losses}, "several": {[]string{"expected", "paragon"}, violations},
+	} {
+		if got := policy.ObjectiveOf(c.policies)(s, nodes, columns); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }

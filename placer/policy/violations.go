@@ -2,10 +2,12 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -77,18 +79,8 @@ func (h Violations) Less(o Violations) bool {
 // ViolationsOn are the violations on the machines of some nodes.
 func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	var h Violations
-	table := cluster.NewPressureTable(s, columns)
-	coRunners := board.NewCoRunners(s, table, cluster.WorkloadID{})
 	shared := timeShared(columns)
-	seen := map[cluster.NodeID]bool{}
-	for _, n := range s.Nodes {
-		if seen[n.ID] || !slices.Contains(nodes, n.ID) {
-			continue
-		}
-		for of := range table.Machine(n) {
-			seen[of.ID] = true
-		}
-		residents := coRunners.On(n)
+	for residents := range machinesOf(s, nodes, columns) {
 		c := Live().coRunnersAmong(shared, residents)
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {
@@ -98,4 +90,56 @@ func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interfe
 		}
 	}
 	return h
+}
+
+// LossesOn are what the allocations on the machines of some nodes are expected to lose by each
+// other, as the policy expected counts it: how many lose more than a QoS bound allows, and the
+// sum of all losses.
+func LossesOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
+	const bound = performance.DefaultSlowdownMaxPercent / 100
+	var h Violations
+	o := predict.NewOutlook(bound, timeShared(columns))
+	for residents := range machinesOf(s, nodes, columns) {
+		o.Among(residents, len(columns))
+		for i := range residents {
+			lost := o.LostAmong(i)
+			h.Missed += lost
+			if lost > bound {
+				h.Count++
+			}
+		}
+	}
+	return h
+}
+
+// Objective is what arrangements of jobs are compared by, the less the better.
+type Objective func(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations
+
+// ObjectiveOf jobs that are decided on together by some policies: what each of them counts by
+// itself, where that is the same for all.
+func ObjectiveOf(policies []string) Objective {
+	if len(policies) == 0 || slices.ContainsFunc(policies, func(name string) bool { return name != expectedSelector.Name }) {
+		return ViolationsOn
+	}
+	return LossesOn
+}
+
+// machinesOf are the allocations of each machine that has some of the nodes.
+func machinesOf(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) iter.Seq[[]board.Resident] {
+	return func(yield func([]board.Resident) bool) {
+		table := cluster.NewPressureTable(s, columns)
+		coRunners := board.NewCoRunners(s, table, cluster.WorkloadID{})
+		seen := map[cluster.NodeID]bool{}
+		for _, n := range s.Nodes {
+			if seen[n.ID] || !slices.Contains(nodes, n.ID) {
+				continue
+			}
+			for of := range table.Machine(n) {
+				seen[of.ID] = true
+			}
+			if !yield(coRunners.On(n)) {
+				return
+			}
+		}
+	}
 }

@@ -116,6 +116,13 @@ func (o *Outlook) Lost(newcomer *board.Resident, worth func(r *board.Resident, k
 	return sum
 }
 
+// LostAmong is what resident i is expected to lose by the others: a share of its target, or of
+// its performance in isolation.
+func (o *Outlook) LostAmong(i int) float64 {
+	r := &o.residents[i]
+	return max(0, shareOfTarget(r, 1)-shareOfTarget(r, o.keptWith(r, nil)))
+}
+
 // keptWith is the share that a resident keeps among the others and a newcomer; nil is none.
 func (o *Outlook) keptWith(r, newcomer *board.Resident) float64 {
 	if r.Response != nil {

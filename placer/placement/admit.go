@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +139,7 @@ func (ad *Admissions) nextVersion(ctx context.Context, id cluster.JobID) (uint64
 func (ad *Admissions) alreadyKnown(ctx context.Context, job cluster.Job) ([]profiling.Known, error) {
 	out := make([]profiling.Known, 0, len(job.Workloads))
 	for _, w := range job.Workloads {
-		desc, err := policy.Lookup(cmp.Or(w.Spec.Policy, ad.placer.cfg.Policy))
+		desc, err := policy.Lookup(ad.placer.policyOf(w))
 		if err != nil {
 			return nil, err
 		}

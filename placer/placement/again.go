@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -41,7 +40,7 @@ func (pl *Placer) objective(decided []*placement) policy.Objective {
 	var names []string
 	for _, p := range decided {
 		for i := range p.known {
-			names = append(names, cmp.Or(p.known[i].Workload.Spec.Policy, pl.cfg.Policy))
+			names = append(names, pl.policyOf(p.known[i].Workload))
 		}
 	}
 	return policy.ObjectiveOf(names)

@@ -43,8 +43,11 @@ func (pl *Placer) decideOn(snapshot *cluster.Snapshot, job cluster.Job, known []
 	return decisions, undo, nil
 }
 
+// policyOf a workload is the one its author names, or the agent's.
+func (pl *Placer) policyOf(w cluster.Workload) string { return cmp.Or(w.Spec.Policy, pl.cfg.Policy) }
+
 func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Snapshot) (cluster.Decision, error) {
-	desc, err := policy.Lookup(cmp.Or(k.Workload.Spec.Policy, pl.cfg.Policy))
+	desc, err := policy.Lookup(pl.policyOf(k.Workload))
 	if err != nil {
 		return cluster.Decision{}, err
 	}

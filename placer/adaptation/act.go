@@ -87,7 +87,7 @@ func (c *Controller) Reclassify(ctx context.Context, id cluster.WorkloadID) erro
 		if why := c.cfg.Estimator.Distrusted(id, d.ProfileKey, p); why != "" && !slices.Contains(d.Warnings, why) {
 			d.Warnings = append(slices.Clone(d.Warnings), why)
 		}
-		d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction)
+		d.ToleranceAtTarget = c.cfg.Estimator.Tolerance(&k, p.SlowdownMax, d.RequiredFraction, d.Target)
 	})
 }
 

@@ -31,7 +31,7 @@ func (v *candidateSet) toleranceOn(configuration string) *tolerance {
 		curves:    predict.Prepare(k, v.Columns, v.slowdownPercent()),
 	}
 	if s.RequiredFraction != nil {
-		s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), *s.RequiredFraction)
+		s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), *s.RequiredFraction, v.Workload.Spec.Target.LatePercent())
 	}
 	if s.tolerance != nil {
 		s.Tolerated = slices.Clone(v.atBound)

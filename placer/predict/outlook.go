@@ -21,6 +21,7 @@ type Outlook struct {
 	left      []float64 // of each source by all residents, as a share
 	sums      []float64 // of their caused scores, for learnt responses
 	pressure  []float64
+	own       []float64
 	demands   []TimeDemand
 }
 
@@ -195,9 +196,22 @@ func (w Worth) Net() float64 { return w.Reached - w.Lost }
 // Worth of an allocation among the residents.
 func (o *Outlook) Worth(c Newcomer) Worth {
 	own := c.Resident
-	own.Tolerated, own.RequiredFraction = c.Curve, nil
+	own.Tolerated, own.RequiredFraction = o.lower(c.Curve, c.Tolerated), nil
 	kept := o.Kept(&own)
 	return Worth{Reached: c.reaches(kept), Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
+}
+
+// lower of the scores at the QoS bound and at the target: its performance follows from the first,
+// but a bound on a latency leaves less.
+func (o *Outlook) lower(curve, atTarget []float64) []float64 {
+	if len(curve) != len(atTarget) {
+		return curve
+	}
+	o.own = sized(o.own, len(curve))
+	for k := range curve {
+		o.own[k] = min(curve[k], atTarget[k])
+	}
+	return o.own
 }
 
 // shareOfTarget is what the share that a resident keeps is worth: its target is reached with

@@ -18,7 +18,14 @@ import (
 // The bound of Delimitrou 2015, §3.3.2 is the same 5 % for every workload, because its
 // workloads have no target; one that needs a fifth of its speed still meets its target after losing
 // more than 5 %.
-func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, needs float64) interference.Scores {
+//
+// A bound on a latency is the other way round: what is measured of such a workload is how many
+// of its requests are within it, and latePercent of them may not be, 1 for a 99th percentile.
+// 0: its target has no such bound.
+func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, needs, latePercent float64) interference.Scores {
+	if latePercent > 0 && latePercent < slowdownPercent {
+		return inTime(k, columns, slowdownPercent, latePercent)
+	}
 	keeps := 1 - slowdownPercent/100
 	enough := needs / keeps
 	if !(enough < keeps) {
@@ -47,6 +54,27 @@ func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slow
 			High:   interference.Percent(max(most, c.most(func(share Share) bool { return share.High >= enough }))),
 			Origin: e.Origin,
 			Note:   fmt.Sprintf("its target needs %.0f %% of its performance in isolation; it keeps the QoS bound of %g %% up to %.0f points", 100*needs, slowdownPercent, tolerated),
+		}
+	}
+	return out
+}
+
+// inTime is how much pressure a workload tolerates while no more than a share of its requests are
+// late: less than the tolerated score, which allows for the QoS bound.
+func inTime(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, latePercent float64) interference.Scores {
+	out, enough := interference.Scores{}, 1-latePercent/100
+	for _, s := range columns {
+		e := k.Sensitivity.Tolerated[s]
+		if _, ok := e.Score.Percent(); !ok {
+			continue
+		}
+		c := curveOf(k, s, slowdownPercent/100)
+		out[s] = interference.Estimate{
+			Score:  interference.Percent(c.most(func(share Share) bool { return share.Value >= enough })),
+			Low:    interference.Percent(c.most(func(share Share) bool { return share.Low >= enough })),
+			High:   interference.Percent(c.most(func(share Share) bool { return share.High >= enough })),
+			Origin: e.Origin,
+			Note:   fmt.Sprintf("%g %% of its requests may be later than its bound; the score allows for %g %%", latePercent, slowdownPercent),
 		}
 	}
 	return out

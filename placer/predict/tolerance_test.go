@@ -14,7 +14,7 @@ func TestToleranceAtTarget(t *testing.T) {
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
 	for needs, want := range map[float64]float64{0: 100, 0.3: 100, 0.725 * 0.95: 70, 0.95 * 0.95: 40} {
-		most := predict.ToleranceAtTarget(k, columns, 5, needs)
+		most := predict.ToleranceAtTarget(k, columns, 5, needs, 0)
 		if want == 40 {
 			if most != nil {
 				t.Errorf("a target at the bound stands %v, want no more than tolerated", most)
@@ -34,11 +34,30 @@ func TestWhatIsUnknownToleratesNothingMore(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(2)
 	known := clustertest.Knowledge(clustertest.Sensitivity(columns[:1], []float64{40}, []float64{0}), nil)
-	if _, ok := predict.ToleranceAtTarget(known, columns, 5, 0.2)[columns[1]]; ok {
+	if _, ok := predict.ToleranceAtTarget(known, columns, 5, 0.2, 0)[columns[1]]; ok {
 		t.Error("an unknown score became known by the target")
 	}
-	if got, _ := predict.ToleranceAtTarget(known, columns, 5, 0)[columns[1]].Score.Percent(); got != 100 {
+	if got, _ := predict.ToleranceAtTarget(known, columns, 5, 0, 0)[columns[1]].Score.Percent(); got != 100 {
 		t.Errorf("best effort stands %g", got)
+	}
+}
+
+// A 99th percentile leaves one request of a hundred, where the score allows for five: by the
+// formula 1 − 0.05·(X/t)² that is t/√5.
+func TestABoundOnALatencyLeavesLess(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(1)
+	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{40}, []float64{0}), nil)
+	for late, want := range map[float64]float64{1: 17, 3: 30} {
+		for _, needs := range []float64{0.5, 1} {
+			e := predict.ToleranceAtTarget(k, columns, 5, needs, late)[columns[0]]
+			if got, ok := e.Score.Percent(); !ok || got < want-1.5 || got > want+1.5 || e.Note == "" {
+				t.Errorf("%g %% late, needs %g: %+v, want %g", late, needs, e, want)
+			}
+		}
+	}
+	if got := predict.ToleranceAtTarget(k, columns, 5, 1, 10); got != nil {
+		t.Errorf("a 90th percentile allows for more than the score: %v", got)
 	}
 }
 
@@ -48,7 +67,7 @@ func TestAMeasuredCurveGivesTheToleranceAtTarget(t *testing.T) {
 	columns := clustertest.Columns(1)
 	k := clustertest.Knowledge(clustertest.Sensitivity(columns, []float64{10}, []float64{0}), nil)
 	k.Ramp = ramp(columns[0], [2]float64{10, 0.95}, [2]float64{50, 0.5}, [2]float64{90, 0.1})
-	got, _ := predict.ToleranceAtTarget(k, columns, 5, 0.3*0.95)[columns[0]].Score.Percent()
+	got, _ := predict.ToleranceAtTarget(k, columns, 5, 0.3*0.95, 0)[columns[0]].Score.Percent()
 	near(t, "between the levels", float64(int(got+0.5)), 70)
 }
 

@@ -21,21 +21,21 @@ func fastest(k *cluster.Knowledge, t performance.Target) float64 {
 }
 
 // Tolerance is a workload's tolerance at target; see predict.ToleranceAtTarget.
-func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64, needs *float64) interference.Scores {
+func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64, needs *float64, target performance.Target) interference.Scores {
 	if needs == nil {
 		return nil
 	}
 	if !(slowdownPercent > 0 && slowdownPercent < 100) {
 		slowdownPercent = performance.DefaultSlowdownMaxPercent
 	}
-	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, *needs)
+	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, *needs, target.LatePercent())
 }
 
 // MeanTolerance is what a workload tolerates on average over the sources, in points; where
 // nothing is known it is what is assumed.
 func (k *Estimator) MeanTolerance(known *Known) float64 {
 	spec := known.Workload.Spec
-	tolerated := k.Tolerance(&known.Knowledge, spec.SlowdownMaxPercent, spec.RequiredFraction(max(1, known.Workload.Count), fastest(&known.Knowledge, spec.Target)))
+	tolerated := k.Tolerance(&known.Knowledge, spec.SlowdownMaxPercent, spec.RequiredFraction(max(1, known.Workload.Count), fastest(&known.Knowledge, spec.Target)), spec.Target)
 	if tolerated == nil {
 		tolerated = known.Knowledge.Sensitivity.Tolerated
 	}

@@ -25,6 +25,14 @@ type Latency struct {
 	Max        time.Duration `json:"max"`
 }
 
+// LatePercent is the share of requests that may take longer than the bound; 0 without one.
+func (t Target) LatePercent() float64 {
+	if t.Latency == nil {
+		return 0
+	}
+	return 100 - t.Latency.Percentile
+}
+
 // Target is what a workload must achieve. Exactly the fields of its Kind are
 // set; Latency is optional with QPS.
 type Target struct {

@@ -68,6 +68,7 @@ type Request struct {
 type Tolerance struct {
 	Tolerated        []float64 // by column, percent
 	RequiredFraction *float64  // share of its performance in isolation there; nil unknown
+	LateShare        float64   // of its requests that may be late; 0: its target has no such bound
 	DemandFactor     float64   // how many times what it causes it takes there of CPU time; 0 is 1
 }
 

@@ -168,7 +168,7 @@ func (d *Decision) Bounds() interference.Sensitivity {
 	out := d.Sensitivity
 	out.RequiredFraction = d.RequiredFraction
 	if d.ToleranceAtTarget != nil {
-		out.Tolerated = d.ToleranceAtTarget
+		out.Tolerated, out.LateShare = d.ToleranceAtTarget, d.Target.LatePercent()/100
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func nodeOf(p *placement) cluster.NodeID { return p.decisions[0].Candidates[0].N
 // CPU finds only nodes with a service on it. Decided on again, the services share.
 func TestWhoWasDecidedOnFirstIsDecidedOnAgain(t *testing.T) {
 	t.Parallel()
-	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{}}
+	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 95}}
 	e, s, placed := together(t, map[string]struct {
 		target            performance.Target
 		tolerated, caused float64

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -139,10 +140,60 @@ func (pl *Placer) decideTogether(s *cluster.Snapshot, batch []*placement) []*pla
 			bestEffort = append(bestEffort, p)
 		}
 	}
+	if len(withTarget) < 2 {
+		return append(pl.decideEach(s, withTarget), pl.decideEach(s, bestEffort)...)
+	}
+	restore := withoutPatience(withTarget)
 	decided := pl.decideEach(s, withTarget)
 	pl.decideAgainOnAll(s, decided)
 	pl.arrange(s, decided)
+	restore()
+	decided = pl.letWait(s, decided)
 	return append(decided, pl.decideEach(s, bestEffort)...)
+}
+
+// withoutPatience has none of the jobs wait for a better node, until restore is called: how
+// many of them there are good nodes for is only known when all are arranged.
+func withoutPatience(batch []*placement) (restore func()) {
+	patient := make([][]profiling.Known, len(batch))
+	for i, p := range batch {
+		patient[i], p.known = p.known, slices.Clone(p.known)
+		for k := range p.known {
+			p.known[k].WaitsUntil = time.Time{}
+		}
+	}
+	return func() {
+		for i, p := range batch {
+			p.known = patient[i]
+		}
+	}
+}
+
+// letWait has those wait that their policy gives no node now, where the others are: who has
+// least to lose first, since that leaves the others more.
+func (pl *Placer) letWait(s *cluster.Snapshot, decided []*placement) []*placement {
+	for _, p := range slices.Backward(decided) {
+		if !pl.mayWait(p) {
+			continue
+		}
+		p.undo()
+		decisions, undo, err := pl.decideOn(s, p.job, p.known)
+		undo()
+		if err == nil && FirstQueued(decisions) != nil {
+			p.decisions, p.undo = decisions, func() {}
+			continue
+		}
+		p.undo = reserveAll(s, p.decisions)
+	}
+	return slices.DeleteFunc(decided, func(p *placement) bool { return FirstQueued(p.decisions) != nil })
+}
+
+// mayWait reports whether the policy of some group may refuse nodes now.
+func (pl *Placer) mayWait(p *placement) bool {
+	return slices.ContainsFunc(p.known, func(k profiling.Known) bool {
+		d, err := policy.Lookup(pl.policyOf(k.Workload))
+		return err == nil && d.Waits && pl.cfg.Clock.Now().Before(k.WaitsUntil)
+	})
 }
 
 // decideEach decides on one job after the other and returns those that got a place.

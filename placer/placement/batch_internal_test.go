@@ -38,7 +38,7 @@ func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 		one("robust", rate(98), 60),
 		one("sensitive", rate(98), 20),
 		one("as sensitive", rate(98), 20),
-		one("tail", performance.Target{Kind: performance.QPS, QPS: 98, Latency: &performance.Latency{}}, 60),
+		one("tail", performance.Target{Kind: performance.QPS, QPS: 98, Latency: &performance.Latency{Percentile: 95}}, 60),
 		one("stands all", rate(1), 100),
 	} {
 		batch = append(batch, &placement{known: []profiling.Known{k}})

@@ -16,7 +16,7 @@ import (
 // the memory, on two nodes with room for one of each: none can move by itself.
 func crossed(t *testing.T, times int) (*Placer, *cluster.Snapshot, []*placement) {
 	t.Helper()
-	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 99, Max: time.Millisecond}}
+	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 95, Max: time.Millisecond}}
 	e, s, placed := together(t, map[string]struct {
 		target            performance.Target
 		tolerated, caused float64
@@ -95,7 +95,7 @@ func TestAnArrangementNeedsRoom(t *testing.T) {
 // when those with a target change places, and waits where it would then cause one.
 func TestBestEffortTakesWhatTheOthersLeave(t *testing.T) {
 	t.Parallel()
-	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{}}
+	tail := performance.Target{Kind: performance.QPS, QPS: 99, Latency: &performance.Latency{Percentile: 95}}
 	e, s, batch := together(t, map[string]struct {
 		target            performance.Target
 		tolerated, caused float64
@@ -199,6 +199,40 @@ func TestArrangedByThePolicysOwnObjective(t *testing.T) {
 	}
 	if nodeOf(placed[0]) != nodeOf(placed[1]) {
 		t.Errorf("the services are on %s and %s, want them together", nodeOf(placed[0]), nodeOf(placed[1]))
+	}
+}
+
+// Jobs that come together are arranged before any of them waits: the one that would find only
+// nodes with a service on it has one to itself. Where there is none, it waits, the services do not.
+func TestJobsAreArrangedBeforeOneWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		causedByWeb float64
+		waits       []string
+	}{"the services tolerate each other": {17, nil}, "they do not": {95, []string{"encode"}}} {
+		tail := performance.Target{Kind: performance.QPS, QPS: 50, Latency: &performance.Latency{Percentile: 95}}
+		e, s, batch := together(t, map[string]struct {
+			target            performance.Target
+			tolerated, caused float64
+		}{"cache": {tail, 30, 17}, "web": {tail, 27, c.causedByWeb}, "encode": {rate(20), 100, 95}}, "cache", "web", "encode")
+		for _, p := range batch {
+			p.undo()
+			p.known[0].Workload.Spec.Policy = "expected"
+			p.known[0].WaitsUntil = e.cfg.Clock.Now().Add(time.Minute)
+		}
+		decided := e.decideTogether(s, batch)
+		var waits []string
+		for _, p := range batch {
+			if FirstQueued(p.decisions) != nil {
+				waits = append(waits, p.known[0].Workload.ID.Job)
+			}
+			if p.known[0].WaitsUntil.IsZero() {
+				t.Errorf("%s: %s has lost its patience", name, p.job.ID)
+			}
+		}
+		if !slices.Equal(waits, c.waits) || len(decided)+len(waits) != len(batch) {
+			t.Errorf("%s: %d have a place, %v wait, want %v to", name, len(decided), waits, c.waits)
+		}
 	}
 }
 

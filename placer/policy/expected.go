@@ -196,15 +196,18 @@ func (e *expected) explain(b *board.Board, a *board.Request, n board.Index) expl
 	w := e.worthOn(n, 0)
 	newcomer := residentOn(b, n, a)
 	newcomer.Response = a.Response
-	of := "of its best performance"
-	if e.need > 0 {
-		of = "of its target"
+	why := fmt.Sprintf("it is expected to reach %.0f %% of its best performance there", 100*w.Reached)
+	switch {
+	case newcomer.LateShare > 0:
+		why = fmt.Sprintf("it is expected to reach its target there, its latency bound included, with a chance of %.0f %%", 100*w.Reached)
+	case e.need > 0:
+		why = fmt.Sprintf("it is expected to reach %.0f %% of its target there", 100*w.Reached)
 	}
 	return explanation{
 		parts: []cluster.ScorePart{
 			{Name: cluster.PartWorth, Value: 100 * w.Net()}, {Name: cluster.PartReached, Value: 100 * w.Reached}, {Name: cluster.PartLost, Value: 100 * w.Lost},
 		},
-		why:    fmt.Sprintf("it is expected to reach %.0f %% %s there", 100*w.Reached, of),
+		why:    why,
 		losses: e.outlook.Losses(&newcomer),
 	}
 }

@@ -60,6 +60,19 @@ func TestExpectedWeighsSpeedAgainstCoRunners(t *testing.T) {
 	}
 }
 
+// 1 % of late requests is all of a target's 99th percentile, and little of a finish time.
+func TestExpectedKeepsBoundsOnLatencies(t *testing.T) {
+	t.Parallel()
+	b, a := twoKinds(), askOfOne(100, 40)
+	service := board.Resident{Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 20), Caused: boardtest.Same(1, 5), LateShare: 0.01}
+	batch := board.Resident{Handle: 2, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 20), Caused: boardtest.Same(1, 50)}
+	b.Place(0, service)
+	b.Place(1, batch)
+	if got := chosen(t, b, a, Options{}); len(got) != 1 || got[0] != 1 {
+		t.Errorf("chose %v, not the one where no latency is bound", got)
+	}
+}
+
 func TestExpectedWaitsForABetterNode(t *testing.T) {
 	t.Parallel()
 	b, a := twoKinds(), askOfOne(0, 0)

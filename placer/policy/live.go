@@ -18,7 +18,7 @@ import (
 // as for every policy.
 func live(d SelectorDescriptor) Descriptor {
 	return Descriptor{
-		Name: d.Name, Summary: d.Summary, Paper: d.Paper, NeedsProfile: d.NeedsProfile, Sizes: d.Sizes,
+		Name: d.Name, Summary: d.Summary, Paper: d.Paper, NeedsProfile: d.NeedsProfile, Sizes: d.Sizes, Waits: d.waits,
 		New: func() Policy { return selecting{d} },
 	}
 }
@@ -120,6 +120,9 @@ func (q *requestAdapter) lossWords(losses []predict.Loss, names map[board.Handle
 			continue
 		}
 		text := fmt.Sprintf("%s would lose %.0f %%", names[l.Resident], 100*l.Share)
+		if l.Chance {
+			text = fmt.Sprintf("%s would be %.0f points less likely to keep its latency bound", names[l.Resident], 100*l.Share)
+		}
 		if l.Column >= 0 {
 			text += " because of " + wording.Source(q.Columns[l.Column])
 		}

@@ -40,5 +40,6 @@ type Descriptor struct {
 	// NeedsProfile: the policy is only better than chance with a profile.
 	NeedsProfile bool
 	Sizes        bool // it chooses size and count too, where the user leaves them open
+	Waits        bool // it may refuse nodes with room while a request may wait
 	New          func() Policy
 }

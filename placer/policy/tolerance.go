@@ -30,10 +30,9 @@ func (v *candidateSet) toleranceOn(configuration string) *tolerance {
 		Tolerance: board.Tolerance{Tolerated: v.atBound, RequiredFraction: v.requiredFractionOn(configuration), DemandFactor: k.Sensitivity.DemandFactor[configuration]},
 		curves:    predict.Prepare(k, v.Columns, v.slowdownPercent()),
 	}
-	if s.RequiredFraction != nil {
-		s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), *s.RequiredFraction, v.Workload.Spec.Target.LatePercent())
-	}
+	s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), s.RequiredFraction, v.Workload.Spec.Target.LatePercent())
 	if s.tolerance != nil {
+		s.LateShare = v.Workload.Spec.Target.LatePercent() / 100
 		s.Tolerated = slices.Clone(v.atBound)
 		for i, column := range v.Columns {
 			if tolerance, ok := s.tolerance[column].Score.Percent(); ok {

@@ -21,7 +21,6 @@ type Outlook struct {
 	left      []float64 // of each source by all residents, as a share
 	sums      []float64 // of their caused scores, for learnt responses
 	pressure  []float64
-	own       []float64
 	demands   []TimeDemand
 }
 
@@ -160,6 +159,9 @@ func (o *Outlook) kept(r *board.Resident) float64 {
 
 // slowdownOf is the loss at which an allocation's tolerated scores are meant.
 func (o *Outlook) slowdownOf(r *board.Resident) float64 {
+	if r.LateShare > 0 {
+		return r.LateShare
+	}
 	if f := r.RequiredFraction; f != nil && *f > 0 && *f < 1 {
 		return max(o.slowdown, 1-*f)
 	}
@@ -196,31 +198,21 @@ func (w Worth) Net() float64 { return w.Reached - w.Lost }
 // Worth of an allocation among the residents.
 func (o *Outlook) Worth(c Newcomer) Worth {
 	own := c.Resident
-	own.Tolerated, own.RequiredFraction = o.lower(c.Curve, c.Tolerated), nil
+	if own.LateShare == 0 {
+		own.Tolerated, own.RequiredFraction = c.Curve, nil
+	}
 	kept := o.Kept(&own)
 	return Worth{Reached: c.reaches(kept), Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
-}
-
-// lower of the scores at the QoS bound and at the target: its performance follows from the first,
-// but a bound on a latency leaves less.
-func (o *Outlook) lower(curve, atTarget []float64) []float64 {
-	if len(curve) != len(atTarget) {
-		return curve
-	}
-	o.own = sized(o.own, len(curve))
-	for k := range curve {
-		o.own[k] = min(curve[k], atTarget[k])
-	}
-	return o.own
 }
 
 // shareOfTarget is what the share that a resident keeps is worth: its target is reached with
 // less than all.
 func shareOfTarget(r *board.Resident, kept float64) float64 {
+	chance := ChanceInTime(1-kept, r.LateShare)
 	if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
-		return kept
+		return chance * kept
 	}
-	return TargetShare(kept / *r.RequiredFraction)
+	return chance * TargetShare(kept / *r.RequiredFraction)
 }
 
 // Loss is what one resident would lose by a newcomer: a share of its target, or of its
@@ -228,7 +220,8 @@ func shareOfTarget(r *board.Resident, kept float64) float64 {
 type Loss struct {
 	Resident board.Handle
 	Share    float64
-	Column   int // by which it would keep least; -1: a learnt response does not say
+	Chance   bool // Share is of the chance to keep a bound on the latency
+	Column   int  // by which it would keep least; -1: a learnt response does not say
 }
 
 // Losses are those of Worth by resident, the largest first.
@@ -238,7 +231,7 @@ func (o *Outlook) Losses(newcomer *board.Resident) []Loss {
 		r := &o.residents[i]
 		before := shareOfTarget(r, o.keptWith(r, nil))
 		if lost := before - shareOfTarget(r, o.keptWith(r, newcomer)); lost > 0 {
-			out = append(out, Loss{r.Handle, lost, o.scarcest(r)})
+			out = append(out, Loss{r.Handle, lost, r.LateShare > 0, o.scarcest(r)})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y Loss) int { return cmp.Compare(y.Share, x.Share) })
@@ -263,6 +256,10 @@ func (o *Outlook) scarcest(r *board.Resident) int {
 }
 
 func (c Newcomer) reaches(kept float64) float64 {
+	return ChanceInTime(1-kept, c.LateShare) * c.share(kept)
+}
+
+func (c Newcomer) share(kept float64) float64 {
 	switch {
 	case !(c.Top > 0):
 		return kept
@@ -288,6 +285,20 @@ func TargetShare(ratio float64) float64 {
 	sd := relativeError * ratio
 	z := (1 - ratio) / sd
 	return clip(1 - sd*(normalDensity(z)+z*normalBelow(z)))
+}
+
+// lateError is the standard deviation of the logarithm of a predicted share of late requests
+// (chosen by us: it grows with the square of pressure by tolerance, and each of the two scores is
+// off by a third where it is small, docs/classification.md).
+const lateError = 1
+
+// ChanceInTime is the probability that no more requests are late than may be, where a share of
+// them is predicted to be: a bound on a percentile is kept or missed. 1 where none is set.
+func ChanceInTime(late, allowed float64) float64 {
+	if allowed <= 0 || late <= 0 {
+		return 1
+	}
+	return normalBelow(math.Log(allowed/late) / lateError)
 }
 
 func normalDensity(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }

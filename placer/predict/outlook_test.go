@@ -72,6 +72,30 @@ func TestWhoLosesWhat(t *testing.T) {
 	}
 }
 
+// Of a bound on a percentile what counts is the chance to keep it: even where as many are late as
+// may be, and little beyond, however much of its speed is left.
+func TestABoundOnALatencyIsKeptOrMissed(t *testing.T) {
+	t.Parallel()
+	o := predict.NewOutlook(bound, nil)
+	service := resident(20, 0)
+	service.LateShare, service.RequiredFraction = 0.01, new(0.5)
+	for _, c := range []struct{ pressure, low, high float64 }{{0, 1, 1}, {10, 0.85, 0.97}, {20, 0.49, 0.51}, {60, 0, 0.05}} {
+		o.Among([]board.Resident{resident(100, c.pressure)}, 2)
+		w := o.Worth(predict.Newcomer{Resident: service, Curve: []float64{45, 100}, Speed: 100, Top: 100, Target: 50})
+		if w.Reached < c.low-1e-6 || w.Reached > c.high+1e-6 {
+			t.Errorf("under %g it is kept with a chance of %v, want %g to %g", c.pressure, w.Reached, c.low, c.high)
+		}
+		o.Among([]board.Resident{service}, 2)
+		losses := o.Losses(&board.Resident{Caused: []float64{c.pressure, 0}, Tolerated: []float64{100, 100}})
+		switch {
+		case c.pressure == 0 && len(losses) > 0:
+			t.Errorf("no pressure costs %+v", losses)
+		case c.pressure > 0 && (len(losses) != 1 || !losses[0].Chance || math.Abs(losses[0].Share+w.Reached-1) > 1e-6):
+			t.Errorf("as a resident it loses %+v, as a newcomer it keeps %v", losses, w.Reached)
+		}
+	}
+}
+
 func TestTargetShare(t *testing.T) {
 	t.Parallel()
 	for ratio, want := range map[float64]float64{0: 0, -1: 0, math.NaN(): 0, 0.5: 0.5, 1: 0.96, 2: 1, math.Inf(1): 1} {

@@ -19,14 +19,17 @@ import (
 // workloads have no target; one that needs a fifth of its speed still meets its target after losing
 // more than 5 %.
 //
-// A bound on a latency is the other way round: what is measured of such a workload is how many
-// of its requests are within it, and latePercent of them may not be, 1 for a 99th percentile.
-// 0: its target has no such bound.
-func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, needs, latePercent float64) interference.Scores {
-	if latePercent > 0 && latePercent < slowdownPercent {
+// What is measured of a workload with a bound on a latency is how many of its requests are
+// within it, and latePercent of them may not be, 1 for a 99th percentile: that decides, and not
+// what it needs. 0: its target has no such bound. required is that share; nil is unknown.
+func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent float64, required *float64, latePercent float64) interference.Scores {
+	if latePercent > 0 {
 		return inTime(k, columns, slowdownPercent, latePercent)
 	}
-	keeps := 1 - slowdownPercent/100
+	if required == nil {
+		return nil
+	}
+	keeps, needs := 1-slowdownPercent/100, *required
 	enough := needs / keeps
 	if !(enough < keeps) {
 		return nil
@@ -60,7 +63,7 @@ func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slow
 }
 
 // inTime is how much pressure a workload tolerates while no more than a share of its requests are
-// late: less than the tolerated score, which allows for the QoS bound.
+// late; the tolerated score allows for the QoS bound instead.
 func inTime(k *cluster.Knowledge, columns []interference.Source, slowdownPercent, latePercent float64) interference.Scores {
 	out, enough := interference.Scores{}, 1-latePercent/100
 	for _, s := range columns {

@@ -22,13 +22,10 @@ func fastest(k *cluster.Knowledge, t performance.Target) float64 {
 
 // Tolerance is a workload's tolerance at target; see predict.ToleranceAtTarget.
 func (k *Estimator) Tolerance(known *cluster.Knowledge, slowdownPercent float64, needs *float64, target performance.Target) interference.Scores {
-	if needs == nil {
-		return nil
-	}
 	if !(slowdownPercent > 0 && slowdownPercent < 100) {
 		slowdownPercent = performance.DefaultSlowdownMaxPercent
 	}
-	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, *needs, target.LatePercent())
+	return predict.ToleranceAtTarget(known, k.Columns(), slowdownPercent, needs, target.LatePercent())
 }
 
 // MeanTolerance is what a workload tolerates on average over the sources, in points; where

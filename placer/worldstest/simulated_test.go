@@ -88,7 +88,7 @@ func (s scene) tolerance(j submission, class string, atBound []float64) board.To
 			k.Sensitivity.Tolerated[source] = measuredScore(cluster.AssumedToleratedPercent)
 		}
 	}
-	atTarget := predict.ToleranceAtTarget(&k, s.columns, performance.DefaultSlowdownMaxPercent, *out.RequiredFraction, 0)
+	atTarget := predict.ToleranceAtTarget(&k, s.columns, performance.DefaultSlowdownMaxPercent, out.RequiredFraction, 0)
 	out.Tolerated = slices.Clone(atBound)
 	for c, source := range s.columns {
 		if v, ok := atTarget[source].Score.Percent(); ok {

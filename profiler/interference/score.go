@@ -165,6 +165,9 @@ type Sensitivity struct {
 	// RequiredFraction is the share of its performance in isolation that must be left to it, where its
 	// target says so; nil is unknown.
 	RequiredFraction *float64 `json:"-"`
+	// LateShare is the share of its requests that may be later than the bound of its target, where
+	// Tolerated is the pressure under which so many are; 0: it has no such bound.
+	LateShare float64 `json:"-"`
 	// DemandFactor is how many times the part of the CPU time it takes on nodes of a
 	// configuration, of that where Caused was measured: a slower node is busier with
 	// the same work. Absent: as much.

@@ -76,6 +76,14 @@ func New(columns []interference.Source, configurations []string) *Board {
 	return &Board{Columns: slices.Clone(columns), Configurations: slices.Clone(configurations), machines: map[int][]Index{}}
 }
 
+// grow makes room for so many more nodes at once.
+func (b *Board) grow(nodes int) {
+	b.nodes, b.ready = slices.Grow(b.nodes, nodes), slices.Grow(b.ready, nodes)
+	b.used, b.residents = slices.Grow(b.used, nodes), slices.Grow(b.residents, nodes)
+	scores := nodes * len(b.Columns)
+	b.tolerated, b.caused, b.headroom = slices.Grow(b.tolerated, scores), slices.Grow(b.caused, scores), slices.Grow(b.headroom, scores)
+}
+
 // Add puts a ready node on the board.
 func (b *Board) Add(n Node) Index {
 	i := Index(len(b.nodes))

@@ -26,6 +26,7 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		seen[c] = i
 	}
 	b := New(columns, configurations)
+	b.grow(len(s.Nodes))
 	machines := cluster.Machines(s.Nodes)
 	number := make(map[string]int, len(machines))
 	for i, name := range slices.Sorted(maps.Keys(machines)) {

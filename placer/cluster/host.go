@@ -48,8 +48,9 @@ func (s *Snapshot) Host(n *Node) *Host {
 
 // keep a host, among not many more than there are nodes.
 func (m *Cache) keep(h *Host, nodes int) {
-	if m.hosts == nil || len(m.hosts) > 2*nodes {
-		m.hosts = make(map[NodeID]*Host, nodes)
+	m.nodes = max(m.nodes, nodes)
+	if m.hosts == nil || len(m.hosts) > 2*m.nodes {
+		m.hosts = make(map[NodeID]*Host, m.nodes)
 	}
 	m.hosts[h.Node.ID] = h
 }

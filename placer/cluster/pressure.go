@@ -39,6 +39,7 @@ type Cache struct {
 	columns []interference.Source
 	vectors map[WorkloadID]cachedVectors
 	hosts   map[NodeID]*Host
+	nodes   int // of the largest snapshot so far: others may be parts of it
 }
 
 type cachedVectors struct {

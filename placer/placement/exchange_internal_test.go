@@ -1,13 +1,17 @@
 package placement
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/clustertest"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -163,6 +167,59 @@ func BenchmarkArrange(b *testing.B) {
 		b.StartTimer()
 		e.arrange(s, placed)
 	}
+}
+
+// BenchmarkDecideTogether decides on 64 jobs that wait at the same time.
+func BenchmarkDecideTogether(b *testing.B) {
+	columns := clustertest.Columns(12)
+	classes := []string{"one", "two", "three"}
+	_, estimator := profiling.New(profiling.Config{Columns: columns})
+	for _, nodes := range []int{1000, 10000} {
+		s := clustertest.Random(rand.New(rand.NewPCG(1, 2)), nodes, 2, classes, columns)
+		s.Cache = &cluster.Cache{}
+		for _, name := range []string{"expected", "paragon"} {
+			b.Run(fmt.Sprintf("%s/nodes=%d", name, nodes), func(b *testing.B) {
+				e := New(Config{Policy: name, Clock: stillClock{}, Estimator: estimator})
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					batch := waitingJobs(b, columns, classes)
+					b.StartTimer()
+					decided := e.decideTogether(s, batch)
+					b.StopTimer()
+					if len(decided) != len(batch) {
+						b.Fatalf("%d of %d jobs got a place", len(decided), len(batch))
+					}
+					for _, p := range decided {
+						p.undo()
+					}
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
+
+// waitingJobs are 64 known jobs, each with scores and a target of its own.
+func waitingJobs(b *testing.B, columns []interference.Source, classes []string) []*placement {
+	random := rand.New(rand.NewPCG(3, 4))
+	var out []*placement
+	for i := range 64 {
+		w := clustertest.Workload(fmt.Sprintf("job-%02d", i), func(w *cluster.Workload) { w.Spec.Target = rate(20 + random.Float64()*60) })
+		tolerated, caused, speed := make([]float64, len(columns)), make([]float64, len(columns)), map[string]float64{}
+		for c := range columns {
+			tolerated[c], caused[c] = 20+80*random.Float64(), 60*random.Float64()
+		}
+		for _, class := range classes {
+			speed[class] = 80 + 40*random.Float64()
+		}
+		k := clustertest.Knowledge(clustertest.Sensitivity(columns, tolerated, caused), speed)
+		out = append(out, &placement{
+			ctx: b.Context(), job: cluster.Job{ID: w.ID.JobID(), RunPool: clustertest.Pool, Workloads: []cluster.Workload{*w}},
+			known: []profiling.Known{{Workload: *w, Knowledge: *k}},
+		})
+	}
+	return out
 }
 
 // Where there are few arrangements, each is tried once.

@@ -30,6 +30,7 @@ type candidateSet struct {
 	rates      map[string]bool              // configurations with a speed in the target's unit
 	unit       string                       // of the target's rate
 	need       float64                      // rate one allocation must reach; 0: no numeric target
+	drawnFrom  int                          // nodes with room, where not all of them are candidates; else 0
 	warnings   []string
 	facts      facts // of the decision, as finish finds them
 }
@@ -73,11 +74,12 @@ func open(r Request, work *workspace) (*candidateSet, error) {
 		r.Knowledge = &cluster.Knowledge{}
 	}
 	v := &candidateSet{Request: r, work: work, snapshot: sortedSnapshot(r.Snapshot).WithCache(), unit: r.Workload.Spec.Target.RateUnit()}
+	var fit []*cluster.Node
+	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
+	fit = v.draw(fit)
 	table := cluster.NewPressureTable(v.snapshot, v.Columns)
 	v.coRunners, v.shared = board.NewCoRunners(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
-	var fit []*cluster.Node
-	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
 	v.addCandidates(fit, table)
 	return v, nil
 }

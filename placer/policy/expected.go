@@ -18,7 +18,7 @@ import (
 var expectedSelector = SelectorDescriptor{
 	Name:         "expected",
 	Summary:      "the node on which the workload is expected to do best, less what the workloads there would lose",
-	NeedsProfile: true, Sizes: true, waits: true,
+	NeedsProfile: true, Sizes: true, waits: true, drawn: mostJudged,
 	Parameters: []Parameter{
 		{Name: "accept", Default: formatShare(defaultAccept), Summary: "while it may wait, it takes no node that is worth less than this, 0 to 1",
 			set: fraction(func(o *Options) **float64 { return &o.Accept })},
@@ -44,10 +44,10 @@ func fraction(field func(o *Options) **float64) func(*Options, string) error {
 	}
 }
 
-// mostJudged nodes are judged, drawn at random where more have room: with 1,000 the best of
-// them is among the best 0.5 % of all with a probability of 99.3 %, whatever their worths
-// (Delimitrou 2015, §7.3: 1 − 0.995^1000).
-const mostJudged = 1000
+// mostJudged nodes are judged, drawn at random where more have room: with 500 the best of
+// them is among the best 1 % of all with a probability of 99.3 %, whatever their worths
+// (Delimitrou 2015, §7.3: 1 − 0.99^500).
+const mostJudged = 500
 
 // expected takes, for each allocation in turn, the node of the highest worth: the share of
 // its target, or of its best performance, that the newcomer is expected to reach there, less

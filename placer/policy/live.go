@@ -27,6 +27,7 @@ type selecting struct{ d SelectorDescriptor }
 
 // Place implements Policy.
 func (p selecting) Place(r Request) (cluster.Decision, error) {
+	r.drawn = p.d.drawn
 	if p.d.Sizes && r.MaySize && validate(r) == nil && r.Workload.Count > 0 && r.JobType != "system" && r.JobType != "sysbatch" {
 		return p.placeSized(r)
 	}
@@ -235,7 +236,7 @@ func found(c board.Choice) string {
 
 func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ranking {
 	r := ranking{
-		reason: d.reason + found(c), relaxed: c.Relaxed,
+		reason: d.reason + found(c) + q.drawnWords(), relaxed: c.Relaxed,
 		why:    func(*candidate) string { return d.reason },
 		detail: func(*ranked) string { return fmt.Sprintf("%s chose other nodes", d.Name) },
 	}

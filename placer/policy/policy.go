@@ -23,6 +23,8 @@ type Request struct {
 	// MayWait lets a policy refuse the nodes with room for the hope of a better one: it will
 	// be asked again soon.
 	MayWait bool
+
+	drawn int // so many candidates are looked at, drawn at random where there are more; 0: all
 }
 
 // Policy places one workload. It is pure: the same request gives the same

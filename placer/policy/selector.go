@@ -24,6 +24,7 @@ type SelectorDescriptor struct {
 	New          func(b *board.Board, o Options) board.Selector
 
 	reason string // of a live decision: how the nodes were found
+	drawn  int    // live it looks at so many nodes with room, drawn at random where there are more; 0: at all
 	waits  bool   // it may refuse nodes while a request is not forced: a refuser
 }
 

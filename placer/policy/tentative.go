@@ -88,15 +88,13 @@ func (f *tentative) draw(most int, random *rand.Rand) {
 	if len(f.nodes) <= most {
 		return
 	}
-	for i := range most {
-		j := i + random.IntN(len(f.nodes)-i)
-		f.nodes[i], f.nodes[j] = f.nodes[j], f.nodes[i]
+	at := drawnOf(len(f.nodes), most, random)
+	drawn := make([]board.Index, most)
+	for i, k := range at {
+		drawn[i] = f.nodes[k]
 	}
-	f.nodes = f.nodes[:most]
+	f.nodes = drawn
 }
-
-// drawnPerAllocation of a group (chosen by us).
-const drawnPerAllocation = 4
 
 // look counts one node looked at, and reports whether there is time for it.
 // The first look is always granted.

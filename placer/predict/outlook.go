@@ -22,6 +22,7 @@ type Outlook struct {
 	sums      []float64 // of their caused scores, for learnt responses
 	pressure  []float64
 	demands   []TimeDemand
+	granted   []float64
 }
 
 // NewOutlook is for scores that were measured at a QoS bound, a share. shared marks the columns
@@ -101,7 +102,13 @@ func (o *Outlook) taken(k int, from, newcomer *board.Resident) float64 {
 	if newcomer != nil && caused(newcomer, k) > 0 {
 		o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
 	}
-	return TimeTaken(100, Weight(from.Size), o.demands)
+	n := len(o.demands)
+	if n == 0 {
+		return 0
+	}
+	o.demands = append(o.demands, takesAll(Weight(from.Size))) // as in TimeTaken, with storage that is kept
+	o.granted = sized(o.granted, n+1)
+	return 100 - timeShares(o.granted, 100, o.demands)[n]
 }
 
 // Lost sums what the residents lose by a newcomer; worth says what the share that a resident

@@ -34,7 +34,11 @@ const leastWeight = 1e-6
 // weights, quotas and demands: nothing of it has to be measured next to each other. It
 // says how much time a workload gets, not when: see Stretched. O(workloads²).
 func TimeShares(capacity float64, demands []TimeDemand) []float64 {
-	granted := make([]float64, len(demands))
+	return timeShares(make([]float64, len(demands)), capacity, demands)
+}
+
+// timeShares writes into granted, which is as long as demands.
+func timeShares(granted []float64, capacity float64, demands []TimeDemand) []float64 {
 	left, weights := capacity, 0.0
 	for i, d := range demands {
 		granted[i] = math.NaN() // not settled yet
@@ -61,9 +65,11 @@ func TimeShares(capacity float64, demands []TimeDemand) []float64 {
 // TimeTaken is the part of a capacity that co-runners take from a workload of a weight that
 // would use all of it.
 func TimeTaken(capacity, weight float64, coRunners []TimeDemand) float64 {
-	all := append(coRunners[:len(coRunners):len(coRunners)], TimeDemand{Amount: math.NaN(), Weight: weight})
+	all := append(coRunners[:len(coRunners):len(coRunners)], takesAll(weight))
 	return capacity - TimeShares(capacity, all)[len(coRunners)]
 }
+
+func takesAll(weight float64) TimeDemand { return TimeDemand{Amount: math.NaN(), Weight: weight} }
 
 // Stretched is the share of its throughput that a workload keeps which works the part duty
 // of its time and is left the part left of the CPU whenever it works: the time in which it

@@ -38,7 +38,11 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		b.SetReady(i, n.Ready)
 	}
 	for u := range Numbering(s, except) {
-		b.Place(u.Node, residentOf(s, s.Nodes[u.Node], u.Allocation, u.Handle, table))
+		r := residentOf(s, s.Nodes[u.Node], u.Allocation, u.Handle, table)
+		b.residents[u.Node], b.used[u.Node] = append(b.residents[u.Node], r), b.used[u.Node].Add(r.Size)
+	}
+	for i := range b.nodes { // once, not for each resident
+		b.recompute(Index(i))
 	}
 	return b
 }

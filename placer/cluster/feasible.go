@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,28 +18,45 @@ const PoolAll = "all"
 // constraints, then free cpu, cores, memory and disk. The workload's own
 // allocations do not count as used: an update replaces them.
 //
-// fit keeps the order of the snapshot. rejected holds the first MaxRejections
+// fit keeps the order of their IDs. rejected holds the first MaxRejections
 // nodes dropped, counts all of them. A constraint that cannot be read lets no
 // node pass, as in Nomad, and its error is the rejection's detail.
 //
 // Ports, devices, volumes and host networks are left to Nomad. Cost: O(nodes ×
 // (constraints + residents)).
 func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected []Rejection, counts map[RejectReason]int) {
-	counts = map[RejectReason]int{}
 	c := newChecker(s, w, runPool)
-	fit = make([]*Node, 0, len(s.Nodes))
+	c.fit = make([]*Node, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
-		reason := c.check(n)
-		if reason == "" {
-			fit = append(fit, n)
-			continue
-		}
-		counts[reason]++
-		if len(rejected) < MaxRejections {
-			rejected = append(rejected, Rejection{Node: n.ID, Name: n.Name, Reason: reason, Detail: c.explain(n, reason)})
+		c.look(n)
+	}
+	return c.fit, c.rejected, c.counts
+}
+
+// FeasibleDrawn is Feasible for large clusters: nodes are looked at in an order that is drawn,
+// until so many are found. always are found in addition, where they are feasible; with looked
+// being all nodes, nothing was left out. The nodes keep the order of the snapshot.
+func FeasibleDrawn(s *Snapshot, w *Workload, runPool string, most int, always func(*Node) bool, random *rand.Rand) (fit []*Node, rejected []Rejection, counts map[RejectReason]int, looked int) {
+	c := newChecker(s, w, runPool)
+	order := make([]int, len(s.Nodes))
+	for i := range order {
+		order[i] = i
+	}
+	for ; looked < len(order) && len(c.fit) < most; looked++ {
+		j := looked + random.IntN(len(order)-looked)
+		order[looked], order[j] = order[j], order[looked]
+		c.look(s.Nodes[order[looked]])
+	}
+	if always != nil {
+		for _, i := range order[looked:] {
+			if n := s.Nodes[i]; always(n) {
+				c.look(n)
+				looked++
+			}
 		}
 	}
-	return fit, rejected, counts
+	slices.SortFunc(c.fit, func(a, b *Node) int { return cmp.Compare(a.ID, b.ID) })
+	return c.fit, c.rejected, c.counts, looked
 }
 
 // Room is how many allocations of that size fit on the node at once next to what is used,
@@ -60,10 +79,27 @@ type checker struct {
 	constraints []CompiledConstraint
 	broken      error  // a constraint that cannot be read
 	demands     string // all that is demanded of a node but room
+
+	fit      []*Node
+	rejected []Rejection // a sample
+	counts   map[RejectReason]int
+}
+
+// look at a node, and keep it or why not.
+func (c *checker) look(n *Node) {
+	reason := c.check(n)
+	if reason == "" {
+		c.fit = append(c.fit, n)
+		return
+	}
+	c.counts[reason]++
+	if len(c.rejected) < MaxRejections {
+		c.rejected = append(c.rejected, Rejection{Node: n.ID, Name: n.Name, Reason: reason, Detail: c.explain(n, reason)})
+	}
 }
 
 func newChecker(s *Snapshot, w *Workload, runPool string) *checker {
-	c := &checker{snapshot: s, workload: w, runPool: runPool}
+	c := &checker{snapshot: s, workload: w, runPool: runPool, counts: map[RejectReason]int{}}
 	for _, d := range w.Drivers {
 		c.drivers = append(c.drivers, "driver."+d)
 	}

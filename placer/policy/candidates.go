@@ -18,6 +18,7 @@ type candidateSet struct {
 	Request
 	work       *workspace
 	snapshot   *cluster.Snapshot // nodes sorted by ID, whatever order they came in
+	table      *cluster.PressureTable
 	coRunners  *board.CoRunners
 	shared     []bool // by column: CPU time is shared through it (timeShared)
 	candidates []*candidate
@@ -30,7 +31,7 @@ type candidateSet struct {
 	rates      map[string]bool              // configurations with a speed in the target's unit
 	unit       string                       // of the target's rate
 	need       float64                      // rate one allocation must reach; 0: no numeric target
-	drawnFrom  int                          // nodes with room, where not all of them are candidates; else 0
+	looked     int                          // nodes that were looked at, where not all were; else 0
 	warnings   []string
 	facts      facts // of the decision, as finish finds them
 }
@@ -40,16 +41,18 @@ type candidate struct {
 	node       *cluster.Node
 	index      int        // in candidateSet.candidates
 	tolerance  *tolerance // of the newcomer here
-	tolerated  []float64  // of the residents together: min
-	caused     []float64  // the pressure that the newcomer would experience from them
-	exerted    []float64  // the pressure that they would experience from the newcomer
-	summed     []float64  // their caused scores, added up: how full the node is
 	incumbent  bool       // the group already runs here
 	room       int        // allocations of the group that fit
 	freeMHz    int
 	cpuLoad    float64 // used share
 	memoryLoad float64
-	predicted  cluster.Prediction // of one allocation, without others of its group
+
+	// As of here by candidateSet.press: policies with a board of their own ask for few nodes.
+	tolerated []float64          // of the residents together: min; nil: not computed yet
+	caused    []float64          // the pressure that the newcomer would experience from them
+	exerted   []float64          // the pressure that they would experience from the newcomer
+	summed    []float64          // their caused scores, added up: how full the node is
+	predicted cluster.Prediction // of one allocation, without others of its group
 }
 
 func validate(r Request) error {
@@ -74,13 +77,11 @@ func open(r Request, work *workspace) (*candidateSet, error) {
 		r.Knowledge = &cluster.Knowledge{}
 	}
 	v := &candidateSet{Request: r, work: work, snapshot: sortedSnapshot(r.Snapshot).WithCache(), unit: r.Workload.Spec.Target.RateUnit()}
-	var fit []*cluster.Node
-	fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, r.Workload, r.RunPool)
-	fit = v.draw(fit)
-	table := cluster.NewPressureTable(v.snapshot, v.Columns)
-	v.coRunners, v.shared = board.NewCoRunners(v.snapshot, table, v.Workload.ID), timeShared(v.Columns)
+	fit := v.feasible()
+	v.table = cluster.NewPressureTable(v.snapshot, v.Columns)
+	v.coRunners, v.shared = board.NewCoRunners(v.snapshot, v.table, v.Workload.ID), timeShared(v.Columns)
 	v.readKnowledge()
-	v.addCandidates(fit, table)
+	v.addCandidates(fit)
 	return v, nil
 }
 
@@ -143,23 +144,29 @@ func (v *candidateSet) suffices(rate float64) bool {
 	return v.Workload.Spec.Target.PredictedMet(rate, v.need)
 }
 
-// addCandidates computes the candidates of the feasible nodes. The storage of their vectors
-// is one array: nodes × columns × 2.
-func (v *candidateSet) addCandidates(fit []*cluster.Node, table *cluster.PressureTable) {
-	columns := len(v.Columns)
-	arena, options := v.work.take(2*columns*len(fit)), v.work.takeCandidates(len(fit))
+// addCandidates makes candidates of the feasible nodes.
+func (v *candidateSet) addCandidates(fit []*cluster.Node) {
+	options := v.work.takeCandidates(len(fit))
 	v.candidates = make([]*candidate, len(fit))
 	for i, n := range fit {
 		o := &options[i]
 		o.node, o.index, o.tolerance = n, i, v.toleranceOn(n.Configuration)
-		o.tolerated, arena = arena[:columns:columns], arena[columns:]
-		o.caused, arena = arena[:columns:columns], arena[columns:]
-		table.Fill(n, v.Workload.ID, o.tolerated, o.caused)
 		v.candidates[i] = o
-		v.shareCPUTime(o)
 		v.addLoad(o, v.snapshot.Host(n))
-		o.predicted = v.predict(o, o.caused)
 	}
+}
+
+// press computes what residents and newcomer exert on each other on a candidate, once.
+func (v *candidateSet) press(o *candidate) {
+	if o.tolerated != nil {
+		return
+	}
+	columns := len(v.Columns)
+	storage := v.work.take(2 * columns)
+	o.tolerated, o.caused = storage[:columns:columns], storage[columns:]
+	v.table.Fill(o.node, v.Workload.ID, o.tolerated, o.caused)
+	v.shareCPUTime(o)
+	o.predicted = v.predict(o, o.caused)
 }
 
 // littlePressure leaves every allocation its fair share of CPU time, in points (chosen by
@@ -234,6 +241,7 @@ func (v *candidateSet) predict(o *candidate, pressure []float64) cluster.Predict
 // n others of its own group.
 func (v *candidateSet) withReplicas(o *candidate, n int) []float64 {
 	if n <= 0 {
+		v.press(o)
 		return o.caused
 	}
 	own := v.newcomerOn(o)

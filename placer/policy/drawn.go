@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -11,45 +10,30 @@ import (
 // drawnPerAllocation of a group (chosen by us): a large one needs more nodes to choose from.
 const drawnPerAllocation = 4
 
-// draw leaves so many of the feasible nodes as the policy looks at, drawn at random, and those
-// on which the group runs. The snapshot is then that of their machines: what a decision costs
-// does not grow with the cluster.
-func (v *candidateSet) draw(fit []*cluster.Node) []*cluster.Node {
+// feasible are the nodes that the policy chooses from: all with room or, where it looks at some
+// only, so many drawn at random and those on which the group runs. The snapshot is then that of
+// their machines: what a decision costs does not grow with the cluster.
+func (v *candidateSet) feasible() (fit []*cluster.Node) {
 	most := max(v.drawn, drawnPerAllocation*v.Workload.Count)
-	if v.drawn <= 0 || len(fit) <= most {
+	all := len(v.snapshot.Nodes)
+	if v.drawn <= 0 || all <= most {
+		fit, v.rejected, v.counts = cluster.Feasible(v.snapshot, v.Workload, v.RunPool)
 		return fit
 	}
-	v.drawnFrom = len(fit)
-	at := drawnOf(len(fit), most, Draws(v.Seed))
-	if !v.MaySize { // it may run already
-		for i, n := range fit {
-			if v.snapshot.Host(n).Has(v.Workload.ID) {
-				at = append(at, i)
-			}
-		}
+	var runs func(n *cluster.Node) bool
+	if !v.MaySize { // else it has no allocations
+		runs = func(n *cluster.Node) bool { return v.snapshot.Host(n).Has(v.Workload.ID) }
 	}
-	slices.Sort(at)
-	drawn := make([]*cluster.Node, 0, len(at))
-	for _, i := range slices.Compact(at) {
-		drawn = append(drawn, fit[i])
+	looked := 0
+	fit, v.rejected, v.counts, looked = cluster.FeasibleDrawn(v.snapshot, v.Workload, v.RunPool, most, runs, Draws(v.Seed))
+	if looked == all {
+		return fit
 	}
+	v.looked = looked
 	part := *v.snapshot
-	part.Nodes = withMachines(v.snapshot.Nodes, drawn)
+	part.Nodes = withMachines(v.snapshot.Nodes, fit)
 	v.snapshot = &part
-	return drawn
-}
-
-// drawnOf are so many of the numbers below n, each once.
-func drawnOf(n, most int, random *rand.Rand) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
-	for i := range most {
-		j := i + random.IntN(n-i)
-		at[i], at[j] = at[j], at[i]
-	}
-	return at[:most]
+	return fit
 }
 
 // withMachines adds the nodes that share a machine with one of those drawn; all stay in order.
@@ -72,8 +56,8 @@ func withMachines(all, drawn []*cluster.Node) []*cluster.Node {
 
 // drawnWords say so in a reason.
 func (v *candidateSet) drawnWords() string {
-	if v.drawnFrom == 0 {
+	if v.looked == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", of %d nodes drawn at random from the %d with room", len(v.candidates), v.drawnFrom)
+	return fmt.Sprintf(", of %d nodes with room that were drawn at random", len(v.candidates))
 }

@@ -48,7 +48,7 @@ func nodesOf(d cluster.Decision) []cluster.NodeID {
 func TestNodesAreDrawnOnALargeCluster(t *testing.T) {
 	t.Parallel()
 	first, again, other := onMany(t, 1, nil), onMany(t, 1, nil), onMany(t, 2, nil)
-	if first.Outcome != cluster.Placed || !strings.Contains(first.Reason, "of 500 nodes drawn at random from the ") {
+	if first.Outcome != cluster.Placed || !strings.Contains(first.Reason, ", of 500 nodes with room that were drawn at random") {
 		t.Fatalf("%s: %s", first.Outcome, first.Reason)
 	}
 	if !slices.Equal(nodesOf(first), nodesOf(again)) {
@@ -57,7 +57,7 @@ func TestNodesAreDrawnOnALargeCluster(t *testing.T) {
 	if slices.Equal(nodesOf(first), nodesOf(other)) {
 		t.Errorf("two seeds drew the same nodes: %v", nodesOf(first))
 	}
-	if first.Considered != manyNodes {
+	if first.Considered < 500 || first.Considered >= manyNodes {
 		t.Errorf("considered %d nodes of %d", first.Considered, manyNodes)
 	}
 }
@@ -66,7 +66,7 @@ func TestNodesAreDrawnOnALargeCluster(t *testing.T) {
 func TestALargeGroupHasMoreNodesDrawn(t *testing.T) {
 	t.Parallel()
 	d := onMany(t, 1, func(r *policy.Request, _ *cluster.Snapshot) { r.Workload.Count = 150 })
-	if !strings.Contains(d.Reason, "of 600 nodes drawn") {
+	if !strings.Contains(d.Reason, "of 600 nodes with room") {
 		t.Errorf("150 allocations: %s", d.Reason)
 	}
 }

@@ -121,6 +121,18 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	return f.choice(a.Count)
 }
 
+// spare implements sparer.
+func (e *expected) spare(count int, allowed func(board.Index) bool) []board.Replica {
+	var out []board.Replica
+	for len(out) < count && len(e.prospects) > 0 {
+		best := heap.Pop(&e.prospects).(prospect)
+		if allowed(best.node) {
+			out = append(out, board.Replica{Node: best.node, Size: e.tentative.request.Size, Predicted: best.performance})
+		}
+	}
+	return out
+}
+
 // refusal implements refuser.
 func (e *expected) refusal() string {
 	return fmt.Sprintf("a better node may become free soon: the best of %s with room is worth %.0f %% to it (the share of its target, or of its best performance, that it is expected to reach there, less the shares that the workloads there are expected to lose), and it takes one of less than %.0f %% only after it has waited as long as it may",

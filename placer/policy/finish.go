@@ -101,10 +101,14 @@ func (v *candidateSet) assign(r ranking) []int {
 // resident or of the newcomer, whose own allocations count as co-runners.
 func (v *candidateSet) anyViolation(r ranking, replicas []int) bool {
 	for i, n := range replicas {
+		if n == 0 {
+			continue
+		}
 		o := r.nodes[i].candidate
+		v.press(o)
 		pressure := v.withReplicas(o, n-1)
 		for k := range v.Columns {
-			if n > 0 && (o.tolerated[k]-float64(n)*o.exerted[k] < -epsilonPoints || o.tolerance.Tolerated[k]-Live().experienced(pressure[k]) < -epsilonPoints) {
+			if o.tolerated[k]-float64(n)*o.exerted[k] < -epsilonPoints || o.tolerance.Tolerated[k]-Live().experienced(pressure[k]) < -epsilonPoints {
 				return true
 			}
 		}
@@ -186,6 +190,7 @@ func (v *candidateSet) group(r ranking, replicas []int) cluster.Prediction {
 // node.
 func (v *candidateSet) predictShared(o *candidate, n int) cluster.Prediction {
 	if n <= 1 {
+		v.press(o)
 		return o.predicted
 	}
 	return v.predict(o, v.withReplicas(o, n-1))

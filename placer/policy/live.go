@@ -67,7 +67,13 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 	a.Forced = true
 	a.Count, a.Target = cluster.LeastSpareNodes, 0
 	a.Allowed = func(n board.Index) bool { return q.byIndex[n] != nil && q.replicas[q.byIndex[n]] == 0 }
-	r := q.ranking(d, c, inner.Select(q.board, &a, random))
+	var spare board.Choice
+	if s, ok := inner.(sparer); ok {
+		spare.Replicas = s.spare(a.Count, a.Allowed)
+	} else {
+		spare = inner.Select(q.board, &a, random)
+	}
+	r := q.ranking(d, c, spare)
 	if x, ok := inner.(explainer); ok {
 		q.explain(&r, func(n board.Index) explanation { return x.explain(q.board, &asked, n) })
 	}
@@ -81,6 +87,11 @@ func (v *candidateSet) askSelector(d SelectorDescriptor) ranking {
 // refuser is a selector that leaves nodes with room alone while a request may wait, and says
 // why.
 type refuser interface{ refusal() string }
+
+// sparer is a selector that knows the nodes it would have taken next.
+type sparer interface {
+	spare(count int, allowed func(board.Index) bool) []board.Replica
+}
 
 // explainer is a selector that can say what a node's place is made of.
 type explainer interface {

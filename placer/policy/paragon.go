@@ -49,6 +49,9 @@ type selection struct {
 // newSelection filters the candidates (step 3), and keeps how far each is from every
 // bound.
 func newSelection(v *candidateSet) *selection {
+	for _, o := range v.candidates {
+		v.press(o)
+	}
 	s := &selection{candidateSet: v, filter: chainFilter{options: Live(), columns: v.Columns}}
 	s.filter.run(len(v.candidates), s, v.leastRequired().Tolerated, v.caused)
 	steps := len(s.filter.chain)

@@ -39,6 +39,9 @@ func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster
 	default:
 		v.finish(&d, rank(v))
 	}
+	if v.looked > 0 {
+		d.Considered = v.looked
+	}
 	d.Warnings = append(d.Warnings, v.warnings...)
 	return d, v.facts, nil
 }

@@ -96,6 +96,19 @@ func (f *tentative) draw(most int, random *rand.Rand) {
 	f.nodes = drawn
 }
 
+// drawnOf are so many of the numbers below n, each once.
+func drawnOf(n, most int, random *rand.Rand) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	for i := range most {
+		j := i + random.IntN(n-i)
+		at[i], at[j] = at[j], at[i]
+	}
+	return at[:most]
+}
+
 // look counts one node looked at, and reports whether there is time for it.
 // The first look is always granted.
 func (f *tentative) look(n board.Index) bool {

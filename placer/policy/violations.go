@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -127,13 +128,16 @@ func ObjectiveOf(policies []string) Objective {
 // machinesOf are the allocations of each machine that has some of the nodes.
 func machinesOf(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) iter.Seq[[]board.Resident] {
 	return func(yield func([]board.Resident) bool) {
+		s := sortedSnapshot(s)
 		table := cluster.NewPressureTable(s, columns)
 		coRunners := board.NewCoRunners(s, table, cluster.WorkloadID{})
 		seen := map[cluster.NodeID]bool{}
-		for _, n := range s.Nodes {
-			if seen[n.ID] || !slices.Contains(nodes, n.ID) {
+		for _, id := range slices.Sorted(slices.Values(nodes)) {
+			at, ok := slices.BinarySearchFunc(s.Nodes, id, func(n *cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+			if !ok || seen[id] {
 				continue
 			}
+			n := s.Nodes[at]
 			for of := range table.Machine(n) {
 				seen[of.ID] = true
 			}

@@ -21,11 +21,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
-// still is a clock at which no deadline ever comes; only pauses pass.
+// still is a clock at which no deadline ever comes; only pauses pass, and quickly: jobs come one
+// by one, so that nothing is to be waited for.
 type still struct{}
 
-func (still) Now() time.Time                         { return time.Unix(1, 0) }
-func (still) After(d time.Duration) <-chan time.Time { return time.After(d) }
+func (still) Now() time.Time { return time.Unix(1, 0) }
+func (still) After(d time.Duration) <-chan time.Time {
+	return time.After(min(d, time.Millisecond))
+}
 
 // liveWorld is the engine on an in-memory Nomad whose scheduler is the test: it
 // puts allocations where the decision says.

@@ -170,20 +170,21 @@ func withoutPatience(batch []*placement) (restore func()) {
 }
 
 // letWait has those wait that their policy gives no node now, where the others are: who has
-// least to lose first, since that leaves the others more.
+// least to lose first, since that leaves the others more, and nobody while one with less to
+// lose has a place. What stands in the way of a job would only settle there meanwhile.
 func (pl *Placer) letWait(s *cluster.Snapshot, decided []*placement) []*placement {
 	for _, p := range slices.Backward(decided) {
 		if !pl.mayWait(p) {
-			continue
+			break
 		}
 		p.undo()
 		decisions, undo, err := pl.decideOn(s, p.job, p.known)
 		undo()
-		if err == nil && FirstQueued(decisions) != nil {
-			p.decisions, p.undo = decisions, func() {}
-			continue
+		if err != nil || FirstQueued(decisions) == nil {
+			p.undo = reserveAll(s, p.decisions)
+			break
 		}
-		p.undo = reserveAll(s, p.decisions)
+		p.decisions, p.undo = decisions, func() {}
 	}
 	return slices.DeleteFunc(decided, func(p *placement) bool { return FirstQueued(p.decisions) != nil })
 }

@@ -66,6 +66,7 @@ type expected struct {
 	offered   int              // nodes with room of the last choice
 	best      float64          // and what the best of them was worth
 	there     []board.Resident // scratch
+	among     int              // residents of the machine that was judged last
 }
 
 // prospect is what is expected on one node.
@@ -181,7 +182,7 @@ func (e *expected) judge(n board.Index) prospect {
 	f := &e.tentative
 	w := e.worthOn(n, int(f.taken[n]))
 	return prospect{
-		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * w.Kept, allocations: len(e.there), load: f.board.Load(n),
+		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * w.Kept, allocations: e.among, load: f.board.Load(n),
 		worth: stepped(w.Net(), worthStep),
 	}
 }
@@ -191,11 +192,16 @@ func (e *expected) worthOn(n board.Index, taken int) predict.Worth {
 	f := &e.tentative
 	newcomer := residentOn(f.board, n, f.request)
 	newcomer.Response = f.request.Response
-	e.there = append(e.there[:0], f.board.MachineResidents(n)...)
-	for range taken {
-		e.there = append(e.there, newcomer)
+	there := f.board.MachineResidents(n)
+	if taken > 0 {
+		e.there = append(e.there[:0], there...)
+		for range taken {
+			e.there = append(e.there, newcomer)
+		}
+		there = e.there
 	}
-	e.outlook.Among(e.there, len(f.board.Columns))
+	e.among = len(there)
+	e.outlook.Among(there, len(f.board.Columns))
 	return e.outlook.Worth(predict.Newcomer{
 		Resident: newcomer, Curve: f.request.Curve(), Speed: isolatedSpeed(f.request, f.board.Node(n)), Top: e.top, Target: e.need,
 	})

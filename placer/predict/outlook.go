@@ -21,6 +21,7 @@ type Outlook struct {
 	left      []float64 // of each source by all residents, as a share
 	sums      []float64 // of their caused scores, for learnt responses
 	pressure  []float64
+	without   []float64 // the pressure without a newcomer
 	demands   []TimeDemand
 	granted   []float64
 }
@@ -54,7 +55,8 @@ func caused(r *board.Resident, k int) float64 {
 // Among takes the residents of a machine, by columns of that number.
 func (o *Outlook) Among(residents []board.Resident, columns int) {
 	o.residents = residents
-	o.left, o.sums, o.pressure = sized(o.left, columns), sized(o.sums, columns), sized(o.pressure, columns)
+	o.left, o.sums = sized(o.left, columns), sized(o.sums, columns)
+	o.pressure, o.without = sized(o.pressure, columns), sized(o.without, columns)
 	for k := range columns {
 		o.left[k], o.sums[k] = 1, 0
 	}
@@ -80,35 +82,43 @@ func (o *Outlook) Kept(r *board.Resident) float64 {
 	}
 	for k, left := range o.left {
 		if o.isShared(k) {
-			o.pressure[k] = o.taken(k, r, nil)
+			o.pressure[k] = o.taken(k, r)
 		} else {
 			o.pressure[k] = 100 * (1 - left)
 		}
 	}
-	return o.kept(r)
+	return o.kept(r, o.pressure)
 }
 
 func (o *Outlook) isShared(k int) bool { return k < len(o.shared) && o.shared[k] }
 
-// taken is the CPU time that the residents and a newcomer take from one of them, or from
-// another, through a source. newcomer may be nil.
-func (o *Outlook) taken(k int, from, newcomer *board.Resident) float64 {
+// taken is the CPU time that the residents take from one of them, or from another, through a
+// source.
+func (o *Outlook) taken(k int, from *board.Resident) float64 {
 	o.demands = o.demands[:0]
 	for i := range o.residents {
 		if r := &o.residents[i]; r != from && caused(r, k) > 0 {
 			o.demands = append(o.demands, DemandNextTo(r, from, k))
 		}
 	}
-	if newcomer != nil && caused(newcomer, k) > 0 {
-		o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
-	}
+	return o.takenBy(from)
+}
+
+// takenWith adds a newcomer to those of whom taken was asked last.
+func (o *Outlook) takenWith(newcomer *board.Resident, k int, from *board.Resident) float64 {
+	o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
+	return o.takenBy(from)
+}
+
+// takenBy is TimeTaken by o.demands, with storage that is kept.
+func (o *Outlook) takenBy(from *board.Resident) float64 {
 	n := len(o.demands)
 	if n == 0 {
 		return 0
 	}
-	o.demands = append(o.demands, takesAll(Weight(from.Size))) // as in TimeTaken, with storage that is kept
-	o.granted = sized(o.granted, n+1)
-	return 100 - timeShares(o.granted, 100, o.demands)[n]
+	all := append(o.demands, takesAll(Weight(from.Size)))
+	o.demands, o.granted = all[:n], sized(o.granted, n+1)
+	return 100 - timeShares(o.granted, 100, all)[n]
 }
 
 // Lost sums what the residents lose by a newcomer; worth says what the share that a resident
@@ -117,7 +127,7 @@ func (o *Outlook) Lost(newcomer *board.Resident, worth func(r *board.Resident, k
 	sum := 0.0
 	for i := range o.residents {
 		r := &o.residents[i]
-		before, after := o.keptWith(r, nil), o.keptWith(r, newcomer)
+		before, after := o.keptWith(r, newcomer)
 		sum += max(0, worth(r, before)-worth(r, after))
 	}
 	return sum
@@ -127,41 +137,63 @@ func (o *Outlook) Lost(newcomer *board.Resident, worth func(r *board.Resident, k
 // its performance in isolation.
 func (o *Outlook) LostAmong(i int) float64 {
 	r := &o.residents[i]
-	return max(0, shareOfTarget(r, 1)-shareOfTarget(r, o.keptWith(r, nil)))
+	kept, _ := o.keptWith(r, nil)
+	return max(0, shareOfTarget(r, 1)-shareOfTarget(r, kept))
 }
 
-// keptWith is the share that a resident keeps among the others and a newcomer; nil is none.
-func (o *Outlook) keptWith(r, newcomer *board.Resident) float64 {
+// keptWith is the share that a resident keeps among the others, without a newcomer and with it.
+// nil is none.
+func (o *Outlook) keptWith(r, newcomer *board.Resident) (without, with float64) {
 	if r.Response != nil {
-		for k := range o.sums {
-			o.pressure[k] = max(0, o.sums[k]-caused(r, k))
-			if newcomer != nil {
-				o.pressure[k] += caused(newcomer, k)
-			}
-		}
-		return keptBy(r.Response, o.pressure)
+		return o.keptByResponse(r, newcomer)
 	}
+	changes := false
 	for k, left := range o.left {
+		presses := newcomer != nil && caused(newcomer, k) > 0
+		changes = changes || presses
 		if o.isShared(k) {
-			o.pressure[k] = o.taken(k, r, newcomer)
+			o.without[k] = o.taken(k, r)
+			o.pressure[k] = o.without[k]
+			if presses {
+				o.pressure[k] = o.takenWith(newcomer, k, r)
+			}
 			continue
 		}
 		left /= leaves(caused(r, k))
-		if newcomer != nil {
+		o.without[k] = 100 * (1 - left)
+		if presses {
 			left *= leaves(caused(newcomer, k))
 		}
 		o.pressure[k] = 100 * (1 - left)
 	}
-	return o.kept(r)
+	without = o.kept(r, o.without)
+	if !changes {
+		return without, without
+	}
+	return without, o.kept(r, o.pressure)
 }
 
-// kept under o.pressure. What an allocation tolerates at its target is where it keeps the
+func (o *Outlook) keptByResponse(r, newcomer *board.Resident) (without, with float64) {
+	for k := range o.sums {
+		o.pressure[k] = max(0, o.sums[k]-caused(r, k))
+	}
+	without = keptBy(r.Response, o.pressure)
+	if newcomer == nil {
+		return without, without
+	}
+	for k := range o.sums {
+		o.pressure[k] += caused(newcomer, k)
+	}
+	return without, keptBy(r.Response, o.pressure)
+}
+
+// kept under a pressure. What an allocation tolerates at its target is where it keeps the
 // share that the target requires.
-func (o *Outlook) kept(r *board.Resident) float64 {
+func (o *Outlook) kept(r *board.Resident, pressure []float64) float64 {
 	if len(r.Tolerated) == 0 {
 		return 1 // as for caused
 	}
-	return clip(Kept(r.Tolerated, o.pressure, o.slowdownOf(r)))
+	return clip(Kept(r.Tolerated, pressure, o.slowdownOf(r)))
 }
 
 // slowdownOf is the loss at which an allocation's tolerated scores are meant.
@@ -236,8 +268,8 @@ func (o *Outlook) Losses(newcomer *board.Resident) []Loss {
 	var out []Loss
 	for i := range o.residents {
 		r := &o.residents[i]
-		before := shareOfTarget(r, o.keptWith(r, nil))
-		if lost := before - shareOfTarget(r, o.keptWith(r, newcomer)); lost > 0 {
+		before, after := o.keptWith(r, newcomer)
+		if lost := shareOfTarget(r, before) - shareOfTarget(r, after); lost > 0 {
 			out = append(out, Loss{r.Handle, lost, r.LateShare > 0, o.scarcest(r)})
 		}
 	}

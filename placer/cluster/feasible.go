@@ -18,7 +18,7 @@ const PoolAll = "all"
 // constraints, then free cpu, cores, memory and disk. The workload's own
 // allocations do not count as used: an update replaces them.
 //
-// fit keeps the order of their IDs. rejected holds the first MaxRejections
+// fit keeps the order of the snapshot. rejected holds the first MaxRejections
 // nodes dropped, counts all of them. A constraint that cannot be read lets no
 // node pass, as in Nomad, and its error is the rejection's detail.
 //
@@ -34,8 +34,8 @@ func Feasible(s *Snapshot, w *Workload, runPool string) (fit []*Node, rejected [
 }
 
 // FeasibleDrawn is Feasible for large clusters: nodes are looked at in an order that is drawn,
-// until so many are found. always are found in addition, where they are feasible; with looked
-// being all nodes, nothing was left out. The nodes keep the order of the snapshot.
+// until so many are found, and those besides for which always holds (nil: none). looked is how
+// many were; where it is all of them, nothing was left out. fit is in the order of IDs.
 func FeasibleDrawn(s *Snapshot, w *Workload, runPool string, most int, always func(*Node) bool, random *rand.Rand) (fit []*Node, rejected []Rejection, counts map[RejectReason]int, looked int) {
 	c := newChecker(s, w, runPool)
 	order := make([]int, len(s.Nodes))

@@ -171,7 +171,7 @@ func withoutPatience(batch []*placement) (restore func()) {
 
 // letWait has those wait that their policy gives no node now, where the others are: who has
 // least to lose first, since that leaves the others more, and nobody while one with less to
-// lose has a place. What stands in the way of a job would only settle there meanwhile.
+// lose has a place: that would only keep the place from it.
 func (pl *Placer) letWait(s *cluster.Snapshot, decided []*placement) []*placement {
 	for _, p := range slices.Backward(decided) {
 		if !pl.mayWait(p) {

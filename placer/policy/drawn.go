@@ -12,7 +12,7 @@ const drawnPerAllocation = 4
 
 // feasible are the nodes that the policy chooses from: all with room or, where it looks at some
 // only, so many drawn at random and those on which the group runs. The snapshot is then that of
-// their machines: what a decision costs does not grow with the cluster.
+// their machines, so that what a decision costs grows little with the cluster.
 func (v *candidateSet) feasible() (fit []*cluster.Node) {
 	most := max(v.drawn, drawnPerAllocation*v.Workload.Count)
 	all := len(v.snapshot.Nodes)

@@ -88,25 +88,11 @@ func (f *tentative) draw(most int, random *rand.Rand) {
 	if len(f.nodes) <= most {
 		return
 	}
-	at := drawnOf(len(f.nodes), most, random)
-	drawn := make([]board.Index, most)
-	for i, k := range at {
-		drawn[i] = f.nodes[k]
-	}
-	f.nodes = drawn
-}
-
-// drawnOf are so many of the numbers below n, each once.
-func drawnOf(n, most int, random *rand.Rand) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
 	for i := range most {
-		j := i + random.IntN(n-i)
-		at[i], at[j] = at[j], at[i]
+		j := i + random.IntN(len(f.nodes)-i)
+		f.nodes[i], f.nodes[j] = f.nodes[j], f.nodes[i]
 	}
-	return at[:most]
+	f.nodes = f.nodes[:most]
 }
 
 // look counts one node looked at, and reports whether there is time for it.

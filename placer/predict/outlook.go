@@ -116,9 +116,9 @@ func (o *Outlook) takenBy(from *board.Resident) float64 {
 	if n == 0 {
 		return 0
 	}
-	all := append(o.demands, takesAll(Weight(from.Size)))
+	all := append(o.demands, TimeDemand{})
 	o.demands, o.granted = all[:n], sized(o.granted, n+1)
-	return 100 - timeShares(o.granted, 100, all)[n]
+	return timeTaken(o.granted, 100, Weight(from.Size), all)
 }
 
 // Lost sums what the residents lose by a newcomer; worth says what the share that a resident
@@ -247,7 +247,7 @@ func (o *Outlook) Worth(c Newcomer) Worth {
 // shareOfTarget is what the share that a resident keeps is worth: its target is reached with
 // less than all.
 func shareOfTarget(r *board.Resident, kept float64) float64 {
-	chance := ChanceInTime(1-kept, r.LateShare)
+	chance := chanceInTime(1-kept, r.LateShare)
 	if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
 		return chance * kept
 	}
@@ -295,7 +295,7 @@ func (o *Outlook) scarcest(r *board.Resident) int {
 }
 
 func (c Newcomer) reaches(kept float64) float64 {
-	return ChanceInTime(1-kept, c.LateShare) * c.share(kept)
+	return chanceInTime(1-kept, c.LateShare) * c.share(kept)
 }
 
 func (c Newcomer) share(kept float64) float64 {
@@ -331,9 +331,9 @@ func TargetShare(ratio float64) float64 {
 // off by a third where it is small, docs/classification.md).
 const lateError = 1
 
-// ChanceInTime is the probability that no more requests are late than may be, where a share of
+// chanceInTime is the probability that no more requests are late than may be, where a share of
 // them is predicted to be: a bound on a percentile is kept or missed. 1 where none is set.
-func ChanceInTime(late, allowed float64) float64 {
+func chanceInTime(late, allowed float64) float64 {
 	if allowed <= 0 || late <= 0 {
 		return 1
 	}

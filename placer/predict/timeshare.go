@@ -65,11 +65,16 @@ func timeShares(granted []float64, capacity float64, demands []TimeDemand) []flo
 // TimeTaken is the part of a capacity that co-runners take from a workload of a weight that
 // would use all of it.
 func TimeTaken(capacity, weight float64, coRunners []TimeDemand) float64 {
-	all := append(coRunners[:len(coRunners):len(coRunners)], takesAll(weight))
-	return capacity - TimeShares(capacity, all)[len(coRunners)]
+	all := append(coRunners[:len(coRunners):len(coRunners)], TimeDemand{})
+	return timeTaken(make([]float64, len(all)), capacity, weight, all)
 }
 
-func takesAll(weight float64) TimeDemand { return TimeDemand{Amount: math.NaN(), Weight: weight} }
+// timeTaken is TimeTaken by all but the last of them, with granted as storage, which is as long.
+func timeTaken(granted []float64, capacity, weight float64, all []TimeDemand) float64 {
+	last := len(all) - 1
+	all[last] = TimeDemand{Amount: math.NaN(), Weight: weight}
+	return capacity - timeShares(granted, capacity, all)[last]
+}
 
 // Stretched is the share of its throughput that a workload keeps which works the part duty
 // of its time and is left the part left of the CPU whenever it works: the time in which it

@@ -19,9 +19,10 @@ import (
 // workloads have no target; one that needs a fifth of its speed still meets its target after losing
 // more than 5 %.
 //
-// What is measured of a workload with a bound on a latency is how many of its requests are
-// within it, and latePercent of them may not be, 1 for a 99th percentile: that decides, and not
-// what it needs. 0: its target has no such bound. required is that share; nil is unknown.
+// required is the share of its performance in isolation; nil is unknown. latePercent is how many
+// of its requests may be later than the bound of its target, 1 for a 99th percentile; 0: it has
+// none. Where it has one, what is measured of it is requests within the bound: how many may be
+// late decides then, and not the share that is required.
 func ToleranceAtTarget(k *cluster.Knowledge, columns []interference.Source, slowdownPercent float64, required *float64, latePercent float64) interference.Scores {
 	if latePercent > 0 {
 		return inTime(k, columns, slowdownPercent, latePercent)

@@ -110,6 +110,9 @@ func (r *run) meterCPU() (stop func()) {
 			return
 		}
 		r.out.CPUsIsolated = used.Seconds() / had.Seconds()
+		if length, ok := runLength(before, after); ok {
+			r.out.RunIsolatedMS = float64(length) / float64(time.Millisecond)
+		}
 		if after.CPUs > 0 {
 			part := math.Min(1, r.out.CPUsIsolated/after.CPUs)
 			r.out.CPUShareIsolated = map[string]float64{r.out.Machine.Configuration: part}

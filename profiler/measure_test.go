@@ -213,11 +213,51 @@ type metered struct {
 	cpus, stolen float64 // CPUs used of what is left, and share that the host takes
 	may          float64 // CPUs that it may use
 	err          error
+	threads      func(took float64) map[int]profiler.ThreadTime
 }
 
 func (m metered) CPUTime() (profiler.CPUTime, error) {
 	took := float64(m.now.Sub(m.begun))
-	return profiler.CPUTime{Used: time.Duration(m.cpus * took * (1 - m.stolen)), Stolen: time.Duration(m.stolen * took), CPUs: m.may}, m.err
+	out := profiler.CPUTime{Used: time.Duration(m.cpus * took * (1 - m.stolen)), Stolen: time.Duration(m.stolen * took), CPUs: m.may}
+	if m.threads != nil {
+		out.Threads = m.threads(took)
+	}
+	return out, m.err
+}
+
+// How long a workload runs at a time is that of the thread which uses the most CPU time, by the
+// time that each uses; threads that come and go, and those of which nothing is known, say nothing.
+func TestRunsInIsolation(t *testing.T) {
+	t.Parallel()
+	ran := func(share, ms float64) func(took float64) profiler.ThreadTime {
+		return func(took float64) profiler.ThreadTime {
+			return profiler.ThreadTime{Ran: time.Duration(share * took), Runs: int64(share * took / ms / 1e6)}
+		}
+	}
+	for name, c := range map[string]struct {
+		threads map[int]func(took float64) profiler.ThreadTime
+		want    float64
+	}{
+		"one":                           {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5)}, 0.5},
+		"many short and few long":       {map[int]func(float64) profiler.ThreadTime{1: ran(0.2, 3), 2: ran(0.1, 0.3)}, 2.1},
+		"those known use too little":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.1, 3)}, 0},
+		"no thread is known":            {nil, 0},
+		"an identifier is used anew":    {map[int]func(float64) profiler.ThreadTime{1: func(took float64) profiler.ThreadTime { return profiler.ThreadTime{Ran: time.Duration(1e12 - took)} }}, 0},
+		"one that hardly ever runs too": {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5), 2: func(float64) profiler.ThreadTime { return profiler.ThreadTime{} }}, 0.5},
+	} {
+		m := newMachine(5)
+		subject := metered{machine: m, cpus: 0.3, may: 1, threads: func(took float64) map[int]profiler.ThreadTime {
+			out := map[int]profiler.ThreadTime{}
+			for id, of := range c.threads {
+				out[id] = of(took)
+			}
+			return out
+		}}
+		p, err := profiler.Measure(t.Context(), request(interference.Integer), subject, m, options(m))
+		if err != nil || math.Abs(p.RunIsolatedMS-c.want) > 0.05*c.want {
+			t.Errorf("%s: %g ms at a time, want %g (%v)", name, p.RunIsolatedMS, c.want, err)
+		}
+	}
 }
 
 // The CPU time used in isolation is part of the profile, and unknown where it cannot be read:
@@ -233,7 +273,7 @@ func TestCPUTimeInIsolation(t *testing.T) {
 		{1, errors.New("no such file"), 0, 0},
 	} {
 		m := newMachine(5)
-		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{m, 0.3, 0.4, c.may, c.err}, m, options(m))
+		p, err := profiler.Measure(t.Context(), request(interference.Integer), metered{machine: m, cpus: 0.3, stolen: 0.4, may: c.may, err: c.err}, m, options(m))
 		if err != nil || !p.Complete || len(p.Isolated) == 0 {
 			t.Fatalf("complete %v, %v", p.Complete, err)
 		}

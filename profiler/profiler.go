@@ -29,6 +29,8 @@ type CPUTime struct {
 	Used   time.Duration
 	Stolen time.Duration // taken of each CPU by the host, for other guests
 	CPUs   float64       // that it may use at once; below the number of its CPU set under a quota
+	// Threads are those that are there, by an identifier that does not change; nil: not known.
+	Threads map[int]ThreadTime
 }
 
 // UsageMeter is a Subject that can tell at any moment the CPU time that its processes have

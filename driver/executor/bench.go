@@ -89,6 +89,8 @@ func (s *subject) CPUTime() (profiler.CPUTime, error) {
 	if quota, limited := s.target.Tree.QuotaCPUs(); limited {
 		out.CPUs = min(out.CPUs, quota)
 	}
+	// Without its threads all else is known: not every kernel counts their runs.
+	out.Threads, _ = s.target.Threads()
 	return out, err
 }
 

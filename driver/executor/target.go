@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
 // Target is the workload a kernel puts pressure on: one or more tasks of an
@@ -76,6 +77,15 @@ func (t *Target) CPUTime() (time.Duration, error) {
 		return 0, err
 	}
 	return t.Procs.CPUTime(pids)
+}
+
+// Threads is what all threads of the target have run.
+func (t *Target) Threads() (map[int]profiler.ThreadTime, error) {
+	pids, err := t.Pids()
+	if err != nil {
+		return nil, err
+	}
+	return t.Procs.Threads(pids)
 }
 
 // meters are those of all tasks; empty, and not nil, where one has none.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // The windows within which a pace is kept, chosen by us with the pilot runs of
@@ -19,7 +21,7 @@ import (
 // of the scheduler.
 const (
 	windowBeside = 2 * time.Millisecond
-	windowSame   = 10 * time.Millisecond
+	windowSame   = interference.KernelPeriod
 )
 
 // A kernel without a calibrated peak runs for some moments to find one. Their

@@ -70,6 +70,7 @@ type Tolerance struct {
 	RequiredFraction *float64  // share of its performance in isolation there; nil unknown
 	LateShare        float64   // of its requests that may be late; 0: its target has no such bound
 	DemandFactor     float64   // how many times what it causes it takes there of CPU time; 0 is 1
+	RunMS            float64   // how long it runs at a time on a CPU, milliseconds; 0 is not known
 }
 
 // RequiresMore reports whether a larger share is known to be needed than of another.

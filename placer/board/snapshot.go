@@ -124,6 +124,6 @@ func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, hand
 	known := s.Known[a.Workload]
 	return Resident{
 		Handle: handle, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
-		Node: n.ID, DemandFactor: known.DemandFactor[n.Configuration], RequiredFraction: known.RequiredFraction, LateShare: known.LateShare,
+		Node: n.ID, DemandFactor: known.DemandFactor[n.Configuration], RunMS: known.RunMS, RequiredFraction: known.RequiredFraction, LateShare: known.LateShare,
 	}
 }

@@ -28,6 +28,7 @@ func Knowledge(p *profile.Profile, m Models, columns []interference.Source, conf
 	k.Ramp = b.ramp
 	b.boundByTime(k.Sensitivity.Caused)
 	k.Sensitivity.DemandFactor = demandFactor(p)
+	k.Sensitivity.RunMS = p.RunIsolatedMS
 	k.Speed, k.SpeedOrigin = b.speeds(configurations)
 	k.ScaleUp, k.ReferenceCores = b.scaleUp()
 	k.MemoryPeakMB = p.MemoryPeakMB

@@ -134,5 +134,5 @@ func (p *PressureTable) sameScores(h *Host) bool {
 
 // sameSensitivity reports whether two are the very same maps.
 func sameSensitivity(a, b interference.Sensitivity) bool {
-	return sameMaps(a, b) && sameMap(a.DemandFactor, b.DemandFactor) && a.RequiredFraction == b.RequiredFraction && a.LateShare == b.LateShare
+	return sameMaps(a, b) && sameMap(a.DemandFactor, b.DemandFactor) && a.RequiredFraction == b.RequiredFraction && a.LateShare == b.LateShare && a.RunMS == b.RunMS
 }

@@ -44,10 +44,10 @@ func (c coRunners) violates(i int) bool { return c.excess(i) > epsilonPoints }
 func (c coRunners) excess(i int) float64 {
 	r, worst := &c.residents[i], math.Inf(-1)
 	for k, caused := range r.Caused {
-		taken := c.taken(k, i, r)
+		taken, wanted := c.taken(k, i, r)
 		pressure := c.options.experienced(c.caused[k] - caused)
 		if c.isShared(k) {
-			pressure = taken
+			pressure = predict.TimePressure(taken, wanted, r, k)
 		}
 		worst = max(worst, pressure-r.Tolerated[k])
 		if r.RequiredFraction != nil {
@@ -64,15 +64,15 @@ const noIndex = -1
 
 // taken is how much of a source the co-runners take from a workload that would use all of
 // it (predict.TimeShares). The workload may be one of the co-runners: then except is its
-// index, else noIndex.
-func (c coRunners) taken(k, except int, of *board.Resident) float64 {
-	wanted := make([]predict.TimeDemand, 0, len(c.residents)+1)
+// index, else noIndex. wanted is what they want of it.
+func (c coRunners) taken(k, except int, of *board.Resident) (taken float64, wanted []predict.TimeDemand) {
+	wanted = make([]predict.TimeDemand, 0, len(c.residents)+1)
 	for i := range c.residents {
 		if i != except && c.residents[i].Caused[k] > 0 {
 			wanted = append(wanted, predict.DemandNextTo(&c.residents[i], of, k))
 		}
 	}
-	return predict.TimeTaken(fullPressurePercent, predict.Weight(of.Size), wanted)
+	return predict.TimeTaken(fullPressurePercent, predict.Weight(of.Size), wanted), wanted
 }
 
 // timeShared marks the sources through which CPU time is shared.
@@ -94,7 +94,8 @@ func (c coRunners) mutualPressureOf(newcomer board.Resident) mutualPressure {
 		switch {
 		case len(c.residents) == 0:
 		case c.isShared(k):
-			b.onNewcomer[k] = c.taken(k, noIndex, &newcomer)
+			taken, wanted := c.taken(k, noIndex, &newcomer)
+			b.onNewcomer[k] = predict.TimePressure(taken, wanted, &newcomer, k)
 			b.byNewcomer[k] = predict.TimeTaken(fullPressurePercent, lightest, []predict.TimeDemand{predict.DemandNextTo(&newcomer, &newcomer, k)})
 		default:
 			b.onNewcomer[k] = c.caused[k]

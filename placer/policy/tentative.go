@@ -152,7 +152,7 @@ func residentOn(b *board.Board, n board.Index, a *board.Request) board.Resident 
 }
 
 func toleranceAt(n cluster.NodeID, s board.Tolerance, size cluster.Resources, caused []float64) board.Resident {
-	return board.Resident{Size: size, Tolerated: s.Tolerated, Caused: caused, Node: n, DemandFactor: s.DemandFactor, RequiredFraction: s.RequiredFraction, LateShare: s.LateShare}
+	return board.Resident{Size: size, Tolerated: s.Tolerated, Caused: caused, Node: n, DemandFactor: s.DemandFactor, RunMS: s.RunMS, RequiredFraction: s.RequiredFraction, LateShare: s.LateShare}
 }
 
 // take chooses a node for one allocation.

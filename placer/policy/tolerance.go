@@ -27,8 +27,11 @@ func (v *candidateSet) toleranceOn(configuration string) *tolerance {
 	}
 	k := v.Knowledge.On(configuration)
 	s := &tolerance{
-		Tolerance: board.Tolerance{Tolerated: v.atBound, RequiredFraction: v.requiredFractionOn(configuration), DemandFactor: k.Sensitivity.DemandFactor[configuration]},
-		curves:    predict.Prepare(k, v.Columns, v.slowdownPercent()),
+		Tolerance: board.Tolerance{
+			Tolerated: v.atBound, RequiredFraction: v.requiredFractionOn(configuration),
+			DemandFactor: k.Sensitivity.DemandFactor[configuration], RunMS: k.Sensitivity.RunMS,
+		},
+		curves: predict.Prepare(k, v.Columns, v.slowdownPercent()),
 	}
 	s.tolerance = predict.ToleranceAtTarget(k, v.Columns, v.slowdownPercent(), s.RequiredFraction, v.Workload.Spec.Target.LatePercent())
 	if s.tolerance != nil {

@@ -92,8 +92,8 @@ func (o *Outlook) Kept(r *board.Resident) float64 {
 
 func (o *Outlook) isShared(k int) bool { return k < len(o.shared) && o.shared[k] }
 
-// taken is the CPU time that the residents take from one of them, or from another, through a
-// source.
+// taken is the pressure of the residents on one of them, or on another, through a source through
+// which CPU time is shared.
 func (o *Outlook) taken(k int, from *board.Resident) float64 {
 	o.demands = o.demands[:0]
 	for i := range o.residents {
@@ -101,24 +101,24 @@ func (o *Outlook) taken(k int, from *board.Resident) float64 {
 			o.demands = append(o.demands, DemandNextTo(r, from, k))
 		}
 	}
-	return o.takenBy(from)
+	return o.takenBy(from, k)
 }
 
 // takenWith adds a newcomer to those of whom taken was asked last.
 func (o *Outlook) takenWith(newcomer *board.Resident, k int, from *board.Resident) float64 {
 	o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
-	return o.takenBy(from)
+	return o.takenBy(from, k)
 }
 
-// takenBy is TimeTaken by o.demands, with storage that is kept.
-func (o *Outlook) takenBy(from *board.Resident) float64 {
+// takenBy is TimePressure by o.demands, with storage that is kept.
+func (o *Outlook) takenBy(from *board.Resident, k int) float64 {
 	n := len(o.demands)
 	if n == 0 {
 		return 0
 	}
 	all := append(o.demands, TimeDemand{})
 	o.demands, o.granted = all[:n], sized(o.granted, n+1)
-	return timeTaken(o.granted, 100, Weight(from.Size), all)
+	return TimePressure(timeTaken(o.granted, 100, Weight(from.Size), all), o.demands, from, k)
 }
 
 // Lost sums what the residents lose by a newcomer; worth says what the share that a resident

@@ -2,6 +2,7 @@ package predict
 
 import (
 	"math"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -16,7 +17,7 @@ func DemandNextTo(r, of *board.Resident, k int) TimeDemand {
 	if r.Node == of.Node {
 		amount = TimeUsed(r, k)
 	}
-	return TimeDemand{Amount: amount, Weight: Weight(r.Size)}
+	return TimeDemand{Amount: amount, Weight: Weight(r.Size), Run: time.Duration(r.RunMS * float64(time.Millisecond))}
 }
 
 // TimeUsed is the part of its node's CPU time that a resident uses through a source, percent.

@@ -1,6 +1,9 @@
 package predict
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // TimeDemand is what one workload asks of CPUs that it shares with others.
 type TimeDemand struct {
@@ -9,6 +12,8 @@ type TimeDemand struct {
 	Amount float64
 	Weight float64 // in the division of contended time; 0 or less gets what others leave
 	Limit  float64 // its quota, in the unit of the capacity; 0: none
+	// Run is how long it runs at a time; 0 is not known. It decides nothing about amounts.
+	Run time.Duration
 }
 
 // wants is the most that it takes.

@@ -20,17 +20,17 @@ func TestTimeShares(t *testing.T) {
 	}{
 		"nobody":                              {1, nil, []float64{}},
 		"alone":                               {1, []predict.TimeDemand{{Amount: 0.4, Weight: 1}}, []float64{0.4}},
-		"both would take all":                 {1, []predict.TimeDemand{{all, 1, 0}, {all, 1, 0}}, []float64{0.5, 0.5}},
-		"by weight":                           {1, []predict.TimeDemand{{all, 3, 0}, {all, 1, 0}}, []float64{0.75, 0.25}},
-		"who mostly waits keeps its share":    {1, []predict.TimeDemand{{0.2, 1, 0}, {all, 1, 0}}, []float64{0.2, 0.8}},
-		"a weight that it does not use":       {1, []predict.TimeDemand{{0.2, 9, 0}, {all, 1, 0}}, []float64{0.2, 0.8}},
-		"too light for what it wants":         {1, []predict.TimeDemand{{0.4, 1, 0}, {all, 3, 0}}, []float64{0.25, 0.75}},
-		"a quota":                             {2, []predict.TimeDemand{{all, 1, 0.5}, {all, 1, 0}}, []float64{0.5, 1.5}},
-		"a quota above what there is":         {1, []predict.TimeDemand{{all, 1, 4}, {all, 1, 0}}, []float64{0.5, 0.5}},
-		"enough CPUs for all":                 {2, []predict.TimeDemand{{1, 1, 0}, {0.7, 8, 0}}, []float64{1, 0.7}},
-		"what one leaves the others divide":   {1, []predict.TimeDemand{{0.1, 1, 0}, {0.4, 1, 0}, {all, 1, 0}}, []float64{0.1, 0.4, 0.5}},
-		"without weight: what the rest leave": {1, []predict.TimeDemand{{all, 0, 0}, {0.7, 1, 0}}, []float64{0.3, 0.7}},
-		"no CPU at all":                       {0, []predict.TimeDemand{{all, 1, 0}, {0.5, 1, 0}}, []float64{0, 0}},
+		"both would take all":                 {1, []predict.TimeDemand{{Amount: all, Weight: 1}, {Amount: all, Weight: 1}}, []float64{0.5, 0.5}},
+		"by weight":                           {1, []predict.TimeDemand{{Amount: all, Weight: 3}, {Amount: all, Weight: 1}}, []float64{0.75, 0.25}},
+		"who mostly waits keeps its share":    {1, []predict.TimeDemand{{Amount: 0.2, Weight: 1}, {Amount: all, Weight: 1}}, []float64{0.2, 0.8}},
+		"a weight that it does not use":       {1, []predict.TimeDemand{{Amount: 0.2, Weight: 9}, {Amount: all, Weight: 1}}, []float64{0.2, 0.8}},
+		"too light for what it wants":         {1, []predict.TimeDemand{{Amount: 0.4, Weight: 1}, {Amount: all, Weight: 3}}, []float64{0.25, 0.75}},
+		"a quota":                             {2, []predict.TimeDemand{{Amount: all, Weight: 1, Limit: 0.5}, {Amount: all, Weight: 1}}, []float64{0.5, 1.5}},
+		"a quota above what there is":         {1, []predict.TimeDemand{{Amount: all, Weight: 1, Limit: 4}, {Amount: all, Weight: 1}}, []float64{0.5, 0.5}},
+		"enough CPUs for all":                 {2, []predict.TimeDemand{{Amount: 1, Weight: 1}, {Amount: 0.7, Weight: 8}}, []float64{1, 0.7}},
+		"what one leaves the others divide":   {1, []predict.TimeDemand{{Amount: 0.1, Weight: 1}, {Amount: 0.4, Weight: 1}, {Amount: all, Weight: 1}}, []float64{0.1, 0.4, 0.5}},
+		"without weight: what the rest leave": {1, []predict.TimeDemand{{Amount: all, Weight: 0}, {Amount: 0.7, Weight: 1}}, []float64{0.3, 0.7}},
+		"no CPU at all":                       {0, []predict.TimeDemand{{Amount: all, Weight: 1}, {Amount: 0.5, Weight: 1}}, []float64{0, 0}},
 	} {
 		got := predict.TimeShares(c.capacity, c.demands)
 		if !slices.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-5 }) {

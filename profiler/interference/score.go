@@ -172,4 +172,6 @@ type Sensitivity struct {
 	// configuration, of that where Caused was measured: a slower node is busier with
 	// the same work. Absent: as much.
 	DemandFactor map[string]float64 `json:"busier,omitempty"`
+	// RunMS is how long its threads run at a time in isolation, in milliseconds; 0 is not known.
+	RunMS float64 `json:"run_ms,omitempty"`
 }

@@ -1,6 +1,9 @@
 package interference
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Source names one shared resource. It is the word used in HCL, JSON, node
 // attributes, logs and the command line.
@@ -81,6 +84,10 @@ func ParseSource(name string) (Source, error) {
 	}
 	return "", fmt.Errorf("unknown source of interference %q; known: %s", name, names())
 }
+
+// KernelPeriod is the time of which a kernel runs the part of its intensity, then pauses, where it
+// shares the CPUs of the workload.
+const KernelPeriod = 10 * time.Millisecond
 
 // TimeShared reports whether CPU time is shared through a source: those private to a
 // core, and the interconnect, which another on the core leaves alone meanwhile.

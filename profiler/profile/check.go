@@ -68,6 +68,8 @@ func (p Profile) Check() error {
 	}
 	c.within("slowdown_max_percent", p.SlowdownMax, 0, 100)
 	c.within("cpus_alone", p.CPUsIsolated, 0, maxCPUs)
+	c.within("run_ms_alone", p.RunIsolatedMS, 0, float64(maxTime.Milliseconds()))
+	c.within("sensitivity.run_ms", p.Sensitivity.RunMS, 0, float64(maxTime.Milliseconds()))
 	c.within("memory_peak_mb", p.MemoryPeakMB, 0, maxMemoryMB)
 	c.within("duration", p.Duration.Seconds(), 0, maxTime.Seconds())
 	c.year("taken", p.Taken)

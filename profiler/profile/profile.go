@@ -99,6 +99,9 @@ type Profile struct {
 	// CPUShareIsolated is the same by node configuration, as a part of the CPU time that
 	// it may use there: 1 takes all.
 	CPUShareIsolated map[string]float64 `json:"cpu_share_alone,omitempty"`
+	// RunIsolatedMS is how long its threads run at a time in isolation, weighted by their CPU
+	// time, in milliseconds; 0 was not looked at.
+	RunIsolatedMS float64 `json:"run_ms_alone,omitempty"`
 	// MemoryPeakMB is the most memory the sized task was seen to use, without page
 	// cache where that is known; 0 was not looked at.
 	MemoryPeakMB float64       `json:"memory_peak_mb,omitempty"`

@@ -208,7 +208,7 @@ func Merge(older, newer profile.Profile) (profile.Profile, error) {
 	merged.Ramp = mergeRamps(older.Ramp, newer.Ramp)
 	if len(newer.Ramp) == 0 && len(older.Ramp) > 0 {
 		merged.Machine = older.Machine // the machine of the interference run
-		merged.CPUsIsolated = older.CPUsIsolated
+		merged.CPUsIsolated, merged.RunIsolatedMS = older.CPUsIsolated, older.RunIsolatedMS
 	}
 	return merged, nil
 }

@@ -45,6 +45,9 @@ func profilePage(p *command.Page, q knownRecord, now time.Time) {
 		p.Fact("Taken", fmt.Sprintf("%s, in %s", wording.Ago(now, q.Taken), wording.Duration(q.Duration)))
 		p.Fact("Machine", machineText(q.Machine))
 	}
+	if q.CPUsIsolated > 0 {
+		p.Fact("CPU time in isolation", cpuTimeText(q.Profile))
+	}
 	p.Fact("Bound", wording.Number(q.SlowdownMax)+" % slowdown")
 	if q.Ended != "" {
 		p.Fact("Ended early", q.Ended)
@@ -71,6 +74,14 @@ func profilePage(p *command.Page, q knownRecord, now time.Time) {
 	explainSensitivity(p, q.Sensitivity, nil)
 	rampTable(p, q.Profile)
 	productionSection(p, q, now)
+}
+
+func cpuTimeText(p profile.Profile) string {
+	text := wording.Number(p.CPUsIsolated) + " CPUs"
+	if p.RunIsolatedMS > 0 {
+		text += ", " + wording.Number(p.RunIsolatedMS) + " ms at a time"
+	}
+	return text
 }
 
 func machineText(m profile.Machine) string {

@@ -229,6 +229,7 @@ func (m metered) CPUTime() (profiler.CPUTime, error) {
 // time that each uses; threads that come and go, and those of which nothing is known, say nothing.
 func TestRunsInIsolation(t *testing.T) {
 	t.Parallel()
+	const changes = 1000 // another thread at each reading
 	ran := func(share, ms float64) func(took float64) profiler.ThreadTime {
 		return func(took float64) profiler.ThreadTime {
 			return profiler.ThreadTime{Ran: time.Duration(share * took), Runs: int64(share * took / ms / 1e6)}
@@ -243,12 +244,16 @@ func TestRunsInIsolation(t *testing.T) {
 		"those known use too little":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.1, 3)}, 0},
 		"no thread is known":            {nil, 0},
 		"an identifier is used anew":    {map[int]func(float64) profiler.ThreadTime{1: func(took float64) profiler.ThreadTime { return profiler.ThreadTime{Ran: time.Duration(1e12 - took)} }}, 0},
+		"processes that come and go":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.05, 0.5), changes: func(float64) profiler.ThreadTime { return profiler.ThreadTime{Ran: 20 * time.Millisecond, Runs: 4} }}, 0.05/0.3*0.5 + 0.25/0.3*5},
 		"one that hardly ever runs too": {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5), 2: func(float64) profiler.ThreadTime { return profiler.ThreadTime{} }}, 0.5},
 	} {
 		m := newMachine(5)
 		subject := metered{machine: m, cpus: 0.3, may: 1, threads: func(took float64) map[int]profiler.ThreadTime {
 			out := map[int]profiler.ThreadTime{}
 			for id, of := range c.threads {
+				if id == changes {
+					id += int(took)
+				}
 				out[id] = of(took)
 			}
 			return out

@@ -522,3 +522,21 @@ func TestTheCheapestMeasurementCounts(t *testing.T) {
 		t.Errorf("the first measurement counts as %+v", got)
 	}
 }
+
+// At a lower priority than the jobs nothing is measured; a kernel without groups of sessions is fine.
+func TestNothingIsMeasuredAtALowPriority(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, want := range map[string]string{"/autogroup-7 nice 0\n": "", "/autogroup-7 nice -5\n": "", "/autogroup-7 nice 15\n": "nice 15", "what": "no nice value"} {
+		file := filepath.Join(dir, "autogroup")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkNiceness(file); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if err := checkNiceness(filepath.Join(dir, "none")); err != nil {
+		t.Error(err)
+	}
+}

@@ -142,6 +142,9 @@ func measureMissing(ctx context.Context, o options, p plan, dir results) error {
 	if err := checkPrograms(lookPath); err != nil {
 		return err
 	}
+	if err := checkNiceness("/proc/self/autogroup"); err != nil {
+		return err
+	}
 	jobs, err := hashOfJobs()
 	if err != nil {
 		return err

@@ -225,27 +225,30 @@ func (m metered) CPUTime() (profiler.CPUTime, error) {
 	return out, m.err
 }
 
-// How long a workload runs at a time is that of the thread which uses the most CPU time, by the
-// time that each uses; threads that come and go, and those of which nothing is known, say nothing.
+// How long a workload runs at a time is that of its threads, by the time that each uses; what
+// those used that come and go, as much as the scheduler allows.
 func TestRunsInIsolation(t *testing.T) {
 	t.Parallel()
 	const changes = 1000 // another thread at each reading
 	ran := func(share, ms float64) func(took float64) profiler.ThreadTime {
 		return func(took float64) profiler.ThreadTime {
-			return profiler.ThreadTime{Ran: time.Duration(share * took), Runs: int64(share * took / ms / 1e6)}
+			return profiler.ThreadTime{Ran: time.Duration(share * took), Waits: int64(share * took / ms / 1e6)}
 		}
 	}
+	idle := func(float64) profiler.ThreadTime { return profiler.ThreadTime{} }
 	for name, c := range map[string]struct {
 		threads map[int]func(took float64) profiler.ThreadTime
 		want    float64
 	}{
 		"one":                           {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5)}, 0.5},
 		"many short and few long":       {map[int]func(float64) profiler.ThreadTime{1: ran(0.2, 3), 2: ran(0.1, 0.3)}, 2.1},
-		"those known use too little":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.1, 3)}, 0},
-		"no thread is known":            {nil, 0},
-		"an identifier is used anew":    {map[int]func(float64) profiler.ThreadTime{1: func(took float64) profiler.ThreadTime { return profiler.ThreadTime{Ran: time.Duration(1e12 - took)} }}, 0},
-		"processes that come and go":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.05, 0.5), changes: func(float64) profiler.ThreadTime { return profiler.ThreadTime{Ran: 20 * time.Millisecond, Runs: 4} }}, 0.05/0.3*0.5 + 0.25/0.3*5},
-		"one that hardly ever runs too": {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5), 2: func(float64) profiler.ThreadTime { return profiler.ThreadTime{} }}, 0.5},
+		"it never waits":                {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 1e6)}, 4},
+		"one that hardly ever runs too": {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5), 2: idle}, 0.5},
+		"processes that come and go":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.1, 0.5), changes: idle}, 0.5/3 + 4*2.0/3},
+		"an identifier is used anew": {map[int]func(float64) profiler.ThreadTime{1: func(took float64) profiler.ThreadTime {
+			return profiler.ThreadTime{Ran: time.Duration(1e12 - took)}
+		}}, 4},
+		"no thread is known": {nil, 0},
 	} {
 		m := newMachine(5)
 		subject := metered{machine: m, cpus: 0.3, may: 1, threads: func(took float64) map[int]profiler.ThreadTime {

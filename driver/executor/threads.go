@@ -20,8 +20,9 @@ const mostThreads = 4096
 // ErrManyThreads means that a workload has too many threads to be read one by one.
 var ErrManyThreads = errors.New("it has too many threads to be read one by one")
 
-// Threads is what the threads of processes have run so far, by their identifiers: the
-// first and the third number of a thread's schedstat. Those that end meanwhile are left out.
+// Threads is what the threads of processes have run so far, by their identifiers: the first
+// number of a thread's schedstat, and the voluntary switches of its status. Those that end
+// meanwhile are left out.
 func (p Proc) Threads(pids []int) (map[int]profiler.ThreadTime, error) {
 	out := map[int]profiler.ThreadTime{}
 	for _, pid := range pids {
@@ -37,7 +38,7 @@ func (p Proc) Threads(pids []int) (map[int]profiler.ThreadTime, error) {
 			if err != nil {
 				continue
 			}
-			t, err := threadTime(p.file(pid, filepath.Join("task", e.Name(), "schedstat")))
+			t, err := threadTime(p.file(pid, filepath.Join("task", e.Name())))
 			if ended(err) {
 				continue
 			}
@@ -53,19 +54,24 @@ func (p Proc) Threads(pids []int) (map[int]profiler.ThreadTime, error) {
 // ended reports whether a process or thread could not be read because it has ended.
 func ended(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
-func threadTime(file string) (profiler.ThreadTime, error) {
-	text, err := os.ReadFile(file)
+func threadTime(dir string) (profiler.ThreadTime, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "schedstat"))
 	if err != nil {
 		return profiler.ThreadTime{}, err
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 3 {
-		return profiler.ThreadTime{}, fmt.Errorf("unreadable schedstat %q", text)
-	}
-	ran, err := strconv.ParseInt(fields[0], 10, 64)
+	first, _, _ := strings.Cut(string(text), " ")
+	ran, err := strconv.ParseInt(first, 10, 64)
 	if err != nil {
 		return profiler.ThreadTime{}, fmt.Errorf("schedstat: %w", err)
 	}
-	runs, err := strconv.ParseInt(fields[2], 10, 64)
-	return profiler.ThreadTime{Ran: time.Duration(ran), Runs: runs}, err
+	if text, err = os.ReadFile(filepath.Join(dir, "status")); err != nil {
+		return profiler.ThreadTime{}, err
+	}
+	_, value, _ := strings.Cut(string(text), "\nvoluntary_ctxt_switches:")
+	value, _, _ = strings.Cut(value, "\n")
+	waits, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	if err != nil {
+		return profiler.ThreadTime{}, fmt.Errorf("voluntary switches: %w", err)
+	}
+	return profiler.ThreadTime{Ran: time.Duration(ran), Waits: waits}, nil
 }

@@ -7,11 +7,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
-// longestRun is what a co-runner runs at most before the scheduler lets another go first: next to
-// one that never paused, and to those that ran for 3 to 10 ms at a time, the 99th percentile of a
-// cache was 3 to 5 ms (decision 0049).
-const longestRun = 4 * time.Millisecond
-
 // TimePressure is the intensity of a kernel that is as bad for a resident as co-runners that take
 // a part of the CPU time from it (TimeTaken, percent) through source k. For throughput, and where
 // the length of somebody's runs is not known, that is this part; for a bound on a latency see
@@ -25,7 +20,7 @@ func TimePressure(taken float64, coRunners []TimeDemand, on *board.Resident, k i
 		if d.Run <= 0 {
 			return taken
 		}
-		runs += min(longestRun, d.Run)
+		runs += min(interference.LongestRun, d.Run)
 	}
 	return DelayPressure(taken, runs, on.Tolerated[k], on.LateShare)
 }

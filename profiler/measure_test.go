@@ -235,6 +235,15 @@ func TestRunsInIsolation(t *testing.T) {
 			return profiler.ThreadTime{Ran: time.Duration(share * took), Waits: int64(share * took / ms / 1e6)}
 		}
 	}
+	fromFirst := func(of func(float64) profiler.ThreadTime) func(took float64) profiler.ThreadTime {
+		first := math.NaN()
+		return func(took float64) profiler.ThreadTime {
+			if math.IsNaN(first) {
+				first = took
+			}
+			return of(took - first)
+		}
+	}
 	idle := func(float64) profiler.ThreadTime { return profiler.ThreadTime{} }
 	for name, c := range map[string]struct {
 		threads map[int]func(took float64) profiler.ThreadTime
@@ -244,6 +253,7 @@ func TestRunsInIsolation(t *testing.T) {
 		"many short and few long":       {map[int]func(float64) profiler.ThreadTime{1: ran(0.2, 3), 2: ran(0.1, 0.3)}, 2.1},
 		"it never waits":                {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 1e6)}, 4},
 		"one that hardly ever runs too": {map[int]func(float64) profiler.ThreadTime{1: ran(0.3, 0.5), 2: idle}, 0.5},
+		"a thread that was started":     {map[int]func(float64) profiler.ThreadTime{1: ran(0.2, 0.5), changes: fromFirst(ran(0.1, 0.2))}, 0.4},
 		"processes that come and go":    {map[int]func(float64) profiler.ThreadTime{1: ran(0.1, 0.5), changes: idle}, 0.5/3 + 4*2.0/3},
 		"an identifier is used anew": {map[int]func(float64) profiler.ThreadTime{1: func(took float64) profiler.ThreadTime {
 			return profiler.ThreadTime{Ran: time.Duration(1e12 - took)}

@@ -17,8 +17,8 @@ type ThreadTime struct {
 // something or the scheduler lets others run: the mean of each, weighted by the CPU time that it
 // used. So long is, on average, the run during which somebody else comes who wants the CPU (that
 // of a renewal process is found by the length of its intervals; Cox 1962, §5.2), as far as the
-// runs of one thread are alike. What threads used that were not there at both readings counts as
-// runs of interference.LongestRun: a process that is started and ends soon computes meanwhile.
+// runs of one thread are alike. What threads used that have ended counts as runs of
+// interference.LongestRun: a process that is started and ends soon computes meanwhile.
 // ok is false where no thread was read.
 func runLength(before, after CPUTime) (length time.Duration, ok bool) {
 	if len(before.Threads) == 0 || len(after.Threads) == 0 {
@@ -26,10 +26,10 @@ func runLength(before, after CPUTime) (length time.Duration, ok bool) {
 	}
 	const longest = float64(interference.LongestRun)
 	var ran, weighted float64
-	for id, then := range before.Threads {
-		now, there := after.Threads[id]
+	for id, now := range after.Threads {
+		then := before.Threads[id] // nothing where it was started since
 		used, waits := float64(now.Ran-then.Ran), now.Waits-then.Waits
-		if there && used > 0 && waits >= 0 { // else another got its identifier
+		if used > 0 && waits >= 0 { // else another got its identifier
 			ran += used
 			weighted += used * min(longest, used/float64(max(1, waits)))
 		}

@@ -57,15 +57,15 @@ func (r *dayRuns) run(ctx context.Context, s *command.Shell) error {
 	if r.hours < 1 || r.hours > mostHours {
 		return command.UsageError("-hours: 1 to %d, not %d", mostHours, r.hours)
 	}
-	progress := newProgressLine(s, stillEvery)
+	progress := command.NewProgress(s, command.StillEvery)
 	var lines []dayLine
 	for _, trial := range day.Trials() {
 		line := dayLine{Trial: trial}
 		for _, seed := range seeds {
-			progress.show(fmt.Sprintf("%s, seed %d", trial, seed))
+			progress.Show(fmt.Sprintf("%s, seed %d", trial, seed))
 			d, err := day.Kept(ctx, r.work, r.hours, seed, trial)
 			if err != nil {
-				progress.end()
+				progress.End()
 				return err
 			}
 			n := float64(len(seeds))
@@ -76,7 +76,7 @@ func (r *dayRuns) run(ctx context.Context, s *command.Shell) error {
 		line.Left = line.After / line.Before
 		lines = append(lines, line)
 	}
-	progress.end()
+	progress.End()
 	return r.out.Print(s, lines, func(p *command.Page) { r.page(p, lines, len(seeds)) })
 }
 

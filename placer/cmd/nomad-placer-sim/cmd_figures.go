@@ -54,10 +54,10 @@ func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
 		return r.printList(s, chosen)
 	}
 	o.Scenarios, o.Data = examples.Files, r.data
-	progress := newProgressLine(s, stillEvery)
+	progress := command.NewProgress(s, command.StillEvery)
 	o.Progress = figuresProgress(progress, "figures")
 	result, err := figures.Run(ctx, chosen, o)
-	progress.end()
+	progress.End()
 	if err != nil {
 		return err
 	}

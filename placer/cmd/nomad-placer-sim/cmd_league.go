@@ -65,10 +65,10 @@ func playing[T interface{ Markdown() string }](ctx context.Context, s *command.S
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
 	}
-	progress := newProgressLine(s, stillEvery)
+	progress := command.NewProgress(s, command.StillEvery)
 	o.Progress = figuresProgress(progress, name)
 	out, err := play(ctx, o)
-	progress.end()
+	progress.End()
 	if errors.Is(err, figures.ErrScenario) {
 		return none, command.UsageError("-except: %s", err)
 	}

@@ -50,10 +50,10 @@ func (r *simProfiling) run(ctx context.Context, s *command.Shell) error {
 	for i := range r.count {
 		o.Seeds = append(o.Seeds, r.first+i)
 	}
-	progress := newProgressLine(s, stillEvery)
-	o.Progress = func(done, total int) { progress.show(fmt.Sprintf("profiling: %d of %d seeds", done, total)) }
+	progress := command.NewProgress(s, command.StillEvery)
+	o.Progress = func(done, total int) { progress.Show(fmt.Sprintf("profiling: %d of %d seeds", done, total)) }
 	report, err := sequence.Run(ctx, o)
-	progress.end()
+	progress.End()
 	if err != nil {
 		return err
 	}

@@ -54,10 +54,10 @@ func (r *simRun) run(ctx context.Context, s *command.Shell, file string) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgressLine(s, 0)
-	o.Progress = runProgress(progress, sc.Name)
+	progress := command.NewProgress(s, 0)
+	o.Progress = progress.Share(sc.Name)
 	result, err := sc.Run(ctx, o)
-	progress.end()
+	progress.End()
 	switch {
 	case errors.Is(err, scenario.ErrPolicy):
 		return command.UsageError("%s", err)

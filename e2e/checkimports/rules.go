@@ -74,6 +74,11 @@ var rules = []rule{
 		because: "charts are drawn from numbers and texts, whatever they mean",
 	},
 	{
+		layer: "measuring", packages: []string{"profiler/workload/..."}, pure: true,
+		may: []string{"profiler/stat", "profiler/chart", "profiler/workload/..."}, external: []string{"gonum.org/v1/gonum", "github.com/HdrHistogram/hdrhistogram-go"},
+		because: "models of workloads are arithmetic over traces: the same seed gives the same bytes, and deciding may use them",
+	},
+	{
 		layer: "measuring", packages: measuring, may: measuring,
 		because: "profiler never imports placer: measuring must not depend on deciding",
 	},

@@ -183,7 +183,7 @@ func TestChoiceOfLevels(t *testing.T) {
 		"settles at once": {[]float64{100, 101, 101}, []float64{3, 3, 3}, 1},
 		"settles later":   {[]float64{100, 120, 121, 150}, []float64{9, 5, 5, 5}, 2},
 		"nearer below":    {[]float64{100, 101, 101, 101}, []float64{9, 7, 2, 4}, 3},
-		"never settles":   {[]float64{100, 110, 120}, []float64{1, 5, 9}, 3},
+		"never settles":   {[]float64{100, 110, 120}, []float64{5, 1, 9}, 2},
 		"near before it":  {[]float64{100, 110, 111}, []float64{0, 5, 4}, 3},
 		"one level":       {[]float64{100}, []float64{9}, 1},
 	} {

@@ -34,7 +34,8 @@ type Level struct {
 // ChooseLevels walks over the diagrams of all depths. It takes the first to which the next
 // adds little, as the text does, or a deeper one whose miss ratios are nearer to those of
 // the trace: on a device without a head, IOPS depend little on addresses, and what a cache
-// does is what is left of them (chosen by us). The trace is measured over its first
+// does is what is left of them (chosen by us). Where the rule never holds, as in a trace of
+// few I/Os, the depth is that of the nearest miss ratios. The trace is measured over its first
 // I/Os, as many as a walk has.
 func ChooseLevels(f *model.Fitted, trace *Measured, o generate.Options, progress func(done float64)) ([]Level, *model.Model, error) {
 	var levels []Level
@@ -67,7 +68,7 @@ func ChooseLevels(f *model.Fitted, trace *Measured, o generate.Options, progress
 
 // choose applies the rule, and says how much each next level changes.
 func choose(levels []Level) int {
-	first := len(levels) - 1
+	first := 0 // until the rule holds somewhere
 	for i := len(levels) - 2; i >= 0; i-- {
 		change := relative(levels[i].IOPS, levels[i+1].IOPS)
 		levels[i].IOPSChange = &change

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/compare"
@@ -268,6 +269,38 @@ const (
 	dataVariable = "NOMAD_PLACER_TRACES"
 	dataBeside   = "../../../../../shared/data"
 )
+
+// bursty is a trace that works for ten seconds of every minute.
+func bursty(ios int, seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var b strings.Builder
+	b.WriteString("fio version 3 iolog\n0 /data add\n")
+	us := 0.0
+	for range ios {
+		us += rng.ExpFloat64() * 5_000
+		if within := math.Mod(us, 60e6); within > 10e6 {
+			us += 60e6 - within
+		}
+		fmt.Fprintf(&b, "%d /data read %d 4096\n", int64(us), rng.Int64N(1<<18)*4096)
+	}
+	return b.String()
+}
+
+// Why a mean latency is missed: bursts that are shorter than an interval are not in the
+// model. With intervals as short as they are, it is met.
+func TestShortIntervalsKeepBursts(t *testing.T) {
+	t.Parallel()
+	text := bursty(60_000, 1)
+	for interval, want := range map[time.Duration]bool{model.IntervalLength: false, time.Second: true} {
+		r, err := compare.Trace(t.Context(), source(text), compare.Options{Split: 1, Seed: 1, Levels: 1, Interval: interval, Weights: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := row(t, stream(t, r, "walk"), "mean latency"); got.Met == nil || *got.Met != want {
+			t.Errorf("intervals of %v: %v against %v, %v %% apart", interval, *got.Synthetic, *got.Original, *got.Difference)
+		}
+	}
+}
 
 // The published trace, judged as the text does, by itself: what must be met is met. What is
 // missed, and why, is in the comparison itself (twin compare).

@@ -42,7 +42,7 @@ type Row struct {
 // What the model leaves out.
 const (
 	leftOutReuse = "inside a range addresses are drawn anew, and no range remembers: what is read again, and after how long, is in the model only as far as ranges are small"
-	leftOutBurst = "gaps are drawn one by one: bursts of many I/Os that are shorter than 30 minutes are not in the model"
+	leftOutBurst = "gaps are drawn one by one: bursts of many I/Os that are shorter than the model's intervals are not in it, and shorter intervals keep them"
 )
 
 func (r Row) without(what string) Row {

@@ -31,6 +31,8 @@ type Options struct {
 	Split float64
 	// Levels is the depth; 0 lets the stopping rule choose it.
 	Levels int
+	// Interval is how long a rate is taken as constant; 0 is model.IntervalLength.
+	Interval time.Duration
 	// DeviceBytes is the size of the device; 0: up to the last I/O.
 	DeviceBytes int64
 	Seed        uint64
@@ -97,7 +99,7 @@ func Fit(ctx context.Context, open Source, o Options) (*model.Model, []Level, er
 	}
 	r.extent = survey.Extent
 	r.layout, r.part = r.extent.Layout(o.DeviceBytes), r.extent.IOs
-	fitted, err := r.count(survey, []model.Options{{Levels: r.deepest(), Names: r.threads}})
+	fitted, err := r.count(survey, []model.Options{r.diagram(r.deepest(), model.Hierarchical)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -241,9 +243,9 @@ func (r *run) fit() error {
 	if err != nil {
 		return err
 	}
-	all := []model.Options{{Levels: r.deepest(), Names: r.threads}}
+	all := []model.Options{r.diagram(r.deepest(), model.Hierarchical)}
 	for _, depth := range flatLevels {
-		all = append(all, model.Options{Levels: depth, Form: model.Flat, Names: r.threads})
+		all = append(all, r.diagram(depth, model.Flat))
 	}
 	fitted, err := r.count(survey, all)
 	if err != nil {
@@ -256,6 +258,11 @@ func (r *run) fit() error {
 		}
 	}
 	return nil
+}
+
+// diagram says what to count.
+func (r *run) diagram(levels int, form model.Form) model.Options {
+	return model.Options{Levels: levels, Form: form, Interval: r.options.Interval, Names: r.threads}
 }
 
 // deepest is how deep a hierarchical diagram is counted: as deep as it can be where the

@@ -2,6 +2,7 @@ package generate_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -175,27 +176,30 @@ func TestVisitsAreThoseOfTheTrace(t *testing.T) {
 	}
 }
 
-// Every interval gets its I/Os: the rate is that of the trace, to a rounding.
+// Every interval gets its I/Os: the rate is that of the trace, to a rounding, however long
+// intervals are.
 func TestIntervalsHaveTheirRates(t *testing.T) {
 	t.Parallel()
 	records := mixed(400_000, 8)
-	m := fit(t, records, model.Options{Levels: 2})
-	count := func(records []storage.Record) map[int]int {
-		out := map[int]int{}
-		for _, r := range records {
-			out[int(r.At/model.IntervalLength)]++
+	for _, length := range []time.Duration{0, model.IntervalLength, 10 * time.Second} {
+		m := fit(t, records, model.Options{Levels: 2, Interval: length})
+		count := func(records []storage.Record) map[int]int {
+			out := map[int]int{}
+			for _, r := range records {
+				out[int(r.At/cmp.Or(length, model.IntervalLength))]++
+			}
+			return out
 		}
-		return out
-	}
-	w, err := generate.NewWalk(m, generate.Options{Seed: 4})
-	want, got := count(records), count(all(t, w, err))
-	for i, n := range want {
-		if d := got[i] - n; d < -len(m.Types) || d > len(m.Types) {
-			t.Errorf("interval %d has %d I/Os, the trace %d", i, got[i], n)
+		w, err := generate.NewWalk(m, generate.Options{Seed: 4})
+		want, got := count(records), count(all(t, w, err))
+		for i, n := range want {
+			if d := got[i] - n; d < -len(m.Types) || d > len(m.Types) {
+				t.Errorf("%s: interval %d has %d I/Os, the trace %d", length, i, got[i], n)
+			}
 		}
-	}
-	if len(want) < 2 {
-		t.Fatal("the trace has one interval only")
+		if len(want) < 2 {
+			t.Fatal("the trace has one interval only")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +29,15 @@ type Options struct {
 	// Levels is the depth. 0 is DefaultLevels; -1 a model without states.
 	Levels int
 	Form   Form // empty: hierarchical
+	// Interval is how long a rate is taken as constant; 0 is IntervalLength. Shorter ones keep
+	// bursts, and make a longer file.
+	Interval time.Duration
 	// Names are those of the threads, by which logs are told; they are not kept.
 	Names []string
 }
+
+// mostIntervals bounds the rates in a file: a day has so many of 10 seconds (chosen by us).
+const mostIntervals = 8640
 
 // NoLevels is the depth of a model without states.
 const NoLevels = -1
@@ -39,8 +46,11 @@ func (o Options) complete() (Options, error) {
 	if o.Form == "" {
 		o.Form = Hierarchical
 	}
+	o.Interval = cmp.Or(o.Interval, IntervalLength)
 	most := MaxLevels
 	switch {
+	case o.Interval < time.Second:
+		return o, fmt.Errorf("%w: rates of %v; of a second or longer", ErrFit, o.Interval)
 	case o.Form == Flat:
 		most = maxFlatLevels
 	case o.Form != Hierarchical:
@@ -92,6 +102,10 @@ func NewFitter(s *Survey, l Layout, o Options) (*Fitter, error) {
 	case s.Span == 0:
 		return nil, fmt.Errorf("%w: all I/Os are at one time, so that nothing is known of the gaps between them; record times (a log of fio: version 3, or one that waits)", ErrFit)
 	}
+	intervals := int(s.Span/o.Interval) + 1
+	if intervals > mostIntervals {
+		return nil, fmt.Errorf("%w: %d rates of %v; %d at most, take longer ones", ErrFit, intervals, o.Interval, mostIntervals)
+	}
 	f := &Fitter{options: o, device: Device{Bytes: l.Bytes(), SectorBytes: s.sector()}, layout: l, survey: s}
 	if int64(States(o.Levels)) > f.device.Bytes {
 		return nil, fmt.Errorf("%w: %d bytes cannot be divided into %d states; take fewer levels", ErrFit, f.device.Bytes, States(o.Levels))
@@ -102,7 +116,6 @@ func NewFitter(s *Survey, l Layout, o Options) (*Fitter, error) {
 	f.types = classify(s.threads, o.Names, s.Span)
 	f.threads = make([]threadState, len(s.threads))
 	f.diagrams = make([]*diagram, len(Classes()))
-	intervals := int(s.Span/IntervalLength) + 1
 	for i, of := range f.types {
 		if s.threads[i].ios == 0 {
 			continue // a number between others that the survey's part did not reach
@@ -146,7 +159,7 @@ func (f *Fitter) Add(r *storage.Record) error {
 	}
 	t.last, t.end, t.at = state, placed.End(), r.At
 	d.ios++
-	d.intervals[int(r.At/IntervalLength)]++
+	d.intervals[int(r.At/f.options.Interval)]++
 	f.ios++
 	return nil
 }
@@ -230,8 +243,8 @@ func (f *Fitted) typeOf(c Class, d *diagram) Type {
 	t := Type{Class: c, Threads: d.threads, IOs: d.ios, Weight: float64(d.ios) / float64(f.ios), Gap: d.gaps.gap().rounded()}
 	mean := f.span.Seconds() / float64(d.ios)
 	for i, n := range d.intervals {
-		start := time.Duration(i) * IntervalLength
-		length := min(IntervalLength, f.span-start)
+		start := time.Duration(i) * f.options.Interval
+		length := min(f.options.Interval, f.span-start)
 		if length <= 0 {
 			// The last I/O is the first of an interval: it belongs to the one before.
 			if n > 0 && len(t.Intervals) > 0 {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
@@ -100,6 +101,21 @@ type Transition struct {
 type Crossing struct {
 	Level, State int
 	IOs          int64
+}
+
+// OnDevice is the model on a device of another size: states keep their shares, and addresses
+// are as much closer. That changes how far a head moves, and what a cache of a size holds.
+func (m *Model) OnDevice(bytes int64) (*Model, error) {
+	least := int64(States(m.Levels)) * m.Device.SectorBytes
+	for _, c := range m.Categories {
+		least = max(least, c.Bytes)
+	}
+	if bytes < least {
+		return nil, fmt.Errorf("%w: a device of %d bytes; the model needs %d for its states and largest I/O", ErrFit, bytes, least)
+	}
+	out := *m
+	out.Device.Bytes = bytes / m.Device.SectorBytes * m.Device.SectorBytes
+	return &out, nil
 }
 
 // Probability is prob(t): the part of the I/Os out of its source state that made the

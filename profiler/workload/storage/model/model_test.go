@@ -375,6 +375,8 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		"flat levels":  {good, model.Options{Levels: 5, Form: model.Flat}, "a flat diagram has 1 to 4"},
 		"form":         {good, model.Options{Form: "round"}, `no form "round"`},
 		"tiny":         {&built{device: 0, records: []storage.Record{{Bytes: 1}, {Bytes: 1, At: 1}}}, model.Options{Levels: 1}, "cannot be divided into 4 states"},
+		"no rate":      {good, model.Options{Interval: time.Millisecond}, "rates of 1ms; of a second or longer"},
+		"many rates":   {&built{device: 1 << 30, records: []storage.Record{{Bytes: 1}, {Bytes: 1, At: 24 * time.Hour}}}, model.Options{Interval: time.Second}, "86401 rates of 1s; 8640 at most"},
 		"other depths": {good, model.Options{Levels: -2}, "-2 levels"},
 	} {
 		survey := model.NewSurvey()

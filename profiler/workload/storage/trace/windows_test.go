@@ -49,11 +49,11 @@ func TestBadWindowsAreLocated(t *testing.T) {
 		"":                     "f: the file is empty",
 		"volume,window,ts\n":   "f:1: missing column read_block_req_count (needed: volume, window",
 		windowsHead + "w1,0\n": "f:2: the line ends after 2 columns (the file may be cut short)",
-		windowsHead + "w1,0,5,10,20,1,1,1,2,3,4\n":                         "f:2: the line has more columns",
-		windowsHead + "w1,0,5,x,20,1,1,1,2,3\n":                            `f:2: read_block_req_count "x": not a whole number`,
-		windowsHead + "w1,0,5,1,20,1,1,9,2,3\n":                            "f:2: more sequential I/Os than I/Os",
-		windowsHead + "w1,1,5,1,2,1,1,1,2,3\nw1,1,5,1,2,1,1,1,2,3\n":       "f:3: window 1 of w1 is behind window 1 (sort the table",
-		windowsHead + "w1,99999999999,5,1,2,1,1,1,2,3\n":                   "f:2: window 99999999999 (windows are counted from 0",
+		windowsHead + "w1,0,5,10,20,1,1,1,2,3,4\n":                   "f:2: the line has more columns",
+		windowsHead + "w1,0,5,x,20,1,1,1,2,3\n":                      `f:2: read_block_req_count "x": not a whole number`,
+		windowsHead + "w1,0,5,1,20,1,1,9,2,3\n":                      "f:2: more sequential I/Os than I/Os",
+		windowsHead + "w1,1,5,1,2,1,1,1,2,3\nw1,1,5,1,2,1,1,1,2,3\n": "f:3: window 1 of w1 is behind window 1 (sort the table",
+		windowsHead + "w1,99999999999,5,1,2,1,1,1,2,3\n":             "f:2: window 99999999999 (windows are counted from 0",
 	} {
 		if _, err := readWindows(text); !errors.Is(err, trace.ErrFormat) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -47,6 +47,13 @@ func commands() []*command.Command {
 		profileShowCommand(),
 		proxyCommand(),
 		rebalanceCommand(),
+		twinCaptureCommand(),
+		twinCompareCommand(),
+		twinExportCommand(),
+		twinFitCommand(),
+		twinPairCommand(),
+		twinPlayCommand(),
+		twinShowCommand(),
 		command.VersionCommand("nomad-placer"),
 	}
 }
@@ -59,6 +66,7 @@ var families = map[string]string{
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
 	"profile": "See, keep and forget what was measured of workloads",
+	"twin":    "Model the storage load of a workload, and generate it",
 }
 
 // moved are the commands that only research needs. They say where they went for

@@ -150,8 +150,8 @@ func (b *Bin) interference(r Rules) float64 {
 
 // Refuses says which condition of Algorithm 1 an object breaks on the node; all are strict.
 func (b *Bin) Refuses(object int, r Rules) Refusal {
-	b.Add(object)
-	defer b.Remove(object)
+	defer b.without(object)()
+	b.count(object, 1)
 	most, full := b.Most()
 	t := b.scene.Types[b.kind]
 	switch {
@@ -168,6 +168,16 @@ func (b *Bin) Refuses(object int, r Rules) Refusal {
 		return Interference
 	}
 	return Fits
+}
+
+// without gives what makes the sums as they are now again, exactly, after an object was
+// counted.
+func (b *Bin) without(object int) func() {
+	app, instance := b.scene.application(object), b.scene.Objects[object].Instance
+	bandwidth, bytes, ofApp, ofInstance := b.Bandwidth, b.Bytes, b.byApp[app], b.byInstance[instance]
+	return func() {
+		b.Bandwidth, b.Bytes, b.byApp[app], b.byInstance[instance] = bandwidth, bytes, ofApp, ofInstance
+	}
 }
 
 // Takes says whether an object goes to the node. An empty one takes any that it has room

@@ -160,14 +160,21 @@ func (s *Scene) emptied(source *Bin, bins []*Bin, r Rules) ([]int, bool) {
 	}
 	energy := Energy{Save: s.offJoules(source.Node, r)}
 	var targets []int
+	from, last := 0, -1
 	for _, o := range source.Objects {
-		i := slices.IndexFunc(trials, func(b *Bin) bool { return b.roomy(r) && b.Refuses(o, r) == Fits })
-		if i < 0 {
+		if last < 0 || s.Objects[o] != s.Objects[last] || source.demand[o] != source.demand[last] {
+			from = 0
+		} // else the nodes that refused its like refuse it, too: they only get fuller
+		for from < len(trials) && !(trials[from].roomy(r) && trials[from].Refuses(o, r) == Fits) {
+			from++
+		}
+		if from == len(trials) {
 			return nil, false
 		}
-		trials[i].Add(o)
-		targets = append(targets, trials[i].Node)
-		energy.Move += s.moveJoules(source.demand[o].Bytes, source.Node, trials[i].Node, r)
+		last = o
+		trials[from].Add(o)
+		targets = append(targets, trials[from].Node)
+		energy.Move += s.moveJoules(source.demand[o].Bytes, source.Node, trials[from].Node, r)
 	}
 	return targets, energy.Pays()
 }

@@ -12,6 +12,7 @@ import (
 func Selectors() []SelectorDescriptor {
 	return []SelectorDescriptor{
 		autoscaleSelector,
+		blocSelector,
 		expectedSelector,
 		firstFitSelector,
 		greedyFitSelector,

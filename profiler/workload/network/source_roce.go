@@ -1,0 +1,76 @@
+package network
+
+import (
+	"fmt"
+	"time"
+)
+
+// roce is the traffic of ports of leaf switches.
+var roce = Source{
+	Name:    "zhejiang-roce-traffic",
+	Summary: "counters of ports of leaf switches in a RoCE cluster of 2,000 GPUs (Zhejiang Lab 2024), 5 s each: packets and octets in and out",
+	Columns: []string{"leaf", "port_file", "t_s", "samples", "in_octets", "out_octets"},
+	Bin:     5 * time.Second,
+	Fallbacks: []string{
+		"a port counts as a server and its leaf switch as the rack; who is at the other end is not known, so it is the cloud",
+		"seconds in which no port has a row were not captured; a port without a row in a second that others have was idle",
+		"rows that sum fewer than ten samples of 0.5 s are kept as they are and counted",
+	},
+	rows: readRoCE,
+}
+
+// roceBegin is the day of the trace, Friday 2024-05-24.
+const roceBegin = 4 * day
+
+// roceSamples is how many samples of 0.5 s a whole row sums.
+const roceSamples = 10
+
+func readRoCE(r *rows, g *gathering) error {
+	leaf, port, second := r.column("leaf"), r.column("port_file"), r.column("t_s")
+	samples, in, out := r.column("samples"), r.column("in_octets"), r.column("out_octets")
+	last := map[int32]time.Duration{}
+	partial := 0
+	for {
+		more, err := r.next()
+		if err != nil || !more {
+			if partial > 0 {
+				g.notes = append(g.notes, fmt.Sprintf("%d rows sum fewer than %d samples, and are kept as they are", partial, roceSamples))
+			}
+			return err
+		}
+		seconds, err := r.whole(second, 86400)
+		if err != nil {
+			return err
+		}
+		at := roceBegin + time.Duration(seconds)*time.Second
+		node, err := g.node(r.cells[leaf] + "/" + r.cells[port])
+		if err != nil {
+			return err
+		}
+		if before, seen := last[node]; seen && at <= before {
+			return r.bad(fmt.Sprintf("second %d of a port comes after second %d", seconds, int((before-roceBegin).Seconds())), "sort the rows of a port by time, each once")
+		}
+		last[node] = at
+		n, err := r.whole(samples, maxBytes)
+		if err != nil {
+			return err
+		}
+		if n < roceSamples {
+			partial++
+		}
+		if err := g.row(at); err != nil {
+			return err
+		}
+		cloud, _ := g.node(cloudName) // a name that is always known
+		for _, q := range []struct {
+			column   int
+			from, to int32
+		}{{in, node, cloud}, {out, cloud, node}} {
+			octets, err := r.whole(q.column, maxBytes)
+			if err != nil {
+				return err
+			}
+			g.add(at, q.from, q.to, octets, Write)
+		}
+	}
+}

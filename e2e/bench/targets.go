@@ -93,4 +93,14 @@ var targets = []target{
 		pkg:  "./driver/ibench", benchmark: "Idle", benchtime: "20x",
 		metric: "%cpu", scale: 1, unit: "% of a core", most: 1,
 	},
+	{
+		name: "traffic model, ten windows of 48 × 100 servers: fit",
+		pkg:  "./profiler/workload/network", benchmark: "FitCluster", benchtime: "1x",
+		metric: "ns/op", scale: 1e-9, unit: "s", most: 60,
+	},
+	{
+		name: "traffic model, ten windows of 48 × 100 servers: file",
+		pkg:  "./profiler/workload/network", benchmark: "FitCluster", benchtime: "1x",
+		metric: "MB-file", scale: 1, unit: "MB", most: 50,
+	},
 }

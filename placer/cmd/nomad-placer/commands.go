@@ -54,6 +54,10 @@ func commands() []*command.Command {
 		twinPairCommand(),
 		twinPlayCommand(),
 		twinShowCommand(),
+		trafficCompareCommand(),
+		trafficFitCommand(),
+		trafficGenerateCommand(),
+		trafficShowCommand(),
 		command.VersionCommand("nomad-placer"),
 	}
 }
@@ -67,6 +71,7 @@ var families = map[string]string{
 	"policy":  "See the placement policies",
 	"profile": "See, keep and forget what was measured of workloads",
 	"twin":    "Model the storage load of a workload, and generate it",
+	"traffic": "Model, regenerate and compare the network traffic of a cluster",
 }
 
 // moved are the commands that only research needs. They say where they went for

@@ -60,7 +60,7 @@ type partialActivity struct {
 	found     map[nodePair]int64 // of the original; nil for generated traffic
 	row       []int64            // of the original: the bin that is read, by server
 	rowBin    int
-	moved     []int64            // of generated traffic, by pair
+	moved     []int64 // of generated traffic, by pair
 	elsewhere int64
 	total     int64
 	racks     []int64

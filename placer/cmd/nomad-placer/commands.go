@@ -54,6 +54,7 @@ func commands() []*command.Command {
 		twinPairCommand(),
 		twinPlayCommand(),
 		twinShowCommand(),
+		trafficCaptureCommand(),
 		trafficCompareCommand(),
 		trafficFitCommand(),
 		trafficGenerateCommand(),

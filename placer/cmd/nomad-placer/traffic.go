@@ -22,6 +22,7 @@ import (
 // trafficFlags say where traffic comes from: a file, or a declared cluster.
 type trafficFlags struct {
 	format    string
+	groups    bool
 	bin       time.Duration
 	synthetic string
 	weeks     int
@@ -35,6 +36,7 @@ func (t *trafficFlags) add(f *flag.FlagSet) {
 		known = append(known, s.Name)
 	}
 	f.StringVar(&t.format, "format", "", "The `name` of the format: "+strings.Join(known, ", ")+". By default it is found by the header.")
+	f.BoolVar(&t.groups, "groups", false, "Of a captured table, the traffic of task groups (namespace/job/group) and not of nodes.")
 	f.DurationVar(&t.bin, "bin", 0, "How long a bin is; 0 is what the format has (5m in a table of one's own).")
 	f.StringVar(&t.synthetic, "synthetic", "", "In place of a file, the traffic of a declared cluster of this `size`: groups, racks in a group and servers in a rack, such as 10x10x48.")
 	f.IntVar(&t.weeks, "weeks", 1, "How many weeks a declared cluster has.")
@@ -115,7 +117,7 @@ func (t *trafficFlags) openAll(ctx context.Context, path string, progress func(f
 		}
 		return trafficData{s, nil, "declared cluster " + t.synthetic}, nil
 	}
-	r, err := network.ReadTraffic(ctx, path, network.ReadOptions{Format: t.format, Bin: t.bin, Progress: func(share float64) { progress(share, "reading "+path) }})
+	r, err := network.ReadTraffic(ctx, path, network.ReadOptions{Format: t.format, Groups: t.groups, Bin: t.bin, Progress: func(share float64) { progress(share, "reading "+path) }})
 	if err != nil {
 		return trafficData{}, err
 	}

@@ -84,7 +84,7 @@ func TestModelFileHoldsAllOfTheModel(t *testing.T) {
 func TestModelFileHasNoNames(t *testing.T) {
 	t.Parallel()
 	table := "t_s,source,destination,bytes\n0,row1/r1/10.0.0.17,row1/r1/secret-host,100\n300,row1/r1/secret-host,row1/r2/10.0.0.18,100\n"
-	read, err := ReadFile(t.Context(), filesOf(map[string]string{"t.csv": table}), "t.csv", ReadOptions{})
+	read, err := ReadFiles(t.Context(), filesOf(map[string]string{"t.csv": table}), []string{"t.csv"}, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ func Sources() []Source {
 type ReadOptions struct {
 	Format   string        // a name of Sources; empty: found by the header
 	Bin      time.Duration // 0: as the format has it
+	Groups   bool          // whose traffic it is are the task groups of a captured table, not the nodes
 	Progress func(share float64)
 }
 
@@ -53,58 +54,80 @@ type Reading struct {
 	Notes        []string       // what was found and how it was taken
 }
 
-// ReadTraffic reads traffic from a file, or from the only table in a folder. It reads row
-// by row; only the traffic itself is held.
+// ReadTraffic reads traffic from a file, or from the tables in a folder, as the nodes of
+// a cluster write one each. It reads row by row; only the traffic itself is held.
 func ReadTraffic(ctx context.Context, path string, o ReadOptions) (*Reading, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("traffic: %w", err)
 	}
-	folder, file := filepath.Dir(path), filepath.Base(path)
-	if info.IsDir() {
-		folder = path
-		if file, err = onlyTable(os.DirFS(path)); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	if !info.IsDir() {
+		return ReadFiles(ctx, os.DirFS(filepath.Dir(path)), []string{filepath.Base(path)}, o)
 	}
-	return ReadFile(ctx, os.DirFS(folder), file, o)
+	names, err := tablesIn(os.DirFS(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return ReadFiles(ctx, os.DirFS(path), names, o)
 }
 
-func onlyTable(folder fs.FS) (string, error) {
+func tablesIn(folder fs.FS) ([]string, error) {
 	var names []string
 	for _, pattern := range []string{"*.csv", "*.csv.gz"} {
 		found, err := fs.Glob(folder, pattern)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		names = append(names, found...)
 	}
-	if len(names) != 1 {
-		return "", fmt.Errorf("%w: the folder has %d tables: name one file", ErrFormat, len(names))
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%w: the folder has no tables (.csv or .csv.gz)", ErrFormat)
 	}
-	return names[0], nil
+	slices.Sort(names)
+	return names, nil
 }
 
-// ReadFile reads one file of a folder.
-func ReadFile(ctx context.Context, folder fs.FS, name string, o ReadOptions) (*Reading, error) {
+// ReadFiles reads files of a folder, which are of one format.
+func ReadFiles(ctx context.Context, folder fs.FS, names []string, o ReadOptions) (*Reading, error) {
+	g := &gathering{ctx: ctx, numbers: map[string]int32{}, groups: o.Groups, leftOut: map[string]int{}, first: math.MaxInt64, seen: map[int64]struct{}{}}
+	var source Source
+	for i, name := range names {
+		if o.Progress != nil {
+			g.progress = func(share float64) { o.Progress((float64(i) + share) / float64(len(names))) }
+		}
+		var err error
+		if source, err = g.readFile(folder, name, o, source); err != nil {
+			return nil, err
+		}
+	}
+	out, err := g.finish(source)
+	if err == nil && len(names) > 1 {
+		out.File = fmt.Sprintf("%d tables", len(names))
+	}
+	return out, err
+}
+
+// readFile reads one file, whose format is that of the one before.
+func (g *gathering) readFile(folder fs.FS, name string, o ReadOptions, before Source) (Source, error) {
 	r, err := openRows(folder, name)
 	if err != nil {
-		return nil, err
+		return Source{}, err
 	}
 	defer r.close()
 	source, err := sourceOf(r, o.Format)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return Source{}, err
+	case before.Name != "" && before.Name != source.Name:
+		return Source{}, &FormatError{File: name, Line: 1, Problem: "it is " + source.Name + ", and the file before is " + before.Name, Hint: "a folder has tables of one format"}
+	case o.Groups && source.Name != ownTable.Name:
+		return Source{}, &FormatError{File: name, Line: 1, Problem: source.Name + " has no task groups", Hint: "traffic capture writes tables that have them"}
 	}
-	bin := cmp.Or(o.Bin, source.Bin)
-	if bin < time.Millisecond || week%bin != 0 {
-		return nil, fmt.Errorf("%w: bins of %s do not divide a week (5m, 1m, 10s and 1s do)", ErrFormat, bin)
+	g.rows, g.bin = r, cmp.Or(o.Bin, source.Bin)
+	if g.bin < time.Millisecond || week%g.bin != 0 {
+		return Source{}, fmt.Errorf("%w: bins of %s do not divide a week (5m, 1m, 10s and 1s do)", ErrFormat, g.bin)
 	}
-	g := &gathering{ctx: ctx, rows: r, numbers: map[string]int32{}, bin: bin, leftOut: map[string]int{}, first: math.MaxInt64, seen: map[int64]struct{}{}, progress: o.Progress}
-	if err := source.rows(r, g); err != nil {
-		return nil, err
-	}
-	return g.finish(source)
+	return source, source.rows(r, g)
 }
 
 func sourceOf(r *rows, format string) (Source, error) {
@@ -136,6 +159,7 @@ type gathering struct {
 	numbers map[string]int32 // of names, in the order in which they were seen
 	names   []string
 	cloud   bool
+	groups  bool
 	records []Record
 	first   time.Duration
 	last    time.Duration
@@ -147,8 +171,8 @@ type gathering struct {
 	progress func(share float64)
 }
 
-// cloudName is how a table calls what is outside.
-const cloudName = "cloud"
+// CloudName is how a table of traffic calls what is outside.
+const CloudName = "cloud"
 
 // cloudNumber stands for the cloud until the servers are known.
 const cloudNumber = -1
@@ -179,7 +203,7 @@ func (g *gathering) row(at time.Duration) error {
 // node is the number of a name so far.
 func (g *gathering) node(name string) (int32, error) {
 	name = strings.TrimSpace(name)
-	if name == cloudName {
+	if name == CloudName {
 		g.cloud = true
 		return cloudNumber, nil
 	}

@@ -3,6 +3,7 @@ package network
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,7 +28,7 @@ func filesOf(files map[string]string) fs.FS {
 
 func read(t testing.TB, text string, o ReadOptions) (*Reading, error) {
 	t.Helper()
-	return ReadFile(t.Context(), filesOf(map[string]string{"f.csv": text}), "f.csv", o)
+	return ReadFiles(t.Context(), filesOf(map[string]string{"f.csv": text}), []string{"f.csv"}, o)
 }
 
 const (
@@ -322,4 +323,48 @@ func FuzzReaders(f *testing.F) {
 			t.Fatalf("an error that does not say where: %v", err)
 		}
 	})
+}
+
+// TestTablesOfNodes reads a folder with the table of each node, by node and by task group:
+// what is of no task group is outside of them.
+func TestTablesOfNodes(t *testing.T) {
+	t.Parallel()
+	const header = "unix_s,source,destination,bytes,direction,source_group,destination_group\n"
+	folder := filesOf(map[string]string{
+		"a.csv": header + "345600,r1/a,r1/b,100,write,default/shop/web,default/shop/db\n345600,r1/a,r1/b,7,write,,default/shop/db\n",
+		"b.csv": header + "345600,r1/b,cloud,30,write,default/shop/db,\n345900,r1/b,cloud,0,write,,\n",
+	})
+	for groups, want := range map[bool]map[string]int64{
+		false: {"r1/a > r1/b": 107, "r1/b > cloud": 30},
+		true:  {"default/shop/web > default/shop/db": 100, "cloud > default/shop/db": 7, "default/shop/db > cloud": 30},
+	} {
+		r, err := ReadFiles(t.Context(), folder, []string{"a.csv", "b.csv"}, ReadOptions{Groups: groups})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := func(node int32) string {
+			if int(node) == len(r.Names) {
+				return CloudName
+			}
+			return r.Names[node]
+		}
+		got := map[string]int64{}
+		for _, record := range r.Table.Records() {
+			got[name(record.Source)+" > "+name(record.Destination)] += record.Bytes
+		}
+		if !maps.Equal(got, want) || r.Table.Span().Bins() != 2 || len(r.Table.Span().Missing) != 0 {
+			t.Errorf("groups %t: %v, want %v; span %+v", groups, got, want, r.Table.Span())
+		}
+	}
+	for problem, names := range map[string][]string{
+		"no columns source_group":              {"own.csv"},
+		"it is traffic-table, and the file be": {"coflow.csv", "own.csv"},
+		"coflow-fb2010 has no task groups":     {"coflow.csv"},
+	} {
+		bad := filesOf(map[string]string{"own.csv": "t_s,source,destination,bytes\n0,a,b,1\n", "coflow.csv": strings.Join(coflow.Columns, ",") + "\n"})
+		_, err := ReadFiles(t.Context(), bad, names, ReadOptions{Groups: len(names) == 1})
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), problem) {
+			t.Errorf("%v: %v, want %q in it", names, err, problem)
+		}
+	}
 }

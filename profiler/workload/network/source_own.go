@@ -2,11 +2,12 @@ package network
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
 // ownSummary says which columns a table of one's own has.
-const ownSummary = "a row for what one server sent another: t_s (seconds since a Monday, 00:00) or unix_s (UTC), source, destination, bytes or bytes_total, and direction (write or read) if known"
+const ownSummary = "a row for what one server sent another: t_s (seconds since a Monday, 00:00) or unix_s (UTC), source, destination, bytes or bytes_total, direction (write or read) if known, and source_group and destination_group (namespace/job/group) where traffic of task groups is wanted"
 
 // ownTable is a table of one's own, and what traffic generate writes.
 var ownTable = Source{
@@ -37,11 +38,19 @@ type counterKey struct {
 // ownColumns are the places of the columns of a table of one's own.
 type ownColumns struct {
 	time, source, destination, bytes, direction int
-	unix, counter                               bool
+	unix, counter, groups                       bool
+}
+
+// name is what a cell calls an endpoint. What is of no task group is outside of them.
+func (c ownColumns) name(cell string) string {
+	if c.groups && strings.TrimSpace(cell) == "" {
+		return CloudName
+	}
+	return cell
 }
 
 func readOwnTable(r *rows, g *gathering) error {
-	c, err := ownColumnsOf(r)
+	c, err := ownColumnsOf(r, g.groups)
 	if err != nil {
 		return err
 	}
@@ -80,13 +89,18 @@ func readOwnTable(r *rows, g *gathering) error {
 	}
 }
 
-func ownColumnsOf(r *rows) (ownColumns, error) {
-	c := ownColumns{
+func ownColumnsOf(r *rows, groups bool) (ownColumns, error) {
+	c := ownColumns{groups: groups,
 		time: r.column("t_s"), source: r.column("source"), destination: r.column("destination"), bytes: r.column("bytes"), direction: r.column("direction"),
 	}
 	unix, total := r.column("unix_s"), r.column("bytes_total")
 	if (c.time < 0) == (unix < 0) || (c.bytes < 0) == (total < 0) {
 		return c, &FormatError{File: r.name, Line: 1, Problem: "exactly one of t_s and unix_s, and one of bytes and bytes_total, must be there", Hint: ownSummary}
+	}
+	if groups {
+		if c.source, c.destination = r.column("source_group"), r.column("destination_group"); c.source < 0 || c.destination < 0 {
+			return c, &FormatError{File: r.name, Line: 1, Problem: "there are no columns source_group and destination_group", Hint: "traffic capture writes them"}
+		}
 	}
 	if unix >= 0 {
 		c.time, c.unix = unix, true
@@ -111,10 +125,10 @@ func readOwnRow(r *rows, g *gathering, c ownColumns) (at time.Duration, key coun
 			return 0, key, 0, r.bad("unix_s: a time before 1970-01-05", "use t_s for seconds since a Monday")
 		}
 	}
-	if key.source, err = g.node(r.cells[c.source]); err != nil {
+	if key.source, err = g.node(c.name(r.cells[c.source])); err != nil {
 		return 0, key, 0, err
 	}
-	if key.destination, err = g.node(r.cells[c.destination]); err != nil {
+	if key.destination, err = g.node(c.name(r.cells[c.destination])); err != nil {
 		return 0, key, 0, err
 	}
 	most := int64(maxBytes)

@@ -61,7 +61,7 @@ func readRoCE(r *rows, g *gathering) error {
 		if err := g.row(at); err != nil {
 			return err
 		}
-		cloud, _ := g.node(cloudName) // a name that is always known
+		cloud, _ := g.node(CloudName) // a name that is always known
 		for _, q := range []struct {
 			column   int
 			from, to int32

@@ -166,7 +166,7 @@ func (t Topology) stateOf(l Level, server int32) int32 {
 // calls servers: group/rack/server, by number.
 func ServerName(t Topology, node int) string {
 	if cloud, ok := t.Cloud(); ok && node == cloud {
-		return cloudName
+		return CloudName
 	}
 	from, _ := t.ServersOf(t.Rack(node))
 	return fmt.Sprintf("group-%d/rack-%d/server-%d", t.Group(node), t.Rack(node), node-from)

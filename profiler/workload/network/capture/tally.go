@@ -1,0 +1,98 @@
+package capture
+
+import "net/netip"
+
+// talk is what connections have in common that are reported as one: the port that one
+// end chose by chance is left out.
+type talk struct {
+	local, remote netip.AddrPort
+	began         bool // this end began; then local has no port, else remote has none
+}
+
+// amounts are bytes of payload.
+type amounts struct{ sent, received uint64 }
+
+// tally adds up what the connections of one namespace moved since it was taken.
+type tally struct {
+	listening map[uint16]bool
+	open      map[uint64]amounts // by cookie: what was counted of a connection already
+	talks     map[talk]amounts
+	missed    int // talks that were too many to be kept apart
+}
+
+// maxTalks bounds what one namespace keeps apart between two readings.
+const maxTalks = 1 << 16
+
+func newTally() *tally {
+	return &tally{open: map[uint64]amounts{}, talks: map[talk]amounts{}}
+}
+
+// listens replaces the ports on which somebody listens.
+func (t *tally) listens(ports map[uint16]bool) { t.listening = ports }
+
+// begin notes what was counted before the capture began.
+func (t *tally) begin(c connection) { t.open[c.cookie] = amounts{c.sent, c.received} }
+
+// seen counts what a connection moved since it was seen last.
+func (t *tally) seen(c connection) {
+	before := t.open[c.cookie]
+	t.open[c.cookie] = amounts{c.sent, c.received}
+	t.add(c, before)
+}
+
+// ended counts the rest of a connection.
+func (t *tally) ended(c connection) {
+	before := t.open[c.cookie]
+	delete(t.open, c.cookie)
+	t.add(c, before)
+}
+
+// keep forgets connections that are no longer there, and of which no notice came: the
+// bytes since they were last seen are unknown. It returns how many there are.
+func (t *tally) keep(present map[uint64]bool) (lost int) {
+	for cookie := range t.open {
+		if !present[cookie] {
+			delete(t.open, cookie)
+			lost++
+		}
+	}
+	return lost
+}
+
+// take returns what was added up, and starts again.
+func (t *tally) take() map[talk]amounts {
+	out := t.talks
+	t.talks = map[talk]amounts{}
+	return out
+}
+
+func (t *tally) add(c connection, before amounts) {
+	if c.remote.Port() == 0 || c.remote.Addr().IsLoopback() || c.remote.Addr().IsUnspecified() {
+		return // never connected, or it does not cross the network
+	}
+	moved := amounts{since(before.sent, c.sent), since(before.received, c.received)}
+	if moved == (amounts{}) {
+		return
+	}
+	key := talk{local: c.local, remote: c.remote, began: !t.listening[c.local.Port()]}
+	if key.began {
+		key.local = netip.AddrPortFrom(c.local.Addr(), 0)
+	} else {
+		key.remote = netip.AddrPortFrom(c.remote.Addr(), 0)
+	}
+	sum, known := t.talks[key]
+	if !known && len(t.talks) >= maxTalks {
+		t.missed++
+		return
+	}
+	t.talks[key] = amounts{sum.sent + moved.sent, sum.received + moved.received}
+}
+
+// since is what a counter counted after it was before. One that went back was started
+// again, and counts all that it has.
+func since(before, now uint64) uint64 {
+	if now < before {
+		return now
+	}
+	return now - before
+}

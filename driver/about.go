@@ -33,7 +33,8 @@ var pluginSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"runtime_dir":       withDefault("runtime_dir", "string", `"/run/nomad-driver-ibench"`),
 })
 
-// taskSchema is the configuration of a task: kernels, a profiling run, or a transfer.
+// taskSchema is the configuration of a task: kernels, a profiling run, a transfer,
+// or traffic.
 // Numbers are "any number" to Nomad and may arrive as text: see number.
 var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"kernel": protocol.NewBlockList("kernel", protocol.NewObject(map[string]*protocol.Spec{
@@ -56,6 +57,9 @@ var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 		"signature": protocol.NewAttr("signature", "string", false),
 	})),
 	"pairs": protocol.NewBlock("pairs", false, protocol.NewObject(map[string]*protocol.Spec{
+		"request": protocol.NewAttr("request", "string", true),
+	})),
+	"traffic": protocol.NewBlock("traffic", false, protocol.NewObject(map[string]*protocol.Spec{
 		"request": protocol.NewAttr("request", "string", true),
 	})),
 	"lend": protocol.NewBlock("lend", false, protocol.NewObject(map[string]*protocol.Spec{

@@ -179,6 +179,9 @@ func render(answer executor.Response, asJSON bool) (string, error) {
 	if answer.Transfer != nil {
 		fmt.Fprintln(&b, answer.Transfer)
 	}
+	if answer.Traffic != nil {
+		fmt.Fprintln(&b, answer.Traffic)
+	}
 	for _, k := range answer.Kernels {
 		fmt.Fprintln(&b, kernelLine(k))
 	}

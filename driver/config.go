@@ -23,6 +23,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/pairs"
 	"github.com/nomad-placer/nomad-placer/profiler/signing"
+	"github.com/nomad-placer/nomad-placer/profiler/workload/network/replay"
 )
 
 // pluginConfig is the configuration in the agent's file.
@@ -51,6 +52,7 @@ type taskConfig struct {
 	Profile     *profiler.Request
 	Pairs       *pairs.Request
 	Transfer    *transfer
+	Traffic     *replay.Request
 	Domain      executor.Domain
 	TargetTask  string
 	MaxDuration time.Duration // 0: the plugin's
@@ -297,6 +299,8 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	a.fail(err)
 	c.Transfer, err = decodeTransfer(a)
 	a.fail(err)
+	c.Traffic, err = decodeTraffic(a)
+	a.fail(err)
 	c.Signature, c.SignedTerms = decodeSignature(a)
 	if *a.err != nil {
 		return taskConfig{}, *a.err
@@ -309,7 +313,9 @@ func (c taskConfig) check() error {
 	switch {
 	case c.Transfer != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
 		return errors.New("lend: a task with a lend block has no kernels, profile, pairs, target_task or domain")
-	case c.Transfer != nil:
+	case c.Traffic != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.Transfer != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
+		return errors.New("traffic: a task with a traffic block has no kernels, profile, pairs, lend, target_task or domain")
+	case c.Transfer != nil, c.Traffic != nil:
 		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
@@ -318,7 +324,7 @@ func (c taskConfig) check() error {
 	case c.Pairs != nil:
 		return nil
 	case len(c.Kernels) == 0 && c.Profile == nil:
-		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs or lend block")
+		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs, lend or traffic block")
 	case c.Profile != nil && c.TargetTask != "":
 		return errors.New("target_task: a profile block names its tasks in the request")
 	case c.Profile != nil && c.Domain != executor.DomainAuto:
@@ -450,6 +456,18 @@ func decodePairs(a attributes) (*pairs.Request, error) {
 	r, err := r.WithDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("pairs.request: %w", err)
+	}
+	return &r, nil
+}
+
+// decodeTraffic reads a request to send the traffic of a model.
+func decodeTraffic(a attributes) (*replay.Request, error) {
+	var r replay.Request
+	if ok, err := decodeRequest(a, "traffic", &r); err != nil || !ok {
+		return nil, err
+	}
+	if _, err := r.Part(); err != nil {
+		return nil, fmt.Errorf("traffic.request: %w", err)
 	}
 	return &r, nil
 }

@@ -234,7 +234,7 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	}
 	spec := executor.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
-		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs,
+		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs, Traffic: c.Traffic,
 		CPUs: cpus, Allowed: d.node.allowed, MaxDuration: duration, KillSwitch: config.KillSwitch,
 		Storage: storageSpec(task, config), Peers: config.Peers, MaxBytes: memory,
 		AllowPair: c.AllowPair, Seed: c.Seed,
@@ -569,7 +569,8 @@ func (d *Driver) InspectTask(ctx context.Context, r *protocol.InspectTaskRequest
 	return &protocol.InspectTaskResponse{Task: out, Driver: &protocol.TaskDriverStatus{Attributes: attributes}}, nil
 }
 
-// kernels describes the kernels of a task, one attribute each, or its transfer; none
+// kernels describes the kernels of a task, one attribute each, its transfer, or what
+// it sends; none
 // where the task does not answer at once.
 func (h *handle) kernels(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
@@ -584,6 +585,9 @@ func (h *handle) kernels(ctx context.Context) map[string]string {
 	}
 	if answer.Transfer != nil {
 		out["loan"] = answer.Transfer.String()
+	}
+	if answer.Traffic != nil {
+		out["traffic"] = answer.Traffic.String()
 	}
 	return out
 }

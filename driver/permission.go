@@ -16,12 +16,13 @@ const (
 	permitProfile  permission = "profile" // profiling runs, which the placer asks for
 	permitPairs    permission = "pairs"   // measuring the other tasks of the allocation in pairs
 	permitTransfer permission = "lend"    // reservation transfers, which the placer asks for
+	permitTraffic  permission = "traffic" // sending the traffic of a model to other tasks of the job
 )
 
 // permissions are all of them, and permittedByDefault those that the placer needs. What
 // an author may do to the other jobs of a node is the operator's word.
 var (
-	permissions        = []permission{permitKernels, permitProfile, permitPairs, permitTransfer}
+	permissions        = []permission{permitKernels, permitProfile, permitPairs, permitTransfer, permitTraffic}
 	permittedByDefault = []permission{permitProfile, permitTransfer}
 )
 
@@ -80,6 +81,8 @@ func (c taskConfig) work() permission {
 		return permitProfile
 	case c.Pairs != nil:
 		return permitPairs
+	case c.Traffic != nil:
+		return permitTraffic
 	}
 	return permitKernels
 }

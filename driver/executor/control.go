@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
+	"github.com/nomad-placer/nomad-placer/profiler/workload/network/replay"
 )
 
 // Command is what a child can be asked over its socket, one JSON object a line.
@@ -46,6 +47,7 @@ type Response struct {
 	Kernels  []KernelStatus     `json:"kernels,omitempty"`
 	Progress *profiler.Progress `json:"progress,omitempty"` // of a profiling run
 	Transfer *Transfer          `json:"loan,omitempty"`     // of a task that transfers
+	Traffic  *replay.Report     `json:"traffic,omitempty"`  // of a task that sends the traffic of a model
 	Event    *Event             `json:"event,omitempty"`
 }
 

@@ -123,6 +123,14 @@ func (r *room) work(ctx context.Context) error {
 		go r.answer(ctx, cancel, listener, l)
 		return l.runTransfer(ctx)
 	}
+	if r.spec.Traffic != nil {
+		t := &trafficRun{journal: r.journal, room: r}
+		if err := t.prepare(ctx); err != nil {
+			return err
+		}
+		go r.answer(ctx, cancel, listener, t)
+		return t.runTraffic(ctx)
+	}
 	n := &kernelSet{journal: r.journal}
 	go r.answer(ctx, cancel, listener, n)
 	return runKernels(ctx, r, n)

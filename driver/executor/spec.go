@@ -13,12 +13,14 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/pairs"
+	"github.com/nomad-placer/nomad-placer/profiler/workload/network/replay"
 )
 
 // SpecFormat is the version of Spec.
 const SpecFormat = 1
 
-// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs and Lend.
+// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs, Transfer and
+// Traffic.
 type Spec struct {
 	Format   int    `json:"format"`
 	Name     string `json:"name"` // unique on the machine; names the control groups
@@ -32,6 +34,7 @@ type Spec struct {
 	Profile    *profiler.Request `json:"profile,omitempty"`
 	Pairs      *pairs.Request    `json:"pairs,omitempty"`
 	Transfer   *TransferSpec     `json:"lend,omitempty"`
+	Traffic    *replay.Request   `json:"traffic,omitempty"`
 
 	AllowPair bool `json:"allow_pair,omitempty"` // two kernels of a source may put pressure on one domain
 

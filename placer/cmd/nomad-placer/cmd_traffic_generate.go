@@ -18,6 +18,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/network"
+	"github.com/nomad-placer/nomad-placer/profiler/workload/network/replay"
 )
 
 // trafficGenerate is one run of the command with its flags.
@@ -30,6 +31,7 @@ type trafficGenerate struct {
 	mix                string
 	events             bool
 	flowSizes, flows   string
+	row                int // below 0: none
 }
 
 func trafficGenerateCommand() *command.Command {
@@ -53,6 +55,7 @@ func trafficGenerateCommand() *command.Command {
 			f.BoolVar(&c.events, "events", false, "Message by message, not added up by bin.")
 			f.StringVar(&c.flowSizes, "flow-sizes", "", "Cut what a pair moves in a bin into flows of a size distribution in this `file` (columns workload, bytes, cdf_percent).")
 			f.StringVar(&c.flows, "flows", "", "The `workload` of -flow-sizes; it may be left out where there is only one.")
+			f.IntVar(&c.row, "row", -1, "In place of traffic, write the part of the model that this server plays, as a traffic block of the ibench driver takes it. -1 is none.")
 			return func(ctx context.Context, s *command.Shell, args []string) error { return c.run(ctx, s, args[0]) }
 		},
 	}
@@ -76,6 +79,9 @@ func (c *trafficGenerate) run(ctx context.Context, s *command.Shell, path string
 	if m, err = c.whatIf(m); err != nil {
 		return err
 	}
+	if c.row >= 0 {
+		return c.writeRow(s, m)
+	}
 	span := network.Span{From: c.begin, To: c.begin + c.length, Bin: c.bin}
 	if span.Bin == 0 {
 		span.Bin = m.Capture.Bin
@@ -93,6 +99,28 @@ func (c *trafficGenerate) run(ctx context.Context, s *command.Shell, path string
 	line.End()
 	return c.finish(s, made)
 }
+
+// writeRow writes the part of a model that one server plays.
+func (c *trafficGenerate) writeRow(s *command.Shell, m *network.Model) error {
+	text, err := replay.Row(m, c.row)
+	if err != nil {
+		return command.WithHint(err, "servers are numbered from 0; traffic show -server has their number")
+	}
+	if len(text) > variableBytes {
+		fmt.Fprintf(s.Err, "Note: %s do not fit into a Nomad Variable, which holds 64 KiB: hand them to the task as a file\n", bytesText(float64(len(text))))
+	}
+	if c.output == "" || c.output == "-" {
+		_, err := fmt.Fprintln(s.Out, text)
+		return err
+	}
+	return writeWhole(c.output, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	})
+}
+
+// variableBytes is what a Nomad Variable holds.
+const variableBytes = 64 << 10
 
 // whatIf changes the model as the options say.
 func (c *trafficGenerate) whatIf(m *network.Model) (*network.Model, error) {

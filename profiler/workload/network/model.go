@@ -172,6 +172,16 @@ func (m *Model) spread(to []float64, l Level, state int32, bytes float64, shares
 	}
 }
 
+// BytesPerSecond is the mean load of the captured time.
+func (m *Model) BytesPerSecond() float64 {
+	bytes, seconds := 0.0, 0.0
+	for _, c := range m.Chains {
+		bytes += c.Bytes
+		seconds += c.Time.Seconds()
+	}
+	return bytes / seconds
+}
+
 // Transitions is how many transitions the model has, over all windows.
 func (m *Model) Transitions() int {
 	n := 0

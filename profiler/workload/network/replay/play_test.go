@@ -1,0 +1,245 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/nomad-placer/nomad-placer/profiler/workload/network"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const key = "a key of one job"
+
+// steady is a model of two servers of a rack: the first sends 20,000 bytes every 20 ms, the
+// second answers with a tenth.
+func steady(t testing.TB) *network.Model {
+	t.Helper()
+	top, err := network.Uniform(1, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var records []network.Record
+	for at := time.Duration(0); at < time.Minute; at += 20 * time.Millisecond {
+		records = append(records,
+			network.Record{At: at, Source: 0, Destination: 1, Bytes: 20_000},
+			network.Record{At: at, Source: 1, Destination: 0, Bytes: 2_000, Direction: network.Read})
+	}
+	traffic, err := network.NewTable(top, network.Span{To: time.Minute, Bin: time.Second}, records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := network.DefaultFit()
+	o.Windows = network.OneWindow()
+	m, err := network.Fit(t.Context(), traffic, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func request(t testing.TB, server int, peers ...Peer) Request {
+	t.Helper()
+	row, err := Row(steady(t), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Request{Format: Format, Row: row, Server: server, Listen: "127.0.0.1:0", Peers: peers, Key: key, LimitBytesPerSecond: 100e6, Seed: 1}
+}
+
+func listen(t testing.TB, key string) *Listener {
+	t.Helper()
+	l, err := Listen("127.0.0.1:0", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() }) // a test may have closed it
+	return l
+}
+
+// play plays for a while.
+func play(t testing.TB, r Request, length time.Duration) *Player {
+	t.Helper()
+	part, err := r.Part()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(r, part)
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	if err := p.Play(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestSendsWhatTheModelAsks: within 5 % of the model's rate, and what was sent was
+// received.
+func TestSendsWhatTheModelAsks(t *testing.T) {
+	t.Parallel()
+	to := listen(t, key)
+	r := play(t, request(t, 0, Peer{1, to.Address()}), 3*time.Second).Report()
+	want := r.AskedBytesPerSecond * r.Seconds
+	if r.AskedBytesPerSecond < 0.99e6 || r.AskedBytesPerSecond > 1.01e6 {
+		t.Errorf("the model asks for %g bytes/s, want 1e6", r.AskedBytesPerSecond)
+	}
+	t.Logf("%.4g bytes sent in %.3f s, %.4g by the model", float64(r.Sent), r.Seconds, want)
+	if got := float64(r.Sent); got < 0.95*want || got > 1.05*want {
+		t.Errorf("%.4g bytes were sent in %.3f s, want %.4g", got, r.Seconds, want)
+	}
+	if r.Capped != 0 || r.Unanswered != 0 || len(r.Silent) != 0 {
+		t.Errorf("left out: %+v", r)
+	}
+	received := eventually(func() int64 { n, _ := to.Received(); return n }, r.Sent)
+	if received != r.Sent {
+		t.Errorf("%d bytes received of %d", received, r.Sent)
+	}
+}
+
+// eventually waits until a number is reached, for at most two seconds.
+func eventually(number func() int64, want int64) int64 {
+	for range 200 {
+		if number() >= want {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return number()
+}
+
+// TestKeepsTheCap: the model asks for ten times the cap.
+func TestKeepsTheCap(t *testing.T) {
+	t.Parallel()
+	to := listen(t, key)
+	q := request(t, 0, Peer{1, to.Address()})
+	q.LimitBytesPerSecond = 100_000
+	r := play(t, q, 8*time.Second).Report()
+	most := q.LimitBytesPerSecond*r.Seconds + float64(burst(q.LimitBytesPerSecond))
+	if float64(r.Sent) > most || float64(r.Sent) < 0.9*most {
+		t.Errorf("%d bytes sent in %.2f s under a cap of %g, so %.0f at most", r.Sent, r.Seconds, q.LimitBytesPerSecond, most)
+	}
+	if r.Capped == 0 {
+		t.Error("nothing was left out")
+	}
+	if !strings.Contains(r.String(), "over the cap") {
+		t.Errorf("report: %s", r)
+	}
+}
+
+// TestNothingForStrangers: a peer that is no generator of the job gets the greeting
+// and not a byte more, and is named.
+func TestNothingForStrangers(t *testing.T) {
+	t.Parallel()
+	stranger, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan []byte, 1)
+	go func() {
+		conn, err := stranger.Accept()
+		if err != nil {
+			got <- nil
+			return
+		}
+		defer conn.Close()
+		text := make([]byte, len(hello(key)))
+		_, _ = io.ReadFull(conn, text)                     // what came is looked at
+		_, _ = conn.Write(bytes.Repeat([]byte("x"), 1000)) // an answer, but not the right one
+		rest, _ := io.ReadAll(conn)
+		got <- append(text, rest...)
+	}()
+	r := play(t, request(t, 0, Peer{1, stranger.Addr().String()}), 500*time.Millisecond).Report()
+	stranger.Close()
+	if text := <-got; !bytes.Equal(text, hello(key)) {
+		t.Errorf("a stranger got %d bytes", len(text))
+	}
+	if r.Sent != 0 || r.Unanswered == 0 || len(r.Silent) != 1 {
+		t.Errorf("%+v", r)
+	}
+	other := listen(t, "the key of another job")
+	r = play(t, request(t, 0, Peer{1, other.Address()}), 500*time.Millisecond).Report()
+	eventually(func() int64 { _, refused := other.Received(); return refused }, 1)
+	if n, refused := other.Received(); r.Sent != 0 || n != 0 || refused != 1 {
+		t.Errorf("sent %d to another job, which received %d and refused %d", r.Sent, n, refused)
+	}
+}
+
+// TestPeerGoes: what was for it is counted, and the player goes on.
+func TestPeerGoes(t *testing.T) {
+	t.Parallel()
+	to := listen(t, key)
+	time.AfterFunc(500*time.Millisecond, func() { _ = to.Close() }) // it is closed again at the end
+	r := play(t, request(t, 0, Peer{1, to.Address()}), 1500*time.Millisecond).Report()
+	if r.Sent == 0 || r.Unanswered == 0 || len(r.Silent) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestServerWithoutTask: what is for a server that nobody plays is not sent.
+func TestServerWithoutTask(t *testing.T) {
+	t.Parallel()
+	r := play(t, request(t, 0), 300*time.Millisecond).Report()
+	if r.Sent != 0 || r.Asked != 0 || r.Elsewhere == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestSameSeedSameMessages: what is asked for does not depend on chance.
+func TestSameSeedSameMessages(t *testing.T) {
+	t.Parallel()
+	part, err := request(t, 0).Part()
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func() []network.Record {
+		p := New(request(t, 0), part)
+		made, err := p.part.Generate(t.Context(), network.Generation{Span: network.Span{To: stretch, Bin: time.Second}, Seed: p.seed(3), Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.Records()
+	}
+	a, b := draw(), draw()
+	if len(a) == 0 || len(a) != len(b) {
+		t.Fatalf("%d and %d messages", len(a), len(b))
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatalf("message %d: %+v and %+v", i, a[i], b[i])
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*Request){
+		"newer format":        func(r *Request) { r.Format = Format + 1 },
+		"no row":              func(r *Request) { r.Row = "" },
+		"row of no model":     func(r *Request) { r.Row = base64.StdEncoding.EncodeToString([]byte("{}")) },
+		"row cut short":       func(r *Request) { r.Row = r.Row[:len(r.Row)/8*4] },
+		"no key":              func(r *Request) { r.Key = "" },
+		"key of two lines":    func(r *Request) { r.Key = "12345678\n" },
+		"no cap":              func(r *Request) { r.LimitBytesPerSecond = 0 },
+		"server too many":     func(r *Request) { r.Server = 2 },
+		"no port":             func(r *Request) { r.Listen = "127.0.0.1" },
+		"peer is itself":      func(r *Request) { r.Peers = []Peer{{0, "127.0.0.1:1"}} },
+		"peer twice":          func(r *Request) { r.Peers = []Peer{{1, "127.0.0.1:1"}, {1, "127.0.0.1:2"}} },
+		"peer without a port": func(r *Request) { r.Peers = []Peer{{1, "127.0.0.1"}} },
+		"moment of no week":   func(r *Request) { r.BeginSeconds = 8 * 24 * 3600 },
+	} {
+		r := request(t, 0)
+		spoil(&r)
+		if _, err := r.Part(); !errors.Is(err, ErrRequest) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -103,4 +103,9 @@ var targets = []target{
 		pkg:  "./profiler/workload/network", benchmark: "FitCluster", benchtime: "1x",
 		metric: "MB-file", scale: 1, unit: "MB", most: 50,
 	},
+	{
+		name: "capture of traffic at 1,000 connections a second",
+		pkg:  "./profiler/workload/network/capture", benchmark: "Poll", benchtime: "5x",
+		metric: "%core", scale: 1, unit: "% of a core", most: 1,
+	},
 }

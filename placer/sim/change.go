@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 )
@@ -43,6 +45,45 @@ func (w *World) nodeChanges(c NodeChange) {
 	w.counters.NodesLost++
 	for len(w.nodeReplicas[c.Node]) > 0 {
 		w.restart(w.replicas[w.nodeReplicas[c.Node][0]].workload)
+	}
+}
+
+// awaitFleet comes again when something happens to rented nodes, and takes off the board what the
+// controller has given back.
+func (w *World) awaitFleet() {
+	if w.config.Fleet == nil {
+		return
+	}
+	for _, n := range w.rented {
+		if !w.config.Fleet.Ready(n) {
+			w.board.SetReady(n, false)
+		}
+	}
+	w.rented = slices.DeleteFunc(w.rented, func(n board.Index) bool { return !w.board.Ready(n) })
+	if at, ok := w.config.Fleet.Next(); ok && (w.fleetAt == Never || at < w.fleetAt) {
+		w.fleetAt = at
+		w.heap.push(at, kindFleet, 0, 0)
+	}
+}
+
+// fleetMoves takes in nodes that have started, and what others do on the machines of those that
+// run.
+func (w *World) fleetMoves(e event) {
+	if e.at == w.fleetAt {
+		w.fleetAt = Never
+	}
+	w.stirred = false
+	for _, c := range w.config.Fleet.Advance(w.now) {
+		if c.Ready {
+			w.board.SetReady(c.Node, true)
+			w.rented = append(w.rented, c.Node)
+			w.stirred = true
+		} else {
+			w.refresh(c.Node)
+		}
+	}
+	if !w.stirred {
+		w.awaitFleet()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/adapt"
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/fleet"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 )
 
@@ -46,6 +47,8 @@ type Config struct {
 	RestartTime, MoveTime time.Duration
 	// Nodes are those that come and go, in order of time.
 	Nodes []NodeChange
+	// Fleet are nodes that the controller rents; nil: none.
+	Fleet Fleet
 	// Limit ends the run; 0 is when everything has ended.
 	Limit Instant
 	// SampleEvery is how often utilisation is read at first; 0 is a minute.
@@ -56,6 +59,19 @@ type Config struct {
 	Expect int
 	// Progress is called now and then; may be nil.
 	Progress func(ended, expected int, now Instant)
+}
+
+// Fleet is the provider of nodes that are rented while a run goes on. What the controller asks it
+// for happens through it.
+type Fleet interface {
+	// Next is when something happens to its nodes by itself.
+	Next() (Instant, bool)
+	// Advance returns what happened until a moment.
+	Advance(now Instant) []fleet.Event
+	// Ready reports whether a node is rented and has started.
+	Ready(n board.Index) bool
+	// Outside is what others run on the machine of a node.
+	Outside(n board.Index) []truth.Placed
 }
 
 // maxReplicaBits bounds the allocations of one workload: its handles are a row of

@@ -17,6 +17,7 @@ const (
 	kindDeadline             // a workload must have ended
 	kindMigrated             // a task that was moved works again
 	kindLearned              // a workload that started without a profile has one
+	kindFleet                // something happens to rented nodes
 )
 
 // event happens to who, if that still has the generation.

@@ -166,6 +166,9 @@ func (w *World) refresh(n board.Index) {
 			Application: s.job.App, Cores: u.cores, MemoryMB: float64(u.size.MemoryMB), Phase: s.phase, Load: s.load, Elastic: s.job.Sized, Number: u.number,
 		})
 	}
+	if w.config.Fleet != nil {
+		w.placed = append(w.placed, w.config.Fleet.Outside(n)...)
+	}
 	w.speeds = w.config.Truth.Speeds(w.board.Node(n).Configuration, w.placed, w.speeds)
 	for at, k := range w.nodeReplicas[n] {
 		u := &w.replicas[k]

@@ -33,6 +33,7 @@ func (w *World) schedule() error {
 		w.wakeAt = at
 		w.heap.push(at, kindWake, 0, 0)
 	}
+	w.awaitFleet()
 	return nil
 }
 

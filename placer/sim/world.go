@@ -24,8 +24,9 @@ type World struct {
 	replicas     []replica
 	freeReplica  int32
 	nodeReplicas [][]int32
-	down         []bool // lost
-	closed       []bool // by the adapter
+	down         []bool        // lost
+	closed       []bool        // by the adapter
+	rented       []board.Index // and there
 	bound        [][]binding
 	anyBound     int
 
@@ -36,6 +37,7 @@ type World struct {
 	agents   int // free
 	flights  []flight
 	wakeAt   Instant
+	fleetAt  Instant
 	attempts int // at this instant
 	stirred  bool
 
@@ -95,7 +97,7 @@ func New(c Config) (*World, error) {
 	c.defaults()
 	n := c.Board.Len()
 	w := &World{
-		config: c, board: c.Board, workloads: slabs{free: -1}, freeReplica: -1, agents: c.Agents, wakeAt: Never,
+		config: c, board: c.Board, workloads: slabs{free: -1}, freeReplica: -1, agents: c.Agents, wakeAt: Never, fleetAt: Never,
 		nodeReplicas: make([][]int32, n), down: make([]bool, n), closed: make([]bool, n), bound: make([][]binding, n),
 		choosing: rand.New(rand.NewPCG(c.Seed, streamChoose)), adapting: rand.New(rand.NewPCG(c.Seed, streamAdapt)),
 		records: make([]Record, 0, c.Expect), profiled: map[*truth.Application]bool{},
@@ -276,6 +278,8 @@ func (w *World) happen(e event) error {
 		w.migrated(e.who)
 	case kindLearned:
 		return w.learned(e)
+	case kindFleet:
+		w.fleetMoves(e)
 	}
 	return nil
 }

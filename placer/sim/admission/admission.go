@@ -60,6 +60,7 @@ type Controller interface {
 type Options struct {
 	Classes int // of quality; 0 is the paper's ten
 	Values  map[string]string
+	Rental  Rental // of hcloud; nil: nothing can be rented
 }
 
 // Descriptor is one line of the table of controllers.

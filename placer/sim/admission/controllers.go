@@ -11,6 +11,7 @@ func Controllers() []Descriptor {
 		arqDescriptor,
 		fifoDescriptor,
 		greedyFitDescriptor,
+		hcloudDescriptor,
 		lotesDescriptor,
 		mibsDescriptor,
 		mixDescriptor,

@@ -24,7 +24,8 @@ type waiting struct {
 	exit    exitState    // of lotes, greedy-fit and tetris
 	queued  queuedState  // of mibs and mix
 
-	patience patience // of patient
+	patience patience    // of patient
+	side     hcloudState // of hcloud
 }
 
 // least is the least size one allocation of the ask may have.

@@ -20,6 +20,7 @@
 //     of the nodes reach (Reading); the literal one can be chosen.
 //   - The quality of a node is not defined in the chapter; it is that of Tarcil (eq. 7.3, 7.4).
 //   - A scalar forgets which resource is worst. Vector compares each.
+//   - Which idle node a job reuses is not said: one of its type, else the smallest that is there.
 //   - The thresholds of P3 and P4, the hard limit and the gains of the soft limit are lost with the
 //     figures; ours are Defaults.
 package provision

@@ -61,6 +61,7 @@ func (s Settings) Check() error {
 type Provisioner[K cmp.Ordered] struct {
 	settings  Settings
 	types     Catalogue
+	cores     map[string]int // of a type
 	histories map[string]*History
 	waits     map[string]*Waits
 	spinUps   map[string]time.Duration // the mean of what was measured
@@ -92,8 +93,12 @@ func New[K cmp.Ordered](s Settings, types Catalogue, now time.Time) (*Provisione
 			return nil, err
 		}
 	}
+	cores := map[string]int{}
+	for _, t := range types {
+		cores[t.Name] = t.Cores
+	}
 	return &Provisioner[K]{
-		settings: s, types: types, histories: map[string]*History{}, waits: map[string]*Waits{}, spinUps: map[string]time.Duration{},
+		settings: s, types: types, cores: cores, histories: map[string]*History{}, waits: map[string]*Waits{}, spinUps: map[string]time.Duration{},
 		measured: map[string]int{}, soft: NewSoftLimit(s.Limits, now), nodes: map[K]*rented{},
 	}, nil
 }
@@ -239,12 +244,13 @@ func (p *Provisioner[K]) Looked(now time.Time, node K, pressure Digits) {
 	h.Add(now, pressure)
 	n.pressure = pressure
 	for _, job := range n.demands {
-		n.behaved = n.behaved && p.good(pressure, job)
+		n.behaved = n.behaved && p.Good(pressure, job)
 	}
 }
 
-// good reports whether a node on which something presses is good enough for a job.
-func (p *Provisioner[K]) good(pressure, job Digits) bool {
+// Good reports whether a node on which something presses is good enough for a job; for one of which
+// nothing is known each is.
+func (p *Provisioner[K]) Good(pressure, job Digits) bool {
 	if p.settings.Mode == Vector {
 		return Tolerates(job, pressure)
 	}
@@ -260,7 +266,7 @@ func (p *Provisioner[K]) Began(node K, job Digits) {
 	n.jobs++
 	n.demands = append(n.demands, job)
 	if len(job) > 0 && n.pressure != nil {
-		n.behaved = n.behaved && p.good(n.pressure, job)
+		n.behaved = n.behaved && p.Good(n.pressure, job)
 	}
 }
 
@@ -279,29 +285,48 @@ func (p *Provisioner[K]) Left(now time.Time, node K, job Digits) {
 	}
 }
 
-// Reuse is a node of a type that is there, or on its way, and may take one job more; false where
-// one must be asked for. Of idle nodes the one that came to be so last, so that the others leave;
-// before them nodes that have jobs and room, whose machine is paid for anyhow.
+// Reuse is a node that is there, or on its way, and may take one job more; false where one must
+// be asked for. One of the type that the job would be rented comes first, then those of fewest
+// cores: what is idle is paid for, whatever its size (our reading; the text has no rule). Of one
+// type it is a node that has jobs and room, then of idle ones the one that came to be so last, so
+// that the others leave.
 func (p *Provisioner[K]) Reuse(typ string, job Digits, room func(K) bool) (node K, ok bool) {
-	best := func(a, b K) bool {
-		x, y := p.nodes[a], p.nodes[b]
-		if (x.jobs > 0) != (y.jobs > 0) {
-			return x.jobs > 0
-		}
-		if d := x.idle.Compare(y.idle); d != 0 {
-			return d > 0
-		}
-		return a < b
-	}
 	for k, n := range p.nodes {
-		if n.typ != typ || !n.behaved || !room(k) || len(job) > 0 && n.pressure != nil && !p.good(n.pressure, job) {
+		if !n.behaved || !room(k) || len(job) > 0 && n.pressure != nil && !p.Good(n.pressure, job) {
 			continue
 		}
-		if !ok || best(k, node) {
+		if !ok || p.rather(typ, k, node) {
 			node, ok = k, true
 		}
 	}
 	return node, ok
+}
+
+// rather reports whether a node is used before another one by a job of a type.
+func (p *Provisioner[K]) rather(typ string, a, b K) bool {
+	x, y := p.nodes[a], p.nodes[b]
+	if (x.typ == typ) != (y.typ == typ) {
+		return x.typ == typ
+	}
+	if d := cmp.Compare(p.cores[x.typ], p.cores[y.typ]); d != 0 {
+		return d < 0
+	}
+	if (x.jobs > 0) != (y.jobs > 0) {
+		return x.jobs > 0
+	}
+	if d := x.idle.Compare(y.idle); d != 0 {
+		return d > 0
+	}
+	return a < b
+}
+
+// Nodes is how many are rented, or on their way.
+func (p *Provisioner[K]) Nodes() int { return len(p.nodes) }
+
+// Behaved reports whether a node was good enough for all the jobs that it had.
+func (p *Provisioner[K]) Behaved(node K) bool {
+	n, ok := p.nodes[node]
+	return ok && n.behaved
 }
 
 // Leaving are the idle nodes that are kept no longer.

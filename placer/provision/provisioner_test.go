@@ -80,8 +80,15 @@ func TestAnIdleNodeIsUsedBeforeAnotherIsRented(t *testing.T) {
 	if n, ok := p.Reuse("small", job, func(n string) bool { return n == "first" }); !ok || n != "first" {
 		t.Errorf("%s is used, want the one with room", n)
 	}
-	if n, ok := p.Reuse("whole", job, anywhere); ok {
-		t.Errorf("%s is no whole machine", n)
+	p.Asked(start, "big", "whole")
+	if n, ok := p.Reuse("whole", job, anywhere); !ok || n != "big" {
+		t.Errorf("%s is used, want the one of the type", n)
+	}
+	if n, ok := p.Reuse("small", job, func(n string) bool { return n == "big" }); !ok || n != "big" {
+		t.Errorf("%s is used, want the larger one, which has room", n)
+	}
+	if n, ok := p.Reuse("small", Digits{50, 10}, func(n string) bool { return n == "noisy" }); ok {
+		t.Errorf("%s is used, where more presses than the job tolerates", n)
 	}
 }
 

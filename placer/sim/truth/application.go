@@ -193,6 +193,40 @@ func (a *Application) Best(holds func(configuration int) bool) (configuration in
 	return configuration, value
 }
 
+// Resized is the program with allocations of another size, which is then what it needs: it takes
+// memory and presses as programs of that size are drawn to, does as much on a core, and gains
+// nothing from more of them.
+func (a *Application) Resized(cores float64) *Application {
+	out := *a
+	out.Cores, out.ScaleUp, out.Out, out.Phases = cores, nil, ScaleOut{}, nil
+	times := cores / a.Cores
+	memory, pressing := math.Sqrt(times), presses(cores)/presses(a.Cores)
+	out.MemoryMB *= memory
+	for _, p := range a.Phases {
+		p.MemoryMB *= memory
+		pressure := make([]float64, len(p.Pressure))
+		for k, v := range p.Pressure {
+			pressure[k] = min(maxPressurePercent, v*pressing)
+		}
+		p.Pressure = pressure
+		out.Phases = append(out.Phases, p)
+	}
+	out.Isolated = nil
+	for _, v := range a.Isolated {
+		out.Isolated = append(out.Isolated, v*times)
+	}
+	return &out
+}
+
+// presses is how hard a size presses relative to a core. A share of a core is that share of the
+// time on it.
+func presses(cores float64) float64 {
+	if cores < 1 {
+		return cores
+	}
+	return math.Pow(cores, pressureExponent)
+}
+
 // Size is the performance of a size alone, relative to the reference size; 0
 // where it cannot run.
 func (a *Application) Size(phase int, cores, memoryMB float64) float64 {

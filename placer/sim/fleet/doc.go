@@ -5,9 +5,9 @@
 //
 // A node that is asked for is ready after its spin-up, which is short in nineteen of twenty cases
 // and two minutes in one. A type with as many cores as a machine has is a whole machine; a
-// smaller one shares it with the provider's other customers, whose load wanders around a
-// mean: it presses on every resource in proportion to the part of the machine that is theirs. A
-// node is billed from when it is ready until it is given back.
+// smaller one shares it with the provider's other customers, who run batch work and services as
+// we do, and keep a share of their cores busy that wanders around a mean. A node is billed from
+// when it is ready until it is given back.
 //
 // Everything follows from the seed and from what was asked for at which time.
 //
@@ -16,5 +16,6 @@
 //   - The text has 12 to 19 s of spin-up and a 95th percentile of two minutes, which no lognormal
 //     distribution has: it is a mixture of one around the typical values and of slow starts.
 //   - How the load of others changes with time is not said: it has a correlation time of minutes.
-//   - On which resources others press is not said: each machine has weights of its own, by chance.
+//   - On which resources others press is not said: as drawn programs of one core each do, as many
+//     of them on a machine as are busy on average.
 package fleet

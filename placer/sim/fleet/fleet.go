@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -24,11 +25,11 @@ type Config struct {
 	Nodes        map[string][]board.Index
 	MachineCores int // of the provider's machines
 	Columns      int // resources
-	// Configurations is how many the board has.
-	Configurations int
-	SpinUp         SpinUp
-	Outside        Outside
-	Seed           uint64
+	SpinUp       SpinUp
+	Outside      Outside
+	// Others are programs of other customers, each with one core; none: nobody else is there.
+	Others []*truth.Application
+	Seed   uint64
 }
 
 // Rented is one node from when it was asked for until it was given back.
@@ -68,13 +69,12 @@ type Fleet struct {
 
 // node is one that is rented.
 type node struct {
-	at      int // in history
-	ready   Instant
-	is      bool // ready
-	load    float64
-	weights []float64
-	outside [1]truth.Placed // none on a whole machine
-	shared  float64         // of the machine that is others'
+	at     int // in history
+	ready  Instant
+	is     bool           // ready
+	load   float64        // share of others' cores that they keep busy
+	others []truth.Placed // none on a whole machine
+	each   float64        // cores that one of them keeps busy at a load of 1
 }
 
 // New is a provider of whom nothing is rented yet.
@@ -116,6 +116,12 @@ func (f *Fleet) TypeOf(n board.Index) (provision.Type, bool) {
 	return t, ok
 }
 
+// Rents reports whether a node is one of the provider's.
+func (f *Fleet) Rents(n board.Index) bool {
+	_, ok := f.types[n]
+	return ok
+}
+
 // Rent a node of a type; false where the provider has no more.
 func (f *Fleet) Rent(now Instant, name string) (board.Index, bool) {
 	slots := f.free[name]
@@ -125,34 +131,29 @@ func (f *Fleet) Rent(now Instant, name string) (board.Index, bool) {
 	n := slots[len(slots)-1]
 	f.free[name] = slots[:len(slots)-1]
 	t := f.types[n]
-	at := &node{
-		at: len(f.history), ready: now + f.config.SpinUp.draw(t.Cores, f.least, f.most, f.random), weights: drawWeights(f.config.Columns, f.random),
-		load: f.config.Outside.begin(f.random), shared: 1 - float64(t.Cores)/float64(f.config.MachineCores),
-	}
+	at := &node{at: len(f.history), ready: now + f.config.SpinUp.draw(t.Cores, f.least, f.most, f.random), load: f.config.Outside.begin(f.random)}
+	f.share(at, f.config.MachineCores-t.Cores)
 	f.nodes[n] = at
 	f.order = append(f.order, n)
 	f.history = append(f.history, Rented{Node: n, Type: name, Cores: t.Cores, Asked: now, Ready: at.ready, Returned: Never, PricePerHour: t.PricePerHour})
-	if at.shared > 0 {
-		at.press(f.config.Configurations)
-		if f.nextStep == Never {
-			f.nextStep = now + f.config.Outside.Step
-		}
+	if len(at.others) > 0 && f.nextStep == Never {
+		f.nextStep = now + f.config.Outside.Step
 	}
 	return n, true
 }
 
-// press makes what others do an allocation without cores of its own.
-func (n *node) press(configurations int) {
-	pressure := make([]float64, len(n.weights))
-	for k, w := range n.weights {
-		pressure[k] = 100 * n.shared * w
+// share puts other customers on so many cores of a node's machine: as many programs of one core as
+// are busy on average, which press more and less as the load goes.
+func (f *Fleet) share(at *node, cores int) {
+	busy := f.config.Outside.Mean * float64(cores)
+	programs := int(math.Ceil(busy))
+	if programs <= 0 || len(f.config.Others) == 0 {
+		return
 	}
-	alone := slices.Repeat([]float64{1}, configurations)
-	n.outside[0] = truth.Placed{
-		Application: &truth.Application{Name: "other customers", Class: "outside", Cores: 1, Isolated: alone, Phases: []truth.Phase{{
-			Share: 1, Pressure: pressure, Response: make([]truth.Curve, len(pressure)),
-		}}},
-		Cores: 1, Load: n.load,
+	at.each = float64(cores) / float64(programs)
+	for range programs {
+		a := f.config.Others[f.random.IntN(len(f.config.Others))]
+		at.others = append(at.others, truth.Placed{Application: a, Cores: 1, Load: at.each * at.load})
 	}
 }
 
@@ -205,9 +206,11 @@ func (f *Fleet) Advance(now Instant) []Event {
 		f.nextStep += f.config.Outside.Step
 		shared := false
 		for _, n := range f.order {
-			if at := f.nodes[n]; at.shared > 0 {
+			if at := f.nodes[n]; len(at.others) > 0 {
 				at.load = f.config.Outside.next(at.load, f.random)
-				at.outside[0].Load = at.load
+				for i := range at.others {
+					at.others[i].Load = at.each * at.load
+				}
 				out = append(out, Event{Node: n})
 				shared = true
 			}
@@ -222,43 +225,29 @@ func (f *Fleet) Advance(now Instant) []Event {
 
 // Outside is what others run on the machine of a node.
 func (f *Fleet) Outside(n board.Index) []truth.Placed {
-	at, ok := f.nodes[n]
-	if !ok || at.shared <= 0 {
-		return nil
+	if at, ok := f.nodes[n]; ok {
+		return at.others
 	}
-	return at.outside[:]
+	return nil
 }
 
-// Pressure is what a probe on an idle node sees of others, percent by resource.
+// Pressure is what a probe on an idle node sees of others, percent by resource: one keeps another
+// from using a resource for its share of the time.
 func (f *Fleet) Pressure(n board.Index) []float64 {
 	out := make([]float64, f.config.Columns)
 	at, ok := f.nodes[n]
 	if !ok {
 		return out
 	}
-	for k, w := range at.weights {
-		out[k] = min(100, 100*at.shared*w*at.load)
+	for k := range out {
+		left := 1.0
+		for i := range at.others {
+			left *= 1 - min(1, at.others[i].Application.Phases[0].Pressure[k]*at.others[i].Load/100)
+		}
+		out[k] = 100 * (1 - left)
 	}
 	return out
 }
 
 // History is every node that was rented, by when it was asked for.
 func (f *Fleet) History() []Rented { return f.history }
-
-// Cores that are rented and billed on average until a moment, and how many nodes were.
-func (f *Fleet) Cores(end Instant) (mean float64, nodes int) {
-	if end <= 0 {
-		return 0, 0
-	}
-	for _, r := range f.history {
-		until := r.Returned
-		if until == Never || until > end {
-			until = end
-		}
-		if until > r.Ready {
-			mean += float64(r.Cores) * (until - r.Ready).Seconds() / end.Seconds()
-		}
-		nodes++
-	}
-	return mean, nodes
-}

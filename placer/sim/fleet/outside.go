@@ -37,14 +37,3 @@ func (o Outside) next(load float64, random *rand.Rand) float64 {
 	}
 	return o.bounded(o.Mean + kept*(load-o.Mean) + math.Sqrt(1-kept*kept)*o.Swing/2*random.NormFloat64())
 }
-
-// The weights of a machine's resources (chosen by us): others press on one more than on another.
-const leastWeight, mostWeight = 0.5, 1.5
-
-func drawWeights(columns int, random *rand.Rand) []float64 {
-	out := make([]float64, columns)
-	for k := range out {
-		out[k] = leastWeight + (mostWeight-leastWeight)*random.Float64()
-	}
-	return out
-}

@@ -28,6 +28,12 @@ func (s SpinUp) Times(factor float64) SpinUp {
 	return s
 }
 
+// Mean is what the type of most cores takes on average.
+func (s SpinUp) Mean() time.Duration {
+	usual := scaled(s.Largest, (1-s.SlowShare)*math.Exp(s.Sigma*s.Sigma/2))
+	return usual + scaled(s.SlowFrom+s.SlowTo, s.SlowShare/2)
+}
+
 func scaled(d time.Duration, factor float64) time.Duration {
 	return time.Duration(factor * float64(d))
 }

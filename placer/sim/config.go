@@ -72,6 +72,10 @@ type Fleet interface {
 	Ready(n board.Index) bool
 	// Outside is what others run on the machine of a node.
 	Outside(n board.Index) []truth.Placed
+	// Rents reports whether a node is one of the provider's; the others are owned.
+	Rents(n board.Index) bool
+	// History is every node that was rented, by when it was asked for.
+	History() []fleet.Rented
 }
 
 // maxReplicaBits bounds the allocations of one workload: its handles are a row of

@@ -26,6 +26,10 @@
 // to nodes it names, which costs a time without work. What is not done at its deadline
 // is taken away.
 //
+// With a Fleet, nodes are rented and given back while the run goes on: they are on the board from
+// the start and ready only while they are rented. What other customers do on their machines
+// changes speeds as co-runners do.
+//
 // # Differences from a real cluster
 //
 // Agents decide on the state of the moment their decision starts, never on an

@@ -3,6 +3,9 @@ package sim
 import (
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/fleet"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -49,6 +52,8 @@ type Record struct {
 	Served, InBound float32
 	Cores           float32 // it was given at first
 	IOPS            float32 // mean over its run, where the truth knows of requests to the disk
+	Tail            float32 // mean over a service's life of its tail latency, relative to isolation (tailOf)
+	Rented          bool    // it first ran on a rented node
 	Relaxed         int16   // sources in which its placement broke a bound
 }
 
@@ -128,6 +133,10 @@ type Sample struct {
 	Used, Allocated, Reserved float64
 	Running, Waiting          int
 	Units                     int // allocations that run
+	// OwnedUsed and OwnedAllocated are of nodes that are not rented, RentedNodes how many of the
+	// others there are; of runs with a Fleet.
+	OwnedUsed, OwnedAllocated float64
+	RentedNodes               int
 }
 
 // Result is a run.
@@ -135,15 +144,28 @@ type Result struct {
 	Records  []Record // by number
 	Counters Counters
 	Samples  []Sample
-	// Heat is the used share of each node's cores, a row per sample.
+	// Heat is the used share of each node's cores, a row per sample; with a Fleet of the owned ones.
 	Heat     [][]float32
-	Cores    float64 // of the cluster
+	Cores    float64 // of the cluster; with a Fleet those that are owned, and the mean of those rented
 	End      Instant // of the last job
 	Deciding []time.Duration
 	// Work is what completed jobs did, cpu MHz times seconds alone; of jobs with a
 	// deadline.
 	Work     float64
 	Slowdown Slowdowns
+	// Provision is of runs with a Fleet; nil: nothing could be rented.
+	Provision *Provision
+}
+
+// Provision is which nodes there were in a run, and why.
+type Provision struct {
+	OwnedCores float64
+	Rented     []fleet.Rented       // by when they were asked for
+	Sides      admission.SideReport // of a controller that keeps account
+	// Prices and MinimumBilled are for whoever reports costs; a run does not depend on them.
+	Prices        provision.Prices
+	MinimumBilled time.Duration
+	Discounts     []provision.Discount // of sustained use
 }
 
 // Slowdowns are sums over the windows of tasks whose slowdown is estimated.

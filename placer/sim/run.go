@@ -21,6 +21,7 @@ func (w *World) place(i int32, s *workload, replicas []board.Replica, choice *bo
 	if r.Started == Never {
 		r.Started, r.Relaxed = w.now, int16(len(choice.Relaxed))
 		r.Best = w.onBest(s, replicas)
+		r.Rented = w.config.Fleet != nil && w.config.Fleet.Rents(replicas[0].Node)
 	}
 	first := s.stage != stageRunning
 	if s.ask.Tolerances != nil {
@@ -277,6 +278,7 @@ func (w *World) integrate(s *workload) {
 		offered := s.scale * s.load
 		served := min(1, s.capacity/offered)
 		s.sumServed += dt * served
+		s.sumTail += dt * tailOf(s.capacity/offered)
 		if served >= QoS {
 			s.sumInBound += dt
 		}
@@ -420,9 +422,10 @@ func (w *World) conclude(s *workload) {
 		r.Interference, r.Platform = float32(s.sumInterference/s.seconds), float32(s.sumPlatform/s.seconds)
 		r.Served, r.InBound = float32(s.sumServed/s.seconds), float32(s.sumInBound/s.seconds)
 		r.IOPS = float32(s.sumIOPS / s.seconds)
+		r.Tail = float32(s.sumTail / s.seconds)
 	}
 	if s.job.App == nil {
-		r.Interference, r.Platform, r.Served, r.InBound = 1, 1, 1, 1
+		r.Interference, r.Platform, r.Served, r.InBound, r.Tail = 1, 1, 1, 1, 1
 	}
 }
 

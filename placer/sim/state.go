@@ -87,6 +87,7 @@ type workload struct {
 	sumPlatform            float64
 	sumServed, sumInBound  float64
 	sumIOPS                float64
+	sumTail                float64
 	seconds                float64
 }
 

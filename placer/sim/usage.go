@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/fleet"
 )
 
 // usage is what is read of the cluster now and then. When it holds more than
@@ -36,8 +38,8 @@ func newUsage(b *board.Board, every time.Duration) usage {
 func (w *World) sample() {
 	u := &w.usage
 	s := Sample{At: w.now, Reserved: w.reserved, Running: len(w.running), Waiting: w.workloads.used - len(w.running)}
-	row := make([]float32, len(u.nodes))
-	for n := range row {
+	row := make([]float32, 0, len(u.nodes))
+	for n := range u.nodes {
 		allocated := coresOf(w.board.Used(board.Index(n)))
 		s.Units += len(w.nodeReplicas[n])
 		used := allocated
@@ -49,9 +51,19 @@ func (w *World) sample() {
 		}
 		s.Used += used
 		s.Allocated += allocated
-		if u.nodes[n] > 0 {
-			row[n] = float32(used / u.nodes[n])
+		if w.config.Fleet != nil && w.config.Fleet.Rents(board.Index(n)) {
+			if w.board.Ready(board.Index(n)) {
+				s.RentedNodes++
+			}
+			continue
 		}
+		s.OwnedUsed += used
+		s.OwnedAllocated += allocated
+		busy := 0.0
+		if u.nodes[n] > 0 {
+			busy = used / u.nodes[n]
+		}
+		row = append(row, float32(busy))
 	}
 	u.samples, u.heat = append(u.samples, s), append(u.heat, row)
 	if len(u.samples) >= maxSamples {
@@ -71,6 +83,24 @@ func (w *World) usedBy(u *replica) float64 {
 		busy *= min(1, s.scale*s.load/s.capacity)
 	}
 	return busy
+}
+
+// provided is which nodes there were; nil without a fleet.
+func (w *World) provided(end Instant) *Provision {
+	if w.config.Fleet == nil {
+		return nil
+	}
+	out := &Provision{Rented: w.config.Fleet.History()}
+	for n, cores := range w.usage.nodes {
+		if !w.config.Fleet.Rents(board.Index(n)) {
+			out.OwnedCores += cores
+		}
+	}
+	if r, ok := w.config.Controller.(admission.Reporter); ok {
+		out.Sides = r.Report().Sides
+	}
+	w.usage.total = out.OwnedCores + fleet.MeanCores(out.Rented, end, 0)
+	return out
 }
 
 // thin keeps every second sample.

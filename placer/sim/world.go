@@ -294,8 +294,10 @@ func (w *World) result() *Result {
 		end = max(end, w.records[i].Ended)
 	}
 	w.counters.Jobs = len(w.records)
+	provided := w.provided(end)
 	return &Result{
 		Records: w.records, Counters: w.counters, Samples: w.usage.samples, Heat: w.usage.heat,
 		Cores: w.usage.total, End: end, Deciding: w.deciding, Work: w.completed, Slowdown: w.slowdown,
+		Provision: provided,
 	}
 }

@@ -47,6 +47,11 @@ func commands() []*command.Command {
 		profileShowCommand(),
 		proxyCommand(),
 		rebalanceCommand(),
+		trafficCaptureCommand(),
+		trafficCompareCommand(),
+		trafficFitCommand(),
+		trafficGenerateCommand(),
+		trafficShowCommand(),
 		twinCaptureCommand(),
 		twinCompareCommand(),
 		twinExportCommand(),
@@ -54,11 +59,6 @@ func commands() []*command.Command {
 		twinPairCommand(),
 		twinPlayCommand(),
 		twinShowCommand(),
-		trafficCaptureCommand(),
-		trafficCompareCommand(),
-		trafficFitCommand(),
-		trafficGenerateCommand(),
-		trafficShowCommand(),
 		command.VersionCommand("nomad-placer"),
 	}
 }
@@ -71,8 +71,8 @@ var families = map[string]string{
 	"node":    "See what room and headroom nodes have",
 	"policy":  "See the placement policies",
 	"profile": "See, keep and forget what was measured of workloads",
-	"twin":    "Model the storage load of a workload, and generate it",
 	"traffic": "Model, regenerate and compare the network traffic of a cluster",
+	"twin":    "Model the storage load of a workload, and generate it",
 }
 
 // moved are the commands that only research needs. They say where they went for

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission/admissiontest"
 )
@@ -141,4 +142,79 @@ func scan(b *testing.B, nodes int) {
 		}
 	}
 	_ = found
+}
+
+// everywhere is a provider of quiet nodes that are there at once.
+type everywhere struct {
+	board *board.Board
+	types provision.Catalogue
+	from  board.Index // the nodes from there on are rented
+	next  board.Index
+}
+
+func (e *everywhere) Types() provision.Catalogue { return e.types }
+func (e *everywhere) TypeOf(n board.Index) (provision.Type, bool) {
+	return e.types[0], n >= e.from
+}
+func (e *everywhere) Return(time.Duration, board.Index) {}
+func (e *everywhere) Pressure(board.Index) []float64    { return make([]float64, len(e.board.Columns)) }
+func (e *everywhere) Rent(time.Duration, string) (board.Index, bool) {
+	e.next++
+	return e.next - 1, int(e.next) <= e.board.Len()
+}
+
+// BenchmarkHCloud is a decision between an owned part that is used between its limits and rented
+// nodes with a full history: the text allows 20 ms (Delimitrou 2015, §8.5.4).
+func BenchmarkHCloud(b *testing.B) {
+	on, random := crowded(100)
+	e := &everywhere{board: on, types: provision.Catalogue{{Name: "small", Cores: 2, MemoryMB: 2000, SpinUp: time.Second}}, from: 50, next: 50}
+	d, err := admission.Lookup("hcloud")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := d.New(on, admission.Options{Values: map[string]string{"strategy": "HM"}, Rental: e}, random)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range board.Index(on.Len()) {
+		on.SetReady(n, n < e.from)
+		if n < e.from {
+			on.Place(n, board.Resident{Handle: board.Handle(1<<40 + int64(n)), Size: admissiontest.Cores(6), Tolerated: vector(random, 60, 40), Caused: vector(random, 0, 5)})
+		}
+	}
+	ask := board.Request{Size: admissiontest.Cores(1), Count: 1, Tolerated: vector(random, 60, 40), Caused: vector(random, 0, 5)}
+	now := time.Duration(0)
+	begin := func() {
+		for a, ok := c.Next(now); ok; a, ok = c.Next(now) {
+			n, own := a.Only[0], a.Item.Ask
+			on.Place(n, board.Resident{Handle: own.Handle, Size: own.Size, Tolerated: own.Tolerated, Caused: own.Caused})
+			c.Started(now, n, own.Handle)
+			c.Placed(now, own.Handle)
+		}
+	}
+	for i := range 30 { // each on a rented node
+		own := ask
+		own.Handle = board.Handle(i + 1)
+		c.Arrive(now, admission.Item{Ask: &own})
+		begin()
+		for n := e.from; n < e.next; n++ {
+			on.SetReady(n, true)
+		}
+		begin()
+	}
+	for range 100 { // looks at the rented nodes fill the history
+		now += 10 * time.Second
+		c.Next(now)
+	}
+	ask.Handle = 1 << 30
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		now += time.Millisecond
+		c.Arrive(now, admission.Item{Ask: &ask, Arrived: now, Ready: now})
+		if _, ok := c.Next(now); !ok {
+			b.Fatal("nothing is offered")
+		}
+		c.Withdraw(ask.Handle)
+	}
 }

@@ -18,6 +18,7 @@ func Controllers() []Descriptor {
 		noneDescriptor,
 		patientDescriptor,
 		tarcilDescriptor,
+		targetValueDescriptor,
 		tetrisDescriptor,
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}, "mibs": {Delay: 30 * time.Second}, "mix": {Delay: 30 * time.Second}}
+	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}, "hcloud": {StrictHead: true}, "mibs": {Delay: 30 * time.Second}, "mix": {Delay: 30 * time.Second}}
 	for _, d := range admission.Controllers() {
 		t.Run(d.Name, func(t *testing.T) { t.Parallel(); admissiontest.Run(t, d, traits[d.Name]) })
 	}
@@ -58,7 +58,7 @@ func TestControllersAreSortedAndUnique(t *testing.T) {
 	if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("not sorted or not unique: %v", names)
 	}
-	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, greedy-fit, lotes, mibs, mix, none, patient, tarcil, tetris") {
+	if _, err := admission.Lookup("arc"); err == nil || !strings.Contains(err.Error(), "arq, fifo, greedy-fit, hcloud, lotes, mibs, mix, none, patient, tarcil, target-value, tetris") {
 		t.Errorf("error lists no names: %v", err)
 	}
 }

@@ -16,6 +16,9 @@
 // come free (est) before UB = μ + 2σ of the time until then; at UB it takes what
 // there is, or is bound to two busy units.
 //
+// HCloud (ibid., §8.4) asks package provision for each item whether it goes to owned nodes, to a
+// rented one, or waits for the owned ones, and rents and returns nodes through Options.Rental.
+//
 //	d, err := admission.Lookup("arq")
 //	c, err := d.New(board, admission.Options{}, random)
 //	c.Arrive(now, item)
@@ -51,6 +54,9 @@
 //     their configuration is fast enough. "Probability that approximates 1" is
 //     0.95: above 0.977 no item would ever wait for normal frees. Without nine frees
 //     in the history nothing is said of the wait, and the item is placed at once.
+//   - Items of HCloud share a rented node where each tolerates what the others cause and what is
+//     seen of other customers (decision 0049). What the provider has no node for waits until one
+//     is free.
 //   - Hyperplanes go through the mean contention, which is learnt: buckets are
 //     laid out anew when the number of changes has grown fourfold.
 package admission

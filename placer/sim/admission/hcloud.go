@@ -21,7 +21,7 @@ var hcloudDescriptor = Descriptor{
 }
 
 var hcloudParameters = parameterList{controller: "hcloud", list: []Parameter{
-	{Name: "strategy", Default: string(provision.HybridMixed), Summary: "which nodes there are", Choices: strategyNames()},
+	{Name: "strategy", Default: string(provision.StaticReserved), Summary: "which nodes there are", Choices: strategyNames()},
 	{Name: "mapping", Default: "P8", Summary: "which jobs the owned nodes get", Choices: mappingNames()},
 	{Name: "quality", Default: string(provision.Scalar), Summary: "how a job is held against a type", Choices: []string{string(provision.Scalar), string(provision.Vector)}},
 	{Name: "percentile", Default: string(provision.ReachedByMost), Summary: "how the 90th percentile is read", Choices: []string{string(provision.ReachedByMost), string(provision.ReachedByFew)}},
@@ -58,49 +58,51 @@ type Rental interface {
 }
 
 // ErrNoRental: the controller needs nodes that can be rented.
-var ErrNoRental = errors.New("admission hcloud: there is nothing to rent")
+var ErrNoRental = errors.New("there is nothing to rent")
 
-// hcloudEvery is how often rented nodes are looked at, and the soft limit is adjusted.
+// hcloudEvery is how often rented nodes are looked at, and the soft limit is adjusted: the step of
+// provision.DefaultLimits.
 const hcloudEvery = 10 * time.Second
 
-// hcloud sorts jobs by provision.Provisioner.
+// hcloud sorts jobs by provision.Provisioner. A job of several allocations goes to one side with
+// all of them.
 type hcloud struct {
 	book
 	board  *board.Board
-	rental Rental
-	base   []board.Index
-	owned  []bool // by node
-	total  cluster.Resources
+	rental Rental // nil: nothing can be rented
+	base   *ownedNodes
 	desk   *provision.Provisioner[board.Index]
 	random *rand.Rand
 	blind  bool // nothing is known of what jobs demand
+	now    Instant
 
 	fresh   []*waiting // not decided on yet, in order of arrival
 	queues  map[string][]*waiting
+	denied  []*waiting                 // whom the provider had no node for
+	freed   bool                       // a rented node has room again since the denied were last tried
 	coming  map[board.Index][]*waiting // for nodes that are not there yet
 	ready   []*waiting                 // whose node is there
 	homes   map[board.Handle]home      // of allocations on rented nodes
-	gained  bool                       // the base has more room than when it was last tried
+	onBase  int                        // allocations
 	nextDue Instant
-	counts  SideCounts
+	report  SideReport
 }
 
 // hcloudState is what the controller knows of an item.
 type hcloudState struct {
-	digits provision.Digits
-	class  string // of the queue that it waits in
-	since  Instant
-	node   board.Index
-	rented bool // node is its place
+	digits    provision.Digits
+	class     string // of the queue that it waits in, or would
+	queued    bool   // it had to wait for the base
+	since     Instant
+	estimated time.Duration // of that wait; negative: not known
+	node      board.Index
+	rented    bool // node is its place
 }
 
 type home struct {
 	node   board.Index
 	digits provision.Digits
 }
-
-// SideCounts are how many jobs went where.
-type SideCounts struct{ Base, Rented, Waited, AtOnce, Given int }
 
 func newHCloud(b *board.Board, o Options, random *rand.Rand) (Controller, error) {
 	s, err := hcloudParameters.read(o)
@@ -112,6 +114,9 @@ func newHCloud(b *board.Board, o Options, random *rand.Rand) (Controller, error)
 	settings.Mode, settings.Reading = provision.Mode(s.values["quality"]), provision.Reading(s.values["percentile"])
 	settings.Limits.Soft, settings.Limits.Hard = s.number("soft", 0), s.number("hard", 0)
 	settings.Retention = s.number("retention", 0)
+	if settings.Limits.Soft >= settings.Limits.Hard {
+		s.fail("soft", "a share below hard")
+	}
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -119,25 +124,18 @@ func newHCloud(b *board.Board, o Options, random *rand.Rand) (Controller, error)
 		return nil, err
 	}
 	c := &hcloud{
-		book: newBook(), board: b, rental: o.Rental, random: random, blind: s.is("known", "no"), owned: make([]bool, b.Len()),
-		queues: map[string][]*waiting{}, coming: map[board.Index][]*waiting{}, homes: map[board.Handle]home{}, nextDue: hcloudEvery,
+		book: newBook(), board: b, random: random, blind: s.is("known", "no"), queues: map[string][]*waiting{},
+		coming: map[board.Index][]*waiting{}, homes: map[board.Handle]home{}, nextDue: hcloudEvery,
 	}
 	var types provision.Catalogue
-	if c.rental != nil {
-		types = c.rental.Types()
-	} else if settings.Strategy.Rents() {
+	switch {
+	case !settings.Strategy.Rents():
+	case o.Rental == nil:
 		return nil, ErrNoRental
+	default:
+		c.rental, types = o.Rental, o.Rental.Types()
 	}
-	for n := range b.Len() {
-		if c.rental != nil {
-			if _, rented := c.rental.TypeOf(board.Index(n)); rented {
-				continue
-			}
-		}
-		c.owned[n] = true
-		c.base = append(c.base, board.Index(n))
-		c.total = c.total.Add(b.Node(board.Index(n)).Total)
-	}
+	c.base = newOwnedNodes(b, o.Rental)
 	c.desk, err = provision.New[board.Index](settings, types, when(0))
 	return c, err
 }
@@ -147,9 +145,9 @@ func when(at Instant) time.Time { return time.Unix(0, 0).UTC().Add(at) }
 
 // Arrive implements Controller, as do the following methods.
 func (c *hcloud) Arrive(now Instant, it Item) {
+	c.now = now
 	c.Withdraw(it.Ask.Handle)
 	w := c.enter(it)
-	w.side = hcloudState{since: now}
 	if !c.blind {
 		w.side.digits = demandsOf(it.Ask)
 	}
@@ -168,156 +166,125 @@ func demandsOf(a *board.Request) provision.Digits {
 const fullPercent = 100
 
 func (c *hcloud) Next(now Instant) (Attempt, bool) {
+	c.now = now
 	c.tick(now)
-	if len(c.ready) > 0 {
-		w := c.ready[0]
-		c.ready = c.ready[1:]
-		return c.offer(w, []board.Index{w.side.node}), true
-	}
-	if w := c.nextOfQueues(); w != nil {
-		return c.offer(w, c.base), true
-	}
-	for len(c.fresh) > 0 {
+	for {
+		if len(c.ready) > 0 {
+			w := c.ready[0]
+			c.ready = c.ready[1:]
+			return c.offerRented(w), true
+		}
+		if w := c.nextOfQueues(); w != nil {
+			return c.offerBase(w), true
+		}
+		if len(c.fresh) == 0 {
+			return Attempt{}, false
+		}
 		w := c.fresh[0]
 		c.fresh = c.fresh[1:]
 		if c.settle(now, w) {
-			return c.offer(w, c.base), true
-		}
-		if len(c.ready) > 0 {
-			return c.Next(now)
+			return c.offerBase(w), true
 		}
 	}
-	return Attempt{}, false
 }
 
-func (c *hcloud) offer(w *waiting, only []board.Index) Attempt {
+func (c *hcloud) offerRented(w *waiting) Attempt {
 	w.flying = true
-	return Attempt{Item: w.item, Within: func(n board.Index) bool { return slices.Contains(only, n) }, Only: only, Forced: true}
+	own := w.side.node
+	return Attempt{Item: w.item, Within: func(n board.Index) bool { return n == own }, Only: []board.Index{own}, Forced: true}
+}
+
+// offerBase lets the selector look for the most suitable of the owned nodes; what it finds is
+// taken, for the job was mapped to them.
+func (c *hcloud) offerBase(w *waiting) Attempt {
+	w.flying, w.seen = true, c.base.gains
+	return Attempt{Item: w.item, Within: c.base.owns, Only: c.base.nodes, Forced: true}
 }
 
 // settle decides on an item, and reports whether the base is to take it now.
 func (c *hcloud) settle(now Instant, w *waiting) bool {
-	need := least(w.item.Ask)
-	a := provision.Arrival{
-		Digits: w.side.digits, Size: sizeOf(need), Fits: c.fits(need), Used: c.used(),
-	}
-	class := c.desk.Class(a)
-	a.Position = len(c.queues[class])
+	a := provision.Arrival{Digits: w.side.digits, Size: sizeOf(wholeOf(w.item.Ask)), Fits: c.base.fits(w.item.Ask), Used: c.base.used()}
+	w.side.class = c.desk.Class(a)
+	a.Position = len(c.queues[w.side.class])
 	d := c.desk.Decide(when(now), a, c.random)
 	switch d.Side {
 	case provision.ToBase:
 		return true
 	case provision.ToRent:
-		if c.rent(now, w, d.Type) {
-			return false
+		if !c.rent(now, w, d.Type) {
+			c.report.Denied++
+			c.denied = append(c.denied, w)
 		}
+	default:
+		c.enqueue(now, w, a.Position)
 	}
-	w.side.class = class
-	c.queues[class] = append(c.queues[class], w)
-	c.counts.Waited++
 	return false
 }
 
+// enqueue lets an item wait for the base behind others of its class.
+func (c *hcloud) enqueue(now Instant, w *waiting, position int) {
+	w.side.queued, w.side.since, w.side.estimated = true, now, -1
+	if estimate, known := c.desk.Wait(when(now), w.side.class, position); known {
+		w.side.estimated = estimate
+	}
+	w.seen = c.base.gains
+	c.queues[w.side.class] = append(c.queues[w.side.class], w)
+	c.report.Queued++
+}
+
+// wholeOf is what all allocations of an ask need at least.
+func wholeOf(a *board.Request) cluster.Resources {
+	one, n := least(a), max(1, a.Count)
+	return cluster.Resources{CPUMHz: n * one.CPUMHz, Cores: n * one.Cores, MemoryMB: n * one.MemoryMB, DiskMB: n * one.DiskMB}
+}
+
 func sizeOf(r cluster.Resources) provision.Size {
-	return provision.Size{Cores: int(math.Ceil(float64(r.Cores) + float64(r.CPUMHz)/mhzPerCore)), MemoryMB: r.MemoryMB}
+	return provision.Size{Cores: int(math.Ceil(float64(r.Megahertz(mhzPerCore)) / mhzPerCore)), MemoryMB: r.MemoryMB}
 }
 
 // mhzPerCore is what CPU shares are counted in in the simulated world.
 const mhzPerCore = 1000
 
-// rent gives an item a rented node; false where the provider has none.
-func (c *hcloud) rent(now Instant, w *waiting, typ string) bool {
-	need := least(w.item.Ask)
-	n, ok := c.desk.Reuse(typ, w.side.digits, func(n board.Index) bool { return c.room(n, need) })
-	if !ok {
-		if n, ok = c.rental.Rent(now, typ); !ok {
-			return false
-		}
-		c.desk.Asked(when(now), n, typ)
-	}
-	w.side.node, w.side.rented = n, true
-	c.desk.Began(n, w.side.digits)
-	if c.board.Ready(n) {
-		c.ready = append(c.ready, w)
-	} else {
-		c.coming[n] = append(c.coming[n], w)
-	}
-	return true
-}
-
-// room on a rented node, less what is promised there.
-func (c *hcloud) room(n board.Index, need cluster.Resources) bool {
-	for _, w := range c.coming[n] {
-		need = need.Add(least(w.item.Ask))
-	}
-	for _, w := range c.ready {
-		if w.side.node == n {
-			need = need.Add(least(w.item.Ask))
-		}
-	}
-	if c.board.Ready(n) {
-		return c.board.Fits(n, need)
-	}
-	return c.board.Node(n).HasRoom(cluster.Resources{}, need)
-}
-
-func (c *hcloud) fits(need cluster.Resources) bool {
-	return slices.ContainsFunc(c.base, func(n board.Index) bool { return c.board.Fits(n, need) })
-}
-
-// used is the share of the base that is given to jobs, the larger of CPU and memory.
-func (c *hcloud) used() float64 {
-	var sum cluster.Resources
-	for _, n := range c.base {
-		sum = sum.Add(c.board.Used(n))
-	}
-	return max(share(sum.CPUMHz, c.total.CPUMHz), share(sum.MemoryMB, c.total.MemoryMB))
-}
-
-func share(of, total int) float64 {
-	if total <= 0 {
-		return 1
-	}
-	return float64(of) / float64(total)
-}
-
-// nextOfQueues is the head that has waited longest of those that fit.
+// nextOfQueues is the head that has waited longest of those that fit and have not been tried
+// since the base last gained room.
 func (c *hcloud) nextOfQueues() *waiting {
-	if !c.gained {
-		return nil
-	}
 	var best *waiting
 	for _, queue := range c.queues {
-		if len(queue) == 0 || !c.fits(least(queue[0].item.Ask)) {
+		if len(queue) == 0 || queue[0].seen == c.base.gains {
 			continue
 		}
-		if w := queue[0]; best == nil || bySeniority(w, best) < 0 {
+		w := queue[0]
+		if !c.base.fits(w.item.Ask) {
+			w.seen = c.base.gains
+			continue
+		}
+		if best == nil || bySeniority(w, best) < 0 {
 			best = w
 		}
 	}
-	if best == nil {
-		c.gained = false
-		return nil
+	if best != nil {
+		c.queues[best.side.class] = c.queues[best.side.class][1:]
 	}
-	c.queues[best.side.class] = c.queues[best.side.class][1:]
 	return best
 }
 
 func (c *hcloud) Placed(now Instant, handle board.Handle) {
-	w := c.items[handle]
+	w := c.leave(handle)
 	if w == nil {
 		return
 	}
-	switch {
-	case w.side.rented:
-		c.counts.Rented++
-	case w.side.class != "":
-		c.desk.Waited(w.side.class, now-w.side.since)
-		c.counts.Base++
-	default:
-		c.counts.Base++
+	if w.side.rented {
+		c.report.Rented++
+		return
 	}
-	c.leave(handle)
+	c.report.Base++
+	if w.side.queued {
+		waited := now - w.side.since
+		c.desk.Waited(w.side.class, waited)
+		if w.side.estimated >= 0 {
+			c.report.Waits = append(c.report.Waits, WaitSample{Class: w.side.class, Estimated: w.side.estimated, Waited: waited})
+		}
+	}
 }
 
 // Refused: the base has no room after all, or a rented node was taken away.
@@ -330,10 +297,15 @@ func (c *hcloud) Refused(now Instant, handle board.Handle) {
 	if w.side.rented {
 		c.desk.Left(when(now), w.side.node, w.side.digits)
 		w.side.rented = false
-		c.fresh = append(c.fresh, w)
+		c.denied = append(c.denied, w)
 		return
 	}
-	c.gained = false
+	if !w.side.queued {
+		seen := w.seen
+		c.enqueue(now, w, len(c.queues[w.side.class]))
+		w.seen = seen
+		return
+	}
 	c.queues[w.side.class] = slices.Insert(c.queues[w.side.class], 0, w)
 }
 
@@ -343,17 +315,19 @@ func (c *hcloud) Withdraw(handle board.Handle) {
 		return
 	}
 	not := func(other *waiting) bool { return other == w }
-	c.fresh, c.ready = slices.DeleteFunc(c.fresh, not), slices.DeleteFunc(c.ready, not)
+	c.fresh, c.ready, c.denied = slices.DeleteFunc(c.fresh, not), slices.DeleteFunc(c.ready, not), slices.DeleteFunc(c.denied, not)
 	if w.side.rented {
 		c.coming[w.side.node] = slices.DeleteFunc(c.coming[w.side.node], not)
-		c.desk.Left(when(c.nextDue), w.side.node, w.side.digits)
+		c.desk.Left(when(c.now), w.side.node, w.side.digits)
 		return
 	}
 	c.queues[w.side.class] = slices.DeleteFunc(c.queues[w.side.class], not)
 }
 
-func (c *hcloud) Started(_ Instant, n board.Index, handle board.Handle) {
-	if c.owned[n] {
+func (c *hcloud) Started(now Instant, n board.Index, handle board.Handle) {
+	c.now = now
+	if c.base.owns(n) {
+		c.onBase++
 		return
 	}
 	h := home{node: n}
@@ -364,8 +338,9 @@ func (c *hcloud) Started(_ Instant, n board.Index, handle board.Handle) {
 }
 
 func (c *hcloud) Ended(now Instant, n board.Index, handle board.Handle) {
-	if c.owned[n] {
-		c.gained = true
+	c.now = now
+	if c.base.owns(n) {
+		c.onBase--
 		for class, queue := range c.queues {
 			if len(queue) > 0 && c.board.Fits(n, least(queue[0].item.Ask)) {
 				c.desk.Freed(when(now), class)
@@ -374,56 +349,18 @@ func (c *hcloud) Ended(now Instant, n board.Index, handle board.Handle) {
 		return
 	}
 	if h, ok := c.homes[handle]; ok {
+		c.freed = true
 		c.desk.Left(when(now), n, h.digits)
 		delete(c.homes, handle)
 	}
 }
 
-// tick takes what came, looks at rented nodes, adjusts the soft limit, and gives nodes back.
-func (c *hcloud) tick(now Instant) {
-	c.come(now)
-	if now >= c.nextDue {
-		c.nextDue = now - now%hcloudEvery + hcloudEvery
-		c.look(now)
-		waiting := 0
-		for _, queue := range c.queues {
-			waiting += len(queue)
-		}
-		c.desk.Queue(when(now), waiting)
-	}
-	for _, n := range c.desk.Leaving(when(now)) {
-		c.desk.Went(n)
-		c.rental.Return(now, n)
-		c.counts.Given++
-	}
-}
-
-func (c *hcloud) come(now Instant) {
-	for n, list := range c.coming {
-		if !c.board.Ready(n) {
-			continue
-		}
-		c.desk.Came(when(now), n)
-		c.desk.Looked(when(now), n, provision.DigitsOf(c.rental.Pressure(n)))
-		c.ready = append(c.ready, list...)
-		delete(c.coming, n)
-	}
-	slices.SortStableFunc(c.ready, bySeniority)
-}
-
-// look at every rented node that is there.
-func (c *hcloud) look(now Instant) {
-	if c.rental == nil {
-		return
-	}
-	for n := range c.board.Len() {
-		if i := board.Index(n); !c.owned[n] && c.board.Ready(i) {
-			c.desk.Looked(when(now), i, provision.DigitsOf(c.rental.Pressure(i)))
-		}
-	}
-}
-
+// Wake is for as long as something runs or is rented: then nodes are looked at, and given back.
+// Where nothing does, no time that passes changes an answer.
 func (c *hcloud) Wake() (Instant, bool) {
+	if c.rental == nil || c.onBase+c.desk.Nodes() == 0 {
+		return 0, false
+	}
 	at := c.nextDue
 	if leaves, ok := c.desk.NextLeaves(); ok {
 		at = min(at, leaves.Sub(when(0)))
@@ -432,3 +369,6 @@ func (c *hcloud) Wake() (Instant, bool) {
 }
 
 func (c *hcloud) Waiting() int { return len(c.items) }
+
+// Report implements Reporter.
+func (c *hcloud) Report() Report { return Report{Sides: c.report} }

@@ -9,12 +9,14 @@ import (
 var noneDescriptor = Descriptor{
 	Name:    "none",
 	Summary: "try everything at once, and again whenever a node that could run it gains room",
-	New: func(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
-		if _, err := noneParameters.read(o); err != nil {
-			return nil, err
-		}
-		return &none{book: newBook(), watcher: newWatcher(b), line: newLine(b, bySeniority)}, nil
-	},
+	New:     newNone,
+}
+
+func newNone(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
+	if _, err := noneParameters.read(o); err != nil {
+		return nil, err
+	}
+	return &none{book: newBook(), watcher: newWatcher(b), line: newLine(b, bySeniority)}, nil
 }
 
 var noneParameters = parameterList{controller: "none"}

@@ -10,6 +10,23 @@ type Report struct {
 	Classes []ClassReport // of quality, ascending; one for a controller without classes
 	Waits   WaitReport    // of Tarcil's estimates
 	Plans   PlanReport    // of LoTES
+	Sides   SideReport    // of HCloud
+}
+
+// SideReport counts where jobs went between owned and rented nodes.
+type SideReport struct {
+	Base, Rented   int // jobs placed
+	Queued         int // that waited for the base
+	Denied         int // that found the provider without a node
+	Released       int // rented nodes given back
+	ReleasedAtOnce int // of them, because they were not good enough for a job
+	Waits          []WaitSample
+}
+
+// WaitSample is a wait for the base as it was estimated when it began, and as it was.
+type WaitSample struct {
+	Class             string // type of node that the job would have been rented
+	Estimated, Waited time.Duration
 }
 
 // PlanReport counts long-term plans.

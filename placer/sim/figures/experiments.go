@@ -10,6 +10,7 @@ func Experiments() []Experiment {
 		ibenchExperiments,
 		arqExperiments,
 		tarcilExperiments,
+		hcloudExperiments,
 		lshExperiments,
 		pprtteExperiments,
 		lotesExperiments,

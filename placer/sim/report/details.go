@@ -52,6 +52,7 @@ func Details() []Metric {
 		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *sim.Result) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
 	}
 	out = append(out, deadlineDetails()...)
+	out = append(out, provisionDetails()...)
 	for _, most := range []int{1, 10, 20} {
 		kept := 1 - float64(most)/100
 		out = append(out,
@@ -324,7 +325,7 @@ func parts(r *sim.Result) []named {
 			out = append(out, named{fmt.Sprintf("late:%d", p), meanLate(done)})
 		}
 	}
-	return out
+	return append(out, estimateParts(r)...)
 }
 
 // named is a value with the name of its metric.

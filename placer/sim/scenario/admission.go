@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
@@ -26,4 +27,24 @@ func admissionOptions(values map[string]string) (admission.Options, error) {
 	}
 	o.Classes = n
 	return o, nil
+}
+
+// held checks the names of a policy's options of admission, and values of which there is a list.
+func (c *checker) held(p *policyBlock, at blockAt) {
+	d, err := admission.Lookup(p.Admission)
+	if err != nil {
+		return // it is told at the attribute
+	}
+	names := []string{classesOption}
+	for _, one := range d.Parameters {
+		names = append(names, one.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.AdmissionOptions)) {
+		c.oneOf(name, names, "admission_options", at)
+		for _, one := range d.Parameters {
+			if one.Name == name && one.Choices != nil && !slices.Contains(one.Choices, p.AdmissionOptions[name]) {
+				c.fail(c.at("admission_options", at), "%s", unknown(name, p.AdmissionOptions[name], one.Choices))
+			}
+		}
+	}
 }

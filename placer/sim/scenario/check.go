@@ -41,13 +41,16 @@ func (c *checker) check(s *Scenario) {
 	if len(f.Columns) == 0 {
 		s.Columns = paragonColumns
 	}
-	if f.Colocation != nil {
+	switch {
+	case f.Provision != nil:
+		c.provision()
+	case f.Colocation != nil:
 		c.colocation(s)
-	} else {
+	default:
 		c.cluster()
 	}
 	switch {
-	case f.Colocation != nil:
+	case f.Colocation != nil || f.Provision != nil:
 	case f.JobClasses != nil && len(f.Populations)+len(f.Traces) > 0:
 		c.fail(c.at("", blockAt{"job_classes", 0}), "job classes have no truth: they cannot be mixed with populations or traces")
 	case f.JobClasses != nil:
@@ -95,6 +98,13 @@ func (c *checker) loads(s *Scenario) {
 	by := c.file.JobClasses != nil
 	for _, p := range c.file.Populations {
 		by = by || p.Arrivals.ByLoad
+	}
+	if c.file.Provision != nil {
+		s.Loads = append(s.Loads, c.file.Loads...) // checked with its sweep
+		if len(s.Loads) == 0 {
+			s.Loads = []float64{0}
+		}
+		return
 	}
 	if c.file.Colocation == nil && by != (len(c.file.Loads) > 0) {
 		c.fail(c.at("loads"), "loads and an arrivals block with by_load = true need each other")
@@ -312,6 +322,8 @@ func (c *checker) policy(p *policyBlock, at blockAt) {
 	}
 	c.oneOf(p.Selector, selectors, "selector", at)
 	c.oneOf(p.Admission, controllers, "admission", at)
+	c.held(p, at)
+	c.strategy(p, at)
 	c.oneOf(p.Adapter, adapters, "adapter", at)
 	c.detector(p, at)
 	c.oneOf(p.Sizing, []string{"reservation", "policy"}, "sizing", at)

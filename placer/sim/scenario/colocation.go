@@ -200,10 +200,13 @@ func (r *runs) colocated(c *sim.Config, t task) error {
 	return nil
 }
 
-// hardwareOf is the cluster of the scenario, or of its colocation.
+// hardwareOf is the cluster of the scenario, or of its colocation or provision.
 func (s *Scenario) hardwareOf(l *colocation) (*hardware, error) {
-	if l != nil {
+	switch {
+	case l != nil:
 		return l.hardware(), nil
+	case s.file.Provision != nil:
+		return s.file.Provision.hardware(), nil
 	}
 	return s.hardware()
 }

@@ -30,6 +30,11 @@
 // Identity is what a scenario says in one form, however it was written: kept results
 // go by it.
 //
+// A provision block takes the place of cluster and populations: nodes that are owned and nodes that
+// can be rented, and jobs whose demand for cores follows a curve (Delimitrou 2015, chapter 8). Which
+// nodes a policy has, its strategy says; one without knowledge gets jobs of the sizes that their
+// users ask for. With sweep, loads are values of what it names.
+//
 // Runs are independent: one per policy, load and seed. Within one load and seed
 // all policies get the same applications, submissions, profiles and lost nodes
 // (common random numbers), so that differences between policies are those of

@@ -17,6 +17,7 @@ type file struct {
 	Profiling   *profilingBlock   `hcl:"profiling,block"`
 	World       *worldBlock       `hcl:"world,block"`
 	Colocation  *colocationBlock  `hcl:"colocation,block"`
+	Provision   *provisionBlock   `hcl:"provision,block"`
 	Policies    []policyBlock     `hcl:"policy,block"`
 }
 
@@ -195,6 +196,7 @@ type policyBlock struct {
 	StartBelow       float64           `hcl:"start_below,optional"`  // share of the cores asked for, below which a job starts before it is profiled where none has a target
 	FreeProfile      bool              `hcl:"free_profile,optional"` // a profile takes no time
 	FreeMoves        bool              `hcl:"free_moves,optional"`   // nor does a move
+	Strategy         string            `hcl:"strategy,optional"`     // which nodes it has, of a scenario with provision; SR
 	Options          map[string]string `hcl:"options,optional"`
 	AdmissionOptions map[string]string `hcl:"admission_options,optional"`
 }

@@ -276,13 +276,7 @@ func (p *populationBlock) target(j *sim.Job, m *truth.Model, random *rand.Rand) 
 // Fig. 4.1d; log-uniform within, a reading). No size is larger than the largest
 // node.
 func reserve(j *sim.Job, h *hardware, random *rand.Rand) {
-	factor := 1.0
-	switch x := random.Float64(); {
-	case x < 0.7:
-		factor = math.Exp(random.Float64() * math.Log(10))
-	case x < 0.9:
-		factor = math.Exp(-random.Float64() * math.Log(5))
-	}
+	factor := userError(random)
 	cores, memory := 0, 0
 	for _, n := range h.nodes {
 		cores, memory = max(cores, n.cores), max(memory, n.memoryMB)
@@ -293,6 +287,18 @@ func reserve(j *sim.Job, h *hardware, random *rand.Rand) {
 	}
 	j.Size.Cores = min(cores/2, max(1, int(math.Round(factor*float64(j.Size.Cores)))))
 	j.Size.MemoryMB = min(memory/2, max(64, int(factor*float64(j.Size.MemoryMB))))
+}
+
+// userError is what a user asks for of what the job needs.
+func userError(random *rand.Rand) float64 {
+	switch x := random.Float64(); {
+	case x < 0.7:
+		return math.Exp(random.Float64() * math.Log(10))
+	case x < 0.9:
+		return math.Exp(-random.Float64() * math.Log(5))
+	default:
+		return 1
+	}
 }
 
 // coresOf are the numbers of cores a policy may choose, as far as the largest node

@@ -22,6 +22,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/predict/lotes"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/fleet"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -152,6 +153,7 @@ type submitted struct {
 	submissions
 	estimators map[string]sim.Estimator // by knowledge
 	classes    lotes.Model              // that jobs declare
+	demanded   demanded                 // of a provision block
 }
 
 func (r *runs) all(ctx context.Context, o Options) error {
@@ -207,6 +209,7 @@ func (r *runs) one(ctx context.Context, t task, progress func(float64, string)) 
 		return err
 	}
 	tell(1)
+	r.scenario.priced(result)
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.results[t] = result
@@ -220,7 +223,10 @@ func (r *runs) one(ctx context.Context, t task, progress func(float64, string)) 
 // left out.
 func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 	s, seed := r.scenario, r.seeds[t.seed]
-	b := r.boardOf(t.policy)
+	b, rented, err := r.nodesOf(t)
+	if err != nil {
+		return sim.Config{}, nil, err
+	}
 	c := sim.Config{
 		Board: b, Seed: seed, Limit: s.limit, Agents: t.policy.Agents, Nodes: s.lost(r.hardware, seed),
 		RestartTime: defaultRestartTime, MoveTime: defaultMoveTime, Truth: r.model,
@@ -234,10 +240,15 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		c.MoveTime = time.Nanosecond // none is the default
 	}
 	nothing := func(map[string]int) error { return nil }
-	if err := r.decider(&c, t, b); err != nil {
+	if rented != nil {
+		c.Fleet = rented
+	}
+	if err := r.decider(&c, t, b, rented); err != nil {
 		return c, nothing, err
 	}
 	switch {
+	case s.file.Provision != nil:
+		return c, nothing, r.provisioned(&c, t)
 	case r.colocation != nil:
 		return c, nothing, r.colocated(&c, t)
 	case s.file.JobClasses != nil:
@@ -298,7 +309,7 @@ func sized(jobs []sim.Job, byPolicy bool) []sim.Job {
 }
 
 // decider is the selector, the controller and the adapter.
-func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
+func (r *runs) decider(c *sim.Config, t task, b *board.Board, rented *fleet.Fleet) error {
 	p := t.policy
 	d, err := policy.LookupSelector(p.Selector)
 	if err != nil {
@@ -321,6 +332,7 @@ func (r *runs) decider(c *sim.Config, t task, b *board.Board) error {
 	if err != nil {
 		return fmt.Errorf("admission %s: %w", p.Admission, err)
 	}
+	p.provisioned(&held, rented)
 	if c.Controller, err = a.New(b, held, random); err != nil {
 		return fmt.Errorf("admission %s: %w", p.Admission, err)
 	}
@@ -361,6 +373,13 @@ func (r *runs) draw(shared *submitted, t task) error {
 		return nil
 	}
 	var err error
+	if s.file.Provision != nil {
+		if shared.demanded, err = s.file.Provision.draw(r.model, s.file.profiling(), seed, s.Loads[t.load]); err != nil {
+			return err
+		}
+		shared.estimators, err = r.estimators(shared.demanded.training, seed)
+		return err
+	}
 	if s.file.JobClasses != nil {
 		shared.jobs, shared.classes, err = s.file.JobClasses.draw(r.hardware, seed, s.Loads[t.load])
 		return err

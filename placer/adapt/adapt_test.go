@@ -234,3 +234,34 @@ func TestSizesOfAnEarlierClassification(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Delimitrou 2015, §8.3.3: what falls short gets a larger allocation where it is, by as much as it
+// falls short, up to twice what it had; and nothing where its node has no room.
+func TestEnlarge(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[float64]int{80: 3, 10: 4} { // of 2 cores: 2 / 0.8, and twice
+		b := twoNodes()
+		b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+		bad := window(rate)
+		if got := steps(adapter(t, "enlarge", nil), b, bad, bad); got != nil {
+			t.Errorf("after two windows: %v", got)
+		}
+		got := steps(adapter(t, "enlarge", nil), b, bad, bad, bad)
+		if !slices.Equal(kinds(got), []adapt.Kind{adapt.Resize}) || got[0].Size != size(want) {
+			t.Errorf("at %g of 100: %+v, want %d cores", rate, got, want)
+		}
+		b.Place(0, board.Resident{Handle: 2, Size: size(6)})
+		if got := steps(adapter(t, "enlarge", nil), b, bad, bad, bad); got != nil {
+			t.Errorf("without room: %v", got)
+		}
+	}
+	// Once it has twice as much, it gets no more.
+	a, b, bad := adapter(t, "enlarge", func(o *adapt.Options) { o.Quiet = 0 }), twoNodes(), window(10)
+	b.Place(0, board.Resident{Handle: 1, Size: size(2)})
+	steps(a, b, bad, bad, bad)
+	large := window(10)
+	large.Replicas[0].Size = size(4)
+	if got := steps(a, b, large, large, large); got != nil {
+		t.Errorf("at twice its size: %v", got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 func Adapters() []Descriptor {
 	return []Descriptor{
 		{Name: "close", Summary: "stops adding to a node whose workload is slower than predicted", Paper: "Delimitrou 2015, §3.3.5", New: newClose},
+		{Name: "enlarge", Summary: "gives a workload that falls short more CPU where it is, and does nothing else", Paper: "Delimitrou 2015, §8.3.3", New: newEnlarge},
 		{Name: "expected", Summary: "as quasar, and moves workloads to where they are worth more", New: newExpected},
 		{Name: "kflr", Summary: "as quasar, but work with a finish time is corrected as soon as it is predicted to miss it", Paper: "Sampaio, KFLR", New: newKFLR},
 		{Name: "none", Summary: "changes nothing", New: newNone},

@@ -12,6 +12,8 @@
 // (§4.3.5) are allocations half as fast again as the median of their group.
 // Paragon (§3.3.5) does less: it stops adding to a node whose profile is wrong.
 //
+// HCloud (§8.3.3) corrects where the workload is first: a larger allocation, if its node has room.
+//
 // KFLR and PP-RTTE (Sampaio): work that must finish is judged by when it will end, from
 // filtered slowdowns and the work left (placer/predict/deadline). Where tasks hold caps,
 // as in the simulated world, Algorithm 1 raises caps, moves the task or its co-runners
@@ -24,6 +26,9 @@
 // late itself is not moved for another one; a task that was moved is not judged for two
 // samples. Live there are no caps: late work is helped as work below its target is, and
 // starts anew elsewhere only where all of it can still be done in time.
+//
+// HCloud: how much larger is not said. An allocation gets as much more CPU as it falls short by, up
+// to twice what it had at first; it is not moved.
 //
 // Quasar:
 //

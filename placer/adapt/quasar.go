@@ -158,15 +158,10 @@ func (q *quasar) scaleUp(b *board.Board, w *Observation, share float64, reason s
 			if !(option.Speed > now) || option.Speed < min(now/share, top(w.Sizes)) {
 				continue
 			}
-			evictions, ok := free.take(u.Node, u.Size, option.Size)
-			if !ok {
-				continue
+			if steps := free.resize(w.Handle, u, option.Size, reason); len(steps) > 0 {
+				out = append(out, steps...)
+				break
 			}
-			for _, r := range evictions {
-				out = append(out, Action{Kind: Evict, Handle: r, Node: u.Node, For: w.Handle, Reason: "room for a workload with a target"})
-			}
-			out = append(out, Action{Kind: Resize, Handle: u.Handle, Node: u.Node, Size: option.Size, Reason: reason})
-			break
 		}
 	}
 	return out

@@ -47,6 +47,20 @@ func (r *room) take(n board.Index, from, to cluster.Resources) ([]board.Handle, 
 	return out, true
 }
 
+// resize is how an allocation of a workload gets another size on its node: best-effort residents
+// that are in the way leave first. Nothing where there is no room.
+func (r *room) resize(workload board.Handle, u Replica, to cluster.Resources, reason string) []Action {
+	evictions, ok := r.take(u.Node, u.Size, to)
+	if !ok {
+		return nil
+	}
+	var out []Action
+	for _, v := range evictions {
+		out = append(out, Action{Kind: Evict, Handle: v, Node: u.Node, For: workload, Reason: "room for a workload with a target"})
+	}
+	return append(out, Action{Kind: Resize, Handle: u.Handle, Node: u.Node, Size: to, Reason: reason})
+}
+
 func minus(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{CPUMHz: a.CPUMHz - b.CPUMHz, Cores: a.Cores - b.Cores, MemoryMB: a.MemoryMB - b.MemoryMB, DiskMB: a.DiskMB - b.DiskMB}
 }

@@ -603,7 +603,7 @@ func TestNoAdapterMeansNoChange(t *testing.T) {
 func TestAnUnknownAdapterIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := engine.New(engine.Config{World: newLiveWorld(), Store: mem.New(), Clock: wallClock{}, Adapter: "quux"})
-	if err == nil || !strings.Contains(err.Error(), "known: close, expected, kflr, none, obfit, pp-rtte, quasar, rtte") {
+	if err == nil || !strings.Contains(err.Error(), "known: close, enlarge, expected, kflr, none, obfit, pp-rtte, quasar, rtte") {
 		t.Errorf("got %v", err)
 	}
 }

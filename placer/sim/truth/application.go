@@ -194,12 +194,15 @@ func (a *Application) Best(holds func(configuration int) bool) (configuration in
 }
 
 // Resized is the program with allocations of another size, which is then what it needs: it takes
-// memory and presses as programs of that size are drawn to, does as much on a core, and gains
-// nothing from more of them.
+// memory and presses as programs of that size are drawn to, does as much on a core, and gains from
+// so many times as many what it did.
 func (a *Application) Resized(cores float64) *Application {
 	out := *a
 	out.Cores, out.ScaleUp, out.Out, out.Phases = cores, nil, ScaleOut{}, nil
 	times := cores / a.Cores
+	for _, p := range a.ScaleUp {
+		out.ScaleUp = append(out.ScaleUp, ScalePoint{p.Cores * times, p.Relative})
+	}
 	memory, pressing := math.Sqrt(times), presses(cores)/presses(a.Cores)
 	out.MemoryMB *= memory
 	for _, p := range a.Phases {

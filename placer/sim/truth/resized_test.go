@@ -6,10 +6,10 @@ import (
 )
 
 // A program of four times the cores does four times as much, takes twice the memory, and presses
-// less than four times as hard; more cores than it needs gain nothing, fewer cost in proportion.
+// less than four times as hard; from four times other numbers of cores it gains what it did.
 func TestResized(t *testing.T) {
 	t.Parallel()
-	a := &Application{Cores: 2, MemoryMB: 1000, Isolated: []float64{10}, ScaleUp: []ScalePoint{{1, 0.6}, {4, 1.9}}, Phases: []Phase{{Share: 1, Pressure: []float64{20, 0, 60}, MemoryMB: 800}}}
+	a := &Application{Cores: 2, MemoryMB: 1000, Isolated: []float64{10}, ScaleUp: []ScalePoint{{1, 0.6}, {2, 1}, {4, 1.9}}, Phases: []Phase{{Share: 1, Pressure: []float64{20, 0, 60}, MemoryMB: 800}}}
 	b := a.Resized(8)
 	if b.Cores != 8 || b.MemoryMB != 2000 || b.Phases[0].MemoryMB != 1600 || b.Isolated[0] != 40 {
 		t.Errorf("%+v", b)
@@ -25,7 +25,7 @@ func TestResized(t *testing.T) {
 	if a.Phases[0].Pressure[0] != 20 || a.Isolated[0] != 10 {
 		t.Error("the other size has changed")
 	}
-	for cores, want := range map[float64]float64{2: 0.25, 8: 1, 16: 1} {
+	for cores, want := range map[float64]float64{4: 0.6, 8: 1, 16: 1.9, 32: 1.9} {
 		if got := b.Size(0, cores, math.Inf(1)); got != want {
 			t.Errorf("with %g cores it does %g of what it should, want %g", cores, got, want)
 		}

@@ -2,7 +2,7 @@ package provision
 
 import "math"
 
-// Prices are those of §8.5: rented cores have one price per hour, owned ones less, and a contract
+// Prices are those of §8.2.3: rented cores have one price per hour, owned ones less, and a contract
 // for owned ones is paid in advance for a term of weeks.
 type Prices struct {
 	RentedPerCoreHour float64
@@ -10,7 +10,7 @@ type Prices struct {
 	TermWeeks         int     // of the contract
 }
 
-// PublishedRatio is the mean of the ratios of providers (§8.5.2).
+// PublishedRatio is the mean of the ratios of providers (§8.5.1).
 const PublishedRatio = 2.74
 
 const (

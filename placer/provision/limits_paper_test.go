@@ -100,9 +100,14 @@ func TestStrategies(t *testing.T) {
 		t.Fatal(err)
 	}
 	small, large := provision.Size{Cores: 3, MemoryMB: 1000}, provision.Size{Cores: 32, MemoryMB: 1000}
-	for s, want := range map[provision.Strategy]int{provision.OnDemandFull: 16, provision.HybridFull: 16, provision.OnDemandMixed: 4, provision.HybridMixed: 4} {
+	type answer struct {
+		cores  int
+		family string // of whole machines the one with most memory, else the preferred one
+	}
+	full, mixed := answer{16, "standard"}, answer{4, "compute"}
+	for s, want := range map[provision.Strategy]answer{provision.OnDemandFull: full, provision.HybridFull: full, provision.OnDemandMixed: mixed, provision.HybridMixed: mixed} {
 		got, err := s.TypeFor(types, small, "compute")
-		if err != nil || got.Cores != want || got.Family != "compute" {
+		if err != nil || got.Cores != want.cores || got.Family != want.family {
 			t.Errorf("%s: %+v, %v", s, got, err)
 		}
 		if _, err := s.TypeFor(types, large, ""); !errors.Is(err, provision.ErrNoneLarge) {

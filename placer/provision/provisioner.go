@@ -130,10 +130,14 @@ func (p *Provisioner[K]) Decide(now time.Time, a Arrival, random *rand.Rand) Des
 	return p.settings.Mapping.Place(j, Base{Used: a.Used, Soft: p.soft.Value(), Hard: p.settings.Limits.Hard}, market[K]{p, now}, random)
 }
 
-// Class of a job is the type that it would be rented: jobs of one class wait for the base in one
-// queue.
+// Class of a job is the type that it would be rented, or where nothing is, the smallest that would
+// do: jobs of one class wait for the base in one queue.
 func (p *Provisioner[K]) Class(a Arrival) string {
-	t, err := p.settings.Strategy.TypeFor(p.types, a.Size, a.Family)
+	typeFor := p.settings.Strategy.TypeFor
+	if !p.settings.Strategy.Rents() {
+		typeFor = Catalogue.Smallest
+	}
+	t, err := typeFor(p.types, a.Size, a.Family)
 	if err != nil {
 		return ""
 	}

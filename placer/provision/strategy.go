@@ -12,7 +12,7 @@ const (
 	OnDemandMixed   Strategy = "OdM" // rented machines of any size
 	HybridFull      Strategy = "HF"  // owned nodes for the steady load, and rented whole machines
 	HybridMixed     Strategy = "HM"  // owned nodes for the steady load, and rented machines of any size
-	overprovisioned          = 0.15  // the reserve of SR (§8.5.1; 10 to 15 %)
+	overprovisioned          = 0.15  // the reserve of SR (§8.5.4; 10 to 15 % in §8.3.3)
 )
 
 // Strategies are all of them, in the order of the text.

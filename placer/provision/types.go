@@ -56,7 +56,7 @@ func (c Catalogue) Check() error {
 }
 
 // Smallest is the type that a job is given: of those with room for it the one with the fewest
-// cores, of equals one of the family it prefers, then the cheapest.
+// cores, of equals one of the family it prefers, then the cheapest, then the one with least memory.
 func (c Catalogue) Smallest(s Size, family string) (Type, error) {
 	var fitting []Type
 	for _, t := range c {
@@ -68,18 +68,19 @@ func (c Catalogue) Smallest(s Size, family string) (Type, error) {
 		return Type{}, fmt.Errorf("%w: %d cores and %d MB are needed", ErrNoneLarge, s.Cores, s.MemoryMB)
 	}
 	return slices.MinFunc(fitting, func(a, b Type) int {
-		return cmp.Or(cmp.Compare(a.Cores, b.Cores), preferred(b, family)-preferred(a, family), cmp.Compare(a.PricePerHour, b.PricePerHour), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Cores, b.Cores), preferred(b, family)-preferred(a, family), cmp.Compare(a.PricePerHour, b.PricePerHour), cmp.Compare(a.MemoryMB, b.MemoryMB), cmp.Compare(a.Name, b.Name))
 	}), nil
 }
 
-// Largest is the type with most cores, of equals the cheapest: whole machines, which the provider
-// shares with nobody.
+// Largest is the type with most cores, of equals the cheapest, then the one with most memory, which
+// holds whatever a smaller type does: whole machines, which the provider shares with nobody. Those
+// of the text are memory-optimized (§8.1).
 func (c Catalogue) Largest() (Type, error) {
 	if len(c) == 0 {
 		return Type{}, ErrNoTypes
 	}
 	return slices.MinFunc(c, func(a, b Type) int {
-		return cmp.Or(cmp.Compare(b.Cores, a.Cores), cmp.Compare(a.PricePerHour, b.PricePerHour), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Cores, a.Cores), cmp.Compare(a.PricePerHour, b.PricePerHour), cmp.Compare(b.MemoryMB, a.MemoryMB), cmp.Compare(a.Name, b.Name))
 	}), nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}, "hcloud": {StrictHead: true}, "mibs": {Delay: 30 * time.Second}, "mix": {Delay: 30 * time.Second}}
+	traits := map[string]admissiontest.Traits{"fifo": {StrictHead: true}, "mibs": {Delay: 30 * time.Second}, "mix": {Delay: 30 * time.Second}}
 	for _, d := range admission.Controllers() {
 		t.Run(d.Name, func(t *testing.T) { t.Parallel(); admissiontest.Run(t, d, traits[d.Name]) })
 	}

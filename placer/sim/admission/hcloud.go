@@ -128,12 +128,14 @@ func newHCloud(b *board.Board, o Options, random *rand.Rand) (Controller, error)
 		coming: map[board.Index][]*waiting{}, homes: map[board.Handle]home{}, nextDue: hcloudEvery,
 	}
 	var types provision.Catalogue
-	switch {
-	case !settings.Strategy.Rents():
-	case o.Rental == nil:
-		return nil, ErrNoRental
-	default:
-		c.rental, types = o.Rental, o.Rental.Types()
+	if o.Rental != nil {
+		types = o.Rental.Types()
+	}
+	if settings.Strategy.Rents() {
+		if o.Rental == nil {
+			return nil, ErrNoRental
+		}
+		c.rental = o.Rental
 	}
 	c.base = newOwnedNodes(b, o.Rental)
 	c.desk, err = provision.New[board.Index](settings, types, when(0))
@@ -249,11 +251,11 @@ const mhzPerCore = 1000
 // since the base last gained room.
 func (c *hcloud) nextOfQueues() *waiting {
 	var best *waiting
-	for _, queue := range c.queues {
-		if len(queue) == 0 || queue[0].seen == c.base.gains {
+	for class := range c.queues {
+		w := c.head(class)
+		if w == nil || w.seen == c.base.gains {
 			continue
 		}
-		w := queue[0]
 		if !c.base.fits(w.item.Ask) {
 			w.seen = c.base.gains
 			continue
@@ -263,9 +265,20 @@ func (c *hcloud) nextOfQueues() *waiting {
 		}
 	}
 	if best != nil {
-		c.queues[best.side.class] = c.queues[best.side.class][1:]
+		c.queues[best.side.class] = slices.DeleteFunc(c.queues[best.side.class], func(w *waiting) bool { return w == best })
 	}
 	return best
+}
+
+// head of the queue of a class; nil where there is none. What no node of the base could run even
+// if it had nothing else waits on, and does not hold up others.
+func (c *hcloud) head(class string) *waiting {
+	queue := c.queues[class]
+	i := slices.IndexFunc(queue, func(w *waiting) bool { return c.base.holds(w.item.Ask) })
+	if i < 0 {
+		return nil
+	}
+	return queue[i]
 }
 
 func (c *hcloud) Placed(now Instant, handle board.Handle) {
@@ -341,8 +354,8 @@ func (c *hcloud) Ended(now Instant, n board.Index, handle board.Handle) {
 	c.now = now
 	if c.base.owns(n) {
 		c.onBase--
-		for class, queue := range c.queues {
-			if len(queue) > 0 && c.board.Fits(n, least(queue[0].item.Ask)) {
+		for class := range c.queues {
+			if w := c.head(class); w != nil && c.board.Fits(n, least(w.item.Ask)) {
 				c.desk.Freed(when(now), class)
 			}
 		}

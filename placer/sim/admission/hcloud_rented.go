@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 )
 
@@ -227,4 +228,12 @@ func share(of, total int) float64 {
 // fits reports whether a node may run an allocation of the ask.
 func (o *ownedNodes) fits(a *board.Request) bool {
 	return slices.ContainsFunc(o.nodes, func(n board.Index) bool { return mayRun(o.board, n, a) })
+}
+
+// holds reports whether a node that is there could run an allocation of the ask if it had nothing
+// else.
+func (o *ownedNodes) holds(a *board.Request) bool {
+	return slices.ContainsFunc(o.nodes, func(n board.Index) bool {
+		return o.board.Ready(n) && o.board.Node(n).HasRoom(cluster.Resources{}, least(a)) && (a.Allowed == nil || a.Allowed(n))
+	})
 }

@@ -7,37 +7,43 @@ notes = [
 policies = ["HM-hard-75", "HM-hard-80", "HM-hard-90", "HM-hard-95", "HM-vector", "HM-literal", "HM"]
 
 policy "HM-hard-75" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { hard = "0.75" }
 }
 policy "HM-hard-80" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { hard = "0.80" }
 }
 policy "HM-hard-90" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { hard = "0.90" }
 }
 policy "HM-hard-95" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { hard = "0.95" }
 }
 policy "HM-vector" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { quality = "vector" }
 }
 policy "HM-literal" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { percentile = "reached-by-few" }

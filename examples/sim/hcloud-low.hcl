@@ -8,7 +8,7 @@ notes = [
   "one job per second; its size brings the cores that are needed onto the curve; sizes from a quarter of a core, for with the published number and length of jobs there is half a core for each where least is needed",
   "a job is one allocation; programs are drawn as Hadoop and memcached, and users ask for too much or too little as published (§4.1)",
   "spin-up is a mixture, for no lognormal distribution has the published median and 95th percentile; the load of others has a correlation time of five minutes (chosen by us)",
-  "nothing is adapted while jobs run: what a job was given it keeps",
+  "a job that falls short gets more CPU where it is, up to twice what it needs in isolation, if its node has room (§8.3.3; how much is chosen by us); it is not moved",
 ]
 
 provision {

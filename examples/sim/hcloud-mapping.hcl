@@ -8,43 +8,50 @@ notes = [
 policies = ["HM-P1", "HM-P2", "HM-P3", "HM-P4", "HM-P5", "HM-P6", "HM-P7", "HM"]
 
 policy "HM-P1" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P1" }
 }
 policy "HM-P2" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P2" }
 }
 policy "HM-P3" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P3" }
 }
 policy "HM-P4" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P4" }
 }
 policy "HM-P5" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P5" }
 }
 policy "HM-P6" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P6" }
 }
 policy "HM-P7" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { mapping = "P7" }

@@ -1,6 +1,6 @@
 base   = "hcloud-high.hcl"
 title  = "HCloud: how long idle nodes are kept"
-source = "Delimitrou 2015, §8.5"
+source = "Delimitrou 2015, §8.5.1"
 notes = [
   "idle nodes are kept for so many times their spin-up; without a number ten times; the values are ours, the text's are lost with a figure",
 ]
@@ -32,121 +32,141 @@ policies = [
 ]
 
 policy "OdF-keeps-0" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdF"
   admission_options = { retention = "0" }
 }
 policy "OdF-keeps-1" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdF"
   admission_options = { retention = "1" }
 }
 policy "OdF-keeps-5" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdF"
   admission_options = { retention = "5" }
 }
 policy "OdF-keeps-50" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdF"
   admission_options = { retention = "50" }
 }
 policy "OdF-keeps-100" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdF"
   admission_options = { retention = "100" }
 }
 policy "OdM-keeps-0" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdM"
   admission_options = { retention = "0" }
 }
 policy "OdM-keeps-1" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdM"
   admission_options = { retention = "1" }
 }
 policy "OdM-keeps-5" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdM"
   admission_options = { retention = "5" }
 }
 policy "OdM-keeps-50" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdM"
   admission_options = { retention = "50" }
 }
 policy "OdM-keeps-100" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "OdM"
   admission_options = { retention = "100" }
 }
 policy "HF-keeps-0" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HF"
   admission_options = { retention = "0" }
 }
 policy "HF-keeps-1" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HF"
   admission_options = { retention = "1" }
 }
 policy "HF-keeps-5" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HF"
   admission_options = { retention = "5" }
 }
 policy "HF-keeps-50" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HF"
   admission_options = { retention = "50" }
 }
 policy "HF-keeps-100" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HF"
   admission_options = { retention = "100" }
 }
 policy "HM-keeps-0" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { retention = "0" }
 }
 policy "HM-keeps-1" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { retention = "1" }
 }
 policy "HM-keeps-5" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { retention = "5" }
 }
 policy "HM-keeps-50" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { retention = "50" }
 }
 policy "HM-keeps-100" {
-  selector          = "paragon"
+  selector          = "quasar"
+  adapter           = "enlarge"
   admission         = "hcloud"
   strategy          = "HM"
   admission_options = { retention = "100" }

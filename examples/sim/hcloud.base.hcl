@@ -154,27 +154,32 @@ world {
 }
 
 policy "SR" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   admission = "hcloud"
   strategy  = "SR"
 }
 policy "OdF" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   admission = "hcloud"
   strategy  = "OdF"
 }
 policy "OdM" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   admission = "hcloud"
   strategy  = "OdM"
 }
 policy "HF" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   admission = "hcloud"
   strategy  = "HF"
 }
 policy "HM" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   admission = "hcloud"
   strategy  = "HM"
 }
@@ -204,7 +209,8 @@ policy "HM-user" {
   strategy  = "HM"
 }
 policy "HM-oracle" {
-  selector  = "paragon"
+  selector  = "quasar"
+  adapter   = "enlarge"
   knowledge = "oracle"
   admission = "hcloud"
   strategy  = "HM"

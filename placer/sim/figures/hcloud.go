@@ -4,7 +4,7 @@ const (
 	whyOwnPressure = "In the simulated world the programs of one machine press on each other as measured curves and drawn programs say: sixteen cores of Hadoop and memcached jobs are not a quiet place, and quieter is a slice whose machine others keep busy to a quarter. The text takes the reserved machines to be near isolation at 80 % use. "
 	whyTail        = "A tail latency is that of a queue with random arrivals (M/M/1) of a service that is busy for 70 % of the time in isolation, at most 100 times as long; the paper measured memcached. "
 	whyCurve       = "The curves of needed cores are drawn through the few points that the text has. "
-	whySizes       = "A job is one allocation of a fixed size; nothing is adapted while it runs. "
+	whySizes       = "A job is one allocation; one that falls short gets more CPU where it is, up to twice what it needs in isolation, and is not moved. "
 	whyCosts       = "46 % less than SR is published without the load and the horizon: per hour it needs a load of 411 cores, and in the absolute view it holds at 52, 36 or 26 weeks for loads of 411, 500 or 610. With these prices HF's published 34 machines cost 1.21 times what SR does per hour. Costs are therefore shown per hour and after 10, 26 and 52 weeks, with the load that was measured. "
 	whyAll         = whyOwnPressure + whyCurve + whySizes
 )
@@ -12,11 +12,11 @@ const (
 // hcloudExperiments are those of the chapter, in its order.
 var hcloudExperiments = []Experiment{
 	{
-		ID: "hcloud-8.1", Paper: "hcloud", Where: "§8.2.2, figures 8.1 and 8.2", Title: "Unpredictability of instances",
+		ID: "hcloud-8.1", Paper: "hcloud", Where: "§8.1, figures 8.1 and 8.2", Title: "Unpredictability of instances",
 		Missing: "it is an input: what other customers press on slices is drawn as the programs of the scenarios are. TestOthersPressOnSharedMachines of placer/sim/fleet bounds it.",
 	},
 	{
-		ID: "hcloud-profiles", Paper: "hcloud", Where: "§8.3, §8.5.1", Title: "With and without profile information",
+		ID: "hcloud-profiles", Paper: "hcloud", Where: "§8.3.4, §8.4.3, figures 8.4 and 8.10", Title: "With and without profile information",
 		Scenarios: hcloudScenarios, Headline: of("SR").in(hcloudHigh),
 		Rows: across(hcloudScenarios, "SR", "OdF", "OdM", "HF", "HM"),
 		Quantities: []Quantity{
@@ -33,7 +33,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyAll + "Published are means over the scenarios. ",
 	},
 	{
-		ID: "hcloud-on-demand", Paper: "hcloud", Where: "§8.3, figure 8.4", Title: "Owned and rented nodes",
+		ID: "hcloud-on-demand", Paper: "hcloud", Where: "§8.3.4, figure 8.4", Title: "Owned and rented nodes",
 		Scenarios: hcloudScenarios, Headline: of("OdM").in(hcloudHigh),
 		Rows: across(hcloudScenarios, "SR", "OdF", "OdM", "nomad-binpack", "autoscaler", "nomad-binpack-sized", "autoscaler-sized"),
 		Quantities: []Quantity{
@@ -49,7 +49,7 @@ var hcloudExperiments = []Experiment{
 		Plots: []Plot{sortedWithWait(in(hcloudHigh, "SR", "OdF", "OdM", "nomad-binpack-sized", "autoscaler-sized")...)},
 	},
 	{
-		ID: "hcloud-hybrids", Paper: "hcloud", Where: "§8.5.1, figures 8.9 and 8.10", Title: "The hybrids",
+		ID: "hcloud-hybrids", Paper: "hcloud", Where: "§8.4.3, figure 8.10", Title: "The hybrids",
 		Scenarios: hcloudScenarios, Headline: of("HM").in(hcloudHigh),
 		Rows: across(hcloudScenarios, "SR", "OdF", "OdM", "HF", "HM", "HM-oracle", "nomad-binpack", "autoscaler"),
 		Quantities: []Quantity{
@@ -65,7 +65,7 @@ var hcloudExperiments = []Experiment{
 		Plots: []Plot{sortedWithWait(in(hcloudHigh, "SR", "OdF", "OdM", "HF", "HM")...), sortedWithWait(in(hcloudStatic, "SR", "OdF", "OdM", "HF", "HM")...)},
 	},
 	{
-		ID: "hcloud-cost", Paper: "hcloud", Where: "§8.3, §8.5.1, figures 8.5, 8.11 and 8.12", Title: "Cost per hour",
+		ID: "hcloud-cost", Paper: "hcloud", Where: "§8.3.4, §8.4.3, figures 8.5 and 8.11", Title: "Cost per hour",
 		Scenarios: hcloudScenarios, Headline: of("HM").in(hcloudHigh),
 		Rows: across(hcloudScenarios, "SR", "OdF", "OdM", "HF", "HM", "HM-oracle", "nomad-binpack", "autoscaler"),
 		Quantities: []Quantity{
@@ -86,7 +86,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyCosts + whyCurve + "Jobs that are slowed down are there for longer: the load that is paid for exceeds what is needed. ",
 	},
 	{
-		ID: "hcloud-duration", Paper: "hcloud", Where: "§8.5.2, figure 8.13", Title: "Cost by the weeks for which the load lasts",
+		ID: "hcloud-duration", Paper: "hcloud", Where: "§8.5.1, figure 8.13", Title: "Cost by the weeks for which the load lasts",
 		Scenarios: []string{hcloudStatic, hcloudHigh}, Headline: of("OdM").in(hcloudHigh),
 		Rows: across([]string{hcloudStatic, hcloudHigh}, "OdM", "HM"),
 		Quantities: []Quantity{
@@ -101,7 +101,7 @@ var hcloudExperiments = []Experiment{
 		Why: "With the year paid in advance, HM costs less than OdM from 52 / 2.74 = 19.0 weeks on in every scenario, if its owned nodes are fully used and both rent alike; SR costs less than OdM under the static load from 52 · 1.15 / 2.74 = 21.8 weeks on. " + whyCurve,
 	},
 	{
-		ID: "hcloud-ratio", Paper: "hcloud", Where: "§8.5.2, figure 8.12", Title: "Cost by the ratio of prices",
+		ID: "hcloud-ratio", Paper: "hcloud", Where: "§8.5.1, figure 8.12", Title: "Cost by the ratio of prices",
 		Scenarios: hcloudScenarios, Headline: of("HM").in(hcloudHigh),
 		Rows:       across(hcloudScenarios, "OdF", "OdM", "HF", "HM"),
 		Quantities: []Quantity{ratioSR.from(published{"HM, hcloud-high": about(3)}), ratioImplied, loadCores},
@@ -112,7 +112,7 @@ var hcloudExperiments = []Experiment{
 		Why: "A ratio of 3 needs a load of 610 cores, and 46 % less per hour than SR one of 411: no load has both. " + whyCurve,
 	},
 	{
-		ID: "hcloud-utilisation", Paper: "hcloud", Where: "§8.5.3, figures 8.18 to 8.20", Title: "Utilisation of owned nodes",
+		ID: "hcloud-utilisation", Paper: "hcloud", Where: "§8.5.4, figure 8.18", Title: "Utilisation of owned nodes",
 		Scenarios: hcloudScenarios, Headline: of("HM").in(hcloudHigh),
 		Rows: across(hcloudScenarios, "SR", "HF", "HM", "nomad-binpack"),
 		Quantities: []Quantity{
@@ -125,7 +125,7 @@ var hcloudExperiments = []Experiment{
 		Plots: maps(of("SR").in(hcloudHigh), of("HM").in(hcloudHigh), of("HM").in(hcloudLow)),
 	},
 	{
-		ID: "hcloud-low-allocation", Paper: "hcloud", Where: "§8.5.3, figure 8.19", Title: "Who is on owned nodes, low variability",
+		ID: "hcloud-low-allocation", Paper: "hcloud", Where: "§8.5.4, figure 8.19", Title: "Who is on owned nodes, low variability",
 		Scenarios: []string{hcloudLow}, Headline: of("HM"), Rows: all("HM", "HF", "HM-oracle"),
 		Quantities: []Quantity{
 			metric("services on owned nodes in the surge", "%", "base_services_middle").from(published{"HM": pictured}), metric("before it", "%", "base_services_before"),
@@ -140,7 +140,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyCurve + "The surge is the second third of the submissions. ",
 	},
 	{
-		ID: "hcloud-high-completion", Paper: "hcloud", Where: "§8.5.3, figure 8.17", Title: "Until all jobs have ended, high variability",
+		ID: "hcloud-high-completion", Paper: "hcloud", Where: "§8.5.4, figure 8.17", Title: "Until all jobs have ended, high variability",
 		Scenarios: []string{hcloudHigh}, Headline: of("HM"), Rows: all("SR", "OdF", "OdM", "HF", "HM", "HM-oracle", "nomad-binpack", "autoscaler"),
 		Quantities: []Quantity{
 			completion.from(published{"SR": about(120), "OdF": n(132), "OdM": about(178), "HF": about(123), "HM": about(123)}), metric("had not ended", "%", "unfinished"), metric("ideally", "s", "ideal_completion"),
@@ -152,7 +152,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyAll,
 	},
 	{
-		ID: "hcloud-high-instances", Paper: "hcloud", Where: "§8.5.3", Title: "Rented nodes, high variability",
+		ID: "hcloud-high-instances", Paper: "hcloud", Where: "§8.5.4, figures 8.17 and 8.18", Title: "Rented nodes, high variability",
 		Scenarios: []string{hcloudHigh}, Headline: of("HM"), Rows: all("OdF", "OdM", "HF", "HM", "HM-oracle", "autoscaler"),
 		Quantities: []Quantity{
 			metric("released right after use", "%", "released_at_once").from(published{"OdM": n(43), "HM": about(11)}),
@@ -166,7 +166,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyAll,
 	},
 	{
-		ID: "hcloud-high-pricing", Paper: "hcloud", Where: "§8.5.2", Title: "Other providers' prices, high variability",
+		ID: "hcloud-high-pricing", Paper: "hcloud", Where: "§8.5.3, figure 8.16", Title: "Other providers' prices, high variability",
 		Scenarios: []string{hcloudHigh}, Headline: of("HM"), Rows: all("OdF", "OdM", "HF", "HM"),
 		Quantities: []Quantity{azureOfOdF.from(published{"HM": n(68)}), googleOfOdF.from(published{"HM": n(70)})},
 		Requires: []Requirement{
@@ -176,7 +176,7 @@ var hcloudExperiments = []Experiment{
 		Why: "The two hours of the scenario are taken to go on for a month; owned nodes are there all of it. The steps of the discount are Google's of 2014, which the text does not give. " + whyCurve,
 	},
 	{
-		ID: "hcloud-high-profile-cost", Paper: "hcloud", Where: "§8.5.4, figure 8.21", Title: "Cost without profile information, high variability",
+		ID: "hcloud-high-profile-cost", Paper: "hcloud", Where: "§8.5.7, figure 8.21", Title: "Cost without profile information, high variability",
 		Scenarios: []string{hcloudHigh}, Headline: of("HM-user"), Rows: all("SR", "SR-user", "OdF", "OdF-user", "OdM", "OdM-user", "HF", "HF-user", "HM", "HM-user"),
 		Quantities: []Quantity{hourOfSR.from(published{"OdF-user": pictured, "OdM-user": pictured, "HF-user": pictured, "HM-user": pictured}), completion, relative},
 		Requires: []Requirement{
@@ -189,7 +189,7 @@ var hcloudExperiments = []Experiment{
 		Why: "Users ask for up to ten times too much, so that jobs wait for owned nodes and the scenario takes longer: an hour then costs less than it would. " + whyCurve,
 	},
 	{
-		ID: "hcloud-mapping", Paper: "hcloud", Where: "§8.4.2, figures 8.7 and 8.8", Title: "Who gets the owned nodes, high variability",
+		ID: "hcloud-mapping", Paper: "hcloud", Where: "§8.4.2, figures 8.6 and 8.7", Title: "Who gets the owned nodes, high variability",
 		Scenarios: []string{"hcloud-mapping"}, Headline: of("HM"),
 		Quantities: []Quantity{
 			relative.from(published{"HM": pictured, "HM-P1": pictured, "HM-P2": pictured, "HM-P5": pictured}), mappedBase, mappedRented, metric("jobs on owned nodes", "%", "base_share").from(published{"HM-P1": about(50)}),
@@ -205,7 +205,7 @@ var hcloudExperiments = []Experiment{
 		Why: whyAll,
 	},
 	{
-		ID: "hcloud-mapping-queue", Paper: "hcloud", Where: "§8.4.2, figure 8.6", Title: "Estimated waits for owned nodes",
+		ID: "hcloud-mapping-queue", Paper: "hcloud", Where: "§8.4.2, figure 8.9", Title: "Estimated waits for owned nodes",
 		Scenarios: []string{"hcloud-mapping"}, Headline: of("HM"), Rows: all("HM", "HM-P1", "HM-P4"),
 		Quantities: []Quantity{
 			metric("waits within the estimate", "%", "estimate_coverage").from(published{"HM": pictured}), metric("median distance of the estimate", "s", "estimate_error"), metric("estimates", "jobs", "estimates"),
@@ -218,7 +218,7 @@ var hcloudExperiments = []Experiment{
 		Why: "The text has no numbers: the deviation is minimal. Few jobs wait under P8, and those that do early in a run are estimated from few others. " + whyCurve,
 	},
 	{
-		ID: "hcloud-spin-up", Paper: "hcloud", Where: "§8.5.4, figure 8.14", Title: "By the time that nodes take to start",
+		ID: "hcloud-spin-up", Paper: "hcloud", Where: "§8.5.1, figure 8.14", Title: "By the time that nodes take to start",
 		Scenarios: []string{"hcloud-spin-up"}, Headline: of("HM").load(120),
 		Quantities: []Quantity{relativeWorst.from(published{"SR at 120": pictured, "OdF at 120": pictured, "OdM at 120": pictured, "HF at 120": pictured, "HM at 120": pictured}), relative, metric("cost per hour", "cores", "cost_per_hour")},
 		Requires: []Requirement{
@@ -230,7 +230,7 @@ var hcloudExperiments = []Experiment{
 		Plots: []Plot{overValues("What 95 % of the jobs reach, by mean spin-up", relativeWorst, spinUps, 1, "mean spin-up", "s")},
 	},
 	{
-		ID: "hcloud-outside", Paper: "hcloud", Where: "§8.5.4, figure 8.15", Title: "By the load of other customers",
+		ID: "hcloud-outside", Paper: "hcloud", Where: "§8.5.1, figure 8.14", Title: "By the load of other customers",
 		Scenarios: []string{"hcloud-outside"}, Headline: of("HM").load(0.5),
 		Quantities: []Quantity{relative.from(published{"SR at 0.5": pictured, "OdF at 0.5": pictured, "OdM at 0.5": pictured, "HF at 0.5": pictured, "HM at 0.5": pictured}), relativeWorst, metric("jobs on owned nodes", "%", "base_share")},
 		Requires: []Requirement{
@@ -244,7 +244,7 @@ var hcloudExperiments = []Experiment{
 		Plots: []Plot{overValues("Performance by the load of other customers", relative, outsides, 100, "load of others", "%")},
 	},
 	{
-		ID: "hcloud-retention", Paper: "hcloud", Where: "§8.5.4, figure 8.16", Title: "By how long idle nodes are kept, high variability",
+		ID: "hcloud-retention", Paper: "hcloud", Where: "§8.5.1, figure 8.15", Title: "By how long idle nodes are kept, high variability",
 		Scenarios: []string{"hcloud-retention"}, Headline: of("HM"),
 		Quantities: []Quantity{
 			relative.from(published{"HM": pictured, "HF": pictured, "OdF": pictured, "OdM": pictured}), metric("cost per hour", "cores", "cost_per_hour").from(published{"HM": pictured, "HF": pictured, "OdF": pictured, "OdM": pictured}),
@@ -263,7 +263,17 @@ var hcloudExperiments = []Experiment{
 		Why: whyAll,
 	},
 	{
-		ID: "hcloud-sensitive", Paper: "hcloud", Where: "§8.5.4", Title: "By the share of jobs that are sensitive",
+		ID: "hcloud-pressure", Paper: "hcloud", Where: "§8.3.2, §8.3.4", Title: "By what jobs press on each other",
+		Scenarios: []string{"hcloud-pressure"}, Headline: of("SR").load(1),
+		Quantities: []Quantity{relative, relativeBatch, relativeServices, completion, metric("cost per hour", "cores", "cost_per_hour")},
+		Requires: []Requirement{
+			falling("where jobs hardly press on each other, SR performs better than OdF, and that better than OdM", relative, of("SR").load(0.01), of("OdF").load(0.01), of("OdM").load(0.01)),
+		},
+		Why:   "Nothing is published: it shows which part of the world decides between owned machines, on which jobs press on each other, and slices, on which other customers do. ",
+		Plots: []Plot{overValues("Performance by what jobs press on each other", relative, pressures, 100, "pressure of a job, of what it is drawn with", "%")},
+	},
+	{
+		ID: "hcloud-sensitive", Paper: "hcloud", Where: "§8.5.6, figure 8.20", Title: "By the share of jobs that are sensitive",
 		Scenarios: []string{"hcloud-sensitive"}, Headline: of("HM").load(0.8),
 		Quantities: []Quantity{relative.from(published{"HM at 0.8": pictured, "HF at 0.8": pictured, "OdF at 0.8": pictured, "OdM at 0.8": pictured, "SR at 0.8": pictured}), metric("cost per hour", "cores", "cost_per_hour"), metric("jobs that waited for owned nodes", "%", "queued_share")},
 		Requires: []Requirement{
@@ -289,7 +299,7 @@ var hcloudExperiments = []Experiment{
 		Why: "Nothing is published: the hard limit is ours. " + whyCurve,
 	},
 	{
-		ID: "hcloud-decisions", Paper: "hcloud", Where: "§8.5.4", Title: "Overheads",
-		Missing: "a decision takes the 20 ms that the text has for it, and a profile 7.5 s: these are inputs. What the Go code takes BenchmarkHCloud of placer/sim/admission measures. Nothing is rescheduled in the simulated world, which the text has 6.1 % of OdM's execution time for.",
+		ID: "hcloud-decisions", Paper: "hcloud", Where: "§8.5.2", Title: "Overheads",
+		Missing: "a decision takes the 20 ms that the text has for it, and a profile 7.5 s: these are inputs. What the Go code takes BenchmarkHCloud of placer/sim/admission measures. No job is rescheduled in the simulated world, for which the text has 6.1 % of OdM's execution time.",
 	},
 }

@@ -170,6 +170,7 @@ var (
 	spinUps    = []float64{0, 15, 30, 60, 120}
 	outsides   = []float64{0, 0.25, 0.5, 0.75, 1}
 	sensitives = []float64{0, 0.2, 0.4, 0.6, 0.8, 1}
+	pressures  = []float64{0.01, 0.25, 0.5, 1}
 )
 
 // overValues draws a quantity of the five strategies by the values of a sweep.

@@ -74,10 +74,9 @@ const (
 
 // draw the jobs of a seed where loads stand for a value of a sweep.
 func (p *provisionBlock) draw(m *truth.Model, profiling profilingBlock, seed uint64, load float64) (demanded, error) {
-	_, _, sensitive := p.at(load)
-	d := &p.Demand
+	v, d := p.at(load), &p.Demand
 	out := demanded{}
-	pool, err := d.applications(m, cmp.Or(profiling.Training, defaultTraining), seed, &out)
+	pool, err := d.applications(m, cmp.Or(profiling.Training, defaultTraining), seed, v.pressure, &out)
 	if err != nil {
 		return demanded{}, err
 	}
@@ -96,7 +95,7 @@ func (p *provisionBlock) draw(m *truth.Model, profiling profilingBlock, seed uin
 		}
 		took := time.Duration(durations.Draw(random) * float64(time.Second))
 		took = min(took, max(leastDuration, must(d.Ends)-at))
-		a := pick(pool[side.service], sensitive, random)
+		a := pick(pool[side.service], v.sensitive, random)
 		key := sizedKey{a, side.size(at, took, random)}
 		if sized[key] == nil {
 			sized[key] = a.Resized(key.cores)
@@ -116,8 +115,14 @@ type sizedKey struct {
 
 // applications to draw from, by whether they are services; then those that teach, and as many as
 // there are to draw from for other customers.
-func (d *demandBlock) applications(m *truth.Model, training int, seed uint64, out *demanded) (map[bool][]*truth.Application, error) {
-	spec := truth.Spec{Classes: slices.Concat(d.Batch, d.Services), Count: 2*d.Applications + training, PeakShare: -1}
+func (d *demandBlock) applications(m *truth.Model, training int, seed uint64, pressure float64, out *demanded) (map[bool][]*truth.Application, error) {
+	ours := d.Applications + training
+	spec := truth.Spec{Classes: slices.Concat(d.Batch, d.Services), Count: ours + d.Applications, PeakShare: -1}
+	others, err := truth.Population(m, spec, seed)
+	if err != nil {
+		return nil, err
+	}
+	spec.Count, spec.CausedScale = ours, pressure
 	all, err := truth.Population(m, spec, seed)
 	if err != nil {
 		return nil, err
@@ -126,8 +131,8 @@ func (d *demandBlock) applications(m *truth.Model, training int, seed uint64, ou
 	for _, a := range all[:d.Applications] {
 		pool[truth.Service(a.Class)] = append(pool[truth.Service(a.Class)], a)
 	}
-	out.training = all[d.Applications : d.Applications+training]
-	for _, a := range all[d.Applications+training:] {
+	out.training = all[d.Applications:]
+	for _, a := range others[ours:] {
 		one := a.Resized(1)
 		one.Phases[0].MemoryMB = 0 // it takes that of its own slice
 		out.others = append(out.others, one)

@@ -18,7 +18,7 @@ type provisionBlock struct {
 	Scale           float64           `hcl:"scale,optional"` // of all cores, and of the jobs per second; 1
 	MachineCores    int               `hcl:"machine_cores"`  // of an owned node, and of the provider's machines
 	MachineMemoryMB int               `hcl:"machine_memory_mb"`
-	Sweep           string            `hcl:"sweep,optional"` // what loads are: spin_up, outside or sensitive
+	Sweep           string            `hcl:"sweep,optional"` // what loads are: spin_up, outside, sensitive or pressure
 	Demand          demandBlock       `hcl:"demand,block"`
 	Types           []rentedTypeBlock `hcl:"type,block"`
 	SpinUp          *spinUpBlock      `hcl:"spin_up,block"` // none: fleet.DefaultSpinUp
@@ -73,9 +73,10 @@ const (
 	sweepSpinUp    = "spin_up"   // mean seconds of the largest type
 	sweepOutside   = "outside"   // mean load of others
 	sweepSensitive = "sensitive" // share of the jobs
+	sweepPressure  = "pressure"  // that jobs exert, relative to what they are drawn with
 )
 
-var sweeps = []string{sweepSpinUp, sweepOutside, sweepSensitive}
+var sweeps = []string{sweepSpinUp, sweepOutside, sweepSensitive, sweepPressure}
 
 // mostNodesOfType bounds what the provider has of one type, and so the size of a board. It is more
 // than all jobs of the published scenarios at once.
@@ -141,18 +142,28 @@ func (p *provisionBlock) outside() fleet.Outside {
 	return fleet.Outside{Mean: p.Outside.Mean, Swing: p.Outside.Swing, Correlation: must(p.Outside.Correlation), Step: must(p.Outside.Step)}
 }
 
+// varied is what a load may stand for.
+type varied struct {
+	spinUp    fleet.SpinUp
+	outside   fleet.Outside
+	sensitive *float64
+	pressure  float64 // of jobs, not of other customers
+}
+
 // at is the block with what a load stands for.
-func (p *provisionBlock) at(load float64) (fleet.SpinUp, fleet.Outside, *float64) {
-	spinUp, outside, sensitive := p.spinUp(), p.outside(), p.Demand.Sensitive
+func (p *provisionBlock) at(load float64) varied {
+	v := varied{p.spinUp(), p.outside(), p.Demand.Sensitive, 1}
 	switch p.Sweep {
 	case sweepSpinUp:
-		spinUp = spinUp.Times(load / spinUp.Mean().Seconds())
+		v.spinUp = v.spinUp.Times(load / v.spinUp.Mean().Seconds())
 	case sweepOutside:
-		outside.Mean = load
+		v.outside.Mean = load
 	case sweepSensitive:
-		sensitive = &load
+		v.sensitive = &load
+	case sweepPressure:
+		v.pressure = load
 	}
-	return spinUp, outside, sensitive
+	return v
 }
 
 // ownedNodes is how many nodes a strategy owns.
@@ -216,8 +227,15 @@ func (c *checker) sweep() {
 		c.fail(c.at("sweep", at), "sweep says what loads are: the two need each other")
 	}
 	for _, l := range c.file.Loads {
-		if p.Sweep != sweepSpinUp && !(l >= 0 && l <= 1) || !(l >= 0) || l > 3600 {
-			c.fail(c.at("loads"), "loads of the sweep %s: %v is no %s", p.Sweep, l, map[string]string{sweepSpinUp: "number of seconds up to 3600", sweepOutside: "share from 0 to 1", sweepSensitive: "share from 0 to 1"}[p.Sweep])
+		least, most, what := 0.0, 1.0, "share from 0 to 1"
+		switch p.Sweep {
+		case sweepSpinUp:
+			most, what = 3600, "number of seconds up to 3600"
+		case sweepPressure:
+			least, what = 0.01, "factor from 0.01 to 1"
+		}
+		if !(l >= least && l <= most) {
+			c.fail(c.at("loads"), "loads of the sweep %s: %v is no %s", p.Sweep, l, what)
 		}
 	}
 }

@@ -37,10 +37,10 @@ func (r *runs) nodesOf(t task) (*board.Board, *fleet.Fleet, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	spinUp, outside, _ := p.at(r.scenario.Loads[t.load])
+	v := p.at(r.scenario.Loads[t.load])
 	f, err := fleet.New(fleet.Config{
 		Types: types, Nodes: nodes, MachineCores: p.MachineCores, Columns: len(r.scenario.Columns),
-		SpinUp: spinUp, Outside: outside, Others: shared.demanded.others, Seed: r.seeds[t.seed],
+		SpinUp: v.spinUp, Outside: v.outside, Others: shared.demanded.others, Seed: r.seeds[t.seed],
 	})
 	return b, f, err
 }

@@ -1,7 +1,7 @@
 package figures
 
 const (
-	whyOwnPressure = "In the simulated world the programs of one machine press on each other as measured curves and drawn programs say: sixteen cores of Hadoop and memcached jobs are not a quiet place, and quieter is a slice whose machine others keep busy to a quarter. The text takes the reserved machines to be near isolation at 80 % use. "
+	whyOwnPressure = "On an owned machine jobs press on each other whether or not they tolerate it, on a rented one they are together only where they do; the text takes owned machines to be near isolation at 80 % use. The experiment hcloud-pressure shows that this decides the order. "
 	whyTail        = "A tail latency is that of a queue with random arrivals (M/M/1) of a service that is busy for 70 % of the time in isolation, at most 100 times as long; the paper measured memcached. "
 	whyCurve       = "The curves of needed cores are drawn through the few points that the text has. "
 	whySizes       = "A job is one allocation; one that falls short gets more CPU where it is, up to twice what it needs in isolation, and is not moved. "

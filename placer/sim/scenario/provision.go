@@ -78,8 +78,9 @@ const (
 
 var sweeps = []string{sweepSpinUp, sweepOutside, sweepSensitive, sweepPressure}
 
-// mostNodesOfType bounds what the provider has of one type, and so the size of a board. It is more
-// than all jobs of the published scenarios at once.
+// mostNodesOfType bounds what the provider has of one type, at a scale of 1, and so the size of a
+// board. It is more than the jobs that the published scenarios have at once: the text knows of no
+// provider that has no more.
 const mostNodesOfType = 1000
 
 func (p *provisionBlock) scale() float64 {

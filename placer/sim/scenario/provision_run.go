@@ -27,7 +27,7 @@ func (r *runs) nodesOf(t task) (*board.Board, *fleet.Fleet, error) {
 	}
 	types, nodes := p.rentedBy(strategy), map[string][]board.Index{}
 	for _, rented := range types {
-		for range p.nodesOfType(rented) {
+		for range p.nodesOfType() {
 			n := add(b, rented.Name, node{cores: rented.Cores, mhz: rented.Cores * mhzPerCore, memoryMB: rented.MemoryMB})
 			b.SetReady(n, false)
 			nodes[rented.Name] = append(nodes[rented.Name], n)
@@ -67,11 +67,8 @@ func (p *provisionBlock) rentedBy(s provision.Strategy) provision.Catalogue {
 	return provision.Catalogue{largest}
 }
 
-// nodesOfType is how many the provider has: three times what the peak would take, so that users
-// who ask for too much find some, up to a bound.
-func (p *provisionBlock) nodesOfType(t provision.Type) int {
-	return min(mostNodesOfType, int(math.Ceil(3*p.PeakCores*p.scale()/float64(t.Cores))))
-}
+// nodesOfType is how many the provider has of each.
+func (p *provisionBlock) nodesOfType() int { return int(math.Ceil(mostNodesOfType * p.scale())) }
 
 // provisioned tells a controller what the policy says of its nodes.
 func (p *policyBlock) provisioned(o *admission.Options, rented *fleet.Fleet) {

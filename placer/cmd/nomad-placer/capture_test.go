@@ -63,7 +63,7 @@ func TestCaptureThenFit(t *testing.T) {
 	if err := <-ended; err != nil || code != 0 {
 		t.Fatalf("exit %d, %s, traffic: %v", code, errors, err)
 	}
-	var report captureReport
+	var report trafficCaptureReport
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}

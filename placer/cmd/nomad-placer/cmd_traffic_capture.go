@@ -73,8 +73,8 @@ func trafficCaptureCommand() *command.Command {
 	}
 }
 
-// captureReport is what -json prints.
-type captureReport struct {
+// trafficCaptureReport is what -json prints.
+type trafficCaptureReport struct {
 	Node       string  `json:"node"`
 	Bins       int     `json:"bins"`
 	BinSeconds float64 `json:"bin_s"`
@@ -111,7 +111,7 @@ func (c *trafficCapture) run(ctx context.Context, s *command.Shell) error {
 		return err
 	}
 	defer watch.Close()
-	r := captureReport{Node: self, BinSeconds: c.bin.Seconds(), Written: c.output}
+	r := trafficCaptureReport{Node: self, BinSeconds: c.bin.Seconds(), Written: c.output}
 	begun, used := s.Now(), cpuTime()
 	if err := c.bins(ctx, s, watch, book, table, &r); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *trafficCapture) run(ctx context.Context, s *command.Shell) error {
 }
 
 // bins captures bin by bin until the time is over or the command is interrupted.
-func (c *trafficCapture) bins(ctx context.Context, s *command.Shell, watch *capture.Capture, book *addressBook, table *captured, r *captureReport) error {
+func (c *trafficCapture) bins(ctx context.Context, s *command.Shell, watch *capture.Capture, book *addressBook, table *captured, r *trafficCaptureReport) error {
 	begin := s.Now().Truncate(c.bin).Add(c.bin)
 	end := begin.Add(c.length.Truncate(c.bin))
 	for at := begin.Add(-c.bin); c.length == 0 || at.Before(end); at = at.Add(c.bin) {
@@ -170,7 +170,7 @@ func (c *trafficCapture) until(ctx context.Context, s *command.Shell, watch *cap
 }
 
 // bin writes the rows of a bin.
-func (r *captureReport) bin(ctx context.Context, table *captured, book *addressBook, at time.Time, sample capture.Sample) error {
+func (r *trafficCaptureReport) bin(ctx context.Context, table *captured, book *addressBook, at time.Time, sample capture.Sample) error {
 	r.Bins++
 	r.Lost += sample.Lost
 	r.Vanished += sample.Vanished
@@ -199,7 +199,7 @@ func (r *captureReport) bin(ctx context.Context, table *captured, book *addressB
 	return table.flush()
 }
 
-func (r captureReport) page(p *command.Page) {
+func (r trafficCaptureReport) page(p *command.Page) {
 	p.Fact("Node", r.Node)
 	p.Fact("Captured", fmt.Sprintf("%s of %s", wording.Count(r.Bins, "bin"), wording.Duration(time.Duration(r.BinSeconds*float64(time.Second)))))
 	p.Fact("Rows", fmt.Sprintf("%d, with %s", r.Rows, bytesText(float64(r.Bytes))))

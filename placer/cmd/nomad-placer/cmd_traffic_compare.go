@@ -65,7 +65,7 @@ type compared struct {
 }
 
 func (c *trafficCompare) compare(ctx context.Context, s *command.Shell, modelPath, trafficPath string) error {
-	m, err := readModel(modelPath)
+	m, err := readTrafficModel(modelPath)
 	if err != nil {
 		return err
 	}

@@ -66,8 +66,8 @@ func trafficFitCommand() *command.Command {
 // autoWindows are chosen by the traffic.
 const autoWindows = "auto"
 
-// fitReport is what -json prints.
-type fitReport struct {
+// trafficFitReport is what -json prints.
+type trafficFitReport struct {
 	Traffic         trafficReport   `json:"traffic"`
 	Windows         []windowReport  `json:"windows"`
 	Transitions     int             `json:"transitions"`
@@ -123,7 +123,7 @@ func (c *trafficFit) run(ctx context.Context, s *command.Shell, args []string) e
 			return err
 		}
 	}
-	report := fitReportOf(m, data.report())
+	report := trafficFitReportOf(m, data.report())
 	report.FitSeconds, report.Written = took.Seconds(), c.output
 	if report.FileBytes, err = c.write(m); err != nil {
 		return err
@@ -156,8 +156,8 @@ func (c *trafficFit) write(m *network.Model) (int64, error) {
 	return size, err
 }
 
-func fitReportOf(m *network.Model, traffic trafficReport) fitReport {
-	r := fitReport{
+func trafficFitReportOf(m *network.Model, traffic trafficReport) trafficFitReport {
+	r := trafficFitReport{
 		Traffic: traffic, Transitions: m.Transitions(), Curves: len(m.Servers),
 		MostTransitions: network.Transitions(m.Topology, m.Levels, true), FlatTransitions: network.FlatTransitions(m.Topology, m.Levels),
 	}
@@ -174,7 +174,7 @@ func fitReportOf(m *network.Model, traffic trafficReport) fitReport {
 	return r
 }
 
-func (r fitReport) page(p *command.Page) {
+func (r trafficFitReport) page(p *command.Page) {
 	r.Traffic.page(p)
 	r.modelPage(p)
 	p.Fact("Fitted in", wording.Number(r.FitSeconds)+" s")
@@ -186,7 +186,7 @@ func (r fitReport) page(p *command.Page) {
 }
 
 // modelPage is what is known of the model itself.
-func (r fitReport) modelPage(p *command.Page) {
+func (r trafficFitReport) modelPage(p *command.Page) {
 	p.Fact("Transitions", fmt.Sprintf("%s in all windows; one window has at most %s, without hierarchy %s",
 		wording.Number(float64(r.Transitions)), wording.Number(float64(r.MostTransitions)), wording.Number(float64(r.FlatTransitions))))
 	p.Fact("Left out", percentText(r.DroppedPercent)+" of the bytes")

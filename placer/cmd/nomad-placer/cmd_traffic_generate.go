@@ -72,7 +72,7 @@ type generatedReport struct {
 }
 
 func (c *trafficGenerate) run(ctx context.Context, s *command.Shell, path string) error {
-	m, err := readModel(path)
+	m, err := readTrafficModel(path)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func trafficShowCommand() *command.Command {
 
 func (c *trafficShow) run(ctx context.Context, s *command.Shell, path string) error {
 	if c.from.synthetic == "" {
-		m, err := readModel(path)
+		m, err := readTrafficModel(path)
 		switch {
 		case err == nil:
 			return c.showModel(s, m)
@@ -59,7 +59,7 @@ func (c *trafficShow) run(ctx context.Context, s *command.Shell, path string) er
 
 // shownModel is what -json prints of a model.
 type shownModel struct {
-	fitReport
+	trafficFitReport
 	Levels int                    `json:"levels"`
 	Flat   bool                   `json:"flat"`
 	Method string                 `json:"method,omitempty"`
@@ -71,7 +71,7 @@ func (c *trafficShow) showModel(s *command.Shell, m *network.Model) error {
 		return command.UsageError("-report shows traffic, and this is a model: traffic generate makes traffic of it")
 	}
 	_, cloud := m.Topology.Cloud()
-	shown := shownModel{Levels: int(m.Levels), Flat: m.Flat, Method: m.Capture.Method, fitReport: fitReportOf(m, trafficReport{
+	shown := shownModel{Levels: int(m.Levels), Flat: m.Flat, Method: m.Capture.Method, trafficFitReport: trafficFitReportOf(m, trafficReport{
 		Source: "a model of " + wording.Duration(m.Capture.To-m.Capture.From), Servers: m.Topology.Servers(), Racks: m.Topology.Racks(), Groups: m.Topology.Groups(), Cloud: cloud,
 		FromSeconds: m.Capture.From.Seconds(), ToSeconds: m.Capture.To.Seconds(), BinSeconds: m.Capture.Bin.Seconds(), MissingBins: m.Capture.MissingBins,
 	})}

@@ -40,8 +40,8 @@ type twinCapture struct {
 	length       time.Duration
 }
 
-// captureReport is the report as -json prints it.
-type captureReport struct {
+// twinCaptureReport is the report as -json prints it.
+type twinCaptureReport struct {
 	Device  string `json:"device"`
 	Written string `json:"written"`
 	Tasks   int    `json:"tasks,omitempty"` // that were recorded; missing for all
@@ -70,7 +70,7 @@ func (c *twinCapture) run(ctx context.Context, s *command.Shell, name string) er
 	}
 	progress := command.NewProgress(s, command.StillEvery)
 	share := progress.Share("twin capture")
-	data := captureReport{Device: device.Name, Written: c.output, Tasks: len(tasks)}
+	data := twinCaptureReport{Device: device.Name, Written: c.output, Tasks: len(tasks)}
 	report, err := forOutput(s, c.output, func(w io.Writer) error {
 		done, err := blockio.Capture{
 			Device: device, Length: c.length, Tasks: tasks, Now: s.Now, After: s.After,
@@ -120,7 +120,7 @@ func captureHint(err error) error {
 	}
 }
 
-func capturePage(p *command.Page, r captureReport) {
+func capturePage(p *command.Page, r twinCaptureReport) {
 	of := r.Device
 	if r.Tasks > 0 {
 		of += fmt.Sprintf(" by %s", wording.Count(r.Tasks, "thread"))

@@ -76,7 +76,7 @@ func (c *twinCompare) compare(ctx context.Context, path string, o compare.Option
 	if c.model == "" {
 		return compare.Trace(ctx, c.trace.source(path), o)
 	}
-	m, err := readModel(c.model)
+	m, err := readTwin(c.model)
 	if err != nil {
 		return nil, err
 	}

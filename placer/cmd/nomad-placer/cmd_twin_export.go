@@ -88,7 +88,7 @@ func (c *twinExport) run(ctx context.Context, s *command.Shell, path string) err
 	case c.runtime < 0 || c.interval < 0 || c.depth < 0 || c.ios < 0:
 		return command.UsageError("-runtime, -interval, -depth and -ios are not negative")
 	}
-	m, err := readModel(path)
+	m, err := readTwin(path)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,8 @@ type twinFit struct {
 	output, volume string
 }
 
-// fitReport is the report as -json prints it.
-type fitReport struct {
+// twinFitReport is the report as -json prints it.
+type twinFitReport struct {
 	twinSummary
 	Levels  []compare.Level `json:"levels_tried,omitempty"`
 	Written string          `json:"written,omitempty"`
@@ -63,7 +63,7 @@ func (c *twinFit) run(ctx context.Context, s *command.Shell, path string) error 
 	if err != nil {
 		return err
 	}
-	data := fitReport{summary, levels, c.output}
+	data := twinFitReport{summary, levels, c.output}
 	return c.out.PrintTo(s, report, data, func(p *command.Page) {
 		summaryPage(p, &data.twinSummary)
 		levelsTable(p, levels)

@@ -134,10 +134,10 @@ func (c *twinPlay) play(ctx context.Context, player *blockio.Player, m *model.Mo
 }
 
 func playPage(p *command.Page, r *playReport) {
-	p.Fact("Scratch", fmt.Sprintf("%s in %s, removed", bytesText(r.ScratchBytes), r.Folder))
+	p.Fact("Scratch", fmt.Sprintf("%s in %s, removed", sizeText(r.ScratchBytes), r.Folder))
 	p.Fact("Player", fmt.Sprintf("%s, direct I/O; seed %d", r.Fio, r.Seed))
 	if r.Rated != nil {
-		p.Fact("Disk", bytesText(int64(r.Rated.BytesPerSec))+"/s by sequential reads")
+		p.Fact("Disk", sizeText(int64(r.Rated.BytesPerSec))+"/s by sequential reads")
 	}
 	p.Section("Load")
 	var rows [][]command.Cell
@@ -153,7 +153,7 @@ func playPage(p *command.Page, r *playReport) {
 		p.Line(command.Text(fmt.Sprintf("No load was within %s ms: a larger -intensity is a lighter load.", wording.Number(r.LimitMilliseconds))))
 		return
 	}
-	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds up to %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), bytesText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
+	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds up to %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), sizeText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
 	if !r.Most.Bounded {
 		p.Line(command.Text("No load was above it: a smaller -intensity is a heavier load."))
 	}
@@ -169,7 +169,7 @@ func stepCells(s blockio.Step) []command.Cell {
 		behind = command.Cell{Text: wording.Number(s.Seconds-s.PlannedSeconds) + " s", Hue: command.Bad}
 	}
 	return []command.Cell{
-		command.Number(wording.Number(float64(s.IOs))), command.Number(wording.Number(s.IOPS)), command.Number(bytesText(int64(s.BytesPerSec)) + "/s"),
+		command.Number(wording.Number(float64(s.IOs))), command.Number(wording.Number(s.IOPS)), command.Number(sizeText(int64(s.BytesPerSec)) + "/s"),
 		command.Number(wording.Number(s.MeanMilliseconds)), command.Number(wording.Number(s.P50Milliseconds)), command.Number(wording.Number(s.P95Milliseconds)), command.Number(wording.Number(s.P99Milliseconds)), behind,
 	}
 }

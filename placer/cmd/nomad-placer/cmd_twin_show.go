@@ -17,7 +17,7 @@ func twinShowCommand() *command.Command {
 			out.Add(f)
 			out.AddVerbose(f, "Print all transitions and intervals.")
 			return func(_ context.Context, s *command.Shell, args []string) error {
-				m, err := readModel(args[0])
+				m, err := readTwin(args[0])
 				if err != nil {
 					return err
 				}

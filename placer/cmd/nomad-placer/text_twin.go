@@ -102,13 +102,13 @@ func (c *byteCount) Write(p []byte) (int, error) {
 func summaryPage(p *command.Page, s *twinSummary) {
 	p.Fact("Trace", fmt.Sprintf("%s: %s I/Os in %s; %s without an I/O", cmp.Or(s.Capture.Source, "not known"), wording.Number(float64(s.Capture.IOs)),
 		wording.Duration(s.Capture.Span()), wording.Count(int(s.Capture.Dropped), "line")))
-	p.Fact("Device", fmt.Sprintf("%s, sectors of %d bytes", bytesText(s.Device.Bytes), s.Device.SectorBytes))
+	p.Fact("Device", fmt.Sprintf("%s, sectors of %d bytes", sizeText(s.Device.Bytes), s.Device.SectorBytes))
 	transitions := 0
 	for _, t := range s.Types {
 		transitions += len(t.Transitions)
 	}
 	p.Fact("Model", fmt.Sprintf("%s, %s: %d states, %d transitions, %s; %s of the I/Os have the nearest size that is kept", s.Form, wording.Count(s.Levels, "level"),
-		model.States(s.Levels), transitions, bytesText(int64(s.FileBytes)), percent(s.MergedShare)))
+		model.States(s.Levels), transitions, sizeText(int64(s.FileBytes)), percent(s.MergedShare)))
 	var quarters []string
 	for _, v := range s.Ranges {
 		quarters = append(quarters, percent(v))
@@ -136,7 +136,7 @@ func detailPage(p *command.Page, s *twinSummary) {
 		if i == most && !p.Verbose {
 			break
 		}
-		rows = append(rows, []command.Cell{command.Text(c.Op.String()), command.Text(c.Kind.String()), command.Number(bytesText(c.Bytes)), command.Number(percent(c.Weight))})
+		rows = append(rows, []command.Cell{command.Text(c.Op.String()), command.Text(c.Kind.String()), command.Number(sizeText(c.Bytes)), command.Number(percent(c.Weight))})
 	}
 	p.Table([]string{"Op", "Kind", "Size", "Weight"}, rows)
 	for _, t := range s.Types {
@@ -148,7 +148,7 @@ func detailPage(p *command.Page, s *twinSummary) {
 			}
 			rows = append(rows, []command.Cell{
 				command.Number(strconv.Itoa(x.Level)), command.Number(strconv.Itoa(x.From)), command.Number(strconv.Itoa(x.To)), command.Text(x.Op.String()), command.Text(x.Kind.String()),
-				command.Number(bytesText(x.Bytes)), command.Number(percent(x.Weight)), command.Number(percent(x.Probability)), command.Number(milliseconds(x.Gap.MeanMicroseconds)), command.Text(string(x.Gap.Family)),
+				command.Number(sizeText(x.Bytes)), command.Number(percent(x.Weight)), command.Number(percent(x.Probability)), command.Number(milliseconds(x.Gap.MeanMicroseconds)), command.Text(string(x.Gap.Family)),
 			})
 		}
 		p.Table([]string{"Level", "From", "To", "Op", "Kind", "Size", "Weight", "Probability", "Gap, ms", "Family"}, rows)
@@ -205,7 +205,7 @@ func levelChange(v *float64) string {
 // comparePage has the rows of the model, and of the others how many limits they miss.
 func comparePage(p *command.Page, r *compare.Report) {
 	p.Fact("Trace", fmt.Sprintf("%s: %s I/Os fitted, %s judge", r.Format, wording.Number(float64(r.FittedIOs)), wording.Number(float64(r.JudgedIOs))))
-	p.Fact("Model", fmt.Sprintf("%s, %s; seed %d", wording.Count(r.Chosen, "level"), bytesText(int64(r.ModelBytes)), r.Seed))
+	p.Fact("Model", fmt.Sprintf("%s, %s; seed %d", wording.Count(r.Chosen, "level"), sizeText(int64(r.ModelBytes)), r.Seed))
 	levelsTable(p, r.Levels)
 	for i, s := range r.Streams {
 		if i > 0 && !p.Verbose {
@@ -299,8 +299,8 @@ func percent(share float64) string { return wording.Number(100*share) + " %" }
 
 func milliseconds(us float64) string { return wording.Number(us / 1e3) }
 
-// bytesText writes a size in binary units.
-func bytesText(n int64) string {
+// sizeText writes a size in binary units.
+func sizeText(n int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	v, unit := float64(n), 0
 	for v >= 1024 && unit < len(units)-1 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,8 +184,8 @@ func (d trafficData) serverName(server int) string {
 // errNoModel: a file is something else.
 var errNoModel = errors.New("no traffic model")
 
-// readModel reads a model's file. What is no model at all is errNoModel.
-func readModel(path string) (*network.Model, error) {
+// readTrafficModel reads a model's file. What is no model at all is errNoModel.
+func readTrafficModel(path string) (*network.Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -199,22 +198,6 @@ func readModel(path string) (*network.Model, error) {
 		return nil, err
 	}
 	return network.ReadModel(path, file)
-}
-
-// writeWhole writes a file as a whole or not at all.
-func writeWhole(path string, write func(io.Writer) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(file), file.Close())
-	if err == nil {
-		err = errors.Join(os.Chmod(file.Name(), 0o644), os.Rename(file.Name(), path))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
 }
 
 // bytesText writes a number of bytes.

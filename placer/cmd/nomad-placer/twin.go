@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -78,8 +77,8 @@ func twinHint(err error) error {
 	}
 }
 
-// readModel reads a model from a file.
-func readModel(path string) (*model.Model, error) {
+// readTwin reads a model from a file.
+func readTwin(path string) (*model.Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -87,26 +86,6 @@ func readModel(path string) (*model.Model, error) {
 	defer f.Close()
 	m, err := model.Read(path, f)
 	return m, twinHint(err)
-}
-
-// writeWhole writes a file at once: where writing fails, what was there stays.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // forOutput writes to a file, or for - to standard output; then what the command reports

@@ -53,7 +53,7 @@ type twinLoad struct {
 
 // model reads the model of a load, on a device of the size that is asked for.
 func (d *diskFlags) model(path string) (*model.Model, error) {
-	m, err := readModel(path)
+	m, err := readTwin(path)
 	if err != nil {
 		return nil, err
 	}

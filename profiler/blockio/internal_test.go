@@ -136,6 +136,8 @@ func TestMostUse(t *testing.T) {
 	step := func(bytesPerSec, mean, seconds float64) Step {
 		return Step{PlannedSeconds: 10, Played: Played{BytesPerSec: bytesPerSec, MeanMilliseconds: mean, Seconds: seconds}}
 	}
+	// 150 I/Os are outstanding on average.
+	busy := func(s Step) Step { s.IOPS = 150e3 / s.MeanMilliseconds; return s }
 	limit := 5 * time.Millisecond
 	for name, c := range map[string]struct {
 		steps   []Step
@@ -146,8 +148,9 @@ func TestMostUse(t *testing.T) {
 		"never within":   {[]Step{step(10, 6, 10)}, 0, false},
 		"never above":    {[]Step{step(10, 1, 10), step(20, 5, 10)}, 20, false},
 		"above":          {[]Step{step(10, 1, 10), step(30, 2, 10), step(60, 5.1, 10)}, 30, true},
-		"falls behind":   {[]Step{step(10, 1, 10), step(30, 2, 10.6)}, 10, true},
-		"nearly behind":  {[]Step{step(10, 1, 10), step(30, 2, 10.5)}, 30, false},
+		"falls behind":   {[]Step{step(10, 1, 10), busy(step(30, 2, 11.1))}, 10, true},
+		"the player":     {[]Step{step(10, 1, 10), step(30, 2, 11.1)}, 10, false},
+		"nearly behind":  {[]Step{step(10, 1, 10), step(30, 2, 11)}, 30, false},
 		"within further": {[]Step{step(10, 1, 10), step(20, 7, 10), step(30, 2, 10)}, 10, true},
 	} {
 		got := MostWithin(c.steps, limit, 100)

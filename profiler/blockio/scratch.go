@@ -25,8 +25,6 @@ const (
 	// fullest is the part of the free bytes that a scratch file may take: what else is on the
 	// file system needs some (chosen by us).
 	fullest = 0.9
-	// directBytes is what the first direct I/O reads: a page.
-	directBytes = 4096
 )
 
 // Scratch is a file that load is played on. It is ours alone: it is made, filled and

@@ -7,6 +7,9 @@ import "time"
 // by us).
 const behindShare = 0.05
 
+// beginSeconds is what fio may take to begin, in a load of seconds (chosen by us).
+const beginSeconds = 1
+
 // Step is load of one intensity on a device.
 type Step struct {
 	// Intensity is what gaps are scaled by: less is more load.
@@ -17,7 +20,16 @@ type Step struct {
 }
 
 // Behind says whether the device could not keep up.
-func (s Step) Behind() bool { return s.Seconds > (1+behindShare)*s.PlannedSeconds }
+func (s Step) Behind() bool {
+	return s.Seconds-s.PlannedSeconds > max(behindShare*s.PlannedSeconds, beginSeconds)
+}
+
+// PlayerBehind says that it was fio that could not keep up, not the device: few I/Os were
+// outstanding (by Little's law), so that the device waited for load. fio's clock of a log
+// drifts from a thousand or so I/Os a second on.
+func (s Step) PlayerBehind() bool {
+	return s.Behind() && s.IOPS*s.MeanMilliseconds/1e3 < queueDepth/2
+}
 
 // Within says whether the mean latency kept a limit.
 func (s Step) Within(limit time.Duration) bool {
@@ -42,7 +54,7 @@ func MostWithin(steps []Step, limit time.Duration, ratedBytesPerSec float64) *Mo
 	for _, s := range steps {
 		if !s.Within(limit) {
 			if most != nil {
-				most.Bounded = true
+				most.Bounded = !s.PlayerBehind()
 			}
 			return most
 		}

@@ -145,6 +145,10 @@ func playPage(p *command.Page, r *playReport) {
 		rows = append(rows, append([]command.Cell{command.Number(strconv.FormatFloat(s.Intensity, 'g', 4, 64))}, stepCells(s)...))
 	}
 	p.Table(append([]string{"Intensity"}, stepHeader...), rows)
+	if last := r.Steps[len(r.Steps)-1]; last.PlayerBehind() {
+		p.Line()
+		p.Line(command.Text(fmt.Sprintf("At intensity %g fio fell behind the load's times, not the disk: what the disk does with that much is not known.", last.Intensity)))
+	}
 	if r.LimitMilliseconds == 0 {
 		return
 	}
@@ -154,7 +158,7 @@ func playPage(p *command.Page, r *playReport) {
 		return
 	}
 	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds up to %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), sizeText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
-	if !r.Most.Bounded {
+	if !r.Most.Bounded && !r.Steps[len(r.Steps)-1].PlayerBehind() {
 		p.Line(command.Text("No load was above it: a smaller -intensity is a heavier load."))
 	}
 }

@@ -61,7 +61,8 @@ type Options struct {
 	LossFactor float64 `json:"loss_factor"`
 }
 
-// DefaultOptions: the text says that means are "rarely above single digits" of percent (§B.7).
+// DefaultOptions have means of single digits of percent: the text says that they are "rarely
+// above" (§B.7).
 func DefaultOptions() Options { return Options{LeastUse: 0.01, MostUse: 0.09, LossFactor: 1} }
 
 // ErrOptions: the options are out of bounds.

@@ -191,7 +191,7 @@ func (r *run) read(what string, from, to int64, do func(*storage.Record) error) 
 	if err != nil {
 		return err
 	}
-	defer t.Close()
+	defer func() { _ = t.Close() }() // it was only read: nothing can be lost
 	r.format = t.Format()
 	n := int64(0)
 	base := r.done

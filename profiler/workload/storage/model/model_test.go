@@ -27,7 +27,7 @@ func random(t *rapid.T) *built {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	last := int64(0)
 	for range n {
-		size := int64(512 * (1 + rng.Int64N(64)))
+		size := 512 * (1 + rng.Int64N(64))
 		offset := last
 		if rng.IntN(3) > 0 {
 			offset = rng.Int64N(device - size)

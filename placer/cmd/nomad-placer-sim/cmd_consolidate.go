@@ -69,7 +69,7 @@ func (c *simConsolidate) run(ctx context.Context, s *command.Shell, path string)
 	if err != nil {
 		return err
 	}
-	defer windows.Close()
+	defer func() { _ = windows.Close() }() // it was only read: nothing can be lost
 	volumes, left, err := consolidation.ReadVolumes(windows)
 	if err != nil {
 		return err

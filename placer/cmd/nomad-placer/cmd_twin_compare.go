@@ -92,7 +92,7 @@ func (c *twinCompare) totals(ctx context.Context, s *command.Shell, path string,
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // it was only read: nothing can be lost
 	report, err := compare.Totals(ctx, w, o)
 	if err != nil {
 		return twinHint(err)

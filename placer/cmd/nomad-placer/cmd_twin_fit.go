@@ -100,7 +100,7 @@ func volumeModel(path, name string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }() // it was only read: nothing can be lost
 	var m *model.Model
 	var names []string
 	err = compare.Volumes(w, func(v *compare.Volume) error {

@@ -157,7 +157,11 @@ func playPage(p *command.Page, r *playReport) {
 		p.Line(command.Text(fmt.Sprintf("No load was within %s ms: a larger -intensity is a lighter load.", wording.Number(r.LimitMilliseconds))))
 		return
 	}
-	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds up to %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), sizeText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
+	upTo := "up to"
+	if !r.Most.Bounded {
+		upTo = "at least up to"
+	}
+	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds %s %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), upTo, sizeText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
 	if !r.Most.Bounded && !r.Steps[len(r.Steps)-1].PlayerBehind() {
 		p.Line(command.Text("No load was above it: a smaller -intensity is a heavier load."))
 	}

@@ -184,6 +184,22 @@ func TestReadersRefuse(t *testing.T) {
 	}
 }
 
+// The published sums have steps of a counter of 32 bits from its highest value to its lowest.
+func TestACounterThatBeganAnew(t *testing.T) {
+	t.Parallel()
+	r, err := read(t, roceText+"Leaf-2,Leaf-2_4,25,10,0,0,338,-4294569759\n", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := r.Table.Records()
+	if got := records[len(records)-1].Bytes; got != 397537 || !strings.Contains(strings.Join(r.Notes, "\n"), "1 negative number") {
+		t.Errorf("%d bytes; notes %q", got, r.Notes)
+	}
+	if _, err := read(t, roceText+"Leaf-2,Leaf-2_4,25,10,0,0,338,-4294967296\n", ReadOptions{}); err == nil {
+		t.Error("a whole turn of the counter is taken for nothing")
+	}
+}
+
 func TestNamesAreOrderedAsPeopleDo(t *testing.T) {
 	t.Parallel()
 	names := []string{"rack-10", "rack-2", "rack-1", "rack-01", "rack", "s-9a", "s-09"}

@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -15,6 +16,7 @@ var roce = Source{
 		"a port counts as a server and its leaf switch as the rack; who is at the other end is not known, so it is the cloud",
 		"seconds in which no port has a row were not captured; a port without a row in a second that others have was idle",
 		"rows that sum fewer than ten samples of 0.5 s are kept as they are and counted",
+		"a negative number of octets, of less than 2^32, is that of a counter of 32 bits that began anew once",
 	},
 	rows: readRoCE,
 }
@@ -29,12 +31,15 @@ func readRoCE(r *rows, g *gathering) error {
 	leaf, port, second := r.column("leaf"), r.column("port_file"), r.column("t_s")
 	samples, in, out := r.column("samples"), r.column("in_octets"), r.column("out_octets")
 	last := map[int32]time.Duration{}
-	partial := 0
+	partial, wraps := 0, 0
 	for {
 		more, err := r.next()
 		if err != nil || !more {
 			if partial > 0 {
 				g.notes = append(g.notes, fmt.Sprintf("%d rows sum fewer than %d samples, and are kept as they are", partial, roceSamples))
+			}
+			if wraps > 0 {
+				g.notes = append(g.notes, fmt.Sprintf("%d negative numbers are taken for those of a counter of 32 bits that began anew once", wraps))
 			}
 			return err
 		}
@@ -66,11 +71,25 @@ func readRoCE(r *rows, g *gathering) error {
 			column   int
 			from, to int32
 		}{{in, node, cloud}, {out, cloud, node}} {
-			octets, err := r.whole(q.column, maxBytes)
+			octets, did, err := wrapped(r, q.column)
 			if err != nil {
 				return err
+			}
+			if did {
+				wraps++
 			}
 			g.add(at, q.from, q.to, octets, Write)
 		}
 	}
+}
+
+// wrapped is a whole number, of which one step of a counter of 32 bits may be that from its
+// highest value to its lowest: the published sums have such steps.
+func wrapped(r *rows, column int) (octets int64, did bool, err error) {
+	const counter = 1 << 32
+	if v, err := strconv.ParseInt(r.cells[column], 10, 64); err == nil && v < 0 && v > -counter {
+		return v + counter, true, nil
+	}
+	octets, err = r.whole(column, maxBytes)
+	return octets, false, err
 }

@@ -152,7 +152,7 @@ func Observe(ctx context.Context, t Traffic, windows []Window, workers int, prog
 	var next, done atomic.Int64
 	var parts []*partialActivity
 	group, ctx := errgroup.WithContext(ctx)
-	for range max(1, workers) {
+	for worker := range max(1, workers) {
 		p := a.part()
 		p.found, p.row = map[nodePair]int64{}, make([]int64, a.Topology.Servers())
 		parts = append(parts, p)
@@ -172,7 +172,7 @@ func Observe(ctx context.Context, t Traffic, windows []Window, workers int, prog
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if n := done.Add(1); p == parts[0] { // one of them tells
+				if n := done.Add(1); worker == 0 { // one of them tells
 					tell(progress, float64(n)/float64(steps))
 				}
 			}

@@ -74,8 +74,12 @@ var rules = []rule{
 		because: "charts are drawn from numbers and texts, whatever they mean",
 	},
 	{
+		layer: "measuring", packages: []string{"profiler/workload/network/capture", "profiler/workload/network/replay"}, may: []string{"profiler/workload/..."},
+		because: "traffic is captured and sent by what knows its model and nothing of what measures or places",
+	},
+	{
 		layer: "measuring", packages: []string{"profiler/workload/..."}, pure: true,
-		may: []string{"profiler/stat", "profiler/chart", "profiler/workload/..."}, external: []string{"gonum.org/v1/gonum", "github.com/HdrHistogram/hdrhistogram-go"},
+		may: []string{"profiler/stat", "profiler/chart", "profiler/workload/..."}, external: []string{"gonum.org/v1/gonum", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sync"},
 		because: "models of workloads are arithmetic over traces: the same seed gives the same bytes, and deciding may use them",
 	},
 	{

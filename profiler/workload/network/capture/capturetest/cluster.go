@@ -25,8 +25,7 @@ type Cluster struct {
 	names  []string
 }
 
-// New builds a cluster that is removed with the test. It skips the test where namespaces
-// cannot be made.
+// New builds a cluster that is removed with the test. It skips the test without root.
 func New(t testing.TB, names ...string) *Cluster {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -34,12 +33,12 @@ func New(t testing.TB, names ...string) *Cluster {
 	}
 	for _, program := range []string{"ip", "nsenter", "unshare"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("network namespaces are made with %s: %s", program, err)
+			t.Fatalf("network namespaces are made with %s, which make setup installs: %s", program, err)
 		}
 	}
 	c := &Cluster{t: t, Folder: t.TempDir(), hub: filepath.Join(t.TempDir(), "hub"), names: names}
 	if out, err := c.create(c.hub); err != nil {
-		t.Skipf("network namespaces cannot be made here: %s: %s", err, out)
+		t.Fatalf("network namespaces cannot be made here: %s: %s", err, out)
 	}
 	c.inside(c.hub, "ip", "link", "add", "hub", "type", "bridge")
 	c.inside(c.hub, "ip", "link", "set", "hub", "up")

@@ -31,7 +31,7 @@ type Capture struct {
 // New begins to watch the namespace of the calling process and those in the folders. A
 // folder that is not there has none.
 func New(folders []string) (*Capture, error) {
-	file, err := os.Open("/proc/self/ns/net")
+	file, err := os.Open("/proc/thread-self/ns/net")
 	if err != nil {
 		return nil, fmt.Errorf("own network namespace: %w", err)
 	}

@@ -55,9 +55,11 @@ func (w *watched) canDoWithout(sc *scene, handle board.Handle) bool {
 	return allocation.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(allocation) && sc.hasCoRunner(handle))
 }
 
-// hasCoRunner reports whether an allocation has a co-runner that is no system job.
+// hasCoRunner reports whether an allocation has a co-runner on its node that is no system job.
+// Those on other nodes of the machine do not count: a transfer changes how the node divides its
+// own CPU time, not how much of it the machine gives to the node.
 func (sc *scene) hasCoRunner(handle board.Handle) bool {
-	return slices.ContainsFunc(sc.board.MachineResidents(sc.node[handle]), func(r board.Resident) bool {
+	return slices.ContainsFunc(sc.board.Residents(sc.node[handle]), func(r board.Resident) bool {
 		return r.Handle != handle && !sc.allocations[r.Handle].System
 	})
 }

@@ -197,6 +197,36 @@ func TestCPUIsTransferredToATailWithCoRunners(t *testing.T) {
 	})
 }
 
+// A co-runner on another node of the machine is none for this: the node would divide its own CPU
+// time anew among one.
+func TestCPUIsNotTransferredForCoRunnersOnOtherNodes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		alpha, beta := testNode("alpha", "fast"), testNode("beta", "fast")
+		alpha.Machine, beta.Machine = "host", "host"
+		w := newLiveWorld(alpha, beta)
+		w.holder = true
+		b := startLive(t, w, mem.New())
+		runsOn(t, w, tailed)
+		running := w.get(webGroup.JobID()).allocs[0].Node
+		other := alpha.ID
+		if running == alpha.ID {
+			other = beta.ID
+		}
+		w.plant(testJob("other", rated), other)
+		w.answers(90, 20*time.Millisecond)
+		settle(5 * time.Minute)
+		if n := w.resizes(); n != 0 {
+			t.Errorf("%d resizes; recorded %+v", n, b.actions(webGroup))
+		}
+		w.plant(testJob("third", rated), running)
+		settle(5 * time.Minute)
+		if n := w.resizes(); n == 0 {
+			t.Errorf("no resize next to one on the node; recorded %+v", b.actions(webGroup))
+		}
+	})
+}
+
 // Work that falls short of a rate next to others gets unreserved CPU, too: at once where
 // a co-runner has just come, and later where that may be all it lacks.
 func TestCPUIsTransferredToARateWithCoRunners(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 )
@@ -46,6 +47,8 @@ type row struct {
 	Predicted placer.Prediction  `json:"predicted"`
 	Placer    outcome            `json:"placer"`
 	Why       string             `json:"why"`
+	// Scores counts what is tolerated and caused by where the score comes from.
+	Scores map[interference.Origin]int `json:"scores"`
 	// Actions are what the placer did to the job since it runs.
 	Actions []placer.ActionRecord `json:"actions,omitempty"`
 }
@@ -217,6 +220,7 @@ func join(ctx context.Context, r *rig.Rig, jobs []demoJob, stock, placed []outco
 		}
 		rows[i] = row{
 			Job: f.ID, Target: f.Spec.Target, Isolated: f.Isolated, Stock: stock[i], Placer: placed[i], Predicted: d.Predicted, Why: d.Reason,
+			Scores: byOrigin(d.Sensitivity),
 		}
 		if f.Spec.Probe != nil {
 			rows[i].Work = f.Spec.Probe.Work
@@ -229,4 +233,14 @@ func join(ctx context.Context, r *rig.Rig, jobs []demoJob, stock, placed []outco
 		}
 	}
 	return rows, nil
+}
+
+func byOrigin(s interference.Sensitivity) map[interference.Origin]int {
+	counts := map[interference.Origin]int{}
+	for _, scores := range []interference.Scores{s.Tolerated, s.Caused} {
+		for _, e := range scores {
+			counts[e.Origin]++
+		}
+	}
+	return counts
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mitchellh/go-wordwrap"
 
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -58,11 +59,25 @@ func (r row) explain(w io.Writer) {
 func conclude(w io.Writer, rows []row) {
 	fmt.Fprintf(w, "Targets met: stock Nomad %s, nomad-placer %s.\n",
 		share(rows, func(r row) bool { return r.Stock.Met }), share(rows, func(r row) bool { return r.Placer.Met }))
+	printWrapped(w, "Scores that nomad-placer decided by: "+origins(rows)+".")
 	for _, r := range rows {
 		if text := r.gain(); text != "" {
 			printWrapped(w, text)
 		}
 	}
+}
+
+// origins says how many scores of all jobs were measured and how many were not.
+func origins(rows []row) string {
+	var parts []string
+	for _, o := range []interference.Origin{interference.Measured, interference.Predicted, interference.Assumed} {
+		n := 0
+		for _, r := range rows {
+			n += r.Scores[o]
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", n, o))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // gain compares the two sides in the number that the target is about.

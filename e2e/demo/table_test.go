@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
@@ -17,6 +18,7 @@ func exampleRows() []row {
 			Stock:    outcome{RatePerSec: 15990, Tail: 9230 * time.Microsecond, Nodes: []string{"beta"}},
 			Placer:   outcome{RatePerSec: 16001, Tail: 1210 * time.Microsecond, Nodes: []string{"alpha"}, Met: true},
 			Why:      "every workload keeps its QoS bound; the tightest is memory bandwidth with 12 points to spare", Predicted: cluster.Prediction{Known: true, RatePerSec: 15800, Low: 15100, High: 16300},
+			Scores: map[interference.Origin]int{interference.Measured: 12, interference.Predicted: 18},
 			Actions: []cluster.ActionRecord{
 				{Kind: "resize", From: "500 MHz", To: "600 MHz", Reason: "at 80 % of its target", Result: "done"},
 				{Kind: "evict", From: "node beta", Reason: "best effort gives way", Result: "done"},
@@ -27,6 +29,7 @@ func exampleRows() []row {
 			Isolated: isolated{RatePerSec: 100}, Predicted: cluster.Prediction{Known: true, RatePerSec: 90, Low: 80, High: 95},
 			Stock:  outcome{FinishedIn: 84 * time.Second, Nodes: []string{"alpha"}, Met: true},
 			Placer: outcome{Missing: "not finished after 3m0s", Nodes: []string{"gamma"}},
+			Scores: map[interference.Origin]int{interference.Measured: 4, interference.Predicted: 25, interference.Assumed: 1},
 		},
 	}
 }
@@ -45,6 +48,7 @@ func TestTable(t *testing.T) {
 		"  since then: resize, 500 MHz → 600 MHz, at 80 % of its target: done\n",
 		"  since then: evict, node beta, best effort gives way: done\n",
 		"Targets met: stock Nomad 1 of 2, nomad-placer 1 of 2.\n",
+		"Scores that nomad-placer decided by: 16 measured, 43 predicted, 1 assumed.\n",
 		"cache: p99 of 1.21 ms instead of 9.23 ms, 7.6 times better.\n",
 		"compress: not comparable, since one side has no measurement.\n",
 	} {

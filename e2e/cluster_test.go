@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -74,11 +76,30 @@ func checkPreferred(t *testing.T, c *cluster.Cluster) {
 	if run, one := weight(filepath.Dir(node)), weight(node); run != 16*one {
 		t.Errorf("the run has a CPU weight of %d, a node in it %d: want 16 times", run, one)
 	}
+	if run := filepath.Dir(node); hasIdleGroups(t, run) {
+		cpus, err := cluster.AllowedCPUs(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if awake := strings.Fields(readFile(t, filepath.Join(run+"-awake", "cgroup.procs"))); len(awake) != len(cpus) {
+			t.Errorf("processes %v keep %d CPUs awake", awake, len(cpus))
+		}
+	}
 	for pid, policy := range gracePeriodThreads(t) {
 		if policy != unix.SCHED_FIFO {
 			t.Errorf("the kernel's thread %d, which a preferred run would keep from running, has policy %d", pid, policy)
 		}
 	}
+}
+
+// hasIdleGroups reports whether the kernel has groups that get only what others leave.
+func hasIdleGroups(t *testing.T, group string) bool {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(group, "cpu.idle"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
 }
 
 // gracePeriodThreads are the scheduling policies of the kernel's threads that end grace
@@ -436,7 +457,7 @@ func lives(pid int) bool {
 
 func checkNoGroups(t *testing.T, runID string) {
 	t.Helper()
-	for _, pattern := range []string{"/sys/fs/cgroup/placer-" + runID, "/sys/fs/cgroup/*/placer-" + runID} {
+	for _, pattern := range []string{"/sys/fs/cgroup/placer-" + runID + "*", "/sys/fs/cgroup/*/placer-" + runID + "*"} {
 		left, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -146,6 +146,11 @@ func (c *Cluster) run(ctx context.Context) error {
 	if err := c.hierarchies.createRun(c.config.RunID, preferred); err != nil {
 		return err
 	}
+	if preferred {
+		if err := c.keepAwake(); err != nil {
+			return err
+		}
+	}
 	if err := c.makeCertificates(); err != nil {
 		return err
 	}

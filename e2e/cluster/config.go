@@ -61,6 +61,7 @@ type Config struct {
 	// machine, as far as that may be: nodes of their own would be rid of it. The
 	// kernel's threads that such a weight would keep from running get a priority
 	// above processes for as long; where that is not allowed, nothing is preferred.
+	// A preferred run also keeps the CPUs awake: see keepAwake.
 	Preferred bool
 	// LogLevel of the agents. Default: INFO.
 	LogLevel string

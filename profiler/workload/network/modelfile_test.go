@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,7 +37,32 @@ func unzipped(t testing.TB, file []byte) string {
 	return string(text)
 }
 
+// small is the file of the model that many tests begin with: it takes seconds to fit.
+var small struct {
+	sync.Mutex
+	file []byte
+}
+
+// smallModel is a model of its own for each test.
 func smallModel(t testing.TB) *Model {
+	t.Helper()
+	small.Lock()
+	defer small.Unlock()
+	if small.file == nil {
+		file, err := fitSmall(t).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		small.file = file
+	}
+	m, err := ReadModel("small", bytes.NewReader(small.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func fitSmall(t testing.TB) *Model {
 	t.Helper()
 	traffic, err := NewSynthetic(SyntheticOptions{Groups: 2, RacksPerGroup: 2, ServersPerRack: 3, Weeks: 1, Bin: bin, Varying: 0.5, Seed: 1})
 	if err != nil {
@@ -56,7 +82,7 @@ func smallModel(t testing.TB) *Model {
 
 func TestModelFileHoldsAllOfTheModel(t *testing.T) {
 	t.Parallel()
-	m := smallModel(t)
+	m := fitSmall(t)
 	file, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)

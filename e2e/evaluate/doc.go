@@ -62,5 +62,6 @@
 // CPU, which the placer knows (node meta placer_machine) and Nomad cannot. The
 // loads run next to their servers, in the same allocation. The server, the clients, the
 // agent and this command run on the same CPUs, on both sides; what does not belong to
-// the cluster has a 16th of its CPU weight.
+// the cluster has a 16th of its CPU weight. The CPUs are kept awake, since those of a virtual
+// machine that halt come back late.
 package main

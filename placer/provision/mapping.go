@@ -21,9 +21,33 @@ func (j Job) Known() bool { return len(j.Digits) > 0 }
 
 // Base is the state of what is owned.
 type Base struct {
-	Used float64 // share that is given to jobs, the larger of CPU and memory
+	Used float64 // Use.Share
 	Soft float64 // the soft limit now
 	Hard float64
+}
+
+// Use is what jobs are given of the owned nodes that are ready.
+type Use struct{ UsedMHz, TotalMHz, UsedMB, TotalMB int }
+
+// Add returns u + o.
+func (u Use) Add(o Use) Use {
+	return Use{u.UsedMHz + o.UsedMHz, u.TotalMHz + o.TotalMHz, u.UsedMB + o.UsedMB, u.TotalMB + o.TotalMB}
+}
+
+// Subtract returns u - o.
+func (u Use) Subtract(o Use) Use {
+	return u.Add(Use{-o.UsedMHz, -o.TotalMHz, -o.UsedMB, -o.TotalMB})
+}
+
+// Share is that of CPU or of memory, the larger one; all where there is nothing.
+func (u Use) Share() float64 {
+	share := func(of, total int) float64 {
+		if total <= 0 {
+			return 1
+		}
+		return float64(of) / float64(total)
+	}
+	return max(share(u.UsedMHz, u.TotalMHz), share(u.UsedMB, u.TotalMB))
 }
 
 // Market is what is known of the types that can be rented.
@@ -84,6 +108,15 @@ func Mappings() []Mapping {
 		{"P7", "the base until 90 % of it are used", byUse(usedP7)},
 		{"P8", "the base up to a limit that follows the queue, above it for jobs that rented nodes are not good enough for", dynamic},
 	}
+}
+
+// MappingNames are their names.
+func MappingNames() []string {
+	var out []string
+	for _, m := range Mappings() {
+		out = append(out, m.Name)
+	}
+	return out
 }
 
 // ErrNoMapping: no policy has the name.

@@ -102,19 +102,29 @@ var rules = []rule{
 		because: "adapters are pure: board and observations in, actions out; a world carries them out",
 	},
 	{
+		layer: "deciding", packages: []string{"placer/provision/tracker"}, pure: true,
+		may:     concat(words, arithmetic, []string{"placer/provision"}),
+		because: "the account of rented nodes decides by the strategies alone, and knows no world",
+	},
+	{
 		layer: "deciding", packages: deciding, pure: true,
 		may: concat(words, arithmetic, []string{"profiler/workload/...", "profiler/training/...", "placer/predict/..."}), external: []string{"gonum.org/v1/gonum"},
 		because: "policies, classifiers and models are pure and see no world, no engine and not each other (except predict)",
 	},
 	{
 		layer: "engine", packages: []string{"placer/journal"}, pure: true,
-		may:     concat(words, []string{"profiler", "profiler/store", "placer/policy"}),
+		may:     concat(words, []string{"profiler", "profiler/store", "placer/policy", "placer/provision/..."}),
 		because: "the journal is below the rooms of the engine: they write it, and it knows none of them",
 	},
 	{
 		layer: "engine", packages: []string{"placer/profiling"}, pure: true,
 		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal"}),
 		because: "profiling knows workloads: it neither places nor adapts them",
+	},
+	{
+		layer: "engine", packages: []string{"placer/provisioning"}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling"}),
+		because: "renting knows nodes and sides: it neither places nor adapts workloads",
 	},
 	{
 		layer: "engine", packages: []string{"placer/placement"}, pure: true,
@@ -128,7 +138,7 @@ var rules = []rule{
 	},
 	{
 		layer: "engine", packages: []string{"placer/engine"}, pure: true,
-		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/placement", "placer/adaptation"}),
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/provisioning", "placer/placement", "placer/adaptation"}),
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{
@@ -172,7 +182,7 @@ var rules = []rule{
 		because: "who may see what is Nomad's answer, whatever there is to see",
 	},
 	{
-		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/dashboard/..."}),
+		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/provision", "placer/dashboard/..."}),
 		because: "the dashboard shows records and decides nothing",
 	},
 	{

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision/tracker"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -187,6 +188,29 @@ func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster
 		return nil, nil
 	}
 	return o.Observations, err
+}
+
+// provisionPath is where the account of rented nodes is.
+const provisionPath = "provision/account"
+
+// provisionFormat is the version of its form.
+const provisionFormat = 1
+
+// provisionAccount is its document.
+type provisionAccount struct {
+	Format int `json:"format"`
+	tracker.State
+}
+
+// PutProvision keeps the account of rented nodes.
+func (b Book) PutProvision(ctx context.Context, s tracker.State) error {
+	return put(ctx, b.Store, provisionPath, provisionAccount{provisionFormat, s})
+}
+
+// Provision returns the account of rented nodes, or cluster.ErrNoRecord.
+func (b Book) Provision(ctx context.Context) (tracker.State, error) {
+	a, err := get[provisionAccount](ctx, b.Store, provisionPath)
+	return a.State, err
 }
 
 // Profiles returns the keys of all stored profiles.

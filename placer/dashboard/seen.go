@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -309,6 +311,25 @@ func (v *seen) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluste
 		return nil, nil // as for a workload that there is not
 	}
 	return list, err
+}
+
+// provision is what is known of rented nodes, for who may read nodes.
+func (s *server) provision(ctx context.Context) (provision.Report, error) {
+	all, errNobody := s.records, fmt.Errorf("no nodes are rented here: %w", cluster.ErrNoRecord)
+	if v, limited := s.records.(*seen); limited {
+		switch yes, err := v.caller.MayReadNodes(ctx); {
+		case err != nil:
+			return provision.Report{}, err
+		case !yes:
+			return provision.Report{}, errNoNodes
+		}
+		all = v.all
+	}
+	rented, ok := all.(Provisioning)
+	if !ok {
+		return provision.Report{}, errNobody
+	}
+	return rented.Provision(ctx)
 }
 
 // seenWhatIf answers questions about the jobs that the caller may read.

@@ -158,6 +158,7 @@ type agent struct {
 	address  string              // of the pages, for browsers
 	instance string              // made up at the start, for the leader's answers
 	secure   *certificate.Server // of the pages; nil: they are served without TLS
+	renter   cluster.Renter      // nil: an autoscaler orders nodes, or nobody
 	pprof    string              // host:port of the profiles of this process; "" serves none
 }
 
@@ -341,6 +342,10 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
 		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax, Adaptive: g.config.Profile.Adaptive, When: g.config.Profile.When,
 		KeepFor: time.Duration(g.config.Profile.KeepDays) * 24 * time.Hour, KeepPerJob: g.config.Profile.KeepPerJob,
+	}
+	if g.config.Provision != nil {
+		c.Provision = provisionOptions(*g.config.Provision)
+		c.Provision.Renter = g.renter
 	}
 	if g.address != "" {
 		c.Link = func(w cluster.WorkloadID) string { return g.address + dashboard.JobPath(w) }

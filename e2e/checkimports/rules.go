@@ -161,6 +161,11 @@ var rules = []rule{
 		because: "files of certificates know nothing of what they protect",
 	},
 	{
+		layer: "transport", packages: []string{"placer/autoscaler", "placer/autoscaler/protocol"}, may: []string{"placer/autoscaler/protocol"},
+		external: []string{"github.com/hashicorp/go-hclog", "github.com/hashicorp/go-plugin", "google.golang.org/grpc", "google.golang.org/protobuf"},
+		because:  "the protocol of the autoscaler's plugins knows nothing of what is scaled, or why",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
 		may:     concat(words, []string{"profiler/...", "placer/certificate", "placer/nomadapi/..."}),
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
@@ -197,14 +202,14 @@ const testSupport = "test support"
 
 // products are the mains that are shipped. What they link must be open source, by
 // module: Nomad itself is under the Business Source License, its api module is not.
-var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-sim"}
+var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-apm", "placer/cmd/nomad-placer-sim"}
 
 // researchOnly are packages that the mains of onClusters must not link, directly
 // or not: those programs run on clusters, the agent with a cluster's token, and
 // what only research and measurements need is a program of its own (decision 0020).
 var (
 	researchOnly = []string{"placer/sim/...", "placer/cmd/nomad-placer-sim", "profiler/foreign/...", "e2e/...", "examples/..."}
-	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
+	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-apm"}
 )
 
 func concat(lists ...[]string) []string {

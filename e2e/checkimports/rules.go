@@ -166,6 +166,10 @@ var rules = []rule{
 		because:  "the protocol of the autoscaler's plugins knows nothing of what is scaled, or why",
 	},
 	{
+		layer: "worlds", packages: []string{"placer/autoscaler/targetplugin"}, may: concat(words, []string{"placer/autoscaler", "placer/autoscaler/protocol"}),
+		because: "a provider feeds the engine through placer/cluster and knows neither deciding nor a world",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
 		may:     concat(words, []string{"profiler/...", "placer/certificate", "placer/nomadapi/..."}),
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
+	"github.com/nomad-placer/nomad-placer/placer/autoscaler/targetplugin"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/provision/tracker"
@@ -29,6 +31,18 @@ func provisionOptions(c jobhcl.ProvisionConfig) *provisioning.Options {
 		})
 	}
 	return out
+}
+
+// newTarget is the target plugin of the configuration; nil: there is none.
+func newTarget(c jobhcl.ProvisionConfig, clock cluster.Clock, log *slog.Logger) *targetplugin.Plugin {
+	if c.Target == nil {
+		return nil
+	}
+	o := targetplugin.Options{Command: c.Target.Command, Args: c.Target.Args, Config: c.Target.Config, Clock: clock, Log: log}
+	for _, t := range c.Types {
+		o.Types = append(o.Types, targetplugin.Type{Name: t.Name, NodeClass: t.NodeClass, Config: t.Target})
+	}
+	return targetplugin.New(o)
 }
 
 // Provision is what an engine that runs knows of rented nodes.

@@ -54,6 +54,8 @@ func (u Use) Share() float64 {
 type Market interface {
 	// Suffices reports whether 90 % of the nodes of a type were good enough for a job lately.
 	Suffices(typ string, job Digits) bool
+	// Seen is how many looks at nodes of a type that rests on; 0: it is only expected.
+	Seen(typ string) int
 	// Wait is how long a job waits for the base, false where that is not known.
 	Wait(typ string, position int) (time.Duration, bool)
 	// Largest is the type of whole machines, and how long one takes to start.
@@ -186,7 +188,7 @@ func dynamic(j Job, b Base, m Market, random *rand.Rand) Destination {
 	}
 	suffices := m.Suffices(j.Type, j.Digits)
 	if suffices {
-		return rent(j, used+", and nine of ten nodes of type "+j.Type+" were good enough for it lately")
+		return rent(j, used+", and "+goodLately(j.Type, m.Seen(j.Type)))
 	}
 	notGood := "nodes of type " + j.Type + " were not good enough for it lately"
 	if b.Used < b.Hard && j.Fits {
@@ -198,6 +200,14 @@ func dynamic(j Job, b Base, m Market, random *rand.Rand) Destination {
 		}
 	}
 	return Destination{ToWait, j.Type, used + ", and " + notGood}
+}
+
+// goodLately says on what it rests that a type suffices.
+func goodLately(typ string, seen int) string {
+	if seen == 0 {
+		return "nothing is known of nodes of type " + typ + " yet"
+	}
+	return fmt.Sprintf("nine of ten nodes of type %s were good enough for it lately, by %d looks at them", typ, seen)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

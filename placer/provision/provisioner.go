@@ -157,6 +157,15 @@ func (m market[K]) Suffices(typ string, job Digits) bool {
 	return !ok || h.Sufficed(m.now, job, s.Share, s.Mode, s.Reading)
 }
 
+// Seen implements Market.
+func (m market[K]) Seen(typ string) int {
+	h, ok := m.of.histories[typ]
+	if !ok {
+		return 0
+	}
+	return h.Samples(m.now)
+}
+
 // Wait implements Market.
 func (m market[K]) Wait(typ string, position int) (time.Duration, bool) {
 	w, ok := m.of.waits[typ]
@@ -275,20 +284,6 @@ func (p *Provisioner[K]) KeptUntil(node K) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return n.keptUntil(p.settings.Retention)
-}
-
-// Offered is what the share of the nodes of a type offered lately at least, from 0 to 1, and of
-// how many samples; for people.
-func (p *Provisioner[K]) Offered(now time.Time, typ string) (quality float64, samples int) {
-	h, ok := p.histories[typ]
-	if !ok {
-		return 0, 0
-	}
-	q, ok := h.Quality(now, p.settings.Share, p.settings.Reading)
-	if !ok {
-		return 0, 0
-	}
-	return Digits(q).Number(), h.Samples(now)
 }
 
 // Came tells that a node is ready. Without a job it is idle from now on.

@@ -54,7 +54,7 @@ func (t *Tracker) Route(now time.Time, a Ask) Answer {
 	t.leaveLost(now, a.Workload)
 	if s := t.homeOf(a.Workload); s != nil {
 		s.jobs[a.Workload].asked = now
-		return t.atHome(now, s)
+		return t.atHome(now, s, a.Workload)
 	}
 	if w, ok := t.queue[a.Workload]; ok {
 		return t.routeQueued(now, a, w)
@@ -92,23 +92,26 @@ func (t *Tracker) homeOf(w cluster.WorkloadID) *slot {
 	return nil
 }
 
-func (t *Tracker) atHome(now time.Time, s *slot) Answer {
-	out := Answer{Destination: provision.Destination{Side: provision.ToRent, Type: s.typ}}
+// atHome is the answer for a workload that a slot is kept for.
+func (t *Tracker) atHome(now time.Time, s *slot, w cluster.WorkloadID) Answer {
+	out := Answer{Destination: provision.Destination{Side: provision.ToRent, Type: s.typ, Why: s.jobs[w].why}}
+	if out.Why != "" {
+		out.Why += "; "
+	}
 	if s.ready {
-		out.Node, out.Why = s.node, fmt.Sprintf("node %s of type %s is kept for it", s.name, s.typ)
+		out.Node = s.node
+		out.Why += fmt.Sprintf("node %s of type %s is kept for it", s.name, s.typ)
 		return out
 	}
-	out.Why = fmt.Sprintf("it waits for a node of type %s, ordered %s ago; one takes %s on average", s.typ, now.Sub(s.ordered).Round(time.Second), t.desk.SpinUp(s.typ).Round(time.Second))
+	out.Why += fmt.Sprintf("it waits for a node of type %s, ordered %s ago; one takes %s on average", s.typ, now.Sub(s.ordered).Round(time.Second), t.desk.SpinUp(s.typ).Round(time.Second))
 	return out
 }
 
 // rent finds a node for a workload, or orders one. Where none can be had, the workload is the base's.
 func (t *Tracker) rent(now time.Time, a Ask, d provision.Destination, class string) Answer {
 	if s, ok := t.reuse(a, d.Type); ok {
-		t.keep(now, s, a)
-		out := t.atHome(now, s)
-		out.Why = d.Why + "; " + out.Why
-		return out
+		t.keep(now, s, a, d.Why)
+		return t.atHome(now, s, a.Workload)
 	}
 	if why := t.cannotOrder(now, d.Type); why != "" {
 		denied := fmt.Sprintf("%s; but no node is ordered: %s", d.Why, why)
@@ -119,10 +122,8 @@ func (t *Tracker) rent(now time.Time, a Ask, d provision.Destination, class stri
 	}
 	s := t.add(d.Type, now)
 	t.desk.Asked(now, s.key, d.Type)
-	t.keep(now, s, a)
-	out := t.atHome(now, s)
-	out.Why = d.Why + "; " + out.Why
-	return out
+	t.keep(now, s, a, d.Why)
+	return t.atHome(now, s, a.Workload)
 }
 
 // reuse finds a node that is there or on its way, and has room.
@@ -150,10 +151,10 @@ func (t *Tracker) takes(s *slot, a Ask) bool {
 	return typ.Cores >= kept.Cores+a.Need.Cores && typ.MemoryMB >= kept.MemoryMB+a.Need.MemoryMB
 }
 
-// keep a slot for a workload.
-func (t *Tracker) keep(now time.Time, s *slot, a Ask) {
+// keep a slot for a workload, and why.
+func (t *Tracker) keep(now time.Time, s *slot, a Ask, why string) {
 	delete(t.queue, a.Workload)
-	s.jobs[a.Workload] = &tenant{digits: a.Digits, need: a.Need, asked: now}
+	s.jobs[a.Workload] = &tenant{digits: a.Digits, need: a.Need, why: why, asked: now}
 	t.desk.Began(s.key, a.Digits)
 }
 

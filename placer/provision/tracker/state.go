@@ -33,6 +33,7 @@ type SlotState struct {
 	SpinUp  time.Duration  `json:"spin_up,omitempty"`
 	Idle    time.Time      `json:"idle,omitzero"`
 	Behaved bool           `json:"behaved,omitempty"`
+	Busy    bool           `json:"busy,omitempty"` // it has jobs: Idle is not since when it has none
 }
 
 // BackoffState is a type that could not be had.
@@ -46,7 +47,7 @@ type BackoffState struct {
 func (t *Tracker) State() State {
 	out := State{SpinUps: t.desk.Measured(), Backoff: map[string]BackoffState{}, Made: t.made, SpentAt: t.spent.at, Today: t.spent.today}
 	for _, s := range t.sorted() {
-		one := SlotState{Key: s.key, Type: s.typ, Node: s.node, Name: s.name, Ordered: s.ordered, Ready: s.ready}
+		one := SlotState{Key: s.key, Type: s.typ, Node: s.node, Name: s.name, Ordered: s.ordered, Ready: s.ready, Busy: s.ready && len(s.jobs) > 0}
 		if was, ok := t.desk.Seen(s.key); ok {
 			one.SpinUp, one.Idle, one.Behaved = was.SpinUp, was.Idle, was.Behaved
 		}
@@ -94,7 +95,11 @@ func (t *Tracker) Resume(now time.Time, s State) {
 			t.desk.Asked(slot.ordered, slot.key, slot.typ)
 			continue
 		}
-		t.desk.Found(slot.key, provision.Rented{Type: one.Type, SpinUp: one.SpinUp, Idle: earlier(one.Idle), Behaved: one.Behaved})
+		idle := earlier(one.Idle)
+		if one.Busy {
+			idle = now // its jobs ended at some time since, if they did
+		}
+		t.desk.Found(slot.key, provision.Rented{Type: one.Type, SpinUp: one.SpinUp, Idle: idle, Behaved: one.Behaved})
 	}
 }
 

@@ -84,6 +84,7 @@ type slot struct {
 type tenant struct {
 	digits provision.Digits
 	need   provision.Size
+	why    string    // it got a rented node
 	seen   bool      // on the node, once
 	gone   time.Time // since when it is not there any more; zero: it is, or was not yet
 	asked  time.Time

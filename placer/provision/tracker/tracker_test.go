@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -414,7 +415,7 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		next.Resume(w.now, state)
-		if !next.State().Settled(state) {
+		if !alike(next.State(), state) {
 			t.Errorf("%+v\nbecame %+v", state, next.State())
 		}
 		w.Tracker = next
@@ -426,10 +427,31 @@ func TestResume(t *testing.T) {
 	if a := w.ask("two"); w.Wanted("small") != 2 && a.Node != "n1" {
 		t.Errorf("%+v, wanted %d", a, w.Wanted("small"))
 	}
-	w = resumed(t, w, 10*time.Minute)
+	w = resumed(t, w, 10*time.Minute) // it was kept for a job then, which asked for it no more
+	w.look(101 * time.Second)
 	if w.report("n1").State != provision.Leaving {
 		t.Errorf("%+v", w.report("n1"))
 	}
+}
+
+// alike are two accounts but for the jobs on the nodes, which a successor sees for itself.
+func alike(a, b State) bool {
+	withoutJobs := func(slots []SlotState) []SlotState {
+		out := slices.Clone(slots)
+		for i := range out {
+			if out[i].Busy {
+				out[i].Idle = time.Time{}
+			}
+			out[i].Busy = false
+		}
+		return out
+	}
+	for i := range min(len(a.Slots), len(b.Slots)) {
+		busy := a.Slots[i].Busy || b.Slots[i].Busy
+		a.Slots[i].Busy, b.Slots[i].Busy = busy, busy
+	}
+	a.Slots, b.Slots = withoutJobs(a.Slots), withoutJobs(b.Slots)
+	return a.Settled(b)
 }
 
 func resumed(t *testing.T, w *world, later time.Duration) *world {

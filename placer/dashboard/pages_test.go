@@ -274,7 +274,7 @@ func TestRentedNodes(t *testing.T) {
 	t.Parallel()
 	fixture := dashboardtest.Fixture()
 	h := handler(t, fixture)
-	wantPage(t, h, "/provision", []string{"Strategy HM", "cost 0.95 per hour now", "burst-a", "It has 2 jobs.", "on its way", "c5.4xlarge"}, nil)
+	wantPage(t, h, "/provision", []string{"Strategy HM", "Capacity over time", "rented, retained", "cost 0.95 per hour now", "burst-a", "It has 2 jobs.", "on its way", "c5.4xlarge"}, nil)
 	w := get(t, h, "/v1/provision")
 	var report provision.Report
 	if err := json.Unmarshal(w.Body.Bytes(), &report); err != nil || !reflect.DeepEqual(report, *fixture.Rented) {

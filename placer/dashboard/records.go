@@ -39,6 +39,8 @@ type Records interface {
 // where none are.
 type Provisioning interface {
 	Provision(ctx context.Context) (provision.Report, error)
+	// Capacity is what there was in the last hours, oldest first.
+	Capacity(ctx context.Context) (provision.Capacities, error)
 }
 
 // WhatIf is an optional part of Records: what would be decided of a workload

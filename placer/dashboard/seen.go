@@ -14,7 +14,6 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
-	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -313,23 +312,22 @@ func (v *seen) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluste
 	return list, err
 }
 
-// provision is what is known of rented nodes, for who may read nodes.
-func (s *server) provision(ctx context.Context) (provision.Report, error) {
-	all, errNobody := s.records, fmt.Errorf("no nodes are rented here: %w", cluster.ErrNoRecord)
+// provisioning is who knows of rented nodes, for a caller who may read nodes.
+func (s *server) provisioning(ctx context.Context) (Provisioning, error) {
+	all := s.records
 	if v, limited := s.records.(*seen); limited {
 		switch yes, err := v.caller.MayReadNodes(ctx); {
 		case err != nil:
-			return provision.Report{}, err
+			return nil, err
 		case !yes:
-			return provision.Report{}, errNoNodes
+			return nil, errNoNodes
 		}
 		all = v.all
 	}
-	rented, ok := all.(Provisioning)
-	if !ok {
-		return provision.Report{}, errNobody
+	if rented, ok := all.(Provisioning); ok {
+		return rented, nil
 	}
-	return rented.Provision(ctx)
+	return nil, fmt.Errorf("no nodes are rented here: %w", cluster.ErrNoRecord)
 }
 
 // seenWhatIf answers questions about the jobs that the caller may read.

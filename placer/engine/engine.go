@@ -104,6 +104,14 @@ func (e *Engine) Provision(ctx context.Context) (provision.Report, error) {
 	return e.renting.Report(ctx)
 }
 
+// Capacity is what owned and rented nodes there were in the last hours; none where none are rented.
+func (e *Engine) Capacity(ctx context.Context) (provision.Capacities, error) {
+	if e.renting == nil {
+		return nil, nil
+	}
+	return e.renting.Capacity(ctx)
+}
+
 // Prepare does beforehand what takes a new leader long and needs no Nomad.
 func (e *Engine) Prepare() error { return e.estimator.Prepare() }
 

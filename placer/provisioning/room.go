@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,6 +50,8 @@ type Room struct {
 	account *tracker.Tracker
 	looked  *cluster.Snapshot // that was observed last
 	saved   tracker.State
+	samples provision.Capacities
+	kept    time.Time // when the samples were written last
 	leads   bool
 }
 
@@ -84,9 +87,13 @@ func (r *Room) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	samples, err := r.cfg.Book.Capacity(ctx)
+	if err != nil {
+		r.cfg.Log.Warn("the capacity of earlier hours is not known", "error", err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.account, r.saved, r.looked, r.leads = account, state, nil, true
+	r.account, r.saved, r.looked, r.leads, r.samples, r.kept = account, state, nil, true, samples, r.cfg.Clock.Now()
 	return nil
 }
 
@@ -125,12 +132,50 @@ func (r *Room) Pass(ctx context.Context) error {
 	r.mu.Lock()
 	r.observe(s)
 	r.logEvents()
+	r.samples.Add(r.capacityOf(s))
 	r.mu.Unlock()
+	if err := r.keepCapacity(ctx); err != nil {
+		r.cfg.Log.Warn("the capacity over time is not kept", "error", err)
+	}
 	if err := r.save(ctx); err != nil {
 		return err // what is not on record is not ordered
 	}
 	r.order(ctx)
 	return nil
+}
+
+// capacityOf needs the lock.
+func (r *Room) capacityOf(s *cluster.Snapshot) provision.Capacity {
+	out, use := r.account.Capacity(r.cfg.Clock.Now()), r.sides.useOf(s)
+	perCore := float64(megahertzPerCore(s))
+	out.Owned, out.Given = float64(use.TotalMHz)/perCore, float64(use.UsedMHz)/perCore
+	return out
+}
+
+// keepCapacity writes the samples now and then.
+func (r *Room) keepCapacity(ctx context.Context) error {
+	r.mu.Lock()
+	due, samples := r.cfg.Clock.Now().Sub(r.kept) >= saveEvery, slices.Clone(r.samples)
+	r.mu.Unlock()
+	if !due {
+		return nil
+	}
+	err := r.cfg.Book.PutCapacity(ctx, samples)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = r.cfg.Clock.Now()
+	return err
+}
+
+// Capacity is what there was in the last hours.
+func (r *Room) Capacity(ctx context.Context) (provision.Capacities, error) {
+	r.mu.Lock()
+	if r.leads {
+		defer r.mu.Unlock()
+		return slices.Clone(r.samples), nil
+	}
+	r.mu.Unlock()
+	return r.cfg.Book.Capacity(ctx)
 }
 
 // observe needs the lock.
@@ -167,7 +212,7 @@ func (r *Room) save(ctx context.Context) error {
 	return nil
 }
 
-// saveEvery bounds what is lost of the sum that was spent (chosen by us).
+// saveEvery bounds what is lost of the sum that was spent, and of the capacity over time (chosen by us).
 const saveEvery = 5 * time.Minute
 
 // Report is the account now: that of this replica where it leads, else the one on record with what

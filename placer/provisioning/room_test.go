@@ -229,6 +229,17 @@ func TestSides(t *testing.T) {
 		if len(p.asked) != 2 || last.Count != 0 || len(last.Leave) != 1 || last.Leave[0] != "burst-0" {
 			t.Errorf("%+v", p.asked)
 		}
+		samples, err := r.Capacity(t.Context())
+		var most provision.Capacity
+		for i, c := range samples {
+			most.Retained, most.Given = max(most.Retained, c.Retained), max(most.Given, c.Given)
+			if i > 0 && c.At.Sub(samples[i-1].At) < provision.CapacityEvery {
+				t.Errorf("%v after %v", c.At, samples[i-1].At)
+			}
+		}
+		if err != nil || len(samples) < 3 || most.Retained != 4 || most.Given != 3.8 {
+			t.Errorf("%+v, %v", samples, err)
+		}
 		r.Stop()
 	})
 }

@@ -50,6 +50,11 @@ func (r engineRecords) Provision(ctx context.Context) (provision.Report, error) 
 	return r.engine.Provision(ctx)
 }
 
+// Capacity is what there was of both in the last hours.
+func (r engineRecords) Capacity(ctx context.Context) (provision.Capacities, error) {
+	return r.engine.Capacity(ctx)
+}
+
 // Provision asks the agent.
 func (p pageRecords) Provision(ctx context.Context) (provision.Report, error) {
 	return fetch[provision.Report](ctx, p, "provision")

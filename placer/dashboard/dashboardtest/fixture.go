@@ -107,6 +107,22 @@ func (m *Records) Provision(context.Context) (provision.Report, error) {
 	return *m.Rented, m.Err
 }
 
+// Capacity is that of the last hour.
+func (m *Records) Capacity(context.Context) (provision.Capacities, error) {
+	if m.Rented == nil {
+		return nil, m.Err
+	}
+	var out provision.Capacities
+	for i := range 60 {
+		sample := provision.Capacity{At: Now.Add(time.Duration(i-60) * time.Minute), Owned: 16, Given: 8 + float64(i)/10}
+		if i > 30 {
+			sample.Serving, sample.Held = 4, 16
+		}
+		out = append(out, sample)
+	}
+	return out, m.Err
+}
+
 func fixtureRented() *provision.Report {
 	return &provision.Report{
 		AtMillis: Now.UnixMilli(), Strategy: "HM", PerHour: 0.95, Today: 7.2,

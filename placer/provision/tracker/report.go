@@ -49,3 +49,30 @@ func jobsText(n int) string {
 	}
 	return fmt.Sprintf("%d jobs", n)
 }
+
+// Capacity of rented nodes now, in cores. What is returned is in it for as long as it is there.
+func (t *Tracker) Capacity(now time.Time) provision.Capacity {
+	out := provision.Capacity{At: now}
+	for _, s := range t.sorted() {
+		cores := float64(t.kinds[s.typ].Cores)
+		switch state, _ := t.stateOf(now, s); {
+		case state == provision.Starting, state == provision.Serving && !s.hasJobs():
+			out.Held += cores
+		case state == provision.Serving:
+			out.Serving += cores
+		default:
+			out.Retained += cores
+		}
+	}
+	return out
+}
+
+// hasJobs reports whether a job is there, and not only to come.
+func (s *slot) hasJobs() bool {
+	for _, job := range s.jobs {
+		if job.seen {
+			return true
+		}
+	}
+	return false
+}

@@ -25,7 +25,7 @@ func (r *Room) Route(s *cluster.Snapshot, job cluster.Job, k profiling.Known) (p
 	seed := profiling.Seed(job, k.Workload)
 	answer := r.account.Route(r.cfg.Clock.Now(), tracker.Ask{
 		Workload: k.Workload.ID, Since: job.SubmittedAt, Need: sizeOf(s, k.Workload),
-		Digits: provision.DemandsOf(percentOf(k.Knowledge.Sensitivity.Tolerated, r.cfg.Columns())),
+		Digits: demandsOf(k.Knowledge.Sensitivity.Tolerated, r.cfg.Columns()),
 		Base:   r.sides.baseFor(s, k.Workload, job.RunPool),
 		RoomOn: func(n cluster.NodeID, kept provision.Size) bool { return roomOn(s, k.Workload, job.RunPool, n, kept) },
 		Random: rand.New(rand.NewPCG(seed, 0)),
@@ -67,14 +67,19 @@ func (d sides) where(s *cluster.Snapshot, w cluster.Workload) ([]cluster.Constra
 	return nil, cluster.Rental{}
 }
 
-// percentOf are scores by column; NaN is not known.
-func percentOf(scores interference.Scores, columns []interference.Source) []float64 {
-	out := make([]float64, len(columns))
+// demandsOf a workload are nil where all that is known of it is assumed: what it tolerates may be
+// anything then.
+func demandsOf(tolerated interference.Scores, columns []interference.Source) provision.Digits {
+	percent, learnt := make([]float64, len(columns)), false
 	for i, c := range columns {
-		v, known := scores[c].Score.Percent()
-		if out[i] = v; !known {
-			out[i] = math.NaN()
+		v, known := tolerated[c].Score.Percent()
+		if percent[i] = v; !known {
+			percent[i] = math.NaN()
 		}
+		learnt = learnt || known && tolerated[c].Origin != interference.Assumed
 	}
-	return out
+	if !learnt {
+		return nil
+	}
+	return provision.DemandsOf(percent)
 }

@@ -220,7 +220,7 @@ func (p *Plugin) started(ctx context.Context) (*running, error) {
 }
 
 func (p *Plugin) start(ctx context.Context) (*running, error) {
-	program := exec.Command(p.options.Command, p.options.Args...) //nolint:gosec // it is what the operator's configuration names
+	program := exec.Command(p.options.Command, p.options.Args...)
 	program.Env = withoutToken(os.Environ())
 	process := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: autoscaler.Handshake, Plugins: plugin.PluginSet{}, Cmd: program, SkipHostEnv: true,

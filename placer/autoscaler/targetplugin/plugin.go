@@ -170,7 +170,7 @@ func call[T any](ctx context.Context, p *Plugin, within time.Duration, ask func(
 		return answer, nil
 	case ctx.Err() != nil:
 		return none, ctx.Err()
-	case code == codes.DeadlineExceeded && limited.Err() != nil:
+	case code == codes.DeadlineExceeded, code == codes.Canceled: // by the plugin's clock the time is over, too
 		err = fmt.Errorf("it did not answer within %s, and was ended", within)
 		p.failed(process)
 	case code == codes.Unavailable:

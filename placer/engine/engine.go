@@ -91,6 +91,7 @@ func (e *Engine) newRenting() (placement.Router, error) {
 	var err error
 	e.renting, err = provisioning.New(provisioning.Config{
 		Options: *e.cfg.Provision, World: e.cfg.World, Clock: e.cfg.Clock, Log: e.cfg.Log, Book: e.book, Columns: e.estimator.Columns,
+		Below: func() map[cluster.WorkloadID]bool { return e.adaptation.Stats().Below },
 	})
 	return e.renting, err
 }

@@ -261,6 +261,13 @@ func (p *Provisioner[K]) Looked(now time.Time, node K, pressure Digits) {
 	}
 }
 
+// Failed tells that a node was not good enough for a job, by what the job did there.
+func (p *Provisioner[K]) Failed(node K) {
+	if n, ok := p.nodes[node]; ok {
+		n.behaved = false
+	}
+}
+
 // Good reports whether a node on which something presses is good enough for a job; for one of which
 // nothing is known each is.
 func (p *Provisioner[K]) Good(pressure, job Digits) bool {

@@ -37,6 +37,7 @@ type Config struct {
 	Log     *slog.Logger
 	Book    journal.Book
 	Columns func() []interference.Source
+	Below   func() map[cluster.WorkloadID]bool // what missed its target when it was measured last; nil: nothing is measured
 }
 
 // Room keeps one account.
@@ -131,6 +132,9 @@ func (r *Room) Pass(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	r.observe(s)
+	if r.cfg.Below != nil {
+		r.account.Measured(r.cfg.Clock.Now(), r.cfg.Below())
+	}
 	r.logEvents()
 	r.samples.Add(r.capacityOf(s))
 	r.mu.Unlock()

@@ -40,6 +40,9 @@ const (
 	// Between its decision and its first allocation a job is on a node in some looks at the
 	// cluster, and in others not.
 	beingWritten = 10 * time.Second
+	// A job that misses its target for so long, with its node to itself, says that the node is not
+	// good enough. Adapting to what is missed takes some of the windows of 2.5 s.
+	missesFor = 30 * time.Second
 	mostEvents   = 100
 )
 
@@ -87,6 +90,7 @@ type tenant struct {
 	why    string    // it got a rented node
 	seen   bool      // on the node, once
 	gone   time.Time // since when it is not there any more; zero: it is, or was not yet
+	below  time.Time // since when it misses its target; zero: it does not, or that is not known
 	asked  time.Time
 }
 
@@ -221,6 +225,25 @@ func (t *Tracker) reconcile(now time.Time, s *slot, on []cluster.WorkloadID) {
 		}
 		t.desk.Left(at, s.key, job.digits)
 		delete(s.jobs, w)
+	}
+}
+
+// Measured tells which workloads missed their target when they were measured last; of those that are
+// not in it nothing is known. A node whose one job goes on to miss it is not good enough. Where
+// others are there, it may be theirs.
+func (t *Tracker) Measured(now time.Time, below map[cluster.WorkloadID]bool) {
+	for _, s := range t.sorted() {
+		for w, job := range s.jobs {
+			switch {
+			case !below[w] || len(s.jobs) > 1 || !job.seen || !job.gone.IsZero():
+				job.below = time.Time{}
+			case job.below.IsZero():
+				job.below = now
+			case now.Sub(job.below) >= missesFor && t.desk.Behaved(s.key):
+				t.desk.Failed(s.key)
+				t.note(now, fmt.Sprintf("node %s of type %s is returned when its job ends: %s misses its target there, alone on it for %s", s.name, s.typ, w, missesFor))
+			}
+		}
 	}
 }
 

@@ -310,6 +310,46 @@ func TestABadNodeLeavesWhenItsJobEnds(t *testing.T) {
 	}
 }
 
+// What a job does tells of its node, where it is alone there and goes on to miss its target.
+func TestANodeOnWhichAJobMissesItsTarget(t *testing.T) {
+	t.Parallel()
+	below := map[cluster.WorkloadID]bool{name("web"): true}
+	for _, c := range []struct {
+		what   string
+		others bool
+		below  map[cluster.WorkloadID]bool
+		good   bool
+	}{{"alone", false, below, false}, {"next to another", true, below, true}, {"not measured", false, nil, true}} {
+		w := newWorld(t)
+		w.ask("web")
+		w.comes("n1", "s", 10*time.Second)
+		w.node("n1").Jobs = []cluster.WorkloadID{name("web")}
+		if c.others {
+			w.node("n1").Jobs = append(w.node("n1").Jobs, name("other"))
+		}
+		w.look(time.Second)
+		w.Measured(w.now, c.below)
+		w.look(missesFor / 2)
+		w.Measured(w.now, nil) // once it does not
+		w.Measured(w.now, c.below)
+		w.look(missesFor - time.Second)
+		w.Measured(w.now, c.below)
+		if !w.desk.Behaved(w.slotOf("n1").key) {
+			t.Errorf("%s: too early", c.what)
+		}
+		w.look(time.Second)
+		w.Measured(w.now, c.below)
+		if got := w.desk.Behaved(w.slotOf("n1").key); got != c.good {
+			t.Errorf("%s: %v", c.what, got)
+		}
+		w.node("n1").Jobs = nil
+		w.look(time.Second)
+		if w.look(beingWritten); (w.report("n1").State == provision.Vacant) != c.good {
+			t.Errorf("%s: %+v", c.what, w.report("n1"))
+		}
+	}
+}
+
 // A node that Nomad does not hear of is returned; one that comes back stays.
 func TestLostNodes(t *testing.T) {
 	t.Parallel()

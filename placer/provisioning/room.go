@@ -14,6 +14,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/provision/tracker"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
 
 // Every is how often the account is brought up to date, whether jobs come or not (chosen by us: a
@@ -115,6 +116,10 @@ func (r *Room) stored(ctx context.Context) (*tracker.Tracker, tracker.State, err
 	}
 	state, err := r.cfg.Book.Provision(ctx)
 	if errors.Is(err, cluster.ErrNoRecord) {
+		return account, tracker.State{}, nil
+	}
+	if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrFormat) {
+		r.cfg.Log.Error("the account of rented nodes is not one; beginning anew with the nodes that are there", "error", err)
 		return account, tracker.State{}, nil
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/provision/tracker"
 	"github.com/nomad-placer/nomad-placer/placer/provisioning"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/store"
 	"github.com/nomad-placer/nomad-placer/profiler/store/mem"
 )
 
@@ -269,6 +270,24 @@ func TestAnotherLeader(t *testing.T) {
 			t.Errorf("%+v, %v", report, err)
 		}
 		other.Stop()
+	})
+}
+
+// An account that cannot be read keeps nobody from placing jobs: it begins anew.
+func TestADamagedAccount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, s := &world{}, mem.New()
+		for _, text := range []string{"{", `{"format": 99}`, `{"format": 1, "slots": [{"type": "small", "key": "small/000001"}]}`} {
+			if _, err := s.Put(t.Context(), "provision/account", []byte(text), store.Any); err != nil {
+				t.Fatal(err)
+			}
+			r := newRoom(t, w, nil, func(c *provisioning.Config) { c.Book = journal.Book{Store: s} })
+			if _, rental := ask(t, r, w, "first", 90); rental.Side != cluster.SideOwned {
+				t.Errorf("%s: %+v", text, rental)
+			}
+			r.Stop()
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -109,8 +110,8 @@ func (d sides) baseFor(s *cluster.Snapshot, w cluster.Workload, runPool string) 
 // roomOn reports whether a node may run all allocations of a workload, next to what is there and to
 // what is kept for others.
 func roomOn(s *cluster.Snapshot, w cluster.Workload, runPool string, id cluster.NodeID, kept provision.Size) bool {
-	i := slices.IndexFunc(s.Nodes, func(n *cluster.Node) bool { return n.ID == id })
-	if i < 0 {
+	i, found := slices.BinarySearchFunc(s.Nodes, id, func(n *cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
+	if !found {
 		return false
 	}
 	n, alone := s.Nodes[i], *s

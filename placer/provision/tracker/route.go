@@ -74,7 +74,7 @@ func (t *Tracker) Route(now time.Time, a Ask) Answer {
 
 // leaveLost has a workload leave nodes that Nomad does not hear of: it needs another one.
 func (t *Tracker) leaveLost(now time.Time, w cluster.WorkloadID) {
-	for _, s := range t.sorted() {
+	for _, s := range t.order {
 		if job := s.jobs[w]; job != nil && !s.lost.IsZero() {
 			t.desk.Left(now, s.key, job.digits)
 			delete(s.jobs, w)
@@ -84,7 +84,7 @@ func (t *Tracker) leaveLost(now time.Time, w cluster.WorkloadID) {
 
 // homeOf is the slot that is kept for a workload; nil: there is none, or it has left.
 func (t *Tracker) homeOf(w cluster.WorkloadID) *slot {
-	for _, s := range t.sorted() {
+	for _, s := range t.order {
 		if s.jobs[w] != nil {
 			return s
 		}
@@ -160,10 +160,16 @@ func (t *Tracker) keep(now time.Time, s *slot, a Ask, why string) {
 
 // cannotOrder is why no node of a type is ordered now; empty: one may be.
 func (t *Tracker) cannotOrder(now time.Time, typ string) string {
+	if k := t.kinds[typ]; now.Before(k.notBefore) {
+		return fmt.Sprintf("%s, and the next try is in %s", k.why, k.notBefore.Sub(now).Round(time.Second))
+	}
+	return t.beyond(typ)
+}
+
+// beyond is what one node more of a type would exceed; empty: nothing.
+func (t *Tracker) beyond(typ string) string {
 	k := t.kinds[typ]
 	switch {
-	case now.Before(k.notBefore):
-		return fmt.Sprintf("%s, and the next try is in %s", k.why, k.notBefore.Sub(now).Round(time.Second))
 	case k.Max > 0 && t.committed(k) >= k.Max:
 		return fmt.Sprintf("there are %d of type %s, as many as may be", t.committed(k), typ)
 	case t.committedPerHour()+k.PricePerHour > t.cfg.MaxPerHour:

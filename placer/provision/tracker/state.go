@@ -61,9 +61,13 @@ func (t *Tracker) State() State {
 	return out
 }
 
+// longestSpinUp that a record is believed.
+const longestSpinUp = time.Hour
+
 // Resume takes over from a predecessor, before anything is observed. A job that was to get a node
 // which is on its way asks for one again, and gets that one. A time later than now is of a clock
-// that was ahead, and counts as now.
+// that was ahead, and counts as now. Others may have written the record: it has no orders taken over
+// that would not be made, and no node kept for longer than one of the slowest is.
 func (t *Tracker) Resume(now time.Time, s State) {
 	earlier := func(at time.Time) time.Time {
 		if at.After(now) {
@@ -74,7 +78,9 @@ func (t *Tracker) Resume(now time.Time, s State) {
 	t.spent = ledger{at: earlier(s.SpentAt), today: max(0, s.Today)}
 	t.made = s.Made
 	for typ, measured := range s.SpinUps {
-		t.desk.Remember(typ, measured)
+		if measured.Mean >= 0 && measured.Mean <= longestSpinUp {
+			t.desk.Remember(typ, measured)
+		}
 	}
 	for typ, b := range s.Backoff {
 		if k := t.kinds[typ]; k != nil && b.Failures > 0 {
@@ -85,12 +91,15 @@ func (t *Tracker) Resume(now time.Time, s State) {
 		}
 	}
 	for _, one := range s.Slots {
-		if t.kinds[one.Type] == nil || t.slots[one.Key] != nil {
+		if t.kinds[one.Type] == nil || t.slots[one.Key] != nil || !strings.HasPrefix(one.Key, one.Type+"/") {
 			continue // the type is not in the configuration any more
+		}
+		if !one.Ready && t.beyond(one.Type) != "" {
+			continue
 		}
 		t.made = max(t.made, numberOf(one.Key))
 		slot := &slot{key: one.Key, typ: one.Type, node: one.Node, name: one.Name, ordered: earlier(one.Ordered), sent: true, ready: one.Ready, jobs: map[cluster.WorkloadID]*tenant{}}
-		t.slots[slot.key] = slot
+		t.insert(slot)
 		if !one.Ready {
 			t.desk.Asked(slot.ordered, slot.key, slot.typ)
 			continue
@@ -99,7 +108,7 @@ func (t *Tracker) Resume(now time.Time, s State) {
 		if one.Busy {
 			idle = now // its jobs ended at some time since, if they did
 		}
-		t.desk.Found(slot.key, provision.Rented{Type: one.Type, SpinUp: one.SpinUp, Idle: idle, Behaved: one.Behaved})
+		t.desk.Found(slot.key, provision.Rented{Type: one.Type, SpinUp: min(one.SpinUp, longestSpinUp), Idle: idle, Behaved: one.Behaved})
 	}
 }
 

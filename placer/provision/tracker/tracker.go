@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,6 +53,7 @@ type Tracker struct {
 	desk   *provision.Provisioner[string]
 	kinds  map[string]*kind // by type
 	slots  map[string]*slot // by key
+	order  []*slot          // the same, by key: the oldest of each type first
 	queue  map[cluster.WorkloadID]*waiting
 	made   int // slots
 	base   provision.Use
@@ -304,23 +306,28 @@ func (t *Tracker) expire(now time.Time) {
 func (t *Tracker) add(typ string, now time.Time) *slot {
 	t.made++
 	s := &slot{key: fmt.Sprintf("%s/%06d", typ, t.made), typ: typ, ordered: now, jobs: map[cluster.WorkloadID]*tenant{}}
-	t.slots[s.key] = s
+	t.insert(s)
 	return s
 }
+
+func (t *Tracker) insert(s *slot) {
+	t.slots[s.key] = s
+	at, _ := slices.BinarySearchFunc(t.order, s.key, bySlotKey)
+	t.order = slices.Insert(t.order, at, s)
+}
+
+func bySlotKey(s *slot, key string) int { return cmp.Compare(s.key, key) }
 
 func (t *Tracker) drop(s *slot) {
 	t.desk.Went(s.key)
 	delete(t.slots, s.key)
+	if at, found := slices.BinarySearchFunc(t.order, s.key, bySlotKey); found {
+		t.order = slices.Delete(t.order, at, at+1)
+	}
 }
 
-// sorted are all slots, the oldest of each type first.
-func (t *Tracker) sorted() []*slot {
-	out := make([]*slot, 0, len(t.slots))
-	for _, key := range slices.Sorted(maps.Keys(t.slots)) {
-		out = append(out, t.slots[key])
-	}
-	return out
-}
+// sorted are all slots, the oldest of each type first. Some may be dropped while it is read.
+func (t *Tracker) sorted() []*slot { return slices.Clone(t.order) }
 
 func (t *Tracker) slotOf(node cluster.NodeID) *slot {
 	for _, s := range t.slots {

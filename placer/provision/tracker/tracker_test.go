@@ -506,6 +506,39 @@ func resumed(t *testing.T, w *world, later time.Duration) *world {
 	return w
 }
 
+// A record that somebody else wrote orders nothing beyond what may be spent, and keeps nothing for
+// ever.
+func TestResumeOfAForgedRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *Config) { c.MaxPerHour = 1 })
+	forged := State{
+		SpinUps: map[string]provision.SpinUps{"small": {Mean: 1 << 62, Count: 1}, "large": {Mean: -1, Count: 1}, "unknown": {Mean: 1, Count: 1}},
+		Backoff: map[string]BackoffState{"small": {Failures: 1 << 40, NotBefore: start.AddDate(100, 0, 0)}, "unknown": {Failures: 1}},
+		Made:    -1, SpentAt: start.AddDate(1, 0, 0), Today: -5,
+	}
+	for i := range 1000 {
+		forged.Slots = append(forged.Slots, SlotState{Key: fmt.Sprintf("small/%06d", i), Type: "small", Ordered: start.AddDate(1, 0, 0)})
+	}
+	forged.Slots = append(forged.Slots, SlotState{Key: "x", Type: "small"}, SlotState{Key: "large/000001", Type: "large", Node: "n1", Ready: true, SpinUp: 1 << 62, Idle: start.AddDate(1, 0, 0), Behaved: true})
+	w.Resume(w.now, forged)
+	w.comes("n1", "l", time.Second)
+	if got := w.Wanted("small"); got != 4 || w.Wanted("large") != 1 {
+		t.Errorf("%d small and %d large nodes are wanted at 1 per hour", got, w.Wanted("large"))
+	}
+	if w.desk.SpinUp("small") != 20*time.Second || w.Report(w.now).Today < 0 {
+		t.Errorf("%s, %+v", w.desk.SpinUp("small"), w.Report(w.now))
+	}
+	w.look(10*longestSpinUp + time.Second)
+	if w.Wanted("small") != 0 || w.report("n1").State != provision.Leaving {
+		t.Errorf("%+v", w.Report(w.now))
+	}
+	w.nodes = nil
+	w.look(backoffMost)
+	if a := w.ask("web"); a.Side != provision.ToRent {
+		t.Errorf("%+v", a)
+	}
+}
+
 // Sums are of the day, by UTC.
 func TestSpentToday(t *testing.T) {
 	t.Parallel()

@@ -43,8 +43,8 @@ const (
 	beingWritten = 10 * time.Second
 	// A job that misses its target for so long, with its node to itself, says that the node is not
 	// good enough. Adapting to what is missed takes some of the windows of 2.5 s.
-	missesFor = 30 * time.Second
-	mostEvents   = 100
+	missesFor  = 30 * time.Second
+	mostEvents = 100
 )
 
 // Tracker is the account. It is for one goroutine.

@@ -5,13 +5,8 @@ package provision
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -24,14 +19,6 @@ const (
 	// autoscaler included.
 	startWithin = 40 * time.Second
 )
-
-// autoscaler is the real one, as an operator runs it.
-type autoscaler struct {
-	bin, config, log string
-
-	cmd  *exec.Cmd
-	done chan struct{} // closed when it ended
-}
 
 const autoscalerConfig = `
 log_level  = "DEBUG"
@@ -92,8 +79,8 @@ job "burst-4" {
 }
 `
 
-// newAutoscaler writes what an autoscaler is configured with. It is started by start.
-func newAutoscaler(t *testing.T, r rented, agent *scripted) *autoscaler {
+// newAutoscaler writes what an autoscaler is configured with. It is not started yet.
+func newAutoscaler(t *testing.T, r rented, agent *scripted) *daemon {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o755); err != nil {
@@ -104,9 +91,9 @@ func newAutoscaler(t *testing.T, r rented, agent *scripted) *autoscaler {
 			t.Fatal(err)
 		}
 	}
-	a := &autoscaler{bin: autoscalerBinary(t), config: filepath.Join(dir, "autoscaler.hcl"), log: filepath.Join(dir, "autoscaler.log")}
+	config := filepath.Join(dir, "autoscaler.hcl")
 	text := fmt.Sprintf(autoscalerConfig, filepath.Join(dir, "plugins"), healthPort, r.Addr(), agent.url, agent.ca, agent.token, r.Dir(), burstPort)
-	if err := os.WriteFile(a.config, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	job, err := r.API().Jobs().ParseHCL(policyJob, true)
@@ -116,27 +103,7 @@ func newAutoscaler(t *testing.T, r rented, agent *scripted) *autoscaler {
 	if _, _, err := r.API().Jobs().Register(job, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		a.kill(t)
-		if t.Failed() {
-			text, _ := os.ReadFile(a.log) // what there is
-			t.Logf("the autoscaler's log:\n%s", text)
-		}
-	})
-	return a
-}
-
-// program is the absolute path of a built program.
-func program(t *testing.T, name, target string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join(binDir, name))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Fatalf("run `%s` first: %v", target, err)
-	}
-	return path
+	return newDaemon(t, autoscalerBinary(t), "agent", "-config", config)
 }
 
 func autoscalerBinary(t *testing.T) string {
@@ -144,88 +111,6 @@ func autoscalerBinary(t *testing.T) string {
 		return explicit
 	}
 	return program(t, "nomad-autoscaler", "make autoscaler")
-}
-
-// start runs it. It dies with the test, whose thread it is a child of.
-func (a *autoscaler) start(t *testing.T) {
-	t.Helper()
-	log, err := os.OpenFile(a.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd, done, started := exec.Command(a.bin, "agent", "-config", a.config), make(chan struct{}), make(chan error)
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	go func() {
-		runtime.LockOSThread() // the signal comes when the thread ends
-		defer log.Close()
-		started <- cmd.Start()
-		if cmd.Process != nil {
-			_ = cmd.Wait() // it is killed, mostly
-		}
-		close(done)
-	}()
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	a.cmd, a.done = cmd, done
-}
-
-// kill ends it at once, as a crash would. Its plugins notice by themselves.
-func (a *autoscaler) kill(t *testing.T) {
-	t.Helper()
-	if a.cmd == nil {
-		return
-	}
-	_ = a.cmd.Process.Kill() // it may have ended
-	<-a.done
-	a.cmd = nil
-}
-
-// restart is what an operator or Nomad does when it, or a plugin of it, ended.
-func (a *autoscaler) restart(t *testing.T) {
-	t.Helper()
-	a.kill(t)
-	a.start(t)
-}
-
-// killPlugin ends a plugin of the autoscaler.
-func (a *autoscaler) killPlugin(t *testing.T, plugin string) {
-	t.Helper()
-	var pid int
-	eventually(t, plugin+" runs", startWithin, func() bool {
-		pid = childNamed(t, a.cmd.Process.Pid, plugin)
-		return pid != 0
-	})
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// childNamed is the child of a process that runs a program, or 0.
-func childNamed(t *testing.T, parent int, program string) int {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			continue // it ended meanwhile
-		}
-		// The fields after the name, which may have blanks: state, parent.
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		argv, err := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
-		first, _, _ := strings.Cut(string(argv), "\x00")
-		if err != nil || len(fields) < 2 || fields[1] != strconv.Itoa(parent) || filepath.Base(first) != program {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
-			return pid
-		}
-	}
-	return 0
 }
 
 // TestAutoscalerRents: the stock autoscaler rents what the agent wants through nomad-placer-apm,
@@ -244,8 +129,8 @@ func TestAutoscalerRents(t *testing.T) {
 		kill func()
 	}{
 		{"autoscaler", func() { a.kill(t) }},
-		{apmPlugin, func() { a.killPlugin(t, apmPlugin) }},
-		{targetName, func() { a.killPlugin(t, targetName) }},
+		{apmPlugin, func() { a.killChild(t, apmPlugin) }},
+		{targetName, func() { a.killChild(t, targetName) }},
 	} {
 		began := time.Now()
 		agent.want(2)
@@ -303,7 +188,7 @@ func TestSilenceIsNotZero(t *testing.T) {
 	unchanged(t, r, names, "the agent answered with an error")
 	agent.fall(false)
 
-	a.killPlugin(t, apmPlugin)
+	a.killChild(t, apmPlugin)
 	agent.want(0) // which nobody hears
 	asked := agent.count()
 	time.Sleep(4 * time.Second) // four evaluations: there is nothing to wait for

@@ -15,10 +15,8 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/autoscaler/protocol"
+	"github.com/nomad-placer/nomad-placer/placer/autoscaler/targetplugin"
 )
-
-// metaNodes is the key of an action's meta that names the nodes to end.
-const metaNodes = "nomad_placer_nodes"
 
 // target is the plugin.
 type target struct {
@@ -128,13 +126,13 @@ func namedNodes(meta []byte) ([]string, error) {
 	if err := json.Unmarshal(meta, &fields); err != nil {
 		return nil, fmt.Errorf("the action's meta: %w", err)
 	}
-	value, ok := fields[metaNodes]
+	value, ok := fields[targetplugin.MetaNodes]
 	if !ok {
 		return nil, nil
 	}
 	text, ok := value.(string)
 	if !ok || text == "" {
-		return nil, fmt.Errorf("the action's meta: %s is %v; want Nomad IDs of nodes with commas between them", metaNodes, value)
+		return nil, fmt.Errorf("the action's meta: %s is %v; want Nomad IDs of nodes with commas between them", targetplugin.MetaNodes, value)
 	}
 	return strings.Split(text, ","), nil
 }

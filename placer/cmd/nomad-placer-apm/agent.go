@@ -51,9 +51,17 @@ func (c config) ask(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("the agent of nomad-placer does not say how many nodes are wanted: %w", err)
 	}
+	a, err := parse(body)
+	if err != nil {
+		return answer{}, fmt.Errorf("what answers at %s is not an agent of nomad-placer with a provision block: %w", c.address, err)
+	}
+	return a, nil
+}
+
+func parse(body []byte) (answer, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return answer{}, fmt.Errorf("what answers at %s is not an agent of nomad-placer with a provision block: %w; it begins %q", c.address, err, shown(body))
+		return answer{}, fmt.Errorf("%w; it begins %q", err, shown(body))
 	}
 	return a, nil
 }
@@ -97,7 +105,7 @@ func (c config) get(ctx context.Context, url string) ([]byte, error) {
 func hint(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return " (" + keyToken + " has to name a file with a token that may read the placer's records)"
+		return " (" + keyToken + " has to name a file with a Nomad token that may read nodes)"
 	case status == http.StatusNotFound:
 		return " (is there a provision block in the agent's configuration?)"
 	case status >= 300 && status < 400:

@@ -14,28 +14,20 @@ type candidate struct {
 	leaving     bool   // takes no jobs any more
 }
 
-// choose says which nodes are ended: the named ones, whatever runs there, then those on which
-// nothing runs. Without any it is an error, for which nothing is done.
+// choose says which nodes are ended. Where some are named it is these, whatever runs there, and no
+// others: one that is named and gone is no mistake, for who names it may not know yet. Otherwise it
+// is those on which nothing runs; without any it is an error, for which nothing is done.
 func choose(all []candidate, count int, named []string) ([]candidate, error) {
-	if len(named) > count {
-		return nil, fmt.Errorf("%d nodes are named to be ended, and there are to be %d fewer", len(named), count)
-	}
-	var chosen []candidate
-	for _, id := range named {
-		i := slices.IndexFunc(all, func(c candidate) bool { return id != "" && c.id == id })
-		if i < 0 {
-			return nil, fmt.Errorf("node %q is named to be ended, and is none of this target's", id)
-		}
-		chosen = append(chosen, all[i])
-		all = slices.Delete(slices.Clone(all), i, i+1)
+	if len(named) > 0 {
+		there := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.id == "" || !slices.Contains(named, c.id) })
+		return there[:min(len(there), count)], nil
 	}
 	empty := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.allocations > 0 })
-	slices.SortStableFunc(empty, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
-	chosen = append(chosen, empty[:min(len(empty), count-len(chosen))]...)
-	if len(chosen) == 0 {
+	if len(empty) == 0 {
 		return nil, fmt.Errorf("jobs run on all of the %d nodes; none is ended", len(all))
 	}
-	return chosen, nil
+	slices.SortStableFunc(empty, func(a, b candidate) int { return cmp.Compare(rank(a), rank(b)) })
+	return empty[:min(len(empty), count)], nil
 }
 
 // rank is lower for what is missed less: what does not run yet, then what takes no jobs any more.

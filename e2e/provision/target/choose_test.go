@@ -26,11 +26,12 @@ func TestChoose(t *testing.T) {
 		{3, nil, []string{"coming", "draining", "idle"}, ""},
 		{5, nil, []string{"coming", "draining", "idle"}, ""}, // jobs run on
 		{1, []string{"1"}, []string{"busy"}, ""},
-		{2, []string{"2"}, []string{"idle", "coming"}, ""},
-		{1, []string{"1", "2"}, nil, "2 nodes are named"},
-		{1, []string{"9"}, nil, "none of this target's"},
-		{1, []string{""}, nil, "none of this target's"}, // not the one that Nomad does not know
-		{2, []string{"2", "2"}, nil, "none of this target's"},
+		{2, []string{"2"}, []string{"idle"}, ""},      // no others
+		{1, []string{"2", "1"}, []string{"busy"}, ""}, // the other one is to go later
+		{1, []string{"9", "2"}, []string{"idle"}, ""}, // the first is gone already
+		{2, []string{"2", "2"}, []string{"idle"}, ""},
+		{1, []string{"9"}, nil, ""},
+		{1, []string{""}, nil, ""}, // not the one that Nomad does not know
 	} {
 		got, err := choose(all, c.count, c.named)
 		var names []string

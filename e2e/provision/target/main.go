@@ -19,8 +19,8 @@
 //	memory_mb, hcl_file, cpus    of the nodes: see config.go
 //
 // A scaling action whose meta has nomad_placer_nodes, Nomad IDs with commas between them, ends
-// these; otherwise nodes without jobs are ended, as stock targets with the node selector
-// empty_ignore_system do.
+// these and no others; otherwise nodes without jobs are ended, as stock targets with the node
+// selector empty_ignore_system do.
 package main
 
 import (

@@ -345,7 +345,7 @@ func TestBadConfiguration(t *testing.T) {
 	}{
 		{"address is missing", nil},
 		{"address is missing", map[string]string{"nomad_address": "http://127.0.0.1:4646"}},
-		{`no setting "adress"`, map[string]string{"adress": "http://127.0.0.1:9464"}},
+		{`no setting "url"`, map[string]string{"url": "http://127.0.0.1:9464"}},
 		{"want http", map[string]string{"address": "127.0.0.1:9464"}},
 		{"want http", map[string]string{"address": "unix:///run/agent.sock"}},
 		{"want http", map[string]string{"address": "http://user@127.0.0.1:9464"}},

@@ -45,8 +45,6 @@ type typeAnswer struct {
 
 // ask an agent for its report.
 func (c config) ask(ctx context.Context) (answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, answersWithin)
-	defer cancel()
 	body, err := c.get(ctx, c.address.JoinPath(reportPath).String())
 	if err != nil {
 		return answer{}, fmt.Errorf("the agent of nomad-placer does not say how many nodes are wanted: %w", err)

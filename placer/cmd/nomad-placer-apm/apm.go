@@ -17,8 +17,9 @@ type apm struct {
 	protocol.UnimplementedBasePluginServiceServer
 	protocol.UnimplementedAPMPluginServiceServer
 
-	log hclog.Logger
-	now func() time.Time
+	log    hclog.Logger
+	now    func() time.Time
+	within time.Duration // the agent has to answer
 
 	mu     sync.Mutex
 	config *config // nil until the autoscaler has set it
@@ -65,6 +66,8 @@ func (a *apm) query(ctx context.Context, typ string, asked *protocol.TimeRange) 
 	if c == nil {
 		return nil, errors.New("the plugin has no configuration yet")
 	}
+	ctx, cancel := context.WithTimeout(ctx, a.within)
+	defer cancel()
 	report, err := c.ask(ctx)
 	if err != nil {
 		return nil, err

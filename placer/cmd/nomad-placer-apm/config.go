@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
 // The keys of the plugin's `config` block.
@@ -27,9 +26,6 @@ const (
 )
 
 var keys = []string{keyAddress, keyCA, keyCert, keyKey, keyToken}
-
-// dialWithin is how long a connection to the agent may take to come about.
-const dialWithin = 3 * time.Second
 
 // config is how the agent is reached.
 type config struct {
@@ -97,10 +93,7 @@ func onLoopback(host string) bool {
 
 // transport is made for one question.
 func (c config) transport() (*http.Transport, error) {
-	t := &http.Transport{
-		DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: dialWithin}).DialContext,
-		TLSHandshakeTimeout: dialWithin, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-	}
+	t := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if c.ca != "" {
 		text, err := os.ReadFile(c.ca)
 		if err != nil {

@@ -15,6 +15,6 @@ const name = "nomad-placer-apm"
 
 func main() {
 	log := autoscaler.Logger(name)
-	p := &apm{log: log, now: time.Now}
+	p := &apm{log: log, now: time.Now, within: answersWithin}
 	autoscaler.ServeAPM(log, p, p)
 }

@@ -32,6 +32,8 @@ type AgentConfig struct {
 	TLS            TLSConfig `json:"tls"`
 	ExecProbes     bool      `json:"exec_probes"`   // jobs may have their commands run in their tasks
 	NodeMetadata   bool      `json:"node_metadata"` // pressure is written into the metadata of nodes
+
+	Provision *ProvisionConfig `json:"provision,omitempty"` // nil: nodes are there, or not
 }
 
 // Who may read /metrics, where Nomad's access control is on.
@@ -204,6 +206,9 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	}
 	if store := r.block("store"); store != nil {
 		config.Store = storeConfig(store, config.Store)
+	}
+	if provision := r.block("provision"); provision != nil {
+		config.Provision = s.provisionConfig(provision)
 	}
 	s.checkAgent(r, config)
 	return config

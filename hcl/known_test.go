@@ -1,6 +1,9 @@
 package hcl
 
-import "github.com/nomad-placer/nomad-placer/placer/policy"
+import (
+	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
+)
 
 // known are the options of the command line, without its check of probes.
-var known = Options{Policies: policy.Names()}
+var known = Options{Policies: policy.Names(), Strategies: provision.StrategyNames(), Mappings: provision.MappingNames()}

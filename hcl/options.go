@@ -11,6 +11,8 @@ type Options struct {
 	// Policies are the placement policies a block may name; without them it may
 	// name none.
 	Policies []string
+	// Strategies and Mappings are those of rented nodes that an agent's file may name.
+	Strategies, Mappings []string
 	// ValidateProbe is asked after the table of probes found nothing wrong, for
 	// what only the probe knows (a regular expression, a metric's name). Errors
 	// may be joined; one that begins `probe "type": attribute: ` is shown at that

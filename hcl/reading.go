@@ -19,6 +19,7 @@ type reading struct {
 	given  map[string]hclv2.Range // names that are there, right or wrong
 	values map[string]value       // attributes that are right
 	blocks map[string]*reading
+	named  map[string][]*reading // blocks with names of their own, in the order of the text
 }
 
 func (r *reading) has(name string) bool {
@@ -57,6 +58,8 @@ func (r *reading) truth(name string) bool         { return r.value(name).truth }
 func (r *reading) span(name string) time.Duration { return r.value(name).span }
 func (r *reading) texts(name string) []string     { return r.value(name).texts }
 
+func (r *reading) pairs(name string) map[string]string { return r.value(name).pairs }
+
 // sizes are the integers of a list in ascending order.
 func (r *reading) sizes(name string) []int {
 	return slices.Sorted(slices.Values(r.value(name).integers))
@@ -70,6 +73,7 @@ func (s *source) read(body *hclsyntax.Body, at hclv2.Range, schema, root block) 
 		given:  map[string]hclv2.Range{},
 		values: map[string]value{},
 		blocks: map[string]*reading{},
+		named:  map[string][]*reading{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(body.Attributes)) {
 		s.readAttribute(r, body.Attributes[name], schema, root)
@@ -117,6 +121,10 @@ func (s *source) readBlock(r *reading, b *hclsyntax.Block, schema, root block) {
 		s.unknown(b.Type, b.TypeRange, false, schema, root)
 		return
 	}
+	if child.named {
+		s.readNamed(r, b, child, root)
+		return
+	}
 	if first := r.blocks[b.Type]; first != nil {
 		s.fail(b.DefRange(), message{
 			summary: fmt.Sprintf("a second %s block in %s; the first is on line %d", b.Type, schema.name, first.at.Start.Line),
@@ -125,6 +133,31 @@ func (s *source) readBlock(r *reading, b *hclsyntax.Block, schema, root block) {
 		return
 	}
 	r.blocks[b.Type] = s.readChild(b, child, root)
+}
+
+// readNamed reads a block that may be there under many names.
+func (s *source) readNamed(r *reading, b *hclsyntax.Block, child, root block) {
+	if len(b.Labels) != 1 {
+		s.fail(b.DefRange(), message{
+			summary: fmt.Sprintf("%s takes one label, the name of the %s", child.name, child.labelled),
+			hint:    fmt.Sprintf("for example %s \"a-name\" { … }", child.name),
+		})
+		return
+	}
+	for _, other := range r.named[child.name] {
+		if other.label == b.Labels[0] {
+			s.fail(b.LabelRanges[0], message{
+				summary: fmt.Sprintf("a second %s %q; the first is on line %d", child.name, shorten(b.Labels[0]), other.at.Start.Line),
+				hint:    "keep one of them, or give it another name",
+			})
+			return
+		}
+	}
+	one := child
+	one.name = fmt.Sprintf("%s %q", child.name, shorten(b.Labels[0]))
+	out := s.read(b.Body, b.DefRange(), one, root)
+	out.label = b.Labels[0]
+	r.named[child.name] = append(r.named[child.name], out)
 }
 
 func (s *source) readChild(b *hclsyntax.Block, child, root block) *reading {

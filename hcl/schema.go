@@ -23,6 +23,7 @@ const (
 	kindTexts                // ["…", "…"]
 	kindIntegers             // [1, 2], no value twice; bounds for each
 	kindChoices              // [one of choices, …], none twice
+	kindPairs                // { name = "…" }
 )
 
 // bounds is the closed interval [min, max]; with above, (min, max].
@@ -54,11 +55,13 @@ type attribute struct {
 
 // block is one block of the grammar. A block is at most once in its
 // parent. Where variants are given the block has one label, the name of the
-// variant, and takes the variant's attributes besides its own.
+// variant, and takes the variant's attributes besides its own. A block that is
+// named has one label of the user's choice instead, and may be there under many.
 type block struct {
 	name       string
 	summary    string
 	labelled   string // what the label names, for messages
+	named      bool
 	variants   []block
 	attributes []attribute
 	blocks     []block
@@ -106,6 +109,8 @@ func (a attribute) want() string {
 		return quoteList(a.choices)
 	case kindTexts:
 		return fmt.Sprintf("a list of 1 to %d strings in quotes", maxTexts)
+	case kindPairs:
+		return fmt.Sprintf("1 to %d names with strings in quotes, in braces", maxTexts)
 	case kindIntegers:
 		return fmt.Sprintf("a list of 1 to %d different whole numbers%s, each %s", maxSizes, a.unitSuffix(), a.boundsText(formatBound))
 	default:

@@ -95,6 +95,7 @@ func agentSchema(o Options) block {
 					}},
 				},
 			},
+			provisionSchema(o),
 			{
 				name: "profile", summary: "limits what profiling may use",
 				attributes: []attribute{

@@ -24,6 +24,7 @@ type value struct {
 	span     time.Duration
 	texts    []string
 	integers []int
+	pairs    map[string]string
 }
 
 // literal is a plain value as written.
@@ -32,6 +33,7 @@ type literal struct {
 	of   cty.Value // string, number or bool; unset for a list
 	list []literal
 	many bool
+	keys []string // of list, where it has them
 }
 
 // describe names the value for a message.
@@ -96,9 +98,41 @@ func (s *source) literal(e hclsyntax.Expression, a attribute) (literal, bool) {
 			out.list = append(out.list, l)
 		}
 		return out, true
+	case *hclsyntax.ObjectConsExpr:
+		if a.kind == kindPairs {
+			return s.literalPairs(e, a)
+		}
 	}
 	s.fail(e.Range(), notPlain(e, a))
 	return literal{}, false
+}
+
+// literalPairs reads { name = "…" }.
+func (s *source) literalPairs(e *hclsyntax.ObjectConsExpr, a attribute) (literal, bool) {
+	out := literal{at: e.Range(), many: true, keys: []string{}}
+	for _, item := range e.Items {
+		key := hclv2.ExprAsKeyword(item.KeyExpr)
+		if quoted, ok := unwrapped(item.KeyExpr).(*hclsyntax.TemplateExpr); ok && key == "" {
+			key, _ = templateText(quoted)
+		}
+		if key == "" {
+			s.fail(item.KeyExpr.Range(), message{summary: a.name + " has a name that is not plain text", hint: "for example " + a.name + " = " + a.example})
+			return literal{}, false
+		}
+		l, ok := s.literal(item.ValueExpr, a)
+		if !ok {
+			return literal{}, false
+		}
+		out.keys, out.list = append(out.keys, key), append(out.list, l)
+	}
+	return out, true
+}
+
+func unwrapped(e hclsyntax.Expression) hclsyntax.Expression {
+	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
+		return key.Wrapped
+	}
+	return e
 }
 
 func templateText(e *hclsyntax.TemplateExpr) (string, bool) {
@@ -148,6 +182,9 @@ func (s *source) convert(l literal, a attribute) (value, bool) {
 	v := value{at: l.at}
 	if a.isList() {
 		return s.convertList(l, a)
+	}
+	if a.kind == kindPairs {
+		return s.convertPairs(l, a)
 	}
 	if l.many {
 		return v, s.wrongKind(l, a)
@@ -350,6 +387,30 @@ func (s *source) convertList(l literal, a attribute) (value, bool) {
 		} else {
 			v.texts = append(v.texts, iv.text)
 		}
+	}
+	return v, good
+}
+
+// convertPairs checks names and texts; no name may be there twice.
+func (s *source) convertPairs(l literal, a attribute) (value, bool) {
+	v := value{at: l.at, pairs: map[string]string{}}
+	if l.keys == nil {
+		return v, s.wrongKind(l, a)
+	}
+	if len(l.list) == 0 || len(l.list) > maxTexts {
+		return v, s.outside(l, a, fmt.Sprintf("a map of %d names", len(l.list)), a.emptyHint())
+	}
+	good := true
+	for i, item := range l.list {
+		key := l.keys[i]
+		if _, twice := v.pairs[key]; twice {
+			s.fail(item.at, message{summary: fmt.Sprintf("%s has %q twice", a.name, shorten(key)), hint: "remove one"})
+			good = false
+			continue
+		}
+		text, ok := s.convertItem(item, a)
+		good = good && ok
+		v.pairs[key] = text.text
 	}
 	return v, good
 }

@@ -2,105 +2,17 @@ package protocol_test
 
 import (
 	"flag"
-	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
+	"github.com/nomad-placer/nomad-placer/e2e/wiretest"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// TestWireIsGolden keeps what goes over the wire in a file that the test next to Nomad
-// (e2e/nomad/protocol) compares with Nomad's own protocol: both cannot be linked into one
-// program, since they register the same names.
+// TestWireIsGolden: e2e/nomad/protocol compares the file with Nomad's own protocol.
 func TestWireIsGolden(t *testing.T) {
 	t.Parallel()
-	var lines []string
-	for _, file := range []protoreflect.FileDescriptor{
-		protocol.File_driver_protocol_base_proto, protocol.File_driver_protocol_driver_proto,
-		protocol.File_driver_protocol_hclspec_proto, protocol.File_driver_protocol_structs_proto,
-	} {
-		lines = append(lines, services(file.Services())...)
-		lines = append(lines, enums(file.Enums())...)
-		lines = append(lines, messages(file.Messages())...)
-	}
-	slices.Sort(lines)
-	want := strings.Join(lines, "\n") + "\n"
-	const golden = "testdata/wire.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(golden)
-	if err != nil || string(got) != want {
-		t.Errorf("%s is not the protocol (%v); rewrite it with -update, and run the test beside Nomad", golden, err)
-	}
-}
-
-func services(list protoreflect.ServiceDescriptors) []string {
-	var out []string
-	for i := range list.Len() {
-		methods := list.Get(i).Methods()
-		for k := range methods.Len() {
-			m := methods.Get(k)
-			out = append(out, fmt.Sprintf("method %s %s %t %s %t", m.FullName(), m.Input().FullName(), m.IsStreamingClient(), m.Output().FullName(), m.IsStreamingServer()))
-		}
-	}
-	return out
-}
-
-func enums(list protoreflect.EnumDescriptors) []string {
-	var out []string
-	for i := range list.Len() {
-		values := list.Get(i).Values()
-		for k := range values.Len() {
-			out = append(out, fmt.Sprintf("value %s %s %d", list.Get(i).FullName(), values.Get(k).Name(), values.Get(k).Number()))
-		}
-	}
-	return out
-}
-
-func messages(list protoreflect.MessageDescriptors) []string {
-	var out []string
-	for i := range list.Len() {
-		m := list.Get(i)
-		if m.IsMapEntry() {
-			continue // its map says it
-		}
-		out = append(out, "message "+string(m.FullName()))
-		for k := range m.Fields().Len() {
-			f := m.Fields().Get(k)
-			out = append(out, fmt.Sprintf("field %s %d %s %s", m.FullName(), f.Number(), f.Name(), kindOf(f)))
-		}
-		out = append(out, enums(m.Enums())...)
-		out = append(out, messages(m.Messages())...)
-	}
-	return out
-}
-
-// kindOf is everything of a field that its bytes depend on.
-func kindOf(f protoreflect.FieldDescriptor) string {
-	if f.IsMap() {
-		return "map<" + kindOf(f.MapKey()) + "," + kindOf(f.MapValue()) + ">"
-	}
-	kind := f.Kind().String()
-	switch {
-	case f.Message() != nil:
-		kind = string(f.Message().FullName())
-	case f.Enum() != nil:
-		kind = string(f.Enum().FullName())
-	}
-	if f.IsList() {
-		kind = fmt.Sprintf("list<%s,%t>", kind, f.IsPacked())
-	}
-	if o := f.ContainingOneof(); o != nil {
-		kind += ",oneof:" + string(o.Name())
-	}
-	return kind
+	wiretest.Golden(t, *update, protocol.File_driver_protocol_base_proto, protocol.File_driver_protocol_driver_proto,
+		protocol.File_driver_protocol_hclspec_proto, protocol.File_driver_protocol_structs_proto)
 }

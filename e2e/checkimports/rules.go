@@ -102,19 +102,29 @@ var rules = []rule{
 		because: "adapters are pure: board and observations in, actions out; a world carries them out",
 	},
 	{
+		layer: "deciding", packages: []string{"placer/provision/tracker"}, pure: true,
+		may:     concat(words, arithmetic, []string{"placer/provision"}),
+		because: "the account of rented nodes decides by the strategies alone, and knows no world",
+	},
+	{
 		layer: "deciding", packages: deciding, pure: true,
 		may: concat(words, arithmetic, []string{"profiler/workload/...", "profiler/training/...", "placer/predict/..."}), external: []string{"gonum.org/v1/gonum"},
 		because: "policies, classifiers and models are pure and see no world, no engine and not each other (except predict)",
 	},
 	{
 		layer: "engine", packages: []string{"placer/journal"}, pure: true,
-		may:     concat(words, []string{"profiler", "profiler/store", "placer/policy"}),
+		may:     concat(words, []string{"profiler", "profiler/store", "placer/policy", "placer/provision/..."}),
 		because: "the journal is below the rooms of the engine: they write it, and it knows none of them",
 	},
 	{
 		layer: "engine", packages: []string{"placer/profiling"}, pure: true,
 		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal"}),
 		because: "profiling knows workloads: it neither places nor adapts them",
+	},
+	{
+		layer: "engine", packages: []string{"placer/provisioning"}, pure: true,
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling"}),
+		because: "renting knows nodes and sides: it neither places nor adapts workloads",
 	},
 	{
 		layer: "engine", packages: []string{"placer/placement"}, pure: true,
@@ -128,7 +138,7 @@ var rules = []rule{
 	},
 	{
 		layer: "engine", packages: []string{"placer/engine"}, pure: true,
-		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/placement", "placer/adaptation"}),
+		may:     concat(words, arithmetic, measuring, deciding, []string{"placer/journal", "placer/profiling", "placer/provisioning", "placer/placement", "placer/adaptation"}),
 		because: "the engine talks to interfaces: simulated or real is never an if, and no policy may see sim/truth",
 	},
 	{
@@ -149,6 +159,15 @@ var rules = []rule{
 	{
 		layer: "transport", packages: []string{"placer/certificate"}, external: []string{},
 		because: "files of certificates know nothing of what they protect",
+	},
+	{
+		layer: "transport", packages: []string{"placer/autoscaler", "placer/autoscaler/protocol"}, may: []string{"placer/autoscaler/protocol"},
+		external: []string{"github.com/hashicorp/go-hclog", "github.com/hashicorp/go-plugin", "google.golang.org/grpc", "google.golang.org/protobuf"},
+		because:  "the protocol of the autoscaler's plugins knows nothing of what is scaled, or why",
+	},
+	{
+		layer: "worlds", packages: []string{"placer/autoscaler/targetplugin"}, may: concat(words, []string{"placer/autoscaler", "placer/autoscaler/protocol"}),
+		because: "a provider feeds the engine through placer/cluster and knows neither deciding nor a world",
 	},
 	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
@@ -172,7 +191,7 @@ var rules = []rule{
 		because: "who may see what is Nomad's answer, whatever there is to see",
 	},
 	{
-		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/dashboard/..."}),
+		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/provision", "placer/dashboard/..."}),
 		because: "the dashboard shows records and decides nothing",
 	},
 	{
@@ -187,14 +206,14 @@ const testSupport = "test support"
 
 // products are the mains that are shipped. What they link must be open source, by
 // module: Nomad itself is under the Business Source License, its api module is not.
-var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-sim"}
+var products = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-apm", "placer/cmd/nomad-placer-sim"}
 
 // researchOnly are packages that the mains of onClusters must not link, directly
 // or not: those programs run on clusters, the agent with a cluster's token, and
 // what only research and measurements need is a program of its own (decision 0020).
 var (
 	researchOnly = []string{"placer/sim/...", "placer/cmd/nomad-placer-sim", "profiler/foreign/...", "e2e/...", "examples/..."}
-	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer"}
+	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-apm"}
 )
 
 func concat(lists ...[]string) []string {

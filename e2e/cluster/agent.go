@@ -85,22 +85,14 @@ func (a *agent) start(s *starter, h hierarchies, nomad string) error {
 	if a.process != nil && a.process.running() {
 		return fmt.Errorf("agent %s is running already", a.name)
 	}
-	spec, err := json.Marshal(agentSpec{
+	cmd, log, err := a.command(agentSpec{
 		Hierarchies: h, Group: a.group, Rejoin: len(a.ns) > 0, Parent: os.Getpid(),
-		Argv: []string{nomad, "agent", "-config", filepath.Join(a.dir, "config")},
+		Argv: a.argv(nomad),
 	})
 	if err != nil {
-		return fmt.Errorf("agent %s: %w", a.name, err)
-	}
-	log, err := os.OpenFile(a.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("agent %s: %w", a.name, err)
+		return err
 	}
 	defer log.Close()
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = []string{agentHelper, string(spec)}
-	cmd.Env = agentEnv(os.Environ())
-	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = a.ns
 	// An own process group keeps the terminal's Ctrl-C from the agents: the owner
 	// stops them, in order.
@@ -110,6 +102,29 @@ func (a *agent) start(s *starter, h hierarchies, nomad string) error {
 	}
 	a.process = watch(cmd)
 	return nil
+}
+
+// argv is the command line of the agent.
+func (a *agent) argv(nomad string) []string {
+	return []string{nomad, "agent", "-config", filepath.Join(a.dir, "config")}
+}
+
+// command is the helper that becomes the agent. The log is the caller's to close once it is
+// started.
+func (a *agent) command(spec agentSpec) (*exec.Cmd, *os.File, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, nil, fmt.Errorf("agent %s: %w", a.name, err)
+	}
+	log, err := os.OpenFile(a.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, nil, fmt.Errorf("agent %s: %w", a.name, err)
+	}
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{agentHelper, string(text)}
+	cmd.Env = agentEnv(os.Environ())
+	cmd.Stdout, cmd.Stderr = log, log
+	return cmd, log, nil
 }
 
 func watch(cmd *exec.Cmd) *process {

@@ -30,6 +30,8 @@ type record struct {
 	KeepDir    bool   `json:"keep_dir"`
 	// Raised are kernel threads that run before all processes as long as the run lasts.
 	Raised []int `json:"raised_pids,omitempty"`
+	// Config is the run's, for who adds nodes to it: see Join.
+	Config Config `json:"config"`
 }
 
 func newRecord(c Config, h hierarchies) (record, error) {
@@ -37,7 +39,7 @@ func newRecord(c Config, h hierarchies) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	r := record{RunID: c.RunID, Hierarchies: h, Owner: os.Getpid(), OwnerStart: start, KeepDir: c.KeepDir}
+	r := record{RunID: c.RunID, Hierarchies: h, Owner: os.Getpid(), OwnerStart: start, KeepDir: c.KeepDir, Config: c}
 	if c.Preferred {
 		r.Raised, err = starvable()
 	}

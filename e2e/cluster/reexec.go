@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,7 +62,12 @@ type agentSpec struct {
 	// Rejoin says that the node's namespaces exist and are inherited as files:
 	// the agent is restarted next to tasks whose mounts live in them.
 	Rejoin bool `json:"rejoin"`
-	Parent int  `json:"parent"`
+	// Parent is the process with which the agent is to end; 0: it lives on.
+	Parent int `json:"parent,omitempty"`
+	// PIDFile is where the helper writes which process the agent is, before it is one.
+	PIDFile string `json:"pid_file,omitempty"`
+	// Delay is how long the helper waits then: a rented machine that starts.
+	Delay time.Duration `json:"delay_ns,omitempty"`
 }
 
 // enterAndRun enters the agent's control group and namespaces, then becomes the
@@ -74,11 +80,8 @@ func enterAndRun(spec string) error {
 	// Namespaces and the death signal belong to a thread; the one that calls
 	// exec takes its own along.
 	runtime.LockOSThread()
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return fmt.Errorf("set death signal: %w", err)
-	}
-	if os.Getppid() != s.Parent {
-		return errors.New("the starting process is gone")
+	if err := dieWith(s.Parent); err != nil {
+		return err
 	}
 	if err := s.Hierarchies.enter(s.Group, s.Rejoin); err != nil {
 		return err
@@ -90,7 +93,27 @@ func enterAndRun(spec string) error {
 	if err := join(s.Group); err != nil {
 		return err
 	}
+	if s.PIDFile != "" {
+		if err := writePID(s.PIDFile); err != nil {
+			return err
+		}
+	}
+	time.Sleep(s.Delay)
 	return fmt.Errorf("run %s: %w", s.Argv[0], unix.Exec(s.Argv[0], s.Argv, os.Environ()))
+}
+
+// dieWith has the kernel kill this process when its parent ends, unless it is to live on.
+func dieWith(parent int) error {
+	if parent == 0 {
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("set death signal: %w", err)
+	}
+	if os.Getppid() != parent {
+		return errors.New("the starting process is gone")
+	}
+	return nil
 }
 
 // unshare makes the cgroup and mount namespaces, in which /sys/fs/cgroup is the

@@ -54,10 +54,12 @@ func (c *Cluster) Authority() *authority.Authority { return c.authority }
 
 // TLS is how the API is reached: with the run's authority and a certificate for
 // callers. It is nil without TLS.
-func (c *Cluster) TLS() *api.TLSConfig {
-	if !c.config.TLS {
+func (c *Cluster) TLS() *api.TLSConfig { return c.config.callerTLS() }
+
+func (c Config) callerTLS() *api.TLSConfig {
+	if !c.TLS {
 		return nil
 	}
-	person := c.config.certificate(personRole)
-	return &api.TLSConfig{CACert: c.config.authorityFile(), ClientCert: person.Cert, ClientKey: person.Key}
+	person := c.certificate(personRole)
+	return &api.TLSConfig{CACert: c.authorityFile(), ClientCert: person.Cert, ClientKey: person.Key}
 }

@@ -109,7 +109,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 		if o.HostVolumes != nil {
 			o.Clients[i].HostVolumes = o.HostVolumes
 		}
-		o.Clients[i].HCL += driverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
+		o.Clients[i].HCL += DriverHCL(o.RunID, o.Clients[i].Name, o.DriverConfig)
 	}
 	c, err := cluster.Start(ctx, cluster.Config{
 		RunID: o.RunID, BasePort: o.BasePort, Clients: o.Clients, ACL: true, TLS: o.TLS, PluginDir: plugins, KeepDir: o.KeepDir, Preferred: o.Preferred,
@@ -153,9 +153,9 @@ func (r *Rig) RecordsIn(records string) (*nomadapi.World, error) {
 	})
 }
 
-// driverHCL loads the plugin; the nodes of a rig share one machine, so each has
+// DriverHCL loads the plugin; the nodes of a rig share one machine, so each has
 // its own runtime folder. Jobs of measurements have kernels and pairs.
-func driverHCL(run, node, more string) string {
+func DriverHCL(run, node, more string) string {
 	return fmt.Sprintf(`
 plugin "nomad-driver-ibench" {
   config {

@@ -152,6 +152,7 @@ type Decision struct {
 	Count       int                      `json:"count"`
 	Resources   Resources                `json:"resources"`
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
+	Rental      *Rental                  `json:"rental,omitempty"` // where nodes are rented
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// RequiredFraction is the share of its performance in isolation that the target needs of each
 	// allocation, on the slowest node configuration that was given one: 0 for best

@@ -130,6 +130,8 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/heat", (*server).heatJSON)
 	data("/v1/targets", (*server).targetsJSON)
 	data("/v1/policies", (*server).policiesJSON)
+	data("/v1/provision", (*server).provisionJSON)
+	data("/v1/provision/capacity", (*server).capacityJSON)
 	data("/v1/actions/{namespace}/{job}/{group}", (*server).actionsJSON)
 	data("/v1/whatif/{namespace}/{job}/{group}", (*server).whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", (*server).observationsJSON)

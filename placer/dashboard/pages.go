@@ -18,6 +18,7 @@ var pages = []pageInfo{
 	{"targets", []string{"/targets"}, "Targets", (*server).targets},
 	{"log", []string{"/log"}, "Decisions", (*server).log},
 	{"policies", []string{"/policies"}, "Policies", (*server).policies},
+	{"provision", []string{"/provision"}, "Rented nodes", (*server).provisionPage},
 	{"profiles", []string{"/profiles"}, "Profiles", (*server).profiles},
 	{"profile", []string{"/profile/{key}"}, "", (*server).profile},
 	// A job whose block could not be read has a record without a group.

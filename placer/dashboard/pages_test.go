@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -264,5 +266,28 @@ func BenchmarkPages(b *testing.B) {
 				b.ReportMetric(float64(size)/1024, "KiB")
 			})
 		}
+	}
+}
+
+// What is rented is shown with its reasons, to who may read nodes; without any the page says so.
+func TestRentedNodes(t *testing.T) {
+	t.Parallel()
+	fixture := dashboardtest.Fixture()
+	h := handler(t, fixture)
+	wantPage(t, h, "/provision", []string{"Strategy HM", "Capacity over time", "rented, retained", "cost 0.95 per hour now", "burst-a", "It has 2 jobs.", "on its way", "c5.4xlarge"}, nil)
+	w := get(t, h, "/v1/provision")
+	var report provision.Report
+	if err := json.Unmarshal(w.Body.Bytes(), &report); err != nil || !reflect.DeepEqual(report, *fixture.Rented) {
+		t.Errorf("%v, %+v", err, report)
+	}
+	for _, records := range []Records{onlyRecords{fixture}, &dashboardtest.Records{}} {
+		h := handler(t, records)
+		wantPage(t, h, "/provision", []string{"No nodes are rented"}, nil)
+		if w := get(t, h, "/v1/provision"); w.Code != http.StatusNotFound {
+			t.Errorf("status %d", w.Code)
+		}
+	}
+	if w := getAs(t, guarded(t, fixture, MetricsForToken), ofNobody, "/v1/provision"); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "burst") {
+		t.Errorf("who may not read nodes: status %d, %s", w.Code, w.Body)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -32,6 +33,14 @@ type Records interface {
 	// Observations returns what was measured of a workload, oldest first; none
 	// is not an error.
 	Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error)
+}
+
+// Provisioning is an optional part of Records: nodes that are rented; cluster.ErrNoRecord
+// where none are.
+type Provisioning interface {
+	Provision(ctx context.Context) (provision.Report, error)
+	// Capacity is what there was in the last hours, oldest first.
+	Capacity(ctx context.Context) (provision.Capacities, error)
 }
 
 // WhatIf is an optional part of Records: what would be decided of a workload

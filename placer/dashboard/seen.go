@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -309,6 +310,24 @@ func (v *seen) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluste
 		return nil, nil // as for a workload that there is not
 	}
 	return list, err
+}
+
+// provisioning is who knows of rented nodes, for a caller who may read nodes.
+func (s *server) provisioning(ctx context.Context) (Provisioning, error) {
+	all := s.records
+	if v, limited := s.records.(*seen); limited {
+		switch yes, err := v.caller.MayReadNodes(ctx); {
+		case err != nil:
+			return nil, err
+		case !yes:
+			return nil, errNoNodes
+		}
+		all = v.all
+	}
+	if rented, ok := all.(Provisioning); ok {
+		return rented, nil
+	}
+	return nil, fmt.Errorf("no nodes are rented here: %w", cluster.ErrNoRecord)
 }
 
 // seenWhatIf answers questions about the jobs that the caller may read.

@@ -19,6 +19,7 @@ func templateFuncs() template.FuncMap {
 		"duration":    wording.Duration,
 		"target":      wording.Target,
 		"number":      wording.Number,
+		"money":       wording.Money,
 		"points":      wording.Points,
 		"source":      wording.Source,
 		"resources":   wording.Resources,

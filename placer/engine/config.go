@@ -10,6 +10,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/adaptation"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/provisioning"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -44,6 +45,8 @@ type Config struct {
 	Sharing        profile.Sharing                 // whose profiles count for whom; zero: those of a namespace for itself
 	Link           func(cluster.WorkloadID) string // URL of the record; nil: none
 	Chart          func(cluster.WorkloadID) string // URL of the status chart; nil: none
+
+	Provision *provisioning.Options // nil: no nodes are rented
 
 	Poll          time.Duration // list jobs at least this often
 	ObserveEvery  time.Duration

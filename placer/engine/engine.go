@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/placement"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/provisioning"
 	"github.com/nomad-placer/nomad-placer/profiler"
 )
 
@@ -27,6 +30,7 @@ type Engine struct {
 	admissions  *placement.Admissions
 	adaptation  *adaptation.Controller
 	rebalancer  *adaptation.Rebalancer
+	renting     *provisioning.Room // nil: no nodes are rented
 
 	retries  *retries
 	stranded stranded             // of one goroutine
@@ -58,10 +62,14 @@ func New(cfg Config) (*Engine, error) {
 		ProfileSeconds: cfg.ProfileSeconds, ProfileSources: cfg.ProfileSources, PreferSources: cfg.PreferSources,
 		SourceCount: cfg.SourceCount, Concurrency: cfg.Concurrency, SecondsMax: cfg.SecondsMax, Adaptive: cfg.Adaptive, When: cfg.When, KeepFor: cfg.KeepFor, KeepPerJob: cfg.KeepPerJob, Poll: cfg.Poll,
 	})
+	router, err := e.newRenting()
+	if err != nil {
+		return nil, err
+	}
 	e.placer = placement.New(placement.Config{
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
 		Book: e.book, Decisions: e.decisions, Lab: e.lab, Estimator: e.estimator,
-		Policy: cfg.Policy, Deadline: e.deadline, Link: cfg.Link, Chart: cfg.Chart,
+		Policy: cfg.Policy, Deadline: e.deadline, Link: cfg.Link, Chart: cfg.Chart, Router: router,
 	})
 	e.evaluations = placement.NewEvaluations()
 	e.admissions = placement.NewAdmissions(e.placer, e.evaluations)
@@ -73,6 +81,36 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.adaptation, e.rebalancer = adaptation.New(adapting), adaptation.NewRebalancer(adapting)
 	return e, nil
+}
+
+// newRenting makes the room that rents nodes, where some are.
+func (e *Engine) newRenting() (placement.Router, error) {
+	if e.cfg.Provision == nil {
+		return nil, nil
+	}
+	var err error
+	e.renting, err = provisioning.New(provisioning.Config{
+		Options: *e.cfg.Provision, World: e.cfg.World, Clock: e.cfg.Clock, Log: e.cfg.Log, Book: e.book, Columns: e.estimator.Columns,
+		Below: func() map[cluster.WorkloadID]bool { return e.adaptation.Stats().Below },
+	})
+	return e.renting, err
+}
+
+// Provision is what is known of rented nodes, also where this replica does not lead;
+// cluster.ErrNoRecord where none are rented.
+func (e *Engine) Provision(ctx context.Context) (provision.Report, error) {
+	if e.renting == nil {
+		return provision.Report{}, fmt.Errorf("the agent's configuration has no provision block: %w", cluster.ErrNoRecord)
+	}
+	return e.renting.Report(ctx)
+}
+
+// Capacity is what owned and rented nodes there were in the last hours; none where none are rented.
+func (e *Engine) Capacity(ctx context.Context) (provision.Capacities, error) {
+	if e.renting == nil {
+		return nil, nil
+	}
+	return e.renting.Capacity(ctx)
 }
 
 // Prepare does beforehand what takes a new leader long and needs no Nomad.
@@ -90,6 +128,12 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.adaptation.Start(); err != nil {
 		return err
 	}
+	if e.renting != nil {
+		if err := e.renting.Start(ctx); err != nil {
+			return err
+		}
+		defer e.renting.Stop()
+	}
 	defer e.lab.Wait()
 	defer e.adaptation.Wait()
 	defer e.wg.Wait()
@@ -98,6 +142,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.every(ctx, e.cfg.ObserveEvery, "observe", e.adaptation.Pass)
 	e.every(ctx, e.cfg.PublishEvery, "publish", e.publish)
 	e.every(ctx, e.cfg.SweepEvery, "sweep", e.lab.Sweep)
+	if e.renting != nil {
+		e.every(ctx, provisioning.Every, "renting nodes", e.renting.Pass)
+	}
 	e.every(ctx, e.cfg.SweepEvery, "placing stranded jobs again", e.placeStranded)
 	e.every(ctx, e.cfg.SweepEvery, "profiling what runs", e.profileRunning)
 	e.wg.Go(func() {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/provision/tracker"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
 )
@@ -187,6 +189,52 @@ func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster
 		return nil, nil
 	}
 	return o.Observations, err
+}
+
+// provisionPath is where the account of rented nodes is.
+const provisionPath = "provision/account"
+
+// provisionFormat is the version of its form.
+const provisionFormat = 1
+
+// provisionAccount is its document.
+type provisionAccount struct {
+	Format int `json:"format"`
+	tracker.State
+}
+
+// PutProvision keeps the account of rented nodes.
+func (b Book) PutProvision(ctx context.Context, s tracker.State) error {
+	return put(ctx, b.Store, provisionPath, provisionAccount{provisionFormat, s})
+}
+
+// Provision returns the account of rented nodes, or cluster.ErrNoRecord.
+func (b Book) Provision(ctx context.Context) (tracker.State, error) {
+	a, err := get[provisionAccount](ctx, b.Store, provisionPath)
+	return a.State, err
+}
+
+// capacityPath is where the capacity over time is.
+const capacityPath = "provision/capacity"
+
+// provisionCapacity is its document.
+type provisionCapacity struct {
+	Format  int                  `json:"format"`
+	Samples provision.Capacities `json:"samples"`
+}
+
+// PutCapacity keeps what capacity there was.
+func (b Book) PutCapacity(ctx context.Context, samples provision.Capacities) error {
+	return put(ctx, b.Store, capacityPath, provisionCapacity{provisionFormat, samples})
+}
+
+// Capacity is what capacity there was, oldest first; none is not an error.
+func (b Book) Capacity(ctx context.Context) (provision.Capacities, error) {
+	c, err := get[provisionCapacity](ctx, b.Store, capacityPath)
+	if errors.Is(err, cluster.ErrNoRecord) {
+		return nil, nil
+	}
+	return c.Samples, err
 }
 
 // Profiles returns the keys of all stored profiles.

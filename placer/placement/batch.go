@@ -123,9 +123,43 @@ func (pl *Placer) decideWaiting(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, p := range pl.decideTogether(snapshot, batch) {
+	for _, p := range pl.decideTogether(snapshot, pl.route(snapshot, batch)) {
 		pl.queue.plan(p.outcome, p.decisions)
 	}
+}
+
+// route limits jobs to the nodes that they may use, and leaves out those that have to wait.
+func (pl *Placer) route(s *cluster.Snapshot, batch []*placement) []*placement {
+	if pl.cfg.Router == nil {
+		return batch
+	}
+	slices.SortStableFunc(batch, func(a, b *placement) int { return a.job.SubmittedAt.Compare(b.job.SubmittedAt) })
+	var routed []*placement
+	for _, p := range batch {
+		p.known = slices.Clone(p.known)
+		for i, k := range p.known {
+			limited, rental := pl.cfg.Router.Route(s, p.job, k)
+			limited.Rental = &rental
+			p.known[i] = limited
+			if rental.Side == cluster.SideWaits {
+				p.decisions = append(p.decisions, pl.waits(p.job, limited))
+			}
+		}
+		if FirstQueued(p.decisions) == nil {
+			routed = append(routed, p)
+		}
+	}
+	return routed
+}
+
+// waits is the record of a workload that has no place on either side now.
+func (pl *Placer) waits(job cluster.Job, k profiling.Known) cluster.Decision {
+	d := cluster.Decision{
+		Workload: k.Workload.ID, Policy: pl.policyOf(k.Workload), Seed: profiling.Seed(job, k.Workload), At: pl.cfg.Clock.Now(),
+		Outcome: cluster.Queued, Count: k.Workload.Count, Resources: k.Workload.Ask,
+	}
+	describe(&d, job, k)
+	return d
 }
 
 // decideTogether decides on jobs that were submitted together and returns those that got a

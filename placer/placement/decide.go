@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -73,13 +74,34 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 	if s := k.Workload.Spec.Scale; !desc.Sizes && len(s.Count)+len(s.Cores)+len(s.MemoryMB) > 0 {
 		d.Warnings = append(d.Warnings, "the scale block is not used: policy "+desc.Name+" does not choose sizes (quasar does)")
 	}
+	describe(&d, job, *k)
+	return d, nil
+}
+
+// describe completes a decision with what is known of its workload.
+func describe(d *cluster.Decision, job cluster.Job, k profiling.Known) {
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
 	d.ProfileKey = k.Workload.ProfileKey
 	d.Target = k.Workload.Spec.Target
 	d.Sensitivity = k.Knowledge.Sensitivity
 	d.Warnings = slices.Concat(job.Warnings, k.Warnings, d.Warnings)
-	return d, nil
+	if k.Rental != nil {
+		d.Rental = k.Rental
+		d.Reason = strings.TrimPrefix(d.Reason+"; "+rentalText(*k.Rental), "; ")
+	}
+}
+
+// rentalText says on which side a workload is, and why.
+func rentalText(r cluster.Rental) string {
+	switch r.Side {
+	case cluster.SideOwned:
+		return "owned nodes: " + r.Why
+	case cluster.SideRented:
+		return "a rented node: " + r.Why
+	default:
+		return "it has no place yet: " + r.Why
+	}
 }
 
 // FirstQueued is the first decision of a group that must wait; nil where none does.

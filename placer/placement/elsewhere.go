@@ -38,6 +38,9 @@ func (pl *Placer) Reconsider(ctx context.Context, job cluster.Job, w cluster.Wor
 		return cluster.Decision{}, err
 	}
 	w.Spec.Scale = performance.ScaleSpec{}
+	if pl.cfg.Router != nil {
+		w = pl.cfg.Router.Stay(snapshot, w)
+	}
 	k := profiling.Known{Workload: w, Knowledge: pl.cfg.Estimator.Classify(w.ID.Namespace, w.ProfileKey, p)}
 	return pl.ask(job, &k, snapshot)
 }

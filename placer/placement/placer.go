@@ -19,11 +19,21 @@ type Config struct {
 	Decisions *journal.Decisions
 	Lab       *profiling.Lab
 	Estimator *profiling.Estimator
+	Router    Router // nil: every job may go to every node
 
 	Policy   string                          // default policy
 	Deadline func(cluster.Job) time.Time     // hold deadline
 	Link     func(cluster.WorkloadID) string // URL of the record; nil: none
 	Chart    func(cluster.WorkloadID) string // URL of the status chart; nil: none
+}
+
+// Router limits workloads to a part of the nodes.
+type Router interface {
+	// Route decides on the part for a workload that has no allocation yet, and returns it limited
+	// to that; the Rental says why, or that it has to wait.
+	Route(s *cluster.Snapshot, job cluster.Job, k profiling.Known) (profiling.Known, cluster.Rental)
+	// Stay limits a workload that runs to the part that it is in.
+	Stay(s *cluster.Snapshot, w cluster.Workload) cluster.Workload
 }
 
 // Placer decides where jobs go.

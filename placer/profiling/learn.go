@@ -28,6 +28,8 @@ type Known struct {
 	// WaitsUntil is how long a policy may leave it without a node for the hope of a better
 	// one; zero: not at all.
 	WaitsUntil time.Time
+	// Rental is on which side of the cluster its nodes are; nil: there is one.
+	Rental *cluster.Rental
 }
 
 // Learn profiles and classifies each group of the job.

@@ -21,15 +21,41 @@ func (j Job) Known() bool { return len(j.Digits) > 0 }
 
 // Base is the state of what is owned.
 type Base struct {
-	Used float64 // share that is given to jobs, the larger of CPU and memory
+	Used float64 // Use.Share
 	Soft float64 // the soft limit now
 	Hard float64
+}
+
+// Use is what jobs are given of the owned nodes that are ready.
+type Use struct{ UsedMHz, TotalMHz, UsedMB, TotalMB int }
+
+// Add returns u + o.
+func (u Use) Add(o Use) Use {
+	return Use{u.UsedMHz + o.UsedMHz, u.TotalMHz + o.TotalMHz, u.UsedMB + o.UsedMB, u.TotalMB + o.TotalMB}
+}
+
+// Subtract returns u - o.
+func (u Use) Subtract(o Use) Use {
+	return u.Add(Use{-o.UsedMHz, -o.TotalMHz, -o.UsedMB, -o.TotalMB})
+}
+
+// Share is that of CPU or of memory, the larger one; all where there is nothing.
+func (u Use) Share() float64 {
+	share := func(of, total int) float64 {
+		if total <= 0 {
+			return 1
+		}
+		return float64(of) / float64(total)
+	}
+	return max(share(u.UsedMHz, u.TotalMHz), share(u.UsedMB, u.TotalMB))
 }
 
 // Market is what is known of the types that can be rented.
 type Market interface {
 	// Suffices reports whether 90 % of the nodes of a type were good enough for a job lately.
 	Suffices(typ string, job Digits) bool
+	// Seen is how many looks at nodes of a type that rests on; 0: it is only expected.
+	Seen(typ string) int
 	// Wait is how long a job waits for the base, false where that is not known.
 	Wait(typ string, position int) (time.Duration, bool)
 	// Largest is the type of whole machines, and how long one takes to start.
@@ -84,6 +110,15 @@ func Mappings() []Mapping {
 		{"P7", "the base until 90 % of it are used", byUse(usedP7)},
 		{"P8", "the base up to a limit that follows the queue, above it for jobs that rented nodes are not good enough for", dynamic},
 	}
+}
+
+// MappingNames are their names.
+func MappingNames() []string {
+	var out []string
+	for _, m := range Mappings() {
+		out = append(out, m.Name)
+	}
+	return out
 }
 
 // ErrNoMapping: no policy has the name.
@@ -153,7 +188,7 @@ func dynamic(j Job, b Base, m Market, random *rand.Rand) Destination {
 	}
 	suffices := m.Suffices(j.Type, j.Digits)
 	if suffices {
-		return rent(j, used+", and nine of ten nodes of type "+j.Type+" were good enough for it lately")
+		return rent(j, used+", and "+goodLately(j.Type, m.Seen(j.Type)))
 	}
 	notGood := "nodes of type " + j.Type + " were not good enough for it lately"
 	if b.Used < b.Hard && j.Fits {
@@ -165,6 +200,14 @@ func dynamic(j Job, b Base, m Market, random *rand.Rand) Destination {
 		}
 	}
 	return Destination{ToWait, j.Type, used + ", and " + notGood}
+}
+
+// goodLately says on what it rests that a type suffices.
+func goodLately(typ string, seen int) string {
+	if seen == 0 {
+		return "nothing is known of nodes of type " + typ + " yet"
+	}
+	return fmt.Sprintf("nine of ten nodes of type %s were good enough for it lately, by %d looks at them", typ, seen)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

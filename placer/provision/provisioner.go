@@ -157,6 +157,15 @@ func (m market[K]) Suffices(typ string, job Digits) bool {
 	return !ok || h.Sufficed(m.now, job, s.Share, s.Mode, s.Reading)
 }
 
+// Seen implements Market.
+func (m market[K]) Seen(typ string) int {
+	h, ok := m.of.histories[typ]
+	if !ok {
+		return 0
+	}
+	return h.Samples(m.now)
+}
+
 // Wait implements Market.
 func (m market[K]) Wait(typ string, position int) (time.Duration, bool) {
 	w, ok := m.of.waits[typ]
@@ -225,7 +234,7 @@ func (p *Provisioner[K]) Came(now time.Time, node K) {
 	if !ok || n.ready {
 		return
 	}
-	n.ready, n.idle, n.spinUp = true, now, now.Sub(n.asked)
+	n.ready, n.idle, n.spinUp = true, now, max(0, now.Sub(n.asked)) // clocks are set back
 	k := p.measured[n.typ]
 	p.spinUps[n.typ] = (p.spinUps[n.typ]*time.Duration(k) + n.spinUp) / time.Duration(k+1)
 	p.measured[n.typ] = k + 1
@@ -249,6 +258,13 @@ func (p *Provisioner[K]) Looked(now time.Time, node K, pressure Digits) {
 	n.pressure = pressure
 	for _, job := range n.demands {
 		n.behaved = n.behaved && p.Good(pressure, job)
+	}
+}
+
+// Failed tells that a node was not good enough for a job, by what the job did there.
+func (p *Provisioner[K]) Failed(node K) {
+	if n, ok := p.nodes[node]; ok {
+		n.behaved = false
 	}
 }
 

@@ -2,6 +2,7 @@ package provision
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/numeric/digits"
@@ -17,6 +18,20 @@ func DigitsOf(percent []float64) Digits {
 		out[i] = uint8(digits.Of(v))
 	}
 	return out
+}
+
+// DemandsOf a job is what it does not tolerate of each resource, in percent; nil where nothing of
+// it is known. NaN is not known, and counts as the highest.
+func DemandsOf(toleratedPercent []float64) Digits {
+	demands, known := make([]float64, len(toleratedPercent)), false
+	for i, t := range toleratedPercent {
+		demands[i] = 100 - t
+		known = known || !math.IsNaN(t)
+	}
+	if !known {
+		return nil
+	}
+	return DigitsOf(demands)
 }
 
 // sorted is the highest first.

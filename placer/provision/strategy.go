@@ -20,6 +20,15 @@ func Strategies() []Strategy {
 	return []Strategy{StaticReserved, OnDemandFull, OnDemandMixed, HybridFull, HybridMixed}
 }
 
+// StrategyNames are their names.
+func StrategyNames() []string {
+	var out []string
+	for _, s := range Strategies() {
+		out = append(out, string(s))
+	}
+	return out
+}
+
 // Owns reports whether there are nodes that are not rented.
 func (s Strategy) Owns() bool { return s == StaticReserved || s.hybrid() }
 

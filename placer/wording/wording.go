@@ -246,3 +246,6 @@ func AssumedNote(n cluster.NodeRecord) string {
 	}
 	return "the scores of " + Count(count, "resident") + " are unknown and therefore assumed"
 }
+
+// Money is an amount, in whatever currency the prices are in.
+func Money(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }

@@ -11,6 +11,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
 )
@@ -98,7 +99,7 @@ func (n *nomadFlags) worldWith(records string) (*nomadapi.World, error) {
 // blockOptions tell the reader of performance blocks which policies there are,
 // and let the probes check what only they know.
 func blockOptions() hcl.Options {
-	return hcl.Options{Policies: policy.Names(), ValidateProbe: validateProbe}
+	return hcl.Options{Policies: policy.Names(), Strategies: provision.StrategyNames(), Mappings: provision.MappingNames(), ValidateProbe: validateProbe}
 }
 
 func validateProbe(spec performance.ProbeSpec, target performance.Target) error {

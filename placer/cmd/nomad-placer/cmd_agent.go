@@ -21,6 +21,7 @@ import (
 
 	jobhcl "github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/access"
+	"github.com/nomad-placer/nomad-placer/placer/autoscaler/targetplugin"
 	"github.com/nomad-placer/nomad-placer/placer/certificate"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/command"
@@ -155,10 +156,11 @@ type agent struct {
 	engine   *engine.Engine
 	gate     *access.Gate
 	pages    http.Handler
-	address  string              // of the pages, for browsers
-	instance string              // made up at the start, for the leader's answers
-	secure   *certificate.Server // of the pages; nil: they are served without TLS
-	pprof    string              // host:port of the profiles of this process; "" serves none
+	address  string               // of the pages, for browsers
+	instance string               // made up at the start, for the leader's answers
+	secure   *certificate.Server  // of the pages; nil: they are served without TLS
+	target   *targetplugin.Plugin // that orders nodes; nil: an autoscaler does, or nobody
+	pprof    string               // host:port of the profiles of this process; "" serves none
 }
 
 func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
@@ -176,6 +178,9 @@ func runAgent(ctx context.Context, s *command.Shell, a *agentFlags) error {
 	g, err := newAgent(s, a, config, log)
 	if err != nil {
 		return err
+	}
+	if g.target != nil {
+		defer g.target.Close()
 	}
 	defer func() {
 		if err := g.store.Close(); err != nil {
@@ -223,6 +228,9 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	rows, err := training.LoadAll()
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
+	}
+	if config.Provision != nil {
+		g.target = newTarget(*config.Provision, g.world.ServerClock(), log)
 	}
 	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
@@ -341,6 +349,12 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
 		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax, Adaptive: g.config.Profile.Adaptive, When: g.config.Profile.When,
 		KeepFor: time.Duration(g.config.Profile.KeepDays) * 24 * time.Hour, KeepPerJob: g.config.Profile.KeepPerJob,
+	}
+	if g.config.Provision != nil {
+		c.Provision = provisionOptions(*g.config.Provision)
+		if g.target != nil {
+			c.Provision.Renter = g.target
+		}
 	}
 	if g.address != "" {
 		c.Link = func(w cluster.WorkloadID) string { return g.address + dashboard.JobPath(w) }

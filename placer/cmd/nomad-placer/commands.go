@@ -45,6 +45,7 @@ func commands() []*command.Command {
 		profileImportCommand(),
 		profileListCommand(),
 		profileShowCommand(),
+		provisionStatusCommand(),
 		proxyCommand(),
 		rebalanceCommand(),
 		trafficCaptureCommand(),
@@ -65,14 +66,15 @@ func commands() []*command.Command {
 
 // families are the words that only hold subcommands.
 var families = map[string]string{
-	"acl":     "Write the policies that the placer needs",
-	"job":     "Submit jobs with a performance block, and see what became of them",
-	"keys":    "Make the keys with which agents sign",
-	"node":    "See what room and headroom nodes have",
-	"policy":  "See the placement policies",
-	"profile": "See, keep and forget what was measured of workloads",
-	"traffic": "Model, regenerate and compare the network traffic of a cluster",
-	"twin":    "Model the storage load of a workload, and generate it",
+	"acl":       "Write the policies that the placer needs",
+	"job":       "Submit jobs with a performance block, and see what became of them",
+	"keys":      "Make the keys with which agents sign",
+	"node":      "See what room and headroom nodes have",
+	"policy":    "See the placement policies",
+	"profile":   "See, keep and forget what was measured of workloads",
+	"provision": "See which nodes are rented, and what they cost",
+	"traffic":   "Model, regenerate and compare the network traffic of a cluster",
+	"twin":      "Model the storage load of a workload, and generate it",
 }
 
 // moved are the commands that only research needs. They say where they went for

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -25,7 +26,8 @@ type Records struct {
 	AllNodes        []cluster.NodeRecord
 	AllObservations map[cluster.WorkloadID][]cluster.Observation
 	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
-	Err             error // what every method fails with
+	Rented          *provision.Report // nil: no nodes are rented
+	Err             error             // what every method fails with
 }
 
 // Decisions returns a copy of all decisions.
@@ -97,6 +99,41 @@ func (m *Records) Actions(_ context.Context, w cluster.WorkloadID) ([]cluster.Ac
 	return slices.Clone(m.AllActions[w]), m.Err
 }
 
+// Provision is what is known of rented nodes.
+func (m *Records) Provision(context.Context) (provision.Report, error) {
+	if m.Rented == nil {
+		return provision.Report{}, cmp.Or(m.Err, cluster.ErrNoRecord)
+	}
+	return *m.Rented, m.Err
+}
+
+// Capacity is that of the last hour.
+func (m *Records) Capacity(context.Context) (provision.Capacities, error) {
+	if m.Rented == nil {
+		return nil, m.Err
+	}
+	var out provision.Capacities
+	for i := range 60 {
+		sample := provision.Capacity{At: Now.Add(time.Duration(i-60) * time.Minute), Owned: 16, Given: 8 + float64(i)/10}
+		if i > 30 {
+			sample.Serving, sample.Held = 4, 16
+		}
+		out = append(out, sample)
+	}
+	return out, m.Err
+}
+
+func fixtureRented() *provision.Report {
+	return &provision.Report{
+		AtMillis: Now.UnixMilli(), Strategy: "HM", PerHour: 0.95, Today: 7.2,
+		Types: []provision.TypeReport{{Name: "burst-4", NodeClass: "burst-4", Wanted: 1, Present: 1}, {Name: "burst-16", NodeClass: "c5.4xlarge", Wanted: 1}},
+		Nodes: []provision.NodeReport{
+			{ID: "c0ffee00-1111-2222-3333-444455556666", Name: "burst-a", Type: "burst-4", State: provision.Serving, Why: "It has 2 jobs."},
+			{Type: "burst-16", State: provision.Starting, Why: "It was ordered 20s ago for 1 job; nodes of its type take 1m0s on average, and the order is void after 10m0s."},
+		},
+	}
+}
+
 // Now is the time of the fixture.
 var Now = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
 
@@ -117,6 +154,7 @@ func Fixture() *Records {
 	m := &Records{AllProfiles: map[string]profile.Profile{}, AllObservations: map[cluster.WorkloadID][]cluster.Observation{}}
 	m.AllDecisions = []cluster.Decision{CacheDecision(), EncodeDecision(), queuedDecision()}
 	m.AllNodes = fixtureNodes()
+	m.Rented = fixtureRented()
 	m.AllProfiles["3f2a9c"] = fixtureProfile()
 	m.AllProductions = map[string]profile.Production{"3f2a9c": fixtureProduction()}
 	m.AllObservations[CacheID] = fixtureObservations()

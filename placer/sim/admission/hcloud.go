@@ -21,8 +21,8 @@ var hcloudDescriptor = Descriptor{
 }
 
 var hcloudParameters = parameterList{controller: "hcloud", list: []Parameter{
-	{Name: "strategy", Default: string(provision.StaticReserved), Summary: "which nodes there are", Choices: strategyNames()},
-	{Name: "mapping", Default: "P8", Summary: "which jobs the owned nodes get", Choices: mappingNames()},
+	{Name: "strategy", Default: string(provision.StaticReserved), Summary: "which nodes there are", Choices: provision.StrategyNames()},
+	{Name: "mapping", Default: "P8", Summary: "which jobs the owned nodes get", Choices: provision.MappingNames()},
 	{Name: "quality", Default: string(provision.Scalar), Summary: "how a job is held against a type", Choices: []string{string(provision.Scalar), string(provision.Vector)}},
 	{Name: "percentile", Default: string(provision.ReachedByMost), Summary: "how the 90th percentile is read", Choices: []string{string(provision.ReachedByMost), string(provision.ReachedByFew)}},
 	{Name: "soft", Default: "0.625", Summary: "the soft limit at first"},
@@ -30,22 +30,6 @@ var hcloudParameters = parameterList{controller: "hcloud", list: []Parameter{
 	{Name: "retention", Default: "10", Summary: "times its spin-up that an idle node is kept"},
 	{Name: "known", Default: "yes", Summary: "whether a job's demands are known", Choices: []string{"yes", "no"}},
 }}
-
-func strategyNames() []string {
-	var out []string
-	for _, s := range provision.Strategies() {
-		out = append(out, string(s))
-	}
-	return out
-}
-
-func mappingNames() []string {
-	var out []string
-	for _, m := range provision.Mappings() {
-		out = append(out, m.Name)
-	}
-	return out
-}
 
 // Rental is where nodes are rented. Those that are not rented are not ready on the board.
 type Rental interface {
@@ -151,21 +135,10 @@ func (c *hcloud) Arrive(now Instant, it Item) {
 	c.Withdraw(it.Ask.Handle)
 	w := c.enter(it)
 	if !c.blind {
-		w.side.digits = demandsOf(it.Ask)
+		w.side.digits = provision.DemandsOf(it.Ask.Tolerated)
 	}
 	c.fresh = append(c.fresh, w)
 }
-
-// demandsOf a job is what it does not tolerate, of each resource.
-func demandsOf(a *board.Request) provision.Digits {
-	demands := make([]float64, len(a.Tolerated))
-	for k, t := range a.Tolerated {
-		demands[k] = fullPercent - t
-	}
-	return provision.DigitsOf(demands)
-}
-
-const fullPercent = 100
 
 func (c *hcloud) Next(now Instant) (Attempt, bool) {
 	c.now = now

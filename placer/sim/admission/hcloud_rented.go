@@ -155,15 +155,12 @@ type ownedNodes struct {
 	board   *board.Board
 	rental  Rental // nil: all are owned
 	watcher *watcher
-	owned   []bool        // by node of the board
-	nodes   []board.Index // that are
-	counted []counted     // by node of the board
-	sum     counted
+	owned   []bool          // by node of the board
+	nodes   []board.Index   // that are
+	counted []provision.Use // by node of the board
+	sum     provision.Use
 	gains   uint64 // times that one of them gained room, and one
 }
-
-// counted is a node in the sums.
-type counted struct{ usedMHz, totalMHz, usedMB, totalMB int }
 
 func newOwnedNodes(b *board.Board, rental Rental) *ownedNodes {
 	o := &ownedNodes{board: b, rental: rental, watcher: newWatcher(b), gains: 1}
@@ -190,22 +187,19 @@ func (o *ownedNodes) watch() {
 			return
 		}
 		for int(n) >= len(o.counted) {
-			o.counted = append(o.counted, counted{})
+			o.counted = append(o.counted, provision.Use{})
 		}
 		if at, found := slices.BinarySearch(o.nodes, n); !found {
 			o.nodes = slices.Insert(o.nodes, at, n)
 		}
-		var now counted
+		var now provision.Use
 		if o.board.Ready(n) {
 			node, used := o.board.Node(n), o.board.Used(n)
-			now = counted{used.Megahertz(node.CoreMHz), node.Total.CPUMHz, used.MemoryMB, node.Total.MemoryMB}
+			now = provision.Use{UsedMHz: used.Megahertz(node.CoreMHz), TotalMHz: node.Total.CPUMHz, UsedMB: used.MemoryMB, TotalMB: node.Total.MemoryMB}
 		}
 		before := o.counted[n]
 		o.counted[n] = now
-		o.sum.usedMHz += now.usedMHz - before.usedMHz
-		o.sum.totalMHz += now.totalMHz - before.totalMHz
-		o.sum.usedMB += now.usedMB - before.usedMB
-		o.sum.totalMB += now.totalMB - before.totalMB
+		o.sum = o.sum.Add(now.Subtract(before))
 		if gained {
 			o.gains++
 		}
@@ -214,16 +208,7 @@ func (o *ownedNodes) watch() {
 
 // used is the share that is given to jobs, the larger of CPU and memory; all where there is
 // nothing.
-func (o *ownedNodes) used() float64 {
-	return max(share(o.sum.usedMHz, o.sum.totalMHz), share(o.sum.usedMB, o.sum.totalMB))
-}
-
-func share(of, total int) float64 {
-	if total <= 0 {
-		return 1
-	}
-	return float64(of) / float64(total)
-}
+func (o *ownedNodes) used() float64 { return o.sum.Share() }
 
 // fits reports whether a node may run an allocation of the ask.
 func (o *ownedNodes) fits(a *board.Request) bool {

@@ -310,11 +310,7 @@ func (c *checker) strategy(p *policyBlock, at blockAt) {
 	if p.Strategy == "" {
 		p.Strategy = string(provision.StaticReserved)
 	}
-	var known []string
-	for _, s := range provision.Strategies() {
-		known = append(known, string(s))
-	}
-	c.oneOf(p.Strategy, known, "strategy", at)
+	c.oneOf(p.Strategy, provision.StrategyNames(), "strategy", at)
 	s := provision.Strategy(p.Strategy)
 	for _, own := range []string{"strategy", "known"} {
 		if _, ok := p.AdmissionOptions[own]; ok && p.Admission == hcloudAdmission {

@@ -1,0 +1,1 @@
+../../nomad/protocol/compare_test.go

@@ -1,0 +1,7 @@
+provision {
+  strategy = "SR"
+  target_plugin {
+    command = "aws-asg"
+    config  = ["eu-central-1"]
+  }
+}

@@ -1,0 +1,4 @@
+provision {
+  strategy = "HN"
+  mapping  = "P9"
+}

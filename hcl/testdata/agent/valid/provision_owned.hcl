@@ -1,0 +1,3 @@
+provision {
+  strategy = "SR"
+}

@@ -1,0 +1,78 @@
+package tracker
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/provision"
+)
+
+// Report is the account for people and for autoscalers.
+func (t *Tracker) Report(now time.Time) provision.Report {
+	out := provision.Report{
+		AtMillis: now.UnixMilli(), Strategy: string(t.cfg.Settings.Strategy), Types: []provision.TypeReport{}, Nodes: []provision.NodeReport{},
+		PerHour: t.presentPerHour(), Today: t.spent.today,
+	}
+	for _, typ := range t.cfg.Types {
+		out.Types = append(out.Types, provision.TypeReport{Name: typ.Name, NodeClass: typ.NodeClass, Wanted: t.Wanted(typ.Name), Present: t.Present(typ.Name)})
+	}
+	for _, s := range t.sorted() {
+		state, why := t.stateOf(now, s)
+		out.Nodes = append(out.Nodes, provision.NodeReport{ID: string(s.node), Name: s.name, Type: s.typ, State: state, Why: why})
+	}
+	return out
+}
+
+func (t *Tracker) stateOf(now time.Time, s *slot) (provision.NodeState, string) {
+	switch {
+	case s.leaving != "":
+		return provision.Leaving, s.leaving
+	case !s.ready:
+		return provision.Starting, fmt.Sprintf("It was ordered %s ago for %s; nodes of its type take %s on average, and the order is void after %s.",
+			now.Sub(s.ordered).Round(time.Second), jobsText(len(s.jobs)), t.desk.SpinUp(s.typ).Round(time.Second), t.lateAfter(s.typ).Round(time.Second))
+	case !s.lost.IsZero():
+		return provision.Serving, fmt.Sprintf("Nomad has not heard of it for %s.", now.Sub(s.lost).Round(time.Second))
+	case len(s.jobs) > 0:
+		why := fmt.Sprintf("It has %s.", jobsText(len(s.jobs)))
+		if !t.desk.Behaved(s.key) {
+			why = fmt.Sprintf("It has %s, was not good enough for all of them, and leaves when they have ended.", jobsText(len(s.jobs)))
+		}
+		return provision.Serving, why
+	}
+	until, _ := t.desk.KeptUntil(s.key)
+	return provision.Vacant, fmt.Sprintf("It has no job, and is kept for %s more.", max(0, until.Sub(now)).Round(time.Second))
+}
+
+func jobsText(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// Capacity of rented nodes now, in cores. What is returned is in it for as long as it is there.
+func (t *Tracker) Capacity(now time.Time) provision.Capacity {
+	out := provision.Capacity{At: now}
+	for _, s := range t.sorted() {
+		cores := float64(t.kinds[s.typ].Cores)
+		switch state, _ := t.stateOf(now, s); {
+		case state == provision.Starting, state == provision.Serving && !s.hasJobs():
+			out.Held += cores
+		case state == provision.Serving:
+			out.Serving += cores
+		default:
+			out.Retained += cores
+		}
+	}
+	return out
+}
+
+// hasJobs reports whether a job is there, and not only to come.
+func (s *slot) hasJobs() bool {
+	for _, job := range s.jobs {
+		if job.seen {
+			return true
+		}
+	}
+	return false
+}

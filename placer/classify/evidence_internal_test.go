@@ -38,6 +38,9 @@ func TestMeasuredCells(t *testing.T) {
 // Whatever posterior a model gives, no cell is NaN.
 func TestPosteriorsAreNumbers(t *testing.T) {
 	t.Parallel()
+	if c := posterior(1, 1, 2.5, 1.12e-154, math.NaN()); c.Value != 1 {
+		t.Errorf("of a deviation that squared is next to no number: %+v", c)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.SampledFrom([]float64{math.NaN(), 0, 1, 5, 1e6}).Draw(t, "width")
 		c := posterior(rapid.Float64Range(0, 100).Draw(t, "value"), rapid.Float64Range(0.01, 1e6).Draw(t, "noise"),

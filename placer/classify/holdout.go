@@ -351,8 +351,9 @@ func posterior(value, noise, mean, deviation, width float64) Cell {
 		wider = max(1, width/normal95)
 	}
 	var others belief
-	if prior > 0 && !math.IsInf(prior, 1) {
-		others = belief{(mean/(deviation*deviation) - value*own) / prior, wider / math.Sqrt(prior)}
+	// A deviation that squared is next to no number says nothing.
+	if sum := mean / (deviation * deviation); prior > 0 && !math.IsInf(prior, 1) && !math.IsInf(sum, 0) {
+		others = belief{(sum - value*own) / prior, wider / math.Sqrt(prior)}
 	}
 	return measuredCell(value, noise, others)
 }

@@ -40,7 +40,7 @@ func (t *Tracker) Leaving(typ string) []cluster.NodeID {
 	return out
 }
 
-// Sent tells that the orders of a type have left this house.
+// Sent tells that the orders of a type went out.
 func (t *Tracker) Sent(typ string) {
 	for _, s := range t.slots {
 		if s.typ == typ {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // Report is the account for people and for autoscalers.
@@ -29,25 +30,18 @@ func (t *Tracker) stateOf(now time.Time, s *slot) (provision.NodeState, string) 
 		return provision.Leaving, s.leaving
 	case !s.ready:
 		return provision.Starting, fmt.Sprintf("It was ordered %s ago for %s; nodes of its type take %s on average, and the order is void after %s.",
-			now.Sub(s.ordered).Round(time.Second), jobsText(len(s.jobs)), t.desk.SpinUp(s.typ).Round(time.Second), t.lateAfter(s.typ).Round(time.Second))
+			now.Sub(s.ordered).Round(time.Second), wording.Count(len(s.jobs), "job"), t.desk.SpinUp(s.typ).Round(time.Second), t.lateAfter(s.typ).Round(time.Second))
 	case !s.lost.IsZero():
 		return provision.Serving, fmt.Sprintf("Nomad has not heard of it for %s.", now.Sub(s.lost).Round(time.Second))
 	case len(s.jobs) > 0:
-		why := fmt.Sprintf("It has %s.", jobsText(len(s.jobs)))
+		why := fmt.Sprintf("It has %s.", wording.Count(len(s.jobs), "job"))
 		if !t.desk.Behaved(s.key) {
-			why = fmt.Sprintf("It has %s, was not good enough for all of them, and leaves when they have ended.", jobsText(len(s.jobs)))
+			why = fmt.Sprintf("It has %s, was not good enough for all of them, and leaves when they have ended.", wording.Count(len(s.jobs), "job"))
 		}
 		return provision.Serving, why
 	}
 	until, _ := t.desk.KeptUntil(s.key)
 	return provision.Vacant, fmt.Sprintf("It has no job, and is kept for %s more.", max(0, until.Sub(now)).Round(time.Second))
-}
-
-func jobsText(n int) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return fmt.Sprintf("%d jobs", n)
 }
 
 // Capacity of rented nodes now, in cores. What is returned is in it for as long as it is there.

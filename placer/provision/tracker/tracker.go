@@ -78,7 +78,7 @@ type slot struct {
 	node    cluster.NodeID // empty: not seen yet
 	name    string
 	ordered time.Time
-	sent    bool      // the order has left this house
+	sent    bool      // the order went out
 	ready   bool      // it was seen ready once
 	lost    time.Time // since when it is not ready any more; zero: it is
 	jobs    map[cluster.WorkloadID]*tenant

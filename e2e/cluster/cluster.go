@@ -31,6 +31,7 @@ type Cluster struct {
 	authority   *authority.Authority // nil without TLS
 	starter     *starter
 	janitor     *os.File // closing it lets the janitor go to work
+	awake       *os.File // keeps the CPUs awake while it is open; nil: nothing does
 	server      *agent
 	clients     []*agent
 	nodeIDs     []string
@@ -369,6 +370,9 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	err := CleanIn(ctx, c.config.Dir, c.config.RunID)
 	if c.starter != nil {
 		c.starter.close()
+	}
+	if c.awake != nil {
+		_ = c.awake.Close() // the request ends with it, whatever it says
 	}
 	// Last: the janitor tries once more whatever failed.
 	if c.janitor != nil {

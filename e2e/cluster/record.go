@@ -118,7 +118,7 @@ func CleanIn(_ context.Context, dir, runID string) error {
 }
 
 func (r record) remove(runDir string) error {
-	if err := errors.Join(r.Hierarchies.removeGroup(runGroup(r.RunID)), r.Hierarchies.removeGroup(awakeGroup(r.RunID)), lower(r.Raised)); err != nil {
+	if err := errors.Join(r.Hierarchies.removeGroup(runGroup(r.RunID)), lower(r.Raised)); err != nil {
 		return fmt.Errorf("clean run %s: %w", r.RunID, err)
 	}
 	if err := unmountBelow(runDir); err != nil {

@@ -369,6 +369,29 @@ func TestFreshRemovesOnlyResults(t *testing.T) {
 	}
 }
 
+// A page of parts that several programs measured says so.
+func TestWhatMeasuredIsNoted(t *testing.T) {
+	t.Parallel()
+	r := results(t.TempDir())
+	if err := r.measured(fileRepetition(1), repetition{Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	e, err := r.load()
+	if err != nil || e.Programs[fileRepetition(1)] != thisProgram() {
+		t.Fatalf("%v, %v", e.Programs, err)
+	}
+	if said := e.programs(); said != " The program is of commit "+thisProgram()+"." {
+		t.Errorf("of one program: %q", said)
+	}
+	e.Programs[fileAlone] = "0123abcd"
+	if said := e.programs(); !strings.Contains(said, "several commits") || !strings.Contains(said, "0123abcd (alone)") {
+		t.Errorf("of two programs: %q", said)
+	}
+	if said := (everything{}).programs(); said != "" {
+		t.Errorf("where nothing was noted: %q", said)
+	}
+}
+
 // measured is a run of two repetitions: stock met half of its targets, the placer all.
 func measured() everything {
 	e := everything{Begun: &begun{At: time.Unix(0, 0).UTC(), Machine: "a machine", Plan: fullPlan()}, Alone: map[string]alone{}}

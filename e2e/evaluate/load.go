@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -16,15 +17,23 @@ type everything struct {
 	Repetitions []repetition     `json:"repetitions"`
 	Sweeps      []sweep          `json:"sweeps"`
 	Adaptation  *adaptation      `json:"adaptation,omitempty"`
+	// Programs by which the files were measured, by file.
+	Programs map[string]string `json:"programs"`
 }
 
 // load reads a folder; what is not there is not in the answer.
 func (r results) load() (everything, error) {
-	out := everything{Alone: map[string]alone{}}
+	out := everything{Alone: map[string]alone{}, Programs: map[string]string{}}
 	var errs []error
+	by := map[string]string{}
+	noted, err := r.read(filePrograms, &by) // results of earlier programs have none
+	errs = append(errs, err)
 	get := func(name string, into any) bool {
 		found, err := r.read(name, into)
 		errs = append(errs, err)
+		if found && noted && name != fileBegun {
+			out.Programs[name] = cmp.Or(by[name], unknown)
+		}
 		return found && err == nil
 	}
 	var b begun

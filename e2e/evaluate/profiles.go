@@ -52,7 +52,7 @@ func (e *evaluation) learn(ctx context.Context, known map[string]alone) (profile
 		}
 		p.Jobs[a.name] = d
 	}
-	return p, e.dir.write(fileProfiles(p.Number), p)
+	return p, e.dir.measured(fileProfiles(p.Number), p)
 }
 
 // untilIdle waits until nothing but the agent runs, and until the agent has seen

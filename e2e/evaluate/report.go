@@ -64,13 +64,33 @@ func (e everything) markdown(w io.Writer) {
 	if e.Begun.Quick {
 		fmt.Fprint(w, "\n**A quick run**, with short windows: it shows that everything works, and its numbers mean little.\n")
 	}
-	fmt.Fprintf(w, "Profiles of %d s; windows of %s after %s.\n\n", p.ProfileSeconds, p.Window, p.WarmUp)
+	fmt.Fprintf(w, "Profiles of %d s; windows of %s after %s.%s\n\n", p.ProfileSeconds, p.Window, p.WarmUp, e.programs())
 	e.writeSummary(w)
 	e.writeShares(w)
 	e.writeJobs(w)
 	e.writeArms(w)
 	e.writeSizes(w)
 	e.writeAdaptation(w)
+}
+
+// programs says which program measured what: a part that is kept may be of an older one.
+func (e everything) programs() string {
+	by := map[string][]string{}
+	for _, file := range slices.Sorted(maps.Keys(e.Programs)) {
+		by[e.Programs[file]] = append(by[e.Programs[file]], strings.TrimSuffix(file, ".json"))
+	}
+	var parts []string
+	for _, program := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", program, strings.Join(by[program], ", ")))
+	}
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		program, _, _ := strings.Cut(parts[0], " (")
+		return " The program is of commit " + program + "."
+	}
+	return " **Measured by programs of several commits**: " + strings.Join(parts, "; ") + "."
 }
 
 // verdict is yes or no; NaN is unknown.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 )
 
@@ -29,6 +30,8 @@ const (
 	fileBegun = "begun.json"
 	fileAlone = "alone.json"
 	fileAdapt = "adaptation.json"
+	// filePrograms says by file which program measured it.
+	filePrograms = "programs.json"
 )
 
 func fileRepetition(n int) string      { return fmt.Sprintf("repetition-%d.json", n) }
@@ -49,6 +52,37 @@ func (r results) read(name string, into any) (bool, error) {
 		return false, fmt.Errorf("%s: %w; remove it to measure it again", r.path(name), err)
 	}
 	return true, nil
+}
+
+// measured stores what was measured, with the program that did.
+func (r results) measured(name string, v any) error {
+	programs := map[string]string{}
+	if _, err := r.read(filePrograms, &programs); err != nil {
+		return err
+	}
+	programs[name] = thisProgram()
+	if err := r.write(filePrograms, programs); err != nil {
+		return err
+	}
+	return r.write(name, v)
+}
+
+// thisProgram is the commit that this program was built from.
+func thisProgram() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown
+	}
+	revision, changed := unknown, ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(8, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = " with changes"
+		}
+	}
+	return revision + changed
 }
 
 // write stores a file whole or not at all.
@@ -93,7 +127,7 @@ func (r results) open(now begun, fresh bool) (begun, error) {
 // clear removes the files of a run, and nothing else.
 func (r results) clear() error {
 	var errs []error
-	for _, pattern := range []string{fileBegun, fileAlone, fileAdapt, "profiles-*.json", "repetition-*.json", fileSweep("*")} {
+	for _, pattern := range []string{fileBegun, fileAlone, fileAdapt, filePrograms, "profiles-*.json", "repetition-*.json", fileSweep("*")} {
 		found, err := filepath.Glob(r.path(pattern))
 		errs = append(errs, err)
 		for _, f := range found {

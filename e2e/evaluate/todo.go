@@ -95,7 +95,7 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 			return err
 		}
 		t.known[a.name] = k.better(t.known[a.name])
-		if err := e.dir.write(fileAlone, t.known); err != nil {
+		if err := e.dir.measured(fileAlone, t.known); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 		if err != nil {
 			return fmt.Errorf("repetition %d: %w", n, err)
 		}
-		if err := e.dir.write(fileRepetition(n), r); err != nil {
+		if err := e.dir.measured(fileRepetition(n), r); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 		if err != nil {
 			return fmt.Errorf("sizes of %s: %w", a.name, err)
 		}
-		if err := e.dir.write(fileSweep(a.name), s); err != nil {
+		if err := e.dir.measured(fileSweep(a.name), s); err != nil {
 			return err
 		}
 	}
@@ -134,5 +134,5 @@ func (e *evaluation) measureEverything(ctx context.Context, t todo) error {
 	if err != nil {
 		return fmt.Errorf("adaptation: %w", err)
 	}
-	return e.dir.write(fileAdapt, a)
+	return e.dir.measured(fileAdapt, a)
 }

@@ -66,13 +66,15 @@ type expected struct {
 	offered   int              // nodes with room of the last choice
 	best      float64          // and what the best of them was worth
 	there     []board.Resident // scratch
-	among     int              // residents of the machine that was judged last
 }
 
-// prospect is what is expected on one node.
+// prospect is what is expected on one node. What the residents lose takes longer to predict
+// than what the newcomer reaches, and only lowers the worth: until it is looked at, worth is
+// without it.
 type prospect struct {
 	node        board.Index
 	worth       float64
+	whole       bool    // what the residents lose is taken off
 	performance float64 // of the allocation, in the unit of the request; NaN unknown
 	allocations int     // on its machine
 	load        float64
@@ -104,10 +106,10 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	heap.Init(&e.prospects)
 	e.offered, e.best = len(e.prospects), 0
 	if e.offered > 0 {
-		e.best = e.prospects[0].worth
+		e.best = e.first().worth
 	}
 	for len(f.replicas) < a.Count && len(e.prospects) > 0 {
-		best := e.prospects[0]
+		best := e.first()
 		if !a.Forced && best.worth < e.accept {
 			break
 		}
@@ -126,7 +128,8 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 func (e *expected) spare(count int, allowed func(board.Index) bool) []board.Replica {
 	var out []board.Replica
 	for len(out) < count && len(e.prospects) > 0 {
-		best := heap.Pop(&e.prospects).(prospect)
+		best := e.first()
+		heap.Pop(&e.prospects)
 		if allowed(best.node) {
 			out = append(out, board.Replica{Node: best.node, Size: e.tentative.request.Size, Predicted: best.performance})
 		}
@@ -177,34 +180,52 @@ func (e *expected) worthOfSize(n board.Index, size board.SizeOption, residents [
 	return stepped(w.Net(), worthStep), w.Kept
 }
 
-// judge a node for one more allocation.
+// first is the best of the prospects. Those that could be better are looked at whole before.
+func (e *expected) first() prospect {
+	for !e.prospects[0].whole {
+		p := &e.prospects[0]
+		p.worth, p.whole = stepped(e.worthOn(p.node, int(e.tentative.taken[p.node])).Net(), worthStep), true
+		heap.Fix(&e.prospects, 0)
+	}
+	return e.prospects[0]
+}
+
+// judge a node for one more allocation, by what that reaches.
 func (e *expected) judge(n board.Index) prospect {
 	f := &e.tentative
-	w := e.worthOn(n, int(f.taken[n]))
+	newcomer, residents := e.newcomer(n, int(f.taken[n]))
+	e.outlook.Among(residents, len(f.board.Columns))
+	reached, kept := e.outlook.Reached(newcomer)
 	return prospect{
-		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * w.Kept, allocations: e.among, load: f.board.Load(n),
-		worth: stepped(w.Net(), worthStep),
+		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * kept, allocations: len(residents), load: f.board.Load(n),
+		worth: stepped(reached, worthStep), whole: len(residents) == 0,
 	}
 }
 
 // worthOn is what one more allocation is worth on a node that got so many of this choice.
 func (e *expected) worthOn(n board.Index, taken int) predict.Worth {
+	newcomer, residents := e.newcomer(n, taken)
+	e.outlook.Among(residents, len(e.tentative.board.Columns))
+	return e.outlook.Worth(newcomer)
+}
+
+// newcomer is one more allocation on a node that got so many of this choice, with whom it
+// would be there.
+func (e *expected) newcomer(n board.Index, taken int) (predict.Newcomer, []board.Resident) {
 	f := &e.tentative
-	newcomer := residentOn(f.board, n, f.request)
-	newcomer.Response = f.request.Response
+	own := residentOn(f.board, n, f.request)
+	own.Response = f.request.Response
 	there := f.board.MachineResidents(n)
 	if taken > 0 {
 		e.there = append(e.there[:0], there...)
 		for range taken {
-			e.there = append(e.there, newcomer)
+			e.there = append(e.there, own)
 		}
 		there = e.there
 	}
-	e.among = len(there)
-	e.outlook.Among(there, len(f.board.Columns))
-	return e.outlook.Worth(predict.Newcomer{
-		Resident: newcomer, Curve: f.request.Curve(), Speed: isolatedSpeed(f.request, f.board.Node(n)), Top: e.top, Target: e.need,
-	})
+	return predict.Newcomer{
+		Resident: own, Curve: f.request.Curve(), Speed: isolatedSpeed(f.request, f.board.Node(n)), Top: e.top, Target: e.need,
+	}, there
 }
 
 // explain implements explainer.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/numeric/lsh"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 )
@@ -21,7 +22,7 @@ var lshSelector = SelectorDescriptor{
 		{Name: "step", Default: "0.05", Summary: "by which a look-up moves on where it found nothing, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Step })},
 	},
 	New: func(b *board.Board, o Options) board.Selector {
-		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep)}
+		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep), misses: map[board.Handle]*misses{}}
 		b.Listen(s.table)
 		return s
 	},
@@ -51,7 +52,24 @@ type hashSelector struct {
 	order     []int     // configurations, best first
 	hits      []lsh.Hit
 	found     board.Choice // how
+	misses    map[board.Handle]*misses
 }
+
+// misses is what look-ups for a request that waits came to in vain. Where nothing of a
+// configuration has changed the same look-up comes to the same, and is not made again.
+type misses struct {
+	point []float64
+	size  cluster.Resources
+	of    []miss // by configuration
+}
+
+type miss struct {
+	version  uint64 // of the configuration in the table; 0: none was made
+	examined int
+}
+
+// mostMisses bounds the requests that are remembered; after more, all are forgotten.
+const mostMisses = 1 << 15
 
 // Select implements board.Selector.
 func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
@@ -62,7 +80,7 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	s.point = newcomerPoint(s.point[:0], a)
 	s.query, s.shared = resized(s.query, len(s.point)), resized(s.shared, len(s.point))
 	s.sortConfigurations()
-	s.lookUp()
+	s.lookUp(s.missesOf(a))
 	if len(f.replicas) < a.Count {
 		s.scan()
 	}
@@ -71,6 +89,9 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	}
 	for a.Forced && len(f.replicas) < a.Count && s.fewestViolations() {
 		continue
+	}
+	if len(f.replicas) == a.Count {
+		delete(s.misses, a.Handle)
 	}
 	c := f.choice(a.Count)
 	c.Indexed, c.Scanned, c.Scans = s.found.Indexed, s.found.Scanned, s.found.Scans
@@ -128,15 +149,40 @@ func scoreSum(a *board.Request, g float64) float64 {
 	return sum
 }
 
+// missesOf is what is remembered of a request, by configuration; nil where nothing may be:
+// what the user's constraints allow may change without the board.
+func (s *hashSelector) missesOf(a *board.Request) []miss {
+	if a.Allowed != nil {
+		return nil
+	}
+	m := s.misses[a.Handle]
+	if m == nil || !slices.Equal(m.point, s.point) || m.size != a.Size {
+		if len(s.misses) >= mostMisses {
+			clear(s.misses)
+		}
+		m = &misses{point: slices.Clone(s.point), size: a.Size}
+		s.misses[a.Handle] = m
+	}
+	if grow := len(s.table.indexes) - len(m.of); grow > 0 {
+		m.of = append(m.of, make([]miss, grow)...)
+	}
+	return m.of
+}
+
 // lookUp takes nodes that the index finds: tightest first, configuration by
 // configuration, the query growing from just above p to all ones.
-func (s *hashSelector) lookUp() {
+func (s *hashSelector) lookUp(missed []miss) {
 	f := &s.tentative
 	for _, c := range s.order {
 		index := s.table.indexes[c]
 		if index == nil || index.Len() == 0 {
 			continue
 		}
+		if missed != nil && missed[c].version == s.table.versions[c] {
+			f.examined += missed[c].examined
+			continue
+		}
+		examined, chosen := f.examined, len(f.replicas)
 		for grown := s.step; ; grown += s.step {
 			full := s.grow(grown)
 			s.hits = s.hits[:0]
@@ -160,6 +206,9 @@ func (s *hashSelector) lookUp() {
 			if full {
 				break
 			}
+		}
+		if missed != nil && len(f.replicas) == chosen {
+			missed[c] = miss{s.table.versions[c], f.examined - examined}
 		}
 	}
 }

@@ -23,10 +23,12 @@ type serverTable struct {
 	radius  float64
 	indexes []*lsh.Index    // by configuration; nil: none yet
 	members [][]board.Index // by configuration
-	points  []float64       // node-major
-	known   int             // nodes that have a point
-	changed []board.Index
-	waiting []bool // by node: is in changed
+	// versions of configurations, from 1: every change of a node is a new one.
+	versions []uint64
+	points   []float64 // node-major
+	known    int       // nodes that have a point
+	changed  []board.Index
+	waiting  []bool // by node: is in changed
 }
 
 func newServerTable(b *board.Board, radius float64) *serverTable {
@@ -66,15 +68,12 @@ func (t *serverTable) point(n board.Index) []float64 {
 
 func (t *serverTable) update(n board.Index) {
 	c := t.board.Node(n).Configuration
-	for c >= len(t.members) {
-		t.members, t.indexes = append(t.members, nil), append(t.indexes, nil)
-	}
+	t.reach(c)
+	t.versions[c]++
 	for ; t.known <= int(n); t.known++ {
 		t.points = append(t.points, make([]float64, t.width())...)
 		of := t.board.Node(board.Index(t.known)).Configuration
-		for of >= len(t.members) {
-			t.members, t.indexes = append(t.members, nil), append(t.indexes, nil)
-		}
+		t.reach(of)
 		t.members[of] = append(t.members[of], board.Index(t.known))
 	}
 	point := t.point(n)
@@ -95,6 +94,13 @@ func (t *serverTable) update(n board.Index) {
 	}
 	if accepts(point) {
 		_ = index.Insert(int(n), point) // a point that is no number is left to the scan
+	}
+}
+
+// reach makes place for a configuration.
+func (t *serverTable) reach(configuration int) {
+	for configuration >= len(t.members) {
+		t.members, t.indexes, t.versions = append(t.members, nil), append(t.indexes, nil), append(t.versions, 0)
 	}
 }
 

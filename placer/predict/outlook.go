@@ -236,12 +236,19 @@ func (w Worth) Net() float64 { return w.Reached - w.Lost }
 
 // Worth of an allocation among the residents.
 func (o *Outlook) Worth(c Newcomer) Worth {
+	reached, kept := o.Reached(c)
+	return Worth{Reached: reached, Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
+}
+
+// Reached is the part of Worth that concerns the allocation itself, at a fraction of the cost:
+// the most that Net can be.
+func (o *Outlook) Reached(c Newcomer) (reached, kept float64) {
 	own := c.Resident
 	if own.LateShare == 0 {
 		own.Tolerated, own.RequiredFraction = c.Curve, nil
 	}
-	kept := o.Kept(&own)
-	return Worth{Reached: c.reaches(kept), Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
+	kept = o.Kept(&own)
+	return c.reaches(kept), kept
 }
 
 // shareOfTarget is what the share that a resident keeps is worth: its target is reached with

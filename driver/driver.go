@@ -354,7 +354,7 @@ func (d *Driver) launch(ctx context.Context, task *protocol.TaskConfig, spec exe
 	if err := executor.WriteSpec(dir, spec); err != nil {
 		return nil, errors.Join(err, h.removeDir())
 	}
-	if err := start(ctx, h, d.executable); err != nil {
+	if err := start(ctx, h, d.executable, weightOf(spec)); err != nil {
 		return nil, errors.Join(err, h.clean(), h.removeDir())
 	}
 	return h, nil

@@ -58,9 +58,9 @@ func (h *handle) socket() string { return filepath.Join(h.state.Dir, executor.So
 const startTimeout = 10 * time.Second
 
 // start starts the child of a spec whose runtime directory is made.
-func start(ctx context.Context, h *handle, executable string) error {
+func start(ctx context.Context, h *handle, executable string, weight int) error {
 	// The group is there before the child, which sets its CPUs.
-	join, err := h.makeGroup()
+	join, err := h.makeGroup(weight)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,25 @@ func start(ctx context.Context, h *handle, executable string) error {
 	return nil
 }
 
+// transferWeight is the CPU weight of a child that holds a transfer: it measures nothing, and
+// starts on a CPU whose tasks are to be faster.
+const transferWeight = cgroup.DefaultWeight / 10
+
+// weightOf is the CPU weight of a task's child. One that measures, or keeps kernels at their
+// intensity, must run when it wakes.
+func weightOf(s executor.Spec) int {
+	if s.Transfer != nil {
+		return transferWeight
+	}
+	return cgroup.MaxWeight
+}
+
 // makeGroup makes the child's control group and returns how to join it.
-func (h *handle) makeGroup() (join func(pid int) error, err error) {
+func (h *handle) makeGroup(weight int) (join func(pid int) error, err error) {
 	if h.tree == nil {
 		return func(int) error { return nil }, nil
 	}
-	group, err := h.tree.Create(executor.GroupPrefix+h.state.Name, cgroup.Limits{Weight: cgroup.MaxWeight})
+	group, err := h.tree.Create(executor.GroupPrefix+h.state.Name, cgroup.Limits{Weight: weight})
 	if err != nil {
 		return nil, err
 	}

@@ -242,7 +242,9 @@ func holder(name, recipient string, task object, mhz, memoryMB int) map[string]a
 		"Name": name, "Driver": KernelDriver, "RestartPolicy": never(), "KillTimeout": int64(transferKillTimeout),
 		"Config":    map[string]any{"lend": []any{block}},
 		"Resources": map[string]any{"CPU": max(leastCPUMHz, mhz), "MemoryMB": max(leastMemoryMB, memoryMB)},
-		"LogConfig": map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
+		// What it says is an event. Nomad starts a process for every log, on the CPU of those
+		// that are to be faster.
+		"LogConfig": map[string]any{"Disabled": true, "MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
 	}
 }
 

@@ -19,8 +19,8 @@ const MaxTextBytes = 64 << 10
 // `performance { … }`. filename is what errors call the text. The error, if any, is
 // of type Diagnostics.
 //
-// The bound of slowdown_max and the timeout of a probe are filled in where the
-// text has none; what depends on the agent (policy, hold, length of a profile)
+// The bound of slowdown_max, use_max of a disk and the timeout of a probe are filled in where
+// the text has none; what depends on the agent (policy, hold, length of a profile)
 // stays zero. Sizes of scale come back in ascending order.
 func (o Options) Decode(src []byte, filename string) (performance.Spec, []string, error) {
 	return o.decodeAt(newSource(src, filename, position{line: 1, column: 1}))
@@ -55,6 +55,7 @@ func (o Options) decode(s *source) performance.Spec {
 	spec := performance.Spec{
 		Target:             s.target(r),
 		Scale:              scale(r.block("scale")),
+		Disk:               diskPromise(r.block("disk")),
 		SlowdownMaxPercent: performance.DefaultSlowdownMaxPercent,
 		Policy:             r.text("policy"),
 		Hold:               r.span("hold"),
@@ -206,6 +207,18 @@ func (s *source) checkTargetParts(t *reading) {
 
 func scale(r *reading) performance.ScaleSpec {
 	return performance.ScaleSpec{Count: r.sizes("count"), Cores: r.sizes("cores"), MemoryMB: r.sizes("memory")}
+}
+
+// diskPromise is nil without a block.
+func diskPromise(r *reading) *performance.DiskSpec {
+	if r == nil {
+		return nil
+	}
+	out := &performance.DiskSpec{BandwidthMBPerSec: r.number("bandwidth"), MostPercent: performance.DefaultDiskMostPercent}
+	if r.has("use_max") {
+		out.MostPercent = r.number("use_max")
+	}
+	return out
 }
 
 func profile(r *reading) performance.ProfileSpec {

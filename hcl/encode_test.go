@@ -21,6 +21,12 @@ func Encode(spec performance.Spec) []byte {
 		w.probe(*spec.Probe)
 	}
 	w.scale(spec.Scale)
+	if spec.Disk != nil {
+		w.open("disk")
+		w.line("bandwidth", true, formatNumber(spec.Disk.BandwidthMBPerSec))
+		w.line("use_max", true, quoted(formatNumber(spec.Disk.MostPercent)+"%"))
+		w.close()
+	}
 	w.line("slowdown_max", spec.SlowdownMaxPercent != 0, quoted(formatNumber(spec.SlowdownMaxPercent)+"%"))
 	w.text("policy", spec.Policy)
 	w.line("hold", spec.Hold != 0, quoted(formatSpan(spec.Hold)))

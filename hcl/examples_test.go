@@ -45,6 +45,19 @@ func TestExampleJobs(t *testing.T) {
 	}
 }
 
+func TestStorageExample(t *testing.T) {
+	t.Parallel()
+	const name = "../examples/storage/ingest.nomad.hcl"
+	src, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, warnings, err := onlyBlock(t, src, name)
+	if err != nil || len(warnings) > 0 || spec.Disk == nil || spec.Disk.BandwidthMBPerSec != 26 || spec.Policy != "bloc" {
+		t.Errorf("%+v, %v, %v", spec, warnings, err)
+	}
+}
+
 // The jobspecs in the reference are read as the placer reads them.
 func TestReferenceJobs(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,7 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Count: drawSizes(t, "count", 1, maxCount), Cores: drawSizes(t, "cores", 1, maxCores),
 			MemoryMB: drawSizes(t, "memory", minMemoryMB, maxMemoryMB),
 		},
+		Disk:               drawDisk(t),
 		SlowdownMaxPercent: rapid.Float64Range(1e-6, maxSlowdownPercent).Draw(t, "slowdown"),
 		Policy:             rapid.SampledFrom(slices.Concat(known.Policies, []string{""})).Draw(t, "policy"),
 		Hold:               drawOptionalSpan(t, "hold", minHoldSeconds*time.Second, maxHoldSeconds*time.Second),
@@ -51,6 +52,16 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Allow:   drawPermissions(t),
 		},
 		Move: rapid.Bool().Draw(t, "move"),
+	}
+}
+
+func drawDisk(t *rapid.T) *performance.DiskSpec {
+	if !rapid.Bool().Draw(t, "disk") {
+		return nil
+	}
+	return &performance.DiskSpec{
+		BandwidthMBPerSec: rapid.Float64Range(1e-9, maxDiskMBPerSecond).Draw(t, "bandwidth"),
+		MostPercent:       rapid.Float64Range(1e-6, 100).Draw(t, "use_max"),
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	minProbeTimeoutSeconds = 0.01
 	maxProbeTimeoutSeconds = 60
 
+	maxDiskMBPerSecond = 1e6
+
 	maxCount    = 10000
 	maxCores    = 1024
 	minMemoryMB = 10 // Nomad's own minimum
@@ -59,7 +61,27 @@ func performanceSchema(o Options) block {
 				summary: "a running allocation may be replaced by one on a better node",
 			},
 		},
-		blocks: []block{targetSchema(), probeSchema(), scaleSchema(), profileSchema()},
+		blocks: []block{targetSchema(), probeSchema(), scaleSchema(), diskSchema(), profileSchema()},
+	}
+}
+
+func diskSchema() block {
+	return block{
+		name:    "disk",
+		summary: "what each allocation is promised of its node's disk, on nodes that say what their disk does; no other node's disk is counted",
+		attributes: []attribute{
+			{
+				name: "bandwidth", kind: kindNumber, bounds: bounds{0, maxDiskMBPerSecond, true}, unit: "MB/s", required: true,
+				example: "40", summary: "the bytes that one allocation reads and writes per second at its busiest, in millions",
+				misuse: "write the bare number of MB/s: bandwidth = 40",
+			},
+			{
+				name: "use_max", kind: kindPercent, bounds: bounds{0, 100, true},
+				byDefault: `"100%"`, example: `"70%"`,
+				summary: "up to which use of the disk, by all of its allocations together, this one keeps its bound on latencies",
+				misuse:  `write the percentage in quotes: use_max = "70%"`,
+			},
+		},
 	}
 }
 

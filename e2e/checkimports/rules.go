@@ -22,7 +22,7 @@ type rule struct {
 
 // The groups of packages the rules speak of.
 var (
-	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster", "placer/board", "placer/wording"}
+	words      = []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/disk", "placer/cluster", "placer/board", "placer/wording"}
 	arithmetic = []string{"placer/numeric/...", "profiler/stat"}
 	measuring  = []string{"profiler/..."}
 	deciding   = []string{
@@ -51,13 +51,18 @@ var rules = []rule{
 		because: "the words know no arithmetic and no world",
 	},
 	{
+		layer: "words", packages: []string{"placer/disk"}, pure: true,
+		may: []string{"profiler/performance"}, external: []string{},
+		because: "the ledger adds promises up and knows neither nodes nor jobs",
+	},
+	{
 		layer: "words", packages: []string{"placer/cluster"}, pure: true,
-		may: []string{"profiler/interference", "profiler/performance", "profiler/profile"}, external: []string{"github.com/hashicorp/go-version"},
+		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/disk"}, external: []string{"github.com/hashicorp/go-version"},
 		because: "the words know no arithmetic and no world",
 	},
 	{
 		layer: "words", packages: []string{"placer/board"}, pure: true,
-		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/cluster"}, external: []string{},
+		may: []string{"profiler/interference", "profiler/performance", "profiler/profile", "placer/disk", "placer/cluster"}, external: []string{},
 		because: "the board is the cluster in numbers: it knows no policy and no world",
 	},
 	{

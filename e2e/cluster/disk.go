@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +49,43 @@ func (c *Cluster) resizeData(i int, size string) error {
 		return fmt.Errorf("resize the disk of %s to %s: %w", c.clients[i].name, size, err)
 	}
 	return nil
+}
+
+// LimitDisk gives client i a disk of its own, emulated: what its processes read from the disk
+// that has a folder, and what they write to it, is bounded, each to so many bytes per second.
+// Under control groups of version 1 that is what goes past the page cache only.
+func (c *Cluster) LimitDisk(i int, folder string, bytesPerSec int64) error {
+	device, err := diskOf(folder)
+	if err != nil {
+		return fmt.Errorf("limit the disk of %s: %w", c.clients[i].name, err)
+	}
+	group := c.clients[i].group
+	if c.hierarchies.Version == 2 {
+		return writeControl(c.hierarchies.path("io", group), "io.max", fmt.Sprintf("%s rbps=%d wbps=%d", device, bytesPerSec, bytesPerSec))
+	}
+	if !c.hierarchies.has("blkio") {
+		return fmt.Errorf("limit the disk of %s: this machine has no control groups for block devices", c.clients[i].name)
+	}
+	dir, limit := c.hierarchies.path("blkio", group), fmt.Sprintf("%s %d", device, bytesPerSec)
+	return errors.Join(writeControl(dir, "blkio.throttle.read_bps_device", limit), writeControl(dir, "blkio.throttle.write_bps_device", limit))
+}
+
+// diskOf is the number, as in 254:0, of the disk that has a folder's file system, or a part of
+// it: limits are of whole disks.
+func diskOf(folder string) (string, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(folder, &s); err != nil {
+		return "", err
+	}
+	device, err := filepath.EvalSymlinks(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(s.Dev), unix.Minor(s.Dev)))
+	if err != nil {
+		return "", fmt.Errorf("%s is on no block device: %w", folder, err)
+	}
+	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
+		device = filepath.Dir(device)
+	}
+	number, err := os.ReadFile(filepath.Join(device, "dev"))
+	return strings.TrimSpace(string(number)), err
 }
 
 // unmountBelow unmounts what mountData mounted below a run's folder.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Index is a node's place on the board.
@@ -27,6 +28,8 @@ type Node struct {
 	// Machine is shared with other nodes of the same number, whose residents press on
 	// each other; 0 is a machine of its own.
 	Machine int
+	// DiskMBPerSec is what its disk does; 0 is not known.
+	DiskMBPerSec float64
 	// Capability is how well the node serves an empty column, in percent of the
 	// best node: 100 where nothing is known. len(Columns), or nil for all 100.
 	Capability []float64
@@ -38,12 +41,13 @@ type Resident struct {
 	Size             cluster.Resources
 	Tolerated        []float64 // by column, percent; shared, not written to
 	Caused           []float64
-	Node             cluster.NodeID // on which it is, among the residents of a machine
-	DemandFactor     float64        // how many times what is Caused it takes there of CPU time; 0 is 1
-	RunMS            float64        // how long it runs at a time on a CPU, milliseconds; 0 is not known
-	RequiredFraction *float64       // share of its performance in isolation that must be left; nil unknown
-	LateShare        float64        // of its requests that may be late, and are where it is under what is Tolerated; 0: no such bound
-	Assumed          bool           // some score is not known, and assumed
+	Node             cluster.NodeID        // on which it is, among the residents of a machine
+	DemandFactor     float64               // how many times what is Caused it takes there of CPU time; 0 is 1
+	RunMS            float64               // how long it runs at a time on a CPU, milliseconds; 0 is not known
+	RequiredFraction *float64              // share of its performance in isolation that must be left; nil unknown
+	LateShare        float64               // of its requests that may be late, and are where it is under what is Tolerated; 0: no such bound
+	Assumed          bool                  // some score is not known, and assumed
+	Disk             *performance.DiskSpec // what it is promised of its node's disk; nil: nothing
 	Priority         int
 	BestEffort       bool     // may be evicted for others
 	Class            int      // the job class its user declared, from 1; 0 is none

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Request is what is to be placed, as far as a policy may know it: estimates of
@@ -39,6 +40,8 @@ type Request struct {
 	ScaleOut []float64
 	// Class is the job class its user declared, from 1; 0 is none.
 	Class int
+	// Disk is what each allocation asks for of its node's disk; nil: nothing.
+	Disk *performance.DiskSpec
 	// Only lists the nodes that Allowed lets through, where they are few: a policy
 	// with an index need not look for them.
 	Only []Index

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // FromSnapshot builds the board of a snapshot as the workload except sees it:
@@ -34,7 +36,8 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	}
 	table := cluster.NewPressureTable(s, columns)
 	for _, n := range s.Nodes {
-		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine]})
+		rated, _ := disk.Rated(n.Meta) // 0 where it is not known
+		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
 		b.SetReady(i, n.Ready)
 	}
 	for u := range Numbering(s, except) {
@@ -122,8 +125,12 @@ func (x *CoRunners) add(out []Resident, n *cluster.Node) []Resident {
 func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, handle Handle, table *cluster.PressureTable) Resident {
 	scores, assumed := table.ScoresOn(n, &a)
 	known := s.Known[a.Workload]
+	var promise *performance.DiskSpec
+	if p, ok := s.Disk[a.Workload]; ok {
+		promise = &p
+	}
 	return Resident{
-		Handle: handle, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed,
+		Handle: handle, Size: a.Resources, Tolerated: scores.Tolerated, Caused: scores.Caused, Assumed: assumed, Disk: promise,
 		Node: n.ID, DemandFactor: known.DemandFactor[n.Configuration], RunMS: known.RunMS, RequiredFraction: known.RequiredFraction, LateShare: known.LateShare,
 	}
 }

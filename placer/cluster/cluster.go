@@ -78,6 +78,8 @@ type Workload struct {
 	Sizable     Sizable          `json:"sizable,omitzero"`
 	NotCopied   string           `json:"not_copied,omitempty"` // why no copy of it may be profiled; "": one may
 	Bound       ShortlistDigest  `json:"-"`                    // the nodes that an earlier decision bound it to
+	Pinned      string           `json:"-"`                    // the host volume that it uses, whose data stay on their node; "": none
+	Migrates    bool             `json:"-"`                    // its ephemeral disk is copied to where it goes
 }
 
 // Job is a submitted job as the engine sees it.
@@ -123,6 +125,7 @@ type Snapshot struct {
 	Allocations map[NodeID][]Allocation                 // live, by node
 	Known       map[WorkloadID]interference.Sensitivity // residents' scores; absent: unknown
 	Reserved    map[NodeID][]Allocation                 // decided and not yet seen as allocations
+	Disk        map[WorkloadID]performance.DiskSpec     // what is promised to each allocation of its node's disk; absent: nothing
 	Cache       *Cache                                  // nil: nothing is kept from one snapshot to the next
 }
 

@@ -44,6 +44,7 @@ const (
 	RejectCores        RejectReason = "cores exhausted"
 	RejectMemory       RejectReason = "memory exhausted"
 	RejectDisk         RejectReason = "disk exhausted"
+	RejectBandwidth    RejectReason = "disk bandwidth exhausted"
 	RejectInterference RejectReason = "interference"
 	RejectSlower       RejectReason = "slower configuration"
 	RejectTogether     RejectReason = "left to jobs sent together"
@@ -73,6 +74,10 @@ const (
 	PartLost    = "lost_by_others_percent" // the sum of such shares
 )
 
+// PartAllocations is how many allocations of the group a candidate is meant for, where that is
+// more than one.
+const PartAllocations = "allocations"
+
 // Part is a part of the candidate's score; NaN where it has none of that name.
 func (c *Candidate) Part(name string) float64 {
 	for _, p := range c.Parts {
@@ -81,6 +86,14 @@ func (c *Candidate) Part(name string) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// Allocations is how many of the group the node is meant for, where it is meant for any.
+func (c *Candidate) Allocations() int {
+	if v := c.Part(PartAllocations); !math.IsNaN(v) {
+		return int(v)
+	}
+	return 1
 }
 
 // Worth is what the place is worth as a share; false where the policy does not say.
@@ -153,6 +166,7 @@ type Decision struct {
 	Resources   Resources                `json:"resources"`
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Rental      *Rental                  `json:"rental,omitempty"` // where nodes are rented
+	Disk        *DiskSaid                `json:"disk,omitempty"`   // where disk bandwidth is asked for
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// RequiredFraction is the share of its performance in isolation that the target needs of each
 	// allocation, on the slowest node configuration that was given one: 0 for best

@@ -15,8 +15,10 @@ const PoolAll = "all"
 // Feasible splits the nodes of a snapshot into those that can run one more
 // allocation of the workload and those that cannot, with the first reason in
 // the order Nomad checks: readiness, node pool, datacenter, drivers,
-// constraints, then free cpu, cores, memory and disk. The workload's own
-// allocations do not count as used: an update replaces them.
+// constraints, then free cpu, cores, memory and disk; and then, of which Nomad knows
+// nothing, the bandwidth of the disk, where the workload asks for some and the node says what
+// its disk does. The workload's own allocations do not count as used: an update replaces
+// them.
 //
 // fit keeps the order of the snapshot. rejected holds the first MaxRejections
 // nodes dropped, counts all of them. A constraint that cannot be read lets no
@@ -121,7 +123,13 @@ func (c *checker) check(n *Node) RejectReason {
 	if r := h.refusal(c.demands, c.refusal); r != "" {
 		return r
 	}
-	return Short(n.Total, n.CoreMHz, h.UsedByOthers(c.workload.ID), c.workload.Ask)
+	if r := Short(n.Total, n.CoreMHz, h.UsedByOthers(c.workload.ID), c.workload.Ask); r != "" {
+		return r
+	}
+	if c.snapshot.DiskRoom(n, c.workload, 1) == 0 {
+		return RejectBandwidth
+	}
+	return ""
 }
 
 // refusal is the first reason against the node itself, or "".
@@ -177,6 +185,12 @@ func (c *checker) explain(n *Node, reason RejectReason) string {
 		return c.constraints[c.failing(n)].Explain(n)
 	case RejectCPU, RejectCores, RejectMemory, RejectDisk:
 		return explainShort(n, c.snapshot.Host(n).UsedByOthers(c.workload.ID), c.workload.Ask, reason)
+	case RejectBandwidth:
+		a, err := c.snapshot.DiskAccount(n, c.workload.ID)
+		if err != nil {
+			return err.Error()
+		}
+		return a.Refusal(*c.workload.Spec.Disk)
 	default:
 		return ""
 	}

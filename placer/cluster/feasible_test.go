@@ -8,6 +8,8 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 func TestFeasibleReasons(t *testing.T) {
@@ -62,6 +64,74 @@ func TestFeasibleReasons(t *testing.T) {
 				t.Errorf("detail %q lacks %q", rejected[0].Detail, c.detail)
 			}
 		})
+	}
+}
+
+// Disk bandwidth counts where the workload asks for some and the node says what its disk
+// does; what an update has already counts once, and a reservation as an allocation.
+func TestFeasibleCountsDiskBandwidth(t *testing.T) {
+	t.Parallel()
+	rated := func(text string) func(*cluster.Node) {
+		return func(n *cluster.Node) { n.Meta[disk.RatedKey] = text }
+	}
+	for _, c := range []struct {
+		name       string
+		node       func(*cluster.Node)
+		resident   float64
+		asks, most float64
+		reserved   bool
+		refused    string // in the detail; "": it fits
+	}{
+		{name: "enough is left", node: rated("100"), resident: 30, asks: 60},
+		{name: "too little is left", node: rated("100"), resident: 60, asks: 60, refused: "98 may be promised, and 60 are: 60 more do not fit"},
+		{name: "it is decided and not seen yet", node: rated("100"), resident: 60, asks: 60, reserved: true, refused: "60 are"},
+		{name: "the newcomer tolerates less", node: rated("100"), resident: 20, asks: 10, most: 30, refused: "30 % may be in use"},
+		{name: "nothing is promised", node: rated("100"), asks: 500},
+		{name: "nothing is asked for", node: rated("100"), resident: 98},
+		{name: "the node does not say", node: func(*cluster.Node) {}, resident: 60, asks: 60},
+		{name: "what it says is no rate", node: rated("fast"), resident: 60, asks: 60},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := clustertest.Snapshot(clustertest.Node("n1", "big", c.node))
+			resident, w := clustertest.Workload("resident"), clustertest.Workload("newcomer")
+			if c.resident > 0 {
+				clustertest.Run(s, resident, "n1")
+				s.Disk[resident.ID] = performance.DiskSpec{BandwidthMBPerSec: c.resident}
+			}
+			if c.reserved {
+				s.Reserved, s.Allocations = s.Allocations, nil
+			}
+			if c.asks > 0 {
+				w.Spec.Disk = &performance.DiskSpec{BandwidthMBPerSec: c.asks, MostPercent: c.most}
+			}
+			fit, rejected, counts := cluster.Feasible(s, w, clustertest.Pool)
+			if c.refused == "" {
+				if len(fit) != 1 {
+					t.Fatalf("rejected %+v", rejected)
+				}
+				return
+			}
+			if len(fit) != 0 || counts[cluster.RejectBandwidth] != 1 || !strings.Contains(rejected[0].Detail, c.refused) {
+				t.Errorf("rejected %+v, counts %v", rejected, counts)
+			}
+			if fit, _, _ := cluster.Feasible(s, &cluster.Workload{ID: resident.ID, Spec: w.Spec}, clustertest.Pool); len(fit) != 1 {
+				t.Error("an update of the resident does not fit where it runs")
+			}
+		})
+	}
+}
+
+// Room is counted by disk bandwidth as well, for a group that shares nodes.
+func TestDiskRoom(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Snapshot(clustertest.Node("n1", "big", func(n *cluster.Node) { n.Meta[disk.RatedKey] = "100" }), clustertest.Node("n2", "big"))
+	w := clustertest.Workload("w", func(w *cluster.Workload) { w.Spec.Disk = &performance.DiskSpec{BandwidthMBPerSec: 30} })
+	if got := s.DiskRoom(s.Nodes[0], w, 5); got != 3 {
+		t.Errorf("room for %d of 30 MB/s in 98, want 3", got)
+	}
+	if got := s.DiskRoom(s.Nodes[1], w, 5); got != 5 {
+		t.Errorf("room for %d where nothing is counted", got)
 	}
 }
 

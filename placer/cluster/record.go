@@ -68,9 +68,18 @@ type Resident struct {
 // NodeRecord is one node as the placer sees it: what is used of it, and what its residents
 // tolerate and cause.
 type NodeRecord struct {
-	Node      Node       `json:"node"`
-	Used      Resources  `json:"used"`
-	Pressure  Pressure   `json:"pressure"`
-	Residents []Resident `json:"residents,omitempty"`
-	At        time.Time  `json:"at"`
+	Node      Node        `json:"node"`
+	Used      Resources   `json:"used"`
+	Disk      *DiskRecord `json:"disk,omitempty"` // nil: the node does not say what its disk does
+	Pressure  Pressure    `json:"pressure"`
+	Residents []Resident  `json:"residents,omitempty"`
+	At        time.Time   `json:"at"`
+}
+
+// DiskRecord is what is promised of a node's disk, in MB/s.
+type DiskRecord struct {
+	RatedMBPerSec    float64 `json:"rated_mb_per_sec"`
+	PromisedMBPerSec float64 `json:"promised_mb_per_sec"`
+	FreeMBPerSec     float64 `json:"free_mb_per_sec"`   // to a workload that keeps its bound whatever the use
+	Problem          string  `json:"problem,omitempty"` // why nothing is counted
 }

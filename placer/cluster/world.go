@@ -93,6 +93,8 @@ type Planner interface {
 type Pressure struct {
 	Tolerated interference.Scores // minimum over residents; 100 when empty
 	Caused    interference.Scores // sum over residents, clipped for display
+	// DiskFreeMBPerSec is what may still be promised of its disk; nil where nothing is counted.
+	DiskFreeMBPerSec *float64 `json:",omitempty"`
 }
 
 // What the profiler reserves on a node in addition to the profiled copy (chosen by us):

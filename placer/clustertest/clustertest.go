@@ -89,6 +89,7 @@ func Snapshot(nodes ...*cluster.Node) *cluster.Snapshot {
 		Allocations: map[cluster.NodeID][]cluster.Allocation{},
 		Known:       map[cluster.WorkloadID]interference.Sensitivity{},
 		Reserved:    map[cluster.NodeID][]cluster.Allocation{},
+		Disk:        map[cluster.WorkloadID]performance.DiskSpec{},
 	}
 }
 
@@ -182,5 +183,5 @@ func runs(s *cluster.Snapshot, w *cluster.Workload, n *cluster.Node) bool {
 
 // Room is how many allocations of the workload fit on the node at once, up to limit.
 func Room(s *cluster.Snapshot, w *cluster.Workload, n *cluster.Node, limit int) int {
-	return cluster.Room(n, s.Host(n).UsedByOthers(w.ID), w.Ask, limit)
+	return min(cluster.Room(n, s.Host(n).UsedByOthers(w.ID), w.Ask, limit), s.DiskRoom(n, w, limit))
 }

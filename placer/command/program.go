@@ -212,7 +212,7 @@ func (p *Program) help(all map[string]cli.CommandFactory) string {
 		if err != nil {
 			continue // our factories do not fail
 		}
-		fmt.Fprintf(&b, "    %-9s %s\n", name, c.Synopsis())
+		fmt.Fprintf(&b, "    %-11s %s\n", name, c.Synopsis())
 	}
 	fmt.Fprintf(&b, "\nEvery command takes -help. %s -autocomplete-install sets up completion in your shell.\n\n", p.Name)
 	b.WriteString(exitHelp(p.stock()))

@@ -290,6 +290,30 @@ func TestForecastLearnsADay(t *testing.T) {
 	}
 }
 
+// What was not seen is not 0: an interval without an observation is predicted by the days
+// before, and counts neither as right nor as wrong.
+func TestForecastWithGaps(t *testing.T) {
+	t.Parallel()
+	f := consolidate.NewForecast(12 * time.Hour)
+	f.Skip()
+	if v, ok := f.Next(); ok {
+		t.Errorf("it predicts %g without any observation", v)
+	}
+	f.Observe(100) // noon of the first day
+	f.Observe(10)
+	f.Skip() // noon of the second day
+	if got, ok := f.Next(); !ok || got != 10 {
+		t.Errorf("the night after: %g, %t; that of the day before was 10", got, ok)
+	}
+	f.Observe(10)
+	if a := f.Wrong(); a != 0 {
+		t.Errorf("A = %g; of two nights, one is predicted, and rightly", a)
+	}
+	if got, _ := f.Next(); got != 100 {
+		t.Errorf("noon: %g; the one that was seen had 100", got)
+	}
+}
+
 func demandAt(i int) float64 { return 100 + 50*math.Sin(2*math.Pi*float64(i)/48) }
 
 // Algorithm 2: the node that would be over its limit gives up what has the least data, and

@@ -65,14 +65,24 @@ func newDay(intervals int) []float64 {
 	return day
 }
 
-// Observe takes the use of the interval that ends.
-func (f *Forecast) Observe(value float64) {
+// Skip passes over an interval in which nothing was seen.
+func (f *Forecast) Skip() {
+	f.forward()
+	f.history, f.known = f.mean()
+}
+
+func (f *Forecast) forward() {
 	f.slot++
 	if f.slot == len(f.today()) {
 		f.slot = 0
 		f.days = append(f.days, newDay(len(f.today())))
 		f.days = f.days[max(0, len(f.days)-historyDays-1):]
 	}
+}
+
+// Observe takes the use of the interval that ends.
+func (f *Forecast) Observe(value float64) {
+	f.forward()
 	if f.known {
 		f.wrong = append(f.wrong, math.Abs(value-f.history) > missShare*f.history)
 		if f.Window > 0 {
@@ -100,16 +110,21 @@ func (f *Forecast) Wrong() float64 {
 	return float64(n) / float64(len(f.wrong))
 }
 
-// Next predicts the next interval; false before anything was observed.
+// Next predicts the next interval; false where nothing is seen now and nothing was at that
+// time of other days.
 func (f *Forecast) Next() (float64, bool) {
 	if f.slot < 0 {
 		return 0, false
 	}
 	now := f.today()[f.slot]
-	if !f.known {
+	switch {
+	case math.IsNaN(now):
+		return f.history, f.known
+	case !f.known:
 		return now, true // the first day
+	default:
+		return Blend(f.history, now, f.Wrong()), true
 	}
-	return Blend(f.history, now, f.Wrong()), true
 }
 
 // mean is that of the next interval on the days before.

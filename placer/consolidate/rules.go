@@ -1,6 +1,10 @@
 package consolidate
 
-import "time"
+import (
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/disk"
+)
 
 // Rules are the bounds that decisions keep.
 type Rules struct {
@@ -34,5 +38,5 @@ type Rules struct {
 // performance (§B.3.1), 30 minutes (§B.5.1). Hysteresis of 5 %, and two hours for which a
 // node stays off, are chosen by us: the text has no numbers.
 func PaperRules() Rules {
-	return Rules{MoveShare: 0.02, MostLoss: 0.10, Hysteresis: 0.05, Interval: 30 * time.Minute, OffExpected: 2 * time.Hour}
+	return Rules{MoveShare: disk.MoveShare, MostLoss: 0.10, Hysteresis: 0.05, Interval: 30 * time.Minute, OffExpected: 2 * time.Hour}
 }

@@ -69,6 +69,9 @@ func viewRoom(n cluster.NodeRecord) []roomRow {
 		{"Disk", wording.Number(float64(n.Used.DiskMB)) + " of " + wording.Number(float64(n.Node.Total.DiskMB)) + " MiB",
 			shareBar(n.Used.DiskMB, n.Node.Total.DiskMB, "disk MiB")},
 	}
+	if d := n.Disk; d != nil {
+		rows = append(rows, roomRow{"Disk bandwidth", wording.DiskRecord(*d), shareBar(int(d.PromisedMBPerSec), int(d.RatedMBPerSec), "MB/s")})
+	}
 	return rows
 }
 

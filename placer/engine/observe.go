@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
@@ -18,7 +20,11 @@ func (e *Engine) publish(ctx context.Context) error {
 	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
 	table := cluster.NewPressureTable(s, e.estimator.Columns())
 	for _, n := range s.Nodes {
-		pressure[n.ID] = table.NodePressure(n)
+		p := table.NodePressure(n)
+		if d := diskOf(s, n); d != nil && d.Problem == "" {
+			p.DiskFreeMBPerSec = &d.FreeMBPerSec
+		}
+		pressure[n.ID] = p
 	}
 	return e.cfg.World.Publish(ctx, pressure)
 }
@@ -33,18 +39,30 @@ func (e *Engine) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	filled := *s
-	filled.Known = journal.ScoresOf(slices.Values(decisions))
-	table := cluster.NewPressureTable(&filled, e.estimator.Columns())
+	filled := journal.Filled(s, slices.Values(decisions))
+	table := cluster.NewPressureTable(filled, e.estimator.Columns())
 	out := make([]cluster.NodeRecord, len(filled.Nodes))
 	for i, n := range filled.Nodes {
 		residents := filled.Residents(n.ID, cluster.WorkloadID{})
 		out[i] = cluster.NodeRecord{
 			Node: *n, Used: cluster.Used(residents), Pressure: table.NodePressure(n),
-			Residents: groupResidents(residents, filled.Known), At: e.cfg.Clock.Now(),
+			Residents: groupResidents(residents, filled.Known), Disk: diskOf(filled, n), At: e.cfg.Clock.Now(),
 		}
 	}
 	return out, nil
+}
+
+// diskOf is what is promised of a node's disk; nil where the node does not say what its disk
+// does.
+func diskOf(s *cluster.Snapshot, n *cluster.Node) *cluster.DiskRecord {
+	a, err := s.DiskAccount(n, cluster.WorkloadID{})
+	switch {
+	case errors.Is(err, disk.ErrNotSaid):
+		return nil
+	case err != nil:
+		return &cluster.DiskRecord{Problem: err.Error()}
+	}
+	return &cluster.DiskRecord{RatedMBPerSec: a.RatedMBPerSec, PromisedMBPerSec: a.PromisedMBPerSec, FreeMBPerSec: a.FreeMBPerSec()}
 }
 
 func groupResidents(allocs []cluster.Allocation, known map[cluster.WorkloadID]interference.Sensitivity) []cluster.Resident {

@@ -84,6 +84,9 @@ func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decisi
 			Target: w.Spec.Target, Outcome: cluster.Stock, Reason: reason, Count: w.Count, Resources: w.Ask,
 			Warnings: append([]string{"placed by stock Nomad: " + reason}, job.Warnings...),
 		}
+		if w.Spec.Disk != nil { // it uses it wherever it runs
+			out[i].Disk = &cluster.DiskSaid{Promise: *w.Spec.Disk}
+		}
 	}
 	return out
 }

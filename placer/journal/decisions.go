@@ -304,23 +304,23 @@ func (s *Decisions) AddObservations(ctx context.Context, w cluster.WorkloadID, o
 	return s.book.ForgetObservations(ctx, w)
 }
 
-// Snapshot is the cluster's with the scores of residents filled in from what was
-// decided before.
+// Snapshot is the cluster's with the scores of residents, and what is promised to them,
+// filled in from what was decided before.
 func (s *Decisions) Snapshot(ctx context.Context, world cluster.State) (*cluster.Snapshot, error) {
 	snapshot, err := world.Snapshot(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the cluster: %w", err)
 	}
-	filled := *snapshot
-	filled.Known = s.scores()
-	return &filled, nil
-}
-
-// scores are those of every workload decided on so far.
-func (s *Decisions) scores() map[cluster.WorkloadID]interference.Sensitivity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ScoresOf(maps.Values(s.newest))
+	return Filled(snapshot, maps.Values(s.newest)), nil
+}
+
+// Filled is a snapshot with what decisions say of its residents.
+func Filled(s *cluster.Snapshot, decisions iter.Seq[cluster.Decision]) *cluster.Snapshot {
+	filled := *s
+	filled.Known, filled.Disk = ScoresOf(decisions), cluster.DiskPromises(decisions)
+	return &filled
 }
 
 // ScoresOf are the scores that decisions say of their workloads, where they say any.

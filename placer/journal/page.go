@@ -49,6 +49,9 @@ func groupLines(d cluster.Decision) []string {
 		}
 		lines = append(lines, row("node", c.Name+" ("+c.Configuration+"): "+wording.Shorten(c.Why, 160)))
 	}
+	if d.Disk != nil {
+		lines = append(lines, row("disk", wording.Shorten(d.Disk.Said, 200)))
+	}
 	if n := d.RejectedBy[cluster.RejectInterference]; n > 0 {
 		lines = append(lines, row("avoided", wording.Count(n, "node")+" for interference"))
 	}

@@ -357,7 +357,20 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 		Sizable:     sizableOf(group, spec),
 		NotCopied:   notCopied(group, spec.Profile.Allow),
 		Bound:       cluster.DigestShortlist(bound),
+		Pinned:      hostVolumeOf(group),
+		Migrates:    group.object("EphemeralDisk").boolean("Migrate"),
 	}, ""
+}
+
+// hostVolumeOf is the first by name of the host volumes that a group uses, or "".
+func hostVolumeOf(group object) string {
+	volumes := group.object("Volumes")
+	for _, name := range sortedKeys(volumes) {
+		if v := volumes.object(name); v.text("Type") == "host" {
+			return v.text("Source")
+		}
+	}
+	return ""
 }
 
 func driversOf(group object) []string {

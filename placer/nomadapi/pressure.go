@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -52,7 +53,8 @@ func newPressureBoard() pressureBoard {
 
 // Publish shows each node's pressure as node meta: headroom is the least any
 // resident tolerates (what a newcomer may cause), caused the sum of what residents
-// cause, both whole percents. An unknown score has no key. Nodes written less than
+// cause, both whole percents; and what may still be promised of its disk, whole MB/s. An
+// unknown number has no key. Nodes written less than
 // ten seconds ago, and those beyond the write budget, wait for the next call. It does
 // nothing unless Options.NodeMetadata is set: Nomad counts it as writing nodes, and whoever
 // may do that may drain and purge them.
@@ -113,6 +115,9 @@ func pressureMeta(p cluster.Pressure) map[string]string {
 	// Rounded to the careful side: less headroom, more pressure.
 	put(metaHeadroomPrefix, p.Tolerated, math.Floor)
 	put(metaCausedPrefix, p.Caused, math.Ceil)
+	if p.DiskFreeMBPerSec != nil {
+		out[disk.FreeKey] = strconv.Itoa(int(math.Floor(*p.DiskFreeMBPerSec)))
+	}
 	return out
 }
 
@@ -157,7 +162,7 @@ func (b *pressureBoard) token(now time.Time) bool {
 func oursIn(meta map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range meta {
-		if strings.HasPrefix(k, metaHeadroomPrefix) || strings.HasPrefix(k, metaCausedPrefix) {
+		if strings.HasPrefix(k, metaHeadroomPrefix) || strings.HasPrefix(k, metaCausedPrefix) || k == disk.FreeKey {
 			out[k] = v
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -164,6 +165,47 @@ func TestJobs(t *testing.T) {
 	}
 	if _, err := w.Job(ctx, cluster.JobID{Namespace: "default", ID: "never"}); !errors.Is(err, cluster.ErrGone) {
 		t.Errorf("never: %v", err)
+	}
+}
+
+// What becomes of a group's data when an allocation moves is read with it.
+func TestJobsSayWhereTheirDataAre(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	job := testJob("store", "ok")
+	group := job["TaskGroups"].([]any)[0].(nomadtest.Object)
+	group["EphemeralDisk"] = nomadtest.Object{"SizeMB": 300, "Migrate": true}
+	group["Volumes"] = nomadtest.Object{
+		"a": nomadtest.Object{"Type": "csi", "Source": "remote"},
+		"b": nomadtest.Object{"Type": "host", "Source": "pg-1"},
+	}
+	server.Submit(job, "")
+	server.Submit(testJob("plain", "ok"), "")
+	if got := mustJob(t, w, ctx, "store").Workloads[0]; got.Pinned != "pg-1" || !got.Migrates {
+		t.Errorf("%+v", got)
+	}
+	if got := mustJob(t, w, ctx, "plain").Workloads[0]; got.Pinned != "" || got.Migrates {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What may still be promised of a disk is shown in whole MB/s, never more than there is, and
+// taken away where it is not known any more.
+func TestFreeDiskBandwidthIsShown(t *testing.T) {
+	t.Parallel()
+	w, server, ctx := testWorld(t)
+	free := 38.9
+	for _, c := range []struct {
+		free *float64
+		want string
+	}{{&free, "38"}, {nil, ""}} {
+		if err := w.Publish(ctx, map[cluster.NodeID]cluster.Pressure{"n1": {DiskFreeMBPerSec: c.free}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := server.NodeMeta("n1")[disk.FreeKey]; got != c.want {
+			t.Errorf("shown is %q, want %q", got, c.want)
+		}
+		<-w.clock.After(time.Minute) // a node is not written at once again
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // Patience is how long a job may wait for a better node than there is (chosen by us: a live
@@ -117,20 +118,32 @@ func FirstQueued(decisions []cluster.Decision) *cluster.Decision {
 // reserve adds the decision's best nodes to a snapshot, and returns how to take
 // them away again.
 func reserve(s *cluster.Snapshot, d cluster.Decision) (undo func()) {
-	before, was := s.Known[d.Workload]
-	s.Known[d.Workload] = d.Bounds()
+	undoScores, undoDisk := put(s.Known, d.Workload, d.Bounds()), func() {}
+	if d.Disk != nil {
+		undoDisk = put(s.Disk, d.Workload, d.Disk.Promise)
+	}
 	added := reservedFor(d)
 	addReserved(s, added)
 	return func() {
-		if was {
-			s.Known[d.Workload] = before
-		} else {
-			delete(s.Known, d.Workload)
-		}
+		undoScores()
+		undoDisk()
 		for _, a := range added {
 			list := s.Reserved[a.Node]
 			at := slices.IndexFunc(list, func(b cluster.Allocation) bool { return b.ID == a.ID && b.Workload == a.Workload })
 			s.Reserved[a.Node] = slices.Concat(list[:at], list[at+1:])
+		}
+	}
+}
+
+// put a value into a map, and return how to have it as it was.
+func put[K comparable, V any](m map[K]V, key K, value V) (undo func()) {
+	before, was := m[key]
+	m[key] = value
+	return func() {
+		if was {
+			m[key] = before
+		} else {
+			delete(m, key)
 		}
 	}
 }
@@ -167,12 +180,15 @@ func addReserved(s *cluster.Snapshot, allocations []cluster.Allocation) {
 }
 
 // withPlans returns a snapshot that may be written to, with the in-flight plans that are
-// not visible in it yet. Its Known is the engine's own.
+// not visible in it yet. Its Known and Disk are the engine's own.
 func withPlans(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) *cluster.Snapshot {
 	next := *s
 	next.Reserved = maps.Clone(s.Reserved)
 	if next.Reserved == nil {
 		next.Reserved = map[cluster.NodeID][]cluster.Allocation{}
+	}
+	if next.Disk == nil {
+		next.Disk = map[cluster.WorkloadID]performance.DiskSpec{}
 	}
 	if len(inFlight) == 0 {
 		return &next
@@ -180,6 +196,9 @@ func withPlans(s *cluster.Snapshot, inFlight map[cluster.WorkloadID]plan) *clust
 	seen := visible(s, inFlight)
 	for id, p := range inFlight {
 		next.Known[id] = p.sensitivity
+		if p.disk != nil {
+			next.Disk[id] = *p.disk
+		}
 		addReserved(&next, p.allocations[min(seen[id], len(p.allocations)):])
 	}
 	return &next

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -40,7 +41,8 @@ type arrangement struct {
 	spots     [][]spot // by job; the first is the one it has
 	at        []int    // by job, its spot
 	all       []cluster.NodeID
-	empty     *board.Board // without the jobs
+	empty     *board.Board                    // without the jobs
+	disks     map[cluster.NodeID]disk.Account // without the jobs, of nodes that say what their disk does
 	tries     int
 }
 
@@ -77,6 +79,12 @@ func (a *arrangement) listSpots() {
 		p.undo()
 	}
 	a.empty = board.FromSnapshot(a.snapshot, a.placer.cfg.Estimator.Columns(), cluster.WorkloadID{})
+	a.disks = map[cluster.NodeID]disk.Account{}
+	for _, n := range a.snapshot.Nodes {
+		if account, err := a.snapshot.DiskAccount(n, cluster.WorkloadID{}); err == nil {
+			a.disks[n.ID] = account
+		}
+	}
 	for _, p := range a.jobs {
 		a.spots = append(a.spots, a.spotsOf(p))
 	}
@@ -262,13 +270,22 @@ func (a *arrangement) move(to []int) {
 	a.at = to
 }
 
-// fits reports whether the nodes have room for an arrangement.
+// fits reports whether the nodes have room for an arrangement, and their disks the bandwidth.
 func (a *arrangement) fits(at []int) bool {
-	held := map[cluster.NodeID]cluster.Resources{}
+	held, disks := map[cluster.NodeID]cluster.Resources{}, maps.Clone(a.disks)
 	for i := range a.jobs {
 		for _, d := range a.spots[i][at[i]].decisions {
 			for _, allocation := range reservedFor(d) {
 				held[allocation.Node] = held[allocation.Node].Add(allocation.Resources)
+				account, counted := disks[allocation.Node]
+				if d.Disk == nil || !counted {
+					continue
+				}
+				if !account.Takes(d.Disk.Promise) {
+					return false
+				}
+				account.Add(d.Disk.Promise)
+				disks[allocation.Node] = account
 			}
 		}
 	}

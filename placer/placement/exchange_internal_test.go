@@ -10,6 +10,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -92,6 +93,40 @@ func TestAnArrangementNeedsRoom(t *testing.T) {
 	e.arrange(s, placed)
 	if now := places(placed); !slices.Equal(now, before) {
 		t.Errorf("places %v, want %v", now, before)
+	}
+}
+
+// Nor is one done that no disk suffices for: of the two services each is promised more than
+// half of what a disk does.
+func TestAnArrangementNeedsDiskBandwidth(t *testing.T) {
+	t.Parallel()
+	e, s, placed := crossed(t, 1)
+	for _, p := range placed {
+		p.undo()
+	}
+	for _, n := range s.Nodes {
+		n.Meta[disk.RatedKey] = "100"
+	}
+	for i, node := range []cluster.NodeID{"n1", "n2", "n1", "n2"} {
+		p := placed[i]
+		if i < 2 {
+			p.known[0].Workload.Spec.Disk = &performance.DiskSpec{BandwidthMBPerSec: 60}
+		}
+		var err error
+		if p.decisions, p.undo, err = e.decideOn(onlyOn(s, []cluster.NodeID{node}), p.job, p.known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := places(placed)
+	e.arrange(s, placed)
+	if now := places(placed); !slices.Equal(now, before) {
+		t.Errorf("places %v, want %v", now, before)
+	}
+	for _, p := range placed {
+		p.undo()
+	}
+	if len(s.Disk) > 0 {
+		t.Errorf("promises to %d workloads are left", len(s.Disk))
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // plan is a decision whose write is under way.
 type plan struct {
 	outcome     uint64 // the version of the job that the write makes
 	sensitivity interference.Sensitivity
+	disk        *performance.DiskSpec // nil: nothing is promised
 	allocations []cluster.Allocation
 }
 
@@ -22,7 +24,11 @@ func (q *queue) plan(outcome uint64, decisions []cluster.Decision) {
 		q.inFlight = map[cluster.WorkloadID]plan{}
 	}
 	for _, d := range decisions {
-		q.inFlight[d.Workload] = plan{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
+		p := plan{outcome: outcome, sensitivity: d.Bounds(), allocations: reservedFor(d)}
+		if d.Disk != nil {
+			p.disk = &d.Disk.Promise
+		}
+		q.inFlight[d.Workload] = p
 	}
 }
 

@@ -2,12 +2,17 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/nomad-placer/nomad-placer/placer/board"
 	"github.com/nomad-placer/nomad-placer/placer/board/boardtest"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // blocBoard has nodes of 8 cores whose board counts both sources of storage.
@@ -96,6 +101,55 @@ func TestBlocKeepsDiskBoundJobsApart(t *testing.T) {
 	if got := blocNode(t, b, storageJob(95, 70)); got == first {
 		t.Errorf("what needs more than its limit is on node %d, which is in use", got)
 	}
+}
+
+// What is promised counts instead of scores, where job and node say it: by its scores the
+// newcomer would fit next to the first, by what it asks for it does not; and where the node
+// does not say what its disk does, scores count.
+func TestBlocCountsPromises(t *testing.T) {
+	t.Parallel()
+	for rated, want := range map[float64]board.Index{100: 0, 0: 1} {
+		b := board.New([]interference.Source{interference.StorageCapacity, interference.StorageBandwidth}, []string{"only"})
+		for i := range 2 {
+			n := boardtest.Node(fmt.Sprint(i), 8)
+			n.DiskMBPerSec = rated
+			b.Add(n)
+		}
+		a := storageJob(5, 90)
+		a.Disk = &performance.DiskSpec{BandwidthMBPerSec: 60}
+		b.Place(1, board.Resident{Handle: 7, Size: a.Size, Tolerated: a.Tolerated, Caused: a.Caused, Disk: a.Disk})
+		if got := blocNode(t, b, a); got != want {
+			t.Errorf("where a disk does %g MB/s: node %d, want %d", rated, got, want)
+		}
+	}
+}
+
+// Policy and ledger are one rule: a node in use suffices where its account takes the newcomer.
+func TestBlocIsTheLedgersRule(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) performance.DiskSpec {
+			return performance.DiskSpec{BandwidthMBPerSec: float64(rapid.IntRange(1, 80).Draw(t, name)), MostPercent: float64(rapid.IntRange(5, 100).Draw(t, name+", %"))}
+		}
+		b := board.New(nil, []string{"only"})
+		n := boardtest.Node("n", 8)
+		n.DiskMBPerSec = 128 // a power of two: both ways round in the same place
+		b.Add(n)
+		account := disk.NewAccount(n.DiskMBPerSec)
+		for i := range rapid.IntRange(1, 4).Draw(t, "residents") {
+			p := draw("resident")
+			b.Place(0, board.Resident{Handle: board.Handle(i + 1), Size: boardtest.Cores(1), Disk: &p})
+			account.Add(p)
+		}
+		newcomer := draw("newcomer")
+		a := board.Request{Handle: 9, Size: boardtest.Cores(1), Count: 1, Speed: []float64{1}, Disk: &newcomer}
+		s := newBloc(b, Options{}).(*bloc)
+		s.tentative.begin(b, &a, 0)
+		s.tentative.gather()
+		if p := s.place(0); (p.tier == 0) != account.Takes(newcomer) && math.Abs(p.left) > epsilonPoints {
+			t.Fatalf("the policy says %+v, the ledger %v: %+v", p, account.Takes(newcomer), account)
+		}
+	})
 }
 
 // Where it suffices nowhere, the node on which the least is missing.

@@ -194,7 +194,7 @@ func (v *candidateSet) newcomerOn(o *candidate) board.Resident {
 
 func (v *candidateSet) addLoad(o *candidate, h *cluster.Host) {
 	used := h.UsedByOthers(v.Workload.ID)
-	o.room = cluster.Room(o.node, used, v.Workload.Ask, v.perNode())
+	o.room = v.snapshot.DiskRoom(o.node, v.Workload, cluster.Room(o.node, used, v.Workload.Ask, v.perNode()))
 	for _, list := range [2][]cluster.Allocation{h.Allocations, h.Reserved} {
 		for i := range list {
 			o.incumbent = o.incumbent || list[i].Workload == v.Workload.ID && !list[i].Profiling

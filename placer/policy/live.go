@@ -196,6 +196,7 @@ func (q *requestAdapter) compose() board.Request {
 		Tolerated: least.Tolerated, Caused: q.caused, AtBound: q.atBound, RequiredFraction: least.RequiredFraction, Tolerances: q.toleranceByConfiguration(),
 		Speed: q.speeds(), Target: q.need * float64(w.Count),
 		SlowdownMax: q.slowdownPercent() / 100,
+		Disk:        w.Spec.Disk,
 		Allowed:     func(n board.Index) bool { return q.byIndex[n] != nil },
 	}
 	return a

@@ -39,6 +39,7 @@ func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster
 	default:
 		v.finish(&d, rank(v))
 	}
+	v.sayDisk(&d)
 	if v.looked > 0 {
 		d.Considered = v.looked
 	}
@@ -62,6 +63,9 @@ func blank(r Request, name string) cluster.Decision {
 		Count: w.Count, Resources: w.Ask,
 		Predicted: cluster.Prediction{Unit: w.Spec.Target.RateUnit()},
 	}
+	if w.Spec.Disk != nil {
+		d.Disk = &cluster.DiskSaid{Promise: *w.Spec.Disk}
+	}
 	if r.Knowledge != nil {
 		d.Sensitivity = r.Knowledge.Sensitivity
 		d.Warnings = slices.Clone(r.Knowledge.Warnings)
@@ -71,7 +75,7 @@ func blank(r Request, name string) cluster.Decision {
 
 // resourceReasons are those that pass when something ends.
 var resourceReasons = []cluster.RejectReason{
-	cluster.RejectCPU, cluster.RejectCores, cluster.RejectMemory, cluster.RejectDisk,
+	cluster.RejectCPU, cluster.RejectCores, cluster.RejectMemory, cluster.RejectDisk, cluster.RejectBandwidth,
 }
 
 func nothingFits(counts map[cluster.RejectReason]int) string {

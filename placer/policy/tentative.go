@@ -148,7 +148,9 @@ func (f *tentative) exerted(i int) []float64 { return f.model.exerted(f, i) }
 // residentOn is the workload of a request as a resident of a node.
 func residentOn(b *board.Board, n board.Index, a *board.Request) board.Resident {
 	node := b.Node(n)
-	return toleranceAt(node.ID, a.ToleranceOn(node.Configuration), a.Size, a.Caused)
+	r := toleranceAt(node.ID, a.ToleranceOn(node.Configuration), a.Size, a.Caused)
+	r.Disk = a.Disk
+	return r
 }
 
 func toleranceAt(n cluster.NodeID, s board.Tolerance, size cluster.Resources, caused []float64) board.Resident {

@@ -26,7 +26,7 @@ func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Cand
 		out.Parts = r.parts(o)
 	}
 	if replicas > 1 {
-		out.Parts = append(out.Parts, cluster.ScorePart{Name: "allocations", Value: float64(replicas)})
+		out.Parts = append(out.Parts, cluster.ScorePart{Name: cluster.PartAllocations, Value: float64(replicas)})
 	}
 	if c.fallback {
 		out.Parts = append(out.Parts, cluster.ScorePart{Name: "fallback", Value: 1})

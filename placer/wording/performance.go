@@ -27,6 +27,24 @@ func Target(t performance.Target) string {
 	}
 }
 
+// DiskPromise prints what is promised of a disk: "40 MB/s per allocation, with up to 70 % of
+// the disk in use".
+func DiskPromise(p performance.DiskSpec) string {
+	text := Number(p.BandwidthMBPerSec) + " MB/s per allocation"
+	if p.MostPercent > 0 && p.MostPercent < 100 {
+		text += ", with up to " + Number(p.MostPercent) + " % of the disk in use"
+	}
+	return text
+}
+
+// DiskRecord prints what is promised of a node's disk: "60 of 100 MB/s promised, 38 free".
+func DiskRecord(d cluster.DiskRecord) string {
+	if d.Problem != "" {
+		return Unknown + ": " + d.Problem
+	}
+	return fmt.Sprintf("%s of %s MB/s promised, %s free", Number(d.PromisedMBPerSec), Number(d.RatedMBPerSec), Number(d.FreeMBPerSec))
+}
+
 // Expectation is a prediction in the unit of its target where that can be
 // said.
 type Expectation struct {

@@ -132,7 +132,29 @@ func AllocationGroups(root, id string) ([]string, error) {
 
 // TasksOf are the threads of control groups and of those inside them.
 func TasksOf(groups []string) ([]int, error) {
-	seen := map[int]bool{}
+	processes, err := processesOf(groups)
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, pid := range processes {
+		threads, _ := filepath.Glob("/proc/" + pid + "/task/*")
+		for _, t := range threads {
+			if n, err := strconv.Atoi(filepath.Base(t)); err == nil {
+				out = append(out, n)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w in %s", ErrTasks, strings.Join(groups, ", "))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// processesOf are the processes of control groups and of those inside them.
+func processesOf(groups []string) ([]string, error) {
+	var out []string
 	for _, g := range groups {
 		err := filepath.WalkDir(g, func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
@@ -148,27 +170,13 @@ func TasksOf(groups []string) ([]int, error) {
 			if err != nil {
 				return nil //nolint:nilerr // the group is gone
 			}
-			for _, pid := range strings.Fields(string(text)) {
-				threads, _ := filepath.Glob("/proc/" + pid + "/task/*")
-				for _, t := range threads {
-					if n, err := strconv.Atoi(filepath.Base(t)); err == nil {
-						seen[n] = true
-					}
-				}
-			}
+			out = append(out, strings.Fields(string(text))...)
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrTasks, err)
 		}
 	}
-	if len(seen) == 0 {
-		return nil, fmt.Errorf("%w in %s", ErrTasks, strings.Join(groups, ", "))
-	}
-	out := make([]int, 0, len(seen))
-	for n := range seen {
-		out = append(out, n)
-	}
 	slices.Sort(out)
-	return out, nil
+	return slices.Compact(out), nil // in several hierarchies of control groups a process is once in each
 }

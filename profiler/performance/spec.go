@@ -168,11 +168,20 @@ const (
 // Whens are all of them.
 func Whens() []string { return []string{string(WhenBefore), string(WhenAfter), string(WhenQuiet)} }
 
+// DiskSpec is what each allocation is promised of its node's disk.
+type DiskSpec struct {
+	BandwidthMBPerSec float64 `json:"bandwidth_mb_per_sec"` // MB are 10^6 bytes
+	// MostPercent is up to which use of what the disk does, by all together, the allocation
+	// keeps its bound on latencies (MB_i of Delimitrou 2015, §B.4.1).
+	MostPercent float64 `json:"most_percent"`
+}
+
 // Spec is one decoded `performance` block.
 type Spec struct {
 	Target             Target        `json:"target"`
 	Probe              *ProbeSpec    `json:"probe,omitempty"` // nil only for best effort
 	Scale              ScaleSpec     `json:"scale"`
+	Disk               *DiskSpec     `json:"disk,omitempty"`       // nil: nothing is promised
 	SlowdownMaxPercent float64       `json:"slowdown_max_percent"` // the QoS bound, default 5
 	Policy             string        `json:"policy,omitempty"`     // default: the agent's
 	Hold               time.Duration `json:"hold,omitempty"`       // hold deadline, default: the agent's
@@ -184,6 +193,7 @@ type Spec struct {
 const (
 	DefaultSlowdownMaxPercent = 5.0 // Delimitrou 2015, §3.3.2: the 5 % QoS bound
 	DefaultProfileSeconds     = 45  // chosen by us: two sources in a minute with start-up
+	DefaultDiskMostPercent    = 100 // no bound but what the disk does
 	DefaultHold               = 5 * time.Minute
 	DefaultProbeTimeout       = 2 * time.Second
 )

@@ -144,6 +144,7 @@ func planDecision(p *command.Page, d cluster.Decision, unprofiled bool) {
 	} else {
 		p.Fact("Profile", p.Cut(d.ProfileKey, 20))
 	}
+	explainDisk(p, d)
 	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)

@@ -73,6 +73,9 @@ func nodePage(p *command.Page, n cluster.NodeRecord) {
 		roomRow("Memory, MiB", n.Used.MemoryMB, n.Node.Total.MemoryMB),
 		roomRow("Disk, MiB", n.Used.DiskMB, n.Node.Total.DiskMB),
 	})
+	if n.Disk != nil {
+		p.Line(command.Text("  Disk bandwidth: " + wording.DiskRecord(*n.Disk)))
+	}
 	headroomTable(p, n)
 	p.Section("Residents")
 	if len(n.Residents) == 0 {

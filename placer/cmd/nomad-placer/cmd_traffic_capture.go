@@ -101,7 +101,7 @@ func (c *trafficCapture) run(ctx context.Context, s *command.Shell) error {
 	if err != nil {
 		return err
 	}
-	table, err := openCaptured(s, c.output)
+	table, err := openCaptured(s, c.output, capturedHeader, "traffic capture")
 	if err != nil {
 		return err
 	}
@@ -324,7 +324,8 @@ type captured struct {
 // capturedHeader is that of a table of one's own, with the task groups.
 const capturedHeader = "unix_s,source,destination,bytes,direction,source_group,destination_group"
 
-func openCaptured(s *command.Shell, path string) (*captured, error) {
+// openCaptured opens a table with a header to add to it; writer is the command that writes such.
+func openCaptured(s *command.Shell, path, header, writer string) (*captured, error) {
 	t := &captured{to: s.Out}
 	t.csv = csv.NewWriter(&t.text)
 	if path != "-" {
@@ -333,18 +334,18 @@ func openCaptured(s *command.Shell, path string) (*captured, error) {
 			return nil, err
 		}
 		t.file, t.to = file, file
-		has := make([]byte, len(capturedHeader)+1)
+		has := make([]byte, len(header)+1)
 		n, err := io.ReadFull(file, has)
 		switch {
 		case n == 0 && errors.Is(err, io.EOF):
-		case string(has[:n]) == capturedHeader+"\n":
+		case string(has[:n]) == header+"\n":
 			return t, nil
 		default:
 			t.close()
-			return nil, command.WithHint(fmt.Errorf("%s:1: it is no captured table", path), "-o names a new file, or one that traffic capture wrote")
+			return nil, command.WithHint(fmt.Errorf("%s:1: it is no captured table", path), "-o names a new file, or one that "+writer+" wrote")
 		}
 	}
-	t.text.WriteString(capturedHeader + "\n")
+	t.text.WriteString(header + "\n")
 	return t, t.flush()
 }
 

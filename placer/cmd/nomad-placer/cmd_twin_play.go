@@ -6,12 +6,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/blockio"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/model"
@@ -137,7 +139,7 @@ func playPage(p *command.Page, r *playReport) {
 	p.Fact("Scratch", fmt.Sprintf("%s in %s, removed", sizeText(r.ScratchBytes), r.Folder))
 	p.Fact("Player", fmt.Sprintf("%s, direct I/O; seed %d", r.Fio, r.Seed))
 	if r.Rated != nil {
-		p.Fact("Disk", sizeText(int64(r.Rated.BytesPerSec))+"/s by sequential reads")
+		p.Fact("Disk", fmt.Sprintf("%s/s by sequential reads: in the node's metadata %s = %q", sizeText(int64(r.Rated.BytesPerSec)), disk.RatedKey, strconv.FormatFloat(math.Floor(r.Rated.BytesPerSec/bytesPerMB), 'f', -1, 64)))
 	}
 	p.Section("Load")
 	var rows [][]command.Cell
@@ -162,6 +164,7 @@ func playPage(p *command.Page, r *playReport) {
 		upTo = "at least up to"
 	}
 	p.Line(command.Text(fmt.Sprintf("A mean of %s ms holds %s %s/s, %s of the disk's bandwidth.", wording.Number(r.LimitMilliseconds), upTo, sizeText(int64(r.Most.BytesPerSec)), percent(r.Most.Share))))
+	p.Line(command.Text("In the job's block disk { }: " + mostUseLine(r.Most.Share)))
 	if !r.Most.Bounded && !r.Steps[len(r.Steps)-1].PlayerBehind() {
 		p.Line(command.Text("No load was above it: a smaller -intensity is a heavier load."))
 	}

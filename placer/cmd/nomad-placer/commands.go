@@ -29,6 +29,8 @@ func commands() []*command.Command {
 		aclPolicyCommand(),
 		agentCommand(),
 		checkCommand(),
+		consolidatePlanCommand(),
+		consolidateRecordCommand(),
 		jobExplainCommand(),
 		jobPlanCommand(),
 		jobReleaseCommand(),
@@ -66,15 +68,16 @@ func commands() []*command.Command {
 
 // families are the words that only hold subcommands.
 var families = map[string]string{
-	"acl":       "Write the policies that the placer needs",
-	"job":       "Submit jobs with a performance block, and see what became of them",
-	"keys":      "Make the keys with which agents sign",
-	"node":      "See what room and headroom nodes have",
-	"policy":    "See the placement policies",
-	"profile":   "See, keep and forget what was measured of workloads",
-	"provision": "See which nodes are rented, and what they cost",
-	"traffic":   "Model, regenerate and compare the network traffic of a cluster",
-	"twin":      "Model the storage load of a workload, and generate it",
+	"acl":         "Write the policies that the placer needs",
+	"consolidate": "See which nodes will be short of disk bandwidth, and which can be emptied",
+	"job":         "Submit jobs with a performance block, and see what became of them",
+	"keys":        "Make the keys with which agents sign",
+	"node":        "See what room and headroom nodes have",
+	"policy":      "See the placement policies",
+	"profile":     "See, keep and forget what was measured of workloads",
+	"provision":   "See which nodes are rented, and what they cost",
+	"traffic":     "Model, regenerate and compare the network traffic of a cluster",
+	"twin":        "Model the storage load of a workload, and generate it",
 }
 
 // moved are the commands that only research needs. They say where they went for

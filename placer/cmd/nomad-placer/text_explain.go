@@ -38,6 +38,7 @@ func explainPage(p *command.Page, x explanation, now time.Time) {
 	p.Fact("Given", fmt.Sprintf("%d × %s", d.Count, wording.Resources(d.Resources)))
 	p.Fact("Decided", fmt.Sprintf("%s by %s, for job version %d", wording.Ago(now, d.At), d.Policy, d.JobVersion))
 	p.Fact("Why", d.Reason)
+	explainDisk(p, d)
 	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)
@@ -72,6 +73,13 @@ func verdictCell(v wording.Verdict) command.Cell {
 		return command.Cell{Text: "target missed", Hue: command.Bad}
 	default:
 		return command.Cell{}
+	}
+}
+
+// explainDisk prints what is promised of disks, where anything is.
+func explainDisk(p *command.Page, d cluster.Decision) {
+	if d.Disk != nil {
+		p.Fact("Disk", wording.DiskPromise(d.Disk.Promise)+"; "+cmp.Or(d.Disk.Said, "the ledger was not asked"))
 	}
 }
 

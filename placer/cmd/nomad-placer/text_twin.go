@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,8 @@ type twinSummary struct {
 	Seed        uint64        `json:"seed"`
 	Capture     model.Capture `json:"capture"`
 	MergedShare float64       `json:"merged_share"`
+	// BandwidthMBPerSec is the mean of each interval.
+	BandwidthMBPerSec []float64 `json:"bandwidth_mb_per_sec"`
 	// Ranges are the parts of the I/Os in each quarter of the addresses (0..1).
 	Ranges []float64      `json:"ranges"`
 	Sizes  []categoryText `json:"sizes"`
@@ -66,6 +69,9 @@ func summarize(m *model.Model) (twinSummary, error) {
 	out := twinSummary{
 		Version: m.Version, FileBytes: int(size), Device: m.Device, Levels: m.Levels, Form: m.Form, Seed: m.Seed,
 		Capture: m.Capture, MergedShare: m.MergedShare, Ranges: m.Visits(1),
+	}
+	for _, v := range m.Bandwidth() {
+		out.BandwidthMBPerSec = append(out.BandwidthMBPerSec, v/bytesPerMB)
 	}
 	total := float64(m.IOs())
 	weights := make([]float64, len(m.Categories))
@@ -114,6 +120,7 @@ func summaryPage(p *command.Page, s *twinSummary) {
 		quarters = append(quarters, percent(v))
 	}
 	p.Fact("Quarters", strings.Join(quarters, ", ")+" of the I/Os")
+	p.Fact("Promise", bandwidthLine(slices.Max(s.BandwidthMBPerSec))+" in the job's block disk { }: the busiest of "+wording.Count(len(s.BandwidthMBPerSec), "interval"))
 	p.Section("Types of threads")
 	var rows [][]command.Cell
 	for _, t := range s.Types {
@@ -123,6 +130,19 @@ func summaryPage(p *command.Page, s *twinSummary) {
 		})
 	}
 	p.Table([]string{"Type", "Threads", "Weight", "Gap, ms", "Family", "What it is"}, rows)
+}
+
+// bytesPerMB: rates of disks are in units of 10^6, as their makers write them.
+const bytesPerMB = 1e6
+
+// The lines of a job's block disk { } (0056). Bandwidth is rounded up and the use of the disk
+// down: what is promised is no less than what was seen.
+func bandwidthLine(mbPerSec float64) string {
+	return "bandwidth = " + strconv.FormatFloat(math.Ceil(10*mbPerSec)/10, 'f', -1, 64)
+}
+
+func mostUseLine(share float64) string {
+	return fmt.Sprintf("use_max = %q", strconv.FormatFloat(math.Floor(100*min(1, share)), 'f', -1, 64)+"%")
 }
 
 // most is how many rows of a table are printed that has many.

@@ -516,6 +516,51 @@ func TestCategoriesAreSorted(t *testing.T) {
 	})
 }
 
+// The bandwidth of the intervals is that of the trace: two threads, one of which has twice as
+// many I/Os in the second half of an hour.
+func TestBandwidthByInterval(t *testing.T) {
+	t.Parallel()
+	b := newTrace(1 << 40)
+	for second := range 3600 {
+		at := time.Duration(second) * time.Second
+		b.records = append(b.records, storage.Record{At: at, Op: storage.Read, Offset: int64(second*7919%5000) << 20, Bytes: 1 << 18})
+		for i := range 1 + second/1800 {
+			b.records = append(b.records, storage.Record{At: at, Thread: 1, Op: storage.Write, Offset: int64((second*3+i)*104729%5000) << 20, Bytes: 1 << 18})
+		}
+	}
+	got := fit(t, b, model.Options{Levels: 2}).Bandwidth()
+	want := []float64{2 << 18, 3 << 18}
+	if len(got) != len(want) {
+		t.Fatalf("%v", got)
+	}
+	for i := range want {
+		if math.Abs(got[i]/want[i]-1) > 0.01 { // the last interval ends with the last I/O, a second early
+			t.Errorf("interval %d: %g, want %g bytes/s", i, got[i], want[i])
+		}
+	}
+}
+
+// A trace that ends shortly behind an interval: whatever the intervals, their bytes are those
+// of the trace where every I/O has one size.
+func TestBandwidthAddsUp(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		b := random(rt)
+		for i := range b.records {
+			b.records[i].Bytes = 4096
+			b.records[i].Offset = min(b.records[i].Offset, b.device-4096)
+		}
+		m := fit(t, b, model.Options{Levels: 2})
+		sum := 0.0
+		for i, v := range m.Bandwidth() {
+			sum += v * m.Types[0].Intervals[i].Seconds
+		}
+		if want := 4096 * float64(len(b.records)); math.Abs(sum/want-1) > 1e-9 {
+			rt.Fatalf("%g bytes, want %g", sum, want)
+		}
+	})
+}
+
 // BenchmarkFit counts a trace twice, as fitting does.
 func BenchmarkFit(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -1,0 +1,5 @@
+target {
+  best_effort = true
+}
+disk {
+}

@@ -1,0 +1,8 @@
+target {
+  best_effort = true
+}
+disk {
+  bandwidth = 0
+  use_max   = "120%"
+  twin      = "app.twin"
+}

@@ -51,7 +51,21 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Allow:   drawPermissions(t),
 		},
 		Move: rapid.Bool().Draw(t, "move"),
+		Near: drawNear(t),
 	}
+}
+
+func drawNear(t *rapid.T) []string {
+	out := rapid.SliceOfNDistinct(rapid.StringOfN(rapid.SampledFrom([]rune("ab0${\"é")), 1, 8, -1), 0, 3, rapid.ID[string]).Draw(t, "near")
+	for i := range out {
+		if rapid.Bool().Draw(t, "of a group") {
+			out[i] += "/web"
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 func drawTarget(t *rapid.T) performance.Target {

@@ -52,6 +52,7 @@ func commands() []*command.Command {
 		trafficCompareCommand(),
 		trafficFitCommand(),
 		trafficGenerateCommand(),
+		trafficMapCommand(),
 		trafficShowCommand(),
 		twinCaptureCommand(),
 		twinCompareCommand(),

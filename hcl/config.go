@@ -9,6 +9,7 @@ import (
 
 	hclv2 "github.com/hashicorp/hcl/v2"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	profiles "github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -34,6 +35,7 @@ type AgentConfig struct {
 	NodeMetadata   bool      `json:"node_metadata"` // pressure is written into the metadata of nodes
 
 	Provision *ProvisionConfig `json:"provision,omitempty"` // nil: nodes are there, or not
+	Traffic   TrafficConfig    `json:"traffic"`
 }
 
 // Who may read /metrics, where Nomad's access control is on.
@@ -135,6 +137,7 @@ func DefaultAgentConfig() AgentConfig {
 		},
 		LogLevel: "info",
 		Metrics:  MetricsLoopback,
+		Traffic:  TrafficConfig{RackMeta: cluster.DefaultRackMeta},
 	}
 }
 
@@ -209,6 +212,9 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	}
 	if provision := r.block("provision"); provision != nil {
 		config.Provision = s.provisionConfig(provision)
+	}
+	if traffic := r.block("traffic"); traffic != nil {
+		config.Traffic = s.trafficConfig(traffic, config.Traffic)
 	}
 	s.checkAgent(r, config)
 	return config

@@ -2,7 +2,9 @@ package hcl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	hclv2 "github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -61,6 +63,7 @@ func (o Options) decode(s *source) performance.Spec {
 		Hold:               r.span("hold"),
 		Profile:            profile(r.block("profile")),
 		Move:               r.truth("move"),
+		Near:               s.near(r),
 	}
 	if r.has("slowdown_max") {
 		spec.SlowdownMaxPercent = r.number("slowdown_max")
@@ -73,6 +76,23 @@ func (o Options) decode(s *source) performance.Spec {
 		})
 	}
 	return spec
+}
+
+// near are the names of peers. Whether there are such jobs is known when the group is placed.
+func (s *source) near(r *reading) []string {
+	names := r.texts("near")
+	for i, name := range names {
+		switch {
+		case name == "" || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.ContainsFunc(name, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }):
+			s.fail(r.where("near"), message{
+				summary: fmt.Sprintf("near has %q, which is not the name of a job", shorten(name)),
+				hint:    `write "job" or "job/group"; both are of the job's own namespace`,
+			})
+		case slices.Contains(names[:i], name):
+			s.fail(r.where("near"), message{summary: fmt.Sprintf("near has %q twice", shorten(name)), hint: "remove one"})
+		}
+	}
+	return names
 }
 
 // unwrap goes inside a `performance { … }` where the text is a whole block.

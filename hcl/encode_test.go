@@ -32,6 +32,7 @@ func Encode(spec performance.Spec) []byte {
 	w.line("hold", spec.Hold != 0, quoted(formatSpan(spec.Hold)))
 	w.profile(spec.Profile)
 	w.line("move", spec.Move, "true")
+	w.list("near", mapped(spec.Near, quoted))
 	w.close()
 	return w.out.Bytes()
 }

@@ -52,6 +52,7 @@ func drawSpec(t *rapid.T) performance.Spec {
 			Allow:   drawPermissions(t),
 		},
 		Move: rapid.Bool().Draw(t, "move"),
+		Near: drawNear(t),
 	}
 }
 
@@ -63,6 +64,19 @@ func drawDisk(t *rapid.T) *performance.DiskSpec {
 		BandwidthMBPerSec: rapid.Float64Range(1e-9, maxDiskMBPerSecond).Draw(t, "bandwidth"),
 		MostPercent:       rapid.Float64Range(1e-6, 100).Draw(t, "use_max"),
 	}
+}
+
+func drawNear(t *rapid.T) []string {
+	out := rapid.SliceOfNDistinct(rapid.StringOfN(rapid.SampledFrom([]rune("ab0${\"é")), 1, 8, -1), 0, 3, rapid.ID[string]).Draw(t, "near")
+	for i := range out {
+		if rapid.Bool().Draw(t, "of a group") {
+			out[i] += "/web"
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 func drawTarget(t *rapid.T) performance.Target {

@@ -96,6 +96,7 @@ func agentSchema(o Options) block {
 				},
 			},
 			provisionSchema(o),
+			trafficSchema(d.Traffic),
 			{
 				name: "profile", summary: "limits what profiling may use",
 				attributes: []attribute{

@@ -60,6 +60,11 @@ func performanceSchema(o Options) block {
 				name: "move", kind: kindTruth, byDefault: "false", example: "true",
 				summary: "a running allocation may be replaced by one on a better node",
 			},
+			{
+				name: "near", kind: kindTexts, byDefault: "none, or by captured traffic where the agent's traffic block says so", example: `["cache", "store/db"]`,
+				summary: "jobs, or groups as job/group, of the same namespace that the group exchanges much with: of nodes that are as good for its target it gets those in the rack where they run; what it is spread over comes first",
+				misuse:  `write a list: near = ["cache"]`,
+			},
 		},
 		blocks: []block{targetSchema(), probeSchema(), scaleSchema(), diskSchema(), profileSchema()},
 	}

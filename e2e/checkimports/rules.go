@@ -175,6 +175,10 @@ var rules = []rule{
 		because: "a provider feeds the engine through placer/cluster and knows neither deciding nor a world",
 	},
 	{
+		layer: "worlds", packages: []string{"placer/traffic"}, may: concat(words, []string{"profiler/workload/network"}),
+		because: "captured traffic feeds the engine through placer/cluster, as a world does, and knows neither deciding nor Nomad",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
 		may:     concat(words, []string{"profiler/...", "placer/certificate", "placer/nomadapi/..."}),
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
@@ -196,7 +200,7 @@ var rules = []rule{
 		because: "who may see what is Nomad's answer, whatever there is to see",
 	},
 	{
-		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/provision", "placer/dashboard/..."}),
+		layer: "edges", packages: []string{"placer/dashboard/..."}, may: concat(words, []string{"profiler/chart", "placer/access", "placer/provision", "placer/traffic", "placer/dashboard/..."}),
 		because: "the dashboard shows records and decides nothing",
 	},
 	{

@@ -76,6 +76,7 @@ type Workload struct {
 	Constraints []Constraint     `json:"constraints,omitempty"` // the user's own: job, group and tasks
 	Datacenters []string         `json:"datacenters,omitempty"`
 	Sizable     Sizable          `json:"sizable,omitzero"`
+	Spread      string           `json:"spread,omitempty"`     // what the user spreads it over; "": nothing
 	NotCopied   string           `json:"not_copied,omitempty"` // why no copy of it may be profiled; "": one may
 	Bound       ShortlistDigest  `json:"-"`                    // the nodes that an earlier decision bound it to
 	Pinned      string           `json:"-"`                    // the host volume that it uses, whose data stay on their node; "": none

@@ -78,6 +78,9 @@ const (
 // more than one.
 const PartAllocations = "allocations"
 
+// PartFallback is 1 of candidates that are listed only in case better nodes fail.
+const PartFallback = "fallback"
+
 // Part is a part of the candidate's score; NaN where it has none of that name.
 func (c *Candidate) Part(name string) float64 {
 	for _, p := range c.Parts {
@@ -167,6 +170,7 @@ type Decision struct {
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Rental      *Rental                  `json:"rental,omitempty"` // where nodes are rented
 	Disk        *DiskSaid                `json:"disk,omitempty"`   // where disk bandwidth is asked for
+	Near        *Nearness                `json:"near,omitempty"`   // where it has peers
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// RequiredFraction is the share of its performance in isolation that the target needs of each
 	// allocation, on the slowest node configuration that was given one: 0 for best

@@ -132,6 +132,7 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/policies", (*server).policiesJSON)
 	data("/v1/provision", (*server).provisionJSON)
 	data("/v1/provision/capacity", (*server).capacityJSON)
+	data("/v1/traffic", (*server).trafficJSON)
 	data("/v1/actions/{namespace}/{job}/{group}", (*server).actionsJSON)
 	data("/v1/whatif/{namespace}/{job}/{group}", (*server).whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", (*server).observationsJSON)

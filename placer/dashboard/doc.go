@@ -16,6 +16,7 @@
 //	/targets                           jobs against their targets
 //	/log                               decisions, newest first
 //	/policies                          what each policy decided, and how jobs do under it
+//	/traffic                           which jobs, racks and nodes exchange how much
 //	/profiles, /profile/<key>          what was measured of workloads
 //	/job/<namespace>/<job>/<group>     one decision, the profile behind it, what happens now, and what if
 //	/node/<id>                         one node: room, headroom, residents
@@ -40,6 +41,7 @@
 //	/v1/heat                           two matrices, nodes × sources (heatRecord)
 //	/v1/targets                        a row for every job (targetRecord), the missed ones first
 //	/v1/policies                       a row for every policy (policyRecord)
+//	/v1/traffic                        traffic.Report: what jobs and nodes exchange, and what uplinks are expected to carry
 //	/v1/whatif/<ns>/<job>/<group>      Answer, and its decision in words; ?policy=, ?target= (a number in the target's unit, or a span), ?latency=
 //
 // Links in pages are relative: the handler may be mounted under any path, either

@@ -19,6 +19,7 @@ var pages = []pageInfo{
 	{"log", []string{"/log"}, "Decisions", (*server).log},
 	{"policies", []string{"/policies"}, "Policies", (*server).policies},
 	{"provision", []string{"/provision"}, "Rented nodes", (*server).provisionPage},
+	{"traffic", []string{"/traffic"}, "Traffic", (*server).trafficPage},
 	{"profiles", []string{"/profiles"}, "Profiles", (*server).profiles},
 	{"profile", []string{"/profile/{key}"}, "", (*server).profile},
 	// A job whose block could not be read has a record without a group.

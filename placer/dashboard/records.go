@@ -5,6 +5,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/traffic"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -41,6 +42,12 @@ type Provisioning interface {
 	Provision(ctx context.Context) (provision.Report, error)
 	// Capacity is what there was in the last hours, oldest first.
 	Capacity(ctx context.Context) (provision.Capacities, error)
+}
+
+// TrafficRecords is an optional part of Records: captured network traffic;
+// cluster.ErrNoRecord where there is none.
+type TrafficRecords interface {
+	Traffic(ctx context.Context) (traffic.Report, error)
 }
 
 // WhatIf is an optional part of Records: what would be decided of a workload

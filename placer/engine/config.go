@@ -46,6 +46,12 @@ type Config struct {
 	Link           func(cluster.WorkloadID) string // URL of the record; nil: none
 	Chart          func(cluster.WorkloadID) string // URL of the status chart; nil: none
 
+	RackMeta string                                  // key of a node's meta that names its rack; "": cluster.DefaultRackMeta
+	Peers    func(cluster.WorkloadID) []cluster.Peer // of captured traffic, for who names none; nil: none
+	// NextUplink is what a rack's uplink is expected to carry in the next hour; nil: nothing
+	// is known of any.
+	NextUplink func(rack string) (bytesPerSec float64, known bool)
+
 	Provision *provisioning.Options // nil: no nodes are rented
 
 	Poll          time.Duration // list jobs at least this often

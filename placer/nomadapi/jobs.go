@@ -355,6 +355,7 @@ func (w *World) readWorkload(raw, group object, text string) (cluster.Workload, 
 		Constraints: userConstraints(raw, group),
 		Datacenters: raw.texts("Datacenters"),
 		Sizable:     sizableOf(group, spec),
+		Spread:      spreadOf(raw, group),
 		NotCopied:   notCopied(group, spec.Profile.Allow),
 		Bound:       cluster.DigestShortlist(bound),
 		Pinned:      hostVolumeOf(group),
@@ -371,6 +372,15 @@ func hostVolumeOf(group object) string {
 		}
 	}
 	return ""
+}
+
+// spreadOf is what the user spreads a group over first; "" is nothing.
+func spreadOf(raw, group object) string {
+	spreads := slices.Concat(group.objects("Spreads"), raw.objects("Spreads"))
+	if len(spreads) == 0 {
+		return ""
+	}
+	return spreads[0].text("Attribute")
 }
 
 func driversOf(group object) []string {

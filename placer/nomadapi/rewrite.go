@@ -24,9 +24,6 @@ const (
 	// so that a fuller node comes before the decided one only where packing differs by
 	// more than that.
 	firstWeight = 60
-	// maxAffinityCount is the group count above which affinities are left out:
-	// the scheduler's work on them grows with the square of the count.
-	maxAffinityCount = 100
 )
 
 // Rewrite returns the raw job as the plan wants it: in the run pool, each placed
@@ -131,6 +128,7 @@ func isSizeMark(line object) bool { return strings.HasPrefix(line.text("RTarget"
 // bind adds the shortlist of a decision to its group, and the order inside it
 // where Nomad takes one.
 func bind(group object, d cluster.Decision, jobType string) {
+	leadToPeers(group, d, jobType)
 	candidates := d.Shortlisted(jobType)
 	if len(candidates) == 0 {
 		return
@@ -139,10 +137,26 @@ func bind(group object, d cluster.Decision, jobType string) {
 	prefer(group, candidates, jobType)
 }
 
+// leadToPeers adds affinities to the racks of a group's peers, where Nomad chooses the node.
+// Where a policy chose, they are in the order of the shortlist (decision 0057): a second
+// affinity would make the decided node's lead in Nomad's own score smaller.
+func leadToPeers(group object, d cluster.Decision, jobType string) {
+	if d.Near == nil || d.Outcome == cluster.Placed || !takesAffinities(jobType, group.number("Count")) {
+		return
+	}
+	list := group.objects("Affinities")
+	for _, r := range d.Near.Racks {
+		list = append(list, object{"LTarget": d.Near.Attribute, "RTarget": ourMark + "," + r.Rack, "Operand": listedOperator, "Weight": r.WeightPercent})
+	}
+	if len(d.Near.Racks) > 0 {
+		group.setList("Affinities", list)
+	}
+}
+
 // prefer adds the order of the candidates, where Nomad takes one.
 func prefer(group object, candidates []cluster.Candidate, jobType string) {
 	count := group.number("Count")
-	if !takesAffinities(jobType, count, len(candidates)) {
+	if !takesAffinities(jobType, count) || len(candidates) < 2 {
 		return
 	}
 	lead := 0
@@ -157,8 +171,8 @@ func constrain(holder object, operator, ids string) {
 	holder.setList("Constraints", append(holder.objects("Constraints"), object{"LTarget": nodeIDTarget, "RTarget": ids, "Operand": operator}))
 }
 
-func takesAffinities(jobType string, count int64, candidates int) bool {
-	return jobType != "system" && jobType != "sysbatch" && count <= maxAffinityCount && candidates > 1
+func takesAffinities(jobType string, count int64) bool {
+	return jobType != "system" && jobType != "sysbatch" && count <= cluster.MaxAffinityCount
 }
 
 // buckets are nested affinities of equal weight: the k-th of L lists every

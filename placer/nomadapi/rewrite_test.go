@@ -110,6 +110,10 @@ func TestRewriteGoldens(t *testing.T) {
 		"no-decision":      edit(func(_ object, p *cluster.Plan) { p.Decisions = nil; p.Link = "" }),
 		"bypassed-pool":    edit(func(job object, _ *cluster.Plan) { job["NodePool"] = "theirs" }),
 		"every-group":      edit(func(_ object, p *cluster.Plan) { bindCron(p) }),
+		"stock-near-peers": edit(func(_ object, p *cluster.Plan) {
+			p.Decisions[0].Outcome, p.Decisions[0].Candidates = cluster.Stock, nil
+			p.Decisions[0].Near = &cluster.Nearness{Attribute: "${meta.rack}", Racks: []cluster.RackWeight{{Rack: "r1", WeightPercent: 100}, {Rack: "r2", WeightPercent: 33}}}
+		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 		return cluster.Decision{}, err
 	}
 	workload, knowledge, kept, maySize := pl.sized(k, snapshot)
-	d, err := desc.New().Place(policy.Request{
+	request := policy.Request{
 		Workload:  &workload,
 		JobType:   job.Type,
 		RunPool:   job.RunPool,
@@ -65,7 +65,11 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 		At:        pl.cfg.Clock.Now(),
 		MaySize:   maySize,
 		MayWait:   pl.cfg.Clock.Now().Before(k.WaitsUntil),
-	})
+	}
+	d, err := desc.New().Place(request)
+	if err == nil {
+		d, err = pl.near(desc, request, d)
+	}
 	if err != nil {
 		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.Workload.ID, err)
 	}

@@ -25,6 +25,12 @@ type Config struct {
 	Deadline func(cluster.Job) time.Time     // hold deadline
 	Link     func(cluster.WorkloadID) string // URL of the record; nil: none
 	Chart    func(cluster.WorkloadID) string // URL of the status chart; nil: none
+
+	RackMeta string                                  // key of a node's meta that names its rack; "": cluster.DefaultRackMeta
+	Peers    func(cluster.WorkloadID) []cluster.Peer // of captured traffic, for who names none; nil: none
+	// NextUplink is what a rack's uplink is expected to carry in the next hour; nil: nothing
+	// is known of any.
+	NextUplink func(rack string) (bytesPerSec float64, known bool)
 }
 
 // Router limits workloads to a part of the nodes.

@@ -29,7 +29,7 @@ func (v *candidateSet) candidate(r ranking, c listed, replicas int) cluster.Cand
 		out.Parts = append(out.Parts, cluster.ScorePart{Name: cluster.PartAllocations, Value: float64(replicas)})
 	}
 	if c.fallback {
-		out.Parts = append(out.Parts, cluster.ScorePart{Name: "fallback", Value: 1})
+		out.Parts = append(out.Parts, cluster.ScorePart{Name: cluster.PartFallback, Value: 1})
 	}
 	out.Why = v.sentence(r, r.nodes[c.index], out, replicas, others)
 	return out

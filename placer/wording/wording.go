@@ -247,5 +247,18 @@ func AssumedNote(n cluster.NodeRecord) string {
 	return "the scores of " + Count(count, "resident") + " are unknown and therefore assumed"
 }
 
+// Bytes prints a number of bytes with three significant digits: "12.5 MB".
+func Bytes(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
+		if v >= unit.size {
+			return Number(v/unit.size) + " " + unit.name
+		}
+	}
+	return Number(v) + " B"
+}
+
 // Money is an amount, in whatever currency the prices are in.
 func Money(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }

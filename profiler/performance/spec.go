@@ -187,6 +187,7 @@ type Spec struct {
 	Hold               time.Duration `json:"hold,omitempty"`       // hold deadline, default: the agent's
 	Profile            ProfileSpec   `json:"profile"`
 	Move               bool          `json:"move,omitempty"` // may a running allocation be replaced
+	Near               []string      `json:"near,omitempty"` // jobs, or job/group, of its namespace that it exchanges much with
 }
 
 // The defaults of a performance block.

@@ -12,6 +12,7 @@ slowdown_max = "2.5%"
 policy       = "least-loaded"
 hold         = "2m"
 move         = true
+near         = ["cache", "store/db"]
 profile {
   seconds = 60
   sources = ["mem_bw", "llc_cap"]

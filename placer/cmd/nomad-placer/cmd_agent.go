@@ -29,6 +29,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
+	"github.com/nomad-placer/nomad-placer/placer/traffic"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -160,6 +161,7 @@ type agent struct {
 	instance string               // made up at the start, for the leader's answers
 	secure   *certificate.Server  // of the pages; nil: they are served without TLS
 	target   *targetplugin.Plugin // that orders nodes; nil: an autoscaler does, or nobody
+	traffic  *traffic.Watch       // of captured tables; nil: there are none
 	pprof    string               // host:port of the profiles of this process; "" serves none
 }
 
@@ -232,6 +234,9 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if config.Provision != nil {
 		g.target = newTarget(*config.Provision, g.world.ServerClock(), log)
 	}
+	if config.Traffic.Tables != "" {
+		g.traffic = traffic.New(config.Traffic.Tables, log)
+	}
 	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
@@ -246,7 +251,7 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if err := g.readCertificate(s); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview)}, dashboard.Options{
+	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview), g.traffic}, dashboard.Options{
 		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"), Access: g.gate, Metrics: dashboard.MetricsFor(config.Metrics),
 	})
 	if err != nil {
@@ -349,6 +354,13 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		Concurrency: g.config.Profile.Concurrency, Training: rows,
 		Sharing: g.config.Profile.Sharing(), SecondsMax: g.config.Profile.SecondsMax, Adaptive: g.config.Profile.Adaptive, When: g.config.Profile.When,
 		KeepFor: time.Duration(g.config.Profile.KeepDays) * 24 * time.Hour, KeepPerJob: g.config.Profile.KeepPerJob,
+		RackMeta: g.config.Traffic.RackMeta,
+	}
+	if g.traffic != nil {
+		c.NextUplink = g.traffic.NextUplink
+		if g.config.Traffic.Near {
+			c.Peers = g.traffic.Peers
+		}
 	}
 	if g.config.Provision != nil {
 		c.Provision = provisionOptions(*g.config.Provision)
@@ -396,6 +408,9 @@ func (g *agent) run(ctx context.Context) error {
 	}
 	if g.role == rights.Leader {
 		parts = append(parts, g.engine.WatchDeadlines, g.lead)
+	}
+	if g.traffic != nil {
+		parts = append(parts, func(ctx context.Context) error { return g.traffic.Run(ctx, time.After) })
 	}
 	if g.pprof != "" {
 		parts = append(parts, g.serveProfiles)

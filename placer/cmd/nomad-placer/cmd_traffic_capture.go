@@ -202,7 +202,7 @@ func (r *trafficCaptureReport) bin(ctx context.Context, table *captured, book *a
 func (r trafficCaptureReport) page(p *command.Page) {
 	p.Fact("Node", r.Node)
 	p.Fact("Captured", fmt.Sprintf("%s of %s", wording.Count(r.Bins, "bin"), wording.Duration(time.Duration(r.BinSeconds*float64(time.Second)))))
-	p.Fact("Rows", fmt.Sprintf("%d, with %s", r.Rows, bytesText(float64(r.Bytes))))
+	p.Fact("Rows", fmt.Sprintf("%d, with %s", r.Rows, wording.Bytes(float64(r.Bytes))))
 	p.Fact("Attributed", percentText(r.AttributedPercent)+" of what the interfaces of allocations counted is in connections; the rest is headers, retransmissions and other protocols")
 	p.Fact("Processor", percentText(r.CPUPercent)+" of a core")
 	if r.Vanished > 0 {

@@ -210,7 +210,7 @@ func transitionTable(p *command.Page, f *network.Study) {
 
 func wholePage(p *command.Page, w *network.Whole) {
 	p.Section("The whole cluster")
-	p.Fact("Model", fmt.Sprintf("%s, %s transitions in all windows, fitted in %s s", bytesText(float64(w.Model.FileBytes)), wording.Number(float64(w.Model.Transitions)), wording.Number(w.Model.FitSeconds)))
+	p.Fact("Model", fmt.Sprintf("%s, %s transitions in all windows, fitted in %s s", wording.Bytes(float64(w.Model.FileBytes)), wording.Number(float64(w.Model.Transitions)), wording.Number(w.Model.FitSeconds)))
 	p.Fact("Locality", fmt.Sprintf("%s within a rack, %s between neighbours, %s between others", percentText(w.Character.SameRack), percentText(w.Character.NeighbourRack), percentText(w.Character.OtherRack)))
 	p.Fact("Weekend", percentText(w.Character.Weekend)+" of the load of weekdays")
 	deviationPage(p, w.InSample)
@@ -250,7 +250,7 @@ func modelTable(p *command.Page, f *network.Study) {
 	var rows [][]command.Cell
 	for _, m := range f.Models {
 		rows = append(rows, []command.Cell{
-			command.Text(m.Name), command.Number(wording.Number(float64(m.Transitions))), command.Number(bytesText(float64(m.FileBytes))),
+			command.Text(m.Name), command.Number(wording.Number(float64(m.Transitions))), command.Number(wording.Bytes(float64(m.FileBytes))),
 			command.Number(m.InSample.Average.All().String() + " / " + m.HeldOut.Average.All().String()),
 			command.Number(m.InSample.Fluctuation.All().String() + " / " + m.HeldOut.Fluctuation.All().String()),
 			command.Number(m.InSample.Locality.All().String() + " / " + m.HeldOut.Locality.All().String()),

@@ -190,14 +190,14 @@ func (r trafficFitReport) modelPage(p *command.Page) {
 	p.Fact("Transitions", fmt.Sprintf("%s in all windows; one window has at most %s, without hierarchy %s",
 		wording.Number(float64(r.Transitions)), wording.Number(float64(r.MostTransitions)), wording.Number(float64(r.FlatTransitions))))
 	p.Fact("Left out", percentText(r.DroppedPercent)+" of the bytes")
-	p.Fact("Size", bytesText(float64(r.FileBytes)))
+	p.Fact("Size", wording.Bytes(float64(r.FileBytes)))
 	if r.Curves > 0 {
 		p.Fact("Curves", fmt.Sprintf("of %s", wording.Count(r.Curves, "server")))
 	}
 	var rows [][]command.Cell
 	for _, w := range r.Windows {
 		rows = append(rows, []command.Cell{
-			command.Text(w.Window), command.Number(bytesText(w.Bytes/w.Seconds) + "/s"), command.Number(wording.Number(float64(w.Transitions))), percentCell(w.Dropped), percentCell(w.LargestLoss),
+			command.Text(w.Window), command.Number(wording.Bytes(w.Bytes/w.Seconds) + "/s"), command.Number(wording.Number(float64(w.Transitions))), percentCell(w.Dropped), percentCell(w.LargestLoss),
 		})
 	}
 	p.Section("Windows")

@@ -107,7 +107,7 @@ func (c *trafficGenerate) writeRow(s *command.Shell, m *network.Model) error {
 		return command.WithHint(err, "servers are numbered from 0; traffic show -server has their number")
 	}
 	if len(text) > variableBytes {
-		fmt.Fprintf(s.Err, "Note: %s do not fit into a Nomad Variable, which holds 64 KiB: hand them to the task as a file\n", bytesText(float64(len(text))))
+		fmt.Fprintf(s.Err, "Note: %s do not fit into a Nomad Variable, which holds 64 KiB: hand them to the task as a file\n", wording.Bytes(float64(len(text))))
 	}
 	if c.output == "" || c.output == "-" {
 		_, err := fmt.Fprintln(s.Out, text)
@@ -203,7 +203,7 @@ func (c *trafficGenerate) finish(s *command.Shell, made *network.Table) error {
 	return c.out.PrintTo(s, to, report, func(p *command.Page) {
 		report.Traffic.page(p)
 		p.Fact("Records", wording.Number(float64(report.Records)))
-		p.Fact("Load", bytesText(report.BytesPerSecond)+"/s")
+		p.Fact("Load", wording.Bytes(report.BytesPerSecond)+"/s")
 		p.Fact("Seed", fmt.Sprint(report.Seed))
 		if c.output == "" {
 			p.Fact("Written", "nothing; -o names a file")

@@ -148,7 +148,7 @@ func (c *trafficShow) showTraffic(ctx context.Context, s *command.Shell, path st
 }
 
 func characterPage(p *command.Page, c network.Character, name func(int) string) {
-	p.Fact("Load", bytesText(c.BytesPerSecond)+"/s")
+	p.Fact("Load", wording.Bytes(c.BytesPerSecond)+"/s")
 	p.Fact("Locality", fmt.Sprintf("%s within a rack, %s between neighbouring racks, %s between others, %s to and from the cloud",
 		percentText(c.SameRack), percentText(c.NeighbourRack), percentText(c.OtherRack), percentText(c.Cloud)))
 	p.Fact("Weekend", percentText(c.Weekend)+" of the load of weekdays")
@@ -161,7 +161,7 @@ func serverTable(p *command.Page, title string, list []network.ServerLoad, name 
 	p.Section(title)
 	var rows [][]command.Cell
 	for _, l := range list {
-		rows = append(rows, []command.Cell{command.Number(fmt.Sprint(l.Server)), command.Text(name(l.Server)), command.Number(bytesText(l.BytesPerSecond) + "/s"), command.Number(fmt.Sprint(l.Peers))})
+		rows = append(rows, []command.Cell{command.Number(fmt.Sprint(l.Server)), command.Text(name(l.Server)), command.Number(wording.Bytes(l.BytesPerSecond) + "/s"), command.Number(fmt.Sprint(l.Peers))})
 	}
 	p.Table([]string{"Server", "Name", "Load", "Peers"}, rows)
 }
@@ -177,7 +177,7 @@ func curvePage(p *command.Page, c *network.Superposition) {
 	at := func(steps float64) string { return wording.Duration(time.Duration(steps * step)) }
 	for _, t := range c.Terms {
 		rows = append(rows, []command.Cell{
-			command.Text(string(t.Shape)), command.Text(at(float64(t.From)) + " to " + at(float64(t.To))), command.Number(bytesText(t.Amplitude) + "/s"),
+			command.Text(string(t.Shape)), command.Text(at(float64(t.From)) + " to " + at(float64(t.To))), command.Number(wording.Bytes(t.Amplitude) + "/s"),
 			command.Number(wording.Number(t.Location)), command.Number(wording.Number(t.Scale)),
 		})
 	}

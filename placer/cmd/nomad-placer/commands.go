@@ -54,6 +54,7 @@ func commands() []*command.Command {
 		trafficCompareCommand(),
 		trafficFitCommand(),
 		trafficGenerateCommand(),
+		trafficMapCommand(),
 		trafficShowCommand(),
 		twinCaptureCommand(),
 		twinCompareCommand(),

@@ -21,6 +21,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
+	"github.com/nomad-placer/nomad-placer/placer/traffic"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/store"
@@ -78,7 +79,7 @@ func (r *recordFlags) open(s *command.Shell) (records, error) {
 	if err != nil {
 		return nil, err
 	}
-	return engineRecords{eng.Book(), eng, world, eng.Preview}, nil
+	return engineRecords{Book: eng.Book(), engine: eng, world: world, preview: eng.Preview}, nil
 }
 
 // store is where the placer's records are kept.
@@ -100,7 +101,8 @@ type engineRecords struct {
 	journal.Book
 	engine  *engine.Engine
 	world   *nomadapi.World
-	preview previewer // answers what if; never of an engine that runs
+	preview previewer      // answers what if; never of an engine that runs
+	traffic *traffic.Watch // nil: nothing is captured
 }
 
 // Nodes returns every node as the placer sees it now.

@@ -200,19 +200,6 @@ func readTrafficModel(path string) (*network.Model, error) {
 	return network.ReadModel(path, file)
 }
 
-// bytesText writes a number of bytes.
-func bytesText(v float64) string {
-	for _, unit := range []struct {
-		size float64
-		name string
-	}{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if v >= unit.size {
-			return wording.Number(v/unit.size) + " " + unit.name
-		}
-	}
-	return wording.Number(v) + " B"
-}
-
 // percentText writes a percentage; what is not known is called so.
 func percentText(p network.Percent) string {
 	if !p.Known() {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/chart"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/network"
 )
@@ -47,7 +48,7 @@ const (
 
 // raster draws a heat map.
 func raster(label, title string, m network.Map, unit string) template.HTML {
-	return chart.Raster{Label: label, Title: fmt.Sprintf("%s; 100 %% is %s%s", title, bytesText(m.Range), unit), Width: mapWidth, Height: mapHeight, Cells: m.Cells}.SVG()
+	return chart.Raster{Label: label, Title: fmt.Sprintf("%s; 100 %% is %s%s", title, wording.Bytes(m.Range), unit), Width: mapWidth, Height: mapHeight, Cells: m.Cells}.SVG()
 }
 
 // showPictures are the maps of traffic (Delimitrou 2015, Fig. C.2), and the load over

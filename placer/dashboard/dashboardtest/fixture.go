@@ -12,6 +12,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
+	"github.com/nomad-placer/nomad-placer/placer/traffic"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
@@ -27,6 +28,7 @@ type Records struct {
 	AllObservations map[cluster.WorkloadID][]cluster.Observation
 	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
 	Rented          *provision.Report // nil: no nodes are rented
+	Moved           *traffic.Report   // nil: no traffic was captured
 	Err             error             // what every method fails with
 }
 
@@ -123,6 +125,37 @@ func (m *Records) Capacity(context.Context) (provision.Capacities, error) {
 	return out, m.Err
 }
 
+// Traffic is what was captured.
+func (m *Records) Traffic(context.Context) (traffic.Report, error) {
+	if m.Moved == nil {
+		return traffic.Report{}, cmp.Or(m.Err, cluster.ErrNoRecord)
+	}
+	return *m.Moved, m.Err
+}
+
+func fixtureMoved() *traffic.Report {
+	next := 41e6
+	r := &traffic.Report{
+		From: Now.Add(-24 * time.Hour).Truncate(5 * time.Minute), To: Now.Truncate(5 * time.Minute), CapturedSeconds: 86100,
+		Jobs: []traffic.Flow{
+			{From: "default/web", To: "default/cache", Bytes: 6e12}, {From: "default/cache", To: "default/web", Bytes: 2e12},
+			{From: "batch/encode", To: "default/cache", Bytes: 1e12}, {From: "batch/encode", To: "batch/encode", Bytes: 5e11}, {From: "default/web", To: traffic.Outside, Bytes: 4e11},
+		},
+		Nodes: []traffic.Flow{
+			{From: "dc1/r1/alpha", To: "dc1/r2/beta", Bytes: 7e12}, {From: "dc1/r2/beta", To: "dc1/r1/alpha", Bytes: 2e12},
+			{From: "dc1/r1/alpha", To: "dc1/r1/delta", Bytes: 1e12}, {From: "dc1/r1/alpha", To: traffic.Outside, Bytes: 4e11},
+		},
+		Uplinks: []traffic.Uplink{
+			{Rack: "dc1/r1", BytesPerSec: 109e6, NextBytesPerSec: &next, Basis: "the same hour a day before"},
+			{Rack: "dc1/r2", BytesPerSec: 104e6, Basis: "less than a day was captured, or not this hour"},
+		},
+	}
+	for i := range 48 {
+		r.Load = append(r.Load, traffic.Load{At: r.From.Add(time.Duration(i) * 30 * time.Minute), Captured: i != 7, SameRack: 12e6, OtherRack: 100e6 + 3e6*float64(i), Outside: 4e6})
+	}
+	return r
+}
+
 func fixtureRented() *provision.Report {
 	return &provision.Report{
 		AtMillis: Now.UnixMilli(), Strategy: "HM", PerHour: 0.95, Today: 7.2,
@@ -154,7 +187,7 @@ func Fixture() *Records {
 	m := &Records{AllProfiles: map[string]profile.Profile{}, AllObservations: map[cluster.WorkloadID][]cluster.Observation{}}
 	m.AllDecisions = []cluster.Decision{CacheDecision(), EncodeDecision(), queuedDecision()}
 	m.AllNodes = fixtureNodes()
-	m.Rented = fixtureRented()
+	m.Rented, m.Moved = fixtureRented(), fixtureMoved()
 	m.AllProfiles["3f2a9c"] = fixtureProfile()
 	m.AllProductions = map[string]profile.Production{"3f2a9c": fixtureProduction()}
 	m.AllObservations[CacheID] = fixtureObservations()

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/nomad/api"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
 // ErrNode: the node whose traffic is captured is not known.
@@ -134,19 +136,9 @@ func (c *Cluster) own(ctx context.Context, node string) ([]Endpoint, error) {
 	return out, nil
 }
 
-// children are what Nomad puts between the name of a job and what tells its instances
-// apart.
-var children = []string{"/dispatch-", "/periodic-"}
-
-// groupName is one name for all instances of a job: what is learnt of one holds for the
-// next.
+// groupName is one name for all instances of a job.
 func groupName(namespace, job, group string) string {
-	for _, child := range children {
-		if at := strings.LastIndex(job, child); at > 0 {
-			job = job[:at]
-		}
-	}
-	return path(namespace, job, group)
+	return path(namespace, cluster.ParentJob(job), group)
 }
 
 // path joins names; a slash in one of them is escaped.

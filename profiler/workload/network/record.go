@@ -30,6 +30,9 @@ type Record struct {
 	Direction   Direction
 }
 
+// Time is a moment of a table whose times are Unix times.
+func Time(at time.Duration) time.Time { return time.Unix(0, 0).UTC().Add(unixMonday + at) }
+
 // Span is a stretch of time in bins of equal length.
 type Span struct {
 	From, To time.Duration // since a Monday, 00:00; whole bins

@@ -1,0 +1,4 @@
+traffic {
+  rack_meta = "meta rack"
+  near      = true
+}

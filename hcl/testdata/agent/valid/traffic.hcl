@@ -1,0 +1,5 @@
+traffic {
+  tables    = "/srv/traffic"
+  rack_meta = "placement.rack"
+  near      = true
+}

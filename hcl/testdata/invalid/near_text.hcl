@@ -1,0 +1,4 @@
+target {
+  best_effort = true
+}
+near = "cache"

@@ -182,12 +182,9 @@ func TestWhichRackIsNear(t *testing.T) {
 	if got := peersIn(s, web.ID, peers, "rack").best(); got[0].Rack != "b" || got[1].Rack != "a" || got[1].WeightPercent != 83 {
 		t.Errorf("%+v, want b with 6 and a with 5", got)
 	}
-	for _, a := range []cluster.Allocation{
-		{Workload: clustertest.Workload("store").ID, System: true}, {Workload: clustertest.Workload("store").ID, Profiling: true},
-		{Workload: cluster.WorkloadID{Namespace: "other", Job: "store", Group: "main"}},
-	} {
-		s.Reserved["n2"] = append(s.Reserved["n2"], a)
-	}
+	s.Reserved["n2"] = append(s.Reserved["n2"],
+		cluster.Allocation{Workload: clustertest.Workload("store").ID, System: true}, cluster.Allocation{Workload: clustertest.Workload("store").ID, Profiling: true},
+		cluster.Allocation{Workload: cluster.WorkloadID{Namespace: "other", Job: "store", Group: "main"}})
 	if got := peersIn(s, web.ID, peers, "rack"); got.allocations != 3 {
 		t.Errorf("%d allocations count, want 3", got.allocations)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,6 +40,8 @@ type Table struct {
 	Seeds int
 	Notes []string
 	Rows  []TableRow
+
+	pictures map[string]template.HTML // by title
 }
 
 // TableRow is a row with its figures by metric.

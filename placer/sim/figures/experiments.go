@@ -11,6 +11,7 @@ func Experiments() []Experiment {
 		arqExperiments,
 		tarcilExperiments,
 		hcloudExperiments,
+		echoExperiments,
 		lshExperiments,
 		pprtteExperiments,
 		lotesExperiments,

@@ -277,7 +277,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, cluster.ErrNoRecord), errors.Is(err, cluster.ErrGone), errors.Is(err, provision.ErrNoRuns):
 		return http.StatusNotFound
-	case errors.As(err, new(inputError)), errors.Is(err, provision.ErrQuestion), errors.Is(err, provision.ErrTooMany):
+	case errors.As(err, new(inputError)), errors.Is(err, provision.ErrQuestion), errors.Is(err, provision.ErrTooMany), errors.Is(err, provision.ErrNoTypes):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout

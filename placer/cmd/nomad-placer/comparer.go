@@ -107,13 +107,21 @@ func (r comparingRecords) Compare(ctx context.Context, asked dashboard.CompareQu
 		if err != nil {
 			return whatif.Recorded{}, provision.Question{}, err
 		}
-		prices := jobhcl.PricesConfig{
-			Owned:          jobhcl.OwnedNodeConfig{Cores: asked.Cores, MemoryMB: asked.MemoryMB, PricePerHour: asked.PricePerHour, TermWeeks: asked.TermWeeks},
-			OutsidePercent: jobhcl.DefaultOutsidePercent, Types: typesOf(report),
-		}
-		q := questionOf(report, prices)
-		now := r.comparer.now()
-		q.From, q.To, q.Weeks, q.Seed = now.Add(-asked.Since), now, provision.DefaultWeeks(), 1
-		return recorded, q, q.Check()
+		q, err := askedOf(report, asked, r.comparer.now())
+		return recorded, q, err
 	})
+}
+
+// askedOf is a question of the page, with what the agent's types cost.
+func askedOf(report provision.Report, asked dashboard.CompareQuestion, now time.Time) (provision.Question, error) {
+	prices := jobhcl.PricesConfig{
+		Owned:          jobhcl.OwnedNodeConfig{Cores: asked.Cores, MemoryMB: asked.MemoryMB, PricePerHour: asked.PricePerHour, TermWeeks: asked.TermWeeks},
+		OutsidePercent: jobhcl.DefaultOutsidePercent, Types: typesOf(report),
+	}
+	if len(prices.Types) == 0 {
+		return provision.Question{}, fmt.Errorf("%w: add an instance_type with its price to the agent's provision block (strategy SR rents nothing all the same), or give a price list to nomad-placer provision what-if", provision.ErrNoTypes)
+	}
+	q := questionOf(report, prices)
+	q.From, q.To, q.Weeks, q.Seed = now.Add(-asked.Since), now, provision.DefaultWeeks(), 1
+	return q, q.Check()
 }

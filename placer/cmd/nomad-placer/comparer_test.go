@@ -140,6 +140,21 @@ func TestComparisonsThatFail(t *testing.T) {
 	h.settled(t)
 }
 
+// The page asks with the prices of the agent's types; without any it says what to do.
+func TestWhatThePageAsks(t *testing.T) {
+	t.Parallel()
+	report := *dashboardtest.Fixture().Rented
+	asked := dashboard.CompareQuestion{Since: time.Hour, Cores: 16, MemoryMB: 65536, PricePerHour: 0.28, TermWeeks: 26}
+	q, err := askedOf(report, asked, dashboardtest.Now)
+	if err != nil || len(q.Prices.Types) != 2 || q.Prices.Types[1].PricePerHour != 0.76 || q.Prices.Owned.TermWeeks != 26 || q.To.Sub(q.From) != time.Hour {
+		t.Errorf("%+v, %v", q, err)
+	}
+	report.Types = nil
+	if _, err := askedOf(report, asked, dashboardtest.Now); !errors.Is(err, provision.ErrNoTypes) || !strings.Contains(err.Error(), "add an instance_type") {
+		t.Error(err)
+	}
+}
+
 func TestSpansAndWeeks(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"7d": 7 * 24 * time.Hour, "36h": 36 * time.Hour, "0.5d": 12 * time.Hour, "90m": 90 * time.Minute} {

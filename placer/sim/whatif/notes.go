@@ -16,7 +16,7 @@ func (r *replay) notes(q provision.Question, recorded Recorded, asked time.Time,
 	}
 	out := []string{
 		fmt.Sprintf("Costs of weeks are as if every hour were like the %s that were replayed. Owned nodes are paid in advance for terms of %s, rented ones by the second.",
-			wording.Count(int(q.To.Sub(q.From).Hours()+0.5), "hour"), wording.Count(q.Prices.Owned.TermWeeks, "week")),
+			lengthOf(q.To.Sub(q.From)), wording.Count(q.Prices.Owned.TermWeeks, "week")),
 		fmt.Sprintf("SR owns nodes for the highest load and 15 %% more, HF and HM %s.", owned),
 		"Each allocation is replayed by itself, at the size that it had, and is taken to last as long alone as it lasted. Nothing is adapted while it runs, and profiling takes no time.",
 		fmt.Sprintf("Other customers keep %s %% of the cores of the provider's machines busy that are not rented; whoever rents a whole machine has it alone. This is assumed, not measured.", wording.Number(100*q.Outside)),
@@ -37,4 +37,12 @@ func (r *replay) notes(q provision.Question, recorded Recorded, asked time.Time,
 		out = append(out, fmt.Sprintf("A provider of %d nodes per type had no more %s.", min(len(r.jobs), nodesPerAllocation*r.load.most), wording.Count(denied, "time")))
 	}
 	return out
+}
+
+// lengthOf a time in whole hours, and a short one exactly.
+func lengthOf(d time.Duration) string {
+	if d < 2*time.Hour {
+		return wording.Duration(d)
+	}
+	return wording.Count(int(d.Hours()+0.5), "hour")
 }

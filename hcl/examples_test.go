@@ -75,6 +75,11 @@ func TestReferenceJobs(t *testing.T) {
 		case strings.HasPrefix(src, "meta "):
 			src = "job \"x\" {\n  group \"g\" {\n" + src + "  }\n}\n"
 			jobs++
+		case strings.HasPrefix(src, "owned "):
+			if _, err := known.DecodePrices([]byte(src), name, nil); err != nil {
+				t.Error(err)
+			}
+			continue
 		default:
 			if _, err := known.DecodeAgentConfig([]byte(src), name); err != nil {
 				t.Error(err)

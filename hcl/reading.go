@@ -144,6 +144,13 @@ func (s *source) readNamed(r *reading, b *hclsyntax.Block, child, root block) {
 		})
 		return
 	}
+	if strings.TrimSpace(b.Labels[0]) == "" {
+		s.fail(b.LabelRanges[0], message{
+			summary: fmt.Sprintf("the name of the %s is empty", child.labelled),
+			hint:    fmt.Sprintf("for example %s \"a-name\" { … }", child.name),
+		})
+		return
+	}
 	for _, other := range r.named[child.name] {
 		if other.label == b.Labels[0] {
 			s.fail(b.LabelRanges[0], message{

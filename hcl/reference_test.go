@@ -16,7 +16,7 @@ func TestReferenceIsTheGrammar(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(old)
-	for _, schema := range []block{performanceSchema(known), agentSchema(known)} {
+	for _, schema := range []block{performanceSchema(known), agentSchema(known), pricesSchema()} {
 		var b strings.Builder
 		reference(&b, schema, nil)
 		text = replaceBetween(t, text, "<!-- begin "+schema.name+" -->\n", "<!-- end "+schema.name+" -->", b.String())
@@ -80,7 +80,7 @@ func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // the reference can be copied.
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
-	for _, schema := range []block{performanceSchema(known), agentSchema(known)} {
+	for _, schema := range []block{performanceSchema(known), agentSchema(known), pricesSchema()} {
 		checkExamples(t, schema)
 	}
 }

@@ -51,6 +51,7 @@ type attribute struct {
 	example   string // as written after the =
 	summary   string
 	misuse    string // hint where the value is of the wrong kind
+	beyond    string // hint where a number is outside its bounds
 }
 
 // block is one block of the grammar. A block is at most once in its

@@ -1,6 +1,10 @@
 package hcl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
+)
 
 // Bounds of what can be rented, chosen by us.
 const (
@@ -49,7 +53,7 @@ func provisionSchema(o Options) block {
 					{name: "node_class", kind: kindText, byDefault: "its name", example: `"burst-4"`, summary: "the node class of such nodes in Nomad"},
 					{name: "cores", kind: kindInteger, bounds: bounds{1, maxRentedCores, false}, unit: "cores", required: true, example: "4", summary: "cores that jobs may use"},
 					{name: "memory_mb", kind: kindInteger, bounds: bounds{1, maxRentedMB, false}, unit: "MB", required: true, example: "7500", summary: "memory that jobs may use"},
-					{name: "price_per_hour", kind: kindNumber, bounds: bounds{0, maxPrice, false}, required: true, example: "0.19", summary: "what a node costs per hour, in whatever currency, the same for all types"},
+					{name: "price_per_hour", kind: kindNumber, bounds: bounds{0, maxPrice, false}, required: true, example: "0.19", beyond: freeHint, summary: "what a node costs per hour, in whatever currency, the same for all types"},
 					{
 						name: "spin_up", kind: kindSpan, bounds: bounds{1, maxSpinUpSeconds, false}, byDefault: `"` + formatSpan(DefaultSpinUp) + `"`, example: `"90s"`,
 						summary: "how long one takes from its order until it is ready, before any was measured",
@@ -110,6 +114,7 @@ func instanceType(r *reading) InstanceTypeConfig {
 
 // checkProvision reports what does not go together.
 func (s *source) checkProvision(r *reading, c ProvisionConfig) {
+	s.checkReserved(r, c)
 	if c.Strategy == "" {
 		return // missing or wrong, which was said
 	}
@@ -157,4 +162,17 @@ func (s *source) checkProvision(r *reading, c ProvisionConfig) {
 			hint:    "give owned nodes a class of their own",
 		})
 	}
+}
+
+// checkReserved reports an attribute that no node has: none would be owned then.
+func (s *source) checkReserved(r *reading, c ProvisionConfig) {
+	res := r.block("reserved")
+	if res.value("attribute").text == "" || cluster.OfNode("${"+c.Reserved.Attribute+"}") {
+		return // missing or wrong, which was said, or right
+	}
+	s.fail(res.where("attribute"), message{
+		summary: fmt.Sprintf("attribute %q is nothing that a node has", shorten(c.Reserved.Attribute)),
+		detail:  "No node would be owned.",
+		hint:    `write node.class, node.pool, node.datacenter, node.unique.name, meta.NAME or attr.NAME`,
+	})
 }

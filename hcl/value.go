@@ -264,7 +264,7 @@ func (s *source) convertNumber(l literal, a attribute) (value, bool) {
 		}
 	}
 	if math.IsInf(v.number, 0) || !a.bounds.hold(v.number) || tooSmall(exact, v.number) {
-		return v, s.outside(l, a, l.describe(), "")
+		return v, s.outside(l, a, l.describe(), a.beyond)
 	}
 	return v, true
 }

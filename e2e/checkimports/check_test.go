@@ -42,13 +42,17 @@ func TestBadModule(t *testing.T) {
 func TestClusterProgramsLinkNoResearch(t *testing.T) {
 	t.Parallel()
 	c := checker{module: "example.org/m"}
-	deps := []string{"example.org/m/placer/policy", "example.org/m/placer/sim", "example.org/m/placer/sim/admission", "example.org/m/e2e/load", "example.org/m/placer/similar"}
+	deps := []string{"example.org/m/placer/policy", "example.org/m/placer/sim", "example.org/m/placer/sim/scenario", "example.org/m/placer/sim/admission/admissiontest", "example.org/m/e2e/load", "example.org/m/placer/similar"}
 	found := c.checkProducts([]listed{
 		{ImportPath: "example.org/m/placer/cmd/nomad-placer", Deps: deps},
 		{ImportPath: "example.org/m/placer/cmd/nomad-placer-sim", Deps: deps},
 	})
-	if len(found) != 3 || !strings.Contains(found[0], "nomad-placer links placer/sim,") || !strings.Contains(found[2], "e2e/load") {
-		t.Errorf("found %q, want placer/sim, placer/sim/admission and e2e/load of nomad-placer", found)
+	if len(found) != 3 || !strings.Contains(found[0], "nomad-placer links placer/sim/scenario,") || !strings.Contains(found[2], "e2e/load") {
+		t.Errorf("found %q, want placer/sim/scenario, admissiontest and e2e/load of nomad-placer: it may replay, and nothing else", found)
+	}
+	found = c.checkProducts([]listed{{ImportPath: "example.org/m/driver/cmd/nomad-driver-ibench", Deps: deps}})
+	if len(found) != 4 || !strings.Contains(found[0], "nomad-driver-ibench links placer/sim,") {
+		t.Errorf("found %q, want placer/sim and others of the driver, which replays nothing", found)
 	}
 }
 

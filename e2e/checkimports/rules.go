@@ -225,6 +225,14 @@ var (
 	onClusters   = []string{"driver/cmd/nomad-driver-ibench", "placer/cmd/nomad-placer", "placer/cmd/nomad-placer-apm"}
 )
 
+// replays is the one program on clusters that also replays what it has on record, and
+// replayed the part of the simulated world that this needs (decision 0059): no traces,
+// scenarios, figures or data sets.
+var (
+	replays  = "placer/cmd/nomad-placer"
+	replayed = []string{"placer/sim", "placer/sim/admission", "placer/sim/fleet", "placer/sim/truth", "placer/sim/whatif"}
+)
+
 func concat(lists ...[]string) []string {
 	var all []string
 	for _, l := range lists {

@@ -87,7 +87,7 @@ func newAutoscaler(t *testing.T, r rented, agent *scripted) *daemon {
 		t.Fatal(err)
 	}
 	for _, plugin := range []string{apmPlugin, targetName} {
-		if err := os.Symlink(program(t, plugin, "make build workload"), filepath.Join(dir, "plugins", plugin)); err != nil {
+		if err := os.Symlink(program(t, plugin, "make build provision-target"), filepath.Join(dir, "plugins", plugin)); err != nil {
 			t.Fatal(err)
 		}
 	}

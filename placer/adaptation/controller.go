@@ -174,6 +174,6 @@ func (c *Controller) Stats() cluster.AdaptationStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.stats
-	out.Actions, out.Below, out.BelowTime = maps.Clone(out.Actions), maps.Clone(out.Below), maps.Clone(out.BelowTime)
+	out.Actions, out.Below, out.BelowTime, out.UsedMHz = maps.Clone(out.Actions), maps.Clone(out.Below), maps.Clone(out.BelowTime), maps.Clone(out.UsedMHz)
 	return out
 }

@@ -55,9 +55,27 @@ func (a *term) measureAll(ctx context.Context, running map[cluster.WorkloadID]su
 		}
 		if len(r.readings) > 0 {
 			out[id] = r.readings
+			a.countUse(id, running[id].workload.Count, r.readings)
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// countUse notes what the allocations of a workload use together. Where one of them does not say it is not
+// known: the others are no sum.
+func (a *term) countUse(id cluster.WorkloadID, count int, readings []cluster.Observation) {
+	sum, known := 0.0, 0
+	for _, o := range readings {
+		if o.Use != nil {
+			sum, known = sum+o.Use.CPUMHz, known+1
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.stats.UsedMHz, id)
+	if known >= max(1, count) {
+		a.stats.UsedMHz[id] = sum
+	}
 }
 
 // due are the workloads to measure now, at most mostAtOnce: up to half are those that

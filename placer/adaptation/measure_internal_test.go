@@ -49,6 +49,30 @@ func TestEveryWorkloadIsMeasuredInTime(t *testing.T) {
 	}
 }
 
+// What a workload uses is known where each of its allocations says so.
+func TestUseOfAWorkload(t *testing.T) {
+	t.Parallel()
+	id := cluster.WorkloadID{Job: "web"}
+	uses := func(mhz float64) cluster.Observation { return cluster.Observation{Use: &cluster.Use{CPUMHz: mhz}} }
+	for name, c := range map[string]struct {
+		count    int
+		readings []cluster.Observation
+		want     float64 // negative: not known
+	}{
+		"all say it":           {2, []cluster.Observation{uses(300), uses(200)}, 500},
+		"one does not":         {2, []cluster.Observation{uses(300), {}}, -1},
+		"one was not measured": {2, []cluster.Observation{uses(300)}, -1},
+		"idle":                 {1, []cluster.Observation{uses(0)}, 0},
+		"of how many, unknown": {0, []cluster.Observation{{}}, -1},
+	} {
+		a := &term{stats: cluster.AdaptationStats{UsedMHz: map[cluster.WorkloadID]float64{id: 7}}}
+		a.countUse(id, c.count, c.readings)
+		if got, known := a.stats.UsedMHz[id]; known != (c.want >= 0) || known && got != c.want {
+			t.Errorf("%s: %v, %v; want %v", name, got, known, c.want)
+		}
+	}
+}
+
 func TestCountsOfAList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

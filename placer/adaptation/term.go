@@ -72,6 +72,7 @@ func startTerm(cfg *Config) (*term, error) {
 		closed: map[cluster.NodeID]bool{}, lessons: map[string]*lesson{},
 		stats: cluster.AdaptationStats{
 			Actions: map[cluster.ActionCount]int{}, Below: map[cluster.WorkloadID]bool{}, BelowTime: map[cluster.WorkloadID]time.Duration{},
+			UsedMHz: map[cluster.WorkloadID]float64{},
 		},
 	}
 	d, err := adapt.Lookup(cfg.Adapter)
@@ -115,6 +116,7 @@ func (a *term) forgetAllBut(running map[cluster.WorkloadID]subject) {
 	defer a.mu.Unlock()
 	keepRunning(a.stats.Below, running)
 	keepRunning(a.stats.BelowTime, running)
+	keepRunning(a.stats.UsedMHz, running)
 }
 
 func keepRunning[V any](m map[cluster.WorkloadID]V, running map[cluster.WorkloadID]subject) {

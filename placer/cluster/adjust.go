@@ -93,6 +93,7 @@ type AdaptationStats struct {
 	Actions     map[ActionCount]int
 	Below       map[WorkloadID]bool          // measured last: below its target; absent: unknown
 	BelowTime   map[WorkloadID]time.Duration // spent below its target
+	UsedMHz     map[WorkloadID]float64       // of the CPUs, by all its allocations when they were measured last; absent: unknown
 	Observed    int                          // observations of a workload
 	ObserveTime time.Duration                // spent on them, side by side
 	Failed      int                          // that failed as a whole

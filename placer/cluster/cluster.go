@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -33,6 +34,11 @@ func (w WorkloadID) JobID() JobID { return JobID{w.Namespace, w.Job} }
 
 // String prints namespace/job/group.
 func (w WorkloadID) String() string { return w.Namespace + "/" + w.Job + "/" + w.Group }
+
+// Compare orders workloads by namespace, job and group.
+func (w WorkloadID) Compare(o WorkloadID) int {
+	return cmp.Or(cmp.Compare(w.Namespace, o.Namespace), cmp.Compare(w.Job, o.Job), cmp.Compare(w.Group, o.Group))
+}
 
 // Resources are asked or offered, in Nomad's units.
 type Resources struct {

@@ -47,6 +47,13 @@ func parseTarget(text string) target {
 	return target{kind: nothing}
 }
 
+// OfNode reports whether a side of a constraint is something that nodes have: ${node.class},
+// ${meta.rack}, ${attr.cpu.arch}.
+func OfNode(text string) bool {
+	t := parseTarget(text)
+	return t.kind == nodeField || (t.kind == attribute || t.kind == meta) && t.name != ""
+}
+
 func (t target) resolve(n *Node) value {
 	switch t.kind {
 	case literal:

@@ -158,3 +158,15 @@ func TestExplainNamesWhatTheNodeHas(t *testing.T) {
 		t.Errorf("detail %q", detail)
 	}
 }
+
+func TestWhatNodesHave(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"${node.class}": true, "${node.unique.name}": true, "${meta.rack}": true, "${attr.cpu.arch}": true,
+		"node.class": false, "${node.klass}": false, "${rack}": false, "${meta.}": false, "${attr.}": false, "": false,
+	} {
+		if cluster.OfNode(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

@@ -152,6 +152,8 @@ type Decision struct {
 	Workload    WorkloadID               `json:"workload"`
 	JobVersion  uint64                   `json:"job_version"`  // the version decided on
 	ModifyIndex uint64                   `json:"modify_index"` // its JobModifyIndex
+	JobType     string                   `json:"job_type,omitempty"`
+	SubmittedAt time.Time                `json:"submitted_at,omitzero"` // that version; zero: not on record
 	ProfileKey  string                   `json:"profile_key"`
 	At          time.Time                `json:"at"`
 	Policy      string                   `json:"policy"`

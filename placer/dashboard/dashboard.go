@@ -15,6 +15,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/access"
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
@@ -133,6 +134,8 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/provision", (*server).provisionJSON)
 	data("/v1/provision/capacity", (*server).capacityJSON)
 	data("/v1/traffic", (*server).trafficJSON)
+	data("/v1/provision/runs", (*server).runsJSON)
+	data("/v1/provision/whatif", (*server).compareJSON)
 	data("/v1/actions/{namespace}/{job}/{group}", (*server).actionsJSON)
 	data("/v1/whatif/{namespace}/{job}/{group}", (*server).whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", (*server).observationsJSON)
@@ -273,9 +276,9 @@ func statusOf(err error) int {
 		return refused.Status
 	}
 	switch {
-	case errors.Is(err, cluster.ErrNoRecord), errors.Is(err, cluster.ErrGone):
+	case errors.Is(err, cluster.ErrNoRecord), errors.Is(err, cluster.ErrGone), errors.Is(err, provision.ErrNoRuns):
 		return http.StatusNotFound
-	case errors.As(err, new(inputError)):
+	case errors.As(err, new(inputError)), errors.Is(err, provision.ErrQuestion), errors.Is(err, provision.ErrTooMany), errors.Is(err, provision.ErrNoTypes):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded):
 		return http.StatusGatewayTimeout

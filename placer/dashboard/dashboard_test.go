@@ -179,6 +179,7 @@ func TestStringsOfUsersAreEscaped(t *testing.T) {
 	for _, path := range []string{
 		"/?q=" + evil, ChartPath(id), "/heat?q=" + evil + "&class=" + evil + "&sort=" + evil, "/targets?q=" + evil, "/log?policy=" + evil + "&q=" + evil,
 		JobPath(id) + "?whatif=1&policy=" + evil, JobPath(id) + "?whatif=1&target=" + evil + "&latency=" + evil, JobPath(id) + "?whatif=1&target=5",
+		"/provision?compare=1&since=" + evil + "&cores=" + evil + "&memory_mb=" + evil + "&price=" + evil + "&term_weeks=" + evil,
 	} {
 		w := get(t, h, path)
 		if w.Code != http.StatusOK {

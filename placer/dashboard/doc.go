@@ -8,8 +8,8 @@
 // refresh.js puts new content in place, and heat.js draws the heat map of a large
 // cluster with only the rows in view. With Options.Access every request but those of
 // styles, scripts and /healthz needs a token of Nomad, by a header or by the form at
-// /login, and sees what Nomad lets it see. No page writes anything: the what-if form
-// is a GET that asks the engine for a preview.
+// /login, and sees what Nomad lets it see. No page writes anything: the what-if forms
+// are GETs that ask the engine for a preview, and for a replay of the runs on record.
 //
 //	/                                  jobs, evaluations under way, nodes × sources
 //	/heat                              all nodes × sources: sort, filter
@@ -20,6 +20,7 @@
 //	/profiles, /profile/<key>          what was measured of workloads
 //	/job/<namespace>/<job>/<group>     one decision, the profile behind it, what happens now, and what if
 //	/node/<id>                         one node: room, headroom, residents
+//	/provision                         nodes that are rented, what they cost, and what other strategies would have cost
 //	/chart/<namespace>/<job>/<group>.svg  the small chart on Nomad's own job page
 //	/v1/…                              the same records as JSON
 //	/metrics, /healthz                 for machines
@@ -43,6 +44,11 @@
 //	/v1/policies                       a row for every policy (policyRecord)
 //	/v1/traffic                        traffic.Report: what jobs and nodes exchange, and what uplinks are expected to carry
 //	/v1/whatif/<ns>/<job>/<group>      Answer, and its decision in words; ?policy=, ?target= (a number in the target's unit, or a span), ?latency=
+//	/v1/provision                      provision.Report: types, rented nodes, what is spent; 404 where none are rented
+//	/v1/provision/capacity             provision.Capacities, oldest first
+//	/v1/provision/runs                 provision.Runs: every run of a job on record, for who may read all records
+//	/v1/provision/whatif               provision.Answering: what strategies would have cost, or how far the answer is;
+//	                                   ?since= (a span), ?cores=, ?memory_mb=, ?price=, ?term_weeks= of an owned node
 //
 // Links in pages are relative: the handler may be mounted under any path, either
 // with Options.Base or with the path taken off by the mount (http.StripPrefix, or

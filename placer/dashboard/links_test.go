@@ -10,9 +10,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/placer/provision"
 )
 
 var linkPattern = regexp.MustCompile(`(?:href|src|action)="([^"]*)"`)
@@ -131,6 +133,28 @@ func (a asking) WhatIf(ctx context.Context, w cluster.WorkloadID, q Question) (A
 		d.Target = q.Target
 	}
 	return Answer{Decision: d, Unprofiled: d.ProfileKey == ""}, nil
+}
+
+// Compare has no runs of 30 days, is not done with those of a day, and knows what comes of a week.
+func (a asking) Compare(_ context.Context, q CompareQuestion) (provision.Answering, error) {
+	switch {
+	case a.Rented == nil:
+		return provision.Answering{}, cluster.ErrNoRecord
+	case q.Since == 24*time.Hour:
+		return provision.Answering{Share: 0.4, What: "HF"}, nil
+	case q.Since > 168*time.Hour:
+		return provision.Answering{}, provision.NothingToReplay(map[string]int{"runs whose end nobody saw": 3})
+	}
+	c := provision.Comparison{
+		From: dashboardtest.Now.Add(-q.Since), To: dashboardtest.Now, Hours: q.Since.Hours(), Runs: 25, Allocations: 50, LeftOut: map[string]int{"runs whose end nobody saw": 1}, Notes: []string{"Every week is as this one."},
+		Owned: provision.OwnedNode{Cores: q.Cores, MemoryMB: q.MemoryMB, PricePerHour: q.PricePerHour, TermWeeks: q.TermWeeks}, Load: provision.LoadReport{MeanCores: 7.5, MostCores: 20},
+		Strategies: []provision.StrategyReport{
+			{Strategy: provision.StaticReserved, OwnedNodes: 2, Performance: 99.5, Worst: 97, OwnedPerHour: 2 * q.PricePerHour},
+			{Strategy: provision.OnDemandMixed, RentedNodes: 40, RentedMean: 9.1, Performance: 91, Worst: 74, WaitSeconds: 12, RentedPerHour: 0.8},
+		},
+	}
+	c.PutCosts([]float64{1, 104})
+	return provision.Answering{Share: 1, Comparison: &c}, nil
 }
 
 func TestTheBaseIsChecked(t *testing.T) {

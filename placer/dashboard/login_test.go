@@ -86,7 +86,7 @@ const node = "a1b2c3d4-0000-0000-0000-000000000003" // has a resident of default
 var everyPath = []string{
 	"/", "/heat", "/targets", "/log", "/policies", "/profiles", "/profile/3f2a9c", "/job/default/cache/redis", "/node/" + node,
 	"/job/default/cache/redis?whatif=1", "/v1/decisions", "/v1/decision/default/cache/redis", "/v1/evaluations", "/v1/profiles", "/v1/profile/3f2a9c", "/v1/productions", "/v1/production/3f2a9c",
-	"/provision", "/v1/provision", "/v1/provision/capacity", "/traffic", "/v1/traffic", "/v1/nodes", "/v1/node/" + node, "/v1/heat", "/v1/targets", "/v1/policies", "/v1/actions/default/cache/redis", "/v1/whatif/default/cache/redis",
+	"/provision", "/provision?compare=1&cores=16&memory_mb=65536&price=0.28", "/v1/provision", "/v1/provision/capacity", "/v1/provision/whatif?cores=16&memory_mb=65536&price=0.28", "/traffic", "/v1/traffic", "/v1/nodes", "/v1/node/" + node, "/v1/heat", "/v1/targets", "/v1/policies", "/v1/actions/default/cache/redis", "/v1/whatif/default/cache/redis",
 	"/v1/observations/default/cache/redis", "/v1/measured/default/cache/redis", "/v1/learnt/default/cache/redis",
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
@@ -274,7 +275,10 @@ func TestRentedNodes(t *testing.T) {
 	t.Parallel()
 	fixture := dashboardtest.Fixture()
 	h := handler(t, fixture)
-	wantPage(t, h, "/provision", []string{"Strategy HM", "Capacity over time", "rented, retained", "cost 0.95 per hour now", "burst-a", "It has 2 jobs.", "on its way", "c5.4xlarge"}, nil)
+	wantPage(t, h, "/provision", []string{
+		"Strategy HM", "Capacity over time", "rented, retained", "cost 0.95 per hour now", "burst-a", "It has 2 jobs.", "on its way", "c5.4xlarge",
+		"used by measured jobs", "Of 1 group of jobs it is not known now", "Spent by day", "2026-03-13", "11.02", `<td class="num">1.5</td>`,
+	}, []string{"What other strategies would have cost"})
 	w := get(t, h, "/v1/provision")
 	var report provision.Report
 	if err := json.Unmarshal(w.Body.Bytes(), &report); err != nil || !reflect.DeepEqual(report, *fixture.Rented) {
@@ -289,5 +293,87 @@ func TestRentedNodes(t *testing.T) {
 	}
 	if w := getAs(t, guarded(t, fixture, MetricsForToken), ofNobody, "/v1/provision"); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "burst") {
 		t.Errorf("who may not read nodes: status %d, %s", w.Code, w.Body)
+	}
+}
+
+// What was not measured is a gap in the line, and no line where nothing was.
+func TestUseThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	used := func(v float64) *float64 { return &v }
+	var samples provision.Capacities
+	for i, u := range []*float64{nil, used(2), used(3), nil, used(0), nil} {
+		samples = append(samples, provision.Capacity{At: dashboardtest.Now.Add(time.Duration(i) * time.Hour), Owned: 16, Used: u})
+	}
+	lines := usedLines(samples, "5")
+	if len(lines) != 2 || lines[0].Name == "" || lines[1].Name != "" || len(lines[0].Points) != 2 || lines[0].Points[0].X != -4 || lines[1].Points[0].Y != 0 {
+		t.Errorf("%+v", lines)
+	}
+	for i := range samples {
+		samples[i].Used = nil
+	}
+	if lines := usedLines(samples, "5"); len(lines) != 0 {
+		t.Errorf("%+v", lines)
+	}
+	if svg := capacityChart(samples); svg == "" || strings.Contains(string(svg), "used by") {
+		t.Errorf("%s", svg)
+	}
+}
+
+// The question is a form of the page and an address for programs. What is not answered yet is asked for
+// again by the page itself; a saving is shown with its weeks.
+func TestComparingStrategies(t *testing.T) {
+	t.Parallel()
+	h := handler(t, asking{dashboardtest.Fixture()})
+	const node = "&cores=16&memory_mb=65536&price=0.28"
+	wantPage(t, h, "/provision", []string{"What other strategies would have cost", `<option value="168h" selected>`, `name="term_weeks" inputmode="numeric" value="52"`, `data-refresh="5"`}, []string{"What is assumed"})
+	wantPage(t, h, "/provision?compare=1"+node, []string{
+		"50 allocations of 25 runs", "1 left out: runs whose end nobody saw.", "OdM", "99.5 %", "% more</div>", "% less</div>", "Every week is as this one.",
+		"SR is cheaper than OdM from week", `value="65536"`, `data-refresh="-1"`, "how that compares with SR in the same weeks",
+	}, nil)
+	wantPage(t, h, "/provision?compare=1&since=24h"+node, []string{"40 % done: HF", `<progress max="100" value="40"`, `data-refresh="5"`}, []string{"What is assumed"})
+	for query, want := range map[string]string{
+		"": "cores of an owned node: &#34;&#34; is not a whole number from 1 to 4096", "&cores=0" + node: "is not a whole number from 1", "&since=soon" + node: "is not a duration above 0",
+		"&since=720h" + node: "3 left out: runs whose end nobody saw", "&term_weeks=1e9" + node: "weeks that an owned node is paid for in advance", "&cores=1&memory_mb=1&price=NaN": "is not a number from 0 on",
+		"&cores=1&memory_mb=1&price=-1": "is not a number from 0 on", "&cores=1&memory_mb=99999999999999999999&price=1": "memory of an owned node", "&since=99999999h" + node: "is not a duration above 0",
+	} {
+		w := get(t, h, "/provision?compare=1"+query)
+		if w.Code != http.StatusOK || !strings.Contains(strings.ToLower(w.Body.String()), want) || !strings.Contains(w.Body.String(), `role="alert"`) {
+			t.Errorf("%q: status %d, and not %q: %s", query, w.Code, want, w.Body)
+		}
+	}
+	for query, status := range map[string]int{"?" + node: 200, "?since=24h" + node: 200, "": 400, "?price=x" + node: 400, "?since=720h" + node: 404} {
+		w := get(t, h, "/v1/provision/whatif"+query)
+		if w.Code != status {
+			t.Errorf("%q: status %d, want %d: %s", query, w.Code, status, w.Body)
+		}
+	}
+	for _, records := range []Records{asking{&dashboardtest.Records{}}, dashboardtest.Fixture(), onlyRecords{dashboardtest.Fixture()}} {
+		if w := get(t, handler(t, records), "/v1/provision/whatif?"+node); w.Code != http.StatusNotFound {
+			t.Errorf("records that cannot say are answered with %d", w.Code)
+		}
+		wantPage(t, handler(t, records), "/provision?compare=1"+node, nil, []string{"What is assumed"})
+	}
+}
+
+// Runs name the jobs of everybody: they are for who may read all records.
+func TestWhoReadsRuns(t *testing.T) {
+	t.Parallel()
+	fixture := dashboardtest.Fixture()
+	h := guarded(t, asking{fixture}, MetricsForToken)
+	for token, status := range map[string]int{"": 401, "unknown": 401, ofDefault: 403, ofBatch: 403, ofNobody: 403, ofOperator: 200} {
+		w := getAs(t, h, token, "/v1/provision/runs")
+		if w.Code != status || (status != 200 && strings.Contains(w.Body.String(), "ffmpeg")) {
+			t.Errorf("%q: status %d, want %d: %.300s", token, w.Code, status, w.Body)
+		}
+		var runs provision.Runs
+		if err := json.Unmarshal(w.Body.Bytes(), &runs); err != nil || (status == 200) != reflect.DeepEqual(runs, fixture.AllRuns) {
+			t.Errorf("%q: %v, %+v", token, err, runs)
+		}
+	}
+	const asked = "/v1/provision/whatif?cores=16&memory_mb=65536&price=0.28"
+	for token, status := range map[string]int{"": 401, ofNobody: 403, ofBatch: 200} {
+		if w := getAs(t, h, token, asked); w.Code != status {
+			t.Errorf("%q: status %d, want %d", token, w.Code, status)
+		}
 	}
 }

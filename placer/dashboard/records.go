@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
@@ -42,6 +43,25 @@ type Provisioning interface {
 	Provision(ctx context.Context) (provision.Report, error)
 	// Capacity is what there was in the last hours, oldest first.
 	Capacity(ctx context.Context) (provision.Capacities, error)
+	// Runs are those on record, whoever's; none is not an error.
+	Runs(ctx context.Context) (provision.Runs, error)
+}
+
+// Comparing is an optional part of Records: what each strategy of owned and rented nodes would have
+// reached and cost with the jobs on record; cluster.ErrNoRecord where no nodes are rented.
+type Comparing interface {
+	// Compare answers, or says how far the answer is.
+	Compare(ctx context.Context, q CompareQuestion) (provision.Answering, error)
+}
+
+// CompareQuestion is which jobs are replayed, and what an owned node is and costs; of rented ones that is
+// known.
+type CompareQuestion struct {
+	Since        time.Duration // before now
+	Cores        int
+	MemoryMB     int
+	PricePerHour float64
+	TermWeeks    int
 }
 
 // TrafficRecords is an optional part of Records: captured network traffic;

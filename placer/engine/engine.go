@@ -92,7 +92,9 @@ func (e *Engine) newRenting() (placement.Router, error) {
 	var err error
 	e.renting, err = provisioning.New(provisioning.Config{
 		Options: *e.cfg.Provision, World: e.cfg.World, Clock: e.cfg.Clock, Log: e.cfg.Log, Book: e.book, Columns: e.estimator.Columns,
-		Below: func() map[cluster.WorkloadID]bool { return e.adaptation.Stats().Below },
+		Below:   func() map[cluster.WorkloadID]bool { return e.adaptation.Stats().Below },
+		UsedMHz: func() map[cluster.WorkloadID]float64 { return e.adaptation.Stats().UsedMHz },
+		Decided: e.decisions.Of,
 	})
 	return e.renting, err
 }

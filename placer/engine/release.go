@@ -80,7 +80,7 @@ func (e *Engine) stockDecisions(job cluster.Job, reason string) []cluster.Decisi
 	for i, w := range workloads {
 		out[i] = cluster.Decision{
 			Format: cluster.DecisionFormat, Workload: w.ID, JobVersion: job.Version, ModifyIndex: job.ModifyIndex,
-			ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: cmp.Or(w.Spec.Policy, e.cfg.Policy), Seed: profiling.Seed(job, w),
+			JobType: job.Type, SubmittedAt: job.SubmittedAt, ProfileKey: w.ProfileKey, At: e.cfg.Clock.Now(), Policy: cmp.Or(w.Spec.Policy, e.cfg.Policy), Seed: profiling.Seed(job, w),
 			Target: w.Spec.Target, Outcome: cluster.Stock, Reason: reason, Count: w.Count, Resources: w.Ask,
 			Warnings: append([]string{"placed by stock Nomad: " + reason}, job.Warnings...),
 		}

@@ -87,6 +87,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 func describe(d *cluster.Decision, job cluster.Job, k profiling.Known) {
 	d.Format = cluster.DecisionFormat
 	d.JobVersion, d.ModifyIndex = job.Version, job.ModifyIndex
+	d.JobType, d.SubmittedAt = job.Type, job.SubmittedAt
 	d.ProfileKey = k.Workload.ProfileKey
 	d.Target = k.Workload.Spec.Target
 	d.Sensitivity = k.Knowledge.Sensitivity

@@ -13,6 +13,10 @@ type Capacity struct {
 	Serving  float64   `json:"serving"`  // of rented nodes with jobs
 	Held     float64   `json:"held"`     // of rented nodes that are on their way, or kept for a job that is not there yet
 	Retained float64   `json:"retained"` // of rented nodes without a job
+	// Used is what jobs were measured to keep busy, on owned and rented nodes; nil: of no job that is known.
+	// Of Unmeasured workloads it is not, so they are not in it.
+	Used       *float64 `json:"used,omitempty"`
+	Unmeasured int      `json:"unmeasured,omitempty"`
 }
 
 // What is kept of capacity, chosen by us: half a day, by the minute.

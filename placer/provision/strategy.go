@@ -50,6 +50,18 @@ func (s Strategy) OwnedCores(steady, peak float64) float64 {
 	}
 }
 
+// Uses are the types of a catalogue that may be rented: whole machines, or all.
+func (s Strategy) Uses(c Catalogue) Catalogue {
+	if s != OnDemandFull && s != HybridFull {
+		return c
+	}
+	largest, err := c.Largest()
+	if err != nil {
+		return c // it is empty
+	}
+	return Catalogue{largest}
+}
+
 // TypeFor is the type of node that a job is rented.
 func (s Strategy) TypeFor(c Catalogue, size Size, family string) (Type, error) {
 	switch s {

@@ -38,7 +38,10 @@ type Config struct {
 	Log     *slog.Logger
 	Book    journal.Book
 	Columns func() []interference.Source
-	Below   func() map[cluster.WorkloadID]bool // what missed its target when it was measured last; nil: nothing is measured
+	Below   func() map[cluster.WorkloadID]bool    // what missed its target when it was measured last; nil: nothing is measured
+	UsedMHz func() map[cluster.WorkloadID]float64 // that workloads were measured to use last; nil: nothing is measured
+	// Decided is the newest decision on a workload; nil: no runs are noted.
+	Decided func(cluster.WorkloadID) (cluster.Decision, bool)
 }
 
 // Room keeps one account.
@@ -47,14 +50,16 @@ type Room struct {
 	sides sides
 	calls sync.WaitGroup // to the Renter
 
-	mu      sync.Mutex
-	rents   map[string]*renting // by type
-	account *tracker.Tracker
-	looked  *cluster.Snapshot // that was observed last
-	saved   tracker.State
-	samples provision.Capacities
-	kept    time.Time // when the samples were written last
-	leads   bool
+	mu       sync.Mutex
+	rents    map[string]*renting // by type
+	account  *tracker.Tracker
+	looked   *cluster.Snapshot // that was observed last
+	saved    tracker.State
+	samples  provision.Capacities
+	kept     time.Time // when the samples were written last
+	runs     *provision.RunLog
+	runsKept time.Time
+	leads    bool
 }
 
 // renting is what goes on with the Renter for a type.
@@ -70,7 +75,7 @@ func New(c Config) (*Room, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Room{cfg: c, sides: newSides(c.Types, c.Reserved), rents: map[string]*renting{}}
+	r := &Room{cfg: c, sides: newSides(c.Types, c.Reserved), rents: map[string]*renting{}, runs: provision.NewRunLog(c.Clock.Now(), nil)}
 	for _, t := range c.Types {
 		r.rents[t.Name] = &renting{}
 	}
@@ -93,9 +98,18 @@ func (r *Room) Start(ctx context.Context) error {
 	if err != nil {
 		r.cfg.Log.Warn("the capacity of earlier hours is not known", "error", err)
 	}
+	pages, unreadable, err := r.cfg.Book.RunPages(ctx)
+	if err != nil {
+		return err // beginning anew would write over what is there
+	}
+	if unreadable > 0 {
+		r.cfg.Log.Warn("runs that are damaged, or of a newer version, are not used", "documents", unreadable)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.account, r.saved, r.looked, r.leads, r.samples, r.kept = account, state, nil, true, samples, r.cfg.Clock.Now()
+	now := r.cfg.Clock.Now()
+	r.account, r.saved, r.looked, r.leads, r.samples, r.kept = account, state, nil, true, samples, now
+	r.runs, r.runsKept = provision.NewRunLog(now, pages), now
 	return nil
 }
 
@@ -142,9 +156,15 @@ func (r *Room) Pass(ctx context.Context) error {
 	}
 	r.logEvents()
 	r.samples.Add(r.capacityOf(s))
+	if r.cfg.Decided != nil {
+		r.runs.Observe(r.cfg.Clock.Now(), presentIn(s, r.cfg.Decided, r.cfg.Columns()))
+	}
 	r.mu.Unlock()
 	if err := r.keepCapacity(ctx); err != nil {
 		r.cfg.Log.Warn("the capacity over time is not kept", "error", err)
+	}
+	if err := r.keepRuns(ctx); err != nil {
+		r.cfg.Log.Warn("runs are not kept", "error", err)
 	}
 	if err := r.save(ctx); err != nil {
 		return err // what is not on record is not ordered
@@ -158,7 +178,27 @@ func (r *Room) capacityOf(s *cluster.Snapshot) provision.Capacity {
 	out, use := r.account.Capacity(r.cfg.Clock.Now()), r.sides.useOf(s)
 	perCore := float64(megahertzPerCore(s))
 	out.Owned, out.Given = float64(use.TotalMHz)/perCore, float64(use.UsedMHz)/perCore
+	if r.cfg.UsedMHz != nil {
+		out.Used, out.Unmeasured = usedIn(s, r.cfg.UsedMHz(), perCore)
+	}
 	return out
+}
+
+// usedIn is how many cores the workloads of a snapshot were measured to keep busy, nil where none was; and
+// of how many that is not known.
+func usedIn(s *cluster.Snapshot, usedMHz map[cluster.WorkloadID]float64, perCore float64) (used *float64, unmeasured int) {
+	sum, measured := 0.0, 0
+	for _, w := range workloadsIn(s) {
+		if mhz, known := usedMHz[w]; known {
+			sum, measured = sum+mhz/perCore, measured+1
+		} else {
+			unmeasured++
+		}
+	}
+	if measured == 0 {
+		return nil, unmeasured
+	}
+	return &sum, unmeasured
 }
 
 // keepCapacity writes the samples now and then.

@@ -80,6 +80,22 @@ func (r *Record) WithWait() float64 {
 	return ratio(r.Ideal, r.Ended-r.Arrived)
 }
 
+// Relative is its performance relative to isolation, from submission on, at most 1 (Delimitrou 2015,
+// §8.2): of batch work the ideal over the real time to completion, of a service one over the factor on
+// its tail latency, times the share of its stay in which it ran; 0 where it did not end.
+func (r *Record) Relative() float64 {
+	if r.Outcome != Done {
+		return 0
+	}
+	if r.Shape != Service {
+		return min(1, r.WithWait())
+	}
+	if r.Tail <= 0 || r.Ended <= r.Arrived {
+		return 0
+	}
+	return min(1, float64(r.Ideal)/float64(r.Ended-r.Arrived)) / max(1, float64(r.Tail))
+}
+
 // Wait is how long it was ready and not running before it first started.
 func (r *Record) Wait() time.Duration {
 	if r.Started < 0 || r.Ready < 0 {

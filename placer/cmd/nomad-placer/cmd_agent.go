@@ -251,7 +251,8 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if err := g.readCertificate(s); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	g.pages, err = dashboard.New(engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview), g.traffic}, dashboard.Options{
+	records := comparingRecords{engineRecords{g.engine.Book(), g.engine, g.world, oneAtATime(asked.Preview), g.traffic}, newComparer(s.Now, log)}
+	g.pages, err = dashboard.New(records, dashboard.Options{
 		Version: command.Version, NomadURL: g.nomadUI(a), Now: s.Now, Log: log, Root: os.DirFS("/"), Access: g.gate, Metrics: dashboard.MetricsFor(config.Metrics),
 	})
 	if err != nil {

@@ -61,13 +61,35 @@ func provisionPage(p *command.Page, r provision.Report) {
 	p.Table([]string{"Type", "Node class", "Wanted", "Present"}, types)
 	if len(r.Nodes) == 0 {
 		p.Line(command.Text("No node is rented now."))
-		return
+	} else {
+		nodes := make([][]command.Cell, len(r.Nodes))
+		for i, n := range r.Nodes {
+			nodes[i] = []command.Cell{{Text: n.Name, Hue: command.Bold}, {Text: cutID(p, cluster.NodeID(n.ID)), Hue: command.Faint}, command.Text(n.Type), nodeStateCell(n.State), command.Text(n.Why)}
+		}
+		p.Table([]string{"Node", "ID", "Type", "State", "Why"}, nodes)
 	}
-	nodes := make([][]command.Cell, len(r.Nodes))
-	for i, n := range r.Nodes {
-		nodes[i] = []command.Cell{{Text: n.Name, Hue: command.Bold}, {Text: cutID(p, cluster.NodeID(n.ID)), Hue: command.Faint}, command.Text(n.Type), nodeStateCell(n.State), command.Text(n.Why)}
+	spentByDay(p, r.Days)
+}
+
+// spentByDay is what rented nodes cost on each day that is known.
+func spentByDay(p *command.Page, days []provision.DaySpend) {
+	if len(days) == 0 {
+		return // an earlier release says none
 	}
-	p.Table([]string{"Node", "ID", "Type", "State", "Why"}, nodes)
+	p.Section("Spent by day, UTC")
+	rows := make([][]command.Cell, len(days))
+	unseen := false
+	for i, d := range days {
+		hours := ""
+		if d.UnseenHours > 0 {
+			hours, unseen = wording.Number(d.UnseenHours), true
+		}
+		rows[i] = []command.Cell{command.Text(d.Day), command.Number(wording.Money(d.Spent)), command.Number(hours)}
+	}
+	p.Table([]string{"Day", "Spent", "Unseen hours"}, rows)
+	if unseen {
+		p.Item(command.Faint, "In unseen hours no agent looked; they are counted with what there was afterwards.")
+	}
 }
 
 func nodeStateCell(s provision.NodeState) command.Cell {

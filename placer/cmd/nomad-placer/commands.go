@@ -48,6 +48,7 @@ func commands() []*command.Command {
 		profileListCommand(),
 		profileShowCommand(),
 		provisionStatusCommand(),
+		provisionWhatIfCommand(),
 		proxyCommand(),
 		rebalanceCommand(),
 		trafficCaptureCommand(),
@@ -76,7 +77,7 @@ var families = map[string]string{
 	"node":        "See what room and headroom nodes have",
 	"policy":      "See the placement policies",
 	"profile":     "See, keep and forget what was measured of workloads",
-	"provision":   "See which nodes are rented, and what they cost",
+	"provision":   "See which nodes are rented, what they cost, and what others would",
 	"traffic":     "Model, regenerate and compare the network traffic of a cluster",
 	"twin":        "Model the storage load of a workload, and generate it",
 }

@@ -284,7 +284,7 @@ func TestMetricsInAnExpression(t *testing.T) {
 // What the guides show as HCL is read as the placer reads it.
 func TestGuidesShowValidHCL(t *testing.T) {
 	t.Parallel()
-	jobs, configurations := 0, 0
+	jobs, configurations, prices := 0, 0, 0
 	for name, text := range commandtest.Documents(t) {
 		if !strings.HasPrefix(name, "placer/docs/") {
 			continue
@@ -295,16 +295,21 @@ func TestGuidesShowValidHCL(t *testing.T) {
 			case "job":
 				jobs++
 				checkShownJob(t, name, source)
-			case "pools":
+			case "pools", "provision":
 				configurations++
 				if _, err := blockOptions().DecodeAgentConfig([]byte(source), name); err != nil {
+					t.Error(err)
+				}
+			case "owned":
+				prices++
+				if _, err := blockOptions().DecodePrices([]byte(source), name, nil); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 	}
-	if jobs < 2 || configurations < 2 {
-		t.Errorf("only %d jobs and %d configurations were found: are they still read?", jobs, configurations)
+	if jobs < 2 || configurations < 3 || prices < 2 {
+		t.Errorf("only %d jobs, %d configurations and %d price lists were found: are they still read?", jobs, configurations, prices)
 	}
 }
 

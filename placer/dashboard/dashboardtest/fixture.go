@@ -29,7 +29,8 @@ type Records struct {
 	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
 	Rented          *provision.Report // nil: no nodes are rented
 	Moved           *traffic.Report   // nil: no traffic was captured
-	Err             error             // what every method fails with
+	AllRuns         provision.Runs
+	Err             error // what every method fails with
 }
 
 // Decisions returns a copy of all decisions.
@@ -120,6 +121,10 @@ func (m *Records) Capacity(context.Context) (provision.Capacities, error) {
 		if i > 30 {
 			sample.Serving, sample.Held = 4, 16
 		}
+		if i > 10 && i != 40 { // before that, and once in between, nothing was measured
+			used := 5 + float64(i%7)/4
+			sample.Used, sample.Unmeasured = &used, 1
+		}
 		out = append(out, sample)
 	}
 	return out, m.Err
@@ -156,15 +161,53 @@ func fixtureMoved() *traffic.Report {
 	return r
 }
 
+// Runs are a copy of those on record.
+func (m *Records) Runs(context.Context) (provision.Runs, error) {
+	out := m.AllRuns
+	out.Runs = slices.Clone(out.Runs)
+	return out, m.Err
+}
+
 func fixtureRented() *provision.Report {
 	return &provision.Report{
-		AtMillis: Now.UnixMilli(), Strategy: "HM", PerHour: 0.95, Today: 7.2,
-		Types: []provision.TypeReport{{Name: "burst-4", NodeClass: "burst-4", Wanted: 1, Present: 1}, {Name: "burst-16", NodeClass: "c5.4xlarge", Wanted: 1}},
+		AtMillis: Now.UnixMilli(), Strategy: "HM", Mapping: "P8", Retention: 10, PerHour: 0.95, Today: 7.2,
+		Types: []provision.TypeReport{
+			{Name: "burst-4", NodeClass: "burst-4", Wanted: 1, Present: 1, Cores: 4, MemoryMB: 15000, PricePerHour: 0.19, SpinUpMillis: 48000},
+			{Name: "burst-16", NodeClass: "c5.4xlarge", Wanted: 1, Cores: 16, MemoryMB: 60000, PricePerHour: 0.76, SpinUpMillis: 60000},
+		},
 		Nodes: []provision.NodeReport{
 			{ID: "c0ffee00-1111-2222-3333-444455556666", Name: "burst-a", Type: "burst-4", State: provision.Serving, Why: "It has 2 jobs."},
 			{Type: "burst-16", State: provision.Starting, Why: "It was ordered 20s ago for 1 job; nodes of its type take 1m0s on average, and the order is void after 10m0s."},
 		},
+		Days: []provision.DaySpend{{Day: "2026-03-12", Spent: 18.4}, {Day: "2026-03-13", Spent: 11.02, UnseenHours: 1.5}, {Day: "2026-03-14", Spent: 7.2}},
 	}
+}
+
+// fixtureRuns are those of two days: a service that stays, work that comes every other hour, and a job
+// whose end nobody saw.
+func fixtureRuns() provision.Runs {
+	run := func(w cluster.WorkloadID, before, took time.Duration, count int) provision.Run {
+		return provision.Run{
+			Workload: w, Submitted: Now.Add(-before - 20*time.Second), Started: Now.Add(-before), Ended: Now.Add(took - before), Gone: true,
+			Count: count, Cores: 4, MemoryMB: 2048, Program: "3f2a9c",
+		}
+	}
+	stays := run(CacheID, 40*time.Hour, 0, 2)
+	stays.Service, stays.Gone, stays.Ended = true, false, time.Time{}
+	lost := run(cluster.WorkloadID{Namespace: "batch", Job: "lost", Group: "main"}, 30*time.Hour, 0, 1)
+	lost.Ended = time.Time{}
+	out := provision.Runs{
+		Since: Now.Add(-48 * time.Hour), Runs: []provision.Run{stays, lost},
+		Programs: map[string]provision.Scores{"3f2a9c": provision.NewScores(fixtureSensitivity(), []interference.Source{
+			interference.MemoryBandwidth, interference.LLCCapacity, interference.L1Data, interference.Integer,
+		})},
+	}
+	for i := range 24 {
+		r := run(EncodeDecision().Workload, time.Duration(47-2*i)*time.Hour, 40*time.Minute, 1+i%3)
+		r.Program = "" // nothing is known of it
+		out.Runs = append(out.Runs, r)
+	}
+	return out
 }
 
 // Now is the time of the fixture.
@@ -187,7 +230,7 @@ func Fixture() *Records {
 	m := &Records{AllProfiles: map[string]profile.Profile{}, AllObservations: map[cluster.WorkloadID][]cluster.Observation{}}
 	m.AllDecisions = []cluster.Decision{CacheDecision(), EncodeDecision(), queuedDecision()}
 	m.AllNodes = fixtureNodes()
-	m.Rented, m.Moved = fixtureRented(), fixtureMoved()
+	m.Rented, m.Moved, m.AllRuns = fixtureRented(), fixtureMoved(), fixtureRuns()
 	m.AllProfiles["3f2a9c"] = fixtureProfile()
 	m.AllProductions = map[string]profile.Production{"3f2a9c": fixtureProduction()}
 	m.AllObservations[CacheID] = fixtureObservations()

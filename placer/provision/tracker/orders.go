@@ -96,22 +96,3 @@ func (t *Tracker) presentPerHour() float64 {
 	}
 	return sum
 }
-
-// ledger is what was spent, by day.
-type ledger struct {
-	at    time.Time // up to when
-	today float64   // of the day of at, UTC
-}
-
-// add what was spent since, at a price per hour. A clock that was set back adds nothing.
-func (l *ledger) add(now time.Time, perHour float64) {
-	if !now.After(l.at) {
-		return
-	}
-	from := l.at
-	if midnight := now.UTC().Truncate(24 * time.Hour); from.Before(midnight) {
-		from, l.today = midnight, 0
-	}
-	l.today += now.Sub(from).Hours() * perHour
-	l.at = now
-}

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/provision"
@@ -11,11 +12,15 @@ import (
 // Report is the account for people and for autoscalers.
 func (t *Tracker) Report(now time.Time) provision.Report {
 	out := provision.Report{
-		AtMillis: now.UnixMilli(), Strategy: string(t.cfg.Settings.Strategy), Types: []provision.TypeReport{}, Nodes: []provision.NodeReport{},
-		PerHour: t.presentPerHour(), Today: t.spent.today,
+		AtMillis: now.UnixMilli(), Strategy: string(t.cfg.Settings.Strategy), Mapping: t.cfg.Settings.Mapping.Name, Retention: t.cfg.Settings.Retention,
+		Types: []provision.TypeReport{}, Nodes: []provision.NodeReport{},
+		PerHour: t.presentPerHour(), Today: t.spent.today(now), Days: slices.Clone(t.spent.days),
 	}
 	for _, typ := range t.cfg.Types {
-		out.Types = append(out.Types, provision.TypeReport{Name: typ.Name, NodeClass: typ.NodeClass, Wanted: t.Wanted(typ.Name), Present: t.Present(typ.Name)})
+		out.Types = append(out.Types, provision.TypeReport{
+			Name: typ.Name, NodeClass: typ.NodeClass, Wanted: t.Wanted(typ.Name), Present: t.Present(typ.Name),
+			Family: typ.Family, Cores: typ.Cores, MemoryMB: typ.MemoryMB, PricePerHour: typ.PricePerHour, SpinUpMillis: t.desk.SpinUp(typ.Name).Milliseconds(),
+		})
 	}
 	for _, s := range t.sorted() {
 		state, why := t.stateOf(now, s)

@@ -229,7 +229,3 @@ func (t *Tracker) ahead(class string, since time.Time) int {
 	}
 	return n
 }
-
-func byName(a, b cluster.WorkloadID) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Group, b.Group))
-}

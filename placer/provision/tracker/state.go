@@ -20,6 +20,7 @@ type State struct {
 	Made    int                          `json:"made"`
 	SpentAt time.Time                    `json:"spent_at"`
 	Today   float64                      `json:"today"`
+	Days    []provision.DaySpend         `json:"days,omitempty"` // the oldest first; that of SpentAt is today
 }
 
 // SlotState is a node, or an order.
@@ -45,7 +46,10 @@ type BackoffState struct {
 
 // State is the account as it is.
 func (t *Tracker) State() State {
-	out := State{SpinUps: t.desk.Measured(), Backoff: map[string]BackoffState{}, Made: t.made, SpentAt: t.spent.at, Today: t.spent.today}
+	out := State{
+		SpinUps: t.desk.Measured(), Backoff: map[string]BackoffState{}, Made: t.made,
+		SpentAt: t.spent.at, Today: t.spent.today(t.spent.at), Days: slices.Clone(t.spent.days),
+	}
 	for _, s := range t.sorted() {
 		one := SlotState{Key: s.key, Type: s.typ, Node: s.node, Name: s.name, Ordered: s.ordered, Ready: s.ready, Busy: s.ready && len(s.jobs) > 0}
 		if was, ok := t.desk.Seen(s.key); ok {
@@ -75,7 +79,7 @@ func (t *Tracker) Resume(now time.Time, s State) {
 		}
 		return at
 	}
-	t.spent = ledger{at: earlier(s.SpentAt), today: max(0, s.Today)}
+	t.spent = ledgerOf(earlier(s.SpentAt), s)
 	t.made = s.Made
 	for typ, measured := range s.SpinUps {
 		if measured.Mean >= 0 && measured.Mean <= longestSpinUp {

@@ -206,7 +206,7 @@ func (t *Tracker) reconcile(now time.Time, s *slot, on []cluster.WorkloadID) {
 		}
 		s.jobs[w].seen, s.jobs[w].gone = true, time.Time{}
 	}
-	for _, w := range slices.SortedFunc(maps.Keys(s.jobs), byName) {
+	for _, w := range slices.SortedFunc(maps.Keys(s.jobs), cluster.WorkloadID.Compare) {
 		job := s.jobs[w]
 		left := job.asked.Add(askedAgainWithin)
 		if job.seen {

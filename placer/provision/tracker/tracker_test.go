@@ -553,6 +553,9 @@ func TestSpentToday(t *testing.T) {
 	if got := w.Report(w.now).Today; got < 0.99 || got > 1.01 {
 		t.Errorf("%g in the hour since midnight", got)
 	}
+	if days := w.Report(w.now).Days; len(days) != 2 || days[0].Day != "2026-03-14" || days[0].Spent < 11.9 || days[0].Spent > 12.1 || days[0].UnseenHours < 11.9 || days[1].Day != "2026-03-15" {
+		t.Errorf("%+v", days)
+	}
 	w.look(-time.Hour)
 	if got := w.Report(w.now).Today; got > 1.01 {
 		t.Errorf("%g after the clock was set back", got)

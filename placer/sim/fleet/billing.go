@@ -34,6 +34,18 @@ func MeanCores(rented []Rented, end Instant, minimum time.Duration) float64 {
 	return sum / end.Hours()
 }
 
+// Spent is what rented nodes cost until a moment: each by the second, for minimum at least, at the price
+// of its type.
+func Spent(rented []Rented, end Instant, minimum time.Duration) float64 {
+	sum := 0.0
+	for i := range rented {
+		if from, to, ok := rented[i].billed(end); ok {
+			sum += rented[i].PricePerHour * provision.Billed((to-from).Seconds(), minimum.Seconds())
+		}
+	}
+	return sum
+}
+
 // MeanNodes is how many nodes are there on average until a moment.
 func MeanNodes(rented []Rented, end Instant) float64 {
 	if end <= 0 {

@@ -89,6 +89,9 @@ func TestANodeComesIsBilledAndGoes(t *testing.T) {
 		if got := MeanCores(f.History(), end, minimum) * end.Seconds(); math.Abs(got-16*seconds) > 1e-6 {
 			t.Errorf("with a minimum of %s %g core seconds are billed; want 16 cores for %g s", minimum, got, seconds)
 		}
+		if got := Spent(f.History(), end, minimum); math.Abs(got-16*seconds/3600) > 1e-9 {
+			t.Errorf("with a minimum of %s %g is paid; want 16 per hour for %g s", minimum, got, seconds)
+		}
 	}
 	if got := MeanNodes(f.History(), end) * end.Seconds(); math.Abs(got-100) > 1e-6 {
 		t.Errorf("nodes are there for %g s, want 100", got)

@@ -13,9 +13,7 @@ import (
 )
 
 // provisionDetails are the metrics of runs whose nodes are owned or rented (Delimitrou 2015,
-// §8.5). Other runs have none of them. Performance is relative to isolation, from submission on:
-// of batch work the ideal over the real time to completion, of a service one over the factor on
-// its tail latency, times the share of its stay in which it ran.
+// §8.5). Other runs have none of them. Performance is sim.Record.Relative.
 func provisionDetails() []Metric {
 	of := func(f func(r *sim.Result, p *sim.Provision) float64) func(*sim.Result) float64 {
 		return func(r *sim.Result) float64 {
@@ -63,7 +61,7 @@ func provisionDetails() []Metric {
 	for _, percentile := range []int{5, 25, 75, 95} {
 		out = append(out, Metric{fmt.Sprintf("relative_p%d", percentile), "%", fmt.Sprintf("relative performance that %d %% of the jobs fall short of", percentile),
 			of(func(r *sim.Result, _ *sim.Provision) float64 {
-				return 100 * quantile(sorted(r, relative), float64(percentile)/100)
+				return 100 * quantile(sorted(r, (*sim.Record).Relative), float64(percentile)/100)
 			})})
 	}
 	for _, minimum := range []time.Duration{time.Minute, 10 * time.Minute} {
@@ -81,27 +79,12 @@ func isBatch(r *sim.Record) bool   { return r.Shape != sim.Service }
 func onBase(r *sim.Record) bool    { return r.Started >= 0 && !r.Rented }
 func onRented(r *sim.Record) bool  { return r.Started >= 0 && r.Rented }
 
-// relative is a job's performance relative to isolation, from submission on, at most 1; 0 where it
-// did not end.
-func relative(r *sim.Record) float64 {
-	if r.Outcome != sim.Done {
-		return 0
-	}
-	if r.Shape != sim.Service {
-		return min(1, r.WithWait())
-	}
-	if r.Tail <= 0 || r.Ended <= r.Arrived {
-		return 0
-	}
-	return min(1, float64(r.Ideal)/float64(r.Ended-r.Arrived)) / max(1, float64(r.Tail))
-}
-
 func relativeOf(which func(*sim.Record) bool) func(*sim.Result, *sim.Provision) float64 {
 	return func(r *sim.Result, _ *sim.Provision) float64 {
 		var values []float64
 		for i := range r.Records {
 			if which(&r.Records[i]) {
-				values = append(values, 100*relative(&r.Records[i]))
+				values = append(values, 100*r.Records[i].Relative())
 			}
 		}
 		return mean(values)

@@ -25,7 +25,7 @@ func (r *runs) nodesOf(t task) (*board.Board, *fleet.Fleet, error) {
 	for range p.ownedNodes(strategy) {
 		add(b, "owned", p.machine())
 	}
-	types, nodes := p.rentedBy(strategy), map[string][]board.Index{}
+	types, nodes := strategy.Uses(p.catalogue()), map[string][]board.Index{}
 	for _, rented := range types {
 		for range p.nodesOfType() {
 			n := add(b, rented.Name, node{cores: rented.Cores, mhz: rented.Cores * mhzPerCore, memoryMB: rented.MemoryMB})
@@ -52,19 +52,6 @@ func add(b *board.Board, kind string, n node) board.Index {
 		ID: cluster.NodeID(fmt.Sprintf("%s-%04d", kind, b.Len())), CoreMHz: mhzPerCore,
 		Total: cluster.Resources{CPUMHz: n.mhz, Cores: n.cores, MemoryMB: n.memoryMB, DiskMB: 1 << 30},
 	})
-}
-
-// rentedBy are the types that a strategy uses: whole machines, or all.
-func (p *provisionBlock) rentedBy(s provision.Strategy) provision.Catalogue {
-	all := p.catalogue()
-	if s != provision.OnDemandFull && s != provision.HybridFull {
-		return all
-	}
-	largest, err := all.Largest()
-	if err != nil {
-		return all // the checker has refused an empty catalogue
-	}
-	return provision.Catalogue{largest}
 }
 
 // nodesOfType is how many the provider has of each.

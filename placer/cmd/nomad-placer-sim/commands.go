@@ -16,6 +16,7 @@ func simulator() *command.Program {
 // commands is the table of subcommands, sorted by name.
 func commands() []*command.Command {
 	return []*command.Command{
+		calibrateCommand(),
 		consolidateCommand(),
 		dayCommand(),
 		evaluateCommand(),

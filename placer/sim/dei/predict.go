@@ -43,8 +43,7 @@ func NewLab(m *truth.Model, spec truth.Spec, teach, predict int, seed uint64) (*
 	for c := range machines {
 		l.Configurations = append(l.Configurations, c)
 	}
-	strength := func(c int) float64 { return machines[c].Cores * machines[c].GHz * machines[c].IPC }
-	slices.SortStableFunc(l.Configurations, func(a, b int) int { return cmp.Compare(strength(a), strength(b)) })
+	slices.SortStableFunc(l.Configurations, func(a, b int) int { return cmp.Compare(machines[a].Strength(), machines[b].Strength()) })
 	for i, a := range applications {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		measured, real := l.unknown(), l.unknown()

@@ -28,8 +28,23 @@ type Options struct {
 	Cores      []int                 // of one allocation that may be chosen, ascending; nil: no size may
 	MemoryMB   []int                 // blocks of memory that may be chosen with them, ascending
 	Nodes      []int                 // numbers of allocations that are classified, ascending from 1; nil: none
+	Only       Matrices              // what is learnt of speeds and scores; 0: both
 	Seed       uint64
 }
+
+// DefaultEntries of a row are the papers'.
+const DefaultEntries = 2
+
+// Matrices are some of what is learnt.
+type Matrices uint8
+
+// The matrices that can be left out, for who asks for others only.
+const (
+	Speeds Matrices = 1 << iota
+	Scores
+)
+
+func (o *Options) learns(m Matrices) bool { return o.Only == 0 || o.Only&m != 0 }
 
 // Estimator knows what profiling and classification say. It is safe for
 // concurrent use.
@@ -62,28 +77,16 @@ var ErrTraining = errors.New("knowing: the training applications teach nothing")
 // NewEstimator measures the training applications and fits the models.
 func NewEstimator(m *truth.Model, o Options) (*Estimator, error) {
 	if o.Entries <= 0 {
-		o.Entries = 2
+		o.Entries = DefaultEntries
 	}
 	if o.Seconds <= 0 {
 		o.Seconds = 60
 	}
-	e := &Estimator{model: m, options: o, reference: best(m), known: map[key]sim.Estimate{}}
+	e := &Estimator{model: m, options: o, reference: m.Reference(), known: map[key]sim.Estimate{}}
 	if len(o.Training) == 0 || o.Classifier == nil {
 		return nil, fmt.Errorf("%w: %d of them", ErrTraining, len(o.Training))
 	}
 	return e, e.fit()
-}
-
-// best is the index of the strongest configuration: it has the most choices of
-// size, and presses least by itself (Delimitrou 2015, §3.3.2).
-func best(m *truth.Model) int {
-	at, top := 0, 0.0
-	for i, machine := range m.Machines() {
-		if v := machine.Cores * machine.GHz * machine.IPC; v > top {
-			at, top = i, v
-		}
-	}
-	return at
 }
 
 // rows are the training matrices.
@@ -156,17 +159,17 @@ func names(n int) []string {
 func (e *Estimator) referenceSize() int { return len(e.options.Cores) / 2 }
 
 func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Rand) {
-	speed := make([]float64, len(a.Isolated))
-	for i, v := range a.Isolated {
-		speed[i] = e.run(a, v, random)
+	if e.options.learns(Speeds) {
+		speed := make([]float64, len(a.Isolated))
+		for i, v := range a.Isolated {
+			speed[i] = e.run(a, v, random)
+		}
+		all.speed = append(all.speed, speed)
 	}
-	all.speed = append(all.speed, speed)
-	k := len(e.model.Columns())
-	t, c := make([]float64, k), make([]float64, k)
-	for j := range t {
-		t[j], c[j] = e.model.MeasureScores(a, 0, j, e.options.Seconds, random)
+	if e.options.learns(Scores) {
+		t, c := e.everyScore(a, 0, random)
+		all.tolerated, all.caused = append(all.tolerated, t), append(all.caused, c)
 	}
-	all.tolerated, all.caused = append(all.tolerated, t), append(all.caused, c)
 	up := make([]float64, len(e.options.Cores))
 	for i := range up {
 		up[i] = e.run(a, e.atSize(a, 0, i), random)
@@ -179,6 +182,16 @@ func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Ran
 		}
 		all.out = append(all.out, out)
 	}
+}
+
+// everyScore measures an application against every source.
+func (e *Estimator) everyScore(a *truth.Application, phase int, random *rand.Rand) (tolerated, caused []float64) {
+	k := len(e.model.Columns())
+	tolerated, caused = make([]float64, k), make([]float64, k)
+	for j := range tolerated {
+		tolerated[j], caused[j] = e.model.MeasureScores(a, phase, j, e.options.Seconds, random)
+	}
+	return tolerated, caused
 }
 
 // atSize is the speed on a number of cores, with all the memory it uses.
@@ -226,13 +239,17 @@ const (
 	streamScores
 	streamSizes
 	streamNodes
+	streamAgain
 )
+
+// stream is of the runs of an application, or of the job of that number, for a matrix.
+func (e *Estimator) stream(number, phase int, matrix uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(e.options.Seed^uint64(phase+1)<<32, (uint64(number)+1)|matrix<<48))
+}
 
 // estimate profiles a job with so many entries to a row.
 func (e *Estimator) estimate(j *sim.Job, phase, entries int) (sim.Estimate, error) {
-	stream := func(matrix uint64) *rand.Rand {
-		return rand.New(rand.NewPCG(e.options.Seed^uint64(phase+1)<<32, (uint64(j.Number)+1)|matrix<<48))
-	}
+	stream := func(matrix uint64) *rand.Rand { return e.stream(j.Number, phase, matrix) }
 	out := sim.Estimate{Profiled: true}
 	a := j.App
 	var err error
@@ -273,6 +290,15 @@ func (e *Estimator) Assume(j *sim.Job, phase int) (sim.Estimate, error) {
 
 // speeds completes the row of configurations, in the unit of the application.
 func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
+	row, err := e.measuredSpeeds(a, entries, random)
+	if err != nil {
+		return nil, err
+	}
+	return completeRatio(e.speed, row, e.reference)
+}
+
+// measuredSpeeds are those that are profiled; the others are unknown.
+func (e *Estimator) measuredSpeeds(a *truth.Application, entries int, random *rand.Rand) ([]float64, error) {
 	row := unknown(len(a.Isolated))
 	row[e.reference] = e.run(a, a.Isolated[e.reference], random)
 	if e.joint != nil {
@@ -281,12 +307,10 @@ func (e *Estimator) speeds(a *truth.Application, entries int, random *rand.Rand)
 				row[i] = e.run(a, a.Isolated[i], random)
 			}
 		}
-		return completeRatio(e.speed, row, e.reference)
+		return row, nil
 	}
-	if err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Isolated[i], random) }); err != nil {
-		return nil, err
-	}
-	return completeRatio(e.speed, row, e.reference)
+	err := e.fill(e.speed, row, e.reference, entries, random, func(i int) float64 { return e.run(a, a.Isolated[i], random) })
+	return row, err
 }
 
 // expected is how long the job is thought to take on the best configuration: its
@@ -352,20 +376,29 @@ func (e *Estimator) scores(a *truth.Application, phase, entries int, random *ran
 	if e.joint != nil {
 		return e.jointScores(a, phase, random)
 	}
-	k := len(e.model.Columns())
-	t, c := unknown(k), unknown(k)
-	sources, err := e.choose(e.tolerated, k, nil, entries, random)
+	t, c, err := e.measuredScores(a, phase, entries, random)
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, j := range sources {
-		t[j], c[j] = e.model.MeasureScores(a, phase, j, e.options.Seconds, random)
 	}
 	if tolerated, err = completeScores(e.tolerated, t, cluster.AssumedToleratedPercent); err != nil {
 		return nil, nil, err
 	}
 	caused, err = completeScores(e.caused, c, cluster.AssumedCausedPercent)
 	return tolerated, caused, err
+}
+
+// measuredScores are those of the sources that are profiled; the others are unknown.
+func (e *Estimator) measuredScores(a *truth.Application, phase, entries int, random *rand.Rand) (tolerated, caused []float64, err error) {
+	k := len(e.model.Columns())
+	tolerated, caused = unknown(k), unknown(k)
+	sources, err := e.choose(e.tolerated, k, nil, entries, random)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range sources {
+		tolerated[j], caused[j] = e.model.MeasureScores(a, phase, j, e.options.Seconds, random)
+	}
+	return tolerated, caused, nil
 }
 
 func completeScores(m classify.Model, row []float64, assumed float64) ([]float64, error) {

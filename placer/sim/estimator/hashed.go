@@ -61,8 +61,7 @@ func bestMedianWorst(machines []truth.Machine) []int {
 	for i := range order {
 		order[i] = i
 	}
-	strength := func(i int) float64 { return machines[i].Cores * machines[i].GHz * machines[i].IPC }
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(strength(y), strength(x)) })
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(machines[y].Strength(), machines[x].Strength()) })
 	out := []int{order[0], order[(len(order)-1)/2], order[len(order)-1]}
 	return slices.Compact(out)
 }

@@ -74,6 +74,7 @@ func (c *checker) check(s *Scenario) {
 	if len(c.problems) == 0 && s.usesMeasured() {
 		c.onlyMeasured()
 	}
+	c.calibrated(s)
 	c.world()
 	c.policies()
 	c.profiling(s)

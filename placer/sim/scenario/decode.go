@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -38,6 +39,7 @@ type Scenario struct {
 	file   file
 	body   *hclsyntax.Body
 	limit  time.Duration
+	world  *truth.Parameters // nil: the default ones
 }
 
 // Policies lists the names of the policies in the order of the file.

@@ -35,6 +35,10 @@
 // nodes a policy has, its strategy says; one without knowledge gets jobs of the sizes that their
 // users ask for. With sweep, loads are values of what it names.
 //
+// With world = "published" drawn applications are of the world that is fitted to what papers publish
+// of their workloads and machines (decision 0058), and cf-log is the default classifier. Without it
+// they are of the one that no fit has moved.
+//
 // Runs are independent: one per policy, load and seed. Within one load and seed
 // all policies get the same applications, submissions, profiles and lost nodes
 // (common random numbers), so that differences between policies are those of

@@ -9,6 +9,7 @@ type file struct {
 	Loads       []float64         `hcl:"loads,optional"` // of arrivals with by_load
 	Limit       string            `hcl:"limit,optional"`
 	Columns     []string          `hcl:"columns,optional"` // sources; the ten of Paragon
+	In          string            `hcl:"world,optional"`   // that drawn applications are of; the one that no fit has moved
 	Cluster     clusterBlock      `hcl:"cluster,block"`
 	Populations []populationBlock `hcl:"population,block"`
 	Traces      []traceBlock      `hcl:"trace,block"`

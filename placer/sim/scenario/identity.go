@@ -15,6 +15,9 @@ func (s *Scenario) Identity() string {
 	f.Title, f.Source, f.Notes = "", "", nil
 	var out strings.Builder
 	identify(&out, reflect.ValueOf(f))
+	if s.world != nil {
+		fmt.Fprintf(&out, "%+v", *s.world) // another fit of the same name is another world
+	}
 	return out.String()
 }
 

@@ -131,8 +131,7 @@ func (s *Scenario) populations(m *truth.Model, h *hardware, rows []profile.Profi
 }
 
 func (p *populationBlock) draw(m *truth.Model, h *hardware, rows []profile.Profile, seed, number uint64, load float64) (submissions, error) {
-	spec := truth.Spec{Classes: p.sequence(), Count: p.pool(), Phases: p.Phases, CausedScale: p.Pressure, MostCores: float64(p.MostCores), Platforms: truth.Platforms(p.Platforms)}
-	pool, err := applications(m, rows, spec, seed)
+	pool, err := applications(m, rows, p.spec(), seed)
 	if err != nil {
 		return submissions{}, err
 	}
@@ -154,6 +153,11 @@ func (p *populationBlock) draw(m *truth.Model, h *hardware, rows []profile.Profi
 		out.jobs[i].At = at
 	}
 	return out, nil
+}
+
+// spec is of the applications that jobs are drawn from.
+func (p *populationBlock) spec() truth.Spec {
+	return truth.Spec{Classes: p.sequence(), Count: p.pool(), Phases: p.Phases, CausedScale: p.Pressure, MostCores: float64(p.MostCores), Platforms: truth.Platforms(p.Platforms)}
 }
 
 // pool is how many applications jobs are drawn from.

@@ -65,12 +65,11 @@ func (r *runs) estimators(training []*truth.Application, seed uint64) (map[strin
 
 // classified are options with the classifier of a knowledge.
 func (s *Scenario) classified(o estimator.Options, knowledge string) (estimator.Options, error) {
-	p := s.file.profiling()
-	name := cmp.Or(p.Classifier, classify.Default)
+	name := s.classifier()
 	switch knowledge {
 	case "hashed":
 		o.Classifier = classify.NewLSH(classify.LSHOptions{})
-		for _, source := range p.Sources {
+		for _, source := range s.file.profiling().Sources {
 			o.Sources = append(o.Sources, interference.Source(source))
 		}
 		return o, nil

@@ -195,7 +195,7 @@ func (s *Scenario) Check(ctx context.Context) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := truth.NewModel(s.Columns, h.machines)
+	m := s.model(h.machines)
 	rows, err := s.loadMeasured(m)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 		worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{},
 	}
 	maps.Copy(runs.skipped, h.skipped)
-	runs.model = truth.NewModel(s.Columns, h.machines)
+	runs.model = s.model(h.machines)
 	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s *Scenario) Model() (*truth.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return truth.NewModel(s.Columns, h.machines), nil
+	return s.model(h.machines), nil
 }
 
 func (s *Scenario) choose(names []string) ([]*policyBlock, error) {

@@ -39,7 +39,7 @@
 //     than a third of the bytes per second of the heaviest, and of 18 half lose less
 //     than a tenth when nine tenths of the last-level cache are taken away
 //     (spec-llc-sensitivity).
-//   - How hard they press (pressurePerCore, toleranceSlope): the published losses of
+//   - How hard they press (PressurePerCore, toleranceSlope): the published losses of
 //     the two baselines that do not look at co-runners, on 1,000 servers under high load
 //     (§3.5.2): NI 34 %, met; least-loaded 48 %, of which co-runners and
 //     platforms together take 34 %: pressing harder would leave what was measured further
@@ -54,6 +54,19 @@
 //   - Noise of a run: the replicates of lumos-cloud-perf.
 //
 // What was never published is drawn, and Application.Origin says from what.
+//
+// # Worlds
+//
+// What a fit may move is a value, Parameters. The default ones are those that the list above
+// explains. Those of PublishedWorld are fitted to what papers publish of their workloads and
+// machines, and to no result of a policy (package calibration, decision 0058); published.json says
+// on which seeds, and what every cluster shape has of each published number. In them
+//
+//   - each configuration has a taste of its own, evenly spaced by how strong it is, where by default
+//     a microarchitecture has one: no two runs tell configurations apart that are alike;
+//   - pressure on what cores share falls with the number of cores, where by default a core of two
+//     presses as one of thirty-two does;
+//   - the sources of the memory hierarchy have a need in common.
 //
 // # Differences from the paper
 //

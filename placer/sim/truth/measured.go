@@ -100,8 +100,8 @@ func FromProfiles(m *Model, rows []profile.Profile, spec Spec, seed uint64) ([]*
 		a := fromProfile(usable[i%len(usable)], m)
 		a.Name = fmt.Sprintf("%s-%04d", a.Name, i)
 		random := rand.New(rand.NewPCG(seed, uint64(i)+1))
-		if spec.Platforms == Published {
-			a.isolatedBySuit(machines, random)
+		if m.platforms(spec) == Published {
+			a.isolatedBySuit(&m.parameters, machines, random)
 		} else {
 			a.isolatedByClock(m, random)
 		}

@@ -22,10 +22,6 @@ const (
 	pressureExponent = 0.7
 	// maxPressurePercent is the most that one co-runner exerts.
 	maxPressurePercent = 95
-	// measurementSigma is the lognormal noise of a one-minute run: between the
-	// median replicate deviations of 2.1 and 2.9 % of the runs of 172 workloads on
-	// 33 virtual machine types (lumos-cloud-perf).
-	measurementSigma = 0.025
 	// lostRunShare of the runs cannot tell (the workload was unsteady).
 	lostRunShare = 0.01
 	// pairSigma is the residual of a pair that was not measured.
@@ -55,13 +51,17 @@ var leaks = []leak{
 
 // Model is the world that doc.go describes.
 type Model struct {
-	columns  []interference.Source
-	machines []Machine
-	multiply [][]float64 // by configuration and column: of pressure
-	private  []bool      // by column
-	family   []int       // by configuration: the first one of the same family
-	leaks    []columnLeak
-	pairs    map[pairKey]float64 // measured residuals, ln
+	columns    []interference.Source
+	machines   []Machine
+	parameters Parameters
+	multiply   [][]float64 // by configuration and column: of pressure
+	// atReference is, by column, the pressure on the Reference of one on a machine of
+	// Parameters.ReferenceCores.
+	atReference []float64
+	private     []bool // by column
+	family      []int  // by configuration: the first one of the same family
+	leaks       []columnLeak
+	pairs       map[pairKey]float64 // measured residuals, ln
 }
 
 type columnLeak struct {
@@ -73,9 +73,14 @@ type pairKey struct{ victim, coRunner uint64 }
 
 var _ World = (*Model)(nil)
 
-// NewModel prepares the model of a cluster.
+// NewModel prepares the model of a cluster with the default parameters.
 func NewModel(columns []interference.Source, machines []Machine) *Model {
-	m := &Model{columns: columns, machines: machines, pairs: map[pairKey]float64{}}
+	return NewModelWith(columns, machines, DefaultParameters())
+}
+
+// NewModelWith prepares the model of a cluster.
+func NewModelWith(columns []interference.Source, machines []Machine, p Parameters) *Model {
+	m := &Model{columns: columns, machines: machines, parameters: p, pairs: map[pairKey]float64{}}
 	at := map[interference.Source]int{}
 	for k, c := range columns {
 		at[c] = k
@@ -88,6 +93,13 @@ func NewModel(columns []interference.Source, machines []Machine) *Model {
 		if ok1 && ok2 {
 			m.leaks = append(m.leaks, columnLeak{from, to, l.share})
 		}
+	}
+	reference := p.ReferenceCores
+	if len(machines) > 0 {
+		reference = machines[m.Reference()].Cores
+	}
+	for k := range columns {
+		m.atReference = append(m.atReference, m.bySize(k, p.ReferenceCores, reference))
 	}
 	families := map[string]int{}
 	for i, machine := range machines {
@@ -102,10 +114,35 @@ func NewModel(columns []interference.Source, machines []Machine) *Model {
 			if machine.Capability != nil {
 				row[k] = math.Pow(100/max(1, machine.Capability[k]), weakExponent)
 			}
+			row[k] *= m.bySize(k, reference, machine.Cores)
 		}
 		m.multiply = append(m.multiply, row)
 	}
 	return m
+}
+
+// bySize is the pressure on a machine of some cores of one on a machine of others. What is
+// private to a core is the same in all.
+func (m *Model) bySize(column int, from, to float64) float64 {
+	if m.private[column] {
+		return 1
+	}
+	return math.Pow(from/to, m.parameters.SizeExponent)
+}
+
+// Parameters are those of the world.
+func (m *Model) Parameters() Parameters { return m.parameters }
+
+// Reference is the index of the strongest configuration, on which applications are profiled:
+// what they press is stated there.
+func (m *Model) Reference() int {
+	at, top := 0, 0.0
+	for i := range m.machines {
+		if v := m.machines[i].Strength(); v > top {
+			at, top = i, v
+		}
+	}
+	return at
 }
 
 // Machines are the configurations by index.
@@ -336,7 +373,7 @@ func (m *Model) Measure(_ *Application, value, seconds float64, random *rand.Ran
 	if random.Float64() < lostRunShare || seconds <= 0 {
 		return math.NaN()
 	}
-	return value * math.Exp(noise*measurementSigma*math.Sqrt(60/seconds))
+	return value * math.Exp(noise*m.parameters.RunNoise*math.Sqrt(60/seconds))
 }
 
 // MeasureScores is what profiling runs of a source see of an application in a

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -55,9 +56,6 @@ var (
 	storing  = kind{0.30, 0.50, 0.40, 0.40, 0.95, 0.60} // Cassandra
 	pages    = kind{0.55, 0.30, 0.40, 1.00, 0.10, 0.85} // web servers
 )
-
-// spread is the deviation of a feature within its kind (chosen by us).
-const spread = 0.10
 
 // single are the kinds of programs on one node: a third computes, a third leans on
 // memory, two fifths on the last-level cache.
@@ -134,7 +132,8 @@ type Spec struct {
 	Phases int
 	// CausedScale multiplies what applications press; 0 is 1.
 	CausedScale float64
-	// Platforms is where the differences between configurations come from.
+	// Platforms is where the differences between configurations come from; empty is what the
+	// model's parameters say.
 	Platforms Platforms
 	// MostCores bounds what an allocation asks for; 0 does not.
 	MostCores float64
@@ -161,7 +160,8 @@ const (
 	Published Platforms = "published"
 )
 
-// The interactions of Published. Two published facts set them. A random configuration
+// platformFactors is how many interactions Published has. Two published facts set the
+// default ones (PlatformStrength and PlatformResidual). A random configuration
 // keeps 0.8 of the best one's speed (Delimitrou 2015, §3.5.2: the baseline that does not
 // choose one, NH, loses 22 %, some of it to co-runners): that is the first factor.
 // And two cells of a row tell a configuration within 5 % of the best for 90 % of the
@@ -172,11 +172,6 @@ const (
 // one cloud (lumos-cloud-perf) have factors of 0.111, 0.035 and 0.027 and a residual
 // of 0.045: on such data no classifier comes near table 3.1 (placer/docs/classification.md).
 const platformFactors = 3
-
-var platformStrength = [platformFactors]float64{0.30, 0.012, 0.009}
-
-// suitResidual is what no factor explains in Published.
-const suitResidual = 0.007
 
 // defaultPeakShare: 20 % of the workloads of a production cluster reserve less
 // than they need (Delimitrou 2015, §4.1).
@@ -201,12 +196,15 @@ func Population(m *Model, spec Spec, seed uint64) ([]*Application, error) {
 	return out, nil
 }
 
+// platforms is where the differences between configurations of a spec come from.
+func (m *Model) platforms(spec Spec) Platforms { return cmp.Or(spec.Platforms, m.parameters.Platforms) }
+
 func draw(m *Model, machines []suit, c Class, spec Spec, number int, random *rand.Rand) *Application {
 	a := &Application{Name: fmt.Sprintf("%s-%04d", c.Name, number), Class: c.Name, Unit: c.Unit, Origin: c.Origin}
 	var u [features]float64
 	is := &c.Kinds[random.IntN(len(c.Kinds))]
 	for f := range u {
-		u[f] = min(1, max(0, is[f]+spread*random.NormFloat64()))
+		u[f] = min(1, max(0, is[f]+m.parameters.KindSpread*random.NormFloat64()))
 	}
 	a.Cores, a.MemoryMB = c.size(spec.MostCores, random)
 	need := a.MemoryMB * (0.5 + 0.45*random.Float64())
@@ -220,8 +218,8 @@ func draw(m *Model, machines []suit, c Class, spec Spec, number int, random *ran
 	if c.distributed {
 		need = a.MemoryMB * 0.8
 	}
-	if spec.Platforms == Published {
-		a.isolatedBySuit(machines, random)
+	if m.platforms(spec) == Published {
+		a.isolatedBySuit(&m.parameters, machines, random)
 	} else {
 		a.isolated(m, u, random)
 	}
@@ -308,30 +306,34 @@ func (a *Application) phase(m *Model, u [features]float64, spec Spec, needMB flo
 		scale = 1
 	}
 	program := &keptAtFull[random.IntN(len(keptAtFull))]
-	for _, column := range m.columns {
+	own := &m.parameters
+	for k, column := range m.columns {
 		weights, pull := demand[column], 0.0
 		for f, w := range weights {
 			pull += w * u[f]
 		}
-		pull = pull*0.75 + scoreResidual*random.NormFloat64()
+		if inHierarchy[column] {
+			pull += own.MemoryShare * (max(u[featureMemory], u[featureCache]) - pull)
+		}
+		pull = pull*0.75 + own.ScoreResidual*random.NormFloat64()
 		// Most programs lean on a few sources only: what they hardly use, they
 		// neither press on nor feel.
 		lean := math.Max(0, (pull-indifference)/(1-indifference))
-		p.Pressure = append(p.Pressure, min(90, scale*pressurePerCore*lean*math.Pow(a.Cores, pressureExponent)))
+		p.Pressure = append(p.Pressure, min(90, scale*own.PressurePerCore*lean*math.Pow(a.Cores, pressureExponent)*m.atReference[k]))
 		curve := Planted(100, 1)
 		for i := range curve {
 			curve[i] = 1 - 0.01*float64(i)/(curvePoints-1)
 		}
 		if lean > 0 {
 			middle := severeKept
-			for k, s := range keptSources {
+			for at, s := range keptSources {
 				if s == column {
-					middle = program.kept[k]
+					middle = program.kept[at]
 				}
 			}
 			// Tolerance falls with what a program needs of the source, with a spread of
 			// its own: Table 3.2 of the paper has scores in all of its three bands.
-			tolerated := min(100, max(10, 95-toleranceSlope*lean+100*scoreResidual*random.NormFloat64()))
+			tolerated := min(100, max(10, 95-toleranceSlope*lean+100*own.ScoreResidual*random.NormFloat64()))
 			curve = bent(Planted(tolerated, max(severeKept, atFull(lean, middle)+0.05*random.NormFloat64())), random)
 		}
 		p.Response = append(p.Response, curve)
@@ -351,15 +353,21 @@ func atFull(lean, middle float64) float64 {
 // The strength of interference. What each was set by is in doc.go; none was set by
 // what a policy reaches that is modelled on it.
 const (
-	indifference    = 0.5
-	pressurePerCore = 150 // percent of a source, of a program that leans on it fully
-	toleranceSlope  = 140 // points that a tolerated score falls from no leaning to all of it
-	severeKept      = 0.1
-	// scoreResidual is the part of scores that follows from nothing else. Completed
-	// from two sources of ten they were published to be 5.3 points off on average
-	// (table 3.2), so it is no larger than a deviation of 6.6 points; 5 is ours.
-	scoreResidual = 0.05
+	indifference   = 0.5
+	toleranceSlope = 140 // points that a tolerated score falls from no leaning to all of it
+	severeKept     = 0.1
 )
+
+// inHierarchy are the sources of the memory hierarchy: what Parameters.MemoryShare is of.
+var inHierarchy = map[interference.Source]bool{
+	interference.MemoryCapacity: true, interference.MemoryBandwidth: true,
+	interference.LLCCapacity: true, interference.LLCBandwidth: true,
+	interference.L2Capacity: true, interference.L2Bandwidth: true,
+	interference.L1Instruction: true, interference.L1Data: true, interference.TLB: true,
+}
+
+// InHierarchy reports whether a source is of the memory hierarchy.
+func InHierarchy(s interference.Source) bool { return inHierarchy[s] }
 
 // bent makes the tail of a curve its own: measured responses have knees where
 // the planted one is straight.

@@ -59,6 +59,10 @@ type Machine struct {
 	Capability []float64
 }
 
+// Strength is by which the strongest configuration is told: it has the most choices of
+// size, and presses least by itself (Delimitrou 2015, §3.3.2).
+func (m *Machine) Strength() float64 { return m.Cores * m.GHz * m.IPC }
+
 // Holds reports whether an allocation of that size can run on an empty machine.
 func (m *Machine) Holds(cores, memoryMB float64) bool {
 	return cores <= m.Cores && memoryMB <= m.MemoryMB

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/access"
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
@@ -129,20 +128,7 @@ var errNotAll = &access.Refusal{Status: http.StatusForbidden, Message: "the runs
 
 // comparing is who compares strategies, for a caller who may read nodes.
 func (s *server) comparing(ctx context.Context) (Comparing, error) {
-	all := s.records
-	if v, limited := s.records.(*seen); limited {
-		switch yes, err := v.caller.MayReadNodes(ctx); {
-		case err != nil:
-			return nil, err
-		case !yes:
-			return nil, errNoNodes
-		}
-		all = v.all
-	}
-	if asker, ok := all.(Comparing); ok {
-		return asker, nil
-	}
-	return nil, fmt.Errorf("strategies are not compared here: %w", cluster.ErrNoRecord)
+	return ofNodes[Comparing](ctx, s, "strategies are not compared here")
 }
 
 // The most that is asked for, chosen by us: wider than anything that there is.

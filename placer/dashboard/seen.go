@@ -314,20 +314,27 @@ func (v *seen) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluste
 
 // provisioning is who knows of rented nodes, for a caller who may read nodes.
 func (s *server) provisioning(ctx context.Context) (Provisioning, error) {
+	return ofNodes[Provisioning](ctx, s, "no nodes are rented here")
+}
+
+// ofNodes is what answers questions about nodes, for a caller who may read them. Where nothing
+// does, the error says so by missing.
+func ofNodes[T any](ctx context.Context, s *server, missing string) (T, error) {
+	var none T
 	all := s.records
 	if v, limited := s.records.(*seen); limited {
 		switch yes, err := v.caller.MayReadNodes(ctx); {
 		case err != nil:
-			return nil, err
+			return none, err
 		case !yes:
-			return nil, errNoNodes
+			return none, errNoNodes
 		}
 		all = v.all
 	}
-	if rented, ok := all.(Provisioning); ok {
-		return rented, nil
+	if answering, ok := all.(T); ok {
+		return answering, nil
 	}
-	return nil, fmt.Errorf("no nodes are rented here: %w", cluster.ErrNoRecord)
+	return none, fmt.Errorf("%s: %w", missing, cluster.ErrNoRecord)
 }
 
 // seenWhatIf answers questions about the jobs that the caller may read.

@@ -148,10 +148,11 @@ type remembered struct {
 }
 
 func (r *remembered) at(coRunners []float64) [2]float64 {
-	key := [4]float64(coRunners)
+	var key [4]float64 // in isolation nobody exerts anything
+	copy(key[:], coRunners)
 	out, ok := r.seen[key]
 	if !ok {
-		out = [2]float64{r.response.Runtime(coRunners), r.response.IOPS(coRunners)}
+		out = [2]float64{r.response.Runtime(key[:]), r.response.IOPS(key[:])}
 		r.seen[key] = out
 	}
 	return out

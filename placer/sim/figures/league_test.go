@@ -53,6 +53,43 @@ trace "philly" {
 policy "least-loaded" {}
 `
 
+const pairs = `
+title = "Pairs on one disk"
+seeds = [1]
+
+cluster {}
+
+colocation {
+  machines = 2
+  mix      = "light"
+  runtime  = "1m"
+}
+
+policy "mios" {
+  admission = "none"
+}
+`
+
+// Every entrant can play where responses are learnt next to background workloads.
+func TestLeagueOfMeasuredPairs(t *testing.T) {
+	t.Parallel()
+	o := figures.LeagueOptions{Folder: "nowhere"}
+	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Scenarios = fstest.MapFS{"pairs-one.hcl": {Data: []byte(pairs)}}
+	l, err := figures.RunLeague(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Games[0].Scores) != len(l.Entrants) {
+		t.Errorf("%d of %d", len(l.Games[0].Scores), len(l.Entrants))
+	}
+	for name, s := range l.Games[0].Scores {
+		if s.Failed != "" || !(s.WithWait > 0) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 	t.Helper()
 	o.Now = func() time.Time { return time.Unix(0, 0) }

@@ -31,7 +31,7 @@ func leagueCommand() *command.Command {
 
 type simLeague struct {
 	manyRuns
-	folder, page, except, only string
+	folder, page, except, only, world string
 }
 
 // flags are those of every command that plays all scenarios.
@@ -39,6 +39,7 @@ func (r *simLeague) flags(f *flag.FlagSet) {
 	r.add(f, "How many seeds, or `numbers` with commas between. Default: one.")
 	f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
 	f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
+	f.StringVar(&r.world, "world", "", "Put every scenario into the world of this `name`: measured, of our own rows and pairs, or published, fitted to what papers publish. Scenarios of which it cannot be are left out, and said so.")
 	f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
 }
 
@@ -60,7 +61,7 @@ func playing[T interface{ Markdown() string }](ctx context.Context, s *command.S
 	if err != nil {
 		return none, err
 	}
-	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only)}
+	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only), World: r.world}
 	o.Scenarios = examples.Files
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)
@@ -69,8 +70,11 @@ func playing[T interface{ Markdown() string }](ctx context.Context, s *command.S
 	o.Progress = figuresProgress(progress, name)
 	out, err := play(ctx, o)
 	progress.End()
-	if errors.Is(err, figures.ErrScenario) {
+	switch {
+	case errors.Is(err, figures.ErrScenario):
 		return none, command.UsageError("-except: %s", err)
+	case errors.Is(err, figures.ErrWorld):
+		return none, command.UsageError("-world: %s", err)
 	}
 	if err != nil || r.page == "" {
 		return out, err

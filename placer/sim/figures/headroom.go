@@ -69,6 +69,7 @@ func (h *Headroom) Markdown() string {
 	var p page
 	p.line("# Headroom\n")
 	p.line("Where the points between stock Nomad and what could be had are lost: every scenario of [the league](league.md) with the policy `expected`, one thing changed at a time. `nomad-placer-sim headroom -out FILE` makes this page; the same program and data give the same bytes.\n")
+	p.line("%s\n", worldText(h.World))
 	p.line("A score is that of the league: mean performance from submission on, %% of the ideal. What a step is worth is the difference from the one before it; where two gain together it is put down to the first. %s.\n", seedsText(h.Seeds))
 	p.row([]string{"name", "what it changes", "points of", "mean"})
 	p.row([]string{"---", "---", "---", "---:"})

@@ -52,6 +52,7 @@ func Entrants() []scenario.Entrant {
 // for.
 type League struct {
 	Format   int                `json:"format"`
+	World    string             `json:"world,omitempty"` // that of the scenarios where empty
 	Seeds    []uint64           `json:"seeds"`
 	Entrants []scenario.Entrant `json:"entrants"`
 	Games    []Game             `json:"games"`
@@ -73,6 +74,7 @@ type Score struct {
 	WithWait    float64 `json:"performance_with_wait"` // percent of the ideal, from submission on
 	Performance float64 `json:"performance"`           // percent of the ideal while running
 	QoS         float64 `json:"qos"`                   // percent of jobs that kept 95 % while running
+	Worst5      float64 `json:"worst_5"`               // percent of the ideal that 5 % of all jobs fall short of while running
 	Rank        float64 `json:"rank"`                  // by WithWait; those that are equal share it
 	Failed      string  `json:"failed,omitempty"`      // then there is nothing else
 }
@@ -90,6 +92,7 @@ type Place struct {
 var (
 	ErrScenario = errors.New("no such scenario")
 	ErrEntrant  = errors.New("no such entrant")
+	ErrWorld    = errors.New("no such world")
 )
 
 // playing are the entrants of those names.
@@ -116,6 +119,7 @@ type LeagueOptions struct {
 	Folder string   // what paths in the scenarios are relative to
 	Except []string // scenarios that are left out, and said to be
 	Only   []string // entrants that play; none: all
+	World  string   // that every scenario is put into (scenario.Worlds); empty: its own
 }
 
 // RunLeague plays every scenario with every entrant.
@@ -132,7 +136,10 @@ func play(ctx context.Context, o LeagueOptions, entrants []scenario.Entrant) (*L
 	if err != nil {
 		return nil, err
 	}
-	out := &League{Format: ReportFormat, Seeds: o.Seeds, Entrants: entrants}
+	if o.World != "" && !slices.Contains(scenario.Worlds(), o.World) {
+		return nil, fmt.Errorf("%w: %q; known: %s", ErrWorld, o.World, strings.Join(scenario.Worlds(), ", "))
+	}
+	out := &League{Format: ReportFormat, World: o.World, Seeds: o.Seeds, Entrants: entrants}
 	if len(out.Seeds) == 0 {
 		out.Seeds = leagueSeeds
 	}
@@ -182,6 +189,14 @@ func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 		g.Absent = "the data is not here: " + absent
 		return g, nil
 	}
+	if o.World != "" {
+		if s, err = s.InWorld(o.World); errors.Is(err, scenario.ErrScenario) {
+			g.Absent = fmt.Sprintf("not in the world %q: %s", o.World, strings.TrimPrefix(err.Error(), scenario.ErrScenario.Error()+": "))
+			return g, nil
+		} else if err != nil {
+			return g, err
+		}
+	}
 	if s, err = s.WithEntrants(l.Entrants); err != nil {
 		return g, err
 	}
@@ -208,7 +223,7 @@ func (r *runner) score(g *Game, entrants []scenario.Entrant) {
 				continue
 			}
 			merged := report.Merge(lines)
-			for metric, to := range map[string]*float64{"wanted_with_wait": &s.WithWait, "wanted": &s.Performance, "wanted_qos": &s.QoS} {
+			for metric, to := range map[string]*float64{"wanted_with_wait": &s.WithWait, "wanted": &s.Performance, "wanted_qos": &s.QoS, "worst_5": &s.Worst5} {
 				if f, ok := merged.Figure(metric); ok {
 					*to += f.Mean
 				}
@@ -216,7 +231,7 @@ func (r *runner) score(g *Game, entrants []scenario.Entrant) {
 			n++
 		}
 		if n > 0 {
-			s.WithWait, s.Performance, s.QoS = s.WithWait/n, s.Performance/n, s.QoS/n
+			s.WithWait, s.Performance, s.QoS, s.Worst5 = s.WithWait/n, s.Performance/n, s.QoS/n, s.Worst5/n
 			g.Scores[e.Name] = s
 		}
 	}
@@ -276,11 +291,12 @@ func places(l *League) []Place {
 			p.Mean.WithWait += s.WithWait
 			p.Mean.Performance += s.Performance
 			p.Mean.QoS += s.QoS
+			p.Mean.Worst5 += s.Worst5
 			p.Wins += won(g.Scores, s)
 		}
 		if n := float64(p.Games); n > 0 {
 			p.Rank /= n
-			p.Mean.WithWait, p.Mean.Performance, p.Mean.QoS, p.Mean.Rank = p.Mean.WithWait/n, p.Mean.Performance/n, p.Mean.QoS/n, p.Rank
+			p.Mean.WithWait, p.Mean.Performance, p.Mean.QoS, p.Mean.Worst5, p.Mean.Rank = p.Mean.WithWait/n, p.Mean.Performance/n, p.Mean.QoS/n, p.Mean.Worst5/n, p.Rank
 			out = append(out, p)
 		}
 	}

@@ -14,6 +14,7 @@ func (l *League) Markdown() string {
 	var p page
 	p.line("# League of policies\n")
 	p.line("Every policy in every scenario of `examples/sim`, those of the papers and the replayed traces. `nomad-placer-sim league -out FILE` makes this page; the same program and data give the same bytes.\n")
+	p.line("%s\n", worldText(l.World))
 	p.line("Policies that want profiles know what the live engine would: the two most informative entries of a job, completed by the engine's own classifier. "+
 		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
 		"Every decision takes what one of the live engine's was measured to take (%s and %s a node of the cluster, from `placer/docs/scale.md`), whichever policy makes it, and a job of an application that was profiled before is not profiled again. "+
@@ -21,6 +22,7 @@ func (l *League) Markdown() string {
 		"Where some jobs have targets and others take what is left, only the former are counted. "+
 		"Where the scenario has several loads it is the mean over them. A rank is shared by those within %g points. %s.\n", scenario.EntrantDecision, scenario.EntrantDecisionPerNode, tie, seedsText(l.Seeds))
 	p.standings(l)
+	p.verdict(l)
 	for _, f := range families(l.Games) {
 		p.family(l, f)
 	}
@@ -32,16 +34,91 @@ func seedsText(seeds []uint64) string {
 	if len(seeds) == 1 {
 		return fmt.Sprintf("One seed (%d): differences of a point or two are chance; the pages of the papers have the intervals", seeds[0])
 	}
-	return fmt.Sprintf("%d seeds", len(seeds))
+	var list []string
+	for _, s := range seeds {
+		list = append(list, fmt.Sprint(s))
+	}
+	return "Seeds " + strings.Join(list, ", ")
+}
+
+// worldText says what programs the jobs are.
+func worldText(world string) string {
+	switch world {
+	case "":
+		return "The programs are drawn as each scenario says."
+	case scenario.MeasuredWorld:
+		return "The programs are those of the measured rows and pairs of `profiler/training`, in the scenarios' places, whatever classes these name: every third row teaches the classifiers, the others are submitted. How fast a configuration of the scenario's cluster is for each is drawn, for they were measured on one machine."
+	default:
+		return fmt.Sprintf("The programs are drawn from the world `%s`, which is fitted to what papers publish of theirs (decision 0058).", world)
+	}
 }
 
 func (p *page) standings(l *League) {
-	p.row([]string{"policy", "mean rank", "first places", "scenarios", "performance from submission on, %", "performance while running, %", "jobs within 5 % while running, %"})
-	p.row([]string{"---", "---:", "---:", "---:", "---:", "---:", "---:"})
+	p.row([]string{"policy", "mean rank", "first places", "scenarios", "performance from submission on, %", "performance while running, %", "jobs within 5 % while running, %", "5 % of the jobs fall short of, while running, %"})
+	p.row([]string{"---", "---:", "---:", "---:", "---:", "---:", "---:", "---:"})
 	for _, e := range l.Table {
-		p.row([]string{e.Entrant, report.Decimal(e.Rank), report.Decimal(e.Wins), fmt.Sprint(e.Games), report.Decimal(e.Mean.WithWait), report.Decimal(e.Mean.Performance), report.Decimal(e.Mean.QoS)})
+		p.row([]string{e.Entrant, report.Decimal(e.Rank), report.Decimal(e.Wins), fmt.Sprint(e.Games), report.Decimal(e.Mean.WithWait), report.Decimal(e.Mean.Performance), report.Decimal(e.Mean.QoS), report.Decimal(e.Mean.Worst5)})
 	}
 	p.line("")
+}
+
+// ours is the policy that no paper has, compared with what a job gets without the placer, and with
+// the default of those that papers have.
+const (
+	ours        = "expected"
+	withoutUs   = "nomad-spread"
+	ofThePapers = "paragon"
+)
+
+// behindMost is how far behind the best published policy ours may be without being listed, in points.
+const behindMost = 2
+
+// verdict has what the policy of our own is worth beyond the published ones, scenario by scenario.
+func (p *page) verdict(l *League) {
+	for _, name := range []string{ours, withoutUs, ofThePapers} {
+		if !slices.ContainsFunc(l.Table, func(e Place) bool { return e.Entrant == name }) {
+			return
+		}
+	}
+	var games, ahead int
+	var over, overPublished float64
+	var behind []string
+	for _, g := range l.Games {
+		own, ok := g.Scores[ours]
+		if !ok || own.Failed != "" {
+			continue
+		}
+		games++
+		over += own.WithWait - g.Scores[withoutUs].WithWait
+		overPublished += own.WithWait - g.Scores[ofThePapers].WithWait
+		name, best := bestOthers(g.Scores)
+		switch d := own.WithWait - best; {
+		case d > tie:
+			ahead++
+		case d < -behindMost:
+			behind = append(behind, fmt.Sprintf("%s (%s %+.1f)", g.Scenario, name, -d))
+		}
+	}
+	n := float64(games)
+	p.line("## `%s`, which no paper has\n", ours)
+	p.line("- Ahead of every other policy in %d of %d scenarios (%.0f %%), of whichever is best in each.", ahead, games, 100*float64(ahead)/n)
+	p.line("- %+.1f points over `%s` on average, %+.1f over `%s`.", over/n, withoutUs, overPublished/n, ofThePapers)
+	if len(behind) > 0 {
+		p.line("- More than %d points behind the best in %d: %s.", behindMost, len(behind), strings.Join(behind, ", "))
+	} else {
+		p.line("- Nowhere more than %d points behind the best.", behindMost)
+	}
+	p.line("")
+}
+
+// bestOthers is the best entrant but ours.
+func bestOthers(scores map[string]Score) (name string, best float64) {
+	for entrant, s := range scores {
+		if entrant != ours && s.Failed == "" && (name == "" || s.WithWait > best || s.WithWait == best && entrant < name) {
+			name, best = entrant, s.WithWait
+		}
+	}
+	return name, best
 }
 
 // family is the games whose names begin alike.

@@ -90,6 +90,31 @@ func TestLeagueOfMeasuredPairs(t *testing.T) {
 	}
 }
 
+// A league is in the world that is asked for, says so, and leaves out what cannot be in it.
+func TestLeagueInAWorld(t *testing.T) {
+	t.Parallel()
+	o := figures.LeagueOptions{Folder: "nowhere", World: "measured", Only: []string{"expected", "nomad-spread", "paragon"}}
+	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "pairs-one.hcl": {Data: []byte(pairs)}}
+	l, err := figures.RunLeague(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Games[0].Absent != "" || !strings.Contains(l.Games[1].Absent, "nothing of it is drawn") {
+		t.Errorf("%q, %q", l.Games[0].Absent, l.Games[1].Absent)
+	}
+	page := l.Markdown()
+	for _, want := range []string{"those of the measured rows", "## `expected`, which no paper has", "points over `nomad-spread` on average"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	o.World = "mesured"
+	if _, err := figures.RunLeague(context.Background(), o); !errors.Is(err, figures.ErrWorld) {
+		t.Error(err)
+	}
+}
+
 func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 	t.Helper()
 	o.Now = func() time.Time { return time.Unix(0, 0) }

@@ -21,7 +21,7 @@ func (c *checker) calibrated(s *Scenario) {
 		return
 	}
 	c.oneOf(f.In, truth.WorldNames(), "world")
-	if f.Colocation != nil || f.JobClasses != nil || len(f.Deadlines) > 0 || len(f.Traces) > 0 && len(f.Traces[0].Classes) == 0 {
+	if !f.drawn() {
 		c.fail(c.at("world"), "world = %q: it is one of drawn applications, and the scenario has none", f.In)
 	}
 	if len(c.problems) > 0 {

@@ -61,6 +61,62 @@ func TestErrorsOfCalibratedWorlds(t *testing.T) {
 	}
 }
 
+// A scenario can be put into another world where its programs are drawn and have what that needs.
+func TestInWorld(t *testing.T) {
+	t.Parallel()
+	work := strings.NewReplacer(`"memcached"`, `"IO"`, "  targets     = true\n", "", "  load_swing  = 0.3\n", "", "  load_period = \"10m\"\n", "").Replace(small)
+	drawn, err := decode(t, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := decode(t, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{drawn.Identity(): true}
+	for _, name := range scenario.Worlds() {
+		s, err := drawn.InWorld(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[s.Identity()] {
+			t.Errorf("%s is as another world", name)
+		}
+		seen[s.Identity()] = true
+		if r, err := s.Run(context.Background(), scenario.Options{Policies: []string{"paragon"}, Seeds: []uint64{7}}); err != nil || r.Lines[0].Counters.Jobs != 43 {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		if again, err := s.InWorld(name); name == truth.PublishedWorld && (err != nil || again != s) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	colocated, err := decode(t, "title = \"c\"\nseeds = [1]\ncluster {}\ncolocation {\n machines = 2\n mix = \"light\"\n runtime = \"1m\"\n}\npolicy \"mios\" {}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, err := decode(t, strings.Replace(work, `"IO"`, `"memcached"`, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		of          *scenario.Scenario
+		world, want string
+	}{
+		{drawn, "mesured", `world "mesured"; known: [published measured]`},
+		{colocated, "published", "nothing of it is drawn"},
+		{colocated, "measured", "nothing of it is drawn"},
+		{targets, "measured", "its jobs have targets"},
+		{services, "measured", "has services"},
+	} {
+		if _, err := c.of.InWorld(c.world); !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", c.world, err, c.want)
+		}
+	}
+	if _, err := drawn.InWorld("measured"); err != nil || drawn.Identity() == "" || !seen[drawn.Identity()] {
+		t.Error("the scenario itself changed")
+	}
+}
+
 // A sample has the rows, entries, classes and classifier of a run.
 func TestSample(t *testing.T) {
 	t.Parallel()

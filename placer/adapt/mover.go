@@ -114,22 +114,38 @@ func (m *mover) judge(b *board.Board, w *Observation) (judged, bool) {
 
 // worth of an allocation on a node, without itself.
 func (m *mover) worth(b *board.Board, c predict.Newcomer, w *Observation, n board.Index) float64 {
-	others := slices.DeleteFunc(slices.Clone(b.MachineResidents(n)), func(r board.Resident) bool { return r.Handle == c.Handle })
-	m.outlook.Among(others, len(b.Columns))
 	c.Speed = w.Speed[b.Node(n).Configuration]
+	m.among(b, c, n)
 	return m.outlook.Worth(c).Net()
 }
 
-// best is the node where the workload is worth most, and what it would gain there.
+// among those who are on a machine besides the allocation itself.
+func (m *mover) among(b *board.Board, c predict.Newcomer, n board.Index) {
+	others, itself := b.MachineResidents(n), func(r board.Resident) bool { return r.Handle == c.Handle }
+	if slices.ContainsFunc(others, itself) {
+		others = slices.DeleteFunc(slices.Clone(others), itself)
+	}
+	m.outlook.Among(others, len(b.Columns))
+}
+
+// best is the node where the workload is worth most, and what it would gain there; None where it
+// would gain less than a move must. What residents lose takes longest to predict and only lowers
+// the worth: it is not looked at where the workload by itself would gain too little.
 func (m *mover) best(b *board.Board, p judged, changed map[board.Index]bool) (to board.Index, gain float64) {
 	to = board.None
-	u := p.window.Replicas[0]
+	u, c := p.window.Replicas[0], p.claim
+	enough := func(g float64) bool { return g >= leastGain && (to == board.None || g > gain) }
 	for i := range b.Len() {
 		n := board.Index(i)
-		if changed[n] || n == u.Node || !b.Fits(n, u.Size) {
+		c.Speed = p.window.Speed[b.Node(n).Configuration]
+		if !enough(c.Most()-p.worth) || changed[n] || n == u.Node || !b.Fits(n, u.Size) {
 			continue
 		}
-		if g := m.worth(b, p.claim, p.window, n) - p.worth; to == board.None || g > gain {
+		m.among(b, c, n)
+		if reached, _ := m.outlook.Reached(c); !enough(reached - p.worth) {
+			continue
+		}
+		if g := m.outlook.Worth(c).Net() - p.worth; enough(g) {
 			to, gain = n, g
 		}
 	}

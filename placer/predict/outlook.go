@@ -301,6 +301,14 @@ func (o *Outlook) scarcest(r *board.Resident) int {
 	return at
 }
 
+// Most is what an allocation reaches on a machine at most, whoever is there.
+func (c Newcomer) Most() float64 {
+	if c.Target > 0 {
+		return 1
+	}
+	return c.share(1)
+}
+
 func (c Newcomer) reaches(kept float64) float64 {
 	return chanceInTime(1-kept, c.LateShare) * c.share(kept)
 }

@@ -35,6 +35,7 @@ type mover struct {
 	looked   Instant
 	known    map[board.Handle]*float64 // where its speeds were when it was last looked at
 	outlook  *predict.Outlook
+	most     []float64 // by configuration: what a workload would gain there at most
 }
 
 func newMover(o Options) *mover {
@@ -135,12 +136,17 @@ func (m *mover) best(b *board.Board, p judged, changed map[board.Index]bool) (to
 	to = board.None
 	u, c := p.window.Replicas[0], p.claim
 	enough := func(g float64) bool { return g >= leastGain && (to == board.None || g > gain) }
+	m.most = m.most[:0]
+	for _, c.Speed = range p.window.Speed {
+		m.most = append(m.most, c.Most()-p.worth)
+	}
 	for i := range b.Len() {
 		n := board.Index(i)
-		c.Speed = p.window.Speed[b.Node(n).Configuration]
-		if !enough(c.Most()-p.worth) || changed[n] || n == u.Node || !b.Fits(n, u.Size) {
+		k := b.Node(n).Configuration
+		if !enough(m.most[k]) || changed[n] || n == u.Node || !b.Fits(n, u.Size) {
 			continue
 		}
+		c.Speed = p.window.Speed[k]
 		m.among(b, c, n)
 		if reached, _ := m.outlook.Reached(c); !enough(reached - p.worth) {
 			continue

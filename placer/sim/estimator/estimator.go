@@ -61,6 +61,16 @@ type Estimator struct {
 
 	mutex sync.Mutex
 	known map[key]sim.Estimate
+
+	planning sync.Mutex
+	plans    map[planned][]int
+}
+
+// planned: which cells are worth measuring depends on no value, and so on nothing else.
+type planned struct {
+	model classify.Planner
+	known string
+	count int
 }
 
 // key: an estimate depends on nothing else.
@@ -82,7 +92,7 @@ func NewEstimator(m *truth.Model, o Options) (*Estimator, error) {
 	if o.Seconds <= 0 {
 		o.Seconds = 60
 	}
-	e := &Estimator{model: m, options: o, reference: m.Reference(), known: map[key]sim.Estimate{}}
+	e := &Estimator{model: m, options: o, reference: m.Reference(), known: map[key]sim.Estimate{}, plans: map[planned][]int{}}
 	if len(o.Training) == 0 || o.Classifier == nil {
 		return nil, fmt.Errorf("%w: %d of them", ErrTraining, len(o.Training))
 	}
@@ -342,7 +352,7 @@ func (e *Estimator) fill(m classify.Model, row []float64, reference, entries int
 func (e *Estimator) choose(m classify.Model, cells int, known []int, count int, random *rand.Rand) ([]int, error) {
 	left := func(i int) bool { return !slices.Contains(known, i) }
 	if planner, ok := m.(classify.Planner); ok && e.options.Planned {
-		return planner.Plan(known, min(count, cells-len(known)), left)
+		return e.plan(planner, known, min(count, cells-len(known)), left)
 	}
 	var out []int
 	for _, i := range random.Perm(cells) {
@@ -351,6 +361,21 @@ func (e *Estimator) choose(m classify.Model, cells int, known []int, count int, 
 		}
 	}
 	return out, nil
+}
+
+// plan asks a planner once.
+func (e *Estimator) plan(p classify.Planner, known []int, count int, left func(int) bool) ([]int, error) {
+	key := planned{p, fmt.Sprint(known), count}
+	e.planning.Lock()
+	defer e.planning.Unlock()
+	if out, ok := e.plans[key]; ok {
+		return slices.Clone(out), nil
+	}
+	out, err := p.Plan(known, count, left)
+	if err == nil {
+		e.plans[key] = slices.Clone(out)
+	}
+	return out, err
 }
 
 // completeRatio completes a row that is divided by its reference. A row whose

@@ -12,6 +12,7 @@ import (
 	examples "github.com/nomad-placer/nomad-placer/examples/sim"
 	"github.com/nomad-placer/nomad-placer/placer/command"
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
+	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
 func figuresCommand() *command.Command {
@@ -29,6 +30,7 @@ func figuresCommand() *command.Command {
 			f.StringVar(&r.pages, "out", "", "Write Markdown to this `folder`: an index and a page per paper.")
 			f.StringVar(&r.page, "report", "", "Write an HTML page with pictures, and with what the runs took on this machine, to this `file`.")
 			f.StringVar(&r.data, "data-root", "../shared/data", "The `folder` that holds public measurements by name. What is not there is not run.")
+			f.StringVar(&r.world, "world", scenario.Worlds()[0], "Put scenarios into the world of this `name`, where they can be: "+strings.Join(scenario.Worlds(), ", ")+", or own for each scenario's own.")
 			f.BoolVar(&r.list, "list", false, "Run nothing; list the experiments.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
 		},
@@ -37,8 +39,8 @@ func figuresCommand() *command.Command {
 
 type simFigures struct {
 	manyRuns
-	only, pages, page, data string
-	list                    bool
+	only, pages, page, data, world string
+	list                           bool
 }
 
 func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
@@ -53,11 +55,17 @@ func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
 	if r.list {
 		return r.printList(s, chosen)
 	}
-	o.Scenarios, o.Data = examples.Files, r.data
+	o.Scenarios, o.Data, o.World = examples.Files, r.data, r.world
+	if r.world == "own" {
+		o.World = ""
+	}
 	progress := command.NewProgress(s, command.StillEvery)
 	o.Progress = figuresProgress(progress, "figures")
 	result, err := figures.Run(ctx, chosen, o)
 	progress.End()
+	if errors.Is(err, figures.ErrWorld) {
+		return command.UsageError("-world: %s", err)
+	}
 	if err != nil {
 		return err
 	}

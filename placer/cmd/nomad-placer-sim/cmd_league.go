@@ -61,7 +61,8 @@ func playing[T interface{ Markdown() string }](ctx context.Context, s *command.S
 	if err != nil {
 		return none, err
 	}
-	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only), World: r.world}
+	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only)}
+	o.World = r.world
 	o.Scenarios = examples.Files
 	if _, err := os.Stat(r.folder); err == nil {
 		o.Scenarios = os.DirFS(r.folder)

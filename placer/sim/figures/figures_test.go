@@ -206,12 +206,12 @@ func TestPlannedAnswers(t *testing.T) {
 	t.Parallel()
 	q := ahead("", qos, 5, of("a"), of("b"))
 	r := made(map[string][]float64{"a": {1}, "b": {2}, "a-planned": {7}})
-	got := q.answers(r)
+	got := q.answers(r, nil)
 	if got.Verdict != Missed || got.Planned == nil || got.Planned.Verdict != Met {
 		t.Errorf("%+v, planned %+v", got, got.Planned)
 	}
 	always := atLeast("", qos, 1, of("b"))
-	if alone := always.answers(r); alone.Planned != nil || plannedVerdict([]Checked{alone}) != "" || plannedVerdict([]Checked{alone, got}) != Met {
+	if alone := always.answers(r, nil); alone.Planned != nil || plannedVerdict([]Checked{alone}) != "" || plannedVerdict([]Checked{alone, got}) != Met {
 		t.Errorf("%+v beside %+v", alone, got)
 	}
 }
@@ -335,8 +335,8 @@ func TestTheSamePagesAndNothingTwice(t *testing.T) {
 			t.Errorf("page %d differs:\n%s", i, pages[i])
 		}
 	}
-	for i, kept := range []int{0, 0, 4, 4} {
-		if done[i].Done != 4 || done[i].Total != 4 || done[i].Kept != kept {
+	for i, kept := range []int{0, 0, 8, 8} { // in two worlds
+		if done[i].Done != 8 || done[i].Total != 8 || done[i].Kept != kept {
 			t.Errorf("run %d: %+v, want %d kept", i, done[i], kept)
 		}
 	}
@@ -346,8 +346,45 @@ func TestTheSamePagesAndNothingTwice(t *testing.T) {
 	}
 	spoil(t, work)
 	run(options(work, tinyScenario))
-	if last := done[len(done)-1]; last.Kept != 3 || pages[len(pages)-1] != pages[0] {
+	if last := done[len(done)-1]; last.Kept != 7 || pages[len(pages)-1] != pages[0] {
 		t.Errorf("a spoilt result: %+v", last)
+	}
+}
+
+// What the truth does not help to reach counts apart, and the world of measured rows is asked, too.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	of80 := atLeast("80 %", qos, 80, of("paragon"))
+	row := func(policy string, mean float64) (At, []report.Line) {
+		return At{Scenario: "s", Policy: policy}, []report.Line{{Policy: policy, Metrics: []report.Figure{{Name: "qos", Mean: mean}}}}
+	}
+	with := func(own, oracle float64) *results {
+		r := &results{first: "s", lines: map[At][]report.Line{}}
+		for policy, mean := range map[string]float64{"paragon": own, "paragon-oracle": oracle} {
+			at, lines := row(policy, mean)
+			r.lines[at] = lines
+		}
+		return r
+	}
+	for _, c := range []struct {
+		own, oracle float64
+		want        Verdict
+	}{{90, 95, Met}, {70, 95, Missed}, {60, 70, Unreachable}, {90, 70, Met}} {
+		got := of80.answers(with(c.own, c.oracle), with(81, 0))
+		if got.Verdict != c.want || got.Oracle == nil || got.Measured == nil || got.Measured.Verdict != Met {
+			t.Errorf("%v and %v: %+v", c.own, c.oracle, got)
+		}
+		var tally Tally
+		tally.add(got)
+		if met := c.want == Met; tally.Met == 1 != met || tally.Beyond == 1 != (c.want == Unreachable) || tally.Reachable+tally.Beyond != 1 || tally.MetThere != 1 {
+			t.Errorf("%v and %v: %+v", c.own, c.oracle, tally)
+		}
+	}
+	if got := verdictOf([]Checked{{Verdict: Unreachable}, {Verdict: Met}}); got != Met {
+		t.Error(got)
+	}
+	if got := verdictOf([]Checked{{Verdict: Unreachable}, {Verdict: NotCarried}}); got != Unreachable {
+		t.Error(got)
 	}
 }
 
@@ -369,7 +406,7 @@ func TestKeptRunsOfABase(t *testing.T) {
 	if _, err := Run(context.Background(), tiny(), options(work, tinyScenario)); err != nil {
 		t.Fatal(err)
 	}
-	if last := run("# the same\n" + tinyScenario); last.Kept != 4 {
+	if last := run("# the same\n" + tinyScenario); last.Kept != 8 {
 		t.Errorf("written on a base: %+v", last)
 	}
 	if last := run(strings.Replace(tinyScenario, "12", "13", 1)); last.Kept != 0 {
@@ -434,7 +471,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 	for _, want := range []string{
-		"| [Paragon](paragon.md) | 1 | 0 | 0 | 1 | 0 | 0 |", "| [Quasar](quasar.md) | 1 | 0 | 0 | 0 | 0 | 1 |", "| [ARQ](arq.md) | 1 | 0 | 0 | 0 | 1 | 0 |",
+		"| [Paragon](paragon.md) | 1 | 0 | 0 | 1 | 0 | 0 |", "| [Quasar](quasar.md) | 1 | 0 | 0 | 0 | 0 | 0 | 1 |", "| [ARQ](arq.md) | 1 | 0 | 0 | 0 | 0 | 1 | 0 |",
 		"(paragon.md#paragon-tiny-tiny--small)\n  - more than all is kept. Ours: random ",
 	} {
 		if !strings.Contains(files["README.md"], want) {

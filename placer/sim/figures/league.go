@@ -92,7 +92,6 @@ type Place struct {
 var (
 	ErrScenario = errors.New("no such scenario")
 	ErrEntrant  = errors.New("no such entrant")
-	ErrWorld    = errors.New("no such world")
 )
 
 // playing are the entrants of those names.
@@ -119,7 +118,6 @@ type LeagueOptions struct {
 	Folder string   // what paths in the scenarios are relative to
 	Except []string // scenarios that are left out, and said to be
 	Only   []string // entrants that play; none: all
-	World  string   // that every scenario is put into (scenario.Worlds); empty: its own
 }
 
 // RunLeague plays every scenario with every entrant.
@@ -135,9 +133,6 @@ func play(ctx context.Context, o LeagueOptions, entrants []scenario.Entrant) (*L
 	r, err := newRunner(o.Options)
 	if err != nil {
 		return nil, err
-	}
-	if o.World != "" && !slices.Contains(scenario.Worlds(), o.World) {
-		return nil, fmt.Errorf("%w: %q; known: %s", ErrWorld, o.World, strings.Join(scenario.Worlds(), ", "))
 	}
 	out := &League{Format: ReportFormat, World: o.World, Seeds: o.Seeds, Entrants: entrants}
 	if len(out.Seeds) == 0 {

@@ -93,8 +93,9 @@ func TestLeagueOfMeasuredPairs(t *testing.T) {
 // A league is in the world that is asked for, says so, and leaves out what cannot be in it.
 func TestLeagueInAWorld(t *testing.T) {
 	t.Parallel()
-	o := figures.LeagueOptions{Folder: "nowhere", World: "measured", Only: []string{"expected", "nomad-spread", "paragon"}}
+	o := figures.LeagueOptions{Folder: "nowhere", Only: []string{"expected", "nomad-spread", "paragon"}}
 	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.World = "measured"
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "pairs-one.hcl": {Data: []byte(pairs)}}
 	l, err := figures.RunLeague(context.Background(), o)
 	if err != nil {

@@ -41,26 +41,34 @@ func (r *Report) Markdown(w io.Writer) error {
 func (r *Report) index() string {
 	var p page
 	p.line("# Published results and ours\n")
-	p.line("What the papers published, and what the same policies give in the simulated world (`placer/sim`), under the scenarios of `examples/sim`. " +
-		"`nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes. Nothing is tuned until a number appears: " +
-		"what is missed is reported as missed, with the causes we see.\n")
-	p.line("| paper | experiments | met | met with planned profiles | missed | not carried by the simulator | not run |")
-	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-	var sum PaperFact
+	p.line("What papers on placement published, and what the same policies give in our simulator (`placer/sim`) under the scenarios of `examples/sim`. " +
+		"Read the page of a paper for its tables; read this one for what holds.\n")
+	p.line("%s\n", r.worldText())
+	p.line("| paper | requirements that can be reached | met | with planned profiles | not reachable | in the world of measured rows, met |")
+	p.line("| --- | ---: | ---: | ---: | ---: | ---: |")
+	var sum Tally
 	for _, f := range r.Counts {
-		p.line("| [%s](%s.md) | %d | %d | %d | %d | %d | %d |", title(f.Paper), f.Paper, f.all(), f.Met, f.Planned, f.Missed, f.NotCarried, f.NotRun)
-		sum.Planned += f.Planned
-		sum.Met, sum.Missed, sum.NotCarried, sum.NotRun = sum.Met+f.Met, sum.Missed+f.Missed, sum.NotCarried+f.NotCarried, sum.NotRun+f.NotRun
+		p.tally(fmt.Sprintf("[%s](%s.md)", title(f.Paper), f.Paper), f.Requirements)
+		sum = sum.plus(f.Requirements)
 	}
-	p.line("| all | %d | %d | %d | %d | %d | %d |\n", sum.all(), sum.Met, sum.Planned, sum.Missed, sum.NotCarried, sum.NotRun)
-	one, planned, of := r.requirements()
-	p.line("Of %d requirements that the simulator can carry %d are met, with planned profiles %d.\n", of, one, planned)
-	p.line("An experiment is met when all its requirements are that the simulator can carry. Requirements are about order, gaps and bounds, decided on means over seeds; " +
-		"± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0.\n")
-	p.line("Requirements are checked on policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering. " +
-		"Met with planned profiles is what the same policies meet when they know what the live engine would (`knowledge = \"planned\"`: " +
-		"the two most informative entries, completed by the engine's own classifier).\n")
-	p.line("All policies side by side, in all these scenarios and in replayed traces: [the league](league.md).\n")
+	p.tally("all", sum)
+	p.line("")
+	p.line("- *A requirement* is what a reproduction must show: an order, a gap or a bound that the paper states. It is decided on means over seeds.")
+	p.line("- *Met*: by policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering.")
+	p.line("- *With planned profiles*: by the same policies when they know what the live engine would (`knowledge = \"planned\"`: the two most informative entries, completed by the engine's own classifier).")
+	p.line("- *Not reachable*: the same policies miss it, too, when they know the truth of every program. The world is not that of the paper there, and no policy could tell; it counts as neither met nor missed. Where a scenario has no policy that knows the truth, nothing is said to be out of reach.")
+	p.line("- *In the world of measured rows*: the programs are those of `profiler/training`, which we measured on today's machines. Services and jobs with targets have no place in it.\n")
+	p.line("± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0. " +
+		"Nothing is tuned until a number appears: what is missed is reported as missed, with the causes we see. `nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes.\n")
+	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), and [where points are lost](headroom.md).\n")
+	p.line("## By experiment\n")
+	p.line("An experiment is met when all its requirements are that can be carried and reached.\n")
+	p.line("| paper | experiments | met | with planned profiles | missed | not reachable | not carried by the simulator | not run |")
+	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	for _, f := range r.Counts {
+		p.line("| [%s](%s.md) | %d | %d | %d | %d | %d | %d | %d |", title(f.Paper), f.Paper, f.all(), f.Met, f.Planned, f.Missed, f.Unreachable, f.NotCarried, f.NotRun)
+	}
+	p.line("")
 	p.line("## Missed\n")
 	missed := false
 	for i := range r.Outcomes {
@@ -72,23 +80,27 @@ func (r *Report) index() string {
 	return p.String()
 }
 
-// requirements counts those that were answered: met, and met with planned profiles.
-func (r *Report) requirements() (met, planned, all int) {
-	for i := range r.Outcomes {
-		for _, c := range r.Outcomes[i].Required {
-			if c.Verdict != Met && c.Verdict != Missed {
-				continue
-			}
-			all++
-			if c.Verdict == Met {
-				met++
-			}
-			if c.Planned != nil && c.Planned.Verdict == Met || c.Planned == nil && c.Verdict == Met {
-				planned++
-			}
-		}
+// worldText says what programs the pages are of.
+func (r *Report) worldText() string {
+	if r.World == "" {
+		return "The programs are drawn as each scenario says."
 	}
-	return met, planned, all
+	return worldText(r.World) + " Scenarios of which nothing is drawn are as they are."
+}
+
+func (p *page) tally(name string, t Tally) {
+	there := "–"
+	if t.Measured > 0 {
+		there = fmt.Sprintf("%d of %d", t.MetThere, t.Measured)
+	}
+	p.line("| %s | %d | %s | %s | %d | %s |", name, t.Reachable, shareOfText(t.Met, t.Reachable), shareOfText(t.Planned, t.Reachable), t.Beyond, there)
+}
+
+func shareOfText(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d (%.0f %%)", n, 100*float64(n)/float64(of))
 }
 
 // missed lists what an experiment missed; false if nothing.
@@ -99,22 +111,28 @@ func (p *page) missed(o *Outcome) bool {
 	p.line("- [%s](%s.md#%s)", o.heading(), o.Paper, o.anchor())
 	for _, c := range o.Required {
 		if c.Verdict == Missed {
-			p.line("  - %s. Ours: %s.%s", sentence(c.Text), c.Found, c.plannedText())
+			p.line("  - %s. Ours: %s.%s", sentence(c.Text), c.Found, c.othersText())
 		}
 	}
 	return true
 }
 
-// plannedText is the answer with planned knowledge as a sentence, with a space in
-// front.
-func (c Checked) plannedText() string {
-	if c.Planned == nil {
-		return ""
+// othersText has the answers with other knowledge, and in the world of measured rows, as sentences,
+// with a space in front.
+func (c Checked) othersText() string {
+	var out strings.Builder
+	for _, o := range []struct {
+		with   string
+		answer *Checked
+	}{{"With planned profiles", c.Planned}, {"With the truth", c.Oracle}, {"In the world of measured rows", c.Measured}} {
+		if o.answer != nil {
+			fmt.Fprintf(&out, " %s %s: %s.", o.with, o.answer.Verdict, o.answer.Found)
+		}
 	}
-	return fmt.Sprintf(" With planned profiles %s: %s.", c.Planned.Verdict, c.Planned.Found)
+	return out.String()
 }
 
-func (f PaperFact) all() int { return f.Met + f.Missed + f.NotCarried + f.NotRun }
+func (f PaperFact) all() int { return f.Met + f.Missed + f.NotCarried + f.NotRun + f.Unreachable }
 
 func title(paper string) string {
 	for _, p := range Papers() {
@@ -221,7 +239,7 @@ func (p *page) outcome(o *Outcome) {
 		case NotCarried:
 			p.line("- not carried: %s. %s.", sentence(c.Text), sentence(capital(c.Found)))
 		default:
-			p.line("- %s: %s. Ours: %s.%s", c.Verdict, sentence(c.Text), c.Found, c.plannedText())
+			p.line("- %s: %s. Ours: %s.%s", c.Verdict, sentence(c.Text), c.Found, c.othersText())
 		}
 	}
 	p.line("")

@@ -10,6 +10,7 @@ import (
 // Report is the outcome of the chosen experiments.
 type Report struct {
 	Format   int         `json:"format"`
+	World    string      `json:"world,omitempty"` // that scenarios are in where they can be; their own where empty
 	Outcomes []Outcome   `json:"experiments"`
 	Counts   []PaperFact `json:"papers"`
 
@@ -67,10 +68,52 @@ type PaperFact struct {
 	Missed     int    `json:"missed"`
 	NotCarried int    `json:"not_carried"`
 	NotRun     int    `json:"not_run"`
+
+	Unreachable  int   `json:"unreachable"` // missed with the truth, too, and nothing else missed
+	Requirements Tally `json:"requirements"`
+}
+
+// Tally counts requirements that the simulator can carry.
+type Tally struct {
+	Reachable int `json:"reachable"` // all but those that the same policies miss with the truth, too
+	Met       int `json:"met"`
+	Planned   int `json:"planned"` // met where policies know what the live engine would
+
+	Beyond   int `json:"unreachable"`
+	Measured int `json:"measured"`     // asked in the world of measured rows
+	MetThere int `json:"met_measured"` // and met there
+}
+
+func (t *Tally) add(c Checked) {
+	switch c.Verdict {
+	case Met, Missed:
+		t.Reachable++
+	case Unreachable:
+		t.Beyond++
+	default:
+		return
+	}
+	if c.Verdict == Met {
+		t.Met++
+	}
+	if c.Planned != nil && c.Planned.Verdict == Met || c.Planned == nil && c.Verdict == Met {
+		t.Planned++
+	}
+	if c.Measured != nil {
+		t.Measured++
+		if c.Measured.Verdict == Met {
+			t.MetThere++
+		}
+	}
+}
+
+// plus is both together.
+func (t Tally) plus(o Tally) Tally {
+	return Tally{t.Reachable + o.Reachable, t.Met + o.Met, t.Planned + o.Planned, t.Beyond + o.Beyond, t.Measured + o.Measured, t.MetThere + o.MetThere}
 }
 
 // outcome puts an experiment's results into its tables.
-func (e *Experiment) outcome(r *results, rows []At, notes []string) Outcome {
+func (e *Experiment) outcome(r, measured *results, rows []At, notes []string) Outcome {
 	out := Outcome{
 		ID: e.ID, Paper: e.Paper, Where: e.Where, Title: e.Title, Scenarios: e.Scenarios, Notes: notes, Why: strings.TrimSpace(e.Why), Missing: e.Missing,
 		plots: e.Plots, results: r,
@@ -97,7 +140,7 @@ func (e *Experiment) outcome(r *results, rows []At, notes []string) Outcome {
 	}
 	out.Summary = e.summary(r, rows)
 	for i := range e.Requires {
-		out.Required = append(out.Required, e.Requires[i].answers(r))
+		out.Required = append(out.Required, e.Requires[i].answers(r, measured))
 	}
 	out.Verdict = verdictOf(out.Required)
 	out.Planned = plannedVerdict(out.Required)
@@ -157,7 +200,7 @@ func (o Outcome) Gap() string {
 }
 
 // verdictOf all requirements: one missed is enough, and so is one that could not
-// be answered; those that cannot be carried do not count.
+// be answered; those that cannot be carried or reached do not count where others are.
 func verdictOf(all []Checked) Verdict {
 	out := NotCarried
 	for _, c := range all {
@@ -167,8 +210,12 @@ func verdictOf(all []Checked) Verdict {
 		case NotRun:
 			out = NotRun
 		case Met:
-			if out == NotCarried {
+			if out != NotRun {
 				out = Met
+			}
+		case Unreachable:
+			if out == NotCarried {
+				out = Unreachable
 			}
 		}
 	}
@@ -215,6 +262,11 @@ func count(outcomes []Outcome) []PaperFact {
 				f.NotCarried++
 			case NotRun:
 				f.NotRun++
+			case Unreachable:
+				f.Unreachable++
+			}
+			for _, c := range o.Required {
+				f.Requirements.add(c)
 			}
 		}
 		if n > 0 {

@@ -32,6 +32,8 @@ const (
 	Missed     Verdict = "missed"
 	NotCarried Verdict = "not carried"
 	NotRun     Verdict = "not run" // its data is not here, or a number is not known
+	// Unreachable: the same policies miss it when they know the truth, too.
+	Unreachable Verdict = "not reachable in this world"
 )
 
 // Checked is a requirement with its answer.
@@ -40,21 +42,27 @@ type Checked struct {
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`
 	// Planned is the answer of the same policies with what the live engine would
-	// know; nil where no row of the scenario is one.
+	// know, Oracle of those that know the truth; nil where no row of the scenario is one.
 	Planned *Checked `json:"planned,omitempty"`
+	Oracle  *Checked `json:"oracle,omitempty"`
+	// Measured is the answer in the world of measured rows; nil where the scenario cannot be in it.
+	Measured *Checked `json:"measured,omitempty"`
 }
 
-// plannedSuffix ends the name of a policy that runs with planned knowledge.
-const plannedSuffix = "-planned"
+// What ends the name of a policy that runs with other knowledge than its paper's.
+const (
+	plannedSuffix = "-planned"
+	oracleSuffix  = "-oracle"
+)
 
-// planned is the requirement with such rows in place of the same policies with what
+// knowing is the requirement with rows of such knowledge in place of the same policies with what
 // their papers would know; false where there is none.
-func (q *Requirement) planned(r *results) (Requirement, bool) {
+func (q *Requirement) knowing(suffix string, r *results) (Requirement, bool) {
 	out, found := *q, false
 	out.uses = nil
 	for _, u := range q.uses {
 		at := u.at
-		at.Policy += plannedSuffix
+		at.Policy += suffix
 		if len(r.lines[r.whole(at)]) > 0 {
 			u.at, found = at, true
 		}
@@ -63,12 +71,26 @@ func (q *Requirement) planned(r *results) (Requirement, bool) {
 	return out, found
 }
 
-// answers checks the requirement both ways.
-func (q *Requirement) answers(r *results) Checked {
+// answers checks the requirement with each knowledge, and in the world of measured rows; measured
+// is nil where there is none. What the truth does not help to reach is neither met nor missed.
+func (q *Requirement) answers(r, measured *results) Checked {
 	out := q.answer(r)
-	if p, ok := q.planned(r); ok && (out.Verdict == Met || out.Verdict == Missed) {
-		planned := p.answer(r)
-		out.Planned = &planned
+	if out.Verdict != Met && out.Verdict != Missed {
+		return out
+	}
+	for suffix, to := range map[string]**Checked{plannedSuffix: &out.Planned, oracleSuffix: &out.Oracle} {
+		if k, ok := q.knowing(suffix, r); ok {
+			answer := k.answer(r)
+			*to = &answer
+		}
+	}
+	if measured != nil {
+		if answer := q.answer(measured); answer.Verdict == Met || answer.Verdict == Missed {
+			out.Measured = &answer
+		}
+	}
+	if out.Verdict == Missed && out.Oracle != nil && out.Oracle.Verdict == Missed {
+		out.Verdict = Unreachable
 	}
 	return out
 }

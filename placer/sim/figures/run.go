@@ -25,6 +25,7 @@ type Options struct {
 	Data      string   // folder of public measurements by name; empty: none
 	Work      string   // folder of kept results; empty: nothing is kept
 	Seeds     []uint64 // empty: those of each scenario
+	World     string   // that scenarios are put into (scenario.Worlds), where they can be; empty: their own
 	Parallel  int      // runs at once; 0: one per processor
 	Now       func() time.Time
 	Progress  func(Progress) // one call at a time; may be nil
@@ -38,8 +39,11 @@ type Progress struct {
 	What        string        // ended last
 }
 
-// ErrUnknown: there is no such experiment.
-var ErrUnknown = errors.New("no such experiment")
+// Errors of what is asked for.
+var (
+	ErrUnknown = errors.New("no such experiment")
+	ErrWorld   = errors.New("no such world")
+)
 
 // Choose returns the experiments of that name or paper; all where none is named.
 func Choose(names []string) ([]Experiment, error) {
@@ -93,6 +97,9 @@ func Run(ctx context.Context, chosen []Experiment, o Options) (*Report, error) {
 
 // newRunner makes the folder of kept results, and fills what was left out.
 func newRunner(o Options) (*runner, error) {
+	if o.World != "" && !slices.Contains(scenario.Worlds(), o.World) {
+		return nil, fmt.Errorf("%w: %q; known: %s", ErrWorld, o.World, strings.Join(scenario.Worlds(), ", "))
+	}
 	if o.Work != "" {
 		if err := os.MkdirAll(o.Work, 0o755); err != nil {
 			return nil, fmt.Errorf("figures: %w", err)
@@ -170,11 +177,9 @@ func (r *runner) plan(chosen []Experiment) error {
 			if r.files[name] != nil {
 				continue
 			}
-			file, err := r.load(name)
-			if err != nil {
+			if err := r.load(name); err != nil {
 				return fmt.Errorf("figures: %s: %w", e.ID, err)
 			}
-			r.files[name], r.names = file, append(r.names, name)
 		}
 	}
 	r.list()
@@ -202,16 +207,51 @@ func (r *runner) list() {
 	r.ended, r.tally.Total = make([]*kept, len(r.jobs)), len(r.jobs)
 }
 
-func (r *runner) load(name string) (*input, error) {
+// load puts a scenario into the world that is asked for, and once more into that of measured rows,
+// where it can be in them.
+func (r *runner) load(name string) error {
 	s, err := scenario.Open(r.options.Scenarios, name+".hcl", ".")
 	if err != nil {
-		return nil, err
+		return err
 	}
+	measured, err := inWorld(s, scenario.MeasuredWorld)
+	if err != nil {
+		return err
+	}
+	if r.options.World != "" {
+		in, err := inWorld(s, r.options.World)
+		if err != nil {
+			return err
+		}
+		if in != nil {
+			s = in
+		}
+	}
+	r.enlist(name, s)
+	if measured != nil && r.options.World != scenario.MeasuredWorld {
+		r.enlist(measuredName(name), measured)
+	}
+	return nil
+}
+
+// inWorld is nil where the scenario cannot be in that world.
+func inWorld(s *scenario.Scenario, world string) (*scenario.Scenario, error) {
+	in, err := s.InWorld(world)
+	if errors.Is(err, scenario.ErrScenario) {
+		return nil, nil
+	}
+	return in, err
+}
+
+// measuredName is how a scenario is called in the world of measured rows.
+func measuredName(name string) string { return name + " (" + scenario.MeasuredWorld + ")" }
+
+func (r *runner) enlist(name string, s *scenario.Scenario) {
 	file := &input{scenario: s, seeds: s.Seeds}
 	if len(r.options.Seeds) > 0 {
 		file.seeds = r.options.Seeds
 	}
-	return file, nil
+	r.files[name], r.names = file, append(r.names, name)
 }
 
 // all makes every run.
@@ -348,10 +388,10 @@ func (r *runner) tell(what string) {
 }
 
 func (r *runner) report(chosen []Experiment) *Report {
-	out := &Report{Format: ReportFormat, host: r.host}
+	out := &Report{Format: ReportFormat, World: r.options.World, host: r.host}
 	for i := range chosen {
 		e := &chosen[i]
-		own, rows, notes := &results{}, e.Rows, []string(nil)
+		own, measured, rows, notes := &results{}, (*results)(nil), e.Rows, []string(nil)
 		if e.Compute != nil {
 			c := r.tables[e.Compute.Name]
 			own.table, own.absent = c.table, c.absent
@@ -360,13 +400,16 @@ func (r *runner) report(chosen []Experiment) *Report {
 			}
 		}
 		if len(e.Scenarios) > 0 {
-			own.first, own.lines = e.Scenarios[0], r.of(e.Scenarios)
+			own.first, own.lines = e.Scenarios[0], r.of(e.Scenarios, func(name string) string { return name })
+			if !slices.ContainsFunc(e.Scenarios, func(name string) bool { return r.files[measuredName(name)] == nil }) {
+				measured = &results{first: own.first, lines: r.of(e.Scenarios, measuredName)}
+			}
 			if len(rows) == 0 {
 				rows = everyRow(r.files[own.first].scenario)
 			}
 			notes = r.notes(e.Scenarios)
 		}
-		out.Outcomes = append(out.Outcomes, e.outcome(own, rows, notes))
+		out.Outcomes = append(out.Outcomes, e.outcome(own, measured, rows, notes))
 	}
 	out.Counts = count(out.Outcomes)
 	return out
@@ -377,11 +420,16 @@ func everyRow(s *scenario.Scenario) []At {
 	return loaded(s.Loads, s.Policies()...)
 }
 
-// of are the lines of some scenarios.
-func (r *runner) of(scenarios []string) map[At][]report.Line {
+// of are the lines of some scenarios, by their names, as they are called in a world.
+func (r *runner) of(scenarios []string, called func(string) string) map[At][]report.Line {
+	names := map[string]string{}
+	for _, name := range scenarios {
+		names[called(name)] = name
+	}
 	out := map[At][]report.Line{}
 	for a, lines := range r.lines {
-		if slices.Contains(scenarios, a.Scenario) {
+		if name, ok := names[a.Scenario]; ok {
+			a.Scenario = name
 			out[a] = lines
 		}
 	}

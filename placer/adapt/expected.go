@@ -14,8 +14,10 @@ type expected struct {
 }
 
 func newExpected(o Options) Adapter {
+	mover := o.Moves
+	o.Moves = false // where a move pays is the mover's to say
 	e := &expected{targets: newQuasar(o)}
-	if o.Moves {
+	if mover {
 		e.mover = newMover(o)
 	}
 	return e

@@ -108,3 +108,30 @@ func TestExpectedAdapts(t *testing.T) {
 		t.Errorf("%v: nothing may be moved", got)
 	}
 }
+
+// A workload that falls short is not moved where no node is worth more: which moves pay is the
+// mover's to say.
+func TestNoMoveWithoutAGain(t *testing.T) {
+	t.Parallel()
+	moves := func(a adapt.Adapter) (n int) {
+		for i := range 30 {
+			w := placedOn(0, func(w *adapt.Observation) {
+				w.Performance, w.Target, w.Left = 50, 100, time.Hour
+				w.Replicas[0].Performance = 50
+			})
+			for _, action := range a.Step(time.Duration(i)*time.Minute, pressed(1), []adapt.Observation{w}, nil) {
+				if action.Kind == adapt.Move {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	without := func(o *adapt.Options) { o.Moves, o.ProbeEvery = true, 0 }
+	if n := moves(adapter(t, "quasar", without)); n == 0 {
+		t.Error("quasar does not move it: the test says nothing")
+	}
+	if n := moves(adapter(t, "expected", without)); n != 0 {
+		t.Errorf("moved %d times", n)
+	}
+}

@@ -38,7 +38,7 @@ func dayCommand() *command.Command {
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var r dayRuns
 			r.out.Add(f)
-			f.StringVar(&r.seeds, "seeds", "1", "How many seeds, or `numbers` with commas between.")
+			f.StringVar(&r.seeds, "seeds", "1", "How many seeds, or `numbers` with commas between (one with a comma after it).")
 			f.StringVar(&r.work, "work", "", "Keep every day in this `folder`, and take what is there.")
 			f.IntVar(&r.hours, "hours", 24, "How many hours a day has.")
 			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }

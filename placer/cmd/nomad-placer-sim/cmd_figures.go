@@ -25,7 +25,7 @@ func figuresCommand() *command.Command {
 			"nomad-placer-sim figures -only paragon-local-low -seeds 1",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simFigures{}
-			r.add(f, "Other seeds: how many, or `numbers` with commas between. Default: those of each scenario.")
+			r.add(f, "Other seeds: how many, or `numbers` with commas between (one with a comma after it). Default: those of each scenario.")
 			f.StringVar(&r.only, "only", "", "Only these experiments or papers: `names`, with commas between.")
 			f.StringVar(&r.pages, "out", "", "Write Markdown to this `folder`: an index and a page per paper.")
 			f.StringVar(&r.page, "report", "", "Write an HTML page with pictures, and with what the runs took on this machine, to this `file`.")

@@ -41,16 +41,17 @@ func (m *manyRuns) options(s *command.Shell) (figures.Options, error) {
 // mostSeeds bounds a number of seeds, against slips of the pen.
 const mostSeeds = 100
 
-// seedList reads one number as how many, and several as themselves.
+// seedList reads one number as how many, and several, or one with a comma after it, as themselves.
 func seedList(list string) ([]uint64, error) {
 	if list == "" {
 		return nil, nil
 	}
-	given, ok := numbers(list)
+	itself, one := strings.CutSuffix(list, ",")
+	given, ok := numbers(itself)
 	if !ok {
 		return nil, command.UsageError("-seeds takes how many, or different whole numbers with commas between, not %q", list)
 	}
-	if len(given) > 1 {
+	if len(given) > 1 || one {
 		return given, nil
 	}
 	count := given[0]

@@ -42,6 +42,23 @@ func canary(ctx context.Context, parallel int) (string, error) {
 	return hashOf([]any{r, rows, pairs})
 }
 
+// ownCanary is a hash of what our own policy makes of the canary with all that it is paired with:
+// it changes more often than those that were published, whose runs are kept meanwhile.
+func ownCanary(ctx context.Context, parallel int) (string, error) {
+	s, err := scenario.Decode(canaryText, "canary.hcl")
+	if err != nil {
+		return "", fmt.Errorf("figures: canary: %w", err)
+	}
+	if s, err = s.WithEntrants([]scenario.Entrant{moving(scenario.Entrant{Name: ours, StartBelow: expectedStartBelow})}); err != nil {
+		return "", fmt.Errorf("figures: canary: %w", err)
+	}
+	r, err := s.Run(ctx, scenario.Options{Parallel: parallel})
+	if err != nil {
+		return "", fmt.Errorf("figures: canary: %w", err)
+	}
+	return hashOf(r)
+}
+
 // colocatedCanary is a hash of how wrong each model of co-located applications is on
 // every measured pair: a program whose models predict anything else has another one.
 func colocatedCanary() (string, error) {

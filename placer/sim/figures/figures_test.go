@@ -454,9 +454,25 @@ func TestKeysOfColocation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := store{colocated: "another"}, store{colocated: mark}
+	before, after := store{colocated: "another", own: "another"}, store{colocated: mark, own: "ours"}
 	if before.key(colocated, "fifo", 1) == after.key(colocated, "fifo", 1) || before.key(other, "random", 1) != after.key(other, "random", 1) {
 		t.Error("the models make no difference to what is kept, or to what has none")
+	}
+}
+
+// What our own policy does is part of the keys of its runs alone.
+func TestKeysOfOurOwnPolicy(t *testing.T) {
+	t.Parallel()
+	s, err := scenario.Decode([]byte(tinyScenario+"policy \"mine\" {\n  selector = \"expected\"\n}\n"), "tiny.hcl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := store{own: "before"}, store{own: "after"}
+	if before.key(s, "mine", 1) == after.key(s, "mine", 1) || before.key(s, "random", 1) != after.key(s, "random", 1) {
+		t.Error("a change of it makes no difference, or one to others")
+	}
+	if mark, err := ownCanary(context.Background(), 2); err != nil || mark == "" {
+		t.Error(mark, err)
 	}
 }
 

@@ -122,6 +122,9 @@ func (r *runner) mark(ctx context.Context) (err error) {
 	if r.store.canary, err = canary(ctx, r.options.Parallel); err != nil {
 		return err
 	}
+	if r.store.own, err = ownCanary(ctx, r.options.Parallel); err != nil {
+		return err
+	}
 	for _, file := range r.files {
 		if file.scenario.Colocated() {
 			r.store.colocated, err = colocatedCanary()

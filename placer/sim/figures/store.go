@@ -33,6 +33,7 @@ type store struct {
 	folder    string
 	canary    string
 	colocated string // the canary of scenarios with colocation, in addition
+	own       string // and that of runs of our own policy
 }
 
 // key is a hash of everything that a run depends on.
@@ -40,6 +41,9 @@ func (s *store) key(of *scenario.Scenario, policy string, seed uint64) string {
 	mark := s.canary
 	if of.Colocated() {
 		mark += s.colocated
+	}
+	if of.Selector(policy) == ours {
+		mark += s.own
 	}
 	return keyOf("run", strconv.Itoa(report.Format), mark, of.Identity(), policy, strconv.FormatUint(seed, 10))
 }

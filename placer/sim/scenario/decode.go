@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,6 +50,16 @@ func (s *Scenario) Policies() []string {
 		out = append(out, p.Name)
 	}
 	return out
+}
+
+// Selector is what a policy of the file chooses nodes by; empty where there is none of the name.
+func (s *Scenario) Selector(policy string) string {
+	for _, p := range s.file.Policies {
+		if p.Name == policy {
+			return cmp.Or(p.Selector, p.Name)
+		}
+	}
+	return ""
 }
 
 // paragonColumns are the ten sources of Paragon: its families, as the text

@@ -158,9 +158,7 @@ func (w *World) inform(s *workload, again int) error {
 		if err := w.board.Remove(u.node, handle); err != nil {
 			return err
 		}
-		w.board.Place(u.node, board.Resident{
-			Handle: handle, Size: u.size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
-		})
+		w.board.Place(u.node, s.resident(handle, u.size))
 	}
 	return nil
 }

@@ -154,10 +154,7 @@ func (w *World) migrate(a adapt.Action) error {
 	w.leaveNode(k)
 	u.node, u.size, u.cores, u.place = a.To, a.Size, coresOf(a.Size), int32(len(w.nodeReplicas[a.To]))
 	w.nodeReplicas[a.To] = append(w.nodeReplicas[a.To], k)
-	w.board.Place(a.To, board.Resident{
-		Handle: a.Handle, Size: a.Size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
-		Class: s.ask.Class, Response: s.ask.Response,
-	})
+	w.board.Place(a.To, s.resident(a.Handle, a.Size))
 	if e, ok := w.config.Adapter.(adapt.Estimator); ok {
 		if estimate, known := e.Slowdown(a.Handle); known {
 			w.board.SetSlowdown(a.To, a.Handle, estimate)

@@ -96,12 +96,17 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 	w.nodeReplicas[n] = append(w.nodeReplicas[n], k)
 	s.replicas = append(s.replicas, k)
 	handle := handleOf(i, u.number)
-	w.board.Place(n, board.Resident{
-		Handle: handle, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
-		Class: s.ask.Class, Response: s.ask.Response,
-	})
+	w.board.Place(n, s.resident(handle, size))
 	w.config.Controller.Started(w.now, n, handle)
 	return k
+}
+
+// resident is what the board knows of an allocation.
+func (s *workload) resident(handle board.Handle, size cluster.Resources) board.Resident {
+	return board.Resident{
+		Handle: handle, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
+		Class: s.ask.Class, Response: s.ask.Response,
+	}
 }
 
 // platform is what the configuration of a node gives a workload alone, relative

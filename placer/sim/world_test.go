@@ -421,3 +421,43 @@ func TestBadRuns(t *testing.T) {
 		t.Errorf("a node that is not there: %v", err)
 	}
 }
+
+// watched sees the board at every window, and has everything classified anew at the first.
+type watched struct {
+	once
+	residents []board.Resident
+}
+
+func (w *watched) Step(now adapt.Instant, b *board.Board, windows []adapt.Observation, random *rand.Rand) []adapt.Action {
+	for i := range b.Len() {
+		w.residents = append(w.residents, b.Residents(board.Index(i))...)
+	}
+	return w.once.Step(now, b, windows, random)
+}
+
+// response is a learnt one that says nothing.
+type response struct{}
+
+func (response) Runtime([]float64) float64 { return 1 }
+func (response) IOPS([]float64) float64    { return 1 }
+
+type knowsResponses struct{}
+
+func (knowsResponses) Know(*sim.Job, int, int) (sim.Estimate, error) {
+	return sim.Estimate{Profiled: true, Response: response{}}, nil
+}
+
+// What the board knows of an allocation is there after it was classified anew, too.
+func TestClassifiedAnew(t *testing.T) {
+	t.Parallel()
+	a := &watched{once: once{actions: []adapt.Action{{Kind: adapt.Reclassify, Handle: 0}}}}
+	run(t, sim.Config{Adapter: a, Window: seconds(10), Estimator: knowsResponses{}}, job(0, 0, seconds(100)))
+	if len(a.residents) < 2 {
+		t.Fatalf("%d windows", len(a.residents))
+	}
+	for i, r := range a.residents {
+		if r.Response == nil {
+			t.Errorf("window %d: the response is gone", i)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func TestPage(t *testing.T) {
 	text := page(made())
 	for _, want := range []string{
 		"Captured on: a machine;", "| store | a store | 12000 | 120 | 100 | 50.0 % | 25.0 % | 8.0 | 3 | 2 |",
-		"| store | **40** (39) | not known | not known | not known | 1.2 | not known | **7.4** (1) | not known | not known |",
+		"| store | **40** (39) | not known | not known | not known | not known | 1.2 | not known | **7.4** (1) | not known | not known |",
 		"- store: reads, % of the I/Os. The trace changed.", "- store: misses of a cache of all of what is touched, %. No range remembers.",
 		"| workload | walk | replay | largest", "| store | 2 of 4 | 1 of 2 | 123 ppm |",
 	} {

@@ -36,6 +36,7 @@ type AgentConfig struct {
 
 	Provision *ProvisionConfig `json:"provision,omitempty"` // nil: nodes are there, or not
 	Traffic   TrafficConfig    `json:"traffic"`
+	Disk      DiskConfig       `json:"disk"`
 }
 
 // Who may read /metrics, where Nomad's access control is on.
@@ -212,6 +213,10 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	}
 	if provision := r.block("provision"); provision != nil {
 		config.Provision = s.provisionConfig(provision)
+	}
+	if d := r.block("disk"); d != nil {
+		setText(&config.Disk.Uses, d, "uses")
+		setText(&config.Disk.Twins, d, "twins")
 	}
 	if traffic := r.block("traffic"); traffic != nil {
 		config.Traffic = s.trafficConfig(traffic, config.Traffic)

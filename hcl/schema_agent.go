@@ -97,6 +97,7 @@ func agentSchema(o Options) block {
 			},
 			provisionSchema(o),
 			trafficSchema(d.Traffic),
+			diskConfigSchema(),
 			{
 				name: "profile", summary: "limits what profiling may use",
 				attributes: []attribute{

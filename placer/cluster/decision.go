@@ -172,6 +172,7 @@ type Decision struct {
 	Sizing      *Sizing                  `json:"sizing,omitempty"` // where a policy that sizes was asked
 	Rental      *Rental                  `json:"rental,omitempty"` // where nodes are rented
 	Disk        *DiskSaid                `json:"disk,omitempty"`   // where disk bandwidth is asked for
+	Twin        *TwinSaid                `json:"twin,omitempty"`   // where it leans on storage and has a twin
 	Near        *Nearness                `json:"near,omitempty"`   // where it has peers
 	Sensitivity interference.Sensitivity `json:"sensitivity"`
 	// RequiredFraction is the share of its performance in isolation that the target needs of each

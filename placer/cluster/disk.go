@@ -40,6 +40,49 @@ func (s *Snapshot) DiskRoom(n *Node, w *Workload, limit int) int {
 type DiskSaid struct {
 	Promise performance.DiskSpec `json:"promise"` // to each allocation
 	Said    string               `json:"said,omitempty"`
+	// Forecast is what the disk of the first node is expected to do in the next interval; nil
+	// where nobody records what disks do, or nothing was chosen.
+	Forecast *DiskForecast `json:"forecast,omitempty"`
+}
+
+// DiskForecast is what the disk of a node is expected to do, with the workload that was decided
+// on.
+type DiskForecast struct {
+	Node             NodeID  `json:"node"`
+	Name             string  `json:"name"`
+	ExpectedMBPerSec float64 `json:"expected_mb_per_sec"`
+	// MostMBPerSec is what its allocations may use together (MB_s; eq. B.1 of Delimitrou 2015).
+	MostMBPerSec float64 `json:"most_mb_per_sec"`
+	// Unknown are allocations of which nothing is known: with any, the sum is a lower bound.
+	Unknown int `json:"unknown,omitempty"`
+}
+
+// Short says whether more is expected than may be used.
+func (f DiskForecast) Short() bool { return f.ExpectedMBPerSec > f.MostMBPerSec }
+
+// Twin is what a storage model of a workload says of it.
+type Twin struct {
+	Source string // what it was made of, as a sentence says it
+	// BandwidthMBPerSec is what it moves in its busiest interval.
+	BandwidthMBPerSec float64
+	// SpreadMB is the size of the ranges of addresses that it touches: not all of a range need
+	// be touched, so that it is an upper bound.
+	SpreadMB float64
+}
+
+// TwinSaid is what a decision says by a twin of its workload, next to the profile's scores of
+// storage.
+type TwinSaid struct {
+	Source            string  `json:"source"`
+	BandwidthMBPerSec float64 `json:"bandwidth_mb_per_sec"`
+	SpreadMB          float64 `json:"spread_mb"`
+	// Problem says why the twin cannot be read; then there is nothing else.
+	Problem string `json:"problem,omitempty"`
+	// Caused and Tolerated are scores of storage_bw by the twin, in points: parts of what the
+	// disk of the first node does by sequential reads, as the kernel's are. Nil: not known.
+	Caused    *float64 `json:"caused_storage_bw,omitempty"`
+	Tolerated *float64 `json:"tolerated_storage_bw,omitempty"`
+	Why       string   `json:"why"` // one sentence: what they are of, or why they are not known
 }
 
 // DiskPromises are those that decisions made, by workload.

@@ -111,24 +111,30 @@ func (l *look) residents(n *cluster.Node) []cluster.Allocation {
 
 // expects is what an allocation is expected to use, with what it tolerates; false where nothing
 // is known of it.
-func (l *look) expects(w cluster.WorkloadID) (performance.DiskSpec, bool) {
-	p, promised := l.now.Disk[w]
-	if v, ok := l.Expected[w]; ok {
+func (c *Cluster) expects(w cluster.WorkloadID) (performance.DiskSpec, bool) {
+	p, promised := c.Snapshot.Disk[w]
+	if v, ok := c.Expected[w]; ok {
 		p.BandwidthMBPerSec, promised = v, true
 	}
 	return p, promised
 }
 
-// account is the ledger of what is expected. System jobs are on every node whatever is decided,
-// and nobody promises them anything: what is not known of theirs is left out.
+// account is the ledger of what is expected.
 func (l *look) account(n *cluster.Node) (a disk.Account, unknown int, err error) {
+	return expectedOn(&l.now, n, cluster.WorkloadID{}, l.expects)
+}
+
+// expectedOn is the ledger of what is expected of a node's disk, without a workload. System jobs
+// are on every node whatever is decided, and nobody promises them anything: what is not known of
+// theirs is left out.
+func expectedOn(s *cluster.Snapshot, n *cluster.Node, except cluster.WorkloadID, expects func(cluster.WorkloadID) (performance.DiskSpec, bool)) (a disk.Account, unknown int, err error) {
 	rated, err := disk.Rated(n.Meta)
 	if err != nil {
 		return a, 0, err
 	}
 	a = disk.NewAccount(rated)
-	for _, r := range l.now.Residents(n.ID, cluster.WorkloadID{}) {
-		p, ok := l.expects(r.Workload)
+	for _, r := range s.Residents(n.ID, except) {
+		p, ok := expects(r.Workload)
 		switch {
 		case ok:
 			a.Add(p)
@@ -137,6 +143,23 @@ func (l *look) account(n *cluster.Node) (a disk.Account, unknown int, err error)
 		}
 	}
 	return a, unknown, nil
+}
+
+// With is what the disk of a node is expected to do in the next interval once a workload has so
+// many allocations there: of each what was seen of the workload, or what it is promised. An
+// error says why nothing is known of the disk.
+func (c *Cluster) With(n *cluster.Node, w cluster.WorkloadID, promise performance.DiskSpec, allocations int) (cluster.DiskForecast, error) {
+	a, unknown, err := expectedOn(c.Snapshot, n, w, c.expects)
+	if err != nil {
+		return cluster.DiskForecast{}, err
+	}
+	if v, ok := c.Expected[w]; ok {
+		promise.BandwidthMBPerSec = v
+	}
+	for range allocations {
+		a.Add(promise)
+	}
+	return cluster.DiskForecast{Node: n.ID, Name: n.Name, ExpectedMBPerSec: a.PromisedMBPerSec, MostMBPerSec: mostMB(a), Unknown: unknown}, nil
 }
 
 // mostMB is MB_s in MB/s.

@@ -228,3 +228,27 @@ func TestEmptiedNodesFitElsewhere(t *testing.T) {
 		t.Errorf("%d nodes were emptied", emptied)
 	}
 }
+
+// What a node is expected to do with one more workload is what it is without, and that one.
+func TestWithOneMore(t *testing.T) {
+	t.Parallel()
+	c := live(1)
+	run(c, "mail", 0, 40, 80, 500)
+	run(c, "log", 0, 5, 0, 100)
+	c.Expected[cluster.WorkloadID{Namespace: "default", Job: "mail", Group: "main"}] = 50
+	now := c.Look(consolidate.PaperRules())[0]
+	id := cluster.WorkloadID{Namespace: "default", Job: "web", Group: "main"}
+	f, err := c.With(c.Snapshot.Nodes[0], id, performance.DiskSpec{BandwidthMBPerSec: 10, MostPercent: 60}, 2)
+	if err != nil || f.ExpectedMBPerSec != now.ExpectedMBPerSec+20 || f.MostMBPerSec != 60 || f.Short() != (f.ExpectedMBPerSec > 60) || f.Unknown != 0 {
+		t.Errorf("%+v, %v; without it %+v", f, err, now)
+	}
+	// What is there already is replaced by what was decided anew.
+	run(c, "web", 0, 30, 60, 0)
+	if again, err := c.With(c.Snapshot.Nodes[0], id, performance.DiskSpec{BandwidthMBPerSec: 10, MostPercent: 60}, 2); err != nil || again != f {
+		t.Errorf("%+v instead of %+v, %v", again, f, err)
+	}
+	c.Snapshot.Nodes[0].Meta = nil
+	if _, err := c.With(c.Snapshot.Nodes[0], id, performance.DiskSpec{}, 1); err == nil {
+		t.Error("a disk of which nothing is said")
+	}
+}

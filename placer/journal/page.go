@@ -51,6 +51,9 @@ func groupLines(d cluster.Decision) []string {
 	}
 	if d.Disk != nil {
 		lines = append(lines, row("disk", wording.Shorten(d.Disk.Said, 200)))
+		if f := d.Disk.Forecast; f != nil {
+			lines = append(lines, row("disk forecast", wording.Shorten(f.Name+": "+wording.DiskForecast(*f), 200)))
+		}
 	}
 	if n := d.RejectedBy[cluster.RejectInterference]; n > 0 {
 		lines = append(lines, row("avoided", wording.Count(n, "node")+" for interference"))

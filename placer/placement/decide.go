@@ -73,6 +73,7 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 	if err != nil {
 		return d, fmt.Errorf("policy %s on %s: %w", desc.Name, k.Workload.ID, err)
 	}
+	pl.sayDisk(&d, &workload, snapshot)
 	if kept != nil {
 		d.Sizing = kept
 	}

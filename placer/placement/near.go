@@ -117,7 +117,7 @@ func (pl *Placer) worse(desc policy.Descriptor, r policy.Request, d, than cluste
 func prefer(first, d cluster.Decision) cluster.Decision {
 	out := d
 	out.Predicted, out.Relaxed, out.Sizing, out.Warnings = first.Predicted, first.Relaxed, first.Sizing, first.Warnings
-	out.RequiredFraction, out.ToleranceAtTarget = first.RequiredFraction, first.ToleranceAtTarget
+	out.RequiredFraction, out.ToleranceAtTarget, out.Disk = first.RequiredFraction, first.ToleranceAtTarget, first.Disk
 	out.Candidates = nil
 	listed, least := map[cluster.NodeID]bool{}, 1.0
 	for _, c := range first.Candidates {

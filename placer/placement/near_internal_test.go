@@ -8,8 +8,10 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
+	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // twoRacks are two racks of two nodes; the job cache runs on n3, in rack b.
@@ -212,5 +214,15 @@ func TestPeersAreFoundByName(t *testing.T) {
 		if got := (cluster.Peer{Name: c.peer}).Is(c.w); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// The ledger is that of the node in the rack, not of the one without peers.
+func TestTheLedgerIsOfTheNodeInTheRack(t *testing.T) {
+	t.Parallel()
+	rated := func(n *cluster.Node) { n.Meta[disk.RatedKey] = "100" }
+	d := decideNear(t, twoRacks(rated), Config{}, nearCache, func(w *cluster.Workload) { w.Spec.Disk = &performance.DiskSpec{BandwidthMBPerSec: 20} })
+	if first := d.Candidates[0]; d.Disk == nil || !strings.HasPrefix(d.Disk.Said, first.Name+": ") || first.Node < "n3" {
+		t.Errorf("on %s: %+v", first.Name, d.Disk)
 	}
 }

@@ -31,6 +31,12 @@ type Config struct {
 	// NextUplink is what a rack's uplink is expected to carry in the next hour; nil: nothing
 	// is known of any.
 	NextUplink func(rack string) (bytesPerSec float64, known bool)
+	// NextDisk is what an allocation of each workload is expected to move to and from its disk
+	// in the next interval, in MB/s; nil: nobody records it.
+	NextDisk func() map[cluster.WorkloadID]float64
+	// Twin is what a storage model of a workload says of it; nil, or nil of a workload: there
+	// is none.
+	Twin func(cluster.WorkloadID) (*cluster.Twin, error)
 }
 
 // Router limits workloads to a part of the nodes.

@@ -37,6 +37,16 @@ func DiskPromise(p performance.DiskSpec) string {
 	return text
 }
 
+// DiskForecast prints what a disk is expected to do: "at least 62 MB/s are expected in the next
+// 30 minutes, of 98 that may be used; of 1 allocation nothing is known".
+func DiskForecast(f cluster.DiskForecast) string {
+	least, unknown := "", ""
+	if f.Unknown > 0 {
+		least, unknown = "at least ", "; of "+Count(f.Unknown, "allocation")+" nothing is known"
+	}
+	return fmt.Sprintf("%s%s MB/s are expected in the next 30 minutes, of %s that may be used%s", least, Number(f.ExpectedMBPerSec), Number(f.MostMBPerSec), unknown)
+}
+
 // DiskRecord prints what is promised of a node's disk: "60 of 100 MB/s promised, 38 free".
 func DiskRecord(d cluster.DiskRecord) string {
 	if d.Problem != "" {

@@ -162,6 +162,7 @@ type agent struct {
 	secure   *certificate.Server  // of the pages; nil: they are served without TLS
 	target   *targetplugin.Plugin // that orders nodes; nil: an autoscaler does, or nobody
 	traffic  *traffic.Watch       // of captured tables; nil: there are none
+	disks    *diskWatch           // of recorded uses; nil: there are none
 	pprof    string               // host:port of the profiles of this process; "" serves none
 }
 
@@ -236,6 +237,9 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	}
 	if config.Traffic.Tables != "" {
 		g.traffic = traffic.New(config.Traffic.Tables, log)
+	}
+	if config.Disk.Uses != "" {
+		g.disks = watchDisks(config.Disk.Uses, s.Now, log)
 	}
 	if g.engine, err = engine.New(g.engineConfig(s, rows)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
@@ -363,6 +367,12 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 			c.Peers = g.traffic.Peers
 		}
 	}
+	if g.disks != nil {
+		c.NextDisk = g.disks.expected
+	}
+	if folder := g.config.Disk.Twins; folder != "" {
+		c.Twin = func(w cluster.WorkloadID) (*cluster.Twin, error) { return twinIn(folder, w) }
+	}
 	if g.config.Provision != nil {
 		c.Provision = provisionOptions(*g.config.Provision)
 		if g.target != nil {
@@ -412,6 +422,9 @@ func (g *agent) run(ctx context.Context) error {
 	}
 	if g.traffic != nil {
 		parts = append(parts, func(ctx context.Context) error { return g.traffic.Run(ctx, time.After) })
+	}
+	if g.disks != nil {
+		parts = append(parts, func(ctx context.Context) error { return g.disks.run(ctx, time.After) })
 	}
 	if g.pprof != "" {
 		parts = append(parts, g.serveProfiles)

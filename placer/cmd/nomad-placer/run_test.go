@@ -105,7 +105,7 @@ func (o *output) wait(t *testing.T, code <-chan int) (string, int) {
 }
 
 // agent starts an agent and stops it with the test.
-func (c *cliTest) agent() (pages string) {
+func (c *cliTest) agent(more ...string) (pages string) {
 	c.t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *cliTest) agent() (pages string) {
 		c.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	out, code := c.start(ctx, "agent", "-address", c.nomad.URL, "-listen", address, "-dashboard-url", "http://"+address)
+	out, code := c.start(ctx, append([]string{"agent", "-address", c.nomad.URL, "-listen", address, "-dashboard-url", "http://" + address}, more...)...)
 	c.t.Cleanup(func() {
 		cancel()
 		if text, n := out.wait(c.t, code); n != command.ExitDone || !strings.Contains(text, "agent stopped") {

@@ -44,6 +44,7 @@ func explainPage(p *command.Page, x explanation, now time.Time) {
 	explainCandidates(p, d)
 	explainRejections(p, d)
 	explainSensitivity(p, d.Sensitivity, d.ToleranceAtTarget)
+	explainTwin(p, d)
 	explainSteps(p, d)
 }
 
@@ -80,7 +81,38 @@ func verdictCell(v wording.Verdict) command.Cell {
 func explainDisk(p *command.Page, d cluster.Decision) {
 	if d.Disk != nil {
 		p.Fact("Disk", wording.DiskPromise(d.Disk.Promise)+"; "+cmp.Or(d.Disk.Said, "the ledger was not asked"))
+		if f := d.Disk.Forecast; f != nil {
+			p.Fact("Forecast", f.Name+": "+wording.DiskForecast(*f))
+		}
 	}
+}
+
+// explainTwin prints the scores of storage by the workload's twin, next to those of its profile.
+func explainTwin(p *command.Page, d cluster.Decision) {
+	t := d.Twin
+	if t == nil {
+		return
+	}
+	p.Section("Storage by its twin, next to its profile, in points")
+	if t.Problem != "" {
+		p.Line(command.Text("  The twin cannot be read: " + t.Problem))
+		return
+	}
+	points := func(v *float64) command.Cell {
+		if v == nil {
+			return command.Number(wording.Unknown)
+		}
+		return command.Number(wording.Number(*v))
+	}
+	score := func(e interference.Estimate) command.Cell { return command.Number(wording.Score(e)) }
+	bandwidth, capacity := interference.StorageBandwidth, interference.StorageCapacity
+	s := d.Sensitivity
+	p.Table([]string{"Source", "Tolerated by profile", "by twin", "Caused by profile", "by twin"}, [][]command.Cell{
+		{command.Text(string(bandwidth)), score(s.Tolerated[bandwidth]), points(t.Tolerated), score(s.Caused[bandwidth]), points(t.Caused)},
+		{command.Text(string(capacity)), score(s.Tolerated[capacity]), points(nil), score(s.Caused[capacity]), points(nil)},
+	})
+	p.Item(command.Faint, "twin of "+t.Source+": "+t.Why)
+	p.Item(command.Faint, fmt.Sprintf("its I/Os spread over at most %s MB; what of that is touched a model does not say, so that there is no score of %s", wording.Number(t.SpreadMB), capacity))
 }
 
 // explainSizing prints which sizes were considered and why one was taken.

@@ -56,7 +56,7 @@ var echoExperiments = []Experiment{
 		Quantities: echoDeviations("C.2"),
 		Requires:   []Requirement{atMost("within 5 %", echoAll, 5, of("C.2: the whole cluster"))},
 		Why:        whyEchoCluster,
-		Plots:      []Plot{echoPicture(echoServersOriginal), echoPicture(echoServersGenerated)},
+		Plots:      []Plot{computedPicture(echoServersOriginal), computedPicture(echoServersGenerated)},
 	},
 	{
 		ID: "echo-fluctuation", Paper: "echo", Where: "table C.3", Title: "Fluctuation of four subsets",
@@ -74,7 +74,7 @@ var echoExperiments = []Experiment{
 		Quantities: echoDeviations("C.4"),
 		Requires:   []Requirement{atMost("within 11 %", echoAll, 11, all(prefixed("C.4: ", echoSubsets)...)...)},
 		Why:        whyEchoCluster,
-		Plots:      []Plot{echoPicture(echoPairsOriginal), echoPicture(echoPairsGenerated), echoPicture(echoRacksOriginal), echoPicture(echoRacksGenerated)},
+		Plots:      []Plot{computedPicture(echoPairsOriginal), computedPicture(echoPairsGenerated), computedPicture(echoRacksOriginal), computedPicture(echoRacksGenerated)},
 	},
 	{
 		ID: "echo-levels", Paper: "echo", Where: "figure C.15", Title: "Levels of the hierarchy, and other models",
@@ -108,7 +108,7 @@ var echoExperiments = []Experiment{
 			atMost("over pairs, 90 % of the servers are within 9.8 %", metric("over pairs", "%", "spatial"), 9.8, of("errors: 90 % of the servers")),
 		},
 		Why:   whyEchoCluster + whyEchoBursts + whyEchoMarginals,
-		Plots: []Plot{echoPicture(echoErrorPicture)},
+		Plots: []Plot{computedPicture(echoErrorPicture)},
 	},
 	{
 		ID: "echo-pairs", Paper: "echo", Where: "§C.5.3", Title: "Random pairs of servers",

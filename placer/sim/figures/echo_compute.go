@@ -161,11 +161,6 @@ const (
 	echoMapHeight = 400
 )
 
-// echoPicture is one that the computation has drawn.
-func echoPicture(title string) Plot {
-	return Plot{title, nil, func(r *results, _ []At) template.HTML { return r.table.pictures[title] }}
-}
-
 func echoPictures(k echoKept) map[string]template.HTML {
 	out := map[string]template.HTML{echoErrorPicture: echoErrors(k.Study.Whole.InSample)}
 	for title, m := range map[string]network.Map{

@@ -11,6 +11,8 @@ func Experiments() []Experiment {
 		arqExperiments,
 		tarcilExperiments,
 		hcloudExperiments,
+		storageExperiments,
+		blocExperiments,
 		echoExperiments,
 		lshExperiments,
 		pprtteExperiments,

@@ -16,6 +16,8 @@ func Papers() []Paper {
 		{"arq", "ARQ", "Delimitrou 2015, chapter 6"},
 		{"tarcil", "Tarcil", "Delimitrou 2015, chapter 7"},
 		{"hcloud", "HCloud", "Delimitrou 2015, chapter 8"},
+		{"storage", "Storage twins", "Delimitrou 2015, appendix A"},
+		{"bloc", "BLOC", "Delimitrou 2015, appendix B"},
 		{"echo", "ECHO", "Delimitrou 2015, appendix C"},
 		{"lsh", "LSH", "Islam, Gibson and Muzahid, Fast and QoS-Aware Heterogeneous Data Center Scheduling Using Locality Sensitive Hashing"},
 		{"pprtte", "KFLR and PP-RTTE", "Sampaio, Estimating Effective Slowdown of Tasks in Energy-Efficient Cloud Systems"},

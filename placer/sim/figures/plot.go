@@ -14,6 +14,11 @@ type Plot struct {
 	draw  func(r *results, rows []At) template.HTML
 }
 
+// computedPicture is one that the computation has drawn.
+func computedPicture(title string) Plot {
+	return Plot{title, nil, func(r *results, _ []At) template.HTML { return r.table.pictures[title] }}
+}
+
 // lines are the rows that ran, with their names.
 func (r *results) linesOf(rows []At) ([]report.Line, []string) {
 	var lines []report.Line

@@ -336,3 +336,25 @@ func BenchmarkMeasure(b *testing.B) {
 		}
 	}
 }
+
+// A trace all over the device, in sizes of all kinds, has more transitions at eight levels than
+// a file takes: the levels that are tried end before.
+func TestLevelsEndWhereAFileDoes(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	var b strings.Builder
+	b.WriteString("fio version 3 iolog\n0 /data add\n")
+	for i := range 60_000 {
+		fmt.Fprintf(&b, "%d /data read %d %d\n", i*100, rng.Int64N(1<<24)*4096, 4096*(1+rng.Int64N(4)))
+	}
+	m, levels, err := compare.Fit(t.Context(), source(b.String()), compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(levels); n < 2 || n >= model.MaxLevels || m.Levels > n {
+		t.Errorf("%d levels were tried, and %d taken", n, m.Levels)
+	}
+	if _, _, err := compare.Fit(t.Context(), source(b.String()), compare.Options{Levels: model.MaxLevels}); !errors.Is(err, model.ErrTooLarge) {
+		t.Errorf("eight levels that were asked for: %v", err)
+	}
+}

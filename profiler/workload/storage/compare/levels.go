@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"math"
 
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
@@ -35,7 +36,8 @@ type Level struct {
 // adds little, as the text does, or a deeper one whose miss ratios are nearer to those of
 // the trace: on a device without a head, IOPS depend little on addresses, and what a cache
 // does is what is left of them (chosen by us). Where the rule never holds, as in a trace of
-// few I/Os, the depth is that of the nearest miss ratios. The trace is measured over its first
+// few I/Os, the depth is that of the nearest miss ratios. A depth whose model is too large for a
+// file ends the search. The trace is measured over its first
 // I/Os, as many as a walk has.
 func ChooseLevels(f *model.Fitted, trace *Measured, o generate.Options, progress func(done float64)) ([]Level, *model.Model, error) {
 	var levels []Level
@@ -43,6 +45,9 @@ func ChooseLevels(f *model.Fitted, trace *Measured, o generate.Options, progress
 	o.IOs = trace.Features.IOs
 	for depth := 1; depth <= f.Levels(); depth++ {
 		m, err := f.Model(depth)
+		if errors.Is(err, model.ErrTooLarge) && depth > 1 {
+			break // deeper ones are larger still
+		}
 		if err != nil {
 			return nil, nil, err
 		}

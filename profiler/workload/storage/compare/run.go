@@ -253,9 +253,14 @@ func (r *run) fit() error {
 	}
 	r.fitted, r.flat = fitted[0], map[int]*model.Model{}
 	for i, depth := range flatLevels {
-		if r.flat[depth], err = fitted[i+1].Model(depth); err != nil {
+		m, err := fitted[i+1].Model(depth)
+		if errors.Is(err, model.ErrTooLarge) {
+			continue // then there is nothing to compare with at that depth
+		}
+		if err != nil {
 			return err
 		}
+		r.flat[depth] = m
 	}
 	return nil
 }
@@ -542,6 +547,9 @@ func (r *run) againstFlat(original *Measured) ([]FlatRow, error) {
 	}
 	var out []FlatRow
 	for _, depth := range flatLevels {
+		if r.flat[depth] == nil {
+			continue
+		}
 		m, err := r.fitted.Model(depth)
 		if err != nil {
 			return nil, err

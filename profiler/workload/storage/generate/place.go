@@ -23,16 +23,19 @@ func newPlaces(d model.Device, levels int) places {
 }
 
 // place is the first byte of an I/O in a state. One that is sequential begins where the
-// thread's last one ended, if that is in the state; in a state that is entered it begins
-// at the first byte, as a run does that goes over the border. A near-sequential one is
-// anywhere within storage.NearBytes; a random one anywhere in the state.
+// thread's last one ended, if that is in the state, or not further off than what is near; in a
+// state that is entered it begins at the first byte else, as a run does that goes over the
+// border. A near-sequential one is anywhere within storage.NearBytes of the last one's end, over a
+// border, too; a random one anywhere in the state. Runs that could not go on over borders would
+// be random at each, and states of deep diagrams are small (decision 0061).
 func (p *places) place(state int, c model.Category, end int64, entered bool, rng *rand.Rand) int64 {
 	begin, behind := p.begins[state], p.begins[state+1]
+	near := func(at int64) bool { return at >= max(0, begin-storage.NearBytes) && at < behind+storage.NearBytes }
 	at := int64(-1)
 	switch c.Kind {
 	case storage.Sequential:
 		at = end
-		if entered && (at < begin || at >= behind) {
+		if entered && !near(at) {
 			at = p.aligned(begin)
 		}
 	case storage.NearSequential:
@@ -40,7 +43,7 @@ func (p *places) place(state int, c model.Category, end int64, entered bool, rng
 		at = end + step*(1+rng.Int64N(max(storage.NearBytes/step, 1)))
 	case storage.Random:
 	}
-	if at >= begin && at < behind && at+c.Bytes <= p.device.Bytes {
+	if near(at) && at+c.Bytes <= p.device.Bytes {
 		return at
 	}
 	return p.anywhere(begin, behind, c.Bytes, end, rng)

@@ -18,17 +18,27 @@ const maxTransitions = 16_000
 func (m *Model) bound() error {
 	full := m.Types
 	share := m.MergedShare
-	for limit := maxTransitions; limit > 0; limit = limit * 3 / 4 {
+	fits := func(limit int) (bool, error) {
 		m.Types, m.MergedShare = slices.Clone(full), share
 		if m.Rows() > limit {
 			m.mergeRarest(limit)
 		}
 		data, err := m.encode()
-		if err != nil || len(data) <= MaxFileBytes {
+		return len(data) <= MaxFileBytes, err
+	}
+	if ok, err := fits(maxTransitions); ok || err != nil {
+		return err
+	}
+	// What is left when all is merged is what has to be kept.
+	if ok, err := fits(1); !ok || err != nil {
+		return cmp.Or(err, ErrTooLarge)
+	}
+	for limit := maxTransitions * 3 / 4; limit > 0; limit = limit * 3 / 4 {
+		if ok, err := fits(limit); ok || err != nil {
 			return err
 		}
 	}
-	return errTooLarge
+	return ErrTooLarge
 }
 
 // lane is where transitions may be merged: all but the size is the same.

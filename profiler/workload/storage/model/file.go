@@ -21,7 +21,8 @@ var (
 	// ErrNewer: a file was written by a newer program.
 	ErrNewer = errors.New("a newer version of the model file")
 
-	errTooLarge = fmt.Errorf("%w: it does not get below %d bytes; take fewer levels", ErrFit, MaxFileBytes)
+	// ErrTooLarge: a model of so many levels has too many transitions for a file.
+	ErrTooLarge = fmt.Errorf("%w: it does not get below %d bytes; take fewer levels", ErrFit, MaxFileBytes)
 )
 
 // maxReadBytes bounds what is read as a model.

@@ -149,3 +149,29 @@ func TestPaperIntervals(t *testing.T) {
 		t.Errorf("gaps are scaled by %g and %g, want 4 to 1", a, b)
 	}
 }
+
+// §A.3.1: the weights of all pairs of states are all I/Os, whatever level they are kept at. A
+// thread that goes round three quarters of the device, once each, and stays in the last.
+func TestPaperWeightsBetweenStates(t *testing.T) {
+	t.Parallel()
+	const quarter = 1 << 20
+	b := newTrace(4 * quarter)
+	for i := range 400 {
+		at := []int64{0, 1, 3, 3}[i%4]
+		b.add(float64(i), storage.Read, at*quarter+int64(i%7)*8192, 4096)
+	}
+	for levels := 1; levels <= 3; levels++ {
+		between := fit(t, b, model.Options{Levels: levels}).Between(1)
+		for from, row := range between {
+			for to, got := range row {
+				want := 0.0
+				if next := map[[2]int]bool{{0, 1}: true, {1, 3}: true, {3, 3}: true, {3, 0}: true}; next[[2]int{from, to}] {
+					want = 0.25
+				}
+				if math.Abs(got-want) > 1e-9 {
+					t.Errorf("%d levels, %d to %d: %g instead of %g", levels, from, to, got, want)
+				}
+			}
+		}
+	}
+}

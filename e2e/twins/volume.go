@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	volumeBytes = 3 << 30 // of a file with holes
+	// memoryBytes is what a workload has for itself and its page cache: less than its data, so
+	// that what it reads again is read from the device.
+	memoryBytes = 256 << 20
+)
+
+// volume is a file system on a loop device, and a control group with little memory.
+type volume struct {
+	image, device, dir string
+	group              string // folder of the control group
+}
+
+// newVolume makes both. The image is path.img; it is removed with them.
+func newVolume(ctx context.Context, path string) (v *volume, err error) {
+	if os.Geteuid() != 0 {
+		return nil, errors.New("run this as root: it makes a loop device and records it")
+	}
+	v = &volume{image: path + ".img", dir: path + ".mnt"}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, v.remove())
+		}
+	}()
+	_ = v.release(ctx) // of a run that was killed
+	if err := os.MkdirAll(v.dir, 0o755); err != nil {
+		return v, err
+	}
+	f, err := os.Create(v.image)
+	if err != nil {
+		return v, err
+	}
+	if err := errors.Join(f.Truncate(volumeBytes), f.Close()); err != nil {
+		return v, err
+	}
+	out, err := command(ctx, "losetup", "--find", "--show", v.image)
+	if err != nil {
+		return v, err
+	}
+	v.device = strings.TrimSpace(out)
+	if _, err := command(ctx, "mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", v.device); err != nil {
+		return v, err
+	}
+	if _, err := command(ctx, "mount", "-o", "noatime", v.device, v.dir); err != nil {
+		return v, err
+	}
+	v.group, err = memoryGroup(filepath.Base(path))
+	return v, err
+}
+
+// memoryGroup makes a control group with a limit, on version 2 or 1 of them.
+func memoryGroup(name string) (string, error) {
+	for _, at := range []struct{ root, limit string }{{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}} {
+		folder := filepath.Join(at.root, "nomad-placer-twins-"+name)
+		if _, err := os.Stat(filepath.Join(at.root, "cgroup.procs")); err != nil {
+			continue
+		}
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(folder, at.limit), []byte(strconv.Itoa(memoryBytes)), 0o644); err == nil {
+			return folder, nil
+		}
+		_ = os.Remove(folder)
+	}
+	return "", errors.New("this machine has no control groups with a limit on memory")
+}
+
+// inGroup is a program that runs in the volume's control group, as another user where one is
+// named.
+func (v *volume) inGroup(ctx context.Context, user string, args ...string) *exec.Cmd {
+	if user != "" {
+		args = append([]string{"setpriv", "--reuid", user, "--regid", user, "--clear-groups"}, args...)
+	}
+	args = append([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, v.group}, args...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
+	cmd.Dir = v.dir
+	return cmd
+}
+
+// run runs a program in the group to its end.
+func (v *volume) run(ctx context.Context, user string, args ...string) error {
+	out, err := v.inGroup(ctx, user, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", args[0], err, out)
+	}
+	return nil
+}
+
+// settle writes everything to the device, and forgets it.
+func (v *volume) settle(ctx context.Context) error {
+	if _, err := command(ctx, "sync", "-f", v.dir); err != nil {
+		return err
+	}
+	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("1"), 0o644)
+}
+
+// remove leaves nothing behind, whatever of it is there.
+func (v *volume) remove() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := v.release(ctx)
+	if v.group != "" {
+		err = errors.Join(err, os.Remove(v.group))
+	}
+	return errors.Join(err, os.RemoveAll(v.dir), os.RemoveAll(v.image))
+}
+
+// release unmounts the file system and frees every loop device of the image.
+func (v *volume) release(ctx context.Context) error {
+	var errs []error
+	if mounted, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounted), " "+absolute(v.dir)+" ") {
+		_, err := command(ctx, "umount", v.dir)
+		errs = append(errs, err)
+	}
+	if _, err := os.Stat(v.image); err == nil {
+		out, err := command(ctx, "losetup", "--noheadings", "--output", "NAME", "--associated", v.image)
+		errs = append(errs, err)
+		for _, device := range strings.Fields(out) {
+			_, err := command(ctx, "losetup", "--detach", device)
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func absolute(path string) string {
+	out, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return out
+}
+
+// command runs a program to its end and returns what it prints.
+func command(ctx context.Context, args ...string) (string, error) {
+	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out), nil
+}

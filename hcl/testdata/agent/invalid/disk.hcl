@@ -1,0 +1,4 @@
+disk {
+  use   = "/srv/uses"
+  twins = 3
+}

@@ -1,0 +1,4 @@
+disk {
+  uses  = "/srv/uses"
+  twins = "/srv/twins"
+}

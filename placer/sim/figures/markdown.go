@@ -60,7 +60,7 @@ func (r *Report) index() string {
 	p.line("- *In the world of measured rows*: the programs are those of `profiler/training`, which we measured on today's machines. Services and jobs with targets have no place in it.\n")
 	p.line("± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0. " +
 		"Nothing is tuned until a number appears: what is missed is reported as missed, with the causes we see. `nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes.\n")
-	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), and [where points are lost](headroom.md).\n")
+	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), [the same with programs of measured rows](league-measured.md), and [where points are lost](headroom.md).\n")
 	p.line("## By experiment\n")
 	p.line("An experiment is met when all its requirements are that can be carried and reached.\n")
 	p.line("| paper | experiments | met | with planned profiles | missed | not reachable | not carried by the simulator | not run |")

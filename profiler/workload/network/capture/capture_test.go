@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -112,6 +113,50 @@ func TestWhoTalksToWhom(t *testing.T) {
 	}
 	exchange(t, stays, 50_000, 16)
 	equalFlows(t, sample(t, watch, known).Flows, []Flow{{db, web, network.Read, 16}, {web, db, network.Write, 50_000}})
+}
+
+// TestConnectionThatWasReset: one end resets the connection, and the other keeps it open while the
+// capture reads. Its bytes count once.
+func TestConnectionThatWasReset(t *testing.T) {
+	t.Parallel()
+	c, known := cluster(t)
+	l := c.Listen("db", port)
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			accepted <- conn
+		}
+	}()
+	watch := watching(t, folderOf(t, c, "web"))
+	conn := c.Dial("web", "db", port)
+	defer conn.Close()
+	if _, err := conn.Write(make([]byte, 40_000)); err != nil {
+		t.Fatal(err)
+	}
+	other := (<-accepted).(*net.TCPConn)
+	if _, err := io.ReadFull(other, make([]byte, 40_000)); err != nil {
+		t.Fatal(err)
+	}
+	sent := func() (sum int64) {
+		for _, f := range sample(t, watch, known).Flows {
+			if f.From == web {
+				sum += f.Bytes
+			}
+		}
+		return sum
+	}
+	got := []int64{sent()}
+	if err := other.SetLinger(0); err != nil { // its end is a reset
+		t.Fatal(err)
+	}
+	other.Close()
+	settle()
+	got = append(got, sent(), sent())
+	conn.Close()
+	settle()
+	if got = append(got, sent()); !slices.Equal(got, []int64{40_000, 0, 0, 0}) {
+		t.Errorf("sent by reading: %v, want 40,000 once", got)
+	}
 }
 
 // equalFlows allows a byte more for each connection whose end was received.

@@ -15,46 +15,73 @@ type amounts struct{ sent, received uint64 }
 // tally adds up what the connections of one namespace moved since it was taken.
 type tally struct {
 	listening map[uint16]bool
-	open      map[uint64]amounts // by cookie: what was counted of a connection already
+	open      map[uint64]counted // by cookie: connections that have not ended
 	talks     map[talk]amounts
 	missed    int // talks that were too many to be kept apart
 }
+
+// counted is what was counted of a connection already.
+type counted struct {
+	amounts
+	absent int // readings since it was listed last
+}
+
+// absentMost is for how many readings a connection may be in no list before its notice comes. The
+// kernel sends notices a little later than it ends connections, and of one that was reset only
+// when its process closes it; counted as a new one, all its bytes would count twice.
+const absentMost = 12
 
 // maxTalks bounds what one namespace keeps apart between two readings.
 const maxTalks = 1 << 16
 
 func newTally() *tally {
-	return &tally{open: map[uint64]amounts{}, talks: map[talk]amounts{}}
+	return &tally{open: map[uint64]counted{}, talks: map[talk]amounts{}}
 }
 
 // listens replaces the ports on which somebody listens.
 func (t *tally) listens(ports map[uint16]bool) { t.listening = ports }
 
 // begin notes what was counted before the capture began.
-func (t *tally) begin(c connection) { t.open[c.cookie] = amounts{c.sent, c.received} }
+func (t *tally) begin(c connection) {
+	if c.sent == 0 && c.received == 0 {
+		return
+	}
+	t.open[c.cookie] = countedOf(c)
+}
 
-// seen counts what a connection moved since it was seen last.
+func countedOf(c connection) counted { return counted{amounts: amounts{c.sent, c.received}} }
+
+// seen counts what a connection moved since it was seen last. One without counts has moved nothing
+// yet, or is what the kernel keeps of an ended one for a while, of which no notice comes.
 func (t *tally) seen(c connection) {
-	before := t.open[c.cookie]
-	t.open[c.cookie] = amounts{c.sent, c.received}
-	t.add(c, before)
+	before, known := t.open[c.cookie]
+	if !known && c.sent == 0 && c.received == 0 {
+		return
+	}
+	t.open[c.cookie] = countedOf(c)
+	t.add(c, before.amounts)
 }
 
 // ended counts the rest of a connection.
 func (t *tally) ended(c connection) {
 	before := t.open[c.cookie]
 	delete(t.open, c.cookie)
-	t.add(c, before)
+	t.add(c, before.amounts)
 }
 
-// keep forgets connections that are no longer there, and of which no notice came: the
+// keep forgets connections that are in no list for long, and of which no notice came: the
 // bytes since they were last seen are unknown. It returns how many there are.
 func (t *tally) keep(present map[uint64]bool) (lost int) {
-	for cookie := range t.open {
-		if !present[cookie] {
+	for cookie, c := range t.open {
+		if present[cookie] {
+			continue
+		}
+		if c.absent++; c.absent > absentMost {
 			delete(t.open, cookie)
 			lost++
+			continue
 		}
+		t.open[cookie] = c
 	}
 	return lost
 }

@@ -27,6 +27,16 @@ func TestTallyCountsEveryByteOnce(t *testing.T) {
 	if got := n.take(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
+	n.seen(c(4, 7_000, 0))
+	lost := 0
+	for range absentMost {
+		lost += n.keep(map[uint64]bool{})
+	}
+	n.ended(c(4, 7_001, 0)) // its notice came late: the rest only
+	want[talk{at("10.0.0.1:0"), at("10.0.0.2:80"), true}] = amounts{7_001, 0}
+	if got := n.take(); !maps.Equal(got, want) || lost != 0 {
+		t.Errorf("%v, %d lost, want %v", got, lost, want)
+	}
 	if lost := n.keep(map[uint64]bool{}); lost != 1 || len(n.open) != 0 {
 		t.Errorf("%d lost, %d open; connection 3 is gone without a notice", lost, len(n.open))
 	}

@@ -308,9 +308,10 @@ func (a *Activity) serverTotals() []int64 {
 	return out
 }
 
-// as is the same activity with the pairs of another one of the same length, so that
-// both can be compared: last week as a forecast of this one.
-func (a *Activity) as(o *Activity) *Activity {
+// As is the same activity with the pairs of another one of the same length, so that
+// both can be compared: last week as a forecast of this one, or what a generator sent
+// with what it was to be like.
+func (a *Activity) As(o *Activity) *Activity {
 	out := *a
 	out.Span, out.pairs, out.index = o.Span, o.pairs, o.index
 	out.moved, out.elsewhere = make([]int64, len(o.pairs)), 0

@@ -45,7 +45,7 @@ func TestDeviationByHand(t *testing.T) {
 		{At: 2 * bin, Source: 2, Destination: 0, Bytes: 20}, {At: 3 * bin, Source: 3, Destination: 0, Bytes: 10},
 	})
 	original, generated := observe(t, x, OneWindow()), observe(t, y, OneWindow())
-	d := compare(t, original, generated.as(original), OneWindow())
+	d := compare(t, original, generated.As(original), OneWindow())
 	// Loads: server 0 has 440 and 430, server 1 400 and 400, server 2 40 and 20; server 3
 	// has none in the original. Bins of server 0 are off by 100, 100, 20 and 10.
 	if want := 100 * (10./440 + 0 + 20./40) / 3; !percentIs(d.Average.All(), want) || !percentIs(d.Fluctuation.All(), want) {

@@ -266,6 +266,52 @@ func TestRegularTrafficComesOutExactly(t *testing.T) {
 
 // Irregular traffic comes out with the mean it had: over many seeds within the error
 // of a mean.
+// TestExactCounts: with exact counts a transition with bursts has as many records in its window as
+// the original, and as many of each size, whatever the seed.
+func TestExactCounts(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 3))
+	var records []Record
+	small := 0
+	for at := time.Duration(0); at < day; at += bin {
+		switch { // an hour of two, in which most messages are small
+		case at%(2*time.Hour) >= time.Hour:
+		case random.IntN(4) == 0:
+			records = append(records, Record{At: at, Source: 0, Destination: 1, Bytes: 500_000})
+		default:
+			small++
+			records = append(records, Record{At: at, Source: 0, Destination: 1, Bytes: 1_000})
+		}
+	}
+	span := Span{To: day, Bin: bin}
+	m := fit(t, table(t, topology(t, 1, 1, 2, false), span, records), func(o *FitOptions) { o.Windows = []Window{{0, 0, 0, day}} })
+	counts := map[bool][]int{}
+	for _, exact := range []bool{true, false} {
+		for seed := range uint64(20) {
+			made, err := m.Generate(t.Context(), Generation{Span: span, Seed: seed, ExactCounts: exact, Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, r := range made.Records() {
+				if r.Bytes < 2_000 {
+					n++
+				}
+			}
+			counts[exact] = append(counts[exact], n)
+			if all := len(made.Records()); exact && (all < len(records)-1 || all > len(records)+1) {
+				t.Errorf("seed %d: %d records, the original has %d", seed, all, len(records))
+			}
+		}
+	}
+	if least, most := slices.Min(counts[true]), slices.Max(counts[true]); least < small-1 || most > small+1 {
+		t.Errorf("%d to %d small messages with exact counts, the original has %d", least, most, small)
+	}
+	if slices.Max(counts[false])-slices.Min(counts[false]) < 10 {
+		t.Errorf("small messages without exact counts: %v; the original has %d: the test is of no use", counts[false], small)
+	}
+}
+
 func TestMeanOverSeedsIsTheOriginal(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))

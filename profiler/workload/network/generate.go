@@ -22,10 +22,14 @@ var ErrGenerate = errors.New("cannot generate")
 // Generation says what a model generates. The same model, span and seed give the
 // same traffic, however many workers there are.
 type Generation struct {
-	Span     Span // what is missing in it is not generated
-	Seed     uint64
-	Workers  int
-	Progress func(share float64) // may be nil
+	Span Span // what is missing in it is not generated
+	Seed uint64
+	// ExactCounts draws the kinds of record of a transition without replacement, so that in the
+	// time of its window each comes as often as it was seen. The source's chain draws each anew,
+	// and has more or fewer bursts than there were, by chance.
+	ExactCounts bool
+	Workers     int
+	Progress    func(share float64) // may be nil
 }
 
 // pairsAtOnce is how many transitions a worker takes at a time.
@@ -128,6 +132,8 @@ type drawing struct {
 	source rand.PCG
 	random *rand.Rand
 	counts []float64 // running sums over the features of the pair
+	left   []float64 // where counts are exact: how many records of each are left, and
+	sum    float64   // of all
 }
 
 // pair generates one transition. Its random numbers depend on the seed and on which
@@ -149,11 +155,50 @@ func (d *drawing) pair(window, index int) {
 	stretch := c.Time.Seconds() / gaps * float64(time.Second)
 	length := float64(d.calendar.time(window))
 	f := d.interrupted(p, gaps)
-	for t := d.random.Float64() * d.gap(f) * stretch; t < length; {
-		d.record(window, p, f, time.Duration(t))
-		f = &p.Features[sort.SearchFloat64s(d.counts, d.random.Float64()*count)]
-		t += d.gap(f) * stretch
+	t, first := d.random.Float64()*d.gap(f)*stretch, f
+	if d.generation.ExactCounts {
+		d.deal(p, first)
 	}
+	for ; t < length; t += d.gap(f) * stretch {
+		d.record(window, p, f, time.Duration(t))
+		if d.generation.ExactCounts {
+			f = d.take(p, first)
+		} else {
+			f = &p.Features[sort.SearchFloat64s(d.counts, d.random.Float64()*count)]
+		}
+	}
+}
+
+// deal puts back all records that the window has of a pair, but one of the first kind: the gap
+// before that one reaches over the window's end to its beginning, so it comes last. Then as many
+// fall into the window's time as were seen in it.
+func (d *drawing) deal(p *Pair, first *Feature) {
+	d.left, d.sum = d.left[:0], 0
+	for i := range p.Features {
+		n := p.Features[i].Count
+		if &p.Features[i] == first {
+			n = max(0, n-1)
+		}
+		d.left = append(d.left, n)
+		d.sum += n
+	}
+}
+
+// take draws one of the records that are left.
+func (d *drawing) take(p *Pair, first *Feature) *Feature {
+	if d.sum < 0.5 { // counts need not be whole, as in a part of a coarse transition
+		d.deal(p, first)
+		return first
+	}
+	i, u := 0, d.random.Float64()*d.sum
+	for i < len(d.left)-1 && u >= d.left[i] {
+		u -= d.left[i]
+		i++
+	}
+	one := min(1, d.left[i])
+	d.left[i] -= one
+	d.sum -= one
+	return &p.Features[i]
 }
 
 // interrupted draws the kind of record whose gap the beginning of the window falls

@@ -72,6 +72,30 @@ func (t *Table) Between(from, to time.Duration) iter.Seq2[Record, error] {
 	}
 }
 
+// At is the same table, begun at another moment: what was captured at one time as what a
+// model of another is to generate.
+func (t *Table) At(begin time.Duration) (*Table, error) {
+	by := begin - t.span.From
+	out := slices.Clone(t.records)
+	for i := range out {
+		out[i].At += by
+	}
+	return NewTable(t.topology, Span{From: begin, To: t.span.To + by, Bin: t.span.Bin, Missing: t.span.Missing}, out)
+}
+
+// Cut is the part of the table in [from, to), whole bins of it.
+func (t *Table) Cut(from, to time.Duration) (*Table, error) {
+	span := t.span.Between(from, to)
+	var out []Record
+	for r, err := range t.Between(span.From, span.To) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return NewTable(t.topology, span, out)
+}
+
 // Binned adds up what a node sent another within a bin: the server × server
 // matrix of each bin.
 func (t *Table) Binned() *Table {

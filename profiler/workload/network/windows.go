@@ -23,7 +23,7 @@ var dayNames = [...]string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 // of some days.
 type Window struct {
 	FirstDay, LastDay int           // 0 is Monday
-	Start, End        time.Duration // of the day; whole minutes
+	Start, End        time.Duration // of the day; whole seconds
 }
 
 // String is the window as ParseWindows reads it: "mon-wed 06-12".
@@ -37,8 +37,11 @@ func (w Window) String() string {
 
 func clockText(d time.Duration) string {
 	text := fmt.Sprintf("%02d", int(d.Hours()))
-	if minutes := int(d.Minutes()) % 60; minutes != 0 {
-		text += fmt.Sprintf(":%02d", minutes)
+	if d%time.Hour != 0 {
+		text += fmt.Sprintf(":%02d", int(d.Minutes())%60)
+	}
+	if d%time.Minute != 0 {
+		text += fmt.Sprintf(":%02d", int(d.Seconds())%60)
 	}
 	return text
 }
@@ -65,13 +68,28 @@ func StudyWindows() []Window {
 	return append(out, Window{5, 6, 0, 12 * time.Hour}, Window{5, 6, 12 * time.Hour, day})
 }
 
+// DayWindows are those of the study with one for each day: 24.
+func DayWindows() []Window {
+	var out []Window
+	for today := range 7 {
+		length := 6 * time.Hour
+		if today > 4 {
+			length = 12 * time.Hour
+		}
+		for start := time.Duration(0); start < day; start += length {
+			out = append(out, Window{today, today, start, start + length})
+		}
+	}
+	return out
+}
+
 // OneWindow is a single window over the whole week.
 func OneWindow() []Window { return []Window{{0, 6, 0, day}} }
 
 // namedWindows are the sets that have a name.
-var namedWindows = map[string]func() []Window{"study": StudyWindows, "one": OneWindow}
+var namedWindows = map[string]func() []Window{"study": StudyWindows, "days": DayWindows, "one": OneWindow}
 
-// ParseWindows reads "study", "one", or windows with commas between, such as
+// ParseWindows reads "study", "days", "one", or windows with commas between, such as
 // "mon-fri 00-12,mon-fri 12-24,sat-sun 00-24". What no window covers is not
 // modelled.
 func ParseWindows(text string) ([]Window, error) {
@@ -116,20 +134,18 @@ func dayOf(name string) int {
 	return -1
 }
 
-// clockOf reads "06" or "06:30"; below 0 where it is neither.
+// clockOf reads "06", "06:30" or "06:30:05"; below 0 where it is none.
 func clockOf(text string) time.Duration {
-	hours, minutes, _ := strings.Cut(text, ":")
-	h, err := strconv.ParseUint(hours, 10, 8)
-	if err != nil || h > 24 {
-		return -1
-	}
-	m := uint64(0)
-	if minutes != "" {
-		if m, err = strconv.ParseUint(minutes, 10, 8); err != nil || m > 59 {
+	sum, unit := time.Duration(0), time.Hour
+	for i, part := range strings.Split(text, ":") {
+		n, err := strconv.ParseUint(part, 10, 8)
+		if err != nil || i > 2 || (i == 0 && n > 24) || (i > 0 && n > 59) {
 			return -1
 		}
+		sum += time.Duration(n) * unit
+		unit /= 60
 	}
-	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute
+	return sum
 }
 
 // CheckWindows refuses windows that are no part of a week, and two that overlap.
@@ -139,7 +155,7 @@ func CheckWindows(windows []Window) error {
 	}
 	for i, w := range windows {
 		if w.FirstDay < 0 || w.LastDay > 6 || w.FirstDay > w.LastDay || w.Start < 0 || w.End > day || w.Start >= w.End ||
-			w.Start%time.Minute != 0 || w.End%time.Minute != 0 {
+			w.Start%time.Second != 0 || w.End%time.Second != 0 {
 			return fmt.Errorf("%w: number %d is no part of a week", ErrWindows, i+1)
 		}
 		for _, o := range windows[:i] {

@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// stretch is how much traffic is drawn at a time.
-	stretch = time.Minute
+	// drawnAtOnce is how many messages are drawn at a time, about, and longestStretch for how
+	// long at most.
+	drawnAtOnce    = 100_000
+	longestStretch = time.Hour
 	// queued is how many messages may wait for a peer: what is more is left out.
 	queued = 256
 	// again is how long a peer that does not answer is left alone.
@@ -73,6 +75,7 @@ type Player struct {
 	part    *network.Model
 	peers   map[int32]*peer
 	limit   *rate.Limiter
+	stretch time.Duration // how much is drawn at a time
 	begun   time.Time
 	moving  sync.WaitGroup
 
@@ -81,11 +84,20 @@ type Player struct {
 
 // New makes a player of a request that Part has found good.
 func New(r Request, part *network.Model) *Player {
-	p := &Player{request: r, part: part, peers: map[int32]*peer{}, limit: rate.NewLimiter(rate.Limit(r.LimitBytesPerSecond), burst(r.LimitBytesPerSecond))}
+	p := &Player{request: r, part: part, peers: map[int32]*peer{}, stretch: stretchOf(part), limit: rate.NewLimiter(rate.Limit(r.LimitBytesPerSecond), burst(r.LimitBytesPerSecond))}
 	for _, to := range r.Peers {
 		p.peers[int32(to.Server)] = &peer{player: p, address: to.Address, queue: make(chan int64, queued)}
 	}
 	return p
+}
+
+// stretchOf is how much of a part is drawn at a time: whole seconds.
+func stretchOf(part *network.Model) time.Duration {
+	most := messagesPerSecond(part)
+	if !(most > drawnAtOnce/longestStretch.Seconds()) {
+		return longestStretch
+	}
+	return max(time.Second, time.Duration(drawnAtOnce/most)*time.Second)
 }
 
 // burst is what may be sent at once under a cap: a hundredth of a second of it, one piece at
@@ -106,7 +118,7 @@ func (p *Player) Play(ctx context.Context) error {
 		p.moving.Go(func() { to.run(ctx) })
 	}
 	for n := uint64(0); ; n++ {
-		if err := p.stretch(ctx, n); err != nil {
+		if err := p.draw(ctx, n); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -115,27 +127,27 @@ func (p *Player) Play(ctx context.Context) error {
 	}
 }
 
-// stretch draws the traffic of the n-th minute and hands each message to its peer when
+// draw draws the traffic of the n-th stretch and hands each message to its peer when
 // it is due.
-func (p *Player) stretch(ctx context.Context, n uint64) error {
-	from := (time.Duration(p.request.BeginSeconds*float64(time.Second)) + time.Duration(n)*stretch).Truncate(time.Second) % aWeek
+func (p *Player) draw(ctx context.Context, n uint64) error {
+	from := (time.Duration(p.request.BeginSeconds*float64(time.Second)) + time.Duration(n)*p.stretch).Truncate(time.Second) % aWeek
 	made, err := p.part.Generate(ctx, network.Generation{
-		Span: network.Span{From: from, To: from + stretch, Bin: time.Second}, Seed: p.seed(n), Workers: 1,
+		Span: network.Span{From: from, To: from + p.stretch, Bin: time.Second}, Seed: p.seed(n), ExactCounts: p.request.ExactCounts, Workers: 1,
 	})
 	if err != nil {
 		return err
 	}
-	origin := p.begun.Add(time.Duration(n) * stretch)
+	origin := p.begun.Add(time.Duration(n) * p.stretch)
 	for _, r := range made.Records() {
 		if err := until(ctx, origin.Add(r.At-from)); err != nil {
 			return err
 		}
 		p.hand(r)
 	}
-	return until(ctx, origin.Add(stretch))
+	return until(ctx, origin.Add(p.stretch))
 }
 
-// seed is another for every machine and every minute.
+// seed is another for every machine and every stretch.
 func (p *Player) seed(n uint64) uint64 {
 	return p.request.Seed*0x9e3779b97f4a7c15 ^ uint64(p.request.Server)<<40 ^ n
 }

@@ -202,7 +202,7 @@ func TestSameSeedSameMessages(t *testing.T) {
 	}
 	draw := func() []network.Record {
 		p := New(request(t, 0), part)
-		made, err := p.part.Generate(t.Context(), network.Generation{Span: network.Span{To: stretch, Bin: time.Second}, Seed: p.seed(3), Workers: 1})
+		made, err := p.part.Generate(t.Context(), network.Generation{Span: network.Span{To: time.Minute, Bin: time.Second}, Seed: p.seed(3), Workers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,9 +222,14 @@ func TestSameSeedSameMessages(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*Request){
-		"newer format":        func(r *Request) { r.Format = Format + 1 },
-		"no row":              func(r *Request) { r.Row = "" },
-		"row of no model":     func(r *Request) { r.Row = base64.StdEncoding.EncodeToString([]byte("{}")) },
+		"newer format":    func(r *Request) { r.Format = Format + 1 },
+		"no row":          func(r *Request) { r.Row = "" },
+		"row of no model": func(r *Request) { r.Row = base64.StdEncoding.EncodeToString([]byte("{}")) },
+		"endless messages": func(r *Request) {
+			m := steady(t)
+			m.Chains[0].Pairs[0].Features[0].Count = 1e12
+			r.Row, _ = Row(m, 0) // the test above has it without an error
+		},
 		"row cut short":       func(r *Request) { r.Row = r.Row[:len(r.Row)/8*4] },
 		"no key":              func(r *Request) { r.Key = "" },
 		"key of two lines":    func(r *Request) { r.Key = "12345678\n" },

@@ -45,6 +45,9 @@ type Request struct {
 	// BeginSeconds is the moment of the week at which it begins, since Monday, 00:00.
 	BeginSeconds float64 `json:"begin_s"`
 	Seed         uint64  `json:"seed"`
+	// ExactCounts sends each kind of message as often as it was seen in a window, within the time
+	// that is drawn at once: see network.Generation.
+	ExactCounts bool `json:"exact_counts,omitempty"`
 }
 
 // Peer is a machine that plays a server.
@@ -77,7 +80,27 @@ func (r Request) Part() (*network.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
 	}
+	if most := messagesPerSecond(m); !(most <= maxMessages) {
+		return nil, fmt.Errorf("%w: row: %g messages/s in a window, %d at most", ErrRequest, most, maxMessages)
+	}
 	return m, r.checkPlaces(m)
+}
+
+// maxMessages is how many messages a second one machine sends at most: what is drawn at once is
+// held in memory.
+const maxMessages = 100_000
+
+// messagesPerSecond is the rate of the busiest window.
+func messagesPerSecond(m *network.Model) float64 {
+	most := 0.0
+	for _, c := range m.Chains {
+		count := 0.0
+		for _, p := range c.Pairs {
+			count += p.Count()
+		}
+		most = max(most, count/c.Time.Seconds())
+	}
+	return most
 }
 
 func (r Request) checkPlaces(m *network.Model) error {

@@ -90,22 +90,28 @@ type player struct {
 	error strings.Builder
 }
 
-// player starts the generator of a node, and waits until it listens.
+// player starts the generator of a node.
 func (s *site) player(t *testing.T, m *network.Model, names []string, node string) *player {
 	t.Helper()
 	server := func(node string) int { return slices.Index(names, rackOf(node)+"/"+node) }
-	row, err := replay.Row(m, server(node))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := replay.Request{
-		Format: replay.Format, Row: row, Server: server(node), Listen: s.address(node, generator), Key: playKey, LimitBytesPerSecond: playLimit, Seed: playSeed,
-	}
+	r := replay.Request{Server: server(node), Listen: s.address(node, generator)}
 	for _, n := range nodes {
 		if n.name != node {
 			r.Peers = append(r.Peers, replay.Peer{Server: server(n.name), Address: s.address(n.name, generator)})
 		}
 	}
+	return startPlayer(t, m, r, node, filepath.Join(s.spaces.Folder, space(node, generator)))
+}
+
+// startPlayer starts a generator in a network namespace, and waits until it listens. The request
+// says whose part of the model it plays, and to whom.
+func startPlayer(t *testing.T, m *network.Model, r replay.Request, node, space string) *player {
+	t.Helper()
+	var err error
+	if r.Row, err = replay.Row(m, r.Server); err != nil {
+		t.Fatal(err)
+	}
+	r.Format, r.Key, r.LimitBytesPerSecond, r.Seed = replay.Format, playKey, playLimit, playSeed
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +120,11 @@ func (s *site) player(t *testing.T, m *network.Model, names []string, node strin
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &player{node: node, cmd: exec.CommandContext(t.Context(), s.nsenter, "--net="+filepath.Join(s.spaces.Folder, space(node, generator)), s.self, plays, file)}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{node: node, cmd: exec.CommandContext(t.Context(), "nsenter", "--net="+space, self, plays, file)}
 	p.cmd.Stderr = &p.error
 	if p.told, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

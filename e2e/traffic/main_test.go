@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,11 +25,12 @@ const (
 	answers = "answer" // who asks at an address
 	asks    = "ask"    // who answers at an address, for ever
 	plays   = "play"   // the part of a model that a file has
+	churns  = "churn"  // with an address: 1,000 connections a second to it, until it is ended
 )
 
 func TestMain(m *testing.M) {
 	cluster.Reexec()
-	do := map[string]func(string) error{answers: answer, asks: ask, plays: play}
+	do := map[string]func(string) error{answers: answer, asks: ask, plays: play, churns: churn}
 	if len(os.Args) == 3 && do[os.Args[1]] != nil {
 		if err := do[os.Args[1]](os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -66,6 +68,43 @@ func ask(address string) error {
 			conn.Close()
 		}
 		time.Sleep(askEvery)
+	}
+}
+
+// connectionsPerSecond is what churn makes, a few at a time.
+const (
+	connectionsPerSecond = 1000
+	connectionsAtOnce    = 10
+)
+
+// churn makes connection after connection, each with one exchange. It says how many there were
+// when its input ends.
+func churn(address string) error {
+	over := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the pipe is closed
+		close(over)
+	}()
+	var made atomic.Int64
+	for next := time.Now(); ; next = next.Add(time.Second * connectionsAtOnce / connectionsPerSecond) {
+		select {
+		case <-over:
+			fmt.Println(made.Load())
+			return nil
+		case <-time.After(time.Until(next)): // what a busy machine missed is made up for
+		}
+		for range connectionsAtOnce {
+			go func() {
+				conn, err := net.Dial("tcp", address)
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				if capturetest.Exchange(conn, 100, 100) == nil {
+					made.Add(1)
+				}
+			}()
+		}
 	}
 }
 

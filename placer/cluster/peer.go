@@ -23,6 +23,13 @@ func (p Peer) Is(w WorkloadID) bool {
 	return p.Name == job || p.Name == job+"/"+w.Group
 }
 
+// Exchanged is what all allocations of a workload exchange over the network, by captured traffic.
+type Exchanged struct {
+	SentBytesPerSec, ReceivedBytesPerSec float64
+	Basis                                string  // which time that was, as in "in the same hour a day before"
+	LinkMbitPerSec                       float64 // what the link of a node carries in each direction
+}
+
 // Nearness is what became of a workload's wish to be in the rack of its peers.
 type Nearness struct {
 	Peers     []string `json:"peers"`     // job, or job/group

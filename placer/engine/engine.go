@@ -70,7 +70,7 @@ func New(cfg Config) (*Engine, error) {
 		World: e.cfg.World, Clock: cfg.Clock, Log: cfg.Log,
 		Book: e.book, Decisions: e.decisions, Lab: e.lab, Estimator: e.estimator,
 		Policy: cfg.Policy, Deadline: e.deadline, Link: cfg.Link, Chart: cfg.Chart, Router: router,
-		RackMeta: cfg.RackMeta, Peers: cfg.Peers, NextUplink: cfg.NextUplink, NextDisk: cfg.NextDisk, Twin: cfg.Twin,
+		RackMeta: cfg.RackMeta, Peers: cfg.Peers, NextUplink: cfg.NextUplink, Exchanged: cfg.Exchanged, NextDisk: cfg.NextDisk, Twin: cfg.Twin,
 	})
 	e.evaluations = placement.NewEvaluations()
 	e.admissions = placement.NewAdmissions(e.placer, e.evaluations)

@@ -53,6 +53,8 @@ func (pl *Placer) ask(job cluster.Job, k *profiling.Known, snapshot *cluster.Sna
 	if err != nil {
 		return cluster.Decision{}, err
 	}
+	known := pl.withCaptured(*k)
+	k = &known
 	workload, knowledge, kept, maySize := pl.sized(k, snapshot)
 	request := policy.Request{
 		Workload:  &workload,

@@ -37,6 +37,9 @@ type Config struct {
 	// Twin is what a storage model of a workload says of it; nil, or nil of a workload: there
 	// is none.
 	Twin func(cluster.WorkloadID) (*cluster.Twin, error)
+	// Exchanged is what a workload is expected to exchange in the next hour; nil: nothing is known
+	// of any, or of the links of nodes.
+	Exchanged func(cluster.WorkloadID) (e cluster.Exchanged, known bool)
 }
 
 // Router limits workloads to a part of the nodes.

@@ -22,6 +22,7 @@ const Every = 5 * time.Minute
 // Watch knows what the tables in a folder say. Its methods may be called at any time.
 type Watch struct {
 	folder string
+	link   float64 // of a node, Mbit/s; 0: not known
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -29,11 +30,15 @@ type Watch struct {
 	files   string // that were read, with size and time
 	report  Report
 	peers   map[cluster.WorkloadID][]cluster.Peer
+	moved   map[cluster.WorkloadID]cluster.Exchanged
 	problem error // of the last look; what was known before is kept
 }
 
-// New watches a folder of captured tables. Nothing is known before Read or Run.
-func New(folder string, log *slog.Logger) *Watch { return &Watch{folder: folder, log: log} }
+// New watches a folder of captured tables. Nothing is known before Read or Run. linkMbitPerSec is
+// what the network link of a node carries; 0: not known.
+func New(folder string, linkMbitPerSec float64, log *slog.Logger) *Watch {
+	return &Watch{folder: folder, link: linkMbitPerSec, log: log}
+}
 
 // Run reads again and again until ctx ends.
 func (w *Watch) Run(ctx context.Context, after func(time.Duration) <-chan time.Time) error {
@@ -67,14 +72,14 @@ func (w *Watch) Read(ctx context.Context) error {
 	if err != nil {
 		groups, problem = nil, "traffic of jobs: "+err.Error()
 	}
-	report, peers := reportOf(nodes, groups), map[cluster.WorkloadID][]cluster.Peer{}
+	report, peers, moved := reportOf(nodes, groups), map[cluster.WorkloadID][]cluster.Peer{}, map[cluster.WorkloadID]cluster.Exchanged{}
 	report.Problem = problem
 	if groups != nil {
-		peers = peersOf(groups)
+		peers, moved = peersOf(groups), movedBy(groups)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.read, w.files, w.report, w.peers, w.problem = true, files, report, peers, nil
+	w.read, w.files, w.report, w.peers, w.moved, w.problem = true, files, report, peers, moved, nil
 	return nil
 }
 
@@ -140,6 +145,17 @@ func (w *Watch) Peers(id cluster.WorkloadID) []cluster.Peer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.peers[id]
+}
+
+// Exchanged is what a workload is expected to exchange in the next hour, and what the link of a
+// node carries; false where one of both is not known.
+func (w *Watch) Exchanged(id cluster.WorkloadID) (cluster.Exchanged, bool) {
+	id.Job = cluster.ParentJob(id.Job)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e, known := w.moved[id]
+	e.LinkMbitPerSec = w.link
+	return e, known && w.link > 0
 }
 
 // NextUplink is what the uplinks of the racks of a name are expected to carry in the next

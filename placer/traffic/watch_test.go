@@ -39,7 +39,7 @@ func row(at int, from, to string, bytes int, groups ...string) string {
 
 func watchOf(t *testing.T, folder string) *Watch {
 	t.Helper()
-	w := New(folder, slog.New(slog.DiscardHandler))
+	w := New(folder, 1000, slog.New(slog.DiscardHandler))
 	if err := w.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -125,11 +125,41 @@ func TestUplinksAreForecast(t *testing.T) {
 	}
 }
 
+// What a group is expected to exchange is of the same hour before, else the mean of the last day;
+// its instances count together, and without a link nothing is told.
+func TestExchanged(t *testing.T) {
+	t.Parallel()
+	const day = 86400
+	today := row(0, "dc1/r1/a", "dc1/r2/c", 36_000, "default/web/front", "default/db/main") + row(300, "dc1/r1/a", "cloud", 6_000, "default/web/front")
+	later := row(day-300, "dc1/r1/a", "dc1/r2/c", 5, "default/web/front", "default/db/main")
+	web := cluster.WorkloadID{Namespace: "default", Job: "web/periodic-17", Group: "front"}
+	for text, want := range map[string]cluster.Exchanged{
+		today:         {SentBytesPerSec: 42_000.0 / 600, Basis: "on the mean of the last day that was captured", LinkMbitPerSec: 1000},
+		today + later: {SentBytesPerSec: 42_000.0 / 600, Basis: "in the same hour a day before", LinkMbitPerSec: 1000},
+	} {
+		w := watchOf(t, folderOf(t, map[string]string{"a.csv": text}))
+		if got, known := w.Exchanged(web); !known || got != want {
+			t.Errorf("%+v, %v; want %+v", got, known, want)
+		}
+		db := cluster.WorkloadID{Namespace: "default", Job: "db", Group: "main"}
+		if got, known := w.Exchanged(db); !known || got.ReceivedBytesPerSec != 60 || got.SentBytesPerSec != 0 {
+			t.Errorf("the other end: %+v, %v; want 60 bytes/s received", got, known)
+		}
+		if got, known := w.Exchanged(cluster.WorkloadID{Namespace: "tenant", Job: "web", Group: "front"}); known {
+			t.Errorf("a job that was never seen: %+v", got)
+		}
+		w.link = 0
+		if got, known := w.Exchanged(web); known {
+			t.Errorf("without a link: %+v", got)
+		}
+	}
+}
+
 // What cannot be read changes nothing of what is known, and is said.
 func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "none")
-	w := New(folder, slog.New(slog.DiscardHandler))
+	w := New(folder, 1000, slog.New(slog.DiscardHandler))
 	if _, err := w.Traffic(t.Context()); !errors.Is(err, cluster.ErrNoRecord) {
 		t.Errorf("before anything was read: %v", err)
 	}
@@ -160,7 +190,7 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 func TestRunReadsWhatIsNew(t *testing.T) {
 	t.Parallel()
 	folder := folderOf(t, map[string]string{"a.csv": row(0, "dc1/r1/a", "dc1/r1/b", 3000)})
-	w, tick := New(folder, slog.New(slog.DiscardHandler)), make(chan time.Time)
+	w, tick := New(folder, 1000, slog.New(slog.DiscardHandler)), make(chan time.Time)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx, func(time.Duration) <-chan time.Time { return tick }) }()

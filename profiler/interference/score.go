@@ -85,6 +85,7 @@ type Origin string
 const (
 	Measured  Origin = "measured"  // under pressure on this source, together with what other scores and workloads say
 	Predicted Origin = "predicted" // by a classifier from the workload's other measured scores
+	Captured  Origin = "captured"  // of the network: by what its connections moved, as a part of a link
 	Assumed   Origin = "assumed"   // nothing of it was measured: what others do, or the stated default
 )
 

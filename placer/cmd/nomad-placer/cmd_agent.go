@@ -236,7 +236,7 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 		g.target = newTarget(*config.Provision, g.world.ServerClock(), log)
 	}
 	if config.Traffic.Tables != "" {
-		g.traffic = traffic.New(config.Traffic.Tables, log)
+		g.traffic = traffic.New(config.Traffic.Tables, config.Traffic.LinkMbitPerSec, log)
 	}
 	if config.Disk.Uses != "" {
 		g.disks = watchDisks(config.Disk.Uses, s.Now, log)
@@ -362,7 +362,7 @@ func (g *agent) engineConfig(s *command.Shell, rows []profile.Profile) engine.Co
 		RackMeta: g.config.Traffic.RackMeta,
 	}
 	if g.traffic != nil {
-		c.NextUplink = g.traffic.NextUplink
+		c.NextUplink, c.Exchanged = g.traffic.NextUplink, g.traffic.Exchanged
 		if g.config.Traffic.Near {
 			c.Peers = g.traffic.Peers
 		}

@@ -20,7 +20,12 @@ type trafficCompare struct {
 	runs  int
 	page  string
 	parts string
+	exact bool
+	sent  string
 }
+
+// exactCountsHelp says what a generation with exact counts is.
+const exactCountsHelp = "Draw each kind of traffic of a transition as often in a window as it was seen in it. The source draws each anew, and has more or fewer bursts than there were."
 
 func trafficCompareCommand() *command.Command {
 	return &command.Command{
@@ -38,10 +43,14 @@ func trafficCompareCommand() *command.Command {
 			f.IntVar(&c.runs, "runs", 1, "How often traffic is generated; the deviations are the mean over the runs. The source has 5.")
 			f.StringVar(&c.page, "report", "", "Write an HTML page with pictures to this `file`.")
 			f.StringVar(&c.parts, "parts", "", "With -synthetic only these `parts` of the experiments, with commas between: "+strings.Join(network.StudyParts, ", ")+".")
+			f.BoolVar(&c.exact, "exact-counts", false, exactCountsHelp)
+			f.StringVar(&c.sent, "sent", "", "In place of what MODEL draws, what generators sent: a table that was captured of them, as long as TRAFFIC, in a `file`.")
 			return func(ctx context.Context, s *command.Shell, args []string) error {
 				switch {
 				case c.runs < 1:
 					return command.UsageError("-runs is at least 1")
+				case c.sent != "" && (c.from.synthetic != "" || c.runs > 1 || c.exact):
+					return command.UsageError("-sent is traffic that there is: it goes with MODEL and TRAFFIC alone")
 				case c.from.synthetic != "" && len(args) == 0:
 					return c.study(ctx, s)
 				case c.from.synthetic == "" && len(args) == 2 && c.parts == "":
@@ -55,8 +64,47 @@ func trafficCompareCommand() *command.Command {
 	}
 }
 
+// deviation compares what the model generates, or what was captured of generators.
+func (c *trafficCompare) deviation(ctx context.Context, m *network.Model, data trafficData, original *network.Activity, windows []network.Window, progress func(share float64)) (network.Deviation, *network.Activity, error) {
+	if c.sent == "" {
+		return network.CompareRuns(ctx, m, original, windows, c.runs, network.Generation{
+			Seed: c.from.seed, ExactCounts: c.exact, Workers: runtime.NumCPU(), Progress: progress,
+		})
+	}
+	sent, err := c.readSent(ctx, data, progress)
+	if err != nil {
+		return network.Deviation{}, nil, err
+	}
+	made, err := network.Observe(ctx, sent, windows, runtime.NumCPU(), nil)
+	if err != nil {
+		return network.Deviation{}, nil, err
+	}
+	made = made.As(original)
+	d, err := network.Compare(original, made, windows)
+	return d, made, err
+}
+
+// readSent reads the table of -sent as one of the time of the traffic.
+func (c *trafficCompare) readSent(ctx context.Context, data trafficData, progress func(share float64)) (*network.Table, error) {
+	from := c.from
+	from.week = 0
+	sent, err := from.openAll(ctx, c.sent, func(share float64, _ string) { progress(share) })
+	if err != nil {
+		return nil, err
+	}
+	want, got := data.Span(), sent.Span()
+	switch {
+	case !slices.Equal(sent.reading.Names, data.reading.Names) || !sent.Topology().Equal(data.Topology()):
+		return nil, command.WithHint(fmt.Errorf("%s has %s, the traffic %s", c.sent, sent.Topology(), data.Topology()), "both must name the same servers; a server without traffic needs a row of 0 bytes")
+	case want.Bins() != got.Bins() || want.Bin != got.Bin:
+		return nil, command.WithHint(fmt.Errorf("%s has %d bins of %s, the traffic %d of %s", c.sent, got.Bins(), got.Bin, want.Bins(), want.Bin), "both must be as long; cut what was captured before the generators began and after they ended")
+	}
+	return sent.reading.Table.At(want.From)
+}
+
 // compared is what -json prints of a model against traffic.
 type compared struct {
+	Sent      string            `json:"sent,omitempty"` // table of what generators sent; empty: the model was drawn from
 	Traffic   trafficReport     `json:"traffic"`
 	Seed      uint64            `json:"seed"`
 	Runs      int               `json:"runs"`
@@ -90,13 +138,11 @@ func (c *trafficCompare) compare(ctx context.Context, s *command.Shell, modelPat
 	if original.Total() == 0 {
 		return command.WithHint(fmt.Errorf("%s: no traffic in any window of the model", data.source), "the model's windows are other parts of the week; traffic show names them")
 	}
-	d, made, err := network.CompareRuns(ctx, m, original, windows, c.runs, network.Generation{
-		Seed: c.from.seed, Workers: runtime.NumCPU(), Progress: func(share float64) { progress(0.25+0.75*share, "generating") },
-	})
+	d, made, err := c.deviation(ctx, m, data, original, windows, func(share float64) { progress(0.25+0.75*share, "generating") })
 	if err != nil {
 		return err
 	}
-	result := compared{Traffic: data.report(), Seed: c.from.seed, Runs: c.runs, Deviation: d, Report: c.page}
+	result := compared{Sent: c.sent, Traffic: data.report(), Seed: c.from.seed, Runs: c.runs, Deviation: d, Report: c.page}
 	if c.page != "" {
 		if err := writeTrafficPage(c.page, comparePictures(original.Maps(), made.Maps(), d, data.source)); err != nil {
 			return err
@@ -105,7 +151,11 @@ func (c *trafficCompare) compare(ctx context.Context, s *command.Shell, modelPat
 	line.End()
 	return c.out.Print(s, result, func(p *command.Page) {
 		result.Traffic.page(p)
-		p.Fact("Seed", fmt.Sprintf("%d, %s", result.Seed, wording.Count(c.runs, "run")))
+		if result.Sent != "" {
+			p.Fact("Compared with", result.Sent+", captured of generators")
+		} else {
+			p.Fact("Seed", fmt.Sprintf("%d, %s", result.Seed, wording.Count(c.runs, "run")))
+		}
 		deviationPage(p, d)
 	})
 }

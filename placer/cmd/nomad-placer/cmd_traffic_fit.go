@@ -36,7 +36,7 @@ func trafficFitCommand() *command.Command {
 			c.from.add(f)
 			c.out.Add(f)
 			f.StringVar(&c.output, "o", "", "Write the model to this `file`.")
-			f.StringVar(&c.windows, "windows", "study", "The `windows` that have a chain each: study (ten), one, auto (as the load and its pairs change), or a list such as \"mon-fri 00-12,mon-fri 12-24,sat-sun 00-24\".")
+			f.StringVar(&c.windows, "windows", "study", "The `windows` that have a chain each: study (ten), days (24), one, auto (as the load and its pairs change), or a list such as \"mon-fri 00-12,mon-fri 12-24,sat-sun 00-24\".")
 			f.IntVar(&c.levels, "levels", int(c.options.Levels), "How many levels are told apart: 1 groups of racks, 2 racks as well, 3 servers as well.")
 			f.BoolVar(&c.options.Flat, "flat", false, "All pairs of servers, without hierarchy.")
 			f.IntVar(&c.options.TopPairs, "top-pairs", 0, "Keep so many pairs of servers in different racks exactly, those with the most bytes in each window.")

@@ -29,7 +29,7 @@ type trafficGenerate struct {
 	seed               uint64
 	times              int
 	mix                string
-	events             bool
+	events, exact      bool
 	flowSizes, flows   string
 	row                int // below 0: none
 }
@@ -53,6 +53,7 @@ func trafficGenerateCommand() *command.Command {
 			f.IntVar(&c.times, "times", 1, "What if the cluster had this many times the servers, each with the load it has.")
 			f.StringVar(&c.mix, "mix", "", "What if kinds of traffic were more or less frequent: a `list` such as same-rack=0.5,same-group=2,other-group=2,reads=1,writes=0.8.")
 			f.BoolVar(&c.events, "events", false, "Message by message, not added up by bin.")
+			f.BoolVar(&c.exact, "exact-counts", false, exactCountsHelp)
 			f.StringVar(&c.flowSizes, "flow-sizes", "", "Cut what a pair moves in a bin into flows of a size distribution in this `file` (columns workload, bytes, cdf_percent).")
 			f.StringVar(&c.flows, "flows", "", "The `workload` of -flow-sizes; it may be left out where there is only one.")
 			f.IntVar(&c.row, "row", -1, "In place of traffic, write the part of the model that this server plays, as a traffic block of the ibench driver takes it. -1 is none.")
@@ -89,7 +90,7 @@ func (c *trafficGenerate) run(ctx context.Context, s *command.Shell, path string
 	line := command.NewProgress(s, command.StillEvery)
 	defer line.End()
 	progress := line.Share("traffic generate")
-	made, err := m.Generate(ctx, network.Generation{Span: span, Seed: c.seed, Workers: runtime.NumCPU(), Progress: func(share float64) { progress(share, "generating") }})
+	made, err := m.Generate(ctx, network.Generation{Span: span, Seed: c.seed, ExactCounts: c.exact, Workers: runtime.NumCPU(), Progress: func(share float64) { progress(share, "generating") }})
 	if err != nil {
 		return command.WithHint(err, "-from and -for are whole bins")
 	}

@@ -71,7 +71,7 @@ type trafficData struct {
 	source  string
 }
 
-// checkArguments wants a file or a declared cluster, beside n other arguments.
+// checkArguments wants a file or a declared cluster, next to n other arguments.
 func (t *trafficFlags) checkArguments(args []string, n int, names string) error {
 	want := n + 1
 	if t.synthetic != "" {

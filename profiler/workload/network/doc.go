@@ -53,9 +53,14 @@
 // window's end: so the gaps of a transition sum to the window's time, and the rate
 // that is generated is the rate that was seen.
 //
+// Exact counts. A chain that draws each record anew has more or fewer bursts than the
+// traffic it was fitted to, and so misses bounds of the source where traffic has
+// bursts. Generation.ExactCounts draws without replacement: in the time of its window a
+// transition has as many records of each kind as were seen. It is off unless asked for.
+//
 // Classes of powers of two. Sizes and gaps are kept in classes a factor of two
 // wide, with the mean and the variation within the class. A heavy tail fills more
-// classes; quantiles beside them say nothing that the classes do not.
+// classes; quantiles next to them say nothing that the classes do not.
 //
 // Messages and bytes. A server's share of a coarse transition is one of messages and
 // one of bytes. Servers are drawn by messages, and the size is scaled by how the

@@ -4,7 +4,7 @@ import "testing"
 
 // §C.5.2: "Comparing a flat and hierarchical model for a system with 100 racks
 // reveals a 90% reduction in transition count". It is so for 10 groups of 10 racks,
-// at the level of racks; other readings are beside it.
+// at the level of racks; other readings are next to it.
 func TestHundredRacks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"maps"
+	"math"
 	"net/netip"
 	"slices"
 	"testing"
@@ -129,4 +130,20 @@ func FuzzReadMessages(f *testing.F) {
 			t.Errorf("%d connections in %d bytes, error %v", seen, len(text), err)
 		}
 	})
+}
+
+// TestInterfaceCounters: a counter of an interface that wraps, or that begins again as a driver is
+// reset, counts what it has; one of an interface that is new counts all of it.
+func TestInterfaceCounters(t *testing.T) {
+	t.Parallel()
+	n := &namespace{last: map[string]amounts{"eth0": {1_000, 5_000}, "gone": {7, 7}}}
+	for i, c := range []struct{ now, want map[string]amounts }{
+		{map[string]amounts{"eth0": {1_500, 5_000}, "eth1": {30, 40}}, map[string]amounts{"eth0": {500, 0}, "eth1": {30, 40}}},
+		{map[string]amounts{"eth0": {math.MaxUint64 - 1, 12}, "eth1": {30, 40}}, map[string]amounts{"eth0": {math.MaxUint64 - 1_501, 12}, "eth1": {}}},
+		{map[string]amounts{"eth0": {9, 12}, "eth1": {0, 41}}, map[string]amounts{"eth0": {9, 0}, "eth1": {0, 1}}},
+	} {
+		if got := n.counted(c.now); !maps.Equal(got, c.want) {
+			t.Errorf("reading %d: %v, want %v", i, got, c.want)
+		}
+	}
 }

@@ -24,6 +24,7 @@ import (
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	captured "github.com/nomad-placer/nomad-placer/placer/traffic"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/network"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/network/capture/capturetest"
@@ -92,7 +93,7 @@ func startSite(t *testing.T) *site {
 	for _, n := range nodes {
 		clients = append(clients, cluster.Client{Name: n.name, Meta: map[string]string{placer.DefaultRackMeta: n.rack}, CPUMHz: n.mhz, MemoryMB: 2048})
 	}
-	config := fmt.Sprintf("exec_probes = true\nnode_metadata = true\npools {\n  hold = %q\n  run = \"default\"\n}\ntraffic {\n  tables = %q\n  near = true\n}\n", rig.HoldPool, s.tables)
+	config := fmt.Sprintf("exec_probes = true\nnode_metadata = true\npools {\n  hold = %q\n  run = \"default\"\n}\ntraffic {\n  tables = %q\n  near = true\n  link_mbit_per_sec = 1000\n}\n", rig.HoldPool, s.tables)
 	if s.Rig, err = rig.Start(t.Context(), rig.Options{Bin: binDir, BasePort: basePort, RunID: "traffic", Clients: clients, AgentConfig: config}); err != nil {
 		t.Fatal(err)
 	}
@@ -298,6 +299,11 @@ func (s *site) placed(name string, first int, says string, submitted func(job *a
 		}
 		if rackOf(a.on[i]) != rack || d.Near == nil || len(d.Near.Racks) != 1 || d.Near.Racks[0].Rack != rack || !strings.Contains(d.Reason, says+rack) {
 			s.t.Errorf("%s: %s runs on %s, its cache in rack %s; near %+v, reason %q", name, p.web, a.on[i], rack, d.Near, d.Reason)
+		}
+		// What it was captured to move with stock Nomad is what it causes on the network.
+		caused := d.Sensitivity.Caused[interference.NetworkBandwidth]
+		if points, known := caused.Score.Percent(); !known || points <= 0 || points > 5 || caused.Origin != interference.Captured || !strings.Contains(caused.Note, "of a link of 1,000 Mbit/s") {
+			s.t.Errorf("%s: on the network %s causes %+v; want some percent of the link, captured", name, p.web, caused)
 		}
 	}
 	return a

@@ -28,8 +28,10 @@ type Generation struct {
 	// time of its window each comes as often as it was seen. The source's chain draws each anew,
 	// and has more or fewer bursts than there were, by chance.
 	ExactCounts bool
-	Workers     int
-	Progress    func(share float64) // may be nil
+	// Most is how many records each worker makes at most; more are an error. 0: any number.
+	Most     int
+	Workers  int
+	Progress func(share float64) // may be nil
 }
 
 // pairsAtOnce is how many transitions a worker takes at a time.
@@ -118,6 +120,9 @@ func (g *generating) run(ctx context.Context, emit func(Record)) error {
 		for pair := u.first; pair < u.end; pair++ {
 			d.pair(u.window, pair)
 		}
+		if d.tooMany() {
+			return fmt.Errorf("%w: more than %d records in %s", ErrGenerate, g.generation.Most, g.generation.Span.Captured())
+		}
 		share := float64(g.done.Add(1)) / float64(len(g.units))
 		g.told.Lock()
 		tell(g.generation.Progress, share)
@@ -129,6 +134,7 @@ func (g *generating) run(ctx context.Context, emit func(Record)) error {
 type drawing struct {
 	*generating
 	emit   func(Record)
+	made   int // records
 	source rand.PCG
 	random *rand.Rand
 	counts []float64 // running sums over the features of the pair
@@ -159,7 +165,7 @@ func (d *drawing) pair(window, index int) {
 	if d.generation.ExactCounts {
 		d.deal(p, first)
 	}
-	for ; t < length; t += d.gap(f) * stretch {
+	for ; t < length && !d.tooMany(); t += d.gap(f) * stretch {
 		d.record(window, p, f, time.Duration(t))
 		if d.generation.ExactCounts {
 			f = d.take(p, first)
@@ -252,8 +258,11 @@ func (d *drawing) record(window int, p *Pair, f *Feature, clock time.Duration) {
 		bytes *= sent * received
 	}
 	r.Bytes = max(1, int64(math.Round(bytes)))
+	d.made++
 	d.emit(r)
 }
+
+func (d *drawing) tooMany() bool { return d.generation.Most > 0 && d.made > d.generation.Most }
 
 // maxTries bounds how often a destination is drawn again that is the source.
 const maxTries = 64

@@ -20,6 +20,8 @@ const (
 	// long at most.
 	drawnAtOnce    = 100_000
 	longestStretch = time.Hour
+	// drawnMost is how many there may be of them: a row whose bursts are larger ends the player.
+	drawnMost = 20 * drawnAtOnce
 	// queued is how many messages may wait for a peer: what is more is left out.
 	queued = 256
 	// again is how long a peer that does not answer is left alone.
@@ -75,8 +77,8 @@ type Player struct {
 	part    *network.Model
 	peers   map[int32]*peer
 	limit   *rate.Limiter
-	stretch time.Duration // how much is drawn at a time
-	begun   time.Time
+	stretch time.Duration             // how much is drawn at a time
+	begun   atomic.Pointer[time.Time] // nil: it has not
 	moving  sync.WaitGroup
 
 	messages, asked, sent, capped, unanswered, elsewhere atomic.Int64
@@ -106,40 +108,61 @@ func burst(bytesPerSecond float64) int {
 	return int(math.Max(1, math.Min(piece, bytesPerSecond/100)))
 }
 
-// Play sends until the context ends, and leaves nothing running.
+// Play sends until the context ends, and leaves nothing running. Its clock begins when the first
+// messages are drawn; while they are sent the next are drawn.
 func (p *Player) Play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer func() {
 		stop()
 		p.moving.Wait()
 	}()
-	p.begun = time.Now()
+	next := p.draw(ctx, 0)
+	begun := time.Now()
+	p.begun.Store(&begun)
 	for _, to := range p.peers {
 		p.moving.Go(func() { to.run(ctx) })
 	}
 	for n := uint64(0); ; n++ {
-		if err := p.draw(ctx, n); err != nil {
-			if ctx.Err() != nil {
-				return nil
+		now := next
+		if now.err == nil {
+			drawn := make(chan stretch, 1)
+			p.moving.Go(func() { drawn <- p.draw(ctx, n+1) })
+			if now.err = p.send(ctx, begun.Add(time.Duration(n)*p.stretch), now); now.err == nil {
+				next = <-drawn
 			}
-			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if now.err != nil {
+			return now.err
 		}
 	}
 }
 
-// draw draws the traffic of the n-th stretch and hands each message to its peer when
-// it is due.
-func (p *Player) draw(ctx context.Context, n uint64) error {
+// stretch is traffic that was drawn at a time.
+type stretch struct {
+	from    time.Duration // in the week
+	records []network.Record
+	err     error
+}
+
+// draw draws the traffic of the n-th stretch.
+func (p *Player) draw(ctx context.Context, n uint64) stretch {
 	from := (time.Duration(p.request.BeginSeconds*float64(time.Second)) + time.Duration(n)*p.stretch).Truncate(time.Second) % aWeek
 	made, err := p.part.Generate(ctx, network.Generation{
-		Span: network.Span{From: from, To: from + p.stretch, Bin: time.Second}, Seed: p.seed(n), ExactCounts: p.request.ExactCounts, Workers: 1,
+		Span: network.Span{From: from, To: from + p.stretch, Bin: time.Second}, Seed: p.seed(n), ExactCounts: p.request.ExactCounts, Most: drawnMost, Workers: 1,
 	})
 	if err != nil {
-		return err
+		return stretch{err: err}
 	}
-	origin := p.begun.Add(time.Duration(n) * p.stretch)
-	for _, r := range made.Records() {
-		if err := until(ctx, origin.Add(r.At-from)); err != nil {
+	return stretch{from: from, records: made.Records()}
+}
+
+// send hands each message of a stretch, which begins now, to its peer when it is due.
+func (p *Player) send(ctx context.Context, origin time.Time, s stretch) error {
+	for _, r := range s.records {
+		if err := until(ctx, origin.Add(r.At-s.from)); err != nil {
 			return err
 		}
 		p.hand(r)
@@ -192,8 +215,8 @@ func (p *Player) Report() Report {
 		Messages: p.messages.Load(), Asked: p.asked.Load(), Sent: p.sent.Load(), Capped: p.capped.Load(),
 		Unanswered: p.unanswered.Load(), Elsewhere: p.elsewhere.Load(), AskedBytesPerSecond: p.part.BytesPerSecond(),
 	}
-	if !p.begun.IsZero() {
-		r.Seconds = time.Since(p.begun).Seconds()
+	if begun := p.begun.Load(); begun != nil {
+		r.Seconds = time.Since(*begun).Seconds()
 	}
 	for _, to := range p.request.Peers {
 		if p.peers[int32(to.Server)].silent.Load() {

@@ -219,6 +219,32 @@ func TestSameSeedSameMessages(t *testing.T) {
 	}
 }
 
+// TestEndlessBurst: a row whose messages are few by the second, and millions at once, is an error
+// and not memory that never ends.
+func TestEndlessBurst(t *testing.T) {
+	t.Parallel()
+	m := steady(t)
+	features := m.Chains[0].Pairs[0].Features
+	long, endless := features[0], features[0]
+	long.Count, long.GapSeconds = 1, 1e9
+	endless.Count, endless.GapSeconds, endless.GapCV = 5e6, 0, 0
+	m.Chains[0].Pairs[0].Features = []network.Feature{long, endless}
+	r := request(t, 0)
+	var err error
+	if r.Row, err = Row(m, 0); err != nil {
+		t.Fatal(err)
+	}
+	part, err := r.Part()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(r, part)
+	p.stretch = 365 * 24 * time.Hour // in which the burst is due
+	if err := p.Play(t.Context()); !errors.Is(err, network.ErrGenerate) || !strings.Contains(err.Error(), "more than 2000000 records") {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*Request){

@@ -33,7 +33,10 @@ func movedBy(r *network.Reading) map[cluster.WorkloadID]cluster.Exchanged {
 		e.ReceivedBytesPerSec += float64(received) / seconds
 		out[*id] = e
 	}
-	for record := range r.Table.Between(of.From, of.To) { // a table in memory has no errors
+	for record, err := range r.Table.Between(of.From, of.To) {
+		if err != nil {
+			break // not of a table in memory
+		}
 		add(groups[record.Source], record.Bytes, 0)
 		add(groups[record.Destination], 0, record.Bytes)
 	}

@@ -2,7 +2,9 @@ package network
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"time"
 )
 
 // Sender is the part of a model that one server sends: what a generator on one machine
@@ -48,14 +50,54 @@ func (m *Model) partOf(p Pair, s Shares, server int32) (part Pair, sends bool) {
 	if !(byCount > 0) || !(byBytes > 0) {
 		return Pair{}, false
 	}
-	p.Features = slices.Clone(p.Features)
-	for i := range p.Features {
-		f := &p.Features[i]
-		f.Count *= byCount
-		f.Bytes *= byBytes
-		f.GapSeconds /= byCount // of the same time, fewer messages
-	}
+	p.Features = thinned(p.Features, byCount, byBytes)
 	return p, true
+}
+
+// thinned are the kinds of the messages that one of several servers sends. Which of the messages
+// are its own is chance, so that several at once are of several servers: the gaps between its own
+// are of many gaps of all, and say nothing of the kind. With the share q of the messages, the mean
+// of a gap and its coefficient of variation c are
+//
+//	mean / q,   √(q c² + 1 − q)
+func thinned(all []Feature, byCount, byBytes float64) []Feature {
+	if byCount == 1 {
+		return all // it is the only one
+	}
+	count, gaps, squares := 0.0, 0.0, 0.0
+	for _, f := range all {
+		count += f.Count
+		gaps += f.Count * f.GapSeconds
+		squares += f.Count * f.GapSeconds * f.GapSeconds * (1 + f.GapCV*f.GapCV)
+	}
+	mean := gaps / count
+	cv := math.Sqrt(byCount*max(0, squares/count/mean/mean-1) + 1 - byCount)
+	gap := rounded(mean / byCount)
+	var out []Feature
+	for _, f := range all {
+		f.Count, f.Bytes = f.Count*byCount, f.Bytes*byBytes
+		f.Gap, f.GapSeconds, f.GapCV = gapClass(time.Duration(gap*float64(time.Second))), gap, math.Round(cvDigits*min(cv, widest))/cvDigits
+		at := slices.IndexFunc(out, func(o Feature) bool { return o.Size == f.Size && o.Direction == f.Direction })
+		if at < 0 {
+			out = append(out, f)
+			continue
+		}
+		out[at] = out[at].with(f)
+	}
+	return out
+}
+
+// with is two kinds as one, with the gap of the first.
+func (f Feature) with(o Feature) Feature {
+	square := func(f Feature) float64 {
+		size := f.Bytes / f.Count
+		return f.Count * size * size * (1 + f.SizeCV*f.SizeCV)
+	}
+	squares := square(f) + square(o)
+	f.Count += o.Count
+	f.Bytes += o.Bytes
+	f.SizeCV = variation(f.Count, f.Bytes, squares)
+	return f
 }
 
 // onlyFrom are the shares of a level where one server sends all of it.

@@ -66,6 +66,47 @@ func TestSenderGeneratesItsRate(t *testing.T) {
 	}
 }
 
+// TestSenderIsThinned: where all servers of a group send at once to another group, the part of one
+// sends now and then, and not the messages of all of them at once and then nothing for long.
+func TestSenderIsThinned(t *testing.T) {
+	t.Parallel()
+	const servers, bytes = 8, 1000
+	var records []Record
+	for at := time.Duration(0); at < day; at += bin {
+		for server := range int32(servers) {
+			records = append(records, Record{At: at, Source: server, Destination: servers + (server+int32(at/bin))%servers, Bytes: bytes})
+		}
+	}
+	span := Span{To: day, Bin: bin}
+	m := fit(t, table(t, topology(t, 2, 1, servers, false), span, records), func(o *FitOptions) { o.Windows = []Window{{0, 0, 0, day}} })
+	const length = 2 * time.Hour
+	away, n := 0.0, 0.0
+	for server := range servers {
+		part, err := m.Sender(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := part.Generate(t.Context(), Generation{Span: span, Seed: uint64(server), Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := make([]float64, day/length)
+		for _, r := range made.Records() {
+			sums[r.At/length] += float64(r.Bytes)
+		}
+		want := float64(bytes * length / bin)
+		for _, sum := range sums {
+			away += math.Abs(sum-want) / want
+			n++
+		}
+	}
+	// 24 messages that are drawn apart are off by 0.8/√24 = 16 % on average; with the gaps of all
+	// servers' messages, only longer, it would be 34 %.
+	if mean := away / n; mean > 0.25 {
+		t.Errorf("two hours of one server are off by %.0f %% on average", 100*mean)
+	}
+}
+
 func TestSenderRefuses(t *testing.T) {
 	t.Parallel()
 	m := smallModel(t)

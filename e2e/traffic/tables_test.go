@@ -35,6 +35,7 @@ const (
 	// staticMost is how far what is generated within a static rack may be from the original, in
 	// percent: what is drawn of its messages is 2 % off by chance.
 	staticMost = 10
+	everyPair  = 1000            // more than there are between racks
 	startTime  = 2 * time.Second // of the capture, in which it opens all namespaces
 )
 
@@ -66,10 +67,15 @@ func TestTablesOnNetworkNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.TopPairs = everyPair
+	pairwise, err := network.Fit(t.Context(), fitted, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	plain := s.generate(t, watch, m, bin, false)
 	c := compared{t: t, fitted: fitted, held: held, plain: plain, windows: o.Windows, columns: []column{
 		{"model", fitted, draw(t, m, fitted, false)}, {"generated", fitted, plain.table}, {"held out", held, plain.table},
-		{"exact counts, model", fitted, draw(t, m, fitted, true)},
+		{"exact counts, model", fitted, draw(t, m, fitted, true)}, {"exact counts and pairs, model", fitted, draw(t, pairwise, fitted, true)},
 	}}
 	if *exact {
 		g := s.generate(t, watch, m, bin, true)

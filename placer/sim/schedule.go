@@ -147,10 +147,12 @@ func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries i
 			replicas = replicas[:0]
 		}
 	}
+	life := s.life
 	if len(replicas) > 0 {
 		w.place(i, s, replicas, &choice)
 	}
 	switch {
+	case s.life != life: // it was killed with its first tasks, and its place may be another's
 	case conflict && s.left > 0 && retries < maxRetries:
 		w.decide(attempt, retries+1)
 	case s.waits():

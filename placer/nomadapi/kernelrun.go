@@ -79,7 +79,7 @@ const defaultNamespace = "default"
 
 // kernelShare of a run's time is for the kernels; the rest is for the start of the allocation and for
 // reading what it leaves.
-const kernelShare = 0.7
+const kernelShare = 0.5
 
 // kernelJob has the profiler task alone, on one node.
 func kernelJob(r cluster.KernelRequest, deadline time.Time, owner, namespace string) (object, error) {

@@ -96,7 +96,7 @@ func (t *Tracker) Probed(now time.Time, key string, resources []string, speeds m
 	r.Add(string(s.node), speeds)
 	pressure := r.Pressure(resources, speeds)
 	if pressure == nil {
-		s.probe.quality = "It is the first of its type that was measured: there is none to compare it with."
+		s.probe.quality = "It was measured, and no other of its type by the same kernels yet: there is none to compare it with."
 		return nil
 	}
 	s.probe.quality = fmt.Sprintf("Its quality is %.2f, measured at %s.", 1-pressure.Number(), now.UTC().Format(time.TimeOnly))

@@ -166,7 +166,7 @@ func TestAMeasurementThatFails(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		w.ask("job")
-		wantText(t, w.report("n").Why, "first of its type")
+		wantText(t, w.report("n").Why, "none to compare it with")
 	})
 }
 

@@ -22,7 +22,7 @@ func (r *Room) probe(ctx context.Context, s *cluster.Snapshot) {
 	for _, d := range due {
 		node := nodeIn(s, d.Node)
 		if node == nil {
-			r.probed(ctx, d, nil, errors.New("Nomad does not know it"))
+			r.probed(ctx, d, nil, errors.New("it is not known to Nomad any more"))
 			continue
 		}
 		r.calls.Go(func() {

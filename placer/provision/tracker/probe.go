@@ -19,7 +19,8 @@ const (
 
 // probe is what is known of the quality of a slot's node.
 type probe struct {
-	until   time.Time        // it takes no job before, or before it is measured; zero: it does
+	from    time.Time        // since when it takes no job; zero: it does
+	within  time.Duration    // for how long, if it is not measured before
 	running bool             // it was handed out by ProbesDue and not answered
 	due     bool             // its jobs have ended since it was measured
 	last    time.Time        // when it was measured; zero: never
@@ -28,8 +29,14 @@ type probe struct {
 	problem string           // why the newest measurement said nothing; empty: it did
 }
 
-// measured reports whether jobs may run there: it was measured, or that took too long.
-func (s *slot) measured(now time.Time) bool { return !now.Before(s.probe.until) }
+// measured reports whether jobs may run there: it was measured, or that took too long, which also a
+// clock that was set back counts as.
+func (s *slot) measured(now time.Time) bool {
+	return s.probe.from.IsZero() || now.Sub(s.probe.from) >= s.probe.within || now.Before(s.probe.from)
+}
+
+// left is the time until the node takes jobs, measured or not.
+func (p probe) left(now time.Time) time.Duration { return p.within - now.Sub(p.from) }
 
 // says is a sentence for people, with a space before it.
 func (p probe) says() string {
@@ -45,8 +52,13 @@ func (p probe) says() string {
 // awaitProbe keeps a slot's node from jobs for a while.
 func (t *Tracker) awaitProbe(now time.Time, s *slot) {
 	if t.cfg.Probes {
-		s.probe.due, s.probe.until = true, now.Add(t.probeWithin(s.typ))
+		s.probe.due = true
+		t.close(now, s)
 	}
+}
+
+func (t *Tracker) close(now time.Time, s *slot) {
+	s.probe.from, s.probe.within = now, t.probeWithin(s.typ)
 }
 
 func (t *Tracker) probeWithin(typ string) time.Duration { return max(probeLeast, t.desk.SpinUp(typ)) }
@@ -71,10 +83,10 @@ func (t *Tracker) ProbesDue(now time.Time) []ProbeDue {
 			continue
 		}
 		if s.measured(now) {
-			s.probe.until = now.Add(t.probeWithin(s.typ))
+			t.close(now, s)
 		}
 		s.probe.running, s.probe.due = true, false
-		out = append(out, ProbeDue{s.key, s.node, s.probe.until.Sub(now)})
+		out = append(out, ProbeDue{s.key, s.node, s.probe.left(now)})
 	}
 	return out
 }
@@ -87,7 +99,7 @@ func (t *Tracker) Probed(now time.Time, key string, resources []string, speeds m
 		return nil // it has left, or somebody else leads meanwhile
 	}
 	s.probe.running, s.probe.last, s.probe.problem = false, now, problem
-	s.probe.until = time.Time{}
+	s.probe.from = time.Time{}
 	if problem != "" {
 		t.note(now, fmt.Sprintf("the quality of node %s of type %s is not known: %s", s.name, s.typ, problem))
 		return nil
@@ -111,11 +123,11 @@ func (t *Tracker) Probed(now time.Time, key string, resources []string, speeds m
 // endProbes lets nodes whose measurement takes too long have jobs all the same.
 func (t *Tracker) endProbes(now time.Time) {
 	for _, s := range t.sorted() {
-		if s.probe.until.IsZero() || !s.measured(now) {
+		if s.probe.from.IsZero() || !s.measured(now) {
 			continue
 		}
-		s.probe.until = time.Time{}
-		s.probe.problem = fmt.Sprintf("it was not measured within %s", t.probeWithin(s.typ).Round(time.Second))
+		s.probe.from = time.Time{}
+		s.probe.problem = fmt.Sprintf("it was not measured within %s", s.probe.within.Round(time.Second))
 		t.note(now, fmt.Sprintf("node %s of type %s takes jobs, and its quality is not known: %s", s.name, s.typ, s.probe.problem))
 	}
 }

@@ -39,7 +39,7 @@ func (t *Tracker) stateOf(now time.Time, s *slot) (provision.NodeState, string) 
 	case !s.lost.IsZero():
 		return provision.Serving, fmt.Sprintf("Nomad has not heard of it for %s.", now.Sub(s.lost).Round(time.Second))
 	case !s.measured(now):
-		return provision.Probing, fmt.Sprintf("Its quality is being measured; it takes jobs in %s at the latest.", s.probe.until.Sub(now).Round(time.Second))
+		return provision.Probing, fmt.Sprintf("Its quality is being measured; it takes jobs in %s at the latest.", s.probe.left(now).Round(time.Second))
 	case len(s.jobs) > 0:
 		why := fmt.Sprintf("It has %s.", wording.Count(len(s.jobs), "job"))
 		if !t.desk.Behaved(s.key) {

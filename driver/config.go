@@ -492,7 +492,11 @@ func checkRequest(r profiler.Request) error {
 	switch {
 	case r.Format != profiler.RequestFormat:
 		return fmt.Errorf("profile.request: format %d, this release of the driver (%s) reads %d: run nomad-placer and nomad-driver-ibench of one release", r.Format, PluginVersion, profiler.RequestFormat)
-	case r.Task == "" && len(r.Tasks) == 0:
+	case r.Machine && (r.Task != "" || len(r.Tasks) > 0 || r.Probe != nil):
+		return errors.New("profile.request: machine: a run without a workload has no task and no probe")
+	case r.Machine && len(r.Sources) == 0:
+		return errors.New("profile.request: sources: a run without a workload needs some")
+	case !r.Machine && r.Task == "" && len(r.Tasks) == 0:
 		return errors.New("profile.request: it names no task")
 	case r.Seconds <= 0:
 		return fmt.Errorf("profile.request: seconds: %d is not positive", r.Seconds)

@@ -146,6 +146,8 @@ func TestBadTaskConfig(t *testing.T) {
 		{"request of a newer format", profile(`{"format":3,"task":"web","seconds":1}`), []string{"profile.request", "format 3", "of one release"}},
 		{"request with an unknown field", profile(`{"format":2,"tsk":"web"}`), []string{"profile.request", "tsk"}},
 		{"request without task", profile(`{"format":2,"seconds":1}`), []string{"profile.request", "task"}},
+		{"request without a workload, with a task", profile(`{"format":2,"machine":true,"task":"web","seconds":1,"sources":["int"]}`), []string{"profile.request", "machine", "no task"}},
+		{"request without a workload or sources", profile(`{"format":2,"machine":true,"seconds":1}`), []string{"profile.request", "sources"}},
 		{"request without time", profile(`{"format":2,"task":"web"}`), []string{"profile.request", "seconds"}},
 		{"request of an unknown source", profile(`{"format":2,"task":"web","seconds":1,"sources":["llc"]}`), []string{"profile.request", "llc"}},
 	} {

@@ -8,6 +8,7 @@ type ProvisionConfig struct {
 	Mapping    string               `json:"mapping"`
 	MaxPerHour float64              `json:"max_per_hour"` // of all rented nodes, in the currency of the prices
 	Retention  float64              `json:"retention"`    // times its spin-up that an idle node is kept
+	Probe      bool                 `json:"probe"`        // what others press on rented nodes is measured
 	Reserved   *ReservedConfig      `json:"reserved,omitempty"`
 	Types      []InstanceTypeConfig `json:"instance_types"`
 	Target     *TargetPluginConfig  `json:"target_plugin,omitempty"` // nil: an autoscaler asks for what is wanted
@@ -47,7 +48,7 @@ const DefaultSpinUp = 60 * time.Second
 const strategyWithoutRent = "SR"
 
 // DefaultProvisionConfig is a block that says nothing.
-func DefaultProvisionConfig() ProvisionConfig { return ProvisionConfig{Mapping: "P8", Retention: 10} }
+func DefaultProvisionConfig() ProvisionConfig { return ProvisionConfig{Mapping: "P8", Retention: 10, Probe: true} }
 
 // Rents reports whether the strategy rents nodes.
 func (c ProvisionConfig) Rents() bool { return c.Strategy != strategyWithoutRent }

@@ -38,6 +38,10 @@ func provisionSchema(o Options) block {
 				name: "retention", kind: kindNumber, bounds: bounds{0, maxRetention, false}, byDefault: formatNumber(d.Retention), example: "10",
 				summary: "for how many times its spin-up an idle node is kept that was good enough for its jobs",
 			},
+			{
+				name: "probe", kind: kindTruth, byDefault: "true", example: "false",
+				summary: "measure what others press on a rented node, by interference kernels before it gets a job and while it is idle, where the node has the ibench driver",
+			},
 		},
 		blocks: []block{
 			{
@@ -85,6 +89,9 @@ func (s *source) provisionConfig(r *reading) *ProvisionConfig {
 	}
 	if r.has("retention") {
 		c.Retention = r.number("retention")
+	}
+	if r.has("probe") {
+		c.Probe = r.truth("probe")
 	}
 	if b := r.block("reserved"); b != nil {
 		c.Reserved = &ReservedConfig{Attribute: b.text("attribute"), Value: b.text("value")}

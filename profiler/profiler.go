@@ -108,6 +108,9 @@ type Request struct {
 	SlowdownPercent float64                `json:"slowdown_percent"`
 	Seed            uint64                 `json:"seed"`
 	Method          Method                 `json:"method,omitempty"`
+	// Machine asks how fast kernels are here by themselves (MeasureSpeeds): there is no workload, and
+	// its fields are empty.
+	Machine bool `json:"machine,omitempty"`
 }
 
 // Method is how a run spends the time of a source.

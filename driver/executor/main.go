@@ -111,6 +111,9 @@ func (r *room) work(ctx context.Context) error {
 		}
 		s := &profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc"), out: out}
 		go r.answer(ctx, cancel, listener, s)
+		if r.spec.Profile.Machine {
+			return s.runMachine(ctx)
+		}
 		return s.runProfile(ctx, profiler.Measure)
 	}
 	if r.spec.Pairs != nil {

@@ -260,5 +260,8 @@ const profileGrace = targetWait + profiler.DefaultWait + 30*time.Second
 
 // ProfileDuration bounds a profiling run of that request.
 func ProfileDuration(r profiler.Request) time.Duration {
+	if r.Machine {
+		return time.Duration(r.Seconds)*time.Second + machineGrace
+	}
 	return time.Duration(r.Seconds)*time.Second + profileGrace
 }

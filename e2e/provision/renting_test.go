@@ -88,9 +88,17 @@ type renting struct {
 	token string // a file
 }
 
-// startRenting starts a base with the driver, and writes what an agent is configured with. The
-// agent is not started yet.
+// startRenting starts a base with the driver, and writes what an agent that rents is configured
+// with. The agent is not started yet.
 func startRenting(t *testing.T) renting {
+	t.Helper()
+	return startConfigured(t, func(r *rig.Rig, dir string) string {
+		return fmt.Sprintf(rentingConfig, agentPort, program(t, targetName, "make provision-target"), r.Dir(), burstPort, filepath.Join(dir, "node.hcl"), r.Token())
+	})
+}
+
+// startConfigured is startRenting with another configuration, in a directory.
+func startConfigured(t *testing.T, config func(r *rig.Rig, dir string) string) renting {
 	t.Helper()
 	ctx := t.Context()
 	r, err := rig.Start(ctx, rig.Options{Bin: binDir, BasePort: basePort, RunID: "prov", Clients: []cluster.Client{{Name: "base", Class: "base"}}})
@@ -111,10 +119,9 @@ func startRenting(t *testing.T) renting {
 	}
 	dir := t.TempDir()
 	files := map[string]string{
-		"token":    r.Token(),
-		"node.hcl": rig.DriverHCL("prov", "NODE", ""),
-		"agent.hcl": fmt.Sprintf(rentingConfig, agentPort, program(t, targetName, "make provision-target"), r.Dir(), burstPort,
-			filepath.Join(dir, "node.hcl"), r.Token()),
+		"token":     r.Token(),
+		"node.hcl":  rig.DriverHCL("prov", "NODE", ""),
+		"agent.hcl": config(r, dir),
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

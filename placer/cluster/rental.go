@@ -1,6 +1,11 @@
 package cluster
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
+)
 
 // Rental is whether a workload goes to owned nodes or to a rented one, and why.
 type Rental struct {
@@ -41,4 +46,27 @@ type Scaling struct {
 	Was, Count int
 	Leave      []NodeID // that are to go first, where there are to be fewer
 	Reason     string
+}
+
+// Prober measures what others press on a node on which nothing of ours runs.
+type Prober interface {
+	// KernelSpeeds is how fast kernels are there by themselves, in operations per second; one that
+	// could not be measured is not in it.
+	KernelSpeeds(ctx context.Context, r KernelRequest) (map[interference.Source]float64, error)
+	// ShowQuality shows what was found where people look.
+	ShowQuality(ctx context.Context, node NodeID, q NodeQuality) error
+}
+
+// KernelRequest asks for one run of kernels.
+type KernelRequest struct {
+	ID      string // the same request adopts a run already under way
+	Node    Node
+	Sources []interference.Source
+	Within  time.Duration // from the request to the answer
+}
+
+// NodeQuality is what a node offers.
+type NodeQuality struct {
+	Quality        float64 // from 0 to 1: one less what others press, the highest first
+	OutsidePercent map[interference.Source]int
 }

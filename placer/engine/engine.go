@@ -94,9 +94,18 @@ func (e *Engine) newRenting() (placement.Router, error) {
 		Options: *e.cfg.Provision, World: e.cfg.World, Clock: e.cfg.Clock, Log: e.cfg.Log, Book: e.book, Columns: e.estimator.Columns,
 		Below:   func() map[cluster.WorkloadID]bool { return e.adaptation.Stats().Below },
 		UsedMHz: func() map[cluster.WorkloadID]float64 { return e.adaptation.Stats().UsedMHz },
-		Decided: e.decisions.Of,
+		Decided: e.decisions.Of, Prober: proberOf(e.cfg.World),
 	})
 	return e.renting, err
+}
+
+// proberOf a world; nil: it has none.
+func proberOf(w cluster.World) cluster.Prober {
+	p, ok := w.(cluster.Prober)
+	if !ok {
+		return nil
+	}
+	return p
 }
 
 // Provision is what is known of rented nodes, also where this replica does not lead;

@@ -436,7 +436,7 @@ func (w *World) Sweep(ctx context.Context, keep map[string]bool) error {
 	}
 	failures := []error{w.sweepTransfers(ctx)}
 	for _, s := range stubs {
-		if keep[s.Meta[metaProfileID]] {
+		if keep[s.Meta[metaProfileID]] || w.kernelRuns.has(s.Meta[metaProfileID]) {
 			continue
 		}
 		id := cluster.JobID{Namespace: s.Namespace, ID: s.ID}

@@ -215,6 +215,11 @@ func profilerTask(tasks []object, r cluster.ProfileRequest) (object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return profilerTaskOf(request), nil
+}
+
+// profilerTaskOf is the task of the driver that does what a request says.
+func profilerTaskOf(request string) object {
 	return object{
 		"Name":          labTask,
 		"Driver":        KernelDriver,
@@ -224,7 +229,7 @@ func profilerTask(tasks []object, r cluster.ProfileRequest) (object, error) {
 		"LogConfig":     map[string]any{"MaxFiles": labTaskLogFiles, "MaxFileSizeMB": labTaskLogFileMB},
 		"RestartPolicy": never(),
 		"KillTimeout":   int64(labKillTimeout),
-	}, nil
+	}
 }
 
 // labRequest is the JSON the driver reads.
@@ -250,6 +255,11 @@ func labRequest(tasks []object, r cluster.ProfileRequest) (string, error) {
 		SlowdownPercent: r.Workload.Spec.SlowdownMaxPercent,
 		Seed:            seedOf(r.ID),
 	}
+	return requestText(request)
+}
+
+// requestText is a request as the job has it.
+func requestText(request profiler.Request) (string, error) {
 	b, err := json.Marshal(request)
 	if err != nil {
 		return "", fmt.Errorf("profiling request: %w", err)

@@ -91,8 +91,10 @@ type World struct {
 	allocs       allocCache
 	reservations reservations
 	pressure     pressureBoard
-	followed     followBook
-	unconfirmed  unconfirmedList
+
+	kernelRuns  kernelRuns
+	followed    followBook
+	unconfirmed unconfirmedList
 }
 
 var _ cluster.World = (*World)(nil)
@@ -134,6 +136,8 @@ func New(o Options) (*World, error) {
 		changed:  make(chan struct{}, 1),
 		wanted:   make(chan struct{}, 1),
 		pressure: newPressureBoard(),
+
+		kernelRuns: kernelRuns{under: map[string]bool{}},
 	}, nil
 }
 

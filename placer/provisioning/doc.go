@@ -6,7 +6,8 @@
 //	snapshot ─▶ tracker ─▶ Route: nodes that a job may use, or wait
 //	               │
 //	               ├─▶ Report: wanted, present, spent
-//	               └─▶ Renter: so many of this type; these leave
+//	               ├─▶ Renter: so many of this type; these leave
+//	               └─▶ Prober: how fast kernels are on this node ─▶ what others press there
 //
 // # What holds at every moment
 //
@@ -14,6 +15,7 @@
 //   - What is ordered is in the store before it is ordered, so that another leader knows of it; a
 //     node that nobody ordered is accounted for as soon as Nomad knows it.
 //   - A job that runs stays on its side, whoever places it again.
+//   - Whatever a measurement of a node does, a job waits for it no longer than its budget.
 //
 // # Differences from the paper
 //

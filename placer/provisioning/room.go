@@ -28,6 +28,7 @@ type Options struct {
 	MaxPerHour float64
 	Reserved   *cluster.Constraint // that owned nodes meet; nil: all that are of no type
 	Renter     cluster.Renter      // nil: an autoscaler asks for what is wanted
+	NoProbes   bool                // the quality of rented nodes is not measured
 }
 
 // Config is what a room is made of.
@@ -42,13 +43,15 @@ type Config struct {
 	UsedMHz func() map[cluster.WorkloadID]float64 // that workloads were measured to use last; nil: nothing is measured
 	// Decided is the newest decision on a workload; nil: no runs are noted.
 	Decided func(cluster.WorkloadID) (cluster.Decision, bool)
+	// Prober measures rented nodes; nil: nobody does.
+	Prober cluster.Prober
 }
 
 // Room keeps one account.
 type Room struct {
 	cfg   Config
 	sides sides
-	calls sync.WaitGroup // to the Renter
+	calls sync.WaitGroup // to the Renter and the Prober
 
 	mu       sync.Mutex
 	rents    map[string]*renting // by type
@@ -75,6 +78,9 @@ func New(c Config) (*Room, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.NoProbes {
+		c.Prober = nil
+	}
 	r := &Room{cfg: c, sides: newSides(c.Types, c.Reserved), rents: map[string]*renting{}, runs: provision.NewRunLog(c.Clock.Now(), nil)}
 	for _, t := range c.Types {
 		r.rents[t.Name] = &renting{}
@@ -85,7 +91,7 @@ func New(c Config) (*Room, error) {
 }
 
 func (r *Room) newAccount(now time.Time) (*tracker.Tracker, error) {
-	return tracker.New(tracker.Config{Settings: r.cfg.Settings, Types: r.cfg.Types, MaxPerHour: r.cfg.MaxPerHour}, now)
+	return tracker.New(tracker.Config{Settings: r.cfg.Settings, Types: r.cfg.Types, MaxPerHour: r.cfg.MaxPerHour, Probes: r.cfg.Prober != nil}, now)
 }
 
 // Start takes over the account from an earlier leader.
@@ -170,6 +176,7 @@ func (r *Room) Pass(ctx context.Context) error {
 		return err // what is not on record is not ordered
 	}
 	r.order(ctx)
+	r.probe(ctx, s)
 	return nil
 }
 

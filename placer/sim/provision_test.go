@@ -183,16 +183,41 @@ func TestABadNodeIsReleasedWhenItsJobEnds(t *testing.T) {
 	}
 }
 
-// Jobs share a rented node where they leave each other alone, and only there.
+// Jobs share a whole rented machine by room, as they share owned ones (§8.3.3); a slice, and where
+// the operator says so any node, where they leave each other alone.
 func TestJobsShareARentedNode(t *testing.T) {
 	t.Parallel()
-	for tolerates, want := range map[float64]int{50: 1, 0.5: 2} { // each causes 1
-		c := cloud{options: map[string]string{"strategy": "OdF"}, takes: spinUp, tolerates: func(int) float64 { return tolerates }}
-		r := c.run(t, fixed(0, 0, time.Minute, 4), fixed(1, time.Second, time.Minute, 4))
-		if got := len(r.Provision.Rented); got != want {
-			t.Errorf("who tolerate %g share %d nodes, want %d", tolerates, got, want)
+	for _, c := range []struct {
+		strategy, sharing string
+		tolerates         float64 // each causes 1
+		want              int
+	}{
+		{"OdF", "room", 50, 1},
+		{"OdF", "room", 0.5, 1},
+		{"OdF", "tolerated", 50, 1},
+		{"OdF", "tolerated", 0.5, 2},
+		{"OdM", "room", 50, 1},
+		{"OdM", "room", 0.5, 2},
+	} {
+		cores := map[string]int{"OdF": 4, "OdM": 1}[c.strategy]
+		world := cloud{options: map[string]string{"strategy": c.strategy, "sharing": c.sharing}, takes: spinUp, tolerates: func(int) float64 { return c.tolerates }}
+		r := world.run(t, fixed(0, 0, time.Minute, cores), fixed(1, time.Second, time.Minute, cores))
+		if got := len(r.Provision.Rented); got != c.want {
+			t.Errorf("%s, shared by %s: who tolerate %g share %d nodes, want %d", c.strategy, c.sharing, c.tolerates, got, c.want)
 		}
 	}
+}
+
+// Of whole machines with room one is taken where all tolerate each other.
+func TestAMachineWhereAllTolerateEachOtherComesFirst(t *testing.T) {
+	t.Parallel()
+	c := cloud{options: map[string]string{"strategy": "OdF"}, takes: spinUp, tolerates: func(i int) float64 { return map[int]float64{0: 0.5, 1: 50, 2: 50}[i] }}
+	// The first two do not fit together; the third has room on both machines, and the first does not tolerate it.
+	r := c.run(t, fixed(0, 0, time.Hour, 9), fixed(1, time.Second, 20*time.Minute, 9), fixed(2, 10*time.Minute, 30*time.Minute, 4))
+	if len(r.Provision.Rented) != 2 {
+		t.Fatalf("%d machines are rented", len(r.Provision.Rented))
+	}
+	near(t, "the second machine has the third job", r.Provision.Rented[1].Returned, 40*time.Minute+10*spinUp)
 }
 
 func TestANodeThatNeverComes(t *testing.T) {

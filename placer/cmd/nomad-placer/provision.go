@@ -20,7 +20,7 @@ func provisionOptions(c jobhcl.ProvisionConfig) *provisioning.Options {
 	if mapping, err := provision.LookupMapping(c.Mapping); err == nil {
 		settings.Mapping = mapping
 	}
-	out := &provisioning.Options{Settings: settings, MaxPerHour: c.MaxPerHour}
+	out := &provisioning.Options{Settings: settings, MaxPerHour: c.MaxPerHour, NoProbes: !c.Probe}
 	if c.Reserved != nil {
 		out.Reserved = &cluster.Constraint{Attribute: "${" + c.Reserved.Attribute + "}", Operator: "=", Value: c.Reserved.Value}
 	}

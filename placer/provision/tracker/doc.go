@@ -6,7 +6,7 @@
 // (Route), and says how many nodes are wanted (Wanted) and which are to leave (Leaving). Who orders
 // and returns nodes, an autoscaler or the agent itself, is not its matter.
 //
-//	ordered ─▶ starting ─▶ serving ⇄ idle ─▶ leaving ─▶ gone
+//	ordered ─▶ starting ─▶ probing ─▶ serving ⇄ idle ─▶ leaving ─▶ gone
 //	              │ too late, or refused: the order is void, its jobs go to the base's queue,
 //	              └ and the type is not ordered again for a while that doubles each time
 //

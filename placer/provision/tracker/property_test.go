@@ -28,7 +28,7 @@ func TestAccountHolds(t *testing.T) {
 		settings := provision.DefaultSettings()
 		settings.Strategy = rapid.SampledFrom(provision.Strategies()).Draw(rt, "strategy")
 		limit := rapid.Float64Range(0, 5).Draw(rt, "max per hour")
-		c := Config{Settings: settings, Types: types(), MaxPerHour: limit}
+		c := Config{Settings: settings, Types: types(), MaxPerHour: limit, Probes: rapid.Bool().Draw(rt, "probes")}
 		now := start
 		account, err := New(c, now)
 		if err != nil {
@@ -59,6 +59,8 @@ func TestAccountHolds(t *testing.T) {
 					rt.Fatalf("%+v\nbecame %+v", account.State(), next.State())
 				}
 				account = next
+			case 9:
+				measureSome(rt, account, now)
 			}
 			if now.After(latest) {
 				latest = now
@@ -67,6 +69,21 @@ func TestAccountHolds(t *testing.T) {
 			check(rt, account, now, latest, p, idle)
 		}
 	})
+}
+
+// measureSome of the nodes that are to be; others are never heard of.
+func measureSome(rt *rapid.T, account *Tracker, now time.Time) {
+	for _, d := range account.ProbesDue(now) {
+		switch rapid.IntRange(0, 2).Draw(rt, "measured") {
+		case 0:
+			account.Probed(now, d.Key, []string{"a", "b"}, map[string]float64{"a": rapid.Float64Range(-1, 9).Draw(rt, "speed"), "b": 5}, "")
+		case 1:
+			account.Probed(now, d.Key, []string{"a", "b"}, nil, "it failed")
+		}
+		if d.Within <= 0 {
+			rt.Fatalf("%+v", d)
+		}
+	}
 }
 
 func askOne(rt *rapid.T, account *Tracker, now time.Time, limit float64) {

@@ -38,15 +38,17 @@ func (t *Tracker) stateOf(now time.Time, s *slot) (provision.NodeState, string) 
 			now.Sub(s.ordered).Round(time.Second), wording.Count(len(s.jobs), "job"), t.desk.SpinUp(s.typ).Round(time.Second), t.lateAfter(s.typ).Round(time.Second))
 	case !s.lost.IsZero():
 		return provision.Serving, fmt.Sprintf("Nomad has not heard of it for %s.", now.Sub(s.lost).Round(time.Second))
+	case !s.measured(now):
+		return provision.Probing, fmt.Sprintf("Its quality is being measured; it takes jobs in %s at the latest.", s.probe.left(now).Round(time.Second))
 	case len(s.jobs) > 0:
 		why := fmt.Sprintf("It has %s.", wording.Count(len(s.jobs), "job"))
 		if !t.desk.Behaved(s.key) {
 			why = fmt.Sprintf("It has %s, was not good enough for all of them, and leaves when they have ended.", wording.Count(len(s.jobs), "job"))
 		}
-		return provision.Serving, why
+		return provision.Serving, why + s.probe.says()
 	}
 	until, _ := t.desk.KeptUntil(s.key)
-	return provision.Vacant, fmt.Sprintf("It has no job, and is kept for %s more.", max(0, until.Sub(now)).Round(time.Second))
+	return provision.Vacant, fmt.Sprintf("It has no job, and is kept for %s more.", max(0, until.Sub(now)).Round(time.Second)) + s.probe.says()
 }
 
 // Capacity of rented nodes now, in cores. What is returned is in it for as long as it is there.
@@ -55,7 +57,7 @@ func (t *Tracker) Capacity(now time.Time) provision.Capacity {
 	for _, s := range t.sorted() {
 		cores := float64(t.kinds[s.typ].Cores)
 		switch state, _ := t.stateOf(now, s); {
-		case state == provision.Starting, state == provision.Serving && !s.hasJobs():
+		case state == provision.Starting, state == provision.Probing, state == provision.Serving && !s.hasJobs():
 			out.Held += cores
 		case state == provision.Serving:
 			out.Serving += cores

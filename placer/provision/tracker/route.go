@@ -98,9 +98,13 @@ func (t *Tracker) atHome(now time.Time, s *slot, w cluster.WorkloadID) Answer {
 	if out.Why != "" {
 		out.Why += "; "
 	}
-	if s.ready {
+	if s.ready && s.measured(now) {
 		out.Node = s.node
 		out.Why += fmt.Sprintf("node %s of type %s is kept for it", s.name, s.typ)
+		return out
+	}
+	if s.ready {
+		out.Why += fmt.Sprintf("node %s of type %s is kept for it, and its quality is being measured", s.name, s.typ)
 		return out
 	}
 	out.Why += fmt.Sprintf("it waits for a node of type %s, ordered %s ago; one takes %s on average", s.typ, now.Sub(s.ordered).Round(time.Second), t.desk.SpinUp(s.typ).Round(time.Second))

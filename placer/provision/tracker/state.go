@@ -21,6 +21,8 @@ type State struct {
 	SpentAt time.Time                    `json:"spent_at"`
 	Today   float64                      `json:"today"`
 	Days    []provision.DaySpend         `json:"days,omitempty"` // the oldest first; that of SpentAt is today
+
+	Kernels map[string][]provision.KernelSpeeds `json:"kernels,omitempty"` // that nodes of a type were seen to do
 }
 
 // SlotState is a node, or an order.
@@ -57,12 +59,25 @@ func (t *Tracker) State() State {
 		}
 		out.Slots = append(out.Slots, one)
 	}
+	for name, r := range t.references {
+		if nodes := r.Nodes(); len(nodes) > 0 {
+			out.Kernels = withNodes(out.Kernels, name, nodes)
+		}
+	}
 	for name, k := range t.kinds {
 		if k.failures > 0 {
 			out.Backoff[name] = BackoffState{k.failures, k.notBefore, k.why}
 		}
 	}
 	return out
+}
+
+func withNodes(m map[string][]provision.KernelSpeeds, typ string, nodes []provision.KernelSpeeds) map[string][]provision.KernelSpeeds {
+	if m == nil {
+		m = map[string][]provision.KernelSpeeds{}
+	}
+	m[typ] = nodes
+	return m
 }
 
 // longestSpinUp that a record is believed.
@@ -84,6 +99,11 @@ func (t *Tracker) Resume(now time.Time, s State) {
 	for typ, measured := range s.SpinUps {
 		if measured.Mean >= 0 && measured.Mean <= longestSpinUp {
 			t.desk.Remember(typ, measured)
+		}
+	}
+	for typ, nodes := range s.Kernels {
+		if t.kinds[typ] != nil {
+			t.references[typ] = provision.NewReference(nodes)
 		}
 	}
 	for typ, b := range s.Backoff {

@@ -23,6 +23,7 @@ type Config struct {
 	Settings   provision.Settings
 	Types      []Type
 	MaxPerHour float64 // that all rented nodes may cost together
+	Probes     bool    // the quality of nodes is measured before they get a job, and again while they are idle
 }
 
 // Bounds, chosen by us.
@@ -60,6 +61,8 @@ type Tracker struct {
 	gains  int // how often the base was seen to have gained room
 	spent  ledger
 	events []Event
+
+	references map[string]*provision.Reference // by type
 }
 
 // kind is what is known of a type.
@@ -83,6 +86,7 @@ type slot struct {
 	lost    time.Time // since when it is not ready any more; zero: it is
 	jobs    map[cluster.WorkloadID]*tenant
 	leaving string // why; empty: it stays
+	probe   probe
 }
 
 // tenant is a workload that has a node, or for which one is kept.
@@ -105,10 +109,11 @@ type Event struct {
 // New tracker without nodes.
 func New(c Config, now time.Time) (*Tracker, error) {
 	var types provision.Catalogue
-	t := &Tracker{cfg: c, kinds: map[string]*kind{}, slots: map[string]*slot{}, queue: map[cluster.WorkloadID]*waiting{}, spent: ledger{at: now}}
+	t := &Tracker{cfg: c, kinds: map[string]*kind{}, slots: map[string]*slot{}, queue: map[cluster.WorkloadID]*waiting{}, spent: ledger{at: now}, references: map[string]*provision.Reference{}}
 	for _, typ := range c.Types {
 		types = append(types, typ.Type)
 		t.kinds[typ.Name] = &kind{Type: typ, counted: -1}
+		t.references[typ.Name] = provision.NewReference(nil)
 	}
 	var err error
 	t.desk, err = provision.New[string](c.Settings, types, now)
@@ -145,6 +150,7 @@ func (t *Tracker) Observe(now time.Time, nodes []Node, base provision.Use) {
 		t.reconcile(now, s, there[s.node].Jobs)
 	}
 	t.voidLate(now)
+	t.endProbes(now)
 	t.letLeave(now)
 	t.expire(now)
 	t.desk.Queue(now, len(t.queue))
@@ -188,6 +194,7 @@ func (t *Tracker) meet(now time.Time, n Node) {
 	case n.Ready && !s.ready:
 		s.ready = true
 		t.desk.Came(now, s.key)
+		t.awaitProbe(now, s)
 		k := t.kinds[s.typ]
 		k.failures, k.notBefore, k.why = 0, time.Time{}, ""
 	case n.Ready:
@@ -227,6 +234,9 @@ func (t *Tracker) reconcile(now time.Time, s *slot, on []cluster.WorkloadID) {
 		}
 		t.desk.Left(at, s.key, job.digits)
 		delete(s.jobs, w)
+		if job.seen && len(s.jobs) == 0 {
+			s.probe.due, s.probe.had = true, job.digits
+		}
 	}
 }
 

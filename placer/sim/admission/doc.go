@@ -54,8 +54,8 @@
 //     their configuration is fast enough. "Probability that approximates 1" is
 //     0.95: above 0.977 no item would ever wait for normal frees. Without nine frees
 //     in the history nothing is said of the wait, and the item is placed at once.
-//   - Items of HCloud share a rented node where each tolerates what the others cause and what is
-//     seen of other customers (decision 0051). What the provider has no node for waits until one
+//   - Items of HCloud share a whole rented machine by room, as owned ones, and take one first where
+//     all tolerate each other; they share a slice only there (decision 0060). What the provider has no node for waits until one
 //     is free.
 //   - Hyperplanes go through the mean contention, which is learnt: buckets are
 //     laid out anew when the number of changes has grown fourfold.

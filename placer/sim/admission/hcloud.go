@@ -28,8 +28,15 @@ var hcloudParameters = parameterList{controller: "hcloud", list: []Parameter{
 	{Name: "soft", Default: "0.625", Summary: "the soft limit at first"},
 	{Name: "hard", Default: "0.85", Summary: "the hard limit"},
 	{Name: "retention", Default: "10", Summary: "times its spin-up that an idle node is kept"},
+	{Name: "sharing", Default: sharedByRoom, Summary: "who gets a whole rented machine that others have: room decides, and tolerance only which one; or tolerance decides", Choices: []string{sharedByRoom, sharedIfTolerated}},
 	{Name: "known", Default: "yes", Summary: "whether a job's demands are known", Choices: []string{"yes", "no"}},
 }}
+
+// How whole rented machines are shared.
+const (
+	sharedByRoom      = "room"
+	sharedIfTolerated = "tolerated"
+)
 
 // Rental is where nodes are rented. Those that are not rented are not ready on the board.
 type Rental interface {
@@ -58,6 +65,7 @@ type hcloud struct {
 	desk   *provision.Provisioner[board.Index]
 	random *rand.Rand
 	blind  bool // nothing is known of what jobs demand
+	whole  int  // cores of the rented machines that are shared by room; 0: none are
 	now    Instant
 
 	fresh   []*waiting // not decided on yet, in order of arrival
@@ -120,6 +128,9 @@ func newHCloud(b *board.Board, o Options, random *rand.Rand) (Controller, error)
 			return nil, ErrNoRental
 		}
 		c.rental = o.Rental
+		if largest, err := types.Largest(); err == nil && s.is("sharing", sharedByRoom) {
+			c.whole = largest.Cores
+		}
 	}
 	c.base = newOwnedNodes(b, o.Rental)
 	c.desk, err = provision.New[board.Index](settings, types, when(0))

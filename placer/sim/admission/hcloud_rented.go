@@ -11,7 +11,7 @@ import (
 
 // rent gives an item a rented node; false where the provider has none.
 func (c *hcloud) rent(now Instant, w *waiting, typ string) bool {
-	n, ok := c.desk.Reuse(typ, w.side.digits, func(n board.Index) bool { return c.takes(n, w) })
+	n, ok := c.reuse(typ, w)
 	if !ok {
 		if n, ok = c.rental.Rent(now, typ); !ok {
 			return false
@@ -28,23 +28,36 @@ func (c *hcloud) rent(now Instant, w *waiting, typ string) bool {
 	return true
 }
 
-// takes reports whether a rented node may have one item more, next to what is there and what is
-// promised to it: there is room, the item tolerates what they cause and others press, and each of
-// them tolerates what is added. Of a job of which nothing is known, only its size counts.
-func (c *hcloud) takes(n board.Index, w *waiting) bool {
+// reuse finds a rented node that takes one item more: one on which all tolerate each other, then a
+// whole machine that has room, for whole machines are shared as owned ones are (§8.3.3: the least
+// amount of resources). A slice is for those who tolerate its others. Of a job of which nothing is
+// known, only its size counts.
+func (c *hcloud) reuse(typ string, w *waiting) (board.Index, bool) {
+	n, ok := c.desk.Reuse(typ, w.side.digits, func(n board.Index) bool {
+		promised := c.promised(n)
+		return c.hasRoom(n, w, promised) && (c.blind || c.leaveAlone(n, w, promised))
+	})
+	if ok || c.whole == 0 {
+		return n, ok
+	}
+	return c.desk.Reuse(typ, w.side.digits, func(n board.Index) bool {
+		t, _ := c.rental.TypeOf(n)
+		return t.Cores == c.whole && c.hasRoom(n, w, c.promised(n))
+	})
+}
+
+// hasRoom reports whether a rented node has room for one item more, next to what is there and what
+// is promised to it.
+func (c *hcloud) hasRoom(n board.Index, w *waiting, promised []*waiting) bool {
 	a := w.item.Ask
 	if a.Allowed != nil && !a.Allowed(n) {
 		return false
 	}
-	promised := c.promised(n)
 	need := wholeOf(a)
 	for _, other := range promised {
 		need = need.Add(wholeOf(other.item.Ask))
 	}
-	if !c.board.Node(n).HasRoom(c.board.Used(n), need) {
-		return false
-	}
-	return c.blind || c.leaveAlone(n, w, promised)
+	return c.board.Node(n).HasRoom(c.board.Used(n), need)
 }
 
 // promised are the items that wait for a node, or are to begin there.
@@ -58,7 +71,8 @@ func (c *hcloud) promised(n board.Index) []*waiting {
 	return out
 }
 
-// leaveAlone compares pressure on a node with what is tolerated there, in the unit of Board.Caused.
+// leaveAlone reports whether an item tolerates what others cause on a node, and those that are there tolerate what it adds. It
+// compares pressure on a node with what is tolerated there, in the unit of Board.Caused.
 // What others press on a node that is not there yet is not known.
 func (c *hcloud) leaveAlone(n board.Index, w *waiting, promised []*waiting) bool {
 	outside := make([]float64, len(c.board.Columns))

@@ -47,7 +47,8 @@ func (t fixedTime) DecisionTime(*board.Board, *board.Request, board.Choice) time
 
 // decide asks the selector, and commits at once where that takes no time.
 func (w *World) decide(attempt admission.Attempt, retries int) {
-	s := w.workloads.at(workloadOf(attempt.Item.Ask.Handle))
+	who := workloadOf(attempt.Item.Ask.Handle)
+	s := w.workloads.at(who)
 	choice := w.choose(attempt)
 	spent := time.Duration(0)
 	if w.timed != nil {
@@ -62,7 +63,7 @@ func (w *World) decide(attempt admission.Attempt, retries int) {
 	k := w.flight()
 	f := &w.flights[k]
 	f.replicas = append(f.replicas[:0], choice.Replicas...)
-	f.attempt, f.choice, f.retries, f.free, f.life = attempt, choice, retries, false, s.life
+	f.who, f.attempt, f.choice, f.retries, f.free, f.life = who, attempt, choice, retries, false, s.life
 	f.choice.Replicas = f.replicas
 	w.heap.push(w.now+spent, kindDecision, int32(k), 0)
 }
@@ -115,7 +116,7 @@ func (w *World) decided(k int32) {
 	f := &w.flights[k]
 	f.free = true
 	w.agents++
-	s := w.workloads.at(workloadOf(f.attempt.Item.Ask.Handle))
+	s := w.workloads.at(f.who)         // not by the handle of an ask that may be gone
 	if s.life == f.life && s.waits() { // it was not killed with its first tasks meanwhile
 		w.commit(f.attempt, f.choice, f.retries)
 	}
@@ -147,12 +148,10 @@ func (w *World) commit(attempt admission.Attempt, choice board.Choice, retries i
 			replicas = replicas[:0]
 		}
 	}
-	life := s.life
 	if len(replicas) > 0 {
 		w.place(i, s, replicas, &choice)
 	}
 	switch {
-	case s.life != life: // it was killed with its first tasks, and its place may be another's
 	case conflict && s.left > 0 && retries < maxRetries:
 		w.decide(attempt, retries+1)
 	case s.waits():

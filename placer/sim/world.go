@@ -73,6 +73,7 @@ type binding struct {
 
 // flight is a decision being made.
 type flight struct {
+	who      int32 // the workload
 	attempt  admission.Attempt
 	choice   board.Choice
 	replicas []board.Replica

@@ -48,7 +48,9 @@ const DefaultSpinUp = 60 * time.Second
 const strategyWithoutRent = "SR"
 
 // DefaultProvisionConfig is a block that says nothing.
-func DefaultProvisionConfig() ProvisionConfig { return ProvisionConfig{Mapping: "P8", Retention: 10, Probe: true} }
+func DefaultProvisionConfig() ProvisionConfig {
+	return ProvisionConfig{Mapping: "P8", Retention: 10, Probe: true}
+}
 
 // Rents reports whether the strategy rents nodes.
 func (c ProvisionConfig) Rents() bool { return c.Strategy != strategyWithoutRent }

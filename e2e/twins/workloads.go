@@ -122,7 +122,7 @@ func (r *running) end() error {
 	if r.done != nil {
 		r.stop()
 		_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
-		<-r.done
+		<-r.done                                              //nolint:errcheck // killed: its error says so
 	}
 	if r.before == nil {
 		return nil

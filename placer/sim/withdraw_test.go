@@ -44,3 +44,20 @@ func TestKilledWithTasksStillWaiting(t *testing.T) {
 		t.Errorf("%+v, %+v, withdrawn %d times, %d wait", r.Records[0], r.Records[1], q.withdrawn, q.Waiting())
 	}
 }
+
+// A job dies while it is decided on again, for another job took one of its nodes first. What was
+// decided is nobody's then: not the first workload's either, which waits for room that no node has.
+func TestKilledWhileDecidedOnAgain(t *testing.T) {
+	t.Parallel()
+	waits, first, killed := job(0, 0, seconds(10)), job(1, 0, seconds(10)), job(2, 0, seconds(10))
+	waits.Size.Cores = 9
+	killed.Shape, killed.Count = sim.Tasks, 2
+	killed.App.Phases[0].MemoryMB = 20
+	r := run(t, sim.Config{Board: nodes(3, 1), Selector: timedFit{firstFit{takes: seconds(1)}}, Agents: 3, Limit: seconds(30)}, waits, first, killed)
+	if r.Counters.Conflicts == 0 || r.Records[2].Outcome != sim.Killed || r.Records[1].Outcome != sim.Done {
+		t.Errorf("%d conflicts; %+v", r.Counters.Conflicts, r.Records)
+	}
+	if r.Records[0].Started != sim.Never {
+		t.Errorf("the one that waits was started at %s", r.Records[0].Started)
+	}
+}

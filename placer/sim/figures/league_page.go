@@ -13,7 +13,7 @@ import (
 func (l *League) Markdown() string {
 	var p page
 	p.line("# League of policies\n")
-	p.line("Every policy in every scenario of `examples/sim`, those of the papers and the replayed traces. `nomad-placer-sim league -out FILE` makes this page; the same program and data give the same bytes.\n")
+	p.line("%s in every scenario of `examples/sim`, those of the papers and the replayed traces, but for those that are said not to be run. `nomad-placer-sim league -out FILE` makes this page; the same program and data give the same bytes.\n", played(len(l.Entrants)))
 	p.line("%s\n", worldText(l.World))
 	p.line("Policies that want profiles know what the live engine would: the two most informative entries of a job, completed by the engine's own classifier. "+
 		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
@@ -28,6 +28,14 @@ func (l *League) Markdown() string {
 	}
 	p.pairs(l.Entrants)
 	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// played says how many of the policies there are.
+func played(n int) string {
+	if all := len(Entrants()); n < all {
+		return fmt.Sprintf("%d of %d policies", n, all)
+	}
+	return "Every policy"
 }
 
 func seedsText(seeds []uint64) string {

@@ -58,15 +58,13 @@ var (
 	errNoSpeed = errors.New("the kernel did nothing")
 )
 
-// MeasureSpeeds runs the kernels of a request one after the other, each for its part of the time
-// that is left. One that cannot be measured, or that there is no time for, is left without a number;
-// the seed says which is the first, so that it is not the same ones each time. What is measured when
-// ctx ends is returned with its error.
+// MeasureSpeeds runs the kernels of a request one after the other, in its order, each for its part of
+// the time that is left. One that cannot be measured, or that there is no time for, is left without a
+// number. What is measured when ctx ends is returned with its error.
 func MeasureSpeeds(ctx context.Context, r Request, b Bench, c Clock) (Speeds, error) {
 	out := Speeds{Format: RequestFormat, NodeID: r.NodeID, Taken: c.Now()}
 	end := out.Taken.Add(time.Duration(r.Seconds) * time.Second)
-	for i := range r.Sources {
-		source := r.Sources[(i+int(r.Seed%uint64(len(r.Sources))))%len(r.Sources)]
+	for i, source := range r.Sources {
 		speed, err := 0.0, errNoTime
 		if left := end.Sub(c.Now()); left > 0 {
 			bounded, cancel := context.WithTimeout(ctx, left)

@@ -1,9 +1,11 @@
 package provisioning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -28,11 +30,30 @@ func (r *Room) probe(ctx context.Context, s *cluster.Snapshot) {
 		r.calls.Go(func() {
 			speeds, err := r.cfg.Prober.KernelSpeeds(ctx, cluster.KernelRequest{
 				ID:   fmt.Sprintf("probe-%s-%d", shortID(d.Node), r.cfg.Clock.Now().Unix()),
-				Node: *node, Sources: r.cfg.Columns(), Within: d.Within,
+				Node: *node, Sources: lookedAtFrom(r.cfg.Columns(), d.Kernels), Within: d.Within,
 			})
 			r.probed(ctx, d, speeds, err)
 		})
 	}
+}
+
+// lookedAtFrom are sources in the order in which a node is measured, from the one after so many on:
+// first that of the CPU time that others of the machine take, for its kernel counts by the clock, then
+// what all of a machine share, then what is private to a core. Chosen by us.
+func lookedAtFrom(columns []interference.Source, measured int) []interference.Source {
+	rank := func(s interference.Source) int {
+		info, _ := interference.Info(s)
+		switch {
+		case s == interference.Integer:
+			return 0
+		case info.Scope != interference.ScopeCore:
+			return 1
+		}
+		return 2
+	}
+	ordered := slices.SortedStableFunc(slices.Values(columns), func(a, b interference.Source) int { return cmp.Compare(rank(a), rank(b)) })
+	first := measured % max(1, len(ordered))
+	return append(ordered[first:len(ordered):len(ordered)], ordered[:first]...)
 }
 
 func nodeIn(s *cluster.Snapshot, id cluster.NodeID) *cluster.Node {

@@ -27,6 +27,7 @@ type probe struct {
 	had     provision.Digits // what the job demanded that it had last
 	quality string           // as a sentence; empty: nothing was measured
 	problem string           // why the newest measurement said nothing; empty: it did
+	kernels int              // that were measured, all times together
 }
 
 // measured reports whether jobs may run there: it was measured, or that took too long, which also a
@@ -68,6 +69,10 @@ type ProbeDue struct {
 	Key    string
 	Node   cluster.NodeID
 	Within time.Duration
+	// Kernels were measured there before, all times together. Where there is no time for all, the first
+	// look at each node is by the same ones, so that nodes can be compared; later ones go on with those
+	// that come next.
+	Kernels int
 }
 
 // ProbesDue are the nodes that are to be measured now, each once until Probed. One that has jobs is
@@ -86,7 +91,7 @@ func (t *Tracker) ProbesDue(now time.Time) []ProbeDue {
 			t.close(now, s)
 		}
 		s.probe.running, s.probe.due = true, false
-		out = append(out, ProbeDue{s.key, s.node, s.probe.left(now)})
+		out = append(out, ProbeDue{s.key, s.node, s.probe.left(now), s.probe.kernels})
 	}
 	return out
 }
@@ -100,6 +105,7 @@ func (t *Tracker) Probed(now time.Time, key string, resources []string, speeds m
 	}
 	s.probe.running, s.probe.last, s.probe.problem = false, now, problem
 	s.probe.from = time.Time{}
+	s.probe.kernels += len(speeds)
 	if problem != "" {
 		t.note(now, fmt.Sprintf("the quality of node %s of type %s is not known: %s", s.name, s.typ, problem))
 		return nil

@@ -41,7 +41,6 @@ type mover struct {
 func newMover(o Options) *mover {
 	return &mover{
 		moveTime: cmp.Or(o.MoveTime, defaultMoveTime), known: map[board.Handle]*float64{},
-		outlook: predict.NewOutlook(performance.DefaultSlowdownMaxPercent/100, nil),
 	}
 }
 
@@ -58,6 +57,9 @@ type judged struct {
 // once; the ones that are worth least are served first. The two nodes of a move wait for the
 // next look.
 func (m *mover) step(now Instant, b *board.Board, windows []Observation) []Action {
+	if m.outlook == nil {
+		m.outlook = predict.NewOutlook(performance.DefaultSlowdownMaxPercent/100, predict.TraitsOf(b.Columns, false))
+	}
 	all := now-m.looked >= LookEvery
 	if all {
 		m.looked = now
@@ -126,7 +128,7 @@ func (m *mover) among(b *board.Board, c predict.Newcomer, n board.Index) {
 	if slices.ContainsFunc(others, itself) {
 		others = slices.DeleteFunc(slices.Clone(others), itself)
 	}
-	m.outlook.Among(others, len(b.Columns))
+	m.outlook.Among(others, len(b.Columns), predict.HostOf(b.Node(n)))
 }
 
 // best is the node where the workload is worth most, and what it would gain there; None where it

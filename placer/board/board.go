@@ -27,7 +27,8 @@ type Node struct {
 	Rack          int // nodes of one rack are near each other; 0 where nothing is known
 	// Machine is shared with other nodes of the same number, whose residents press on
 	// each other; 0 is a machine of its own.
-	Machine int
+	Machine        int
+	ThreadsPerCore int // hardware threads; Total.Cores counts them; 0 is not known
 	// DiskMBPerSec is what its disk does; 0 is not known.
 	DiskMBPerSec float64
 	// Capability is how well the node serves an empty column, in percent of the

@@ -81,7 +81,7 @@ func (h Violations) Less(o Violations) bool {
 func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	var h Violations
 	shared := timeShared(columns)
-	for residents := range machinesOf(s, nodes, columns) {
+	for _, residents := range machinesOf(s, nodes, columns) {
 		c := Live().coRunnersAmong(shared, residents)
 		for i := range residents {
 			if points := c.excess(i); points > epsilonPoints {
@@ -99,9 +99,9 @@ func ViolationsOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interfe
 func LossesOn(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) Violations {
 	const bound = performance.DefaultSlowdownMaxPercent / 100
 	var h Violations
-	o := predict.NewOutlook(bound, timeShared(columns))
-	for residents := range machinesOf(s, nodes, columns) {
-		o.Among(residents, len(columns))
+	o := predict.NewOutlook(bound, predict.TraitsOf(columns, true))
+	for n, residents := range machinesOf(s, nodes, columns) {
+		o.Among(residents, len(columns), predict.Host{Cores: n.Total.Cores})
 		for i := range residents {
 			lost := o.LostAmong(i)
 			h.Missed += lost
@@ -125,9 +125,9 @@ func ObjectiveOf(policies []string) Objective {
 	return LossesOn
 }
 
-// machinesOf are the allocations of each machine that has some of the nodes.
-func machinesOf(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) iter.Seq[[]board.Resident] {
-	return func(yield func([]board.Resident) bool) {
+// machinesOf are the allocations of each machine that has some of the nodes, with one of these.
+func machinesOf(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interference.Source) iter.Seq2[*cluster.Node, []board.Resident] {
+	return func(yield func(*cluster.Node, []board.Resident) bool) {
 		s := sortedSnapshot(s)
 		table := cluster.NewPressureTable(s, columns)
 		coRunners := board.NewCoRunners(s, table, cluster.WorkloadID{})
@@ -141,7 +141,7 @@ func machinesOf(s *cluster.Snapshot, nodes []cluster.NodeID, columns []interfere
 			for of := range table.Machine(n) {
 				seen[of.ID] = true
 			}
-			if !yield(coRunners.On(n)) {
+			if !yield(n, coRunners.On(n)) {
 				return
 			}
 		}

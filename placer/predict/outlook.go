@@ -6,19 +6,24 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // Outlook predicts from scores what the allocations of one machine keep of their performance,
 // and what they would lose by a newcomer. Pressures of several co-runners saturate: they leave
 // the product of what each of them leaves (the papers add them up without a limit), and the
 // scarcest source decides, as in Kept. Where CPU time is shared through a source, co-runners
-// take their fair share of it instead (decision 0017). Its storage is kept from one machine to
-// the next.
+// take their fair share of it instead (decision 0017). Of what is private to a core, nothing
+// reaches an allocation that has whole cores, but through hardware threads. Its storage is kept
+// from one machine to the next.
 type Outlook struct {
 	slowdown  float64 // the QoS bound that scores were measured at, a share
-	shared    []bool  // by column: CPU time is shared through it; nil: through none
+	traits    Traits
+	host      Host
 	residents []board.Resident
+	held      int       // cores that residents have for themselves
 	left      []float64 // of each source by all residents, as a share
+	loose     []float64 // the same by those that have no cores of their own
 	sums      []float64 // of their caused scores, for learnt responses
 	pressure  []float64
 	without   []float64 // the pressure without a newcomer
@@ -26,10 +31,38 @@ type Outlook struct {
 	granted   []float64
 }
 
-// NewOutlook is for scores that were measured at a QoS bound, a share. shared marks the columns
-// through which CPU time is shared; nil: through none.
-func NewOutlook(slowdown float64, shared []bool) *Outlook {
-	return &Outlook{slowdown: slowdown, shared: shared}
+// Traits are what is so of sources, by column; nil: it is so of none.
+type Traits struct {
+	Shared  []bool // CPU time is shared through it
+	Private []bool // to a core
+}
+
+// TraitsOf some columns. fairShares: co-located allocations take at most their fair share of CPU
+// time.
+func TraitsOf(columns []interference.Source, fairShares bool) Traits {
+	t := Traits{Private: make([]bool, len(columns))}
+	for i, c := range columns {
+		info, _ := interference.Info(c)
+		t.Private[i] = info.Scope == interference.ScopeCore
+	}
+	if fairShares {
+		t.Shared = TimeSharedAmong(columns)
+	}
+	return t
+}
+
+// Host is the machine that allocations are on.
+type Host struct {
+	Cores          int // 0: not known
+	ThreadsPerCore int // 0: not known, which counts as two
+}
+
+// HostOf a node of a board.
+func HostOf(n *board.Node) Host { return Host{n.Total.Cores, n.ThreadsPerCore} }
+
+// NewOutlook is for scores that were measured at a QoS bound, a share.
+func NewOutlook(slowdown float64, traits Traits) *Outlook {
+	return &Outlook{slowdown: slowdown, traits: traits}
 }
 
 // leastLeft is what one co-runner leaves of a source at least (chosen by us): what it takes
@@ -53,19 +86,49 @@ func caused(r *board.Resident, k int) float64 {
 }
 
 // Among takes the residents of a machine, by columns of that number.
-func (o *Outlook) Among(residents []board.Resident, columns int) {
-	o.residents = residents
-	o.left, o.sums = sized(o.left, columns), sized(o.sums, columns)
+func (o *Outlook) Among(residents []board.Resident, columns int, host Host) {
+	o.residents, o.host, o.held = residents, host, 0
+	o.left, o.loose, o.sums = sized(o.left, columns), sized(o.loose, columns), sized(o.sums, columns)
 	o.pressure, o.without = sized(o.pressure, columns), sized(o.without, columns)
 	for k := range columns {
-		o.left[k], o.sums[k] = 1, 0
+		o.left[k], o.loose[k], o.sums[k] = 1, 1, 0
 	}
 	for i := range residents {
+		o.held += residents[i].Size.Cores
 		for k, c := range residents[i].Caused {
 			o.left[k] *= leaves(c)
 			o.sums[k] += c
+			if !holdsCores(&residents[i]) {
+				o.loose[k] *= leaves(c)
+			}
 		}
 	}
+}
+
+// holdsCores: Nomad lets nobody else run on the cores that an allocation asks for.
+func holdsCores(r *board.Resident) bool { return r.Size.Cores > 0 }
+
+// meets is the share of the pressure on what is private to a core that reaches an allocation with
+// cores of its own: only an odd hardware thread has another allocation on its core, which is as busy as
+// the rest of the machine is held. held are the cores of the others.
+func (o *Outlook) meets(cores, held int) float64 {
+	if cores%2 == 0 || o.host.ThreadsPerCore == 1 {
+		return 0
+	}
+	busy := 1.0
+	if others := o.host.Cores - cores; others > 0 {
+		busy = min(1, float64(held)/float64(others))
+	}
+	return busy / float64(cores)
+}
+
+// private is the pressure through what is private to a core on one that is with others that leave so
+// much of it: all of them, and those without cores of their own, which share theirs.
+func (o *Outlook) private(r *board.Resident, left, loose float64, held int) float64 {
+	if holdsCores(r) {
+		return 100 * (1 - left) * o.meets(r.Size.Cores, held)
+	}
+	return 100 * (1 - loose)
 }
 
 func sized(v []float64, n int) []float64 {
@@ -81,23 +144,31 @@ func (o *Outlook) Kept(r *board.Resident) float64 {
 		return keptBy(r.Response, o.sums)
 	}
 	for k, left := range o.left {
-		if o.isShared(k) {
+		switch {
+		case o.divides(k, r):
 			o.pressure[k] = o.taken(k, r)
-		} else {
+		case isSo(o.traits.Private, k):
+			o.pressure[k] = o.private(r, left, o.loose[k], o.held)
+		default:
 			o.pressure[k] = 100 * (1 - left)
 		}
 	}
 	return o.kept(r, o.pressure)
 }
 
-func (o *Outlook) isShared(k int) bool { return k < len(o.shared) && o.shared[k] }
+func isSo(trait []bool, k int) bool { return k < len(trait) && trait[k] }
+
+// divides: CPU time is shared through the source, and the allocation has no cores of its own.
+func (o *Outlook) divides(k int, r *board.Resident) bool {
+	return isSo(o.traits.Shared, k) && !holdsCores(r)
+}
 
 // taken is the pressure of the residents on one of them, or on another, through a source through
 // which CPU time is shared.
 func (o *Outlook) taken(k int, from *board.Resident) float64 {
 	o.demands = o.demands[:0]
 	for i := range o.residents {
-		if r := &o.residents[i]; r != from && caused(r, k) > 0 {
+		if r := &o.residents[i]; r != from && caused(r, k) > 0 && !holdsCores(r) {
 			o.demands = append(o.demands, DemandNextTo(r, from, k))
 		}
 	}
@@ -106,6 +177,9 @@ func (o *Outlook) taken(k int, from *board.Resident) float64 {
 
 // takenWith adds a newcomer to those of whom taken was asked last.
 func (o *Outlook) takenWith(newcomer *board.Resident, k int, from *board.Resident) float64 {
+	if holdsCores(newcomer) {
+		return o.takenBy(from, k)
+	}
 	o.demands = append(o.demands, DemandNextTo(newcomer, from, k))
 	return o.takenBy(from, k)
 }
@@ -151,7 +225,7 @@ func (o *Outlook) keptWith(r, newcomer *board.Resident) (without, with float64) 
 	for k, left := range o.left {
 		presses := newcomer != nil && caused(newcomer, k) > 0
 		changes = changes || presses
-		if o.isShared(k) {
+		if o.divides(k, r) {
 			o.without[k] = o.taken(k, r)
 			o.pressure[k] = o.without[k]
 			if presses {
@@ -160,6 +234,10 @@ func (o *Outlook) keptWith(r, newcomer *board.Resident) (without, with float64) 
 			continue
 		}
 		left /= leaves(caused(r, k))
+		if isSo(o.traits.Private, k) {
+			o.privateWith(r, newcomer, k, left)
+			continue
+		}
 		o.without[k] = 100 * (1 - left)
 		if presses {
 			left *= leaves(caused(newcomer, k))
@@ -171,6 +249,24 @@ func (o *Outlook) keptWith(r, newcomer *board.Resident) (without, with float64) 
 		return without, without
 	}
 	return without, o.kept(r, o.pressure)
+}
+
+// privateWith sets the pressure on a resident through what is private to a core, without a newcomer and
+// with it. left is what the others leave.
+func (o *Outlook) privateWith(r, newcomer *board.Resident, k int, left float64) {
+	loose, held := o.loose[k], o.held-r.Size.Cores
+	if !holdsCores(r) {
+		loose /= leaves(caused(r, k))
+	}
+	o.without[k] = o.private(r, left, loose, held)
+	if newcomer != nil {
+		left *= leaves(caused(newcomer, k))
+		held += newcomer.Size.Cores
+		if !holdsCores(newcomer) {
+			loose *= leaves(caused(newcomer, k))
+		}
+	}
+	o.pressure[k] = o.private(r, left, loose, held)
 }
 
 func (o *Outlook) keptByResponse(r, newcomer *board.Resident) (without, with float64) {

@@ -122,7 +122,7 @@ func (h *hardware) board(columns []interference.Source) *board.Board {
 		b.Add(board.Node{
 			ID: cluster.NodeID(fmt.Sprintf("n%05d", i)), Configuration: n.configuration, CoreMHz: mhzPerCore, Rack: 1 + i/nodesPerRack,
 			Total:      cluster.Resources{CPUMHz: n.mhz, Cores: n.cores, MemoryMB: n.memoryMB, DiskMB: 1 << 30},
-			Capability: h.machines[n.configuration].Capability[:len(columns)],
+			Capability: h.machines[n.configuration].Capability[:len(columns)], ThreadsPerCore: max(1, int(h.machines[n.configuration].Siblings)),
 		})
 	}
 	return b

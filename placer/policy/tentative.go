@@ -70,16 +70,31 @@ func (f *tentative) open(n board.Index) bool { return f.fits(n, f.request.Size) 
 // gather lists the nodes that are open, as far as the time allows.
 func (f *tentative) gather() {
 	f.nodes = f.nodes[:0]
-	for i := range f.board.Len() {
-		n := board.Index(i)
-		if !f.look(n) {
-			break
+	if f.request.Only != nil {
+		for _, n := range f.request.Only {
+			if !f.consider(n) {
+				break
+			}
 		}
-		if f.open(n) {
-			f.nodes = append(f.nodes, n)
+	} else {
+		for i := range f.board.Len() {
+			if !f.consider(board.Index(i)) {
+				break
+			}
 		}
 	}
 	f.model.gathered(f)
+}
+
+// consider takes a node among the candidates if it is open; false is the end of the time.
+func (f *tentative) consider(n board.Index) bool {
+	if !f.look(n) {
+		return false
+	}
+	if f.open(n) {
+		f.nodes = append(f.nodes, n)
+	}
+	return true
 }
 
 // draw keeps so many of the candidates, drawn at random, and more for a large group.

@@ -1,6 +1,10 @@
 package admission
 
-import "github.com/nomad-placer/nomad-placer/placer/board"
+import (
+	"slices"
+
+	"github.com/nomad-placer/nomad-placer/placer/board"
+)
 
 // mostGains is how many nodes that gained room are kept apart; after more, every
 // item of a line is tried again.
@@ -34,12 +38,16 @@ func (g *gains) serves(b *board.Board, w *waiting) bool {
 	if w.seen < g.first {
 		return true
 	}
-	for _, n := range g.nodes[w.seen-g.first:] {
-		if mayRun(b, n, w.item.Ask) {
-			return true
-		}
+	return slices.ContainsFunc(g.nodes[w.seen-g.first:], func(n board.Index) bool { return mayRun(b, n, w.item.Ask) })
+}
+
+// since are the nodes that gained room since the item was last tried; false where too many have
+// for them to be kept apart.
+func (g *gains) since(w *waiting) ([]board.Index, bool) {
+	if w.seen < g.first {
+		return nil, false
 	}
-	return false
+	return g.nodes[w.seen-g.first:], true
 }
 
 // line offers its items in their order, each once when it is new and once after
@@ -49,6 +57,9 @@ type line struct {
 	board *board.Board
 	gains gains
 	at    int // the next item to look at
+
+	fresh []board.Index // what gained room since the item that next returned was last tried
+	few   bool          // they are known
 }
 
 func newLine(b *board.Board, order func(a, b *waiting) int) *line {
@@ -96,6 +107,7 @@ func (l *line) next() *waiting {
 			continue
 		}
 		serves := l.gains.serves(l.board, w)
+		l.fresh, l.few = l.gains.since(w)
 		w.seen = l.gains.next()
 		if serves {
 			l.at++

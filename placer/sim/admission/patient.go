@@ -2,6 +2,7 @@ package admission
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -18,7 +19,7 @@ var patientDescriptor = Descriptor{
 		}
 		c := &patient{
 			none:  none{book: newBook(), watcher: newWatcher(b), line: newLine(b, bySeniority)},
-			share: s.number("share", 0), wait: s.duration("wait"),
+			share: s.number("share", 0), wait: s.duration("wait"), least: s.duration("least"),
 		}
 		return c, s.err
 	},
@@ -27,6 +28,7 @@ var patientDescriptor = Descriptor{
 var patientParameters = parameterList{controller: "patient", list: []Parameter{
 	{Name: "share", Default: "0.6", Summary: "of its expected run that an item waits for a better node at most"},
 	{Name: "wait", Default: "60s", Summary: "likewise, where its run is unknown or a service's"},
+	{Name: "least", Default: "500ms", Summary: "an item that may not wait for so long takes what there is at once: to decide on it again costs more"},
 }}
 
 // patient lets none wait for another. An item that is due takes what there is from then on;
@@ -36,20 +38,27 @@ type patient struct {
 	timers timers
 	share  float64
 	wait   time.Duration
+	least  time.Duration
 }
 
 // patience is the state of an item of patient.
 type patience struct {
-	over   bool // it is due
-	forced bool // and was offered since
+	over   bool          // it is due
+	forced bool          // and was offered since
+	fresh  []board.Index // what has changed since it was last refused
 }
 
 // Arrive implements Controller, as do the following methods.
 func (c *patient) Arrive(now Instant, it Item) {
 	c.Withdraw(it.Ask.Handle)
 	c.none.Arrive(now, it)
-	if !it.Ask.BestEffort {
-		c.timers.set(c.items[it.Ask.Handle], now+c.waitOf(it.Ask))
+	w, wait := c.items[it.Ask.Handle], c.waitOf(it.Ask)
+	switch {
+	case it.Ask.BestEffort:
+	case wait < c.least:
+		w.patience.over = true
+	default:
+		c.timers.set(w, now+wait)
 	}
 }
 
@@ -73,8 +82,19 @@ func (c *patient) Next(now Instant) (Attempt, bool) {
 	if ok {
 		w := c.items[a.Item.Ask.Handle]
 		a.Forced, w.patience.forced = w.patience.over, w.patience.over
+		if !a.Forced && c.line.few && a.Item.Ask.Count == 1 {
+			c.again(&a, w)
+		}
 	}
 	return a, ok
+}
+
+// again limits an item that was refused before to what has changed since: no other node is worth more
+// to it than it was. The list is its own, for the decision may be made anew.
+func (c *patient) again(a *Attempt, w *waiting) {
+	w.patience.fresh = append(w.patience.fresh[:0], c.line.fresh...)
+	a.Only = w.patience.fresh
+	a.Within = func(n board.Index) bool { return slices.Contains(a.Only, n) }
 }
 
 // Refused may come of an attempt that was made before the item was due.

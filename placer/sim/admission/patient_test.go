@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,6 +45,48 @@ func TestPatience(t *testing.T) {
 			t.Error("time changes something for an item that has been forced")
 		}
 	}
+}
+
+// What was refused is tried on what gained room since, and on nothing else.
+func TestTriedAgainOnWhatChanged(t *testing.T) {
+	t.Parallel()
+	b := board.New(boardtest.Columns(1), []string{"any"})
+	for _, name := range []string{"a", "b"} {
+		b.Place(b.Add(boardtest.Node(name, 8)), board.Resident{Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 1), Caused: boardtest.Same(1, 1)})
+	}
+	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, Expected: time.Minute}
+	c.Arrive(0, admission.Item{Ask: ask})
+	if a, ok := c.Next(0); !ok || a.Only != nil || a.Within != nil {
+		t.Errorf("%+v", a)
+	}
+	c.Refused(0, 7)
+	if err := b.Remove(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if a, ok := c.Next(time.Second); !ok || !slices.Equal(a.Only, []board.Index{1}) || a.Within(0) || !a.Within(1) {
+		t.Errorf("%+v", a)
+	}
+	c.Refused(time.Second, 7)
+	if a, ok := c.Next(36 * time.Second); !ok || !a.Forced || a.Only != nil { // it is due
+		t.Errorf("%+v", a)
+	}
+}
+
+// A run so short that a second decision costs more than a better node gains takes what there is.
+func TestShortRunsDoNotWait(t *testing.T) {
+	t.Parallel()
+	b := board.New(boardtest.Columns(1), []string{"any"})
+	b.Add(boardtest.Node("a", 8))
+	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Arrive(0, admission.Item{Ask: &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, Expected: 800 * time.Millisecond}})
+	offered(t, c, 0, true, true)
 }
 
 // Best-effort work uses what others leave: it is never due.

@@ -46,6 +46,7 @@ type Resident struct {
 	DemandFactor     float64               // how many times what is Caused it takes there of CPU time; 0 is 1
 	RunMS            float64               // how long it runs at a time on a CPU, milliseconds; 0 is not known
 	RequiredFraction *float64              // share of its performance in isolation that must be left; nil unknown
+	TargetShare      float64               // of its performance in isolation that its target takes, where Tolerated does not say; 0: not known
 	LateShare        float64               // of its requests that may be late, and are where it is under what is Tolerated; 0: no such bound
 	Assumed          bool                  // some score is not known, and assumed
 	Disk             *performance.DiskSpec // what it is promised of its node's disk; nil: nothing

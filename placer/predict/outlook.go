@@ -195,16 +195,13 @@ func (o *Outlook) takenBy(from *board.Resident, k int) float64 {
 	return TimePressure(timeTaken(o.granted, 100, Weight(from.Size), all), o.demands, from, k)
 }
 
-// Lost sums what the residents lose by a newcomer; worth says what the share that a resident
-// keeps is worth.
-func (o *Outlook) Lost(newcomer *board.Resident, worth func(r *board.Resident, kept float64) float64) float64 {
-	sum := 0.0
+// Changes are the shares that each resident keeps without a newcomer and with it.
+func (o *Outlook) Changes(newcomer *board.Resident, f func(r *board.Resident, without, with float64)) {
 	for i := range o.residents {
 		r := &o.residents[i]
-		before, after := o.keptWith(r, newcomer)
-		sum += max(0, worth(r, before)-worth(r, after))
+		without, with := o.keptWith(r, newcomer)
+		f(r, without, with)
 	}
-	return sum
 }
 
 // LostAmong is what resident i is expected to lose by the others: a share of its target, or of
@@ -325,15 +322,46 @@ type Worth struct {
 	Reached float64 // share of its target, or of its best performance
 	Lost    float64 // by the residents: the sum of such shares
 	Kept    float64 // share of its speed that co-runners leave it
+	// Broken is the most that a resident with a target would lose of that by all others, of those who
+	// would lose more by the allocation: what is promised to one is not given to another.
+	Broken float64
 }
 
-// Net is what a place is compared by.
-func (w Worth) Net() float64 { return w.Reached - w.Lost }
+// Gain is what all are expected to do more by it.
+func (w Worth) Gain() float64 { return w.Reached - w.Lost }
+
+// Breaks: a resident would miss its target by it.
+func (w Worth) Breaks() bool { return w.Broken > brokenFrom }
+
+// Net is what a place is compared by. One where a promise breaks is behind all where none does.
+func (w Worth) Net() float64 {
+	if w.Breaks() {
+		return w.Gain() - 1
+	}
+	return w.Gain()
+}
+
+// brokenFrom is the share of a target that a resident may be expected to lose: as much as the usual QoS
+// bound (Delimitrou 2015, §3.3.2).
+const brokenFrom = 0.05
 
 // Worth of an allocation among the residents.
 func (o *Outlook) Worth(c Newcomer) Worth {
-	reached, kept := o.Reached(c)
-	return Worth{Reached: reached, Lost: o.Lost(&c.Resident, shareOfTarget), Kept: kept}
+	w := Worth{}
+	w.Reached, w.Kept = o.Reached(c)
+	o.Changes(&c.Resident, func(r *board.Resident, without, with float64) {
+		lost := max(0, shareOfTarget(r, without)-shareOfTarget(r, with))
+		w.Lost += lost
+		if lost > 0 && hasTarget(r) {
+			w.Broken = max(w.Broken, shareOfTarget(r, 1)-shareOfTarget(r, with))
+		}
+	})
+	return w
+}
+
+// hasTarget: something is promised to the resident.
+func hasTarget(r *board.Resident) bool {
+	return r.RequiredFraction != nil || r.TargetShare > 0 || r.LateShare > 0
 }
 
 // Reached is the part of Worth that concerns the allocation itself, at a fraction of the cost:
@@ -350,11 +378,14 @@ func (o *Outlook) Reached(c Newcomer) (reached, kept float64) {
 // shareOfTarget is what the share that a resident keeps is worth: its target is reached with
 // less than all.
 func shareOfTarget(r *board.Resident, kept float64) float64 {
-	chance := chanceInTime(1-kept, r.LateShare)
-	if r.RequiredFraction == nil || *r.RequiredFraction <= 0 {
+	chance, takes := chanceInTime(1-kept, r.LateShare), r.TargetShare
+	if f := r.RequiredFraction; f != nil {
+		takes = *f
+	}
+	if !(takes > 0) {
 		return chance * kept
 	}
-	return chance * TargetShare(kept / *r.RequiredFraction)
+	return chance * TargetShare(kept/takes)
 }
 
 // Loss is what one resident would lose by a newcomer: a share of its target, or of its

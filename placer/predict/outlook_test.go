@@ -15,6 +15,13 @@ func resident(tolerated, caused float64) board.Resident {
 	return board.Resident{Tolerated: []float64{tolerated, 100}, Caused: []float64{caused, 0}}
 }
 
+// lost sums what residents lose by a newcomer.
+func lost(o *predict.Outlook, newcomer *board.Resident, worth func(r *board.Resident, kept float64) float64) float64 {
+	sum := 0.0
+	o.Changes(newcomer, func(r *board.Resident, without, with float64) { sum += max(0, worth(r, without)-worth(r, with)) })
+	return sum
+}
+
 func TestPressuresOfCoRunnersSaturate(t *testing.T) {
 	t.Parallel()
 	o := predict.NewOutlook(bound, predict.Traits{})
@@ -35,13 +42,13 @@ func TestWhatResidentsLose(t *testing.T) {
 	o := predict.NewOutlook(bound, predict.Traits{})
 	kept := func(_ *board.Resident, kept float64) float64 { return kept }
 	o.Among([]board.Resident{resident(10, 90), resident(100, 0)}, 2, predict.Host{})
-	if got := o.Lost(&board.Resident{Caused: []float64{0, 0}}, kept); got != 0 {
+	if got := lost(o, &board.Resident{Caused: []float64{0, 0}}, kept); got != 0 {
 		t.Errorf("who causes nothing costs %v", got)
 	}
 	newcomer := resident(100, 60)
 	alone, among := predict.Kept([]float64{10, 100}, []float64{0, 0}, bound), predict.Kept([]float64{10, 100}, []float64{60, 0}, bound)
 	withOther := predict.Kept([]float64{100, 100}, []float64{90, 0}, bound) - predict.Kept([]float64{100, 100}, []float64{96, 0}, bound)
-	if got, want := o.Lost(&newcomer, kept), alone-among+withOther; math.Abs(got-want) > 1e-9 {
+	if got, want := lost(o, &newcomer, kept), alone-among+withOther; math.Abs(got-want) > 1e-9 {
 		t.Errorf("they lose %v, not %v: none of them presses on itself", got, want)
 	}
 }
@@ -145,7 +152,7 @@ func TestCPUTimeIsSharedFairly(t *testing.T) {
 	}
 	took := func(r *board.Resident, kept float64) float64 { return kept }
 	before, after := predict.Kept(busy.Tolerated, []float64{50, 0}, bound), predict.Kept(busy.Tolerated, []float64{100. * 2 / 3, 0}, bound)
-	if got, want := o.Lost(&newcomer, took), 2*(before-after); math.Abs(got-want) > 1e-9 {
+	if got, want := lost(o, &newcomer, took), 2*(before-after); math.Abs(got-want) > 1e-9 {
 		t.Errorf("they lose %v, not %v", got, want)
 	}
 }
@@ -202,8 +209,32 @@ func TestWhatIsPrivateToACore(t *testing.T) {
 		// The same from the other side: what it would lose by a newcomer.
 		o.Among([]board.Resident{c.own}, 2, c.host)
 		kept := func(_ *board.Resident, kept float64) float64 { return kept }
-		if got, want := o.Lost(&c.other, kept), 1-under(c.want); math.Abs(got-want) > 1e-9 {
+		if got, want := lost(o, &c.other, kept), 1-under(c.want); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: it loses %v, not %v", name, got, want)
+		}
+	}
+}
+
+// What is promised to a resident is not given to a newcomer, and not bit by bit either.
+func TestPromisesAreKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		promise func(r *board.Resident)
+		there   float64 // what another resident causes
+		broken  bool
+	}{
+		"no promise":             {func(*board.Resident) {}, 60, false},
+		"a share for the target": {func(r *board.Resident) { r.TargetShare = 0.95 }, 0, true},
+		"a target easily met":    {func(r *board.Resident) { r.TargetShare = 0.3 }, 0, false},
+		"what others take, too":  {func(r *board.Resident) { r.TargetShare = 0.6 }, 99, true},
+	} {
+		r := resident(10, 0)
+		c.promise(&r)
+		o := predict.NewOutlook(bound, predict.Traits{})
+		o.Among([]board.Resident{r, resident(100, c.there)}, 2, predict.Host{})
+		w := o.Worth(predict.Newcomer{Resident: resident(100, 60), Curve: []float64{100, 100}, Speed: 1, Top: 1})
+		if broken := w.Net() < 0; broken != c.broken {
+			t.Errorf("%s: %+v", name, w)
 		}
 	}
 }

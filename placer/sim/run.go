@@ -28,6 +28,7 @@ func (w *World) place(i int32, s *workload, replicas []board.Replica, choice *bo
 		tolerance := s.ask.ToleranceOf(w.board, replicas)
 		s.ask.Tolerated, s.ask.RequiredFraction = tolerance.Tolerated, tolerance.RequiredFraction
 	}
+	s.targetShare = w.targetShare(s, replicas)
 	for _, u := range replicas {
 		k := w.begin(i, s, u.Node, u.Size)
 		r.Cores += float32(w.replicas[k].cores)
@@ -48,6 +49,31 @@ func (w *World) place(i int32, s *workload, replicas []board.Replica, choice *bo
 		w.refresh(u.Node)
 	}
 	w.rate(i, s)
+}
+
+// targetShare is the part of what replicas are estimated to do in isolation that the target takes; 0
+// where there is none, or nothing is known.
+func (w *World) targetShare(s *workload, replicas []board.Replica) float64 {
+	if s.job.Target <= 0 || len(s.ask.Speed) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, u := range replicas {
+		v := s.ask.Speed[w.board.Node(u.Node).Configuration]
+		for _, o := range s.ask.Sizes {
+			if o.Size == u.Size {
+				v *= o.Speed
+			}
+		}
+		sum += v
+	}
+	if n := len(replicas); len(s.ask.ScaleOut) >= n && n > 0 {
+		sum *= s.ask.ScaleOut[n-1] / float64(n)
+	}
+	if !(sum > 0) {
+		return 0
+	}
+	return s.job.Target * s.load / sum
 }
 
 // goes makes a workload run.
@@ -105,7 +131,7 @@ func (w *World) begin(i int32, s *workload, n board.Index, size cluster.Resource
 func (s *workload) resident(handle board.Handle, size cluster.Resources) board.Resident {
 	return board.Resident{
 		Handle: handle, Size: size, Tolerated: s.ask.Tolerated, Caused: s.ask.Caused, RequiredFraction: s.ask.RequiredFraction, Priority: s.ask.Priority, BestEffort: s.ask.BestEffort,
-		Class: s.ask.Class, Response: s.ask.Response,
+		Class: s.ask.Class, Response: s.ask.Response, TargetShare: s.targetShare,
 	}
 }
 

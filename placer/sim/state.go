@@ -56,27 +56,28 @@ const (
 
 // workload is a job in the world.
 type workload struct {
-	job      Job
-	ask      board.Request
-	stage    stage
-	phase    int
-	known    int    // phase of the last profile
-	again    int    // profiles of that phase beyond the first
-	life     uint32 // how often this place was used, for late bindings
-	record   int32
-	replicas []int32
-	left     int // tasks not yet started, or late bindings to come
-	running  int // place in World.running
-	progress progress
-	resume   Instant // no work before
-	top      float64 // the application's speed in isolation on the best configuration that can hold it
-	best     float64 // the same at the size asked for
-	scale    float64 // performance that is ideal speed
-	capacity float64 // performance now
-	load     float64
-	missing  int // allocations to replace
-	numbered int32
-	free     int32
+	job         Job
+	ask         board.Request
+	stage       stage
+	phase       int
+	known       int    // phase of the last profile
+	again       int    // profiles of that phase beyond the first
+	life        uint32 // how often this place was used, for late bindings
+	record      int32
+	replicas    []int32
+	targetShare float64 // of what its replicas are estimated to do in isolation; 0: not known
+	left        int     // tasks not yet started, or late bindings to come
+	running     int     // place in World.running
+	progress    progress
+	resume      Instant // no work before
+	top         float64 // the application's speed in isolation on the best configuration that can hold it
+	best        float64 // the same at the size asked for
+	scale       float64 // performance that is ideal speed
+	capacity    float64 // performance now
+	load        float64
+	missing     int // allocations to replace
+	numbered    int32
+	free        int32
 
 	// Sums over its allocations, so that a group of thousands costs no more than
 	// one when one of them changes.

@@ -52,9 +52,10 @@ const mostJudged = 500
 
 // expected takes, for each allocation in turn, the node of the highest worth: the share of
 // its target, or of its best performance, that the newcomer is expected to reach there, less
-// what the residents are expected to lose. No node is left out for breaking a bound, and the
-// fastest configuration is not the only one. Of equals it takes the emptier node. A group of
-// which sizes may be chosen is sized as quasar does, down the same ranking.
+// what the residents are expected to lose. No node is left out for breaking a bound, but those where
+// a resident would miss its target come last, and the fastest configuration is not the only one. Of
+// equals it takes the emptier node. A group of which sizes may be chosen goes where quasar puts it, and
+// best-effort work, while it may wait, where quasar does: only where no bound breaks.
 type expected struct {
 	options Options
 	accept  float64
@@ -86,7 +87,7 @@ func newExpected(o Options) *expected {
 	if o.Accept != nil {
 		e.accept = *o.Accept
 	}
-	e.sizing = quasar{options: o, worth: e.worthOfSize, most: mostJudged}
+	e.sizing = quasar{options: o, most: mostJudged}
 	return e
 }
 
@@ -98,16 +99,9 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
 		return e.sizing.Select(b, a, random)
 	}
-	f.gather()
-	f.draw(mostJudged, random)
-	e.prospects = e.prospects[:0]
-	for _, n := range f.nodes {
-		e.prospects = append(e.prospects, e.judge(n))
-	}
-	heap.Init(&e.prospects)
-	e.offered, e.best = len(e.prospects), 0
-	if e.offered > 0 {
-		e.best = e.first().worth
+	e.look(random)
+	if a.BestEffort && !a.Forced {
+		return e.sizing.Select(b, a, random)
 	}
 	for len(f.replicas) < a.Count && len(e.prospects) > 0 {
 		best := e.first()
@@ -125,6 +119,22 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	return f.choice(a.Count)
 }
 
+// look makes the heap of all candidates.
+func (e *expected) look(random *rand.Rand) {
+	f := &e.tentative
+	f.gather()
+	f.draw(mostJudged, random)
+	e.prospects = e.prospects[:0]
+	for _, n := range f.nodes {
+		e.prospects = append(e.prospects, e.judge(n))
+	}
+	heap.Init(&e.prospects)
+	e.offered, e.best = len(e.prospects), 0
+	if e.offered > 0 {
+		e.best = e.first().worth
+	}
+}
+
 // spare implements sparer.
 func (e *expected) spare(count int, allowed func(board.Index) bool) []board.Replica {
 	var out []board.Replica
@@ -140,6 +150,9 @@ func (e *expected) spare(count int, allowed func(board.Index) bool) []board.Repl
 
 // refusal implements refuser.
 func (e *expected) refusal() string {
+	if e.tentative.request.BestEffort {
+		return fmt.Sprintf("best effort waits: on %s with room, it or another workload would exceed its tolerance", wording.Count(e.offered, "node"))
+	}
 	return fmt.Sprintf("a better node may become free soon: the best of %s with room is worth %.0f %% to it (the share of its target, or of its best performance, that it is expected to reach there, less the shares that the workloads there are expected to lose), and it takes one of less than %.0f %% only after it has waited as long as it may",
 		wording.Count(e.offered, "node"), 100*max(0, e.best), 100*e.accept)
 }
@@ -159,23 +172,6 @@ func (e *expected) begin(a *board.Request) {
 
 // minEfficiency keeps what one of many must reach finite.
 const minEfficiency = 1e-3
-
-// worthOfSize is what a node is worth for an allocation of a size: the target is the group's,
-// so that how fast it is counts, and not what it must reach.
-func (e *expected) worthOfSize(n board.Index, size board.SizeOption, residents []board.Resident) (worth, kept float64) {
-	a, b := e.tentative.request, e.tentative.board
-	newcomer := residentOn(b, n, a)
-	newcomer.Size, newcomer.Response = size.Size, a.Response
-	e.outlook.Among(residents, len(b.Columns), predict.HostOf(b.Node(n)))
-	top := e.top
-	if len(a.Sizes) > 0 {
-		top *= a.Sizes[len(a.Sizes)-1].Speed
-	}
-	w := e.outlook.Worth(predict.Newcomer{
-		Resident: newcomer, Curve: a.Curve(), Speed: isolatedSpeed(a, b.Node(n)) * size.Speed, Top: top,
-	})
-	return stepped(w.Net(), worthStep), w.Kept
-}
 
 // first is the best of the prospects. Those that could be better are looked at whole before.
 func (e *expected) first() prospect {
@@ -239,9 +235,12 @@ func (e *expected) explain(b *board.Board, a *board.Request, n board.Index) expl
 	case e.need > 0:
 		why = fmt.Sprintf("it is expected to reach %.0f %% of its target there", 100*w.Reached)
 	}
+	if w.Breaks() {
+		why += fmt.Sprintf("; a workload there would miss its target by up to %.0f %%, so that it goes there only if it finds nothing else", 100*w.Broken)
+	}
 	return explanation{
 		parts: []cluster.ScorePart{
-			{Name: cluster.PartWorth, Value: 100 * w.Net()}, {Name: cluster.PartReached, Value: 100 * w.Reached}, {Name: cluster.PartLost, Value: 100 * w.Lost},
+			{Name: cluster.PartWorth, Value: 100 * w.Gain()}, {Name: cluster.PartReached, Value: 100 * w.Reached}, {Name: cluster.PartLost, Value: 100 * w.Lost},
 		},
 		why:    why,
 		losses: e.outlook.Losses(&newcomer),

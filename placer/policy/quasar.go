@@ -29,16 +29,11 @@ var quasarSelector = SelectorDescriptor{
 type quasar struct {
 	centralTime
 	options Options
-	worth   worthOf // nil: the ranking is the paper's
-	most    int     // nodes that are judged, drawn at random where there are more; 0: all
+	most    int // nodes that are judged, drawn at random where there are more; 0: all
 
 	tentative tentative
 	ranks     []quality // a heap, best on top
 }
-
-// worthOf is what a node is worth for an allocation of a size next to those residents, and the
-// share of its speed that it keeps there.
-type worthOf func(n board.Index, size board.SizeOption, residents []board.Resident) (worth, kept float64)
 
 // quality is a node's place in the ranking.
 type quality struct {
@@ -48,10 +43,9 @@ type quality struct {
 	performance   float64
 	slack         float64 // min of all D1, D2, in points
 	kept          float64
-	worth         float64 // where that ranks
-	newViolations int     // new violations, where there are any and options have them counted
-	evict         bool    // best-effort residents may have to leave
-	asIs          bool    // and only for their room: there is no violation with them, either
+	newViolations int  // new violations, where there are any and options have them counted
+	evict         bool // best-effort residents may have to leave
+	asIs          bool // and only for their room: there is no violation with them, either
 }
 
 // Select implements board.Selector.
@@ -149,7 +143,7 @@ func (q *quasar) judge(n board.Index, sizes []board.SizeOption) quality {
 		at--
 	}
 	residents := b.MachineResidents(n)
-	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), residents, q.mutualPressure(n, b.Caused(n), residents))
+	r := q.qualityOf(n, sizes, max(0, at), b.Tolerated(n), q.mutualPressure(n, b.Caused(n), residents))
 	if at < 0 {
 		return quality{size: -1, noViolation: r.noViolation}
 	}
@@ -199,24 +193,19 @@ func (q *quasar) judgeEvicting(n board.Index, sizes []board.SizeOption) quality 
 	if at < 0 || len(stay) == len(b.MachineResidents(n)) {
 		return quality{size: -1}
 	}
-	out := q.qualityOf(n, sizes, at, f.mixT, stay, q.mutualPressure(n, f.mixC, stay))
+	out := q.qualityOf(n, sizes, at, f.mixT, q.mutualPressure(n, f.mixC, stay))
 	out.evict = true
 	q.countViolations(&out, stay)
 	return out
 }
 
-func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, residents []board.Resident, mutual mutualPressure) quality {
+func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tolerated []float64, mutual mutualPressure) quality {
 	a := q.tentative.request
 	slack, own := math.Inf(1), a.ToleranceOn(q.tentative.board.Node(n).Configuration).Tolerated
 	for k, pressure := range mutual.onNewcomer {
 		slack = min(slack, tolerated[k]-mutual.byNewcomer[k], own[k]-q.options.experienced(pressure))
 	}
-	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints}
-	if q.worth != nil {
-		r.worth, r.kept = q.worth(n, sizes[at], residents)
-	} else {
-		r.kept = kept(a, mutual.onNewcomer, q.options)
-	}
+	r := quality{node: n, size: at, slack: slack, noViolation: slack >= -epsilonPoints, kept: kept(a, mutual.onNewcomer, q.options)}
 	r.performance = isolatedSpeed(a, q.tentative.board.Node(n)) * r.kept * sizes[at].Speed
 	return r
 }
@@ -224,12 +213,6 @@ func (q *quasar) qualityOf(n board.Index, sizes []board.SizeOption, at int, tole
 // before is the ranking. Unknown performance comes last among its equals.
 func (q *quasar) before(x, y *quality) bool {
 	switch {
-	case q.worth != nil && x.evict != y.evict:
-		return !x.evict
-	case q.worth != nil && x.worth != y.worth:
-		return x.worth > y.worth
-	case q.worth != nil:
-		return byRoom(q.tentative.board, y.node, x.node) < 0 // the emptier one
 	case x.noViolation != y.noViolation:
 		return x.noViolation
 	case x.evict != y.evict:

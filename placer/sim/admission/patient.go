@@ -54,7 +54,7 @@ func (c *patient) Arrive(now Instant, it Item) {
 	c.none.Arrive(now, it)
 	w, wait := c.items[it.Ask.Handle], c.waitOf(it.Ask)
 	switch {
-	case it.Ask.BestEffort:
+	case it.Ask.BestEffort || len(it.Ask.Sizes) > 0:
 	case wait < c.least:
 		w.patience.over = true
 	default:

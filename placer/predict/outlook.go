@@ -330,7 +330,7 @@ type Worth struct {
 // Gain is what all are expected to do more by it.
 func (w Worth) Gain() float64 { return w.Reached - w.Lost }
 
-// Breaks: a resident would miss its target by it.
+// Breaks reports whether a resident would miss its target by it.
 func (w Worth) Breaks() bool { return w.Broken > brokenFrom }
 
 // Net is what a place is compared by. One where a promise breaks is behind all where none does.

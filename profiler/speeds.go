@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,9 +65,10 @@ var (
 func MeasureSpeeds(ctx context.Context, r Request, b Bench, c Clock) (Speeds, error) {
 	out := Speeds{Format: RequestFormat, NodeID: r.NodeID, Taken: c.Now()}
 	end := out.Taken.Add(time.Duration(r.Seconds) * time.Second)
+	var inTheWay error // a kernel that has not ended
 	for i, source := range r.Sources {
-		speed, err := 0.0, errNoTime
-		if left := end.Sub(c.Now()); left > 0 {
+		speed, err := 0.0, cmp.Or(inTheWay, errNoTime)
+		if left := end.Sub(c.Now()); left > 0 && inTheWay == nil {
 			bounded, cancel := context.WithTimeout(ctx, left)
 			speed, err = kernelSpeed(bounded, source, b, c, left/time.Duration(len(r.Sources)-i))
 			cancel()
@@ -75,7 +77,10 @@ func MeasureSpeeds(ctx context.Context, r Request, b Bench, c Clock) (Speeds, er
 			return out, context.Cause(ctx)
 		}
 		k := KernelSpeed{Source: source, OpsPerSec: speed}
-		if err != nil {
+		switch {
+		case err != nil && speed > 0: // it was measured, and did not end then
+			inTheWay = err
+		case err != nil:
 			k = KernelSpeed{Source: source, Unknown: err.Error()}
 		}
 		out.Kernels = append(out.Kernels, k)
@@ -83,7 +88,8 @@ func MeasureSpeeds(ctx context.Context, r Request, b Bench, c Clock) (Speeds, er
 	return out, nil
 }
 
-// kernelSpeed is the median of as many windows as fit into a time, of one at least.
+// kernelSpeed is the median of as many windows as fit into a time, of one at least. An error with a
+// speed is of a kernel that did not end.
 func kernelSpeed(ctx context.Context, s interference.Source, b Bench, c Clock, within time.Duration) (speed float64, err error) {
 	end := c.Now().Add(within)
 	k, err := b.Kernel(ctx, s)

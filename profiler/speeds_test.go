@@ -30,6 +30,7 @@ type steady struct {
 	windows int
 	level   float64
 	closed  bool
+	stuck   error // where it does not end
 }
 
 func (k *steady) Set(_ context.Context, percent float64) error { k.level = percent; return nil }
@@ -46,7 +47,7 @@ func (k *steady) Speed(_, _ profiler.KernelStats) float64 {
 	return k.speed
 }
 func (k *steady) Placement() string { return "beside" }
-func (k *steady) Close() error      { k.closed = true; return nil }
+func (k *steady) Close() error      { k.closed = true; return k.stuck }
 
 type shelf map[interference.Source]*steady
 
@@ -81,6 +82,21 @@ func TestSpeedsOfKernelsByThemselves(t *testing.T) {
 	}
 	if took := clock.now.Sub(got.Taken); took > 8*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// What was measured counts, and nothing is measured next to a kernel that does not end.
+func TestAKernelThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	clock := &turns{now: time.Unix(1000, 0)}
+	kernels := shelf{interference.Integer: {clock: clock, speed: 5, stuck: errors.New("it does not end")}, interference.MemoryBandwidth: {clock: clock, speed: 7}}
+	request := profiler.Request{NodeID: "n", Seconds: 8, Sources: []interference.Source{interference.Integer, interference.MemoryBandwidth}}
+	got, err := profiler.MeasureSpeeds(t.Context(), request, kernels, clock)
+	if err != nil || got.Kernels[0].OpsPerSec != 5 || got.Kernels[0].Unknown != "" || got.Kernels[1].OpsPerSec != 0 || got.Kernels[1].Unknown != "it does not end" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if kernels[interference.MemoryBandwidth].windows != 0 {
+		t.Error("another was measured next to it")
 	}
 }
 

@@ -63,6 +63,20 @@ func (r renting) reported(t *testing.T) map[string]provision.NodeReport {
 	return out
 }
 
+// cpuPercent is how much of a CPU a job of one allocation takes; 0: that is not known yet.
+func (r renting) cpuPercent(t *testing.T, job string) float64 {
+	t.Helper()
+	allocations, _, err := r.API().Jobs().Allocations(job, false, nil)
+	if err != nil || len(allocations) != 1 {
+		t.Fatalf("%+v, %v", allocations, err)
+	}
+	usage, err := r.API().Allocations().Stats(&api.Allocation{ID: allocations[0].ID, NodeID: allocations[0].NodeID}, nil)
+	if err != nil || usage.ResourceUsage == nil || usage.ResourceUsage.CpuStats == nil {
+		return 0
+	}
+	return usage.ResourceUsage.CpuStats.Percent
+}
+
 // TestANoisyNodeIsNotRetained: nodes are measured by kernels before they get a job. Of one on whose
 // machine others press more than its job tolerates the agent says so, the job gets it all the same,
 // and it leaves as soon as that has ended. All nodes here are one machine: they are measured one after
@@ -84,6 +98,7 @@ func TestANoisyNodeIsNotRetained(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.on(t, "noise")
+	eventually(t, "its kernels run", startWithin, func() bool { return r.cpuPercent(t, "noise") > 100 })
 	phase("others press on the machine")
 	r.submitLarge(t, "wary-2")
 	names := r.nodes(t, 2, startWithin)

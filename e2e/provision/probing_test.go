@@ -6,27 +6,40 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 )
 
-// noiseJob is another customer of the machine that all nodes of this test share: kernels on owned
-// nodes.
-func noiseJob() *api.Job {
-	var kernels []map[string]any
-	for _, source := range []string{"int", "fp", "vector", "mem_bw", "l2_cap", "prefetch"} {
-		kernels = append(kernels, map[string]any{"source": source, "intensity": 100})
+// pressing are other customers of the machine that all nodes of this test share: loops, four to a CPU,
+// each in a session of its own, so that each has a share of CPU time like that of all kernels of a node.
+func pressing(t *testing.T) (end func()) {
+	t.Helper()
+	var loops []*exec.Cmd
+	end = func() {
+		for _, c := range loops {
+			_ = c.Process.Kill() // it may have ended
+			_ = c.Wait()
+		}
+		loops = nil
 	}
-	task := api.NewTask("noise", "ibench").SetConfig("kernel", kernels).Require(&api.Resources{CPU: ptr(500), MemoryMB: ptr(512)})
-	job := api.NewServiceJob("noise", "noise", "global", 50).AddTaskGroup(api.NewTaskGroup("main", 1).AddTask(task))
-	return job.Constrain(api.NewConstraint("${node.class}", "=", "base"))
+	t.Cleanup(end)
+	for range 4 * runtime.NumCPU() {
+		c := exec.Command("/bin/sh", "-c", "while :; do :; done")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		loops = append(loops, c)
+	}
+	return end
 }
 
 // submitLarge registers a job, held, of which a rented node has room for one.
@@ -63,20 +76,6 @@ func (r renting) reported(t *testing.T) map[string]provision.NodeReport {
 	return out
 }
 
-// cpuPercent is how much of a CPU a job of one allocation takes; 0: that is not known yet.
-func (r renting) cpuPercent(t *testing.T, job string) float64 {
-	t.Helper()
-	allocations, _, err := r.API().Jobs().Allocations(job, false, nil)
-	if err != nil || len(allocations) != 1 {
-		t.Fatalf("%+v, %v", allocations, err)
-	}
-	usage, err := r.API().Allocations().Stats(&api.Allocation{ID: allocations[0].ID, NodeID: allocations[0].NodeID}, nil)
-	if err != nil || usage.ResourceUsage == nil || usage.ResourceUsage.CpuStats == nil {
-		return 0
-	}
-	return usage.ResourceUsage.CpuStats.Percent
-}
-
 // TestANoisyNodeIsNotRetained: nodes are measured by kernels before they get a job. Of one on whose
 // machine others press more than its job tolerates the agent says so, the job gets it all the same,
 // and it leaves as soon as that has ended. All nodes here are one machine: they are measured one after
@@ -94,16 +93,13 @@ func TestANoisyNodeIsNotRetained(t *testing.T) {
 	r.on(t, "wary-1")
 	phase(quiet + ": " + r.reported(t)[quiet].Why)
 
-	if _, _, err := r.API().Jobs().Register(noiseJob(), nil); err != nil {
-		t.Fatal(err)
-	}
-	r.on(t, "noise")
-	eventually(t, "its kernels run", startWithin, func() bool { return r.cpuPercent(t, "noise") > 100 })
+	calm := pressing(t)
 	phase("others press on the machine")
 	r.submitLarge(t, "wary-2")
 	names := r.nodes(t, 2, startWithin)
 	noisy := names[slices.IndexFunc(names, func(n string) bool { return n != quiet })]
 	r.on(t, "wary-2")
+	calm()
 	got := r.reported(t)[noisy]
 	phase(fmt.Sprintf("%s: %s", noisy, got.Why))
 	if !strings.Contains(got.Why, "was not good enough") {

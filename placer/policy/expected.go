@@ -99,7 +99,7 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	if len(a.Sizes) > 0 || len(a.ScaleOut) > 0 {
 		return e.sizing.Select(b, a, random)
 	}
-	e.look(random)
+	e.judgeAll(random)
 	if a.BestEffort && !a.Forced {
 		return e.sizing.Select(b, a, random)
 	}
@@ -119,8 +119,8 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 	return f.choice(a.Count)
 }
 
-// look makes the heap of all candidates.
-func (e *expected) look(random *rand.Rand) {
+// judgeAll makes the heap of all candidates.
+func (e *expected) judgeAll(random *rand.Rand) {
 	f := &e.tentative
 	f.gather()
 	f.draw(mostJudged, random)

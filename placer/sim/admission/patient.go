@@ -32,7 +32,7 @@ var patientParameters = parameterList{controller: "patient", list: []Parameter{
 }}
 
 // patient lets none wait for another. An item that is due takes what there is from then on;
-// best-effort work uses what others leave, and is never due.
+// best-effort work uses what others leave, and is never due, as are groups whose sizes are chosen.
 type patient struct {
 	none
 	timers timers
@@ -54,7 +54,7 @@ func (c *patient) Arrive(now Instant, it Item) {
 	c.none.Arrive(now, it)
 	w, wait := c.items[it.Ask.Handle], c.waitOf(it.Ask)
 	switch {
-	case it.Ask.BestEffort || len(it.Ask.Sizes) > 0:
+	case it.Ask.BestEffort || len(it.Ask.Sizes) > 0: // never due: a sized group would get what little there is
 	case wait < c.least:
 		w.patience.over = true
 	default:

@@ -18,10 +18,7 @@ func TestPatience(t *testing.T) {
 	for expected, want := range map[time.Duration]time.Duration{100 * time.Second: 60 * time.Second, 0: 45 * time.Second} {
 		b := board.New(boardtest.Columns(1), []string{"any"})
 		b.Add(boardtest.Node("a", 8))
-		c, err := lookup(t, "patient").New(b, admission.Options{Values: map[string]string{"share": "0.6", "wait": "45s"}}, rand.New(rand.NewPCG(1, 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newPatient(t, b, map[string]string{"share": "0.6", "wait": "45s"})
 		a := &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, Expected: expected}
 		c.Arrive(0, admission.Item{Ask: a})
 		offered(t, c, 0, true, false)
@@ -54,10 +51,7 @@ func TestTriedAgainOnWhatChanged(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		b.Place(b.Add(boardtest.Node(name, 8)), board.Resident{Handle: 1, Size: boardtest.Cores(1), Tolerated: boardtest.Same(1, 1), Caused: boardtest.Same(1, 1)})
 	}
-	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newPatient(t, b, nil)
 	ask := &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, Expected: time.Minute}
 	c.Arrive(0, admission.Item{Ask: ask})
 	if a, ok := c.Next(0); !ok || a.Only != nil || a.Within != nil {
@@ -81,10 +75,7 @@ func TestShortRunsDoNotWait(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(1), []string{"any"})
 	b.Add(boardtest.Node("a", 8))
-	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newPatient(t, b, nil)
 	c.Arrive(0, admission.Item{Ask: &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, Expected: 800 * time.Millisecond}})
 	offered(t, c, 0, true, true)
 }
@@ -94,10 +85,7 @@ func TestBestEffortIsNeverDue(t *testing.T) {
 	t.Parallel()
 	b := board.New(boardtest.Columns(1), []string{"any"})
 	b.Add(boardtest.Node("a", 8))
-	c, err := lookup(t, "patient").New(b, admission.Options{}, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newPatient(t, b, nil)
 	c.Arrive(0, admission.Item{Ask: &board.Request{Handle: 7, Size: boardtest.Cores(1), Count: 1, BestEffort: true}})
 	offered(t, c, 0, true, false)
 	c.Refused(0, 7)
@@ -105,6 +93,15 @@ func TestBestEffortIsNeverDue(t *testing.T) {
 		t.Errorf("it is due at %s", at)
 	}
 	offered(t, c, time.Hour, false, false)
+}
+
+func newPatient(t *testing.T, b *board.Board, values map[string]string) admission.Controller {
+	t.Helper()
+	c, err := lookup(t, "patient").New(b, admission.Options{Values: values}, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // offered takes the next attempt.

@@ -128,7 +128,7 @@ const (
 func DefaultAgentConfig() AgentConfig {
 	return AgentConfig{
 		Pools:  PoolsConfig{Hold: "placer", Run: "default"},
-		Policy: "paragon",
+		Policy: "expected", // policy.Default, which this package may not know; a test compares them
 		Hold:   performance.DefaultHold,
 		Listen: "127.0.0.1:9464",
 		Store:  StoreConfig{Kind: StoreNomad, Path: "nomad-placer"},

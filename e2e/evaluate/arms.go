@@ -14,12 +14,14 @@ import (
 
 // arm is one way to place the jobs that are compared, and to look after them.
 type arm struct {
-	name    string
-	what    string // for the page
-	stock   bool   // given to Nomad as a user who has measured the jobs would
-	counts  bool   // as many allocations as stock Nomad is given
-	policy  string // of all jobs; empty: what the job would say
-	adapter string // of the agent; empty: its default
+	name   string
+	what   string // for the page
+	stock  bool   // given to Nomad as a user who has measured the jobs would
+	counts bool   // as many allocations as stock Nomad is given
+	policy string // of all jobs; empty: the default
+	// published has each job go by the published policy that is for its kind.
+	published bool
+	adapter   string // of the agent; empty: its default
 	// knows is what the placer knows of a job; nil: what it measured of it.
 	knows func(profile.Profile) profile.Profile
 	// unprofiled: nothing is known of the job itself.
@@ -35,8 +37,8 @@ const (
 // arms are in the order of the page.
 var arms = []arm{
 	{name: stock, what: "Nomad's own placement of fixed reservations", stock: true},
-	{name: placed, what: "placement, sizes and adaptation, by the published policies (`quasar` for jobs with sizes, else `paragon`)"},
-	{name: "expected", what: "the same by the policy `expected`", policy: "expected"},
+	{name: placed, what: "placement, sizes and adaptation, by the default policy, `expected`"},
+	{name: "published", what: "the same by the published policies (`quasar` for jobs with sizes, else `paragon`)", published: true},
 	{name: "placement", what: "placement and sizes only: nothing is changed while a job runs", adapter: adapterNone},
 	{name: "adapter", what: "adaptation only: Nomad's placement (`policy = \"nomad\"`) of what stock Nomad is given", policy: "nomad", counts: true},
 	{name: "averages", what: "as the placer, but nothing is known of the job itself: no profile", unprofiled: true},
@@ -66,6 +68,12 @@ func order(number int) []string {
 // variant is how an application is submitted to an arm.
 func (a arm) variant(application app, version string) variant {
 	v := variant{version: version, policy: a.policy, unprofiled: a.unprofiled}
+	if a.published {
+		v.policy = "paragon"
+		if application.scales() {
+			v.policy = "quasar"
+		}
+	}
 	if a.stock || a.counts {
 		v.count = application.stockCount()
 	}

@@ -262,8 +262,8 @@ func TestArmsDifferInTheirJobs(t *testing.T) {
 		arm, app, policy string
 		skip             bool
 	}{
-		{placed, "pages", "quasar", false}, {placed, "cache", "", false}, {"expected", "cache", "expected", false},
-		{"adapter", "pages", "nomad", false}, {"averages", "pages", "quasar", true},
+		{placed, "pages", "", false}, {"published", "cache", "paragon", false}, {"published", "pages", "quasar", false},
+		{"adapter", "pages", "nomad", false}, {"averages", "pages", "", true},
 	} {
 		_, spec := specOf(t, appNamed(c.app), armNamed(c.arm).variant(appNamed(c.app), "v"))
 		if spec.Policy != c.policy || spec.Profile.Skip != c.skip {

@@ -31,7 +31,7 @@ type variant struct {
 	version    string
 	unsized    bool   // the scale block is left out
 	unprofiled bool   // no profiling run
-	policy     string // empty: as its kind of job
+	policy     string // empty: the default
 }
 
 // jobText is what a template of jobs/ is executed on.
@@ -61,11 +61,8 @@ func (j jobText) Performance() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("performance {")
-	switch {
-	case j.v.policy != "":
+	if j.v.policy != "" {
 		line("policy = %q", j.v.policy)
-	case j.app.scales() && !j.v.unsized:
-		line(`policy = "quasar"`)
 	}
 	if j.app.kind == performance.QPS {
 		line("move = true")

@@ -24,7 +24,7 @@ type Config struct {
 	Clock cluster.Clock
 	Log   *slog.Logger
 
-	Policy string // default policy; "" means paragon
+	Policy string // default policy; "" means policy.Default
 	// Adapter corrects what runs; "none" leaves it alone. "" means quasar, and kflr for
 	// work whose policy is pp-rtte: it is judged by when it will end.
 	Adapter string
@@ -103,7 +103,7 @@ func (c *Config) applyDefaults() error {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.Policy == "" {
-		c.Policy = "paragon"
+		c.Policy = policy.Default
 	}
 	if _, err := policy.Lookup(c.Policy); err != nil {
 		return fmt.Errorf("engine: %w", err)

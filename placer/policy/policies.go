@@ -33,7 +33,7 @@ func Names() []string {
 }
 
 // Default is the name of the policy used where none is named.
-const Default = "paragon"
+const Default = "expected"
 
 // Lookup returns the policy of that name, or an error that lists the known
 // ones.

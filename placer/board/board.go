@@ -93,6 +93,14 @@ func (b *Board) grow(nodes int) {
 
 // Add puts a ready node on the board.
 func (b *Board) Add(n Node) Index {
+	i := b.enter(n)
+	b.recompute(i)
+	b.notify(i)
+	return i
+}
+
+// enter adds a node whose pressure is not computed yet.
+func (b *Board) enter(n Node) Index {
 	i := Index(len(b.nodes))
 	b.nodes = append(b.nodes, n)
 	b.ready = append(b.ready, true)
@@ -105,8 +113,6 @@ func (b *Board) Add(n Node) Index {
 	if n.Machine != 0 {
 		b.machines[n.Machine] = append(b.machines[n.Machine], i)
 	}
-	b.recompute(i)
-	b.notify(i)
 	return i
 }
 

@@ -37,7 +37,7 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	table := cluster.NewPressureTable(s, columns)
 	for _, n := range s.Nodes {
 		rated, _ := disk.Rated(n.Meta) // 0 where it is not known
-		i := b.Add(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
+		i := b.enter(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
 		b.SetReady(i, n.Ready)
 	}
 	for u := range Numbering(s, except) {

@@ -49,7 +49,7 @@ func TestTheDecisionIsExplained(t *testing.T) {
 		if err := shared.Placer(ctx, &out, "job", "explain", "explained"); err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
-		wantAll(t, out.String(), "50 units/s", d.Candidates[0].Name, "paragon", string(interference.Integer))
+		wantAll(t, out.String(), "50 units/s", d.Candidates[0].Name, d.Policy, string(interference.Integer))
 	})
 	t.Run("json", func(t *testing.T) {
 		var out bytes.Buffer
@@ -78,7 +78,7 @@ func TestTheDecisionIsExplained(t *testing.T) {
 			t.Errorf("the page is shown without a login:\n%s", stranger.Text)
 		}
 		p := open(ctx, t, address, "50 units/s", shared.Token())
-		wantAll(t, p.Text, d.Candidates[0].Name, "paragon", "integer units")
+		wantAll(t, p.Text, d.Candidates[0].Name, d.Policy, "integer units")
 		if len(p.Errors) > 0 {
 			t.Errorf("console errors: %v", p.Errors)
 		}

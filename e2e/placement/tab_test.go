@@ -69,7 +69,7 @@ func TestPlacementTab(t *testing.T) {
 		}
 	}
 	wantAll(t, report.Text, "50 units/s", "Target against measured", "Predicted speed", "Sensitivity to interference", "Co-runners and their pressure",
-		"Decision record", d.Candidates[0].Name, "paragon", "integer units", "unknown", d.Reason)
+		"Decision record", d.Candidates[0].Name, d.Policy, "integer units", "unknown", d.Reason)
 	for _, r := range d.Rejected {
 		wantAll(t, report.Text, r.Name, string(r.Reason))
 	}

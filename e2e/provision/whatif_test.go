@@ -81,8 +81,6 @@ func TestWhatIfOfRunsOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(70 * time.Second) // a run has ended when its job is missed for 30 s, and is written within a minute
-
 	ask := func(args ...string) []byte {
 		cmd := exec.CommandContext(t.Context(), program(t, "nomad-placer", "make build"), append([]string{"provision", "what-if", "-no-color", "-address", r.rig.Addr(), "-since", "2h", "-prices", "../../examples/provision/prices.hcl"}, args...)...)
 		cmd.Env = append(os.Environ(), "NOMAD_TOKEN="+r.rig.Token())
@@ -92,6 +90,14 @@ func TestWhatIfOfRunsOnRecord(t *testing.T) {
 		}
 		return out
 	}
+	// A run has ended when its job is missed for 30 s, and is written within a minute.
+	eventually(t, "all runs on record have ended", 2*time.Minute, func() bool {
+		var c provision.Comparison
+		if err := json.Unmarshal(ask("-json"), &c); err != nil {
+			t.Fatal(err)
+		}
+		return c.Running == 0 && c.Runs > 0
+	})
 	text := ask()
 	t.Logf("%d jobs in %s:\n%s", submitted, *recordFor, text)
 	var c provision.Comparison

@@ -1,6 +1,6 @@
 # The agent's configuration. Every line may be left out; these are the defaults,
 # except columns and sources, which are chosen from what the nodes can.
-policy    = "paragon"
+policy    = "expected"
 hold      = "5m"
 log_level = "info"
 

@@ -19,7 +19,7 @@ variable "namespace" {
 
 variable "config" {
   type        = string
-  default     = "policy = \"paragon\"\n"
+  default     = "policy = \"expected\"\n"
   description = "The agent's configuration, as text: see examples/install/agent.hcl."
 }
 

@@ -70,8 +70,8 @@ func (p *page) standings(l *League) {
 	p.line("")
 }
 
-// ours is the policy that no paper has, compared with what a job gets without the placer, and with
-// the default of those that papers have.
+// ours is the policy that no paper has, and the default, compared with what a job gets without the
+// placer, and with the policy of the first paper.
 const (
 	ours        = "expected"
 	withoutUs   = "nomad-spread"

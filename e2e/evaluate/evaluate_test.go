@@ -431,7 +431,7 @@ func TestTheReportSaysWhatWasMetAndWhatWasNot(t *testing.T) {
 		"| noisy neighbour detected, cured | 8.0 s, 31.0 s | ≤ 30 s | **no** |",
 		"| load spike answered (target reached again) | 14.9 s (40.0 s) | ≤ 15 s | yes |",
 		"| actions in 600.0 s of calm afterwards | 1, 0 writes | 0 | **no** |",
-		"| 2 | placer, stock, amounts, averages, adapter, placement, expected | 3 of 6 | 6 of 6 | 3 of 6 |",
+		"| 2 | placer, stock, amounts, averages, adapter, placement, published | 3 of 6 | 6 of 6 | 3 of 6 |",
 		"| 100 % (100 to 100) | 50 % (50 to 50) | 75 % (75 to 75) |",
 		"| pages | 9/s | 1: unknown (missed); 2: 9.00/s | 2 | 2 (+0) |",
 	} {

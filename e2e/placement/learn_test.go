@@ -37,8 +37,9 @@ const pressing = `echo $$ >%[1]s/"$NODE"; ` + counting
 func TestProductionTeaches(t *testing.T) {
 	ctx := t.Context()
 	folder := t.TempDir()
+	// The policy takes the fullest node on which every bound is kept: what is known of the bounds decides.
 	of := func(id, script string, target float64, nodes string) *api.Job {
-		block := strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", target), 1)
+		block := strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", target), 1) + "policy = \"paragon\"\n"
 		return held(id, block, fmt.Sprintf(script, folder), func(j *api.Job) {
 			j.Constrain(api.NewConstraint("${node.unique.name}", "set_contains_any", nodes))
 			j.TaskGroups[0].Tasks[0].Env = map[string]string{"NODE": "${node.unique.name}"}

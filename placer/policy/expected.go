@@ -236,7 +236,7 @@ func (e *expected) explain(b *board.Board, a *board.Request, n board.Index) expl
 		why = fmt.Sprintf("it is expected to reach %.0f %% of its target there", 100*w.Reached)
 	}
 	if w.Breaks() {
-		why += fmt.Sprintf("; a workload there would miss its target by up to %.0f %%, so that it goes there only if it finds nothing else", 100*w.Broken)
+		why += fmt.Sprintf("; a workload there would miss its target by up to %.0f %%, which puts the node behind all where none would", 100*w.Broken)
 	}
 	return explanation{
 		parts: []cluster.ScorePart{

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,7 +72,7 @@ func (t *Tracker) Begin(ctx context.Context, e Entry) {
 	t.lease = cluster.LeaseOf(ctx)
 	now := t.clock.Now()
 	if t.record.Stage != "" {
-		t.record.Steps = append(t.record.Steps, cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
+		t.record.Steps = t.stepsUntil(now)
 	}
 	t.record.Stage, t.record.Group, t.record.Message = e.Stage, e.Group, e.Message
 	t.record.StageAt, t.record.UpdatedAt = now, now
@@ -101,9 +102,18 @@ func (t *Tracker) Steps() []cluster.Step {
 	if t.record.Stage == "" {
 		return nil
 	}
-	now := t.clock.Now()
-	return append(append([]cluster.Step(nil), t.record.Steps...),
-		cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)})
+	return t.stepsUntil(t.clock.Now())
+}
+
+// stepsUntil ends the present stage. One that is tried again, as where a job waits for room, is one step
+// with what went before: a record is bounded, however long a job waits.
+func (t *Tracker) stepsUntil(now time.Time) []cluster.Step {
+	steps, present := slices.Clone(t.record.Steps), cluster.Step{Name: string(t.record.Stage), Duration: now.Sub(t.record.StageAt)}
+	if last := len(steps) - 1; last >= 0 && steps[last].Name == present.Name {
+		steps[last].Duration += present.Duration
+		return steps
+	}
+	return append(steps, present)
 }
 
 // Progress folds one run's progress into the record. With several runs side by

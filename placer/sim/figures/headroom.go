@@ -47,7 +47,7 @@ type step struct {
 	changes, says string
 }
 
-// RunHeadroom plays every scenario with every step, and with the policy of the first paper.
+// RunHeadroom plays every scenario with every step, and with Paragon.
 func RunHeadroom(ctx context.Context, o LeagueOptions) (*Headroom, error) {
 	entrants := []scenario.Entrant{{Name: "paragon", Selector: "paragon"}, useless}
 	for _, s := range headroomSteps() {
@@ -77,7 +77,7 @@ func (h *Headroom) Markdown() string {
 		p.row([]string{s.Name, s.says, s.changes, report.Decimal(h.mean(s.Name))})
 	}
 	p.row([]string{"useless", "`expected`, where all that it knows of a job but how long it runs was measured of another one, drawn for it", "", report.Decimal(h.mean("useless"))})
-	p.row([]string{"paragon", "the policy of the first paper, for comparison", "", report.Decimal(h.mean("paragon"))})
+	p.row([]string{"paragon", "Paragon as published, for comparison", "", report.Decimal(h.mean("paragon"))})
 	p.line("")
 	p.line("## What each is worth\n")
 	h.gains(&p, steps)

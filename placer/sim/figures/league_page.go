@@ -71,7 +71,7 @@ func (p *page) standings(l *League) {
 }
 
 // ours is the policy that no paper has, and the default, compared with what a job gets without the
-// placer, and with the policy of the first paper.
+// placer, and with Paragon.
 const (
 	ours        = "expected"
 	withoutUs   = "nomad-spread"

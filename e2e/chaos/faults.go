@@ -230,7 +230,7 @@ func (c *campaign) killClient(ctx context.Context, r *rand.Rand, plugin bool) er
 		if err := c.site.KillClient(ctx, i); err != nil {
 			return err
 		}
-		c.site.noteKill(name)
+		c.site.noteBreak(name, func(b *breaks) { b.kills = append(b.kills, time.Now()) })
 		c.counted("client agent", step)
 		if plugin {
 			for _, pid := range c.site.processes(i, driverProgram, "") {
@@ -372,12 +372,16 @@ func (c *campaign) fillDisk(r *rand.Rand) error {
 		return errNothing
 	}
 	name := c.site.Client(i).Name
+	var began time.Time
 	return c.last("full disk", name, seconds(r, 5, 20), func() error {
+		began = time.Now()
 		c.site.hamper(name, 1)
 		return c.site.FillDisk(i)
 	}, func() error {
 		c.site.hamper(name, -1)
-		return c.site.FreeDisk(i)
+		err := c.site.FreeDisk(i)
+		c.site.noteBreak(name, func(b *breaks) { b.full = append(b.full, span{began, time.Now()}) })
+		return err
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 // placer, is counted and not judged: processes that it does not know of (lostIn), and
 // allocations that it believes to run (stopForgotten).
 
-// handleWithin is how long before a kill a task may have been started whose handle is not
-// written down (chosen by us: with a load average of 50 one took two seconds).
+// handleWithin is how long it may take until the handle of a task that was started is written
+// down (chosen by us: with a load average of 50 it took two seconds).
 const handleWithin = 5 * time.Second
 
 // mainProcess is one that Nomad has started for a task.
@@ -53,39 +53,61 @@ func mainProcesses(pids []int) []mainProcess {
 	return out
 }
 
+// span is a time that something lasted.
+type span struct{ begin, end time.Time }
+
+// breaks are what may keep a client's agent from writing down which tasks it runs.
+type breaks struct {
+	kills []time.Time // of the agent
+	full  []span      // of its disk
+}
+
 // lostIn are the processes of Nomad's own drivers that it does not know of. Its client starts a
-// task and then writes down its handle (TaskRunner.runDriver); an agent that is killed between
-// the two starts another when it comes back. So they were started shortly before a kill of their
-// client's agent, which has started another for their allocation since.
-func lostIn(list []mainProcess, kills []time.Time) []mainProcess {
+// task, then writes down its handle, and goes on where that fails (TaskRunner.runDriver). An agent
+// that is killed between the two, or at any time after its disk was full, starts another when it
+// comes back. So they were started shortly before such a break, or in it, and a kill of the
+// client's agent has been followed by another for their allocation.
+func lostIn(list []mainProcess, b breaks) []mainProcess {
 	var out []mainProcess
 	for _, p := range list {
-		for _, kill := range kills {
-			if p.nomads && p.started.Before(kill) && p.started.Add(handleWithin).After(kill) && startedAgain(list, p, kill) {
-				out = append(out, p)
-				break
-			}
+		lost := func(kill time.Time) bool {
+			return p.started.Before(kill) && b.unwritten(p.started, kill) && startedAgain(list, p, kill)
+		}
+		if p.nomads && slices.ContainsFunc(b.kills, lost) {
+			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// unwritten reports whether the handle of a task may not have been written down before a kill.
+func (b breaks) unwritten(started, kill time.Time) bool {
+	written := started.Add(handleWithin)
+	return written.After(kill) || slices.ContainsFunc(b.full, func(f span) bool {
+		return started.Before(f.end) && written.After(f.begin)
+	})
 }
 
 func startedAgain(list []mainProcess, p mainProcess, since time.Time) bool {
 	return slices.ContainsFunc(list, func(other mainProcess) bool { return other.alloc == p.alloc && other.started.After(since) })
 }
 
-func (s *site) noteKill(client string) {
+// noteBreak notes what has happened to a client.
+func (s *site) noteBreak(client string, note func(b *breaks)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kills[client] = append(s.kills[client], time.Now())
+	if s.breaks[client] == nil {
+		s.breaks[client] = &breaks{}
+	}
+	note(s.breaks[client])
 }
 
 func (s *site) noteLost(client string, found []mainProcess) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range lostIn(found, s.kills[client]) {
-		s.lostPIDs[p.pid] = true
-	}
+	s.noteBreak(client, func(b *breaks) {
+		for _, p := range lostIn(found, *b) {
+			s.lostPIDs[p.pid] = true
+		}
+	})
 }
 
 // lost is how many processes Nomad has lost.

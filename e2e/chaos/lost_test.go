@@ -10,6 +10,7 @@ import (
 func TestProcessesThatNomadLost(t *testing.T) {
 	t.Parallel()
 	kill := time.Unix(1000, 0)
+	full := span{kill.Add(-30 * time.Minute), kill.Add(-29 * time.Minute)}
 	at := func(pid int, alloc string, d time.Duration) mainProcess {
 		return mainProcess{pid, alloc, true, kill.Add(d)}
 	}
@@ -17,16 +18,21 @@ func TestProcessesThatNomadLost(t *testing.T) {
 		list []mainProcess
 		want int
 	}{
-		"one before, one after":       {[]mainProcess{at(1, "a", -time.Second), at(2, "a", time.Second)}, 1},
-		"started again since":         {[]mainProcess{at(1, "a", -time.Second), at(2, "a", time.Minute)}, 1},
-		"one, which was found again":  {[]mainProcess{at(1, "a", -time.Second)}, 0},
-		"of another allocation":       {[]mainProcess{at(1, "a", -time.Second), at(2, "b", time.Second)}, 0},
-		"its handle was written down": {[]mainProcess{at(1, "a", -time.Minute), at(2, "a", time.Second)}, 0},
-		"both before":                 {[]mainProcess{at(1, "a", -time.Second), at(2, "a", -time.Second)}, 0},
-		"both after":                  {[]mainProcess{at(1, "a", time.Second), at(2, "a", 2*time.Second)}, 0},
-		"of the placer's driver":      {[]mainProcess{{1, "a", false, kill.Add(-time.Second)}, at(2, "a", time.Second)}, 0},
+		"one before, one after":         {[]mainProcess{at(1, "a", -time.Second), at(2, "a", time.Second)}, 1},
+		"started again since":           {[]mainProcess{at(1, "a", -time.Second), at(2, "a", time.Minute)}, 1},
+		"one, which was found again":    {[]mainProcess{at(1, "a", -time.Second)}, 0},
+		"of another allocation":         {[]mainProcess{at(1, "a", -time.Second), at(2, "b", time.Second)}, 0},
+		"its handle was written down":   {[]mainProcess{at(1, "a", -time.Minute), at(2, "a", time.Second)}, 0},
+		"both before":                   {[]mainProcess{at(1, "a", -time.Second), at(2, "a", -time.Second)}, 0},
+		"both after":                    {[]mainProcess{at(1, "a", time.Second), at(2, "a", 2*time.Second)}, 0},
+		"while the disk was full":       {[]mainProcess{at(1, "a", -29*time.Minute-30*time.Second), at(2, "a", time.Second)}, 1},
+		"as the disk became full":       {[]mainProcess{at(1, "a", -30*time.Minute-time.Second), at(2, "a", time.Second)}, 1},
+		"before the disk was full":      {[]mainProcess{at(1, "a", -31*time.Minute), at(2, "a", time.Second)}, 0},
+		"after the disk was full":       {[]mainProcess{at(1, "a", -28*time.Minute), at(2, "a", time.Second)}, 0},
+		"full disk, two without a kill": {[]mainProcess{at(1, "a", -29*time.Minute-30*time.Second), at(2, "a", -28*time.Minute)}, 0},
+		"of the placer's driver":        {[]mainProcess{{1, "a", false, kill.Add(-time.Second)}, at(2, "a", time.Second)}, 0},
 	} {
-		if got := lostIn(c.list, []time.Time{kill.Add(-time.Hour), kill}); len(got) != c.want || c.want == 1 && got[0].pid != 1 {
+		if got := lostIn(c.list, breaks{[]time.Time{kill.Add(-time.Hour), kill}, []span{full}}); len(got) != c.want || c.want == 1 && got[0].pid != 1 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

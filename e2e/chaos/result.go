@@ -103,7 +103,7 @@ func (r *Result) print(w io.Writer) {
 		fmt.Fprintln(w)
 	}
 	if r.Lost > 0 {
-		fmt.Fprintf(w, "  Nomad started %d tasks twice, whose client agent was killed before it had written down that they run\n", r.Lost)
+		fmt.Fprintf(w, "  Nomad started %d tasks twice, whose client agent was killed and had not written down, in time or for want of disk space, that they run\n", r.Lost)
 	}
 	fmt.Fprintf(w, "\n| step | leading agent killed in it, aimed | aims missed | all kills in it |\n| --- | ---: | ---: | ---: |\n")
 	for _, step := range allSteps {

@@ -76,8 +76,8 @@ type site struct {
 	ended    chan struct{}
 	pids     []int // of the clients' agents, for the relay
 	hampers  map[string]int
-	kills    map[string][]time.Time // of the clients' agents, by client
-	lostPIDs map[int]bool           // task processes that Nomad does not know of
+	breaks   map[string]*breaks // by client
+	lostPIDs map[int]bool       // task processes that Nomad does not know of
 }
 
 func clientsOf(n int) []cluster.Client {
@@ -104,7 +104,7 @@ func startSite(ctx context.Context, o options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{options: o, dir: dir, hampers: map[string]int{}, kills: map[string][]time.Time{}, lostPIDs: map[int]bool{}}
+	s := &site{options: o, dir: dir, hampers: map[string]int{}, breaks: map[string]*breaks{}, lostPIDs: map[int]bool{}}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.stop(context.WithoutCancel(ctx)))
 	}

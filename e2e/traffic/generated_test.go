@@ -46,7 +46,7 @@ func (s *site) generated(t *testing.T, original *network.Reading) {
 	for _, p := range players {
 		p.tell(t)
 	}
-	made := s.capture(filepath.Join(t.TempDir(), "generated.csv"))
+	made := s.capture(filepath.Join(t.TempDir(), "generated.csv"), *span)
 	for _, p := range players {
 		if r := p.stop(t); r.Capped > 0 || r.Unanswered > 0 || len(r.Silent) > 0 {
 			t.Errorf("%s: %s", p.node, r)

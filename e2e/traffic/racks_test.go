@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -36,9 +37,12 @@ const (
 	port      = 8080 // in every network namespace
 	jobMHz    = 1500 // so that a node has room for one job
 	startsIn  = 2 * time.Minute
-	measured  = 20 * time.Second // of each arm; a bin is a second
+	measured  = 20 * time.Second // of each arm with the placer; a bin is a second
 	generator = "generator"      // whose namespaces play a model
 )
+
+// span is what a model is fitted to, and what it then generates.
+var span = flag.Duration("span", measured, "how long what stock Nomad's placement exchanges is captured, and then generated; an hour is 1h")
 
 // nodes are two racks. The caches run on n1 and n3; of the others, for the first job that comes,
 // stock Nomad prefers n4, which is the smaller one, and the least loaded is n2. The second job has
@@ -165,6 +169,7 @@ func (s *site) run(job *api.Job) string {
 // arm is one way to place the web servers, and what all exchange then.
 type arm struct {
 	name            string
+	measured        time.Duration
 	on              []string // by pair, the node of the web server
 	within, between float64  // bytes per second, inside of racks and between them
 	table           *network.Reading
@@ -172,16 +177,16 @@ type arm struct {
 
 // place runs the web servers as they are submitted, that of pair first before the other, and
 // measures.
-func (s *site) place(name, folder string, first int, submitted func(job *api.Job, cache string)) arm {
+func (s *site) place(name, folder string, measured time.Duration, first int, submitted func(job *api.Job, cache string)) arm {
 	s.t.Helper()
-	a := arm{name: name, on: make([]string, len(pairs))}
+	a := arm{name: name, measured: measured, on: make([]string, len(pairs))}
 	for _, i := range []int{first, 1 - first} {
 		p := pairs[i]
 		job := s.job(p.web, asks, s.address(p.node, p.cache))
 		submitted(job, p.cache)
 		a.on[i] = s.run(job)
 	}
-	a.table = s.capture(filepath.Join(folder, "arm.csv"))
+	a.table = s.capture(filepath.Join(folder, "arm.csv"), a.measured)
 	for pair, rate := range ratesOf(a.table) {
 		if rackOf(pair[0]) == rackOf(pair[1]) {
 			a.within += rate
@@ -202,12 +207,12 @@ func (s *site) remove() {
 	}
 }
 
-// capture writes a table of what the namespaces exchange from now on.
-func (s *site) capture(file string) *network.Reading {
+// capture writes a table of what the namespaces exchange from now on, for some time.
+func (s *site) capture(file string, length time.Duration) *network.Reading {
 	s.t.Helper()
 	var out bytes.Buffer
 	err := s.Placer(s.t.Context(), &out, "traffic", "capture", "-addresses", s.addresses, "-node", "rig/host", "-namespaces", s.spaces.Folder,
-		"-bin", "1s", "-poll", "200ms", "-for", measured.String(), "-o", file)
+		"-bin", "1s", "-poll", "200ms", "-for", length.String(), "-o", file)
 	if err != nil {
 		s.t.Fatalf("%v: %s", err, &out)
 	}
@@ -255,7 +260,7 @@ func TestGroupsThatExchangeMuchShareARack(t *testing.T) {
 		cache.Constrain(api.NewConstraint("${node.unique.name}", "=", p.node))
 		s.run(cache)
 	}
-	stock := s.place("stock Nomad", s.tables, 0, func(*api.Job, string) {})
+	stock := s.place("stock Nomad", s.tables, *span, 0, func(*api.Job, string) {})
 	if stock.between < 1e6 || stock.within > 0.01*stock.between {
 		t.Fatalf("stock Nomad puts the web servers on %v: %.3g bytes/s between racks, %.3g within: the test is of no use", stock.on, stock.between, stock.within)
 	}
@@ -279,7 +284,7 @@ func TestGroupsThatExchangeMuchShareARack(t *testing.T) {
 // record must say why.
 func (s *site) placed(name string, first int, says string, submitted func(job *api.Job, cache string)) arm {
 	s.t.Helper()
-	a := s.place(name, s.t.TempDir(), first, submitted)
+	a := s.place(name, s.t.TempDir(), measured, first, submitted)
 	if a.between > 0.01*a.within || a.within < 1e6 {
 		s.t.Errorf("%s: %.3g bytes/s between racks, %.3g within", name, a.between, a.within)
 	}

@@ -138,6 +138,7 @@ func DefaultAgentConfig() AgentConfig {
 		},
 		LogLevel: "info",
 		Metrics:  MetricsLoopback,
+		Disk:     DiskConfig{Limit: LimitJobs},
 		Traffic:  TrafficConfig{RackMeta: cluster.DefaultRackMeta},
 	}
 }
@@ -217,6 +218,8 @@ func (s *source) agentConfig(schema block) AgentConfig {
 	if d := r.block("disk"); d != nil {
 		setText(&config.Disk.Uses, d, "uses")
 		setText(&config.Disk.Twins, d, "twins")
+		setText(&config.Disk.Limit, d, "limit")
+		setText(&config.Disk.Data, d, "data")
 	}
 	if traffic := r.block("traffic"); traffic != nil {
 		config.Traffic = s.trafficConfig(traffic, config.Traffic)

@@ -238,6 +238,7 @@ func diskPromise(r *reading) *performance.DiskSpec {
 	if r.has("use_max") {
 		out.MostPercent = r.number("use_max")
 	}
+	out.Limit = r.truth("limit")
 	return out
 }
 

@@ -25,6 +25,7 @@ func Encode(spec performance.Spec) []byte {
 		w.open("disk")
 		w.line("bandwidth", true, formatNumber(spec.Disk.BandwidthMBPerSec))
 		w.line("use_max", true, quoted(formatNumber(spec.Disk.MostPercent)+"%"))
+		w.line("limit", spec.Disk.Limit, "true")
 		w.close()
 	}
 	w.line("slowdown_max", spec.SlowdownMaxPercent != 0, quoted(formatNumber(spec.SlowdownMaxPercent)+"%"))

@@ -63,6 +63,7 @@ func drawDisk(t *rapid.T) *performance.DiskSpec {
 	return &performance.DiskSpec{
 		BandwidthMBPerSec: rapid.Float64Range(1e-9, maxDiskMBPerSecond).Draw(t, "bandwidth"),
 		MostPercent:       rapid.Float64Range(1e-6, 100).Draw(t, "use_max"),
+		Limit:             rapid.Bool().Draw(t, "limit"),
 	}
 }
 

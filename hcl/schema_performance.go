@@ -86,6 +86,10 @@ func diskSchema() block {
 				summary: "up to which use of the disk, by all of its allocations together, this one keeps its bound on latencies",
 				misuse:  `write the percentage in quotes: use_max = "70%"`,
 			},
+			{
+				name: "limit", kind: kindTruth, byDefault: "false", example: "true",
+				summary: "the promise is also a limit: each task may read `bandwidth` per second, and write as much, on nodes whose agent enforces that",
+			},
 		},
 	}
 }

@@ -174,6 +174,8 @@ type DiskSpec struct {
 	// MostPercent is up to which use of what the disk does, by all together, the allocation
 	// keeps its bound on latencies (MB_i of Delimitrou 2015, §B.4.1).
 	MostPercent float64 `json:"most_percent"`
+	// Limit: the promise is also a limit, of what it reads and of what it writes.
+	Limit bool `json:"limit,omitempty"`
 }
 
 // Spec is one decoded `performance` block.

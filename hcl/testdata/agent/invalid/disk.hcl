@@ -1,4 +1,5 @@
 disk {
   use   = "/srv/uses"
   twins = 3
+  limit = true
 }

@@ -1,4 +1,6 @@
 disk {
   uses  = "/srv/uses"
   twins = "/srv/twins"
+  limit = "all"
+  data  = "/var/lib/nomad/alloc"
 }

@@ -1,0 +1,7 @@
+target {
+  best_effort = true
+}
+disk {
+  bandwidth = 40
+  limit     = true
+}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/nomad-placer/nomad-placer/profiler/blockio"
 )
 
 // mountData gives a data folder a file system of its own; 0 MB leaves it as it is.
@@ -55,7 +56,11 @@ func (c *Cluster) resizeData(i int, size string) error {
 // that has a folder, and what they write to it, is bounded, each to so many bytes per second.
 // Under control groups of version 1 that is what goes past the page cache only.
 func (c *Cluster) LimitDisk(i int, folder string, bytesPerSec int64) error {
-	device, err := diskOf(folder)
+	found, err := blockio.FindDevice(folder)
+	if err != nil {
+		return fmt.Errorf("limit the disk of %s: %w", c.clients[i].name, err)
+	}
+	device, err := found.Disk()
 	if err != nil {
 		return fmt.Errorf("limit the disk of %s: %w", c.clients[i].name, err)
 	}
@@ -68,24 +73,6 @@ func (c *Cluster) LimitDisk(i int, folder string, bytesPerSec int64) error {
 	}
 	dir, limit := c.hierarchies.path("blkio", group), fmt.Sprintf("%s %d", device, bytesPerSec)
 	return errors.Join(writeControl(dir, "blkio.throttle.read_bps_device", limit), writeControl(dir, "blkio.throttle.write_bps_device", limit))
-}
-
-// diskOf is the number, as in 254:0, of the disk that has a folder's file system, or a part of
-// it: limits are of whole disks.
-func diskOf(folder string) (string, error) {
-	var s unix.Stat_t
-	if err := unix.Stat(folder, &s); err != nil {
-		return "", err
-	}
-	device, err := filepath.EvalSymlinks(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(s.Dev), unix.Minor(s.Dev)))
-	if err != nil {
-		return "", fmt.Errorf("%s is on no block device: %w", folder, err)
-	}
-	if _, err := os.Stat(filepath.Join(device, "partition")); err == nil {
-		device = filepath.Dir(device)
-	}
-	number, err := os.ReadFile(filepath.Join(device, "dev"))
-	return strings.TrimSpace(string(number)), err
 }
 
 // unmountBelow unmounts what mountData mounted below a run's folder.

@@ -216,3 +216,22 @@ func TestTasks(t *testing.T) {
 }
 
 func errorOf[T any](_ T, err error) error { return err }
+
+// The disk of a file system is a whole one, whatever part of it the file system has.
+func TestWholeDisk(t *testing.T) {
+	t.Parallel()
+	device, err := blockio.FindDevice(folder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, err := device.Disk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/sys/dev/block/" + disk + "/queue"); err != nil { // a partition has none
+		t.Errorf("%s (%d:%d): %v", disk, device.Major, device.Minor, err)
+	}
+	if _, err := (blockio.Device{Major: 4000, Minor: 1}).Disk(); !errors.Is(err, blockio.ErrDevice) {
+		t.Error(err)
+	}
+}

@@ -54,6 +54,23 @@ func FindDevice(name string) (Device, error) {
 
 func (d Device) folder() string { return fmt.Sprintf("/sys/dev/block/%d:%d", d.Major, d.Minor) }
 
+// Disk is the number, as in 254:0, of the whole disk that the device is, or is a partition of:
+// control groups bound whole disks.
+func (d Device) Disk() (string, error) {
+	folder, err := filepath.EvalSymlinks(d.folder())
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrDevice, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "partition")); err == nil {
+		folder = filepath.Dir(folder)
+	}
+	number, err := os.ReadFile(filepath.Join(folder, "dev"))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrDevice, err)
+	}
+	return strings.TrimSpace(string(number)), nil
+}
+
 // there says whether the device is still there.
 func (d Device) there() bool {
 	_, err := os.Stat(d.folder())

@@ -179,6 +179,10 @@ var rules = []rule{
 		because: "captured traffic feeds the engine through placer/cluster, as a world does, and knows neither deciding nor Nomad",
 	},
 	{
+		layer: "worlds", packages: []string{"placer/throttle"}, may: concat(words, []string{"profiler/blockio"}), external: []string{"golang.org/x/sys"},
+		because: "limits are of what the records promise, through placer/cluster: who bounds a disk knows neither deciding nor Nomad",
+	},
+	{
 		layer: "worlds", packages: []string{"placer/nomadapi/..."},
 		may:     concat(words, []string{"profiler/...", "placer/certificate", "placer/nomadapi/..."}),
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",

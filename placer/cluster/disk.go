@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"iter"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -43,6 +44,37 @@ type DiskSaid struct {
 	// Forecast is what the disk of the first node is expected to do in the next interval; nil
 	// where nobody records what disks do, or nothing was chosen.
 	Forecast *DiskForecast `json:"forecast,omitempty"`
+}
+
+// DiskLimits are what the agent of a node bounds there: a document of its own, for a decision is
+// the leader's.
+type DiskLimits struct {
+	Format int         `json:"format"`
+	Node   NodeID      `json:"node"`
+	Name   string      `json:"name"`
+	At     time.Time   `json:"at"`     // it is written again while it holds
+	Limits []DiskLimit `json:"limits"` // of what is to be bounded, by allocation
+}
+
+// DiskLimitsFormat is the version of DiskLimits.
+const DiskLimitsFormat = 1
+
+// DiskLimitsStale is from which age on limits are not known to hold: their agent writes them
+// again more than twice in that time (chosen by us).
+const DiskLimitsStale = 15 * time.Minute
+
+// DiskLimit is how one allocation's use of its node's disk is bounded.
+type DiskLimit struct {
+	Workload   WorkloadID `json:"workload"`
+	Allocation string     `json:"allocation"`
+	Node       string     `json:"node"`       // its name
+	MBPerSec   float64    `json:"mb_per_sec"` // of reads and of writes, each
+	Tasks      int        `json:"tasks"`      // that have it, each for itself
+	// OnlyDirect: what goes through the page cache is not bounded (control groups, version 1).
+	OnlyDirect bool   `json:"only_direct,omitempty"`
+	Problem    string `json:"problem,omitempty"` // why it is not bounded, or not all of it
+	// At is when that was so: as in the document that it was read from.
+	At time.Time `json:"at,omitzero"`
 }
 
 // DiskForecast is what the disk of a node is expected to do, with the workload that was decided

@@ -140,6 +140,8 @@ func (s *server) routes(assets fs.FS) http.Handler {
 	data("/v1/whatif/{namespace}/{job}/{group}", (*server).whatIfJSON)
 	data("/v1/observations/{namespace}/{job}/{group}", (*server).observationsJSON)
 	data("/v1/observations/{namespace}/{job}/{$}", (*server).observationsJSON)
+	data("/v1/disk-limits/{namespace}/{job}/{group}", (*server).diskLimitsJSON)
+	data("/v1/disk-limits/{namespace}/{job}/{$}", (*server).diskLimitsJSON)
 	data("/v1/measured/{namespace}/{job}/{group}", (*server).measuredJSON)
 	data("/v1/measured/{namespace}/{job}/{$}", (*server).measuredJSON)
 	data("/v1/learnt/{namespace}/{job}/{group}", (*server).learntJSON)

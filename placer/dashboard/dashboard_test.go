@@ -17,6 +17,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
@@ -34,6 +35,26 @@ func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	return w
+}
+
+// The page of a job, and its data, say how its use of disks is limited.
+func TestDiskLimitsAreShown(t *testing.T) {
+	t.Parallel()
+	m := dashboardtest.Fixture()
+	m.AllDecisions[0].Disk = &cluster.DiskSaid{Promise: performance.DiskSpec{BandwidthMBPerSec: 40, Limit: true}}
+	m.AllDiskLimits = map[cluster.WorkloadID][]cluster.DiskLimit{
+		dashboardtest.CacheID: {{Workload: dashboardtest.CacheID, Allocation: "a1", Node: "alpha", MBPerSec: 40, Tasks: 1, At: dashboardtest.Clock()}},
+	}
+	h := handler(t, m)
+	for path, want := range map[string]string{
+		"/job/default/cache/redis":            "Its reads and writes are limited to 40 MB/s each on alpha, as its promise says.",
+		"/v1/disk-limits/default/cache/redis": `"mb_per_sec": 40`,
+		"/v1/disk-limits/default/none/none":   "[]",
+	} {
+		if w := get(t, h, path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d lacks %q", path, w.Code, want)
+		}
+	}
 }
 
 func TestPagesSayWhatTheRecordHolds(t *testing.T) {

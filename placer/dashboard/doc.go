@@ -36,6 +36,7 @@
 //	/v1/productions, /v1/production/<key>  keys; profile.Production: what running jobs said of a workload
 //	/v1/nodes, /v1/node/<id>           []cluster.NodeRecord; one
 //	/v1/observations/<ns>/<job>/<group>  []cluster.Observation, oldest first
+//	/v1/disk-limits/<ns>/<job>/<group>   []cluster.DiskLimit, by node
 //	/v1/measured/<ns>/<job>/<group>    wording.Measured: what the group does now, with its verdict: met, missed, absent where it is not known
 //	/v1/learnt/<ns>/<job>/<group>      wording.Learnt: what production has taught of the group, in words
 //	/v1/actions/<ns>/<job>/<group>     []cluster.ActionRecord, oldest first; [] where none are recorded

@@ -102,6 +102,10 @@ func (s *server) observationsJSON(r *http.Request) (any, error) {
 	return listed(s.records.Observations(r.Context(), workloadOf(r)))
 }
 
+func (s *server) diskLimitsJSON(r *http.Request) (any, error) {
+	return listed(s.records.DiskLimits(r.Context(), workloadOf(r)))
+}
+
 // measuredJSON is what a group does now, judged as on the pages: whoever shows it
 // elsewhere need not know when a target is met.
 func (s *server) measuredJSON(r *http.Request) (any, error) {

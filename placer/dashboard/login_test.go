@@ -87,7 +87,7 @@ var everyPath = []string{
 	"/", "/heat", "/targets", "/log", "/policies", "/profiles", "/profile/3f2a9c", "/job/default/cache/redis", "/node/" + node,
 	"/job/default/cache/redis?whatif=1", "/v1/decisions", "/v1/decision/default/cache/redis", "/v1/evaluations", "/v1/profiles", "/v1/profile/3f2a9c", "/v1/productions", "/v1/production/3f2a9c",
 	"/provision", "/provision?compare=1&cores=16&memory_mb=65536&price=0.28", "/v1/provision", "/v1/provision/capacity", "/v1/provision/whatif?cores=16&memory_mb=65536&price=0.28", "/traffic", "/v1/traffic", "/v1/nodes", "/v1/node/" + node, "/v1/heat", "/v1/targets", "/v1/policies", "/v1/actions/default/cache/redis", "/v1/whatif/default/cache/redis",
-	"/v1/observations/default/cache/redis", "/v1/measured/default/cache/redis", "/v1/learnt/default/cache/redis",
+	"/v1/observations/default/cache/redis", "/v1/disk-limits/default/cache/redis", "/v1/measured/default/cache/redis", "/v1/learnt/default/cache/redis",
 }
 
 func TestWithoutATokenNothingIsServed(t *testing.T) {
@@ -170,7 +170,7 @@ func TestWhatATokenMayNotSeeIsAsIfItWereNot(t *testing.T) {
 	h := guarded(t, asking{dashboardtest.Fixture()}, "")
 	for _, path := range []string{
 		"/job/%/cache/redis", "/v1/decision/%/cache/redis", "/v1/actions/%/cache/redis", "/v1/whatif/%/cache/redis",
-		"/v1/observations/%/cache/redis", "/v1/measured/%/cache/redis", "/v1/learnt/%/cache/redis", "/chart/%/cache/redis.svg",
+		"/v1/observations/%/cache/redis", "/v1/disk-limits/%/cache/redis", "/v1/measured/%/cache/redis", "/v1/learnt/%/cache/redis", "/chart/%/cache/redis.svg",
 	} {
 		there := getAs(t, h, ofBatch, strings.Replace(path, "%", "default", 1))
 		not := getAs(t, h, ofBatch, strings.Replace(path, "%", "nowhere", 1))

@@ -25,6 +25,7 @@ type jobView struct {
 	// The rest is empty while there is no decision.
 	Decided    bool
 	Decision   cluster.Decision
+	DiskLimits []string
 	Outcome    badge
 	Verdict    badge
 	Expected   wording.Expectation
@@ -160,6 +161,13 @@ func (s *server) jobDecision(ctx context.Context, view *jobView, d cluster.Decis
 		if e, ok := d.ToleranceAtTarget[row.Info.Source]; ok && e.Score != row.Tolerated.Score {
 			row.ToleranceAtTarget = &e
 		}
+	}
+	if d.Disk != nil {
+		limits, err := s.records.DiskLimits(ctx, d.Workload)
+		if err != nil {
+			return err
+		}
+		view.DiskLimits = wording.DiskLimits(d.Disk.Promise, limits, s.options.Now())
 	}
 	if view.Neighbours, err = s.hosts(ctx, d.Workload, d.Sensitivity); err != nil {
 		return err

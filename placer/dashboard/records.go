@@ -35,6 +35,9 @@ type Records interface {
 	// Observations returns what was measured of a workload, oldest first; none
 	// is not an error.
 	Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error)
+	// DiskLimits returns how a workload's use of disks is bounded, by node; none is not an
+	// error.
+	DiskLimits(ctx context.Context, w cluster.WorkloadID) ([]cluster.DiskLimit, error)
 }
 
 // Provisioning is an optional part of Records: nodes that are rented; cluster.ErrNoRecord

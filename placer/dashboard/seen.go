@@ -312,6 +312,15 @@ func (v *seen) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluste
 	return list, err
 }
 
+// DiskLimits implements Records.
+func (v *seen) DiskLimits(ctx context.Context, w cluster.WorkloadID) ([]cluster.DiskLimit, error) {
+	list, err := read(ctx, w, v.caller.MayReadRecordsOf, v.all.DiskLimits)
+	if errors.Is(err, cluster.ErrNoRecord) {
+		return nil, nil
+	}
+	return list, err
+}
+
 // provisioning is who knows of rented nodes, for a caller who may read nodes.
 func (s *server) provisioning(ctx context.Context) (Provisioning, error) {
 	return ofNodes[Provisioning](ctx, s, "no nodes are rented here")

@@ -1,12 +1,15 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/provision"
@@ -20,6 +23,7 @@ const (
 	decisionPrefix    = "decision"
 	evaluationPrefix  = "evaluation"
 	observationPrefix = "observation"
+	diskLimitPrefix   = "disk-limit"
 )
 
 // maxObservations is how many readings are kept per workload: twenty minutes
@@ -189,6 +193,60 @@ func (b Book) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster
 		return nil, nil
 	}
 	return o.Observations, err
+}
+
+// PutDiskLimits keeps what the agent of a node bounds there; nothing is a document less. One that
+// is too large for a store loses its end.
+func (b Book) PutDiskLimits(ctx context.Context, l cluster.DiskLimits) error {
+	path := pathOf(diskLimitPrefix, string(l.Node))
+	if len(l.Limits) == 0 {
+		return wrap(b.Store.Delete(ctx, path), "disk limits of %s", l.Name)
+	}
+	l.Format = cluster.DiskLimitsFormat
+	for {
+		data, err := json.Marshal(l)
+		if err != nil {
+			return fmt.Errorf("disk limits of %s: %w", l.Name, err)
+		}
+		if len(data) <= store.MaxDocumentBytes || len(l.Limits) < 2 {
+			_, err = b.Store.Put(ctx, path, data, store.Any)
+			return wrap(err, "disk limits of %s", l.Name)
+		}
+		l.Limits = l.Limits[:len(l.Limits)/2]
+	}
+}
+
+// DiskLimits are those of a workload's allocations, by node, as their agents wrote them last.
+func (b Book) DiskLimits(ctx context.Context, w cluster.WorkloadID) ([]cluster.DiskLimit, error) {
+	found, _, err := list[cluster.DiskLimits](ctx, b.Store, diskLimitPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var out []cluster.DiskLimit
+	for _, node := range found {
+		for _, l := range node.Limits {
+			if l.Workload == w {
+				l.At = node.At
+				out = append(out, l)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b cluster.DiskLimit) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Allocation, b.Allocation))
+	})
+	return out, nil
+}
+
+// ForgetDiskLimits removes what agents wrote before a time and did not take back: those of nodes
+// that are gone.
+func (b Book) ForgetDiskLimits(ctx context.Context, before time.Time) error {
+	found, _, err := list[cluster.DiskLimits](ctx, b.Store, diskLimitPrefix)
+	for _, l := range found {
+		if l.At.Before(before) {
+			err = errors.Join(err, b.Store.Delete(ctx, pathOf(diskLimitPrefix, string(l.Node))))
+		}
+	}
+	return err
 }
 
 // provisionPath is where the account of rented nodes is.

@@ -3,6 +3,7 @@ package wording
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -33,6 +34,46 @@ func DiskPromise(p performance.DiskSpec) string {
 	text := Number(p.BandwidthMBPerSec) + " MB/s per allocation"
 	if p.MostPercent > 0 && p.MostPercent < 100 {
 		text += ", with up to " + Number(p.MostPercent) + " % of the disk in use"
+	}
+	if p.Limit {
+		text += ", and no more"
+	}
+	return text
+}
+
+// DiskLimits say how a workload's use of disks is bounded, a sentence for each node: "Its reads
+// and writes are limited to 40 MB/s each on x, as its promise says". None where nobody asked.
+func DiskLimits(p performance.DiskSpec, limits []cluster.DiskLimit, now time.Time) []string {
+	var out []string
+	for _, l := range limits {
+		if now.Sub(l.At) > cluster.DiskLimitsStale {
+			continue
+		}
+		if said := DiskLimit(l); !slices.Contains(out, said) {
+			out = append(out, said)
+		}
+	}
+	if p.Limit && len(out) == 0 {
+		out = append(out, "It asks that its promise be its limit, and no agent has recorded that it is: none of its tasks runs, or on their node no agent runs that writes records, or that one is told to limit nothing")
+	}
+	return out
+}
+
+// DiskLimit is what DiskLimits say of one allocation.
+func DiskLimit(l cluster.DiskLimit) string {
+	switch {
+	case l.Problem != "":
+		return "Its reads and writes are not limited to its promise on " + l.Node + ": " + l.Problem
+	case l.Tasks == 0:
+		return "Its reads and writes will be limited on " + l.Node + " once its tasks run"
+	}
+	text := "Its reads and writes are limited to " + Number(l.MBPerSec) + " MB/s each on " + l.Node
+	if l.Tasks > 1 {
+		text += fmt.Sprintf(", for each of its %d tasks", l.Tasks)
+	}
+	text += ", as its promise says"
+	if l.OnlyDirect {
+		text += "; what goes through the page cache is not, for that node has control groups of version 1"
 	}
 	return text
 }

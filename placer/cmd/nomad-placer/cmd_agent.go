@@ -29,6 +29,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/engine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/rights"
+	"github.com/nomad-placer/nomad-placer/placer/throttle"
 	"github.com/nomad-placer/nomad-placer/placer/traffic"
 	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -64,7 +65,7 @@ type agentFlags struct {
 func agentCommand() *command.Command {
 	return &command.Command{
 		Name: "agent", Synopsis: "Run the placer for a Nomad cluster",
-		About:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. With -role pages it serves pages and metrics and changes nothing. Flags override the configuration file.",
+		About:   "Runs until it is interrupted. Every replica serves the pages and enforces hold deadlines; the one that holds the leader lock places jobs and corrects those that miss their target. With -role pages it serves pages and metrics and changes nothing in the cluster. Every agent keeps the limits of disk bandwidth on its own node. Flags override the configuration file.",
 		Example: "nomad-placer agent -config /etc/nomad-placer/agent.hcl",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			a := &agentFlags{}
@@ -163,6 +164,7 @@ type agent struct {
 	target   *targetplugin.Plugin // that orders nodes; nil: an autoscaler does, or nobody
 	traffic  *traffic.Watch       // of captured tables; nil: there are none
 	disks    *diskWatch           // of recorded uses; nil: there are none
+	limits   *throttle.Keeper     // of disks, on this node
 	pprof    string               // host:port of the profiles of this process; "" serves none
 }
 
@@ -249,6 +251,7 @@ func newAgent(s *command.Shell, a *agentFlags, config jobhcl.AgentConfig, log *s
 	if err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
+	g.limits = g.limiter(s)
 	if g.gate, err = g.newGate(s, a.nomad.jobNamespace(s)); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
@@ -416,6 +419,7 @@ func (g *agent) run(ctx context.Context) error {
 		func(ctx context.Context) error { return g.serve(ctx, listener) },
 		g.world.Watch,
 		g.watchHangup,
+		g.limitDisks,
 	}
 	if g.role == rights.Leader {
 		parts = append(parts, g.engine.WatchDeadlines, g.lead)

@@ -46,9 +46,13 @@ func explainJob(ctx context.Context, s *command.Shell, r records, id cluster.Job
 	if len(decisions) == 0 {
 		return noDecision(ctx, r, id, group)
 	}
+	limits, err := diskLimitsOf(ctx, r, decisions)
+	if err != nil {
+		return err
+	}
 	explanations := make([]explanation, len(decisions))
 	for i, d := range decisions {
-		explanations[i].Decision = d
+		explanations[i].Decision, explanations[i].DiskLimits = d, limits[i]
 		if explanations[i].Observations, err = r.Observations(ctx, d.Workload); err != nil {
 			return err
 		}

@@ -17,12 +17,14 @@ import (
 type statusReport struct {
 	Evaluations []cluster.Evaluation `json:"evaluations"`
 	Decisions   []cluster.Decision   `json:"decisions"`
+	// DiskLimits are how those of one job use their disks at most, where a job was named.
+	DiskLimits []cluster.DiskLimit `json:"disk_limits,omitempty"`
 }
 
 func jobStatusCommand() *command.Command {
 	return &command.Command{
 		Name: "job status", Arguments: "[JOB]", Synopsis: "List jobs in progress and placed",
-		About: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement.",
+		About: "Lists the jobs that are held now with their progress, and the newest decision of every group with target, prediction and measurement; of one job also how its use of disks is limited.",
 		Example: "nomad-placer job status\n" +
 			"nomad-placer job status -t '{{range .decisions}}{{.workload.job}} {{.outcome}}{{\"\\n\"}}{{end}}'",
 		MaxArgs: 1, Complete: fromRecords(knownJobs),
@@ -41,13 +43,25 @@ func jobStatusCommand() *command.Command {
 				if err != nil {
 					return err
 				}
+				var limits [][]cluster.DiskLimit
+				if len(args) > 0 {
+					if limits, err = diskLimitsOf(ctx, r, report.Decisions); err != nil {
+						return err
+					}
+					report.DiskLimits = slices.Concat(limits...)
+				}
 				var measured []wording.Measured // only the page has room for it
 				if !out.ForMachines() {
 					if measured, err = measuredOf(ctx, r, report.Decisions); err != nil {
 						return err
 					}
 				}
-				return out.Print(s, report, func(p *command.Page) { statusPage(s, p, report, measured) })
+				return out.Print(s, report, func(p *command.Page) {
+					statusPage(s, p, report, measured)
+					for i := range limits {
+						limitsPage(p, report.Decisions[i], limits[i], s.Now())
+					}
+				})
 			}
 		},
 	}

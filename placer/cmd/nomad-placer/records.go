@@ -232,6 +232,10 @@ func (p pageRecords) Nodes(ctx context.Context) ([]cluster.NodeRecord, error) {
 	return fetch[[]cluster.NodeRecord](ctx, p, "nodes")
 }
 
+func (p pageRecords) DiskLimits(ctx context.Context, w cluster.WorkloadID) ([]cluster.DiskLimit, error) {
+	return fetch[[]cluster.DiskLimit](ctx, p, "disk-limits", w.Namespace, w.Job, w.Group)
+}
+
 func (p pageRecords) Observations(ctx context.Context, w cluster.WorkloadID) ([]cluster.Observation, error) {
 	return fetch[[]cluster.Observation](ctx, p, "observations", w.Namespace, w.Job, w.Group)
 }

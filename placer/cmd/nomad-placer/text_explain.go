@@ -21,6 +21,7 @@ const maxAlternatives = 5
 type explanation struct {
 	Decision     cluster.Decision      `json:"decision"`
 	Observations []cluster.Observation `json:"observations"`
+	DiskLimits   []cluster.DiskLimit   `json:"disk_limits,omitempty"`
 }
 
 // explainPage prints a decision the way a person would tell it.
@@ -39,6 +40,7 @@ func explainPage(p *command.Page, x explanation, now time.Time) {
 	p.Fact("Decided", fmt.Sprintf("%s by %s, for job version %d", wording.Ago(now, d.At), d.Policy, d.JobVersion))
 	p.Fact("Why", d.Reason)
 	explainDisk(p, d)
+	limitsPage(p, d, x.DiskLimits, now)
 	explainSizing(p, d)
 	explainWarnings(p, d)
 	explainCandidates(p, d)

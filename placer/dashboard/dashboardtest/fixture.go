@@ -26,6 +26,7 @@ type Records struct {
 	AllProductions  map[string]profile.Production
 	AllNodes        []cluster.NodeRecord
 	AllObservations map[cluster.WorkloadID][]cluster.Observation
+	AllDiskLimits   map[cluster.WorkloadID][]cluster.DiskLimit
 	AllActions      map[cluster.WorkloadID][]cluster.ActionRecord
 	Rented          *provision.Report // nil: no nodes are rented
 	Moved           *traffic.Report   // nil: no traffic was captured
@@ -95,6 +96,11 @@ func (m *Records) Nodes(context.Context) ([]cluster.NodeRecord, error) {
 // Observations returns a copy of a workload's observations.
 func (m *Records) Observations(_ context.Context, w cluster.WorkloadID) ([]cluster.Observation, error) {
 	return slices.Clone(m.AllObservations[w]), m.Err
+}
+
+// DiskLimits returns a copy of how a workload's use of disks is bounded.
+func (m *Records) DiskLimits(_ context.Context, w cluster.WorkloadID) ([]cluster.DiskLimit, error) {
+	return slices.Clone(m.AllDiskLimits[w]), m.Err
 }
 
 // Actions returns a copy of what was done to a workload.

@@ -32,6 +32,9 @@ const (
 	// moves 25 MB/s, and not for two.
 	diskMBPerSec = 40
 	jobMBPerSec  = 25.
+	// scratchBytes has room for the states of a model that is as deep as any of this load was,
+	// and once more.
+	scratchBytes = 1 << 29
 	// played is how long load is recorded and measured.
 	played = 8 * time.Second
 	// replayed is how long a twin is played: its gaps are drawn one by one, and the I/Os of the
@@ -237,7 +240,7 @@ func play(ctx context.Context, t *testing.T, r *rig.Rig, model string) float64 {
 	}
 	report := command[struct {
 		Steps []blockio.Step `json:"steps"`
-	}](ctx, t, r, "twin", "play", "-dir", scratch, "-size", fmt.Sprint(128<<20), "-for", replayed.String(), model)
+	}](ctx, t, r, "twin", "play", "-dir", scratch, "-size", fmt.Sprint(scratchBytes), "-for", replayed.String(), model)
 	if len(report.Steps) != 1 {
 		t.Fatalf("%+v", report)
 	}

@@ -31,6 +31,7 @@ type settings struct {
 	bin, work, page string
 	only            []string
 	length          time.Duration
+	pairsOnly       bool
 	asJSON          bool
 }
 
@@ -38,6 +39,11 @@ type settings struct {
 const interval = 10 * time.Second
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == diskWorker {
+		// Interrupted with this program's group, it stays until its orders end.
+		cluster.Main("twins", func(context.Context) error { return serveDisk(os.Args[2], os.Args[3]) })
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == logWorker {
 		cluster.Main("twins", func(ctx context.Context) error { return writeLog(ctx, os.Args[2]) })
 		return
@@ -52,6 +58,7 @@ func parse(args []string) (s settings, err error) {
 	f.StringVar(&s.page, "page", "", "Write the page to this `file`.")
 	only := f.String("only", "", "Only these workloads: `names`, with commas between.")
 	f.DurationVar(&s.length, "for", 2*time.Minute, "Capture each workload for this `time`.")
+	f.BoolVar(&s.pairsOnly, "pairs", false, "Measure pairs of workloads and of their twins on one disk instead, and write that part of the page. It wants a quiet machine, and 30 GB free.")
 	f.BoolVar(&s.asJSON, "json", false, "Print the results as JSON in place of the page.")
 	if err := f.Parse(args); err != nil {
 		return s, err
@@ -87,28 +94,45 @@ func run(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(s.work, 0o755); err != nil {
 		return err
 	}
-	var all []result
-	for _, w := range workloads() {
-		if len(s.only) > 0 && !slices.Contains(s.only, w.name) {
-			continue
+	if s.pairsOnly {
+		all, err := s.pairs(ctx)
+		if err != nil {
+			return err
 		}
+		return s.print(all, pairPart(all), replacePart)
+	}
+	var all []result
+	for _, w := range s.chosen() {
 		r, err := s.result(ctx, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		all = append(all, r)
 	}
+	return s.print(all, page(all), keepPart)
+}
+
+// print prints results, and writes the page: merge puts what is new into it.
+func (s settings) print(all any, text string, merge func(old, text string) string) error {
 	if s.asJSON {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
 		return e.Encode(all)
 	}
-	text := page(all)
 	fmt.Print(text)
 	if s.page == "" {
 		return nil
 	}
-	return os.WriteFile(s.page, []byte(text), 0o644)
+	old, err := os.ReadFile(s.page)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.WriteFile(s.page, []byte(merge(string(old), text)), 0o644)
+}
+
+// chosen are the workloads that are asked for.
+func (s settings) chosen() []workload {
+	return slices.DeleteFunc(workloads(), func(w workload) bool { return len(s.only) > 0 && !slices.Contains(s.only, w.name) })
 }
 
 // result is a workload as it was captured and judged.
@@ -172,7 +196,12 @@ func (s settings) capture(ctx context.Context, w workload, trace string) (out ca
 	}
 	defer func() { err = errors.Join(err, v.remove()) }()
 	progress("%s: preparing", w.name)
-	ready, err := w.prepare(ctx, v)
+	if w.prepare != nil {
+		if err := w.prepare(ctx, v); err != nil {
+			return out, err
+		}
+	}
+	ready, err := w.ready(ctx, v)
 	if err != nil {
 		return out, err
 	}

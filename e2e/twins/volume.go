@@ -23,6 +23,8 @@ const (
 type volume struct {
 	image, device, dir string
 	group              string // folder of the control group
+	// direct says that the image is a disk's: its I/Os go past the page cache, to the disk.
+	direct bool
 }
 
 // newVolume makes both. The image is path.img; it is removed with them.
@@ -40,26 +42,46 @@ func newVolume(ctx context.Context, path string) (v *volume, err error) {
 	if err := os.MkdirAll(v.dir, 0o755); err != nil {
 		return v, err
 	}
-	f, err := os.Create(v.image)
-	if err != nil {
+	if err := emptyImage(v.image, volumeBytes); err != nil {
 		return v, err
 	}
-	if err := errors.Join(f.Truncate(volumeBytes), f.Close()); err != nil {
-		return v, err
-	}
-	out, err := command(ctx, "losetup", "--find", "--show", v.image)
+	return v, v.attach(ctx, filepath.Base(path), true)
+}
+
+// emptyImage makes a file with nothing in it.
+func emptyImage(path string, bytes int64) error {
+	f, err := os.Create(path)
 	if err != nil {
-		return v, err
+		return err
+	}
+	return errors.Join(f.Truncate(bytes), f.Close())
+}
+
+// attach puts a loop device on the image, with a new file system where it is empty, mounts it
+// and makes the control group.
+func (v *volume) attach(ctx context.Context, name string, empty bool) error {
+	if err := os.MkdirAll(v.dir, 0o755); err != nil {
+		return err
+	}
+	args := []string{"losetup", "--find", "--show", v.image}
+	if v.direct {
+		args = append(args, "--direct-io=on")
+	}
+	out, err := command(ctx, args...)
+	if err != nil {
+		return err
 	}
 	v.device = strings.TrimSpace(out)
-	if _, err := command(ctx, "mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", v.device); err != nil {
-		return v, err
+	if empty {
+		if _, err := command(ctx, "mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", v.device); err != nil {
+			return err
+		}
 	}
 	if _, err := command(ctx, "mount", "-o", "noatime", v.device, v.dir); err != nil {
-		return v, err
+		return err
 	}
-	v.group, err = memoryGroup(filepath.Base(path))
-	return v, err
+	v.group, err = memoryGroup(name)
+	return err
 }
 
 // memoryGroup makes a control group with a limit, on version 2 or 1 of them.
@@ -110,14 +132,17 @@ func (v *volume) settle(ctx context.Context) error {
 }
 
 // remove leaves nothing behind, whatever of it is there.
-func (v *volume) remove() error {
+func (v *volume) remove() error { return errors.Join(v.detach(), os.RemoveAll(v.image)) }
+
+// detach leaves the image.
+func (v *volume) detach() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := v.release(ctx)
 	if v.group != "" {
 		err = errors.Join(err, os.Remove(v.group))
 	}
-	return errors.Join(err, os.RemoveAll(v.dir), os.RemoveAll(v.image))
+	return errors.Join(err, os.RemoveAll(v.dir))
 }
 
 // release unmounts the file system and frees every loop device of the image.

@@ -22,8 +22,12 @@ type workload struct {
 	name, what string
 	packages   []string // of Debian
 	programs   []string // that must be there, as paths or names
-	// prepare makes the data, and what runs on them.
-	prepare func(ctx context.Context, v *volume) (*running, error)
+	// batch says that it runs as fast as it can: what it loses is throughput, not time per I/O.
+	batch bool
+	// prepare makes the data, once; nil: nothing.
+	prepare func(ctx context.Context, v *volume) error
+	// ready makes what runs on them, again and again.
+	ready func(ctx context.Context, v *volume) (*running, error)
 }
 
 // Rates are far below what a disk does, so that a busy machine changes little of them; jobs
@@ -41,12 +45,12 @@ const postgresBin = "/usr/lib/postgresql/15/bin"
 func workloads() []workload {
 	return []workload{
 		{"postgresql", fmt.Sprintf("PostgreSQL 15, pgbench (TPC-B) of 40 branches, %d transactions/s by 4 clients, checkpoints every 30 s", postgresPerSec),
-			[]string{"postgresql-15"}, []string{postgresBin + "/initdb", postgresBin + "/pgbench"}, postgres},
-		{"sqlite", fmt.Sprintf("SQLite 3, write-ahead log, synchronous; %d transactions/s, each two updates and three reads of 800,000 rows", sqlitePerSec), []string{"sqlite3"}, []string{"sqlite3"}, sqlite},
-		{"rocksdb", "RocksDB 7.8 (an LSM store), db_bench readwhilewriting on 3,000,000 keys, " + storePerSec + " reads/s and 500 kB/s written, with compaction", []string{"rocksdb-tools"}, []string{"db_bench"}, store},
-		{"log", fmt.Sprintf("a log: %.0f records/s of 0.2 to 8 kB, each synced, in files of 16 MB of which four are kept", logPerSec), nil, nil, syncedLog},
-		{"backup", "tar of 1,500 files of 0.1 to 1.5 MB and zstd, into a file on the same disk, again and again", []string{"tar", "zstd"}, []string{"tar", "zstd"}, backup},
-		{"small-files", "postmark: 20,000 files of 0.5 to 16 kB in 100 folders; read, appended to, created and removed", []string{"postmark"}, []string{"postmark"}, smallFiles},
+			[]string{"postgresql-15"}, []string{postgresBin + "/initdb", postgresBin + "/pgbench"}, false, postgresData, postgres},
+		{"sqlite", fmt.Sprintf("SQLite 3, write-ahead log, synchronous; %d transactions/s, each two updates and three reads of 800,000 rows", sqlitePerSec), []string{"sqlite3"}, []string{"sqlite3"}, false, sqliteData, sqlite},
+		{"rocksdb", "RocksDB 7.8 (an LSM store), db_bench readwhilewriting on 3,000,000 keys, " + storePerSec + " reads/s and 500 kB/s written, with compaction", []string{"rocksdb-tools"}, []string{"db_bench"}, false, storeData, store},
+		{"log", fmt.Sprintf("a log: %.0f records/s of 0.2 to 8 kB, each synced, in files of 16 MB of which four are kept", logPerSec), nil, nil, false, nil, syncedLog},
+		{"backup", "tar of 1,500 files of 0.1 to 1.5 MB and zstd, into a file on the same disk, again and again", []string{"tar", "zstd"}, []string{"tar", "zstd"}, true, backupData, backup},
+		{"small-files", "postmark: 20,000 files of 0.5 to 16 kB in 100 folders; read, appended to, created and removed", []string{"postmark"}, []string{"postmark"}, true, nil, smallFiles},
 	}
 }
 
@@ -65,7 +69,9 @@ type running struct {
 	cmd    *exec.Cmd
 	feed   func(ctx context.Context, in io.Writer) error // writes what it reads; nil: nothing
 	before func() error                                  // ends what was prepared besides; nil: nothing
+	tells  func(line string) (told, bool)                // reads what it prints of its own operations; nil: nothing
 
+	log    *tellings  // what it said of its own operations
 	done   chan error // once it was started: why it ended
 	stop   context.CancelFunc
 	errors bytes.Buffer // what it complains of
@@ -77,6 +83,10 @@ func (r *running) start() error {
 	r.stop, r.done = stop, make(chan error, 1)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Stderr = &r.errors
+	if r.tells != nil {
+		r.log = &tellings{tells: r.tells}
+		r.cmd.Stdout, r.cmd.Stderr = &lines{to: r.log.line}, io.MultiWriter(&r.errors, &lines{to: r.log.line})
+	}
 	var in io.WriteCloser
 	if r.feed != nil {
 		var err error
@@ -130,76 +140,102 @@ func (r *running) end() error {
 	return r.before()
 }
 
-// postgres runs its server in the group too: its memory and its page cache are limited.
-func postgres(ctx context.Context, v *volume) (*running, error) {
-	const user = "postgres"
-	data, socket := filepath.Join(v.dir, "data"), filepath.Join(v.dir, "socket")
-	for _, folder := range []string{data, socket} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, err
-		}
-		if _, err := command(ctx, "chown", user, folder); err != nil {
-			return nil, err
-		}
-	}
-	pg := func(name string) string { return filepath.Join(postgresBin, name) }
-	if err := v.run(ctx, user, pg("initdb"), "-D", absolute(data), "--no-sync", "--auth", "trust"); err != nil {
-		return nil, err
-	}
-	options := fmt.Sprintf("-k %s -c listen_addresses='' -c shared_buffers=64MB -c checkpoint_timeout=30s -c checkpoint_completion_target=0.5", absolute(socket))
-	r := &running{before: func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		return v.run(ctx, user, pg("pg_ctl"), "-D", absolute(data), "-m", "immediate", "-w", "stop")
-	}}
-	if err := v.run(ctx, user, pg("pg_ctl"), "-D", absolute(data), "-l", filepath.Join(absolute(data), "server.log"), "-o", options, "-w", "start"); err != nil {
-		return nil, err
-	}
-	if err := v.run(ctx, user, pg("pgbench"), "-h", absolute(socket), "-i", "-q", "-s", "40", "postgres"); err != nil {
-		return nil, errors.Join(err, r.before())
-	}
-	r.cmd = v.inGroup(context.Background(), user, pg("pgbench"), "-h", absolute(socket), "-c", "4", "-j", "1", "-T", "86400", "-R", fmt.Sprint(postgresPerSec), "--random-seed", "1", "postgres")
-	return r, nil
+const postgresUser = "postgres"
+
+func postgresProgram(name string) string { return filepath.Join(postgresBin, name) }
+
+// postgresFolders are those of its data and of its socket.
+func postgresFolders(v *volume) (data, socket string) {
+	return filepath.Join(absolute(v.dir), "data"), filepath.Join(absolute(v.dir), "socket")
 }
 
-// sqlite is fed with transactions at their times.
-func sqlite(ctx context.Context, v *volume) (*running, error) {
-	const rows = 800_000
-	prepare := "PRAGMA journal_mode=WAL;\n" +
-		"CREATE TABLE item(id INTEGER PRIMARY KEY, stock INTEGER, about TEXT);\n" +
-		fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO item SELECT i, i%%100, hex(zeroblob(250)) FROM n;\n", rows) +
-		"CREATE TABLE journal(id INTEGER PRIMARY KEY, item INTEGER, at INTEGER);\n"
-	db := filepath.Join(absolute(v.dir), "shop.db")
-	if err := v.run(ctx, "", "sqlite3", db, prepare); err != nil {
+func postgresData(ctx context.Context, v *volume) error {
+	data, socket := postgresFolders(v)
+	for _, folder := range []string{data, socket} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		if _, err := command(ctx, "chown", postgresUser, folder); err != nil {
+			return err
+		}
+	}
+	if err := v.run(ctx, postgresUser, postgresProgram("initdb"), "-D", data, "--no-sync", "--auth", "trust"); err != nil {
+		return err
+	}
+	stop, err := postgresServer(ctx, v)
+	if err != nil {
+		return err
+	}
+	return errors.Join(v.run(ctx, postgresUser, postgresProgram("pgbench"), "-h", socket, "-i", "-q", "-s", "40", "postgres"), stop("fast"))
+}
+
+// postgresServer starts the server in the group too: its memory and its page cache are limited.
+func postgresServer(ctx context.Context, v *volume) (stop func(mode string) error, err error) {
+	data, socket := postgresFolders(v)
+	options := fmt.Sprintf("-k %s -c listen_addresses='' -c shared_buffers=64MB -c checkpoint_timeout=30s -c checkpoint_completion_target=0.5", socket)
+	if err := v.run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-l", filepath.Join(data, "server.log"), "-o", options, "-w", "start"); err != nil {
 		return nil, err
 	}
-	cmd := v.inGroup(context.Background(), "", "sqlite3", db)
+	return func(mode string) error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		return v.run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-m", mode, "-w", "stop")
+	}, nil
+}
+
+func postgres(ctx context.Context, v *volume) (*running, error) {
+	stop, err := postgresServer(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	_, socket := postgresFolders(v)
+	return &running{
+		before: func() error { return stop("fast") }, // it is started again on the same data
+		cmd:    v.inGroup(context.Background(), postgresUser, postgresProgram("pgbench"), "-h", socket, "-c", "4", "-j", "1", "-T", "86400", "-P", "1", "-R", fmt.Sprint(postgresPerSec), "--random-seed", "1", "postgres"),
+		tells:  tellsPgbench,
+	}, nil
+}
+
+const sqliteRows = 800_000
+
+func sqliteFile(v *volume) string { return filepath.Join(absolute(v.dir), "shop.db") }
+
+func sqliteData(ctx context.Context, v *volume) error {
+	return v.run(ctx, "", "sqlite3", sqliteFile(v), "PRAGMA journal_mode=WAL;\n"+
+		"CREATE TABLE item(id INTEGER PRIMARY KEY, stock INTEGER, about TEXT);\n"+
+		fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO item SELECT i, i%%100, hex(zeroblob(250)) FROM n;\n", sqliteRows)+
+		"CREATE TABLE journal(id INTEGER PRIMARY KEY, item INTEGER, at INTEGER);\n")
+}
+
+// sqlite is fed with transactions at their times. Each ends with its time, which comes back when
+// it is done.
+func sqlite(_ context.Context, v *volume) (*running, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	feed := func(ctx context.Context, in io.Writer) error {
 		if _, err := io.WriteString(in, "PRAGMA synchronous=FULL;\nPRAGMA cache_size=-16000;\n"); err != nil {
 			return err
 		}
-		return paced(ctx, rng, sqlitePerSec, func(i int) error {
+		return paced(ctx, rng, sqlitePerSec, func(i int, due time.Time) error {
 			var b strings.Builder
 			b.WriteString("BEGIN IMMEDIATE;")
 			for k := range 5 {
-				item := 1 + int(float64(rows)*rng.Float64()*rng.Float64()) // some are asked for more often
+				item := 1 + int(float64(sqliteRows)*rng.Float64()*rng.Float64()) // some are asked for more often
 				if k < 3 {
 					fmt.Fprintf(&b, "SELECT length(about) FROM item WHERE id=%d;", item)
 				} else {
 					fmt.Fprintf(&b, "UPDATE item SET stock=stock+1 WHERE id=%d;INSERT INTO journal(item,at) VALUES(%[1]d,%d);", item, i)
 				}
 			}
-			b.WriteString("COMMIT;\n")
+			fmt.Fprintf(&b, "COMMIT;SELECT '%s%d';\n", askedMark, due.UnixMicro())
 			_, err := io.WriteString(in, b.String())
 			return err
 		})
 	}
-	return &running{cmd: cmd, feed: feed}, nil
+	return &running{cmd: v.inGroup(context.Background(), "", "stdbuf", "-oL", "sqlite3", sqliteFile(v)), feed: feed, tells: tellsAsked}, nil
 }
 
 // paced calls again and again, with exponential gaps, until an error or the end of ctx.
-func paced(ctx context.Context, rng *rand.Rand, perSec float64, do func(i int) error) error {
+func paced(ctx context.Context, rng *rand.Rand, perSec float64, do func(i int, due time.Time) error) error {
 	at := time.Now()
 	for i := 0; ; i++ {
 		at = at.Add(time.Duration(rng.ExpFloat64() / perSec * float64(time.Second)))
@@ -208,19 +244,26 @@ func paced(ctx context.Context, rng *rand.Rand, perSec float64, do func(i int) e
 			return ctx.Err()
 		case <-time.After(time.Until(at)):
 		}
-		if err := do(i); err != nil {
+		if err := do(i, at); err != nil {
 			return err
 		}
 	}
 }
 
-func store(ctx context.Context, v *volume) (*running, error) {
-	common := []string{"--db=" + filepath.Join(absolute(v.dir), "store"), "--num=3000000", "--value_size=200", "--seed=1", "--compression_type=none", "--cache_size=33554432", "--write_buffer_size=8388608", "--target_file_size_base=8388608", "--max_bytes_for_level_base=67108864"}
-	if err := v.run(ctx, "", append([]string{"db_bench", "--benchmarks=fillrandom"}, common...)...); err != nil {
-		return nil, err
-	}
-	args := append([]string{"db_bench", "--benchmarks=readwhilewriting", "--use_existing_db=1", "--duration=86400", "--threads=1", "--benchmark_read_rate_limit=" + storePerSec, "--benchmark_write_rate_limit=500000"}, common...)
-	return &running{cmd: v.inGroup(context.Background(), "", args...)}, nil
+func storeArgs(v *volume, more ...string) []string {
+	return append([]string{
+		"db_bench", "--db=" + filepath.Join(absolute(v.dir), "store"), "--num=3000000", "--value_size=200", "--seed=1", "--compression_type=none",
+		"--cache_size=33554432", "--write_buffer_size=8388608", "--target_file_size_base=8388608", "--max_bytes_for_level_base=67108864",
+	}, more...)
+}
+
+func storeData(ctx context.Context, v *volume) error {
+	return v.run(ctx, "", storeArgs(v, "--benchmarks=fillrandom")...)
+}
+
+func store(_ context.Context, v *volume) (*running, error) {
+	args := storeArgs(v, "--benchmarks=readwhilewriting", "--use_existing_db=1", "--duration=86400", "--threads=1", "--benchmark_read_rate_limit="+storePerSec, "--benchmark_write_rate_limit=500000", "--stats_interval_seconds=1")
+	return &running{cmd: v.inGroup(context.Background(), "", args...), tells: tellsStore}, nil
 }
 
 // logWorker is the command of this program that writes the log.
@@ -231,7 +274,7 @@ func syncedLog(_ context.Context, v *volume) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &running{cmd: v.inGroup(context.Background(), "", self, logWorker, absolute(v.dir))}, nil
+	return &running{cmd: v.inGroup(context.Background(), "", self, logWorker, absolute(v.dir)), tells: tellsAsked}, nil
 }
 
 // writeLog writes records into files, and syncs each; the oldest file is removed.
@@ -246,7 +289,7 @@ func writeLog(ctx context.Context, folder string) error {
 			return err
 		}
 		written := 0
-		err = paced(ctx, rng, logPerSec, func(int) error {
+		err = paced(ctx, rng, logPerSec, func(_ int, due time.Time) error {
 			n := least + rng.IntN(most-least)
 			if _, err := f.Write(record[:n]); err != nil {
 				return err
@@ -254,6 +297,7 @@ func writeLog(ctx context.Context, folder string) error {
 			if err := f.Sync(); err != nil {
 				return err
 			}
+			fmt.Printf("%s%d\n", askedMark, due.UnixMicro())
 			if written += n; written > fileBytes {
 				return io.EOF // of this file
 			}
@@ -275,7 +319,7 @@ func ignore(err, end error) error {
 	return err
 }
 
-func backup(_ context.Context, v *volume) (*running, error) {
+func backupData(_ context.Context, v *volume) error {
 	rng := rand.New(rand.NewPCG(1, 3))
 	data := make([]byte, 1_500_000)
 	for i := 0; i < len(data); i += 8 { // half of it can be compressed
@@ -286,23 +330,25 @@ func backup(_ context.Context, v *volume) (*running, error) {
 	for i := range 1500 {
 		folder := filepath.Join(v.dir, "tree", fmt.Sprint(i%50))
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), data[:100_000+rng.IntN(len(data)-100_000)], 0o644); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	return nil
+}
+
+func backup(_ context.Context, v *volume) (*running, error) {
 	return &running{cmd: v.inGroup(context.Background(), "", "sh", "-ec", "while :; do tar -cf - tree | zstd -q -3 -f -o backup.new; sync backup.new; mv backup.new backup; done")}, nil
 }
 
+// smallFiles begins with an empty folder every time: postmark wants that.
 func smallFiles(_ context.Context, v *volume) (*running, error) {
-	settings := fmt.Sprintf("set location %s\nset subdirectories 100\nset number 20000\nset size 500 16000\nset transactions 100000000\nset seed 1\nset buffering false\nrun\nquit\n", filepath.Join(absolute(v.dir), "mail"))
-	if err := os.MkdirAll(filepath.Join(v.dir, "mail"), 0o755); err != nil {
+	folder, path := filepath.Join(absolute(v.dir), "mail"), filepath.Join(absolute(v.dir), "postmark.txt")
+	settings := fmt.Sprintf("set location %s\nset subdirectories 100\nset number 20000\nset size 500 16000\nset transactions 100000000\nset seed 1\nset buffering false\nrun\nquit\n", folder)
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755), os.WriteFile(path, []byte(settings), 0o644)); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(v.dir, "postmark.txt")
-	if err := os.WriteFile(path, []byte(settings), 0o644); err != nil {
-		return nil, err
-	}
-	return &running{cmd: v.inGroup(context.Background(), "", "postmark", absolute(path))}, nil
+	return &running{cmd: v.inGroup(context.Background(), "", "postmark", path)}, nil
 }

@@ -1,9 +1,11 @@
 package blockio_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,17 +13,8 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/blockio"
+	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
 )
-
-// player is the machine's fio: make setup installs it.
-func player(t *testing.T) *blockio.Player {
-	t.Helper()
-	p, err := blockio.NewPlayer(t.Context(), "fio")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // scratch is a file on a disk: a folder for tests may be in memory.
 func scratch(t *testing.T, bytes int64) *blockio.Scratch {
@@ -40,7 +33,6 @@ func scratch(t *testing.T, bytes int64) *blockio.Scratch {
 
 func folder(t *testing.T) string {
 	t.Helper()
-	// The name of a test has characters that fio cannot read.
 	dir, err := os.MkdirTemp("", "blockio-")
 	if err != nil {
 		t.Fatal(err)
@@ -55,84 +47,131 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// Every I/O of a log is done, with its direction, in the log's time.
-func TestLogsArePlayedWhole(t *testing.T) {
-	t.Parallel()
-	p, s := player(t), scratch(t, 4<<20)
-	var log strings.Builder
-	fmt.Fprintf(&log, "fio version 3 iolog\n0 %s add\n0 %s open\n", s.Path, s.Path)
-	const ios = 300
-	for i := range ios {
-		op := "read"
-		if i%3 == 0 {
-			op = "write"
-		}
-		fmt.Fprintf(&log, "%d %s %s %d 4096\n", i*1000, s.Path, op, i*7919%1024*4096)
+// stream is a list of I/Os.
+type stream struct{ all []storage.Record }
+
+func (s *stream) Next(r *storage.Record) error {
+	if len(s.all) == 0 {
+		return io.EOF
 	}
-	fmt.Fprintf(&log, "%d %s close\n", ios*1000, s.Path)
-	path := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(path, []byte(log.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	// On a busy machine fio may start late and hurry, or be told of ends late: not every time.
-	var got *blockio.Played
-	for range 3 {
-		var err error
-		if got, err = p.Log(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		if got.IOs != ios || got.ReadIOs != 200 || got.MeanMilliseconds <= 0 || got.P99Milliseconds < got.P50Milliseconds {
-			t.Errorf("%+v", got)
-		}
-		// With ends that are seen only when 256 I/Os are outstanding, the mean would be 128 ms.
-		if got.MeanMilliseconds <= 60 && got.Seconds >= 0.29 {
-			return
-		}
-	}
-	t.Errorf("300 ms of load were played in %g s, with a mean of %g ms", got.Seconds, got.MeanMilliseconds)
+	*r, s.all = s.all[0], s.all[1:]
+	return nil
 }
 
-// What fio says is wrong is in the error, and an end from outside ends it at once.
+// Every I/O is done, with its direction, and not before its time.
+func TestStreamsArePlayedWhole(t *testing.T) {
+	t.Parallel()
+	s := scratch(t, 4<<20)
+	const ios = 300
+	var load stream
+	for i := range ios {
+		r := storage.Record{At: time.Duration(i) * time.Millisecond, Offset: int64(i * 7919 % 1024 * 4096), Bytes: 4096}
+		if i%3 == 0 {
+			r.Op = storage.Write
+		}
+		load.all = append(load.all, r)
+	}
+	before, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	step, err := blockio.PlayStream(t.Context(), s, &load, blockio.Play{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step.IOs != ios || step.PlannedIOs != ios || step.ReadIOs != 200 || step.MeanMilliseconds <= 0 || step.P99Milliseconds < step.P50Milliseconds || step.Seconds < 0.299 || step.PlannedSeconds != 0.299 {
+		t.Errorf("%+v", step)
+	}
+	// What is written is at its place, and nothing else is changed.
+	after, err := os.ReadFile(s.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := map[int]bool{}
+	for at := 0; at < len(after); at += 4096 {
+		if !bytes.Equal(before[at:at+4096], after[at:at+4096]) {
+			changed[at] = true
+		}
+	}
+	for i := 0; i < ios; i += 3 {
+		if at := i * 7919 % 1024 * 4096; !changed[at] {
+			t.Errorf("nothing was written at %d", at)
+		} else {
+			changed[at] = false
+		}
+	}
+	for at, left := range changed {
+		if left {
+			t.Errorf("something was written at %d", at)
+		}
+	}
+}
+
+// A closed loop does one I/O after another: what is due at once takes its time, and what comes
+// after is later by as much.
+func TestClosedLoopsWait(t *testing.T) {
+	t.Parallel()
+	s := scratch(t, 4<<20)
+	const ios, gap = 64, 5 * time.Millisecond
+	load := func() *stream {
+		var out stream
+		for range ios {
+			out.all = append(out.all, storage.Record{Bytes: 1 << 20})
+		}
+		out.all = append(out.all, storage.Record{At: gap, Bytes: 4096})
+		return &out
+	}
+	waits, err := blockio.PlayStream(t.Context(), s, load(), blockio.Play{Depth: 1, Waits: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One at a time: their latencies are all of the time before the last gap.
+	if took := waits.MeanMilliseconds * (ios + 1); took > 1e3*waits.Seconds || waits.Seconds < gap.Seconds() {
+		t.Errorf("%d I/Os one after another had %g ms of latencies in %g s", ios+1, took, waits.Seconds)
+	}
+}
+
+// What the kernel refuses is an error, and an end from outside ends playing at once.
 func TestPlayingFails(t *testing.T) {
 	t.Parallel()
-	p, s := player(t), scratch(t, 1<<20)
-	path := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(path, []byte("no log\n"), 0o600); err != nil {
-		t.Fatal(err)
+	s := scratch(t, 1<<20)
+	for name, r := range map[string]storage.Record{
+		"behind the end":    {Offset: 1 << 20, Bytes: 4096},
+		"not whole sectors": {Offset: 1, Bytes: 4096},
+		"too long":          {Bytes: 1 << 30},
+	} {
+		if _, err := blockio.PlayStream(t.Context(), s, &stream{[]storage.Record{r}}, blockio.Play{}); !errors.Is(err, blockio.ErrIO) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	if _, err := p.Log(t.Context(), path); !errors.Is(err, blockio.ErrFio) {
+	if _, err := blockio.PlayStream(t.Context(), s, &stream{}, blockio.Play{}); !errors.Is(err, blockio.ErrIO) {
+		t.Errorf("nothing: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Rated(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	begun := time.Now()
-	if _, err := p.Rated(ctx, s, time.Minute); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 10*time.Second {
-		t.Errorf("after %s: %v", time.Since(begun), err)
+	if _, err := blockio.PlayStream(t.Context(), &blockio.Scratch{Path: "/proc/self/status", Bytes: 4096}, &stream{}, blockio.Play{}); !errors.Is(err, blockio.ErrDirect) {
+		t.Errorf("%v", err)
+	}
+	rated, err := s.Rated(t.Context(), 50*time.Millisecond)
+	if err != nil || rated.IOs == 0 || rated.ReadIOs != rated.IOs || rated.BytesPerSec <= 0 {
+		t.Errorf("%+v, %v", rated, err)
 	}
 }
 
-func TestPrograms(t *testing.T) {
+// Where one of two fails, the other one ends, and the cause is what is said.
+func TestOneFailureEndsAll(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	program := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	for name, c := range map[string]struct {
-		program string
-		want    error
-	}{
-		"missing": {filepath.Join(dir, "nothing"), blockio.ErrNoFio},
-		"old":     {program("old", "echo fio-3.30"), blockio.ErrOldFio},
-		"other":   {program("other", "echo hello"), blockio.ErrOldFio},
-		"fails":   {program("fails", "echo no >&2; exit 3"), blockio.ErrFio},
-	} {
-		if _, err := blockio.NewPlayer(t.Context(), c.program); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+	s, why := scratch(t, 1<<20), errors.New("why")
+	_, err := blockio.PlayTogether(t.Context(),
+		func(ctx context.Context) (blockio.Step, error) {
+			return blockio.PlayStream(ctx, s, &stream{[]storage.Record{{At: time.Hour, Bytes: 4096}}}, blockio.Play{})
+		},
+		func(context.Context) (blockio.Step, error) { return blockio.Step{}, why })
+	if !errors.Is(err, why) || errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 

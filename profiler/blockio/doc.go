@@ -1,5 +1,5 @@
-// Package blockio is where storage models meet disks: it plays load with fio on a scratch
-// file (Player), and captures what a device is asked for (Capture). Models, generators and
+// Package blockio is where storage models meet disks: it plays load on a scratch
+// file (Scratch.Play, Twin), and captures what a device is asked for (Capture). Models, generators and
 // traces are in profiler/workload/storage, which knows neither processes nor clocks.
 //
 // Nothing is left behind. A scratch file is made in a folder and removed; a device or a
@@ -11,7 +11,8 @@
 //
 // # Differences from the text
 //
-// The text replays by a generator of its own, an extension of DiskSpd. Here fio plays the
-// walk's I/Os one by one (read_iolog), so that every weight is that of the walk; fio's own
-// generators have whole numbers for rates and lose the order of states.
+// The text replays by a generator of its own, an extension of DiskSpd, with a thread for every
+// transition. Here the walk's I/Os are played one by one at their times by asynchronous I/O of one
+// thread, so that every weight is that of the walk and order is kept. fio plays a log of the same
+// I/Os, too (package generate writes it), but its clock of a log drifts (0067).
 package blockio

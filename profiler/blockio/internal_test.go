@@ -8,64 +8,6 @@ import (
 	"time"
 )
 
-func TestVersions(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][2]int{"fio-3.33": {3, 33}, "fio-3.35-12-gabc1": {3, 35}, "fio-2.1.11": {2, 1}} {
-		major, minor, ok := version(text)
-		if !ok || major != want[0] || minor != want[1] {
-			t.Errorf("%s: %d.%d, %v", text, major, minor, ok)
-		}
-	}
-	for _, text := range []string{"", "3.33", "fio-", "fio-x.y", "fio-3."} {
-		if _, _, ok := version(text); ok {
-			t.Errorf("%q is a version", text)
-		}
-	}
-}
-
-// The report of fio 3.33 with unified_rw_reporting=both, cut to what is read.
-const report = `fio: a note before it
-{
-  "fio version" : "fio-3.33",
-  "jobs" : [
-    {
-      "jobname" : "twin", "error" : 0, "job_runtime" : 2000,
-      "read" : { "io_bytes" : 4096000, "total_ios" : 1000, "lat_ns" : { "mean" : 1000000.0, "percentile" : { "50.000000" : 1 } } },
-      "mixed" : { "io_bytes" : 8192000, "total_ios" : 1500,
-        "lat_ns" : { "mean" : 2500000.0, "percentile" : { "50.000000" : 1003520, "95.000000" : 9109504, "99.000000" : 12648448 } } }
-    }
-  ]
-}`
-
-func TestReportsAreRead(t *testing.T) {
-	t.Parallel()
-	got, err := parsePlayed([]byte(report))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Played{
-		IOs: 1500, ReadIOs: 1000, Seconds: 2, IOPS: 750, BytesPerSec: 4096000,
-		MeanMilliseconds: 2.5, P50Milliseconds: 1.00352, P95Milliseconds: 9.109504, P99Milliseconds: 12.648448,
-	}
-	if *got != want {
-		t.Errorf("%+v", *got)
-	}
-	for name, text := range map[string]string{
-		"cut short": report[:300],
-		"no job":    `{"jobs":[]}`,
-		"empty":     "",
-		"no I/O":    `{"jobs":[{"job_runtime":5}]}`,
-		"error":     strings.Replace(report, `"error" : 0`, `"error" : 28`, 1),
-	} {
-		if _, err := parsePlayed([]byte(text)); !errors.Is(err, ErrFio) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := parsePlayed([]byte(strings.Replace(report, `"error" : 0`, `"error" : 28`, 1))); !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("%v", err)
-	}
-}
-
 // Lines of a kernel 6.18. Names of programs may have what separates cells elsewhere.
 func TestEventsAreRead(t *testing.T) {
 	t.Parallel()

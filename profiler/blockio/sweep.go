@@ -7,7 +7,7 @@ import "time"
 // by us).
 const behindShare = 0.05
 
-// beginSeconds is what fio may take to begin, in a load of seconds (chosen by us).
+// beginSeconds is what the player may take to begin, in a load of seconds (chosen by us).
 const beginSeconds = 1
 
 // Step is load of one intensity on a device.
@@ -24,9 +24,9 @@ func (s Step) Behind() bool {
 	return s.Seconds-s.PlannedSeconds > max(behindShare*s.PlannedSeconds, beginSeconds)
 }
 
-// PlayerBehind says that it was fio that could not keep up, not the device: few I/Os were
-// outstanding (by Little's law), so that the device waited for load. fio's clock of a log
-// drifts from a thousand or so I/Os a second on.
+// PlayerBehind says that it was the player that could not keep up, not the device: few I/Os
+// were outstanding (by Little's law), so that the device waited for load. A machine that is
+// busy with other work may do that.
 func (s Step) PlayerBehind() bool {
 	return s.Behind() && s.IOPS*s.MeanMilliseconds/1e3 < queueDepth/2
 }

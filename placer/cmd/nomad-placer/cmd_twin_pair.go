@@ -10,22 +10,21 @@ import (
 	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
-	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/blockio"
 	"github.com/nomad-placer/nomad-placer/profiler/stat"
 )
 
 func twinPairCommand() *command.Command {
 	return &command.Command{
-		Name: "twin pair", Arguments: "MODEL MODEL", MinArgs: 2, MaxArgs: 2, Synopsis: "Measure what two workloads lose by one another on a disk",
-		About: "Plays two models in isolation and together, in turns, on scratch files on one disk, and prints what part of its performance each loses next to the other: by its mean latency, and by its throughput. " +
+		Name: "twin pair", Arguments: "MODEL MODEL [MODEL ...]", MinArgs: 2, MaxArgs: mostModels, Synopsis: "Measure what workloads lose by one another on a disk",
+		About: "Plays models in isolation and each pair of them together, in turns, on scratch files on one disk, and prints what part of its performance each loses next to each other one: by its mean latency, and by its throughput. " +
 			"The models stand for the workloads, which need not run for that. With more rounds the range says how far to trust the median.",
 		Example: "nomad-placer twin pair -dir /scratch -for 30s search.twin mail.twin",
 		Setup: func(f *flag.FlagSet) command.Runner {
 			var c twinPair
 			c.out.Add(f)
 			c.disk.add(f)
-			f.IntVar(&c.rounds, "rounds", 3, "How many `rounds`: one plays each model once in isolation, and twice together.")
+			f.IntVar(&c.rounds, "rounds", 3, "How many `rounds`: one plays each model once in isolation, and each pair once.")
 			return func(ctx context.Context, s *command.Shell, args []string) error { return c.run(ctx, s, args) }
 		},
 	}
@@ -37,23 +36,36 @@ type twinPair struct {
 	rounds int
 }
 
+// mostModels bounds what is compared at once: 2,016 pairs, which is a day of runs of 30 seconds.
+const mostModels = 64
+
 // pairReport is the report as -json prints it.
 type pairReport struct {
-	Fio     string     `json:"fio"`
-	Folder  string     `json:"folder"`
-	Members []pairSide `json:"members"`
+	Folder string      `json:"folder"`
+	Models []pairModel `json:"models"`
+	Pairs  []pairSides `json:"pairs"`
 }
+
+// pairModel is one of the models, in isolation.
+type pairModel struct {
+	Model    string         `json:"model"`
+	Isolated []blockio.Step `json:"isolated"` // by round
+}
+
+// pairSides are two of them together.
+type pairSides [2]pairSide
 
 // pairSide is one of two models.
 type pairSide struct {
 	Model    string         `json:"model"`
-	Isolated []blockio.Step `json:"isolated"` // by round
-	Together []blockio.Step `json:"together"` // two by round
+	Together []blockio.Step `json:"together"` // by round
 	// Loss has the medians over what was played together, each against its round's isolated
 	// one; Low and High are the range by latency.
 	Loss blockio.Loss `json:"loss"`
 	Low  float64      `json:"low_by_latency"`
 	High float64      `json:"high_by_latency"`
+
+	model int // which of the models
 }
 
 func (c *twinPair) run(ctx context.Context, s *command.Shell, paths []string) error {
@@ -63,12 +75,8 @@ func (c *twinPair) run(ctx context.Context, s *command.Shell, paths []string) er
 	if c.rounds < 1 {
 		return command.UsageError("-rounds is 1 or more, not %d", c.rounds)
 	}
-	player, err := blockio.NewPlayer(ctx, c.disk.fio)
-	if err != nil {
-		return playHint(err)
-	}
 	progress := command.NewProgress(s, command.StillEvery)
-	report, err := c.measure(ctx, player, paths, progress)
+	report, err := c.measure(ctx, paths, progress)
 	progress.End()
 	if err != nil {
 		return playHint(err)
@@ -76,102 +84,79 @@ func (c *twinPair) run(ctx context.Context, s *command.Shell, paths []string) er
 	return c.out.Print(s, report, func(p *command.Page) { pairPage(p, report) })
 }
 
-func (c *twinPair) measure(ctx context.Context, player *blockio.Player, paths []string, progress *command.Progress) (report *pairReport, err error) {
-	report = &pairReport{Fio: player.Version, Folder: c.disk.dir}
-	var loads []*twinLoad
+func (c *twinPair) measure(ctx context.Context, paths []string, progress *command.Progress) (report *pairReport, err error) {
+	report = &pairReport{Folder: c.disk.dir}
+	var twins []*blockio.Twin
 	defer func() {
-		for _, l := range loads {
-			err = errors.Join(err, l.scratch.Remove())
+		for _, t := range twins {
+			err = errors.Join(err, t.Scratch.Remove())
 		}
 	}()
+	var loads []blockio.Load
 	for _, path := range paths {
 		m, err := c.disk.model(path)
 		if err != nil {
 			return nil, err
 		}
-		load, err := c.disk.load(ctx, m, progress.Share("twin pair"))
+		twin, err := c.disk.twin(ctx, m, progress.Share("twin pair"))
 		if err != nil {
 			return nil, err
 		}
-		loads = append(loads, load)
-		report.Members = append(report.Members, pairSide{Model: filepath.Base(path)})
+		twins = append(twins, twin)
+		loads = append(loads, func(ctx context.Context) (blockio.Step, error) { return twin.Play(ctx, 1) })
+		report.Models = append(report.Models, pairModel{Model: filepath.Base(path)})
 	}
-	for round := range c.rounds {
-		for i := range loads {
-			progress.Show(fmt.Sprintf("twin pair: round %d of %d, %s in isolation", round+1, c.rounds, report.Members[i].Model))
-			step, err := loads[i].play(ctx, player, 1)
-			if err != nil {
-				return nil, err
-			}
-			report.Members[i].Isolated = append(report.Members[i].Isolated, step)
-			progress.Show(fmt.Sprintf("twin pair: round %d of %d, both", round+1, c.rounds))
-			if err := together(ctx, player, loads, report.Members); err != nil {
-				return nil, err
-			}
+	for i := range loads {
+		for k := i + 1; k < len(loads); k++ {
+			report.Pairs = append(report.Pairs, pairSides{{Model: report.Models[i].Model, model: i}, {Model: report.Models[k].Model, model: k}})
 		}
 	}
-	for i := range report.Members {
-		report.Members[i].sum()
+	for round := range c.rounds {
+		show := func(what string) {
+			progress.Show(fmt.Sprintf("twin pair: round %d of %d, %s", round+1, c.rounds, what))
+		}
+		if err := report.measure(ctx, loads, show); err != nil {
+			return nil, err
+		}
+	}
+	for i := range report.Pairs {
+		for k := range report.Pairs[i] {
+			side := &report.Pairs[i][k]
+			side.sum(report.Models[side.model].Isolated)
+		}
 	}
 	return report, nil
 }
 
-// together plays all loads at once.
-func together(ctx context.Context, player *blockio.Player, loads []*twinLoad, sides []pairSide) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var prepared []*preparedLoad
-	defer func() {
-		for _, p := range prepared {
-			err = errors.Join(err, p.remove())
-		}
-	}()
-	for _, l := range loads {
-		p, err := l.prepare(ctx, 1)
+// measure measures a round.
+func (r *pairReport) measure(ctx context.Context, loads []blockio.Load, show func(what string)) error {
+	for i := range loads {
+		show(r.Models[i].Model + " in isolation")
+		step, err := loads[i](ctx)
 		if err != nil {
 			return err
 		}
-		prepared = append(prepared, p)
+		r.Models[i].Isolated = append(r.Models[i].Isolated, step)
 	}
-	steps, errs := make([]blockio.Step, len(loads)), make(chan error, len(loads))
-	for i, p := range prepared {
-		go func() {
-			var err error
-			if steps[i], err = p.play(ctx, player); err != nil {
-				cancel() // the other one alone says nothing
-			}
-			errs <- err
-		}()
-	}
-	var all []error
-	for range loads {
-		all = append(all, <-errs)
-	}
-	if err := firstCause(all); err != nil {
-		return err
-	}
-	for i := range sides {
-		sides[i].Together = append(sides[i].Together, steps[i])
+	for i := range r.Pairs {
+		pair := &r.Pairs[i]
+		show(pair[0].Model + " and " + pair[1].Model)
+		steps, err := blockio.PlayTogether(ctx, loads[pair[0].model], loads[pair[1].model])
+		if err != nil {
+			return err
+		}
+		for k, step := range steps {
+			pair[k].Together = append(pair[k].Together, step)
+		}
 	}
 	return nil
 }
 
-// firstCause is an error that is no consequence of another's.
-func firstCause(errs []error) error {
-	cause := errors.Join(errs...)
-	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-	}
-	return cause
-}
-
 // sum compares what was played together with the isolated load of its round.
-func (s *pairSide) sum() {
+func (s *pairSide) sum(isolated []blockio.Step) {
 	var latency, throughput []float64
 	for i, t := range s.Together {
-		loss := blockio.LossOf(s.Isolated[i/2].Played, t.Played)
+		loss := blockio.LossOf(isolated[i].Played, t.Played)
 		latency, throughput = append(latency, loss.ByLatency), append(throughput, loss.ByThroughput)
 	}
 	slices.Sort(latency)
@@ -182,29 +167,37 @@ func (s *pairSide) sum() {
 
 func pairPage(p *command.Page, r *pairReport) {
 	p.Fact("Folder", r.Folder)
-	p.Fact("Player", r.Fio+", direct I/O")
+	p.Fact("Player", "direct I/O")
 	p.Section("Lost by one another, % of performance in isolation")
 	number := func(v float64) command.Cell { return command.Number(strconv.FormatFloat(100*v, 'f', 1, 64)) }
 	var rows [][]command.Cell
-	for _, m := range r.Members {
-		rows = append(rows, []command.Cell{
-			command.Heading(m.Model), number(m.Loss.ByLatency), command.Text(fmt.Sprintf("%.1f to %.1f", 100*m.Low, 100*m.High)), number(m.Loss.ByThroughput),
-		})
+	for _, pair := range r.Pairs {
+		both := number((pair[0].Loss.ByLatency + pair[1].Loss.ByLatency) / 2)
+		for k, m := range pair {
+			rows = append(rows, []command.Cell{
+				command.Heading(m.Model), command.Text(pair[1-k].Model), number(m.Loss.ByLatency), command.Text(fmt.Sprintf("%.1f to %.1f", 100*m.Low, 100*m.High)), number(m.Loss.ByThroughput), both,
+			})
+		}
 	}
-	p.Table([]string{"Model", "By latency", "Range", "By throughput"}, rows)
-	for _, m := range r.Members {
+	p.Table([]string{"Model", "Next to", "By latency", "Range", "By throughput", "Of the pair"}, rows)
+	for i, m := range r.Models {
 		p.Section(m.Model)
 		var rows [][]command.Cell
-		for _, part := range []struct {
-			name  string
-			steps []blockio.Step
-		}{{"in isolation", m.Isolated}, {"together", m.Together}} {
-			for _, s := range part.steps {
-				rows = append(rows, append([]command.Cell{command.Text(part.name)}, stepCells(s)...))
+		add := func(name string, steps []blockio.Step) {
+			for _, s := range steps {
+				rows = append(rows, append([]command.Cell{command.Text(name)}, stepCells(s)...))
+			}
+		}
+		add("in isolation", m.Isolated)
+		for _, pair := range r.Pairs {
+			for k, side := range pair {
+				if side.model == i {
+					add("next to "+pair[1-k].Model, side.Together)
+				}
 			}
 		}
 		p.Table(append([]string{""}, stepHeader...), rows)
 	}
 	p.Line()
-	p.Line(command.Text("Interference of the pair, the mean of both by latency: " + wording.Number(50*(r.Members[0].Loss.ByLatency+r.Members[1].Loss.ByLatency)) + " %."))
+	p.Line(command.Text("Of the pair: its interference, the mean of both by latency."))
 }

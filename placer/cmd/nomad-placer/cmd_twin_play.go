@@ -22,7 +22,7 @@ import (
 func twinPlayCommand() *command.Command {
 	return &command.Command{
 		Name: "twin play", Arguments: "MODEL", MinArgs: 1, MaxArgs: 1, Synopsis: "Play a storage model on a disk",
-		About: "Plays the load of a model with fio (3.31 or newer) on a scratch file, past the page cache, and prints the throughput and latency that the disk has with it. The file is made in the folder of -dir, filled, and removed at the end; devices and files that are there are never written to. " +
+		About: "Plays the load of a model on a scratch file, past the page cache, and prints the throughput and latency that the disk has with it. The file is made in the folder of -dir, filled, and removed at the end; devices and files that are there are never written to. " +
 			"With several intensities the load is played at each, the lightest first. With -latency that stops behind the first that is above the limit, and the disk is rated by sequential reads: the highest part of that bandwidth at which the limit holds is what the workload can use of such a disk.",
 		Example: "nomad-placer twin play -dir /scratch app.twin\n" +
 			"nomad-placer twin play -dir /scratch -intensity 4,2,1,0.5,0.25 -latency 5ms app.twin",
@@ -49,7 +49,6 @@ const ratedFor = 5 * time.Second
 
 // playReport is the report as -json prints it.
 type playReport struct {
-	Fio          string         `json:"fio"`
 	Folder       string         `json:"folder"`
 	Seed         uint64         `json:"seed"`
 	ScratchBytes int64          `json:"scratch_bytes"`
@@ -73,12 +72,8 @@ func (c *twinPlay) run(ctx context.Context, s *command.Shell, path string) error
 	if err != nil {
 		return err
 	}
-	player, err := blockio.NewPlayer(ctx, c.disk.fio)
-	if err != nil {
-		return playHint(err)
-	}
 	progress := command.NewProgress(s, command.StillEvery)
-	report, err := c.play(ctx, player, m, intensities, progress)
+	report, err := c.play(ctx, m, intensities, progress)
 	progress.End()
 	if err != nil {
 		return playHint(err)
@@ -103,24 +98,24 @@ func (c *twinPlay) factors() ([]float64, error) {
 	return slices.Compact(out), nil
 }
 
-func (c *twinPlay) play(ctx context.Context, player *blockio.Player, m *model.Model, intensities []float64, progress *command.Progress) (report *playReport, err error) {
-	load, err := c.disk.load(ctx, m, progress.Share("twin play"))
+func (c *twinPlay) play(ctx context.Context, m *model.Model, intensities []float64, progress *command.Progress) (report *playReport, err error) {
+	twin, err := c.disk.twin(ctx, m, progress.Share("twin play"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, load.scratch.Remove()) }()
+	defer func() { err = errors.Join(err, twin.Scratch.Remove()) }()
 	report = &playReport{
-		Fio: player.Version, Folder: c.disk.dir, Seed: load.seed, ScratchBytes: load.scratch.Bytes, LimitMilliseconds: float64(c.limit) / float64(time.Millisecond),
+		Folder: c.disk.dir, Seed: twin.Seed, ScratchBytes: twin.Scratch.Bytes, LimitMilliseconds: float64(c.limit) / float64(time.Millisecond),
 	}
 	if c.limit > 0 {
 		progress.Show("twin play: rating the disk")
-		if report.Rated, err = player.Rated(ctx, load.scratch, ratedFor); err != nil {
+		if report.Rated, err = twin.Scratch.Rated(ctx, ratedFor); err != nil {
 			return nil, err
 		}
 	}
 	for _, v := range intensities {
 		progress.Show(fmt.Sprintf("twin play: intensity %g, %s", v, wording.Duration(c.disk.length)))
-		step, err := load.play(ctx, player, v)
+		step, err := twin.Play(ctx, v)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +132,7 @@ func (c *twinPlay) play(ctx context.Context, player *blockio.Player, m *model.Mo
 
 func playPage(p *command.Page, r *playReport) {
 	p.Fact("Scratch", fmt.Sprintf("%s in %s, removed", sizeText(r.ScratchBytes), r.Folder))
-	p.Fact("Player", fmt.Sprintf("%s, direct I/O; seed %d", r.Fio, r.Seed))
+	p.Fact("Player", fmt.Sprintf("direct I/O; seed %d", r.Seed))
 	if r.Rated != nil {
 		p.Fact("Disk", fmt.Sprintf("%s/s by sequential reads: in the node's metadata %s = %q", sizeText(int64(r.Rated.BytesPerSec)), disk.RatedKey, strconv.FormatFloat(math.Floor(r.Rated.BytesPerSec/bytesPerMB), 'f', -1, 64)))
 	}
@@ -149,7 +144,7 @@ func playPage(p *command.Page, r *playReport) {
 	p.Table(append([]string{"Intensity"}, stepHeader...), rows)
 	if last := r.Steps[len(r.Steps)-1]; last.PlayerBehind() {
 		p.Line()
-		p.Line(command.Text(fmt.Sprintf("At intensity %g fio fell behind the load's times, not the disk: what the disk does with that much is not known.", last.Intensity)))
+		p.Line(command.Text(fmt.Sprintf("At intensity %g the player fell behind the load's times, not the disk: what the disk does with that much is not known.", last.Intensity)))
 	}
 	if r.LimitMilliseconds == 0 {
 		return

@@ -23,6 +23,7 @@ type traceFlags struct {
 	levels      int
 	deviceBytes int64
 	interval    time.Duration
+	merge       time.Duration
 	seed        uint64
 }
 
@@ -31,6 +32,7 @@ func (t *traceFlags) add(f *flag.FlagSet) {
 	f.IntVar(&t.levels, "levels", 0, fmt.Sprintf("The `number` of levels of the diagram, 1 to %d. By default the first is taken to which the next adds little.", model.MaxLevels))
 	f.Int64Var(&t.deviceBytes, "device-bytes", 0, "The size of the traced device in `bytes`. By default it ends with the last I/O.")
 	f.DurationVar(&t.interval, "interval-length", model.IntervalLength, "Take the rate as constant for this `time`. A shorter one keeps bursts, and makes a longer file.")
+	f.DurationVar(&t.merge, "merge", 0, "Join I/Os of one thread that adjoin one another and come within this `time`, as the kernel joins them before a device gets them: 100us for what twin capture recorded. By default none are joined.")
 	f.Uint64Var(&t.seed, "seed", 1, "Where chance begins, a `number`: the same one gives the same result.")
 }
 
@@ -41,6 +43,8 @@ func (t *traceFlags) options() (compare.Options, error) {
 		return compare.Options{}, command.UsageError("-levels is 1 to %d, not %d", model.MaxLevels, t.levels)
 	case t.interval < time.Second:
 		return compare.Options{}, command.UsageError("-interval-length is a second or longer, not %v", t.interval)
+	case t.merge < 0:
+		return compare.Options{}, command.UsageError("-merge is not negative")
 	case t.deviceBytes < 0:
 		return compare.Options{}, command.UsageError("-device-bytes is a size, not %d", t.deviceBytes)
 	}
@@ -51,7 +55,10 @@ func (t *traceFlags) options() (compare.Options, error) {
 func (t *traceFlags) source(path string) compare.Source {
 	return func() (storage.Trace, error) {
 		opened, err := trace.Open(path, t.format)
-		return opened, twinHint(err)
+		if err != nil {
+			return nil, twinHint(err)
+		}
+		return storage.Merge(opened, t.merge), nil
 	}
 }
 

@@ -151,7 +151,7 @@ var blocExperiments = []Experiment{
 	},
 	{
 		ID: "bloc-pairs", Paper: "bloc", Where: "§B.3.5", Title: "Interference of pairs, predicted by twins",
-		Missing: "it needs real applications next to one another on a disk: `nomad-placer twin pair` plays twins there.",
+		Missing: "it needs real applications next to one another on a disk. There it is measured, with six of them and their twins ([on one real disk](../twin-workloads.md#on-one-real-disk)).",
 	},
 	{
 		ID: "bloc-interval", Paper: "bloc", Where: "figure B.11a", Title: "Length of the interval",

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+// A machine's own disk may be so fast that nobody loses anything on it, and control groups limit
+// reads apart from writes and groups apart from one another. So the disk that workloads share is
+// made here: files of a FUSE file system, with a loop device on each, whose I/Os are served one
+// after another, reads and writes together, in the order in which they come.
+const (
+	// What a volume of AWS's type gp3 does where nothing more is paid for (Amazon EBS User
+	// Guide, "General Purpose SSD volumes"): 3,000 I/Os and 125 MiB a second. Chosen before
+	// anything was measured.
+	diskIOPS        = 3000
+	diskBytesPerSec = 125 << 20
+)
+
+// serviceTime is how long an I/O keeps the disk busy. Above 43 KiB bytes take longer than the I/O.
+func serviceTime(bytes int) time.Duration {
+	return max(time.Second/diskIOPS, time.Duration(float64(bytes)/diskBytesPerSec*float64(time.Second)))
+}
+
+// served is what the disk did for a file since it was begun, while it was limited.
+type served struct {
+	Reads       int64   `json:"reads"`
+	Writes      int64   `json:"writes"`
+	Bytes       int64   `json:"bytes"`
+	BusySeconds float64 `json:"busy_seconds"`
+	// WaitSeconds are from when I/Os came to when they were done, of all of them.
+	WaitSeconds float64 `json:"wait_seconds"`
+	// ActiveSeconds had an I/O that waited or was being done.
+	ActiveSeconds float64 `json:"active_seconds"`
+
+	outstanding int
+	since       time.Time // when it became active
+}
+
+// minus is what was served since another reading.
+func (s served) minus(before served) served {
+	return served{
+		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Bytes: s.Bytes - before.Bytes,
+		BusySeconds: s.BusySeconds - before.BusySeconds, WaitSeconds: s.WaitSeconds - before.WaitSeconds, ActiveSeconds: s.ActiveSeconds - before.ActiveSeconds,
+	}
+}
+
+// order is an I/O that waits for the disk.
+type order struct {
+	name  string
+	write bool
+	bytes int
+	came  time.Time
+	do    func()
+	done  chan struct{}
+}
+
+// sharedDisk serves orders one after another.
+type sharedDisk struct {
+	orders chan order
+
+	mu      sync.Mutex
+	limited bool
+	by      map[string]served
+}
+
+// ordersWaiting bounds the queue; the kernel's own bound is below it.
+const ordersWaiting = 4096
+
+func newSharedDisk() *sharedDisk {
+	return &sharedDisk{orders: make(chan order, ordersWaiting), by: map[string]served{}}
+}
+
+// serve is one server with a clock: an I/O begins when it has come and the one before it has
+// ended, and its end is told when its service time is over. It sleeps in the kernel, for timers
+// of Go are whole milliseconds where nothing else runs.
+func (d *sharedDisk) serve() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // else sleeps are 50 µs longer
+	free := time.Now()
+	for o := range d.orders {
+		limited := d.isLimited()
+		if limited {
+			if free.Before(o.came) {
+				free = o.came
+			}
+			free = free.Add(serviceTime(o.bytes))
+		}
+		o.do()
+		if limited {
+			sleepUntil(free)
+		}
+		d.account(o, limited)
+		close(o.done)
+	}
+}
+
+func (d *sharedDisk) isLimited() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.limited
+}
+
+// came counts an I/O that begins to wait.
+func (d *sharedDisk) came(name string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, now := d.by[name], time.Now()
+	if s.outstanding == 0 {
+		s.since = now
+	}
+	s.outstanding++
+	d.by[name] = s
+	return now
+}
+
+// account counts an I/O that is done.
+func (d *sharedDisk) account(o order, limited bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, now := d.by[o.name], time.Now()
+	s.outstanding--
+	if limited {
+		if s.outstanding == 0 {
+			s.ActiveSeconds += now.Sub(s.since).Seconds()
+		}
+		if o.write {
+			s.Writes++
+		} else {
+			s.Reads++
+		}
+		s.Bytes, s.BusySeconds, s.WaitSeconds = s.Bytes+int64(o.bytes), s.BusySeconds+serviceTime(o.bytes).Seconds(), s.WaitSeconds+now.Sub(o.came).Seconds()
+	}
+	d.by[o.name] = s
+}
+
+// sleepUntil sleeps in the kernel; a signal only makes it shorter.
+func sleepUntil(at time.Time) {
+	for {
+		left := time.Until(at)
+		if left <= 0 {
+			return
+		}
+		t := unix.NsecToTimespec(left.Nanoseconds())
+		_ = unix.Nanosleep(&t, nil)
+	}
+}
+
+// ordered does something when it is its turn.
+func (d *sharedDisk) ordered(name string, write bool, bytes int, do func()) {
+	o := order{name, write, bytes, d.came(name), do, make(chan struct{})}
+	d.orders <- o
+	<-o.done
+}
+
+// diskFile is a file of the disk. A flush costs nothing: such a volume has no cache that power
+// would empty.
+type diskFile struct {
+	fs.Inode
+	name string
+	file *os.File
+	size uint64
+	disk *sharedDisk
+}
+
+var (
+	_ fs.NodeOpener    = (*diskFile)(nil)
+	_ fs.NodeReader    = (*diskFile)(nil)
+	_ fs.NodeWriter    = (*diskFile)(nil)
+	_ fs.NodeFsyncer   = (*diskFile)(nil)
+	_ fs.NodeGetattrer = (*diskFile)(nil)
+)
+
+// Open opens it; the handle is the node.
+func (f *diskFile) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	return nil, 0, 0
+}
+
+// Getattr says how large it is.
+func (f *diskFile) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	out.Mode, out.Size, out.Blksize = syscall.S_IFREG|0o600, f.size, 4096
+	return 0
+}
+
+// Read reads when it is its turn.
+func (f *diskFile) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
+	var n int
+	var err error
+	f.disk.ordered(f.name, false, len(dest), func() { n, err = f.file.ReadAt(dest, off) })
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fs.ToErrno(err)
+	}
+	return fuse.ReadResultData(dest[:n]), 0
+}
+
+// Write writes when it is its turn.
+func (f *diskFile) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
+	var n int
+	var err error
+	f.disk.ordered(f.name, true, len(data), func() { n, err = f.file.WriteAt(data, off) })
+	return uint32(n), fs.ToErrno(err)
+}
+
+// Fsync does nothing: what was written is there while this process is.
+func (f *diskFile) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }
+
+// diskFolder is the file system's only folder.
+type diskFolder struct {
+	fs.Inode
+	files []*diskFile
+}
+
+var _ fs.NodeOnAdder = (*diskFolder)(nil)
+
+// OnAdd adds the files.
+func (r *diskFolder) OnAdd(ctx context.Context) {
+	for _, f := range r.files {
+		r.AddChild(f.name, r.NewPersistentInode(ctx, f, fs.StableAttr{Mode: syscall.S_IFREG}), false)
+	}
+}
+
+// diskWorker is the command of this program that serves a disk: the folder of its images, and
+// where they are mounted. It is told on standard input what to do, a word a line, and answers
+// each with a line.
+const diskWorker = "disk-worker"
+
+// The words.
+const (
+	wordLimit  = "limit"  // from now on I/Os take their time
+	wordFree   = "free"   // and from now on they do not
+	wordServed = "served" // says what was done, as JSON
+)
+
+// serveDisk is the disk's process. It ends, unmounted, when its standard input does.
+func serveDisk(images, at string) error {
+	d := newSharedDisk()
+	paths, err := filepath.Glob(filepath.Join(images, "*.img"))
+	if err != nil {
+		return err
+	}
+	root := &diskFolder{}
+	for _, p := range paths {
+		f, err := os.OpenFile(p, os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		root.files = append(root.files, &diskFile{name: filepath.Base(p), file: f, size: uint64(info.Size()), disk: d})
+	}
+	cached := time.Hour // sizes and names do not change
+	_, err = fs.Mount(at, root, &fs.Options{
+		MountOptions: fuse.MountOptions{FsName: "twins-disk", Name: "twins", MaxBackground: ordersWaiting / 2, MaxWrite: 1 << 20, ExtraCapabilities: fuse.CAP_ASYNC_DIO, DirectMountStrict: true, DisableSplice: true},
+		AttrTimeout:  &cached, EntryTimeout: &cached,
+	})
+	if err != nil {
+		return err
+	}
+	go d.serve()
+	fmt.Println("ready")
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		answer, err := d.told(strings.TrimSpace(in.Text()))
+		if err != nil {
+			return errors.Join(err, unix.Unmount(at, unix.MNT_DETACH))
+		}
+		fmt.Println(answer)
+	}
+	return errors.Join(in.Err(), unix.Unmount(at, unix.MNT_DETACH))
+}
+
+func (d *sharedDisk) told(word string) (answer string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch word {
+	case wordLimit, wordFree:
+		d.limited = word == wordLimit
+		return word, nil
+	case wordServed:
+		now, by := time.Now(), map[string]served{}
+		for name, s := range d.by {
+			if s.outstanding > 0 && d.limited { // what it was until now
+				s.ActiveSeconds += now.Sub(s.since).Seconds()
+			}
+			by[name] = s
+		}
+		text, err := json.Marshal(by)
+		return string(text), err
+	default:
+		return "", fmt.Errorf("a disk is not told %q", word)
+	}
+}

@@ -47,9 +47,12 @@ type served struct {
 	WaitSeconds float64 `json:"wait_seconds"`
 	// ActiveSeconds had an I/O that waited or was being done.
 	ActiveSeconds float64 `json:"active_seconds"`
+	// MostReads and MostWrites were outstanding since the reading before.
+	MostReads  int `json:"most_reads"`
+	MostWrites int `json:"most_writes"`
 
-	outstanding int
-	since       time.Time // when it became active
+	reads, writes int       // that are outstanding
+	since         time.Time // when it became active
 }
 
 // minus is what was served since another reading.
@@ -57,6 +60,7 @@ func (s served) minus(before served) served {
 	return served{
 		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Bytes: s.Bytes - before.Bytes,
 		BusySeconds: s.BusySeconds - before.BusySeconds, WaitSeconds: s.WaitSeconds - before.WaitSeconds, ActiveSeconds: s.ActiveSeconds - before.ActiveSeconds,
+		MostReads: s.MostReads, MostWrites: s.MostWrites,
 	}
 }
 
@@ -118,16 +122,26 @@ func (d *sharedDisk) isLimited() bool {
 }
 
 // came counts an I/O that begins to wait.
-func (d *sharedDisk) came(name string) time.Time {
+func (d *sharedDisk) came(name string, write bool) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.by[name], time.Now()
-	if s.outstanding == 0 {
+	if s.reads+s.writes == 0 {
 		s.since = now
 	}
-	s.outstanding++
+	s.count(write, 1)
 	d.by[name] = s
 	return now
+}
+
+// count counts what is outstanding.
+func (s *served) count(write bool, more int) {
+	if write {
+		s.writes += more
+	} else {
+		s.reads += more
+	}
+	s.MostReads, s.MostWrites = max(s.MostReads, s.reads), max(s.MostWrites, s.writes)
 }
 
 // account counts an I/O that is done.
@@ -135,9 +149,9 @@ func (d *sharedDisk) account(o order, limited bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.by[o.name], time.Now()
-	s.outstanding--
+	s.count(o.write, -1)
 	if limited {
-		if s.outstanding == 0 {
+		if s.reads+s.writes == 0 {
 			s.ActiveSeconds += now.Sub(s.since).Seconds()
 		}
 		if o.write {
@@ -164,7 +178,7 @@ func sleepUntil(at time.Time) {
 
 // ordered does something when it is its turn.
 func (d *sharedDisk) ordered(name string, write bool, bytes int, do func()) {
-	o := order{name, write, bytes, d.came(name), do, make(chan struct{})}
+	o := order{name, write, bytes, d.came(name, write), do, make(chan struct{})}
 	d.orders <- o
 	<-o.done
 }
@@ -298,10 +312,13 @@ func (d *sharedDisk) told(word string) (answer string, err error) {
 	case wordServed:
 		now, by := time.Now(), map[string]served{}
 		for name, s := range d.by {
-			if s.outstanding > 0 && d.limited { // what it was until now
-				s.ActiveSeconds += now.Sub(s.since).Seconds()
+			said := s
+			if s.reads+s.writes > 0 && d.limited { // what it was until now
+				said.ActiveSeconds += now.Sub(s.since).Seconds()
 			}
-			by[name] = s
+			by[name] = said
+			s.MostReads, s.MostWrites = s.reads, s.writes
+			d.by[name] = s
 		}
 		text, err := json.Marshal(by)
 		return string(text), err

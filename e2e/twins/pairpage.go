@@ -116,8 +116,8 @@ func pairPart(all []*pairRun) string {
 		"A file system of our own (FUSE) makes it of a faster one, for limits of control groups count reads and writes apart. Each workload has a loop device on it with an ext4 file system, and %d MiB of memory. "+
 		"A run is measured for %s, %s after its start.\n", diskIOPS, diskBytesPerSec>>20, diskIOPS, memoryBytes>>20, pairFor, freeWarmUp+limitedWarmUp)
 	line("Performance is the same for workloads and for what stands for them, and measured at the disk: one over the mean time of an I/O, waiting included, and for batch jobs (%s), which run as fast as they can, bytes a second. "+
-		"Twins are of the capture's adjoining I/Os joined (`twin fit -merge 100us -interval-length %s`), seed 1.\n", strings.Join(batchNames(), ", "), twinInterval)
-	line("Forms: *twin* plays the model at its times, whatever the disk does (`twin play`, `twin pair`); *waiting* is the same twin with as many I/Os outstanding as the workload had in isolation, that of a batch job later by what it waits; *replay* is the capture itself, I/O by I/O.\n")
+		"Models are of the capture's adjoining I/Os joined (`twin fit -merge %s`), seed 1.\n", strings.Join(batchNames(), ", "), mergeWithin)
+	line("Forms: *twin* is the model of `twin fit -interval-length %s` and is played at its times, whatever the disk does; *waiting* is that of `-interval-length %s -directions`, which keeps bursts and what they are of, with no more reads and writes outstanding than the workload had in isolation (`-outstanding`), and that of a batch job is later by what it waits (`-waits`); *replay* is the capture itself, I/O by I/O, in that way.\n", twinInterval, fineInterval)
 	line("Measured on: %s.\n", strings.Join(machinesOf(all), "; "))
 	latencyTable(line, all)
 	pairTables(line, directions(all))
@@ -151,8 +151,8 @@ var formTitles = map[form]string{formTwin: "twin", formClosed: "waiting", formRe
 func latencyTable(line func(string, ...any), all []*pairRun) {
 	line("### Latency in isolation\n")
 	line("Mean time of an I/O in the disk and its queue, and the difference of what stands for the workload from it. The limits are %g %% for the worst and %g %% on average (Delimitrou 2015, §A.4.4); *repeated* is by how much the two rounds of the workload differ.\n", mostLatency, meanLatency)
-	line("| workload | disk busy | I/Os per second | outstanding | mean, ms | repeated, %% | twin, I/Os per second | twin, ms | twin, %% | waiting, %% | replay, %% |")
-	line("| --- |%s", strings.Repeat(" ---: |", 10))
+	line("| workload | disk busy | I/Os per second | outstanding | most reads, writes | mean, ms | repeated, %% | twin, I/Os per second | twin, ms | twin, %% | waiting, %% | replay, %% |")
+	line("| --- |%s", strings.Repeat(" ---: |", 11))
 	off := map[form][]float64{}
 	for _, w := range workloads() {
 		real := isolated(all, formReal, w.name)
@@ -165,7 +165,7 @@ func latencyTable(line func(string, ...any), all []*pairRun) {
 		}
 		cells := []string{
 			w.name, fmt.Sprintf("%.0f %%", 100*isolatedShare(all, w.name)), fmt.Sprintf("%.0f", mean(real, func(m *measured) float64 { return m.Disk.IOPS })),
-			fmt.Sprintf("%.1f", mean(real, func(m *measured) float64 { return m.Disk.Outstanding })), fmt.Sprintf("%.3f", mean(real, latency)), repeated,
+			fmt.Sprintf("%.1f", mean(real, func(m *measured) float64 { return m.Disk.Outstanding })), fmt.Sprintf("%d, %d", loopOf(all, w.name).Reads, loopOf(all, w.name).Writes), fmt.Sprintf("%.3f", mean(real, latency)), repeated,
 		}
 		if twin := isolated(all, formTwin, w.name); len(twin) > 0 {
 			cells = append(cells, fmt.Sprintf("%.0f", mean(twin, func(m *measured) float64 { return m.Disk.IOPS })), fmt.Sprintf("%.3f", mean(twin, latency)))

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +29,10 @@ const (
 	freeWarmUp    = 4 * time.Second
 	limitedWarmUp = 7 * time.Second
 	// twinInterval is how long a rate is taken as constant: there are as many in a run as in 15
-	// hours by half hours, the text's intervals.
+	// hours by half hours, the text's intervals. fineInterval keeps most bursts, and models below
+	// their bound of 1 MB (chosen by us, on captures of other runs).
 	twinInterval = time.Second
+	fineInterval = 20 * time.Millisecond
 	// mergeWithin is what the kernel gets at once: adjoining I/Os that it joins come within some
 	// tens of µs (chosen by us, on captures of other runs).
 	mergeWithin = 100 * time.Microsecond
@@ -44,12 +46,12 @@ type form string
 // The forms.
 const (
 	formReal form = "real" // the workloads
-	formTwin form = "twin" // their twins, an open loop
-	// formClosed is their twins with as many I/Os outstanding as the workloads had, and those of
-	// batch jobs later by what they wait.
+	formTwin form = "twin" // their twins as they are by default, an open loop
+	// formClosed is twins of short intervals, reads and writes apart, with as many outstanding as
+	// the workloads had at most, and those of batch jobs later by what they wait.
 	formClosed form = "closed"
-	// formReplay is what was captured of the workloads, I/O by I/O: what it errs by, no model
-	// mends.
+	// formReplay plays what was captured of the workloads, I/O by I/O, in that way: what it errs
+	// by, no model mends.
 	formReplay form = "replay"
 )
 
@@ -73,8 +75,11 @@ type diskUse struct {
 	MeanMilliseconds float64 `json:"mean_milliseconds"`
 	// Share is the part of the time that the disk was busy for it (0..1).
 	Share float64 `json:"share"`
-	// Outstanding is how many I/Os were in the disk and its queue, while there were any.
+	// Outstanding is how many I/Os were in the disk and its queue, while there were any, and
+	// MostReads and MostWrites how many of each at most.
 	Outstanding float64 `json:"outstanding"`
+	MostReads   int     `json:"most_reads"`
+	MostWrites  int     `json:"most_writes"`
 }
 
 // use is that of some seconds.
@@ -85,7 +90,7 @@ func (s served) use(seconds float64) diskUse {
 	}
 	return diskUse{
 		IOPS: ios / seconds, ReadShare: float64(s.Reads) / ios, BytesPerSec: float64(s.Bytes) / seconds, MeanMilliseconds: s.WaitSeconds * 1e3 / ios,
-		Share: s.BusySeconds / seconds, Outstanding: s.WaitSeconds / s.ActiveSeconds,
+		Share: s.BusySeconds / seconds, Outstanding: s.WaitSeconds / s.ActiveSeconds, MostReads: s.MostReads, MostWrites: s.MostWrites,
 	}
 }
 
@@ -465,11 +470,7 @@ func total(c procfs.CPUStat) float64 {
 func (b *bench) measurePlayed(ctx context.Context, known []*pairRun, r *pairRun) error {
 	var loads []blockio.Load
 	for _, name := range r.Names {
-		how := blockio.Play{}
-		if r.Form == formClosed {
-			how = closed(known, name)
-		}
-		load, err := b.load(ctx, r.Form, name, how)
+		load, err := b.load(ctx, r.Form, name, loopOf(known, name))
 		if err != nil {
 			return err
 		}
@@ -491,7 +492,7 @@ func (b *bench) measurePlayed(ctx context.Context, known []*pairRun, r *pairRun)
 }
 
 // load is what stands for a workload.
-func (b *bench) load(ctx context.Context, f form, name string, how blockio.Play) (blockio.Load, error) {
+func (b *bench) load(ctx context.Context, f form, name string, loop model.Loop) (blockio.Load, error) {
 	if f == formReplay {
 		return func(ctx context.Context) (blockio.Step, error) {
 			t, err := trace.Open(b.traceOf(name), "")
@@ -499,36 +500,42 @@ func (b *bench) load(ctx context.Context, f form, name string, how blockio.Play)
 				return blockio.Step{}, err
 			}
 			defer t.Close()
-			return blockio.PlayStream(ctx, b.files[name], storage.Merge(t, mergeWithin), how)
+			return blockio.PlayStream(ctx, b.files[name], storage.Merge(t, mergeWithin), blockio.LoopOf(&loop))
 		}, nil
 	}
-	m, err := b.twin(ctx, name)
+	m, err := b.twin(ctx, f, name, loop)
 	if err != nil {
 		return nil, err
 	}
-	t := &blockio.Twin{Model: m, Scratch: b.files[name], Seed: m.Seed, Length: pairFor, How: how}
+	t := &blockio.Twin{Model: m, Scratch: b.files[name], Seed: m.Seed, Length: pairFor}
 	return func(ctx context.Context) (blockio.Step, error) { return t.Play(ctx, 1) }, nil
 }
 
-// closed is how a twin is played that waits as its workload does.
-func closed(known []*pairRun, name string) blockio.Play {
-	how := blockio.Play{Depth: 1, Waits: workloadOf(name).batch}
+// loopOf is how a workload waits, by its runs in isolation.
+func loopOf(known []*pairRun, name string) model.Loop {
+	loop := model.Loop{Reads: 1, Writes: 1, Waits: workloadOf(name).batch}
 	for _, m := range isolated(known, formReal, name) {
-		how.Depth = max(how.Depth, int(math.Ceil(m.Disk.Outstanding)))
+		loop.Reads, loop.Writes = max(loop.Reads, m.Disk.MostReads), max(loop.Writes, m.Disk.MostWrites)
 	}
-	return how
+	return loop
 }
 
 // twin is the model of a workload, by its first run in isolation.
-func (b *bench) twin(ctx context.Context, name string) (*model.Model, error) {
-	path := filepath.Join(b.pairFolder(), name+".twin")
+func (b *bench) twin(ctx context.Context, f form, name string, loop model.Loop) (*model.Model, error) {
+	path := filepath.Join(b.pairFolder(), fmt.Sprintf("%s.%s.twin", name, f))
 	if older(b.traceOf(name), path) {
 		if m, err := readModel(path); err == nil {
 			return m, nil
 		}
 	}
+	args := []string{"twin", "fit", "-merge", mergeWithin.String(), "-device-bytes", fmt.Sprint(volumeBytes), "-o", path}
+	if f == formTwin {
+		args = append(args, "-interval-length", twinInterval.String())
+	} else {
+		args = append(args, "-interval-length", fineInterval.String(), "-directions", "-outstanding", fmt.Sprintf("%d,%d", loop.Reads, loop.Writes), "-waits="+strconv.FormatBool(loop.Waits))
+	}
 	var fitted json.RawMessage
-	if err := b.placer(ctx, &fitted, "twin", "fit", "-merge", mergeWithin.String(), "-interval-length", twinInterval.String(), "-device-bytes", fmt.Sprint(volumeBytes), "-o", path, b.traceOf(name)); err != nil {
+	if err := b.placer(ctx, &fitted, append(args, b.traceOf(name))...); err != nil {
 		return nil, err
 	}
 	return readModel(path)

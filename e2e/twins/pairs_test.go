@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/model"
 )
 
 func TestServiceTime(t *testing.T) {
@@ -48,7 +50,7 @@ func TestOneDiskForAll(t *testing.T) {
 	defer d.mu.Unlock()
 	for _, name := range []string{"a", "b"} {
 		s := d.by[name]
-		if s.Reads != 20 || s.Writes != 10 || s.Bytes != each*4096 || math.Abs(s.BusySeconds-each/float64(diskIOPS)) > 1e-6 || s.outstanding != 0 {
+		if s.Reads != 20 || s.Writes != 10 || s.Bytes != each*4096 || math.Abs(s.BusySeconds-each/float64(diskIOPS)) > 1e-6 || s.reads+s.writes != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 		// They waited for one another: as many as there are were outstanding, on average half.
@@ -99,7 +101,7 @@ func runOf(f form, round int, members ...measured) *pairRun {
 }
 
 func at(name string, share, ms, bytesPerSec float64) measured {
-	return measured{Name: name, Disk: diskUse{IOPS: 100, MeanMilliseconds: ms, BytesPerSec: bytesPerSec, Share: share, Outstanding: 1.5}}
+	return measured{Name: name, Disk: diskUse{IOPS: 100, MeanMilliseconds: ms, BytesPerSec: bytesPerSec, Share: share, Outstanding: 1.5, MostReads: 3, MostWrites: 7}}
 }
 
 // A log and SQLite, which the disk can do both of, and a backup, which is too much with either.
@@ -146,7 +148,7 @@ func TestPairPart(t *testing.T) {
 	text := pairPart(all)
 	for _, want := range []string{
 		pairTitle, "3000 I/Os and 125 MiB a second", "Measured on: a machine.", "for batch jobs (backup, small-files)",
-		"| sqlite | 30 % | 100 | 1.5 | 1.100 | 20.0 | 100 | 1.100 | +0.0 | – | – |",
+		"| sqlite | 30 % | 100 | 1.5 | 3, 7 | 1.100 | 20.0 | 100 | 1.100 | +0.0 | – | – |",
 		"- twin: 0.0 % off on average, 0.0 % at worst.",
 		"| sqlite | log | 70 | 45.0 | 10.0 | 50.0 | +5.0 | – | – |",
 		"| log | sqlite | 70 | 20.0 | 0.0 | 50.0 | **+30.0** | – | – |",
@@ -198,9 +200,8 @@ func TestPlan(t *testing.T) {
 	if got, want := said(s.plan(formReplay, all)), "sqlite log backup sqlite+log sqlite+backup"; got != want { // the log and the backup: 110 %
 		t.Errorf("%s", got)
 	}
-	how := closed(all, "backup")
-	if how.Depth != 2 || !how.Waits || closed(all, "log").Waits {
-		t.Errorf("%+v", how)
+	if got := loopOf(all, "backup"); got != (model.Loop{Reads: 3, Writes: 7, Waits: true}) || loopOf(all, "log").Waits {
+		t.Errorf("%+v", got)
 	}
 	if err := keep(all[0].file(s.work), all[0]); err != nil {
 		t.Fatal(err)

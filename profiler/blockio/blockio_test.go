@@ -121,7 +121,7 @@ func TestClosedLoopsWait(t *testing.T) {
 		out.all = append(out.all, storage.Record{At: gap, Bytes: 4096})
 		return &out
 	}
-	waits, err := blockio.PlayStream(t.Context(), s, load(), blockio.Play{Depth: 1, Waits: true})
+	waits, err := blockio.PlayStream(t.Context(), s, load(), blockio.Play{Reads: 1, Writes: 1, Waits: true})
 	if err != nil {
 		t.Fatal(err)
 	}

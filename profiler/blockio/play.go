@@ -1,6 +1,7 @@
 package blockio
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,16 +15,21 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
 )
 
-// queueDepth is how many I/Os may be outstanding before an open loop falls behind its times
+// queueDepth is how many I/Os may be outstanding at all before load falls behind its times
 // (chosen by us: the text has no bound, the kernel needs one).
 const queueDepth = 256
 
+// mostWaiting bounds the I/Os that are due and not submitted: load that is further behind is late
+// by more.
+const mostWaiting = 1 << 16
+
 // Play says how a stream is played.
 type Play struct {
-	// Depth is how many I/Os may be outstanding; 0 is queueDepth.
-	Depth int
-	// Waits is a closed loop: an I/O that has to wait for another one's end is late, and all
-	// that come after it are later by as much. Without it times are kept, come what may.
+	// Reads and Writes are how many of them may be outstanding; 0 is queueDepth. More wait, in
+	// their order; those of the other direction do not wait for them.
+	Reads, Writes int
+	// Waits is a closed loop: by as much as an I/O has to wait for another one's end, all that
+	// come after it are later. Without it times are kept, come what may.
 	Waits bool
 	// Length ends playing; 0 plays all.
 	Length time.Duration
@@ -63,10 +69,7 @@ func (s *Scratch) Play(ctx context.Context, stream storage.Reader, how Play) (*P
 }
 
 func (s *Scratch) play(ctx context.Context, stream storage.Reader, how Play) (played *Played, err error) {
-	if how.Depth == 0 {
-		how.Depth = queueDepth
-	}
-	queue, err := openAIO(s.Path, how.Depth)
+	queue, err := openAIO(s.Path, queueDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +95,24 @@ type playing struct {
 	begun time.Time
 	shift time.Duration // by which a closed loop is late
 
-	free  []int           // slots
-	since []time.Duration // when the I/O of a slot was submitted
-	bytes []int64
+	waiting     [storage.Ops][]storage.Record // that are due
+	outstanding [storage.Ops]int
+	limit       [storage.Ops]int
+
+	free  []int    // slots
+	slots []inSlot // of what is outstanding
 
 	ios, reads, total int64
 	latencies         *hdrhistogram.Histogram // µs
 	sum               time.Duration
 	last              time.Duration
+}
+
+// inSlot is an I/O that is outstanding.
+type inSlot struct {
+	op    storage.Op
+	bytes int64
+	since time.Duration
 }
 
 // Latencies are told apart up to an hour, to three digits.
@@ -109,8 +122,9 @@ const (
 )
 
 func newPlaying(queue *aio, stream storage.Reader, how Play) *playing {
-	p := &playing{queue: queue, stream: stream, how: how, since: make([]time.Duration, how.Depth), bytes: make([]int64, how.Depth), latencies: hdrhistogram.New(1, longestMicroseconds, latencyDigits)}
-	for i := range how.Depth {
+	p := &playing{queue: queue, stream: stream, how: how, slots: make([]inSlot, queueDepth), latencies: hdrhistogram.New(1, longestMicroseconds, latencyDigits)}
+	p.limit = [storage.Ops]int{storage.Read: cmp.Or(how.Reads, queueDepth), storage.Write: cmp.Or(how.Writes, queueDepth)}
+	for i := range p.slots {
 		p.free = append(p.free, i)
 	}
 	return p
@@ -123,23 +137,46 @@ func (p *playing) run(ctx context.Context) error {
 		return err
 	}
 	p.begun = time.Now()
-	for !p.over || len(p.free) < p.how.Depth {
-		wait := time.Duration(0)
-		switch due := p.next.At + p.shift - p.now(); {
-		case p.over || len(p.free) == 0:
-			wait = lookEvery
-		case due > 0:
-			wait = due
-		default:
+	for !p.over || p.late() > 0 || len(p.free) < len(p.slots) {
+		for !p.over && p.takes() && p.due() <= 0 {
+			p.waiting[p.next.Op] = append(p.waiting[p.next.Op], p.next)
+			if err := p.take(); err != nil {
+				return err
+			}
 			if err := p.submit(); err != nil {
 				return err
 			}
+		}
+		if err := p.submit(); err != nil {
+			return err
+		}
+		wait := lookEvery
+		if !p.over && p.takes() {
+			wait = min(wait, p.due())
 		}
 		if err := p.collect(ctx, wait); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// due is how long it is until the next I/O.
+func (p *playing) due() time.Duration { return p.next.At + p.shift - p.now() }
+
+// late is how many are due and not submitted.
+func (p *playing) late() int {
+	n := 0
+	for _, w := range p.waiting {
+		n += len(w)
+	}
+	return n
+}
+
+// takes says whether the stream goes on: in a closed loop it waits for what is late.
+func (p *playing) takes() bool {
+	late := p.late()
+	return late == 0 || (!p.how.Waits && late < mostWaiting)
 }
 
 // take takes the next I/O of the stream.
@@ -152,22 +189,26 @@ func (p *playing) take() error {
 	return err
 }
 
+// submit submits what is due, as far as it may be outstanding.
 func (p *playing) submit() error {
-	slot := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-	if p.how.Waits && len(p.free) == 0 {
-		// It may have waited for a slot; what it is late by without that is a matter of µs.
-		p.shift = p.now() - p.next.At
+	for op := range p.waiting {
+		for len(p.waiting[op]) > 0 && p.outstanding[op] < p.limit[op] && len(p.free) > 0 {
+			r := p.waiting[op][0]
+			p.waiting[op] = p.waiting[op][1:]
+			slot := p.free[len(p.free)-1]
+			p.free = p.free[:len(p.free)-1]
+			now := p.now()
+			if p.how.Waits {
+				p.shift = max(p.shift, now-r.At)
+			}
+			p.slots[slot] = inSlot{r.Op, r.Bytes, now}
+			p.outstanding[op]++
+			if err := p.queue.submit(slot, r.Op == storage.Write, r.Offset, r.Bytes); err != nil {
+				return err
+			}
+		}
 	}
-	p.since[slot], p.bytes[slot] = p.now(), p.next.Bytes
-	write := p.next.Op == storage.Write
-	if err := p.queue.submit(slot, write, p.next.Offset, p.next.Bytes); err != nil {
-		return err
-	}
-	if !write {
-		p.reads++
-	}
-	return p.take()
+	return nil
 }
 
 // collect takes ends of I/Os.
@@ -182,19 +223,23 @@ func (p *playing) collect(ctx context.Context, wait time.Duration) error {
 	}
 	now := p.now()
 	for _, e := range events {
-		slot := int(e.data)
+		slot := p.slots[e.data]
 		switch {
 		case e.result < 0:
 			return fmt.Errorf("%w: %w", ErrIO, unix.Errno(-e.result))
-		case e.result != p.bytes[slot]:
-			return fmt.Errorf("%w: %d bytes of %d were done", ErrIO, e.result, p.bytes[slot])
+		case e.result != slot.bytes:
+			return fmt.Errorf("%w: %d bytes of %d were done", ErrIO, e.result, slot.bytes)
 		}
-		took := now - p.since[slot]
+		took := now - slot.since
+		if slot.op == storage.Read {
+			p.reads++
+		}
+		p.outstanding[slot.op]--
 		p.ios, p.total, p.sum, p.last = p.ios+1, p.total+e.result, p.sum+took, now
 		if err := p.latencies.RecordValue(min(took.Microseconds(), longestMicroseconds)); err != nil {
 			return err
 		}
-		p.free = append(p.free, slot)
+		p.free = append(p.free, int(e.data))
 	}
 	return nil
 }
@@ -217,7 +262,7 @@ const (
 
 // Rated measures the device's bandwidth: that of sequential reads.
 func (s *Scratch) Rated(ctx context.Context, length time.Duration) (*Played, error) {
-	return s.Play(ctx, &sequential{bytes: s.Bytes}, Play{Depth: ratedDepth, Length: length})
+	return s.Play(ctx, &sequential{bytes: s.Bytes}, Play{Reads: ratedDepth, Waits: true, Length: length})
 }
 
 // sequential reads a file from its begin to its end, again and again, as fast as it can.

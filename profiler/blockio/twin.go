@@ -17,7 +17,6 @@ type Twin struct {
 	Seed    uint64
 	// Length is how long it is played: intervals are made shorter or longer, gaps stay.
 	Length time.Duration
-	How    Play
 }
 
 // NewTwin makes the scratch file of a model in a folder. Progress is told the part that is
@@ -36,9 +35,17 @@ func (t *Twin) Play(ctx context.Context, intensity float64) (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	step, err := PlayStream(ctx, t.Scratch, walk, t.How)
+	step, err := PlayStream(ctx, t.Scratch, walk, LoopOf(t.Model.Loop))
 	step.Intensity = intensity
 	return step, err
+}
+
+// LoopOf is how a model's workload is played.
+func LoopOf(l *model.Loop) Play {
+	if l == nil {
+		return Play{}
+	}
+	return Play{Reads: l.Reads, Writes: l.Writes, Waits: l.Waits}
 }
 
 // PlayStream plays any stream, at its own intensity.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/command"
@@ -26,6 +27,8 @@ func twinFitCommand() *command.Command {
 			c.out.Add(f)
 			f.StringVar(&c.output, "o", "", "Write the model to this `file`, or with - to standard output. By default nothing is written: the trace is checked and the model shown.")
 			f.StringVar(&c.volume, "volume", "", "The `name` of the volume, where FILE has statistics by 30 minutes of several; its model has no ranges of addresses.")
+			f.StringVar(&c.outstanding, "outstanding", "", "The most `reads,writes` that the workload has outstanding, as 4,128: no more are when the model is played. By default that is not known, and an I/O comes at its time whatever the disk does. /sys/block/NAME/inflight has both numbers of a moment.")
+			f.BoolVar(&c.waits, "waits", false, "With -outstanding, what an I/O takes longer all that come after are later by: a batch job. By default a workload makes up for it, as one with requests at their own times does.")
 			return func(ctx context.Context, s *command.Shell, args []string) error { return c.run(ctx, s, args[0]) }
 		},
 	}
@@ -35,6 +38,27 @@ type twinFit struct {
 	trace          traceFlags
 	out            command.OutputFlags
 	output, volume string
+	outstanding    string
+	waits          bool
+}
+
+// loop reads how the workload waits.
+func (c *twinFit) loop() (*model.Loop, error) {
+	switch {
+	case c.outstanding == "" && c.waits:
+		return nil, command.UsageError("-waits needs -outstanding")
+	case c.outstanding == "":
+		return nil, nil
+	}
+	reads, writes, ok := strings.Cut(c.outstanding, ",")
+	loop := &model.Loop{Waits: c.waits}
+	var err1, err2 error
+	loop.Reads, err1 = strconv.Atoi(reads)
+	loop.Writes, err2 = strconv.Atoi(writes)
+	if !ok || err1 != nil || err2 != nil || min(loop.Reads, loop.Writes) < 1 {
+		return nil, command.UsageError("-outstanding has two numbers from 1 on, as 4,128, not %q", c.outstanding)
+	}
+	return loop, nil
 }
 
 // twinFitReport is the report as -json prints it.
@@ -49,10 +73,15 @@ func (c *twinFit) run(ctx context.Context, s *command.Shell, path string) error 
 	if err != nil {
 		return err
 	}
+	loop, err := c.loop()
+	if err != nil {
+		return err
+	}
 	m, levels, err := c.fit(ctx, s, path, o)
 	if err != nil {
 		return twinHint(err)
 	}
+	m.Loop = loop
 	report := s.Out
 	if c.output != "" {
 		if report, err = forOutput(s, c.output, m.Write); err != nil {

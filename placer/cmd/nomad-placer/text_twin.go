@@ -24,6 +24,7 @@ type twinSummary struct {
 	Form        model.Form    `json:"form"`
 	Seed        uint64        `json:"seed"`
 	Capture     model.Capture `json:"capture"`
+	Loop        *model.Loop   `json:"loop,omitempty"`
 	MergedShare float64       `json:"merged_share"`
 	// BandwidthMBPerSec is the mean of each interval.
 	BandwidthMBPerSec []float64 `json:"bandwidth_mb_per_sec"`
@@ -68,7 +69,7 @@ func summarize(m *model.Model) (twinSummary, error) {
 	}
 	out := twinSummary{
 		Version: m.Version, FileBytes: int(size), Device: m.Device, Levels: m.Levels, Form: m.Form, Seed: m.Seed,
-		Capture: m.Capture, MergedShare: m.MergedShare, Ranges: m.Visits(1),
+		Capture: m.Capture, Loop: m.Loop, MergedShare: m.MergedShare, Ranges: m.Visits(1),
 	}
 	for _, v := range m.Bandwidth() {
 		out.BandwidthMBPerSec = append(out.BandwidthMBPerSec, v/bytesPerMB)
@@ -120,6 +121,13 @@ func summaryPage(p *command.Page, s *twinSummary) {
 		quarters = append(quarters, percent(v))
 	}
 	p.Fact("Quarters", strings.Join(quarters, ", ")+" of the I/Os")
+	if s.Loop != nil {
+		after := ""
+		if s.Loop.Waits {
+			after = ", and what comes after waits"
+		}
+		p.Fact("Loop", fmt.Sprintf("at most %s and %s outstanding%s", wording.Count(s.Loop.Reads, "read"), wording.Count(s.Loop.Writes, "write"), after))
+	}
 	p.Fact("Promise", bandwidthLine(slices.Max(s.BandwidthMBPerSec))+" in the job's block disk { }: the busiest of "+wording.Count(len(s.BandwidthMBPerSec), "interval"))
 	p.Section("Types of threads")
 	var rows [][]command.Cell

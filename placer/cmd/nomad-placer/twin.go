@@ -24,6 +24,7 @@ type traceFlags struct {
 	deviceBytes int64
 	interval    time.Duration
 	merge       time.Duration
+	directions  bool
 	seed        uint64
 }
 
@@ -33,6 +34,7 @@ func (t *traceFlags) add(f *flag.FlagSet) {
 	f.Int64Var(&t.deviceBytes, "device-bytes", 0, "The size of the traced device in `bytes`. By default it ends with the last I/O.")
 	f.DurationVar(&t.interval, "interval-length", model.IntervalLength, "Take the rate as constant for this `time`. A shorter one keeps bursts, and makes a longer file.")
 	f.DurationVar(&t.merge, "merge", 0, "Join I/Os of one thread that adjoin one another and come within this `time`, as the kernel joins them before a device gets them: 100us for what twin capture recorded. By default none are joined.")
+	f.BoolVar(&t.directions, "directions", false, "Keep the reads and the writes of a thread apart, each with its own rates: bursts of writes from the page cache stay writes.")
 	f.Uint64Var(&t.seed, "seed", 1, "Where chance begins, a `number`: the same one gives the same result.")
 }
 
@@ -41,14 +43,14 @@ func (t *traceFlags) options() (compare.Options, error) {
 	switch {
 	case t.levels < 0 || t.levels > model.MaxLevels:
 		return compare.Options{}, command.UsageError("-levels is 1 to %d, not %d", model.MaxLevels, t.levels)
-	case t.interval < time.Second:
-		return compare.Options{}, command.UsageError("-interval-length is a second or longer, not %v", t.interval)
+	case t.interval < model.ShortestInterval:
+		return compare.Options{}, command.UsageError("-interval-length is %v or longer, not %v", model.ShortestInterval, t.interval)
 	case t.merge < 0:
 		return compare.Options{}, command.UsageError("-merge is not negative")
 	case t.deviceBytes < 0:
 		return compare.Options{}, command.UsageError("-device-bytes is a size, not %d", t.deviceBytes)
 	}
-	return compare.Options{Levels: t.levels, DeviceBytes: t.deviceBytes, Interval: t.interval, Seed: t.seed}, nil
+	return compare.Options{Levels: t.levels, DeviceBytes: t.deviceBytes, Interval: t.interval, Directions: t.directions, Seed: t.seed}, nil
 }
 
 // source opens the trace, as often as it is read.
@@ -58,7 +60,10 @@ func (t *traceFlags) source(path string) compare.Source {
 		if err != nil {
 			return nil, twinHint(err)
 		}
-		return storage.Merge(opened, t.merge), nil
+		if opened = storage.Merge(opened, t.merge); t.directions {
+			return storage.Split(opened), nil
+		}
+		return opened, nil
 	}
 }
 

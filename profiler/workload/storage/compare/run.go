@@ -33,6 +33,8 @@ type Options struct {
 	Levels int
 	// Interval is how long a rate is taken as constant; 0 is model.IntervalLength.
 	Interval time.Duration
+	// Directions is that of model.Options; the trace is one of storage.Split.
+	Directions bool
 	// DeviceBytes is the size of the device; 0: up to the last I/O.
 	DeviceBytes int64
 	Seed        uint64
@@ -267,7 +269,7 @@ func (r *run) fit() error {
 
 // diagram says what to count.
 func (r *run) diagram(levels int, form model.Form) model.Options {
-	return model.Options{Levels: levels, Form: form, Interval: r.options.Interval, Names: r.threads}
+	return model.Options{Levels: levels, Form: form, Interval: r.options.Interval, Directions: r.options.Directions, Names: r.threads}
 }
 
 // deepest is how deep a hierarchical diagram is counted: as deep as it can be where the

@@ -12,7 +12,7 @@ import (
 
 // Version is that of the files this program writes; it reads it and the older ones
 // (FORMAT.md).
-const Version = 1
+const Version = 2
 
 // Errors of files.
 var (
@@ -159,6 +159,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("sectors of %d bytes", m.Device.SectorBytes)
 	case !(m.Capture.Seconds > 0) || m.Capture.Seconds > maxSeconds:
 		return fmt.Errorf("a trace of %g seconds", m.Capture.Seconds)
+	case m.Loop != nil && (min(m.Loop.Reads, m.Loop.Writes) < leastOutstanding || max(m.Loop.Reads, m.Loop.Writes) > mostOutstanding):
+		return fmt.Errorf("%d reads and %d writes are outstanding; %d to %d can be", m.Loop.Reads, m.Loop.Writes, leastOutstanding, mostOutstanding)
 	case len(m.Categories) == 0 || len(m.Categories) >= 1<<categoryBits:
 		return fmt.Errorf("%d categories of I/Os", len(m.Categories))
 	case len(m.Types) == 0:

@@ -15,6 +15,9 @@ import (
 // within 30 minutes (§A.3.3).
 const IntervalLength = 30 * time.Minute
 
+// ShortestInterval bounds it: below, an interval has hardly an I/O.
+const ShortestInterval = time.Millisecond
+
 // DefaultLevels is the depth without any other: the text needs one to three.
 const DefaultLevels = 3
 
@@ -32,6 +35,9 @@ type Options struct {
 	// Interval is how long a rate is taken as constant; 0 is IntervalLength. Shorter ones keep
 	// bursts, and make a longer file.
 	Interval time.Duration
+	// Directions keeps threads of reads and threads of writes apart in the types: each has its
+	// own diagram and rates. The trace is one of storage.Split.
+	Directions bool
 	// Names are those of the threads, by which logs are told; they are not kept.
 	Names []string
 }
@@ -49,8 +55,8 @@ func (o Options) complete() (Options, error) {
 	o.Interval = cmp.Or(o.Interval, IntervalLength)
 	most := MaxLevels
 	switch {
-	case o.Interval < time.Second:
-		return o, fmt.Errorf("%w: rates of %v; of a second or longer", ErrFit, o.Interval)
+	case o.Interval < ShortestInterval:
+		return o, fmt.Errorf("%w: rates of %v; of %v or longer", ErrFit, o.Interval, ShortestInterval)
 	case o.Form == Flat:
 		most = maxFlatLevels
 	case o.Form != Hierarchical:
@@ -114,8 +120,13 @@ func NewFitter(s *Survey, l Layout, o Options) (*Fitter, error) {
 	list, f.merged = chooseCategories(s.sizes)
 	f.categories = newCategorySet(list)
 	f.types = classify(s.threads, o.Names, s.Span)
+	if o.Directions {
+		for i := range f.types {
+			f.types[i] += len(Classes()) * (i % storage.Ops)
+		}
+	}
 	f.threads = make([]threadState, len(s.threads))
-	f.diagrams = make([]*diagram, len(Classes()))
+	f.diagrams = make([]*diagram, storage.Ops*len(Classes()))
 	for i, of := range f.types {
 		if s.threads[i].ios == 0 {
 			continue // a number between others that the survey's part did not reach
@@ -229,9 +240,9 @@ func (f *Fitted) Model(levels int) (*Model, error) {
 		if f.options.Form == Hierarchical {
 			d = d.upTo(levels)
 		}
-		m.Types = append(m.Types, f.typeOf(Classes()[i], d))
+		m.Types = append(m.Types, f.typeOf(Classes()[i%len(Classes())], d))
 	}
-	slices.SortFunc(m.Types, compareClass)
+	slices.SortStableFunc(m.Types, compareClass) // reads before writes
 	if err := m.bound(); err != nil {
 		return nil, err
 	}

@@ -18,12 +18,33 @@ type Model struct {
 	// Seed is what a generator starts with when it is given none.
 	Seed    uint64  `json:"seed"`
 	Capture Capture `json:"capture"`
+	// Loop is how the workload waits for its own I/Os; nil where that is not known: it is an
+	// open loop then, as in the text.
+	Loop *Loop `json:"loop,omitempty"`
 	// MergedShare is the part of the I/Os whose size was replaced by the nearest that is
 	// kept, 0..1.
 	MergedShare float64    `json:"merged_share"`
 	Categories  []Category `json:"categories"`
 	Types       []Type     `json:"thread_types"`
 }
+
+// Loop is how a workload waits for its own I/Os. A trace has when they came, and not when they
+// ended: it is said by whoever knows the workload.
+type Loop struct {
+	// Reads and Writes are how many of them it has outstanding at most.
+	Reads  int `json:"reads"`
+	Writes int `json:"writes"`
+	// Waits says that what an I/O takes longer all that come after are later by, as in a batch
+	// job. Else the workload's own times come, as those of requests do, and it makes up for them.
+	Waits bool `json:"waits,omitempty"`
+}
+
+// Bounds of what may be outstanding (the upper one chosen by us: the kernel's queues are not
+// deeper).
+const (
+	leastOutstanding = 1
+	mostOutstanding  = 65536
+)
 
 // Device is the address range.
 type Device struct {

@@ -375,7 +375,7 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		"flat levels":  {good, model.Options{Levels: 5, Form: model.Flat}, "a flat diagram has 1 to 4"},
 		"form":         {good, model.Options{Form: "round"}, `no form "round"`},
 		"tiny":         {&built{device: 0, records: []storage.Record{{Bytes: 1}, {Bytes: 1, At: 1}}}, model.Options{Levels: 1}, "cannot be divided into 4 states"},
-		"no rate":      {good, model.Options{Interval: time.Millisecond}, "rates of 1ms; of a second or longer"},
+		"no rate":      {good, model.Options{Interval: time.Microsecond}, "rates of 1µs; of 1ms or longer"},
 		"many rates":   {&built{device: 1 << 30, records: []storage.Record{{Bytes: 1}, {Bytes: 1, At: 24 * time.Hour}}}, model.Options{Interval: time.Second}, "86401 rates of 1s; 8640 at most"},
 		"other depths": {good, model.Options{Levels: -2}, "-2 levels"},
 	} {
@@ -425,7 +425,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		change func(m map[string]any)
 		want   string
 	}{
-		"newer":        {func(m map[string]any) { m["version"] = 2 }, "version 2, and this program reads up to 1; use a newer nomad-placer"},
+		"newer":        {func(m map[string]any) { m["version"] = 3 }, "version 3, and this program reads up to 2; use a newer nomad-placer"},
+		"no loop":      {func(m map[string]any) { m["loop"] = map[string]any{"reads": 1} }, "1 reads and 0 writes are outstanding; 1 to 65536 can be"},
 		"no version":   {func(m map[string]any) { delete(m, "version") }, "it has no version"},
 		"unknown":      {func(m map[string]any) { m["path"] = "/data" }, `unknown field "path"`},
 		"levels":       {func(m map[string]any) { m["levels"] = 12 }, "12 levels"},

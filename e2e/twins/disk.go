@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,9 +48,9 @@ type served struct {
 	WaitSeconds float64 `json:"wait_seconds"`
 	// ActiveSeconds had an I/O that waited or was being done.
 	ActiveSeconds float64 `json:"active_seconds"`
-	// MostReads and MostWrites were outstanding since the reading before.
-	MostReads  int `json:"most_reads"`
-	MostWrites int `json:"most_writes"`
+	// ReadsAt and WritesAt are how often one came that was the n-th outstanding of its direction.
+	ReadsAt  []int64 `json:"reads_at"`
+	WritesAt []int64 `json:"writes_at"`
 
 	reads, writes int       // that are outstanding
 	since         time.Time // when it became active
@@ -60,8 +61,17 @@ func (s served) minus(before served) served {
 	return served{
 		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Bytes: s.Bytes - before.Bytes,
 		BusySeconds: s.BusySeconds - before.BusySeconds, WaitSeconds: s.WaitSeconds - before.WaitSeconds, ActiveSeconds: s.ActiveSeconds - before.ActiveSeconds,
-		MostReads: s.MostReads, MostWrites: s.MostWrites,
+		ReadsAt: lessOf(s.ReadsAt, before.ReadsAt), WritesAt: lessOf(s.WritesAt, before.WritesAt),
 	}
+}
+
+// lessOf subtracts counts, of which there were no more before.
+func lessOf(counts, before []int64) []int64 {
+	out := slices.Clone(counts)
+	for i, n := range before {
+		out[i] -= n
+	}
+	return out
 }
 
 // order is an I/O that waits for the disk.
@@ -129,19 +139,23 @@ func (d *sharedDisk) came(name string, write bool) time.Time {
 	if s.reads+s.writes == 0 {
 		s.since = now
 	}
-	s.count(write, 1)
+	if write {
+		s.writes++
+		s.WritesAt = countAt(s.WritesAt, s.writes)
+	} else {
+		s.reads++
+		s.ReadsAt = countAt(s.ReadsAt, s.reads)
+	}
 	d.by[name] = s
 	return now
 }
 
-// count counts what is outstanding.
-func (s *served) count(write bool, more int) {
-	if write {
-		s.writes += more
-	} else {
-		s.reads += more
+func countAt(counts []int64, n int) []int64 {
+	for len(counts) <= n {
+		counts = append(counts, 0)
 	}
-	s.MostReads, s.MostWrites = max(s.MostReads, s.reads), max(s.MostWrites, s.writes)
+	counts[n]++
+	return counts
 }
 
 // account counts an I/O that is done.
@@ -149,7 +163,11 @@ func (d *sharedDisk) account(o order, limited bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.by[o.name], time.Now()
-	s.count(o.write, -1)
+	if o.write {
+		s.writes--
+	} else {
+		s.reads--
+	}
 	if limited {
 		if s.reads+s.writes == 0 {
 			s.ActiveSeconds += now.Sub(s.since).Seconds()
@@ -317,8 +335,6 @@ func (d *sharedDisk) told(word string) (answer string, err error) {
 				said.ActiveSeconds += now.Sub(s.since).Seconds()
 			}
 			by[name] = said
-			s.MostReads, s.MostWrites = s.reads, s.writes
-			d.by[name] = s
 		}
 		text, err := json.Marshal(by)
 		return string(text), err

@@ -117,7 +117,7 @@ func pairPart(all []*pairRun) string {
 		"A run is measured for %s, %s after its start.\n", diskIOPS, diskBytesPerSec>>20, diskIOPS, memoryBytes>>20, pairFor, freeWarmUp+limitedWarmUp)
 	line("Performance is the same for workloads and for what stands for them, and measured at the disk: one over the mean time of an I/O, waiting included, and for batch jobs (%s), which run as fast as they can, bytes a second. "+
 		"Models are of the capture's adjoining I/Os joined (`twin fit -merge %s`), seed 1.\n", strings.Join(batchNames(), ", "), mergeWithin)
-	line("Forms: *twin* is the model of `twin fit -interval-length %s` and is played at its times, whatever the disk does; *waiting* is that of `-interval-length %s -directions`, which keeps bursts and what they are of, with no more reads and writes outstanding than the workload had in isolation (`-outstanding`), and that of a batch job is later by what it waits (`-waits`); *replay* is the capture itself, I/O by I/O, in that way.\n", twinInterval, fineInterval)
+	line("Forms: *twin* is the model of `twin fit -interval-length %s` and is played at its times, whatever the disk does; *waiting* is that of `-interval-length %s -directions`, which keeps bursts and what they are of, with no more reads and writes outstanding than the workload had in isolation when 99 of 100 of them came (`-outstanding`), and that of a batch job is later by what it waits (`-waits`); *replay* is the capture itself, I/O by I/O, in that way.\n", twinInterval, fineInterval)
 	line("Measured on: %s.\n", strings.Join(machinesOf(all), "; "))
 	latencyTable(line, all)
 	pairTables(line, directions(all))

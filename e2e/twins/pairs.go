@@ -76,7 +76,7 @@ type diskUse struct {
 	// Share is the part of the time that the disk was busy for it (0..1).
 	Share float64 `json:"share"`
 	// Outstanding is how many I/Os were in the disk and its queue, while there were any, and
-	// MostReads and MostWrites how many of each at most.
+	// MostReads and MostWrites how many of each at most, for 99 of 100 of them that came.
 	Outstanding float64 `json:"outstanding"`
 	MostReads   int     `json:"most_reads"`
 	MostWrites  int     `json:"most_writes"`
@@ -90,8 +90,22 @@ func (s served) use(seconds float64) diskUse {
 	}
 	return diskUse{
 		IOPS: ios / seconds, ReadShare: float64(s.Reads) / ios, BytesPerSec: float64(s.Bytes) / seconds, MeanMilliseconds: s.WaitSeconds * 1e3 / ios,
-		Share: s.BusySeconds / seconds, Outstanding: s.WaitSeconds / s.ActiveSeconds, MostReads: s.MostReads, MostWrites: s.MostWrites,
+		Share: s.BusySeconds / seconds, Outstanding: s.WaitSeconds / s.ActiveSeconds, MostReads: mostAt(s.ReadsAt), MostWrites: mostAt(s.WritesAt),
 	}
+}
+
+// mostAt is how many were outstanding at most when 99 of 100 came; 0 where none did.
+func mostAt(counts []int64) int {
+	sum, all := int64(0), int64(0)
+	for _, n := range counts {
+		all += n
+	}
+	for at, n := range counts {
+		if sum += n; all > 0 && 100*sum >= 99*all {
+			return at
+		}
+	}
+	return 0
 }
 
 // measured is one workload, or what stands for it, in one run.

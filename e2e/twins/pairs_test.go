@@ -200,6 +200,11 @@ func TestPlan(t *testing.T) {
 	if got, want := said(s.plan(formReplay, all)), "sqlite log backup sqlite+log sqlite+backup"; got != want { // the log and the backup: 110 %
 		t.Errorf("%s", got)
 	}
+	for most, counts := range map[int][]int64{0: nil, 1: {0, 1}, 2: {0, 98, 1, 0, 1}, 4: {0, 98, 0, 0, 2}} {
+		if got := mostAt(counts); got != most {
+			t.Errorf("%d and not %d of %v", got, most, counts)
+		}
+	}
 	if got := loopOf(all, "backup"); got != (model.Loop{Reads: 3, Writes: 7, Waits: true}) || loopOf(all, "log").Waits {
 		t.Errorf("%+v", got)
 	}

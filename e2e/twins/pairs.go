@@ -525,11 +525,11 @@ func (b *bench) load(ctx context.Context, f form, name string, loop model.Loop) 
 	return func(ctx context.Context) (blockio.Step, error) { return t.Play(ctx, 1) }, nil
 }
 
-// loopOf is how a workload waits, by its runs in isolation.
+// loopOf is how a workload waits, by the run that was captured.
 func loopOf(known []*pairRun, name string) model.Loop {
 	loop := model.Loop{Reads: 1, Writes: 1, Waits: workloadOf(name).batch}
-	for _, m := range isolated(known, formReal, name) {
-		loop.Reads, loop.Writes = max(loop.Reads, m.Disk.MostReads), max(loop.Writes, m.Disk.MostWrites)
+	if real := isolated(known, formReal, name); len(real) > 0 {
+		loop.Reads, loop.Writes = max(1, real[0].Disk.MostReads), max(1, real[0].Disk.MostWrites)
 	}
 	return loop
 }

@@ -32,6 +32,7 @@ type settings struct {
 	only            []string
 	length          time.Duration
 	pairsOnly       bool
+	printOnly       bool
 	asJSON          bool
 }
 
@@ -59,6 +60,7 @@ func parse(args []string) (s settings, err error) {
 	only := f.String("only", "", "Only these workloads: `names`, with commas between.")
 	f.DurationVar(&s.length, "for", 2*time.Minute, "Capture each workload for this `time`.")
 	f.BoolVar(&s.pairsOnly, "pairs", false, "Measure pairs of workloads and of their twins on one disk instead, and write that part of the page. It wants a quiet machine, and 30 GB free.")
+	f.BoolVar(&s.printOnly, "print", false, "With -pairs, measure nothing, and print what was measured before.")
 	f.BoolVar(&s.asJSON, "json", false, "Print the results as JSON in place of the page.")
 	if err := f.Parse(args); err != nil {
 		return s, err

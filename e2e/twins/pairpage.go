@@ -52,13 +52,22 @@ func mean(of []*measured, value func(*measured) float64) float64 {
 	return sum / float64(len(of))
 }
 
+// span is the largest less the least value.
+func span(of []*measured, value func(*measured) float64) float64 {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, m := range of {
+		least, most = min(least, value(m)), max(most, value(m))
+	}
+	return most - least
+}
+
 // direction is what one of a pair loses.
 type direction struct {
 	name, with string
 	use        float64 // of the disk, both in isolation
 	trimmed    bool
 	real       float64 // loss, 0..1
-	repeated   float64 // by which it differs when either round is the isolated one
+	repeated   float64 // by which it differs by which round is the isolated one
 	predicted  map[form]float64
 }
 
@@ -78,9 +87,7 @@ func directions(all []*pairRun) (out []direction) {
 				name: m.Name, with: with, use: isolatedShare(all, m.Name) + isolatedShare(all, with), trimmed: tooMuch(all, m.Name, with),
 				real: loss(alone, m), predicted: map[form]float64{},
 			}
-			if len(alone) > 1 {
-				d.repeated = math.Abs(loss(alone[:1], m) - loss(alone[1:], m))
-			}
+			d.repeated = span(alone, func(round *measured) float64 { return loss([]*measured{round}, m) })
 			for _, f := range forms()[1:] {
 				if p := together(all, f, m.Name, with); p != nil {
 					d.predicted[f] = loss(isolated(all, f, m.Name), p)
@@ -117,7 +124,11 @@ func pairPart(all []*pairRun) string {
 		"A run is measured for %s, %s after its start.\n", diskIOPS, diskBytesPerSec>>20, diskIOPS, memoryBytes>>20, pairFor, freeWarmUp+limitedWarmUp)
 	line("Performance is the same for workloads and for what stands for them, and measured at the disk: one over the mean time of an I/O, waiting included, and for batch jobs (%s), which run as fast as they can, bytes a second. "+
 		"Models are of the capture's adjoining I/Os joined (`twin fit -merge %s`), seed 1.\n", strings.Join(batchNames(), ", "), mergeWithin)
-	line("Forms: *twin* is the model of `twin fit -interval-length %s` and is played at its times, whatever the disk does; *waiting* is that of `-interval-length %s -directions`, which keeps bursts and what they are of, with no more reads and writes outstanding than the workload had in isolation when 99 of 100 of them came (`-outstanding`), and that of a batch job is later by what it waits (`-waits`); *replay* is the capture itself, I/O by I/O, in that way.\n", twinInterval, fineInterval)
+	line("What stands for a workload:\n")
+	line("- *twin*: `twin fit -interval-length %s`, played at its times, whatever the disk does.", twinInterval)
+	line("- *waiting*: `-interval-length %s -directions -outstanding READS,WRITES`, which keeps bursts and what they are of, with no more reads and writes outstanding than the workload had in isolation when 99 of 100 of them came; that of a batch job also `-waits`, and is later by what it waits.", fineInterval)
+	line("- *threads*: the same with `-thread-reads 1`, one read of a thread at a time; for pairs that the disk can do.")
+	line("- *replay*: the capture itself, I/O by I/O, played as *threads* is: what it errs by no model mends.\n")
 	line("Measured on: %s.\n", strings.Join(machinesOf(all), "; "))
 	latencyTable(line, all)
 	pairTables(line, directions(all))
@@ -146,13 +157,13 @@ func machinesOf(all []*pairRun) (out []string) {
 const notMeasured = "–"
 
 // formTitles head columns.
-var formTitles = map[form]string{formTwin: "twin", formClosed: "waiting", formReplay: "replay"}
+var formTitles = map[form]string{formTwin: "twin", formClosed: "waiting", formThreads: "threads", formReplay: "replay"}
 
 func latencyTable(line func(string, ...any), all []*pairRun) {
 	line("### Latency in isolation\n")
-	line("Mean time of an I/O in the disk and its queue, and the difference of what stands for the workload from it. The limits are %g %% for the worst and %g %% on average (Delimitrou 2015, §A.4.4); *repeated* is by how much the two rounds of the workload differ.\n", mostLatency, meanLatency)
-	line("| workload | disk busy | I/Os per second | outstanding | most reads, writes | mean, ms | repeated, %% | twin, I/Os per second | twin, ms | twin, %% | waiting, %% | replay, %% |")
-	line("| --- |%s", strings.Repeat(" ---: |", 11))
+	line("Mean time of an I/O in the disk and its queue, and the difference of what stands for the workload from it. The limits are %g %% for the worst and %g %% on average (Delimitrou 2015, §A.4.4); *repeated* is by how much the rounds of the workload differ, the largest from the least.\n", mostLatency, meanLatency)
+	line("| workload | disk busy | I/Os per second | outstanding | most reads, writes | mean, ms | repeated, %% | twin, I/Os per second | twin, ms | twin, %% | waiting, %% | threads, %% | replay, %% |")
+	line("| --- |%s", strings.Repeat(" ---: |", 12))
 	off := map[form][]float64{}
 	for _, w := range workloads() {
 		real := isolated(all, formReal, w.name)
@@ -161,11 +172,11 @@ func latencyTable(line func(string, ...any), all []*pairRun) {
 		}
 		repeated := notMeasured
 		if len(real) > 1 {
-			repeated = tenths(100 * math.Abs(latency(real[1])/latency(real[0])-1))
+			repeated = tenths(100 * span(real, latency) / mean(real, latency))
 		}
 		cells := []string{
 			w.name, fmt.Sprintf("%.0f %%", 100*isolatedShare(all, w.name)), fmt.Sprintf("%.0f", mean(real, func(m *measured) float64 { return m.Disk.IOPS })),
-			fmt.Sprintf("%.1f", mean(real, func(m *measured) float64 { return m.Disk.Outstanding })), fmt.Sprintf("%d, %d", loopOf(all, w.name).Reads, loopOf(all, w.name).Writes), fmt.Sprintf("%.3f", mean(real, latency)), repeated,
+			fmt.Sprintf("%.1f", mean(real, func(m *measured) float64 { return m.Disk.Outstanding })), fmt.Sprintf("%d, %d", loopOf(all, formClosed, w.name).Reads, loopOf(all, formClosed, w.name).Writes), fmt.Sprintf("%.3f", mean(real, latency)), repeated,
 		}
 		if twin := isolated(all, formTwin, w.name); len(twin) > 0 {
 			cells = append(cells, fmt.Sprintf("%.0f", mean(twin, func(m *measured) float64 { return m.Disk.IOPS })), fmt.Sprintf("%.3f", mean(twin, latency)))
@@ -220,9 +231,9 @@ func pairTables(line func(string, ...any), all []direction) {
 	line("\n### What pairs lose\n")
 	line("In points: what a workload loses of its performance in isolation next to another one, and by how much what stands for both errs. The limits are %d points for the mean and %d for the worst; **bold** is above the latter. "+
 		"*Both* is the part of its time that the disk would be busy for both: above 100 %% it cannot do what they ask for, and BLOC drops such a pair before it asks a twin (§B.3; by bandwidths there, by time here, since small I/Os take more of it than their bytes say). Those are marked with †, and counted apart. "+
-		"*Repeated* is by how much the loss differs by which of the two rounds in isolation it is a loss of: what a form errs by less is not known.\n", meanPoints, mostPoints)
-	line("| workload | next to | both, %% | loss | repeated | twin says | twin errs | waiting errs | replay errs |")
-	line("| --- | --- |%s", strings.Repeat(" ---: |", 7))
+		"*Repeated* is by how much the loss differs by which of the rounds in isolation it is a loss of: what a form errs by less is not known.\n", meanPoints, mostPoints)
+	line("| workload | next to | both, %% | loss | repeated | twin says | twin errs | waiting errs | threads err | replay errs |")
+	line("| --- | --- |%s", strings.Repeat(" ---: |", 8))
 	for _, d := range all {
 		mark := ""
 		if d.trimmed {
@@ -244,21 +255,30 @@ func pairTables(line func(string, ...any), all []direction) {
 		}
 		line("| %s |", strings.Join(cells, " | "))
 	}
-	line("\n| form | pairs | losses compared | mean, points | worst | bias | less than what repetition differs by |")
+	line("\n| form | losses | compared | mean, points | worst | bias | within what repetition differs by |")
 	line("| --- | --- |%s", strings.Repeat(" ---: |", 5))
-	for _, trimmed := range []bool{false, true} {
+	for _, of := range []struct {
+		what string
+		are  func(d *direction) bool
+	}{
+		{"what the disk can do", func(d *direction) bool { return !d.trimmed }},
+		{fmt.Sprintf("of those, that repeat within %d points", meanPoints), func(d *direction) bool { return !d.trimmed && 100*d.repeated <= meanPoints }},
+		{"too much for it †", func(d *direction) bool { return d.trimmed }},
+	} {
 		for _, f := range forms()[1:] {
-			summaryRow(line, all, f, trimmed)
+			summaryRow(line, all, f, of.what, of.are)
 		}
 	}
+	line("\nWhy, as far as it is known: [decision 0067](decisions/0067-twins-next-to-real-workloads.md).")
 }
 
-func summaryRow(line func(string, ...any), all []direction, f form, trimmed bool) {
+func summaryRow(line func(string, ...any), all []direction, f form, what string, are func(*direction) bool) {
 	var off []float64
 	bias, noise := 0.0, 0
-	for _, d := range all {
+	for i := range all {
+		d := &all[i]
 		v, ok := d.predicted[f]
-		if !ok || d.trimmed != trimmed {
+		if !ok || !are(d) {
 			continue
 		}
 		bias += 100 * (v - d.real)
@@ -270,12 +290,8 @@ func summaryRow(line func(string, ...any), all []direction, f form, trimmed bool
 	if len(off) == 0 {
 		return
 	}
-	which := "what the disk can do"
-	if trimmed {
-		which = "too much for it †"
-	}
 	bias /= float64(len(off))
-	line("| %s | %s | %d | %s | %s | %s | %d |", formTitles[f], which, len(off), bold(average(off), meanPoints), bold(slices.Max(off), mostPoints), signed(bias, false), noise)
+	line("| %s | %s | %d | %s | %s | %s | %d |", formTitles[f], what, len(off), bold(average(off), meanPoints), bold(slices.Max(off), mostPoints), signed(bias, false), noise)
 }
 
 func bold(v, limit float64) string {

@@ -50,14 +50,16 @@ const (
 	// formClosed is twins of short intervals, reads and writes apart, with as many outstanding as
 	// the workloads had at most, and those of batch jobs later by what they wait.
 	formClosed form = "closed"
+	// formThreads is the same, with one read of a thread at a time.
+	formThreads form = "threads"
 	// formReplay plays what was captured of the workloads, I/O by I/O, in that way: what it errs
 	// by, no model mends.
 	formReplay form = "replay"
 )
 
-func forms() []form { return []form{formReal, formTwin, formClosed, formReplay} }
+func forms() []form { return []form{formReal, formTwin, formClosed, formThreads, formReplay} }
 
-// rounds in isolation, the first before all pairs and the last after them: what they differ by
+// rounds in isolation, the first before all pairs and the others after them: what they differ by
 // is the error of repetition.
 func (f form) rounds() int {
 	if f == formReal {
@@ -132,7 +134,7 @@ func (r *pairRun) file(folder string) string {
 }
 
 // plan lists the runs of a form: in isolation, all pairs, and in isolation again. What needs
-// more than the disk has is not replayed: nothing is learnt of models by it.
+// more than the disk has is not tried in every form: BLOC does not ask for it.
 func (s settings) plan(f form, known []*pairRun) []*pairRun {
 	chosen := s.chosen()
 	isolated := func(round int) (out []*pairRun) {
@@ -144,7 +146,7 @@ func (s settings) plan(f form, known []*pairRun) []*pairRun {
 	out := isolated(1)
 	for i, a := range chosen {
 		for _, b := range chosen[i+1:] {
-			if f != formReplay || !tooMuch(known, a.name, b.name) {
+			if (f != formThreads && f != formReplay) || !tooMuch(known, a.name, b.name) {
 				out = append(out, &pairRun{Form: f, Names: []string{a.name, b.name}, Round: 1})
 			}
 		}
@@ -212,7 +214,7 @@ func (s settings) pairs(ctx context.Context) (all []*pairRun, err error) {
 		return nil, err
 	}
 	all, missing := s.readPairs()
-	if len(missing) == 0 {
+	if len(missing) == 0 || s.printOnly {
 		return all, nil
 	}
 	for _, w := range s.chosen() {
@@ -484,7 +486,7 @@ func total(c procfs.CPUStat) float64 {
 func (b *bench) measurePlayed(ctx context.Context, known []*pairRun, r *pairRun) error {
 	var loads []blockio.Load
 	for _, name := range r.Names {
-		load, err := b.load(ctx, r.Form, name, loopOf(known, name))
+		load, err := b.load(ctx, r.Form, name, loopOf(known, r.Form, name))
 		if err != nil {
 			return err
 		}
@@ -526,8 +528,11 @@ func (b *bench) load(ctx context.Context, f form, name string, loop model.Loop) 
 }
 
 // loopOf is how a workload waits, by the run that was captured.
-func loopOf(known []*pairRun, name string) model.Loop {
+func loopOf(known []*pairRun, f form, name string) model.Loop {
 	loop := model.Loop{Reads: 1, Writes: 1, Waits: workloadOf(name).batch}
+	if f == formThreads || f == formReplay {
+		loop.ThreadReads = 1
+	}
 	if real := isolated(known, formReal, name); len(real) > 0 {
 		loop.Reads, loop.Writes = max(1, real[0].Disk.MostReads), max(1, real[0].Disk.MostWrites)
 	}
@@ -546,7 +551,7 @@ func (b *bench) twin(ctx context.Context, f form, name string, loop model.Loop) 
 	if f == formTwin {
 		args = append(args, "-interval-length", twinInterval.String())
 	} else {
-		args = append(args, "-interval-length", fineInterval.String(), "-directions", "-outstanding", fmt.Sprintf("%d,%d", loop.Reads, loop.Writes), "-waits="+strconv.FormatBool(loop.Waits))
+		args = append(args, "-interval-length", fineInterval.String(), "-directions", "-outstanding", fmt.Sprintf("%d,%d", loop.Reads, loop.Writes), "-thread-reads", fmt.Sprint(loop.ThreadReads), "-waits="+strconv.FormatBool(loop.Waits))
 	}
 	var fitted json.RawMessage
 	if err := b.placer(ctx, &fitted, append(args, b.traceOf(name))...); err != nil {

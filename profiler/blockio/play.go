@@ -28,6 +28,9 @@ type Play struct {
 	// Reads and Writes are how many of them may be outstanding; 0 is queueDepth. More wait, in
 	// their order; those of the other direction do not wait for them.
 	Reads, Writes int
+	// ThreadReads is how many reads of one thread of the stream may be; 0 has no bound of its
+	// own. Those of other threads do not wait for them.
+	ThreadReads int
 	// Waits is a closed loop: by as much as an I/O has to wait for another one's end, all that
 	// come after it are later. Without it times are kept, come what may.
 	Waits bool
@@ -95,7 +98,9 @@ type playing struct {
 	begun time.Time
 	shift time.Duration // by which a closed loop is late
 
-	waiting     [storage.Ops][]storage.Record // that are due
+	lines       []*line // of what is due, in the order of their first I/Os
+	lineOf      map[lineKey]*line
+	waiting     int // in all of them
 	outstanding [storage.Ops]int
 	limit       [storage.Ops]int
 
@@ -108,8 +113,34 @@ type playing struct {
 	last              time.Duration
 }
 
+// line has the I/Os that wait for one another's ends: those of a direction, or of a thread.
+type line struct {
+	waiting            []storage.Record
+	outstanding, limit int
+}
+
+type lineKey struct {
+	op     storage.Op
+	thread uint32 // 0: of all of them
+}
+
+// lineFor is where an I/O waits.
+func (p *playing) lineFor(r *storage.Record) *line {
+	key, limit := lineKey{op: r.Op}, queueDepth
+	if r.Op == storage.Read && p.how.ThreadReads > 0 {
+		key.thread, limit = 1+r.Thread, p.how.ThreadReads
+	}
+	l := p.lineOf[key]
+	if l == nil {
+		l = &line{limit: limit}
+		p.lineOf[key], p.lines = l, append(p.lines, l)
+	}
+	return l
+}
+
 // inSlot is an I/O that is outstanding.
 type inSlot struct {
+	line  *line
 	op    storage.Op
 	bytes int64
 	since time.Duration
@@ -122,7 +153,7 @@ const (
 )
 
 func newPlaying(queue *aio, stream storage.Reader, how Play) *playing {
-	p := &playing{queue: queue, stream: stream, how: how, slots: make([]inSlot, queueDepth), latencies: hdrhistogram.New(1, longestMicroseconds, latencyDigits)}
+	p := &playing{queue: queue, stream: stream, how: how, slots: make([]inSlot, queueDepth), lineOf: map[lineKey]*line{}, latencies: hdrhistogram.New(1, longestMicroseconds, latencyDigits)}
 	p.limit = [storage.Ops]int{storage.Read: cmp.Or(how.Reads, queueDepth), storage.Write: cmp.Or(how.Writes, queueDepth)}
 	for i := range p.slots {
 		p.free = append(p.free, i)
@@ -137,9 +168,11 @@ func (p *playing) run(ctx context.Context) error {
 		return err
 	}
 	p.begun = time.Now()
-	for !p.over || p.late() > 0 || len(p.free) < len(p.slots) {
+	for !p.over || p.waiting > 0 || len(p.free) < len(p.slots) {
 		for !p.over && p.takes() && p.due() <= 0 {
-			p.waiting[p.next.Op] = append(p.waiting[p.next.Op], p.next)
+			l := p.lineFor(&p.next)
+			l.waiting = append(l.waiting, p.next)
+			p.waiting++
 			if err := p.take(); err != nil {
 				return err
 			}
@@ -164,19 +197,9 @@ func (p *playing) run(ctx context.Context) error {
 // due is how long it is until the next I/O.
 func (p *playing) due() time.Duration { return p.next.At + p.shift - p.now() }
 
-// late is how many are due and not submitted.
-func (p *playing) late() int {
-	n := 0
-	for _, w := range p.waiting {
-		n += len(w)
-	}
-	return n
-}
-
 // takes says whether the stream goes on: in a closed loop it waits for what is late.
 func (p *playing) takes() bool {
-	late := p.late()
-	return late == 0 || (!p.how.Waits && late < mostWaiting)
+	return p.waiting == 0 || (!p.how.Waits && p.waiting < mostWaiting)
 }
 
 // take takes the next I/O of the stream.
@@ -191,18 +214,20 @@ func (p *playing) take() error {
 
 // submit submits what is due, as far as it may be outstanding.
 func (p *playing) submit() error {
-	for op := range p.waiting {
-		for len(p.waiting[op]) > 0 && p.outstanding[op] < p.limit[op] && len(p.free) > 0 {
-			r := p.waiting[op][0]
-			p.waiting[op] = p.waiting[op][1:]
+	for _, l := range p.lines {
+		for len(l.waiting) > 0 && l.outstanding < l.limit && p.outstanding[l.waiting[0].Op] < p.limit[l.waiting[0].Op] && len(p.free) > 0 {
+			r := l.waiting[0]
+			l.waiting = l.waiting[1:]
+			p.waiting--
 			slot := p.free[len(p.free)-1]
 			p.free = p.free[:len(p.free)-1]
 			now := p.now()
 			if p.how.Waits {
 				p.shift = max(p.shift, now-r.At)
 			}
-			p.slots[slot] = inSlot{r.Op, r.Bytes, now}
-			p.outstanding[op]++
+			p.slots[slot] = inSlot{l, r.Op, r.Bytes, now}
+			l.outstanding++
+			p.outstanding[r.Op]++
 			if err := p.queue.submit(slot, r.Op == storage.Write, r.Offset, r.Bytes); err != nil {
 				return err
 			}
@@ -235,6 +260,7 @@ func (p *playing) collect(ctx context.Context, wait time.Duration) error {
 			p.reads++
 		}
 		p.outstanding[slot.op]--
+		slot.line.outstanding--
 		p.ios, p.total, p.sum, p.last = p.ios+1, p.total+e.result, p.sum+took, now
 		if err := p.latencies.RecordValue(min(took.Microseconds(), longestMicroseconds)); err != nil {
 			return err

@@ -45,7 +45,7 @@ func LoopOf(l *model.Loop) Play {
 	if l == nil {
 		return Play{}
 	}
-	return Play{Reads: l.Reads, Writes: l.Writes, Waits: l.Waits}
+	return Play{Reads: l.Reads, Writes: l.Writes, ThreadReads: l.ThreadReads, Waits: l.Waits}
 }
 
 // PlayStream plays any stream, at its own intensity.

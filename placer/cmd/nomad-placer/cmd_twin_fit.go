@@ -28,6 +28,7 @@ func twinFitCommand() *command.Command {
 			f.StringVar(&c.output, "o", "", "Write the model to this `file`, or with - to standard output. By default nothing is written: the trace is checked and the model shown.")
 			f.StringVar(&c.volume, "volume", "", "The `name` of the volume, where FILE has statistics by 30 minutes of several; its model has no ranges of addresses.")
 			f.StringVar(&c.outstanding, "outstanding", "", "The most `reads,writes` that the workload has outstanding, as 4,128: no more are when the model is played. By default that is not known, and an I/O comes at its time whatever the disk does. /sys/block/NAME/inflight has both numbers of a moment.")
+			f.IntVar(&c.threadReads, "thread-reads", 0, "With -outstanding, the most reads that one thread has outstanding, a `number`: 1 where threads wait for what they read. By default a thread has no bound of its own.")
 			f.BoolVar(&c.waits, "waits", false, "With -outstanding, what an I/O takes longer all that come after are later by: a batch job. By default a workload makes up for it, as one with requests at their own times does.")
 			return func(ctx context.Context, s *command.Shell, args []string) error { return c.run(ctx, s, args[0]) }
 		},
@@ -39,19 +40,22 @@ type twinFit struct {
 	out            command.OutputFlags
 	output, volume string
 	outstanding    string
+	threadReads    int
 	waits          bool
 }
 
 // loop reads how the workload waits.
 func (c *twinFit) loop() (*model.Loop, error) {
 	switch {
-	case c.outstanding == "" && c.waits:
-		return nil, command.UsageError("-waits needs -outstanding")
+	case c.threadReads < 0:
+		return nil, command.UsageError("-thread-reads is not negative")
+	case c.outstanding == "" && (c.waits || c.threadReads > 0):
+		return nil, command.UsageError("-waits and -thread-reads need -outstanding")
 	case c.outstanding == "":
 		return nil, nil
 	}
 	reads, writes, ok := strings.Cut(c.outstanding, ",")
-	loop := &model.Loop{Waits: c.waits}
+	loop := &model.Loop{ThreadReads: c.threadReads, Waits: c.waits}
 	var err1, err2 error
 	loop.Reads, err1 = strconv.Atoi(reads)
 	loop.Writes, err2 = strconv.Atoi(writes)

@@ -123,8 +123,11 @@ func summaryPage(p *command.Page, s *twinSummary) {
 	p.Fact("Quarters", strings.Join(quarters, ", ")+" of the I/Os")
 	if s.Loop != nil {
 		after := ""
+		if n := s.Loop.ThreadReads; n > 0 {
+			after = ", of one thread " + wording.Count(n, "read")
+		}
 		if s.Loop.Waits {
-			after = ", and what comes after waits"
+			after += ", and what comes after waits"
 		}
 		p.Fact("Loop", fmt.Sprintf("at most %s and %s outstanding%s", wording.Count(s.Loop.Reads, "read"), wording.Count(s.Loop.Writes, "write"), after))
 	}

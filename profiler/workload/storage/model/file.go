@@ -159,7 +159,7 @@ func (m *Model) Check() error {
 		return fmt.Errorf("sectors of %d bytes", m.Device.SectorBytes)
 	case !(m.Capture.Seconds > 0) || m.Capture.Seconds > maxSeconds:
 		return fmt.Errorf("a trace of %g seconds", m.Capture.Seconds)
-	case m.Loop != nil && (min(m.Loop.Reads, m.Loop.Writes) < leastOutstanding || max(m.Loop.Reads, m.Loop.Writes) > mostOutstanding):
+	case m.Loop != nil && (min(m.Loop.Reads, m.Loop.Writes) < leastOutstanding || max(m.Loop.Reads, m.Loop.Writes) > mostOutstanding || m.Loop.ThreadReads < 0):
 		return fmt.Errorf("%d reads and %d writes are outstanding; %d to %d can be", m.Loop.Reads, m.Loop.Writes, leastOutstanding, mostOutstanding)
 	case len(m.Categories) == 0 || len(m.Categories) >= 1<<categoryBits:
 		return fmt.Errorf("%d categories of I/Os", len(m.Categories))

@@ -34,6 +34,8 @@ type Loop struct {
 	// Reads and Writes are how many of them it has outstanding at most.
 	Reads  int `json:"reads"`
 	Writes int `json:"writes"`
+	// ThreadReads is how many reads one thread has outstanding at most; 0 has no bound of its own.
+	ThreadReads int `json:"thread_reads,omitempty"`
 	// Waits says that what an I/O takes longer all that come after are later by, as in a batch
 	// job. Else the workload's own times come, as those of requests do, and it makes up for them.
 	Waits bool `json:"waits,omitempty"`

@@ -36,8 +36,8 @@ func attachDisk(ctx context.Context, images, at string) (d *attachedDisk, err er
 		return nil, err
 	}
 	// A disk does not wait for a processor.
-	d = &attachedDisk{cmd: exec.CommandContext(context.WithoutCancel(ctx), "nice", "-n", "-20", self, diskWorker, images, at), folder: at}
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is not for it
+	d = &attachedDisk{cmd: exec.CommandContext(context.WithoutCancel(ctx), "nice", "-n", "-20", self, diskWorker, images, at), folder: at} //nolint:gosec // who runs this names the folders
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                                                                                // an interrupt is not for it
 	d.cmd.Stderr = os.Stderr
 	if d.in, err = d.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -510,12 +510,12 @@ func (b *bench) measurePlayed(ctx context.Context, known []*pairRun, r *pairRun)
 // load is what stands for a workload.
 func (b *bench) load(ctx context.Context, f form, name string, loop model.Loop) (blockio.Load, error) {
 	if f == formReplay {
-		return func(ctx context.Context) (blockio.Step, error) {
+		return func(ctx context.Context) (step blockio.Step, err error) {
 			t, err := trace.Open(b.traceOf(name), "")
 			if err != nil {
-				return blockio.Step{}, err
+				return step, err
 			}
-			defer t.Close()
+			defer func() { err = errors.Join(err, t.Close()) }()
 			return blockio.PlayStream(ctx, b.files[name], storage.Merge(t, mergeWithin), blockio.LoopOf(&loop))
 		}, nil
 	}

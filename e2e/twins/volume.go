@@ -173,7 +173,7 @@ func absolute(path string) string {
 
 // command runs a program to its end and returns what it prints.
 func command(ctx context.Context, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput() //nolint:gosec // who runs this names the folders
 	if err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 	}

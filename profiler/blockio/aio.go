@@ -19,18 +19,15 @@ const mostIOBytes = 16 << 20
 
 // iocb asks the kernel for an I/O, as in linux/aio_abi.h on a little-endian machine.
 type iocb struct {
-	data      uint64
-	key       uint32
-	rwFlags   uint32
-	opcode    uint16
-	priority  int16
-	fd        uint32
-	buffer    uint64
-	bytes     uint64
-	offset    int64
-	_         uint64
-	flags     uint32
-	resultsFD uint32
+	data   uint64
+	_      uint64 // key and flags of the kernel's
+	opcode uint16
+	_      int16 // priority
+	fd     uint32
+	buffer uint64
+	bytes  uint64
+	offset int64
+	_      [2]uint64 // reserved, flags and where ends are told besides
 }
 
 // ioEvent is its end.

@@ -541,6 +541,23 @@ func TestBandwidthByInterval(t *testing.T) {
 	}
 }
 
+// Intervals below a second are joined to seconds, and a rest to the last: a burst is no demand.
+func TestBandwidthOfBursts(t *testing.T) {
+	t.Parallel()
+	b := newTrace(1 << 30)
+	for second := range 3 {
+		for i := range 100 { // in 10 ms, and nothing for the rest of the second
+			b.records = append(b.records, storage.Record{At: time.Duration(second)*time.Second + time.Duration(i)*100*time.Microsecond, Offset: int64(i) << 20, Bytes: 1 << 16})
+		}
+	}
+	got := fit(t, b, model.Options{Levels: 1, Interval: 5 * time.Millisecond}).Bandwidth()
+	// 2.0099 s: the third burst is in the rest.
+	want := []float64{100 << 16, 200 << 16 / 1.0099}
+	if len(got) != len(want) || math.Abs(got[0]/want[0]-1) > 1e-9 || math.Abs(got[1]/want[1]-1) > 1e-9 {
+		t.Errorf("%v and not %v", got, want)
+	}
+}
+
 // A trace that ends shortly behind an interval: whatever the intervals, their bytes are those
 // of the trace where every I/O has one size.
 func TestBandwidthAddsUp(t *testing.T) {

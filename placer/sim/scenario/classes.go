@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
@@ -201,13 +202,30 @@ func (j *jobClassesBlock) pick(classes []jobClass, at time.Duration, random *ran
 	return len(classes) - 1
 }
 
-// size around the mean of its class: Gaussian, within the largest machine.
+// size around the mean of its class: Gaussian, drawn until it is within the largest machine
+// (truncated, Tran 2016, §5.4.1), for each resource or, with one draw, for all at once.
 func (j *jobClassesBlock) size(c *jobClass, h *hardware, random *rand.Rand) cluster.Resources {
-	var v [2]float64
-	for l, mean := range c.need {
-		v[l] = min(1, max(0, mean*(1+j.Spread*random.NormFloat64())))
+	v := c.need
+	if j.OneDraw {
+		j.vary(random, v[:])
+	} else {
+		j.vary(random, v[:1])
+		j.vary(random, v[1:])
 	}
 	return cluster.Resources{CPUMHz: max(1, int(math.Round(v[0]*h.mhz))), MemoryMB: max(1, int(math.Round(v[1]*h.memoryMB)))}
+}
+
+// vary needs by one factor that leaves all of them within the largest machine.
+func (j *jobClassesBlock) vary(random *rand.Rand, needs []float64) {
+	for {
+		factor := 1 + j.Spread*random.NormFloat64()
+		if factor >= 0 && factor*slices.Max(needs) <= 1 {
+			for l := range needs {
+				needs[l] *= factor
+			}
+			return
+		}
+	}
 }
 
 // stated is what policies know of such jobs: everything but their co-runners.

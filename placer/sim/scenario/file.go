@@ -87,6 +87,7 @@ type jobClassesBlock struct {
 	Time     string          `hcl:"time,optional"`     // drawn mean times are shares of this; 1h
 	Least    float64         `hcl:"least,optional"`    // of such a share; 0.02
 	Spread   float64         `hcl:"spread,optional"`   // coefficient of variation of a job's needs in its class
+	OneDraw  bool            `hcl:"one_draw,optional"` // a job needs as much more than its class's mean of the one resource as of the other
 	Declared bool            `hcl:"declared,optional"` // jobs state their class, and LoTES knows its means
 	Drift    float64         `hcl:"drift,optional"`    // the shares of classes go up and down by this share, each day
 	Swing    float64         `hcl:"swing,optional"`    // of the rate of arrivals over a day, a share

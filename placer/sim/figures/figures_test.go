@@ -230,6 +230,8 @@ func TestUnknownIsNotMissed(t *testing.T) {
 		"divided by 0": {atLeast("", against("zero", "", "qos"), 0, of("a")), r, NotRun},
 		"no data":      {atLeast("", qos, 0, of("a")), &results{absent: "not here"}, NotRun},
 		"not carried":  {cannot("", "because"), r, NotCarried},
+		"too small":    {atLeast("", qos, 2, of("a")).above(2), r, NotJudged},
+		"large enough": {atLeast("", qos, 2, of("a")).above(1), r, Missed},
 	} {
 		if got := x.requirement.answer(x.results); got.Verdict != x.want || got.Found == "" {
 			t.Errorf("%s: %+v, want %s", name, got, x.want)
@@ -239,7 +241,7 @@ func TestUnknownIsNotMissed(t *testing.T) {
 		in   []Verdict
 		want Verdict
 	}{
-		{[]Verdict{Met, NotCarried}, Met}, {[]Verdict{Met, Missed, NotRun}, Missed}, {[]Verdict{Met, NotRun}, NotRun}, {[]Verdict{NotCarried}, NotCarried},
+		{[]Verdict{Met, NotCarried}, Met}, {[]Verdict{Met, Missed, NotRun}, Missed}, {[]Verdict{Met, NotRun}, NotRun}, {[]Verdict{NotCarried}, NotCarried}, {[]Verdict{NotJudged, NotCarried}, NotJudged}, {[]Verdict{NotJudged, Missed}, Missed}, {[]Verdict{NotJudged, Met}, Met},
 		{[]Verdict{NotRun, Met}, NotRun},
 	} {
 		var all []Checked
@@ -487,7 +489,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%d files", len(files))
 	}
 	for _, want := range []string{
-		"| [Paragon](paragon.md) | 1 | 0 | 0 | 1 | 0 | 0 |", "| [Quasar](quasar.md) | 1 | 0 | 0 | 0 | 0 | 0 | 1 |", "| [ARQ](arq.md) | 1 | 0 | 0 | 0 | 0 | 1 | 0 |",
+		"| [Paragon](paragon.md) | 1 | 0 | 0 | 1 | 0 | 0 |", "| [Quasar](quasar.md) | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |", "| [ARQ](arq.md) | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 |",
 		"(paragon.md#paragon-tiny-tiny--small)\n  - more than all is kept. Ours: random ",
 	} {
 		if !strings.Contains(files["README.md"], want) {

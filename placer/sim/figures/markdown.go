@@ -57,16 +57,17 @@ func (r *Report) index() string {
 	p.line("- *Met*: by policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering.")
 	p.line("- *With planned profiles*: by the same policies when they know what the live engine would (`knowledge = \"planned\"`: the two most informative entries, completed by the engine's own classifier).")
 	p.line("- *Not reachable*: the same policies miss it, too, when they know the truth of every program. The world is not that of the paper there, and no policy could tell; it counts as neither met nor missed. Where a scenario has no policy that knows the truth, nothing is said to be out of reach.")
+	p.line("- *Not judged*: an order of waits or queues where nobody waits worth mentioning (less than a second, less than a job more each hour).")
 	p.line("- *In the world of measured rows*: the programs are those of `profiler/training`, which we measured on today's machines. Services and jobs with targets have no place in it.\n")
 	p.line("± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0. " +
 		"Nothing is tuned until a number appears: what is missed is reported as missed, with the causes we see. `nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes.\n")
 	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), [the same with programs of measured rows](league-measured.md), and [where points are lost](headroom.md).\n")
 	p.line("## By experiment\n")
-	p.line("An experiment is met when all its requirements are that can be carried and reached.\n")
-	p.line("| paper | experiments | met | with planned profiles | missed | not reachable | not carried by the simulator | not run |")
-	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	p.line("An experiment is met when all its requirements are that can be carried, judged and reached.\n")
+	p.line("| paper | experiments | met | with planned profiles | missed | not reachable | not judged | not carried by the simulator | not run |")
+	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, f := range r.Counts {
-		p.line("| [%s](%s.md) | %d | %d | %d | %d | %d | %d | %d |", title(f.Paper), f.Paper, f.all(), f.Met, f.Planned, f.Missed, f.Unreachable, f.NotCarried, f.NotRun)
+		p.line("| [%s](%s.md) | %d | %d | %d | %d | %d | %d | %d | %d |", title(f.Paper), f.Paper, f.all(), f.Met, f.Planned, f.Missed, f.Unreachable, f.NotJudged, f.NotCarried, f.NotRun)
 	}
 	p.line("")
 	p.line("## Missed\n")
@@ -132,7 +133,9 @@ func (c Checked) othersText() string {
 	return out.String()
 }
 
-func (f PaperFact) all() int { return f.Met + f.Missed + f.NotCarried + f.NotRun + f.Unreachable }
+func (f PaperFact) all() int {
+	return f.Met + f.Missed + f.NotCarried + f.NotRun + f.NotJudged + f.Unreachable
+}
 
 func title(paper string) string {
 	for _, p := range Papers() {

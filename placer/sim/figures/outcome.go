@@ -68,6 +68,7 @@ type PaperFact struct {
 	Missed     int    `json:"missed"`
 	NotCarried int    `json:"not_carried"`
 	NotRun     int    `json:"not_run"`
+	NotJudged  int    `json:"not_judged"`
 
 	Unreachable  int   `json:"unreachable"` // missed with the truth, too, and nothing else missed
 	Requirements Tally `json:"requirements"`
@@ -200,7 +201,7 @@ func (o Outcome) Gap() string {
 }
 
 // verdictOf all requirements: one missed is enough, and so is one that could not
-// be answered; those that cannot be carried or reached do not count where others are.
+// be answered; those that cannot be carried, judged or reached do not count where others are.
 func verdictOf(all []Checked) Verdict {
 	out := NotCarried
 	for _, c := range all {
@@ -213,9 +214,9 @@ func verdictOf(all []Checked) Verdict {
 			if out != NotRun {
 				out = Met
 			}
-		case Unreachable:
+		case Unreachable, NotJudged:
 			if out == NotCarried {
-				out = Unreachable
+				out = c.Verdict
 			}
 		}
 	}
@@ -262,6 +263,8 @@ func count(outcomes []Outcome) []PaperFact {
 				f.NotCarried++
 			case NotRun:
 				f.NotRun++
+			case NotJudged:
+				f.NotJudged++
 			case Unreachable:
 				f.Unreachable++
 			}

@@ -14,6 +14,7 @@ type Requirement struct {
 
 	why   string // the simulator cannot carry it
 	uses  []use
+	worth float64 // nothing is judged where all values are below it
 	check func(v []float64) bool
 }
 
@@ -34,6 +35,8 @@ const (
 	NotRun     Verdict = "not run" // its data is not here, or a number is not known
 	// Unreachable: the same policies miss it when they know the truth, too.
 	Unreachable Verdict = "not reachable in this world"
+	// NotJudged: all values are too small to be told apart.
+	NotJudged Verdict = "not judged"
 )
 
 // Checked is a requirement with its answer.
@@ -122,10 +125,19 @@ func (q *Requirement) answer(r *results) Checked {
 		found = append(found, name+" "+report.Decimal(f.Mean))
 	}
 	out.Verdict, out.Found = Missed, strings.Join(found, "; ")
-	if q.check(values) {
+	switch {
+	case most(values) < q.worth:
+		out.Verdict = NotJudged
+	case q.check(values):
 		out.Verdict = Met
 	}
 	return out
+}
+
+// above is the requirement, not judged where all values are below a bound.
+func (q Requirement) above(worth float64) Requirement {
+	q.worth = worth
+	return q
 }
 
 // mixed reports that the values are not all of one quantity.

@@ -16,7 +16,7 @@ func Experiments() []Experiment {
 		echoExperiments,
 		lshExperiments,
 		pprtteExperiments,
-		lotesExperiments,
+		lotesExperiments, drawnExperiments(),
 		traconExperiments,
 	)
 }

@@ -1,5 +1,10 @@
 package figures
 
+import (
+	"fmt"
+	"slices"
+)
+
 // lotesTraceLoad is a share of what the machines can serve.
 const lotesTraceLoad = 0.93
 
@@ -18,16 +23,47 @@ var (
 	unfinished    = metric("not ended", "%", "unfinished")
 )
 
+// lotesReading is a reading of how much of each resource a job of drawn classes needs.
+type lotesReading struct {
+	id, title, why string
+	phi            []string  // scenarios of experiment A, by how much needs of classes differ
+	differ         []float64 // by how much, thousandths
+	omega          []string  // of experiment B: 0, 0.1, 0.2 and 0.3
+}
+
 const (
 	phiLoad  = 0.97
-	whyDrawn = "With 20 machines of a kind instead of 1,000 a queue has less to draw from, and 6 hours from an empty cluster are shorter than 100. The rate is a share of what bins of mean jobs serve; jobs of different sizes pack closer than that, so a policy that looks at sizes has room to spare. Under LoTES a job waits only where no machine has room for it: filling every machine alike towards its mix leaves a little everywhere, and none that holds a large job. Mean times are at least 0.02 of an hour, as the result would otherwise depend on one class. "
+	whyDrawn = "With 20 machines of a kind instead of 1,000 a queue has less to draw from, and our hours from an empty cluster are fewer than 100. Mean times are at least 0.02 of an hour, as the result would otherwise depend on one class. "
+	whyOmega = "The paper splits arrivals by the stock of jobs in place; lotes by their flow, lotes-stock as printed. "
 )
 
-var phiScenarios = []string{"lotes-a-phi-000", "lotes-a-phi-003", "lotes-a-phi-006", "lotes-a-phi-009", "lotes-a-phi-012", "lotes-a-phi-015"}
+var lotesReadings = []lotesReading{
+	{
+		phi:   []string{"lotes-a-phi-000", "lotes-a-phi-003", "lotes-a-phi-006", "lotes-a-phi-009", "lotes-a-phi-012", "lotes-a-phi-015"},
+		omega: []string{"lotes-b-omega-00", "lotes-b-omega-10", "lotes-b-omega-20", "lotes-b-omega-30"}, differ: []float64{0, 3, 6, 9, 12, 15},
+		why: "The rate is a share of what bins of mean jobs serve. Needs that are drawn for each resource by itself, as the text says, leave room for one another: jobs pack closer than mean jobs do, and at this load hardly anybody waits. Where all jobs wait less than a second no order is judged; two other readings of the needs are below, and higher loads. ",
+	},
+	{
+		id: "-one", title: ", one draw for both needs", phi: []string{"lotes-a-one-000", "lotes-a-one-006", "lotes-a-one-015"}, differ: []float64{0, 6, 15},
+		omega: []string{"lotes-b-one-00", "lotes-b-one-10", "lotes-b-one-20", "lotes-b-one-30"},
+		why:   "A reading of ours: a job that needs more memory than its class does needs as much more CPU, so that needs do not make room for one another, and the load binds. The text draws each by itself. ",
+	},
+	{
+		id: "-mean", title: ", jobs that need what their class does", phi: []string{"lotes-a-mean-000", "lotes-a-mean-006", "lotes-a-mean-015"}, differ: []float64{0, 6, 15},
+		omega: []string{"lotes-b-mean-00", "lotes-b-mean-10", "lotes-b-mean-20", "lotes-b-mean-30"},
+		why:   "A trial that removes a cause: jobs need exactly what the bins of the program are made of. What LoTES loses against the tables before is lost to needs that differ within a class. ",
+	},
+}
 
-var omegaScenarios = []string{"lotes-b-omega-00", "lotes-b-omega-10", "lotes-b-omega-20", "lotes-b-omega-30"}
+// at is a policy in experiment A where needs of classes differ by so many thousandths.
+func (r *lotesReading) at(differ float64, policy string) At {
+	return of(policy).load(phiLoad).in(r.phi[slices.Index(r.differ, differ)])
+}
 
-const whyOmega = whyDrawn + "The paper splits arrivals by the stock of jobs in place; lotes by their flow, lotes-stock as printed. "
+// omegaAt is a policy in experiment B where rates differ by so many tenths.
+func (r *lotesReading) omegaAt(tenths int, load float64, policy string) At {
+	return of(policy).load(load).in(r.omega[tenths])
+}
 
 // lotesExperiments are those of the paper, in its order.
 var lotesExperiments = []Experiment{
@@ -83,63 +119,92 @@ var lotesExperiments = []Experiment{
 		Missing: "it is time of the host and no time of the simulated world; BenchmarkMake of placer/predict/lotes measures it, and the paper tests there check both optima, the number of bins and the loss by rounding",
 	},
 	{
-		ID: "lotes-a-phi", Paper: "lotes", Where: "§5.4.2, figure 11", Title: "Drawn classes: response by how much needs differ",
-		Scenarios: phiScenarios, Headline: phiAt(5, "lotes"), Rows: atLoad(phiLoad, across(phiScenarios, "lotes", "tetris", "greedy-fit")),
-		Quantities: []Quantity{waitMean.from(published{phiAt(5, "lotes").String(): pictured, phiAt(5, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
+		ID: "lotes-a-loads", Paper: "lotes", Where: "§5.4.2", Title: "Drawn classes: which policy's queue grows first as the load rises",
+		Scenarios: []string{"lotes-a-loads"}, Headline: of("greedy-fit").load(0.97),
+		Rows:       loaded([]float64{0.97, 1.03}, "greedy-fit", "tetris", "tetris-packs", "lotes", "lotes-all-pairings"),
+		Quantities: []Quantity{queueGrowth.from(published{"greedy-fit at 0.97": above(0)}), waitMean, waitTail, queueMean},
 		Requires: []Requirement{
-			multiple("Greedy's queue grows without bound", queueGrowth, 10, phiAt(0, "greedy-fit"), phiAt(0, "lotes")),
-			falling("LoTES waits less than Tetris at 0.006", waitMean, phiAt(2, "tetris"), phiAt(2, "lotes")),
-			falling("LoTES waits less than Tetris at 0.015", waitMean, phiAt(5, "tetris"), phiAt(5, "lotes")),
-			falling("Tetris waits longer the more needs differ", waitMean, phiAt(5, "tetris"), phiAt(0, "tetris")),
+			falling("the queue of Greedy grows most, that of LoTES least", queueGrowth, of("greedy-fit").load(1.03), of("tetris").load(1.03), of("lotes").load(1.03)).above(leastGrowth),
 		},
-		Why:   whyDrawn,
-		Plots: []Plot{sweep("Mean response by how much needs differ", waitMean, "phi, thousandths", "", false, phiLine("lotes"), phiLine("tetris"), phiLine("greedy-fit"))},
-	},
-	{
-		ID: "lotes-b-omega-load-90", Paper: "lotes", Where: "§5.4.3, figure 12", Title: "Drawn classes whose rates differ between machines, load 0.90",
-		Scenarios: omegaScenarios, Headline: omegaAt(3, 0.9, "lotes"), Rows: atLoad(0.9, append(across(omegaScenarios, "lotes", "tetris"), of("lotes-stock").in(omegaScenarios[3]))),
-		Quantities: []Quantity{waitMean.from(published{omegaAt(3, 0.9, "lotes").String(): pictured, omegaAt(3, 0.9, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
-		Requires: []Requirement{
-			atMost("LoTES starts nearly everything at once: less than 10 s on average", waitMean, 10, omegaAt(0, 0.9, "lotes"), omegaAt(1, 0.9, "lotes"), omegaAt(2, 0.9, "lotes"), omegaAt(3, 0.9, "lotes")),
-			falling("Tetris waits longer the more rates differ", waitMean, omegaAt(3, 0.9, "tetris"), omegaAt(1, 0.9, "tetris"), omegaAt(0, 0.9, "tetris")),
-		},
-		Why:   whyOmega,
-		Plots: []Plot{sweep("Mean response by how much rates differ", waitMean, "omega", "", false, omegaLine(0.9, "lotes"), omegaLine(0.9, "tetris"))},
-	},
-	{
-		ID: "lotes-b-omega-load-95", Paper: "lotes", Where: "§5.4.3, figure 13", Title: "Drawn classes whose rates differ between machines, load 0.95",
-		Scenarios: omegaScenarios, Headline: omegaAt(3, 0.95, "lotes"), Rows: atLoad(0.95, append(across(omegaScenarios, "lotes", "tetris"), of("lotes-stock").in(omegaScenarios[3]))),
-		Quantities: []Quantity{waitMean.from(published{omegaAt(3, 0.95, "lotes").String(): pictured, omegaAt(3, 0.95, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
-		Requires: []Requirement{
-			falling("LoTES waits less than Tetris at 0.2", waitMean, omegaAt(2, 0.95, "tetris"), omegaAt(2, 0.95, "lotes")),
-			falling("LoTES waits longer the more rates differ", waitMean, omegaAt(3, 0.95, "lotes"), omegaAt(0, 0.95, "lotes")),
-			multiple("beyond 0.1 the queue of Tetris grows without bound", queueGrowth, 10, omegaAt(2, 0.95, "tetris"), omegaAt(0, 0.95, "tetris")),
-		},
-		Why:   whyOmega,
-		Plots: []Plot{sweep("Mean response by how much rates differ", waitMean, "omega", "", false, omegaLine(0.95, "lotes"), omegaLine(0.95, "tetris"))},
+		Why: whyDrawn + "Tetris as published prefers jobs of little work. That lets few wait, those that are large and long, at any load; tetris-packs is Tetris without it (epsilon 0), and what is left between it and LoTES is how they pack. Pairings of classes and machines that the first program does not use make no difference (lotes-all-pairings). ",
 	},
 }
 
-// phiAt is a policy in the scenario of that number.
-func phiAt(i int, policy string) At { return of(policy).load(phiLoad).in(phiScenarios[i]) }
+// What is worth an order (chosen by us).
+const (
+	leastWait   = 1 // s
+	leastGrowth = 1 // jobs/h
+)
 
-func phiLine(policy string) sweepLine {
-	l := sweepLine{name: policy}
-	for i := range phiScenarios {
-		l.points = append(l.points, sweepPoint{3 * float64(i), phiAt(i, policy)})
+// phiExperiment is figure 11 in a reading.
+func phiExperiment(r *lotesReading) Experiment {
+	last := r.differ[len(r.differ)-1]
+	line := func(policy string) sweepLine {
+		l := sweepLine{name: policy}
+		for _, d := range r.differ {
+			l.points = append(l.points, sweepPoint{d, r.at(d, policy)})
+		}
+		return l
 	}
-	return l
-}
-
-// omegaAt is a policy in the scenario of that number.
-func omegaAt(i int, load float64, policy string) At {
-	return of(policy).load(load).in(omegaScenarios[i])
-}
-
-func omegaLine(load float64, policy string) sweepLine {
-	l := sweepLine{name: policy}
-	for i := range omegaScenarios {
-		l.points = append(l.points, sweepPoint{float64(i) / 10, omegaAt(i, load, policy)})
+	return Experiment{
+		ID: "lotes-a-phi" + r.id, Paper: "lotes", Where: "§5.4.2, figure 11", Title: "Drawn classes: response by how much needs differ" + r.title,
+		Scenarios: r.phi, Headline: r.at(last, "lotes"), Rows: atLoad(phiLoad, across(r.phi, "lotes", "tetris", "greedy-fit")),
+		Quantities: []Quantity{waitMean.from(published{r.at(last, "lotes").String(): pictured, r.at(last, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
+		Requires: []Requirement{
+			multiple("Greedy's queue grows without bound", queueGrowth, 10, r.at(0, "greedy-fit"), r.at(0, "lotes")).above(leastGrowth),
+			falling("LoTES waits less than Tetris at 0.006", waitMean, r.at(6, "tetris"), r.at(6, "lotes")).above(leastWait),
+			falling("LoTES waits less than Tetris at 0.015", waitMean, r.at(15, "tetris"), r.at(15, "lotes")).above(leastWait),
+			falling("Tetris waits longer the more needs differ", waitMean, r.at(15, "tetris"), r.at(0, "tetris")).above(leastWait),
+		},
+		Why:   r.why + whyDrawn,
+		Plots: []Plot{sweep("Mean response by how much needs differ", waitMean, "phi, thousandths", "", false, line("lotes"), line("tetris"), line("greedy-fit"))},
 	}
-	return l
+}
+
+// omegaExperiment is figure 12 or 13 in a reading.
+func omegaExperiment(r *lotesReading, load float64, where string, requires ...Requirement) Experiment {
+	rows := across(r.omega, "lotes", "tetris")
+	if r.id == "" {
+		rows = append(rows, of("lotes-stock").in(r.omega[3]))
+	}
+	line := func(policy string) sweepLine {
+		l := sweepLine{name: policy}
+		for i := range r.omega {
+			l.points = append(l.points, sweepPoint{float64(i) / 10, r.omegaAt(i, load, policy)})
+		}
+		return l
+	}
+	return Experiment{
+		ID: fmt.Sprintf("lotes-b-omega%s-load-%.0f", r.id, 100*load), Paper: "lotes", Where: where,
+		Title:     fmt.Sprintf("Drawn classes whose rates differ between machines, load %.2f%s", load, r.title),
+		Scenarios: r.omega, Headline: r.omegaAt(3, load, "lotes"), Rows: atLoad(load, rows),
+		Quantities: []Quantity{waitMean.from(published{r.omegaAt(3, load, "lotes").String(): pictured, r.omegaAt(3, load, "tetris").String(): pictured}), waitTail, queueMean, queueGrowth},
+		Requires:   requires,
+		Why:        r.why + whyDrawn + whyOmega,
+		Plots:      []Plot{sweep("Mean response by how much rates differ", waitMean, "omega", "", false, line("lotes"), line("tetris"))},
+	}
+}
+
+// omegaExperiments are figures 12 and 13 in a reading.
+func omegaExperiments(r *lotesReading) []Experiment {
+	at := r.omegaAt
+	return []Experiment{
+		omegaExperiment(r, 0.9, "§5.4.3, figure 12",
+			atMost("LoTES starts nearly everything at once: less than 10 s on average", waitMean, 10, at(0, 0.9, "lotes"), at(1, 0.9, "lotes"), at(2, 0.9, "lotes"), at(3, 0.9, "lotes")),
+			falling("Tetris waits longer the more rates differ", waitMean, at(3, 0.9, "tetris"), at(1, 0.9, "tetris"), at(0, 0.9, "tetris")).above(leastWait)),
+		omegaExperiment(r, 0.95, "§5.4.3, figure 13",
+			falling("LoTES waits less than Tetris at 0.2", waitMean, at(2, 0.95, "tetris"), at(2, 0.95, "lotes")).above(leastWait),
+			falling("LoTES waits longer the more rates differ", waitMean, at(3, 0.95, "lotes"), at(0, 0.95, "lotes")).above(leastWait),
+			multiple("beyond 0.1 the queue of Tetris grows without bound", queueGrowth, 10, at(2, 0.95, "tetris"), at(0, 0.95, "tetris")).above(leastGrowth)),
+	}
+}
+
+// drawnExperiments are those with drawn classes, in each reading.
+func drawnExperiments() []Experiment {
+	var out []Experiment
+	for i := range lotesReadings {
+		out = append(out, phiExperiment(&lotesReadings[i]))
+		out = append(out, omegaExperiments(&lotesReadings[i])...)
+	}
+	return out
 }

@@ -1,0 +1,6 @@
+base  = "lotes-b-mean-00.hcl"
+title = "LoTES, experiment B, jobs need what their class does on average: rates of a class differ by 0.3 between kinds of machines"
+
+job_classes {
+  omega = 0.3
+}

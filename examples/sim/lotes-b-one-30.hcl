@@ -1,0 +1,6 @@
+base  = "lotes-b-one-00.hcl"
+title = "LoTES, experiment B, one draw for both needs: rates of a class differ by 0.3 between kinds of machines"
+
+job_classes {
+  omega = 0.3
+}

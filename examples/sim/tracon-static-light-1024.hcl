@@ -1,7 +1,7 @@
 base     = "tracon-static-light.hcl"
 title    = "TRACON: 1024 machines of two slots, all tasks at once, light on the disk"
 seeds    = [1, 2, 3]
-policies = ["fifo", "mibs-rt", "mibs-io", "mibs-oracle"]
+policies = ["fifo", "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle"]
 
 colocation {
   machines = 1024

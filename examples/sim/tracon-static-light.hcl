@@ -6,7 +6,7 @@ notes = [
   "every application runs 2 minutes in isolation: the slots of the largest clusters of the text by its largest arrival rates",
 ]
 seeds    = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"]
+policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"]
 
 colocation {
   machines = 64
@@ -43,7 +43,19 @@ policy "mibs-both" {
   admission         = "mibs"
   admission_options = { counts = "both", queue = "8" }
 }
-policy "mibs-oracle" {
+policy "mibs-rt-oracle" {
+  selector          = "mibs"
+  admission         = "mibs"
+  knowledge         = "oracle"
+  admission_options = { queue = "8" }
+}
+policy "mibs-io-oracle" {
+  selector          = "mibs"
+  admission         = "mibs"
+  knowledge         = "oracle"
+  admission_options = { objective = "iops", queue = "8" }
+}
+policy "mibs-both-oracle" {
   selector          = "mibs"
   admission         = "mibs"
   knowledge         = "oracle"

@@ -219,7 +219,7 @@ func TestPlannedAnswers(t *testing.T) {
 // Unknown is neither met nor missed.
 func TestUnknownIsNotMissed(t *testing.T) {
 	t.Parallel()
-	r := made(map[string][]float64{"a": {1}, "zero": {0}})
+	r := made(map[string][]float64{"a": {1}, "zero": {0}, "negative": {-1}})
 	for name, x := range map[string]struct {
 		requirement Requirement
 		results     *results
@@ -231,6 +231,7 @@ func TestUnknownIsNotMissed(t *testing.T) {
 		"no data":      {atLeast("", qos, 0, of("a")), &results{absent: "not here"}, NotRun},
 		"not carried":  {cannot("", "because"), r, NotCarried},
 		"too small":    {atLeast("", qos, 2, of("a")).above(2), r, NotJudged},
+		"negative":     {atMost("", qos, 0, of("negative")), r, Met},
 		"large enough": {atLeast("", qos, 2, of("a")).above(1), r, Missed},
 	} {
 		if got := x.requirement.answer(x.results); got.Verdict != x.want || got.Found == "" {

@@ -126,7 +126,7 @@ func (q *Requirement) answer(r *results) Checked {
 	}
 	out.Verdict, out.Found = Missed, strings.Join(found, "; ")
 	switch {
-	case most(values) < q.worth:
+	case q.worth > 0 && most(values) < q.worth:
 		out.Verdict = NotJudged
 	case q.check(values):
 		out.Verdict = Met

@@ -87,8 +87,8 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
 		Scenarios: []string{"tracon-static-light", "tracon-static-light-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
-			across([]string{"tracon-static-light-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+			across([]string{"tracon-static-light-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
 			speedUp.from(published{"mibs-rt": about(30), "mibs-io": about(30)}), ioBoost,
 		},
@@ -100,8 +100,8 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-medium", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, medium on the disk",
 		Scenarios: []string{"tracon-static-medium", "tracon-static-medium-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
-			across([]string{"tracon-static-medium-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+			across([]string{"tracon-static-medium-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
 			speedUp.from(published{"mibs-rt": above(40), "mibs-io": above(40)}), ioBoost,
 		},
@@ -115,8 +115,8 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-heavy", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, heavy on the disk",
 		Scenarios: []string{"tracon-static-heavy", "tracon-static-heavy-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-oracle", "mix"),
-			across([]string{"tracon-static-heavy-1024"}, "mibs-rt", "mibs-io", "mibs-oracle")...),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+			across([]string{"tracon-static-heavy-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
 			speedUp.from(published{"mibs-rt": pictured, "mibs-io": pictured}), ioBoost,
 		},

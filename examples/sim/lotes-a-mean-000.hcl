@@ -12,7 +12,7 @@ seeds = [21, 22, 23, 24, 25]
 loads = [0.97]
 
 job_classes {
-  for    = "12h"
-  phi    = 0
-  spread = 0
+  for       = "12h"
+  phi       = 0
+  variation = 0
 }

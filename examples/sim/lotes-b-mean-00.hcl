@@ -11,6 +11,6 @@ notes = [
 seeds = [21, 22, 23, 24, 25]
 
 job_classes {
-  for    = "12h"
-  spread = 0
+  for       = "12h"
+  variation = 0
 }

@@ -55,12 +55,12 @@ cluster {
 }
 
 job_classes {
-  for      = "6h"
-  drawn    = 9
-  need     = 0.025
-  least    = 0.02
-  spread   = 0.5
-  declared = true
+  for       = "6h"
+  drawn     = 9
+  need      = 0.025
+  least     = 0.02
+  variation = 0.5
+  declared  = true
 }
 
 world {

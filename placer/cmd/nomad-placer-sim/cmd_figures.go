@@ -55,7 +55,7 @@ func (r *simFigures) run(ctx context.Context, s *command.Shell) error {
 	if r.list {
 		return r.printList(s, chosen)
 	}
-	o.Scenarios, o.Data, o.World = examples.Files, r.data, r.world
+	o.Scenarios, o.Folder, o.Data, o.World = examples.Files, scenarioFolder, r.data, r.world
 	if r.world == "own" {
 		o.World = ""
 	}

@@ -37,7 +37,7 @@ type simLeague struct {
 // flags are those of every command that plays all scenarios.
 func (r *simLeague) flags(f *flag.FlagSet) {
 	r.add(f, "How many seeds, or `numbers` with commas between (one with a comma after it). Default: one.")
-	f.StringVar(&r.folder, "scenarios", "examples/sim", "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
+	f.StringVar(&r.folder, "scenarios", scenarioFolder, "The `folder` of the scenarios. Where there is none of this name, those of the program are run, without the traces.")
 	f.StringVar(&r.page, "out", "", "Write Markdown to this `file`.")
 	f.StringVar(&r.world, "world", "", "Put every scenario into the world of this `name`: measured, of our own rows and pairs, or published, fitted to what papers publish. Scenarios of which it cannot be are left out, and said so.")
 	f.StringVar(&r.except, "except", "", "Leave out these scenarios: `names`, with commas between.")
@@ -61,7 +61,8 @@ func playing[T interface{ Markdown() string }](ctx context.Context, s *command.S
 	if err != nil {
 		return none, err
 	}
-	o := figures.LeagueOptions{Options: options, Folder: r.folder, Except: names(r.except), Only: names(r.only)}
+	options.Folder = r.folder
+	o := figures.LeagueOptions{Options: options, Except: names(r.except), Only: names(r.only)}
 	o.World = r.world
 	o.Scenarios = examples.Files
 	if _, err := os.Stat(r.folder); err == nil {

@@ -14,6 +14,10 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/sim/figures"
 )
 
+// scenarioFolder is where the scenarios are, seen from the folder of the project: paths of data
+// in them are relative to it.
+const scenarioFolder = "examples/sim"
+
 // manyRuns are the flags of the commands that make many runs, and keep them.
 type manyRuns struct {
 	out         command.OutputFlags

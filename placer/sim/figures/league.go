@@ -115,7 +115,6 @@ var leagueSeeds = []uint64{1}
 // LeagueOptions are those of a league.
 type LeagueOptions struct {
 	Options
-	Folder string   // what paths in the scenarios are relative to
 	Except []string // scenarios that are left out, and said to be
 	Only   []string // entrants that play; none: all
 }
@@ -181,7 +180,7 @@ func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 		return g, nil
 	}
 	if absent := s.Absent(); absent != "" {
-		g.Absent = "the data is not here: " + absent
+		g.Absent = absentData(absent)
 		return g, nil
 	}
 	if o.World != "" {

@@ -73,7 +73,7 @@ policy "mios" {
 // Every entrant can play where responses are learnt next to background workloads.
 func TestLeagueOfMeasuredPairs(t *testing.T) {
 	t.Parallel()
-	o := figures.LeagueOptions{Folder: "nowhere"}
+	o := figures.LeagueOptions{Options: figures.Options{Folder: "nowhere"}}
 	o.Now = func() time.Time { return time.Unix(0, 0) }
 	o.Scenarios = fstest.MapFS{"pairs-one.hcl": {Data: []byte(pairs)}}
 	l, err := figures.RunLeague(context.Background(), o)
@@ -93,7 +93,7 @@ func TestLeagueOfMeasuredPairs(t *testing.T) {
 // A league is in the world that is asked for, says so, and leaves out what cannot be in it.
 func TestLeagueInAWorld(t *testing.T) {
 	t.Parallel()
-	o := figures.LeagueOptions{Folder: "nowhere", Only: []string{"expected", "nomad-spread", "paragon"}}
+	o := figures.LeagueOptions{Options: figures.Options{Folder: "nowhere"}, Only: []string{"expected", "nomad-spread", "paragon"}}
 	o.Now = func() time.Time { return time.Unix(0, 0) }
 	o.World = "measured"
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "pairs-one.hcl": {Data: []byte(pairs)}}
@@ -119,8 +119,9 @@ func TestLeagueInAWorld(t *testing.T) {
 func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 	t.Helper()
 	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Folder = "nowhere"
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "trace-none.hcl": {Data: []byte(replay)}}
-	l, err := figures.RunLeague(context.Background(), figures.LeagueOptions{Options: o, Folder: "nowhere", Except: except})
+	l, err := figures.RunLeague(context.Background(), figures.LeagueOptions{Options: o, Except: except})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +131,9 @@ func league(t *testing.T, o figures.Options, except ...string) *figures.League {
 // The headroom of a scenario: each step plays, and the page has them all.
 func TestHeadroom(t *testing.T) {
 	t.Parallel()
-	o := figures.LeagueOptions{Folder: "nowhere"}
+	o := figures.LeagueOptions{Options: figures.Options{Folder: "nowhere"}}
 	o.Now = func() time.Time { return time.Unix(0, 0) }
+	o.Folder = "nowhere"
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}, "trace-none.hcl": {Data: []byte(replay)}}
 	h, err := figures.RunHeadroom(context.Background(), o)
 	if err != nil {
@@ -156,7 +158,7 @@ func TestHeadroom(t *testing.T) {
 
 func TestLeagueOfSome(t *testing.T) {
 	t.Parallel()
-	o := figures.LeagueOptions{Only: []string{"expected", "arq"}, Folder: "nowhere"}
+	o := figures.LeagueOptions{Options: figures.Options{Folder: "nowhere"}, Only: []string{"expected", "arq"}}
 	o.Now = func() time.Time { return time.Unix(0, 0) }
 	o.Scenarios = fstest.MapFS{"crowd-one.hcl": {Data: []byte(crowd)}}
 	l, err := figures.RunLeague(context.Background(), o)

@@ -22,6 +22,7 @@ import (
 // Options of Run.
 type Options struct {
 	Scenarios fs.FS    // holds NAME.hcl
+	Folder    string   // what paths in the scenarios are relative to; empty: where the program runs
 	Data      string   // folder of public measurements by name; empty: none
 	Work      string   // folder of kept results; empty: nothing is kept
 	Seeds     []uint64 // empty: those of each scenario
@@ -109,7 +110,7 @@ func newRunner(o Options) (*runner, error) {
 		o.Parallel = runtime.GOMAXPROCS(0)
 	}
 	return &runner{
-		options: o, files: map[string]*input{}, lines: map[At][]report.Line{}, tables: map[string]*computed{},
+		options: o, files: map[string]*input{}, absent: map[string]string{}, lines: map[At][]report.Line{}, tables: map[string]*computed{},
 		costs: map[[2]string]float64{}, store: store{folder: o.Work},
 	}, nil
 }
@@ -147,6 +148,7 @@ type runner struct {
 	store   store
 	names   []string // of scenarios, in the order of first use
 	files   map[string]*input
+	absent  map[string]string // why scenarios are not run
 	jobs    []job
 	tables  map[string]*computed
 
@@ -164,6 +166,9 @@ type job struct {
 	seed             uint64
 }
 
+// absentData says that public measurements are not where they are looked for.
+func absentData(path string) string { return "the data is not here: " + path }
+
 // computed is the outcome of a computation.
 type computed struct {
 	table  *Table
@@ -177,7 +182,7 @@ func (r *runner) plan(chosen []Experiment) error {
 			return err
 		}
 		for _, name := range e.Scenarios {
-			if r.files[name] != nil {
+			if r.files[name] != nil || r.absent[name] != "" {
 				continue
 			}
 			if err := r.load(name); err != nil {
@@ -213,9 +218,13 @@ func (r *runner) list() {
 // load puts a scenario into the world that is asked for, and once more into that of measured rows,
 // where it can be in them.
 func (r *runner) load(name string) error {
-	s, err := scenario.Open(r.options.Scenarios, name+".hcl", ".")
+	s, err := scenario.Open(r.options.Scenarios, name+".hcl", cmp.Or(r.options.Folder, "."))
 	if err != nil {
 		return err
+	}
+	if path := s.Absent(); path != "" {
+		r.absent[name] = absentData(path)
+		return nil
 	}
 	measured, err := inWorld(s, scenario.MeasuredWorld)
 	if err != nil {
@@ -371,7 +380,7 @@ func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
 		table, err := e.Compute.run(ctx, environment{r.options.Data, r.options.Scenarios, &r.store, r.tell})
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.tables[e.Compute.Name] = &computed{absent: "the data is not here: " + e.Compute.Source}
+			r.tables[e.Compute.Name] = &computed{absent: absentData(e.Compute.Source)}
 		case err != nil:
 			return fmt.Errorf("figures: %s: %w", e.ID, err)
 		default:
@@ -402,7 +411,10 @@ func (r *runner) report(chosen []Experiment) *Report {
 				rows = c.table.rows()
 			}
 		}
-		if len(e.Scenarios) > 0 {
+		for _, name := range e.Scenarios {
+			own.absent = cmp.Or(own.absent, r.absent[name])
+		}
+		if len(e.Scenarios) > 0 && own.absent == "" {
 			own.first, own.lines = e.Scenarios[0], r.of(e.Scenarios, func(name string) string { return name })
 			if !slices.ContainsFunc(e.Scenarios, func(name string) bool { return r.files[measuredName(name)] == nil }) {
 				measured = &results{first: own.first, lines: r.of(e.Scenarios, measuredName)}

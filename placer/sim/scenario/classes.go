@@ -61,7 +61,7 @@ type jobClass struct {
 }
 
 // draw the classes and the jobs of a seed at a load.
-func (j *jobClassesBlock) draw(h *hardware, seed uint64, load float64) ([]sim.Job, lotes.Model, error) {
+func (j *jobClassesBlock) draw(s *Scenario, h *hardware, seed uint64, load float64) ([]sim.Job, lotes.Model, error) {
 	random := rand.New(rand.NewPCG(seed, streamJobs))
 	classes := j.classes(len(h.machines), random)
 	model, program := statedModel(classes, h)
@@ -72,11 +72,18 @@ func (j *jobClassesBlock) draw(h *hardware, seed uint64, load float64) ([]sim.Jo
 	if !j.Declared {
 		model = lotes.Model{}
 	}
-	perHour := load * plan.Binned
-	if expected := perHour*must(j.For).Hours() + float64(j.Backlog); expected > maxJobs {
+	begin, err := j.begin(s, h, random)
+	if err != nil {
+		return nil, model, fmt.Errorf("job_classes: %w", err)
+	}
+	perHour := (load - begin.held) * plan.Binned
+	if perHour <= 0 {
+		return nil, model, fmt.Errorf("job_classes: the tasks at the start hold %.2f of the cores, which is no less than the load %v", begin.held, load)
+	}
+	if expected := perHour*must(j.For).Hours() + float64(len(begin.jobs)); expected > maxJobs {
 		return nil, model, fmt.Errorf("job_classes: about %.0f jobs, at most %d", expected, maxJobs)
 	}
-	return j.jobs(classes, h, perHour, random), model, nil
+	return j.jobs(classes, h, perHour, begin, random), model, nil
 }
 
 // classes as stated, or drawn (Tran 2016, §5.4): mean times uniform, at least a
@@ -129,36 +136,18 @@ func statedModel(classes []jobClass, h *hardware) (lotes.Model, lotes.Program) {
 	return model, p
 }
 
-// jobs arrive one by one, at random.
-func (j *jobClassesBlock) jobs(classes []jobClass, h *hardware, perHour float64, random *rand.Rand) []sim.Job {
-	var out []sim.Job
-	for range j.Backlog {
-		out = append(out, j.job(classes, h, 0, len(out), random))
-	}
-	end, most := must(j.For), 1+j.Swing
-	for _, b := range j.Bursts {
-		most = max(most, b.Rate*(1+j.Swing))
-	}
+// jobs arrive one by one, at random, after those that are there at the start.
+func (j *jobClassesBlock) jobs(classes []jobClass, h *hardware, perHour float64, begin classesBegin, random *rand.Rand) []sim.Job {
+	out, end, most := begin.jobs, must(j.For), slices.Max(begin.hourly)
 	for at := time.Duration(0); ; {
 		at += time.Duration(random.ExpFloat64() / (perHour * most) * float64(time.Hour))
 		if at >= end {
 			return out
 		}
-		if random.Float64()*most < j.pace(at) { // thinning: the rate varies
+		if random.Float64()*most < begin.hourly[int(at.Hours())%len(begin.hourly)] { // thinning: the rate varies
 			out = append(out, j.job(classes, h, at, len(out), random))
 		}
 	}
-}
-
-// pace of the arrivals relative to the mean rate.
-func (j *jobClassesBlock) pace(at time.Duration) float64 {
-	v := 1 + j.Swing*math.Sin(2*math.Pi*at.Hours()/24)
-	for _, b := range j.Bursts {
-		if at >= must(b.At) && at < must(b.At)+must(b.For) {
-			v *= b.Rate
-		}
-	}
-	return v
 }
 
 func (j *jobClassesBlock) job(classes []jobClass, h *hardware, at time.Duration, number int, random *rand.Rand) sim.Job {
@@ -218,7 +207,7 @@ func (j *jobClassesBlock) size(c *jobClass, h *hardware, random *rand.Rand) clus
 // vary needs by one factor that leaves all of them within the largest machine.
 func (j *jobClassesBlock) vary(random *rand.Rand, needs []float64) {
 	for {
-		factor := 1 + j.Spread*random.NormFloat64()
+		factor := 1 + j.Variation*random.NormFloat64()
 		if factor >= 0 && factor*slices.Max(needs) <= 1 {
 			for l := range needs {
 				needs[l] *= factor
@@ -298,7 +287,6 @@ func (c *checker) jobClasses() {
 	}
 	c.span(j.Time, 0, "time", at)
 	c.between(j.Drawn, 0, 64, "drawn", at)
-	c.between(j.Backlog, 0, maxJobs, "backlog", at)
 	if (j.Drawn > 0) == (len(j.Classes) > 0) {
 		c.fail(c.at("drawn", at), "either drawn, the number of classes, or class blocks are needed")
 	}
@@ -307,7 +295,7 @@ func (c *checker) jobClasses() {
 		value     float64
 		low, high float64
 	}{
-		{"phi", j.Phi, 0, 1}, {"omega", j.Omega, 0, 0.95}, {"least", j.Least, 0, 1}, {"spread", j.Spread, 0, 5}, {"drift", j.Drift, 0, 1}, {"swing", j.Swing, 0, 1}, {"need", j.Need, 0, 1},
+		{"phi", j.Phi, 0, 1}, {"omega", j.Omega, 0, 0.95}, {"least", j.Least, 0, 1}, {"variation", j.Variation, 0, 5}, {"drift", j.Drift, 0, 1}, {"need", j.Need, 0, 1},
 	} {
 		if !(v.value >= v.low && v.value <= v.high) {
 			c.fail(c.at(v.name, at), "%s = %v is not from %v to %v", v.name, v.value, v.low, v.high)
@@ -322,12 +310,8 @@ func (c *checker) jobClasses() {
 			c.fail(c.at("", at, here), "a class has a time and a share above 0, and cpu and memory above 0 and up to 1")
 		}
 	}
-	for i, b := range j.Bursts {
-		here := blockAt{"burst", i}
-		c.span(b.At, 0, "at", at, here)
-		if c.span(b.For, 0, "for", at, here) == 0 || !(b.Rate > 0 && b.Rate <= 1000) {
-			c.fail(c.at("", at, here), "a burst has a time above 0 and a rate above 0 and up to 1000")
-		}
+	if t := j.Trace; t != nil && !(t.Share > 0 && t.Share <= 1) {
+		c.fail(c.at("share", at, blockAt{"trace", 0}), "share = %v is not above 0 and up to 1", t.Share)
 	}
 	for i, k := range c.file.Cluster.Kinds {
 		if k.Machines < 1 || !(k.CPU > 0 && k.CPU <= 1) || !(k.Memory > 0 && k.Memory <= 1) {

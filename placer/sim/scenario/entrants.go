@@ -101,6 +101,9 @@ func (s *Scenario) Absent() string {
 	for _, t := range s.file.Traces {
 		paths = append(paths, t.Path)
 	}
+	if j := s.file.JobClasses; j != nil && j.Trace != nil {
+		paths = append(paths, j.Trace.Path)
+	}
 	for _, p := range paths {
 		if _, err := os.Stat(s.path(p)); err != nil {
 			return p

@@ -79,21 +79,19 @@ type populationBlock struct {
 // interference. Their rate follows from the load, which is here a share of what the
 // machines could serve by LoTES's machine assignment program.
 type jobClassesBlock struct {
-	For      string          `hcl:"for"`               // jobs arrive
-	Drawn    int             `hcl:"drawn,optional"`    // classes, instead of class blocks
-	Need     float64         `hcl:"need,optional"`     // of drawn classes, of each resource
-	Phi      float64         `hcl:"phi,optional"`      // needs of drawn classes differ from it by up to this
-	Omega    float64         `hcl:"omega,optional"`    // rates of a class differ between kinds of machines by up to this share
-	Time     string          `hcl:"time,optional"`     // drawn mean times are shares of this; 1h
-	Least    float64         `hcl:"least,optional"`    // of such a share; 0.02
-	Spread   float64         `hcl:"spread,optional"`   // coefficient of variation of a job's needs in its class
-	OneDraw  bool            `hcl:"one_draw,optional"` // a job needs as much more than its class's mean of the one resource as of the other
-	Declared bool            `hcl:"declared,optional"` // jobs state their class, and LoTES knows its means
-	Drift    float64         `hcl:"drift,optional"`    // the shares of classes go up and down by this share, each day
-	Swing    float64         `hcl:"swing,optional"`    // of the rate of arrivals over a day, a share
-	Backlog  int             `hcl:"backlog,optional"`  // jobs that are there at the start
-	Classes  []jobClassBlock `hcl:"class,block"`
-	Bursts   []jobBurstBlock `hcl:"burst,block"`
+	For       string           `hcl:"for"`                // jobs arrive
+	Drawn     int              `hcl:"drawn,optional"`     // classes, instead of class blocks
+	Need      float64          `hcl:"need,optional"`      // of drawn classes, of each resource
+	Phi       float64          `hcl:"phi,optional"`       // needs of drawn classes differ from it by up to this
+	Omega     float64          `hcl:"omega,optional"`     // rates of a class differ between kinds of machines by up to this share
+	Time      string           `hcl:"time,optional"`      // drawn mean times are shares of this; 1h
+	Least     float64          `hcl:"least,optional"`     // of such a share; 0.02
+	Variation float64          `hcl:"variation,optional"` // coefficient of variation of a job's needs in its class, truncated to the largest machine
+	OneDraw   bool             `hcl:"one_draw,optional"`  // a job needs as much more than its class's mean of the one resource as of the other
+	Declared  bool             `hcl:"declared,optional"`  // jobs state their class, and LoTES knows its means
+	Drift     float64          `hcl:"drift,optional"`     // the shares of classes go up and down by this share, each day
+	Classes   []jobClassBlock  `hcl:"class,block"`
+	Trace     *classTraceBlock `hcl:"trace,block"`
 }
 
 type jobClassBlock struct {
@@ -104,10 +102,13 @@ type jobClassBlock struct {
 	Share  float64 `hcl:"share"`
 }
 
-type jobBurstBlock struct {
-	At   string  `hcl:"at"`
-	For  string  `hcl:"for"`
-	Rate float64 `hcl:"rate"` // times the usual one
+// classTraceBlock is what of Google's trace of 2011 is known: the tasks at the start, and how many
+// jobs came in each hour.
+type classTraceBlock struct {
+	Path     string  `hcl:"path"`
+	Initial  string  `hcl:"initial"`  // file of the tasks at the start
+	Share    float64 `hcl:"share"`    // of those tasks that are there, drawn
+	Arrivals string  `hcl:"arrivals"` // file of submissions: hours repeat after its last whole one
 }
 
 type arrivalsBlock struct {

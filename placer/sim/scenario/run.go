@@ -381,7 +381,7 @@ func (r *runs) draw(shared *submitted, t task) error {
 		return err
 	}
 	if s.file.JobClasses != nil {
-		shared.jobs, shared.classes, err = s.file.JobClasses.draw(r.hardware, seed, s.Loads[t.load])
+		shared.jobs, shared.classes, err = s.file.JobClasses.draw(s, r.hardware, seed, s.Loads[t.load])
 		return err
 	}
 	if len(s.file.Populations) > 0 {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io/fs"
 	"regexp"
+	"strings"
 	"sync"
 )
 
@@ -34,3 +35,15 @@ var light = sync.OnceValue(func() map[string]string {
 // Light is a colour of chart.css by its name, as it is on a light page: for a
 // picture that another site shows, where no style sheet reaches it.
 func Light(name string) string { return light()[name] }
+
+// Standalone is a drawing as a file of its own, which a page shows as a picture: it brings its
+// style, in the colours of a light page, and has that page behind it.
+func Standalone(svg template.HTML) string {
+	css := colourPattern.ReplaceAllString(style, "--chart-$1: $2")
+	head := `<style>` + css + `</style><rect width="100%" height="100%" fill="` + Light("page") + `"/>`
+	text := strings.Replace(string(svg), "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" `, 1)
+	if i := strings.Index(text, ">"); i >= 0 {
+		text = text[:i+1] + head + text[i+1:]
+	}
+	return text + "\n"
+}

@@ -159,3 +159,19 @@ func TestNumber(t *testing.T) {
 		}
 	}
 }
+
+// A picture that is a file of its own needs nothing from a page.
+func TestStandalone(t *testing.T) {
+	t.Parallel()
+	d := NewDrawing(10, 10, "a line")
+	d.Line(0, 0, 10, 10, "", Class("chart-line chart-0"))
+	got := Standalone(d.SVG())
+	for _, want := range []string{`<svg xmlns="http://www.w3.org/2000/svg" `, "<style>", "--chart-0: " + Light("0"), `fill="` + Light("page") + `"`, "chart-line"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "light-dark") || strings.Count(got, "<svg ") != 1 {
+		t.Errorf("%s", got)
+	}
+}

@@ -108,11 +108,12 @@ func experimentTable(p *command.Page, all []listed) {
 // write makes the files that were asked for.
 func (r *simFigures) write(result *figures.Report) error {
 	if r.pages != "" {
-		if err := os.MkdirAll(r.pages, 0o755); err != nil {
-			return fmt.Errorf("figures: %w", err)
-		}
 		for name, text := range result.Files() {
-			if err := os.WriteFile(filepath.Join(r.pages, name), []byte(text), 0o644); err != nil {
+			path := filepath.Join(r.pages, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return fmt.Errorf("figures: %w", err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				return fmt.Errorf("figures: %w", err)
 			}
 		}

@@ -486,15 +486,20 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := r.Files()
-	if len(files) != 4 {
+	if len(files) != 5 {
 		t.Errorf("%d files", len(files))
+	}
+	for _, want := range []string{"## Paragon\n", "[Tables](paragon.md)", "- **What reproduces.** ", "](missed.md)"} {
+		if !strings.Contains(files["README.md"], want) {
+			t.Errorf("the index lacks %q:\n%s", want, files["README.md"])
+		}
 	}
 	for _, want := range []string{
 		"| [Paragon](paragon.md) | 1 | 0 | 0 | 1 | 0 | 0 |", "| [Quasar](quasar.md) | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |", "| [ARQ](arq.md) | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 |",
 		"(paragon.md#paragon-tiny-tiny--small)\n  - more than all is kept. Ours: random ",
 	} {
-		if !strings.Contains(files["README.md"], want) {
-			t.Errorf("the index lacks %q:\n%s", want, files["README.md"])
+		if !strings.Contains(files[missedFile], want) {
+			t.Errorf("the list lacks %q:\n%s", want, files[missedFile])
 		}
 	}
 	for _, want := range []string{

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/profiler/chart"
 )
 
 // page is text being written.
@@ -11,13 +13,19 @@ type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format+"\n", args...) }
 
-// Files are the pages of Markdown by name: an index, and one per paper that has
-// experiments in the report. They hold nothing that depends on the host or the
-// day.
+// missedFile lists all that is missed.
+const missedFile = "missed.md"
+
+// Files are the pages of Markdown and their pictures by name: an index, one per paper that has
+// experiments in the report, and a list of what is missed. They hold nothing that depends on the
+// host or the day.
 func (r *Report) Files() map[string]string {
-	out := map[string]string{"README.md": r.index()}
+	out := map[string]string{"README.md": r.index(), missedFile: r.missedPage()}
 	for _, p := range papersOf(r) {
 		out[p.Name+".md"] = paperPage(p)
+		if o := find(p.Outcomes, digests[p.Name].picture); o != nil && len(o.Pictures()) > 0 {
+			out[pictureFile(p.Name)] = chart.Standalone(o.Pictures()[0].SVG)
+		}
 	}
 	return out
 }
@@ -41,8 +49,8 @@ func (r *Report) Markdown(w io.Writer) error {
 func (r *Report) index() string {
 	var p page
 	p.line("# Published results and ours\n")
-	p.line("What papers on placement published, and what the same policies give in our simulator (`placer/sim`) under the scenarios of `examples/sim`. " +
-		"Read the page of a paper for its tables; read this one for what holds.\n")
+	p.line("What papers on placement published, and what the same policies give in our simulator (`placer/sim`) under the scenarios of `examples/sim`: for each paper one picture, a few numbers, what reproduces, what does not and why, and what to use. "+
+		"The page of a paper has all tables; [one page](%s) lists what is missed.\n", missedFile)
 	p.line("%s\n", r.worldText())
 	p.line("| paper | requirements that can be reached | met | with planned profiles | not reachable | in the world of measured rows, met |")
 	p.line("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -53,6 +61,17 @@ func (r *Report) index() string {
 	}
 	p.tally("all", sum)
 	p.line("")
+	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), [the same with programs of measured rows](league-measured.md), and [where points are lost](headroom.md).\n")
+	for _, paper := range papersOf(r) {
+		p.digested(r, paper)
+	}
+	p.words()
+	return strings.TrimRight(p.String(), "\n") + "\n"
+}
+
+// words says what the words of the tables mean.
+func (p *page) words() {
+	p.line("## What the words mean\n")
 	p.line("- *A requirement* is what a reproduction must show: an order, a gap or a bound that the paper states. It is decided on means over seeds.")
 	p.line("- *Met*: by policies that know of jobs what their papers would have them know: two random entries, completed by the papers' collaborative filtering.")
 	p.line("- *With planned profiles*: by the same policies when they know what the live engine would (`knowledge = \"planned\"`: the two most informative entries, completed by the engine's own classifier).")
@@ -61,16 +80,19 @@ func (r *Report) index() string {
 	p.line("- *In the world of measured rows*: the programs are those of `profiler/training`, which we measured on today's machines. Services and jobs with targets have no place in it.\n")
 	p.line("± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0. " +
 		"Nothing is tuned until a number appears: what is missed is reported as missed, with the causes we see. `nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes.\n")
-	p.line("All policies next to each other, in all these scenarios and in replayed traces: [the league](league.md), [the same with programs of measured rows](league-measured.md), and [where points are lost](headroom.md).\n")
-	p.line("## By experiment\n")
-	p.line("An experiment is met when all its requirements are that can be carried, judged and reached.\n")
+}
+
+// missedPage lists verdicts by paper, and every requirement that is missed.
+func (r *Report) missedPage() string {
+	var p page
+	p.line("# What is missed\n")
+	p.line("An experiment is met when all its requirements are that can be carried, judged and reached. [What the words mean](README.md#what-the-words-mean).\n")
 	p.line("| paper | experiments | met | with planned profiles | missed | not reachable | not judged | not carried by the simulator | not run |")
 	p.line("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, f := range r.Counts {
 		p.line("| [%s](%s.md) | %d | %d | %d | %d | %d | %d | %d | %d |", title(f.Paper), f.Paper, f.all(), f.Met, f.Planned, f.Missed, f.Unreachable, f.NotJudged, f.NotCarried, f.NotRun)
 	}
 	p.line("")
-	p.line("## Missed\n")
 	missed := false
 	for i := range r.Outcomes {
 		missed = p.missed(&r.Outcomes[i]) || missed
@@ -168,7 +190,7 @@ func sentence(s string) string { return strings.TrimSuffix(s, ".") }
 func paperPage(paper paperOutcomes) string {
 	var p page
 	p.line("# %s\n", paper.Title)
-	p.line("%s. Published next to ours; [what the words mean](README.md).\n", paper.Source)
+	p.line("%s. Published next to ours; [what the words mean](README.md#what-the-words-mean).\n", paper.Source)
 	p.summary(paper.Outcomes)
 	for i := range paper.Outcomes {
 		p.outcome(&paper.Outcomes[i])

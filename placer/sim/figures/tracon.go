@@ -152,7 +152,8 @@ var traconExperiments = []Experiment{
 			compared("the gain is largest on medium", func(v []float64) bool { return v[0] > v[1] && v[0] > v[2] },
 				uses(throughput, of("mibs-8").load(60), of("mibs-8").load(60).in("tracon-dynamic-light"), of("mibs-8").load(60).in("tracon-dynamic-heavy"))...),
 		},
-		Why: whyTraconPairs + whyTraconNoise + "Two hours and three seeds, where the text has ten hours. ",
+		Why:   whyTraconPairs + whyTraconNoise + "Two hours and three seeds, where the text has ten hours. ",
+		Plots: []Plot{sweep("Throughput over FIFO by arrivals, medium", throughput, "tasks submitted per minute", "", false, traconLine("mios"), traconLine("mibs-8"), traconLine("mix-8"), traconLine("mibs-8-oracle"))},
 	},
 	{
 		ID: "tracon-machines", Paper: "tracon", Where: "figures 11 and 12, §4.6", Title: "8 to 10,000 machines",
@@ -167,6 +168,15 @@ var traconExperiments = []Experiment{
 		},
 		Why: whyTraconPairs + whyTraconNoise + "Twenty minutes, and ten on 10,000 machines, where the text has ten hours. ",
 	},
+}
+
+// traconLine is a policy over the rates of arrival.
+func traconLine(policy string) sweepLine {
+	l := sweepLine{name: policy}
+	for _, load := range []float64{10, 20, 30, 60} {
+		l.points = append(l.points, sweepPoint{load, of(policy).load(load)})
+	}
+	return l
 }
 
 // traconModels are what the paper shows of the three models.

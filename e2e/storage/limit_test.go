@@ -185,13 +185,13 @@ func TestPromisesAreLimits(t *testing.T) {
 			submitGreedy(ctx, t, r, driver, true)
 			limitSaid(ctx, t, r, greedy.ID, true)
 			submit(ctx, t, r, neighbour)
-			limited, beside := measure(ctx, t, r, greedy).mbPerSec, measure(ctx, t, r, neighbour).mbPerSec
-			t.Logf("%s: without a limit %.1f MB/s, with one of %g it moves %.1f, and its neighbour %.1f of %g", driver, free, greedyPromise, limited, beside, jobMBPerSec)
+			limited, neighbourMoves := measure(ctx, t, r, greedy).mbPerSec, measure(ctx, t, r, neighbour).mbPerSec
+			t.Logf("%s: without a limit %.1f MB/s, with one of %g it moves %.1f, and its neighbour %.1f of %g", driver, free, greedyPromise, limited, neighbourMoves, jobMBPerSec)
 			if limited > limitSlack*greedyPromise {
 				t.Errorf("with a limit of %g MB/s it moves %.1f", greedyPromise, limited)
 			}
-			if target, _, _ := neighbour.Spec.Target.Value(); beside < target {
-				t.Errorf("its neighbour moves %.1f MB/s of %g", beside, target)
+			if target, _, _ := neighbour.Spec.Target.Value(); neighbourMoves < target {
+				t.Errorf("its neighbour moves %.1f MB/s of %g", neighbourMoves, target)
 			}
 			if err := r.Purge(ctx, neighbour.ID); err != nil {
 				t.Fatal(err)

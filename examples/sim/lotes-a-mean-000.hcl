@@ -1,6 +1,5 @@
-base   = "lotes.base.hcl"
-title  = "LoTES, experiment A, jobs need what their class does on average: needs of classes differ by 0"
-source = "Tran 2016, §5.4.2"
+base  = "lotes-a-phi-000.hcl"
+title = "LoTES, experiment A, jobs need what their class does on average: needs of classes differ by 0"
 notes = [
   "a reading: every job needs exactly its class's means, as the bins of the program have it; in the text needs of a job vary by half",
   "20 machines of each of the ten kinds instead of 1,000, and 12 hours instead of 100: the structure is that of the paper, the queues are shorter",
@@ -9,10 +8,8 @@ notes = [
   "load is a share of the optimum of the machine assignment program, for each instance",
 ]
 seeds = [21, 22, 23, 24, 25]
-loads = [0.97]
 
 job_classes {
   for       = "12h"
-  phi       = 0
   variation = 0
 }

@@ -188,6 +188,10 @@ var rules = []rule{
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
 	},
 	{
+		layer: "edges", packages: []string{"placer/dispatch"}, external: []string{"github.com/hashicorp/nomad/api"},
+		because: "units of work are bytes to who hands them out, whatever they are of",
+	},
+	{
 		layer: "edges", packages: []string{"driver/..."}, may: concat(words, []string{"profiler/...", "driver/..."}),
 		because: "the driver measures and exerts pressure; it decides nothing",
 	},

@@ -31,6 +31,7 @@ require (
 	golang.org/x/sync v0.19.0
 	golang.org/x/sys v0.46.0
 	golang.org/x/time v0.14.0
+	golang.org/x/tools v0.40.0
 	gonum.org/v1/gonum v0.16.0
 	google.golang.org/grpc v1.78.0
 	google.golang.org/protobuf v1.36.11
@@ -82,6 +83,5 @@ require (
 	golang.org/x/net v0.48.0 // indirect
 	golang.org/x/term v0.44.0 // indirect
 	golang.org/x/text v0.33.0 // indirect
-	golang.org/x/tools v0.40.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20251111163417-95abcf5c77ba // indirect
 )

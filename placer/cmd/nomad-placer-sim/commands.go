@@ -27,6 +27,7 @@ func commands() []*command.Command {
 		listCommand(),
 		profilingCommand(),
 		runCommand(),
+		unitCommand(),
 		validateCommand(),
 		command.VersionCommand(programName),
 	}

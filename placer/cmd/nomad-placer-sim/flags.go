@@ -23,6 +23,7 @@ type manyRuns struct {
 	out         command.OutputFlags
 	seeds, work string
 	parallel    int
+	nodes       onNomad
 }
 
 // add declares the flags; seeds is the help of -seeds, whose default is the command's.
@@ -31,6 +32,7 @@ func (m *manyRuns) add(f *flag.FlagSet, seeds string) {
 	f.StringVar(&m.seeds, "seeds", "", seeds)
 	f.StringVar(&m.work, "work", "", "Keep every run in this `folder`, and take what is there.")
 	f.IntVar(&m.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
+	m.nodes.add(f)
 }
 
 // options checks the flags.
@@ -39,7 +41,11 @@ func (m *manyRuns) options(s *command.Shell) (figures.Options, error) {
 		return figures.Options{}, command.UsageError("-parallel must not be negative")
 	}
 	seeds, err := seedList(m.seeds)
-	return figures.Options{Work: m.work, Seeds: seeds, Parallel: m.parallel, Now: s.Now}, err
+	if err != nil {
+		return figures.Options{}, err
+	}
+	elsewhere, err := m.nodes.elsewhere(s, m.work)
+	return figures.Options{Work: m.work, Seeds: seeds, Parallel: m.parallel, Elsewhere: elsewhere, Now: s.Now}, err
 }
 
 // mostSeeds bounds a number of seeds, against slips of the pen.

@@ -354,6 +354,66 @@ func TestTheSamePagesAndNothingTwice(t *testing.T) {
 	}
 }
 
+// Runs that another machine makes are the same, and are kept; one of another run is not believed.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	page := func(o Options) (string, Progress, error) {
+		last := Progress{}
+		o.Progress = func(p Progress) { last = p }
+		r, err := Run(context.Background(), tiny(), o)
+		if err != nil {
+			return "", last, err
+		}
+		var b bytes.Buffer
+		err = r.Markdown(&b)
+		return b.String(), last, err
+	}
+	based := options(t.TempDir(), "")
+	based.Scenarios = fstest.MapFS{"tiny.hcl": {Data: []byte("base = \"big.base.hcl\"\n")}, "big.base.hcl": {Data: []byte(tinyScenario)}}
+	here, _, err := page(based)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handed := 0
+	elsewhere := func(ctx context.Context, units [][]byte, done func(int, []byte) error) error {
+		for i := range slices.Backward(units) { // in any order
+			handed++
+			result, err := Play(ctx, units[i], based.Now)
+			if err != nil {
+				return err
+			}
+			if err := done(i, result); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	based.Elsewhere, based.Work = elsewhere, t.TempDir()
+	there, last, err := page(based)
+	if err != nil || there != here || handed != 8 || last.Done != 8 {
+		t.Errorf("%d runs elsewhere, %+v, %v; the pages are the same: %t", handed, last, err, there == here)
+	}
+	if again, last, err := page(based); err != nil || again != here || handed != 8 || last.Kept != 8 {
+		t.Errorf("kept: %d runs elsewhere, %+v, %v", handed, last, err)
+	}
+	based.Work = t.TempDir()
+	based.Elsewhere = func(ctx context.Context, units [][]byte, done func(int, []byte) error) error {
+		result, err := Play(ctx, units[0], based.Now)
+		if err != nil {
+			return err
+		}
+		return done(1, result)
+	}
+	if _, _, err := page(based); !errors.Is(err, ErrUnit) {
+		t.Errorf("the result of another run: %v", err)
+	}
+	for _, bad := range []string{"", "{}", `{"file":"x.hcl","texts":"-- y.hcl --\n"}`} {
+		if _, err := Play(context.Background(), []byte(bad), based.Now); !errors.Is(err, ErrUnit) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
 // What the truth does not help to reach counts apart, and the world of measured rows is asked, too.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()

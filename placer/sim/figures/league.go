@@ -194,7 +194,7 @@ func (r *runner) enter(path string, o LeagueOptions, l *League) (Game, error) {
 	if s, err = s.WithEntrants(l.Entrants); err != nil {
 		return g, err
 	}
-	r.files[name] = &input{scenario: s, seeds: l.Seeds, tolerant: true}
+	r.files[name] = &input{scenario: s, seeds: l.Seeds, tolerant: true, file: path, folder: o.Folder, world: o.World, entrants: l.Entrants}
 	r.names = append(r.names, name)
 	return g, nil
 }

@@ -21,13 +21,14 @@ import (
 
 // Options of Run.
 type Options struct {
-	Scenarios fs.FS    // holds NAME.hcl
-	Folder    string   // what paths in the scenarios are relative to; empty: where the program runs
-	Data      string   // folder of public measurements by name; empty: none
-	Work      string   // folder of kept results; empty: nothing is kept
-	Seeds     []uint64 // empty: those of each scenario
-	World     string   // that scenarios are put into (scenario.Worlds), where they can be; empty: their own
-	Parallel  int      // runs at once; 0: one per processor
+	Scenarios fs.FS     // holds NAME.hcl
+	Folder    string    // what paths in the scenarios are relative to; empty: where the program runs
+	Data      string    // folder of public measurements by name; empty: none
+	Work      string    // folder of kept results; empty: nothing is kept
+	Seeds     []uint64  // empty: those of each scenario
+	World     string    // that scenarios are put into (scenario.Worlds), where they can be; empty: their own
+	Parallel  int       // runs at once; 0: one per processor
+	Elsewhere Elsewhere // makes the runs that are not kept; nil: this machine does
 	Now       func() time.Time
 	Progress  func(Progress) // one call at a time; may be nil
 }
@@ -140,6 +141,11 @@ type input struct {
 	scenario *scenario.Scenario
 	seeds    []uint64
 	tolerant bool // a run that fails is a result
+
+	// how it was read
+	file, folder string
+	world        string // that it was put into; empty: none
+	entrants     []scenario.Entrant
 }
 
 // runner is a report being made.
@@ -218,7 +224,7 @@ func (r *runner) list() {
 // load puts a scenario into the world that is asked for, and once more into that of measured rows,
 // where it can be in them.
 func (r *runner) load(name string) error {
-	s, err := scenario.Open(r.options.Scenarios, name+".hcl", cmp.Or(r.options.Folder, "."))
+	s, err := scenario.Open(r.options.Scenarios, name+".hcl", r.folder())
 	if err != nil {
 		return err
 	}
@@ -230,18 +236,19 @@ func (r *runner) load(name string) error {
 	if err != nil {
 		return err
 	}
+	world := ""
 	if r.options.World != "" {
 		in, err := inWorld(s, r.options.World)
 		if err != nil {
 			return err
 		}
 		if in != nil {
-			s = in
+			s, world = in, r.options.World
 		}
 	}
-	r.enlist(name, s)
+	r.enlist(name, name, s, world)
 	if measured != nil && r.options.World != scenario.MeasuredWorld {
-		r.enlist(measuredName(name), measured)
+		r.enlist(measuredName(name), name, measured, scenario.MeasuredWorld)
 	}
 	return nil
 }
@@ -258,56 +265,97 @@ func inWorld(s *scenario.Scenario, world string) (*scenario.Scenario, error) {
 // measuredName is how a scenario is called in the world of measured rows.
 func measuredName(name string) string { return name + " (" + scenario.MeasuredWorld + ")" }
 
-func (r *runner) enlist(name string, s *scenario.Scenario) {
-	file := &input{scenario: s, seeds: s.Seeds}
+// folder is what paths in scenarios are relative to.
+func (r *runner) folder() string { return cmp.Or(r.options.Folder, ".") }
+
+func (r *runner) enlist(name, file string, s *scenario.Scenario, world string) {
+	in := &input{scenario: s, seeds: s.Seeds, file: file + ".hcl", folder: r.folder(), world: world}
 	if len(r.options.Seeds) > 0 {
-		file.seeds = r.options.Seeds
+		in.seeds = r.options.Seeds
 	}
-	r.files[name], r.names = file, append(r.names, name)
+	r.files[name], r.names = in, append(r.names, name)
 }
 
-// all makes every run.
+// all makes every run that is not kept.
 func (r *runner) all(ctx context.Context) error {
-	group, running := errgroup.WithContext(ctx)
-	group.SetLimit(r.options.Parallel)
+	var missing []int
 	for i := range r.jobs {
-		if running.Err() != nil {
-			break
+		if !r.known(i) {
+			missing = append(missing, i)
 		}
-		group.Go(func() error { return r.one(running, i) })
 	}
-	if err := group.Wait(); err != nil || ctx.Err() != nil {
-		return cmp.Or(context.Cause(ctx), err) // who gave up says why
+	makeThem := r.here
+	if r.options.Elsewhere != nil && len(missing) > 0 {
+		makeThem = r.hand
+	}
+	if err := makeThem(ctx, missing); err != nil {
+		return err
 	}
 	r.sort()
 	return nil
 }
 
-// one makes a run, or takes a kept one.
-func (r *runner) one(ctx context.Context, i int) error {
+// known takes a run that is kept.
+func (r *runner) known(i int) bool {
 	j := r.jobs[i]
 	file := r.files[j.scenario]
-	key := r.store.key(file.scenario, j.policy, j.seed)
 	var k kept
-	if r.store.get(key, &k) && (len(k.Lines) == len(file.scenario.Loads) || k.Failed != "") {
-		r.end(i, &k, true)
-		return nil
+	if !r.store.get(r.store.key(file.scenario, j.policy, j.seed), &k) || !file.whole(&k) {
+		return false
 	}
-	begun := r.options.Now()
-	result, err := file.scenario.Run(ctx, scenario.Options{Policies: []string{j.policy}, Seeds: []uint64{j.seed}, Parallel: 1})
-	k = kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed, HostSeconds: r.options.Now().Sub(begun).Seconds()}
+	r.end(i, &k, true)
+	return true
+}
+
+// whole reports whether a result has all that the scenario asks for.
+func (in *input) whole(k *kept) bool {
+	return len(k.Lines) == len(in.scenario.Loads) || in.tolerant && k.Failed != ""
+}
+
+// here makes runs on this machine.
+func (r *runner) here(ctx context.Context, missing []int) error {
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(r.options.Parallel)
+	for _, i := range missing {
+		if running.Err() != nil {
+			break
+		}
+		group.Go(func() error {
+			j := r.jobs[i]
+			k, err := r.files[j.scenario].play(running, kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed}, r.options.Now)
+			if err != nil {
+				return err
+			}
+			return r.made(i, &k)
+		})
+	}
+	err := group.Wait()
+	return cmp.Or(context.Cause(ctx), err) // who gave up says why
+}
+
+// play makes a run, of which is said what it is called.
+func (in *input) play(ctx context.Context, k kept, now func() time.Time) (kept, error) {
+	begun := now()
+	result, err := in.scenario.Run(ctx, scenario.Options{Policies: []string{k.Policy}, Seeds: []uint64{k.Seed}, Parallel: 1})
+	k.HostSeconds = now().Sub(begun).Seconds()
 	switch {
 	case err == nil:
 		k.Lines = result.Lines
-	case file.tolerant && tolerated(ctx, err):
+	case in.tolerant && tolerated(ctx, err):
 		k.Failed = err.Error()
 	default:
-		return fmt.Errorf("figures: %s: %w", j.scenario, err)
+		return k, fmt.Errorf("figures: %s: %w", k.Scenario, err)
 	}
-	if err := r.store.put(key, k); err != nil {
+	return k, nil
+}
+
+// made keeps a run.
+func (r *runner) made(i int, k *kept) error {
+	j := r.jobs[i]
+	if err := r.store.put(r.store.key(r.files[j.scenario].scenario, j.policy, j.seed), k); err != nil {
 		return err
 	}
-	r.end(i, &k, false)
+	r.end(i, k, false)
 	return nil
 }
 

@@ -250,7 +250,28 @@ func (r *Rig) Install(ctx context.Context, i Installation) error {
 	if i.Policy.Role != rights.Leader {
 		return nil
 	}
-	return WaitLeader(ctx, world, before)
+	if err := WaitLeader(ctx, world, before); err != nil {
+		return errors.Join(err, r.agentsSay(context.WithoutCancel(ctx), namespace, *job.ID))
+	}
+	return nil
+}
+
+// mostSaid bounds what is repeated of an agent's log.
+const mostSaid = 2000
+
+// agentsSay is the end of what each agent has written, for an error.
+func (r *Rig) agentsSay(ctx context.Context, namespace, job string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	stubs, _, err := r.API().Jobs().Allocations(job, false, (&api.QueryOptions{Namespace: namespace}).WithContext(ctx))
+	said := []error{err}
+	for _, a := range stubs {
+		for task := range a.TaskStates {
+			log, err := r.Log(ctx, &api.Allocation{ID: a.ID, NodeID: a.NodeID, Namespace: a.Namespace}, task, "stderr")
+			said = append(said, err, fmt.Errorf("the agent on %s, %s, said: %s", a.NodeName, a.ClientStatus, log[max(0, len(log)-mostSaid):]))
+		}
+	}
+	return errors.Join(said...)
 }
 
 // CreateHoldPool creates the pool without nodes in which jobs wait.

@@ -28,7 +28,7 @@ const ofAlone = 0.5
 
 // calm is how long is watched that nothing more is changed; ten minutes for the
 // record (go test -tags e2e ./e2e/placement -run Adapt -calm 10m).
-var calm = flag.Duration("calm", time.Minute, "how long is watched that adaptation comes to rest")
+var calm = flag.Duration("calm", 30*time.Second, "how long is watched that adaptation comes to rest")
 
 // working does a little arithmetic for each unit and never rests, so that a busy
 // neighbour slows it down.

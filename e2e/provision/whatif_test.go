@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	recordFor = flag.Duration("record", time.Minute, "how long jobs come whose runs are replayed")
+	recordFor = flag.Duration("record", 24*time.Second, "how long jobs come whose runs are replayed")
 	keepIn    = flag.String("keep", "", "a folder for what what-if prints")
 )
 
@@ -81,28 +81,29 @@ func TestWhatIfOfRunsOnRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ask := func(args ...string) []byte {
+	ask := func(args ...string) ([]byte, error) {
 		cmd := exec.CommandContext(t.Context(), program(t, "nomad-placer", "make build"), append([]string{"provision", "what-if", "-no-color", "-address", r.rig.Addr(), "-since", "2h", "-prices", "../../examples/provision/prices.hcl"}, args...)...)
 		cmd.Env = append(os.Environ(), "NOMAD_TOKEN="+r.rig.Token())
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return out
+		return cmd.Output()
 	}
 	// A run has ended when its job is missed for 30 s, and is written within a minute.
 	eventually(t, "all runs on record have ended", 2*time.Minute, func() bool {
 		var c provision.Comparison
-		if err := json.Unmarshal(ask("-json"), &c); err != nil {
-			t.Fatal(err)
-		}
-		return c.Running == 0 && c.Runs > 0
+		out, err := ask("-json") // an error as long as none is on record
+		return err == nil && json.Unmarshal(out, &c) == nil && c.Running == 0 && c.Runs == submitted
 	})
-	text := ask()
+	text, err := ask()
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
 	t.Logf("%d jobs in %s:\n%s", submitted, *recordFor, text)
 	var c provision.Comparison
-	if err := json.Unmarshal(ask("-json"), &c); err != nil {
-		t.Fatal(err)
+	out, err := ask("-json")
+	if err == nil {
+		err = json.Unmarshal(out, &c)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	if len(c.Strategies) != len(provision.Strategies()) {
 		t.Fatalf("%+v", c)

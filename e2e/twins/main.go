@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/blockio"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/compare"
 )
@@ -40,9 +41,9 @@ type settings struct {
 const interval = 10 * time.Second
 
 func main() {
-	if len(os.Args) == 4 && os.Args[1] == diskWorker {
+	if len(os.Args) == 5 && os.Args[1] == disk.Worker {
 		// Interrupted with this program's group, it stays until its orders end.
-		cluster.Main("twins", func(context.Context) error { return serveDisk(os.Args[2], os.Args[3]) })
+		cluster.Main("twins", func(context.Context) error { return disk.Serve(os.Args[2], os.Args[3], os.Args[4]) })
 		return
 	}
 	if len(os.Args) == 3 && os.Args[1] == logWorker {
@@ -192,11 +193,11 @@ func (s settings) capture(ctx context.Context, w workload, trace string) (out ca
 	if err := needs(w); err != nil {
 		return out, err
 	}
-	v, err := newVolume(ctx, filepath.Join(s.work, w.name))
+	v, err := disk.New(ctx, filepath.Join(s.work, w.name))
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, v.remove()) }()
+	defer func() { err = errors.Join(err, v.Remove()) }()
 	progress("%s: preparing", w.name)
 	if w.prepare != nil {
 		if err := w.prepare(ctx, v); err != nil {
@@ -209,7 +210,7 @@ func (s settings) capture(ctx context.Context, w workload, trace string) (out ca
 	}
 	defer func() { err = errors.Join(err, ready.end()) }()
 	// What was prepared is on the device and not in memory.
-	if err := v.settle(ctx); err != nil {
+	if err := v.Settle(ctx); err != nil {
 		return out, err
 	}
 	if err := ready.start(); err != nil {
@@ -218,9 +219,9 @@ func (s settings) capture(ctx context.Context, w workload, trace string) (out ca
 	if err := cluster.Sleep(ctx, warmUp); err != nil {
 		return out, err
 	}
-	progress("%s: recording %s for %s", w.name, v.device, s.length)
+	progress("%s: recording %s for %s", w.name, v.Device, s.length)
 	out.MeantSeconds, out.Machine = s.length.Seconds(), machine()
-	if err := s.placer(ctx, &out.Captured, "twin", "capture", "-for", s.length.String(), "-o", trace, v.device); err != nil {
+	if err := s.placer(ctx, &out.Captured, "twin", "capture", "-for", s.length.String(), "-o", trace, v.Device); err != nil {
 		return out, err
 	}
 	if why := ready.ended(); why != nil {

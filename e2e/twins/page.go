@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/compare"
 )
 
@@ -24,7 +25,7 @@ func page(all []result) string {
 	line("# Twins of six real workloads\n")
 	line("Written by `go run ./e2e/twins -page placer/docs/twin-workloads.md`, from captures of one machine: another one gives other numbers. Each workload has an ext4 file system of its own on a loop device and %d MiB of memory, its page cache included, "+
 		"and the whole device is recorded by `nomad-placer twin capture`, what the page cache writes later with it. `nomad-placer twin compare -interval-length %s` fits a model to the first half of the I/Os and judges it by the second; seed 1. "+
-		"IOPS and latency are those of the reference disk of package compare. No latency of a real device is judged here: [below](#on-one-real-disk), on a quiet machine.\n", memoryBytes>>20, interval)
+		"IOPS and latency are those of the reference disk of package compare. No latency of a real device is judged here: [below](#on-one-real-disk), on a quiet machine.\n", disk.MemoryBytes>>20, interval)
 	var machines []string
 	for i := range all {
 		if m := all[i].Captured.Machine; !slices.Contains(machines, m) {

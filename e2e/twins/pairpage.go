@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 )
 
 // pairTitle begins the part of the page that is about pairs, its last.
@@ -121,7 +123,7 @@ func pairPart(all []*pairRun) string {
 	line("The disk does what a cloud volume of AWS's type gp3 does where nothing more is paid for, %d I/Os and %d MiB a second, chosen before anything was measured. "+
 		"It serves one I/O after another, reads and writes together, each for 1/%d s or its bytes by the bandwidth, whichever is longer; it has no cache, and a flush costs nothing. "+
 		"A file system of our own (FUSE) makes it of a faster one, for limits of control groups count reads and writes apart. Each workload has a loop device on it with an ext4 file system, and %d MiB of memory. "+
-		"A run is measured for %s, %s after its start.\n", diskIOPS, diskBytesPerSec>>20, diskIOPS, memoryBytes>>20, pairFor, freeWarmUp+limitedWarmUp)
+		"A run is measured for %s, %s after its start.\n", disk.IOPS, disk.BytesPerSec>>20, disk.IOPS, disk.MemoryBytes>>20, pairFor, freeWarmUp+limitedWarmUp)
 	line("Performance is the same for workloads and for what stands for them, and measured at the disk: one over the mean time of an I/O, waiting included, and for batch jobs (%s), which run as fast as they can, bytes a second. "+
 		"Models are of the capture's adjoining I/Os joined (`twin fit -merge %s`), seed 1.\n", strings.Join(batchNames(), ", "), mergeWithin)
 	line("What stands for a workload:\n")

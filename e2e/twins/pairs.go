@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/blockio"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage"
@@ -84,8 +86,8 @@ type diskUse struct {
 	MostWrites  int     `json:"most_writes"`
 }
 
-// use is that of some seconds.
-func (s served) use(seconds float64) diskUse {
+// useOf is that of some seconds.
+func useOf(s disk.Served, seconds float64) diskUse {
 	ios := float64(s.Reads + s.Writes)
 	if ios == 0 {
 		return diskUse{}
@@ -249,9 +251,9 @@ func (s settings) pairs(ctx context.Context) (all []*pairRun, err error) {
 // bench is the disk with a volume for each workload and one for what stands for it.
 type bench struct {
 	settings
-	disk    *attachedDisk
-	real    map[string]*volume
-	scratch map[string]*volume
+	disk    *disk.Attached
+	real    map[string]*disk.Volume
+	scratch map[string]*disk.Volume
 	files   map[string]*blockio.Scratch
 }
 
@@ -263,7 +265,7 @@ func newBench(ctx context.Context, s settings) (b *bench, err error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("run this as root: it makes loop devices and records them")
 	}
-	b = &bench{settings: s, real: map[string]*volume{}, scratch: map[string]*volume{}, files: map[string]*blockio.Scratch{}}
+	b = &bench{settings: s, real: map[string]*disk.Volume{}, scratch: map[string]*disk.Volume{}, files: map[string]*blockio.Scratch{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.end())
@@ -277,22 +279,22 @@ func newBench(ctx context.Context, s settings) (b *bench, err error) {
 	for _, w := range s.chosen() {
 		_, err := os.Stat(b.preparedMark(w))
 		if prepared[w.name] = err == nil; !prepared[w.name] {
-			if err := emptyImage(filepath.Join(images, realImage(w.name)), volumeBytes); err != nil {
+			if err := disk.EmptyImage(filepath.Join(images, realImage(w.name)), disk.VolumeBytes); err != nil {
 				return b, err
 			}
 		}
-		if err := emptyImage(filepath.Join(images, scratchImage(w.name)), volumeBytes+scratchRoom); err != nil {
+		if err := disk.EmptyImage(filepath.Join(images, scratchImage(w.name)), disk.VolumeBytes+scratchRoom); err != nil {
 			return b, err
 		}
 	}
-	if b.disk, err = attachDisk(ctx, images, filepath.Join(s.pairFolder(), "disk")); err != nil {
+	if b.disk, err = disk.Attach(ctx, disk.Volume3000, images, filepath.Join(s.pairFolder(), "disk")); err != nil {
 		return b, err
 	}
 	for _, w := range s.chosen() {
-		if b.real[w.name], err = b.disk.volume(ctx, filepath.Join(s.pairFolder(), w.name), realImage(w.name), !prepared[w.name]); err != nil {
+		if b.real[w.name], err = b.disk.Volume(ctx, filepath.Join(s.pairFolder(), w.name), realImage(w.name), !prepared[w.name]); err != nil {
 			return b, err
 		}
-		if b.scratch[w.name], err = b.disk.volume(ctx, filepath.Join(s.pairFolder(), w.name+"-scratch"), scratchImage(w.name), true); err != nil {
+		if b.scratch[w.name], err = b.disk.Volume(ctx, filepath.Join(s.pairFolder(), w.name+"-scratch"), scratchImage(w.name), true); err != nil {
 			return b, err
 		}
 		if err := b.prepare(ctx, w, prepared[w.name]); err != nil {
@@ -300,8 +302,8 @@ func newBench(ctx context.Context, s settings) (b *bench, err error) {
 		}
 	}
 	// What was prepared is on the machine's own disk before anything is measured.
-	_, err = command(ctx, "sync")
-	return b, err
+	unix.Sync()
+	return b, nil
 }
 
 func (b *bench) preparedMark(w workload) string {
@@ -317,13 +319,13 @@ func (b *bench) prepare(ctx context.Context, w workload, prepared bool) error {
 				return err
 			}
 		}
-		if err := errors.Join(b.real[w.name].settle(ctx), os.WriteFile(b.preparedMark(w), nil, 0o644)); err != nil {
+		if err := errors.Join(b.real[w.name].Settle(ctx), os.WriteFile(b.preparedMark(w), nil, 0o644)); err != nil {
 			return err
 		}
 	}
 	progress("pairs: filling the scratch file of %s", w.name)
 	var err error
-	b.files[w.name], err = blockio.NewScratch(ctx, b.scratch[w.name].dir, volumeBytes, func(float64) {})
+	b.files[w.name], err = blockio.NewScratch(ctx, b.scratch[w.name].Dir, disk.VolumeBytes, func(float64) {})
 	return err
 }
 
@@ -331,14 +333,14 @@ func (b *bench) end() error {
 	var errs []error
 	for name, v := range b.real {
 		if v != nil {
-			errs = append(errs, v.detach())
+			errs = append(errs, v.Detach())
 		}
 		if v := b.scratch[name]; v != nil {
-			errs = append(errs, v.detach(), os.RemoveAll(filepath.Join(b.pairFolder(), "images", scratchImage(name))))
+			errs = append(errs, v.Detach(), os.RemoveAll(filepath.Join(b.pairFolder(), "images", scratchImage(name))))
 		}
 	}
 	if b.disk != nil {
-		errs = append(errs, b.disk.end())
+		errs = append(errs, b.disk.End())
 	}
 	return errors.Join(errs...)
 }
@@ -366,18 +368,18 @@ func workloadOf(name string) workload {
 }
 
 func (b *bench) measureReal(ctx context.Context, r *pairRun) (err error) {
-	if _, err := b.disk.tell(wordFree); err != nil {
+	if err := b.disk.Free(); err != nil {
 		return err
 	}
 	var all []*running
 	defer func() {
-		_, freeErr := b.disk.tell(wordFree) // what ends writes fast
+		freeErr := b.disk.Free() // what ends writes fast
 		err = errors.Join(err, freeErr)
 		for _, run := range all {
 			err = errors.Join(err, run.end())
 		}
 	}()
-	var volumes []*volume
+	var volumes []*disk.Volume
 	for _, name := range r.Names {
 		run, err := workloadOf(name).ready(ctx, b.real[name])
 		if err != nil {
@@ -386,7 +388,7 @@ func (b *bench) measureReal(ctx context.Context, r *pairRun) (err error) {
 		all, volumes = append(all, run), append(volumes, b.real[name])
 	}
 	for _, v := range volumes {
-		if err := v.settle(ctx); err != nil {
+		if err := v.Settle(ctx); err != nil {
 			return err
 		}
 	}
@@ -398,7 +400,7 @@ func (b *bench) measureReal(ctx context.Context, r *pairRun) (err error) {
 	if err := cluster.Sleep(ctx, freeWarmUp); err != nil {
 		return err
 	}
-	if _, err := b.disk.tell(wordLimit); err != nil {
+	if err := b.disk.Limit(); err != nil {
 		return err
 	}
 	if err := cluster.Sleep(ctx, limitedWarmUp); err != nil {
@@ -420,12 +422,12 @@ func (b *bench) measureReal(ctx context.Context, r *pairRun) (err error) {
 }
 
 // watch waits while a run is measured. Its first in isolation is what its twin is made of.
-func (b *bench) watch(ctx context.Context, r *pairRun, volumes []*volume) error {
+func (b *bench) watch(ctx context.Context, r *pairRun, volumes []*disk.Volume) error {
 	if len(r.Names) > 1 || r.Round > 1 {
 		return cluster.Sleep(ctx, pairFor)
 	}
 	var done blockio.Captured
-	if err := b.placer(ctx, &done, "twin", "capture", "-for", pairFor.String(), "-o", b.traceOf(r.Names[0]), volumes[0].device); err != nil {
+	if err := b.placer(ctx, &done, "twin", "capture", "-for", pairFor.String(), "-o", b.traceOf(r.Names[0]), volumes[0].Device); err != nil {
 		return err
 	}
 	if done.Lost > 0 {
@@ -438,7 +440,7 @@ func (b *bench) traceOf(name string) string { return filepath.Join(b.pairFolder(
 
 // during measures the disk while something is done.
 func (b *bench) during(r *pairRun, image func(string) string, do func() error) error {
-	servedBefore, err := b.disk.served()
+	servedBefore, err := b.disk.Served()
 	if err != nil {
 		return err
 	}
@@ -456,13 +458,13 @@ func (b *bench) during(r *pairRun, image func(string) string, do func() error) e
 		return err
 	}
 	r.IdleShare = (idle.Idle + idle.Iowait - idleBefore.Idle - idleBefore.Iowait) / (total(idle) - total(idleBefore))
-	servedAfter, err := b.disk.served()
+	servedAfter, err := b.disk.Served()
 	if err != nil {
 		return err
 	}
 	for i := range r.Members {
 		file := image(r.Names[i])
-		if r.Members[i].Disk = servedAfter[file].minus(servedBefore[file]).use(seconds); r.Members[i].Disk.IOPS == 0 {
+		if r.Members[i].Disk = useOf(servedAfter[file].Minus(servedBefore[file]), seconds); r.Members[i].Disk.IOPS == 0 {
 			return fmt.Errorf("%s: the disk was asked for nothing", r.Names[i])
 		}
 	}
@@ -492,7 +494,7 @@ func (b *bench) measurePlayed(ctx context.Context, known []*pairRun, r *pairRun)
 		}
 		loads = append(loads, load)
 	}
-	if _, err := b.disk.tell(wordLimit); err != nil {
+	if err := b.disk.Limit(); err != nil {
 		return err
 	}
 	return b.during(r, scratchImage, func() error {
@@ -547,7 +549,7 @@ func (b *bench) twin(ctx context.Context, f form, name string, loop model.Loop) 
 			return m, nil
 		}
 	}
-	args := []string{"twin", "fit", "-merge", mergeWithin.String(), "-device-bytes", fmt.Sprint(volumeBytes), "-o", path}
+	args := []string{"twin", "fit", "-merge", mergeWithin.String(), "-device-bytes", fmt.Sprint(disk.VolumeBytes), "-o", path}
 	if f == formTwin {
 		args = append(args, "-interval-length", twinInterval.String())
 	} else {

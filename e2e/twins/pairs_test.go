@@ -5,59 +5,23 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/profiler/workload/storage/model"
 )
 
-func TestServiceTime(t *testing.T) {
+// What a run needed of the disk is by what was served meanwhile.
+func TestUseOf(t *testing.T) {
 	t.Parallel()
-	for bytes, want := range map[int]time.Duration{512: time.Second / diskIOPS, 32 << 10: time.Second / diskIOPS, 1 << 20: 8 * time.Millisecond} {
-		if got := serviceTime(bytes); got != want {
-			t.Errorf("%d bytes: %v and not %v", bytes, got, want)
-		}
+	got := useOf(disk.Served{Reads: 20, Writes: 10, Bytes: 30 << 12, BusySeconds: 0.5, WaitSeconds: 3, ActiveSeconds: 1.5, ReadsAt: []int64{0, 20}, WritesAt: []int64{0, 5, 5}}, 2)
+	want := diskUse{IOPS: 15, ReadShare: 2. / 3, BytesPerSec: 15 << 12, MeanMilliseconds: 100, Share: 0.25, Outstanding: 2, MostReads: 1, MostWrites: 2}
+	if got != want {
+		t.Errorf("%+v and not %+v", got, want)
 	}
-}
-
-// The disk does one I/O after another for everybody, and says for whom.
-func TestOneDiskForAll(t *testing.T) {
-	t.Parallel()
-	d := newSharedDisk()
-	go d.serve()
-	t.Cleanup(func() { close(d.orders) })
-	if _, err := d.told("nonsense"); err == nil {
-		t.Error("it was told nonsense")
-	}
-	d.ordered("a", true, 1<<20, func() {}) // before it is limited
-	if _, err := d.told(wordLimit); err != nil {
-		t.Fatal(err)
-	}
-	const each = 30
-	begun := time.Now()
-	var all sync.WaitGroup
-	for _, name := range []string{"a", "b"} {
-		for i := range each {
-			all.Go(func() { d.ordered(name, i%3 == 0, 4096, func() {}) })
-		}
-	}
-	all.Wait()
-	took := time.Since(begun)
-	if least := 2 * each * time.Second / diskIOPS; took < least {
-		t.Errorf("%d I/Os took %v, and not %v", 2*each, took, least)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, name := range []string{"a", "b"} {
-		s := d.by[name]
-		if s.Reads != 20 || s.Writes != 10 || s.Bytes != each*4096 || math.Abs(s.BusySeconds-each/float64(diskIOPS)) > 1e-6 || s.reads+s.writes != 0 {
-			t.Errorf("%s: %+v", name, s)
-		}
-		// They waited for one another: as many as there are were outstanding, on average half.
-		if use := s.use(1); s.WaitSeconds <= s.BusySeconds || use.Outstanding <= 1 || use.IOPS != each || math.Abs(use.ReadShare-2./3) > 1e-9 {
-			t.Errorf("%s: %+v of %+v", name, use, s)
-		}
+	if got := useOf(disk.Served{}, 2); got != (diskUse{}) {
+		t.Errorf("of nothing: %+v", got)
 	}
 }
 

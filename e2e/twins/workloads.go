@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
@@ -25,9 +26,9 @@ type workload struct {
 	// batch says that it runs as fast as it can: what it loses is throughput, not time per I/O.
 	batch bool
 	// prepare makes the data, once; nil: nothing.
-	prepare func(ctx context.Context, v *volume) error
+	prepare func(ctx context.Context, v *disk.Volume) error
 	// ready makes what runs on them, again and again.
-	ready func(ctx context.Context, v *volume) (*running, error)
+	ready func(ctx context.Context, v *disk.Volume) (*running, error)
 }
 
 // Rates are far below what a disk does, so that a busy machine changes little of them; jobs
@@ -145,45 +146,45 @@ const postgresUser = "postgres"
 func postgresProgram(name string) string { return filepath.Join(postgresBin, name) }
 
 // postgresFolders are those of its data and of its socket.
-func postgresFolders(v *volume) (data, socket string) {
-	return filepath.Join(absolute(v.dir), "data"), filepath.Join(absolute(v.dir), "socket")
+func postgresFolders(v *disk.Volume) (data, socket string) {
+	return filepath.Join(v.Dir, "data"), filepath.Join(v.Dir, "socket")
 }
 
-func postgresData(ctx context.Context, v *volume) error {
+func postgresData(ctx context.Context, v *disk.Volume) error {
 	data, socket := postgresFolders(v)
 	for _, folder := range []string{data, socket} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
-		if _, err := command(ctx, "chown", postgresUser, folder); err != nil {
+		if err := v.Run(ctx, "", "chown", postgresUser, folder); err != nil {
 			return err
 		}
 	}
-	if err := v.run(ctx, postgresUser, postgresProgram("initdb"), "-D", data, "--no-sync", "--auth", "trust"); err != nil {
+	if err := v.Run(ctx, postgresUser, postgresProgram("initdb"), "-D", data, "--no-sync", "--auth", "trust"); err != nil {
 		return err
 	}
 	stop, err := postgresServer(ctx, v)
 	if err != nil {
 		return err
 	}
-	return errors.Join(v.run(ctx, postgresUser, postgresProgram("pgbench"), "-h", socket, "-i", "-q", "-s", "40", "postgres"), stop("fast"))
+	return errors.Join(v.Run(ctx, postgresUser, postgresProgram("pgbench"), "-h", socket, "-i", "-q", "-s", "40", "postgres"), stop("fast"))
 }
 
 // postgresServer starts the server in the group too: its memory and its page cache are limited.
-func postgresServer(ctx context.Context, v *volume) (stop func(mode string) error, err error) {
+func postgresServer(ctx context.Context, v *disk.Volume) (stop func(mode string) error, err error) {
 	data, socket := postgresFolders(v)
 	options := fmt.Sprintf("-k %s -c listen_addresses='' -c shared_buffers=64MB -c checkpoint_timeout=30s -c checkpoint_completion_target=0.5", socket)
-	if err := v.run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-l", filepath.Join(data, "server.log"), "-o", options, "-w", "start"); err != nil {
+	if err := v.Run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-l", filepath.Join(data, "server.log"), "-o", options, "-w", "start"); err != nil {
 		return nil, err
 	}
 	return func(mode string) error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		return v.run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-m", mode, "-w", "stop")
+		return v.Run(ctx, postgresUser, postgresProgram("pg_ctl"), "-D", data, "-m", mode, "-w", "stop")
 	}, nil
 }
 
-func postgres(ctx context.Context, v *volume) (*running, error) {
+func postgres(ctx context.Context, v *disk.Volume) (*running, error) {
 	stop, err := postgresServer(ctx, v)
 	if err != nil {
 		return nil, err
@@ -191,17 +192,17 @@ func postgres(ctx context.Context, v *volume) (*running, error) {
 	_, socket := postgresFolders(v)
 	return &running{
 		before: func() error { return stop("fast") }, // it is started again on the same data
-		cmd:    v.inGroup(context.Background(), postgresUser, postgresProgram("pgbench"), "-h", socket, "-c", "4", "-j", "1", "-T", "86400", "-P", "1", "-R", fmt.Sprint(postgresPerSec), "--random-seed", "1", "postgres"),
+		cmd:    v.InGroup(context.Background(), postgresUser, postgresProgram("pgbench"), "-h", socket, "-c", "4", "-j", "1", "-T", "86400", "-P", "1", "-R", fmt.Sprint(postgresPerSec), "--random-seed", "1", "postgres"),
 		tells:  tellsPgbench,
 	}, nil
 }
 
 const sqliteRows = 800_000
 
-func sqliteFile(v *volume) string { return filepath.Join(absolute(v.dir), "shop.db") }
+func sqliteFile(v *disk.Volume) string { return filepath.Join(v.Dir, "shop.db") }
 
-func sqliteData(ctx context.Context, v *volume) error {
-	return v.run(ctx, "", "sqlite3", sqliteFile(v), "PRAGMA journal_mode=WAL;\n"+
+func sqliteData(ctx context.Context, v *disk.Volume) error {
+	return v.Run(ctx, "", "sqlite3", sqliteFile(v), "PRAGMA journal_mode=WAL;\n"+
 		"CREATE TABLE item(id INTEGER PRIMARY KEY, stock INTEGER, about TEXT);\n"+
 		fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO item SELECT i, i%%100, hex(zeroblob(250)) FROM n;\n", sqliteRows)+
 		"CREATE TABLE journal(id INTEGER PRIMARY KEY, item INTEGER, at INTEGER);\n")
@@ -209,7 +210,7 @@ func sqliteData(ctx context.Context, v *volume) error {
 
 // sqlite is fed with transactions at their times. Each ends with its time, which comes back when
 // it is done.
-func sqlite(_ context.Context, v *volume) (*running, error) {
+func sqlite(_ context.Context, v *disk.Volume) (*running, error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	feed := func(ctx context.Context, in io.Writer) error {
 		if _, err := io.WriteString(in, "PRAGMA synchronous=FULL;\nPRAGMA cache_size=-16000;\n"); err != nil {
@@ -231,7 +232,7 @@ func sqlite(_ context.Context, v *volume) (*running, error) {
 			return err
 		})
 	}
-	return &running{cmd: v.inGroup(context.Background(), "", "stdbuf", "-oL", "sqlite3", sqliteFile(v)), feed: feed, tells: tellsAsked}, nil
+	return &running{cmd: v.InGroup(context.Background(), "", "stdbuf", "-oL", "sqlite3", sqliteFile(v)), feed: feed, tells: tellsAsked}, nil
 }
 
 // paced calls again and again, with exponential gaps, until an error or the end of ctx.
@@ -250,31 +251,31 @@ func paced(ctx context.Context, rng *rand.Rand, perSec float64, do func(i int, d
 	}
 }
 
-func storeArgs(v *volume, more ...string) []string {
+func storeArgs(v *disk.Volume, more ...string) []string {
 	return append([]string{
-		"db_bench", "--db=" + filepath.Join(absolute(v.dir), "store"), "--num=3000000", "--value_size=200", "--seed=1", "--compression_type=none",
+		"db_bench", "--db=" + filepath.Join(v.Dir, "store"), "--num=3000000", "--value_size=200", "--seed=1", "--compression_type=none",
 		"--cache_size=33554432", "--write_buffer_size=8388608", "--target_file_size_base=8388608", "--max_bytes_for_level_base=67108864",
 	}, more...)
 }
 
-func storeData(ctx context.Context, v *volume) error {
-	return v.run(ctx, "", storeArgs(v, "--benchmarks=fillrandom")...)
+func storeData(ctx context.Context, v *disk.Volume) error {
+	return v.Run(ctx, "", storeArgs(v, "--benchmarks=fillrandom")...)
 }
 
-func store(_ context.Context, v *volume) (*running, error) {
+func store(_ context.Context, v *disk.Volume) (*running, error) {
 	args := storeArgs(v, "--benchmarks=readwhilewriting", "--use_existing_db=1", "--duration=86400", "--threads=1", "--benchmark_read_rate_limit="+storePerSec, "--benchmark_write_rate_limit=500000", "--stats_interval_seconds=1")
-	return &running{cmd: v.inGroup(context.Background(), "", args...), tells: tellsStore}, nil
+	return &running{cmd: v.InGroup(context.Background(), "", args...), tells: tellsStore}, nil
 }
 
 // logWorker is the command of this program that writes the log.
 const logWorker = "log-worker"
 
-func syncedLog(_ context.Context, v *volume) (*running, error) {
+func syncedLog(_ context.Context, v *disk.Volume) (*running, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return &running{cmd: v.inGroup(context.Background(), "", self, logWorker, absolute(v.dir)), tells: tellsAsked}, nil
+	return &running{cmd: v.InGroup(context.Background(), "", self, logWorker, v.Dir), tells: tellsAsked}, nil
 }
 
 // writeLog writes records into files, and syncs each; the oldest file is removed.
@@ -319,7 +320,7 @@ func ignore(err, end error) error {
 	return err
 }
 
-func backupData(_ context.Context, v *volume) error {
+func backupData(_ context.Context, v *disk.Volume) error {
 	rng := rand.New(rand.NewPCG(1, 3))
 	data := make([]byte, 1_500_000)
 	for i := 0; i < len(data); i += 8 { // half of it can be compressed
@@ -328,7 +329,7 @@ func backupData(_ context.Context, v *volume) error {
 		}
 	}
 	for i := range 1500 {
-		folder := filepath.Join(v.dir, "tree", fmt.Sprint(i%50))
+		folder := filepath.Join(v.Dir, "tree", fmt.Sprint(i%50))
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
 		}
@@ -339,16 +340,16 @@ func backupData(_ context.Context, v *volume) error {
 	return nil
 }
 
-func backup(_ context.Context, v *volume) (*running, error) {
-	return &running{cmd: v.inGroup(context.Background(), "", "sh", "-ec", "while :; do tar -cf - tree | zstd -q -3 -f -o backup.new; sync backup.new; mv backup.new backup; done")}, nil
+func backup(_ context.Context, v *disk.Volume) (*running, error) {
+	return &running{cmd: v.InGroup(context.Background(), "", "sh", "-ec", "while :; do tar -cf - tree | zstd -q -3 -f -o backup.new; sync backup.new; mv backup.new backup; done")}, nil
 }
 
 // smallFiles begins with an empty folder every time: postmark wants that.
-func smallFiles(_ context.Context, v *volume) (*running, error) {
-	folder, path := filepath.Join(absolute(v.dir), "mail"), filepath.Join(absolute(v.dir), "postmark.txt")
+func smallFiles(_ context.Context, v *disk.Volume) (*running, error) {
+	folder, path := filepath.Join(v.Dir, "mail"), filepath.Join(v.Dir, "postmark.txt")
 	settings := fmt.Sprintf("set location %s\nset subdirectories 100\nset number 20000\nset size 500 16000\nset transactions 100000000\nset seed 1\nset buffering false\nrun\nquit\n", folder)
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755), os.WriteFile(path, []byte(settings), 0o644)); err != nil {
 		return nil, err
 	}
-	return &running{cmd: v.inGroup(context.Background(), "", "postmark", path)}, nil
+	return &running{cmd: v.InGroup(context.Background(), "", "postmark", path)}, nil
 }

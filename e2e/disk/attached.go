@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"bufio"
@@ -17,16 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attachedDisk is a disk that is served by another process, with its volumes.
-type attachedDisk struct {
+// Attached is a disk that is served by another process, with its volumes.
+type Attached struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Reader
 	folder string // where its files are
 }
 
-// attachDisk serves the images of a folder, and mounts them in another.
-func attachDisk(ctx context.Context, images, at string) (d *attachedDisk, err error) {
+// Attach serves the images of a folder as a disk of a kind, and mounts them in another.
+func Attach(ctx context.Context, kind Kind, images, at string) (d *Attached, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func attachDisk(ctx context.Context, images, at string) (d *attachedDisk, err er
 		return nil, err
 	}
 	// A disk does not wait for a processor.
-	d = &attachedDisk{cmd: exec.CommandContext(context.WithoutCancel(ctx), "nice", "-n", "-20", self, diskWorker, images, at), folder: at} //nolint:gosec // who runs this names the folders
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                                                                                // an interrupt is not for it
+	d = &Attached{cmd: exec.CommandContext(context.WithoutCancel(ctx), "nice", "-n", "-20", self, Worker, string(kind), images, at), folder: at}
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is not for it
 	d.cmd.Stderr = os.Stderr
 	if d.in, err = d.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -51,12 +51,12 @@ func attachDisk(ctx context.Context, images, at string) (d *attachedDisk, err er
 		return nil, err
 	}
 	if _, err := d.answer(); err != nil {
-		return nil, errors.Join(err, d.end())
+		return nil, errors.Join(err, d.End())
 	}
 	return d, nil
 }
 
-func (d *attachedDisk) answer() (string, error) {
+func (d *Attached) answer() (string, error) {
 	line, err := d.out.ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("the disk's process ended: %w", err)
@@ -64,25 +64,37 @@ func (d *attachedDisk) answer() (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-func (d *attachedDisk) tell(word string) (string, error) {
+func (d *Attached) tell(word string) (string, error) {
 	if _, err := fmt.Fprintln(d.in, word); err != nil {
 		return "", err
 	}
 	return d.answer()
 }
 
-// served is what was done for each file while the disk was limited.
-func (d *attachedDisk) served() (map[string]served, error) {
+// Limit has I/Os take their time from now on.
+func (d *Attached) Limit() error {
+	_, err := d.tell(wordLimit)
+	return err
+}
+
+// Free has them take no more than they do.
+func (d *Attached) Free() error {
+	_, err := d.tell(wordFree)
+	return err
+}
+
+// Served is what was done for each file while the disk was limited.
+func (d *Attached) Served() (map[string]Served, error) {
 	text, err := d.tell(wordServed)
 	if err != nil {
 		return nil, err
 	}
-	var out map[string]served
+	var out map[string]Served
 	return out, json.Unmarshal([]byte(text), &out)
 }
 
-// end unmounts it.
-func (d *attachedDisk) end() error {
+// End unmounts it.
+func (d *Attached) End() error {
 	err := d.in.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- d.cmd.Wait() }()
@@ -95,12 +107,12 @@ func (d *attachedDisk) end() error {
 	}
 }
 
-// volume attaches a file of the disk; it has a file system, or is empty.
-func (d *attachedDisk) volume(ctx context.Context, path, file string, empty bool) (*volume, error) {
-	v := &volume{image: filepath.Join(d.folder, file), dir: path + ".mnt", direct: true}
+// Volume attaches a file of the disk; it has a file system, or is empty.
+func (d *Attached) Volume(ctx context.Context, path, file string, empty bool) (*Volume, error) {
+	v := &Volume{image: filepath.Join(d.folder, file), Dir: absolute(path + ".mnt"), direct: true}
 	_ = v.release(ctx) // of a run that was killed
-	if err := v.attach(ctx, "pairs-"+filepath.Base(path), empty); err != nil {
-		return nil, errors.Join(err, v.detach())
+	if err := v.attach(ctx, filepath.Base(path), empty); err != nil {
+		return nil, errors.Join(err, v.Detach())
 	}
 	return v, nil
 }

@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"context"
@@ -10,46 +10,52 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
-	volumeBytes = 3 << 30 // of a file with holes
-	// memoryBytes is what a workload has for itself and its page cache: less than its data, so
+	// VolumeBytes is how large a volume is, in a file with holes.
+	VolumeBytes = 3 << 30
+	// MemoryBytes is what a workload has for itself and its page cache: less than its data, so
 	// that what it reads again is read from the device.
-	memoryBytes = 256 << 20
+	MemoryBytes = 256 << 20
 )
 
-// volume is a file system on a loop device, and a control group with little memory.
-type volume struct {
-	image, device, dir string
-	group              string // folder of the control group
+// Volume is a file system on a loop device, and a control group with little memory.
+type Volume struct {
+	// Device is the loop device, and Dir where the file system is mounted, an absolute path.
+	Device, Dir string
+
+	image string
+	group string // folder of the control group
 	// direct says that the image is a disk's: its I/Os go past the page cache, to the disk.
 	direct bool
 }
 
-// newVolume makes both. The image is path.img; it is removed with them.
-func newVolume(ctx context.Context, path string) (v *volume, err error) {
+// New makes both. The image is path.img; it is removed with them.
+func New(ctx context.Context, path string) (v *Volume, err error) {
 	if os.Geteuid() != 0 {
-		return nil, errors.New("run this as root: it makes a loop device and records it")
+		return nil, errors.New("run this as root: it makes a loop device")
 	}
-	v = &volume{image: path + ".img", dir: path + ".mnt"}
+	v = &Volume{image: path + ".img", Dir: absolute(path + ".mnt")}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, v.remove())
+			err = errors.Join(err, v.Remove())
 		}
 	}()
 	_ = v.release(ctx) // of a run that was killed
-	if err := os.MkdirAll(v.dir, 0o755); err != nil {
+	if err := os.MkdirAll(v.Dir, 0o755); err != nil {
 		return v, err
 	}
-	if err := emptyImage(v.image, volumeBytes); err != nil {
+	if err := EmptyImage(v.image, VolumeBytes); err != nil {
 		return v, err
 	}
 	return v, v.attach(ctx, filepath.Base(path), true)
 }
 
-// emptyImage makes a file with nothing in it.
-func emptyImage(path string, bytes int64) error {
+// EmptyImage makes a file with nothing in it.
+func EmptyImage(path string, bytes int64) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -59,8 +65,8 @@ func emptyImage(path string, bytes int64) error {
 
 // attach puts a loop device on the image, with a new file system where it is empty, mounts it
 // and makes the control group.
-func (v *volume) attach(ctx context.Context, name string, empty bool) error {
-	if err := os.MkdirAll(v.dir, 0o755); err != nil {
+func (v *Volume) attach(ctx context.Context, name string, empty bool) error {
+	if err := os.MkdirAll(v.Dir, 0o755); err != nil {
 		return err
 	}
 	args := []string{"losetup", "--find", "--show", v.image}
@@ -71,13 +77,13 @@ func (v *volume) attach(ctx context.Context, name string, empty bool) error {
 	if err != nil {
 		return err
 	}
-	v.device = strings.TrimSpace(out)
+	v.Device = strings.TrimSpace(out)
 	if empty {
-		if _, err := command(ctx, "mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", v.device); err != nil {
+		if _, err := command(ctx, "mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", v.Device); err != nil {
 			return err
 		}
 	}
-	if _, err := command(ctx, "mount", "-o", "noatime", v.device, v.dir); err != nil {
+	if _, err := command(ctx, "mount", "-o", "noatime", v.Device, v.Dir); err != nil {
 		return err
 	}
 	v.group, err = memoryGroup(name)
@@ -87,14 +93,14 @@ func (v *volume) attach(ctx context.Context, name string, empty bool) error {
 // memoryGroup makes a control group with a limit, on version 2 or 1 of them.
 func memoryGroup(name string) (string, error) {
 	for _, at := range []struct{ root, limit string }{{"/sys/fs/cgroup", "memory.max"}, {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"}} {
-		folder := filepath.Join(at.root, "nomad-placer-twins-"+name)
+		folder := filepath.Join(at.root, "nomad-placer-disk-"+name)
 		if _, err := os.Stat(filepath.Join(at.root, "cgroup.procs")); err != nil {
 			continue
 		}
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(folder, at.limit), []byte(strconv.Itoa(memoryBytes)), 0o644); err == nil {
+		if err := os.WriteFile(filepath.Join(folder, at.limit), []byte(strconv.Itoa(MemoryBytes)), 0o644); err == nil {
 			return folder, nil
 		}
 		_ = os.Remove(folder)
@@ -102,54 +108,63 @@ func memoryGroup(name string) (string, error) {
 	return "", errors.New("this machine has no control groups with a limit on memory")
 }
 
-// inGroup is a program that runs in the volume's control group, as another user where one is
+// InGroup is a program that runs in the volume's control group, as another user where one is
 // named.
-func (v *volume) inGroup(ctx context.Context, user string, args ...string) *exec.Cmd {
+func (v *Volume) InGroup(ctx context.Context, user string, args ...string) *exec.Cmd {
 	if user != "" {
 		args = append([]string{"setpriv", "--reuid", user, "--regid", user, "--clear-groups"}, args...)
 	}
 	args = append([]string{"-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, v.group}, args...)
 	cmd := exec.CommandContext(ctx, "sh", args...)
-	cmd.Dir = v.dir
+	cmd.Dir = v.Dir
 	return cmd
 }
 
-// run runs a program in the group to its end.
-func (v *volume) run(ctx context.Context, user string, args ...string) error {
-	out, err := v.inGroup(ctx, user, args...).CombinedOutput()
+// Run runs a program in the group to its end.
+func (v *Volume) Run(ctx context.Context, user string, args ...string) error {
+	out, err := v.InGroup(ctx, user, args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", args[0], err, out)
 	}
 	return nil
 }
 
-// settle writes everything to the device, and forgets it.
-func (v *volume) settle(ctx context.Context) error {
-	if _, err := command(ctx, "sync", "-f", v.dir); err != nil {
+// Flush writes everything to the device.
+func (v *Volume) Flush() error {
+	f, err := os.Open(v.Dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
+}
+
+// Settle writes everything to the device, and forgets it.
+func (v *Volume) Settle(ctx context.Context) error {
+	if err := v.Flush(); err != nil {
 		return err
 	}
 	return os.WriteFile("/proc/sys/vm/drop_caches", []byte("1"), 0o644)
 }
 
-// remove leaves nothing behind, whatever of it is there.
-func (v *volume) remove() error { return errors.Join(v.detach(), os.RemoveAll(v.image)) }
+// Remove leaves nothing behind, whatever of it is there.
+func (v *Volume) Remove() error { return errors.Join(v.Detach(), os.RemoveAll(v.image)) }
 
-// detach leaves the image.
-func (v *volume) detach() error {
+// Detach leaves the image.
+func (v *Volume) Detach() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := v.release(ctx)
 	if v.group != "" {
 		err = errors.Join(err, os.Remove(v.group))
 	}
-	return errors.Join(err, os.RemoveAll(v.dir))
+	return errors.Join(err, os.RemoveAll(v.Dir))
 }
 
 // release unmounts the file system and frees every loop device of the image.
-func (v *volume) release(ctx context.Context) error {
+func (v *Volume) release(ctx context.Context) error {
 	var errs []error
-	if mounted, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounted), " "+absolute(v.dir)+" ") {
-		_, err := command(ctx, "umount", v.dir)
+	if mounted, err := os.ReadFile("/proc/self/mounts"); err == nil && strings.Contains(string(mounted), " "+v.Dir+" ") {
+		_, err := command(ctx, "umount", v.Dir)
 		errs = append(errs, err)
 	}
 	if _, err := os.Stat(v.image); err == nil {
@@ -173,7 +188,7 @@ func absolute(path string) string {
 
 // command runs a program to its end and returns what it prints.
 func command(ctx context.Context, args ...string) (string, error) {
-	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput() //nolint:gosec // who runs this names the folders
+	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 	}

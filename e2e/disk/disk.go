@@ -1,4 +1,4 @@
-package main
+package disk
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,29 +22,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A machine's own disk may be so fast that nobody loses anything on it, and control groups limit
-// reads apart from writes and groups apart from one another. So the disk that workloads share is
-// made here: files of a FUSE file system, with a loop device on each, whose I/Os are served one
-// after another, reads and writes together, in the order in which they come.
-const (
-	// What a volume of AWS's type gp3 does where nothing more is paid for (Amazon EBS User
-	// Guide, "General Purpose SSD volumes"): 3,000 I/Os and 125 MiB a second. Chosen before
-	// anything was measured.
-	diskIOPS        = 3000
-	diskBytesPerSec = 125 << 20
-)
-
-// serviceTime is how long an I/O keeps the disk busy. Above 43 KiB bytes take longer than the I/O.
-func serviceTime(bytes int) time.Duration {
-	return max(time.Second/diskIOPS, time.Duration(float64(bytes)/diskBytesPerSec*float64(time.Second)))
-}
-
-// served is what the disk did for a file since it was begun, while it was limited.
-type served struct {
+// Served is what the disk did for a file since it was begun, while it was limited.
+type Served struct {
 	Reads       int64   `json:"reads"`
 	Writes      int64   `json:"writes"`
 	Bytes       int64   `json:"bytes"`
+	ReadBytes   int64   `json:"read_bytes"` // of them
 	BusySeconds float64 `json:"busy_seconds"`
+	// ReadSeconds is the part of it for reads.
+	ReadSeconds float64 `json:"read_seconds"`
 	// WaitSeconds are from when I/Os came to when they were done, of all of them.
 	WaitSeconds float64 `json:"wait_seconds"`
 	// ActiveSeconds had an I/O that waited or was being done.
@@ -56,11 +43,11 @@ type served struct {
 	since         time.Time // when it became active
 }
 
-// minus is what was served since another reading.
-func (s served) minus(before served) served {
-	return served{
-		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Bytes: s.Bytes - before.Bytes,
-		BusySeconds: s.BusySeconds - before.BusySeconds, WaitSeconds: s.WaitSeconds - before.WaitSeconds, ActiveSeconds: s.ActiveSeconds - before.ActiveSeconds,
+// Minus is what was served since another reading.
+func (s Served) Minus(before Served) Served {
+	return Served{
+		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Bytes: s.Bytes - before.Bytes, ReadBytes: s.ReadBytes - before.ReadBytes,
+		BusySeconds: s.BusySeconds - before.BusySeconds, ReadSeconds: s.ReadSeconds - before.ReadSeconds, WaitSeconds: s.WaitSeconds - before.WaitSeconds, ActiveSeconds: s.ActiveSeconds - before.ActiveSeconds,
 		ReadsAt: lessOf(s.ReadsAt, before.ReadsAt), WritesAt: lessOf(s.WritesAt, before.WritesAt),
 	}
 }
@@ -78,50 +65,84 @@ func lessOf(counts, before []int64) []int64 {
 type order struct {
 	name  string
 	write bool
+	at    int64 // where on the disk it begins, in bytes
 	bytes int
 	came  time.Time
 	do    func()
 	done  chan struct{}
 }
 
-// sharedDisk serves orders one after another.
+// sharedDisk serves orders one after another, reads and writes together.
 type sharedDisk struct {
-	orders chan order
+	mechanism mechanism
+	orders    chan *order
 
 	mu      sync.Mutex
 	limited bool
-	by      map[string]served
+	by      map[string]Served
 }
 
 // ordersWaiting bounds the queue; the kernel's own bound is below it.
 const ordersWaiting = 4096
 
-func newSharedDisk() *sharedDisk {
-	return &sharedDisk{orders: make(chan order, ordersWaiting), by: map[string]served{}}
+func newSharedDisk(m mechanism) *sharedDisk {
+	return &sharedDisk{mechanism: m, orders: make(chan *order, ordersWaiting), by: map[string]Served{}}
 }
 
 // serve is one server with a clock: an I/O begins when it has come and the one before it has
-// ended, and its end is told when its service time is over. It sleeps in the kernel, for timers
-// of Go are whole milliseconds where nothing else runs.
+// ended, and its end is told when its time is over. It sleeps in the kernel, for timers of Go are
+// whole milliseconds where nothing else runs.
 func (d *sharedDisk) serve() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // else sleeps are 50 µs longer
-	free := time.Now()
-	for o := range d.orders {
+	var waiting []*order
+	for free := time.Now(); ; {
+		var open bool
+		if waiting, open = d.arrived(waiting); !open {
+			return
+		}
+		i := d.mechanism.next(waiting, time.Now())
+		o := waiting[i]
+		waiting = slices.Delete(waiting, i, i+1)
+		var took time.Duration
 		limited := d.isLimited()
 		if limited {
 			if free.Before(o.came) {
 				free = o.came
 			}
-			free = free.Add(serviceTime(o.bytes))
+			took = d.mechanism.takes(o, free)
+			free = free.Add(took)
 		}
 		o.do()
 		if limited {
 			sleepUntil(free)
 		}
-		d.account(o, limited)
+		d.account(o, limited, took)
 		close(o.done)
+	}
+}
+
+// arrived adds what has come, and waits for it where nothing else does. open is false once
+// nothing will come.
+func (d *sharedDisk) arrived(waiting []*order) (all []*order, open bool) {
+	if len(waiting) == 0 {
+		o, open := <-d.orders
+		if !open {
+			return nil, false
+		}
+		waiting = append(waiting, o)
+	}
+	for {
+		select {
+		case o, open := <-d.orders:
+			if !open {
+				return waiting, len(waiting) > 0
+			}
+			waiting = append(waiting, o)
+		default:
+			return waiting, true
+		}
 	}
 }
 
@@ -159,7 +180,7 @@ func countAt(counts []int64, n int) []int64 {
 }
 
 // account counts an I/O that is done.
-func (d *sharedDisk) account(o order, limited bool) {
+func (d *sharedDisk) account(o *order, limited bool, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.by[o.name], time.Now()
@@ -176,8 +197,9 @@ func (d *sharedDisk) account(o order, limited bool) {
 			s.Writes++
 		} else {
 			s.Reads++
+			s.ReadBytes, s.ReadSeconds = s.ReadBytes+int64(o.bytes), s.ReadSeconds+took.Seconds()
 		}
-		s.Bytes, s.BusySeconds, s.WaitSeconds = s.Bytes+int64(o.bytes), s.BusySeconds+serviceTime(o.bytes).Seconds(), s.WaitSeconds+now.Sub(o.came).Seconds()
+		s.Bytes, s.BusySeconds, s.WaitSeconds = s.Bytes+int64(o.bytes), s.BusySeconds+took.Seconds(), s.WaitSeconds+now.Sub(o.came).Seconds()
 	}
 	d.by[o.name] = s
 }
@@ -195,8 +217,8 @@ func sleepUntil(at time.Time) {
 }
 
 // ordered does something when it is its turn.
-func (d *sharedDisk) ordered(name string, write bool, bytes int, do func()) {
-	o := order{name, write, bytes, d.came(name, write), do, make(chan struct{})}
+func (d *sharedDisk) ordered(name string, write bool, at int64, bytes int, do func()) {
+	o := &order{name, write, at, bytes, d.came(name, write), do, make(chan struct{})}
 	d.orders <- o
 	<-o.done
 }
@@ -205,10 +227,11 @@ func (d *sharedDisk) ordered(name string, write bool, bytes int, do func()) {
 // would empty.
 type diskFile struct {
 	fs.Inode
-	name string
-	file *os.File
-	size uint64
-	disk *sharedDisk
+	name  string
+	file  *os.File
+	begin int64 // where on the disk
+	size  uint64
+	disk  *sharedDisk
 }
 
 var (
@@ -234,7 +257,7 @@ func (f *diskFile) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 func (f *diskFile) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
 	var err error
-	f.disk.ordered(f.name, false, len(dest), func() { n, err = f.file.ReadAt(dest, off) })
+	f.disk.ordered(f.name, false, f.begin+off, len(dest), func() { n, err = f.file.ReadAt(dest, off) })
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fs.ToErrno(err)
 	}
@@ -245,7 +268,7 @@ func (f *diskFile) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int
 func (f *diskFile) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	var n int
 	var err error
-	f.disk.ordered(f.name, true, len(data), func() { n, err = f.file.WriteAt(data, off) })
+	f.disk.ordered(f.name, true, f.begin+off, len(data), func() { n, err = f.file.WriteAt(data, off) })
 	return uint32(n), fs.ToErrno(err)
 }
 
@@ -267,10 +290,11 @@ func (r *diskFolder) OnAdd(ctx context.Context) {
 	}
 }
 
-// diskWorker is the command of this program that serves a disk: the folder of its images, and
-// where they are mounted. It is told on standard input what to do, a word a line, and answers
+// Worker is the command, of the program that attaches it, that serves a disk: its kind, the folder of
+// its images, and where they are mounted. An image is at the begin of the disk, or where its name
+// says, in GB: a@200.img. It is told on standard input what to do, a word a line, and answers
 // each with a line.
-const diskWorker = "disk-worker"
+const Worker = "disk-worker"
 
 // The words.
 const (
@@ -279,9 +303,13 @@ const (
 	wordServed = "served" // says what was done, as JSON
 )
 
-// serveDisk is the disk's process. It ends, unmounted, when its standard input does.
-func serveDisk(images, at string) error {
-	d := newSharedDisk()
+// Serve is the disk's process. It ends, unmounted, when its standard input does.
+func Serve(kind, images, at string) error {
+	m, err := newMechanism(Kind(kind))
+	if err != nil {
+		return err
+	}
+	d := newSharedDisk(m)
 	paths, err := filepath.Glob(filepath.Join(images, "*.img"))
 	if err != nil {
 		return err
@@ -297,7 +325,11 @@ func serveDisk(images, at string) error {
 		if err != nil {
 			return err
 		}
-		root.files = append(root.files, &diskFile{name: filepath.Base(p), file: f, size: uint64(info.Size()), disk: d})
+		begin, err := beginOf(filepath.Base(p))
+		if err != nil {
+			return err
+		}
+		root.files = append(root.files, &diskFile{name: filepath.Base(p), file: f, begin: begin, size: uint64(info.Size()), disk: d})
 	}
 	cached := time.Hour // sizes and names do not change
 	_, err = fs.Mount(at, root, &fs.Options{
@@ -320,6 +352,19 @@ func serveDisk(images, at string) error {
 	return errors.Join(in.Err(), unix.Unmount(at, unix.MNT_DETACH))
 }
 
+// beginOf is where on the disk an image begins, by its name.
+func beginOf(name string) (int64, error) {
+	_, gigabytes, found := strings.Cut(strings.TrimSuffix(name, ".img"), "@")
+	if !found {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(gigabytes, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("disk: an image's name ends with @GB, not %q", name)
+	}
+	return n * 1e9, nil
+}
+
 func (d *sharedDisk) told(word string) (answer string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -328,7 +373,7 @@ func (d *sharedDisk) told(word string) (answer string, err error) {
 		d.limited = word == wordLimit
 		return word, nil
 	case wordServed:
-		now, by := time.Now(), map[string]served{}
+		now, by := time.Now(), map[string]Served{}
 		for name, s := range d.by {
 			said := s
 			if s.reads+s.writes > 0 && d.limited { // what it was until now

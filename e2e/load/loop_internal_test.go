@@ -3,9 +3,11 @@ package load
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -165,5 +167,28 @@ func TestRequestsRefuseBadAnswers(t *testing.T) {
 		if _, err := Loop(context.Background(), LoopConfig{Mode: LoopRequests, Command: []string{"sleep", "60"}, Requests: config}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// A child that has ended and was waited for is in its parent's books too, and counts once.
+func TestIOOfAChildThatEnded(t *testing.T) {
+	t.Parallel()
+	const each, runs = 30, 4 // MB of a child that lasts longer than it takes to find it
+	script := fmt.Sprintf("for i in $(seq %d); do sh -c 'dd if=/dev/zero of=/dev/null bs=1000000 count=%d 2>/dev/null; sleep 0.3; true'; done; sleep 0.3", runs, each)
+	cmd := exec.Command("/bin/sh", "-c", script)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop, count, followed := make(chan struct{}), newProgress(), make(chan error, 1)
+	go func() { followed <- followIO(procDir, cmd.Process.Pid, IOWriteBytes, stop, count) }()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	close(stop)
+	if err := <-followed; err != nil {
+		t.Fatal(err)
+	}
+	if got := count.total; got < 0.9*each*runs || got > 1.1*each*runs {
+		t.Errorf("%.0f MB were counted, and %d written", got, each*runs)
 	}
 }

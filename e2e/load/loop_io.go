@@ -69,11 +69,12 @@ func watchIO(ctx context.Context, c LoopConfig, count *progress) error {
 const procDir = "/proc"
 
 // followIO adds what a process and its descendants do to the count, until stop
-// is closed.
+// is closed. The kernel adds what a child did to the books of who waits for its end, so that what
+// was counted of the child comes once more, and is taken off.
 func followIO(proc string, root int, counter IOCounter, stop <-chan struct{}, count *progress) error {
 	every := time.NewTicker(ioEvery)
 	defer every.Stop()
-	last := map[int]float64{}
+	last, twice := map[int]float64{}, 0.0
 	family := []int{root}
 	for round := 0; ; round++ {
 		select {
@@ -82,24 +83,42 @@ func followIO(proc string, root int, counter IOCounter, stop <-chan struct{}, co
 		case <-every.C:
 		}
 		if round%familyRounds == 0 {
-			family = descendants(proc, root)
+			family = union(descendants(proc, root), last)
 		}
 		now, grown := time.Now(), 0.0
 		for _, pid := range family {
 			v, err := readIO(filepath.Join(proc, strconv.Itoa(pid), "io"), counter)
 			switch {
-			case errors.Is(err, fs.ErrNotExist), errors.Is(err, errEnded):
-				continue // ended meanwhile
+			case errors.Is(err, fs.ErrNotExist):
+				twice += last[pid]
+				delete(last, pid)
+				continue
+			case errors.Is(err, errEnded):
+				continue // nobody has waited for it yet
 			case err != nil:
 				return err
 			}
 			grown += max(0, v-last[pid])
 			last[pid] = v
 		}
+		if off := min(twice, grown); off > 0 {
+			grown, twice = grown-off, twice-off
+		}
 		if grown > 0 {
 			count.tick(now, grown)
 		}
 	}
+}
+
+// union are those that are listed, and those that were read before: whether they have ended is seen
+// when they are read.
+func union(listed []int, read map[int]float64) []int {
+	for pid := range read {
+		if !slices.Contains(listed, pid) {
+			listed = append(listed, pid)
+		}
+	}
+	return listed
 }
 
 // familyRounds is how many readings pass until new children are looked for.

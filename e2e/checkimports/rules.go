@@ -188,7 +188,7 @@ var rules = []rule{
 		because: "a world feeds the engine through placer/cluster and knows neither deciding nor another world",
 	},
 	{
-		layer: "edges", packages: []string{"placer/dispatch"}, external: []string{"github.com/hashicorp/nomad/api"},
+		layer: "edges", packages: []string{"placer/dispatch"}, may: []string{"placer/wording"}, external: []string{"github.com/hashicorp/nomad/api"},
 		because: "units of work are bytes to who hands them out, whatever they are of",
 	},
 	{

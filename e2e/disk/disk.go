@@ -61,8 +61,8 @@ func lessOf(counts, before []int64) []int64 {
 	return out
 }
 
-// order is an I/O that waits for the disk.
-type order struct {
+// request is an I/O that waits for the disk.
+type request struct {
 	name  string
 	write bool
 	at    int64 // where on the disk it begins, in bytes
@@ -72,21 +72,21 @@ type order struct {
 	done  chan struct{}
 }
 
-// sharedDisk serves orders one after another, reads and writes together.
+// sharedDisk serves requests one after another, reads and writes together.
 type sharedDisk struct {
 	mechanism mechanism
-	orders    chan *order
+	requests  chan *request
 
 	mu      sync.Mutex
 	limited bool
 	by      map[string]Served
 }
 
-// ordersWaiting bounds the queue; the kernel's own bound is below it.
-const ordersWaiting = 4096
+// queueLength bounds the queue; the kernel's own bound is below it.
+const queueLength = 4096
 
 func newSharedDisk(m mechanism) *sharedDisk {
-	return &sharedDisk{mechanism: m, orders: make(chan *order, ordersWaiting), by: map[string]Served{}}
+	return &sharedDisk{mechanism: m, requests: make(chan *request, queueLength), by: map[string]Served{}}
 }
 
 // serve is one server with a clock: an I/O begins when it has come and the one before it has
@@ -96,7 +96,7 @@ func (d *sharedDisk) serve() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // else sleeps are 50 µs longer
-	var waiting []*order
+	var waiting []*request
 	for free := time.Now(); ; {
 		var open bool
 		if waiting, open = d.arrived(waiting); !open {
@@ -125,9 +125,9 @@ func (d *sharedDisk) serve() {
 
 // arrived adds what has come, and waits for it where nothing else does. open is false once
 // nothing will come.
-func (d *sharedDisk) arrived(waiting []*order) (all []*order, open bool) {
+func (d *sharedDisk) arrived(waiting []*request) (all []*request, open bool) {
 	if len(waiting) == 0 {
-		o, open := <-d.orders
+		o, open := <-d.requests
 		if !open {
 			return nil, false
 		}
@@ -135,7 +135,7 @@ func (d *sharedDisk) arrived(waiting []*order) (all []*order, open bool) {
 	}
 	for {
 		select {
-		case o, open := <-d.orders:
+		case o, open := <-d.requests:
 			if !open {
 				return waiting, len(waiting) > 0
 			}
@@ -180,7 +180,7 @@ func countAt(counts []int64, n int) []int64 {
 }
 
 // account counts an I/O that is done.
-func (d *sharedDisk) account(o *order, limited bool, took time.Duration) {
+func (d *sharedDisk) account(o *request, limited bool, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, now := d.by[o.name], time.Now()
@@ -216,10 +216,10 @@ func sleepUntil(at time.Time) {
 	}
 }
 
-// ordered does something when it is its turn.
-func (d *sharedDisk) ordered(name string, write bool, at int64, bytes int, do func()) {
-	o := &order{name, write, at, bytes, d.came(name, write), do, make(chan struct{})}
-	d.orders <- o
+// submit does something when it is its turn.
+func (d *sharedDisk) submit(name string, write bool, at int64, bytes int, do func()) {
+	o := &request{name, write, at, bytes, d.came(name, write), do, make(chan struct{})}
+	d.requests <- o
 	<-o.done
 }
 
@@ -257,7 +257,7 @@ func (f *diskFile) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut
 func (f *diskFile) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	var n int
 	var err error
-	f.disk.ordered(f.name, false, f.begin+off, len(dest), func() { n, err = f.file.ReadAt(dest, off) })
+	f.disk.submit(f.name, false, f.begin+off, len(dest), func() { n, err = f.file.ReadAt(dest, off) })
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fs.ToErrno(err)
 	}
@@ -268,7 +268,7 @@ func (f *diskFile) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int
 func (f *diskFile) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	var n int
 	var err error
-	f.disk.ordered(f.name, true, f.begin+off, len(data), func() { n, err = f.file.WriteAt(data, off) })
+	f.disk.submit(f.name, true, f.begin+off, len(data), func() { n, err = f.file.WriteAt(data, off) })
 	return uint32(n), fs.ToErrno(err)
 }
 
@@ -333,7 +333,7 @@ func Serve(kind, images, at string) error {
 	}
 	cached := time.Hour // sizes and names do not change
 	_, err = fs.Mount(at, root, &fs.Options{
-		MountOptions: fuse.MountOptions{FsName: "twins-disk", Name: "twins", MaxBackground: ordersWaiting / 2, MaxWrite: 1 << 20, ExtraCapabilities: fuse.CAP_ASYNC_DIO, DirectMountStrict: true, DisableSplice: true},
+		MountOptions: fuse.MountOptions{FsName: "twins-disk", Name: "twins", MaxBackground: queueLength / 2, MaxWrite: 1 << 20, ExtraCapabilities: fuse.CAP_ASYNC_DIO, DirectMountStrict: true, DisableSplice: true},
 		AttrTimeout:  &cached, EntryTimeout: &cached,
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func TestVolume(t *testing.T) {
 	t.Parallel()
 	for bytes, want := range map[int]time.Duration{512: time.Second / IOPS, 32 << 10: time.Second / IOPS, 1 << 20: 8 * time.Millisecond} {
-		if got := (volume3000{}).takes(&order{bytes: bytes}, time.Time{}); got != want {
+		if got := (gp3{}).takes(&request{bytes: bytes}, time.Time{}); got != want {
 			t.Errorf("%d bytes: %v and not %v", bytes, got, want)
 		}
 	}
@@ -21,13 +21,13 @@ func TestVolume(t *testing.T) {
 // The disk does one I/O after another for everybody, and says for whom.
 func TestOneDiskForAll(t *testing.T) {
 	t.Parallel()
-	d := newSharedDisk(volume3000{})
+	d := newSharedDisk(gp3{})
 	go d.serve()
-	t.Cleanup(func() { close(d.orders) })
+	t.Cleanup(func() { close(d.requests) })
 	if _, err := d.told("nonsense"); err == nil {
 		t.Error("it was told nonsense")
 	}
-	d.ordered("a", true, 0, 1<<20, func() {}) // before it is limited
+	d.submit("a", true, 0, 1<<20, func() {}) // before it is limited
 	if _, err := d.told(wordLimit); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestOneDiskForAll(t *testing.T) {
 	var all sync.WaitGroup
 	for _, name := range []string{"a", "b"} {
 		for i := range each {
-			all.Go(func() { d.ordered(name, i%3 == 0, 0, 4096, func() {}) })
+			all.Go(func() { d.submit(name, i%3 == 0, 0, 4096, func() {}) })
 		}
 	}
 	all.Wait()
@@ -66,7 +66,7 @@ func TestRotating(t *testing.T) {
 	rate := func(bytes int, place func(i int) int64) float64 {
 		r, now := &rotating{}, time.Unix(1, 0)
 		for i := range each {
-			now = now.Add(r.takes(&order{at: place(i), bytes: bytes}, now))
+			now = now.Add(r.takes(&request{at: place(i), bytes: bytes}, now))
 		}
 		return each / now.Sub(time.Unix(1, 0)).Seconds()
 	}
@@ -83,27 +83,27 @@ func TestRotating(t *testing.T) {
 	}
 }
 
-// Orders go upwards, reads before writes, but neither waits for ever.
+// Requests go upwards, reads before writes, but neither waits for ever.
 func TestRotatingChooses(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(100, 0)
-	read := func(at int64, waited time.Duration) *order { return &order{at: at, came: now.Add(-waited)} }
-	write := func(at int64, waited time.Duration) *order {
-		return &order{at: at, came: now.Add(-waited), write: true}
+	read := func(at int64, waited time.Duration) *request { return &request{at: at, came: now.Add(-waited)} }
+	write := func(at int64, waited time.Duration) *request {
+		return &request{at: at, came: now.Add(-waited), write: true}
 	}
 	for name, c := range map[string]struct {
 		disk    rotating
-		waiting []*order
+		waiting []*request
 		want    int
 	}{
-		"upwards":                          {rotating{head: 50}, []*order{read(40, 0), read(90, 0), read(60, 0)}, 2},
-		"from the begin":                   {rotating{head: 95}, []*order{read(40, 0), read(90, 0), read(30, 0)}, 2},
-		"reads first":                      {rotating{head: 50, batch: deadlineBatch}, []*order{write(60, time.Second), read(70, 0)}, 1},
-		"on with writes":                   {rotating{head: 50, writes: true, batch: 3}, []*order{write(60, 0), read(55, 0)}, 0},
-		"writes have waited twice":         {rotating{head: 50, batch: deadlineBatch, starved: 2}, []*order{write(60, 0), read(55, 0)}, 0},
-		"the read that waited too long":    {rotating{head: 50, batch: deadlineBatch}, []*order{read(55, 0), read(10, time.Second)}, 1},
-		"the write that waited too long":   {rotating{head: 50}, []*order{write(10, 6*time.Second), write(9, 0)}, 0},
-		"a batch ends where nothing above": {rotating{head: 95, batch: 3}, []*order{write(99, 0), read(10, 0)}, 1},
+		"upwards":                          {rotating{head: 50}, []*request{read(40, 0), read(90, 0), read(60, 0)}, 2},
+		"from the begin":                   {rotating{head: 95}, []*request{read(40, 0), read(90, 0), read(30, 0)}, 2},
+		"reads first":                      {rotating{head: 50, batch: deadlineBatch}, []*request{write(60, time.Second), read(70, 0)}, 1},
+		"on with writes":                   {rotating{head: 50, writes: true, batch: 3}, []*request{write(60, 0), read(55, 0)}, 0},
+		"writes have waited twice":         {rotating{head: 50, batch: deadlineBatch, starved: 2}, []*request{write(60, 0), read(55, 0)}, 0},
+		"the read that waited too long":    {rotating{head: 50, batch: deadlineBatch}, []*request{read(55, 0), read(10, time.Second)}, 1},
+		"the write that waited too long":   {rotating{head: 50}, []*request{write(10, 6*time.Second), write(9, 0)}, 0},
+		"a batch ends where nothing above": {rotating{head: 95, batch: 3}, []*request{write(99, 0), read(10, 0)}, 1},
 	} {
 		if got := c.disk.next(c.waiting, now); got != c.want {
 			t.Errorf("%s: %d and not %d", name, got, c.want)

@@ -10,30 +10,30 @@ type Kind string
 
 // The kinds.
 const (
-	// Volume3000 is a volume of the network: see volume3000.
-	Volume3000 Kind = "volume"
-	// Rotating7200 is a disk that turns: see rotating.
-	Rotating7200 Kind = "rotating"
+	// GP3 is a volume of a cloud: see gp3.
+	GP3 Kind = "gp3"
+	// Rotating is a rotating disk: see rotating.
+	Rotating Kind = "rotating"
 )
 
-// mechanism is what a kind of disk does, one order after another.
+// mechanism is what a kind of disk does, one request after another.
 type mechanism interface {
-	// next is the index of the order that is done next, of those that wait.
-	next(waiting []*order, now time.Time) int
+	// next is the index of the request that is done next, of those that wait.
+	next(waiting []*request, now time.Time) int
 	// takes is how long it takes to do it, begun at a moment.
-	takes(o *order, begun time.Time) time.Duration
+	takes(o *request, begun time.Time) time.Duration
 }
 
 // mechanisms by their kind; each is of one disk.
 var mechanisms = map[Kind]func() mechanism{
-	Volume3000:   func() mechanism { return volume3000{} },
-	Rotating7200: func() mechanism { return &rotating{} },
+	GP3:      func() mechanism { return gp3{} },
+	Rotating: func() mechanism { return &rotating{} },
 }
 
 func newMechanism(k Kind) (mechanism, error) {
 	m, ok := mechanisms[k]
 	if !ok {
-		return nil, fmt.Errorf("disk: no kind %q; there are %s and %s", k, Volume3000, Rotating7200)
+		return nil, fmt.Errorf("disk: no kind %q; there are %s and %s", k, GP3, Rotating)
 	}
 	return m(), nil
 }
@@ -46,11 +46,11 @@ const (
 	BytesPerSec = 125 << 20
 )
 
-// volume3000 does orders as they come. Above 43 KiB bytes take longer than the I/O.
-type volume3000 struct{}
+// gp3 does requests as they come. Above 43 KiB bytes take longer than the I/O.
+type gp3 struct{}
 
-func (volume3000) next([]*order, time.Time) int { return 0 }
+func (gp3) next([]*request, time.Time) int { return 0 }
 
-func (volume3000) takes(o *order, _ time.Time) time.Duration {
+func (gp3) takes(o *request, _ time.Time) time.Duration {
 	return max(time.Second/IOPS, time.Duration(float64(o.bytes)/BytesPerSec*float64(time.Second)))
 }

@@ -39,7 +39,7 @@ var seekScale = (rotatingMeanSeek - rotatingNextTrack).Seconds() / (8. / 15)
 
 // rotating is a disk with one arm: what it takes is a seek, the turn until the place is there, and
 // the transfer. What goes on where it ended before has neither: the disk reads ahead and writes
-// behind in its cache. Orders are chosen as Linux's deadline scheduler does.
+// behind in its cache. Requests are chosen as Linux's deadline scheduler does.
 type rotating struct {
 	head    int64     // where it stands
 	ended   time.Time // when it was last done
@@ -49,7 +49,7 @@ type rotating struct {
 }
 
 // next implements mechanism.
-func (r *rotating) next(waiting []*order, now time.Time) int {
+func (r *rotating) next(waiting []*request, now time.Time) int {
 	if r.batch < deadlineBatch {
 		if i := r.above(waiting, r.writes); i >= 0 {
 			r.batch++
@@ -78,8 +78,8 @@ func (r *rotating) next(waiting []*order, now time.Time) int {
 	return lowest(waiting, r.writes)
 }
 
-// above is the next order of a direction from the head on; -1 where there is none.
-func (r *rotating) above(waiting []*order, writes bool) int {
+// above is the next request of a direction from the head on; -1 where there is none.
+func (r *rotating) above(waiting []*request, writes bool) int {
 	at := -1
 	for i, o := range waiting {
 		if o.write == writes && o.at >= r.head && (at < 0 || o.at < waiting[at].at) {
@@ -89,8 +89,8 @@ func (r *rotating) above(waiting []*order, writes bool) int {
 	return at
 }
 
-// first is the oldest order of a direction; -1 where there is none.
-func first(waiting []*order, writes bool) int {
+// first is the oldest request of a direction; -1 where there is none.
+func first(waiting []*request, writes bool) int {
 	at := -1
 	for i, o := range waiting {
 		if o.write == writes && (at < 0 || o.came.Before(waiting[at].came)) {
@@ -100,7 +100,7 @@ func first(waiting []*order, writes bool) int {
 	return at
 }
 
-func lowest(waiting []*order, writes bool) int {
+func lowest(waiting []*request, writes bool) int {
 	at := -1
 	for i, o := range waiting {
 		if o.write == writes && (at < 0 || o.at < waiting[at].at) {
@@ -111,7 +111,7 @@ func lowest(waiting []*order, writes bool) int {
 }
 
 // takes implements mechanism.
-func (r *rotating) takes(o *order, begun time.Time) time.Duration {
+func (r *rotating) takes(o *request, begun time.Time) time.Duration {
 	transfer := secondsOf(float64(o.bytes) / rotatingBytesPerSec)
 	var took time.Duration
 	if o.at == r.head && !r.ended.IsZero() {

@@ -69,7 +69,7 @@ func TestFiguresOnNomad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := cluster.Start(ctx, cluster.Config{Nomad: nomad, BasePort: basePort, RunID: "sweep", Clients: []cluster.Client{{Name: "one"}, {Name: "two"}, {Name: "three"}}})
+	c, err := cluster.Start(ctx, cluster.Config{Nomad: nomad, BasePort: basePort, RunID: "sweep", ACL: true, Clients: []cluster.Client{{Name: "one"}, {Name: "two"}, {Name: "three"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,9 @@ func TestFiguresOnNomad(t *testing.T) {
 			t.Error("stopping the cluster:", err)
 		}
 	})
+	environment := append(c.Env(os.Environ()), "NOMAD_TOKEN="+token(t, c.API()))
 	if *ratio {
-		onNomad, took := figures(ctx, t, c.Env(os.Environ()), "-on-nomad")
+		onNomad, took := figures(ctx, t, environment, "-on-nomad")
 		same(t, here, onNomad)
 		t.Logf("%.1f s on this machine, %.1f s on three clients of it: %.2f times", alone.Seconds(), took.Seconds(), took.Seconds()/alone.Seconds())
 		return
@@ -92,12 +93,28 @@ func TestFiguresOnNomad(t *testing.T) {
 		}
 		lost <- c.LoseClient(ctx, 2)
 	}()
-	onNomad, _ := figures(ctx, t, c.Env(os.Environ()), "-on-nomad")
+	onNomad, _ := figures(ctx, t, environment, "-on-nomad")
 	if err := <-lost; err != nil {
 		t.Fatal(err)
 	}
 	same(t, here, onNomad)
 	nothingLeft(t, c.API())
+}
+
+// token has the rights that examples/sim/README.md asks for, and no others.
+func token(t *testing.T, client *api.Client) string {
+	t.Helper()
+	const name = "sweep"
+	rules := `namespace "default" { capabilities = ["submit-job", "dispatch-job", "read-job", "list-jobs", "read-fs"] }
+node { policy = "read" }`
+	if _, err := client.ACLPolicies().Upsert(&api.ACLPolicy{Name: name, Rules: rules}, nil); err != nil {
+		t.Fatal(err)
+	}
+	made, _, err := client.ACLTokens().Create(&api.ACLToken{Name: name, Type: "client", Policies: []string{name}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.SecretID
 }
 
 // running waits until a node has a dispatch.

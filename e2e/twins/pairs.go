@@ -287,7 +287,7 @@ func newBench(ctx context.Context, s settings) (b *bench, err error) {
 			return b, err
 		}
 	}
-	if b.disk, err = disk.Attach(ctx, disk.Volume3000, images, filepath.Join(s.pairFolder(), "disk")); err != nil {
+	if b.disk, err = disk.Attach(ctx, disk.GP3, images, filepath.Join(s.pairFolder(), "disk")); err != nil {
 		return b, err
 	}
 	for _, w := range s.chosen() {

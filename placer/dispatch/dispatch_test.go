@@ -125,7 +125,7 @@ func (n *nodes) End(context.Context, string) error {
 	return nil
 }
 
-func (n *nodes) Refused(context.Context, string) (string, error) {
+func (n *nodes) Blocked(context.Context, string) (string, error) {
 	return "of 3 nodes 3 are excluded (raw_exec) and 0 have no room (none)", nil
 }
 func (n *nodes) Nodes(context.Context) (int, error) { return n.ready, nil }
@@ -148,7 +148,8 @@ type ran struct {
 func runOn(t *testing.T, n *nodes, units [][]byte, o Options) ran {
 	t.Helper()
 	out := ran{results: map[int]string{}}
-	o.Job, o.Clock, o.Says = "sweep", &clock{}, func(text string) { out.said = append(out.said, text) }
+	now := &clock{}
+	o.Job, o.Now, o.After, o.Says = "sweep", now.Now, now.After, func(text string) { out.said = append(out.said, text) }
 	out.err = Run(t.Context(), n, o, units, func(i int, result []byte) error {
 		if _, twice := out.results[i]; twice {
 			t.Errorf("unit %d is done twice", i)

@@ -27,15 +27,10 @@ type Options struct {
 	AtOnce   int           // dispatches that are not ended; 0: four for each ready node
 	Attempts int           // of a unit; 0: 5
 	Bundle   time.Duration // that a dispatch should take; 0: 15 s
-	Clock    Clock
-	// Says gets a sentence about what was handed out again; may be nil.
+	Now      func() time.Time
+	After    func(time.Duration) <-chan time.Time
+	// Says gets a sentence about what was handed out again, or why nothing runs; may be nil.
 	Says func(text string)
-}
-
-// Clock is the time, and waiting.
-type Clock interface {
-	Now() time.Time
-	After(d time.Duration) <-chan time.Time
 }
 
 const (
@@ -54,7 +49,7 @@ func (o Options) job() *api.Job {
 	group := api.NewTaskGroup(taskName, one)
 	disk := diskMB
 	group.EphemeralDisk = &api.EphemeralDisk{SizeMB: &disk}
-	// What fails is handed out again here, to whom it may concern.
+	// What fails is handed out again by Run, and not restarted by Nomad as well.
 	group.RestartPolicy = &api.RestartPolicy{Attempts: &none, Mode: &fail, Delay: &delay, Interval: &interval}
 	group.ReschedulePolicy = &api.ReschedulePolicy{Attempts: &none, Unlimited: &no}
 	arguments := append(append([]string(nil), o.Arguments...), "${NOMAD_TASK_DIR}/"+payloadFile, "${NOMAD_ALLOC_DIR}/data")

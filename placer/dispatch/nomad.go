@@ -28,8 +28,8 @@ type Cluster interface {
 	Forget(ctx context.Context, id string) error
 	// End ends and removes the job and all that it dispatched.
 	End(ctx context.Context, job string) error
-	// Refused says why no node takes a dispatch; empty where one does, or it is not known.
-	Refused(ctx context.Context, id string) (string, error)
+	// Blocked says why no node takes a dispatch; empty where one does, or it is not known.
+	Blocked(ctx context.Context, id string) (string, error)
 	// Nodes is how many are ready.
 	Nodes(ctx context.Context) (int, error)
 }
@@ -105,8 +105,8 @@ func (n Nomad) States(ctx context.Context, job string) (map[string]State, error)
 	return out, nil
 }
 
-// Refused implements Cluster.
-func (n Nomad) Refused(ctx context.Context, id string) (string, error) {
+// Blocked implements Cluster.
+func (n Nomad) Blocked(ctx context.Context, id string) (string, error) {
 	evaluations, _, err := n.Client.Jobs().Evaluations(id, (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
 		return "", err
@@ -163,7 +163,7 @@ func (n Nomad) Read(ctx context.Context, s State) ([]byte, error) {
 // Forget implements Cluster.
 func (n Nomad) Forget(ctx context.Context, id string) error {
 	_, _, err := n.Client.Jobs().Deregister(id, true, (&api.WriteOptions{}).WithContext(ctx))
-	if isStatus(err, http.StatusNotFound) {
+	if statusOf(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
@@ -181,17 +181,18 @@ func (n Nomad) Nodes(ctx context.Context) (int, error) {
 	return ready, err
 }
 
-func isStatus(err error, code int) bool {
+// statusOf is the HTTP status of an error; 0 where it has none.
+func statusOf(err error) int {
 	var unexpected api.UnexpectedResponseError
-	return errors.As(err, &unexpected) && unexpected.HasStatusCode() && unexpected.StatusCode() == code
+	if errors.As(err, &unexpected) {
+		return unexpected.StatusCode()
+	}
+	return 0
 }
 
 // passing reports whether trying again later may do: the server is busy, has no leader, or cannot
 // be reached.
 func passing(err error) bool {
-	var unexpected api.UnexpectedResponseError
-	if !errors.As(err, &unexpected) || !unexpected.HasStatusCode() {
-		return true
-	}
-	return unexpected.StatusCode() == http.StatusTooManyRequests || unexpected.StatusCode() >= http.StatusInternalServerError
+	status := statusOf(err)
+	return status == 0 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }

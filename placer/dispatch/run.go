@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // Run has the units done, and calls done with each result as it comes, once for each and one call
@@ -45,7 +47,7 @@ func Run(ctx context.Context, c Cluster, o Options, units [][]byte, done func(un
 		defer cancel()
 		err = errors.Join(err, c.End(ending, o.Job))
 	}()
-	r.ran = r.Clock.Now()
+	r.ran = r.Now()
 	return r.all(ctx)
 }
 
@@ -76,7 +78,7 @@ const (
 	mostPause    = 30 * time.Second
 	mostFaults   = 20 // about eight minutes
 	endWithin    = time.Minute
-	refusedAfter = 20 * time.Second
+	blockedAfter = 20 * time.Second
 )
 
 func (r *run) all(ctx context.Context) error {
@@ -102,7 +104,7 @@ func (r *run) all(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-r.Clock.After(pause):
+		case <-r.After(pause):
 		}
 	}
 	return nil
@@ -163,7 +165,7 @@ func (r *run) collect(ctx context.Context) error {
 		return serverError(err)
 	}
 	r.faults = 0
-	if err := r.refused(ctx, states); err != nil {
+	if err := r.sayBlocked(ctx, states); err != nil {
 		return err
 	}
 	for id, d := range r.out {
@@ -223,7 +225,7 @@ func (r *run) finish(ctx context.Context, id string, d *dispatch, s State, why e
 	case errors.Is(why, errTaken), errors.Is(why, ErrProgram):
 		return fmt.Errorf("%w (node %s)", why, cmp.Or(s.Node, "unknown"))
 	case why != nil:
-		r.Says(fmt.Sprintf("%d units are handed out again: %s (node %s)", len(d.units), why, cmp.Or(s.Node, "unknown")))
+		r.Says(fmt.Sprintf("handed out again: %s, for %s (node %s)", wording.Count(len(d.units), "unit"), why, cmp.Or(s.Node, "unknown")))
 		for _, i := range d.units {
 			if r.tried[i]++; r.tried[i] >= cmp.Or(r.Attempts, defaultAttempts) {
 				return fmt.Errorf("dispatch: unit %d was handed out %d times: %w", i, r.tried[i], why)
@@ -238,21 +240,21 @@ func (r *run) finish(ctx context.Context, id string, d *dispatch, s State, why e
 	return nil
 }
 
-// refused says, now and then, why nothing runs.
-func (r *run) refused(ctx context.Context, states map[string]State) error {
-	now := r.Clock.Now()
+// sayBlocked says, now and then, why nothing runs.
+func (r *run) sayBlocked(ctx context.Context, states map[string]State) error {
+	now := r.Now()
 	for id := range r.out {
 		if states[id].Allocation != nil {
 			r.ran = now
 			return nil
 		}
 	}
-	if len(r.out) == 0 || now.Sub(r.ran) < refusedAfter {
+	if len(r.out) == 0 || now.Sub(r.ran) < blockedAfter {
 		return nil
 	}
 	r.ran = now
 	for id := range r.out {
-		why, err := r.cluster.Refused(ctx, id)
+		why, err := r.cluster.Blocked(ctx, id)
 		if err != nil {
 			return serverError(err)
 		}

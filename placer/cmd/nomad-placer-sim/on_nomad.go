@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -68,7 +67,7 @@ func (n *onNomad) elsewhere(s *command.Shell, work string) (figures.Elsewhere, e
 		return nil, err
 	}
 	o.Arguments = []string{unitName}
-	o.Clock = shellClock{s}
+	o.Now, o.After = s.Now, s.After
 	o.Says = func(text string) { fmt.Fprintln(s.Err, programName+": "+text) }
 	config := api.DefaultConfig()
 	client, err := api.NewClient(config)
@@ -97,12 +96,6 @@ func dispatchJob(work string) (string, error) {
 	sum := sha256.Sum256([]byte(folder))
 	return programName + "-" + notOfJobs.ReplaceAllString(strings.ToLower(host), "-") + "-" + hex.EncodeToString(sum[:4]), nil
 }
-
-// shellClock is the shell's.
-type shellClock struct{ s *command.Shell }
-
-func (c shellClock) Now() time.Time                         { return c.s.Now() }
-func (c shellClock) After(d time.Duration) <-chan time.Time { return c.s.After(d) }
 
 const unitName = "unit"
 

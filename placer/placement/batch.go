@@ -25,7 +25,7 @@ type queue struct {
 
 	mu       sync.Mutex
 	waiting  []*placement
-	arrived  int // how many jobs ever waited
+	joining  *gathering // nil: who comes next gathers
 	inFlight map[cluster.WorkloadID]plan
 
 	pace pace
@@ -35,13 +35,21 @@ type queue struct {
 // takes some requests one after the other, mostly waiting for Nomad.
 const AtOnce = 16
 
-// What is submitted together arrives one after the other: a decision waits until no other
-// job has come for as long as the first, but no longer than the second (chosen by us:
-// jobs of one command line follow each other within some ten milliseconds).
+// What is submitted together arrives one after the other: the first of several jobs waits
+// until no other has come for as long as the first, but no longer than the second (chosen by
+// us: jobs of one command line follow each other within some ten milliseconds). The others
+// wait with it, and for nothing else, and as many as are decided on side by side wait for
+// nobody: in a burst there is always another to come (decision 0071).
 const (
 	gatherQuiet  = 100 * time.Millisecond
 	gatherAtMost = 500 * time.Millisecond
 )
+
+// gathering is jobs that come at the same time, and wait for each other.
+type gathering struct {
+	jobs  int           // guarded by the queue's mu
+	ended chan struct{} // closed when they are decided on
+}
 
 func newQueue() queue {
 	return queue{slots: make(chan struct{}, AtOnce), deciding: make(chan struct{}, 1)}
@@ -63,11 +71,7 @@ type placement struct {
 // the returned function is called; outcome is the version of the job that they lead to.
 func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, known []profiling.Known) ([]cluster.Decision, func(), error) {
 	p := &placement{ctx: ctx, job: job, outcome: outcome, known: known}
-	pl.queue.mu.Lock()
-	pl.queue.waiting = append(pl.queue.waiting, p)
-	pl.queue.arrived++
-	pl.queue.mu.Unlock()
-	pl.gather(ctx)
+	pl.gather(ctx, p)
 
 	pl.queue.deciding <- struct{}{}
 	if !p.done {
@@ -77,13 +81,56 @@ func (pl *Placer) Choose(ctx context.Context, job cluster.Job, outcome uint64, k
 	return p.decisions, func() { pl.queue.forget(p.decisions) }, p.err
 }
 
-// gather waits for other jobs that come at the same time. It does not wait where as many
-// as may are being written already.
-func (pl *Placer) gather(ctx context.Context) {
+// gather has a job wait, and returns when those that come at the same time do.
+func (pl *Placer) gather(ctx context.Context, p *placement) {
+	g, first := pl.queue.join(p)
+	if first {
+		pl.await(ctx, g)
+		pl.queue.end(g)
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-g.ended:
+	}
+}
+
+// join has a job wait with those that came just before, or as the first of others.
+func (q *queue) join(p *placement) (g *gathering, first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, p)
+	if first = q.joining == nil; first {
+		q.joining = &gathering{ended: make(chan struct{})}
+	}
+	g = q.joining
+	if g.jobs++; g.jobs == AtOnce {
+		q.endLocked(g)
+	}
+	return g, first
+}
+
+func (q *queue) end(g *gathering) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.endLocked(g)
+}
+
+// endLocked has the jobs of a gathering decided on, once.
+func (q *queue) endLocked(g *gathering) {
+	if q.joining == g {
+		q.joining = nil
+		close(g.ended)
+	}
+}
+
+// await waits until no more jobs come. It does not wait where as many as may are being
+// decided on and written already.
+func (pl *Placer) await(ctx context.Context, g *gathering) {
 	count := func() int {
 		pl.queue.mu.Lock()
 		defer pl.queue.mu.Unlock()
-		return pl.queue.arrived
+		return g.jobs
 	}
 	for waited := time.Duration(0); waited < gatherAtMost; waited += gatherQuiet {
 		before := count()
@@ -92,6 +139,8 @@ func (pl *Placer) gather(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			return
+		case <-g.ended:
 			return
 		case <-pl.cfg.Clock.After(gatherQuiet):
 		}

@@ -2,7 +2,10 @@ package placement
 
 import (
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/profiling"
@@ -49,5 +52,59 @@ func TestWhoHasMostToLoseIsDecidedOnFirst(t *testing.T) {
 	}
 	if want := []string{"tail", "sensitive", "as sensitive", "robust", "slack", "stands all", "best effort"}; !slices.Equal(got, want) {
 		t.Errorf("decided on in the order %q, want %q", got, want)
+	}
+}
+
+// wallClock is real time, which synctest makes deterministic.
+type wallClock struct{}
+
+func (wallClock) Now() time.Time                         { return time.Now() }
+func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// gathered starts so many jobs, one after the other, and says how long each gathered.
+func gathered(t *testing.T, jobs int, apart time.Duration) []time.Duration {
+	t.Helper()
+	took := make([]time.Duration, jobs)
+	synctest.Test(t, func(t *testing.T) {
+		pl := New(Config{Clock: wallClock{}})
+		var all sync.WaitGroup
+		for i := range jobs {
+			all.Go(func() {
+				begun := time.Now()
+				pl.gather(t.Context(), &placement{})
+				took[i] = time.Since(begun)
+			})
+			time.Sleep(apart)
+		}
+		all.Wait()
+	})
+	return took
+}
+
+func TestTheFirstGathersForAll(t *testing.T) {
+	t.Parallel()
+	if took := gathered(t, 1, 0); took[0] != gatherQuiet {
+		t.Errorf("a job that is by itself waited %s, not %s", took[0], gatherQuiet)
+	}
+	// Three jobs 30 ms apart: the first sees them within its first look, and none in the next.
+	for i, took := range gathered(t, 3, 30*time.Millisecond) {
+		if want := 2*gatherQuiet - time.Duration(i)*30*time.Millisecond; took != want {
+			t.Errorf("job %d waited %s, not %s: all end when the first does", i, took, want)
+		}
+	}
+}
+
+func TestAFullBatchWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	for i, took := range gathered(t, AtOnce, time.Millisecond) {
+		if want := time.Duration(AtOnce-1-i) * time.Millisecond; took != want {
+			t.Errorf("job %d waited %s, not %s: the last makes the batch full", i, took, want)
+		}
+	}
+	// Where jobs never stop coming, none waits longer than the first may.
+	for i, took := range gathered(t, 3*AtOnce, 60*time.Millisecond) {
+		if took > gatherAtMost {
+			t.Errorf("job %d waited %s, longer than %s", i, took, gatherAtMost)
+		}
 	}
 }

@@ -201,7 +201,7 @@ func TestAskedAsTheUser(t *testing.T) {
 // One address has a bounded number of jobs decided on at once; the others are held.
 func TestDecisionsAtOnceAreBounded(t *testing.T) {
 	t.Parallel()
-	const many = 12
+	const many = 24
 	f := open(t, func(o *proxy.Options) { o.Progress, o.AdmitWithin = true, 200*time.Millisecond })
 	var mu sync.Mutex
 	var now, most int
@@ -225,7 +225,7 @@ func TestDecisionsAtOnceAreBounded(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most > 8 || len(f.nomad.writes()) != many {
+	if most > 16 || len(f.nomad.writes()) != many {
 		t.Errorf("%d at once; %d registered", most, len(f.nomad.writes()))
 	}
 }

@@ -62,10 +62,11 @@ const (
 	DefaultBodyWithin    = time.Minute
 )
 
-// The jobs that are decided on before they are registered, at once.
+// The jobs that are decided on before they are registered, at once. One sender may fill a
+// batch of the placer's (placement.AtOnce), and still leaves as much to others.
 const (
-	maxDeciding            = 16
-	maxDecidingOfOneSender = 8
+	maxDeciding            = 32
+	maxDecidingOfOneSender = 16
 	maxExtracting          = 2 // jobspecs whose blocks are read
 )
 

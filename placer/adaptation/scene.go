@@ -34,11 +34,12 @@ func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cl
 		allocations: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
 		handles: map[cluster.WorkloadID][]board.Handle{}, byHandle: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
-	for u := range board.Numbering(s, cluster.WorkloadID{}) {
-		a := u.Allocation
-		sc.allocations[u.Handle], sc.node[u.Handle] = a, u.Node
-		if !isReserved(s, a) {
-			sc.handles[a.Workload] = append(sc.handles[a.Workload], u.Handle)
+	for i := range s.Nodes {
+		for handle, a := range sc.board.Allocations(s, board.Index(i), cluster.WorkloadID{}) {
+			sc.allocations[handle], sc.node[handle] = *a, board.Index(i)
+			if !isReserved(s, *a) {
+				sc.handles[a.Workload] = append(sc.handles[a.Workload], handle)
+			}
 		}
 	}
 	return sc

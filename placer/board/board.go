@@ -71,7 +71,8 @@ type Board struct {
 	ready     []bool
 	used      []cluster.Resources
 	residents [][]Resident
-	tolerated []float64 // node-major
+	shared    []*occupancy // of whom the residents are; nil: the board's own
+	tolerated []float64    // node-major
 	caused    []float64
 	headroom  []float64
 	machines  map[int][]Index // of those that are numbered
@@ -86,7 +87,7 @@ func New(columns []interference.Source, configurations []string) *Board {
 // grow makes room for so many more nodes at once.
 func (b *Board) grow(nodes int) {
 	b.nodes, b.ready = slices.Grow(b.nodes, nodes), slices.Grow(b.ready, nodes)
-	b.used, b.residents = slices.Grow(b.used, nodes), slices.Grow(b.residents, nodes)
+	b.used, b.residents, b.shared = slices.Grow(b.used, nodes), slices.Grow(b.residents, nodes), slices.Grow(b.shared, nodes)
 	scores := nodes * len(b.Columns)
 	b.tolerated, b.caused, b.headroom = slices.Grow(b.tolerated, scores), slices.Grow(b.caused, scores), slices.Grow(b.headroom, scores)
 }
@@ -106,10 +107,11 @@ func (b *Board) enter(n Node) Index {
 	b.ready = append(b.ready, true)
 	b.used = append(b.used, cluster.Resources{})
 	b.residents = append(b.residents, nil)
+	b.shared = append(b.shared, nil)
 	k := len(b.Columns)
-	b.tolerated = append(b.tolerated, make([]float64, k)...)
-	b.caused = append(b.caused, make([]float64, k)...)
-	b.headroom = append(b.headroom, make([]float64, k)...)
+	for range k {
+		b.tolerated, b.caused, b.headroom = append(b.tolerated, 0), append(b.caused, 0), append(b.headroom, 0)
+	}
 	if n.Machine != 0 {
 		b.machines[n.Machine] = append(b.machines[n.Machine], i)
 	}
@@ -181,6 +183,7 @@ func (b *Board) SetReady(i Index, ready bool) {
 // Place adds a resident. Room is the caller's to check: a world may be fuller
 // than a policy would make it.
 func (b *Board) Place(i Index, r Resident) {
+	b.own(i)
 	b.residents[i] = append(b.residents[i], r)
 	b.used[i] = b.used[i].Add(r.Size)
 	b.changed(i)
@@ -202,6 +205,7 @@ func (b *Board) Remove(i Index, handle Handle) error {
 	if at < 0 {
 		return fmt.Errorf("board: %d is not on node %s", handle, b.nodes[i].ID)
 	}
+	b.own(i)
 	b.used[i] = b.used[i].Subtract(b.residents[i][at].Size)
 	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
 	b.changed(i)
@@ -214,6 +218,7 @@ func (b *Board) Resize(i Index, handle Handle, size cluster.Resources) error {
 	if at < 0 {
 		return fmt.Errorf("board: %d is not on node %s", handle, b.nodes[i].ID)
 	}
+	b.own(i)
 	r := &b.residents[i][at]
 	b.used[i] = b.used[i].Subtract(r.Size).Add(size)
 	r.Size = size
@@ -223,6 +228,7 @@ func (b *Board) Resize(i Index, handle Handle, size cluster.Resources) error {
 
 // SetSlowdown notes an estimate of a resident; one that is gone has none.
 func (b *Board) SetSlowdown(i Index, handle Handle, slowdown float64) {
+	b.own(i)
 	for at := range b.residents[i] {
 		if r := &b.residents[i][at]; r.Handle == handle {
 			r.Slowdown = slowdown
@@ -280,26 +286,26 @@ func (b *Board) notify(i Index) {
 
 // recompute derives the scores of a node from the residents of its machine.
 func (b *Board) recompute(i Index) {
-	t, c, h := b.Tolerated(i), b.Caused(i), b.Headroom(i)
-	residents := b.MachineResidents(i)
-	cluster.NoPressure(t, c)
-	for r := range residents {
-		cluster.AddPressure(t, c, residents[r].Tolerated, residents[r].Caused)
-	}
-	for k := range h {
-		h[k] = b.capability(i, k)
-		for r := range residents {
-			h[k] = min(h[k], residents[r].Tolerated[k]-(c[k]-residents[r].Caused[k]))
-		}
-		h[k] = max(0, h[k])
-	}
+	press(b.MachineResidents(i), b.Tolerated(i), b.Caused(i), b.Headroom(i), b.nodes[i].Capability)
 }
 
-func (b *Board) capability(i Index, k int) float64 {
-	if e := b.nodes[i].Capability; e != nil {
-		return e[k]
+// press computes what the residents of a machine tolerate and cause together, and what it can
+// still take; nil is a capability of 100.
+func press(residents []Resident, tolerated, caused, headroom, capability []float64) {
+	cluster.NoPressure(tolerated, caused)
+	for r := range residents {
+		cluster.AddPressure(tolerated, caused, residents[r].Tolerated, residents[r].Caused)
 	}
-	return 100
+	for k := range headroom {
+		h := 100.0
+		if capability != nil {
+			h = capability[k]
+		}
+		for r := range residents {
+			h = min(h, residents[r].Tolerated[k]-(caused[k]-residents[r].Caused[k]))
+		}
+		headroom[k] = max(0, h)
+	}
 }
 
 // HasRoom reports whether the size fits next to what is used, whatever is on the node now.

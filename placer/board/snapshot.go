@@ -34,41 +34,78 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 	for i, name := range slices.Sorted(maps.Keys(machines)) {
 		number[name] = i + 1
 	}
-	table := cluster.NewPressureTable(s, columns)
+	from := NewCoRunners(s, cluster.NewPressureTable(s, columns), except)
 	for _, n := range s.Nodes {
 		rated, _ := disk.Rated(n.Meta) // 0 where it is not known
 		i := b.enter(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
-		b.SetReady(i, n.Ready)
+		b.ready[i] = n.Ready
+		b.fill(i, from.occupancy(n), number[n.Machine] == 0)
 	}
-	for u := range Numbering(s, except) {
-		r := residentOf(s, s.Nodes[u.Node], u.Allocation, u.Handle, table)
-		b.residents[u.Node], b.used[u.Node] = append(b.residents[u.Node], r), b.used[u.Node].Add(r.Size)
-	}
-	for i := range b.nodes { // once, not for each resident
-		b.recompute(Index(i))
+	for _, of := range b.machines { // once all are there
+		for _, i := range of {
+			b.recompute(i)
+		}
 	}
 	return b
 }
 
-// Numbered is an allocation of a snapshot, as the snapshot's board numbers it.
-type Numbered struct {
-	Handle     Handle
-	Node       Index
-	Allocation cluster.Allocation
+// occupancy is what is on a node, and what a board says of it. A host keeps it until any of
+// it is different, so it is not written to.
+type occupancy struct {
+	residents                   []Resident
+	promised                    bool // to some resident, of the node's disk
+	used                        cluster.Resources
+	tolerated, caused, headroom []float64
+	memo                        any
 }
 
-// Numbering gives the allocations that FromSnapshot places, in its order and with its
-// handles: what is kept by handle outside a board is keyed by these.
-func Numbering(s *cluster.Snapshot, except cluster.WorkloadID) iter.Seq[Numbered] {
-	return func(yield func(Numbered) bool) {
-		handle := Handle(0)
-		for i, n := range s.Nodes {
-			for _, a := range s.Residents(n.ID, except) {
-				if a.Profiling {
-					continue
-				}
-				handle++
-				if !yield(Numbered{handle, Index(i), a}) {
+// fill a node that was entered. kept: the board may say of it what its host keeps.
+func (b *Board) fill(i Index, o *occupancy, kept bool) {
+	b.residents[i], b.used[i] = o.residents, o.used
+	b.shared[i] = o
+	if kept {
+		copy(b.Tolerated(i), o.tolerated)
+		copy(b.Caused(i), o.caused)
+		copy(b.Headroom(i), o.headroom)
+	}
+}
+
+// own has a node's residents written to.
+func (b *Board) own(i Index) {
+	if b.shared[i] != nil {
+		b.shared[i], b.residents[i] = nil, slices.Clone(b.residents[i])
+	}
+}
+
+// Memo is room for what a policy makes of a node and its residents: it is there again on the
+// board of the next snapshot, unless anything of them is different by then. nil: nothing is
+// kept of this node.
+func (b *Board) Memo(i Index) *any {
+	if o := b.shared[i]; o != nil && b.nodes[i].Machine == 0 {
+		return &o.memo
+	}
+	return nil
+}
+
+// Allocations of a snapshot that are residents of a node on its board, by handle.
+func (b *Board) Allocations(s *cluster.Snapshot, i Index, except cluster.WorkloadID) iter.Seq2[Handle, *cluster.Allocation] {
+	return func(yield func(Handle, *cluster.Allocation) bool) {
+		at := 0
+		for a := range counted(s, s.Nodes[i], except) {
+			if !yield(b.residents[i][at].Handle, a) {
+				return
+			}
+			at++
+		}
+	}
+}
+
+// counted are the allocations on a node that are co-runners of a workload.
+func counted(s *cluster.Snapshot, n *cluster.Node, except cluster.WorkloadID) iter.Seq[*cluster.Allocation] {
+	return func(yield func(*cluster.Allocation) bool) {
+		for _, list := range [2][]cluster.Allocation{s.Allocations[n.ID], s.Reserved[n.ID]} {
+			for i := range list {
+				if a := &list[i]; a.Workload != except && !a.Profiling && !yield(a) {
 					return
 				}
 			}
@@ -93,37 +130,63 @@ func NewCoRunners(s *cluster.Snapshot, table *cluster.PressureTable, except clus
 // On are those on a node, and then those on others of its machine. The list is not to be
 // written to.
 func (x *CoRunners) On(n *cluster.Node) []Resident {
-	h := x.table.Host(n)
-	if !x.table.Unshared(n) || h.Has(x.except) {
-		return x.onMachine(n)
+	if x.table.Unshared(n) {
+		return x.occupancy(n).residents
 	}
-	out, ok := h.Residents.([]Resident)
-	if !ok {
-		out = slices.Clip(x.add(nil, n))
-		h.Residents = out
-	}
-	return out
-}
-
-func (x *CoRunners) onMachine(n *cluster.Node) []Resident {
 	var out []Resident
 	for of := range x.table.Machine(n) {
-		out = x.add(out, of)
+		out = append(out, x.occupancy(of).residents...)
 	}
 	return out
 }
 
-func (x *CoRunners) add(out []Resident, n *cluster.Node) []Resident {
-	for _, a := range x.snapshot.Residents(n.ID, x.except) {
-		if !a.Profiling {
-			out = append(out, residentOf(x.snapshot, n, a, 0, x.table))
+// occupancy of a node: that which its host keeps, unless the workload itself is on it.
+func (x *CoRunners) occupancy(n *cluster.Node) *occupancy {
+	h := x.table.Host(n)
+	if h.Has(x.except) {
+		return x.look(n)
+	}
+	if o, ok := h.Residents.(*occupancy); ok && x.samePromises(o, n) {
+		return o
+	}
+	o := x.look(n)
+	h.Residents = o
+	return o
+}
+
+// look at what is on a node.
+func (x *CoRunners) look(n *cluster.Node) *occupancy {
+	columns := x.table.Columns()
+	scores := make([]float64, 3*columns)
+	o := &occupancy{tolerated: scores[:columns:columns], caused: scores[columns : 2*columns : 2*columns], headroom: scores[2*columns:]}
+	for a := range counted(x.snapshot, n, x.except) {
+		r := residentOf(x.snapshot, n, a, Handle(x.table.NextNumber()), x.table)
+		o.residents, o.used = append(o.residents, r), o.used.Add(r.Size)
+		o.promised = o.promised || r.Disk != nil
+	}
+	o.residents = slices.Clip(o.residents)
+	press(o.residents, o.tolerated, o.caused, o.headroom, nil)
+	return o
+}
+
+// samePromises reports whether the residents of a node are promised what they were.
+func (x *CoRunners) samePromises(o *occupancy, n *cluster.Node) bool {
+	if len(x.snapshot.Disk) == 0 && !o.promised {
+		return true
+	}
+	at := 0
+	for a := range counted(x.snapshot, n, x.except) {
+		now, promised := x.snapshot.Disk[a.Workload]
+		if before := o.residents[at].Disk; promised != (before != nil) || promised && now != *before {
+			return false
 		}
+		at++
 	}
-	return out
+	return true
 }
 
-func residentOf(s *cluster.Snapshot, n *cluster.Node, a cluster.Allocation, handle Handle, table *cluster.PressureTable) Resident {
-	scores, assumed := table.ScoresOn(n, &a)
+func residentOf(s *cluster.Snapshot, n *cluster.Node, a *cluster.Allocation, handle Handle, table *cluster.PressureTable) Resident {
+	scores, assumed := table.ScoresOn(n, a)
 	known := s.Known[a.Workload]
 	var promise *performance.DiskSpec
 	if p, ok := s.Disk[a.Workload]; ok {

@@ -20,6 +20,7 @@ type Host struct {
 	refusals map[string]RejectReason // of the node itself, by what is demanded of it
 	scores   []interference.Sensitivity
 	pressure pressure
+	asIn     int64 // the table that looked at the scores last
 }
 
 // pressure is ServerPressure of the residents of one node.
@@ -99,6 +100,10 @@ func (h *Host) refusal(demands string, ask func(*Node) RejectReason) RejectReaso
 // Host is the snapshot's, with the pressure of its allocations as their scores are now.
 func (p *PressureTable) Host(n *Node) *Host {
 	h := p.snapshot.Host(n)
+	if h.asIn == p.number {
+		return h
+	}
+	h.asIn = p.number
 	if h.pressure.tolerated != nil && p.sameScores(h) {
 		return h
 	}

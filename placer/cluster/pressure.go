@@ -27,6 +27,7 @@ type PressureTable struct {
 	machines map[string][]*Node
 	cache    *Cache
 	unknown  ScoreVectors
+	number   int64     // of this table
 	slab     []float64 // storage of further vectors
 }
 
@@ -39,6 +40,7 @@ type Cache struct {
 	columns []interference.Source
 	vectors map[WorkloadID]cachedVectors
 	hosts   map[NodeID]*Host
+	numbers int64
 	nodes   int // of the largest snapshot so far: others may be parts of it
 }
 
@@ -95,7 +97,18 @@ func NewPressureTable(s *Snapshot, columns []interference.Source) *PressureTable
 	}
 	s = s.WithCache()
 	s.Cache.ready(columns, len(s.Known))
-	return &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), cache: s.Cache, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
+	p := &PressureTable{snapshot: s, columns: columns, machines: Machines(s.Nodes), cache: s.Cache, unknown: ScoreVectors{Tolerated: unknown, Caused: unknown, Complete: len(columns) == 0}}
+	p.number = p.NextNumber()
+	return p
+}
+
+// Columns is how many there are.
+func (p *PressureTable) Columns() int { return len(p.columns) }
+
+// NextNumber is one that nobody got before from a table with the same cache.
+func (p *PressureTable) NextNumber() int64 {
+	p.cache.numbers++
+	return p.cache.numbers
 }
 
 // Fill writes the node's pressure into tolerated and caused, both len(columns).

@@ -111,15 +111,26 @@ const mostLosses = 3
 
 // explain has a ranking say what each place is made of, and who would lose what there.
 func (q *requestAdapter) explain(r *ranking, of func(n board.Index) explanation) {
-	names := map[board.Handle]string{}
-	for u := range board.Numbering(q.snapshot, q.Workload.ID) {
-		names[u.Handle] = u.Allocation.Workload.String()
-	}
 	r.parts = func(o *candidate) []cluster.ScorePart { return of(q.indexOf(o)).parts }
 	r.why = func(o *candidate) string {
-		x := of(q.indexOf(o))
-		return x.why + q.lossWords(x.losses, names)
+		n := q.indexOf(o)
+		x := of(n)
+		if len(x.losses) == 0 {
+			return x.why
+		}
+		return x.why + q.lossWords(x.losses, q.namesOn(n))
 	}
+}
+
+// namesOn are the workloads of a node's machine, by resident.
+func (q *requestAdapter) namesOn(n board.Index) map[board.Handle]string {
+	names := map[board.Handle]string{}
+	for _, of := range append([]board.Index{n}, q.board.SameMachine(n)...) {
+		for handle, a := range q.board.Allocations(q.snapshot, of, q.Workload.ID) {
+			names[handle] = a.Workload.String()
+		}
+	}
+	return names
 }
 
 // lossWords name those that lose a noticeable share, the others together.

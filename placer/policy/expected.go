@@ -63,7 +63,8 @@ type expected struct {
 	sizing    quasar
 	tentative tentative
 	outlook   *predict.Outlook
-	top, need float64 // the best speed, and what one allocation must reach; 0: none is known
+	top, need float64  // the best speed, and what one allocation must reach; 0: none is known
+	kinds     []uint64 // of the newcomer, by configuration; nil: nothing is remembered
 	prospects prospects
 	offered   int              // nodes with room of the last choice
 	best      float64          // and what the best of them was worth
@@ -122,6 +123,7 @@ func (e *expected) Select(b *board.Board, a *board.Request, random *rand.Rand) b
 // judgeAll makes the heap of all candidates.
 func (e *expected) judgeAll(random *rand.Rand) {
 	f := &e.tentative
+	e.kinds = e.kindsOf(f.board, f.request)
 	f.gather()
 	f.draw(mostJudged, random)
 	e.prospects = e.prospects[:0]
@@ -177,7 +179,7 @@ const minEfficiency = 1e-3
 func (e *expected) first() prospect {
 	for !e.prospects[0].whole {
 		p := &e.prospects[0]
-		p.worth, p.whole = stepped(e.worthOn(p.node, int(e.tentative.taken[p.node])).Net(), worthStep), true
+		p.worth, p.whole = stepped(e.netOn(p.node), worthStep), true
 		heap.Fix(&e.prospects, 0)
 	}
 	return e.prospects[0]
@@ -186,13 +188,46 @@ func (e *expected) first() prospect {
 // judge a node for one more allocation, by what that reaches.
 func (e *expected) judge(n board.Index) prospect {
 	f := &e.tentative
+	residents := len(f.board.MachineResidents(n)) + int(f.taken[n])
+	j := e.judgementOn(n)
+	p := prospect{
+		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * j.kept, allocations: residents, load: f.board.Load(n),
+		worth: stepped(j.reached, worthStep), whole: residents == 0,
+	}
+	if !math.IsNaN(j.net) {
+		p.worth, p.whole = stepped(j.net, worthStep), true
+	}
+	return p
+}
+
+// judgementOn is that of the newcomer on a node, remembered if possible.
+func (e *expected) judgementOn(n board.Index) judgement {
+	m, kind, keeps := e.memory(n)
+	if keeps {
+		if j := m.find(kind); j != nil {
+			return *j
+		}
+	}
+	f := &e.tentative
 	newcomer, residents := e.newcomer(n, int(f.taken[n]))
 	e.outlook.Among(residents, len(f.board.Columns), predict.HostOf(f.board.Node(n)))
-	reached, kept := e.outlook.Reached(newcomer)
-	return prospect{
-		node: n, performance: isolatedSpeed(f.request, f.board.Node(n)) * kept, allocations: len(residents), load: f.board.Load(n),
-		worth: stepped(reached, worthStep), whole: len(residents) == 0,
+	j := judgement{net: math.NaN()}
+	j.reached, j.kept = e.outlook.Reached(newcomer)
+	if keeps {
+		m.keep(kind, j)
 	}
+	return j
+}
+
+// netOn is the worth of a node with what its residents would lose, to be remembered.
+func (e *expected) netOn(n board.Index) float64 {
+	net := e.worthOn(n, int(e.tentative.taken[n])).Net()
+	if m, kind, keeps := e.memory(n); keeps {
+		if j := m.find(kind); j != nil {
+			j.net = net
+		}
+	}
+	return net
 }
 
 // worthOn is what one more allocation is worth on a node that got so many of this choice.

@@ -1,8 +1,11 @@
 package policy_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,4 +174,58 @@ func TestExpectedWaitsLive(t *testing.T) {
 			t.Errorf("%s: %s", name, d.Reason)
 		}
 	}
+}
+
+// What nodes remember of newcomers must never show: decisions on a cluster that changes are those
+// that are made without.
+func TestExpectedRemembersNothingWrong(t *testing.T) {
+	t.Parallel()
+	columns := clustertest.Columns(4)
+	classes := []string{"big", "small", "tiny"}
+	for seed := range uint64(15) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		s := clustertest.Random(rng, 20, 3, classes, columns)
+		s.Reserved, s.Cache = map[cluster.NodeID][]cluster.Allocation{}, &cluster.Cache{}
+		kinds := make([]policy.Request, 4)
+		for i := range kinds {
+			kinds[i] = plainRequest(seed + uint64(i))
+			kinds[i].Columns, kinds[i].Snapshot, kinds[i].MayWait = columns, s, i%2 == 0
+			kinds[i].Knowledge = clustertest.Knowledge(
+				clustertest.Sensitivity(columns, randomScores(rng, 4), randomScores(rng, 4)),
+				map[string]float64{"big": 100 + 100*rng.Float64(), "small": 100, "tiny": 50})
+			kinds[i].Workload = clustertest.Workload(fmt.Sprintf("kind-%d", i), clustertest.Count(1+rng.IntN(3)))
+		}
+		for step := range 40 {
+			r := kinds[rng.IntN(len(kinds))]
+			w := *r.Workload
+			w.ID.Job = fmt.Sprintf("newcomer-%d", step)
+			r.Workload = &w
+			got := policytest.Place(t, descriptor(t, "expected"), r)
+			fresh := *s
+			fresh.Cache = nil
+			r.Snapshot = &fresh
+			if want := policytest.Place(t, descriptor(t, "expected"), r); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, step %d: with what nodes remember\n%+v\nand without\n%+v", seed, step, got, want)
+			}
+			if got.Outcome != cluster.Placed {
+				continue
+			}
+			s.Known[w.ID] = r.Knowledge.Sensitivity
+			n := got.Candidates[0].Node
+			s.Reserved[n] = append(slices.Clip(s.Reserved[n]), cluster.Allocation{ID: w.ID.Job, Workload: w.ID, Node: n, Resources: w.Ask})
+			if rng.IntN(2) == 0 { // one leaves
+				of := s.Nodes[rng.IntN(len(s.Nodes))].ID
+				list := s.Allocations[of]
+				s.Allocations[of] = slices.Clone(list[:max(0, len(list)-1)])
+			}
+		}
+	}
+}
+
+func randomScores(rng *rand.Rand, n int) []float64 {
+	out := make([]float64, n)
+	for k := range out {
+		out[k] = 100 * rng.Float64()
+	}
+	return out
 }

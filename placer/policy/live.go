@@ -176,12 +176,12 @@ func (v *candidateSet) requestAdapter() *requestAdapter {
 		byIndex:  make([]*candidate, len(v.snapshot.Nodes)),
 		replicas: map[*candidate]int{},
 	}
-	byID := make(map[cluster.NodeID]*candidate, len(v.candidates))
-	for _, o := range v.candidates {
-		byID[o.node.ID] = o
-	}
+	next := 0 // of the candidates, which are in the order of the nodes
 	for i, n := range v.snapshot.Nodes {
-		q.byIndex[i] = byID[n.ID]
+		if next < len(v.candidates) && v.candidates[next].node == n {
+			q.byIndex[i] = v.candidates[next]
+			next++
+		}
 	}
 	return q
 }
@@ -263,13 +263,16 @@ func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ra
 		why:    func(*candidate) string { return d.reason },
 		detail: func(*ranked) string { return fmt.Sprintf("%s chose other nodes", d.Name) },
 	}
-	listed := map[*candidate]bool{}
+	all := q.candidateSet.candidates
+	storage, listed := q.work.takeRanked(len(all)), make([]bool, len(all))
+	r.nodes, r.preset = make([]*ranked, 0, len(all)), make([]int, 0, len(all))
 	add := func(o *candidate, t tier, replicas int) {
-		if listed[o] {
+		if listed[o.index] {
 			return
 		}
-		listed[o] = true
-		n := &ranked{candidate: o, tier: t}
+		listed[o.index] = true
+		n := &storage[len(r.nodes)]
+		n.candidate, n.tier = o, t
 		if t != good {
 			n.reject.Reason = rejectUnchosen
 		}
@@ -281,8 +284,8 @@ func (q *requestAdapter) ranking(d SelectorDescriptor, c, spare board.Choice) ra
 	for _, u := range spare.Replicas {
 		add(q.byIndex[u.Node], good, 0)
 	}
-	rest := slices.SortedStableFunc(slices.Values(q.candidateSet.candidates), func(x, y *candidate) int {
-		return cmp.Or(cmp.Compare(x.cpuLoad, y.cpuLoad), cmp.Compare(x.memoryLoad, y.memoryLoad), cmp.Compare(x.node.ID, y.node.ID))
+	rest := slices.SortedFunc(slices.Values(all), func(x, y *candidate) int {
+		return cmp.Or(cmp.Compare(x.cpuLoad, y.cpuLoad), cmp.Compare(x.memoryLoad, y.memoryLoad), cmp.Compare(x.index, y.index))
 	})
 	for _, o := range rest {
 		add(o, slower, 0)

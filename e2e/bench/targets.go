@@ -84,6 +84,46 @@ var targets = []target{
 		metric: "p99-ms", scale: 1, unit: "ms", most: 10,
 	},
 	{
+		name: "expected, known job, 1,000 nodes: decision, p99",
+		pkg:  "./placer/policy", benchmark: "PlaceKnown/expected/nodes=1000", benchtime: "2000x",
+		metric: "p99-ms", scale: 1, unit: "ms", most: 5,
+	},
+	{
+		name: "expected, known job, 10,000 nodes: decision, p99",
+		pkg:  "./placer/policy", benchmark: "PlaceKnown/expected/nodes=10000", benchtime: "2000x",
+		metric: "p99-ms", scale: 1, unit: "ms", most: 5,
+	},
+	{
+		name: "expected, 64 jobs that come together, 10,000 nodes",
+		pkg:  "./placer/placement", benchmark: "DecideTogether/expected/nodes=10000", benchtime: "20x",
+		metric: "ns/op", scale: 1e-6, unit: "ms", most: 100,
+	},
+	{
+		name: "paragon, whole board of 10,000 nodes: choice, p99",
+		pkg:  "./placer/policy", benchmark: "Select/paragon/10000",
+		metric: "p99-µs", scale: 1e-3, unit: "ms", most: 5,
+	},
+	{
+		name: "quasar, whole board of 10,000 nodes: choice, p99",
+		pkg:  "./placer/policy", benchmark: "Select/quasar/10000",
+		metric: "p99-µs", scale: 1e-3, unit: "ms", most: 5,
+	},
+	{
+		name: "paragon-statistical, 100,000 nodes: choice, p99",
+		pkg:  "./placer/policy", benchmark: "Select/paragon-statistical/100000",
+		metric: "p99-µs", scale: 1, unit: "µs", most: 100,
+	},
+	{
+		name: "tarcil, 100,000 nodes: choice, p99",
+		pkg:  "./placer/policy", benchmark: "Select/tarcil/100000",
+		metric: "p99-µs", scale: 1, unit: "µs", most: 100,
+	},
+	{
+		name: "simulator, 1,000 nodes: an event",
+		pkg:  "./placer/sim/scenario", benchmark: "Events/1000",
+		metric: "ns/event", scale: 1e-3, unit: "µs", most: 1,
+	},
+	{
 		name: "kernel takes a new intensity",
 		pkg:  "./driver/ibench", benchmark: "Set", benchtime: "100x",
 		metric: "ns/op", scale: 1e-6, unit: "ms", most: 5,

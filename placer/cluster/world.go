@@ -81,8 +81,8 @@ type Planner interface {
 	// Job.ModifyIndex. ErrStale or ErrGone when the user was faster.
 	Apply(ctx context.Context, p Plan) (PlanResult, error)
 	// Adopt takes note of a job that was registered as the plan says, after it had been
-	// admitted: it counts as applied, and its user is notified.
-	Adopt(ctx context.Context, p Plan)
+	// admitted: it counts as applied.
+	Adopt(p Plan)
 	// Note leaves a timestamped message at the job without touching it.
 	Note(ctx context.Context, w WorkloadID, message string, failed bool) error
 	// Publish shows per-node pressure and headroom where people look.

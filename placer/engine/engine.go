@@ -128,6 +128,11 @@ func (e *Engine) Capacity(ctx context.Context) (provision.Capacities, error) {
 // Prepare does beforehand what takes a new leader long and needs no Nomad.
 func (e *Engine) Prepare() error { return e.estimator.Prepare() }
 
+// restPerLook is how many times as long as a look at all jobs took the leader rests after it: in
+// a burst something changes all the time, and a look at many jobs takes long (chosen by us: a
+// tenth of the time is for looking).
+const restPerLook = 9
+
 // Run is the leader's loop. It returns when ctx ends, after every evaluation
 // it started has stopped.
 func (e *Engine) Run(ctx context.Context) error {
@@ -167,8 +172,14 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	})
 	for {
+		began := e.steady()
 		if err := e.Reconcile(ctx); err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("listing jobs failed; trying again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.cfg.Clock.After(restPerLook * e.steady().Sub(began)):
 		}
 		select {
 		case <-ctx.Done():

@@ -218,7 +218,7 @@ func (w *memWorld) Apply(_ context.Context, p cluster.Plan) (cluster.PlanResult,
 	return cluster.PlanResult{Version: j.job.Version, ModifyIndex: w.index}, nil
 }
 
-func (w *memWorld) Adopt(_ context.Context, p cluster.Plan) {
+func (w *memWorld) Adopt(p cluster.Plan) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.adopted = append(w.adopted, p)

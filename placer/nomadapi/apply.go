@@ -44,17 +44,21 @@ func (w *World) Apply(ctx context.Context, p cluster.Plan) (cluster.PlanResult, 
 	return result, nil
 }
 
-// Adopt implements cluster.Planner.
-func (w *World) Adopt(ctx context.Context, p cluster.Plan) {
-	w.afterApply(ctx, object{"Type": p.Job.Type}, p, cluster.PlanResult{Version: p.Job.Version, ModifyIndex: p.Job.ModifyIndex})
+// Adopt implements cluster.Planner. The job itself says where it was placed and why, since it
+// was registered so: a scaling event would be one more write for each job of a burst.
+func (w *World) Adopt(p cluster.Plan) { w.reserve(p, p.Job.Version) }
+
+// reserve keeps room for what was decided, until it is seen to run.
+func (w *World) reserve(p cluster.Plan, version uint64) {
+	for _, d := range p.Decisions {
+		w.reservations.reserve(d, version, w.clock.Now())
+	}
 }
 
 // afterApply keeps the books and tells the user; the job is released already, so
 // a message that cannot be left is logged and no more.
 func (w *World) afterApply(ctx context.Context, raw object, p cluster.Plan, result cluster.PlanResult) {
-	for _, d := range p.Decisions {
-		w.reservations.reserve(d, result.Version, w.clock.Now())
-	}
+	w.reserve(p, result.Version)
 	if p.Message == "" || result.Unchanged {
 		return
 	}

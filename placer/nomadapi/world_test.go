@@ -364,12 +364,12 @@ func TestAdopt(t *testing.T) {
 	w, server, ctx := testWorld(t)
 	server.Submit(testJob("web", "ok"), "# the source")
 	plan := placedOn(mustJob(t, w, ctx, "web"), "n2", "n1")
-	w.Adopt(ctx, plan)
+	w.Adopt(plan)
 	if stored := object(server.Job("default", "web")); stored.index("Version") != 0 || stored.text("NodePool") != "placer" {
 		t.Errorf("the job was written: %v", stored)
 	}
-	if notes := server.Notes(); len(notes) != 1 || notes[0].Message != "placed" || notes[0].Group != "g" {
-		t.Errorf("notes %+v", notes)
+	if notes := server.Notes(); len(notes) > 0 {
+		t.Errorf("notes %+v: each is a write, and the job says the same", notes)
 	}
 	s, err := w.Snapshot(ctx)
 	if err != nil || len(s.Reserved["n2"]) != 1 {

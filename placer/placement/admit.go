@@ -221,7 +221,7 @@ func (ad *Admissions) Conclude(ctx context.Context, job cluster.Job) (uint64, bo
 	}
 	ad.placer.cfg.Decisions.Record(ctx, a.plan.Decisions, a.tracker.Steps())
 	a.plan.Job = job
-	ad.placer.cfg.World.Adopt(ctx, a.plan)
+	ad.placer.cfg.World.Adopt(a.plan)
 	if job.Version > 0 {
 		// What an earlier version is said to wait for ends. A new job waits for nothing:
 		// its decision says all, and one write less counts where jobs come by the dozen.

@@ -47,6 +47,7 @@ func BenchmarkEvents(b *testing.B) {
 				events += steadyRun(b, nodes, jobs)
 			}
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64(b.Elapsed())/float64(events), "ns/event")
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
 
 // recordTimeout bounds the writing of records after a release.
@@ -43,6 +44,10 @@ type Decisions struct {
 
 	mu     sync.Mutex
 	newest map[cluster.WorkloadID]cluster.Decision
+	// What a snapshot says of these, kept with them: a look at each for every snapshot would
+	// cost more than a decision.
+	scores   map[cluster.WorkloadID]interference.Sensitivity
+	promises map[cluster.WorkloadID]performance.DiskSpec
 	// seen are the jobs that may have records, with their groups: a job may be purged before
 	// anything is decided, and another replica, whose decision is not among the newest here,
 	// may have released it.
@@ -62,7 +67,8 @@ type asked struct {
 func NewDecisions(book Book, log *slog.Logger) *Decisions {
 	return &Decisions{
 		book: book, log: log,
-		newest: map[cluster.WorkloadID]cluster.Decision{}, seen: map[cluster.JobID][]cluster.WorkloadID{}, asked: map[cluster.JobID]asked{},
+		newest: map[cluster.WorkloadID]cluster.Decision{}, scores: map[cluster.WorkloadID]interference.Sensitivity{},
+		promises: map[cluster.WorkloadID]performance.DiskSpec{}, seen: map[cluster.JobID][]cluster.WorkloadID{}, asked: map[cluster.JobID]asked{},
 		forgotten: map[cluster.JobID]time.Time{},
 	}
 }
@@ -83,7 +89,7 @@ func (s *Decisions) Load(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range decisions {
-		s.newest[d.Workload] = remembered(d)
+		s.keep(remembered(d))
 	}
 	for _, e := range evaluations {
 		s.saw(e.Job)
@@ -133,7 +139,7 @@ func (s *Decisions) Record(ctx context.Context, decisions []cluster.Decision, st
 		if steps != nil {
 			d.Steps = steps
 		}
-		s.remember(d.Workload, remembered(d))
+		s.remember(remembered(d))
 		if err := s.book.PutDecision(ctx, d); err != nil {
 			s.log.Warn("storing a decision", "workload", d.Workload.String(), "error", err)
 		}
@@ -149,14 +155,30 @@ func (s *Decisions) Amend(ctx context.Context, id cluster.WorkloadID, change fun
 		return wrap(err, "amending the decision on %s", id)
 	}
 	change(&d)
-	s.remember(id, remembered(d))
+	s.remember(remembered(d))
 	return s.book.PutDecision(ctx, d)
 }
 
-func (s *Decisions) remember(id cluster.WorkloadID, d cluster.Decision) {
+func (s *Decisions) remember(d cluster.Decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.newest[id] = d
+	s.keep(d)
+}
+
+// keep a decision as the newest. The caller holds s.mu.
+func (s *Decisions) keep(d cluster.Decision) {
+	s.drop(d.Workload)
+	s.newest[d.Workload] = d
+	one := slices.Values([]cluster.Decision{d})
+	maps.Copy(s.scores, ScoresOf(one))
+	maps.Copy(s.promises, cluster.DiskPromises(one))
+}
+
+// drop what is kept of a workload. The caller holds s.mu.
+func (s *Decisions) drop(w cluster.WorkloadID) {
+	delete(s.newest, w)
+	delete(s.scores, w)
+	delete(s.promises, w)
 }
 
 // Of is the newest decision on a workload, as far as it is kept in memory.
@@ -280,7 +302,7 @@ func (s *Decisions) forget(ctx context.Context, now time.Time, id cluster.JobID)
 	delete(s.asked, id)
 	delete(s.seen, id)
 	for _, w := range workloads {
-		delete(s.newest, w)
+		s.drop(w)
 	}
 	s.mu.Unlock()
 	if err := s.book.Forget(ctx, id, workloads); err != nil {
@@ -313,7 +335,9 @@ func (s *Decisions) Snapshot(ctx context.Context, world cluster.State) (*cluster
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Filled(snapshot, maps.Values(s.newest)), nil
+	filled := *snapshot
+	filled.Known, filled.Disk = maps.Clone(s.scores), maps.Clone(s.promises)
+	return &filled, nil
 }
 
 // Filled is a snapshot with what decisions say of its residents.

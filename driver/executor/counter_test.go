@@ -127,7 +127,7 @@ func newEventGroup(t *testing.T, name string) string {
 func removeGroup(t *testing.T, dir string) {
 	t.Helper()
 	var err error
-	for range 1000 {
+	for range 20_000 {
 		if err = os.Remove(dir); err == nil || errors.Is(err, os.ErrNotExist) {
 			return
 		}

@@ -56,7 +56,7 @@ func state(t *testing.T, pid int) byte {
 // awaitState waits for a process to be in a state: a signal takes a moment.
 func awaitState(t *testing.T, pid int, want byte) {
 	t.Helper()
-	for range 1000 {
+	for range 20_000 {
 		if state(t, pid) == want {
 			return
 		}
@@ -185,7 +185,7 @@ func TestHearExits(t *testing.T) {
 	for _, want := range []int{0, 7} {
 		cmd := exec.Command("sh", "-c", "exit "+strconv.Itoa(want))
 		_ = cmd.Run() // its exit code is looked at below
-		for range 1000 {
+		for range 20_000 {
 			if _, ok := e.of(cmd.Process.Pid); ok {
 				break
 			}

@@ -407,15 +407,26 @@ func TestBucketsAreFineEnough(t *testing.T) {
 	}
 }
 
+// said keeps what is written, and does something at each line.
+type said struct {
+	bytes.Buffer
+	then func()
+}
+
+func (s *said) Write(line []byte) (int, error) {
+	s.then()
+	return s.Buffer.Write(line)
+}
+
 func TestLoadStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f := startRedis(t, nil)
 	config := redisLoad(f)
 	config.Duration = 0
-	var output bytes.Buffer
-	config.Output = &output
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(1500*time.Millisecond, cancel)
+	defer cancel()
+	output := said{then: cancel}
+	config.Output = &output
 	s, err := Load(ctx, config)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func TestAdaptToANoisyNeighbour(t *testing.T) {
 	}
 	block := strings.Replace(countingBlock, "rate = 50", "rate = 1", 1)
 	submit(ctx, t, victim(block))
-	running(ctx, t, "victim")
+	runs(ctx, t, "victim")
 	alone := rate(ctx, t, "victim", 10*time.Second)
 	// Its profile is known: the second version is released at once.
 	block = strings.Replace(countingBlock, "rate = 50", fmt.Sprintf("rate = %.1f", ofAlone*alone), 1)
@@ -142,14 +142,19 @@ func noise(id, node string) *api.Job {
 	return api.NewServiceJob(id, id, "global", 50).AddTaskGroup(group).AddAffinity(affinity)
 }
 
-// running waits for the job's release and for its deployment to be over: before, it
-// is left alone.
-func running(ctx context.Context, t *testing.T, id string) {
+// runs waits for the job's release and until it runs.
+func runs(ctx context.Context, t *testing.T, id string) {
 	t.Helper()
 	released(ctx, t, id, 2*time.Minute)
 	if err := shared.WaitRunning(ctx, id); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// running also waits for the job's deployment to be over: before, it is left alone.
+func running(ctx context.Context, t *testing.T, id string) {
+	t.Helper()
+	runs(ctx, t, id)
 	eventually(ctx, t, id+" is deployed", 2*time.Minute, func() bool {
 		d, _, err := shared.API().Jobs().LatestDeployment(id, nil)
 		return err == nil && (d == nil || d.Status == "successful")

@@ -38,7 +38,7 @@ func TestADeadlineInDangerIsSeen(t *testing.T) {
 	ctx := t.Context()
 	pace := held("pace", strings.Replace(countingBlock, "rate = 50", "rate = 1", 1)+"policy = \"least-loaded\"\n", working, offGamma)
 	submit(ctx, t, pace)
-	running(ctx, t, "pace")
+	runs(ctx, t, "pace")
 	alone := rate(ctx, t, "pace", 10*time.Second)
 	if _, _, err := shared.API().Jobs().Deregister("pace", false, nil); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,9 +33,12 @@ func TestNoAllocationBeforeTheRewrite(t *testing.T) {
 	}
 	submit(ctx, t, held("gate-first", block, script, idle))
 	released(ctx, t, "gate-first", 2*time.Minute)
+	t.Cleanup(func() { purgeGated(t) })
 	for i := range gateSubmissions {
 		id := fmt.Sprintf("gate-%02d", i)
-		submit(ctx, t, held(id, block, script, idle))
+		if _, _, err := shared.API().Jobs().Register(held(id, block, script, idle), nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range gateSubmissions {
 		id := fmt.Sprintf("gate-%02d", i)
@@ -45,6 +49,19 @@ func TestNoAllocationBeforeTheRewrite(t *testing.T) {
 		})
 		checkOrder(t, id)
 	}
+}
+
+// purgeGated purges the jobs side by side: each waits for the end of its allocation.
+func purgeGated(t *testing.T) {
+	var all sync.WaitGroup
+	for i := range gateSubmissions {
+		all.Go(func() {
+			if err := shared.Purge(context.Background(), fmt.Sprintf("gate-%02d", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // checkOrder compares the indexes of one job's versions and allocations.

@@ -45,14 +45,6 @@ func TestProductionTeaches(t *testing.T) {
 			j.TaskGroups[0].Tasks[0].Env = map[string]string{"NODE": "${node.unique.name}"}
 		})
 	}
-	// A service that is not deployed yet runs all the same.
-	runs := func(id string) {
-		t.Helper()
-		released(ctx, t, id, 2*time.Minute)
-		if err := shared.WaitRunning(ctx, id); err != nil {
-			t.Fatal(err)
-		}
-	}
 	again := func(job *api.Job) string {
 		t.Helper()
 		if err := shared.Purge(ctx, *job.ID); err != nil {
@@ -61,7 +53,7 @@ func TestProductionTeaches(t *testing.T) {
 		if _, _, err := shared.API().Jobs().Register(job, nil); err != nil {
 			t.Fatal(err)
 		}
-		runs(*job.ID)
+		runs(ctx, t, *job.ID)
 		return onNode(t, *job.ID)
 	}
 	presser, learner := of("presser", pressing, 1, "alpha"), of("learner", sensitive, 1, "alpha,beta")
@@ -70,7 +62,7 @@ func TestProductionTeaches(t *testing.T) {
 	waits := busy("waits", nodeID(t, 0), 1_000_000)
 	submit(ctx, t, waits)
 	submit(ctx, t, presser)
-	runs("presser")
+	runs(ctx, t, "presser")
 	profileSays(ctx, t, "presser", interference.Sensitivity{
 		Tolerated: interference.Scores{interference.NetworkBandwidth: score(95)},
 		Caused:    interference.Scores{interference.NetworkBandwidth: score(80), interference.Integer: score(3), interference.LLCCapacity: score(3)},
@@ -79,7 +71,7 @@ func TestProductionTeaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	submit(ctx, t, learner)
-	runs("learner")
+	runs(ctx, t, "learner")
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("production says %+v", experimentsOf(context.Background(), t, "learner"))

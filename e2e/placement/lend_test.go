@@ -51,7 +51,7 @@ func TestAdaptLendsMemory(t *testing.T) {
 	ctx := t.Context()
 	const id = "borrower"
 	submit(ctx, t, held(id, fullBlock, full, held64))
-	running(ctx, t, id)
+	runs(ctx, t, id) // it is left alone until its deployment is over: not before its limit was read
 	t.Cleanup(func() {
 		if t.Failed() {
 			readings, err := book(t).Observations(context.Background(), workload(id))

@@ -28,7 +28,7 @@ type page struct {
 
 // TestTheDecisionIsExplained places a job and reads the explanation in each
 // place a person may look: command line, Nomad UI, dashboard, scaling events,
-// node metadata.
+// node metadata, placement tab.
 func TestTheDecisionIsExplained(t *testing.T) {
 	ctx := t.Context()
 	submit(ctx, t, held("explained", countingBlock, counting+" # explained"))
@@ -94,6 +94,7 @@ func TestTheDecisionIsExplained(t *testing.T) {
 		}
 	})
 	t.Run("node metadata", func(t *testing.T) { checkNodeMeta(ctx, t, string(d.Candidates[0].Node)) })
+	t.Run("tab", func(t *testing.T) { checkTab(ctx, t, "explained", d) })
 }
 
 // checkNodeMeta waits for the node's headroom to reach the servers; Nomad takes

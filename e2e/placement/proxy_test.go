@@ -91,6 +91,9 @@ job "%s" {
       attempts = 0
       mode     = "fail"
     }
+    update {
+      min_healthy_time = "1s"
+    }
     %s
     task "main" {
       driver      = "raw_exec"

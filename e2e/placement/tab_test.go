@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/nomad/api"
 
+	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
@@ -34,25 +35,16 @@ type tabReport struct {
 	FirstContentMs *float64          `json:"firstContentMs"`
 }
 
-// TestPlacementTab drives Nomad's own web UI through the shipped front door in a
-// headless browser. $E2E_SCREENSHOTS keeps its screenshots.
-func TestPlacementTab(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+// checkTab drives Nomad's own web UI through the shipped front door in a headless browser,
+// with a job that runs. $E2E_SCREENSHOTS keeps its screenshots.
+func checkTab(ctx context.Context, t *testing.T, id string, d placer.Decision) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	address := startProxy(t)
-	const id = "tabbed"
-	submit(ctx, t, held(id, countingBlock, counting+" # tabbed"))
-	released(ctx, t, id, 2*time.Minute)
-	if err := shared.WaitRunning(ctx, id); err != nil {
-		t.Fatal(err)
-	}
 	submit(ctx, t, hostileJob())
-	d, err := book(t).Decision(ctx, workload(id))
-	if err != nil || len(d.Candidates) == 0 {
-		t.Fatalf("decision %+v, %v", d, err)
-	}
 	checkPolicy(ctx, t, address)
-	measuredOnce(ctx, t, id)
+	measuredTwice(ctx, t, id)
 	report := driveTab(ctx, t, address, id, string(d.Candidates[0].Node))
 
 	for name, problem := range report.Checks {
@@ -124,8 +116,8 @@ func checkPolicy(ctx context.Context, t *testing.T, address string) {
 	}
 }
 
-// measuredOnce waits for the first measurement of the running job.
-func measuredOnce(ctx context.Context, t *testing.T, id string) {
+// measuredTwice waits for the measurements of the running job that a chart is drawn of.
+func measuredTwice(ctx context.Context, t *testing.T, id string) {
 	t.Helper()
 	eventually(ctx, t, id+" was measured", time.Minute, func() bool {
 		o, err := book(t).Observations(ctx, workload(id))

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,17 +147,31 @@ type placed struct {
 	mbPerSec float64
 }
 
-func measure(ctx context.Context, t *testing.T, r *rig.Rig, f rig.JobFile) placed {
+// measure watches jobs for a time, all at once.
+func measure(ctx context.Context, t *testing.T, r *rig.Rig, window time.Duration, jobs ...rig.JobFile) []placed {
 	t.Helper()
+	out, errs := make([]placed, len(jobs)), make([]error, len(jobs))
+	var all sync.WaitGroup
+	for i, f := range jobs {
+		all.Go(func() { out[i], errs[i] = measureOne(ctx, r, window, f) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func measureOne(ctx context.Context, r *rig.Rig, window time.Duration, f rig.JobFile) (placed, error) {
 	nodes, err := r.Nodes(f.ID)
 	if err != nil || len(nodes) != 1 {
-		t.Fatalf("%s is on %v, %v", f.ID, nodes, err)
+		return placed{}, fmt.Errorf("%s is on %v: %w", f.ID, nodes, err)
 	}
-	seen, err := r.World.Observe(ctx, f.Workload(), played)
+	seen, err := r.World.Observe(ctx, f.Workload(), window)
 	if err != nil || len(seen) != 1 || seen[0].Unavailable != "" {
-		t.Fatalf("%s: %+v, %v", f.ID, seen, err)
+		return placed{}, fmt.Errorf("%s: %+v: %w", f.ID, seen, err)
 	}
-	return placed{nodes[0], seen[0].Measure.RatePerSec}
+	return placed{nodes[0], seen[0].Measure.RatePerSec}, nil
 }
 
 func running(ctx context.Context, t *testing.T, r *rig.Rig, f rig.JobFile) {
@@ -192,7 +208,7 @@ func TestDiskBoundJobsArePlacedApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	running(ctx, t, r, second)
-	stock := []placed{measure(ctx, t, r, first), measure(ctx, t, r, second)}
+	stock := measure(ctx, t, r, played, first, second)
 	for _, f := range []rig.JobFile{first, second} {
 		if err := r.Purge(ctx, f.ID); err != nil {
 			t.Fatal(err)
@@ -209,7 +225,7 @@ func TestDiskBoundJobsArePlacedApart(t *testing.T) {
 			t.Fatalf("%s is left to stock Nomad (%t, %v):\n%s", f.ID, !ok, err, out.String())
 		}
 	}
-	ours := []placed{measure(ctx, t, r, first), measure(ctx, t, r, second)}
+	ours := measure(ctx, t, r, played, first, second)
 	t.Logf("\n%s", table(promise, again, []string{first.ID, second.ID}, stock, ours))
 
 	if stock[0].node != stock[1].node {

@@ -37,12 +37,13 @@ const (
 	port      = 8080 // in every network namespace
 	jobMHz    = 1500 // so that a node has room for one job
 	startsIn  = 2 * time.Minute
-	measured  = 20 * time.Second // of each arm with the placer; a bin is a second
+	spanShort = 20 * time.Second // of a model
+	measured  = 6 * time.Second  // of each arm with the placer: sixty answers to each web server; a bin is a second
 	generator = "generator"      // whose namespaces play a model
 )
 
 // span is what a model is fitted to, and what it then generates.
-var span = flag.Duration("span", measured, "how long what stock Nomad's placement exchanges is captured, and then generated; an hour is 1h")
+var span = flag.Duration("span", spanShort, "how long what stock Nomad's placement exchanges is captured, and then generated; an hour is 1h")
 
 // nodes are two racks. The caches run on n1 and n3; of the others, for the first job that comes,
 // stock Nomad prefers n4, which is the smaller one, and the least loaded is n2. The second job has

@@ -173,7 +173,7 @@ func TestFollowedAgreesWithLists(t *testing.T) {
 			nodes, allocs, jobs := lists(t, w, ctx)
 			return reflect.DeepEqual(nodes, wantNodes) && reflect.DeepEqual(allocs, wantAllocs) && (len(jobs) == 0 && len(wantJobs) == 0 || reflect.DeepEqual(jobs, wantJobs))
 		}
-		for range 2000 {
+		for range 20_000 {
 			if same() {
 				break
 			}

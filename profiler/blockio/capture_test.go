@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,15 +30,21 @@ func capture(t *testing.T, tasks []int, do func(dir string)) (*blockio.Captured,
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		time.Sleep(300 * time.Millisecond) // until the events are on
-		do(dir)
-		time.Sleep(100 * time.Millisecond)
-		cancel()
-	}()
+	defer cancel()
+	var begun sync.Once
+	var work sync.WaitGroup
+	now := func() time.Time { // it is asked for first when the events are on
+		begun.Do(func() {
+			work.Go(func() {
+				do(dir)
+				cancel()
+			})
+		})
+		return time.Now()
+	}
 	var out bytes.Buffer
-	done, err := blockio.Capture{Device: device, Length: time.Minute, Tasks: tasks, Now: time.Now, After: time.After}.Run(ctx, &out)
-	cancel()
+	done, err := blockio.Capture{Device: device, Length: time.Minute, Tasks: tasks, Now: now, After: time.After}.Run(ctx, &out)
+	work.Wait()
 	return done, out.String(), err
 }
 

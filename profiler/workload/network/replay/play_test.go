@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,48 +67,70 @@ func listen(t testing.TB, key string) *Listener {
 	return l
 }
 
-// play plays for a while.
-func play(t testing.TB, r Request, length time.Duration) *Player {
+// play plays until its report is as it is to be, and returns the last one.
+func play(t testing.TB, r Request, done func(Report) bool) Report {
 	t.Helper()
 	part, err := r.Part()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := New(r, part)
-	ctx, cancel := context.WithTimeout(t.Context(), length)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := p.Play(ctx); err != nil {
+	ended := make(chan error, 1)
+	go func() { ended <- p.Play(ctx) }()
+	for !done(p.Report()) {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended by itself: %v, %s", err, p.Report())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return p.Report()
 }
+
+// A machine that is busy sends late, and makes up for it: what is sent is looked at again for
+// so long.
+const (
+	leastPlayed = 3.0 // seconds
+	mostPlayed  = 60.0
+)
 
 // TestSendsWhatTheModelAsks: within 5 % of the model's rate, and what was sent was
 // received.
 func TestSendsWhatTheModelAsks(t *testing.T) {
 	t.Parallel()
 	to := listen(t, key)
-	r := play(t, request(t, 0, Peer{1, to.Address()}), 3*time.Second).Report()
-	want := r.AskedBytesPerSecond * r.Seconds
-	if r.AskedBytesPerSecond < 0.99e6 || r.AskedBytesPerSecond > 1.01e6 {
-		t.Errorf("the model asks for %g bytes/s, want 1e6", r.AskedBytesPerSecond)
+	var seen Report
+	asked := func() float64 { return seen.AskedBytesPerSecond * seen.Seconds }
+	asItAsks := func() bool { return float64(seen.Sent) >= 0.95*asked() && float64(seen.Sent) <= 1.05*asked() }
+	last := play(t, request(t, 0, Peer{1, to.Address()}), func(r Report) bool {
+		seen = r
+		return r.Seconds >= leastPlayed && (asItAsks() || r.Seconds > mostPlayed)
+	})
+	if seen.AskedBytesPerSecond < 0.99e6 || seen.AskedBytesPerSecond > 1.01e6 {
+		t.Errorf("the model asks for %g bytes/s, want 1e6", seen.AskedBytesPerSecond)
 	}
-	t.Logf("%.4g bytes sent in %.3f s, %.4g by the model", float64(r.Sent), r.Seconds, want)
-	if got := float64(r.Sent); got < 0.95*want || got > 1.05*want {
-		t.Errorf("%.4g bytes were sent in %.3f s, want %.4g", got, r.Seconds, want)
+	t.Logf("%.4g bytes sent in %.3f s, %.4g by the model", float64(seen.Sent), seen.Seconds, asked())
+	if !asItAsks() {
+		t.Errorf("%d bytes were sent in %.3f s, want %.4g", seen.Sent, seen.Seconds, asked())
 	}
-	if r.Capped != 0 || r.Unanswered != 0 || len(r.Silent) != 0 {
-		t.Errorf("left out: %+v", r)
+	if last.Capped != 0 || last.Unanswered != 0 || len(last.Silent) != 0 {
+		t.Errorf("left out: %+v", last)
 	}
-	received := eventually(func() int64 { n, _ := to.Received(); return n }, r.Sent)
-	if received != r.Sent {
-		t.Errorf("%d bytes received of %d", received, r.Sent)
+	received := eventually(func() int64 { n, _ := to.Received(); return n }, last.Sent)
+	if received != last.Sent {
+		t.Errorf("%d bytes received of %d", received, last.Sent)
 	}
 }
 
-// eventually waits until a number is reached, for at most two seconds.
+// eventually waits until a number is reached, for at most twenty seconds.
 func eventually(number func() int64, want int64) int64 {
-	for range 200 {
+	for range 2000 {
 		if number() >= want {
 			break
 		}
@@ -116,22 +139,33 @@ func eventually(number func() int64, want int64) int64 {
 	return number()
 }
 
-// TestKeepsTheCap: the model asks for ten times the cap.
+// TestKeepsTheCap: the model asks for ten times the cap. That is never passed, and reached in a
+// second in which the machine lets it.
 func TestKeepsTheCap(t *testing.T) {
 	t.Parallel()
 	to := listen(t, key)
 	q := request(t, 0, Peer{1, to.Address()})
 	q.LimitBytesPerSecond = 100_000
-	r := play(t, q, 8*time.Second).Report()
-	most := q.LimitBytesPerSecond*r.Seconds + float64(burst(q.LimitBytesPerSecond))
-	if float64(r.Sent) > most || float64(r.Sent) < 0.9*most {
-		t.Errorf("%d bytes sent in %.2f s under a cap of %g, so %.0f at most", r.Sent, r.Seconds, q.LimitBytesPerSecond, most)
+	var before Report
+	reached := false
+	last := play(t, q, func(r Report) bool {
+		if most := q.LimitBytesPerSecond*r.Seconds + float64(burst(q.LimitBytesPerSecond)); float64(r.Sent) > most {
+			t.Errorf("%d bytes sent in %.2f s under a cap of %g, so %.0f at most", r.Sent, r.Seconds, q.LimitBytesPerSecond, most)
+		}
+		if window := r.Seconds - before.Seconds; window >= 1 {
+			reached = reached || float64(r.Sent-before.Sent) >= 0.9*q.LimitBytesPerSecond*window
+			before = r
+		}
+		return t.Failed() || reached && r.Capped > 0 || r.Seconds > mostPlayed
+	})
+	if !reached {
+		t.Errorf("the cap of %g was not reached in any second: %s", q.LimitBytesPerSecond, last)
 	}
-	if r.Capped == 0 {
+	if last.Capped == 0 {
 		t.Error("nothing was left out")
 	}
-	if !strings.Contains(r.String(), "over the cap") {
-		t.Errorf("report: %s", r)
+	if !strings.Contains(last.String(), "over the cap") {
+		t.Errorf("report: %s", last)
 	}
 }
 
@@ -157,16 +191,17 @@ func TestNothingForStrangers(t *testing.T) {
 		rest, _ := io.ReadAll(conn)
 		got <- append(text, rest...)
 	}()
-	r := play(t, request(t, 0, Peer{1, stranger.Addr().String()}), 500*time.Millisecond).Report()
+	silent := func(r Report) bool { return r.Unanswered > 0 && len(r.Silent) == 1 }
+	r := play(t, request(t, 0, Peer{1, stranger.Addr().String()}), silent)
 	stranger.Close()
 	if text := <-got; !bytes.Equal(text, hello(key)) {
 		t.Errorf("a stranger got %d bytes", len(text))
 	}
-	if r.Sent != 0 || r.Unanswered == 0 || len(r.Silent) != 1 {
+	if r.Sent != 0 {
 		t.Errorf("%+v", r)
 	}
 	other := listen(t, "the key of another job")
-	r = play(t, request(t, 0, Peer{1, other.Address()}), 500*time.Millisecond).Report()
+	r = play(t, request(t, 0, Peer{1, other.Address()}), silent)
 	eventually(func() int64 { _, refused := other.Received(); return refused }, 1)
 	if n, refused := other.Received(); r.Sent != 0 || n != 0 || refused != 1 {
 		t.Errorf("sent %d to another job, which received %d and refused %d", r.Sent, n, refused)
@@ -177,18 +212,20 @@ func TestNothingForStrangers(t *testing.T) {
 func TestPeerGoes(t *testing.T) {
 	t.Parallel()
 	to := listen(t, key)
-	time.AfterFunc(500*time.Millisecond, func() { _ = to.Close() }) // it is closed again at the end
-	r := play(t, request(t, 0, Peer{1, to.Address()}), 1500*time.Millisecond).Report()
-	if r.Sent == 0 || r.Unanswered == 0 || len(r.Silent) != 1 {
-		t.Errorf("%+v", r)
-	}
+	var gone sync.Once // it is closed again at the end
+	play(t, request(t, 0, Peer{1, to.Address()}), func(r Report) bool {
+		if r.Sent > 0 {
+			gone.Do(func() { _ = to.Close() })
+		}
+		return r.Sent > 0 && r.Unanswered > 0 && len(r.Silent) == 1
+	})
 }
 
 // TestServerWithoutTask: what is for a server that nobody plays is not sent.
 func TestServerWithoutTask(t *testing.T) {
 	t.Parallel()
-	r := play(t, request(t, 0), 300*time.Millisecond).Report()
-	if r.Sent != 0 || r.Asked != 0 || r.Elsewhere == 0 {
+	r := play(t, request(t, 0), func(r Report) bool { return r.Elsewhere > 0 })
+	if r.Sent != 0 || r.Asked != 0 {
 		t.Errorf("%+v", r)
 	}
 }

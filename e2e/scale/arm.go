@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
@@ -98,6 +99,7 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 	if err != nil {
 		return Round{}, err
 	}
+	before := machine.StolenNow()
 	submitted, err := r.submit(ctx, s, ids, workloads)
 	if err != nil {
 		return Round{}, err
@@ -106,6 +108,7 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 		return Round{}, err
 	}
 	out := Round{Side: s, Number: round, Jobs: len(ids), ids: ids}
+	out.StolenPercent = machine.StolenNow().PercentSince(before)
 	out.Samples, out.Usage = sampler.stop()
 	out.count(submitted, r.ran.of(ids))
 	return out, nil

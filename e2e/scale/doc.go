@@ -7,10 +7,12 @@
 // Nomad. The two take turns, because a shared machine is not the same from one
 // minute to the next.
 //
-//	make scale [NODES=1000] [JOBS=500] [ROUNDS=2]
+//	make scale [NODES=1000] [JOBS=500] [ROUNDS=6]
 //
 // What is counted (see Result): jobs per second from the first submission to the
-// last allocation running, the share of allocations on a node the decision
+// last allocation running, as a share of stock's in the same round, with its median and
+// its interval over the rounds (Student's t), and whether it falls from the first half
+// of the rounds to the second; the share of allocations on a node the decision
 // wanted, memory and CPU of agent and server, evaluations blocked and waiting
 // over time, and how often a job was written.
 //

@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
@@ -27,7 +25,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.port, "port", 23600, "First `port`.")
 	f.IntVar(&o.nodes, "nodes", 1000, "Light `nodes`.")
 	f.IntVar(&o.jobs, "jobs", 500, "`Jobs` per round and side.")
-	f.IntVar(&o.rounds, "rounds", 2, "`Rounds`; in each both sides have a turn.")
+	f.IntVar(&o.rounds, "rounds", 6, "`Rounds`; in each both sides have a turn. Intervals are over rounds.")
 	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
 	f.BoolVar(&o.pool, "pool", false, "Let the placer's jobs name the hold pool instead of passing the proxy.")
@@ -92,29 +90,4 @@ func measureOnce(ctx context.Context, o options, say func(string)) (result Resul
 		err = errors.Join(err, r.stop(context.WithoutCancel(ctx)))
 	}()
 	return r.measure(ctx, say)
-}
-
-// machine says what was measured on, from the kernel's own words.
-func machine() string {
-	model := "an unknown processor"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	memory := "unknown memory"
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		var kib int
-		if _, err := fmt.Sscanf(string(text), "MemTotal: %d", &kib); err == nil {
-			memory = fmt.Sprintf("%d GiB", kib>>20)
-		}
-	}
-	load := "unknown"
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		load = strings.Join(strings.Fields(string(text))[:3], " ")
-	}
-	return fmt.Sprintf("%d CPUs (%s), %s, shared; load average at the end %s", runtime.NumCPU(), model, memory, load)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 )
 
 // settleFor is left between rounds, for the server to finish what a round left
@@ -15,7 +16,7 @@ const settleFor = 3 * time.Second
 // measure runs the rounds on a started rig.
 func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	o := r.options
-	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now()}
+	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), Machine: machine.Description(), LoadBefore: r.loadBefore}
 	if err := r.createHoldPool(); err != nil {
 		return out, err
 	}
@@ -55,6 +56,7 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	out.IdleAgentMiB = agent.rssMiB
 	stopTrace := r.trace(ctx, say)
 	err = r.rounds(ctx, workloads, &out, say)
+	out.LoadAfter = machine.LoadAverages()
 	stopTrace()
 	if err != nil {
 		return out, err
@@ -140,6 +142,5 @@ func (r *rig) conclude(ctx context.Context, out *Result, say func(string)) error
 	}
 	out.Problems, out.Problem = r.problems.get()
 	out.Again = r.ran.repeated()
-	out.Machine = machine()
 	return nil
 }

@@ -20,6 +20,8 @@ type Result struct {
 	Pool         bool           `json:"hold_pool"` // the placer's jobs named the hold pool; else they passed the proxy
 	Began        time.Time      `json:"began"`
 	Machine      string         `json:"machine"`
+	LoadBefore   string         `json:"load_before"` // the machine's load averages before anything was started
+	LoadAfter    string         `json:"load_after"`  // and after the last round
 	Rounds       []Round        `json:"rounds"`
 	Wanted       Wanted         `json:"wanted"`
 	Writes       Writes         `json:"writes"`
@@ -40,6 +42,7 @@ type Round struct {
 	JobsPerSecond float64  `json:"jobs_per_second"`
 	MedianSeconds float64  `json:"median_seconds"` // of one job
 	P99Seconds    float64  `json:"p99_seconds"`
+	StolenPercent *float64 `json:"stolen_percent"` // of the CPUs' time, by the host; null is not known
 	Usage         Usage    `json:"usage"`
 	Samples       []Sample `json:"samples"`
 

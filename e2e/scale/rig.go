@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
@@ -64,6 +65,8 @@ type rig struct {
 	agent   *child
 	front   *child // the proxy; nil: the placer's jobs name the hold pool
 	pprof   string // host:port where the agent serves profiles; "" without
+	// loadBefore is the machine's load averages before anything was started.
+	loadBefore string
 
 	frontAPI *api.Client // through the proxy
 
@@ -107,7 +110,7 @@ func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{options: o, dir: dir, ran: newRunningBoard(), joined: make(chan int, 1)}
+	r := &rig{options: o, dir: dir, loadBefore: machine.LoadAverages(), ran: newRunningBoard(), joined: make(chan int, 1)}
 	if err := r.start(ctx, say); err != nil {
 		return nil, errors.Join(err, r.stop(context.WithoutCancel(ctx)))
 	}

@@ -100,7 +100,7 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 		return Round{}, err
 	}
 	before := machine.StolenNow()
-	submitted, err := r.submit(ctx, s, ids, workloads)
+	submitted, err := r.submit(ctx, s, requestsOf(ids, workloads))
 	if err != nil {
 		return Round{}, err
 	}
@@ -115,19 +115,19 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 }
 
 // submit registers the jobs from a few writers, and returns when each was sent.
-func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []workload) (map[string]time.Time, error) {
+func (r *rig) submit(ctx context.Context, s side, requests []request) (map[string]time.Time, error) {
 	var mu sync.Mutex
-	sent := make(map[string]time.Time, len(ids))
+	sent := make(map[string]time.Time, len(requests))
 	var errs []error
-	next := make(chan int)
+	next := make(chan request)
 	var writers sync.WaitGroup
 	for range r.options.writers {
 		writers.Go(func() {
-			for i := range next {
+			for q := range next {
 				at := time.Now()
-				err := r.send(ctx, s, workloads[i%len(workloads)], ids[i])
+				err := r.send(ctx, s, q)
 				mu.Lock()
-				sent[ids[i]] = at
+				sent[q.id] = at
 				if err != nil {
 					errs = append(errs, err)
 				}
@@ -135,8 +135,8 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 			}
 		})
 	}
-	for i := range ids {
-		next <- i
+	for _, q := range requests {
+		next <- q
 	}
 	close(next)
 	writers.Wait()
@@ -145,14 +145,14 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 
 // send submits one job: stock Nomad's plain and to the server, the placer's with a
 // performance block and the way its user would take.
-func (r *rig) send(ctx context.Context, s side, w workload, id string) error {
+func (r *rig) send(ctx context.Context, s side, q request) error {
 	switch {
 	case s == stock:
-		return register(ctx, r.api, w.job(id, "", ""))
+		return register(ctx, r.api, q.job("", ""))
 	case r.front == nil:
-		return register(ctx, r.api, w.job(id, nomadapi.DefaultHoldPool, block))
+		return register(ctx, r.api, q.job(nomadapi.DefaultHoldPool, block))
 	default:
-		return register(ctx, r.frontAPI, w.job(id, "", block))
+		return register(ctx, r.frontAPI, q.job("", block))
 	}
 }
 

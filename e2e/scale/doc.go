@@ -3,9 +3,9 @@
 // report allocations, and run nothing), one nomad-placer agent and its admission
 // proxy, all on this machine. Jobs of known workloads, which need no profiling, go
 // through the placer: through the proxy, or, with -pool, by naming the hold pool; in
-// the same run as many jobs of the same sizes go straight to stock
-// Nomad. The two take turns, because a shared machine is not the same from one
-// minute to the next.
+// the same run as many jobs of the same sizes go straight to stock Nomad. Half of the
+// jobs of both are services, half batch. The two take turns, because a shared machine
+// is not the same from one minute to the next.
 //
 //	make scale [NODES=1000] [JOBS=500] [ROUNDS=6]
 //

@@ -98,7 +98,7 @@ func (r Result) section() string {
 	}
 	fmt.Fprintf(&b, "## %s\n\n`%s`\n\n", title, r.command())
 	fmt.Fprintf(&b, "Seed %d, %s, %d writers. %s\n", r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.state())
-	fmt.Fprintf(&b, "The placer's jobs go %s.\n\n", way)
+	fmt.Fprintf(&b, "Half of the jobs are services, half batch. The placer's jobs go %s.\n\n", way)
 	b.WriteString("| | stock | placer | target |\n|---|---|---|---|\n")
 	for _, x := range r.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", x.name, x.stock, x.placer, x.target)

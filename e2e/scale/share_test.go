@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"testing"
+
+	"github.com/hashicorp/nomad/api"
 )
 
 func result(rates map[side][]float64) Result {
@@ -13,6 +15,27 @@ func result(rates map[side][]float64) Result {
 		}
 	}
 	return r
+}
+
+func TestHalfOfTheJobsAreBatch(t *testing.T) {
+	t.Parallel()
+	ids := []string{"a", "b", "c", "d", "e", "f"}
+	workloads := []workload{{cpuMHz: 100}, {cpuMHz: 200}}
+	count := map[string]map[int]int{}
+	for i, q := range requestsOf(ids, workloads) {
+		if q.id != ids[i] || *q.job("", "").Type != q.jobType {
+			t.Errorf("request %d is %s, a %s job", i, q.id, *q.job("", "").Type)
+		}
+		if count[q.jobType] == nil {
+			count[q.jobType] = map[int]int{}
+		}
+		count[q.jobType][q.workload.cpuMHz]++
+	}
+	for _, jobType := range []string{api.JobTypeService, api.JobTypeBatch} {
+		if got := count[jobType]; got[100] != 2 || got[200] != 1 {
+			t.Errorf("%s jobs by their workload: %v", jobType, got)
+		}
+	}
 }
 
 func TestSharesAreOfTheSameRound(t *testing.T) {

@@ -24,10 +24,13 @@ type runningBoard struct {
 	jobs  map[string]landing
 	again int                        // allocations beyond a job's first: lost and replaced, or moved
 	nodes map[string]map[string]bool // of the system job
+	// residents are the jobs that ran before the first round, with how many of their
+	// allocations have run.
+	residents map[string]int
 }
 
 func newRunningBoard() *runningBoard {
-	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}}
+	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}, residents: map[string]int{}}
 }
 
 // nodesOf is how many nodes a system job runs on.
@@ -44,6 +47,10 @@ func (b *runningBoard) put(job, node string, at time.Time) {
 		nodes[node] = true
 		return
 	}
+	if _, ok := b.residents[job]; ok {
+		b.residents[job]++
+		return
+	}
 	if first, ok := b.jobs[job]; ok {
 		if first.node != node {
 			b.again++
@@ -51,6 +58,26 @@ func (b *runningBoard) put(job, node string, at time.Time) {
 		return
 	}
 	b.jobs[job] = landing{node, at}
+}
+
+// expect says which jobs are residents.
+func (b *runningBoard) expect(jobs []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range jobs {
+		b.residents[id] = 0
+	}
+}
+
+// resident is how many allocations of the residents have run.
+func (b *runningBoard) resident() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, ran := range b.residents {
+		n += ran
+	}
+	return n
 }
 
 // repeated is how many allocations came beyond a job's first.
@@ -156,27 +183,39 @@ func (r *rig) send(ctx context.Context, s side, q request) error {
 	}
 }
 
+// errStalled is returned where something stopped to go on.
+var errStalled = errors.New("no more came")
+
 // await waits until every job runs.
 func (r *rig) await(ctx context.Context, s side, ids []string, say func(string)) error {
+	err := awaitAll(ctx, string(s)+": jobs run", len(ids), func() int { return len(r.ran.of(ids)) }, say)
+	if errors.Is(err, errStalled) {
+		return fmt.Errorf("%w: %s", err, r.why(ids))
+	}
+	return err
+}
+
+// awaitAll waits until all of something have come, and says how far it is.
+func awaitAll(ctx context.Context, what string, all int, come func() int, say func(string)) error {
 	began, told, moved, before := time.Now(), time.Now(), time.Now(), 0
 	for {
-		n := len(r.ran.of(ids))
-		if n == len(ids) {
+		n := come()
+		if n >= all {
 			return nil
 		}
 		if n != before {
 			before, moved = n, time.Now()
 		}
 		if time.Since(moved) > stalled {
-			return fmt.Errorf("%s: %d of %d jobs run, and no more came for %s: %s", s, n, len(ids), stalled, r.why(ids))
+			return fmt.Errorf("%s: %d of %d, and %w for %s", what, n, all, errStalled, stalled)
 		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			left := "…"
 			if n > 0 {
-				left = time.Duration(float64(time.Since(began)) / float64(n) * float64(len(ids)-n)).Round(time.Second).String()
+				left = time.Duration(float64(time.Since(began)) / float64(n) * float64(all-n)).Round(time.Second).String()
 			}
-			say(fmt.Sprintf("%s: %d of %d jobs run, about %s to go", s, n, len(ids), left))
+			say(fmt.Sprintf("%s: %d of %d, about %s to go", what, n, all, left))
 		}
 		if cluster.Sleep(ctx, watchEvery) != nil {
 			return ctx.Err()

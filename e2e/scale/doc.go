@@ -7,7 +7,7 @@
 // jobs of both are services, half batch. The two take turns, because a shared machine
 // is not the same from one minute to the next.
 //
-//	make scale [NODES=1000] [JOBS=500] [ROUNDS=6]
+//	make scale [NODES=1000] [ALLOCATIONS=5000] [JOBS=500] [ROUNDS=6]
 //
 // What is counted (see Result): jobs per second from the first submission to the
 // last allocation running, as a share of stock's in the same round, with its median and

@@ -25,6 +25,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.port, "port", 23600, "First `port`.")
 	f.IntVar(&o.nodes, "nodes", 1000, "Light `nodes`.")
 	f.IntVar(&o.jobs, "jobs", 500, "`Jobs` per round and side.")
+	f.IntVar(&o.allocations, "allocations", 0, "`Allocations` of known workloads that stock Nomad places before the first round.")
 	f.IntVar(&o.rounds, "rounds", 6, "`Rounds`; in each both sides have a turn. Intervals are over rounds.")
 	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
@@ -39,8 +40,8 @@ func run(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if o.nodes < 1 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
-		return errors.New("nodes, jobs, rounds and writers must be at least 1, and there are no other arguments")
+	if o.nodes < 1 || o.allocations < 0 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
+		return errors.New("nodes, jobs, rounds and writers must be at least 1, allocations at least 0, and there are no other arguments")
 	}
 	result, err := measuredOrRead(ctx, o, from)
 	if err != nil {

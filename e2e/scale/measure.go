@@ -16,7 +16,7 @@ const settleFor = 3 * time.Second
 // measure runs the rounds on a started rig.
 func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	o := r.options
-	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), Machine: machine.Description(), LoadBefore: r.loadBefore}
+	out := Result{Nodes: o.nodes, Allocations: o.allocations, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), Machine: machine.Description(), LoadBefore: r.loadBefore}
 	if err := r.createHoldPool(); err != nil {
 		return out, err
 	}
@@ -32,6 +32,11 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	if err := r.fillEveryNode(ctx); err != nil {
 		return out, err
 	}
+	if o.allocations > 0 {
+		if err := r.fill(ctx, workloads, say); err != nil {
+			return out, err
+		}
+	}
 	server, err := usageOf(r.cluster.ServerPID())
 	if err != nil {
 		return out, err
@@ -39,6 +44,9 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	out.IdleServer = server.rssMiB
 	say("starting the agent")
 	if err := r.startAgent(ctx); err != nil {
+		return out, err
+	}
+	if err := r.residentsKnown(ctx, workloads, say); err != nil {
 		return out, err
 	}
 	if !o.pool {

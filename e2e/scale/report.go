@@ -71,7 +71,7 @@ func (r Result) writesWanted() int {
 // print writes the summary to a terminal.
 func (r Result) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%d nodes, %d rounds of %d jobs a side\tstock\tplacer\ttarget\n", r.Nodes, len(r.of(placed)), r.JobsPerRound)
+	fmt.Fprintf(t, "%d nodes, %d allocations, %d rounds of %d jobs a side\tstock\tplacer\ttarget\n", r.Nodes, r.Allocations, len(r.of(placed)), r.JobsPerRound)
 	for _, x := range r.rows() {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", x.name, x.stock, x.placer, x.target)
 	}
@@ -91,7 +91,7 @@ func (r Result) name() string {
 // section is the run as a section of placer/docs/scale.md.
 func (r Result) section() string {
 	var b strings.Builder
-	title, way := fmt.Sprintf("%d nodes", r.Nodes), "through the proxy, which has known jobs decided on before it registers them"
+	title, way := fmt.Sprintf("%d nodes, %d allocations", r.Nodes, r.Allocations), "through the proxy, which has known jobs decided on before it registers them"
 	if r.Pool {
 		title += ", through the hold pool"
 		way = "into the hold pool, with a second registration at their release"
@@ -114,7 +114,7 @@ func (r Result) section() string {
 
 // command is what measures the same again.
 func (r Result) command() string {
-	text := fmt.Sprintf("make scale NODES=%d JOBS=%d ROUNDS=%d", r.Nodes, r.JobsPerRound, len(r.of(placed)))
+	text := fmt.Sprintf("make scale NODES=%d ALLOCATIONS=%d JOBS=%d ROUNDS=%d", r.Nodes, r.Allocations, r.JobsPerRound, len(r.of(placed)))
 	if r.Pool {
 		text += " SCALE=-pool"
 	}

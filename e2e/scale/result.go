@@ -14,6 +14,7 @@ import (
 // Result is a whole run.
 type Result struct {
 	Nodes        int            `json:"nodes"`
+	Allocations  int            `json:"allocations"` // that ran before the first round, besides the system job's
 	JobsPerRound int            `json:"jobs_per_round"`
 	Writers      int            `json:"writers"`
 	Seed         uint64         `json:"seed"`

@@ -29,16 +29,18 @@ import (
 
 // options say what is run.
 type options struct {
-	bin      string // folder of nomad-placer and nomad
-	placer   string // the agent's binary; "" is the one in bin
-	port     int
-	nodes    int
-	jobs     int // per round and side
-	rounds   int
-	writers  int
-	seed     uint64
-	pool     bool   // the placer's jobs name the hold pool instead of passing the proxy
-	cpuTrace string // file for a CPU profile of the agent; "" for none
+	bin    string // folder of nomad-placer and nomad
+	placer string // the agent's binary; "" is the one in bin
+	port   int
+	nodes  int
+	jobs   int // per round and side
+	// allocations run before the first round, besides those of the system job.
+	allocations int
+	rounds      int
+	writers     int
+	seed        uint64
+	pool        bool   // the placer's jobs name the hold pool instead of passing the proxy
+	cpuTrace    string // file for a CPU profile of the agent; "" for none
 	// serverTrace is the file for a CPU profile of the server; "" for none.
 	serverTrace string
 	heap        string // file for a heap profile of the agent; "" for none

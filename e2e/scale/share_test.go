@@ -38,6 +38,21 @@ func TestHalfOfTheJobsAreBatch(t *testing.T) {
 	}
 }
 
+func TestResidentsAreAsManyAsAsked(t *testing.T) {
+	t.Parallel()
+	workloads := make([]workload, 7)
+	for _, allocations := range []int{0, 1, 13, 14, 5000} {
+		requests, counts := residents(allocations, workloads)
+		sum := 0
+		for _, n := range counts {
+			sum += n
+		}
+		if sum != allocations || len(requests) != len(counts) {
+			t.Errorf("%d allocations in %d counts of %d jobs, want %d", sum, len(counts), len(requests), allocations)
+		}
+	}
+}
+
 func TestSharesAreOfTheSameRound(t *testing.T) {
 	t.Parallel()
 	// A machine that gets slower slows both sides; the last round has had one turn only.

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
 	f.BoolVar(&o.pool, "pool", false, "Let the placer's jobs name the hold pool instead of passing the proxy.")
+	f.BoolVar(&o.profile, "profile", false, "Profile server and agent in a round more, and say where their CPU time goes.")
 	f.StringVar(&o.cpuTrace, "cpuprofile", "", "Write a CPU profile of the agent to this `file`.")
 	f.StringVar(&o.serverTrace, "server-cpuprofile", "", "Write a CPU profile of the Nomad server to this `file`.")
 	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")
@@ -42,6 +43,9 @@ func run(ctx context.Context, args []string) error {
 	}
 	if o.nodes < 1 || o.allocations < 0 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
 		return errors.New("nodes, jobs, rounds and writers must be at least 1, allocations at least 0, and there are no other arguments")
+	}
+	if o.profile && (o.cpuTrace != "" || o.serverTrace != "") {
+		return errors.New("a program is profiled by one at a time: -profile, or -cpuprofile and -server-cpuprofile")
 	}
 	result, err := measuredOrRead(ctx, o, from)
 	if err != nil {

@@ -43,7 +43,7 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	}
 	out.IdleServer = server.rssMiB
 	say("starting the agent")
-	if err := r.startAgent(ctx); err != nil {
+	if err := r.startLeader(ctx); err != nil {
 		return out, err
 	}
 	if err := r.residentsKnown(ctx, workloads, say); err != nil {
@@ -69,7 +69,13 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	if err != nil {
 		return out, err
 	}
-	return out, r.conclude(ctx, &out, say)
+	if err := r.conclude(ctx, &out, say); err != nil {
+		return out, err
+	}
+	if o.profile {
+		out.Profiles, err = r.profiledRound(ctx, workloads, say)
+	}
+	return out, err
 }
 
 // rounds lets the sides take turns; who goes first changes, so that neither

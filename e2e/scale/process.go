@@ -58,7 +58,7 @@ func startChild(name string, out io.Writer, log string, env []string, argv ...st
 
 // stop ends the child and waits for it.
 func (c *child) stop() error {
-	if c == nil || !c.running() {
+	if !c.running() {
 		return nil
 	}
 	if err := c.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -78,6 +78,9 @@ func (r Result) print(w io.Writer) {
 	_ = t.Flush() // to the terminal: an error could not be shown either
 	r.writeRounds(w)
 	fmt.Fprintf(w, "\n%s\n", r.state())
+	if r.Profiles != nil {
+		r.Profiles.write(w)
+	}
 }
 
 // name of the run's section.
@@ -106,6 +109,9 @@ func (r Result) section() string {
 	r.writeRounds(&b)
 	r.writeCauses(&b)
 	r.writeWaiting(&b)
+	if r.Profiles != nil {
+		r.Profiles.write(&b)
+	}
 	if r.Problems > 0 {
 		fmt.Fprintf(&b, "\nLight nodes reported %d problems, the first: %s.\n", r.Problems, r.Problem)
 	}

@@ -32,6 +32,7 @@ type Result struct {
 	Problems     int            `json:"light_node_problems"`
 	Problem      string         `json:"light_node_problem,omitempty"` // the first
 	Again        int            `json:"allocations_beyond_the_first"`
+	Profiles     *Profiles      `json:"profiles,omitempty"`
 }
 
 // Round is one side's turn.

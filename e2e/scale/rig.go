@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,8 +41,10 @@ type options struct {
 	rounds      int
 	writers     int
 	seed        uint64
-	pool        bool   // the placer's jobs name the hold pool instead of passing the proxy
-	cpuTrace    string // file for a CPU profile of the agent; "" for none
+	pool        bool // the placer's jobs name the hold pool instead of passing the proxy
+	// profile asks for a round more, with profiles of server and agent.
+	profile  bool
+	cpuTrace string // file for a CPU profile of the agent; "" for none
 	// serverTrace is the file for a CPU profile of the server; "" for none.
 	serverTrace string
 	heap        string // file for a heap profile of the agent; "" for none
@@ -64,14 +68,14 @@ type rig struct {
 	world   *nomadapi.World
 	store   store.Store
 	nodes   *child
-	agent   *child
+	agent   *agent
 	front   *child // the proxy; nil: the placer's jobs name the hold pool
-	pprof   string // host:port where the agent serves profiles; "" without
 	// loadBefore is the machine's load averages before anything was started.
 	loadBefore string
 
 	frontAPI *api.Client // through the proxy
 
+	children []*child // in the order of their start
 	ran      *runningBoard
 	joined   chan int // nodes ready so far
 	problems problems
@@ -142,7 +146,7 @@ func (r *rig) start(ctx context.Context, say func(string)) error {
 
 // debugHCL lets the server serve its profiles where one is wanted.
 func (r *rig) debugHCL() string {
-	if r.options.serverTrace == "" {
+	if r.options.serverTrace == "" && !r.options.profile {
 		return ""
 	}
 	return "enable_debug = true\n"
@@ -159,7 +163,7 @@ func (r *rig) startNodes(ctx context.Context) error {
 	}
 	read, write := io.Pipe()
 	rpc := net.JoinHostPort("127.0.0.1", fmt.Sprint(r.options.port+1))
-	if r.nodes, err = startChild("light nodes", write, filepath.Join(r.dir, "lightnodes.log"), nil, binary, "-server", rpc, "-spec", spec); err != nil {
+	if r.nodes, err = r.startChild("light nodes", write, nil, binary, "-server", rpc, "-spec", spec); err != nil {
 		return err
 	}
 	go r.listen(read)
@@ -233,18 +237,33 @@ func (r *rig) listen(lines io.Reader) {
 // memory goes back before an agent outgrows its reservation.
 const installedMemoryLimit = "GOMEMLIMIT=115MiB"
 
-// startAgent starts the placer and waits until it leads.
-func (r *rig) startAgent(ctx context.Context) error {
+// agent is one of the placer's.
+type agent struct {
+	*child
+	address string // host:port of its pages
+	pprof   string // host:port where it serves profiles; "" without
+}
+
+// startAgent starts an agent that may lead.
+func (r *rig) startAgent(name string, port int) (*agent, error) {
+	a := &agent{address: loopback(port)}
 	argv := []string{
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "agent", "-address", r.cluster.Addr(),
-		"-listen", loopback(r.options.port + 5), "-log-level", "info",
+		"-listen", a.address, "-log-level", "info",
 	}
-	if r.options.cpuTrace != "" || r.options.heap != "" {
-		r.pprof = loopback(r.options.port + 6)
-		argv = append(argv, "-pprof", r.pprof)
+	if r.options.cpuTrace != "" || r.options.heap != "" || r.options.profile {
+		a.pprof = loopback(port + 1)
+		argv = append(argv, "-pprof", a.pprof)
 	}
 	var err error
-	if r.agent, err = startChild("agent", nil, filepath.Join(r.dir, "agent.log"), []string{installedMemoryLimit}, argv...); err != nil {
+	a.child, err = r.startChild(name, nil, []string{installedMemoryLimit}, argv...)
+	return a, err
+}
+
+// startLeader starts the agent that is measured and waits until it leads.
+func (r *rig) startLeader(ctx context.Context) error {
+	var err error
+	if r.agent, err = r.startAgent("agent", r.options.port+5); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
@@ -267,7 +286,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 func (r *rig) startFront(ctx context.Context) error {
 	address := loopback(r.options.port + 7)
 	var err error
-	r.front, err = startChild("proxy", nil, filepath.Join(r.dir, "proxy.log"), nil,
+	r.front, err = r.startChild("proxy", nil, nil,
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "proxy", "-address", r.cluster.Addr(), "-listen", address)
 	if err != nil {
 		return err
@@ -291,6 +310,16 @@ func (r *rig) startFront(ctx context.Context) error {
 	}
 }
 
+// startChild starts a program whose log is kept in the rig's folder; it ends with the rig.
+func (r *rig) startChild(name string, out io.Writer, env []string, argv ...string) (*child, error) {
+	c, err := startChild(name, out, filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".log"), env, argv...)
+	if err != nil {
+		return nil, err
+	}
+	r.children = append(r.children, c)
+	return c, nil
+}
+
 // createHoldPool is what an operator does before the agent runs.
 func (r *rig) createHoldPool() error {
 	_, err := r.api.NodePools().Register(&api.NodePool{Name: nomadapi.DefaultHoldPool}, nil)
@@ -299,7 +328,10 @@ func (r *rig) createHoldPool() error {
 
 // stop ends everything and removes the run's files.
 func (r *rig) stop(ctx context.Context) error {
-	errs := []error{r.front.stop(), r.agent.stop(), r.nodes.stop()}
+	var errs []error
+	for _, c := range slices.Backward(r.children) {
+		errs = append(errs, c.stop())
+	}
 	if r.cluster != nil {
 		errs = append(errs, r.cluster.Stop(ctx))
 	}

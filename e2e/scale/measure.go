@@ -16,7 +16,7 @@ const settleFor = 3 * time.Second
 // measure runs the rounds on a started rig.
 func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	o := r.options
-	out := Result{Nodes: o.nodes, Allocations: o.allocations, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), Machine: machine.Description(), LoadBefore: r.loadBefore}
+	out := Result{Nodes: o.nodes, Allocations: o.allocations, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), MemoryLimit: memoryLimitOf(o.nodes), Machine: machine.Description(), LoadBefore: r.loadBefore}
 	if err := r.createHoldPool(); err != nil {
 		return out, err
 	}

@@ -77,7 +77,7 @@ func (r Result) print(w io.Writer) {
 	}
 	_ = t.Flush() // to the terminal: an error could not be shown either
 	r.writeRounds(w)
-	fmt.Fprintf(w, "\n%s\n", r.state())
+	fmt.Fprintf(w, "\n%s\n%s\n", r.state(), r.limit())
 	if r.Profiles != nil {
 		r.Profiles.write(w)
 	}
@@ -101,7 +101,7 @@ func (r Result) section() string {
 	}
 	fmt.Fprintf(&b, "## %s\n\n`%s`\n\n", title, r.command())
 	fmt.Fprintf(&b, "Seed %d, %s, %d writers. %s\n", r.Seed, r.Began.UTC().Format("2006-01-02"), r.Writers, r.state())
-	fmt.Fprintf(&b, "Half of the jobs are services, half batch. The placer's jobs go %s.\n\n", way)
+	fmt.Fprintf(&b, "Half of the jobs are services, half batch. The placer's jobs go %s. %s\n\n", way, r.limit())
 	b.WriteString("| | stock | placer | target |\n|---|---|---|---|\n")
 	for _, x := range r.rows() {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", x.name, x.stock, x.placer, x.target)
@@ -133,6 +133,15 @@ func (r Result) state() string {
 }
 
 // writeRounds lists the rounds, with how much of a CPU each side was given there.
+// limit says what memory the agents are given.
+func (r Result) limit() string {
+	whose := "of the installed job"
+	if r.MemoryLimit != installedMemoryLimit {
+		whose = fmt.Sprintf("for more than %d nodes; the installed job has %s", largestInstalled, installedMemoryLimit)
+	}
+	return fmt.Sprintf("The agents' `GOMEMLIMIT` is %s, that %s.", r.MemoryLimit, whose)
+}
+
 func (r Result) writeRounds(b io.Writer) {
 	fmt.Fprint(b, "\nRound by round; CPU time that the host of this machine took for others is given for both sides:\n\n| round | first | stock | placer | of stock's | taken by the host |\n|---|---|---|---|---|---|\n")
 	for _, s := range r.shares() {

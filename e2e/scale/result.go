@@ -20,6 +20,7 @@ type Result struct {
 	Seed         uint64         `json:"seed"`
 	Pool         bool           `json:"hold_pool"` // the placer's jobs named the hold pool; else they passed the proxy
 	Began        time.Time      `json:"began"`
+	MemoryLimit  string         `json:"agent_memory_limit"` // GOMEMLIMIT
 	Machine      string         `json:"machine"`
 	LoadBefore   string         `json:"load_before"` // the machine's load averages before anything was started
 	LoadAfter    string         `json:"load_after"`  // and after the last round

@@ -233,9 +233,21 @@ func (r *rig) listen(lines io.Reader) {
 	}
 }
 
-// installedMemoryLimit is what the job in examples/install gives its agents: collected
-// memory goes back before an agent outgrows its reservation.
-const installedMemoryLimit = "GOMEMLIMIT=115MiB"
+// The memory limits of agents: collected memory goes back before an agent outgrows its
+// reservation. The installed one is what the jobs in examples/install have, the large one
+// what they say is for more nodes.
+const (
+	installedMemoryLimit = "115MiB"
+	largeMemoryLimit     = "190MiB"
+)
+
+// memoryLimitOf is what an operator gives the agents of a cluster of a size.
+func memoryLimitOf(nodes int) string {
+	if nodes <= largestInstalled {
+		return installedMemoryLimit
+	}
+	return largeMemoryLimit
+}
 
 // agent is one of the placer's.
 type agent struct {
@@ -256,7 +268,7 @@ func (r *rig) startAgent(name string, port int) (*agent, error) {
 		argv = append(argv, "-pprof", a.pprof)
 	}
 	var err error
-	a.child, err = r.startChild(name, nil, []string{installedMemoryLimit}, argv...)
+	a.child, err = r.startChild(name, nil, []string{"GOMEMLIMIT=" + memoryLimitOf(r.options.nodes)}, argv...)
 	return a, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,22 +29,25 @@ type runningBoard struct {
 	// residents are the jobs that ran before the first round, with how many of their
 	// allocations have run.
 	residents map[string]int
+	running   map[string]place // allocations, by what the light nodes say
 }
 
 func newRunningBoard() *runningBoard {
-	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}, residents: map[string]int{}}
+	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}, residents: map[string]int{}, running: map[string]place{}}
 }
 
-// nodesOf is how many nodes a system job runs on.
-func (b *runningBoard) nodesOf(job string) int {
+// nodesWith are the nodes that a system job runs on, in order.
+func (b *runningBoard) nodesWith(job string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.nodes[job])
+	return slices.Sorted(maps.Keys(b.nodes[job]))
 }
 
-func (b *runningBoard) put(job, node string, at time.Time) {
+// put notes that an allocation runs.
+func (b *runningBoard) put(allocation, job, node string, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.running[allocation] = place{job, node}
 	if nodes, ok := b.nodes[job]; ok {
 		nodes[node] = true
 		return
@@ -58,6 +63,20 @@ func (b *runningBoard) put(job, node string, at time.Time) {
 		return
 	}
 	b.jobs[job] = landing{node, at}
+}
+
+// ended notes that an allocation has ended.
+func (b *runningBoard) ended(allocation string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.running, allocation)
+}
+
+// allRunning are the allocations that run.
+func (b *runningBoard) allRunning() map[string]place {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.running)
 }
 
 // expect says which jobs are residents.
@@ -118,10 +137,7 @@ const (
 
 // runRound submits the jobs of one side and waits until all run.
 func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workload, say func(string)) (Round, error) {
-	ids := make([]string, r.options.jobs)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("r%d-%s-%05d", round, s, i)
-	}
+	ids := idsOf(fmt.Sprintf("r%d-%s", round, s), r.options.jobs)
 	sampler, err := r.sample(ctx)
 	if err != nil {
 		return Round{}, err
@@ -139,6 +155,15 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 	out.Samples, out.Usage = sampler.stop()
 	out.count(submitted, r.ran.of(ids))
 	return out, nil
+}
+
+// idsOf names so many jobs.
+func idsOf(prefix string, count int) []string {
+	ids := make([]string, count)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s-%05d", prefix, i)
+	}
+	return ids
 }
 
 // submit registers the jobs from a few writers, and returns when each was sent.
@@ -173,14 +198,19 @@ func (r *rig) submit(ctx context.Context, s side, requests []request) (map[strin
 // send submits one job: stock Nomad's plain and to the server, the placer's with a
 // performance block and the way its user would take.
 func (r *rig) send(ctx context.Context, s side, q request) error {
+	client, job := r.api, q.job("", "")
 	switch {
 	case s == stock:
-		return register(ctx, r.api, q.job("", ""))
 	case r.front == nil:
-		return register(ctx, r.api, q.job(nomadapi.DefaultHoldPool, block))
+		job = q.job(nomadapi.DefaultHoldPool, block)
 	default:
-		return register(ctx, r.frontAPI, q.job("", block))
+		client, job = r.frontAPI, q.job("", block)
 	}
+	if err := register(ctx, client, job); err != nil {
+		return err
+	}
+	r.asked.note(q)
+	return nil
 }
 
 // errStalled is returned where something stopped to go on.

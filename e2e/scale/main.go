@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string) error {
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
 	f.BoolVar(&o.pool, "pool", false, "Let the placer's jobs name the hold pool instead of passing the proxy.")
 	f.BoolVar(&o.profile, "profile", false, "Profile server and agent in a round more, and say where their CPU time goes.")
+	f.BoolVar(&o.trouble, "trouble", false, "After the rounds, have jobs come and be updated while nodes are drained and fail and the agent that leads is killed, and check every job.")
 	f.StringVar(&o.cpuTrace, "cpuprofile", "", "Write a CPU profile of the agent to this `file`.")
 	f.StringVar(&o.serverTrace, "server-cpuprofile", "", "Write a CPU profile of the Nomad server to this `file`.")
 	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")
@@ -61,10 +62,15 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if markdown == "" {
-		return nil
+	if markdown != "" {
+		if err := writeReport(markdown, result.name(), result.section()); err != nil {
+			return err
+		}
 	}
-	return writeReport(markdown, result.name(), result.section())
+	if result.Trouble != nil && len(result.Trouble.Faults) > 0 {
+		return fmt.Errorf("%d jobs and nodes are not as they were asked to be", len(result.Trouble.Faults))
+	}
+	return nil
 }
 
 // measuredOrRead measures, or reads the result of an earlier run.

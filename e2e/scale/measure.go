@@ -73,7 +73,12 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 		return out, err
 	}
 	if o.profile {
-		out.Profiles, err = r.profiledRound(ctx, workloads, say)
+		if out.Profiles, err = r.profiledRound(ctx, workloads, say); err != nil {
+			return out, err
+		}
+	}
+	if o.trouble {
+		out.Trouble, err = r.trouble(ctx, workloads, say)
 	}
 	return out, err
 }
@@ -107,7 +112,7 @@ func (r *rig) fillEveryNode(ctx context.Context) error {
 		return err
 	}
 	for began := time.Now(); ; {
-		n := r.ran.nodesOf(everywhere)
+		n := len(r.ran.nodesWith(everywhere))
 		if n == r.options.nodes {
 			return r.settle(ctx)
 		}

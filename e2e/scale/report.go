@@ -81,6 +81,9 @@ func (r Result) print(w io.Writer) {
 	if r.Profiles != nil {
 		r.Profiles.write(w)
 	}
+	if r.Trouble != nil {
+		r.Trouble.write(w)
+	}
 }
 
 // name of the run's section.
@@ -112,6 +115,9 @@ func (r Result) section() string {
 	if r.Profiles != nil {
 		r.Profiles.write(&b)
 	}
+	if r.Trouble != nil {
+		r.Trouble.write(&b)
+	}
 	if r.Problems > 0 {
 		fmt.Fprintf(&b, "\nLight nodes reported %d problems, the first: %s.\n", r.Problems, r.Problem)
 	}
@@ -121,18 +127,21 @@ func (r Result) section() string {
 // command is what measures the same again.
 func (r Result) command() string {
 	text := fmt.Sprintf("make scale NODES=%d ALLOCATIONS=%d JOBS=%d ROUNDS=%d", r.Nodes, r.Allocations, r.JobsPerRound, len(r.of(placed)))
-	if r.Pool {
-		text += " SCALE=-pool"
+	var flags []string
+	for _, f := range []struct {
+		flag string
+		set  bool
+	}{{"-pool", r.Pool}, {"-profile", r.Profiles != nil}, {"-trouble", r.Trouble != nil}} {
+		if f.set {
+			flags = append(flags, f.flag)
+		}
+	}
+	if len(flags) > 0 {
+		text += fmt.Sprintf(" SCALE='%s'", strings.Join(flags, " "))
 	}
 	return text
 }
 
-// state is that of the machine, in a sentence.
-func (r Result) state() string {
-	return fmt.Sprintf("On %s, shared; load averages %s before anything was started and %s after the last round.", r.Machine, r.LoadBefore, r.LoadAfter)
-}
-
-// writeRounds lists the rounds, with how much of a CPU each side was given there.
 // limit says what memory the agents are given.
 func (r Result) limit() string {
 	whose := "of the installed job"
@@ -142,6 +151,12 @@ func (r Result) limit() string {
 	return fmt.Sprintf("The agents' `GOMEMLIMIT` is %s, that %s.", r.MemoryLimit, whose)
 }
 
+// state is that of the machine, in a sentence.
+func (r Result) state() string {
+	return fmt.Sprintf("On %s, shared; load averages %s before anything was started and %s after the last round.", r.Machine, r.LoadBefore, r.LoadAfter)
+}
+
+// writeRounds lists the rounds, with how much of a CPU each side was given there.
 func (r Result) writeRounds(b io.Writer) {
 	fmt.Fprint(b, "\nRound by round; CPU time that the host of this machine took for others is given for both sides:\n\n| round | first | stock | placer | of stock's | taken by the host |\n|---|---|---|---|---|---|\n")
 	for _, s := range r.shares() {

@@ -12,32 +12,29 @@ import (
 
 // residents are the jobs that hold so many allocations together: two of each workload,
 // a service and a batch job, with nearly equal counts.
-func residents(allocations int, workloads []workload) (requests []request, counts []int) {
-	jobs := min(allocations, 2*len(workloads))
-	ids := make([]string, jobs)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("resident-%03d", i)
-		counts = append(counts, (allocations+i)/jobs)
+func residents(allocations int, workloads []workload) []request {
+	out := requestsOf(idsOf("resident", min(allocations, 2*len(workloads))), workloads)
+	for i := range out {
+		out[i].count = (allocations + i) / len(out)
 	}
-	return requestsOf(ids, workloads), counts
+	return out
 }
 
 // fill has stock Nomad place allocations of the known workloads, as a cluster has them
 // before the placer is installed: the jobs have a performance block and did not pass the
 // hold pool. An agent that starts knows what they are, and leaves them where they are.
 func (r *rig) fill(ctx context.Context, workloads []workload, say func(string)) error {
-	requests, counts := residents(r.options.allocations, workloads)
+	requests := residents(r.options.allocations, workloads)
 	ids := make([]string, len(requests))
 	for i, q := range requests {
 		ids[i] = q.id
 	}
 	r.ran.expect(ids)
-	for i, q := range requests {
-		job := q.job("", block)
-		job.TaskGroups[0].Count = &counts[i]
-		if err := register(ctx, r.api, job); err != nil {
+	for _, q := range requests {
+		if err := register(ctx, r.api, q.job("", block)); err != nil {
 			return err
 		}
+		r.asked.note(q)
 	}
 	began := time.Now()
 	err := awaitAll(ctx, "allocations run before the first round", r.options.allocations, r.ran.resident, say)
@@ -54,7 +51,7 @@ func (r *rig) fill(ctx context.Context, workloads []workload, say func(string)) 
 // residentsKnown waits until the agent has a record of each resident: what it knows of
 // co-runners it takes from there.
 func (r *rig) residentsKnown(ctx context.Context, workloads []workload, say func(string)) error {
-	requests, _ := residents(r.options.allocations, workloads)
+	requests := residents(r.options.allocations, workloads)
 	book := journal.Book{Store: r.store}
 	known, failed := 0, error(nil)
 	err := awaitAll(ctx, "resident jobs have a record", len(requests), func() int {

@@ -34,6 +34,7 @@ type Result struct {
 	Problem      string         `json:"light_node_problem,omitempty"` // the first
 	Again        int            `json:"allocations_beyond_the_first"`
 	Profiles     *Profiles      `json:"profiles,omitempty"`
+	Trouble      *Trouble       `json:"trouble,omitempty"`
 }
 
 // Round is one side's turn.

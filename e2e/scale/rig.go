@@ -44,6 +44,7 @@ type options struct {
 	pool        bool // the placer's jobs name the hold pool instead of passing the proxy
 	// profile asks for a round more, with profiles of server and agent.
 	profile  bool
+	trouble  bool   // a phase more, in which nodes and the agent fail
 	cpuTrace string // file for a CPU profile of the agent; "" for none
 	// serverTrace is the file for a CPU profile of the server; "" for none.
 	serverTrace string
@@ -68,6 +69,7 @@ type rig struct {
 	world   *nomadapi.World
 	store   store.Store
 	nodes   *child
+	nodesIn io.WriteCloser // what is to happen to light nodes
 	agent   *agent
 	front   *child // the proxy; nil: the placer's jobs name the hold pool
 	// loadBefore is the machine's load averages before anything was started.
@@ -77,6 +79,7 @@ type rig struct {
 
 	children []*child // in the order of their start
 	ran      *runningBoard
+	asked    *ledger
 	joined   chan int // nodes ready so far
 	problems problems
 }
@@ -116,7 +119,7 @@ func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{options: o, dir: dir, loadBefore: machine.LoadAverages(), ran: newRunningBoard(), joined: make(chan int, 1)}
+	r := &rig{options: o, dir: dir, loadBefore: machine.LoadAverages(), ran: newRunningBoard(), asked: newLedger(), joined: make(chan int, 1)}
 	if err := r.start(ctx, say); err != nil {
 		return nil, errors.Join(err, r.stop(context.WithoutCancel(ctx)))
 	}
@@ -161,9 +164,15 @@ func (r *rig) startNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	commands, commandsTo, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer commands.Close() // the child has its own
+	r.nodesIn = commandsTo
 	read, write := io.Pipe()
 	rpc := net.JoinHostPort("127.0.0.1", fmt.Sprint(r.options.port+1))
-	if r.nodes, err = r.startChild("light nodes", write, nil, binary, "-server", rpc, "-spec", spec); err != nil {
+	if r.nodes, err = r.startChild("light nodes", commands, write, nil, binary, "-server", rpc, "-spec", spec); err != nil {
 		return err
 	}
 	go r.listen(read)
@@ -202,12 +211,13 @@ func buildLightNodes(ctx context.Context, bin string) (string, error) {
 
 // nodeEvent is a line that the light nodes print.
 type nodeEvent struct {
-	Kind    string
-	At      time.Time
-	Nodes   int
-	Node    string
-	Job     string
-	Problem string
+	Kind       string
+	At         time.Time
+	Nodes      int
+	Node       string
+	Job        string
+	Allocation string
+	Problem    string
 }
 
 func (r *rig) listen(lines io.Reader) {
@@ -226,7 +236,9 @@ func (r *rig) listen(lines io.Reader) {
 			}
 			r.joined <- e.Nodes
 		case "running":
-			r.ran.put(e.Job, e.Node, e.At)
+			r.ran.put(e.Allocation, e.Job, e.Node, e.At)
+		case "complete":
+			r.ran.ended(e.Allocation)
 		case "problem":
 			r.problems.add(e.Node + ": " + e.Problem)
 		}
@@ -268,7 +280,7 @@ func (r *rig) startAgent(name string, port int) (*agent, error) {
 		argv = append(argv, "-pprof", a.pprof)
 	}
 	var err error
-	a.child, err = r.startChild(name, nil, []string{"GOMEMLIMIT=" + memoryLimitOf(r.options.nodes)}, argv...)
+	a.child, err = r.startChild(name, nil, nil, []string{"GOMEMLIMIT=" + memoryLimitOf(r.options.nodes)}, argv...)
 	return a, err
 }
 
@@ -298,7 +310,7 @@ func (r *rig) startLeader(ctx context.Context) error {
 func (r *rig) startFront(ctx context.Context) error {
 	address := loopback(r.options.port + 7)
 	var err error
-	r.front, err = r.startChild("proxy", nil, nil,
+	r.front, err = r.startChild("proxy", nil, nil, nil,
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "proxy", "-address", r.cluster.Addr(), "-listen", address)
 	if err != nil {
 		return err
@@ -323,8 +335,8 @@ func (r *rig) startFront(ctx context.Context) error {
 }
 
 // startChild starts a program whose log is kept in the rig's folder; it ends with the rig.
-func (r *rig) startChild(name string, out io.Writer, env []string, argv ...string) (*child, error) {
-	c, err := startChild(name, out, filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".log"), env, argv...)
+func (r *rig) startChild(name string, in *os.File, out io.Writer, env []string, argv ...string) (*child, error) {
+	c, err := startChild(name, in, out, filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".log"), env, argv...)
 	if err != nil {
 		return nil, err
 	}
@@ -343,6 +355,9 @@ func (r *rig) stop(ctx context.Context) error {
 	var errs []error
 	for _, c := range slices.Backward(r.children) {
 		errs = append(errs, c.stop())
+	}
+	if r.nodesIn != nil {
+		errs = append(errs, r.nodesIn.Close())
 	}
 	if r.cluster != nil {
 		errs = append(errs, r.cluster.Stop(ctx))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -56,7 +57,16 @@ type request struct {
 	id       string
 	jobType  string // api.JobTypeService or api.JobTypeBatch
 	workload workload
+	count    int // 0 is one
+	mark     int // of an update; the first version has none
 }
+
+// allocations are how many are wanted.
+func (q request) allocations() int { return max(1, q.count) }
+
+// markKey is the task's meta that an update changes: its allocation is replaced, and what
+// is known of its workload stays true.
+const markKey = "mark"
 
 // requestsOf are jobs of the workloads in turn: of each a service, then a batch job, so
 // that half are batch.
@@ -76,7 +86,10 @@ func (q request) job(pool, block string) *api.Job {
 	task := api.NewTask("main", "exec")
 	task.Config = map[string]any{"command": "/opt/work", "args": []string{w.row.Workload}}
 	task.Resources = &api.Resources{CPU: &w.cpuMHz, MemoryMB: &w.memoryMB}
-	g := api.NewTaskGroup(group, 1)
+	if q.mark > 0 {
+		task.Meta = map[string]string{markKey: strconv.Itoa(q.mark)}
+	}
+	g := api.NewTaskGroup(group, q.allocations())
 	g.AddTask(task)
 	job := api.NewServiceJob(id, id, "global", 50)
 	job.Type = &q.jobType
@@ -129,7 +142,7 @@ func (r *rig) seed(ctx context.Context, workloads []workload) error {
 	profiles := store.Profiles{Store: r.store}
 	for i, w := range workloads {
 		id := fmt.Sprintf("seed-%03d", i)
-		if err := register(ctx, r.api, request{id, api.JobTypeService, w}.job(nomadapi.DefaultHoldPool, block)); err != nil {
+		if err := register(ctx, r.api, request{id: id, jobType: api.JobTypeService, workload: w}.job(nomadapi.DefaultHoldPool, block)); err != nil {
 			return err
 		}
 		job, err := r.world.Job(ctx, cluster.JobID{Namespace: namespace, ID: id})

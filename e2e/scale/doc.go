@@ -28,7 +28,7 @@
 //
 // # What is not real
 //
-// Light nodes run nothing, so nothing is observed: the jobs have the target
-// best_effort and no probe. All programs share the machine's CPUs, so the light
-// nodes' and the writers' own work is in the numbers of both sides.
+// Light nodes run nothing, so nothing is observed and no batch job ends by itself: the
+// jobs have the target best_effort and no probe. All programs share the machine's CPUs,
+// so the light nodes' and the writers' own work is in the numbers of both sides.
 package main

@@ -6,6 +6,7 @@ require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/agext/levenshtein v1.2.1
 	github.com/google/licensecheck v0.3.1
+	github.com/google/pprof v0.0.0-20250403155104-27863c87afa6
 	github.com/hanwen/go-fuse/v2 v2.12.1
 	github.com/hashicorp/cli v1.1.7
 	github.com/hashicorp/go-hclog v1.6.3

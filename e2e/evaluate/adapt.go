@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -86,7 +87,7 @@ type trouble struct {
 // another job, and watches what comes afterwards: the kernel has moved on to another
 // node, and the items stay large.
 func (e *evaluation) adapt(ctx context.Context) (out adaptation, err error) {
-	out = adaptation{Began: time.Now().UTC(), Load: loadAverage()}
+	out = adaptation{Began: time.Now().UTC(), Load: machine.LoadAverages()}
 	if err := os.Remove(e.spike()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return out, err
 	}

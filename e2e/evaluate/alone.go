@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 )
@@ -144,9 +145,9 @@ func (e *evaluation) measureAlone(ctx context.Context, a app) (alone, error) {
 				m.Look()
 			}
 		}()
-		before := stolenNow()
+		before := machine.StolenNow()
 		o := e.measure(ctx, a, f, e.plan.AloneWindow)
-		out.StolenPercent = stolenNow().percentSince(before)
+		out.StolenPercent = machine.StolenNow().PercentSince(before)
 		stop()
 		<-done
 		if out.Tasks, err = m.Stop(); err != nil {

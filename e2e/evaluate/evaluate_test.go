@@ -510,26 +510,6 @@ func TestThePageIsOfTheResults(t *testing.T) {
 	}
 }
 
-func TestStolenTime(t *testing.T) {
-	t.Parallel()
-	began := time.Unix(1_700_000_000, 0)
-	before := stolen{at: began, each: 40 * time.Second}
-	after := stolen{at: began.Add(20 * time.Second), each: 41 * time.Second}
-	if got := after.percentSince(before); got == nil || *got != 5 {
-		t.Errorf("stolen %v, want 5 %%", got)
-	}
-	unread := errors.New("unread")
-	for name, c := range map[string][2]stolen{
-		"no time went by": {before, before},
-		"no beginning":    {{at: began, err: unread}, after},
-		"no end":          {before, {at: after.at, err: unread}},
-	} {
-		if got := c[1].percentSince(c[0]); got != nil {
-			t.Errorf("%s: %g, want unknown", name, *got)
-		}
-	}
-}
-
 func TestTheCheapestMeasurementCounts(t *testing.T) {
 	t.Parallel()
 	of := func(rate, mhz float64) alone {

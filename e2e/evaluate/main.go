@@ -8,11 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	"github.com/nomad-placer/nomad-placer/placer/journal"
 	"github.com/nomad-placer/nomad-placer/profiler/store/nomadvars"
@@ -150,7 +149,7 @@ func measureMissing(ctx context.Context, o options, p plan, dir results) error {
 		return err
 	}
 	now := time.Now().UTC()
-	was, err := dir.open(begun{At: now, Run: now.Format("0102t150405"), Machine: machine(), Quick: o.quick, Plan: p, Jobs: jobs}, o.fresh)
+	was, err := dir.open(begun{At: now, Run: now.Format("0102t150405"), Machine: machine.Description(), Quick: o.quick, Plan: p, Jobs: jobs}, o.fresh)
 	if err != nil {
 		return err
 	}
@@ -235,32 +234,4 @@ func hashOfJobs() (string, error) {
 		fmt.Fprintf(h, "%s %d\n%s", e.Name(), len(text), text)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
-}
-
-// machine says what is measured on, from the kernel's own words.
-func machine() string {
-	model, memory := "an unknown processor", "unknown memory"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		var kib int
-		if _, err := fmt.Sscanf(string(text), "MemTotal: %d", &kib); err == nil {
-			memory = fmt.Sprintf("%d GiB", kib>>20)
-		}
-	}
-	return fmt.Sprintf("%d CPUs (%s), %s", runtime.NumCPU(), model, memory)
-}
-
-func loadAverage() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	return strings.Join(strings.Fields(string(text))[:3], " ")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 )
 
@@ -30,7 +31,7 @@ func (p profiles) version() string { return fmt.Sprintf("%s-%d", p.Run, p.Number
 
 // learn has the placer profile and decide on each job alone.
 func (e *evaluation) learn(ctx context.Context, known map[string]alone) (profiles, error) {
-	p := profiles{Number: 1, Run: e.run, Began: time.Now().UTC(), Load: loadAverage(), Jobs: map[string]decided{}}
+	p := profiles{Number: 1, Run: e.run, Began: time.Now().UTC(), Load: machine.LoadAverages(), Jobs: map[string]decided{}}
 	for {
 		found, err := e.dir.read(fileProfiles(p.Number), &profiles{})
 		if err != nil {

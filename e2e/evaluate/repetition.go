@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/e2e/rig"
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
@@ -60,7 +61,7 @@ type action struct {
 // repeat measures one repetition.
 func (e *evaluation) repeat(ctx context.Context, number int, known map[string]alone, p profiles) (repetition, error) {
 	r := repetition{
-		Number: number, Began: time.Now().UTC(), Load: loadAverage(), Order: order(number), Profiles: p.Number, Sides: map[string]sideResult{},
+		Number: number, Began: time.Now().UTC(), Load: machine.LoadAverages(), Order: order(number), Profiles: p.Number, Sides: map[string]sideResult{},
 	}
 	for _, s := range r.Order {
 		e.progress.begin("side", fmt.Sprintf("repetition %d: all jobs side by side, arm %s", number, s))
@@ -68,12 +69,12 @@ func (e *evaluation) repeat(ctx context.Context, number int, known map[string]al
 		if err := e.useAdapter(ctx, a); err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
-		before := stolenNow()
+		before := machine.StolenNow()
 		one, err := e.side(ctx, a, known, p.version(), fmt.Sprintf("%s-%d-%s", p.version(), number, s))
 		if err != nil {
 			return r, fmt.Errorf("%s: %w", s, err)
 		}
-		one.StolenPercent = stolenNow().percentSince(before)
+		one.StolenPercent = machine.StolenNow().PercentSince(before)
 		r.Sides[s] = one
 	}
 	return r, nil

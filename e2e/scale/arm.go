@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 )
 
@@ -23,24 +26,34 @@ type runningBoard struct {
 	jobs  map[string]landing
 	again int                        // allocations beyond a job's first: lost and replaced, or moved
 	nodes map[string]map[string]bool // of the system job
+	// residents are the jobs that ran before the first round, with how many of their
+	// allocations have run.
+	residents map[string]int
+	running   map[string]place // allocations, by what the light nodes say
 }
 
 func newRunningBoard() *runningBoard {
-	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}}
+	return &runningBoard{jobs: map[string]landing{}, nodes: map[string]map[string]bool{everywhere: {}}, residents: map[string]int{}, running: map[string]place{}}
 }
 
-// nodesOf is how many nodes a system job runs on.
-func (b *runningBoard) nodesOf(job string) int {
+// nodesWith are the nodes that a system job runs on, in order.
+func (b *runningBoard) nodesWith(job string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.nodes[job])
+	return slices.Sorted(maps.Keys(b.nodes[job]))
 }
 
-func (b *runningBoard) put(job, node string, at time.Time) {
+// put notes that an allocation runs.
+func (b *runningBoard) put(allocation, job, node string, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.running[allocation] = place{job, node}
 	if nodes, ok := b.nodes[job]; ok {
 		nodes[node] = true
+		return
+	}
+	if _, ok := b.residents[job]; ok {
+		b.residents[job]++
 		return
 	}
 	if first, ok := b.jobs[job]; ok {
@@ -50,6 +63,40 @@ func (b *runningBoard) put(job, node string, at time.Time) {
 		return
 	}
 	b.jobs[job] = landing{node, at}
+}
+
+// ended notes that an allocation has ended.
+func (b *runningBoard) ended(allocation string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.running, allocation)
+}
+
+// allRunning are the allocations that run.
+func (b *runningBoard) allRunning() map[string]place {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.running)
+}
+
+// expect says which jobs are residents.
+func (b *runningBoard) expect(jobs []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range jobs {
+		b.residents[id] = 0
+	}
+}
+
+// resident is how many allocations of the residents have run.
+func (b *runningBoard) resident() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, ran := range b.residents {
+		n += ran
+	}
+	return n
 }
 
 // repeated is how many allocations came beyond a job's first.
@@ -90,15 +137,13 @@ const (
 
 // runRound submits the jobs of one side and waits until all run.
 func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workload, say func(string)) (Round, error) {
-	ids := make([]string, r.options.jobs)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("r%d-%s-%05d", round, s, i)
-	}
+	ids := idsOf(fmt.Sprintf("r%d-%s", round, s), r.options.jobs)
 	sampler, err := r.sample(ctx)
 	if err != nil {
 		return Round{}, err
 	}
-	submitted, err := r.submit(ctx, s, ids, workloads)
+	before := machine.StolenNow()
+	submitted, err := r.submit(ctx, s, requestsOf(ids, workloads))
 	if err != nil {
 		return Round{}, err
 	}
@@ -106,25 +151,35 @@ func (r *rig) runRound(ctx context.Context, s side, round int, workloads []workl
 		return Round{}, err
 	}
 	out := Round{Side: s, Number: round, Jobs: len(ids), ids: ids}
+	out.StolenPercent = machine.StolenNow().PercentSince(before)
 	out.Samples, out.Usage = sampler.stop()
 	out.count(submitted, r.ran.of(ids))
 	return out, nil
 }
 
+// idsOf names so many jobs.
+func idsOf(prefix string, count int) []string {
+	ids := make([]string, count)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s-%05d", prefix, i)
+	}
+	return ids
+}
+
 // submit registers the jobs from a few writers, and returns when each was sent.
-func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []workload) (map[string]time.Time, error) {
+func (r *rig) submit(ctx context.Context, s side, requests []request) (map[string]time.Time, error) {
 	var mu sync.Mutex
-	sent := make(map[string]time.Time, len(ids))
+	sent := make(map[string]time.Time, len(requests))
 	var errs []error
-	next := make(chan int)
+	next := make(chan request)
 	var writers sync.WaitGroup
 	for range r.options.writers {
 		writers.Go(func() {
-			for i := range next {
+			for q := range next {
 				at := time.Now()
-				err := r.send(ctx, s, workloads[i%len(workloads)], ids[i])
+				err := r.send(ctx, s, q)
 				mu.Lock()
-				sent[ids[i]] = at
+				sent[q.id] = at
 				if err != nil {
 					errs = append(errs, err)
 				}
@@ -132,8 +187,8 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 			}
 		})
 	}
-	for i := range ids {
-		next <- i
+	for _, q := range requests {
+		next <- q
 	}
 	close(next)
 	writers.Wait()
@@ -142,38 +197,55 @@ func (r *rig) submit(ctx context.Context, s side, ids []string, workloads []work
 
 // send submits one job: stock Nomad's plain and to the server, the placer's with a
 // performance block and the way its user would take.
-func (r *rig) send(ctx context.Context, s side, w workload, id string) error {
+func (r *rig) send(ctx context.Context, s side, q request) error {
+	client, job := r.api, q.job("", "")
 	switch {
 	case s == stock:
-		return register(ctx, r.api, w.job(id, "", ""))
 	case r.front == nil:
-		return register(ctx, r.api, w.job(id, nomadapi.DefaultHoldPool, block))
+		job = q.job(nomadapi.DefaultHoldPool, block)
 	default:
-		return register(ctx, r.frontAPI, w.job(id, "", block))
+		client, job = r.frontAPI, q.job("", block)
 	}
+	if err := register(ctx, client, job); err != nil {
+		return err
+	}
+	r.asked.note(q)
+	return nil
 }
+
+// errStalled is returned where something stopped to go on.
+var errStalled = errors.New("no more came")
 
 // await waits until every job runs.
 func (r *rig) await(ctx context.Context, s side, ids []string, say func(string)) error {
+	err := awaitAll(ctx, string(s)+": jobs run", len(ids), func() int { return len(r.ran.of(ids)) }, say)
+	if errors.Is(err, errStalled) {
+		return fmt.Errorf("%w: %s", err, r.why(ids))
+	}
+	return err
+}
+
+// awaitAll waits until all of something have come, and says how far it is.
+func awaitAll(ctx context.Context, what string, all int, come func() int, say func(string)) error {
 	began, told, moved, before := time.Now(), time.Now(), time.Now(), 0
 	for {
-		n := len(r.ran.of(ids))
-		if n == len(ids) {
+		n := come()
+		if n >= all {
 			return nil
 		}
 		if n != before {
 			before, moved = n, time.Now()
 		}
 		if time.Since(moved) > stalled {
-			return fmt.Errorf("%s: %d of %d jobs run, and no more came for %s: %s", s, n, len(ids), stalled, r.why(ids))
+			return fmt.Errorf("%s: %d of %d, and %w for %s", what, n, all, errStalled, stalled)
 		}
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			left := "…"
 			if n > 0 {
-				left = time.Duration(float64(time.Since(began)) / float64(n) * float64(len(ids)-n)).Round(time.Second).String()
+				left = time.Duration(float64(time.Since(began)) / float64(n) * float64(all-n)).Round(time.Second).String()
 			}
-			say(fmt.Sprintf("%s: %d of %d jobs run, about %s to go", s, n, len(ids), left))
+			say(fmt.Sprintf("%s: %d of %d, about %s to go", what, n, all, left))
 		}
 		if cluster.Sleep(ctx, watchEvery) != nil {
 			return ctx.Err()

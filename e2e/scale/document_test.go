@@ -53,15 +53,21 @@ func TestNodesAreShared(t *testing.T) {
 	}
 }
 
-// The agent is measured with the limit that operators get.
-func TestMemoryLimitIsTheInstalledOne(t *testing.T) {
+// The agent is measured with the limits that operators get.
+func TestMemoryLimitsAreThoseOfTheInstallation(t *testing.T) {
 	t.Parallel()
-	job, err := os.ReadFile(filepath.Join("..", "..", "examples", "install", "nomad-placer.nomad.hcl"))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"nomad-placer.nomad.hcl", "pages.nomad.hcl", "service.nomad.hcl"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "examples", "install", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`GOMEMLIMIT = "` + memoryLimitOf(1000) + `"`, "more than 5,000 nodes: " + memoryLimitOf(10_000)} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s has no %s", name, want)
+			}
+		}
 	}
-	name, value, _ := strings.Cut(installedMemoryLimit, "=")
-	if want := name + ` = "` + value + `"`; !strings.Contains(string(job), want) {
-		t.Errorf("the installed job has no %s", want)
+	if memoryLimitOf(largestInstalled) != installedMemoryLimit || memoryLimitOf(largestInstalled+1) != largeMemoryLimit {
+		t.Errorf("the limit changes at another size than %d nodes", largestInstalled)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
@@ -27,10 +25,13 @@ func run(ctx context.Context, args []string) error {
 	f.IntVar(&o.port, "port", 23600, "First `port`.")
 	f.IntVar(&o.nodes, "nodes", 1000, "Light `nodes`.")
 	f.IntVar(&o.jobs, "jobs", 500, "`Jobs` per round and side.")
-	f.IntVar(&o.rounds, "rounds", 2, "`Rounds`; in each both sides have a turn.")
+	f.IntVar(&o.allocations, "allocations", 0, "`Allocations` of known workloads that stock Nomad places before the first round.")
+	f.IntVar(&o.rounds, "rounds", 6, "`Rounds`; in each both sides have a turn. Intervals are over rounds.")
 	f.IntVar(&o.writers, "writers", 16, "Jobs submitted at a `time`.")
 	f.Uint64Var(&o.seed, "seed", 1, "`Seed` of the nodes' IDs.")
 	f.BoolVar(&o.pool, "pool", false, "Let the placer's jobs name the hold pool instead of passing the proxy.")
+	f.BoolVar(&o.profile, "profile", false, "Profile server and agent in a round more, and say where their CPU time goes.")
+	f.BoolVar(&o.trouble, "trouble", false, "After the rounds, have jobs come and be updated while nodes are drained and fail and the agent that leads is killed, and check every job.")
 	f.StringVar(&o.cpuTrace, "cpuprofile", "", "Write a CPU profile of the agent to this `file`.")
 	f.StringVar(&o.serverTrace, "server-cpuprofile", "", "Write a CPU profile of the Nomad server to this `file`.")
 	f.IntVar(&o.traceSeconds, "cpuprofile-seconds", 60, "`Length` of the CPU profile, from the first round on.")
@@ -41,8 +42,11 @@ func run(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if o.nodes < 1 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
-		return errors.New("nodes, jobs, rounds and writers must be at least 1, and there are no other arguments")
+	if o.nodes < 1 || o.allocations < 0 || o.jobs < 1 || o.rounds < 1 || o.writers < 1 || f.NArg() > 0 {
+		return errors.New("nodes, jobs, rounds and writers must be at least 1, allocations at least 0, and there are no other arguments")
+	}
+	if o.profile && (o.cpuTrace != "" || o.serverTrace != "") {
+		return errors.New("a program is profiled by one at a time: -profile, or -cpuprofile and -server-cpuprofile")
 	}
 	result, err := measuredOrRead(ctx, o, from)
 	if err != nil {
@@ -58,10 +62,15 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if markdown == "" {
-		return nil
+	if markdown != "" {
+		if err := writeReport(markdown, result.name(), result.section()); err != nil {
+			return err
+		}
 	}
-	return writeReport(markdown, result.name(), result.section())
+	if result.Trouble != nil && len(result.Trouble.Faults) > 0 {
+		return fmt.Errorf("%d jobs and nodes are not as they were asked to be", len(result.Trouble.Faults))
+	}
+	return nil
 }
 
 // measuredOrRead measures, or reads the result of an earlier run.
@@ -92,29 +101,4 @@ func measureOnce(ctx context.Context, o options, say func(string)) (result Resul
 		err = errors.Join(err, r.stop(context.WithoutCancel(ctx)))
 	}()
 	return r.measure(ctx, say)
-}
-
-// machine says what was measured on, from the kernel's own words.
-func machine() string {
-	model := "an unknown processor"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-				model = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	memory := "unknown memory"
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		var kib int
-		if _, err := fmt.Sscanf(string(text), "MemTotal: %d", &kib); err == nil {
-			memory = fmt.Sprintf("%d GiB", kib>>20)
-		}
-	}
-	load := "unknown"
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		load = strings.Join(strings.Fields(string(text))[:3], " ")
-	}
-	return fmt.Sprintf("%d CPUs (%s), %s, shared; load average at the end %s", runtime.NumCPU(), model, memory, load)
 }

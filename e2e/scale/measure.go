@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 )
 
 // settleFor is left between rounds, for the server to finish what a round left
@@ -15,7 +16,7 @@ const settleFor = 3 * time.Second
 // measure runs the rounds on a started rig.
 func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	o := r.options
-	out := Result{Nodes: o.nodes, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now()}
+	out := Result{Nodes: o.nodes, Allocations: o.allocations, JobsPerRound: o.jobs, Writers: o.writers, Seed: o.seed, Pool: o.pool, Began: time.Now(), MemoryLimit: memoryLimitOf(o.nodes), Machine: machine.Description(), LoadBefore: r.loadBefore}
 	if err := r.createHoldPool(); err != nil {
 		return out, err
 	}
@@ -31,13 +32,21 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	if err := r.fillEveryNode(ctx); err != nil {
 		return out, err
 	}
+	if o.allocations > 0 {
+		if err := r.fill(ctx, workloads, say); err != nil {
+			return out, err
+		}
+	}
 	server, err := usageOf(r.cluster.ServerPID())
 	if err != nil {
 		return out, err
 	}
 	out.IdleServer = server.rssMiB
 	say("starting the agent")
-	if err := r.startAgent(ctx); err != nil {
+	if err := r.startLeader(ctx); err != nil {
+		return out, err
+	}
+	if err := r.residentsKnown(ctx, workloads, say); err != nil {
 		return out, err
 	}
 	if !o.pool {
@@ -55,11 +64,23 @@ func (r *rig) measure(ctx context.Context, say func(string)) (Result, error) {
 	out.IdleAgentMiB = agent.rssMiB
 	stopTrace := r.trace(ctx, say)
 	err = r.rounds(ctx, workloads, &out, say)
+	out.LoadAfter = machine.LoadAverages()
 	stopTrace()
 	if err != nil {
 		return out, err
 	}
-	return out, r.conclude(ctx, &out, say)
+	if err := r.conclude(ctx, &out, say); err != nil {
+		return out, err
+	}
+	if o.profile {
+		if out.Profiles, err = r.profiledRound(ctx, workloads, say); err != nil {
+			return out, err
+		}
+	}
+	if o.trouble {
+		out.Trouble, err = r.trouble(ctx, workloads, say)
+	}
+	return out, err
 }
 
 // rounds lets the sides take turns; who goes first changes, so that neither
@@ -91,7 +112,7 @@ func (r *rig) fillEveryNode(ctx context.Context) error {
 		return err
 	}
 	for began := time.Now(); ; {
-		n := r.ran.nodesOf(everywhere)
+		n := len(r.ran.nodesWith(everywhere))
 		if n == r.options.nodes {
 			return r.settle(ctx)
 		}
@@ -140,6 +161,5 @@ func (r *rig) conclude(ctx context.Context, out *Result, say func(string)) error
 	}
 	out.Problems, out.Problem = r.problems.get()
 	out.Again = r.ran.repeated()
-	out.Machine = machine()
 	return nil
 }

@@ -25,8 +25,8 @@ type child struct {
 	err  error // read after done
 }
 
-// startChild starts a program with some more environment; out may be nil.
-func startChild(name string, out io.Writer, log string, env []string, argv ...string) (*child, error) {
+// startChild starts a program with some more environment; in and out may be nil.
+func startChild(name string, in *os.File, out io.Writer, log string, env []string, argv ...string) (*child, error) {
 	f, err := os.Create(log)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -35,6 +35,9 @@ func startChild(name string, out io.Writer, log string, env []string, argv ...st
 	c := &child{name: name, cmd: exec.Command(argv[0], argv[1:]...), done: make(chan struct{})}
 	c.cmd.Env = append(withoutNomad(os.Environ()), env...)
 	c.cmd.Stdout, c.cmd.Stderr = out, f
+	if in != nil {
+		c.cmd.Stdin = in
+	}
 	if out == nil {
 		c.cmd.Stdout = f
 	}
@@ -58,7 +61,7 @@ func startChild(name string, out io.Writer, log string, env []string, argv ...st
 
 // stop ends the child and waits for it.
 func (c *child) stop() error {
-	if c == nil || !c.running() {
+	if !c.running() {
 		return nil
 	}
 	if err := c.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -14,12 +14,16 @@ import (
 // Result is a whole run.
 type Result struct {
 	Nodes        int            `json:"nodes"`
+	Allocations  int            `json:"allocations"` // that ran before the first round, besides the system job's
 	JobsPerRound int            `json:"jobs_per_round"`
 	Writers      int            `json:"writers"`
 	Seed         uint64         `json:"seed"`
 	Pool         bool           `json:"hold_pool"` // the placer's jobs named the hold pool; else they passed the proxy
 	Began        time.Time      `json:"began"`
+	MemoryLimit  string         `json:"agent_memory_limit"` // GOMEMLIMIT
 	Machine      string         `json:"machine"`
+	LoadBefore   string         `json:"load_before"` // the machine's load averages before anything was started
+	LoadAfter    string         `json:"load_after"`  // and after the last round
 	Rounds       []Round        `json:"rounds"`
 	Wanted       Wanted         `json:"wanted"`
 	Writes       Writes         `json:"writes"`
@@ -29,6 +33,8 @@ type Result struct {
 	Problems     int            `json:"light_node_problems"`
 	Problem      string         `json:"light_node_problem,omitempty"` // the first
 	Again        int            `json:"allocations_beyond_the_first"`
+	Profiles     *Profiles      `json:"profiles,omitempty"`
+	Trouble      *Trouble       `json:"trouble,omitempty"`
 }
 
 // Round is one side's turn.
@@ -40,6 +46,7 @@ type Round struct {
 	JobsPerSecond float64  `json:"jobs_per_second"`
 	MedianSeconds float64  `json:"median_seconds"` // of one job
 	P99Seconds    float64  `json:"p99_seconds"`
+	StolenPercent *float64 `json:"stolen_percent"` // of the CPUs' time, by the host; null is not known
 	Usage         Usage    `json:"usage"`
 	Samples       []Sample `json:"samples"`
 

@@ -12,12 +12,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/machine"
 	"github.com/nomad-placer/nomad-placer/hcl"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
@@ -28,15 +31,20 @@ import (
 
 // options say what is run.
 type options struct {
-	bin      string // folder of nomad-placer and nomad
-	placer   string // the agent's binary; "" is the one in bin
-	port     int
-	nodes    int
-	jobs     int // per round and side
-	rounds   int
-	writers  int
-	seed     uint64
-	pool     bool   // the placer's jobs name the hold pool instead of passing the proxy
+	bin    string // folder of nomad-placer and nomad
+	placer string // the agent's binary; "" is the one in bin
+	port   int
+	nodes  int
+	jobs   int // per round and side
+	// allocations run before the first round, besides those of the system job.
+	allocations int
+	rounds      int
+	writers     int
+	seed        uint64
+	pool        bool // the placer's jobs name the hold pool instead of passing the proxy
+	// profile asks for a round more, with profiles of server and agent.
+	profile  bool
+	trouble  bool   // a phase more, in which nodes and the agent fail
 	cpuTrace string // file for a CPU profile of the agent; "" for none
 	// serverTrace is the file for a CPU profile of the server; "" for none.
 	serverTrace string
@@ -61,13 +69,17 @@ type rig struct {
 	world   *nomadapi.World
 	store   store.Store
 	nodes   *child
-	agent   *child
+	nodesIn io.WriteCloser // what is to happen to light nodes
+	agent   *agent
 	front   *child // the proxy; nil: the placer's jobs name the hold pool
-	pprof   string // host:port where the agent serves profiles; "" without
+	// loadBefore is the machine's load averages before anything was started.
+	loadBefore string
 
 	frontAPI *api.Client // through the proxy
 
+	children []*child // in the order of their start
 	ran      *runningBoard
+	asked    *ledger
 	joined   chan int // nodes ready so far
 	problems problems
 }
@@ -107,7 +119,7 @@ func startRig(ctx context.Context, o options, say func(string)) (*rig, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rig{options: o, dir: dir, ran: newRunningBoard(), joined: make(chan int, 1)}
+	r := &rig{options: o, dir: dir, loadBefore: machine.LoadAverages(), ran: newRunningBoard(), asked: newLedger(), joined: make(chan int, 1)}
 	if err := r.start(ctx, say); err != nil {
 		return nil, errors.Join(err, r.stop(context.WithoutCancel(ctx)))
 	}
@@ -137,7 +149,7 @@ func (r *rig) start(ctx context.Context, say func(string)) error {
 
 // debugHCL lets the server serve its profiles where one is wanted.
 func (r *rig) debugHCL() string {
-	if r.options.serverTrace == "" {
+	if r.options.serverTrace == "" && !r.options.profile {
 		return ""
 	}
 	return "enable_debug = true\n"
@@ -152,9 +164,15 @@ func (r *rig) startNodes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	commands, commandsTo, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer commands.Close() // the child has its own
+	r.nodesIn = commandsTo
 	read, write := io.Pipe()
 	rpc := net.JoinHostPort("127.0.0.1", fmt.Sprint(r.options.port+1))
-	if r.nodes, err = startChild("light nodes", write, filepath.Join(r.dir, "lightnodes.log"), nil, binary, "-server", rpc, "-spec", spec); err != nil {
+	if r.nodes, err = r.startChild("light nodes", commands, write, nil, binary, "-server", rpc, "-spec", spec); err != nil {
 		return err
 	}
 	go r.listen(read)
@@ -193,12 +211,13 @@ func buildLightNodes(ctx context.Context, bin string) (string, error) {
 
 // nodeEvent is a line that the light nodes print.
 type nodeEvent struct {
-	Kind    string
-	At      time.Time
-	Nodes   int
-	Node    string
-	Job     string
-	Problem string
+	Kind       string
+	At         time.Time
+	Nodes      int
+	Node       string
+	Job        string
+	Allocation string
+	Problem    string
 }
 
 func (r *rig) listen(lines io.Reader) {
@@ -217,29 +236,58 @@ func (r *rig) listen(lines io.Reader) {
 			}
 			r.joined <- e.Nodes
 		case "running":
-			r.ran.put(e.Job, e.Node, e.At)
+			r.ran.put(e.Allocation, e.Job, e.Node, e.At)
+		case "complete":
+			r.ran.ended(e.Allocation)
 		case "problem":
 			r.problems.add(e.Node + ": " + e.Problem)
 		}
 	}
 }
 
-// installedMemoryLimit is what the job in examples/install gives its agents: collected
-// memory goes back before an agent outgrows its reservation.
-const installedMemoryLimit = "GOMEMLIMIT=115MiB"
+// The memory limits of agents: collected memory goes back before an agent outgrows its
+// reservation. The installed one is what the jobs in examples/install have, the large one
+// what they say is for more nodes.
+const (
+	installedMemoryLimit = "115MiB"
+	largeMemoryLimit     = "190MiB"
+)
 
-// startAgent starts the placer and waits until it leads.
-func (r *rig) startAgent(ctx context.Context) error {
+// memoryLimitOf is what an operator gives the agents of a cluster of a size.
+func memoryLimitOf(nodes int) string {
+	if nodes <= largestInstalled {
+		return installedMemoryLimit
+	}
+	return largeMemoryLimit
+}
+
+// agent is one of the placer's.
+type agent struct {
+	*child
+	address string // host:port of its pages
+	pprof   string // host:port where it serves profiles; "" without
+}
+
+// startAgent starts an agent that may lead.
+func (r *rig) startAgent(name string, port int) (*agent, error) {
+	a := &agent{address: loopback(port)}
 	argv := []string{
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "agent", "-address", r.cluster.Addr(),
-		"-listen", loopback(r.options.port + 5), "-log-level", "info",
+		"-listen", a.address, "-log-level", "info",
 	}
-	if r.options.cpuTrace != "" || r.options.heap != "" {
-		r.pprof = loopback(r.options.port + 6)
-		argv = append(argv, "-pprof", r.pprof)
+	if r.options.cpuTrace != "" || r.options.heap != "" || r.options.profile {
+		a.pprof = loopback(port + 1)
+		argv = append(argv, "-pprof", a.pprof)
 	}
 	var err error
-	if r.agent, err = startChild("agent", nil, filepath.Join(r.dir, "agent.log"), []string{installedMemoryLimit}, argv...); err != nil {
+	a.child, err = r.startChild(name, nil, nil, []string{"GOMEMLIMIT=" + memoryLimitOf(r.options.nodes)}, argv...)
+	return a, err
+}
+
+// startLeader starts the agent that is measured and waits until it leads.
+func (r *rig) startLeader(ctx context.Context) error {
+	var err error
+	if r.agent, err = r.startAgent("agent", r.options.port+5); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderWithin)
@@ -262,7 +310,7 @@ func (r *rig) startAgent(ctx context.Context) error {
 func (r *rig) startFront(ctx context.Context) error {
 	address := loopback(r.options.port + 7)
 	var err error
-	r.front, err = startChild("proxy", nil, filepath.Join(r.dir, "proxy.log"), nil,
+	r.front, err = r.startChild("proxy", nil, nil, nil,
 		cmp.Or(r.options.placer, filepath.Join(r.options.bin, "nomad-placer")), "proxy", "-address", r.cluster.Addr(), "-listen", address)
 	if err != nil {
 		return err
@@ -286,6 +334,16 @@ func (r *rig) startFront(ctx context.Context) error {
 	}
 }
 
+// startChild starts a program whose log is kept in the rig's folder; it ends with the rig.
+func (r *rig) startChild(name string, in *os.File, out io.Writer, env []string, argv ...string) (*child, error) {
+	c, err := startChild(name, in, out, filepath.Join(r.dir, strings.ReplaceAll(name, " ", "-")+".log"), env, argv...)
+	if err != nil {
+		return nil, err
+	}
+	r.children = append(r.children, c)
+	return c, nil
+}
+
 // createHoldPool is what an operator does before the agent runs.
 func (r *rig) createHoldPool() error {
 	_, err := r.api.NodePools().Register(&api.NodePool{Name: nomadapi.DefaultHoldPool}, nil)
@@ -294,7 +352,13 @@ func (r *rig) createHoldPool() error {
 
 // stop ends everything and removes the run's files.
 func (r *rig) stop(ctx context.Context) error {
-	errs := []error{r.front.stop(), r.agent.stop(), r.nodes.stop()}
+	var errs []error
+	for _, c := range slices.Backward(r.children) {
+		errs = append(errs, c.stop())
+	}
+	if r.nodesIn != nil {
+		errs = append(errs, r.nodesIn.Close())
+	}
 	if r.cluster != nil {
 		errs = append(errs, r.cluster.Stop(ctx))
 	}

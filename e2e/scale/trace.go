@@ -20,7 +20,7 @@ func (r *rig) trace(ctx context.Context, say func(string)) func() {
 			say("profile: " + err.Error())
 		}
 	}
-	agent := "http://" + r.pprof
+	agent := "http://" + r.agent.pprof
 	profile := fmt.Sprintf("/debug/pprof/profile?seconds=%d", r.options.traceSeconds)
 	var done sync.WaitGroup
 	done.Go(func() { fetch(agent, profile, r.options.cpuTrace) })

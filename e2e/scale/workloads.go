@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -51,15 +52,47 @@ func knownWorkloads() ([]workload, error) {
 	return out, nil
 }
 
-// job makes one job of the workload, as `nomad job run` sends it; with pool and block
-// as meta where they are not empty.
-func (w workload) job(id, pool, block string) *api.Job {
+// request is a job as its user wants it.
+type request struct {
+	id       string
+	jobType  string // api.JobTypeService or api.JobTypeBatch
+	workload workload
+	count    int // 0 is one
+	mark     int // of an update; the first version has none
+}
+
+// allocations are how many are wanted.
+func (q request) allocations() int { return max(1, q.count) }
+
+// markKey is the task's meta that an update changes: its allocation is replaced, and what
+// is known of its workload stays true.
+const markKey = "mark"
+
+// requestsOf are jobs of the workloads in turn: of each a service, then a batch job, so
+// that half are batch.
+func requestsOf(ids []string, workloads []workload) []request {
+	types := []string{api.JobTypeService, api.JobTypeBatch}
+	out := make([]request, len(ids))
+	for i, id := range ids {
+		out[i] = request{id: id, jobType: types[i%len(types)], workload: workloads[i/len(types)%len(workloads)]}
+	}
+	return out
+}
+
+// job makes the job, as `nomad job run` sends it; with pool and block as meta where they
+// are not empty.
+func (q request) job(pool, block string) *api.Job {
+	id, w := q.id, q.workload
 	task := api.NewTask("main", "exec")
 	task.Config = map[string]any{"command": "/opt/work", "args": []string{w.row.Workload}}
 	task.Resources = &api.Resources{CPU: &w.cpuMHz, MemoryMB: &w.memoryMB}
-	g := api.NewTaskGroup(group, 1)
+	if q.mark > 0 {
+		task.Meta = map[string]string{markKey: strconv.Itoa(q.mark)}
+	}
+	g := api.NewTaskGroup(group, q.allocations())
 	g.AddTask(task)
 	job := api.NewServiceJob(id, id, "global", 50)
+	job.Type = &q.jobType
 	job.AddTaskGroup(g)
 	if pool != "" {
 		job.NodePool = &pool
@@ -102,14 +135,14 @@ func register(ctx context.Context, client *api.Client, job *api.Job) error {
 	return nil
 }
 
-// seed stores a profile of each workload under the key its jobs will have. The
-// key is read off a job that Nomad has stored, and which is stopped again (Nomad
+// seed stores a profile of each workload under the key its jobs will have, services
+// and batch jobs alike. The key is read off a job that Nomad has stored, and which is stopped again (Nomad
 // 1.11.2 may crash on a job that is purged while its evaluation runs).
 func (r *rig) seed(ctx context.Context, workloads []workload) error {
 	profiles := store.Profiles{Store: r.store}
 	for i, w := range workloads {
 		id := fmt.Sprintf("seed-%03d", i)
-		if err := register(ctx, r.api, w.job(id, nomadapi.DefaultHoldPool, block)); err != nil {
+		if err := register(ctx, r.api, request{id: id, jobType: api.JobTypeService, workload: w}.job(nomadapi.DefaultHoldPool, block)); err != nil {
 			return err
 		}
 		job, err := r.world.Job(ctx, cluster.JobID{Namespace: namespace, ID: id})

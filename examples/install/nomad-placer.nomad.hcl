@@ -101,7 +101,7 @@ job "nomad-placer" {
         NOMAD_ADDR = "unix://${NOMAD_SECRETS_DIR}/api.sock"
 
         # Collected memory goes back to the node before the agent outgrows its
-        # reservation. On a cluster of many thousand nodes raise both together.
+        # reservation. On more than 5,000 nodes: 190MiB, and memory = 224 below.
         GOMEMLIMIT = "115MiB"
       }
 

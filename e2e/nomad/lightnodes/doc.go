@@ -7,8 +7,9 @@
 //	lightnodes -server 127.0.0.1:4647 -spec nodes.json
 //
 // The spec is a list of templates (see template). What happens is written to
-// the standard output, one JSON object a line (see event). The program runs
-// until it is interrupted.
+// the standard output, one JSON object a line (see event), and what is to happen is
+// read from the standard input, one a line, too (see command). The program runs until
+// it is interrupted.
 //
 // It uses packages of Nomad under the BUSL and is a tool of the tests: it lives
 // in this test-only module and is never linked into the product.

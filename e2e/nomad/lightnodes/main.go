@@ -75,6 +75,7 @@ func run(ctx context.Context, server, file string) error {
 	for i, l := range light {
 		l.conns = pools[i%len(pools)]
 	}
+	go obey(os.Stdin, meta.nodes, out)
 	joinAll(ctx, light, out)
 	<-ctx.Done()
 	var errs []error

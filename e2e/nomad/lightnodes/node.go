@@ -32,10 +32,11 @@ type lightNode struct {
 	out         *events
 	batchRunFor time.Duration
 
-	mu       sync.Mutex // guards spec.Meta and identity
+	mu       sync.Mutex // guards spec.Meta, identity and failed
 	identity string     // signed by the server; without it every heartbeat asks for a new one
 	known    map[string]*allocation
 	metaSet  chan struct{} // a wake-up: the metadata changed
+	failed   context.CancelFunc
 }
 
 // allocation is what a node knows of one of its allocations.
@@ -100,6 +101,7 @@ func (n *lightNode) heartbeat() (ttl time.Duration, err error) {
 
 // join registers the node and makes it ready; ready is called then.
 func (n *lightNode) join(ctx context.Context, ready func()) {
+	ctx = n.untilItFails(ctx)
 	steps := []func() (time.Duration, error){func() (time.Duration, error) { return n.register(true) }, n.heartbeat}
 	var ttl time.Duration
 	for _, step := range steps {
@@ -121,6 +123,24 @@ func (n *lightNode) join(ctx context.Context, ready func()) {
 	go n.keepAlive(ctx, ttl)
 	go n.keepMeta(ctx)
 	go n.work(ctx)
+}
+
+// untilItFails is a context that ends when the node fails.
+func (n *lightNode) untilItFails(ctx context.Context) context.Context {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ctx, n.failed = context.WithCancel(ctx)
+	return ctx
+}
+
+// fail ends all that the node says to the server, without a word, as a machine that is
+// switched off; the server sees it when the next heartbeat is late.
+func (n *lightNode) fail() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failed != nil {
+		n.failed()
+	}
 }
 
 // keepAlive heartbeats at half the time the server grants.
@@ -182,6 +202,9 @@ func (n *lightNode) work(ctx context.Context) {
 				sleep(ctx, retryAfter)
 			}
 			continue
+		}
+		if ctx.Err() != nil {
+			return // it failed while the server held the question
 		}
 		if reply.Index <= request.MinQueryIndex {
 			continue
@@ -245,7 +268,7 @@ func (n *lightNode) answer(ctx context.Context, a *structs.Allocation) *structs.
 	case a.ServerTerminalStatus():
 		known.done = true
 		return update(a, structs.AllocClientStatusComplete)
-	case !first && a.ClientStatus == structs.AllocClientStatusRunning && a.DeploymentStatus.HasHealth():
+	case !first && a.ClientStatus == structs.AllocClientStatusRunning && (a.Job.Type != structs.JobTypeService || a.DeploymentStatus.HasHealth()):
 		return nil // changed in place
 	}
 	if a.Job.Type == structs.JobTypeBatch && n.batchRunFor > 0 && first {
@@ -294,7 +317,8 @@ func update(a *structs.Allocation, status string) *structs.Allocation {
 	for _, t := range a.Job.LookupTaskGroup(a.TaskGroup).Tasks {
 		u.TaskStates[t.Name] = state
 	}
-	if a.DeploymentID != "" && status == structs.AllocClientStatusRunning {
+	// A client says so of every service: a drain waits for it where there is no deployment.
+	if a.Job.Type == structs.JobTypeService && status == structs.AllocClientStatusRunning {
 		healthy := true
 		u.DeploymentStatus = &structs.AllocDeploymentStatus{Healthy: &healthy, Timestamp: now}
 	}

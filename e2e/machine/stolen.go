@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"time"
@@ -7,15 +7,16 @@ import (
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 )
 
-// stolen is what the host had taken of each CPU, for its other guests, at a moment.
-type stolen struct {
+// Stolen is what the host had taken of each CPU, for its other guests, at a moment.
+type Stolen struct {
 	at   time.Time
 	each time.Duration
 	err  error
 }
 
-func stolenNow() stolen {
-	s := stolen{at: time.Now()}
+// StolenNow reads it of the CPUs that this process may use.
+func StolenNow() Stolen {
+	s := Stolen{at: time.Now()}
 	cpus, err := ibench.AllowedCPUs()
 	if err != nil {
 		s.err = err
@@ -25,9 +26,9 @@ func stolenNow() stolen {
 	return s
 }
 
-// percentSince is the share of the CPU time that was stolen since before; nil is not
+// PercentSince is the share of the CPU time that was stolen since before; nil is not
 // known.
-func (s stolen) percentSince(before stolen) *float64 {
+func (s Stolen) PercentSince(before Stolen) *float64 {
 	took := s.at.Sub(before.at)
 	if s.err != nil || before.err != nil || took <= 0 {
 		return nil

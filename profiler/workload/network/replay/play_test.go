@@ -85,6 +85,9 @@ func play(t testing.TB, r Request, done func(Report) bool) Report {
 			t.Fatalf("it ended by itself: %v, %s", err, p.Report())
 		case <-time.After(10 * time.Millisecond):
 		}
+		if r := p.Report(); r.Seconds > 2*mostPlayed {
+			t.Fatalf("after %.0f s its report is not as it is to be: %s", r.Seconds, r)
+		}
 	}
 	cancel()
 	if err := <-ended; err != nil {

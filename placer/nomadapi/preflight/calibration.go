@@ -20,7 +20,7 @@ func checkCalibration(_ context.Context, n *nomad) []Line {
 	for _, c := range nodes {
 		switch driver := c.Drivers[nomadapi.KernelDriver]; {
 		case !c.ready() || !driver.Detected || !driver.Healthy:
-		case c.Attributes[driverPrefix+"calibration.id"] == "":
+		case c.Attributes[nomadapi.DriverCalibration] == "":
 			missing = append(missing, c.Name)
 		default:
 			calibrated++

@@ -221,7 +221,8 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 		return executor.Spec{}, err
 	}
 	if c.Calibrate != nil {
-		if c.Calibrate.File, c.Calibrate.Path = config.CalibrationFile, config.StorageDir; c.Calibrate.File == "" {
+		c.Calibrate.File, c.Calibrate.Path, c.Calibrate.Sources = config.CalibrationFile, config.StorageDir, config.Sources
+		if c.Calibrate.File == "" {
 			return executor.Spec{}, errors.New("calibrate: the operator of this node has no calibration_file in the plugin block, so nothing would be kept")
 		}
 	}

@@ -9,13 +9,15 @@ import (
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/profiler"
+	"github.com/nomad-placer/nomad-placer/profiler/interference"
 )
 
 // CalibrateSpec says how a task calibrates the kernels of the machine.
 type CalibrateSpec struct {
-	File   string        `json:"file"`                  // that the driver reads
-	Path   string        `json:"storage_dir,omitempty"` // on the disk to calibrate; without it storage is left out
-	Budget time.Duration `json:"budget,omitempty"`      // 0 is ibench's own
+	File    string                `json:"file"`                  // that the driver reads
+	Path    string                `json:"storage_dir,omitempty"` // on the disk to calibrate; without it storage is left out
+	Sources []interference.Source `json:"sources,omitempty"`     // that tasks may use; empty is all
+	Budget  time.Duration         `json:"budget,omitempty"`      // 0 is ibench's own
 }
 
 // calibrateRun is calibrate mode.
@@ -29,7 +31,7 @@ type calibrateRun struct {
 func (c *calibrateRun) runCalibrate(ctx context.Context) error {
 	spec := *c.room.spec.Calibrate
 	out, err := c.calibrate(ctx, ibench.CalibrateSpec{
-		Machine: c.room.machine, CPUs: c.room.spec.Allowed, Path: spec.Path, MaxBytes: c.room.spec.MaxBytes, Budget: spec.Budget,
+		Machine: c.room.machine, CPUs: c.room.spec.Allowed, Sources: spec.Sources, Path: spec.Path, MaxBytes: c.room.spec.MaxBytes, Budget: spec.Budget,
 	}, func(p ibench.CalibrationProgress) {
 		done := float64(p.Done) / float64(p.Total)
 		c.progress(profiler.Progress{Phase: profiler.PhaseRamp, Source: p.Source, Fraction: done, Message: fmt.Sprintf("kernel %d of %d", p.Done+1, p.Total)})

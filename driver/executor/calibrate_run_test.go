@@ -19,12 +19,12 @@ func calibrateRunOf(t *testing.T, answer error) *calibrateRun {
 	t.Helper()
 	folder := t.TempDir()
 	r := &room{
-		spec:    Spec{Name: "x", Allowed: []int{0, 1}, MaxBytes: 7, Calibrate: &CalibrateSpec{File: filepath.Join(folder, "new", "c.json"), Path: "/disk", Budget: time.Second}},
+		spec:    Spec{Name: "x", Allowed: []int{0, 1}, MaxBytes: 7, Calibrate: &CalibrateSpec{File: filepath.Join(folder, "new", "c.json"), Path: "/disk", Sources: []interference.Source{interference.Integer}, Budget: time.Second}},
 		machine: ibench.Machine{CPUModel: "m"}, now: time.Now, journal: newJournal(io.Discard, time.Now),
 	}
 	s := &profileRun{journal: r.journal, room: r, out: t.TempDir()}
 	return &calibrateRun{s, func(ctx context.Context, spec ibench.CalibrateSpec, progress func(ibench.CalibrationProgress)) (ibench.Calibration, error) {
-		if len(spec.CPUs) != 2 || spec.Path != "/disk" || spec.Budget != time.Second || spec.MaxBytes != 7 {
+		if len(spec.CPUs) != 2 || spec.Path != "/disk" || spec.Budget != time.Second || spec.MaxBytes != 7 || len(spec.Sources) != 1 {
 			t.Errorf("asked for %+v", spec)
 		}
 		progress(ibench.CalibrationProgress{Source: interference.Integer, Total: 1})

@@ -2,7 +2,6 @@ package profiler
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -30,6 +29,9 @@ type CalibratedKernel struct {
 	MaxGapPercent float64             `json:"max_gap_percent"`            // points between an intensity and its effect, at most
 }
 
+// mostOpsPerSec is far more than any machine does.
+const mostOpsPerSec = 1e18
+
 // Check refuses what no calibration can have measured.
 func (c Calibrated) Check() error {
 	if c.Format != RequestFormat {
@@ -42,7 +44,7 @@ func (c Calibrated) Check() error {
 		if _, err := interference.ParseSource(string(k.Source)); err != nil {
 			return err
 		}
-		if !(k.PeakOpsPerSec >= 0) || math.IsInf(k.PeakOpsPerSec, 0) {
+		if !(k.PeakOpsPerSec >= 0 && k.PeakOpsPerSec <= mostOpsPerSec) {
 			return fmt.Errorf("%s does %g operations per second", k.Source, k.PeakOpsPerSec)
 		}
 	}

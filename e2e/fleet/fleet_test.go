@@ -30,7 +30,7 @@ const (
 	runID    = "fleet"
 	// calibrateSeconds are too few for a calibration that is worth something, and enough for one that
 	// is whole.
-	calibrateSeconds = "12"
+	calibrateSeconds = "5"
 )
 
 func TestMain(m *testing.M) {
@@ -56,7 +56,8 @@ func start(t *testing.T) *site {
 	var clients []cluster.Client
 	calibrations := t.TempDir()
 	for cpu, name := range []string{"alpha", "beta"} {
-		more := fmt.Sprintf("calibration_file = %q", filepath.Join(calibrations, name, "calibration.json"))
+		// Some kernels, so that a calibration takes seconds.
+		more := fmt.Sprintf("sources = [\"int\", \"fp\", \"l1d\"]\n    calibration_file = %q", filepath.Join(calibrations, name, "calibration.json"))
 		clients = append(clients, cluster.Client{Name: name, Class: "small", CPUs: []int{cpu}, MemoryMB: 2048, HCL: rig.DriverHCL(runID, name, more)})
 	}
 	c, err := cluster.Start(t.Context(), cluster.Config{
@@ -103,11 +104,12 @@ func (s *site) command(words ...string) (cmd *exec.Cmd, out, said *bytes.Buffer)
 func (s *site) fleet(exit int, words ...string) (report report, said string) {
 	s.t.Helper()
 	cmd, out, errors := s.command(words...)
+	begun := time.Now()
 	err := cmd.Run()
 	if cmd.ProcessState.ExitCode() != exit {
 		s.t.Fatalf("fleet %s: %v\n%s%s", strings.Join(words, " "), err, out, errors)
 	}
-	s.t.Logf("fleet %s:\n%s", strings.Join(words, " "), errors)
+	s.t.Logf("fleet %s: %.0f s\n%s", strings.Join(words, " "), time.Since(begun).Seconds(), errors)
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 			s.t.Fatal(err)

@@ -70,6 +70,9 @@ type Options struct {
 const (
 	defaultAttempts = 3
 	lookEvery       = time.Second // at the nodes
+	// saysWithin is how long it takes until a node says of itself what was measured there: its driver
+	// looks every few seconds, and its agent tells the servers some seconds later.
+	saysWithin = time.Minute
 	// overhead is what a job takes besides its measurement: its placement, its start and its end.
 	overhead = 10 * time.Second
 )
@@ -213,7 +216,7 @@ func (c *campaign) recall(nodes []*cluster.Node) error {
 		case kept == nil:
 		case n != nil && kept.Receipt.Build != n.Attributes[nomadapi.DriverBuild], !builds[kept.Receipt.Build]:
 			c.report.OtherBuild++
-		case n != nil && u.Outdated != nil && u.Outdated(n, kept.Result):
+		case n != nil && u.Outdated != nil && c.Now().Sub(kept.Taken) > saysWithin && u.Outdated(n, kept.Result):
 			c.report.Outdated++
 		default:
 			out.State, out.Kept = Stored, kept
@@ -339,7 +342,7 @@ func (c *campaign) take(ctx context.Context, unit int, s dispatch.State) error {
 	took := c.Now().Sub(c.begun[unit])
 	k := Kept{
 		Unit: says, Node: n.ID, NodeName: n.Name, Configuration: n.Configuration, Calibration: n.Attributes[nomadapi.DriverCalibration],
-		Seconds: took.Seconds(), Receipt: receipt, Result: result,
+		Taken: c.Now().UTC(), Seconds: took.Seconds(), Receipt: receipt, Result: result,
 	}
 	if err := save(c.Folder, key, k); err != nil {
 		return fmt.Errorf("%w: %w", dispatch.ErrNotTaken, err)
@@ -383,7 +386,8 @@ func (c *campaign) tell() {
 		}
 		takes := time.Duration(c.slower * float64(c.expected(&c.units[unit])))
 		if c.under[unit] != nil {
-			takes = max(0, takes-now.Sub(c.begun[unit]))
+			so := now.Sub(c.begun[unit])
+			takes = max(takes-so, so/10) // one that takes longer than others is not done yet
 		}
 		left, longest = left+takes, max(longest, takes)
 	}

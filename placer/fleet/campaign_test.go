@@ -236,7 +236,7 @@ func TestKeptResults(t *testing.T) {
 				return r, result, dispatch.State{Ended: true, Node: node}
 			}
 		}, Report{OtherBuild: 1}},
-		"outdated":       {func(_ string, _ *world, u *Unit) { *u = outdated }, Report{Outdated: 1}},
+		"outdated":       {func(_ string, w *world, u *Unit) { *u, w.now = outdated, w.now.Add(2*saysWithin) }, Report{Outdated: 1}},
 		"says otherwise": {func(_ string, _ *world, u *Unit) { u.Says = "another" }, Report{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,6 +253,17 @@ func TestKeptResults(t *testing.T) {
 				t.Errorf("%s, %+v, %v", got.states(), got.report, got.err)
 			}
 		})
+	}
+}
+
+// What was measured just now the node does not say yet.
+func TestJustMeasured(t *testing.T) {
+	t.Parallel()
+	w, folder, u := newWorld(t, "alpha"), t.TempDir(), unit("one", "alpha")
+	u.Outdated = func(*cluster.Node, []byte) bool { return true }
+	w.run(folder, Options{}, u)
+	if got := w.run(folder, Options{}, u); got.states() != "one kept" {
+		t.Error(got.states())
 	}
 }
 

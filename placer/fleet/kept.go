@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/profiler"
@@ -21,7 +22,8 @@ type Kept struct {
 	NodeName      string           `json:"node"`
 	Configuration string           `json:"configuration"`
 	Calibration   string           `json:"calibration,omitempty"` // of the node then; empty: it had none
-	Seconds       float64          `json:"seconds"`
+	Taken         time.Time        `json:"taken"`
+	Seconds       float64          `json:"seconds"` // that it took
 	Receipt       profiler.Receipt `json:"receipt"`
 	Result        []byte           `json:"result"`
 }

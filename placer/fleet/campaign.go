@@ -123,7 +123,10 @@ type Tally struct {
 // Run has the units measured that are not kept. What was measured is in the report also where it
 // ended with an error.
 func Run(ctx context.Context, o Options, nodes []*cluster.Node, units []Unit) (*Report, error) {
-	c := &campaign{Options: o, units: units, nodes: map[cluster.NodeID]bool{}, under: map[int]*cluster.Node{}, since: map[int]time.Time{}, said: map[int]string{}, begun: map[int]time.Time{}, slower: 1}
+	c := &campaign{
+		Options: o, units: units, nodes: map[cluster.NodeID]bool{}, under: map[int]*cluster.Node{},
+		begun: map[int]time.Time{}, since: map[int]time.Time{}, said: map[int]string{}, slower: 1,
+	}
 	for _, n := range nodes {
 		c.nodes[n.ID] = true
 	}
@@ -197,7 +200,7 @@ func (c *campaign) recall(nodes []*cluster.Node) error {
 	}
 	for i := range c.units {
 		u := &c.units[i]
-		key, _, err := u.key()
+		key, _, err := u.key(c.Choice)
 		if err != nil {
 			return err
 		}
@@ -335,7 +338,7 @@ func (c *campaign) take(ctx context.Context, unit int, s dispatch.State) error {
 	if err := u.Check(n, result); err != nil {
 		return err
 	}
-	key, says, err := u.key()
+	key, says, err := u.key(c.Choice)
 	if err != nil {
 		return err
 	}

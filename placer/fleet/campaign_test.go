@@ -195,6 +195,9 @@ func TestRun(t *testing.T) {
 	if o := again.report.Outcomes[0]; o.Node != "alpha" || o.Configuration != "c" || string(o.Kept.Result) != "result of one" {
 		t.Errorf("%+v", o)
 	}
+	if on := w.run(folder, Options{Choice: Choice{Class: "c"}}, units...); on.states() != "one kept, two kept, three measured" {
+		t.Errorf("on other nodes: %s", on.states())
+	}
 	if all := w.run(folder, Options{Again: true}, units...); all.report.Count(Measured) != 3 {
 		t.Error(all.states())
 	}

@@ -28,13 +28,18 @@ type Kept struct {
 	Result        []byte           `json:"result"`
 }
 
-// key is what a unit is known by.
-func (u *Unit) key() (key string, says []byte, err error) {
+// key is what a unit is known by. What any node of a choice may do is of that choice: on other
+// machines it is another measurement.
+func (u *Unit) key(of Choice) (key string, says []byte, err error) {
+	if u.Node != "" {
+		of = Choice{}
+	}
 	says, err = json.Marshal(struct {
 		Kind string         `json:"kind"`
 		Node cluster.NodeID `json:"node,omitempty"`
+		On   Choice         `json:"on,omitzero"`
 		Says any            `json:"says"`
-	}{u.Kind, u.Node, u.Says})
+	}{u.Kind, u.Node, of, u.Says})
 	if err != nil {
 		return "", nil, fmt.Errorf("%s: %w", u.Name, err)
 	}

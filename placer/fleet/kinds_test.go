@@ -82,8 +82,8 @@ func TestCalibrationUnits(t *testing.T) {
 		t.Error("a node that was set up anew has lost its calibration")
 	}
 	again := Calibrations(nil, []*cluster.Node{n}, 30)[0]
-	a, _, errA := u.key()
-	b, _, errB := again.key()
+	a, _, errA := u.key(Choice{})
+	b, _, errB := again.key(Choice{})
 	if a == b || !strings.HasPrefix(a, "calibrate-") || errA != nil || errB != nil {
 		t.Errorf("keys %s and %s", a, b)
 	}
@@ -141,7 +141,7 @@ func TestProfileUnits(t *testing.T) {
 func TestKeysOfWorkloads(t *testing.T) {
 	t.Parallel()
 	key := func(w Workload, seconds int) string {
-		k, _, err := Profiles(nil, []Workload{w}, nil, seconds)[0].key()
+		k, _, err := Profiles(nil, []Workload{w}, nil, seconds)[0].key(Choice{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,13 @@ import (
 
 // Choice says which nodes a campaign is about; what is empty is about all.
 type Choice struct {
-	Class, Pool string
-	Nodes       []string // names, or IDs as far as they tell a node from others
+	Class string   `json:"class,omitempty"`
+	Pool  string   `json:"pool,omitempty"`
+	Nodes []string `json:"nodes,omitempty"` // names, or IDs as far as they tell a node from others
 }
+
+// IsZero reports whether it is about all nodes.
+func (c Choice) IsZero() bool { return c.Class == "" && c.Pool == "" && len(c.Nodes) == 0 }
 
 // Select returns the nodes of a choice, by name. A node that is named and not there is an error.
 func (c Choice) Select(nodes []*cluster.Node) ([]*cluster.Node, error) {

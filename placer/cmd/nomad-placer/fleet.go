@@ -104,7 +104,7 @@ func (c *fleetFlags) begin(ctx context.Context, s *command.Shell) (*campaign, er
 		return nil, err
 	}
 	m.options = fleet.Options{
-		World: m.world, Cluster: dispatch.Nomad{Client: m.client}, Namespace: c.namespace, ID: id, Folder: c.folder,
+		World: m.world, Cluster: dispatch.Nomad{Client: m.client}, Namespace: c.namespace, ID: id, Folder: c.folder, Choice: c.choice,
 		AtOnce: c.atOnce, Again: c.again, Wait: c.wait, Now: s.Now, After: s.After,
 		Says: func(text string) { fmt.Fprintln(s.Err, "nomad-placer: "+text) },
 	}

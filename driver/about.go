@@ -33,8 +33,8 @@ var pluginSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"runtime_dir":       withDefault("runtime_dir", "string", `"/run/nomad-driver-ibench"`),
 })
 
-// taskSchema is the configuration of a task: kernels, a profiling run, a transfer,
-// or traffic.
+// taskSchema is the configuration of a task: kernels, a profiling run, pairs, a
+// calibration, a transfer, or traffic.
 // Numbers are "any number" to Nomad and may arrive as text: see number.
 var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 	"kernel": protocol.NewBlockList("kernel", protocol.NewObject(map[string]*protocol.Spec{
@@ -58,6 +58,9 @@ var taskSchema = protocol.NewObject(map[string]*protocol.Spec{
 	})),
 	"pairs": protocol.NewBlock("pairs", false, protocol.NewObject(map[string]*protocol.Spec{
 		"request": protocol.NewAttr("request", "string", true),
+	})),
+	"calibrate": protocol.NewBlock("calibrate", false, protocol.NewObject(map[string]*protocol.Spec{
+		"seconds": withDefault("seconds", "number", "0"),
 	})),
 	"traffic": protocol.NewBlock("traffic", false, protocol.NewObject(map[string]*protocol.Spec{
 		"request": protocol.NewAttr("request", "string", true),

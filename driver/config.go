@@ -51,6 +51,7 @@ type taskConfig struct {
 	Kernels     []executor.KernelSpec
 	Profile     *profiler.Request
 	Pairs       *pairs.Request
+	Calibrate   *executor.CalibrateSpec // without what the plugin's configuration says
 	Transfer    *transfer
 	Traffic     *replay.Request
 	Domain      executor.Domain
@@ -297,6 +298,8 @@ func decodeTaskConfig(data []byte) (taskConfig, error) {
 	a.version()
 	c.Pairs, err = decodePairs(a)
 	a.fail(err)
+	c.Calibrate, err = decodeCalibrate(a)
+	a.fail(err)
 	c.Transfer, err = decodeTransfer(a)
 	a.fail(err)
 	c.Traffic, err = decodeTraffic(a)
@@ -315,7 +318,9 @@ func (c taskConfig) check() error {
 		return errors.New("lend: a task with a lend block has no kernels, profile, pairs, target_task or domain")
 	case c.Traffic != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.Transfer != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
 		return errors.New("traffic: a task with a traffic block has no kernels, profile, pairs, lend, target_task or domain")
-	case c.Transfer != nil, c.Traffic != nil:
+	case c.Calibrate != nil && (len(c.Kernels) > 0 || c.Profile != nil || c.Pairs != nil || c.Transfer != nil || c.Traffic != nil || c.TargetTask != "" || c.Domain != executor.DomainAuto):
+		return errors.New("calibrate: a task with a calibrate block has no kernels, profile, pairs, lend, traffic, target_task or domain")
+	case c.Transfer != nil, c.Traffic != nil, c.Calibrate != nil:
 		return nil
 	case len(c.Kernels) > 0 && c.Profile != nil:
 		return errors.New("kernel, profile: a task has kernel blocks or a profile block, not both")
@@ -324,7 +329,7 @@ func (c taskConfig) check() error {
 	case c.Pairs != nil:
 		return nil
 	case len(c.Kernels) == 0 && c.Profile == nil:
-		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs, lend or traffic block")
+		return errors.New("kernel: a task needs at least one kernel block, or a profile, pairs, calibrate, lend or traffic block")
 	case c.Profile != nil && c.TargetTask != "":
 		return errors.New("target_task: a profile block names its tasks in the request")
 	case c.Profile != nil && c.Domain != executor.DomainAuto:
@@ -458,6 +463,23 @@ func decodePairs(a attributes) (*pairs.Request, error) {
 		return nil, fmt.Errorf("pairs.request: %w", err)
 	}
 	return &r, nil
+}
+
+// calibrateLongest bounds how long a task may calibrate, in seconds (chosen by us): after that more
+// time tells little more.
+const calibrateLongest = 600
+
+// decodeCalibrate reads how long a calibration should take.
+func decodeCalibrate(a attributes) (*executor.CalibrateSpec, error) {
+	b, ok := a.block("calibrate")
+	seconds := b.number("seconds")
+	if !ok || *b.err != nil {
+		return nil, *b.err
+	}
+	if seconds < 0 || seconds > calibrateLongest {
+		return nil, fmt.Errorf("%s: %v is not a number of seconds from 0 to %d", b.name("seconds"), seconds, calibrateLongest)
+	}
+	return &executor.CalibrateSpec{Budget: time.Duration(seconds * float64(time.Second))}, nil
 }
 
 // decodeTraffic reads a request to send the traffic of a model.

@@ -220,6 +220,12 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	if err := d.checkSources(c, config); err != nil {
 		return executor.Spec{}, err
 	}
+	if c.Calibrate != nil {
+		c.Calibrate.File, c.Calibrate.Path, c.Calibrate.Sources = config.CalibrationFile, config.StorageDir, config.Sources
+		if c.Calibrate.File == "" {
+			return executor.Spec{}, errors.New("calibrate: the operator of this node has no calibration_file in the plugin block, so nothing would be kept")
+		}
+	}
 	duration, err := taskDuration(c, config)
 	if err != nil {
 		return executor.Spec{}, err
@@ -234,7 +240,7 @@ func (d *Driver) spec(task *protocol.TaskConfig) (executor.Spec, error) {
 	}
 	spec := executor.Spec{
 		Name: nameOf(task.GetId()), AllocID: task.GetAllocId(), AllocDir: task.GetAllocDir(), Task: task.GetName(),
-		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs, Traffic: c.Traffic,
+		Kernels: c.Kernels, Domain: c.Domain, TargetTask: c.TargetTask, Profile: c.Profile, Pairs: c.Pairs, Calibrate: c.Calibrate, Traffic: c.Traffic,
 		CPUs: cpus, Allowed: d.node.allowed, MaxDuration: duration, KillSwitch: config.KillSwitch,
 		Storage: storageSpec(task, config), Peers: config.Peers, MaxBytes: memory,
 		AllowPair: c.AllowPair, Seed: c.Seed,
@@ -296,6 +302,9 @@ func taskDuration(c taskConfig, config pluginConfig) (time.Duration, error) {
 	}
 	if c.Pairs != nil {
 		out = executor.PairsDuration(*c.Pairs)
+	}
+	if c.Calibrate != nil {
+		out = executor.CalibrateDuration(c.Calibrate.Budget)
 	}
 	if c.MaxDuration > 0 {
 		out = c.MaxDuration

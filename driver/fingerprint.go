@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/driver/executor"
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
 	"github.com/nomad-placer/nomad-placer/driver/protocol"
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -20,6 +21,7 @@ type node struct {
 	allowed cgroup.CPUs  // that this plugin may use
 	tree    *cgroup.Tree // nil where the machine has no control groups
 	root    bool         // runs as root
+	build   string       // checksum of this program
 	noCount error        // why the instructions of tasks cannot be counted; nil if they can
 }
 
@@ -33,7 +35,11 @@ func readNode() (node, error) {
 	if err != nil {
 		return node{}, err
 	}
-	n := node{machine: machine, allowed: cpus, root: os.Geteuid() == 0, noCount: cgroup.CanCount(cgroup.Instructions)}
+	build, err := executor.Build()
+	if err != nil {
+		return node{}, err
+	}
+	n := node{machine: machine, allowed: cpus, root: os.Geteuid() == 0, build: build, noCount: cgroup.CanCount(cgroup.Instructions)}
 	tree, err := cgroup.Detect("/proc/self/mountinfo")
 	if errors.Is(err, cgroup.ErrNoCgroups) {
 		return n, nil
@@ -64,6 +70,7 @@ func fingerprint(n node, c pluginConfig, calibration *ibench.Calibration) *proto
 	}
 	out.Attributes = map[string]*protocol.Attribute{
 		attributePrefix + "version": text(PluginVersion),
+		attributePrefix + "build":   text(n.build),
 		attributePrefix + "virtual": boolean(n.machine.Virtual),
 		attributePrefix + "cpus":    text(n.allowed.String()),
 		attributePrefix + "allow":   text(c.allowAttribute()),

@@ -22,6 +22,7 @@ func FuzzTaskConfig(f *testing.F) {
 		`{"kernel":[{"source":"net_bw","intensity":0,"peer":"169.254.169.254:80"}],"domain":"beside","target_task":"x"}`,
 		`{"profile":{"request":"{\"format\":1,\"task\":\"t\",\"seconds\":8,\"sources\":[\"int\"]}"}}`,
 		`{"pairs":{"request":"{}"}}`,
+		`{"calibrate":{"seconds":"1e300"}}`,
 		`{"lend":{"allocation":"../x","task":"t","cpu_mhz":-1,"time_slice":"1ms"}}`,
 		`{"kernel":{"source":7},"seed":"NaN","config_version":2}`,
 		`{"kernel":[[]],"profile":[],"seed":-0.5}`,
@@ -50,6 +51,9 @@ func FuzzTaskConfig(f *testing.F) {
 		}
 		if c.Profile != nil && c.Profile.Seconds <= 0 {
 			t.Fatalf("%+v", c.Profile)
+		}
+		if c.Calibrate != nil && (c.Calibrate.Budget < 0 || c.Calibrate.Budget > calibrateLongest*time.Second) {
+			t.Fatalf("%+v", c.Calibrate)
 		}
 		if c.Transfer != nil && (c.Transfer.RecipientMHz < 0 || c.Transfer.AllocID == "" || c.Transfer.Task == "") {
 			t.Fatalf("%+v", c.Transfer)

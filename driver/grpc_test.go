@@ -419,6 +419,9 @@ func TestWorkThatIsNotAllowed(t *testing.T) {
 	b := startPlugin(t, t.TempDir(), func(c m) { c["allow"] = []string{"kernels"} })
 	profile := task()
 	profile["profile"] = m{"request": `{"format":2,"task":"web","seconds":1}`}
+	calibrate := task()
+	calibrate["calibrate"] = m{"seconds": 5}
+	c := startPlugin(t, t.TempDir(), func(c m) { c["allow"], c["calibration_file"] = []string{"calibrate"}, "" })
 	for _, c := range []struct {
 		plugin agent
 		config m
@@ -426,6 +429,8 @@ func TestWorkThatIsNotAllowed(t *testing.T) {
 	}{
 		{a, quiet(), `kernel: the operator of this node does not allow it; to allow it, add "kernels" to allow in the block plugin "nomad-driver-ibench"`},
 		{b, profile, `profile: the operator of this node does not allow it; to allow it, add "profile"`},
+		{a, calibrate, `calibrate: the operator of this node does not allow it; to allow it, add "calibrate"`},
+		{c, calibrate, `calibrate: the operator of this node has no calibration_file in the plugin block`},
 		{b, transferBlock(nil), `lend: the operator of this node does not allow it; to allow it, add "lend"`},
 	} {
 		_, err := c.plugin.driver.StartTask(t.Context(), &protocol.StartTaskRequest{Task: newTask(t, c.config)})

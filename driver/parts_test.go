@@ -36,7 +36,7 @@ func TestStateRoundTrip(t *testing.T) {
 }
 
 func fakeNode() node {
-	return node{machine: ibench.Machine{Virtual: true}, allowed: cgroup.CPUs{0, 1}, tree: &cgroup.Tree{}, root: true}
+	return node{machine: ibench.Machine{Virtual: true}, allowed: cgroup.CPUs{0, 1}, tree: &cgroup.Tree{}, root: true, build: "b0"}
 }
 
 func TestFingerprint(t *testing.T) {
@@ -80,6 +80,7 @@ func TestFingerprintAttributes(t *testing.T) {
 	got := fingerprint(n, config, calibration).GetAttributes()
 	for name, want := range map[string]string{
 		"version":                   PluginVersion,
+		"build":                     "b0",
 		"allow":                     "none",
 		"cpus":                      "0-1",
 		"soi.int":                   "nonlinear",

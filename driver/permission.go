@@ -12,17 +12,18 @@ type permission string
 
 // The permissions, by the names that the operator writes.
 const (
-	permitKernels  permission = "kernels" // kernel blocks of a job's author
-	permitProfile  permission = "profile" // profiling runs, which the placer asks for
-	permitPairs    permission = "pairs"   // measuring the other tasks of the allocation in pairs
-	permitTransfer permission = "lend"    // reservation transfers, which the placer asks for
-	permitTraffic  permission = "traffic" // sending the traffic of a model to other tasks of the job
+	permitKernels   permission = "kernels"   // kernel blocks of a job's author
+	permitProfile   permission = "profile"   // profiling runs, which the placer asks for
+	permitPairs     permission = "pairs"     // measuring the other tasks of the allocation in pairs
+	permitCalibrate permission = "calibrate" // calibrating the kernels of the node, which replaces what is known of them
+	permitTransfer  permission = "lend"      // reservation transfers, which the placer asks for
+	permitTraffic   permission = "traffic"   // sending the traffic of a model to other tasks of the job
 )
 
 // permissions are all of them, and permittedByDefault those that the placer needs. What
 // an author may do to the other jobs of a node is the operator's word.
 var (
-	permissions        = []permission{permitKernels, permitProfile, permitPairs, permitTransfer, permitTraffic}
+	permissions        = []permission{permitKernels, permitProfile, permitPairs, permitCalibrate, permitTransfer, permitTraffic}
 	permittedByDefault = []permission{permitProfile, permitTransfer}
 )
 
@@ -81,6 +82,8 @@ func (c taskConfig) work() permission {
 		return permitProfile
 	case c.Pairs != nil:
 		return permitPairs
+	case c.Calibrate != nil:
+		return permitCalibrate
 	case c.Traffic != nil:
 		return permitTraffic
 	}

@@ -116,10 +116,8 @@ func (r *room) work(ctx context.Context) error {
 		}
 		return s.runProfile(ctx, profiler.Measure)
 	}
-	if r.spec.Pairs != nil {
-		c := &pairsRun{&profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc")}}
-		go r.answer(ctx, cancel, listener, c)
-		return c.runPairs(ctx)
+	if r.spec.Pairs != nil || r.spec.Calibrate != nil {
+		return r.measureMore(ctx, cancel, listener)
 	}
 	if r.spec.Transfer != nil {
 		l := &holder{journal: r.journal, room: r, patience: transferPatience, poll: lookPeriod}
@@ -137,6 +135,23 @@ func (r *room) work(ctx context.Context) error {
 	n := &kernelSet{journal: r.journal}
 	go r.answer(ctx, cancel, listener, n)
 	return runKernels(ctx, r, n)
+}
+
+// measureMore measures what is not one workload: pairs of them, or the kernels.
+func (r *room) measureMore(ctx context.Context, cancel context.CancelCauseFunc, listener net.Listener) error {
+	out, err := resultDir(r.spec.AllocDir)
+	if err != nil {
+		return err
+	}
+	s := &profileRun{journal: r.journal, room: r, shared: filepath.Join(r.spec.AllocDir, "alloc"), out: out}
+	if r.spec.Calibrate != nil {
+		c := &calibrateRun{s, ibench.Calibrate}
+		go r.answer(ctx, cancel, listener, c)
+		return c.runCalibrate(ctx)
+	}
+	c := &pairsRun{s}
+	go r.answer(ctx, cancel, listener, c)
+	return c.runPairs(ctx)
 }
 
 func (r *room) answer(ctx context.Context, cancel context.CancelCauseFunc, listener net.Listener, h handler) {

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,11 @@ func (c *pairsRun) runPairs(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errNothing, err)
 	}
 	measured := 0
+	var left bytes.Buffer // as it was written, whatever the tasks make of the file
 	err = c.measure(ctx, request, func(p profile.Pair) error {
 		line, err := json.Marshal(p)
 		if err == nil {
+			left.Write(append(line, '\n'))
 			_, err = out.Write(append(line, '\n'))
 		}
 		measured++
@@ -50,7 +53,11 @@ func (c *pairsRun) runPairs(ctx context.Context) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if err = errors.Join(err, out.Close()); err == nil {
+	err = errors.Join(err, out.Close())
+	if measured > 0 {
+		err = errors.Join(err, leaveReceipt(c.out, left.Bytes()))
+	}
+	if err == nil {
 		return nil
 	}
 	c.say("%d of %d pairs measured: %v", measured, len(request.Pairs), err)

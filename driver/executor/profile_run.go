@@ -171,7 +171,7 @@ func (s *profileRun) leave(r profiler.Request, p profile.Profile, cause error) e
 		p.Target, p.SlowdownMax = r.Target, r.SlowdownPercent
 		p.Machine.NodeID, p.Machine.NodeName, p.Machine.Configuration = r.NodeID, r.NodeName, r.Configuration
 	}
-	if err := writeJSON(filepath.Join(s.out, profiler.ResultFile), p); err != nil {
+	if err := leaveResult(s.out, profiler.ResultFile, p); err != nil {
 		return fmt.Errorf("leave the profile: %w", err)
 	}
 	return nil

@@ -47,6 +47,9 @@ func left(t *testing.T, s *profileRun) profile.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := receiptLeft(t, s.out).Check(data); err != nil {
+		t.Errorf("the receipt: %v", err)
+	}
 	var p profile.Profile
 	if err := json.Unmarshal(data, &p); err != nil {
 		t.Fatal(err)

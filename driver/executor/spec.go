@@ -19,8 +19,8 @@ import (
 // SpecFormat is the version of Spec.
 const SpecFormat = 1
 
-// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs, Transfer and
-// Traffic.
+// Spec is what a child is to do: exactly one of Kernels, Profile, Pairs, Calibrate,
+// Transfer and Traffic.
 type Spec struct {
 	Format   int    `json:"format"`
 	Name     string `json:"name"` // unique on the machine; names the control groups
@@ -33,6 +33,7 @@ type Spec struct {
 	TargetTask string            `json:"target_task,omitempty"`
 	Profile    *profiler.Request `json:"profile,omitempty"`
 	Pairs      *pairs.Request    `json:"pairs,omitempty"`
+	Calibrate  *CalibrateSpec    `json:"calibrate,omitempty"`
 	Transfer   *TransferSpec     `json:"lend,omitempty"`
 	Traffic    *replay.Request   `json:"traffic,omitempty"`
 

@@ -88,7 +88,7 @@ func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(Calibratio
 		budget = calibrateTime
 	}
 	soon := time.Now().Add(budget)
-	bounded, cancel := context.WithTimeout(ctx, max(calibrateTimeout, budget*3/2))
+	bounded, cancel := context.WithTimeout(ctx, CalibrateBound(budget))
 	defer cancel()
 	left := runnable(spec.Machine, sources)
 	for i, source := range sources {
@@ -106,6 +106,11 @@ func Calibrate(ctx context.Context, spec CalibrateSpec, progress func(Calibratio
 		}
 	}
 	return c, nil
+}
+
+// CalibrateBound is the most that a calibration of a budget takes, on any machine.
+func CalibrateBound(budget time.Duration) time.Duration {
+	return max(calibrateTimeout, budget*3/2)
 }
 
 // share is the time of a source: its part of the time left for all shares left,

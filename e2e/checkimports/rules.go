@@ -192,6 +192,10 @@ var rules = []rule{
 		because: "units of work are bytes to who hands them out, whatever they are of",
 	},
 	{
+		layer: "edges", packages: []string{"placer/fleet"}, may: concat(words, []string{"profiler/...", "placer/dispatch", "placer/nomadapi"}), external: []string{},
+		because: "a campaign measures on the nodes of a real cluster; it decides nothing",
+	},
+	{
 		layer: "edges", packages: []string{"driver/..."}, may: concat(words, []string{"profiler/...", "driver/..."}),
 		because: "the driver measures and exerts pressure; it decides nothing",
 	},

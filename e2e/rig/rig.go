@@ -154,13 +154,13 @@ func (r *Rig) RecordsIn(records string) (*nomadapi.World, error) {
 }
 
 // DriverHCL loads the plugin; the nodes of a rig share one machine, so each has
-// its own runtime folder. Jobs of measurements have kernels and pairs.
+// its own runtime folder. Jobs of measurements have kernels and pairs, and calibrate.
 func DriverHCL(run, node, more string) string {
 	return fmt.Sprintf(`
 plugin "nomad-driver-ibench" {
   config {
     enabled     = true
-    allow       = ["kernels", "profile", "pairs", "lend"]
+    allow       = ["kernels", "profile", "pairs", "calibrate", "lend"]
     runtime_dir = %q
     %s
   }

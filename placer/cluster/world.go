@@ -127,6 +127,7 @@ type ProfileRequest struct {
 	Size     Resources
 	Scales   bool // the run is one of several sizes of the workload
 	Seconds  int
+	Sweep    bool // the whole curve of each source, as training rows have it
 	Deadline time.Time
 	// OnResult, if set, is called at most once, before Profile returns, as soon
 	// as the result is known: cleaning up after a run takes a while, and the

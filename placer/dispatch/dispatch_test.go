@@ -110,7 +110,11 @@ func (n *nodes) States(context.Context, string) (map[string]State, error) {
 	return out, nil
 }
 
-func (n *nodes) Read(_ context.Context, s State) ([]byte, error) {
+func (n *nodes) Register(context.Context, map[string]any) error {
+	return errors.New("not of this test")
+}
+
+func (n *nodes) Read(_ context.Context, s State, _ string) ([]byte, error) {
 	return n.results[s.Allocation.ID], n.failures[s.Allocation.ID]
 }
 

@@ -2,6 +2,12 @@ package dispatch
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/nomad/api"
@@ -69,4 +75,23 @@ func (o Options) job() *api.Job {
 		job.NodePool = &o.NodePool
 	}
 	return job
+}
+
+// notOfJobs are the characters that do not belong into the ID of a job.
+var notOfJobs = regexp.MustCompile(`[^a-z0-9]+`)
+
+// JobOf is the ID of a run's job. It is the same for the same folder of kept results on the same
+// machine: what a run that was killed left on the cluster is found again, and runs for other folders
+// are not touched.
+func JobOf(program, folder string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	whole, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(whole))
+	return program + "-" + notOfJobs.ReplaceAllString(strings.ToLower(host), "-") + "-" + hex.EncodeToString(sum[:4]), nil
 }

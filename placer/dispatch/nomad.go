@@ -22,8 +22,11 @@ type Cluster interface {
 	Dispatch(ctx context.Context, job string, payload []byte) (id string, err error)
 	// States are those of what was dispatched and not forgotten, by its ID.
 	States(ctx context.Context, job string) (map[string]State, error)
-	// Read reads the result of a dispatch that has ended.
-	Read(ctx context.Context, s State) ([]byte, error)
+	// Register registers a job in Nomad's JSON form, whose ID begins as those of what the run's job
+	// has dispatched.
+	Register(ctx context.Context, job map[string]any) error
+	// Read reads a file that a dispatch has left, by its path in the allocation.
+	Read(ctx context.Context, s State, path string) ([]byte, error)
 	// Forget ends and removes a dispatch.
 	Forget(ctx context.Context, id string) error
 	// End ends and removes the job and all that it dispatched.
@@ -82,6 +85,13 @@ func (n Nomad) Dispatch(ctx context.Context, job string, payload []byte) (string
 	return r.DispatchedJobID, nil
 }
 
+// Register implements Cluster.
+func (n Nomad) Register(ctx context.Context, job map[string]any) error {
+	namespace, _ := job["Namespace"].(string)
+	_, err := n.Client.Raw().Write("/v1/jobs", map[string]any{"Job": job}, nil, (&api.WriteOptions{Namespace: namespace}).WithContext(ctx))
+	return err
+}
+
 // States implements Cluster.
 func (n Nomad) States(ctx context.Context, job string) (map[string]State, error) {
 	jobs, _, err := n.Client.Jobs().List((&api.QueryOptions{Prefix: dispatched(job)}).WithContext(ctx))
@@ -136,23 +146,33 @@ func stateOf(a *api.AllocationListStub) State {
 	case api.AllocClientStatusComplete:
 		s.Ended = true
 	case api.AllocClientStatusFailed:
-		s.Ended, s.Failed, s.Why = true, true, "it failed"
-		for _, task := range a.TaskStates {
-			for _, e := range task.Events {
-				if e.FailsTask || e.Type == api.TaskDriverFailure {
-					s.Why = e.DisplayMessage
-				}
-			}
-		}
+		s.Ended, s.Failed, s.Why = true, true, whyFailed(a)
 	case api.AllocClientStatusLost, api.AllocClientStatusUnknown:
 		s.Ended, s.Failed, s.Why = true, true, "its node was lost"
 	}
 	return s
 }
 
+// whyFailed is what the first task says that failed by itself: that Nomad does not start it again is
+// no reason.
+func whyFailed(a *api.AllocationListStub) string {
+	why := "it failed"
+	for _, name := range slices.Sorted(maps.Keys(a.TaskStates)) {
+		for _, e := range a.TaskStates[name].Events {
+			switch {
+			case e.Type == api.TaskDriverFailure || e.FailsTask && e.Type != api.TaskNotRestarting:
+				return e.DisplayMessage
+			case e.Type == api.TaskTerminated && a.TaskStates[name].Failed:
+				why = fmt.Sprintf("task %s ended: %s", name, e.DisplayMessage)
+			}
+		}
+	}
+	return why
+}
+
 // Read implements Cluster.
-func (n Nomad) Read(ctx context.Context, s State) ([]byte, error) {
-	r, err := n.Client.AllocFS().Cat(&api.Allocation{ID: s.Allocation.ID, NodeID: s.Allocation.NodeID, Namespace: s.Allocation.Namespace}, "alloc/data/"+ResultFile, (&api.QueryOptions{}).WithContext(ctx))
+func (n Nomad) Read(ctx context.Context, s State, path string) ([]byte, error) {
+	r, err := n.Client.AllocFS().Cat(&api.Allocation{ID: s.Allocation.ID, NodeID: s.Allocation.NodeID, Namespace: s.Allocation.Namespace}, path, (&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
 		return nil, err
 	}

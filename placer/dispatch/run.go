@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
 
 // Run has the units done, and calls done with each result as it comes, once for each and one call
@@ -19,17 +17,7 @@ func Run(ctx context.Context, c Cluster, o Options, units [][]byte, done func(un
 	if err != nil {
 		return fmt.Errorf("dispatch: this program: %w", err)
 	}
-	r := &run{
-		Options: o, cluster: c, program: program, units: units, done: done,
-		tried: make([]int, len(units)), out: map[string]*dispatch{},
-	}
-	for i := range units {
-		r.waiting = append(r.waiting, i)
-	}
-	if r.Says == nil {
-		r.Says = func(string) {}
-	}
-	if r.AtOnce == 0 {
+	if o.AtOnce == 0 {
 		n, err := c.Nodes(ctx)
 		if err != nil {
 			return fmt.Errorf("dispatch: %w", err)
@@ -37,40 +25,73 @@ func Run(ctx context.Context, c Cluster, o Options, units [][]byte, done func(un
 		if n == 0 {
 			return errors.New("dispatch: no node is ready")
 		}
-		r.AtOnce = perNode * n
+		o.AtOnce = perNode * n
 	}
-	if err := c.Begin(ctx, o.job()); err != nil {
-		return fmt.Errorf("dispatch: %w", err)
-	}
-	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
-		defer cancel()
-		err = errors.Join(err, c.End(ending, o.Job))
-	}()
-	r.ran = r.Now()
-	return r.all(ctx)
+	r := newRun(c, o, len(units), &bundles{program: program, units: units, done: done})
+	return r.between(ctx, func() error { return c.Begin(ctx, o.job()) })
+}
+
+// source is where dispatches come from, and where what they leave goes.
+type source interface {
+	// start starts what comes next of what waits, and takes it off there; an empty ID: nothing
+	// can be started now.
+	start(ctx context.Context, r *run) (id string, d *dispatch, err error)
+	// read takes the results of a dispatch that has ended. With an error, the units that are in
+	// it then were not done.
+	read(ctx context.Context, r *run, d *dispatch, s State) error
+	// over hears that a dispatch is over, in whichever way.
+	over(d *dispatch)
+	// giveUp hears of a unit that was tried too often. An error ends the run.
+	giveUp(unit, times int, why error) error
+	// name is what units are called.
+	name(units []int) string
 }
 
 // dispatch is some units under way.
 type dispatch struct {
 	units  []int
 	bundle bundle
+	begun  time.Time
 }
 
 type run struct {
 	Options
 	cluster Cluster
-	program string
-	units   [][]byte
-	done    func(int, []byte) error
+	source  source
 
 	waiting []int // units that nobody does
 	tried   []int // attempts by unit
 	out     map[string]*dispatch
-	seconds float64 // of the units that were done
-	ended   int
 	faults  int       // of the server, one after the other
 	ran     time.Time // when something ran last, or why nothing does was said
+	// placeWithin is how long a dispatch may be without an allocation before it is taken back; 0:
+	// for ever.
+	placeWithin time.Duration
+}
+
+func newRun(c Cluster, o Options, units int, from source) *run {
+	r := &run{Options: o, cluster: c, source: from, tried: make([]int, units), out: map[string]*dispatch{}}
+	for i := range units {
+		r.waiting = append(r.waiting, i)
+	}
+	if r.Says == nil {
+		r.Says = func(string) {}
+	}
+	return r
+}
+
+// between begins, runs, and leaves nothing behind, however that ends.
+func (r *run) between(ctx context.Context, begin func() error) (err error) {
+	if err := begin(); err != nil {
+		return fmt.Errorf("dispatch: %w", err)
+	}
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
+		defer cancel()
+		err = errors.Join(err, r.cluster.End(ending, r.Job))
+	}()
+	r.ran = r.Now()
+	return r.all(ctx)
 }
 
 const (
@@ -82,7 +103,7 @@ const (
 )
 
 func (r *run) all(ctx context.Context) error {
-	for r.ended < len(r.units) {
+	for len(r.waiting)+len(r.out) > 0 {
 		err := r.handOut(ctx)
 		if err == nil {
 			err = r.collect(ctx)
@@ -120,46 +141,27 @@ func serverError(err error) error {
 	return fmt.Errorf("dispatch: %w", err)
 }
 
-// handOut dispatches what waits, as far as there is room.
+// handOut starts what waits, as far as there is room.
 func (r *run) handOut(ctx context.Context) error {
 	for len(r.waiting) > 0 && len(r.out) < r.AtOnce {
-		d, payload, err := r.next()
+		id, d, err := r.source.start(ctx, r)
 		if err != nil {
 			return err
 		}
-		id, err := r.cluster.Dispatch(ctx, r.Job, payload)
-		if err != nil {
-			return serverError(err)
+		if id == "" {
+			return nil
 		}
-		r.out[id], r.waiting, r.faults = d, r.waiting[len(d.units):], 0
+		d.begun = r.Now()
+		r.out[id], r.faults = d, 0
 	}
 	return nil
 }
 
-// next is what goes out next: as many of the units that wait as take about as long as a dispatch
-// should, and fit into it.
-func (r *run) next() (*dispatch, []byte, error) {
-	n := 1
-	if r.ended > 0 {
-		should := cmp.Or(r.Bundle, defaultBundle).Seconds()
-		n = max(1, int(should/max(r.seconds/float64(r.ended), 1e-3)))
-	}
-	// The last are shared among all.
-	n = max(1, min(n, len(r.waiting)/r.AtOnce+1))
-	for ; ; n /= 2 {
-		d := &dispatch{bundle: bundle{Program: r.program}}
-		for _, i := range r.waiting[:n] {
-			d.units, d.bundle.Inputs = append(d.units, i), append(d.bundle.Inputs, r.units[i])
-		}
-		payload, err := d.bundle.encode()
-		if err == nil || n == 1 {
-			return d, payload, err
-		}
-	}
-}
-
 // collect reads what has ended.
 func (r *run) collect(ctx context.Context) error {
+	if len(r.out) == 0 {
+		return nil
+	}
 	states, err := r.cluster.States(ctx, r.Job)
 	if err != nil {
 		return serverError(err)
@@ -170,17 +172,18 @@ func (r *run) collect(ctx context.Context) error {
 	}
 	for id, d := range r.out {
 		s, known := states[id]
-		if known && !s.Ended {
-			continue
-		}
-		why := error(nil)
+		why := errors.New("Nomad does not know it any more")
 		switch {
-		case !known:
-			why = errors.New("Nomad does not know it any more")
-		case s.Failed:
-			why = errors.New(s.Why)
-		default:
-			why = r.read(ctx, d, s)
+		case known && s.Ended:
+			why = r.source.read(ctx, r, d, s)
+		case known && (s.Allocation != nil || r.placeWithin == 0 || r.Now().Sub(d.begun) < r.placeWithin):
+			continue
+		case known:
+			blocked, err := r.cluster.Blocked(ctx, id)
+			if err != nil {
+				return serverError(err)
+			}
+			why = fmt.Errorf("no node takes it: %s", cmp.Or(blocked, "Nomad does not say why"))
 		}
 		if err := r.finish(ctx, id, d, s, why); err != nil {
 			return err
@@ -189,53 +192,38 @@ func (r *run) collect(ctx context.Context) error {
 	return nil
 }
 
-// errTaken: who asked does not take a result.
-var errTaken = errors.New("dispatch: a result was not taken")
-
-// read takes the results of a dispatch. Units that ended with an error wait again.
-func (r *run) read(ctx context.Context, d *dispatch, s State) error {
-	data, err := r.cluster.Read(ctx, s)
-	if err != nil {
-		return fmt.Errorf("its result cannot be read: %w", err)
-	}
-	outcomes, err := decodeReturned(data, d.bundle)
-	if err != nil {
-		return err
-	}
-	var failed []int
-	var why error
-	for k, o := range outcomes {
-		if o.Error != "" {
-			failed, why = append(failed, d.units[k]), errors.New(o.Error)
-			continue
-		}
-		if err := r.done(d.units[k], o.Result); err != nil {
-			return fmt.Errorf("%w: %w", errTaken, err)
-		}
-		r.ended++
-		r.seconds += o.Seconds
-	}
-	d.units = failed
-	return why
-}
+// ErrNotTaken: who asked does not take a result; the run ends.
+var ErrNotTaken = errors.New("dispatch: a result was not taken")
 
 // finish forgets a dispatch, and has done again what it did not do.
 func (r *run) finish(ctx context.Context, id string, d *dispatch, s State, why error) error {
+	r.source.over(d)
 	switch {
-	case errors.Is(why, errTaken), errors.Is(why, ErrProgram):
+	case errors.Is(why, ErrNotTaken), errors.Is(why, ErrProgram):
 		return fmt.Errorf("%w (node %s)", why, cmp.Or(s.Node, "unknown"))
 	case why != nil:
-		r.Says(fmt.Sprintf("handed out again: %s, for %s (node %s)", wording.Count(len(d.units), "unit"), why, cmp.Or(s.Node, "unknown")))
-		for _, i := range d.units {
-			if r.tried[i]++; r.tried[i] >= cmp.Or(r.Attempts, defaultAttempts) {
-				return fmt.Errorf("dispatch: unit %d was handed out %d times: %w", i, r.tried[i], why)
-			}
+		r.Says(fmt.Sprintf("handed out again: %s, for %s (node %s)", r.source.name(d.units), why, cmp.Or(s.Node, "unknown")))
+		if err := r.again(d.units, why); err != nil {
+			return err
 		}
-		r.waiting = append(r.waiting, d.units...)
 	}
 	delete(r.out, id)
 	if err := r.cluster.Forget(ctx, id); err != nil {
 		return serverError(err)
+	}
+	return nil
+}
+
+// again lets units wait that were not done, unless they were tried too often.
+func (r *run) again(units []int, why error) error {
+	for _, i := range units {
+		if r.tried[i]++; r.tried[i] < cmp.Or(r.Attempts, defaultAttempts) {
+			r.waiting = append(r.waiting, i)
+			continue
+		}
+		if err := r.source.giveUp(i, r.tried[i], why); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -320,7 +320,7 @@ func (l *labRun) advise(ctx context.Context, allocID string) {
 	l.sofar = string(b)
 	now, err := profiler.ReadSoFar(b)
 	if err == nil {
-		err = l.checkProfile(now.Profile)
+		err = CheckProfile(now.Profile, l.request)
 	}
 	if err != nil {
 		l.w.log.Debug("what a profiling run has measured so far is not looked at", "run", l.request.ID, "error", err)

@@ -61,17 +61,20 @@ func labJobID(id string) string {
 // labJob is the job of a profiling run: the user's group, once, on one node, with
 // everything that reaches outside it taken off, together with our profiler task.
 func labJob(user object, r cluster.ProfileRequest, owner string) (object, error) {
-	group := findGroup(user, r.Workload.ID.Group)
-	if group == nil {
-		return nil, fmt.Errorf("job %s has no group %q: %w", r.Job.ID, r.Workload.ID.Group, cluster.ErrStale)
-	}
-	if why := notCopied(group, r.Workload.Spec.Profile.Allow); why != "" {
-		return nil, fmt.Errorf("%w: %s", ErrNotCopied, why)
-	}
-	group, err := labGroup(group, r)
+	group, err := labGroup(user, r)
 	if err != nil {
 		return nil, err
 	}
+	profiler, err := profilerTask(group.objects("Tasks"), r)
+	if err != nil {
+		return nil, err
+	}
+	group.setList("Tasks", append(group.objects("Tasks"), profiler))
+	return labJobWith(user, group, r, owner), nil
+}
+
+// labJobWith is a job with that group, and otherwise like the user's.
+func labJobWith(user, group object, r cluster.ProfileRequest, owner string) object {
 	meta := object{}
 	maps.Copy(meta, user.object("Meta"))
 	maps.Copy(meta, object{metaOwner: owner, metaProfileID: r.ID, metaNode: string(r.Node.ID), metaDeadline: r.Deadline.UTC().Format(time.RFC3339)})
@@ -87,7 +90,7 @@ func labJob(user object, r cluster.ProfileRequest, owner string) (object, error)
 		"LTarget": nodeIDTarget, "Operand": "=", "RTarget": string(r.Node.ID),
 	}))
 	job.setList("TaskGroups", []object{group})
-	return job, nil
+	return job
 }
 
 func findGroup(job object, name string) object {
@@ -114,7 +117,15 @@ var labDroppedTaskFields = []string{
 	"Affinities", "Services", "ScalingPolicies", "Actions", "Schedule", "DispatchPayload", "ShutdownDelay",
 }
 
-func labGroup(user object, r cluster.ProfileRequest) (object, error) {
+// labGroup is a copy of the group of a request, without the profiler task.
+func labGroup(job object, r cluster.ProfileRequest) (object, error) {
+	user := findGroup(job, r.Workload.ID.Group)
+	if user == nil {
+		return nil, fmt.Errorf("job %s has no group %q: %w", r.Job.ID, r.Workload.ID.Group, cluster.ErrStale)
+	}
+	if why := notCopied(user, r.Workload.Spec.Profile.Allow); why != "" {
+		return nil, fmt.Errorf("%w: %s", ErrNotCopied, why)
+	}
 	group := user.clone()
 	for _, f := range labDroppedGroupFields {
 		delete(group, f)
@@ -136,12 +147,7 @@ func labGroup(user object, r cluster.ProfileRequest) (object, error) {
 	for _, network := range group.objects("Networks") {
 		freePorts(network)
 	}
-	tasks := labTasks(group, r.Workload.Spec.Profile.Allow)
-	profiler, err := profilerTask(tasks, r)
-	if err != nil {
-		return nil, err
-	}
-	group.setList("Tasks", append(tasks, profiler))
+	group.setList("Tasks", labTasks(group, r.Workload.Spec.Profile.Allow))
 	return group, nil
 }
 
@@ -255,6 +261,9 @@ func labRequest(tasks []object, r cluster.ProfileRequest) (string, error) {
 		SlowdownPercent: r.Workload.Spec.SlowdownMaxPercent,
 		Seed:            seedOf(r.ID),
 	}
+	if r.Sweep {
+		request.Method = profiler.MethodSweep
+	}
 	return requestText(request)
 }
 
@@ -264,10 +273,12 @@ func requestText(request profiler.Request) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("profiling request: %w", err)
 	}
-	// Nomad replaces ${…} inside task configuration; as an escape the character
-	// is the same to the JSON reader and nothing to Nomad.
-	return strings.ReplaceAll(string(b), "$", `\u0024`), nil
+	return escaped(b), nil
 }
+
+// escaped is JSON as a job has it. Nomad replaces ${…} inside task configuration; as an
+// escape the character is the same to the JSON reader and nothing to Nomad.
+func escaped(text []byte) string { return strings.ReplaceAll(string(text), "$", `\u0024`) }
 
 // runningTasks names the tasks that run for as long as the group does: main tasks
 // first, then sidecars. Tasks that run to their end before or after them cannot be

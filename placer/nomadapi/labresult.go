@@ -60,21 +60,22 @@ func (l *labRun) readProfile(ctx context.Context, allocID string) (profile.Profi
 	if err := json.Unmarshal(b, &p); err != nil {
 		return profile.Profile{}, fmt.Errorf("%s: %w", profiler.ResultFile, err)
 	}
-	if err := l.checkProfile(p); err != nil {
+	if err := CheckProfile(p, l.request); err != nil {
 		return profile.Profile{}, fmt.Errorf("%s %w", profiler.ResultFile, err)
 	}
 	p.MemoryPeakMB, p.Ended = l.memoryPeakMB, "" // which the run cannot know
 	return p, nil
 }
 
-// checkProfile refuses what the run cannot have measured; the error goes on after a name.
-func (l *labRun) checkProfile(p profile.Profile) error {
+// CheckProfile refuses what a run of the request cannot have measured; the error goes on after a
+// name.
+func CheckProfile(p profile.Profile, r cluster.ProfileRequest) error {
 	if p.Format != profile.Format {
 		return fmt.Errorf("has format %d, this placer reads %d: run nomad-placer and nomad-driver-ibench of one release", p.Format, profile.Format)
 	}
 	err := p.Check()
 	if err == nil {
-		err = l.belongs(p)
+		err = belongs(p, r)
 	}
 	if err != nil {
 		return fmt.Errorf("is not taken: %w", err)
@@ -83,8 +84,7 @@ func (l *labRun) checkProfile(p profile.Profile) error {
 }
 
 // belongs compares a result with what was asked for.
-func (l *labRun) belongs(p profile.Profile) error {
-	r := l.request
+func belongs(p profile.Profile, r cluster.ProfileRequest) error {
 	if p.Key != r.Workload.ProfileKey {
 		return errors.New("it belongs to another workload")
 	}

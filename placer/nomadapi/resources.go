@@ -52,11 +52,22 @@ func phases(tasks []taskAsk) (prestart, main, poststop cluster.Resources, cores 
 
 // askOf is what one allocation of a group of a job asks for.
 func askOf(group object) cluster.Resources {
+	return groupAsk(taskAsksOf(group), diskOf(group))
+}
+
+// besideOf is what the tasks of a group take that run beside its main tasks, and these, without
+// reserved cores.
+func besideOf(group object) cluster.Resources {
+	_, main, _, _ := phases(taskAsksOf(group))
+	return main
+}
+
+func taskAsksOf(group object) []taskAsk {
 	var tasks []taskAsk
 	for _, task := range group.objects("Tasks") {
 		tasks = append(tasks, taskAskOf(task))
 	}
-	return groupAsk(tasks, diskOf(group))
+	return tasks
 }
 
 func diskOf(group object) int { return int(group.object("EphemeralDisk").number("SizeMB")) }

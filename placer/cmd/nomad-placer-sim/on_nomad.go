@@ -3,14 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 
 	"github.com/hashicorp/nomad/api"
 
@@ -63,7 +58,7 @@ func (n *onNomad) elsewhere(s *command.Shell, work string) (figures.Elsewhere, e
 		}
 	}
 	var err error
-	if o.Job, err = dispatchJob(work); err != nil {
+	if o.Job, err = dispatch.JobOf(programName, cmp.Or(work, ".")); err != nil {
 		return nil, err
 	}
 	o.Arguments = []string{unitName}
@@ -77,24 +72,6 @@ func (n *onNomad) elsewhere(s *command.Shell, work string) (figures.Elsewhere, e
 	return func(ctx context.Context, units [][]byte, done func(int, []byte) error) error {
 		return dispatch.Run(ctx, dispatch.Nomad{Client: client}, o, units, done)
 	}, nil
-}
-
-// notOfJobs are the characters that do not belong into the ID of a job.
-var notOfJobs = regexp.MustCompile(`[^a-z0-9]+`)
-
-// dispatchJob is the same for the same folder of kept runs on the same machine: what a run that was
-// killed left on the cluster is found again, and runs for other folders are not touched.
-func dispatchJob(work string) (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", err
-	}
-	folder, err := filepath.Abs(cmp.Or(work, "."))
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256([]byte(folder))
-	return programName + "-" + notOfJobs.ReplaceAllString(strings.ToLower(host), "-") + "-" + hex.EncodeToString(sum[:4]), nil
 }
 
 const unitName = "unit"

@@ -89,11 +89,15 @@ func (n *nomadFlags) world() (*nomadapi.World, error) { return n.worldWith("") }
 
 // worldWith looks for the leader in a namespace.
 func (n *nomadFlags) worldWith(records string) (*nomadapi.World, error) {
-	return nomadapi.New(nomadapi.Options{
+	return nomadapi.New(n.worldOptions(records))
+}
+
+func (n *nomadFlags) worldOptions(records string) nomadapi.Options {
+	return nomadapi.Options{
 		Configure: n.configure, RecordsNamespace: records,
 		HoldPool: n.holdPool, RunPool: n.runPool,
 		Decode: decodeBlock, Probe: newProbe,
-	})
+	}
 }
 
 // blockOptions tell the reader of performance blocks which policies there are,

@@ -31,6 +31,9 @@ func commands() []*command.Command {
 		checkCommand(),
 		consolidatePlanCommand(),
 		consolidateRecordCommand(),
+		fleetCalibrateCommand(),
+		fleetPairsCommand(),
+		fleetProfileCommand(),
 		jobExplainCommand(),
 		jobPlanCommand(),
 		jobReleaseCommand(),
@@ -72,6 +75,7 @@ func commands() []*command.Command {
 var families = map[string]string{
 	"acl":         "Write the policies that the placer needs",
 	"consolidate": "See which nodes will be short of disk bandwidth, and which can be emptied",
+	"fleet":       "Calibrate nodes and measure workloads, as batch jobs on idle nodes",
 	"job":         "Submit jobs with a performance block, and see what became of them",
 	"keys":        "Make the keys with which agents sign",
 	"node":        "See what room and headroom nodes have",

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/command/commandtest"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard"
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
+	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi/nomadtest"
 )
 
@@ -39,7 +42,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script against an agent's pages over fixed records
 // (NOMAD_PLACER_ADDR), the same without any records (EMPTY_PLACER), a Nomad that
-// only parses and validates (NOMAD_ADDR), and one where the placer runs (READY_NOMAD).
+// only parses and validates (NOMAD_ADDR), one where the placer runs (READY_NOMAD), and one
+// with nodes to be measured (FLEET_NOMAD).
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	full := pages(t, dashboardtest.Fixture())
@@ -47,6 +51,7 @@ func TestScripts(t *testing.T) {
 	nomad := httptest.NewServer(http.HandlerFunc(checkingNomad))
 	t.Cleanup(nomad.Close)
 	ready := readyNomad(t)
+	fleet := fleetNomad(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
@@ -56,6 +61,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("EMPTY_PLACER", empty)
 			e.Setenv("NOMAD_ADDR", nomad.URL)
 			e.Setenv("READY_NOMAD", ready)
+			e.Setenv("FLEET_NOMAD", fleet)
 			return nil
 		},
 	})
@@ -106,6 +112,43 @@ func readyNomad(t *testing.T) string {
 		}
 	}
 	return s.URL
+}
+
+// fleetNomad has nodes with the driver, of which one allows less, and one without. Nobody may
+// submit jobs.
+func fleetNomad(t *testing.T) string {
+	t.Helper()
+	s := nomadtest.New(t)
+	for name, allow := range map[string]string{"alpha": "profile,pairs,calibrate", "beta": "profile,calibrate", "gamma": "profile", "delta": ""} {
+		n := nomadtest.Node{ID: map[string]string{"alpha": "n1", "beta": "n2", "gamma": "n3", "delta": "n4"}[name], Name: name, Class: "large", CPUMHz: 4000, MemoryMB: 4096}
+		if allow != "" {
+			n.Drivers = []string{"ibench"}
+			n.Attributes = map[string]string{
+				"driver.ibench.version": command.Version, nomadapi.DriverBuild: "b1", "driver.ibench.allow": allow, nomadapi.DriverCalibration: "c1", nomadapi.DriverCPUs: "0-3",
+			}
+		}
+		if !strings.Contains(allow, "calibrate") {
+			n.Class = "other"
+		}
+		s.AddNode(n)
+	}
+	target, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := httputil.NewSingleHostReverseProxy(target)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/jobs/parse":
+			checkingNomad(w, r)
+		case r.Method != http.MethodGet && r.URL.Path == "/v1/jobs":
+			http.Error(w, "Permission denied", http.StatusForbidden)
+		default:
+			nodes.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(front.Close)
+	return front.URL
 }
 
 // checkingNomad answers what `job validate` asks: any jobspec parses, unless it

@@ -20,7 +20,7 @@ func checkCalibration(_ context.Context, n *nomad) []Line {
 	for _, c := range nodes {
 		switch driver := c.Drivers[nomadapi.KernelDriver]; {
 		case !c.ready() || !driver.Detected || !driver.Healthy:
-		case c.Attributes[driverPrefix+"calibration.id"] == "":
+		case c.Attributes[nomadapi.DriverCalibration] == "":
 			missing = append(missing, c.Name)
 		default:
 			calibrated++
@@ -29,7 +29,7 @@ func checkCalibration(_ context.Context, n *nomad) []Line {
 	var lines []Line
 	if len(missing) > 0 {
 		lines = append(lines, Line{
-			State: Warning, Names: missing, Cure: "While the node is quiet, run there: nomad-driver-ibench calibrate -storage-dir /var/lib/nomad.",
+			State: Warning, Names: missing, Cure: "While the node is quiet, run there: nomad-driver-ibench calibrate -storage-dir /var/lib/nomad. Or have idle nodes do it: nomad-placer fleet calibrate.",
 			Text: wording.Capital(wording.List("node", missing)) + ": the kernels are not calibrated, so each measures its peak when it starts, on whatever the node does then.",
 		})
 	}

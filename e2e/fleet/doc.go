@@ -1,0 +1,2 @@
+// Package fleet has the test of measuring campaigns on a real Nomad.
+package fleet

@@ -138,6 +138,18 @@ func (v *Volume) Flush() error {
 	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
 }
 
+// LimitDirty bounds what of its file system is written to memory and not yet to the device, as a
+// machine of little memory would. It needs Linux 6.2.
+func (v *Volume) LimitDirty(bytes int64) error {
+	folder := filepath.Join("/sys/block", filepath.Base(v.Device), "bdi")
+	for file, value := range map[string]int64{"strict_limit": 1, "max_bytes": bytes} {
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(strconv.FormatInt(value, 10)), 0); err != nil {
+			return fmt.Errorf("limit of what is not written yet: %w", err)
+		}
+	}
+	return nil
+}
+
 // Settle writes everything to the device, and forgets it.
 func (v *Volume) Settle(ctx context.Context) error {
 	if err := v.Flush(); err != nil {

@@ -14,13 +14,19 @@ import (
 	"strings"
 )
 
-//go:embed all:disk all:throttled
+//go:embed */*.csv
 var shipped embed.FS
 
-// The environments.
+// The environments that were measured first.
 const (
 	Disk      = "disk"
 	Throttled = "throttled"
+)
+
+// The environments of the programs of e2e/training/catalogue/colocated.
+const (
+	Local  = "local"
+	Remote = "remote"
 )
 
 // Names of files that are no application's.

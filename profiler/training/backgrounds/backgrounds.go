@@ -29,6 +29,13 @@ const (
 	Remote = "remote"
 )
 
+// The environments of the simulated world, and of what follows when its disk becomes another
+// (Chiang and Huang 2011, §4.6). They will be Local and Remote once these are whole (decision 0068).
+const (
+	Simulated = Disk
+	Changed   = Throttled
+)
+
 // Names of files that are no application's.
 const (
 	IdleFile  = "idle.csv"

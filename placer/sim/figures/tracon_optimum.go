@@ -19,7 +19,7 @@ const (
 
 // optimumTable pairs the tasks of the static scenarios as well as can be.
 func optimumTable(context.Context, environment) (*Table, error) {
-	set, err := backgrounds.Load(backgrounds.Disk)
+	set, err := backgrounds.Load(backgrounds.Simulated)
 	if err != nil {
 		return nil, err
 	}

@@ -262,11 +262,29 @@ type Set struct {
 // Load reads the shipped tables of an environment.
 func Load(environment string) (*Set, error) { return LoadFrom(shipped, environment) }
 
+// Environments lists those that are shipped.
+func Environments() ([]string, error) { return environmentsOf(shipped) }
+
+func environmentsOf(tables fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(tables, ".")
+	if err != nil {
+		return nil, fmt.Errorf("backgrounds: %w", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
 // LoadFrom reads the tables of a folder of environments.
 func LoadFrom(tables fs.FS, environment string) (*Set, error) {
 	entries, err := fs.ReadDir(tables, environment)
 	if err != nil {
-		return nil, fmt.Errorf("backgrounds: environment %q: %w; known: %s, %s", environment, err, Disk, Throttled)
+		known, others := environmentsOf(tables)
+		return nil, fmt.Errorf("backgrounds: environment %q: %w; known: %s", environment, errors.Join(err, others), strings.Join(known, ", "))
 	}
 	s := &Set{Environment: environment, Rows: map[string][]Row{}}
 	for _, e := range entries {

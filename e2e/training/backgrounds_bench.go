@@ -24,9 +24,12 @@ var diskKinds = map[string]disk.Kind{backgrounds.Local: disk.Rotating, backgroun
 // 200 GB that the paper's virtual machines had.
 var places = []string{"0", "200"}
 
-// dirtyBytes are written at most before whoever writes waits for the disk: a tenth of a slot's
-// memory, at which Linux begins to write.
-const dirtyBytes = disk.MemoryBytes / 10
+// Linux reads ahead 128 KiB of an ordinary disk, and begins to write when a tenth of the memory is
+// not written yet.
+const (
+	readAheadBytes = 128 << 10
+	dirtyBytes     = disk.MemoryBytes / 10
+)
 
 // The slot of the background, in the second place.
 const backgroundSlot = "background"
@@ -186,7 +189,7 @@ func (b *bench) attach(ctx context.Context, slot string) error {
 		return err
 	}
 	b.volumes[slot] = v
-	return v.LimitDirty(dirtyBytes)
+	return v.LikeSmall(readAheadBytes, dirtyBytes)
 }
 
 // command is a program in a slot: its control groups, its memory, its CPU and its folder.

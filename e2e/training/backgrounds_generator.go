@@ -30,7 +30,7 @@ const generatorWorker = "generator-worker"
 // table 1 has 1.78 beside an application that is medium.
 const (
 	generatorBusy      = 50 * time.Millisecond // of an iteration
-	generatorRequest   = 128 << 10             // as Linux reads ahead
+	generatorRequest   = readAheadBytes        // as one that reads through the page cache makes
 	generatorFileBytes = 512 << 20             // read and written past the page cache
 )
 

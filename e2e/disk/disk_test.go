@@ -127,3 +127,16 @@ func TestImagesSayWhereTheyBegin(t *testing.T) {
 		t.Errorf("of a tape: %v", err)
 	}
 }
+
+// A remote disk takes as long as a local one, and the way to it.
+func TestRemoteDisk(t *testing.T) {
+	t.Parallel()
+	local, remote := &rotating{}, &remote{}
+	now := time.Unix(0, 0)
+	for _, o := range []*request{{at: 5e11, bytes: 1 << 20}, {at: 1e9, bytes: 4096, write: true}} {
+		way := linkRoundTrip + secondsOf(float64(o.bytes)/linkBytesPerSec)
+		if near, far := local.takes(o, now), remote.takes(o, now); far-near != way {
+			t.Errorf("%d bytes: %v and %v", o.bytes, near, far)
+		}
+	}
+}

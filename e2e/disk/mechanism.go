@@ -14,6 +14,8 @@ const (
 	GP3 Kind = "gp3"
 	// Rotating is a rotating disk: see rotating.
 	Rotating Kind = "rotating"
+	// Remote is such a disk behind a network: see remote.
+	Remote Kind = "remote"
 )
 
 // mechanism is what a kind of disk does, one request after another.
@@ -28,12 +30,13 @@ type mechanism interface {
 var mechanisms = map[Kind]func() mechanism{
 	GP3:      func() mechanism { return gp3{} },
 	Rotating: func() mechanism { return &rotating{} },
+	Remote:   func() mechanism { return &remote{} },
 }
 
 func newMechanism(k Kind) (mechanism, error) {
 	m, ok := mechanisms[k]
 	if !ok {
-		return nil, fmt.Errorf("disk: no kind %q; there are %s and %s", k, GP3, Rotating)
+		return nil, fmt.Errorf("disk: no kind %q; there are %s, %s and %s", k, GP3, Rotating, Remote)
 	}
 	return m(), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,197 +16,125 @@ import (
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/driver/ibench"
-	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
-	"github.com/nomad-placer/nomad-placer/profiler/interference"
+	"github.com/nomad-placer/nomad-placer/placer/wording"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-// backgroundApplications are measured unless others are named: heavy on the disk,
-// on the CPU, and on both.
-var backgroundApplications = []string{
-	"fio-randread", "fio-seqwrite", "fio-fsync", "sqlite-fsync", "dbbench-fill", "tar-files", "gzip-6", "x264-medium-360",
-}
-
 // Times of one point.
 const (
-	backgroundSettle = 60 * time.Millisecond // requests under way at the old level drain
-	backgroundWindow = 320 * time.Millisecond
-	backgroundMost   = 3 * time.Second // a window without a unit of work is made longer up to this
-	backgroundRepeat = 5               // of each pair
-	backgroundDrain  = 8 * time.Second // the disk ends what applications wrote to begin with
-	backgroundSolos  = 4               // windows without any background
-	kernelFileBytes  = 128 << 20
-	kernelMost       = time.Hour // a kernel ends by itself after this
-)
-
-// The limits of a slot in the environment "throttled", requests per second: a
-// third of what the local disk does, as a remote one would.
-const (
-	throttledReads  = 10_000
-	throttledWrites = 1_000
-	// noLimit is one that nothing reaches: requests are counted where there is a limit.
-	noLimit = 1_000_000_000
+	rowWindow  = 4 * time.Second
+	idleWindow = 2 * time.Second // of a background alone, which has no noise but its own pauses
+	soloRows   = 4               // windows without any background, before and after each sweep
 )
 
 // measureBackgrounds runs the profiling protocol of TRACON: what is missing of
 // each application next to 125 background workloads, of these workloads alone, and
 // of applications next to each other.
-func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s settings) (err error) {
-	if s.environment != backgrounds.Disk && s.environment != backgrounds.Throttled {
-		return fmt.Errorf("unknown environment %q: want %s or %s", s.environment, backgrounds.Disk, backgrounds.Throttled)
+func measureBackgrounds(ctx context.Context, apps []catalogue.Application, s settings) error {
+	if _, ok := diskKinds[s.environment]; !ok {
+		return fmt.Errorf("unknown environment %q: want %s or %s", s.environment, backgrounds.Local, backgrounds.Remote)
 	}
-	folder := filepath.Join(s.folder, "backgrounds", s.environment)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(s.tables(), 0o755); err != nil {
 		return err
 	}
-	b, err := openBench(ctx, s, folder)
+	if err := s.rows(ctx, apps); err != nil {
+		return err
+	}
+	if s.environment != backgrounds.Local || len(apps) < 2 {
+		return nil // of another disk only how an application's own rows change is asked
+	}
+	return s.colocatedPairs(ctx, apps)
+}
+
+// rows measures what is missing of applications next to backgrounds.
+func (s settings) rows(ctx context.Context, apps []catalogue.Application) (err error) {
+	todo, err := s.todo(apps)
+	if err != nil || todo.rows == 0 {
+		return err
+	}
+	b, err := openBench(ctx, s, todo.apps, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if s.environment == backgrounds.Disk { // what a co-runner is like is known from there
-		if err := b.profile(ctx, "", 1); err != nil {
+	p := &progress{left: todo.rows, each: rowWindow + 2*windowSettle, began: time.Now()}
+	if s.environment == backgrounds.Local {
+		if err := b.profile(ctx, "", 1, p); err != nil {
 			return fmt.Errorf("backgrounds in isolation: %w", err)
 		}
 	}
-	for i, a := range apps {
-		fmt.Printf("[%d/%d] %s\n", i+1, len(apps), a.ID)
-		if err := b.application(ctx, a); err != nil {
+	for _, a := range todo.apps {
+		if err := b.application(ctx, a, p); err != nil {
 			return fmt.Errorf("%s: %w", a.ID, err)
-		}
-	}
-	if s.sweeps > 1 || s.environment != backgrounds.Disk {
-		return nil // more of one application, not of pairs
-	}
-	return b.pairs(ctx, apps)
-}
-
-// bench is two slots on one CPU: an application in one, and the three kernels, or
-// another application, in the other.
-type bench struct {
-	settings
-	folder  string
-	scratch string
-	slots   slots
-	kernels [3]*ibench.Process // CPU, reader, writer
-	target  *occupant          // nil: backgrounds alone
-}
-
-// The slot of the kernels.
-const kernelSlot = "background"
-
-func openBench(ctx context.Context, s settings, folder string) (_ *bench, err error) {
-	b := &bench{settings: s, folder: folder}
-	if b.scratch, err = os.MkdirTemp("", "training-backgrounds-"); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, b.close())
-		}
-	}()
-	if err = os.Chmod(b.scratch, 0o755); err != nil { // a server may be another user
-		return nil, err
-	}
-	if b.slots, err = openSlots(b.scratch); err != nil {
-		return nil, err
-	}
-	if err = b.slot(kernelSlot); err != nil {
-		return nil, err
-	}
-	for i, spec := range []ibench.Spec{
-		{Source: interference.Integer},
-		{Source: interference.StorageBandwidth, Variant: "read"},
-		{Source: interference.StorageBandwidth, Variant: "write"},
-	} {
-		if b.kernels[i], err = b.kernel(ctx, spec, i); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-// slot makes a slot of the environment.
-func (b *bench) slot(name string) error {
-	if err := b.slots.create(name); err != nil {
-		return err
-	}
-	if b.environment == backgrounds.Throttled {
-		return b.slots.limit(name, throttledReads, throttledWrites)
-	}
-	return b.slots.limit(name, noLimit, noLimit)
-}
-
-func (b *bench) kernel(ctx context.Context, spec ibench.Spec, number int) (*ibench.Process, error) {
-	spec.Executable = filepath.Join(b.bin, "nomad-driver-ibench")
-	spec.CPUs, spec.Same, spec.MaxDuration = []int{b.cpu}, true, kernelMost
-	spec.Socket = filepath.Join(b.scratch, fmt.Sprintf("kernel%d.sock", number))
-	spec.Seed = b.seed + uint64(number)
-	if spec.Source == interference.StorageBandwidth {
-		spec.Path, spec.MaxBytes = b.scratch, kernelFileBytes
-	}
-	spec.CalibrationFile = filepath.Join(b.inputs, "calibration.json")
-	if !exists(spec.CalibrationFile) {
-		spec.CalibrationFile = ""
-	}
-	spec.Stderr = os.Stderr
-	spec.Join = func(pid int) error { return b.slots.join(kernelSlot, pid) }
-	return ibench.Start(ctx, spec)
-}
-
-func (b *bench) close() error {
-	var problems []error
-	if b.target != nil {
-		problems = append(problems, b.target.end())
-	}
-	for _, k := range b.kernels {
-		if k != nil {
-			problems = append(problems, k.Close())
-		}
-	}
-	if b.slots.open() {
-		problems = append(problems, b.slots.close())
-	}
-	return errors.Join(append(problems, os.RemoveAll(b.scratch))...)
-}
-
-// set makes the kernels press.
-func (b *bench) set(ctx context.Context, l backgrounds.Level) error {
-	for i, percent := range []int{l.CPU, l.Read, l.Write} {
-		if err := b.kernels[i].Set(ctx, float64(percent)); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// application measures what is missing of one.
-func (b *bench) application(ctx context.Context, a catalogue.Application) (err error) {
-	missing := false
-	for sweep := 1; sweep <= b.sweeps; sweep++ {
-		left, err := b.missing(a.ID, sweep)
-		if err != nil {
-			return err
+// todo is what is missing of rows.
+type todo struct {
+	apps []catalogue.Application
+	rows int
+}
+
+func (s settings) todo(apps []catalogue.Application) (todo, error) {
+	var t todo
+	var err error
+	if s.environment == backgrounds.Local { // what a co-runner is like is known from there
+		var idle []backgrounds.Level
+		idle, err = s.missing("", 1)
+		t.rows = len(idle)
+	}
+	for _, a := range apps {
+		rows := 0
+		for sweep := 1; sweep <= s.sweeps && err == nil; sweep++ {
+			var left []backgrounds.Level
+			left, err = s.missing(a.ID, sweep)
+			rows += len(left)
 		}
-		missing = missing || len(left) > 0
+		if rows > 0 {
+			t.apps, t.rows = append(t.apps, a), t.rows+rows
+		}
 	}
-	if !missing {
-		fmt.Println("    nothing is missing")
-		return nil
+	return t, err
+}
+
+// progress says how long the rest takes.
+type progress struct {
+	left, done int
+	each       time.Duration // as far as it is known
+	began      time.Time
+}
+
+func (p *progress) step(what string) {
+	p.left, p.done = p.left-1, p.done+1
+	const every = 25
+	if p.done%every == 0 || p.left == 0 {
+		p.each = time.Since(p.began) / time.Duration(p.done)
+		fmt.Printf("%s: %d points remain, about %s\n", what, p.left, wording.Duration(time.Duration(p.left)*p.each))
 	}
-	if b.target, err = b.occupy(ctx, a, a.ID); err != nil {
+}
+
+// application measures what is missing of one.
+func (b *bench) application(ctx context.Context, a catalogue.Application, p *progress) (err error) {
+	slot := slotOf(a, 0)
+	if b.target, err = b.occupy(ctx, a, slot); err != nil {
 		return err
 	}
 	defer func() {
-		err = errors.Join(err, b.target.end())
+		err = errors.Join(err, b.disk.Free(), b.target.end())
 		b.target = nil
 	}()
+	if err := b.limited(slot); err != nil {
+		return err
+	}
 	for sweep := 1; sweep <= b.sweeps; sweep++ {
 		if err := b.solo(ctx, a.ID); err != nil {
 			return err
 		}
-		if err := b.profile(ctx, a.ID, sweep); err != nil {
+		if err := b.profile(ctx, a.ID, sweep, p); err != nil {
 			return err
 		}
 	}
@@ -214,7 +143,7 @@ func (b *bench) application(ctx context.Context, a catalogue.Application) (err e
 
 // solo adds rows without any background.
 func (b *bench) solo(ctx context.Context, name string) error {
-	for range backgroundSolos {
+	for range soloRows {
 		if err := b.point(ctx, name, backgrounds.SoloSweep, backgrounds.Level{}); err != nil {
 			return err
 		}
@@ -224,28 +153,28 @@ func (b *bench) solo(ctx context.Context, name string) error {
 
 // profile measures what is missing of a sweep; without a name, of backgrounds
 // alone.
-func (b *bench) profile(ctx context.Context, name string, sweep int) error {
+func (b *bench) profile(ctx context.Context, name string, sweep int, p *progress) error {
 	left, err := b.missing(name, sweep)
 	if err != nil || len(left) == 0 {
 		return err
 	}
+	if err := b.limited(); err != nil {
+		return err
+	}
 	random := rand.New(rand.NewPCG(b.seed, uint64(sweep)))
 	random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] }) // drift of the machine is not one of a knob
-	for i, l := range left {
+	for _, l := range left {
 		if err := b.point(ctx, name, sweep, l); err != nil {
 			return err
 		}
-		if (i+1)%25 == 0 || i+1 == len(left) {
-			toGo := time.Duration(len(left)-i-1) * (backgroundSettle + backgroundWindow)
-			fmt.Printf("    sweep %d: %d of %d, about %s to go\n", sweep, i+1, len(left), toGo.Round(time.Second))
-		}
+		p.step(cmp.Or(name, "backgrounds"))
 	}
 	return nil
 }
 
 // missing are the levels of a sweep that the table lacks.
-func (b *bench) missing(name string, sweep int) ([]backgrounds.Level, error) {
-	rows, err := readTable(b.table(name), backgrounds.ReadRows)
+func (s settings) missing(name string, sweep int) ([]backgrounds.Level, error) {
+	rows, err := readTable(s.table(name), backgrounds.ReadRows)
 	if err != nil {
 		return nil, err
 	}
@@ -258,26 +187,23 @@ func (b *bench) missing(name string, sweep int) ([]backgrounds.Level, error) {
 	return slices.DeleteFunc(backgrounds.All(), func(l backgrounds.Level) bool { return measured[l] }), nil
 }
 
-func (b *bench) table(name string) string {
+func (s settings) table(name string) string {
 	if name == "" {
-		return filepath.Join(b.folder, backgrounds.IdleFile)
+		return filepath.Join(s.tables(), backgrounds.IdleFile)
 	}
-	return filepath.Join(b.folder, name+".csv")
+	return filepath.Join(s.tables(), name+".csv")
 }
 
 // point measures one row and adds it to its table.
 func (b *bench) point(ctx context.Context, name string, sweep int, l backgrounds.Level) error {
-	if err := b.set(ctx, l); err != nil {
+	if err := b.generator.set(l); err != nil {
 		return err
 	}
-	if err := cluster.Sleep(ctx, backgroundSettle); err != nil {
-		return err
-	}
-	watched := []*occupant{{slot: kernelSlot}}
+	watched, length := []*occupant{{slot: backgroundSlot}}, idleWindow
 	if name != "" {
-		watched = append(watched, b.target)
+		watched, length = append(watched, b.target), rowWindow
 	}
-	seen, err := b.window(ctx, watched)
+	seen, err := b.window(ctx, watched, length)
 	if err != nil {
 		return err
 	}
@@ -290,7 +216,7 @@ func (b *bench) point(ctx context.Context, name string, sweep int, l backgrounds
 
 // add writes whole lines to the end of a table, which begins with how it was
 // measured.
-func (b *bench) add(path, header string, lines ...string) (err error) {
+func (s settings) add(path, header string, lines ...string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -301,7 +227,7 @@ func (b *bench) add(path, header string, lines ...string) (err error) {
 		return err
 	}
 	if info.Size() == 0 {
-		about, err := b.about()
+		about, err := s.about()
 		if err != nil {
 			return err
 		}
@@ -312,23 +238,16 @@ func (b *bench) add(path, header string, lines ...string) (err error) {
 }
 
 // about says how a table was measured.
-func (b *bench) about() ([]string, error) {
+func (s settings) about() ([]string, error) {
 	machine, err := ibench.ReadMachine("/")
 	if err != nil {
 		return nil, err
 	}
-	system, err := fileSystem(b.scratch)
-	if err != nil {
-		return nil, err
-	}
-	out := []string{
-		fmt.Sprintf("# measured %s on %s; both slots on one CPU; disk with %s", time.Now().UTC().Format(time.DateOnly), machine.CPUModel, system),
-		fmt.Sprintf("# windows of %s; rates are units of work of profiler/training's applications; requests as the block layer counts them", backgroundWindow),
-	}
-	if b.environment == backgrounds.Throttled {
-		out = append(out, fmt.Sprintf("# each slot may make %d reads and %d writes per second", throttledReads, throttledWrites))
-	}
-	return out, nil
+	return []string{
+		fmt.Sprintf("# measured %s on %s; both slots on one CPU, each with %d MB of memory; disk emulated by e2e/disk: %s",
+			time.Now().UTC().Format(time.DateOnly), machine.CPUModel, disk.MemoryBytes>>20, diskKinds[s.environment]),
+		fmt.Sprintf("# windows of %s, of pairs %s; rates are units of work of e2e/training/catalogue/colocated; requests as the disk counts them", rowWindow, pairWindow),
+	}, nil
 }
 
 // readTable reads a table; one that is not there is empty.

@@ -4,107 +4,180 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"path/filepath"
+	"time"
 
-	"golang.org/x/sys/unix"
+	"gonum.org/v1/gonum/stat"
 
-	"github.com/nomad-placer/nomad-placer/e2e/cluster"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
-// pairs measures applications next to each other, and next to copies of
-// themselves. All are there at once; those not measured are frozen.
-func (b *bench) pairs(ctx context.Context, apps []catalogue.Application) (err error) {
-	path := filepath.Join(b.folder, backgrounds.PairsFile)
-	known, err := readTable(path, backgrounds.ReadPairs)
-	if err != nil {
-		return err
-	}
-	type couple struct {
-		a, b   string
-		repeat int
-	}
-	measured := map[couple]bool{}
-	for _, p := range known {
-		measured[couple{p.Application, p.Beside, p.Repeat}] = true
-	}
-	var left [][3]int
-	for repeat := 1; repeat <= backgroundRepeat; repeat++ {
-		for i := range apps {
-			for j := i; j < len(apps); j++ {
-				if !measured[couple{apps[i].ID, apps[j].ID, repeat}] {
-					left = append(left, [3]int{i, j, repeat})
-				}
-			}
-		}
-	}
-	if len(left) == 0 {
-		return nil
-	}
-	if err := b.set(ctx, backgrounds.Level{}); err != nil {
-		return err
-	}
-	fmt.Printf("%d pairs\n", len(left))
-	var occupants [2][]*occupant
-	defer func() {
-		for _, list := range occupants {
-			for _, o := range list {
-				err = errors.Join(err, b.slots.thaw(o.slot), o.end())
-			}
-		}
-	}()
-	for copies := range occupants {
-		for _, a := range apps {
-			o, err := b.occupy(ctx, a, fmt.Sprintf("%s-%d", a.ID, copies))
-			if err != nil {
-				return err
-			}
-			occupants[copies] = append(occupants[copies], o)
-			if err := b.slots.freeze(ctx, o.slot); err != nil {
-				return err
-			}
-		}
-	}
-	unix.Sync()
-	if err := cluster.Sleep(ctx, backgroundDrain); err != nil {
-		return err
-	}
-	for _, p := range left {
-		both := []*occupant{occupants[0][p[0]], occupants[1][p[1]]}
-		lines, err := b.pair(ctx, both, apps[p[0]].ID, apps[p[1]].ID, p[2])
-		if err != nil {
-			return err
-		}
-		if err := b.add(path, backgrounds.PairHeader(), lines...); err != nil {
-			return err
-		}
-	}
-	return nil
+// Repeats of a pair.
+const (
+	pairWindow = 8 * time.Second
+	leastPairs = 3
+	mostPairs  = 10
+	// agreeWithin is the standard error of the mean speed, as a part of it, with which repeats
+	// agree: 95 of 100 such means are then within a tenth.
+	agreeWithin = 0.05
+)
+
+// twoApplications are next to each other; of a copy of one both are the same.
+type twoApplications struct{ a, b string }
+
+// pairTable is what is known of pairs.
+type pairTable struct {
+	repeats map[twoApplications]int
+	rates   map[twoApplications][]float64 // of the first next to the second
 }
 
-// pair measures two at once; two copies of one make one line.
-func (b *bench) pair(ctx context.Context, both []*occupant, first, second string, repeat int) ([]string, error) {
-	for _, o := range both {
-		if err := b.slots.thaw(o.slot); err != nil {
-			return nil, err
+func newPairTable(known []backgrounds.Pair) pairTable {
+	t := pairTable{map[twoApplications]int{}, map[twoApplications][]float64{}}
+	for _, p := range known {
+		key := twoApplications{p.Application, p.Beside}
+		t.repeats[key] = max(t.repeats[key], p.Repeat)
+		t.rates[key] = append(t.rates[key], p.RatePerSec)
+	}
+	return t
+}
+
+// agreed reports whether the speeds of both are known well enough, or have been asked for often
+// enough.
+func (t pairTable) agreed(p twoApplications) bool {
+	n := t.repeats[p]
+	return n >= mostPairs || n >= leastPairs && agree(t.rates[p]) && agree(t.rates[twoApplications{p.b, p.a}])
+}
+
+// agree reports whether repeats agree. One without any work agrees with none.
+func agree(rates []float64) bool {
+	for _, r := range rates {
+		if math.IsNaN(r) {
+			return false
 		}
 	}
-	if err := cluster.Sleep(ctx, 2*backgroundSettle); err != nil {
-		return nil, err
+	mean, deviation := stat.MeanStdDev(rates, nil)
+	return deviation/math.Sqrt(float64(len(rates))) < agreeWithin*mean
+}
+
+// left are the pairs that are measured once more.
+func (t pairTable) left(apps []catalogue.Application) (out [][2]int) {
+	for i := range apps {
+		for j := i; j < len(apps); j++ {
+			if !t.agreed(twoApplications{apps[i].ID, apps[j].ID}) {
+				out = append(out, [2]int{i, j})
+			}
+		}
 	}
-	seen, err := b.window(ctx, both)
+	return out
+}
+
+// colocatedPairs measures applications next to each other, and next to copies of themselves, in
+// rounds, until repeats agree.
+func (s settings) colocatedPairs(ctx context.Context, apps []catalogue.Application) (err error) {
+	table, err := s.readPairs()
+	if err != nil || len(table.left(apps)) == 0 {
+		return err
+	}
+	b, err := openBench(ctx, s, apps, len(places))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, o := range both {
-		if err := b.slots.freeze(ctx, o.slot); err != nil {
-			return nil, err
+	defer func() { err = errors.Join(err, b.close()) }()
+	occupants, err := b.occupyAll(ctx, apps)
+	defer func() { err = errors.Join(err, b.endAll(occupants)) }()
+	if err != nil {
+		return err
+	}
+	for round := uint64(1); ; round++ {
+		left := table.left(apps)
+		if len(left) == 0 {
+			return nil
+		}
+		random := rand.New(rand.NewPCG(b.seed, round))
+		random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+		p := &progress{left: len(left), each: pairWindow, began: time.Now()}
+		for _, two := range left {
+			both := [2]catalogue.Application{apps[two[0]], apps[two[1]]}
+			if err := b.pair(ctx, occupants, both, table.repeats[twoApplications{both[0].ID, both[1].ID}]+1); err != nil {
+				return fmt.Errorf("%s next to %s: %w", both[0].ID, both[1].ID, err)
+			}
+			p.step(fmt.Sprintf("pairs, round %d", round))
+		}
+		if table, err = s.readPairs(); err != nil {
+			return err
 		}
 	}
-	lines := []string{backgrounds.Pair{Application: first, Beside: second, Repeat: repeat, Own: seen[0].characteristics, RatePerSec: seen[0].rate}.Line()}
-	if first != second {
-		lines = append(lines, backgrounds.Pair{Application: second, Beside: first, Repeat: repeat, Own: seen[1].characteristics, RatePerSec: seen[1].rate}.Line())
+}
+
+func (s settings) pairFile() string { return filepath.Join(s.tables(), backgrounds.PairsFile) }
+
+func (s settings) readPairs() (pairTable, error) {
+	known, err := readTable(s.pairFile(), backgrounds.ReadPairs)
+	return newPairTable(known), err
+}
+
+// occupyAll starts every application in both places; those not measured are frozen.
+func (b *bench) occupyAll(ctx context.Context, apps []catalogue.Application) (map[string]*occupant, error) {
+	out := map[string]*occupant{}
+	for _, a := range apps {
+		for place := range places {
+			slot := slotOf(a, place)
+			o, err := b.occupy(ctx, a, slot)
+			if err != nil {
+				return out, fmt.Errorf("%s: %w", slot, err)
+			}
+			out[slot] = o
+			if err := b.slots.freeze(ctx, slot); err != nil {
+				return out, err
+			}
+		}
 	}
-	return lines, nil
+	return out, nil
+}
+
+func (b *bench) endAll(occupants map[string]*occupant) error {
+	problems := []error{b.disk.Free()}
+	for _, o := range occupants {
+		problems = append(problems, b.slots.thaw(o.slot), o.end())
+	}
+	return errors.Join(problems...)
+}
+
+// pair measures two at once. In every second repeat they change places.
+func (b *bench) pair(ctx context.Context, occupants map[string]*occupant, both [2]catalogue.Application, repeat int) error {
+	var watched []*occupant
+	for i, a := range both {
+		watched = append(watched, occupants[slotOf(a, (i+repeat+1)%len(places))])
+	}
+	if err := b.limited(watched[0].slot, watched[1].slot); err != nil { // of before
+		return err
+	}
+	for _, o := range watched {
+		if err := b.slots.thaw(o.slot); err != nil {
+			return err
+		}
+	}
+	seen, err := b.window(ctx, watched, pairWindow)
+	if err != nil {
+		return err
+	}
+	// What waits for the disk cannot be frozen.
+	if err := b.disk.Free(); err != nil {
+		return err
+	}
+	for _, o := range watched {
+		if err := b.slots.freeze(ctx, o.slot); err != nil {
+			return err
+		}
+	}
+	var lines []string
+	for i, other := range []int{1, 0} {
+		lines = append(lines, backgrounds.Pair{
+			Application: both[i].ID, Beside: both[other].ID, Repeat: repeat, Own: seen[i].characteristics, RatePerSec: seen[i].rate,
+		}.Line())
+	}
+	return b.add(b.pairFile(), backgrounds.PairHeader(), lines...)
 }

@@ -8,11 +8,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
+	"github.com/nomad-placer/nomad-placer/e2e/disk"
 	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 	"github.com/nomad-placer/nomad-placer/e2e/training/input"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
@@ -37,7 +39,19 @@ type settings struct {
 // read from it too.
 const defaultInputs = "/var/tmp/nomad-placer-training"
 
-func main() { cluster.Main("training", train) }
+func main() {
+	switch {
+	case len(os.Args) == 5 && os.Args[1] == disk.Worker:
+		// Interrupted with this program's group, it stays until its orders end.
+		cluster.Main("training", func(context.Context) error { return disk.Serve(os.Args[2], os.Args[3], os.Args[4]) })
+	case len(os.Args) == 3 && os.Args[1] == generatorWorker:
+		cluster.Main("training", func(ctx context.Context) error {
+			return generateBackground(ctx, os.Args[2], os.Stdin, os.Stdout)
+		})
+	default:
+		cluster.Main("training", train)
+	}
+}
 
 func train(ctx context.Context) error {
 	var s settings
@@ -52,37 +66,39 @@ func train(ctx context.Context) error {
 	flag.IntVar(&s.cpu, "cpu", 0, "CPU the applications are bound to")
 	flag.IntVar(&s.seconds, "seconds-per-source", 10, "time for one application and one source")
 	flag.Uint64Var(&s.seed, "seed", 1, "seed of the choice of pairs and of all orders")
-	flag.StringVar(&s.environment, "environment", backgrounds.Disk, "backgrounds: disk, or throttled, where each slot has a limit of requests to it")
+	flag.StringVar(&s.environment, "environment", backgrounds.Local, "backgrounds: local, or remote, where the disk is behind a network")
 	flag.IntVar(&s.sweeps, "sweeps", 1, "backgrounds: how often the 125 are measured")
 	flag.BoolVar(&s.keep, "keep", false, "keep the cluster's folder (logs)")
 	flag.BoolVar(&list, "list", false, "print the catalogue and end")
 	flag.BoolVar(&prepare, "prepare", false, "install the packages, make the inputs, and end")
-	flag.BoolVar(&checks, "check", false, "run each application in isolation for two seconds, without Nomad, and end")
+	flag.BoolVar(&checks, "check", false, "run each application in isolation for some seconds, without Nomad, and end")
 	flag.Parse()
 	s.only = strings.FieldsFunc(only, func(r rune) bool { return r == ',' })
-	if kind == "backgrounds" && len(s.only) == 0 {
-		s.only = backgroundApplications
+	load, what := catalogue.Load, measureOf(kind)
+	if kind == "backgrounds" {
+		load = catalogue.Colocated
 	}
-	what := measureOf(kind)
 	switch {
 	case list:
 		what = printCatalogue
 	case prepare:
 		what = func(context.Context, []catalogue.Application, settings) error { return nil }
+	case checks && kind == "backgrounds":
+		what = checkColocated
 	case checks:
 		what = checkAll
 	}
-	return run(ctx, s, list || kind == "table", what)
+	return run(ctx, s, load, list || kind == "table", what)
 }
 
 // job is what the command was asked to do.
 type job func(ctx context.Context, apps []catalogue.Application, s settings) error
 
-func run(ctx context.Context, s settings, bare bool, what job) error {
+func run(ctx context.Context, s settings, load func() ([]catalogue.Application, error), bare bool, what job) error {
 	if what == nil {
 		return fmt.Errorf("unknown kind: want rows, refine, repeat, pairs, backgrounds or table")
 	}
-	all, err := catalogue.Load()
+	all, err := load()
 	if err != nil {
 		return err
 	}

@@ -17,21 +17,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/e2e/cluster"
-	"github.com/nomad-placer/nomad-placer/e2e/training/catalogue"
 )
 
 // slots are control groups of cgroup v1 that share a CPU evenly, whatever runs in
-// them, and count the requests that reach the disk and the CPU time in user and kernel
-// mode.
+// them, and count CPU time in user and kernel mode.
 type slots struct {
-	device string // major:minor
+	opened bool
 	names  []string
 }
 
 const slotsFolder = "nomad-placer-slots"
 
 // Controllers of a slot, as they are mounted by every distribution.
-var slotControllers = []string{"blkio", "cpu", "cpuacct", "freezer"}
+var slotControllers = []string{"cpu", "cpuacct", "freezer"}
+
+// joinSlot is a script whose shell joins the slot of its name before it becomes a program.
+var joinSlot = `for c in ` + strings.Join(slotControllers, " ") + `; do echo $$ > /sys/fs/cgroup/$c/` + slotsFolder + `/"$0"/cgroup.procs || exit 1; done; exec "$@"`
 
 // slotShares of the CPU, for all slots together, keep the rest of the machine away
 // from the CPU when a slot wants it: the most there is.
@@ -41,24 +42,16 @@ func slotPath(controller string, rest ...string) string {
 	return filepath.Join(append([]string{"/sys/fs/cgroup", controller, slotsFolder}, rest...)...)
 }
 
-// openSlots counts requests to the disk below a folder.
-func openSlots(folder string) (slots, error) {
+func openSlots() (slots, error) {
 	for _, c := range slotControllers {
 		if err := os.MkdirAll(slotPath(c), 0o755); err != nil {
 			return slots{}, fmt.Errorf("the controller %s of cgroup v1 is needed below /sys/fs/cgroup, and root: %w", c, err)
 		}
 	}
-	if err := os.WriteFile(slotPath("cpu", "cpu.shares"), []byte(slotShares), 0o644); err != nil {
-		return slots{}, err
-	}
-	var s unix.Stat_t
-	if err := unix.Stat(folder, &s); err != nil {
-		return slots{}, err
-	}
-	return slots{device: fmt.Sprintf("%d:%d", unix.Major(s.Dev), unix.Minor(s.Dev))}, nil
+	return slots{opened: true}, os.WriteFile(slotPath("cpu", "cpu.shares"), []byte(slotShares), 0o644)
 }
 
-func (s *slots) open() bool { return s.device != "" }
+func (s *slots) open() bool { return s.opened }
 
 func (s *slots) create(name string) error {
 	for _, c := range slotControllers {
@@ -70,76 +63,23 @@ func (s *slots) create(name string) error {
 	return nil
 }
 
-// limit bounds the requests per second of a slot.
-func (s *slots) limit(name string, reads, writes int) error {
-	for file, n := range map[string]int{"blkio.throttle.read_iops_device": reads, "blkio.throttle.write_iops_device": writes} {
-		if err := os.WriteFile(slotPath("blkio", name, file), fmt.Appendf(nil, "%s %d", s.device, n), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// cpuTime is what a slot has used since it was made.
+type cpuTime struct{ user, system time.Duration }
 
-// join puts a process into a slot; what it starts follows.
-func (s *slots) join(name string, pid int) error {
-	for _, c := range slotControllers {
-		if err := os.WriteFile(slotPath(c, name, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// usage is what a slot has used since it was made.
-type usage struct {
-	reads, writes         uint64
-	readBytes, writeBytes uint64
-	user, system          uint64 // ns
-}
-
-func (s *slots) usage(name string) (usage, error) {
-	var u usage
-	if err := s.counts(name, "blkio.throttle.io_serviced", &u.reads, &u.writes); err != nil {
-		return u, err
-	}
-	if err := s.counts(name, "blkio.throttle.io_service_bytes", &u.readBytes, &u.writeBytes); err != nil {
-		return u, err
-	}
-	for file, to := range map[string]*uint64{"cpuacct.usage_user": &u.user, "cpuacct.usage_sys": &u.system} {
+func (s *slots) cpuTime(name string) (cpuTime, error) {
+	var t cpuTime
+	for file, to := range map[string]*time.Duration{"cpuacct.usage_user": &t.user, "cpuacct.usage_sys": &t.system} {
 		data, err := os.ReadFile(slotPath("cpuacct", name, file))
 		if err != nil {
-			return u, err
+			return t, err
 		}
-		if *to, err = strconv.ParseUint(string(bytes.TrimSpace(data)), 10, 64); err != nil {
-			return u, err
-		}
-	}
-	return u, nil
-}
-
-// counts reads the two counters of the disk in a file of blkio.
-func (s *slots) counts(name, file string, reads, writes *uint64) error {
-	data, err := os.ReadFile(slotPath("blkio", name, file))
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(string(data)) {
-		words := strings.Fields(line)
-		if len(words) != 3 || words[0] != s.device {
-			continue
-		}
-		n, err := strconv.ParseUint(words[2], 10, 64)
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64)
 		if err != nil {
-			return err
+			return t, err
 		}
-		switch words[1] {
-		case "Read":
-			*reads = n
-		case "Write":
-			*writes = n
-		}
+		*to = time.Duration(n)
 	}
-	return nil
+	return t, nil
 }
 
 // freezeTries of freezeWithin: one who starts a program cannot be frozen while that is
@@ -211,65 +151,38 @@ type occupant struct {
 	listen string // of its counters; empty: no loop
 	cmd    *exec.Cmd
 	ended  chan struct{}
-	folder string
+	said   bytes.Buffer // its complaints, once it has ended
 }
 
-// occupy starts an application in a slot of its own and waits for its first work.
-func (b *bench) occupy(ctx context.Context, a catalogue.Application, name string) (o *occupant, err error) {
-	if err := b.slot(name); err != nil {
-		return nil, err
-	}
-	o = &occupant{slot: name, ended: make(chan struct{}), folder: filepath.Join(b.scratch, name)}
-	if err := os.MkdirAll(o.folder, 0o755); err != nil {
-		return nil, err
-	}
-	ports, err := freePorts(2)
-	if err != nil {
-		return nil, err
-	}
-	place := catalogue.Place{
-		Workload: b.workload, Inputs: b.inputs, CPUs: []int{b.cpu}, Cores: 1, Listen: "127.0.0.1:" + ports[0], AppPort: ports[1],
-	}
-	argv := a.Argv(place)
-	// The shell joins the slot before it becomes the application.
-	script := `for c in ` + strings.Join(slotControllers, " ") + `; do echo $$ > /sys/fs/cgroup/$c/` + slotsFolder + `/"$0"/cgroup.procs || exit 1; done; exec "$@"`
-	o.cmd = exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", script, name}, argv...)...)
-	o.cmd.Dir, o.cmd.Env = o.folder, os.Environ()
-	for key, value := range a.Environment(place) {
-		o.cmd.Env = append(o.cmd.Env, key+"="+value)
-	}
-	var said bytes.Buffer
-	o.cmd.Stdout, o.cmd.Stderr = io.Discard, &said
-	o.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	o.cmd.Cancel = func() error { return o.cmd.Process.Signal(os.Interrupt) }
-	o.cmd.WaitDelay = checkEndAfter
-	if err := o.cmd.Start(); err != nil {
+// startOccupant starts what wraps a loop in a slot, and waits for its first work.
+func startOccupant(ctx context.Context, slot, listen string, cmd *exec.Cmd) (*occupant, error) {
+	o := &occupant{slot: slot, listen: listen, cmd: cmd, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = io.Discard, &o.said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = checkEndAfter
+	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	go func() {
-		_ = o.cmd.Wait() // how it ended shows in the readings
+		_ = cmd.Wait() // how it ended shows in the readings
 		close(o.ended)
 	}()
-	if err := o.await(ctx, place.Listen); err != nil {
-		err = errors.Join(err, o.end())
-		if said.Len() > 0 {
-			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(said.Bytes()))
-		}
-		return nil, err
+	if err := o.await(ctx); err != nil {
+		return nil, errors.Join(err, o.end())
 	}
-	o.listen = place.Listen
 	return o, nil
 }
 
 // await the first work.
-func (o *occupant) await(ctx context.Context, listen string) error {
+func (o *occupant) await(ctx context.Context) error {
 	for begun := time.Now(); time.Since(begun) < checkReady; {
-		if s, err := scrape(ctx, listen); err == nil && s.ticks > 1 {
-			return cluster.Sleep(ctx, checkWarm)
+		if s, err := scrape(ctx, o.listen); err == nil && s.ticks > 1 {
+			return nil
 		}
 		select {
 		case <-o.ended:
-			return errors.New("it ended before any work")
+			return fmt.Errorf("it ended before any work: %s", bytes.TrimSpace(o.said.Bytes()))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(checkPoll):
@@ -278,14 +191,27 @@ func (o *occupant) await(ctx context.Context, listen string) error {
 	return errors.New("no work")
 }
 
+// failed is why it has ended by itself; nil while it runs.
+func (o *occupant) failed() error {
+	select {
+	case <-o.ended:
+		return fmt.Errorf("%s ended: %s", o.slot, bytes.TrimSpace(o.said.Bytes()))
+	default:
+		return nil
+	}
+}
+
 func (o *occupant) end() error {
 	_ = o.cmd.Process.Signal(os.Interrupt) // the loop ends its command; gone is fine
 	select {
 	case <-o.ended:
 		return nil
-	case <-time.After(checkEndAfter):
+	case <-time.After(occupantEndAfter):
 		_ = syscall.Kill(-o.cmd.Process.Pid, syscall.SIGKILL)
 		<-o.ended
 		return fmt.Errorf("%s did not end when asked to", o.slot)
 	}
 }
+
+// occupantEndAfter is longer than what was written takes to the disk.
+const occupantEndAfter = 20 * time.Second

@@ -6,7 +6,7 @@ notes = [
   "every application runs 2 minutes in isolation: the slots of the largest clusters of the text by its largest arrival rates",
 ]
 seeds    = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"]
+policies = ["fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mibs-best", "mibs-best-oracle", "mix"]
 
 colocation {
   machines = 64
@@ -60,6 +60,17 @@ policy "mibs-both-oracle" {
   admission         = "mibs"
   knowledge         = "oracle"
   admission_options = { counts = "both", queue = "8" }
+}
+policy "mibs-best" {
+  selector          = "mibs"
+  admission         = "mibs"
+  admission_options = { mode = "best", queue = "128" }
+}
+policy "mibs-best-oracle" {
+  selector          = "mibs"
+  admission         = "mibs"
+  knowledge         = "oracle"
+  admission_options = { mode = "best", queue = "128" }
 }
 policy "mix" {
   selector          = "mix"

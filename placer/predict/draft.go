@@ -146,6 +146,20 @@ func (d *Draft) Anywhere(a *board.Request) bool {
 	return found
 }
 
+// Empty is the first node on which nothing is and to which nothing is assigned; ok is false where
+// there is none that an ask may go to.
+func (d *Draft) Empty(a *board.Request) (n board.Index, ok bool) {
+	d.alike.Each(func(nodes []board.Index) {
+		for _, k := range nodes {
+			if (ok && k >= n) || len(d.added[k]) > 0 || len(d.board.Residents(k)) > 0 || !d.Open(a, k) {
+				continue
+			}
+			n, ok = k, true
+		}
+	})
+	return n, ok
+}
+
 // Score of an allocation on a node, next to those that are there and assigned to it.
 func (d *Draft) Score(a *board.Request, n board.Index) float64 {
 	coRunners := d.coRunners(n)

@@ -53,6 +53,7 @@ type Record struct {
 	Cores           float32 // it was given at first
 	IOPS            float32 // mean over its run, where the truth knows of requests to the disk
 	Tail            float32 // mean over a service's life of its tail latency, relative to isolation (tailOf)
+	Node            int32   // it first ran on, by its index
 	Rented          bool    // it first ran on a rented node
 	Relaxed         int16   // sources in which its placement broke a bound
 }

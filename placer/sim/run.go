@@ -20,7 +20,7 @@ func (w *World) place(i int32, s *workload, replicas []board.Replica, choice *bo
 	r := &w.records[s.record]
 	if r.Started == Never {
 		r.Started, r.Relaxed = w.now, int16(len(choice.Relaxed))
-		r.Best = w.onBest(s, replicas)
+		r.Best, r.Node = w.onBest(s, replicas), int32(replicas[0].Node)
 		r.Rented = w.config.Fleet != nil && w.config.Fleet.Rents(replicas[0].Node)
 	}
 	first := s.stage != stageRunning

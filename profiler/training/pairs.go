@@ -3,12 +3,14 @@ package training
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
@@ -30,6 +32,29 @@ func LoadPairs() (pairs []profile.Pair, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return ReadPairs(f)
+}
+
+// cpuFile has the CPU time, in CPUs, that applications of the pairs used in isolation: of those that
+// wait for a disk rows have none.
+const cpuFile = "cpu.csv"
+
+// LoadPairCPUs reads it, by application.
+func LoadPairCPUs() (map[string]float64, error) {
+	text, err := fs.ReadFile(shipped, PairsFolder+"/"+cpuFile)
+	if err != nil {
+		return nil, fmt.Errorf("pairs: %w", err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("pairs: %s: %w", cpuFile, err)
+	}
+	out := map[string]float64{}
+	for _, line := range lines[1:] { // the first has names
+		if out[line[0]], err = strconv.ParseFloat(line[1], 64); err != nil {
+			return nil, fmt.Errorf("pairs: %s: %w", cpuFile, err)
+		}
+	}
+	return out, nil
 }
 
 // LoadPairsFrom reads a pair table; one that is not there is empty.

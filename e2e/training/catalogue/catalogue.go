@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 )
 
-//go:embed *.hcl
+//go:embed *.hcl colocated/*.hcl
 var files embed.FS
 
 // Application is a program with an input.
@@ -36,6 +37,10 @@ type Application struct {
 	MemorySizesMB []int `hcl:"memory_sizes_mb,optional"`
 	// Disk says that its speed depends on the file system.
 	Disk bool `hcl:"disk,optional"`
+	// Data is a script that makes what it works on, in the folder it runs in: for Colocated.
+	Data string `hcl:"data,optional"`
+	// WarmSeconds are how long it takes until it does what it does for ever: for Colocated.
+	WarmSeconds int `hcl:"warm_seconds,optional"`
 	// Tier 1 is measured before tier 2; default 1.
 	Tier int `hcl:"tier,optional"`
 }
@@ -45,19 +50,38 @@ var ErrUnknown = errors.New("no such application")
 
 // Load reads the catalogue: first tier first, and by name.
 func Load() ([]Application, error) {
-	entries, err := files.ReadDir(".")
+	all, err := readFolder(".")
+	slices.SortStableFunc(all, func(a, b Application) int { return a.Tier - b.Tier })
+	return all, err
+}
+
+// Colocated reads the eight that are measured next to each other on one disk, by name.
+func Colocated() ([]Application, error) {
+	all, err := readFolder("colocated")
+	for _, a := range all {
+		if a.Data == "" {
+			err = errors.Join(err, fmt.Errorf("catalogue: %s: data is needed", a.ID))
+		}
+	}
+	return all, err
+}
+
+func readFolder(folder string) ([]Application, error) {
+	entries, err := files.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("catalogue: %w", err)
 	}
 	var all []Application
 	for _, e := range entries {
-		a, err := read(e.Name())
+		if e.IsDir() {
+			continue
+		}
+		a, err := read(path.Join(folder, e.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("catalogue: %w", err)
 		}
 		all = append(all, a)
 	}
-	slices.SortStableFunc(all, func(a, b Application) int { return a.Tier - b.Tier })
 	return all, nil
 }
 
@@ -76,7 +100,7 @@ func read(file string) (Application, error) {
 	if problems := gohcl.DecodeBody(parsed.Body, nil, &root); problems.HasErrors() {
 		return Application{}, problems
 	}
-	if len(root.Applications) != 1 || root.Applications[0].ID+".hcl" != file {
+	if len(root.Applications) != 1 || root.Applications[0].ID+".hcl" != path.Base(file) {
 		return Application{}, fmt.Errorf("%s: want one application, named as the file", file)
 	}
 	a := root.Applications[0]

@@ -45,6 +45,29 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
+// Table 3 of Chiang and Huang 2011 has eight, of which each has data.
+func TestColocated(t *testing.T) {
+	t.Parallel()
+	all, err := catalogue.Colocated()
+	if err != nil || len(all) != 8 {
+		t.Fatalf("%d applications, %v", len(all), err)
+	}
+	var inputs []string
+	for _, i := range input.Inputs() {
+		inputs = append(inputs, i.Name)
+	}
+	for _, a := range all {
+		for _, name := range a.Inputs {
+			if !slices.Contains(inputs, name) || !strings.Contains(a.Data, "$INPUT/"+name) {
+				t.Errorf("%s: input %q is not there, or not used", a.ID, name)
+			}
+		}
+		if strings.Contains(a.Run, "INPUT") || strings.Contains(a.Run, "$$") || !a.Disk {
+			t.Errorf("%s: %q", a.ID, a.Run)
+		}
+	}
+}
+
 func TestArgv(t *testing.T) {
 	t.Parallel()
 	a := catalogue.Application{ID: "x", Loop: []string{"-keys", "$KEYS_4K", "-target", "127.0.0.1:$APP_PORT"}, Run: "run $CORES", MemoryMB: 43, Threads: 2}

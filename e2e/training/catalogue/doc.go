@@ -12,4 +12,9 @@
 // many values of 4 KiB fit into that) and APP_PORT (a free port), and
 // starts in an empty folder of its own. The attribute loop holds the arguments
 // of the loop, in which the same words are replaced.
+//
+// The folder colocated has eight more, like those of table 3 of Chiang and Huang 2011: programs
+// that read and write more data than they have memory, which are measured next to each other on
+// one disk. What they work on is made by a second script, data, in the folder they run in; the
+// first sees no INPUT then.
 package catalogue

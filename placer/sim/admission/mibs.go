@@ -26,14 +26,15 @@ const (
 	modeAlgorithm2 = "alg2"
 	modePaired     = "paired"
 	modeMinMin     = "minmin"
+	modeBest       = "best"
 	modeAuto       = "auto"
 )
 
 var queueParameters = []Parameter{
 	{Name: "queue", Default: "8", Summary: "workloads that are assigned together"},
 	{Name: "flush", Default: "30s", Summary: "a queue that is not full is assigned when its first has waited so long"},
-	{Name: "mode", Default: modeAuto, Summary: "alg2: as printed; paired: the second is placed next to the first; minmin: the best of all workloads and nodes; auto: paired on empty nodes, else minmin",
-		Choices: []string{modeAlgorithm2, modePaired, modeMinMin, modeAuto}},
+	{Name: "mode", Default: modeAuto, Summary: "alg2: as printed; paired: the second is placed next to the first; minmin: the best of all workloads and nodes; best: the best pairing of the queue on empty nodes, else minmin; auto: paired on empty nodes, else minmin",
+		Choices: []string{modeAlgorithm2, modePaired, modeMinMin, modeBest, modeAuto}},
 	{Name: "objective", Default: "runtime", Summary: "what is to be good in sum", Choices: []string{"runtime", "iops"}},
 	{Name: "counts", Default: "newcomer", Summary: "whose change counts", Choices: []string{"newcomer", "both"}},
 	{Name: "score", Default: "absolute", Summary: "absolute, or relative to the workload's performance in isolation", Choices: []string{"absolute", "ratio"}},
@@ -52,6 +53,9 @@ func (c *queueing) batch(window []*waiting) []planned {
 	c.draft.Clear()
 	left := append([]*waiting(nil), window...)
 	var out []planned
+	if c.mode == modeBest {
+		out, left = c.bestPairs(left)
+	}
 	for len(left) > 0 {
 		step := c.step(left)
 		if len(step) == 0 {
@@ -76,7 +80,7 @@ func without(all []*waiting, w *waiting) []*waiting {
 
 // step assigns one or two of those left.
 func (c *queueing) step(left []*waiting) []planned {
-	if c.mode == modeMinMin {
+	if c.mode == modeMinMin || c.mode == modeBest {
 		return c.minMin(left)
 	}
 	first, ok := c.put(left[0])
@@ -101,6 +105,26 @@ func (c *queueing) step(left []*waiting) []planned {
 		out = append(out, p)
 	}
 	return out
+}
+
+// bestPairs assigns the best pairing of the whole window, which the paper does not have: a bound of
+// what pairing can gain by what is predicted. What finds no empty node is left.
+func (c *queueing) bestPairs(window []*waiting) (out []planned, left []*waiting) {
+	paired := predict.Paired(window, func(a, b *waiting) float64 {
+		return c.draft.Together(a.item.Ask, b.item.Ask) + c.draft.Together(b.item.Ask, a.item.Ask)
+	})
+	for pair := range slices.Chunk(paired, 2) {
+		n, ok := c.draft.Empty(pair[0].item.Ask)
+		for _, w := range pair {
+			if !ok || !c.draft.Open(w.item.Ask, n) {
+				left = append(left, w)
+				continue
+			}
+			out = append(out, planned{w, n, c.draft.Score(w.item.Ask, n)})
+			c.draft.Put(w.item.Ask, n)
+		}
+	}
+	return out, left
 }
 
 // others: the first has no room anywhere, which must not hold up those behind it.

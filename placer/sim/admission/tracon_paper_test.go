@@ -69,7 +69,7 @@ func totalOf(t *testing.T, controller, mode string, tasks ...kindOfTask) float64
 
 // §3.2, algorithm 2, on two machines: of H, H, L, L the printed algorithm makes 110, the
 // best there is; of L, L, H, H it does too, where pairing from the head makes 224;
-// trying every head (MIX) finds 110 again.
+// trying every head (MIX) finds 110 again, as does the best pairing of the queue.
 func TestMIBSAndMIXOnFourTasks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -82,6 +82,8 @@ func TestMIBSAndMIXOnFourTasks(t *testing.T) {
 		{"mibs", "paired", []kindOfTask{light, light, heavy, heavy}, 224},
 		{"mibs", "paired", []kindOfTask{heavy, heavy, light, light}, 110},
 		{"mix", "paired", []kindOfTask{light, light, heavy, heavy}, 110},
+		{"mibs", "best", []kindOfTask{light, light, heavy, heavy}, 110},
+		{"mibs", "best", []kindOfTask{heavy, heavy, light, light}, 110},
 	} {
 		if got := totalOf(t, c.controller, c.mode, c.tasks...); got != c.want {
 			t.Errorf("%s %s of %v: %v, want %v", c.controller, c.mode, c.tasks, got, c.want)

@@ -17,7 +17,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/performance"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 	"github.com/nomad-placer/nomad-placer/profiler/training"
-	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
 // PairOptions of Pairs.
@@ -478,7 +477,7 @@ func PairPartSummary(part string) string {
 const PairClassifier = "local"
 
 // PairProfiles are the shipped training rows, and of applications without one the CPU time
-// that they were seen to use in isolation when backgrounds were measured.
+// that they were seen to use in isolation.
 func PairProfiles() ([]profile.Profile, error) {
 	rows, err := training.Load()
 	if err != nil {
@@ -488,21 +487,16 @@ func PairProfiles() ([]profile.Profile, error) {
 	for i, r := range rows {
 		at[r.Application()] = i
 	}
-	set, err := backgrounds.Load(backgrounds.Disk)
+	cpus, err := training.LoadPairCPUs()
 	if err != nil {
-		return nil, fmt.Errorf("pairs: %w", err)
+		return nil, err
 	}
-	for _, name := range set.Applications() {
-		c, err := set.Isolated(name)
-		if err != nil {
-			return nil, fmt.Errorf("pairs: %w", err)
-		}
-		used := c.CPULocal + c.CPUGlobal
+	for _, name := range slices.Sorted(maps.Keys(cpus)) {
 		if i, ok := at[name]; ok {
-			rows[i].CPUsIsolated = used
+			rows[i].CPUsIsolated = cpus[name]
 			continue
 		}
-		rows = append(rows, profile.Profile{CPUsIsolated: used, Provenance: &profile.Provenance{Application: name}})
+		rows = append(rows, profile.Profile{CPUsIsolated: cpus[name], Provenance: &profile.Provenance{Application: name}})
 	}
 	return rows, nil
 }

@@ -155,6 +155,7 @@ var digests = map[string]digest{
 		picture: "tracon-dynamic",
 		lines: []digestLine{
 			{"speedup over FIFO, medium, %", "tracon-static-medium", "speedup over FIFO", "mibs-rt", "mibs-rt-oracle"},
+			{"of what the best pairing gains, medium, %", "tracon-static-medium", "of what the best pairing gains", "mibs-rt", "mibs-both-oracle"},
 			{"what the best pairing of all could gain, %", "tracon-optimum", "speedup of the best pairing", "medium", ""},
 			{"error of a prediction of the run time, %", "tracon-3", "mean error", "runtime of nlm, held-out backgrounds", ""},
 		},

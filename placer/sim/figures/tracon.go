@@ -5,13 +5,20 @@ const whyTraconNoise = "A point is a third of a second on a virtual machine whos
 
 var traconMean = metric("mean error", "%", "mean")
 
-// speedUp and ioBoost are a policy against FIFO, within each seed.
+// bestPairing knows all pairs and all tasks: a bound of what a static schedule can gain.
+const bestPairing = "mibs-best-oracle"
+
+// What a policy gains over FIFO, within each seed. A static schedule is judged by whole lives, as
+// is a measured pair (Chiang and Huang 2011, §4.2): both of a machine run next to each other until
+// the end. Where tasks keep coming, what remains of one goes on next to whoever comes.
 var (
-	speedUp = perSeed("speedup over FIFO", "%", func(a At) []seedMetric {
-		base := a
-		base.Policy = "fifo"
-		return []seedMetric{{base, "run_total"}, {a, "run_total"}}
-	}, func(v []float64) float64 { return 100 * (v[0]/v[1] - 1) })
+	speedUp     = faster("speedup over FIFO", "life_total")
+	realSpeedUp = faster("speedup over FIFO of real times", "run_total")
+	captured    = perSeed("of what the best pairing gains", "%", func(a At) []seedMetric {
+		base, best := a, a
+		base.Policy, best.Policy = "fifo", bestPairing
+		return []seedMetric{{base, "life_total"}, {a, "life_total"}, {best, "life_total"}}
+	}, func(v []float64) float64 { return 100 * (v[0]/v[1] - 1) / (v[0]/v[2] - 1) })
 	ioBoost     = overFIFO("IOBoost over FIFO", "iops_total")
 	throughput  = overFIFO("throughput over FIFO", "ended_count")
 	workRate    = overFIFO("work done over FIFO", "work_done")
@@ -87,10 +94,10 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-light", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, light on the disk",
 		Scenarios: []string{"tracon-static-light", "tracon-static-light-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mibs-best", bestPairing, "mix"),
 			across([]string{"tracon-static-light-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
-			speedUp.from(published{"mibs-rt": about(30), "mibs-io": about(30)}), ioBoost,
+			speedUp.from(published{"mibs-rt": about(30), "mibs-io": about(30)}), captured, realSpeedUp, ioBoost,
 		},
 		Requires: []Requirement{
 			atLeast("both MIBS gain about 30 %", speedUp, 30, of("mibs-rt"), of("mibs-io")),
@@ -100,10 +107,10 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-medium", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, medium on the disk",
 		Scenarios: []string{"tracon-static-medium", "tracon-static-medium-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mibs-best", bestPairing, "mix"),
 			across([]string{"tracon-static-medium-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
-			speedUp.from(published{"mibs-rt": above(40), "mibs-io": above(40)}), ioBoost,
+			speedUp.from(published{"mibs-rt": above(40), "mibs-io": above(40)}), captured, realSpeedUp, ioBoost,
 		},
 		Requires: []Requirement{
 			atLeast("both MIBS gain more than 40 %", speedUp, 40, of("mibs-rt"), of("mibs-io")),
@@ -115,10 +122,10 @@ var traconExperiments = []Experiment{
 	{
 		ID: "tracon-static-heavy", Paper: "tracon", Where: "figure 8", Title: "All tasks at once, heavy on the disk",
 		Scenarios: []string{"tracon-static-heavy", "tracon-static-heavy-1024"}, Headline: of("mibs-rt"),
-		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mix"),
+		Rows: append(all("fifo", "mios", "mibs-rt", "mibs-io", "mibs-alg2", "mibs-paired", "mibs-minmin", "mibs-both", "mibs-rt-oracle", "mibs-io-oracle", "mibs-both-oracle", "mibs-best", bestPairing, "mix"),
 			across([]string{"tracon-static-heavy-1024"}, "mibs-rt", "mibs-io", "mibs-rt-oracle", "mibs-io-oracle")...),
 		Quantities: []Quantity{
-			speedUp.from(published{"mibs-rt": pictured, "mibs-io": pictured}), ioBoost,
+			speedUp.from(published{"mibs-rt": pictured, "mibs-io": pictured}), captured, realSpeedUp, ioBoost,
 		},
 		Requires: []Requirement{
 			atLeast("MIBS gains something: a hundredth", speedUp, 1, of("mibs-rt")),
@@ -144,7 +151,7 @@ var traconExperiments = []Experiment{
 		Scenarios: []string{"tracon-dynamic-medium", "tracon-dynamic-light", "tracon-dynamic-heavy"}, Headline: of("mibs-8").load(60),
 		Rows: append(loaded([]float64{10, 20, 30, 60}, "fifo", "mios", "mibs-2", "mibs-4", "mibs-8", "mibs-8-io", "mibs-8-oracle", "mix-8"),
 			append(atLoad(60, across([]string{"tracon-dynamic-light"}, "mios", "mibs-8", "mix-8")), atLoad(60, across([]string{"tracon-dynamic-heavy"}, "mios", "mibs-8", "mix-8"))...)...),
-		Quantities: []Quantity{throughput.from(published{"mibs-8 at 60": pictured}), workRate, speedUp, ioBoost, tailWait, longestWait},
+		Quantities: []Quantity{throughput.from(published{"mibs-8 at 60": pictured}), workRate, realSpeedUp, ioBoost, tailWait, longestWait},
 		Requires: []Requirement{
 			alike("equal while tasks are few", throughput, 2, of("mios").load(10), of("mibs-8").load(10), of("mix-8").load(10)),
 			compared("under load MIX_8 and MIBS_8 beat MIOS", func(v []float64) bool { return min(v[0], v[1]) > v[2] }, uses(throughput, of("mix-8").load(60), of("mibs-8").load(60), of("mios").load(60))...),
@@ -188,6 +195,15 @@ func traconModels(response string) []Requirement {
 			uses(traconMean, at("nlm"), at("lm"), at("wmm"))...))
 	}
 	return out
+}
+
+// faster is how much less time FIFO's tasks would take in sum, by a metric.
+func faster(name, metric string) Quantity {
+	return perSeed(name, "%", func(a At) []seedMetric {
+		base := a
+		base.Policy = "fifo"
+		return []seedMetric{{base, metric}, {a, metric}}
+	}, func(v []float64) float64 { return 100 * (v[0]/v[1] - 1) })
 }
 
 // overFIFO is a metric of a row by that of FIFO.

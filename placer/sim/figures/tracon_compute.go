@@ -196,7 +196,7 @@ var traconErrors = &Computation{
 	Name: "prediction errors", Source: "profiler/training/backgrounds", Metrics: []string{"mean", "deviation", "median"},
 	run: func(context.Context, environment) (*Table, error) {
 		t := &Table{Seeds: 1}
-		apps, err := traconApplications(backgrounds.Disk, backgrounds.Characteristics.Volume)
+		apps, err := traconApplications(backgrounds.Simulated, backgrounds.Characteristics.Volume)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +210,7 @@ var traconErrors = &Computation{
 					if v.suffix != "" && l.Name != "nlm" {
 						continue
 					}
-					if apps, err = traconApplications(backgrounds.Disk, v.of); err != nil {
+					if apps, err = traconApplications(backgrounds.Simulated, v.of); err != nil {
 						return nil, err
 					}
 					label := fmt.Sprintf("%s of %s%s", response, l.Name, v.suffix)

@@ -25,11 +25,11 @@ const (
 // driftTable plays 500 points of one environment and then 640 of the other, drawn by
 // ten seeds from what was measured.
 func driftTable(context.Context, environment) (*Table, error) {
-	before, err := backgrounds.Load(backgrounds.Disk)
+	before, err := backgrounds.Load(backgrounds.Simulated)
 	if err != nil {
 		return nil, err
 	}
-	after, err := backgrounds.Load(backgrounds.Throttled)
+	after, err := backgrounds.Load(backgrounds.Changed)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // extremesTable lets NLM choose the best co-runner of each application.
 func extremesTable(context.Context, environment) (*Table, error) {
-	apps, err := traconApplications(backgrounds.Disk, backgrounds.Characteristics.Volume)
+	apps, err := traconApplications(backgrounds.Simulated, backgrounds.Characteristics.Volume)
 	if err != nil {
 		return nil, err
 	}

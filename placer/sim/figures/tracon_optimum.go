@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/nomad-placer/nomad-placer/placer/predict"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
 	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
@@ -18,7 +19,7 @@ const (
 
 // optimumTable pairs the tasks of the static scenarios as well as can be.
 func optimumTable(context.Context, environment) (*Table, error) {
-	set, err := backgrounds.Load(backgrounds.Disk)
+	set, err := backgrounds.Load(backgrounds.Simulated)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func optimum(w *truth.Colocated, mean float64, seed uint64) (runtime, iops float
 		return -x - y
 	}
 	gain := func(a, b float64) float64 { return 100 * (a/b - 1) }
-	return gain(pairedSum(tasks, slow), pairedSum(exchanged(tasks, slow), slow)), gain(pairedSum(exchanged(tasks, requests), requests), pairedSum(tasks, requests))
+	return gain(pairedSum(tasks, slow), pairedSum(predict.Paired(tasks, slow), slow)), gain(pairedSum(predict.Paired(tasks, requests), requests), pairedSum(tasks, requests))
 }
 
 // slowdownNextTo is how many times longer a takes next to b than in isolation.
@@ -72,26 +73,4 @@ func pairedSum(tasks []*truth.Application, cost func(a, b *truth.Application) fl
 		sum += cost(pair[0], pair[len(pair)-1])
 	}
 	return sum
-}
-
-// exchanged pairs anew until no exchange between two pairs costs less.
-func exchanged(tasks []*truth.Application, cost func(a, b *truth.Application) float64) []*truth.Application {
-	t := append([]*truth.Application(nil), tasks...)
-	for changed := true; changed; {
-		changed = false
-		for i := 0; i < len(t); i += 2 {
-			for j := i + 2; j < len(t); j += 2 {
-				for _, k := range []int{j, j + 1} {
-					before := cost(t[i], t[i+1]) + cost(t[j], t[j+1])
-					t[i+1], t[k] = t[k], t[i+1]
-					if after := cost(t[i], t[i+1]) + cost(t[j], t[j+1]); after < before-1e-9 {
-						changed = true
-					} else {
-						t[i+1], t[k] = t[k], t[i+1]
-					}
-				}
-			}
-		}
-	}
-	return t
 }

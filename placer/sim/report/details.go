@@ -44,6 +44,7 @@ func Details() []Metric {
 		}},
 		{"relaxed_several", "%", "placements that broke bounds in several sources", func(r *sim.Result) float64 { return percent(r.Counters.RelaxedSeveral, r.Counters.Placements) }},
 		{"run_total", "s", "sum of the times from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return sum(times(r, startedAt)) }},
+		{"life_total", "s", "sum of the times that jobs would take if whoever they shared their node with stayed for their whole life; for jobs that share it with at most one other", lifeTotal},
 		{"iops_total", "1/s", "sum over the jobs that ended of the mean requests to the disk per second while they ran", iopsTotal},
 		{"ended_count", "", "jobs that ended", func(r *sim.Result) float64 { return float64(len(doneRecords(r))) }},
 		{"work_done", "s", "sum of the ideal times of the jobs that ended", workDone},
@@ -426,4 +427,43 @@ func workDone(r *sim.Result) float64 {
 		total += rec.Ideal.Seconds()
 	}
 	return total
+}
+
+// lifeTotal is NaN where a job never ended, or shared its node with several.
+func lifeTotal(r *sim.Result) float64 {
+	nodes := map[int32][]*sim.Record{}
+	for i := range r.Records {
+		rec := &r.Records[i]
+		if rec.Outcome != sim.Done {
+			return math.NaN()
+		}
+		nodes[rec.Node] = append(nodes[rec.Node], rec)
+	}
+	total := 0.0
+	for i := range r.Records {
+		total += life(&r.Records[i], nodes[r.Records[i].Node])
+	}
+	return total
+}
+
+// life is how long a job takes next to the only other one that it met, if it stays. Of the real
+// run some was in isolation, where the job goes as fast as ideally; what that left of its work was
+// done in the time they shared.
+func life(r *sim.Record, onNode []*sim.Record) float64 {
+	run, shared := r.Ended-r.Started, time.Duration(0)
+	met := 0
+	for _, other := range onNode {
+		if both := min(r.Ended, other.Ended) - max(r.Started, other.Started); other != r && both > 0 {
+			shared += both
+			met++
+		}
+	}
+	switch {
+	case met > 1:
+		return math.NaN()
+	case met == 0:
+		return run.Seconds()
+	}
+	work := r.Ideal - (run - shared) // of what takes the ideal time in isolation
+	return r.Ideal.Seconds() * shared.Seconds() / work.Seconds()
 }

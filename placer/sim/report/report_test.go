@@ -138,3 +138,27 @@ func TestThePageEscapes(t *testing.T) {
 		t.Errorf("%s", page)
 	}
 }
+
+// Chiang and Huang 2011, §4.1: A takes 60 s in isolation, 100 s next to B and B 80 s, in isolation
+// 40. B ends at 80 s, and A goes on in isolation until 92 s: together they took 172 s, their whole
+// lives next to each other are 180.
+func TestWholeLives(t *testing.T) {
+	t.Parallel()
+	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+	a := sim.Record{Node: 1, Outcome: sim.Done, Ended: at(92), Ideal: at(60), Interference: 1, Platform: 1}
+	b := sim.Record{Node: 1, Outcome: sim.Done, Ended: at(80), Ideal: at(40), Interference: 1, Platform: 1}
+	elsewhere := sim.Record{Node: 2, Outcome: sim.Done, Ended: at(40), Ideal: at(40), Interference: 1, Platform: 1}
+	total := func(records ...sim.Record) (report.Figure, bool) {
+		l := report.Summarise("p", 0, []*sim.Result{{Records: records, End: at(100)}})
+		return l.Figure("life_total")
+	}
+	if f, ok := total(a, b, elsewhere); !ok || math.Abs(f.Mean-(180+40)) > 1e-6 {
+		t.Errorf("%+v", f)
+	}
+	if f, ok := total(a, b, b); ok {
+		t.Errorf("three on a node: %+v", f)
+	}
+	if f, ok := total(a, sim.Record{Node: 1, Outcome: sim.Unfinished, Ended: sim.Never}); ok {
+		t.Errorf("one never ended: %+v", f)
+	}
+}

@@ -14,13 +14,26 @@ import (
 	"strings"
 )
 
-//go:embed all:disk all:throttled
+//go:embed */*.csv
 var shipped embed.FS
 
-// The environments.
+// The environments that were measured first.
 const (
 	Disk      = "disk"
 	Throttled = "throttled"
+)
+
+// The environments of the programs of e2e/training/catalogue/colocated.
+const (
+	Local  = "local"
+	Remote = "remote"
+)
+
+// The environments of the simulated world, and of what follows when its disk becomes another
+// (Chiang and Huang 2011, §4.6). They will be Local and Remote once these are whole (decision 0068).
+const (
+	Simulated = Disk
+	Changed   = Throttled
 )
 
 // Names of files that are no application's.
@@ -249,11 +262,29 @@ type Set struct {
 // Load reads the shipped tables of an environment.
 func Load(environment string) (*Set, error) { return LoadFrom(shipped, environment) }
 
+// Environments lists those that are shipped.
+func Environments() ([]string, error) { return environmentsOf(shipped) }
+
+func environmentsOf(tables fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(tables, ".")
+	if err != nil {
+		return nil, fmt.Errorf("backgrounds: %w", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
 // LoadFrom reads the tables of a folder of environments.
 func LoadFrom(tables fs.FS, environment string) (*Set, error) {
 	entries, err := fs.ReadDir(tables, environment)
 	if err != nil {
-		return nil, fmt.Errorf("backgrounds: environment %q: %w; known: %s, %s", environment, err, Disk, Throttled)
+		known, others := environmentsOf(tables)
+		return nil, fmt.Errorf("backgrounds: environment %q: %w; known: %s", environment, errors.Join(err, others), strings.Join(known, ", "))
 	}
 	s := &Set{Environment: environment, Rows: map[string][]Row{}}
 	for _, e := range entries {

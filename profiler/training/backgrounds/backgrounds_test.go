@@ -21,17 +21,35 @@ func TestThereAre125Backgrounds(t *testing.T) {
 	}
 }
 
-// What ships is whole: every application beside all backgrounds, and beside every
+// What ships with pairs is whole: every application beside all backgrounds, and beside every
 // application.
 func TestShippedTablesAreComplete(t *testing.T) {
 	t.Parallel()
-	s, err := backgrounds.Load(backgrounds.Disk)
+	environments, err := backgrounds.Environments()
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole := 0
+	for _, name := range environments {
+		s, err := backgrounds.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Pairs) > 0 {
+			whole++
+			complete(t, s)
+		}
+	}
+	if whole == 0 {
+		t.Errorf("none of %v has pairs", environments)
+	}
+}
+
+func complete(t *testing.T, s *backgrounds.Set) {
+	t.Helper()
 	apps := s.Applications()
 	if len(apps) < 6 {
-		t.Fatalf("only %v", apps)
+		t.Fatalf("%s: only %v", s.Environment, apps)
 	}
 	if _, err := s.Background(); err != nil {
 		t.Error(err)
@@ -43,7 +61,7 @@ func TestShippedTablesAreComplete(t *testing.T) {
 	for _, a := range apps {
 		own, err := s.Isolated(a)
 		if err != nil || own.CPULocal+own.CPUGlobal <= 0 {
-			t.Errorf("%s alone: %+v, %v", a, own, err)
+			t.Errorf("%s, %s alone: %+v, %v", s.Environment, a, own, err)
 		}
 		levels := map[backgrounds.Level]bool{}
 		for _, r := range s.Rows[a] {
@@ -52,11 +70,11 @@ func TestShippedTablesAreComplete(t *testing.T) {
 			}
 		}
 		if len(levels) != 125 {
-			t.Errorf("%s: %d backgrounds", a, len(levels))
+			t.Errorf("%s, %s: %d backgrounds", s.Environment, a, len(levels))
 		}
 		for _, b := range apps {
 			if pairs[[2]string{a, b}] < 2 {
-				t.Errorf("%s beside %s: %d times", a, b, pairs[[2]string{a, b}])
+				t.Errorf("%s, %s beside %s: %d times", s.Environment, a, b, pairs[[2]string{a, b}])
 			}
 		}
 	}

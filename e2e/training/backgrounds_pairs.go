@@ -17,9 +17,9 @@ import (
 
 // Repeats of a pair.
 const (
-	pairWindow = 8 * time.Second
+	pairWindow = 6 * time.Second
 	leastPairs = 3
-	mostPairs  = 10
+	mostPairs  = 8
 	// agreeWithin is the standard error of the mean speed, as a part of it, with which repeats
 	// agree: 95 of 100 such means are then within a tenth.
 	agreeWithin = 0.05

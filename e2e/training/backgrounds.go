@@ -24,7 +24,7 @@ import (
 
 // Times of one point.
 const (
-	rowWindow  = 4 * time.Second
+	rowWindow  = 3500 * time.Millisecond
 	idleWindow = 2 * time.Second // of a background alone, which has no noise but its own pauses
 	soloRows   = 4               // windows without any background, before and after each sweep
 )

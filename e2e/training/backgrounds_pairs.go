@@ -17,9 +17,9 @@ import (
 
 // Repeats of a pair.
 const (
-	pairWindow = 8 * time.Second
+	pairWindow = 6 * time.Second
 	leastPairs = 3
-	mostPairs  = 10
+	mostPairs  = 8
 	// agreeWithin is the standard error of the mean speed, as a part of it, with which repeats
 	// agree: 95 of 100 such means are then within a tenth.
 	agreeWithin = 0.05
@@ -62,13 +62,20 @@ func agree(rates []float64) bool {
 	return deviation/math.Sqrt(float64(len(rates))) < agreeWithin*mean
 }
 
-// left are the pairs that are measured once more.
+// left are the pairs that are measured next: of those that do not agree the ones that were measured
+// least often, as after a round that was interrupted.
 func (t pairTable) left(apps []catalogue.Application) (out [][2]int) {
+	least := mostPairs
 	for i := range apps {
 		for j := i; j < len(apps); j++ {
-			if !t.agreed(twoApplications{apps[i].ID, apps[j].ID}) {
-				out = append(out, [2]int{i, j})
+			p := twoApplications{apps[i].ID, apps[j].ID}
+			if t.agreed(p) || t.repeats[p] > least {
+				continue
 			}
+			if t.repeats[p] < least {
+				out, least = nil, t.repeats[p]
+			}
+			out = append(out, [2]int{i, j})
 		}
 	}
 	return out

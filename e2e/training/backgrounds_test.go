@@ -75,6 +75,10 @@ func TestPairsLeft(t *testing.T) {
 	if left := newPairTable(known).left(apps); len(left) != 1 || left[0] != [2]int{0, 1} {
 		t.Errorf("%v are left", left)
 	}
+	once := []backgrounds.Pair{{Application: "a", Beside: "a", Repeat: 1, RatePerSec: 1}}
+	if left := newPairTable(once).left(apps); len(left) != 2 {
+		t.Errorf("after one pair %v are next", left)
+	}
 	if left := newPairTable(nil).left(apps); len(left) != 3 {
 		t.Errorf("of nothing %v are left", left)
 	}

@@ -157,7 +157,7 @@ func TestFind(t *testing.T) {
 func TestProcStatus(t *testing.T) {
 	t.Parallel()
 	p := fakeProc(t, fakeProcess{pid: 200, parent: 1, start: 4200, cpus: "0-1,3"})
-	write(t, filepath.Join(p.Root, "stat"), "cpu 1 2 3\nbtime 1000\nprocs_running 1\n")
+	write(t, filepath.Join(p.Root, "uptime"), "142.75 80.00\n")
 	if cpus, err := p.CPUs(200); err != nil || cpus.String() != "0-1,3" {
 		t.Errorf("CPUs %v, %v", cpus, err)
 	}
@@ -165,8 +165,8 @@ func TestProcStatus(t *testing.T) {
 	if err != nil || cred.Uid != 1000 || cred.Gid != 100 || !slices.Equal(cred.Groups, []uint32{7, 8}) {
 		t.Errorf("credential %+v, %v: want the effective ids", cred, err)
 	}
-	if at, err := p.Started(200); err != nil || at.Unix() != 1042 {
-		t.Errorf("started %v, %v; want 42 s after boot", at, err)
+	if at, err := p.Started(200, time.UnixMilli(1_142_950)); err != nil || at.UnixMilli() != 1_042_200 {
+		t.Errorf("started %v, %v; want 42 s after boot, which was at 1000.2", at, err)
 	}
 	if _, err := p.StartTicks(999); err == nil {
 		t.Error("a process that is not there has a start time")

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/nomad-placer/nomad-placer/driver/cgroup"
+	"github.com/nomad-placer/nomad-placer/profiler"
 	"github.com/nomad-placer/nomad-placer/profiler/probe"
 )
 
@@ -206,7 +204,7 @@ func (r *Reach) Status(_ context.Context, task string) (probe.Status, error) {
 	if err != nil {
 		return probe.Status{}, err
 	}
-	started, err := r.Procs.Started(pids[0])
+	started, err := r.Procs.Started(pids[0], profiler.SystemClock{}.Now())
 	if err != nil {
 		return probe.Status{}, err
 	}
@@ -231,26 +229,20 @@ func (r *Reach) ended(task string) (probe.Status, error) {
 	return probe.Status{StartedAt: last.started, FinishedAt: end.at, ExitCode: end.code}, nil
 }
 
-// Started is when a process started, from the boot time in /proc/stat.
-func (p Proc) Started(pid int) (time.Time, error) {
+// Started is when a process started, to a hundredth of a second, now being the time. The boot time in
+// /proc/stat would be up to a second off.
+func (p Proc) Started(pid int, now time.Time) (time.Time, error) {
 	ticks, err := p.StartTicks(pid)
 	if err != nil {
 		return time.Time{}, err
 	}
-	data, err := os.ReadFile(filepath.Join(p.Root, "stat"))
+	data, err := os.ReadFile(filepath.Join(p.Root, "uptime"))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("boot time: %w", err)
+		return time.Time{}, fmt.Errorf("time since boot: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if text, ok := strings.CutPrefix(lines.Text(), "btime "); ok {
-			seconds, err := strconv.ParseInt(text, 10, 64)
-			if err != nil {
-				return time.Time{}, fmt.Errorf("boot time: %w", err)
-			}
-			return time.Unix(seconds, 0).Add(time.Duration(ticks) * clockTick), nil
-		}
+	var uptimeSeconds float64
+	if _, err := fmt.Sscan(string(data), &uptimeSeconds); err != nil {
+		return time.Time{}, fmt.Errorf("time since boot: %w", err)
 	}
-	return time.Time{}, errors.New("boot time: no btime in stat")
+	return now.Add(time.Duration(ticks)*clockTick - time.Duration(uptimeSeconds*float64(time.Second))), nil
 }

@@ -42,7 +42,7 @@ func mainProcesses(pids []int) []mainProcess {
 		if allocOf[parent] != "" {
 			continue
 		}
-		started, err := executor.Proc{Root: "/proc"}.Started(pid)
+		started, err := executor.Proc{Root: "/proc"}.Started(pid, time.Now())
 		if err != nil {
 			continue // it has ended
 		}

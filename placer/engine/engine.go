@@ -130,8 +130,12 @@ func (e *Engine) Prepare() error { return e.estimator.Prepare() }
 
 // restPerLook is how many times as long as a look at all jobs took the leader rests after it: in
 // a burst something changes all the time, and a look at many jobs takes long (chosen by us: a
-// tenth of the time is for looking).
-const restPerLook = 9
+// tenth of the time is for looking). It rests no longer than restAtMost: a look is long, too, where
+// Nomad answers late, and then jobs wait already.
+const (
+	restPerLook = 9
+	restAtMost  = 500 * time.Millisecond
+)
 
 // Run is the leader's loop. It returns when ctx ends, after every evaluation
 // it started has stopped.
@@ -179,7 +183,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-e.cfg.Clock.After(restPerLook * e.steady().Sub(began)):
+		case <-e.cfg.Clock.After(min(restPerLook*e.steady().Sub(began), restAtMost)):
 		}
 		select {
 		case <-ctx.Done():

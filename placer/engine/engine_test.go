@@ -618,3 +618,30 @@ func TestSweepKeepsWhatMayBeAdopted(t *testing.T) {
 		}
 	})
 }
+
+// lateLists is a world whose servers take long to list jobs.
+type lateLists struct {
+	*memWorld
+	takes time.Duration
+}
+
+func (w *lateLists) Jobs(ctx context.Context) ([]cluster.Job, error) {
+	time.Sleep(w.takes)
+	return w.memWorld.Jobs(ctx)
+}
+
+// Where the servers answer late, a leader does not rest for a multiple of that: a job that is submitted
+// while it rests is found with the next look but one, at the latest.
+func TestALeaderDoesNotRestForLong(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		late := &lateLists{memWorld: twoNodes(), takes: 8 * time.Second}
+		start(t, late.memWorld, mem.New(), func(o *engine.Config) { o.World = late })
+		settle(late.takes + 100*time.Millisecond)
+		late.submit(testJob("web", func(j *cluster.Job) { j.Workloads[0].Spec.Profile.Skip = true }))
+		settle(3 * late.takes)
+		if j := late.get(webJob); j.job.Held {
+			t.Errorf("it is held after three looks of %s", late.takes)
+		}
+	})
+}

@@ -18,8 +18,9 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/provision"
 )
 
-// pressing are other customers of the machine that all nodes of this test share: loops, four to a CPU,
+// pressing are other customers of the machine that all nodes of this test share: loops, two to a CPU,
 // each in a session of its own, so that each has a share of CPU time like that of all kernels of a node.
+// More of them leave the servers too little to have a node measured in time.
 func pressing(t *testing.T) (end func()) {
 	t.Helper()
 	var loops []*exec.Cmd
@@ -31,7 +32,7 @@ func pressing(t *testing.T) (end func()) {
 		loops = nil
 	}
 	t.Cleanup(end)
-	for range 4 * runtime.NumCPU() {
+	for range 2 * runtime.NumCPU() {
 		c := exec.Command("/bin/sh", "-c", "while :; do :; done")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 		if err := c.Start(); err != nil {

@@ -121,8 +121,14 @@ type generation struct {
 func (s *services) generate(t *testing.T, watch *capturing, m *network.Model, bin time.Duration, exact bool) generation {
 	t.Helper()
 	begun, sent := s.play(t, m, bin, exact)
-	g := generation{cut(t, watch.read(t), begun), sent}
-	captured := bytesOf(g.table, anywhere)
+	// A look at the connections of all namespaces takes its time: what was sent last is captured
+	// after the cycle.
+	if err := sleepUntil(t.Context(), begun.Add(*cycle+2*bin)); err != nil {
+		t.Fatal(err)
+	}
+	all := watch.read(t)
+	g := generation{cut(t, all, begun), sent}
+	captured := bytesOf(since(t, all, begun), anywhere)
 	within(t, "what the generators sent of what they were asked for", float64(sent.Sent), float64(sent.Asked), generatedMost)
 	within(t, "what was captured of what the generators sent", captured, float64(sent.Sent), capturedMost)
 	if exact {
@@ -188,6 +194,17 @@ func rackOfRecord(t *network.Table, r network.Record) int {
 		return -1
 	}
 	return from
+}
+
+// since is all that was captured from a moment on.
+func since(t *testing.T, all *network.Table, begin time.Time) *network.Table {
+	t.Helper()
+	span := all.Span()
+	part, err := all.Cut(span.From+begin.Sub(network.Time(span.From)), span.To)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return part
 }
 
 // cut is a cycle of what was captured, as the first moments of a Monday.

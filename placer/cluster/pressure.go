@@ -27,8 +27,7 @@ type PressureTable struct {
 	machines map[string][]*Node
 	cache    *Cache
 	unknown  ScoreVectors
-	number   int64     // of this table
-	slab     []float64 // storage of further vectors
+	number   int64 // of this table
 }
 
 // Cache keeps residents' scores as vectors, from one snapshot to the next: on a
@@ -41,7 +40,8 @@ type Cache struct {
 	vectors map[WorkloadID]cachedVectors
 	hosts   map[NodeID]*Host
 	numbers int64
-	nodes   int // of the largest snapshot so far: others may be parts of it
+	nodes   int       // of the largest snapshot so far: others may be parts of it
+	slab    []float64 // storage of further vectors: of the cache, which keeps them, since each keeps all of it
 }
 
 type cachedVectors struct {
@@ -232,14 +232,14 @@ func (p *PressureTable) ScoresOf(w WorkloadID) ScoreVectors {
 	return v
 }
 
-// vector is scores.Vector(p.columns) in the slab.
+// vector is scores.Vector(p.columns) in the cache's slab.
 func (p *PressureTable) vector(scores interference.Scores) []float64 {
 	n := len(p.columns)
-	if len(p.slab) < n {
-		p.slab = make([]float64, 2*slabVectors*n)
+	if len(p.cache.slab) < n {
+		p.cache.slab = make([]float64, 2*slabVectors*n)
 	}
-	out := p.slab[:n:n]
-	p.slab = p.slab[n:]
+	out := p.cache.slab[:n:n]
+	p.cache.slab = p.cache.slab[n:]
 	for k, source := range p.columns {
 		out[k], _ = scores[source].Score.Percent()
 	}

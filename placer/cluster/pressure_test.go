@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/clustertest"
@@ -84,6 +85,26 @@ func TestUnknownSystemJobs(t *testing.T) {
 	s.Known[agent.ID] = clustertest.Sensitivity(columns, []float64{70}, []float64{20})
 	if got := pressure(); got != [2]float64{70, 20} {
 		t.Errorf("known: %v", got)
+	}
+}
+
+// What a cache keeps of a workload is as large as its scores, however few workloads a
+// snapshot brings: one slab is for many snapshots.
+func TestVectorsOfManySnapshotsShareASlab(t *testing.T) {
+	t.Parallel()
+	const columns = 2
+	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
+	s.Cache = &cluster.Cache{}
+	var before uintptr
+	for i, name := range []string{"first", "second", "third"} {
+		w := clustertest.Workload(name)
+		s.Known[w.ID] = clustertest.Sensitivity(clustertest.Columns(columns), []float64{30, 80}, []float64{60, 10})
+		v := cluster.NewPressureTable(s, clustertest.Columns(columns)).ScoresOf(w.ID)
+		at := uintptr(unsafe.Pointer(&v.Tolerated[0]))
+		if far := at - before; i > 0 && far != 2*columns*unsafe.Sizeof(v.Tolerated[0]) {
+			t.Errorf("%s: %d bytes behind the one before", name, far)
+		}
+		before = at
 	}
 }
 

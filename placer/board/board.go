@@ -68,6 +68,7 @@ type Board struct {
 	Configurations []string
 
 	nodes     []Node
+	of        []*cluster.Node // whose nodes they are, where they are of a snapshot
 	ready     []bool
 	used      []cluster.Resources
 	residents [][]Resident

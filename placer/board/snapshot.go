@@ -15,9 +15,39 @@ import (
 // its own allocations and profiling copies are left out. Nodes keep their order.
 // An unknown score of a resident is assumed as cluster.ServerPressure does.
 func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Board {
+	return Renew(nil, s, columns, except)
+}
+
+// Renew is FromSnapshot in the storage of an earlier board, which nobody uses any more: of the
+// same nodes only those are written that have other residents by now, or had on that board.
+// nil: there is none.
+func Renew(earlier *Board, s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Board {
+	b := earlier
+	if b == nil || !slices.Equal(b.Columns, columns) || !slices.Equal(b.of, s.Nodes) {
+		b = withNodes(s.Nodes, columns)
+	}
+	b.listeners = nil
+	from := NewCoRunners(s, cluster.NewPressureTable(s, columns), except)
+	for at, n := range s.Nodes {
+		i := Index(at)
+		b.ready[i] = n.Ready
+		if o := from.occupancy(n); o != b.shared[i] {
+			b.fill(i, o, b.nodes[i].Machine == 0)
+		}
+	}
+	for _, of := range b.machines { // once all are there
+		for _, i := range of {
+			b.recompute(i)
+		}
+	}
+	return b
+}
+
+// withNodes is a board of nodes that nothing is said of yet.
+func withNodes(nodes []*cluster.Node, columns []interference.Source) *Board {
 	var configurations []string
 	seen := map[string]int{}
-	for _, n := range s.Nodes {
+	for _, n := range nodes {
 		if _, ok := seen[n.Configuration]; !ok {
 			seen[n.Configuration] = 0
 			configurations = append(configurations, n.Configuration)
@@ -28,23 +58,16 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 		seen[c] = i
 	}
 	b := New(columns, configurations)
-	b.grow(len(s.Nodes))
-	machines := cluster.Machines(s.Nodes)
+	b.grow(len(nodes))
+	b.of = slices.Clone(nodes)
+	machines := cluster.Machines(nodes)
 	number := make(map[string]int, len(machines))
 	for i, name := range slices.Sorted(maps.Keys(machines)) {
 		number[name] = i + 1
 	}
-	from := NewCoRunners(s, cluster.NewPressureTable(s, columns), except)
-	for _, n := range s.Nodes {
+	for _, n := range nodes {
 		rated, _ := disk.Rated(n.Meta) // 0 where it is not known
-		i := b.enter(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
-		b.ready[i] = n.Ready
-		b.fill(i, from.occupancy(n), number[n.Machine] == 0)
-	}
-	for _, of := range b.machines { // once all are there
-		for _, i := range of {
-			b.recompute(i)
-		}
+		b.enter(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
 	}
 	return b
 }

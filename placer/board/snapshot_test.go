@@ -28,8 +28,8 @@ func told(b *board.Board) []any {
 	return out
 }
 
-// What hosts keep from one board to the next must never show: whatever happens to a cluster,
-// and whatever is done to a board, the next is as without.
+// What hosts keep from one board to the next must never show, nor whose storage a board has:
+// whatever happens to a cluster, and whatever is done to a board, the next is as without.
 func TestBoardsAreAsNew(t *testing.T) {
 	t.Parallel()
 	columns := clustertest.Columns(3)
@@ -43,9 +43,11 @@ func TestBoardsAreAsNew(t *testing.T) {
 			ids = append(ids, id)
 		}
 		slices.SortFunc(ids, func(a, b cluster.WorkloadID) int { return compareText(a.String(), b.String()) })
-		for step := range 60 {
-			n, id := s.Nodes[rng.IntN(len(s.Nodes))], ids[rng.IntN(len(ids))]
-			switch rng.IntN(4) {
+		var earlier *board.Board
+		for step := range 80 {
+			at := rng.IntN(len(s.Nodes))
+			n, id := s.Nodes[at], ids[rng.IntN(len(ids))]
+			switch rng.IntN(6) {
 			case 0:
 				s.Allocations[n.ID] = append(slices.Clip(s.Allocations[n.ID]), cluster.Allocation{ID: "next", Workload: id, Node: n.ID, Resources: cluster.Resources{CPUMHz: 100}, Profiling: rng.IntN(3) == 0})
 			case 1:
@@ -54,6 +56,13 @@ func TestBoardsAreAsNew(t *testing.T) {
 				}
 			case 2:
 				s.Known[id] = clustertest.Sensitivity(columns, []float64{float64(rng.IntN(100)), 50, 60}, []float64{10, float64(rng.IntN(100)), 5})
+			case 3: // a node is another
+				next := *n
+				next.Ready, next.Total.CPUMHz = !n.Ready, n.Total.CPUMHz+1
+				s.Nodes = slices.Clone(s.Nodes)
+				s.Nodes[at] = &next
+			case 4: // or at another place
+				s.Nodes = append(slices.Clone(s.Nodes[1:]), s.Nodes[0])
 			default:
 				s.Disk[id] = performance.DiskSpec{BandwidthMBPerSec: float64(rng.IntN(50))}
 			}
@@ -63,11 +72,14 @@ func TestBoardsAreAsNew(t *testing.T) {
 			}
 			fresh := *s
 			fresh.Cache = nil
-			b := board.FromSnapshot(s, columns, except)
+			b := board.Renew(earlier, s, columns, except)
 			if got, want := told(b), told(board.FromSnapshot(&fresh, columns, except)); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, step %d: with what hosts keep\n%v\nand without\n%v", seed, step, got, want)
 			}
 			disturb(t, rng, b)
+			if earlier = b; rng.IntN(8) == 0 {
+				earlier = nil
+			}
 		}
 	}
 }
@@ -84,6 +96,7 @@ func disturb(t *testing.T, rng *rand.Rand, b *board.Board) {
 	t.Helper()
 	seen := map[board.Handle]bool{}
 	for i := range board.Index(b.Len()) {
+		b.SetReady(i, rng.IntN(2) == 0)
 		for _, r := range slices.Clone(b.Residents(i)) {
 			if seen[r.Handle] {
 				t.Fatalf("two residents are %d", r.Handle)
@@ -105,6 +118,17 @@ func disturb(t *testing.T, rng *rand.Rand, b *board.Board) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// Nobody hears of a board that has an earlier one's storage.
+func TestRenewedBoardsHaveNoListeners(t *testing.T) {
+	t.Parallel()
+	s := clustertest.Snapshot(clustertest.Node("n1", "big"))
+	b := board.FromSnapshot(s, clustertest.Columns(1), cluster.WorkloadID{})
+	board.NewAlike(b)
+	if again := board.Renew(b, s, b.Columns, cluster.WorkloadID{}); again != b || len(again.Listeners()) > 0 {
+		t.Errorf("%d listeners; the same storage: %t", len(again.Listeners()), again == b)
 	}
 }
 

@@ -40,9 +40,19 @@ type Cache struct {
 	vectors map[WorkloadID]cachedVectors
 	hosts   map[NodeID]*Host
 	numbers int64
-	nodes   int       // of the largest snapshot so far: others may be parts of it
+	nodes   int // of the largest snapshot so far: others may be parts of it
+	assumed map[assumption]ScoreVectors
 	slab    []float64 // storage of further vectors: of the cache, which keeps them, since each keeps all of it
+	// Board is room for what another package makes of all nodes: what the decision before had
+	// no more use for.
+	Board any
 }
+
+// assumption is the scores of workloads of which nothing is known, in percent.
+type assumption struct{ tolerated, caused float64 }
+
+// mostAssumed bounds those: there are as many as sizes on kinds of nodes.
+const mostAssumed = 1 << 12
 
 type cachedVectors struct {
 	ScoreVectors
@@ -64,7 +74,7 @@ func (s *Snapshot) WithCache() *Snapshot {
 func (m *Cache) ready(columns []interference.Source, known int) {
 	const spare = 1024
 	if !slices.Equal(m.columns, columns) {
-		m.columns, m.vectors, m.hosts = slices.Clone(columns), nil, nil
+		m.columns, m.vectors, m.hosts, m.assumed = slices.Clone(columns), nil, nil, nil
 	}
 	if m.vectors == nil || len(m.vectors) > 2*known+spare {
 		m.vectors = map[WorkloadID]cachedVectors{}
@@ -210,11 +220,29 @@ func (p *PressureTable) ScoresOn(n *Node, a *Allocation) (v ScoreVectors, assume
 		return v, false
 	}
 	tolerated, caused := assumedOf(n, a)
+	if _, any := p.snapshot.Known[a.Workload]; !any {
+		return p.cache.assume(assumption{tolerated, caused}), true
+	}
 	v.Tolerated, v.Caused = slices.Clone(v.Tolerated), slices.Clone(v.Caused)
 	for k := range v.Tolerated {
 		v.Tolerated[k], v.Caused[k] = known(v.Tolerated[k], tolerated), known(v.Caused[k], caused)
 	}
 	return v, true
+}
+
+// assume are the scores of a workload of which nothing is known. All of one size have them on
+// all nodes of a kind.
+func (m *Cache) assume(a assumption) ScoreVectors {
+	if v, ok := m.assumed[a]; ok {
+		return v
+	}
+	if m.assumed == nil || len(m.assumed) >= mostAssumed {
+		m.assumed = map[assumption]ScoreVectors{}
+	}
+	n := len(m.columns)
+	v := ScoreVectors{Tolerated: slices.Repeat([]float64{a.tolerated}, n), Caused: slices.Repeat([]float64{a.caused}, n)}
+	m.assumed[a] = v
+	return v
 }
 
 // ScoresOf are a workload's scores. They are shared and not written to.

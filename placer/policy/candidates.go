@@ -20,7 +20,8 @@ type candidateSet struct {
 	snapshot   *cluster.Snapshot // nodes sorted by ID, whatever order they came in
 	table      *cluster.PressureTable
 	coRunners  *board.CoRunners
-	shared     []bool // by column: CPU time is shared through it (timeShared)
+	board      *board.Board // of the selector; nil: none was made
+	shared     []bool       // by column: CPU time is shared through it (timeShared)
 	candidates []*candidate
 	rejected   []cluster.Rejection          // nodes that are no candidates, a sample
 	counts     map[cluster.RejectReason]int // all of those, by reason

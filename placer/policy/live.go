@@ -172,7 +172,7 @@ func (v *candidateSet) runs() bool {
 
 func (v *candidateSet) requestAdapter() *requestAdapter {
 	q := &requestAdapter{
-		candidateSet: v, board: board.FromSnapshot(v.snapshot, v.Columns, v.Workload.ID),
+		candidateSet: v, board: v.takeBoard(),
 		byIndex:  make([]*candidate, len(v.snapshot.Nodes)),
 		replicas: map[*candidate]int{},
 	}
@@ -184,6 +184,23 @@ func (v *candidateSet) requestAdapter() *requestAdapter {
 		}
 	}
 	return q
+}
+
+// takeBoard makes the request's board, in the storage of the decision before where there is
+// one. It is given back with giveBoard.
+func (v *candidateSet) takeBoard() *board.Board {
+	earlier, _ := v.snapshot.Cache.Board.(*board.Board)
+	v.snapshot.Cache.Board = nil
+	v.board = board.Renew(earlier, v.snapshot, v.Columns, v.Workload.ID)
+	return v.board
+}
+
+// giveBoard has the next decision use the storage of the board, if there is any: nothing may
+// read from it any more.
+func (v *candidateSet) giveBoard() {
+	if v.board != nil {
+		v.snapshot.Cache.Board = v.board
+	}
 }
 
 // room is how many allocations of the group a node takes. The board does not

@@ -27,6 +27,7 @@ func placed(r Request, name string, rank func(v *candidateSet) ranking) (cluster
 	if err != nil {
 		return cluster.Decision{}, facts{}, err
 	}
+	defer v.giveBoard()
 	d := blank(r, name)
 	switch {
 	case r.JobType == "system" || r.JobType == "sysbatch":

@@ -21,11 +21,15 @@ const Patience = time.Minute
 
 // Decide asks the policy of each workload on a fresh look at the cluster.
 func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
+	pl.queue.deciding <- struct{}{} // of the cache
+	defer func() { <-pl.queue.deciding }()
 	snapshot, err := pl.cfg.Decisions.Snapshot(ctx, pl.cfg.World)
 	if err != nil {
 		return nil, err
 	}
-	decisions, _, err := pl.decideOn(withPlans(snapshot, nil), job, known)
+	snapshot = withPlans(snapshot, nil)
+	snapshot.Cache = &pl.queue.cache
+	decisions, _, err := pl.decideOn(snapshot, job, known)
 	return decisions, err
 }
 

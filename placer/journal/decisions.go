@@ -48,6 +48,7 @@ type Decisions struct {
 	// cost more than a decision.
 	scores   map[cluster.WorkloadID]interference.Sensitivity
 	promises map[cluster.WorkloadID]performance.DiskSpec
+	shared   interference.Interner
 	// seen are the jobs that may have records, with their groups: a job may be purged before
 	// anything is decided, and another replica, whose decision is not among the newest here,
 	// may have released it.
@@ -168,6 +169,8 @@ func (s *Decisions) remember(d cluster.Decision) {
 // keep a decision as the newest. The caller holds s.mu.
 func (s *Decisions) keep(d cluster.Decision) {
 	s.drop(d.Workload)
+	d.Sensitivity.Tolerated, d.Sensitivity.Caused = s.shared.Of(d.Sensitivity.Tolerated), s.shared.Of(d.Sensitivity.Caused)
+	d.ToleranceAtTarget = s.shared.Of(d.ToleranceAtTarget)
 	s.newest[d.Workload] = d
 	one := slices.Values([]cluster.Decision{d})
 	maps.Copy(s.scores, ScoresOf(one))

@@ -77,11 +77,11 @@ func sizeOf(count int, own cluster.Resources) string {
 func row(name, value string) string { return "| " + name + " | " + escape(value) + " |" }
 
 // escape keeps user strings from breaking the table or becoming markup.
-func escape(s string) string {
-	return strings.NewReplacer(
-		"|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]", "`", "'", "*", "\\*",
-	).Replace(s)
-}
+func escape(s string) string { return escapes.Replace(s) }
+
+var escapes = strings.NewReplacer(
+	"|", "\\|", "\n", " ", "\r", " ", "<", "&lt;", ">", "&gt;", "[", "\\[", "]", "\\]", "`", "'", "*", "\\*",
+)
 
 // fit joins whole lines up to limit bytes. The last line, the chart, is kept
 // in preference to the ones before it.

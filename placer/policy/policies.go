@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ErrRequest: the request cannot be decided on.
@@ -12,7 +13,10 @@ var ErrRequest = errors.New("policy: unusable request")
 
 // Policies lists every policy that a job may name, sorted by name: every selector,
 // see live.go, and those that need more of a live cluster than a board.
-func Policies() []Descriptor {
+func Policies() []Descriptor { return slices.Clone(policies()) }
+
+// policies are sorted once: a job's is looked up several times on its way.
+var policies = sync.OnceValue(func() []Descriptor {
 	out := []Descriptor{nomadDescriptor, paragonDescriptor}
 	for _, d := range Selectors() {
 		if d.Name != paragonDescriptor.Name {
@@ -21,12 +25,12 @@ func Policies() []Descriptor {
 	}
 	slices.SortFunc(out, func(a, b Descriptor) int { return strings.Compare(a.Name, b.Name) })
 	return out
-}
+})
 
 // Names are those of Policies.
 func Names() []string {
 	var out []string
-	for _, d := range Policies() {
+	for _, d := range policies() {
 		out = append(out, d.Name)
 	}
 	return out
@@ -38,7 +42,7 @@ const Default = "expected"
 // Lookup returns the policy of that name, or an error that lists the known
 // ones.
 func Lookup(name string) (Descriptor, error) {
-	for _, d := range Policies() {
+	for _, d := range policies() {
 		if d.Name == name {
 			return d, nil
 		}

@@ -67,7 +67,7 @@ type Node struct {
 	Machine       string            `json:"machine,omitempty"` // shared by the nodes of that name; empty: of its own
 	Ready         bool              `json:"ready"`             // up, eligible and not draining
 	Kernels       bool              `json:"kernels"`           // it has the ibench driver, which may profile there
-	Attributes    map[string]string `json:"-"`
+	Attributes    Attributes        `json:"-"`
 	Meta          map[string]string `json:"-"`
 }
 

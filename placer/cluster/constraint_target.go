@@ -61,7 +61,7 @@ func (t target) resolve(n *Node) value {
 	case nodeField:
 		return value{t.of(n), true}
 	case attribute:
-		v, ok := n.Attributes[t.name]
+		v, ok := n.Attributes.Of(t.name)
 		return value{v, ok}
 	case meta:
 		v, ok := n.Meta[t.name]

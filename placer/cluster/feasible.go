@@ -158,7 +158,7 @@ func (c *checker) inPool(n *Node) bool {
 // clients publish driver.<name> as "1"; any true boolean counts.
 func (c *checker) missingDriver(n *Node) string {
 	for _, key := range c.drivers {
-		if ok, err := strconv.ParseBool(n.Attributes[key]); err != nil || !ok {
+		if ok, err := strconv.ParseBool(n.Attributes.Text(key)); err != nil || !ok {
 			return key
 		}
 	}

@@ -88,7 +88,7 @@ func disturb(rng *rand.Rand, s *cluster.Snapshot, columns []interference.Source,
 		delete(s.Known, id)
 	default: // a node is another
 		next := *n
-		next.Ready, next.Attributes = !n.Ready || rng.IntN(4) > 0, map[string]string{"driver.exec": fmt.Sprint(rng.IntN(2))}
+		next.Ready, next.Attributes = !n.Ready || rng.IntN(4) > 0, cluster.NewAttributes(map[string]string{"driver.exec": fmt.Sprint(rng.IntN(2))})
 		s.Nodes = slices.Clone(s.Nodes)
 		s.Nodes[at] = &next
 	}

@@ -43,7 +43,7 @@ func (s *Snapshot) WithoutLastCore() *Snapshot {
 	out.Nodes = make([]*Node, len(s.Nodes))
 	for i, n := range s.Nodes {
 		out.Nodes[i] = n
-		if n.Attributes[cgroupsVersion] == "1" {
+		if n.Attributes.Text(cgroupsVersion) == "1" {
 			less := *n
 			less.Total.Cores = max(0, n.Total.Cores-1)
 			out.Nodes[i] = &less

@@ -28,7 +28,7 @@ func Node(id, class string, edits ...func(*cluster.Node)) *cluster.Node {
 		CoreMHz:    2500,
 		Ready:      true,
 		Kernels:    true,
-		Attributes: map[string]string{"driver.exec": "1", "cpu.arch": "amd64", "kernel.name": "linux"},
+		Attributes: cluster.NewAttributes(map[string]string{"driver.exec": "1", "cpu.arch": "amd64", "kernel.name": "linux"}),
 		Meta:       map[string]string{},
 	}
 	for _, edit := range edits {
@@ -42,7 +42,7 @@ func Total(r cluster.Resources) func(*cluster.Node) { return func(n *cluster.Nod
 
 // Attribute sets a node attribute.
 func Attribute(key, value string) func(*cluster.Node) {
-	return func(n *cluster.Node) { n.Attributes[key] = value }
+	return func(n *cluster.Node) { n.Attributes = n.Attributes.With(key, value) }
 }
 
 // Workload builds a group of job name asking 1,000 MHz and 512 MB, count 1,

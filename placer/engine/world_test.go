@@ -358,7 +358,7 @@ func testNode(name, configuration string) *cluster.Node {
 		ID: cluster.NodeID("id-" + name), Name: name, Datacenter: "dc1", Pool: "default", Class: configuration,
 		Configuration: configuration, Total: cluster.Resources{CPUMHz: 2600, Cores: 1, MemoryMB: 4096, DiskMB: 10000},
 		CoreMHz: 2600, Ready: true, Kernels: true,
-		Attributes: map[string]string{"driver.raw_exec": "1", "driver.ibench": "1"},
+		Attributes: cluster.NewAttributes(map[string]string{"driver.raw_exec": "1", "driver.ibench": "1"}),
 	}
 }
 

@@ -38,7 +38,7 @@ func Calibrations(w *nomadapi.World, nodes []*cluster.Node, seconds int) []Unit 
 			// A node that was set up anew, or has another kernel, has lost what is kept here.
 			Outdated: func(n *cluster.Node, result []byte) bool {
 				c, err := calibrated(result)
-				return err != nil || c.ID != n.Attributes[nomadapi.DriverCalibration]
+				return err != nil || c.ID != n.Attributes.Text(nomadapi.DriverCalibration)
 			},
 		})
 	}

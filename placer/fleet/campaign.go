@@ -196,7 +196,7 @@ func (c *campaign) recall(nodes []*cluster.Node) error {
 	builds := map[string]bool{}
 	of := map[cluster.NodeID]*cluster.Node{}
 	for _, n := range nodes {
-		builds[n.Attributes[nomadapi.DriverBuild]], of[n.ID] = true, n
+		builds[n.Attributes.Text(nomadapi.DriverBuild)], of[n.ID] = true, n
 	}
 	for i := range c.units {
 		u := &c.units[i]
@@ -217,7 +217,7 @@ func (c *campaign) recall(nodes []*cluster.Node) error {
 		case err != nil:
 			return err
 		case kept == nil:
-		case n != nil && kept.Receipt.Build != n.Attributes[nomadapi.DriverBuild], !builds[kept.Receipt.Build]:
+		case n != nil && kept.Receipt.Build != n.Attributes.Text(nomadapi.DriverBuild), !builds[kept.Receipt.Build]:
 			c.report.OtherBuild++
 		case n != nil && u.Outdated != nil && c.Now().Sub(kept.Taken) > saysWithin && u.Outdated(n, kept.Result):
 			c.report.Outdated++
@@ -331,7 +331,7 @@ func (c *campaign) take(ctx context.Context, unit int, s dispatch.State) error {
 		return err
 	case err != nil:
 		return err
-	case receipt.Build != n.Attributes[nomadapi.DriverBuild]:
+	case receipt.Build != n.Attributes.Text(nomadapi.DriverBuild):
 		c.report.OtherBuild++
 		return ErrOtherBuild
 	}
@@ -344,7 +344,7 @@ func (c *campaign) take(ctx context.Context, unit int, s dispatch.State) error {
 	}
 	took := c.Now().Sub(c.begun[unit])
 	k := Kept{
-		Unit: says, Node: n.ID, NodeName: n.Name, Configuration: n.Configuration, Calibration: n.Attributes[nomadapi.DriverCalibration],
+		Unit: says, Node: n.ID, NodeName: n.Name, Configuration: n.Configuration, Calibration: n.Attributes.Text(nomadapi.DriverCalibration),
 		Taken: c.Now().UTC(), Seconds: took.Seconds(), Receipt: receipt, Result: result,
 	}
 	if err := save(c.Folder, key, k); err != nil {

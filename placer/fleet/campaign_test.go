@@ -53,7 +53,7 @@ func newWorld(t *testing.T, names ...string) *world {
 	for _, name := range names {
 		w.nodes = append(w.nodes, &cluster.Node{
 			ID: cluster.NodeID("id-" + name), Name: name, Class: "c", Configuration: "c", Pool: "default", Ready: true, CoreMHz: 1000,
-			Total: cluster.Resources{CPUMHz: 4000, Cores: 4, MemoryMB: 1000}, Attributes: map[string]string{nomadapi.DriverBuild: build},
+			Total: cluster.Resources{CPUMHz: 4000, Cores: 4, MemoryMB: 1000}, Attributes: cluster.NewAttributes(map[string]string{nomadapi.DriverBuild: build}),
 		})
 	}
 	return w
@@ -233,7 +233,7 @@ func TestKeptResults(t *testing.T) {
 			}
 		}, Report{Torn: 1}},
 		"of another build": {func(_ string, w *world, _ *Unit) {
-			w.nodes[0].Attributes = map[string]string{nomadapi.DriverBuild: "b2"}
+			w.nodes[0].Attributes = cluster.NewAttributes(map[string]string{nomadapi.DriverBuild: "b2"})
 			w.left = func(_ int, node string, r profiler.Receipt, result []byte) (profiler.Receipt, []byte, dispatch.State) {
 				r.Build = "b2"
 				return r, result, dispatch.State{Ended: true, Node: node}

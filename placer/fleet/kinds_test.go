@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 
 func TestCalibrationUnits(t *testing.T) {
 	t.Parallel()
-	n := &cluster.Node{ID: "n1", Name: "alpha", Attributes: map[string]string{nomadapi.DriverCalibration: "c1"}}
+	n := &cluster.Node{ID: "n1", Name: "alpha", Attributes: cluster.NewAttributes(map[string]string{nomadapi.DriverCalibration: "c1"})}
 	u := Calibrations(nil, []*cluster.Node{n}, 0)[0]
 	if u.Node != "n1" || u.Seconds != calibrateSeconds {
 		t.Errorf("%+v", u)
@@ -103,7 +103,7 @@ func TestProfileUnits(t *testing.T) {
 	t.Parallel()
 	sources := []interference.Source{interference.Integer, interference.LLCCapacity}
 	u := Profiles(nil, []Workload{workload("web")}, sources, 10)[0]
-	n := &cluster.Node{ID: "n1", Name: "alpha", Configuration: "fast", Attributes: map[string]string{"driver.ibench.soi.int": "supported", "driver.ibench.soi.llc_cap": "unsupported"}}
+	n := &cluster.Node{ID: "n1", Name: "alpha", Configuration: "fast", Attributes: cluster.NewAttributes(map[string]string{"driver.ibench.soi.int": "supported", "driver.ibench.soi.llc_cap": "unsupported"})}
 	if got := offered(n, sources); len(got) != 1 || got[0] != interference.Integer {
 		t.Errorf("offered %v", got)
 	}
@@ -168,9 +168,9 @@ func TestPairUnits(t *testing.T) {
 		t.Fatalf("%d units", len(units))
 	}
 	u := units[0]
-	n := &cluster.Node{Name: "alpha", Configuration: "fast", Attributes: map[string]string{nomadapi.DriverCPUs: "3"}}
+	n := &cluster.Node{Name: "alpha", Configuration: "fast", Attributes: cluster.NewAttributes(map[string]string{nomadapi.DriverCPUs: "3"})}
 	for list, want := range map[string]string{"3": "needs two", "": "not a list", "3-x": "not a list", "5-3": "not a list"} {
-		n.Attributes[nomadapi.DriverCPUs] = list
+		n.Attributes = n.Attributes.With(nomadapi.DriverCPUs, list)
 		if _, err := u.Job(nomadapi.Measuring{Node: *n}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("CPUs %q: %v", list, err)
 		}

@@ -96,7 +96,7 @@ func Profiles(w *nomadapi.World, workloads []Workload, sources []interference.So
 func offered(n *cluster.Node, sources []interference.Source) []interference.Source {
 	var out []interference.Source
 	for _, s := range sources {
-		if support := n.Attributes["driver."+nomadapi.KernelDriver+".soi."+string(s)]; support != "" && support != "unsupported" {
+		if support := n.Attributes.Text("driver." + nomadapi.KernelDriver + ".soi." + string(s)); support != "" && support != "unsupported" {
 			out = append(out, s)
 		}
 	}
@@ -157,7 +157,7 @@ func pairing(w *nomadapi.World, a, b Workload, placements []string, rounds int) 
 		Job: func(m nomadapi.Measuring) (map[string]any, error) {
 			r := request
 			r.Pairs, r.Configuration = slices.Clone(request.Pairs), m.Node.Configuration
-			cpus, err := firstCPUs(m.Node.Attributes[nomadapi.DriverCPUs])
+			cpus, err := firstCPUs(m.Node.Attributes.Text(nomadapi.DriverCPUs))
 			if err != nil {
 				return nil, fmt.Errorf("%w: the CPUs of the driver of node %s: %w", nomadapi.ErrNoFit, m.Node.Name, err)
 			}

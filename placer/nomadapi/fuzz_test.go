@@ -52,7 +52,7 @@ func followEmpty(t *testing.T, w *World, read func() error) {
 	t.Helper()
 	w.folded = 0
 	w.allocs.byNode, w.allocs.live, w.allocs.system, w.allocs.names = map[cluster.NodeID][]cluster.Allocation{}, map[string]liveAlloc{}, map[cluster.JobID]bool{}, interner{}
-	w.nodes.byID, w.nodes.names, w.nodes.stale = map[cluster.NodeID]cachedNode{}, interner{}, true
+	w.nodes.byID, w.nodes.names, w.nodes.stale = map[cluster.NodeID]cachedNode{}, &nodeNames{interner: interner{}, lists: map[string][]string{}}, true
 	w.jobs.jobs, w.jobs.stale = map[cluster.JobID]cluster.Job{}, true
 	if err := errors.Join(w.nodes.start(read), w.jobs.start(read), w.allocs.start(read)); err != nil {
 		t.Fatal(err)

@@ -46,9 +46,9 @@ const campaignOwner = "nomad-placer-fleet"
 // MeasuringRefused says why a node does no such work of the driver; empty where it does.
 func (w *World) MeasuringRefused(n *cluster.Node, work string) string {
 	switch {
-	case n.Attributes["driver."+KernelDriver+".version"] == "":
+	case n.Attributes.Text("driver."+KernelDriver+".version") == "":
 		return "it has no driver " + KernelDriver
-	case n.Attributes[DriverBuild] == "":
+	case n.Attributes.Text(DriverBuild) == "":
 		return "its driver " + KernelDriver + " is of an earlier release, which leaves no receipts"
 	case !DriverAllows(n.Attributes, work):
 		return fmt.Sprintf("its operator does not allow it: add %q to allow in the plugin block of the client's agent file", work)

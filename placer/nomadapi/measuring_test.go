@@ -16,7 +16,7 @@ import (
 func measuringForTest() Measuring {
 	return Measuring{
 		ID: "fleet/dispatch-x", Namespace: "default", Deadline: time.Unix(1_800_000_000, 0),
-		Node: cluster.Node{ID: "n1", Name: "alpha", Pool: "prod", Configuration: "fast", CoreMHz: 1000, Attributes: map[string]string{DriverCPUs: "0-1"}},
+		Node: cluster.Node{ID: "n1", Name: "alpha", Pool: "prod", Configuration: "fast", CoreMHz: 1000, Attributes: cluster.NewAttributes(map[string]string{DriverCPUs: "0-1"})},
 		Free: cluster.Resources{CPUMHz: 4000, Cores: 4, MemoryMB: 2048},
 	}
 }
@@ -161,7 +161,7 @@ func TestMeasuringRefused(t *testing.T) {
 		for name, value := range more {
 			attributes[name] = value
 		}
-		return &cluster.Node{Name: "alpha", Attributes: attributes}
+		return &cluster.Node{Name: "alpha", Attributes: cluster.NewAttributes(attributes)}
 	}
 	for name, c := range map[string]struct {
 		node *cluster.Node

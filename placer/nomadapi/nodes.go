@@ -36,8 +36,8 @@ const driverAllow = "driver." + KernelDriver + ".allow"
 
 // DriverAllows reports whether the driver of a node with those attributes takes tasks that
 // do such work. One that does not say so is of an earlier release, which takes all.
-func DriverAllows(attributes map[string]string, work string) bool {
-	list, says := attributes[driverAllow]
+func DriverAllows(attributes cluster.Attributes, work string) bool {
+	list, says := attributes.Of(driverAllow)
 	return !says || slices.Contains(strings.Split(list, ","), work)
 }
 
@@ -47,7 +47,7 @@ type nodeCache struct {
 	index uint64
 	list  []*cluster.Node // by ID; never written to once it was handed out
 	byID  map[cluster.NodeID]cachedNode
-	names interner
+	names *nodeNames
 	stale bool // byID has moved on from list
 }
 
@@ -146,11 +146,8 @@ func (w *World) readNodes(ctx context.Context) error {
 			changed = append(changed, s)
 		}
 	}
-	if len(c.names) > maxNames {
-		c.names = nil
-	}
-	if c.names == nil {
-		c.names = interner{}
+	if c.names == nil || len(c.names.interner) > maxNames {
+		c.names = &nodeNames{interner: interner{}, lists: map[string][]string{}}
 	}
 	details := make([]*nodeDetail, len(changed))
 	err = eachAtOnce(ctx, len(changed), func(ctx context.Context, i int) error {
@@ -231,10 +228,41 @@ func (w *World) readNode(ctx context.Context, id string) (*nodeDetail, error) {
 // beyond it.
 const maxNames = 1 << 16
 
+// nodeNames are the texts of nodes, and which attributes those have.
+type nodeNames struct {
+	interner
+	lists map[string][]string // by all of them
+}
+
+// attributes keeps what nodes have in common once: the names, and values but for those that
+// no two have.
+func (n *nodeNames) attributes(a cluster.Attributes) cluster.Attributes {
+	return a.Shared(n.list, func(name, value string) string {
+		if strings.HasPrefix(name, "unique.") {
+			return value
+		}
+		return n.one(value)
+	})
+}
+
+func (n *nodeNames) list(names []string) []string {
+	key := strings.Join(names, "\x00")
+	if kept, ok := n.lists[key]; ok {
+		return kept
+	}
+	own := make([]string, len(names))
+	for i, name := range names {
+		own[i] = n.one(name)
+	}
+	n.lists[key] = own
+	return own
+}
+
 // node keeps texts that many nodes have in common once.
-func (d *nodeDetail) node(names interner) *cluster.Node {
+func (d *nodeDetail) node(names *nodeNames) *cluster.Node {
 	kernels := d.Drivers[KernelDriver]
 	total, coreMHz := d.usable()
+	attributes := names.attributes(cluster.NewAttributes(d.Attributes))
 	return &cluster.Node{
 		ID:            cluster.NodeID(d.ID),
 		Name:          d.Name,
@@ -247,8 +275,8 @@ func (d *nodeDetail) node(names interner) *cluster.Node {
 		Total:         total,
 		CoreMHz:       coreMHz,
 		Ready:         d.Status == "ready" && d.SchedulingEligibility == "eligible" && !d.Drain,
-		Kernels:       kernels.Detected && kernels.Healthy && DriverAllows(d.Attributes, DriverProfile),
-		Attributes:    names.all(d.Attributes),
+		Kernels:       kernels.Detected && kernels.Healthy && DriverAllows(attributes, DriverProfile),
+		Attributes:    attributes,
 		Meta:          names.all(d.Meta),
 	}
 }

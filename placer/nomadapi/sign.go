@@ -21,11 +21,12 @@ const driverSigners = "driver." + KernelDriver + ".signers"
 
 // DriverSigners are the IDs of the keys whose requests the driver of a node takes; none is
 // everybody's.
-func DriverSigners(attributes map[string]string) []string {
-	if attributes[driverSigners] == "" {
+func DriverSigners(attributes cluster.Attributes) []string {
+	list := attributes.Text(driverSigners)
+	if list == "" {
 		return nil
 	}
-	return strings.Split(attributes[driverSigners], ",")
+	return strings.Split(list, ",")
 }
 
 // refusesKey says why the driver of a node will not take what this world asks; empty where

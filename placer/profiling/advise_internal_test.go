@@ -17,7 +17,7 @@ func advisedRequest(t *testing.T, e *Estimator, edit func(*cluster.Workload)) cl
 	t.Helper()
 	columns := e.Columns()
 	s := clustertest.Snapshot(clustertest.Node("n1", "a"), clustertest.Node("n2", "a"))
-	s.Nodes[0].Attributes["driver.ibench.soi.net_bw"] = "unsupported"
+	s.Nodes[0].Attributes = s.Nodes[0].Attributes.With("driver.ibench.soi.net_bw", "unsupported")
 	resident := clustertest.Workload("resident")
 	clustertest.Run(s, resident, "n1")
 	scores := make([]float64, len(columns))

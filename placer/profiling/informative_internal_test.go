@@ -77,7 +77,7 @@ func TestPreferredSources(t *testing.T) {
 	prefer := []interference.Source{interference.LLCCapacity, interference.NetworkBandwidth, interference.LLCBandwidth}
 	_, e := New(Config{SourceCount: 2, Columns: training.Sources, PreferSources: prefer})
 	e.fits.put("", k)
-	n := &cluster.Node{Kernels: true, Attributes: map[string]string{"driver.ibench.soi.net_bw": "unsupported"}}
+	n := &cluster.Node{Kernels: true, Attributes: cluster.NewAttributes(map[string]string{"driver.ibench.soi.net_bw": "unsupported"})}
 	got := e.chooseSources(n, cluster.Job{}, cluster.Workload{})
 	if want := []interference.Source{interference.LLCCapacity, interference.LLCBandwidth}; !slices.Equal(got, want) {
 		t.Errorf("chose %v, want %v", got, want)
@@ -102,9 +102,9 @@ func TestColumns(t *testing.T) {
 		rows[i].Sensitivity.Caused = rows[i].Sensitivity.Tolerated
 	}
 	node := func(unsupported ...interference.Source) *cluster.Node {
-		n := &cluster.Node{Kernels: true, Attributes: map[string]string{}}
+		n := &cluster.Node{Kernels: true, Attributes: cluster.NewAttributes(map[string]string{})}
 		for _, s := range unsupported {
-			n.Attributes["driver.ibench.soi."+string(s)] = "unsupported"
+			n.Attributes = n.Attributes.With("driver.ibench.soi."+string(s), "unsupported")
 		}
 		return n
 	}

@@ -265,10 +265,10 @@ func probeable(w cluster.Workload, nodes []*cluster.Node) ([]*cluster.Node, erro
 	}
 	why, attribute := "", "driver.ibench.probe."+w.Spec.Probe.Type
 	able := slices.DeleteFunc(slices.Clone(nodes), func(n *cluster.Node) bool {
-		if n.Attributes[attribute] != unsupported {
+		if n.Attributes.Text(attribute) != unsupported {
 			return false
 		}
-		why = n.Attributes[attribute+".reason"]
+		why = n.Attributes.Text(attribute + ".reason")
 		return true
 	})
 	switch {
@@ -286,7 +286,7 @@ const unsupported = "unsupported"
 // supports reads the driver's fingerprint; a node that says nothing of a
 // source may be asked.
 func supports(n *cluster.Node, s interference.Source) bool {
-	v, ok := n.Attributes["driver.ibench.soi."+string(s)]
+	v, ok := n.Attributes.Of("driver.ibench.soi." + string(s))
 	return !ok || v != unsupported
 }
 

@@ -12,10 +12,10 @@ import (
 // be compared with anything, and best effort needs none.
 func TestProbeableNodes(t *testing.T) {
 	t.Parallel()
-	bare := &cluster.Node{Name: "bare", Attributes: map[string]string{"driver.ibench.probe.instructions": "supported"}}
-	virtual := &cluster.Node{Name: "virtual", Attributes: map[string]string{
+	bare := &cluster.Node{Name: "bare", Attributes: cluster.NewAttributes(map[string]string{"driver.ibench.probe.instructions": "supported"})}
+	virtual := &cluster.Node{Name: "virtual", Attributes: cluster.NewAttributes(map[string]string{
 		"driver.ibench.probe.instructions": "unsupported", "driver.ibench.probe.instructions.reason": "no such counter",
-	}}
+	})}
 	before := &cluster.Node{Name: "of the version before"}
 	counted := &performance.ProbeSpec{Type: "instructions"}
 	for _, c := range []struct {

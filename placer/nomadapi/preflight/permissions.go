@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/nomadapi"
 	"github.com/nomad-placer/nomad-placer/placer/wording"
 )
@@ -28,10 +29,10 @@ func checkPermissions(_ context.Context, n *nomad) []Line {
 		if !c.ready() || !driver.Detected || !driver.Healthy {
 			continue // the driver's check names it
 		}
-		signers.add(strings.Join(nomadapi.DriverSigners(c.Attributes), " or "), c.Name)
+		signers.add(strings.Join(nomadapi.DriverSigners(cluster.NewAttributes(c.Attributes)), " or "), c.Name)
 		whole := true
 		for _, need := range needed {
-			if !nomadapi.DriverAllows(c.Attributes, need.work) {
+			if !nomadapi.DriverAllows(cluster.NewAttributes(c.Attributes), need.work) {
 				refused.add(need.work, c.Name)
 				whole = false
 			}

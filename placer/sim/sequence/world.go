@@ -306,7 +306,7 @@ func (s *scene) draw(random *rand.Rand) placing {
 			x.snapshot.Nodes = append(x.snapshot.Nodes, &cluster.Node{
 				ID: cluster.NodeID(id), Name: id, Datacenter: "dc1", Pool: runPool, Class: m.Name, Configuration: m.Name,
 				Total:   cluster.Resources{CPUMHz: int(m.Cores) * mhzPerCore, Cores: int(m.Cores), MemoryMB: int(m.MemoryMB), DiskMB: 1 << 20},
-				CoreMHz: mhzPerCore, Ready: true, Kernels: true, Attributes: map[string]string{"driver.exec": "1"}, Meta: map[string]string{},
+				CoreMHz: mhzPerCore, Ready: true, Kernels: true, Attributes: cluster.NewAttributes(map[string]string{"driver.exec": "1"}), Meta: map[string]string{},
 			})
 		}
 	}

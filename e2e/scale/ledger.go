@@ -68,6 +68,8 @@ type verdict struct {
 	faults      map[string]string // by job
 	allocations int               // that run
 	ended       int               // batch jobs that Nomad ended with a drain
+	// missed are jobs whose allocation waits for a node that failed.
+	missed []string
 }
 
 // judge holds what is seen against what was asked: nothing is lost, doubled, held or of
@@ -91,6 +93,9 @@ func judge(jobs map[string]request, s seen) verdict {
 			continue
 		case a.ClientStatus != api.AllocClientStatusRunning:
 			fault(a.JobID, "allocation %s is %s", a.ID, a.ClientStatus)
+			if s.gone[a.NodeID] {
+				v.missed = append(v.missed, a.JobID)
+			}
 		case s.gone[a.NodeID]:
 			fault(a.JobID, "allocation %s runs on a node that failed, Nomad says", a.ID)
 		case !runs:

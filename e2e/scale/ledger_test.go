@@ -41,6 +41,16 @@ func TestNothingIsWrongWithASoundCluster(t *testing.T) {
 	}
 }
 
+// A fault, and one that an evaluation mends.
+func TestWhatWaitsForAFailedNodeIsMissed(t *testing.T) {
+	t.Parallel()
+	jobs, s := sound()
+	s.live[2].ClientStatus, s.live[2].NodeID = api.AllocClientStatusPending, "failed"
+	if v := judge(jobs, s); len(v.missed) != 1 || v.missed[0] != "batch" || v.faults["batch"] == "" {
+		t.Errorf("%+v", v)
+	}
+}
+
 func TestEveryFaultIsSeen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

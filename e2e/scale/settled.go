@@ -21,6 +21,9 @@ const (
 	settleAtLeast = 3 * time.Minute
 	settlePerNode = 60 * time.Millisecond
 	lookEvery     = 3 * time.Second
+	// missedLooks is for how many of them a job waits for a failed node before Nomad is asked
+	// to look at it again.
+	missedLooks = 10
 )
 
 // settled looks until all is as it was asked, or the time for that is over.
@@ -34,6 +37,9 @@ func (t *troubled) settled(ctx context.Context) error {
 			return err
 		}
 		t.out.SettledSeconds = time.Since(began).Seconds()
+		if err := t.evaluateMissed(ctx, v); err != nil {
+			return err
+		}
 		if len(v.faults) == 0 || time.Since(began) > within {
 			t.out.Jobs, t.out.Allocations, t.out.EndedWithADrain, t.out.Faults = len(jobs), v.allocations, v.ended, v.faults
 			t.out.SlowestSeconds = t.slowest()
@@ -48,6 +54,24 @@ func (t *troubled) settled(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// evaluateMissed asks Nomad for another look at jobs that wait for a node that failed, as an
+// operator would. A plan is checked against the cluster as its scheduler saw it: what is placed
+// in the moment in which the node's failure is noted is not among the allocations that are
+// placed again for it, and Nomad looks at the job no more.
+func (t *troubled) evaluateMissed(ctx context.Context, v verdict) error {
+	for _, id := range v.missed {
+		if t.missed[id]++; t.missed[id] != missedLooks {
+			continue
+		}
+		t.out.Missed++
+		t.say(fmt.Sprintf("trouble: %s waits for a node that failed; Nomad is asked to evaluate it", id))
+		if _, _, err := t.api.Jobs().ForceEvaluate(id, (&api.WriteOptions{}).WithContext(ctx)); err != nil {
+			return fmt.Errorf("evaluating %s: %w", id, err)
+		}
+	}
+	return nil
 }
 
 // slowest is how long a job took to run, of those that came in the phase.

@@ -37,6 +37,9 @@ type Trouble struct {
 	Jobs            int     `json:"jobs"`                // checked, of the whole run
 	Allocations     int     `json:"allocations_running"` // of them
 	EndedWithADrain int     `json:"batch_jobs_ended_with_a_drain"`
+	// Missed are jobs that Nomad had placed on a node in the moment it failed, and placed again
+	// only when it was asked to.
+	Missed int `json:"jobs_placed_as_their_node_failed"`
 	// Faults are jobs and nodes that are not as they were asked to be, with what is wrong.
 	Faults map[string]string `json:"faults"`
 }
@@ -70,6 +73,7 @@ type troubled struct {
 	submitted []request
 	sentAt    map[string]time.Time // of the submitted ones, when they were sent first
 	updated   []request
+	missed    map[string]int // looks in which a job waited for a node that had failed
 }
 
 // trouble runs the phase and judges what came of it.
@@ -81,7 +85,7 @@ func (r *rig) trouble(ctx context.Context, workloads []workload, say func(string
 	if err := awaitAnswer(ctx, "http://"+second.address); err != nil {
 		return nil, fmt.Errorf("second agent: %w", err)
 	}
-	t := &troubled{rig: r, say: say, sentAt: map[string]time.Time{}}
+	t := &troubled{rig: r, say: say, sentAt: map[string]time.Time{}, missed: map[string]int{}}
 	t.choose(workloads)
 	say(fmt.Sprintf("trouble: %d jobs come and %d are updated, %d nodes are drained, %d nodes fail, and the agent that leads is killed", len(t.submitted), len(t.updated), len(t.draining), len(t.failing)))
 	began := time.Now()
@@ -252,6 +256,7 @@ func (t Trouble) write(w io.Writer) {
 	line("jobs of the whole run checked", fmt.Sprintf("%d, with %d allocations that run", t.Jobs, t.Allocations), "")
 	line("lost, doubled, held, of an older version, or not running as Nomad says", fmt.Sprint(len(t.Faults)), "0")
 	line("batch jobs that Nomad ended with a drain and does not place again", fmt.Sprint(t.EndedWithADrain), "")
+	line("jobs that Nomad placed on a node as it failed, and again only when it was asked", fmt.Sprint(t.Missed), "")
 	line("another agent led after", fmt.Sprintf("%.1f s", t.LeaderSeconds), "")
 	line("slowest of the new jobs, until it ran", fmt.Sprintf("%.1f s", t.SlowestSeconds), "")
 	line("all was as asked after", fmt.Sprintf("%.0f s more", t.SettledSeconds), "")

@@ -407,6 +407,7 @@ const (
 
 // run serves until ctx ends or a part fails, and then stops the rest.
 func (g *agent) run(ctx context.Context) error {
+	useMemory()
 	listener, err := net.Listen("tcp", g.config.Listen)
 	if err != nil {
 		return fmt.Errorf("pages: %w", err)

@@ -26,6 +26,11 @@ func (r *Report) Files() map[string]string {
 		if o := find(p.Outcomes, digests[p.Name].picture); o != nil && len(o.Pictures()) > 0 {
 			out[pictureFile(p.Name)] = chart.Standalone(o.Pictures()[0].SVG)
 		}
+		for i := range p.Outcomes {
+			if o := &p.Outcomes[i]; o.causes() && len(o.Pictures()) > 0 {
+				out[pictureFile(o.ID)] = chart.Standalone(o.Pictures()[0].SVG)
+			}
+		}
 	}
 	return out
 }
@@ -256,6 +261,9 @@ func (p *page) outcome(o *Outcome) {
 		p.line("Not carried by the simulator: %s\n", o.Missing)
 		return
 	}
+	if pictures := o.Pictures(); o.causes() && len(pictures) > 0 {
+		p.line("![%s](%s)\n", escaped(pictures[0].Title), pictureFile(o.ID))
+	}
 	if len(o.Rows) > 0 {
 		p.table(o)
 	}
@@ -271,7 +279,7 @@ func (p *page) outcome(o *Outcome) {
 	if gap := o.Gap(); gap != "" {
 		p.line("%s\n", gap)
 	}
-	p.line("Why we differ: %s", o.Why)
+	p.line("%s: %s", o.WhyTitle(), o.Why)
 	for _, n := range o.Notes {
 		p.line("- %s", n)
 	}

@@ -117,7 +117,7 @@ func (e *Estimator) fit() error {
 		{"tolerated scores", &e.tolerated, classify.Matrix{Columns: e.columns(), Rows: all.tolerated}},
 		{"caused scores", &e.caused, classify.Matrix{Columns: e.columns(), Rows: all.caused}},
 		{"tolerated and caused scores", &e.joint, e.jointly(all.tolerated, all.caused)},
-		{"scale-up", &e.scaleUp, ratios(all.up, names(len(e.options.Cores)), e.referenceSize())},
+		{"scale-up", &e.scaleUp, ratios(all.up, names(len(e.options.Cores)), e.options.referenceSize())},
 		{"scale-out", &e.scaleOut, ratios(all.out, names(len(e.options.Nodes)), 0)},
 	}
 	for _, f := range fits {
@@ -166,7 +166,7 @@ func names(n int) []string {
 
 // referenceSize is the column that every scale-up row is divided by: the middle
 // number of cores.
-func (e *Estimator) referenceSize() int { return len(e.options.Cores) / 2 }
+func (o *Options) referenceSize() int { return len(o.Cores) / 2 }
 
 func (e *Estimator) measureAll(a *truth.Application, all *rows, random *rand.Rand) {
 	if e.options.learns(Speeds) {
@@ -451,7 +451,7 @@ func completeScores(m classify.Model, row []float64, assumed float64) ([]float64
 // sizes completes the row of numbers of cores, relative to the size of the other
 // runs. How much memory it uses is not classified but read, in the run itself.
 func (e *Estimator) sizes(a *truth.Application, phase, entries int, random *rand.Rand, speed []float64) ([]board.SizeOption, error) {
-	reference := e.referenceSize()
+	reference := e.options.referenceSize()
 	row := unknown(len(e.options.Cores))
 	row[reference] = e.run(a, e.atSize(a, phase, reference), random)
 	if err := e.fill(e.scaleUp, row, reference, entries, random, func(i int) float64 { return e.run(a, e.atSize(a, phase, i), random) }); err != nil {

@@ -193,8 +193,8 @@ func (p *page) digested(r *Report, paper paperOutcomes) {
 	p.line("")
 }
 
-// pictureFile is where the picture of a paper is, seen from its page.
-func pictureFile(paper string) string { return "images/" + paper + ".svg" }
+// pictureFile is where the picture of a paper or an experiment is, seen from its page.
+func pictureFile(name string) string { return "images/" + name + ".svg" }
 
 func find(outcomes []Outcome, id string) *Outcome {
 	if i := slices.IndexFunc(outcomes, func(o Outcome) bool { return o.ID == id }); i >= 0 {

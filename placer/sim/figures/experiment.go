@@ -9,7 +9,8 @@ import (
 type Experiment struct {
 	// ID is its name on the command line and in the page of its paper: that of its
 	// scenario, with a word more where several experiments have it; of one without a
-	// scenario the figure, or what it shows.
+	// scenario the figure, or what it shows. One that says what the outcome owes to
+	// which part of a system ends in -causes.
 	ID    string
 	Paper string // a name of Papers, and of its page
 	Where string // section, table or figure
@@ -31,7 +32,7 @@ type Experiment struct {
 	// Quantities are the columns; the first is in the summary.
 	Quantities []Quantity
 	Requires   []Requirement
-	Why        string // why we differ
+	Why        string // why we differ, or what it teaches; a template as those of digests
 	Plots      []Plot
 }
 

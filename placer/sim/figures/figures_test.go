@@ -69,7 +69,7 @@ func TestExperimentsAreWhole(t *testing.T) {
 }
 
 // unpublished are experiments of whose first quantity the paper has no number.
-var unpublished = []string{"quasar-multiple", "hcloud-limits", "hcloud-pressure", "hcloud-pressure-static", "hcloud-pressure-low", "hcloud-causes"}
+var unpublished = []string{"quasar-multiple", "hcloud-limits", "hcloud-pressure", "hcloud-pressure-static", "hcloud-pressure-low", "hcloud-causes", "paragon-causes", "tarcil-causes", "quasar-causes", "lsh-causes", "lotes-causes", "tracon-causes"}
 
 // checkRows looks for every row that an experiment speaks of.
 func checkRows(t *testing.T, e *Experiment, known map[At]bool) {
@@ -103,6 +103,12 @@ func checkRows(t *testing.T, e *Experiment, known map[At]bool) {
 	}
 	for _, p := range e.Plots {
 		look(p.Title, p.rows...)
+	}
+	for _, m := range askedFor.FindAllStringSubmatch(e.Why, -1) {
+		hasNumber(t, []Experiment{*e}, [3]string(m[1:]))
+		if !rows[m[3]] {
+			t.Errorf("%s: its text speaks of %q, which is no row", e.ID, m[3])
+		}
 	}
 }
 

@@ -130,6 +130,27 @@ var lotesExperiments = []Experiment{
 		},
 		Why: whyDrawn + "Tetris as published prefers jobs of little work. That lets few wait, those that are large and long, at any load; tetris-packs is Tetris without it (epsilon 0), and what is left between it and LoTES is how they pack. Pairings of classes and machines that the first program does not use make no difference (lotes-all-pairings). ",
 	},
+	{
+		ID: "lotes-causes", Paper: "lotes", Where: "§4, §5.4", Title: "What decides, jobs that need what their class does",
+		Scenarios: []string{"lotes-causes", "lotes-causes-learnt", "lotes-causes-varied"}, Headline: of("lotes").load(1.03),
+		Rows:       slices.Concat(lotesParts(1.03), lotesParts(0.97)),
+		Quantities: []Quantity{waitMean, waitTail, queueMean, queueGrowth},
+		Requires: []Requirement{
+			behind("LoTES waits less than Tetris and Greedy", waitMean, 0, of("lotes").load(1.03), of("tetris").load(1.03), of("greedy-fit").load(1.03)),
+			behind("a queue of each class waits less than one queue", waitMean, 0, of("lotes").load(1.03), of("lotes-unqueued").load(1.03)),
+			behind("leaving room idle on purpose pays: who has waited for a minute and takes any room makes all wait longer", waitMean, 0, of("lotes").load(1.03), of("lotes-impatient").load(1.03)),
+			compared("classes can be learnt: a tenth longer at most", func(v []float64) bool { return v[1] <= 1.1*v[0] }, uses(waitMean, of("lotes").load(1.03), of("lotes").load(1.03).in("lotes-causes-learnt"))...),
+		},
+		Why: fromTable("lotes-causes", waitMean, "Load decides first: at 97 %% of what the machines can serve jobs wait %s s under LoTES, at 103 %% %s s.", "lotes at 0.97", "lotes at 1.03") +
+			fromTable("lotes-causes", waitMean, "What the plan gives is seen in its queues and mixes: with its routes but one queue for all classes jobs wait %s s, and where machines mix only what the first program does %s s.", "lotes-unqueued at 1.03", "lotes-support at 1.03") +
+			fromTable("lotes-causes", waitTail, "The queues cost the tail: 1 %% wait longer than %s s, in one queue longer than %s s.", "lotes at 1.03", "lotes-unqueued at 1.03") +
+			fromTable("lotes-causes", waitMean, "Room that is left idle for a class neither gains nor costs on average: %s s where who has waited for a minute takes any room,", "lotes-impatient at 1.03") +
+			fromTable("lotes-causes", waitTail, "and the tail is then %s s.", "lotes-impatient at 1.03") +
+			fromTable("lotes-causes", waitMean, "That classes and their times are known is worth more than each of these: where they are learnt from the jobs of a run of some hours jobs wait %s s, and %s s at the lower load.", "lotes at 1.03, lotes-causes-learnt", "lotes at 0.97, lotes-causes-learnt") +
+			fromTable("lotes-causes", waitMean, "Against Tetris, which knows each job's time, LoTES is ahead below the limit (%s s against %s s) and behind above it (%s s against %s s), where short jobs first is worth more than a plan;", "lotes at 0.97", "tetris at 0.97", "lotes at 1.03", "tetris at 1.03") +
+			fromTable("lotes-causes", waitMean, "with needs that vary within a class it is behind at both (%s s against %s s at the lower), though not by more than seeds differ.", "lotes at 0.97, lotes-causes-varied", "tetris at 0.97, lotes-causes-varied"),
+		Plots: []Plot{byPart(waitMean, lotesParts(1.03)...)},
+	},
 }
 
 // What is worth an order (chosen by us).
@@ -209,4 +230,11 @@ func drawnExperiments() []Experiment {
 		out = append(out, omegaExperiments(&lotesReadings[i])...)
 	}
 	return out
+}
+
+// lotesParts are LoTES, with parts taken away, and those that it is compared with.
+func lotesParts(load float64) []At {
+	return atLoad(load, slices.Concat(
+		all("lotes", "lotes-support", "lotes-unqueued", "lotes-impatient"), across([]string{"lotes-causes-learnt"}, "lotes"), all("tetris", "tetris-packs", "greedy-fit"),
+		across([]string{"lotes-causes-varied"}, "lotes", "tetris", "greedy-fit")))
 }

@@ -229,6 +229,27 @@ var lshExperiments = []Experiment{
 		},
 		Why: whyLSHCluster + "The paper profiles for about a minute and must have replayed stored scores in its load tests: jobs here last 1 to 4 minutes, of which a minute more is a large part. ",
 	},
+	{
+		ID: "lsh-causes", Paper: "lsh", Where: "§II, §III", Title: "What decides, default data centre, high load",
+		Scenarios: []string{"lsh-causes"}, Headline: of("lsh"),
+		Quantities: []Quantity{qos, qosWithWait, meanPerformance, bestPlatform, undisturbed, metric("mean wait", "s", "wait_mean"), metric("mean decision time", "ms", "deciding_mean")},
+		Requires: []Requirement{
+			ahead("both parts are needed: a point more keep their QoS than with either alone", qos, 1, of("lsh"), of("lsh-scores-ignored"), of("lsh-speeds-ignored")),
+			alike("hashing loses nothing against the nearest of all rows: within two points", qos, 2, of("lsh"), of("lsh-knn")),
+			compared("two sources are enough: four gain two points at most", gainsAtMost(2), uses(qos, all("lsh", "lsh-sources-4")...)...),
+			compared("it is not what is unknown of jobs that LSH loses by: all known gains five points at most", gainsAtMost(5), uses(qos, all("lsh", "lsh-oracle")...)...),
+			ahead("by the same scores its rule keeps a point more than Paragon's", qos, 1, of("lsh"), of("paragon-hashed")),
+		},
+		Why: fromTable("lsh-causes", qos, "Both parts are needed: by configurations alone %s %% keep their QoS, by interference alone %s %%, by both %s %%.", "lsh-scores-ignored", "lsh-speeds-ignored", "lsh") +
+			fromTable("lsh-causes", qos, "How scores are completed hardly matters: %s %% from the rows that a hash finds, %s %% from the nearest of all, %s %% by filtering as Paragon does, and with the truth %s %%; nor does the number of measured sources, one (%s %%) or four (%s %%).", "lsh", "lsh-knn", "lsh-cf-log", "lsh-oracle", "lsh-sources-1", "lsh-sources-4") +
+			fromTable("lsh-causes", qos, "What it gains over Paragon (%s %%) is owed to its rule, which refuses a server that would break a bound: with LSH's own scores Paragon's rule keeps %s %%.", "paragon", "paragon-hashed") +
+			fromTable("lsh-causes", qosWithWait, "The rule is paid for by waiting: from submission on it is %s %%, Paragon's rule keeps %s %%, and configurations alone %s %%.", "lsh", "paragon-hashed", "lsh-scores-ignored") +
+			fromTable("lsh-causes", metric("mean decision time", "ms", "deciding_mean"), "Refused jobs are tried again and again, so that decisions take %s ms;", "lsh") +
+			fromTable("lsh-causes", qosWithWait, "in no time they would leave %s %% their QoS from submission on.", "lsh-free"),
+		Plots: []Plot{byPart(qos, all(
+			"lsh", "lsh-scores-ignored", "lsh-speeds-ignored", "lsh-oracle", "lsh-sources-1", "lsh-sources-4", "lsh-knn", "lsh-cf-log", "paragon-hashed", "paragon", "lsh-free",
+		)...)},
+	},
 }
 
 // lshConfigurationRows are the ten configurations of each predictor, worst first.

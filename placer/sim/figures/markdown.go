@@ -26,6 +26,11 @@ func (r *Report) Files() map[string]string {
 		if o := find(p.Outcomes, digests[p.Name].picture); o != nil && len(o.Pictures()) > 0 {
 			out[pictureFile(p.Name)] = chart.Standalone(o.Pictures()[0].SVG)
 		}
+		for i := range p.Outcomes {
+			if o := &p.Outcomes[i]; o.causes() && len(o.Pictures()) > 0 {
+				out[pictureFile(o.ID)] = chart.Standalone(o.Pictures()[0].SVG)
+			}
+		}
 	}
 	return out
 }
@@ -77,6 +82,7 @@ func (p *page) words() {
 	p.line("- *With planned profiles*: by the same policies when they know what the live engine would (`knowledge = \"planned\"`: the two most informative entries, completed by the engine's own classifier).")
 	p.line("- *Not reachable*: the same policies miss it, too, when they know the truth of every program. The world is not that of the paper there, and no policy could tell; it counts as neither met nor missed. Where a scenario has no policy that knows the truth, nothing is said to be out of reach.")
 	p.line("- *Not judged*: an order of waits or queues where nobody waits worth mentioning (less than a second, less than a job more each hour).")
+	p.line("- *Experiments that end in -causes* take parts away from a system, or have it know them better, one at a time. Nothing of them is published; what is required follows from what the paper claims of its parts.")
 	p.line("- *In the world of measured rows*: the programs are those of `profiler/training`, which we measured on today's machines. Services and jobs with targets have no place in it.\n")
 	p.line("± is half the 95 %% interval over seeds. Performance is the ideal time over the real one; a job that was killed or had not ended counts as 0. " +
 		"Nothing is tuned until a number appears: what is missed is reported as missed, with the causes we see. `nomad-placer-sim figures -out DIR` makes these pages; the same program gives the same bytes.\n")
@@ -256,6 +262,9 @@ func (p *page) outcome(o *Outcome) {
 		p.line("Not carried by the simulator: %s\n", o.Missing)
 		return
 	}
+	if pictures := o.Pictures(); o.causes() && len(pictures) > 0 {
+		p.line("![%s](%s)\n", escaped(pictures[0].Title), pictureFile(o.ID))
+	}
 	if len(o.Rows) > 0 {
 		p.table(o)
 	}
@@ -271,7 +280,7 @@ func (p *page) outcome(o *Outcome) {
 	if gap := o.Gap(); gap != "" {
 		p.line("%s\n", gap)
 	}
-	p.line("Why we differ: %s", o.Why)
+	p.line("%s: %s", o.WhyTitle(), o.Why)
 	for _, n := range o.Notes {
 		p.line("- %s", n)
 	}

@@ -42,6 +42,19 @@ type Outcome struct {
 	results *results
 }
 
+// causes reports whether it says what the outcome owes to which part.
+func (o *Outcome) causes() bool { return strings.HasSuffix(o.ID, causesSuffix) }
+
+const causesSuffix = "-causes"
+
+// WhyTitle is what the last text of an experiment is about.
+func (o *Outcome) WhyTitle() string {
+	if o.causes() {
+		return "What it teaches"
+	}
+	return "Why we differ"
+}
+
 // Column is a quantity.
 type Column struct {
 	Name string `json:"name"`

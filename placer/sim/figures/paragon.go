@@ -360,6 +360,24 @@ var paragonExperiments = []Experiment{
 		Why: "Scores are those our kernels measured of real applications on a small virtual machine, where a score has an interval of some points by itself; the paper's are of physical servers with counters. " +
 			"The published shares are of multi-threaded applications. ",
 	},
+	{
+		ID: "paragon-causes", Paper: "paragon", Where: "§3.2, §3.4", Title: "What decides, 40 servers, medium load",
+		Scenarios: []string{"paragon-causes"}, Headline: of("paragon"),
+		Quantities: []Quantity{qos, qosWithWait, meanPerformance, bestPlatform, undisturbed},
+		Requires: []Requirement{
+			ahead("both parts are needed: more keep their QoS than with either alone", qos, 0, of("paragon"), of("ni"), of("nh")),
+			compared("two entries are enough: four and eight gain five points at most", gainsAtMost(5), uses(qos, all("paragon", "paragon-entries-4", "paragon-entries-8")...)...),
+			compared("it is not what is unknown of jobs that Paragon loses by: all known gains five points at most", gainsAtMost(5), uses(qos, all("paragon", "paragon-oracle")...)...),
+			ahead("what others are like helps: more keep their QoS than where every job is the average one", qos, 0, of("paragon"), of("paragon-mean")),
+		},
+		Why: fromTable("paragon-causes", qos, "Nearly all is owed to configurations: those who know nothing of them keep %s %% (nh) and %s %% (least-loaded), who knows them alone %s %% (ni), as many as Paragon (%s %%).", "nh", "least-loaded", "ni", "paragon") +
+			fromTable("paragon-causes", undisturbed, "What scores give, they take from configurations: %s %% lose at most 5 %% to co-runners instead of %s %%,", "paragon", "ni") +
+			fromTable("paragon-causes", bestPlatform, "and %s %% are on a best configuration instead of %s %%.", "paragon", "ni") +
+			fromTable("paragon-causes", qos, "A second entry is what tells one program from another: one entry keeps %s %%, two %s %%, eight %s %%, and the truth no more (%s %%).", "paragon-entries-1", "paragon", "paragon-entries-8", "paragon-oracle") +
+			fromTable("paragon-causes", qos, "What completes the row matters as much: the same two entries keep %s %% where plain ratios are filtered instead of their logarithms, and %s %% where every job is the average one.", "paragon-cf", "paragon-mean") +
+			fromTable("paragon-causes", qosWithWait, "From submission on %s %% keep theirs, for the minute of a profile is more than 5 %% of jobs of some minutes; without that minute it is %s %%, and with decisions in no time too %s %%.", "paragon", "paragon-free-profile", "paragon-free"),
+		Plots: []Plot{byPart(qos, all("paragon", "ni", "nh", "least-loaded", "paragon-speeds-exact", "paragon-scores-exact", "paragon-oracle", "paragon-entries-1", "paragon-entries-4", "paragon-entries-8", "paragon-cf", "paragon-mean")...)},
+	},
 }
 
 // repeats bounds the mean error by the published one, or by that of measuring

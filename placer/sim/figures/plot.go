@@ -2,6 +2,7 @@ package figures
 
 import (
 	"html/template"
+	"math"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/profiler/chart"
@@ -147,3 +148,26 @@ func overLoads(title string, q Quantity, loads []float64, policies ...string) Pl
 	}
 	return sweep(title, q, "load", "%", false, lines...)
 }
+
+// byPart draws a quantity of rows as bars, with its interval over seeds: what each part that a row
+// goes without, or knows better, makes of it.
+func byPart(q Quantity, rows ...At) Plot {
+	title := capital(q.Name) + ", by what is taken away or known better"
+	return Plot{title, rows, func(r *results, rows []At) template.HTML {
+		bars := chart.Bars{Label: title, Width: partsWidth, Axis: chart.Axis{Title: q.Unit}, Target: math.NaN()}
+		for i, a := range rows {
+			f, ok := q.of(r, a)
+			if !ok {
+				continue
+			}
+			bar := chart.Bar{Name: a.String(), Kind: chart.Colour(min(i, 1)), Value: f.Mean, Text: f.String() + " " + q.Unit}
+			if f.Low != nil && f.High != nil {
+				bar.Low, bar.High = max(0, *f.Low), *f.High
+			}
+			bars.Rows = append(bars.Rows, bar)
+		}
+		return bars.SVG()
+	}}
+}
+
+const partsWidth = 760 // pixels

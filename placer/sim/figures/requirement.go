@@ -233,6 +233,11 @@ func compared(text string, check func(v []float64) bool, of ...use) Requirement 
 	return Requirement{Text: text, uses: of, check: check}
 }
 
+// gainsAtMost: none of the other values is so much more than the first.
+func gainsAtMost(by float64) func(v []float64) bool {
+	return func(v []float64) bool { return most(v[1:]) <= v[0]+by }
+}
+
 func least(v []float64) float64 {
 	out := v[0]
 	for _, x := range v {

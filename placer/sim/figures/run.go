@@ -474,6 +474,9 @@ func (r *runner) report(chosen []Experiment) *Report {
 		}
 		out.Outcomes = append(out.Outcomes, e.outcome(own, measured, rows, notes))
 	}
+	for i := range out.Outcomes {
+		out.Outcomes[i].Why = out.told(out.Outcomes[i].Why)
+	}
 	out.Counts = count(out.Outcomes)
 	return out
 }

@@ -1,5 +1,17 @@
 package figures
 
+import "fmt"
+
+// fromTable is a sentence with numbers of an experiment's table, one per row, that are looked up
+// when it is printed.
+func fromTable(id string, q Quantity, sentence string, rows ...string) string {
+	var numbers []any
+	for _, row := range rows {
+		numbers = append(numbers, fmt.Sprintf("{{ours %q %q %q}}", id, q.Name, row))
+	}
+	return fmt.Sprintf(sentence, numbers...) + " "
+}
+
 // Causes of differences that several experiments share. They speak of how the
 // two settings differ, not of the numbers that came out.
 const (

@@ -90,8 +90,8 @@ func (s *Scenario) Sample(seed uint64, count int, only estimator.Matrices) (*Sam
 	if err != nil {
 		return nil, err
 	}
-	o := estimator.Options{Training: training, Entries: s.file.profiling().Entries, Only: only, Seed: seed}
-	if o, err = s.classified(o, "estimated"); err != nil {
+	o, err := s.learning(&policyBlock{Knowledge: "estimated"}).options(estimator.Options{Training: training, Only: only, Seed: seed})
+	if err != nil {
 		return nil, err
 	}
 	out.Rows = len(training)

@@ -8,6 +8,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/policy"
 	"github.com/nomad-placer/nomad-placer/placer/sim/admission"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/shape"
 	"github.com/nomad-placer/nomad-placer/placer/sim/trace"
 	"github.com/nomad-placer/nomad-placer/placer/sim/truth"
@@ -253,27 +254,52 @@ func (c *checker) profiling(s *Scenario) {
 	p, at := c.file.profiling(), blockAt{"profiling", 0}
 	c.span(p.Time, 0, "time", at)
 	c.between(p.Training, 0, 10_000, "training", at)
-	c.between(p.Entries, 0, 100, "entries", at)
 	c.between(p.LabSlots, 0, maxJobs, "lab_slots", at)
-	for _, name := range p.Sources {
+	c.measured(s, p.Entries, p.Classifier, p.Sources, at)
+	for i := range c.file.Policies {
+		c.ablated(s, &c.file.Policies[i], blockAt{"policy", i})
+	}
+	if len(p.Sources) == 0 && s.knows("hashed") {
+		c.fail(c.at("", at), "knowledge = \"hashed\" needs sources: those whose scores bear least error")
+	}
+}
+
+// measured checks how jobs are measured, and what completes it.
+func (c *checker) measured(s *Scenario, entries int, classifier string, sources []string, at blockAt) {
+	c.between(entries, 0, 100, "entries", at)
+	for _, name := range sources {
 		if source, err := interference.ParseSource(name); err != nil {
 			c.fail(c.at("sources", at), "%s", err)
 		} else if !slices.Contains(s.Columns, source) {
 			c.fail(c.at("sources", at), "source %q is not one of the scenario's columns", name)
 		}
 	}
-	if len(p.Sources) == 0 && s.knows("hashed") {
-		c.fail(c.at("", at), "knowledge = \"hashed\" needs sources: those whose scores bear least error")
+	if classifier == "" {
+		return
 	}
-	if p.Classifier != "" {
-		var known []string
-		for _, d := range classify.Classifiers() {
-			known = append(known, d.Name)
-		}
-		c.oneOf(p.Classifier, known, "classifier", at)
+	var known []string
+	for _, d := range classify.Classifiers() {
+		known = append(known, d.Name)
 	}
+	c.oneOf(classifier, known, "classifier", at)
 }
 
+// ablated checks what a policy takes from or gives to what is known of jobs.
+func (c *checker) ablated(s *Scenario, p *policyBlock, at blockAt) {
+	c.measured(s, p.Entries, p.Classifier, p.Sources, at)
+	for _, name := range append(slices.Clone(p.Exact), p.Ignored...) {
+		c.oneOf(name, estimator.PartNames(), "exact and ignored", at)
+	}
+	for _, name := range p.Exact {
+		if slices.Contains(p.Ignored, name) {
+			c.fail(c.at("ignored", at), "%q is in exact and in ignored", name)
+		}
+	}
+	changed := p.Entries != 0 || p.Classifier != "" || len(p.Sources)+len(p.Exact)+len(p.Ignored) > 0
+	if changed && (c.file.Colocation != nil || p.Knowledge == "none" || p.Knowledge == "oracle") {
+		c.fail(c.at("", at), "policy %s: entries, classifier, sources, exact and ignored change what is measured of jobs, and nothing is", p.Name)
+	}
+}
 func (c *checker) world() {
 	if w, at := c.file.World, (blockAt{"world", 0}); w != nil {
 		c.span(w.RestartTime, 0, "restart_time", at)

@@ -196,10 +196,16 @@ type policyBlock struct {
 	Sizing           string            `hcl:"sizing,optional"` // reservation or policy
 	Agents           int               `hcl:"agents,optional"`
 	Moves            bool              `hcl:"moves,optional"`
-	StartBelow       float64           `hcl:"start_below,optional"`  // share of the cores asked for, below which a job starts before it is profiled where none has a target
-	FreeProfile      bool              `hcl:"free_profile,optional"` // a profile takes no time
-	FreeMoves        bool              `hcl:"free_moves,optional"`   // nor does a move
-	Strategy         string            `hcl:"strategy,optional"`     // which nodes it has, of a scenario with provision; SR
+	StartBelow       float64           `hcl:"start_below,optional"`    // share of the cores asked for, below which a job starts before it is profiled where none has a target
+	FreeProfile      bool              `hcl:"free_profile,optional"`   // a profile takes no time
+	FreeMoves        bool              `hcl:"free_moves,optional"`     // nor does a move
+	FreeDecisions    bool              `hcl:"free_decisions,optional"` // nor does a decision
+	Entries          int               `hcl:"entries,optional"`        // these three instead of what the scenario's profiling says
+	Classifier       string            `hcl:"classifier,optional"`
+	Sources          []string          `hcl:"sources,optional"`
+	Exact            []string          `hcl:"exact,optional"`    // parts of what is known that are the truth
+	Ignored          []string          `hcl:"ignored,optional"`  // and parts that are not looked at
+	Strategy         string            `hcl:"strategy,optional"` // which nodes it has, of a scenario with provision; SR
 	Options          map[string]string `hcl:"options,optional"`
 	AdmissionOptions map[string]string `hcl:"admission_options,optional"`
 }

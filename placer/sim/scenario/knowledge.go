@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
@@ -12,8 +13,12 @@ import (
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
 )
 
-// plannedClassifier is that of the live engine (decision 0009).
-const plannedClassifier = "local"
+// The classifiers of knowledge that has its own: that of the live engine (decision 0009), and
+// that of the LSH paper.
+const (
+	plannedClassifier = "local"
+	hashedClassifier  = "lsh"
+)
 
 // profiling is the block, empty where the file has none.
 func (f *file) profiling() profilingBlock {
@@ -31,56 +36,83 @@ func (s *Scenario) knows(knowledge string) bool {
 	return slices.ContainsFunc(s.file.Policies, func(p policyBlock) bool { return p.Knowledge == knowledge })
 }
 
-// estimators are what policies may know of the jobs of a seed, by knowledge.
-func (r *runs) estimators(training []*truth.Application, seed uint64) (map[string]sim.Estimator, error) {
-	s := r.scenario
-	o := estimator.Options{Training: training, Entries: s.file.profiling().Entries, Seed: seed}
-	if s.targets() {
-		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
+// learning is how a policy comes to know jobs. Policies that do it alike share an estimator.
+type learning struct {
+	knowledge, classifier, sources string
+	entries                        int
+}
+
+// learning of a policy: what its block says goes over what the scenario profiles.
+func (s *Scenario) learning(p *policyBlock) learning {
+	of := s.file.profiling()
+	out := learning{knowledge: p.Knowledge, classifier: p.Classifier, entries: cmp.Or(p.Entries, of.Entries)}
+	switch p.Knowledge {
+	case "oracle":
+		return learning{knowledge: p.Knowledge}
+	case "hashed":
+		out.classifier = cmp.Or(out.classifier, hashedClassifier)
+		out.sources = strings.Join(of.Sources, " ")
+		if len(p.Sources) > 0 {
+			out.sources = strings.Join(p.Sources, " ")
+		}
+	case "planned", "useless":
+		out.classifier = cmp.Or(out.classifier, plannedClassifier)
+	default:
+		out.classifier = cmp.Or(out.classifier, s.classifier())
 	}
-	out := map[string]sim.Estimator{"oracle": estimator.NewOracle(r.model, o)}
-	for _, knowledge := range []string{"estimated", "hashed", "planned"} {
-		if !s.knows(knowledge) {
+	return out
+}
+
+// estimators are what the policies that run may know of the jobs of a seed, by how they come to
+// know it.
+func (r *runs) estimators(training []*truth.Application, seed uint64) (map[learning]sim.Estimator, error) {
+	out := map[learning]sim.Estimator{}
+	for _, t := range r.tasks {
+		l := r.scenario.learning(t.policy)
+		if out[l] != nil || l.knowledge == "none" {
 			continue
 		}
-		own, err := s.classified(o, knowledge)
-		if err != nil {
-			return nil, err
-		}
-		if out[knowledge], err = estimator.NewEstimator(r.model, own); err != nil {
-			return nil, err
-		}
-	}
-	if s.knows("useless") {
-		own, err := s.classified(o, "planned")
-		if err != nil {
-			return nil, err
-		}
-		if out["useless"], err = estimator.NewUseless(r.model, own); err != nil {
+		var err error
+		if out[l], err = r.estimator(l, r.estimatorOptions(training, seed)); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// classified are options with the classifier of a knowledge.
-func (s *Scenario) classified(o estimator.Options, knowledge string) (estimator.Options, error) {
-	name := s.classifier()
-	switch knowledge {
-	case "hashed":
-		o.Classifier = classify.NewLSH(classify.LSHOptions{})
-		for _, source := range s.file.profiling().Sources {
-			o.Sources = append(o.Sources, interference.Source(source))
-		}
-		return o, nil
-	case "planned":
-		name, o.Planned = plannedClassifier, true
+func (r *runs) estimatorOptions(training []*truth.Application, seed uint64) estimator.Options {
+	o := estimator.Options{Training: training, Seed: seed}
+	if r.scenario.targets() {
+		o.Cores, o.MemoryMB, o.Nodes = coresOf(r.hardware), memoryBlocksMB, numbersOfNodes
 	}
-	d, err := classify.Lookup(name)
+	return o
+}
+
+// estimator of so many applications that teach.
+func (r *runs) estimator(l learning, o estimator.Options) (sim.Estimator, error) {
+	if l.knowledge == "oracle" {
+		return estimator.NewOracle(r.model, o), nil
+	}
+	o, err := l.options(o)
+	if err != nil {
+		return nil, err
+	}
+	if l.knowledge == "useless" {
+		return estimator.NewUseless(r.model, o)
+	}
+	return estimator.NewEstimator(r.model, o)
+}
+
+// options are those of an estimator, with what this says.
+func (l learning) options(o estimator.Options) (estimator.Options, error) {
+	d, err := classify.Lookup(l.classifier)
 	if err != nil {
 		return o, err
 	}
-	o.Classifier = d.New()
+	o.Classifier, o.Entries, o.Planned = d.New(), l.entries, l.knowledge == "planned" || l.knowledge == "useless"
+	for _, source := range strings.Fields(l.sources) {
+		o.Sources = append(o.Sources, interference.Source(source))
+	}
 	return o, nil
 }
 
@@ -89,7 +121,11 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	if t.policy.Knowledge == "none" {
 		return
 	}
-	c.Estimator = shared.estimators[t.policy.Knowledge]
+	c.Estimator = shared.estimators[r.scenario.learning(t.policy)]
+	if exact, ignored := t.policy.Exact, t.policy.Ignored; len(exact)+len(ignored) > 0 {
+		oracle := estimator.NewOracle(r.model, r.estimatorOptions(nil, c.Seed))
+		c.Estimator = estimator.NewAblated(c.Estimator, oracle, parts(exact), parts(ignored))
+	}
 	if t.policy.Knowledge != "oracle" {
 		p := r.scenario.file.profiling()
 		c.ProfileTime, c.LabSlots = orElse(p.Time, defaultProfileTime), p.LabSlots
@@ -101,6 +137,14 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	if r.between != nil {
 		c.Estimator = r.between(c.Estimator)
 	}
+}
+
+func parts(names []string) []estimator.Part {
+	var out []estimator.Part
+	for _, name := range names {
+		out = append(out, estimator.Part(name))
+	}
+	return out
 }
 
 // targets reports whether any job has a target.

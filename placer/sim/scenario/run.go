@@ -151,9 +151,9 @@ type submitted struct {
 	left atomic.Int32 // policies that still need it
 
 	submissions
-	estimators map[string]sim.Estimator // by knowledge
-	classes    lotes.Model              // that jobs declare
-	demanded   demanded                 // of a provision block
+	estimators map[learning]sim.Estimator
+	classes    lotes.Model // that jobs declare
+	demanded   demanded    // of a provision block
 }
 
 func (r *runs) all(ctx context.Context, o Options) error {
@@ -236,6 +236,7 @@ func (r *runs) config(t task) (sim.Config, func(map[string]int) error, error) {
 		c.DecisionTime = must(w.Decision) + time.Duration(b.Len())*must(w.PerNode)
 		c.RestartTime, c.MoveTime = orElse(w.RestartTime, c.RestartTime), orElse(w.MoveTime, c.MoveTime)
 	}
+	c.Instant = c.Instant || t.policy.FreeDecisions
 	if t.policy.FreeMoves {
 		c.MoveTime = time.Nanosecond // none is the default
 	}

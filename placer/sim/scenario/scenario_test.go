@@ -7,11 +7,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	files "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
 
@@ -207,6 +209,53 @@ func TestEntrantsAreChargedAlike(t *testing.T) {
 	}
 }
 
+// What a policy says of what it measures goes over what the scenario profiles, and changes the runs
+// of no other policy.
+func TestAblatedPolicies(t *testing.T) {
+	t.Parallel()
+	run := func(text, policy string) (*report.Line, error) {
+		s, err := decode(t, text)
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.Run(context.Background(), scenario.Options{Policies: []string{policy}, Seeds: []uint64{7}})
+		if err != nil {
+			return nil, err
+		}
+		return &r.Lines[0], nil
+	}
+	before, err := run(small, "paragon")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		says string
+		same bool
+	}{
+		"entries": {"entries = 4", false}, "classifier": {"classifier = \"knn\"", false}, "exact": {"exact = [\"scores\"]", false},
+		"ignored": {"ignored = [\"scores\"]", false}, "decisions": {"free_decisions = true", false}, "nothing": {"", true},
+	} {
+		text := small + "policy \"other\" {\n selector = \"paragon\"\n adapter = \"quasar\"\n " + c.says + "\n}\n"
+		other, err := run(text, "other")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		other.Policy = before.Policy
+		if reflect.DeepEqual(other, before) != c.same {
+			t.Errorf("%s: it runs as without: %v", name, !c.same)
+		}
+		if name == "decisions" {
+			if f, ok := other.Figure("deciding_mean"); !ok || f.Mean != 0 {
+				t.Errorf("decisions in no time take %g ms", f.Mean)
+			}
+		}
+		if unchanged, err := run(text, "paragon"); err != nil || !reflect.DeepEqual(unchanged, before) {
+			t.Errorf("%s: next to it paragon runs otherwise (%v)", name, err)
+		}
+	}
+}
+
 func TestErrorsSayWhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ old, new, want string }{
@@ -230,6 +279,9 @@ func TestErrorsSayWhere(t *testing.T) {
 		"arrivals":           {`arrivals "poisson"`, `arrivals "poison"`, `unknown arrivals "poison"`},
 		"nothing to do":      {"population", "policy", "nothing is submitted"},
 		"start below":        {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n start_below = 1.5\n}", "start_below = 1.5 is no share from 0 to 1"},
+		"part":               {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n knowledge = \"planned\"\n exact = [\"speed\"]\n}", `unknown exact and ignored "speed"; did you mean "speeds"?`},
+		"part twice":         {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n knowledge = \"planned\"\n exact = [\"speeds\"]\n ignored = [\"speeds\"]\n}", `"speeds" is in exact and in ignored`},
+		"part of nothing":    {`policy "least-loaded" {}`, "policy \"least-loaded\" {\n entries = 4\n}", "policy least-loaded: entries, classifier, sources, exact and ignored change what is measured of jobs, and nothing is"},
 		"spike":              {`load_swing  = 0.3`, "load_spike = 0.5", "test.hcl:38:3: load_spike is above 0, and it and spike_for need each other"},
 		"target without use": {"phases       = 2", `reservations = "published"`, "reservations differ from the need only with targets"},
 	} {

@@ -68,14 +68,13 @@ type verdict struct {
 	faults      map[string]string // by job
 	allocations int               // that run
 	ended       int               // batch jobs that Nomad ended with a drain
-	// missed are jobs whose allocation waits for a node that failed.
-	missed []string
+	missed      map[string]string // jobs whose allocation waits for a node that failed, with the node
 }
 
 // judge holds what is seen against what was asked: nothing is lost, doubled, held or of
 // an older version, and what runs is what Nomad says.
 func judge(jobs map[string]request, s seen) verdict {
-	v := verdict{faults: map[string]string{}}
+	v := verdict{faults: map[string]string{}, missed: map[string]string{}}
 	fault := func(job, format string, args ...any) {
 		v.faults[job] = strings.TrimPrefix(v.faults[job]+"; "+fmt.Sprintf(format, args...), "; ")
 	}
@@ -94,7 +93,7 @@ func judge(jobs map[string]request, s seen) verdict {
 		case a.ClientStatus != api.AllocClientStatusRunning:
 			fault(a.JobID, "allocation %s is %s", a.ID, a.ClientStatus)
 			if s.gone[a.NodeID] {
-				v.missed = append(v.missed, a.JobID)
+				v.missed[a.JobID] = a.NodeID
 			}
 		case s.gone[a.NodeID]:
 			fault(a.JobID, "allocation %s runs on a node that failed, Nomad says", a.ID)

@@ -46,7 +46,7 @@ func TestWhatWaitsForAFailedNodeIsMissed(t *testing.T) {
 	t.Parallel()
 	jobs, s := sound()
 	s.live[2].ClientStatus, s.live[2].NodeID = api.AllocClientStatusPending, "failed"
-	if v := judge(jobs, s); len(v.missed) != 1 || v.missed[0] != "batch" || v.faults["batch"] == "" {
+	if v := judge(jobs, s); len(v.missed) != 1 || v.missed["batch"] != "failed" || v.faults["batch"] == "" {
 		t.Errorf("%+v", v)
 	}
 }

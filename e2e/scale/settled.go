@@ -61,7 +61,10 @@ func (t *troubled) settled(ctx context.Context) error {
 // in the moment in which the node's failure is noted is not among the allocations that are
 // placed again for it, and Nomad looks at the job no more.
 func (t *troubled) evaluateMissed(ctx context.Context, v verdict) error {
-	for _, id := range v.missed {
+	for id, node := range v.missed {
+		if _, unknown := v.faults[nodeFault+node]; unknown {
+			continue // Nomad has not missed its heartbeat yet
+		}
 		if t.missed[id]++; t.missed[id] != missedLooks {
 			continue
 		}
@@ -106,6 +109,9 @@ func (t *troubled) see(ctx context.Context) (seen, map[string]string, error) {
 	return s, nodes, errors.Join(nodesErr, t.seeJobs(ctx, &s), t.seeAllocations(ctx, &s))
 }
 
+// nodeFault comes before the ID of a node that is not as it is to be.
+const nodeFault = "node "
+
 func (t *troubled) nodeFaults(ctx context.Context, gone map[string]bool) (map[string]string, error) {
 	list, _, err := t.api.Nodes().List((&api.QueryOptions{}).WithContext(ctx))
 	if err != nil {
@@ -115,11 +121,11 @@ func (t *troubled) nodeFaults(ctx context.Context, gone map[string]bool) (map[st
 	for _, n := range list {
 		switch {
 		case gone[n.ID] && n.Status != api.NodeStatusDown:
-			faults["node "+n.ID] = "it failed, and Nomad has it " + n.Status
+			faults[nodeFault+n.ID] = "it failed, and Nomad has it " + n.Status
 		case !gone[n.ID] && n.Status != api.NodeStatusReady:
-			faults["node "+n.ID] = "it is " + n.Status + ", and it did not fail"
+			faults[nodeFault+n.ID] = "it is " + n.Status + ", and it did not fail"
 		case n.Drain:
-			faults["node "+n.ID] = "its drain goes on"
+			faults[nodeFault+n.ID] = "its drain goes on"
 		}
 	}
 	return faults, nil

@@ -25,7 +25,7 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	id, ok := sc.byHandle[a.Handle]
 	if !ok {
-		id = sc.allocations[a.Handle].Workload
+		id = sc.allocation(a.Handle).Workload
 	}
 	s, ok := sc.running[id]
 	if !ok {
@@ -33,13 +33,13 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 	}
 	switch a.Kind {
 	case adapt.Resize:
-		return c.resize(ctx, s, sc.allocations[a.Handle], a)
+		return c.resize(ctx, s, sc.allocation(a.Handle), a)
 	case adapt.Grow:
 		return c.grow(ctx, sc, s, a)
 	case adapt.Shrink:
 		return c.shrink(ctx, sc, s, a)
 	case adapt.Relaunch, adapt.Migrate:
-		return c.move(ctx, sc, s, a, sc.allocations[a.Handle])
+		return c.move(ctx, sc, s, a, sc.allocation(a.Handle))
 	case adapt.Move:
 		return c.move(ctx, sc, s, a, firstAllocation(sc, id))
 	default:
@@ -50,7 +50,7 @@ func (c *Controller) act(ctx context.Context, sc *scene, a adapt.Action) error {
 // firstAllocation is one allocation of a workload; without an ID where there is none.
 func firstAllocation(sc *scene, id cluster.WorkloadID) cluster.Allocation {
 	if handles := sc.handles[id]; len(handles) > 0 {
-		return sc.allocations[handles[0]]
+		return sc.allocation(handles[0])
 	}
 	return cluster.Allocation{}
 }

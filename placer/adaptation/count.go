@@ -81,7 +81,7 @@ func (c *Controller) shrink(ctx context.Context, sc *scene, s subject, a adapt.A
 	w := c.live.watch(s.workload.ID)
 	for _, handle := range sc.handles[s.workload.ID] {
 		if w.canDoWithout(sc, handle) {
-			return c.returnTransfer(ctx, s, sc.allocations[handle], a.Reason)
+			return c.returnTransfer(ctx, s, sc.allocation(handle), a.Reason)
 		}
 	}
 	b, err := c.live.bounds(ctx, s, w)

@@ -20,7 +20,7 @@ const returnKind = "return"
 // evict sends a best-effort allocation away from the node of a workload with a target,
 // until that workload is gone or turns out to be no better off.
 func (c *Controller) evict(ctx context.Context, sc *scene, a adapt.Action) error {
-	allocation := sc.allocations[a.Handle]
+	allocation := sc.allocation(a.Handle)
 	s, ok := sc.running[allocation.Workload]
 	helped := sc.byHandle[a.For]
 	if !ok || s.workload.Spec.Target.Kind != performance.BestEffort {

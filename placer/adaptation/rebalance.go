@@ -131,7 +131,7 @@ func (b *Rebalancer) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 	most := math.Inf(-1)
 	for _, handle := range sc.handles[s.workload.ID] {
 		if points, by := excess(sc, handle); points > most || allocation.ID == "" {
-			allocation, most, source = sc.allocations[handle], points, by
+			allocation, most, source = sc.allocation(handle), points, by
 		}
 	}
 	from := nameOf(sc.snapshot, allocation.Node)

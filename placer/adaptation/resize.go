@@ -50,7 +50,7 @@ func worth(allocation cluster.Allocation, mhz int) bool {
 // that it does not use, and CPU once it has no co-runner. That it reaches its target now is
 // no reason, since it may do so because of the transfer.
 func (w *watched) canDoWithout(sc *scene, handle board.Handle) bool {
-	allocation := sc.allocations[handle]
+	allocation := sc.allocation(handle)
 	tight, _ := w.tight(allocation.ID, allocation.Given().MemoryMB)
 	return allocation.Transferred != (cluster.Resources{}) && !tight && !(isTransferredCPU(allocation) && sc.hasCoRunner(handle))
 }
@@ -60,7 +60,7 @@ func (w *watched) canDoWithout(sc *scene, handle board.Handle) bool {
 // own CPU time, not how much of it the machine gives to the node.
 func (sc *scene) hasCoRunner(handle board.Handle) bool {
 	return slices.ContainsFunc(sc.board.Residents(sc.node[handle]), func(r board.Resident) bool {
-		return r.Handle != handle && !sc.allocations[r.Handle].System
+		return r.Handle != handle && !sc.allocation(r.Handle).System
 	})
 }
 
@@ -103,7 +103,7 @@ func (c *Controller) tryResize(ctx context.Context, sc *scene, s subject, reason
 func (c *Controller) moreMemory(sc *scene, s subject) (cluster.Allocation, cluster.Resources, bool) {
 	w := c.live.watch(s.workload.ID)
 	for _, handle := range sc.handles[s.workload.ID] {
-		allocation := sc.allocations[handle]
+		allocation := sc.allocation(handle)
 		if c.cfg.Clock.Now().Before(w.noTransfer[allocation.ID]) {
 			continue
 		}
@@ -131,7 +131,7 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 	}
 	w := c.live.watch(s.workload.ID)
 	for _, handle := range sc.handles[s.workload.ID] {
-		allocation := sc.allocations[handle]
+		allocation := sc.allocation(handle)
 		if allocation.Resources.Cores > 0 || !sc.hasCoRunner(handle) || c.cfg.Clock.Now().Before(w.noTransfer[allocation.ID]) {
 			continue
 		}
@@ -182,14 +182,14 @@ func (c *Controller) transferCPU(ctx context.Context, sc *scene) error {
 // handleOf finds an allocation of the scene.
 func (sc *scene) handleOf(allocation cluster.Allocation) board.Handle {
 	list := sc.handles[allocation.Workload]
-	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.allocations[handle].ID == allocation.ID })]
+	return list[slices.IndexFunc(list, func(handle board.Handle) bool { return sc.allocation(handle).ID == allocation.ID })]
 }
 
 // needsCPU is why an allocation should get CPU now: it missed its target in this window,
 // or nothing is measured yet and its tail latency is predicted to be missed. Empty where
 // it should not.
 func (sc *scene) needsCPU(handle board.Handle) string {
-	allocation := sc.allocations[handle]
+	allocation := sc.allocation(handle)
 	share, measured := sc.windows[allocation.Workload]
 	switch {
 	case measured && share < adapt.Defaults().Below:
@@ -211,7 +211,7 @@ func (sc *scene) violated(handle board.Handle) bool {
 func (c *Controller) hasNewcomer(sc *scene, handle board.Handle) bool {
 	now := c.cfg.Clock.Now()
 	return slices.ContainsFunc(sc.board.MachineResidents(sc.node[handle]), func(r board.Resident) bool {
-		return now.Sub(c.live.since[sc.allocations[r.Handle].ID]) < newcomerFor
+		return now.Sub(c.live.since[sc.allocation(r.Handle).ID]) < newcomerFor
 	})
 }
 
@@ -223,7 +223,7 @@ func (c *Controller) reviewCPU(ctx context.Context, sc *scene) error {
 		s := sc.running[id]
 		w := c.live.watch(id)
 		for _, handle := range sc.handles[id] {
-			if allocation := sc.allocations[handle]; isTransferredCPU(allocation) && w.canDoWithout(sc, handle) {
+			if allocation := sc.allocation(handle); isTransferredCPU(allocation) && w.canDoWithout(sc, handle) {
 				errs = append(errs, c.returnTransfer(ctx, s, allocation, "no other workload is on its machine"))
 				break // one at a time: the job is under evaluation meanwhile
 			}

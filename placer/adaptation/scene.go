@@ -20,7 +20,7 @@ type scene struct {
 	snapshot    *cluster.Snapshot
 	board       *board.Board
 	running     map[cluster.WorkloadID]subject
-	allocations map[board.Handle]cluster.Allocation   // on the board
+	allocations map[board.Handle]*cluster.Allocation  // on the board: the snapshot's
 	handles     map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
 	node        map[board.Handle]board.Index
 	byHandle    map[board.Handle]cluster.WorkloadID
@@ -31,12 +31,12 @@ type scene struct {
 func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cluster.WorkloadID]subject) *scene {
 	sc := &scene{
 		snapshot: s, board: board.FromSnapshot(s, columns, cluster.WorkloadID{}), running: running,
-		allocations: map[board.Handle]cluster.Allocation{}, node: map[board.Handle]board.Index{},
+		allocations: map[board.Handle]*cluster.Allocation{}, node: map[board.Handle]board.Index{},
 		handles: map[cluster.WorkloadID][]board.Handle{}, byHandle: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
 	for i := range s.Nodes {
 		for handle, a := range sc.board.Allocations(s, board.Index(i), cluster.WorkloadID{}) {
-			sc.allocations[handle], sc.node[handle] = *a, board.Index(i)
+			sc.allocations[handle], sc.node[handle] = a, board.Index(i)
 			if !isReserved(s, *a) {
 				sc.handles[a.Workload] = append(sc.handles[a.Workload], handle)
 			}
@@ -45,9 +45,19 @@ func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cl
 	return sc
 }
 
+// allocation on the board; the zero value where there is none.
+func (sc *scene) allocation(handle board.Handle) cluster.Allocation {
+	if a := sc.allocations[handle]; a != nil {
+		return *a
+	}
+	return cluster.Allocation{}
+}
+
 // scene notes since when each allocation is there, and marks what may be evicted.
 func (a *term) scene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
-	sc := newScene(s, a.cfg.Estimator.Columns(), running)
+	var sc *scene
+	a.cfg.Placer.WithHosts(s, func(s *cluster.Snapshot) { sc = newScene(s, a.cfg.Estimator.Columns(), running) })
+	sc.snapshot = s
 	now, since := a.cfg.Clock.Now(), map[string]time.Time{}
 	for _, allocation := range sc.allocations {
 		first, ok := a.since[allocation.ID]
@@ -69,13 +79,13 @@ func (a *term) markBestEffort(sc *scene, now time.Time) {
 			continue
 		}
 		for _, handle := range sc.handles[id] {
-			if allocation := sc.allocations[handle]; !allocation.System && allocation.Version == s.job.Version {
+			if allocation := sc.allocation(handle); !allocation.System && allocation.Version == s.job.Version {
 				evictable = append(evictable, handle)
 			}
 		}
 	}
 	slices.SortFunc(evictable, func(x, y board.Handle) int {
-		return cmp.Or(a.since[sc.allocations[x].ID].Compare(a.since[sc.allocations[y].ID]), cmp.Compare(x, y))
+		return cmp.Or(a.since[sc.allocation(x).ID].Compare(a.since[sc.allocation(y).ID]), cmp.Compare(x, y))
 	})
 	for _, handle := range evictable {
 		n := sc.node[handle]
@@ -112,7 +122,7 @@ func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings 
 	var judged []cluster.Observation
 	now, steady := c.cfg.Clock.Now(), true
 	for _, handle := range sc.handles[id] {
-		a := sc.allocations[handle]
+		a := sc.allocation(handle)
 		r, ok := byAlloc[a.ID]
 		if !ok || r.Unavailable != "" || now.Sub(c.live.since[a.ID]) < warmUp {
 			steady = false

@@ -73,7 +73,7 @@ func (a *term) learn(ctx context.Context, sc *scene, readings map[cluster.Worklo
 	var ended []*lesson
 	for _, id := range sortedIDs(readings) {
 		for _, handle := range sc.handles[id] {
-			allocation := sc.allocations[handle]
+			allocation := sc.allocation(handle)
 			i := slices.IndexFunc(readings[id], func(o cluster.Observation) bool { return o.Allocation == allocation.ID })
 			if i < 0 {
 				continue

@@ -33,6 +33,16 @@ func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling
 	return decisions, err
 }
 
+// WithHosts gives a look at a snapshot the hosts that decisions keep, which nobody else uses
+// until it has ended: a look at all residents anew is as much again as the agent keeps of them.
+func (pl *Placer) WithHosts(s *cluster.Snapshot, look func(*cluster.Snapshot)) {
+	pl.queue.deciding <- struct{}{}
+	defer func() { <-pl.queue.deciding }()
+	kept := *s
+	kept.Cache = &pl.queue.cache
+	look(&kept)
+}
+
 // decideOn asks the policy of each workload. Earlier groups of the same job
 // count as residents for later ones: the snapshot, which is the caller's own,
 // has them all afterwards, until undo is called.

@@ -23,8 +23,11 @@ func FromSnapshot(s *cluster.Snapshot, columns []interference.Source, except clu
 // nil: there is none.
 func Renew(earlier *Board, s *cluster.Snapshot, columns []interference.Source, except cluster.WorkloadID) *Board {
 	b := earlier
-	if b == nil || !slices.Equal(b.Columns, columns) || !slices.Equal(b.of, s.Nodes) {
-		b = withNodes(s.Nodes, columns)
+	if b == nil || !slices.Equal(b.Columns, columns) {
+		b = New(columns, nil)
+	}
+	if !slices.Equal(b.of, s.Nodes) {
+		b.enterAll(s.Nodes)
 	}
 	b.listeners = nil
 	from := NewCoRunners(s, cluster.NewPressureTable(s, columns), except)
@@ -43,8 +46,9 @@ func Renew(earlier *Board, s *cluster.Snapshot, columns []interference.Source, e
 	return b
 }
 
-// withNodes is a board of nodes that nothing is said of yet.
-func withNodes(nodes []*cluster.Node, columns []interference.Source) *Board {
+// enterAll has the board be of these nodes, of which nothing is said yet.
+func (b *Board) enterAll(nodes []*cluster.Node) {
+	b.empty()
 	var configurations []string
 	seen := map[string]int{}
 	for _, n := range nodes {
@@ -57,9 +61,9 @@ func withNodes(nodes []*cluster.Node, columns []interference.Source) *Board {
 	for i, c := range configurations {
 		seen[c] = i
 	}
-	b := New(columns, configurations)
+	b.Configurations = configurations
 	b.grow(len(nodes))
-	b.of = slices.Clone(nodes)
+	b.of = append(b.of, nodes...)
 	machines := cluster.Machines(nodes)
 	number := make(map[string]int, len(machines))
 	for i, name := range slices.Sorted(maps.Keys(machines)) {
@@ -69,7 +73,16 @@ func withNodes(nodes []*cluster.Node, columns []interference.Source) *Board {
 		rated, _ := disk.Rated(n.Meta) // 0 where it is not known
 		b.enter(Node{ID: n.ID, Configuration: seen[n.Configuration], Total: n.Total, CoreMHz: n.CoreMHz, Machine: number[n.Machine], DiskMBPerSec: rated})
 	}
-	return b
+}
+
+// empty takes all nodes off the board, and keeps their storage.
+func (b *Board) empty() {
+	clear(b.residents) // what they point to is not kept
+	clear(b.shared)
+	clear(b.of)
+	b.nodes, b.of, b.ready, b.used, b.residents, b.shared = b.nodes[:0], b.of[:0], b.ready[:0], b.used[:0], b.residents[:0], b.shared[:0]
+	b.tolerated, b.caused, b.headroom = b.tolerated[:0], b.caused[:0], b.headroom[:0]
+	b.machines = map[int][]Index{}
 }
 
 // occupancy is what is on a node, and what a board says of it. A host keeps it until any of

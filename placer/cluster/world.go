@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/nomad-placer/nomad-placer/profiler/interference"
@@ -85,8 +86,9 @@ type Planner interface {
 	Adopt(p Plan)
 	// Note leaves a timestamped message at the job without touching it.
 	Note(ctx context.Context, w WorkloadID, message string, failed bool) error
-	// Publish shows per-node pressure and headroom where people look.
-	Publish(ctx context.Context, pressure map[NodeID]Pressure) error
+	// Publish shows per-node pressure and headroom where people look. A node's is computed as it
+	// is asked for: those of thousands at once are as much memory as all else that is kept.
+	Publish(ctx context.Context, pressure iter.Seq2[NodeID, Pressure]) error
 }
 
 // Pressure is what the residents of a node tolerate and cause together, by source.

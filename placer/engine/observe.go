@@ -17,16 +17,18 @@ func (e *Engine) publish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pressure := make(map[cluster.NodeID]cluster.Pressure, len(s.Nodes))
 	table := cluster.NewPressureTable(s, e.estimator.Columns())
-	for _, n := range s.Nodes {
-		p := table.NodePressure(n)
-		if d := diskOf(s, n); d != nil && d.Problem == "" {
-			p.DiskFreeMBPerSec = &d.FreeMBPerSec
+	return e.cfg.World.Publish(ctx, func(yield func(cluster.NodeID, cluster.Pressure) bool) {
+		for _, n := range s.Nodes {
+			p := table.NodePressure(n)
+			if d := diskOf(s, n); d != nil && d.Problem == "" {
+				p.DiskFreeMBPerSec = &d.FreeMBPerSec
+			}
+			if !yield(n.ID, p) {
+				return
+			}
 		}
-		pressure[n.ID] = p
-	}
-	return e.cfg.World.Publish(ctx, pressure)
+	})
 }
 
 // Nodes returns every node as the placer sees it now.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -260,7 +261,9 @@ func (w *memWorld) Note(_ context.Context, id cluster.WorkloadID, message string
 	return nil
 }
 
-func (w *memWorld) Publish(context.Context, map[cluster.NodeID]cluster.Pressure) error { return nil }
+func (w *memWorld) Publish(context.Context, iter.Seq2[cluster.NodeID, cluster.Pressure]) error {
+	return nil
+}
 
 func (w *memWorld) Profile(ctx context.Context, r cluster.ProfileRequest) (profile.Profile, error) {
 	w.mu.Lock()

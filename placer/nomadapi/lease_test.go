@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestALeaderPausedPastItsTTLWritesNothing(t *testing.T) {
 			return w.RemoveJob(context.WithoutCancel(ctx), cluster.JobID{Namespace: "default", ID: labJobPrefix + "1"})
 		},
 		"node metadata": func(ctx context.Context) error {
-			return w.Publish(ctx, map[cluster.NodeID]cluster.Pressure{"n1": {Caused: interference.Scores{"mem_bw": {Score: interference.Percent(10)}}}})
+			return w.Publish(ctx, maps.All(map[cluster.NodeID]cluster.Pressure{"n1": {Caused: interference.Scores{"mem_bw": {Score: interference.Percent(10)}}}}))
 		},
 		"the release of a job": func(ctx context.Context) error {
 			_, err := w.Apply(ctx, cluster.Plan{Job: held})

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -534,7 +535,7 @@ func TestLivePressure(t *testing.T) {
 		Tolerated: interference.Scores{interference.MemoryBandwidth: {Score: interference.Percent(percent)}, interference.TLB: {}},
 		Caused:    interference.Scores{interference.MemoryBandwidth: {Score: interference.Percent(percent)}},
 	}
-	if err := w.Publish(ctx, map[cluster.NodeID]cluster.Pressure{node: p}); err != nil {
+	if err := w.Publish(ctx, maps.All(map[cluster.NodeID]cluster.Pressure{node: p})); err != nil {
 		t.Fatal(err)
 	}
 	key := metaHeadroomPrefix + "mem_bw"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,13 +58,13 @@ func newPressureBoard() pressureBoard {
 // ten seconds ago, and those beyond the write budget, wait for the next call. It does
 // nothing unless Options.NodeMetadata is set: Nomad counts it as writing nodes, and whoever
 // may do that may drain and purge them.
-func (w *World) Publish(ctx context.Context, pressure map[cluster.NodeID]cluster.Pressure) error {
+func (w *World) Publish(ctx context.Context, pressure iter.Seq2[cluster.NodeID, cluster.Pressure]) error {
 	if !w.opts.NodeMetadata {
 		return nil
 	}
 	var failures []error
-	for _, id := range slices.Sorted(maps.Keys(pressure)) {
-		want := pressureMeta(pressure[id])
+	for id, p := range pressure {
+		want := pressureMeta(p)
 		change := w.pressure.take(id, want, w.metaOf(id), w.clock.Now())
 		if len(change) == 0 {
 			continue

@@ -199,7 +199,7 @@ func TestFreeDiskBandwidthIsShown(t *testing.T) {
 		free *float64
 		want string
 	}{{&free, "38"}, {nil, ""}} {
-		if err := w.Publish(ctx, map[cluster.NodeID]cluster.Pressure{"n1": {DiskFreeMBPerSec: c.free}}); err != nil {
+		if err := w.Publish(ctx, maps.All(map[cluster.NodeID]cluster.Pressure{"n1": {DiskFreeMBPerSec: c.free}})); err != nil {
 			t.Fatal(err)
 		}
 		if got := server.NodeMeta("n1")[disk.FreeKey]; got != c.want {
@@ -513,10 +513,10 @@ func TestPublish(t *testing.T) {
 	clock := w.clock.(*jumpClock)
 	publish := func(tolerated, caused interference.Score) map[string]string {
 		t.Helper()
-		err := w.Publish(ctx, map[cluster.NodeID]cluster.Pressure{"n1": {
+		err := w.Publish(ctx, maps.All(map[cluster.NodeID]cluster.Pressure{"n1": {
 			Tolerated: interference.Scores{interference.TLB: {Score: tolerated}},
 			Caused:    interference.Scores{interference.TLB: {Score: caused}},
-		}})
+		}}))
 		if err != nil {
 			t.Fatal(err)
 		}

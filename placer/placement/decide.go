@@ -20,16 +20,12 @@ import (
 const Patience = time.Minute
 
 // Decide asks the policy of each workload on a fresh look at the cluster.
-func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling.Known) ([]cluster.Decision, error) {
-	pl.queue.deciding <- struct{}{} // of the cache
-	defer func() { <-pl.queue.deciding }()
+func (pl *Placer) Decide(ctx context.Context, job cluster.Job, known []profiling.Known) (decisions []cluster.Decision, err error) {
 	snapshot, err := pl.cfg.Decisions.Snapshot(ctx, pl.cfg.World)
 	if err != nil {
 		return nil, err
 	}
-	snapshot = withPlans(snapshot, nil)
-	snapshot.Cache = &pl.queue.cache
-	decisions, _, err := pl.decideOn(snapshot, job, known)
+	pl.WithHosts(withPlans(snapshot, nil), func(s *cluster.Snapshot) { decisions, _, err = pl.decideOn(s, job, known) })
 	return decisions, err
 }
 

@@ -300,6 +300,7 @@ func (c *checker) ablated(s *Scenario, p *policyBlock, at blockAt) {
 		c.fail(c.at("", at), "policy %s: entries, classifier, sources, exact and ignored change what is measured of jobs, and nothing is", p.Name)
 	}
 }
+
 func (c *checker) world() {
 	if w, at := c.file.World, (blockAt{"world", 0}); w != nil {
 		c.span(w.RestartTime, 0, "restart_time", at)

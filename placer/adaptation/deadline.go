@@ -31,7 +31,7 @@ func (c *Controller) finish(s subject, w *watched, judged []cluster.Observation)
 	for _, o := range judged {
 		began := o.Started
 		if began.IsZero() {
-			began = c.live.since[o.Allocation]
+			began = c.live.since(o.Allocation)
 		}
 		if w.ending.begun.IsZero() || began.Before(w.ending.begun) {
 			w.ending.begun = began

@@ -52,7 +52,7 @@ func (c *Controller) toLookAt(sc *scene) []subject {
 		s := sc.running[id]
 		allocation := firstAllocation(sc, id)
 		if !s.workload.Spec.Move || s.workload.Count != 1 || s.job.Type != "service" || len(sc.handles[id]) != 1 || allocation.Version != s.job.Version ||
-			c.live.looked.Sub(c.live.since[allocation.ID]) < adapt.LookEvery {
+			c.live.looked.Sub(c.live.since(allocation.ID)) < adapt.LookEvery {
 			continue
 		}
 		if d, ok := c.cfg.Decisions.Of(id); ok && slices.ContainsFunc(d.Candidates, func(o cluster.Candidate) bool { _, ok := o.Worth(); return ok }) {

@@ -151,11 +151,11 @@ func (b *Rebalancer) worst(ctx context.Context, sc *scene, s subject) (cluster.A
 // excess is by how many points the co-runners of an allocation together exert more than
 // it tolerates, on the source where that is most.
 func excess(sc *scene, handle board.Handle) (float64, interference.Source) {
-	residents := sc.board.Residents(sc.node[handle])
+	residents := sc.board.Residents(sc.node(handle))
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	most, source := math.Inf(-1), interference.Source("")
 	for k, column := range sc.board.Columns {
-		experienced := sc.board.Caused(sc.node[handle])[k] - residents[i].Caused[k]
+		experienced := sc.board.Caused(sc.node(handle))[k] - residents[i].Caused[k]
 		if points := experienced - residents[i].Tolerated[k]; points > most {
 			most, source = points, column
 		}

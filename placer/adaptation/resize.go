@@ -59,7 +59,7 @@ func (w *watched) canDoWithout(sc *scene, handle board.Handle) bool {
 // Those on other nodes of the machine do not count: a transfer changes how the node divides its
 // own CPU time, not how much of it the machine gives to the node.
 func (sc *scene) hasCoRunner(handle board.Handle) bool {
-	return slices.ContainsFunc(sc.board.Residents(sc.node[handle]), func(r board.Resident) bool {
+	return slices.ContainsFunc(sc.board.Residents(sc.node(handle)), func(r board.Resident) bool {
 		return r.Handle != handle && !sc.allocation(r.Handle).System
 	})
 }
@@ -135,7 +135,7 @@ func (c *Controller) moreCPU(sc *scene, s subject) (cluster.Allocation, cluster.
 		if allocation.Resources.Cores > 0 || !sc.hasCoRunner(handle) || c.cfg.Clock.Now().Before(w.noTransfer[allocation.ID]) {
 			continue
 		}
-		free := sc.board.FreeMHz(sc.node[handle])
+		free := sc.board.FreeMHz(sc.node(handle))
 		if more := max(min(allocation.Resources.CPUMHz, free/2), min(leastTransferMHz, free)); worth(allocation, more) {
 			want := allocation.Resources
 			want.CPUMHz += more
@@ -202,7 +202,7 @@ func (sc *scene) needsCPU(handle board.Handle) string {
 
 // violated is that prediction, where no score is assumed.
 func (sc *scene) violated(handle board.Handle) bool {
-	residents := sc.board.MachineResidents(sc.node[handle])
+	residents := sc.board.MachineResidents(sc.node(handle))
 	i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 	return i >= 0 && !residents[i].Assumed && policy.Violates(sc.board.Columns, residents, i)
 }
@@ -210,8 +210,8 @@ func (sc *scene) violated(handle board.Handle) bool {
 // hasNewcomer reports whether an allocation on the machine has just come.
 func (c *Controller) hasNewcomer(sc *scene, handle board.Handle) bool {
 	now := c.cfg.Clock.Now()
-	return slices.ContainsFunc(sc.board.MachineResidents(sc.node[handle]), func(r board.Resident) bool {
-		return now.Sub(c.live.since[sc.allocation(r.Handle).ID]) < newcomerFor
+	return slices.ContainsFunc(sc.board.MachineResidents(sc.node(handle)), func(r board.Resident) bool {
+		return now.Sub(c.live.since(sc.allocation(r.Handle).ID)) < newcomerFor
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -17,27 +18,36 @@ import (
 
 // scene is the cluster at one window, as the adapter sees it.
 type scene struct {
-	snapshot    *cluster.Snapshot
-	board       *board.Board
-	running     map[cluster.WorkloadID]subject
-	allocations map[board.Handle]*cluster.Allocation  // on the board: the snapshot's
-	handles     map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
-	node        map[board.Handle]board.Index
-	byHandle    map[board.Handle]cluster.WorkloadID
-	windows     map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
+	snapshot *cluster.Snapshot
+	board    *board.Board
+	running  map[cluster.WorkloadID]subject
+	places   map[board.Handle]place
+	handles  map[cluster.WorkloadID][]board.Handle // its allocations that run, ascending
+	byHandle map[board.Handle]cluster.WorkloadID
+	windows  map[cluster.WorkloadID]float64 // share of the target reached; absent: unknown
+}
+
+// place is an allocation on the board.
+type place struct {
+	allocation *cluster.Allocation // the snapshot's
+	node       board.Index
 }
 
 // newScene builds the board of a snapshot and finds on it what runs.
 func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cluster.WorkloadID]subject) *scene {
+	allocations := 0
+	for _, on := range s.Allocations {
+		allocations += len(on)
+	}
 	sc := &scene{
 		snapshot: s, board: board.FromSnapshot(s, columns, cluster.WorkloadID{}), running: running,
-		allocations: map[board.Handle]*cluster.Allocation{}, node: map[board.Handle]board.Index{},
-		handles: map[cluster.WorkloadID][]board.Handle{}, byHandle: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
+		places: make(map[board.Handle]place, allocations), handles: make(map[cluster.WorkloadID][]board.Handle, len(running)),
+		byHandle: map[board.Handle]cluster.WorkloadID{}, windows: map[cluster.WorkloadID]float64{},
 	}
 	for i := range s.Nodes {
 		for handle, a := range sc.board.Allocations(s, board.Index(i), cluster.WorkloadID{}) {
-			sc.allocations[handle], sc.node[handle] = a, board.Index(i)
-			if !isReserved(s, *a) {
+			sc.places[handle] = place{a, board.Index(i)}
+			if _, runs := running[a.Workload]; runs && !isReserved(s, *a) {
 				sc.handles[a.Workload] = append(sc.handles[a.Workload], handle)
 			}
 		}
@@ -47,32 +57,60 @@ func newScene(s *cluster.Snapshot, columns []interference.Source, running map[cl
 
 // allocation on the board; the zero value where there is none.
 func (sc *scene) allocation(handle board.Handle) cluster.Allocation {
-	if a := sc.allocations[handle]; a != nil {
-		return *a
+	if p, ok := sc.places[handle]; ok {
+		return *p.allocation
 	}
 	return cluster.Allocation{}
 }
+
+// node that an allocation is on.
+func (sc *scene) node(handle board.Handle) board.Index { return sc.places[handle].node }
 
 // scene notes since when each allocation is there, and marks what may be evicted.
 func (a *term) scene(s *cluster.Snapshot, running map[cluster.WorkloadID]subject) *scene {
 	var sc *scene
 	a.cfg.Placer.WithHosts(s, func(s *cluster.Snapshot) { sc = newScene(s, a.cfg.Estimator.Columns(), running) })
 	sc.snapshot = s
-	now, since := a.cfg.Clock.Now(), map[string]time.Time{}
-	for _, allocation := range sc.allocations {
-		first, ok := a.since[allocation.ID]
-		if !ok {
-			first = now
-		}
-		since[allocation.ID] = first
-	}
-	a.since = since
+	now := a.cfg.Clock.Now()
+	a.see(sc, now)
 	a.markBestEffort(sc, now)
 	return sc
 }
 
+// sighting is since when an allocation is there, and in which pass it was last.
+type sighting struct {
+	first time.Time
+	pass  int
+}
+
+// see notes which allocations are there. What is known of the others is written over: those of a
+// whole cluster are much to write anew every few seconds.
+func (a *term) see(sc *scene, now time.Time) {
+	a.passes++
+	for _, p := range sc.places {
+		s, ok := a.seen[p.allocation.ID]
+		if !ok {
+			s.first = now
+		}
+		s.pass = a.passes
+		a.seen[p.allocation.ID] = s
+	}
+	if len(a.seen) > len(sc.places) {
+		maps.DeleteFunc(a.seen, func(_ string, s sighting) bool { return s.pass != a.passes })
+	}
+}
+
+// there reports whether an allocation was there in the last pass.
+func (a *term) there(allocation string) bool { return a.seen[allocation].pass == a.passes }
+
+// since when an allocation is there; the zero time where it was never seen.
+func (a *term) since(allocation string) time.Time { return a.seen[allocation].first }
+
 // markBestEffort puts what may be evicted on the board as such, oldest first.
 func (a *term) markBestEffort(sc *scene, now time.Time) {
+	if !sc.hasTarget() {
+		return // it is evicted for nobody
+	}
 	var evictable []board.Handle
 	for id, s := range sc.running {
 		if s.workload.Spec.Target.Kind != performance.BestEffort || now.Before(a.exempt[id]) || now.Before(exemptUntil(a.docs[id].Actions)) {
@@ -85,10 +123,10 @@ func (a *term) markBestEffort(sc *scene, now time.Time) {
 		}
 	}
 	slices.SortFunc(evictable, func(x, y board.Handle) int {
-		return cmp.Or(a.since[sc.allocation(x).ID].Compare(a.since[sc.allocation(y).ID]), cmp.Compare(x, y))
+		return cmp.Or(a.since(sc.allocation(x).ID).Compare(a.since(sc.allocation(y).ID)), cmp.Compare(x, y))
 	})
 	for _, handle := range evictable {
-		n := sc.node[handle]
+		n := sc.node(handle)
 		residents := sc.board.Residents(n)
 		i := slices.IndexFunc(residents, func(r board.Resident) bool { return r.Handle == handle })
 		r := residents[i]
@@ -97,6 +135,16 @@ func (a *term) markBestEffort(sc *scene, now time.Time) {
 			sc.board.Place(n, r)
 		}
 	}
+}
+
+// hasTarget reports whether any workload has more of a target than best effort.
+func (sc *scene) hasTarget() bool {
+	for _, s := range sc.running {
+		if s.workload.Spec.Target.Kind != performance.BestEffort {
+			return true
+		}
+	}
+	return false
 }
 
 // isReserved: decided, and not seen yet.
@@ -124,13 +172,13 @@ func (c *Controller) window(ctx context.Context, sc *scene, s subject, readings 
 	for _, handle := range sc.handles[id] {
 		a := sc.allocation(handle)
 		r, ok := byAlloc[a.ID]
-		if !ok || r.Unavailable != "" || now.Sub(c.live.since[a.ID]) < warmUp {
+		if !ok || r.Unavailable != "" || now.Sub(c.live.since(a.ID)) < warmUp {
 			steady = false
 			continue
 		}
 		judged = append(judged, r)
 		o.Transferred = o.Transferred || w.canDoWithout(sc, handle)
-		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handle, Node: sc.node[handle], Size: a.Resources, Performance: r.Measure.Goodput})
+		o.Replicas = append(o.Replicas, adapt.Replica{Handle: handle, Node: sc.node(handle), Size: a.Resources, Performance: r.Measure.Goodput})
 	}
 	if c.cfg.Evaluations.UnderWay(s.job.ID) || !steady || len(judged) == 0 || s.job.Type != "system" && len(judged) != s.workload.Count {
 		return o, nil

@@ -82,7 +82,7 @@ func (a *term) learn(ctx context.Context, sc *scene, readings map[cluster.Worklo
 		}
 	}
 	for id, l := range a.lessons {
-		if _, runs := a.since[id]; !runs {
+		if !a.there(id) {
 			ended = append(ended, l.over()...)
 			delete(a.lessons, id)
 		}
@@ -112,7 +112,7 @@ func (a *term) window(sc *scene, s subject, allocation cluster.Allocation, o clu
 		a.lessons[allocation.ID] = l
 	}
 	l.workload, l.allocation, l.node, l.coRunners, l.silent = s.workload, allocation, node, coRunners, silent
-	if now.Sub(l.since) < settlesFor || now.Sub(a.since[allocation.ID]) < warmUp || o.Unavailable != "" || o.FinishedIn > 0 || o.Measure.Goodput < 0 {
+	if now.Sub(l.since) < settlesFor || now.Sub(a.since(allocation.ID)) < warmUp || o.Unavailable != "" || o.FinishedIn > 0 || o.Measure.Goodput < 0 {
 		return ended
 	}
 	l.add(o, s.workload.Spec.Target)

@@ -30,7 +30,8 @@ type term struct {
 	handles    map[cluster.WorkloadID]board.Handle
 	lastHandle board.Handle // how many handles were given
 	watched    map[cluster.WorkloadID]*watched
-	since      map[string]time.Time // first sight of an allocation
+	seen       map[string]sighting // allocations
+	passes     int                 // in which they were looked at
 	docs       map[cluster.WorkloadID]journal.ActionLog
 	lessons    map[string]*lesson               // by allocation
 	waiting    []*lesson                        // experiments that have ended
@@ -67,7 +68,7 @@ func startTerm(cfg *Config) (*term, error) {
 		cfg:     cfg,
 		random:  rand.New(rand.NewPCG(adaptSeed, adaptSeed)),
 		started: now, looked: now, writes: newBucket(writeBurst, writeEvery, now), moves: newBucket(moveBurst, moveEvery, now),
-		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, since: map[string]time.Time{},
+		handles: map[cluster.WorkloadID]board.Handle{}, watched: map[cluster.WorkloadID]*watched{}, seen: map[string]sighting{},
 		docs: map[cluster.WorkloadID]journal.ActionLog{}, exempt: map[cluster.WorkloadID]time.Time{},
 		closed: map[cluster.NodeID]bool{}, lessons: map[string]*lesson{},
 		stats: cluster.AdaptationStats{

@@ -195,6 +195,7 @@ func (x *CoRunners) look(n *cluster.Node) *occupancy {
 	columns := x.table.Columns()
 	scores := make([]float64, 3*columns)
 	o := &occupancy{tolerated: scores[:columns:columns], caused: scores[columns : 2*columns : 2*columns], headroom: scores[2*columns:]}
+	o.residents = make([]Resident, 0, len(x.snapshot.Allocations[n.ID])+len(x.snapshot.Reserved[n.ID])) // what it grows by would be kept
 	for a := range counted(x.snapshot, n, x.except) {
 		r := residentOf(x.snapshot, n, a, Handle(x.table.NextNumber()), x.table)
 		o.residents, o.used = append(o.residents, r), o.used.Add(r.Size)

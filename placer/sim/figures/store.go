@@ -45,7 +45,7 @@ func (s *store) key(of *scenario.Scenario, policy string, seed uint64) string {
 	if of.Selector(policy) == ours {
 		mark += s.own
 	}
-	return keyOf("run", strconv.Itoa(report.Format), mark, of.Identity(), policy, strconv.FormatUint(seed, 10))
+	return keyOf("run", strconv.Itoa(report.Format), mark, of.IdentityOf(policy), policy, strconv.FormatUint(seed, 10))
 }
 
 // keyOf hashes parts so that no two lists of them are alike.

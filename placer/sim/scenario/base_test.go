@@ -298,6 +298,28 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// A run of one policy is another one where the scenario or the policy is, and not where other
+// policies or seeds are.
+func TestIdentityOfAPolicy(t *testing.T) {
+	t.Parallel()
+	for next, same := range map[string]bool{
+		small: true, strings.Replace(small, "[1, 2]", "[3]", 1): true, strings.Replace(small, `policy "least-loaded" {}`, `policy "random" {}`, 1): true,
+		strings.Replace(small, `adapter = "quasar"`, "", 1): false, strings.Replace(small, "training   = 12", "training   = 13", 1): false,
+	} {
+		s, err := decode(t, small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := decode(t, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (s.IdentityOf("paragon") == other.IdentityOf("paragon")) != same || s.IdentityOf("paragon") == other.IdentityOf("oracle") {
+			t.Errorf("the same: %v\n%s", !same, next)
+		}
+	}
+}
+
 // Whatever is in two files, an error has a place, and a file that says nothing of
 // its own is its base.
 func FuzzBase(f *testing.F) {

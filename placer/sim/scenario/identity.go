@@ -3,10 +3,20 @@ package scenario
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// Identity is all that a run depends on besides policy and seed: what the scenario
+// IdentityOf is all that a run of a policy depends on besides the seed: what else runs in the
+// scenario, and under which seeds, makes no difference.
+func (s *Scenario) IdentityOf(policy string) string {
+	own := *s
+	own.file.Seeds = nil
+	own.file.Policies = slices.DeleteFunc(slices.Clone(s.file.Policies), func(p policyBlock) bool { return p.Name != policy })
+	return own.Identity()
+}
+
+// Identity is all that runs depend on besides seeds: what the scenario
 // says, its bases included, in one form. How it is written, in how many files, in
 // which order of attributes and whether with defaults spelt out makes no
 // difference, nor do title, source and notes, which are for readers only.

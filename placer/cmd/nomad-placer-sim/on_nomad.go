@@ -91,7 +91,7 @@ func unitCommand() *command.Command {
 				if err != nil {
 					return err
 				}
-				done, err := dispatch.Work(ctx, payload, args[1], s.Now, func(ctx context.Context, input []byte) ([]byte, error) { return figures.Play(ctx, input, s.Now) })
+				done, err := dispatch.Work(ctx, payload, args[1], s.Now, figures.NewPlayer(s.Now).Play)
 				if err != nil {
 					return err
 				}

@@ -32,12 +32,55 @@ type unit struct {
 // ErrUnit: what was handed to Play is not a run.
 var ErrUnit = errors.New("figures: not a run that was handed out")
 
-// Play makes a run that was handed out.
-func Play(ctx context.Context, handed []byte, now func() time.Time) ([]byte, error) {
+// Player makes runs that were handed out, one after the other. Those of the same scenario and seed
+// that follow one another share what they can.
+type Player struct {
+	now    func() time.Time
+	of     string // what the last run was of
+	input  *input
+	shared func() (*scenario.Shared, error)
+}
+
+// NewPlayer has made no run.
+func NewPlayer(now func() time.Time) *Player { return &Player{now: now} }
+
+// Play makes a run.
+func (p *Player) Play(ctx context.Context, handed []byte) ([]byte, error) {
 	var u unit
 	if err := json.Unmarshal(handed, &u); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnit, err)
 	}
+	if err := p.open(u); err != nil {
+		return nil, err
+	}
+	k, err := p.input.play(ctx, p.shared, u.Run, p.now)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(k)
+}
+
+// open has the next run be of the scenario and seed of a unit.
+func (p *Player) open(u unit) error {
+	u.Run = kept{Seed: u.Run.Seed}
+	of, err := json.Marshal(u)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnit, err)
+	}
+	if string(of) == p.of {
+		return nil
+	}
+	s, err := u.scenario()
+	if err != nil {
+		return err
+	}
+	p.of, p.input = string(of), &input{scenario: s, tolerant: u.Tolerant}
+	p.shared = p.input.sharing(u.Run.Seed, nil)
+	return nil
+}
+
+// scenario that the unit is of.
+func (u *unit) scenario() (*scenario.Scenario, error) {
 	files, err := txtar.FS(txtar.Parse([]byte(u.Texts)))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnit, err)
@@ -59,12 +102,7 @@ func Play(ctx context.Context, handed []byte, now func() time.Time) ([]byte, err
 			return nil, fmt.Errorf("%w: %w", ErrUnit, err)
 		}
 	}
-	in := input{scenario: s, tolerant: u.Tolerant}
-	k, err := in.play(ctx, u.Run, now)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(k)
+	return s, nil
 }
 
 // hand has the runs made elsewhere.

@@ -380,11 +380,11 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handed := 0
+	handed, player := 0, NewPlayer(based.Now)
 	elsewhere := func(ctx context.Context, units [][]byte, done func(int, []byte) error) error {
 		for i := range slices.Backward(units) { // in any order
 			handed++
-			result, err := Play(ctx, units[i], based.Now)
+			result, err := player.Play(ctx, units[i])
 			if err != nil {
 				return err
 			}
@@ -404,7 +404,7 @@ func TestElsewhere(t *testing.T) {
 	}
 	based.Work = t.TempDir()
 	based.Elsewhere = func(ctx context.Context, units [][]byte, done func(int, []byte) error) error {
-		result, err := Play(ctx, units[0], based.Now)
+		result, err := player.Play(ctx, units[0])
 		if err != nil {
 			return err
 		}
@@ -414,7 +414,7 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("the result of another run: %v", err)
 	}
 	for _, bad := range []string{"", "{}", `{"file":"x.hcl","texts":"-- y.hcl --\n"}`} {
-		if _, err := Play(context.Background(), []byte(bad), based.Now); !errors.Is(err, ErrUnit) {
+		if _, err := NewPlayer(based.Now).Play(context.Background(), []byte(bad)); !errors.Is(err, ErrUnit) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

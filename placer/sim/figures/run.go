@@ -314,39 +314,25 @@ func (in *input) whole(k *kept) bool {
 
 // here makes runs on this machine.
 func (r *runner) here(ctx context.Context, missing []int) error {
+	d := r.deal(missing)
 	group, running := errgroup.WithContext(ctx)
-	group.SetLimit(r.options.Parallel)
-	for _, i := range missing {
-		if running.Err() != nil {
-			break
-		}
+	for range r.options.Parallel {
 		group.Go(func() error {
-			j := r.jobs[i]
-			k, err := r.files[j.scenario].play(running, kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed}, r.options.Now)
-			if err != nil {
-				return err
+			for b, i := d.next(nil); b != nil && running.Err() == nil; b, i = d.next(b) {
+				j := r.jobs[i]
+				k, err := b.input.play(running, b.shared, kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed}, r.options.Now)
+				if err != nil {
+					return err
+				}
+				if err := r.made(i, &k); err != nil {
+					return err
+				}
 			}
-			return r.made(i, &k)
+			return nil
 		})
 	}
 	err := group.Wait()
 	return cmp.Or(context.Cause(ctx), err) // who gave up says why
-}
-
-// play makes a run, of which is said what it is called.
-func (in *input) play(ctx context.Context, k kept, now func() time.Time) (kept, error) {
-	begun := now()
-	result, err := in.scenario.Run(ctx, scenario.Options{Policies: []string{k.Policy}, Seeds: []uint64{k.Seed}, Parallel: 1})
-	k.HostSeconds = now().Sub(begun).Seconds()
-	switch {
-	case err == nil:
-		k.Lines = result.Lines
-	case in.tolerant && tolerated(ctx, err):
-		k.Failed = err.Error()
-	default:
-		return k, fmt.Errorf("figures: %s: %w", k.Scenario, err)
-	}
-	return k, nil
 }
 
 // made keeps a run.

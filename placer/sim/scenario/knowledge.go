@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/sim"
@@ -63,21 +64,24 @@ func (s *Scenario) learning(p *policyBlock) learning {
 	return out
 }
 
-// estimators are what the policies that run may know of the jobs of a seed, by how they come to
-// know it.
-func (r *runs) estimators(training []*truth.Application, seed uint64) (map[learning]sim.Estimator, error) {
-	out := map[learning]sim.Estimator{}
-	for _, t := range r.tasks {
-		l := r.scenario.learning(t.policy)
-		if out[l] != nil || l.knowledge == "none" {
-			continue
-		}
-		var err error
-		if out[l], err = r.estimator(l, r.estimatorOptions(training, seed)); err != nil {
-			return nil, err
-		}
+// estimators are what policies may know of the jobs of a seed, by how they come to know it. Each
+// is made when a policy needs it: that one cannot be is not the others' trouble.
+type estimators struct {
+	mutex sync.Mutex
+	made  map[learning]func() (sim.Estimator, error)
+}
+
+func (e *estimators) of(l learning, estimator func() (sim.Estimator, error)) (sim.Estimator, error) {
+	e.mutex.Lock()
+	if e.made == nil {
+		e.made = map[learning]func() (sim.Estimator, error){}
 	}
-	return out, nil
+	if e.made[l] == nil {
+		e.made[l] = sync.OnceValues(estimator)
+	}
+	once := e.made[l]
+	e.mutex.Unlock()
+	return once()
 }
 
 func (r *runs) estimatorOptions(training []*truth.Application, seed uint64) estimator.Options {
@@ -117,11 +121,17 @@ func (l learning) options(o estimator.Options) (estimator.Options, error) {
 }
 
 // know sets what the policy may know, and what that costs.
-func (r *runs) know(c *sim.Config, t task, shared *submitted) {
+func (r *runs) know(c *sim.Config, t task, shared *submitted) (err error) {
 	if t.policy.Knowledge == "none" {
-		return
+		return nil
 	}
-	c.Estimator = shared.estimators[r.scenario.learning(t.policy)]
+	l := r.scenario.learning(t.policy)
+	c.Estimator, err = shared.estimators.of(l, func() (sim.Estimator, error) {
+		return r.estimator(l, r.estimatorOptions(shared.training, c.Seed))
+	})
+	if err != nil {
+		return err
+	}
 	if exact, ignored := t.policy.Exact, t.policy.Ignored; len(exact)+len(ignored) > 0 {
 		oracle := estimator.NewOracle(r.model, r.estimatorOptions(nil, c.Seed))
 		c.Estimator = estimator.NewAblated(c.Estimator, oracle, parts(exact), parts(ignored))
@@ -137,6 +147,7 @@ func (r *runs) know(c *sim.Config, t task, shared *submitted) {
 	if r.between != nil {
 		c.Estimator = r.between(c.Estimator)
 	}
+	return nil
 }
 
 func parts(names []string) []estimator.Part {

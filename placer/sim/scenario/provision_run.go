@@ -83,7 +83,9 @@ func (r *runs) provisioned(c *sim.Config, t task) error {
 	if err != nil {
 		return err
 	}
-	r.know(c, t, shared)
+	if err := r.know(c, t, shared); err != nil {
+		return err
+	}
 	jobs := shared.demanded.jobs
 	if t.policy.Knowledge == "none" {
 		jobs = shared.demanded.byUsers()

@@ -88,7 +88,9 @@ func (r *runs) replayed(c *sim.Config, t task) (*replay, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.know(c, t, shared)
+		if err := r.know(c, t, shared); err != nil {
+			return nil, err
+		}
 	}
 	replay, err := r.scenario.replay(r.model, r.hardware, r.rows.submitted, c.Seed)
 	if err != nil {

@@ -60,6 +60,45 @@ type task struct {
 // Run runs every policy at every load under every seed. The result does not
 // depend on how many run at once.
 func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
+	r, err := s.prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.all(ctx, r.tasks, o); err != nil {
+		return nil, err
+	}
+	return r.report(), nil
+}
+
+// Shared are runs of some policies that are asked for one by one. What they have in common, the
+// jobs and what classifiers say of them, is made once.
+type Shared struct{ runs *runs }
+
+// Share prepares the runs of some policies.
+func (s *Scenario) Share(o Options) (*Shared, error) {
+	r, err := s.prepare(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Shared{r}, nil
+}
+
+// Play runs a policy at every load under every seed, as Scenario.Run does, one run after the
+// other. Several policies may be played at once, and each once.
+func (s *Shared) Play(ctx context.Context, policy string) ([]report.Line, error) {
+	own := slices.DeleteFunc(slices.Clone(s.runs.tasks), func(t task) bool { return t.policy.Name != policy })
+	if len(own) == 0 {
+		return nil, s.runs.scenario.noPolicy(policy)
+	}
+	if err := s.runs.all(ctx, own, Options{Parallel: 1}); err != nil {
+		return nil, err
+	}
+	defer s.runs.forget(own)
+	return s.runs.lines(own[0].policy), nil
+}
+
+// prepare wires what all runs have in common.
+func (s *Scenario) prepare(o Options) (*runs, error) {
 	policies, err := s.choose(o.Policies)
 	if err != nil {
 		return nil, err
@@ -79,26 +118,32 @@ func (s *Scenario) Run(ctx context.Context, o Options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs := &runs{
-		scenario: s, colocation: l, hardware: h, seeds: seeds, between: o.Estimator,
+	r := &runs{
+		scenario: s, colocation: l, hardware: h, policies: policies, seeds: seeds, between: o.Estimator,
 		worlds: map[[2]int]*submitted{}, results: map[task]*sim.Result{}, skipped: map[string]int{},
 	}
-	maps.Copy(runs.skipped, h.skipped)
-	runs.model = s.model(h.machines)
-	if runs.rows, err = s.loadMeasured(runs.model); err != nil {
+	maps.Copy(r.skipped, h.skipped)
+	r.model = s.model(h.machines)
+	if r.rows, err = s.loadMeasured(r.model); err != nil {
 		return nil, err
 	}
 	for seed := range seeds { // seeds outermost: what a seed needs is freed when it is done
 		for load := range s.Loads {
 			for _, p := range policies {
-				runs.tasks = append(runs.tasks, task{p, load, seed})
+				r.tasks = append(r.tasks, task{p, load, seed})
 			}
 		}
 	}
-	if err := runs.all(ctx, o); err != nil {
-		return nil, err
+	return r, nil
+}
+
+// forget frees results, which hold every job.
+func (r *runs) forget(tasks []task) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for _, t := range tasks {
+		delete(r.results, t)
 	}
-	return runs.report(policies), nil
 }
 
 // Model is what really happens on the scenario's cluster.
@@ -119,10 +164,14 @@ func (s *Scenario) choose(names []string) ([]*policyBlock, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(s.Policies(), n) {
-			return nil, fmt.Errorf("%w: %q; it has %s", ErrPolicy, n, strings.Join(s.Policies(), ", "))
+			return nil, s.noPolicy(n)
 		}
 	}
 	return out, nil
+}
+
+func (s *Scenario) noPolicy(name string) error {
+	return fmt.Errorf("%w: %q; it has %s", ErrPolicy, name, strings.Join(s.Policies(), ", "))
 }
 
 // runs are the runs of one scenario.
@@ -134,6 +183,7 @@ type runs struct {
 	colocation *colocation
 	model      *truth.Model
 	rows       measuredRows // none where all applications are drawn
+	policies   []*policyBlock
 	seeds      []uint64
 	tasks      []task
 
@@ -151,19 +201,19 @@ type submitted struct {
 	left atomic.Int32 // policies that still need it
 
 	submissions
-	estimators map[learning]sim.Estimator
+	estimators estimators
 	classes    lotes.Model // that jobs declare
 	demanded   demanded    // of a provision block
 }
 
-func (r *runs) all(ctx context.Context, o Options) error {
+func (r *runs) all(ctx context.Context, tasks []task, o Options) error {
 	parallel := o.Parallel
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
-	for _, t := range r.tasks {
+	for _, t := range tasks {
 		if running.Err() != nil {
 			break
 		}
@@ -273,7 +323,9 @@ func (r *runs) populated(c *sim.Config, t task) error {
 	if err != nil {
 		return err
 	}
-	r.know(c, t, shared)
+	if err := r.know(c, t, shared); err != nil {
+		return err
+	}
 	c.Jobs, c.Expect = &sim.List{Jobs: sized(shared.jobs, t.policy.Sizing == "policy")}, len(shared.jobs)
 	return nil
 }
@@ -359,7 +411,7 @@ func (r *runs) submitted(t task) (*submitted, error) {
 	shared := r.worlds[at]
 	if shared == nil {
 		shared = &submitted{}
-		shared.left.Store(int32(len(r.tasks) / len(r.seeds) / len(r.scenario.Loads)))
+		shared.left.Store(int32(len(r.policies)))
 		r.worlds[at] = shared
 	}
 	r.mutex.Unlock()
@@ -378,8 +430,8 @@ func (r *runs) draw(shared *submitted, t task) error {
 		if shared.demanded, err = s.file.Provision.draw(r.model, s.file.profiling(), seed, s.Loads[t.load]); err != nil {
 			return err
 		}
-		shared.estimators, err = r.estimators(shared.demanded.training, seed)
-		return err
+		shared.training = shared.demanded.training
+		return nil
 	}
 	if s.file.JobClasses != nil {
 		shared.jobs, shared.classes, err = s.file.JobClasses.draw(s, r.hardware, seed, s.Loads[t.load])
@@ -390,27 +442,32 @@ func (r *runs) draw(shared *submitted, t task) error {
 			return err
 		}
 	}
-	if shared.training, err = s.training(r.model, r.rows.teaching, seed); err != nil {
-		return err
-	}
-	shared.estimators, err = r.estimators(shared.training, seed)
+	shared.training, err = s.training(r.model, r.rows.teaching, seed)
 	return err
 }
 
 // report puts the lines in the order of the file.
-func (r *runs) report(policies []*policyBlock) *report.Report {
+func (r *runs) report() *report.Report {
 	s := r.scenario
-	out := &report.Report{Format: report.Format, Scenario: s.Name, Title: s.Title, Source: s.Source, Notes: s.Notes, Seeds: r.seeds}
+	out := &report.Report{Format: report.Format, Scenario: s.Name, Title: s.Title, Source: s.Source, Notes: s.Notes, Seeds: r.seeds, Lines: r.lines(r.policies...)}
 	if len(r.skipped) > 0 {
 		out.Skipped = maps.Clone(r.skipped)
 	}
-	for load, value := range s.Loads {
+	return out
+}
+
+// lines are of policies that have been run.
+func (r *runs) lines(policies ...*policyBlock) []report.Line {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	var out []report.Line
+	for load, value := range r.scenario.Loads {
 		for _, p := range policies {
 			var results []*sim.Result
 			for seed := range r.seeds {
 				results = append(results, r.results[task{p, load, seed}])
 			}
-			out.Lines = append(out.Lines, report.Summarise(p.Name, value, results))
+			out = append(out, report.Summarise(p.Name, value, results))
 		}
 	}
 	return out

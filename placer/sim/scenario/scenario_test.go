@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	files "github.com/nomad-placer/nomad-placer/examples/sim"
+	"github.com/nomad-placer/nomad-placer/placer/sim/estimator"
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
 )
@@ -182,6 +184,40 @@ func TestOnlySomePolicies(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := s.Run(context.Background(), scenario.Options{Policies: []string{"quux"}}); !errors.Is(err, scenario.ErrPolicy) {
+		t.Errorf("an unknown policy: %v", err)
+	}
+}
+
+// What policies share changes no run, and what one cannot be told of jobs is not the others' trouble.
+func TestSharedRuns(t *testing.T) {
+	t.Parallel()
+	s, err := decode(t, strings.Replace(small, "training   = 12", "training   = 1", 1)+"policy \"useless\" {\n selector = \"paragon\"\n knowledge = \"useless\"\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := s.Share(scenario.Options{Seeds: []uint64{7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var played sync.WaitGroup
+	for _, name := range s.Policies() {
+		played.Go(func() {
+			lines, err := shared.Play(context.Background(), name)
+			alone, failed := s.Run(context.Background(), scenario.Options{Policies: []string{name}, Seeds: []uint64{7}})
+			switch {
+			case name == "useless":
+				if !errors.Is(err, estimator.ErrTraining) || !errors.Is(failed, estimator.ErrTraining) {
+					t.Errorf("one application is no other one: %v, %v", err, failed)
+				}
+			case err != nil || failed != nil:
+				t.Errorf("%s: %v, %v", name, err, failed)
+			case !reflect.DeepEqual(lines, alone.Lines):
+				t.Errorf("%s runs otherwise with others:\n%+v\n%+v", name, lines, alone.Lines)
+			}
+		})
+	}
+	played.Wait()
+	if _, err := shared.Play(context.Background(), "quux"); !errors.Is(err, scenario.ErrPolicy) {
 		t.Errorf("an unknown policy: %v", err)
 	}
 }

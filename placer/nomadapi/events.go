@@ -15,11 +15,22 @@ import (
 // gaps while it is open (a reader that falls behind is cut off), and keeps the order
 // of the writes, but it is not durable and not everything is an event (collected nodes
 // are not). So the lists stay the truth: they are read anew whenever the stream was
-// cut, at an event that cannot be read or comes after a later one, and every
-// relistInterval.
+// cut, at an event that cannot be read or comes after a later one, and once in a while.
 
-// relistInterval bounds how long something that was no event can go unseen.
-const relistInterval = 30 * time.Second
+// How long something that was no event can go unseen: relistInterval, or where the lists are
+// long as long as reading them again takes one part in relistRest of the time, and
+// longestRelist at most. Those of 10,000 nodes with 50,000 allocations take seconds of the
+// server's time and of the agent's.
+const (
+	relistInterval = 30 * time.Second
+	relistRest     = 50
+	longestRelist  = 10 * time.Minute
+)
+
+// relistAfter is when lists are read again that took so long.
+func relistAfter(took time.Duration) time.Duration {
+	return min(max(relistInterval, relistRest*took), longestRelist)
+}
 
 // maxQueuedBytes bounds the events that wait while lists are read. Beyond it the
 // stream is given up and begun anew, as Nomad itself would.
@@ -54,11 +65,12 @@ func (w *World) follow(ctx context.Context, lines *lineQueue) error {
 	defer w.unfollow()
 	w.folded = 0
 	for {
+		began := w.clock.Now()
 		if err := w.relist(ctx); err != nil {
 			return fmt.Errorf("reading the lists: %w", err)
 		}
 		w.wake()
-		if err := w.foldUntil(ctx, lines, w.clock.After(relistInterval)); err != nil {
+		if err := w.foldUntil(ctx, lines, w.clock.After(relistAfter(w.clock.Now().Sub(began)))); err != nil {
 			return err
 		}
 	}

@@ -408,3 +408,16 @@ func TestAHangingListIsNotWaitedForLonger(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// However long lists are, reading them again takes little of the time, and what was no event is
+// seen in the end.
+func TestRelistAfter(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]time.Duration{
+		0: 30 * time.Second, 500 * time.Millisecond: 30 * time.Second, 4 * time.Second: 200 * time.Second, time.Minute: 10 * time.Minute,
+	} {
+		if got := relistAfter(took); got != want {
+			t.Errorf("lists that took %s are read again after %s, want %s", took, got, want)
+		}
+	}
+}

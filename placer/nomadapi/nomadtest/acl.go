@@ -24,6 +24,9 @@ type Token struct {
 // Policy is an ACL policy; Job is what it is attached to, in the namespace default.
 type Policy struct{ Rules, Job string }
 
+// aclDisabled is what a server without access control says of it.
+const aclDisabled = "ACL support disabled"
+
 func (s *Server) aclRoutes(handle func(string, handler)) {
 	handle("GET /v1/acl/policies", s.listPolicies)
 	handle("GET /v1/acl/policy/{name}", s.getPolicy)
@@ -65,7 +68,7 @@ func (s *Server) shows(r *http.Request, policy string) bool {
 
 func (s *Server) listPolicies(r *http.Request) (any, uint64, *refusal) {
 	if s.Tokens == nil {
-		return nil, 0, &refusal{http.StatusBadRequest, "ACL support disabled"}
+		return nil, 0, &refusal{http.StatusBadRequest, aclDisabled}
 	}
 	out := []Object{}
 	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {

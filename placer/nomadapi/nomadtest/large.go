@@ -46,6 +46,9 @@ func Large(tb testing.TB, nodes, allocs int) *httptest.Server {
 		index(w)
 		writeRows(w, 0, nil)
 	})
+	mux.HandleFunc("GET /v1/acl/", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, aclDisabled, http.StatusBadRequest)
+	})
 	server := httptest.NewServer(mux)
 	tb.Cleanup(server.Close)
 	return server

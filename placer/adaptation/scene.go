@@ -83,8 +83,8 @@ type sighting struct {
 	pass  int
 }
 
-// see notes which allocations are there. What is known of the others is written over: those of a
-// whole cluster are much to write anew every few seconds.
+// see notes which allocations are there, in place: a map of all those of a large cluster is much
+// to make anew every few seconds.
 func (a *term) see(sc *scene, now time.Time) {
 	a.passes++
 	for _, p := range sc.places {

@@ -3,6 +3,7 @@ package figures
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type batch struct {
 // freed after its last run.
 type dealer struct {
 	mutex   sync.Mutex
-	batches []*batch
+	batches []*batch // with runs left
 }
 
 // deal makes batches of runs, in their order.
@@ -66,6 +67,9 @@ func (d *dealer) next(after *batch) (b *batch, run int) {
 	}
 	b.begun = true
 	run, b.left = b.left[0], b.left[1:]
+	if len(b.left) == 0 {
+		d.batches = slices.DeleteFunc(d.batches, func(of *batch) bool { return of == b })
+	}
 	return b, run
 }
 
@@ -73,17 +77,15 @@ func (d *dealer) choose(after *batch) *batch {
 	if after != nil && len(after.left) > 0 {
 		return after
 	}
-	var any *batch
 	for _, b := range d.batches {
-		switch {
-		case len(b.left) == 0:
-		case !b.begun:
+		if !b.begun {
 			return b
-		case any == nil:
-			any = b
 		}
 	}
-	return any
+	if len(d.batches) > 0 {
+		return d.batches[0]
+	}
+	return nil
 }
 
 // play makes a run, of which is said what it is called.

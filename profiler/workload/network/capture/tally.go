@@ -23,7 +23,8 @@ type tally struct {
 // counted is what was counted of a connection already.
 type counted struct {
 	amounts
-	absent int // readings since it was listed last
+	began  bool // this end began it
+	absent int  // readings since it was listed last
 }
 
 // absentMost is for how many readings a connection may be in no list before its notice comes. The
@@ -46,27 +47,40 @@ func (t *tally) begin(c connection) {
 	if c.sent == 0 && c.received == 0 {
 		return
 	}
-	t.open[c.cookie] = countedOf(c)
+	met := t.met(c)
+	met.amounts = amounts{c.sent, c.received}
+	t.open[c.cookie] = met
 }
 
-func countedOf(c connection) counted { return counted{amounts: amounts{c.sent, c.received}} }
+// met is a connection of which nothing was counted.
+func (t *tally) met(c connection) counted { return counted{began: !t.listening[c.local.Port()]} }
+
+// before is what was counted of a connection. Who began it is decided once: a server that ends
+// closes its port before its connections.
+func (t *tally) before(c connection) counted {
+	if before, known := t.open[c.cookie]; known {
+		return before
+	}
+	return t.met(c)
+}
 
 // seen counts what a connection moved since it was seen last. One without counts has moved nothing
-// yet, or is what the kernel keeps of an ended one for a while, of which no notice comes.
+// yet, or is what the kernel keeps of an ended one for a while. Of that no notice comes, but that
+// of the connection, which has the same cookie and all counts, may still be on its way.
 func (t *tally) seen(c connection) {
-	before, known := t.open[c.cookie]
-	if !known && c.sent == 0 && c.received == 0 {
+	if c.sent == 0 && c.received == 0 {
 		return
 	}
-	t.open[c.cookie] = countedOf(c)
-	t.add(c, before.amounts)
+	before := t.before(c)
+	t.open[c.cookie] = counted{amounts: amounts{c.sent, c.received}, began: before.began}
+	t.add(c, before)
 }
 
 // ended counts the rest of a connection.
 func (t *tally) ended(c connection) {
-	before := t.open[c.cookie]
+	before := t.before(c)
 	delete(t.open, c.cookie)
-	t.add(c, before.amounts)
+	t.add(c, before)
 }
 
 // keep forgets connections that are in no list for long, and of which no notice came: the
@@ -93,7 +107,7 @@ func (t *tally) take() map[talk]amounts {
 	return out
 }
 
-func (t *tally) add(c connection, before amounts) {
+func (t *tally) add(c connection, before counted) {
 	if c.remote.Port() == 0 || c.remote.Addr().IsLoopback() || c.remote.Addr().IsUnspecified() {
 		return // never connected, or it does not cross the network
 	}
@@ -101,7 +115,7 @@ func (t *tally) add(c connection, before amounts) {
 	if moved == (amounts{}) {
 		return
 	}
-	key := talk{local: c.local, remote: c.remote, began: !t.listening[c.local.Port()]}
+	key := talk{local: c.local, remote: c.remote, began: before.began}
 	if key.began {
 		key.local = netip.AddrPortFrom(c.local.Addr(), 0)
 	} else {

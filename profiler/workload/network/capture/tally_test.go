@@ -46,6 +46,36 @@ func TestTallyCountsEveryByteOnce(t *testing.T) {
 	}
 }
 
+func TestAConnectionThatWaitsForItsNoticeIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	c := connection{cookie: 1, local: at("10.0.0.1:40000"), remote: at("10.0.0.2:80"), sent: 100, received: 10}
+	n := newTally()
+	n.seen(c)
+	n.seen(connection{cookie: 1, local: c.local, remote: c.remote}) // in FIN-WAIT-2, as the kernel keeps it
+	n.ended(c)
+	want := map[talk]amounts{{at("10.0.0.1:0"), at("10.0.0.2:80"), true}: {100, 10}}
+	if got := n.take(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestAServerThatClosesItsPortFirstDidNotBegin(t *testing.T) {
+	t.Parallel()
+	c := connection{cookie: 1, local: at("10.0.0.1:80"), remote: at("10.0.0.2:50001"), received: 10}
+	n := newTally()
+	n.listens(map[uint16]bool{80: true})
+	n.begin(connection{cookie: 2, local: c.local, remote: at("10.0.0.2:50002"), received: 5})
+	n.seen(c)
+	n.listens(nil)
+	c.received = 30
+	n.seen(c)
+	n.ended(connection{cookie: 2, local: c.local, remote: at("10.0.0.2:50002"), received: 6})
+	want := map[talk]amounts{{at("10.0.0.1:80"), at("10.0.0.2:0"), false}: {0, 31}}
+	if got := n.take(); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestTallyTellsWhoBegan(t *testing.T) {
 	t.Parallel()
 	n := newTally()

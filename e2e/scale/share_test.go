@@ -9,8 +9,8 @@ import (
 
 func result(rates map[side][]float64) Result {
 	var r Result
-	for s, list := range rates {
-		for n, rate := range list {
+	for _, s := range []side{stock, placed} { // in every round the first of them went first
+		for n, rate := range rates[s] {
 			r.Rounds = append(r.Rounds, Round{Side: s, Number: n, JobsPerSecond: rate})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,12 +80,27 @@ func (s *store) put(key string, result any) error {
 	if err != nil {
 		return fmt.Errorf("figures: keep a result: %w", err)
 	}
-	part := s.path(key) + ".part"
-	if err := os.WriteFile(part, data, 0o644); err != nil {
-		return fmt.Errorf("figures: keep a result: %w", err)
-	}
-	if err := os.Rename(part, s.path(key)); err != nil {
+	if err := s.replace(key, data); err != nil {
 		return fmt.Errorf("figures: keep a result: %w", err)
 	}
 	return nil
+}
+
+// replace writes a result whole or not at all. Two scenarios may have a run in common, which ends
+// in both at once: each is written to a file of its own first.
+func (s *store) replace(key string, data []byte) (err error) {
+	f, err := os.CreateTemp(s.folder, "."+key+".*.part")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), s.path(key))
 }

@@ -17,7 +17,7 @@ func (l *League) Markdown() string {
 	p.line("%s\n", worldText(l.World))
 	p.line("Policies that want profiles know what the live engine would: the two most informative entries of a job, completed by the engine's own classifier. "+
 		"Each has what its paper pairs it with (below), and as many agents as the scenario gives its own policies. "+
-		"Every decision takes what one of the live engine's was measured to take (%s and %s a node of the cluster, from `placer/docs/scale.md`), whichever policy makes it, and a job of an application that was profiled before is not profiled again. "+
+		"Every decision takes what one of the live engine's was measured to take (%s and %s a node of the cluster, by `make scale` of 2026-11-23; [what it is now](../scale.md)), whichever policy makes it, and a job of an application that was profiled before is not profiled again. "+
 		"A score is the mean performance of the jobs from their submission on: the ideal time over the one it took, waiting and profiling counted, in %%; a job that was killed or had not ended counts as 0. "+
 		"Where some jobs have targets and others take what is left, only the former are counted. "+
 		"Where the scenario has several loads it is the mean over them. A rank is shared by those within %g points. %s.\n", scenario.EntrantDecision, scenario.EntrantDecisionPerNode, tie, seedsText(l.Seeds))

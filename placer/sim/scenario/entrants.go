@@ -29,8 +29,8 @@ type Entrant struct {
 }
 
 // What the decision of an entrant takes, whatever its policy: what the live engine was measured
-// to take for a known job on 1,000 and on 5,000 nodes on 2026-11-23 (9.7 ms, 27 ms; what it takes now is
-// in placer/docs/scale.md). It stays, so that leagues of several dates can be compared.
+// to take for a known job on 1,000 and on 5,000 nodes on 2026-11-23 (9.7 ms, 27 ms; what it takes
+// now is in placer/docs/scale.md). It stays, so that leagues of several dates can be compared.
 const (
 	EntrantDecision        = 5400 * time.Microsecond
 	EntrantDecisionPerNode = 4300 * time.Nanosecond

@@ -47,13 +47,13 @@ func (t *tally) begin(c connection) {
 	if c.sent == 0 && c.received == 0 {
 		return
 	}
-	met := t.met(c)
-	met.amounts = amounts{c.sent, c.received}
-	t.open[c.cookie] = met
+	t.note(c, t.before(c))
 }
 
-// met is a connection of which nothing was counted.
-func (t *tally) met(c connection) counted { return counted{began: !t.listening[c.local.Port()]} }
+// note keeps what a connection has moved until now.
+func (t *tally) note(c connection, before counted) {
+	t.open[c.cookie] = counted{amounts: amounts{c.sent, c.received}, began: before.began}
+}
 
 // before is what was counted of a connection. Who began it is decided once: a server that ends
 // closes its port before its connections.
@@ -61,7 +61,7 @@ func (t *tally) before(c connection) counted {
 	if before, known := t.open[c.cookie]; known {
 		return before
 	}
-	return t.met(c)
+	return counted{began: !t.listening[c.local.Port()]}
 }
 
 // seen counts what a connection moved since it was seen last. One without counts has moved nothing
@@ -72,7 +72,7 @@ func (t *tally) seen(c connection) {
 		return
 	}
 	before := t.before(c)
-	t.open[c.cookie] = counted{amounts: amounts{c.sent, c.received}, began: before.began}
+	t.note(c, before)
 	t.add(c, before)
 }
 

@@ -8,5 +8,5 @@ application "dedup" {
   unit      = "MB of the stream"
   memory_mb = 256
   disk      = true
-  run       = "for part in part*; do zstd -q -f -3 --long=25 --single-thread -o packed \"$part\" && sync packed || exit 1; done"
+  run       = "for part in part*; do zstd -q -f -3 --long=25 --single-thread -o packed \"$part\" && sync packed && dd if=\"$part\" iflag=nocache count=0 status=none || exit 1; done"
 }

@@ -8,5 +8,5 @@ application "itemsets" {
   unit      = "MB of transactions"
   memory_mb = 256
   disk      = true
-  run       = "LC_ALL=C exec gawk '{ for (i = 1; i <= NF; i += 8) { n[$i]++; p[$i % 64, $(i+1) % 64]++ } } END { print length(n), length(p) }' transactions"
+  run       = "LC_ALL=C gawk '{ for (i = 1; i <= NF; i += 8) { n[$i]++; p[$i % 64, $(i+1) % 64]++ } } END { print length(n), length(p) }' transactions && dd if=transactions iflag=nocache count=0 status=none"
 }

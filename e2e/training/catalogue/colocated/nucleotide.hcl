@@ -8,5 +8,5 @@ application "nucleotide" {
   unit      = "parts of the database, of 20 MB"
   memory_mb = 256
   disk      = true
-  run       = "while :; do for part in *.nsq; do blastn -db \"$${part%.nsq}\" -query queries -outfmt 6 -out /dev/null && echo || exit 1; done; done"
+  run       = "while :; do for part in *.nsq; do blastn -db \"$${part%.nsq}\" -query queries -outfmt 6 -out /dev/null && echo && dd if=\"$part\" iflag=nocache count=0 status=none || exit 1; done; done"
 }

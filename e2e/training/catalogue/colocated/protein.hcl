@@ -8,5 +8,5 @@ application "protein" {
   unit      = "parts of the database, of 10 MB"
   memory_mb = 256
   disk      = true
-  run       = "while :; do for part in *.psq; do blastp -db \"$${part%.psq}\" -query queries -outfmt 6 -out /dev/null -comp_based_stats 0 && echo || exit 1; done; done"
+  run       = "while :; do for part in *.psq; do blastp -db \"$${part%.psq}\" -query queries -outfmt 6 -out /dev/null -comp_based_stats 0 && echo && dd if=\"$part\" iflag=nocache count=0 status=none || exit 1; done; done"
 }

@@ -8,5 +8,5 @@ application "video" {
   unit      = "MB of frames, read and handed on"
   memory_mb = 256
   disk      = true
-  run       = "cat frames | x264 --quiet --preset ultrafast --threads 1 --demuxer y4m --muxer raw -o encoded - && sync encoded"
+  run       = "cat frames | x264 --quiet --preset ultrafast --threads 1 --demuxer y4m --muxer raw -o encoded - && sync encoded && dd if=frames iflag=nocache count=0 status=none"
 }

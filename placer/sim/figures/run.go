@@ -405,23 +405,33 @@ func (r *runner) sort() {
 	}
 }
 
-// compute makes the tables that are not of scenarios.
+// compute makes the tables that are not of scenarios, some at once: most use one processor.
 func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
+	group, running := errgroup.WithContext(ctx)
+	group.SetLimit(r.options.Parallel)
 	for _, e := range chosen {
 		if e.Compute == nil || r.tables[e.Compute.Name] != nil {
 			continue
 		}
-		table, err := e.Compute.run(ctx, environment{r.options.Data, r.options.Scenarios, &r.store, r.tell})
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			r.tables[e.Compute.Name] = &computed{absent: absentData(e.Compute.Source)}
-		case err != nil:
-			return fmt.Errorf("figures: %s: %w", e.ID, err)
-		default:
-			r.tables[e.Compute.Name] = &computed{table: table}
-		}
+		out := &computed{}
+		r.tables[e.Compute.Name] = out
+		group.Go(func() (err error) {
+			if *out, err = r.computation(running, e.Compute); err != nil {
+				return fmt.Errorf("figures: %s: %w", e.ID, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	err := group.Wait()
+	return cmp.Or(context.Cause(ctx), err) // who gave up says why
+}
+
+func (r *runner) computation(ctx context.Context, c *Computation) (computed, error) {
+	table, err := c.run(ctx, environment{r.options.Data, r.options.Scenarios, &r.store, r.tell})
+	if errors.Is(err, fs.ErrNotExist) {
+		return computed{absent: absentData(c.Source)}, nil
+	}
+	return computed{table: table}, err
 }
 
 // tell says what a computation does; how long it takes is not known.
@@ -429,6 +439,8 @@ func (r *runner) tell(what string) {
 	if r.options.Progress == nil {
 		return
 	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	r.tally.What, r.tally.Left = what, 0
 	r.options.Progress(r.tally)
 }

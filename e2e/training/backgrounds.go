@@ -207,7 +207,7 @@ func (b *bench) point(ctx context.Context, name string, sweep int, l backgrounds
 	if err != nil {
 		return err
 	}
-	row := backgrounds.Row{Sweep: sweep, Level: l, Beside: seen[0].characteristics, RatePerSec: math.NaN()}
+	row := backgrounds.Row{Sweep: sweep, Level: l, Background: seen[0].characteristics, RatePerSec: math.NaN()}
 	if name != "" {
 		row.Own, row.RatePerSec = seen[1].characteristics, seen[1].rate
 	}

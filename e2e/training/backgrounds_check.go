@@ -47,16 +47,16 @@ func (b *bench) checkOne(ctx context.Context, a catalogue.Application) (err erro
 	var alone []float64
 	var last seen
 	for range soloRows {
-		if last, err = b.beside(ctx, backgrounds.Level{}); err != nil {
+		if last, err = b.nextTo(ctx, backgrounds.Level{}); err != nil {
 			return err
 		}
 		alone = append(alone, last.rate)
 	}
-	byCPU, err := b.beside(ctx, backgrounds.Level{CPU: 100})
+	byCPU, err := b.nextTo(ctx, backgrounds.Level{CPU: 100})
 	if err != nil {
 		return err
 	}
-	byReads, err := b.beside(ctx, backgrounds.Level{Read: 100})
+	byReads, err := b.nextTo(ctx, backgrounds.Level{Read: 100})
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (b *bench) checkOne(ctx context.Context, a catalogue.Application) (err erro
 	return nil
 }
 
-func (b *bench) beside(ctx context.Context, l backgrounds.Level) (seen, error) {
+func (b *bench) nextTo(ctx context.Context, l backgrounds.Level) (seen, error) {
 	if err := b.generator.set(l); err != nil {
 		return seen{}, err
 	}

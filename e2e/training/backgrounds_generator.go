@@ -26,8 +26,8 @@ const generatorWorker = "generator-worker"
 // pauses between them, in five intensities, of a file much larger than memory; how long an
 // iteration is, and how large a request, it does not say. Iterations of a fixed time and pauses
 // in proportion give, whatever the neighbour does, a part of the time: a sequential reader that
-// takes 10.23 times as long beside one of 100 % takes 1.82 times as long beside one of 50 %, and
-// table 1 has 1.78 beside an application that is medium.
+// takes 10.23 times as long next to one of 100 % takes 1.82 times as long next to one of 50 %, and
+// table 1 has 1.78 next to an application that is medium.
 const (
 	generatorBusy      = 50 * time.Millisecond // of an iteration
 	generatorRequest   = readAheadBytes        // as one that reads through the page cache makes

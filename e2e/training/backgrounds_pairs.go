@@ -37,7 +37,7 @@ type pairTable struct {
 func newPairTable(known []backgrounds.Pair) pairTable {
 	t := pairTable{map[twoApplications]int{}, map[twoApplications][]float64{}}
 	for _, p := range known {
-		key := twoApplications{p.Application, p.Beside}
+		key := twoApplications{p.Application, p.CoRunner}
 		t.repeats[key] = max(t.repeats[key], p.Repeat)
 		t.rates[key] = append(t.rates[key], p.RatePerSec)
 	}
@@ -183,7 +183,7 @@ func (b *bench) pair(ctx context.Context, occupants map[string]*occupant, both [
 	var lines []string
 	for i, other := range []int{1, 0} {
 		lines = append(lines, backgrounds.Pair{
-			Application: both[i].ID, Beside: both[other].ID, Repeat: repeat, Own: seen[i].characteristics, RatePerSec: seen[i].rate,
+			Application: both[i].ID, CoRunner: both[other].ID, Repeat: repeat, Own: seen[i].characteristics, RatePerSec: seen[i].rate,
 		}.Line())
 	}
 	return b.add(b.pairFile(), backgrounds.PairHeader(), lines...)

@@ -62,7 +62,7 @@ func TestPairsLeft(t *testing.T) {
 	apps := []catalogue.Application{{ID: "a"}, {ID: "b"}}
 	var known []backgrounds.Pair
 	add := func(a, b string, repeat int, rate float64) {
-		known = append(known, backgrounds.Pair{Application: a, Beside: b, Repeat: repeat, RatePerSec: rate})
+		known = append(known, backgrounds.Pair{Application: a, CoRunner: b, Repeat: repeat, RatePerSec: rate})
 	}
 	for repeat := 1; repeat <= leastPairs; repeat++ {
 		add("a", "a", repeat, 5)
@@ -75,7 +75,7 @@ func TestPairsLeft(t *testing.T) {
 	if left := newPairTable(known).left(apps); len(left) != 1 || left[0] != [2]int{0, 1} {
 		t.Errorf("%v are left", left)
 	}
-	once := []backgrounds.Pair{{Application: "a", Beside: "a", Repeat: 1, RatePerSec: 1}}
+	once := []backgrounds.Pair{{Application: "a", CoRunner: "a", Repeat: 1, RatePerSec: 1}}
 	if left := newPairTable(once).left(apps); len(left) != 2 {
 		t.Errorf("after one pair %v are next", left)
 	}

@@ -51,7 +51,7 @@ func (d *Draft) Clear() {
 
 // Put assigns an allocation of an ask.
 func (d *Draft) Put(a *board.Request, n board.Index) {
-	if !slices.Contains(d.order, n) {
+	if !d.touched(n) {
 		d.order = append(d.order, n)
 	}
 	d.added[n] = append(d.added[n], a)
@@ -66,6 +66,12 @@ func (d *Draft) Take(a *board.Request, n board.Index) {
 			return
 		}
 	}
+}
+
+// touched reports whether a node is in the order of those that something was assigned to.
+func (d *Draft) touched(n board.Index) bool {
+	_, ok := d.added[n]
+	return ok
 }
 
 // There counts what is assigned to a node.
@@ -116,7 +122,7 @@ func (d *Draft) Best(a *board.Request) (best Place, examined int, ok bool) {
 			return
 		}
 		for _, n := range nodes {
-			if !slices.Contains(d.order, n) && (a.Allowed == nil || a.Allowed(n)) {
+			if !d.touched(n) && (a.Allowed == nil || a.Allowed(n)) {
 				try(n)
 				return
 			}

@@ -15,7 +15,7 @@ var mibsDescriptor = Descriptor{
 	Paper:      "Chiang and Huang 2011, §3.2 (MIBS, algorithm 2)",
 	Parameters: mibsParameters.list,
 	New: func(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
-		return newQueueing(b, o, mibsParameters, (*queueing).batch)
+		return newQueueing(b, o, mibsParameters, maxQueue, (*queueing).batch)
 	},
 }
 
@@ -203,14 +203,14 @@ type queueing struct {
 	now     Instant                   // of the last call
 }
 
-func newQueueing(b *board.Board, o Options, p parameterList, assign func(*queueing, []*waiting) []planned) (Controller, error) {
+func newQueueing(b *board.Board, o Options, p parameterList, longest int, assign func(*queueing, []*waiting) []planned) (Controller, error) {
 	s, err := p.read(o)
 	if err != nil {
 		return nil, err
 	}
 	c := &queueing{
 		book: newBook(), watcher: newWatcher(b), board: b, line: sorted{order: bySeniority}, assign: assign, mode: s.values["mode"],
-		length: s.whole("queue", 1, maxQueue), sizes: map[cluster.Resources]int{},
+		length: s.whole("queue", 1, longest), sizes: map[cluster.Resources]int{},
 		draft: predict.NewDraft(b, board.NewAlike(b), predict.Scoring{
 			IOPS: s.is("objective", "iops"), Both: s.is("counts", "both"), Ratio: s.is("score", "ratio"),
 		}),
@@ -222,8 +222,8 @@ func newQueueing(b *board.Board, o Options, p parameterList, assign func(*queuei
 	return c, s.err
 }
 
-// maxQueue bounds what is assigned together: the cost of MIX is its cube.
-const maxQueue = 256
+// maxQueue bounds what is assigned together: the cost of MIBS is its square.
+const maxQueue = 4096
 
 // Arrive implements Controller, as do the following methods.
 func (c *queueing) Arrive(now Instant, it Item) {

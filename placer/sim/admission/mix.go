@@ -12,11 +12,14 @@ var mixDescriptor = Descriptor{
 	Paper:      "Chiang and Huang 2011, §3.2 (MIX, algorithm 3)",
 	Parameters: mixParameters.list,
 	New: func(b *board.Board, o Options, _ *rand.Rand) (Controller, error) {
-		return newQueueing(b, o, mixParameters, (*queueing).mixed)
+		return newQueueing(b, o, mixParameters, maxMixed, (*queueing).mixed)
 	},
 }
 
 var mixParameters = parameterList{controller: "mix", list: queueParameters}
+
+// maxMixed bounds what MIX assigns together: its cost is the cube of that.
+const maxMixed = 256
 
 // mixed tries every workload of the window as the first and keeps the assignment of
 // most workloads, of these the one with the best score in sum. Cost: as many batches

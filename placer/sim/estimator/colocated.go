@@ -35,7 +35,7 @@ func NewColocated(w *truth.Colocated, set *backgrounds.Set, learner string, runt
 		if err != nil {
 			return nil, err
 		}
-		solo[a] = own.Volume()
+		solo[a] = own.Learnt()
 	}
 	for _, a := range w.Applications() {
 		r, err := response(w, set, a, solo, learner, runtime)
@@ -74,7 +74,7 @@ func response(w *truth.Colocated, set *backgrounds.Set, a *truth.Application, so
 	if err != nil {
 		return nil, err
 	}
-	seconds, requests, err := Observations(set, a.Name, backgrounds.Characteristics.Volume)
+	seconds, requests, err := Observations(set, a.Name, backgrounds.Characteristics.Learnt)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,6 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/classify"
 	"github.com/nomad-placer/nomad-placer/placer/sim/evaluate"
 	"github.com/nomad-placer/nomad-placer/profiler/profile"
-	"github.com/nomad-placer/nomad-placer/profiler/training"
-	"github.com/nomad-placer/nomad-placer/profiler/training/backgrounds"
 )
 
 // plantedPairs are of applications that work a planted part of their time: on one CPU, who
@@ -128,22 +126,4 @@ func TestPairProfiles(t *testing.T) {
 		}
 	}
 	t.Error("the CPU time of fio-seqwrite is not known")
-}
-
-// The CPU times of pairs were measured with the first backgrounds.
-func TestPairCPUsAreThoseMeasured(t *testing.T) {
-	t.Parallel()
-	cpus, err := training.LoadPairCPUs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := backgrounds.Load(backgrounds.Disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range set.Applications() {
-		if c, err := set.Isolated(name); err != nil || cpus[name] != c.CPULocal+c.CPUGlobal {
-			t.Errorf("%s: %v and not %+v, %v", name, cpus[name], c, err)
-		}
-	}
 }

@@ -62,7 +62,7 @@ func ownCanary(ctx context.Context, parallel int) (string, error) {
 // colocatedCanary is a hash of how wrong each model of co-located applications is on
 // every measured pair: a program whose models predict anything else has another one.
 func colocatedCanary() (string, error) {
-	apps, err := traconApplications(backgrounds.Simulated, backgrounds.Characteristics.Volume)
+	apps, err := traconApplications(backgrounds.Local, backgrounds.Characteristics.Learnt)
 	if err != nil {
 		return "", err
 	}

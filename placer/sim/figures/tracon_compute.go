@@ -17,12 +17,13 @@ import (
 type characteristics func(backgrounds.Characteristics) []float64
 
 // withoutHost leaves the CPU time of the host out.
-func withoutHost(c backgrounds.Characteristics) []float64 { return c.Volume()[:3] }
+func withoutHost(c backgrounds.Characteristics) []float64 { return c.Learnt()[:3] }
 
 // learnt is an application's two models, and what they are tested on.
 type learnt struct {
 	name      string
 	of        characteristics
+	settings  bool // a background is described by the generator's settings
 	set       *backgrounds.Set
 	own       []float64
 	coRunners map[string][]float64 // by application
@@ -77,7 +78,7 @@ func (a *learnt) onPairs(l predict.Learner, response string, all []predict.Obser
 	var out []float64
 	for _, p := range a.set.Pairs {
 		if y := measuredResponse(p, response); p.Application == a.name && y > 0 {
-			out = append(out, 100*predict.RelativeError(bounded(r, all).Predict(a.own, a.coRunners[p.Beside]), y))
+			out = append(out, 100*predict.RelativeError(bounded(r, all).Predict(a.own, a.coRunners[p.CoRunner]), y))
 		}
 	}
 	return out, nil
@@ -89,7 +90,7 @@ func (a *learnt) floor(response string) []float64 {
 	repeats := map[string][]float64{}
 	for _, p := range a.set.Pairs {
 		if y := measuredResponse(p, response); p.Application == a.name && y > 0 {
-			repeats[p.Beside] = append(repeats[p.Beside], y)
+			repeats[p.CoRunner] = append(repeats[p.CoRunner], y)
 		}
 	}
 	var out []float64
@@ -133,14 +134,33 @@ func traconApplications(environment string, of characteristics) ([]*learnt, erro
 	}
 	var out []*learnt
 	for _, name := range set.Applications() {
-		out = append(out, &learnt{name, of, set, coRunners[name], coRunners})
+		out = append(out, &learnt{name: name, of: of, set: set, own: coRunners[name], coRunners: coRunners})
 	}
 	return out, nil
+}
+
+// bySettings ends the names of rows whose backgrounds are described by what was set.
+const bySettings = ", the generator's settings in place of requests"
+
+// bySet has the generator's settings in place of what it does alone. Rows without any unit of
+// work are no observations.
+func (a *learnt) bySet(all []predict.Observation) {
+	at := 0
+	for _, r := range a.set.Rows[a.name] {
+		if r.RatePerSec > 0 {
+			all[at].CoRunners = []float64{float64(r.Level.Read), float64(r.Level.Write), float64(r.Level.CPU)}
+			at++
+		}
+	}
 }
 
 // observations of a response.
 func (a *learnt) observations(response string) ([]predict.Observation, error) {
 	runtime, iops, err := estimator.Observations(a.set, a.name, a.of)
+	if err == nil && a.settings {
+		a.bySet(runtime)
+		a.bySet(iops)
+	}
 	if response == "iops" {
 		return iops, err
 	}
@@ -196,28 +216,40 @@ var traconErrors = &Computation{
 	Name: "prediction errors", Source: "profiler/training/backgrounds", Metrics: []string{"mean", "deviation", "median"},
 	run: func(context.Context, environment) (*Table, error) {
 		t := &Table{Seeds: 1}
-		apps, err := traconApplications(backgrounds.Simulated, backgrounds.Characteristics.Volume)
+		apps, err := traconApplications(backgrounds.Local, backgrounds.Characteristics.Learnt)
 		if err != nil {
 			return nil, err
 		}
 		variants := []struct {
-			suffix string
-			of     characteristics
-		}{{"", backgrounds.Characteristics.Volume}, {", without the host's CPU", withoutHost}, {", requests in place of bytes", backgrounds.Characteristics.Requests}}
+			suffix   string
+			of       characteristics
+			settings bool // which real co-runners have none of
+		}{
+			{"", backgrounds.Characteristics.Learnt, false},
+			{", without the host's CPU", withoutHost, false},
+			{", bytes in place of requests", backgrounds.Characteristics.Volume, false},
+			{bySettings, backgrounds.Characteristics.Learnt, true},
+		}
 		for _, response := range responses {
 			for _, l := range predict.Learners() {
 				for _, v := range variants {
-					if v.suffix != "" && l.Name != "nlm" {
+					if v.suffix != "" && !v.settings && l.Name != "nlm" {
 						continue
 					}
-					if apps, err = traconApplications(backgrounds.Simulated, v.of); err != nil {
+					if apps, err = traconApplications(backgrounds.Local, v.of); err != nil {
 						return nil, err
+					}
+					for _, a := range apps {
+						a.settings = v.settings
 					}
 					label := fmt.Sprintf("%s of %s%s", response, l.Name, v.suffix)
 					if err := errorsOf(t, label+", held-out backgrounds", apps, l, response, func(_ *learnt, l predict.Learner, all []predict.Observation) ([]float64, error) {
 						return folded(l, all)
 					}); err != nil {
 						return nil, err
+					}
+					if v.settings {
+						continue
 					}
 					if err := errorsOf(t, label+", real co-runners", apps, l, response, func(a *learnt, l predict.Learner, all []predict.Observation) ([]float64, error) {
 						return a.onPairs(l, response, all)

@@ -12,7 +12,7 @@ import (
 
 // extremesTable lets NLM choose the best co-runner of each application.
 func extremesTable(context.Context, environment) (*Table, error) {
-	apps, err := traconApplications(backgrounds.Simulated, backgrounds.Characteristics.Volume)
+	apps, err := traconApplications(backgrounds.Local, backgrounds.Characteristics.Learnt)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (a *learnt) extremes(l predict.Learner, response string) (row map[string]fl
 	measured := map[string][]float64{}
 	for _, p := range a.set.Pairs {
 		if y := measuredResponse(p, response); p.Application == a.name && y > 0 {
-			measured[p.Beside] = append(measured[p.Beside], y)
+			measured[p.CoRunner] = append(measured[p.CoRunner], y)
 		}
 	}
 	if len(measured) < len(a.coRunners) {

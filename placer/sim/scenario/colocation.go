@@ -89,7 +89,7 @@ type colocation struct {
 }
 
 func newColocation(b *colocationBlock) (*colocation, error) {
-	set, err := backgrounds.Load(backgrounds.Simulated)
+	set, err := backgrounds.Load(backgrounds.Local)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (c *Colocated) read(pairs []backgrounds.Pair) error {
 		if math.IsNaN(p.RatePerSec) {
 			continue
 		}
-		key := pairKey{identity(p.Application), identity(p.Beside)}
+		key := pairKey{identity(p.Application), identity(p.CoRunner)}
 		rates[key], iops[key] = append(rates[key], p.RatePerSec), append(iops[key], p.IOPS())
 	}
 	for _, a := range c.applications {

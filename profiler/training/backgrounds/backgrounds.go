@@ -17,23 +17,12 @@ import (
 //go:embed */*.csv
 var shipped embed.FS
 
-// The environments that were measured first.
-const (
-	Disk      = "disk"
-	Throttled = "throttled"
-)
-
-// The environments of the programs of e2e/training/catalogue/colocated.
+// The environments in which the programs of e2e/training/catalogue/colocated were measured: a
+// disk of each machine's own, and what follows when it becomes another (Chiang and Huang 2011,
+// §4.6).
 const (
 	Local  = "local"
 	Remote = "remote"
-)
-
-// The environments of the simulated world, and of what follows when its disk becomes another
-// (Chiang and Huang 2011, §4.6). They will be Local and Remote once these are whole (decision 0068).
-const (
-	Simulated = Disk
-	Changed   = Throttled
 )
 
 // Names of files that are no application's.
@@ -52,8 +41,8 @@ type Characteristics struct {
 	CPUGlobal    float64 // CPUs the kernel spends for it
 }
 
-// Requests are the four characteristics of the paper's §2.2.
-func (c Characteristics) Requests() []float64 {
+// Learnt are the four characteristics that models learn from: those of the paper's §2.2.
+func (c Characteristics) Learnt() []float64 {
 	return []float64{c.ReadsPerSec, c.WritesPerSec, c.CPULocal, c.CPUGlobal}
 }
 
@@ -91,10 +80,11 @@ const SoloSweep = 0
 
 // Row is one application next to one background workload.
 type Row struct {
-	Sweep  int // SoloSweep, or which repetition of the 125
-	Level  Level
-	Own    Characteristics
-	Beside Characteristics // of the background, during the run
+	Sweep int // SoloSweep, or which repetition of the 125
+	Level Level
+	Own   Characteristics
+	// Background is what that did during the run.
+	Background Characteristics
 	// RatePerSec is in units of work. NaN: nothing runs (idle.csv), or no unit was
 	// completed within the time.
 	RatePerSec float64
@@ -108,10 +98,10 @@ func (r Row) IOPS() float64 { return r.Own.ReadsPerSec + r.Own.WritesPerSec }
 
 // Pair is one application next to another, or to a second copy of itself.
 type Pair struct {
-	Application, Beside string
-	Repeat              int
-	Own                 Characteristics
-	RatePerSec          float64 // NaN: no unit was completed within the time
+	Application, CoRunner string
+	Repeat                int
+	Own                   Characteristics
+	RatePerSec            float64 // NaN: no unit was completed within the time
 }
 
 // IOPS of the application.
@@ -124,9 +114,9 @@ var ErrFormat = errors.New("not a row of measured backgrounds")
 var (
 	rowHeader = []string{
 		"sweep", "cpu_percent", "read_percent", "write_percent", "reads_per_sec", "writes_per_sec", "read_mbps", "write_mbps", "cpu_local", "cpu_global",
-		"beside_reads_per_sec", "beside_writes_per_sec", "beside_read_mbps", "beside_write_mbps", "beside_cpu_local", "beside_cpu_global", "rate_per_sec",
+		"background_reads_per_sec", "background_writes_per_sec", "background_read_mbps", "background_write_mbps", "background_cpu_local", "background_cpu_global", "rate_per_sec",
 	}
-	pairHeader = []string{"application", "beside", "repeat", "reads_per_sec", "writes_per_sec", "read_mbps", "write_mbps", "cpu_local", "cpu_global", "rate_per_sec"}
+	pairHeader = []string{"application", "co_runner", "repeat", "reads_per_sec", "writes_per_sec", "read_mbps", "write_mbps", "cpu_local", "cpu_global", "rate_per_sec"}
 )
 
 // RowHeader is the first line of a table of rows.
@@ -138,7 +128,7 @@ func PairHeader() string { return strings.Join(pairHeader, ",") }
 // Line is the row as text.
 func (r Row) Line() string {
 	words := []string{strconv.Itoa(r.Sweep), strconv.Itoa(r.Level.CPU), strconv.Itoa(r.Level.Read), strconv.Itoa(r.Level.Write)}
-	for _, v := range slices.Concat(r.Own.columns(), r.Beside.columns(), []float64{r.RatePerSec}) {
+	for _, v := range slices.Concat(r.Own.columns(), r.Background.columns(), []float64{r.RatePerSec}) {
 		words = append(words, short(v))
 	}
 	return strings.Join(words, ",")
@@ -146,7 +136,7 @@ func (r Row) Line() string {
 
 // Line is the pair as text.
 func (p Pair) Line() string {
-	words := []string{p.Application, p.Beside, strconv.Itoa(p.Repeat)}
+	words := []string{p.Application, p.CoRunner, strconv.Itoa(p.Repeat)}
 	for _, v := range append(p.Own.columns(), p.RatePerSec) {
 		words = append(words, short(v))
 	}
@@ -177,7 +167,7 @@ func ReadRows(r io.Reader) ([]Row, error) {
 		if err != nil {
 			return err
 		}
-		row.Own, row.Beside, row.RatePerSec = characteristics(v), characteristics(v[6:]), v[12]
+		row.Own, row.Background, row.RatePerSec = characteristics(v), characteristics(v[6:]), v[12]
 		out = append(out, row)
 		return nil
 	})
@@ -188,7 +178,7 @@ func ReadRows(r io.Reader) ([]Row, error) {
 func ReadPairs(r io.Reader) ([]Pair, error) {
 	var out []Pair
 	err := read(r, PairHeader(), len(pairHeader), func(w []string) error {
-		p := Pair{Application: w[0], Beside: w[1]}
+		p := Pair{Application: w[0], CoRunner: w[1]}
 		var err error
 		if p.Repeat, err = strconv.Atoi(w[2]); err != nil || w[0] == "" || w[1] == "" {
 			return fmt.Errorf("%w: two applications and a number are needed", ErrFormat)
@@ -346,7 +336,7 @@ func (s *Set) Isolated(application string) (Characteristics, error) {
 func (s *Set) Background() (map[Level]Characteristics, error) {
 	all := map[Level][]Characteristics{}
 	for _, r := range s.Idle {
-		all[r.Level] = append(all[r.Level], r.Beside)
+		all[r.Level] = append(all[r.Level], r.Background)
 	}
 	out := map[Level]Characteristics{}
 	for _, l := range All() {

@@ -21,7 +21,7 @@ func TestThereAre125Backgrounds(t *testing.T) {
 	}
 }
 
-// What ships with pairs is whole: every application beside all backgrounds, and beside every
+// What ships with pairs is whole: every application next to all backgrounds, and next to every
 // application.
 func TestShippedTablesAreComplete(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestShippedTablesAreComplete(t *testing.T) {
 func complete(t *testing.T, s *backgrounds.Set) {
 	t.Helper()
 	apps := s.Applications()
-	if len(apps) < 6 {
+	if len(apps) != 8 {
 		t.Fatalf("%s: only %v", s.Environment, apps)
 	}
 	if _, err := s.Background(); err != nil {
@@ -56,7 +56,7 @@ func complete(t *testing.T, s *backgrounds.Set) {
 	}
 	pairs := map[[2]string]int{}
 	for _, p := range s.Pairs {
-		pairs[[2]string{p.Application, p.Beside}]++
+		pairs[[2]string{p.Application, p.CoRunner}]++
 	}
 	for _, a := range apps {
 		own, err := s.Isolated(a)
@@ -74,7 +74,7 @@ func complete(t *testing.T, s *backgrounds.Set) {
 		}
 		for _, b := range apps {
 			if pairs[[2]string{a, b}] < 2 {
-				t.Errorf("%s, %s beside %s: %d times", s.Environment, a, b, pairs[[2]string{a, b}])
+				t.Errorf("%s, %s next to %s: %d times", s.Environment, a, b, pairs[[2]string{a, b}])
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func TestLinesAreReadBack(t *testing.T) {
 	if err != nil || len(rows) != 2 || rows[0] != want || !math.IsNaN(rows[1].RatePerSec) {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	pair := backgrounds.Pair{Application: "a", Beside: "b", Repeat: 2, RatePerSec: 3}
+	pair := backgrounds.Pair{Application: "a", CoRunner: "b", Repeat: 2, RatePerSec: 3}
 	pairs, err := backgrounds.ReadPairs(strings.NewReader(backgrounds.PairHeader() + "\n" + pair.Line() + "\n"))
 	if err != nil || len(pairs) != 1 || pairs[0] != pair {
 		t.Errorf("%+v, %v", pairs, err)
@@ -112,7 +112,7 @@ func TestBadTablesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := backgrounds.Load("cloud"); err == nil || !strings.Contains(err.Error(), "known: disk, ") {
+	if _, err := backgrounds.Load("cloud"); err == nil || !strings.Contains(err.Error(), "known: local, remote") {
 		t.Errorf("unknown environment: %v", err)
 	}
 	s := backgrounds.Set{}

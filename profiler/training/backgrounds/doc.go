@@ -24,10 +24,6 @@
 //	make backgrounds ONLY=nucleotide SWEEPS=2                   # the points of figure 7,
 //	make backgrounds ONLY=nucleotide SWEEPS=2 ENVIRONMENT=remote # and those after the disk has changed
 //
-// The folders disk and throttled are the first measurement, of other programs on a
-// machine's own disk in windows of a third of a second. The simulator goes by them
-// until the others are whole; nothing measures them any more.
-//
 // # Differences from the paper
 //
 //   - A slot is a control group bound to one CPU that both slots share, not a

@@ -51,6 +51,8 @@ type hashSelector struct {
 	shared    []float64 // point of a node with allocations of this choice
 	order     []int     // configurations, best first
 	hits      []lsh.Hit
+	refused   []uint64 // by node: the choice in which it was found not to do
+	choices   uint64
 	found     board.Choice // how
 	misses    map[board.Handle]*misses
 }
@@ -80,6 +82,10 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	s.point = newcomerPoint(s.point[:0], a)
 	s.query, s.shared = resized(s.query, len(s.point)), resized(s.shared, len(s.point))
 	s.sortConfigurations()
+	s.choices++
+	if grow := b.Len() - len(s.refused); grow > 0 {
+		s.refused = append(s.refused, make([]uint64, grow)...)
+	}
 	s.lookUp(s.missesOf(a))
 	if len(f.replicas) < a.Count {
 		s.scan()
@@ -186,11 +192,7 @@ func (s *hashSelector) lookUp(missed []miss) {
 		for grown := s.step; ; grown += s.step {
 			full := s.grow(grown)
 			s.hits = s.hits[:0]
-			work, err := index.Each(s.query, func(h lsh.Hit) {
-				if n := board.Index(h.ID); f.taken[n] == 0 && dominates(index.Point(h.ID), s.point) && f.open(n) {
-					s.hits = append(s.hits, h)
-				}
-			})
+			work, err := index.Each(s.query, s.does, func(h lsh.Hit) { s.hits = append(s.hits, h) })
 			if err != nil { // scores that are no numbers: the scan refuses them as well
 				return
 			}
@@ -211,6 +213,20 @@ func (s *hashSelector) lookUp(missed []miss) {
 			missed[c] = miss{s.table.versions[c], f.examined - examined}
 		}
 	}
+}
+
+// does reports whether a node would do. One that does not is found again by each query that has
+// grown, and does not then either.
+func (s *hashSelector) does(id int) bool {
+	if s.refused[id] == s.choices {
+		return false
+	}
+	f, n := &s.tentative, board.Index(id)
+	if f.taken[n] == 0 && dominates(s.table.point(n), s.point) && f.open(n) {
+		return true
+	}
+	s.refused[id] = s.choices
+	return false
 }
 
 // grow sets p' = min(p + grown, 1), and reports whether that is all ones.

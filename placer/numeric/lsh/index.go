@@ -212,20 +212,44 @@ func (x *Index) Delete(id int) error {
 // hash fills keys with one number per group of functions.
 func (x *Index) hash(point []float64, keys []uint64) {
 	_, functions := x.config.keys()
-	f, d := 0, len(point)
-	for g := range keys {
-		key := uint64(g)
-		for range functions {
-			sum := x.offsets[f]
-			slopes := x.slopes[f*d : (f+1)*d]
-			for j, v := range point {
-				sum += slopes[j] * v
-			}
-			key = mix(key ^ uint64(int64(math.Floor(sum))))
-			f++
+	var sums [lanes]float64
+	for f := range len(keys) * functions {
+		if f%lanes == 0 {
+			x.project(f, point, &sums)
 		}
-		keys[g] = key
+		g := f / functions
+		if f%functions == 0 {
+			keys[g] = uint64(g)
+		}
+		keys[g] = mix(keys[g] ^ uint64(int64(math.Floor(sums[f%lanes]))))
 	}
+}
+
+// lanes is how many functions are evaluated at once: one sum waits for each of its additions,
+// four do not wait for each other.
+const lanes = 4
+
+// project evaluates the functions from f on, each in the order of coordinates.
+func (x *Index) project(f int, point []float64, sums *[lanes]float64) {
+	d := len(point)
+	if f+lanes > len(x.offsets) {
+		for i, offset := range x.offsets[f:] {
+			sums[i] = offset
+			for j, slope := range x.slopes[(f+i)*d:][:d] {
+				sums[i] += slope * point[j]
+			}
+		}
+		return
+	}
+	s0, s1, s2, s3 := x.offsets[f], x.offsets[f+1], x.offsets[f+2], x.offsets[f+3]
+	a0, a1, a2, a3 := x.slopes[f*d:][:d], x.slopes[(f+1)*d:][:d], x.slopes[(f+2)*d:][:d], x.slopes[(f+3)*d:][:d]
+	for j, v := range point {
+		s0 += a0[j] * v
+		s1 += a1[j] * v
+		s2 += a2[j] * v
+		s3 += a3[j] * v
+	}
+	*sums = [lanes]float64{s0, s1, s2, s3}
 }
 
 // mix is a bijection that spreads bits (the finaliser of SplitMix64). Different
@@ -268,21 +292,22 @@ func Compare(a, b Hit) int {
 // Work is what a query cost.
 type Work struct {
 	Collected int // entries of buckets, with repetitions
-	Examined  int // distinct points whose distance was taken
+	Examined  int // distinct points
 }
 
 // Near returns the points within the radius that the index finds, nearest first,
 // at most so many; 0 is all. out is reused.
 func (x *Index) Near(query []float64, most int, out []Hit) ([]Hit, Work, error) {
 	out = out[:0]
-	w, err := x.Each(query, func(h Hit) { out = keep(out, h, most) })
+	w, err := x.Each(query, nil, func(h Hit) { out = keep(out, h, most) })
 	slices.SortFunc(out, Compare)
 	return out, w, err
 }
 
 // Each calls visit with the points within the radius that the index finds, in no
-// order.
-func (x *Index) Each(query []float64, visit func(h Hit)) (Work, error) {
+// order. Where wanted is not nil it is asked first: of points that are not, no distance is
+// taken.
+func (x *Index) Each(query []float64, wanted func(id int) bool, visit func(h Hit)) (Work, error) {
 	var w Work
 	if err := x.check(query); err != nil {
 		return w, err
@@ -300,6 +325,9 @@ func (x *Index) Each(query []float64, visit func(h Hit)) (Work, error) {
 			}
 			s.seen[id] = s.now
 			w.Examined++
+			if wanted != nil && !wanted(int(id)) {
+				continue
+			}
 			if d := x.config.Metric.distance(query, x.at(int(id))); d <= x.config.Radius {
 				visit(Hit{int(id), d})
 			}

@@ -161,3 +161,30 @@ func TestChoose(t *testing.T) {
 		}
 	}
 }
+
+// Of points that are not wanted no distance is taken, and they count as examined.
+func TestEachVisitsOnlyWhatIsWanted(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(6, 6))
+	points := uniform(random, 300, 5)
+	x := filled(t, lsh.Config{Dimensions: 5, Radius: 1, Seed: 1, Functions: 2, Tables: 3}, points) // six functions: four at once, and two
+	odd, visited := func(id int) bool { return id%2 == 1 }, 0
+	for _, q := range uniform(random, 20, 5) {
+		var all, some []int
+		every, err := x.Each(q, nil, func(h lsh.Hit) { all = append(all, h.ID) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, err := x.Each(q, odd, func(h lsh.Hit) { some = append(some, h.ID) })
+		if err != nil || asked != every {
+			t.Errorf("%+v, %v; without a question %+v", asked, err, every)
+		}
+		if want := slices.DeleteFunc(all, func(id int) bool { return !odd(id) }); !slices.Equal(some, want) {
+			t.Errorf("visited %v, want %v", some, want)
+		}
+		visited += len(some)
+	}
+	if visited == 0 {
+		t.Error("none was visited")
+	}
+}

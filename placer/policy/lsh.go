@@ -51,7 +51,7 @@ type hashSelector struct {
 	shared    []float64 // point of a node with allocations of this choice
 	order     []int     // configurations, best first
 	hits      []lsh.Hit
-	refused   []uint64 // by node: the choice in which it was found not to do
+	refused   []uint64 // by node: the choice in which it was refused
 	choices   uint64
 	found     board.Choice // how
 	misses    map[board.Handle]*misses
@@ -192,7 +192,7 @@ func (s *hashSelector) lookUp(missed []miss) {
 		for grown := s.step; ; grown += s.step {
 			full := s.grow(grown)
 			s.hits = s.hits[:0]
-			work, err := index.Each(s.query, s.does, func(h lsh.Hit) { s.hits = append(s.hits, h) })
+			work, err := index.Each(s.query, s.keepsBounds, func(h lsh.Hit) { s.hits = append(s.hits, h) })
 			if err != nil { // scores that are no numbers: the scan refuses them as well
 				return
 			}
@@ -215,9 +215,9 @@ func (s *hashSelector) lookUp(missed []miss) {
 	}
 }
 
-// does reports whether a node would do. One that does not is found again by each query that has
-// grown, and does not then either.
-func (s *hashSelector) does(id int) bool {
+// keepsBounds reports whether a node has room and keeps every bound. One that does not is found
+// again by each query that has grown, and does not then either.
+func (s *hashSelector) keepsBounds(id int) bool {
 	if s.refused[id] == s.choices {
 		return false
 	}

@@ -74,7 +74,7 @@ func response(w *truth.Colocated, set *backgrounds.Set, a *truth.Application, so
 	if err != nil {
 		return nil, err
 	}
-	seconds, requests, err := Observations(set, a.Name, backgrounds.Characteristics.Learnt)
+	seconds, requests, err := Observations(set, a.Name, backgrounds.Characteristics.Learnt, byRequests)
 	if err != nil {
 		return nil, err
 	}
@@ -164,27 +164,34 @@ func (r *remembered) Runtime(coRunners []float64) float64 { return r.at(coRunner
 // IOPS implements board.Response.
 func (r *remembered) IOPS(coRunners []float64) float64 { return r.at(coRunners)[1] }
 
+// byRequests describes a background as a co-runner is described: by what it does in isolation.
+func byRequests(_ backgrounds.Level, isolated backgrounds.Characteristics) []float64 {
+	return isolated.Learnt()
+}
+
 // Observations of an application next to background workloads: its runtime per unit of
-// work, and its IOPS, by its own characteristics and those of the background, each
-// alone. characteristics says which four.
-func Observations(set *backgrounds.Set, application string, characteristics func(backgrounds.Characteristics) []float64) (runtime, iops []predict.Observation, err error) {
+// work, and its IOPS, by its own characteristics and by those of the background. own says
+// which of the application's, background which of a background, by its settings and by what it
+// does in isolation.
+func Observations(set *backgrounds.Set, application string, own func(backgrounds.Characteristics) []float64, background func(backgrounds.Level, backgrounds.Characteristics) []float64) (runtime, iops []predict.Observation, err error) {
 	isolated, err := set.Isolated(application)
 	if err != nil {
 		return nil, nil, err
 	}
-	background, err := set.Background()
+	levels, err := set.Background()
 	if err != nil {
 		return nil, nil, err
 	}
-	own, idle := characteristics(isolated), make([]float64, len(characteristics(isolated)))
+	characteristics := own(isolated)
 	for _, r := range set.Rows[application] {
-		coRunners := idle
+		alone := backgrounds.Characteristics{}
 		if r.Sweep != backgrounds.SoloSweep {
-			coRunners = characteristics(background[r.Level])
+			alone = levels[r.Level]
 		}
 		if r.RatePerSec > 0 {
-			runtime = append(runtime, predict.Observation{Own: own, CoRunners: coRunners, Response: r.RuntimeSeconds()})
-			iops = append(iops, predict.Observation{Own: own, CoRunners: coRunners, Response: r.IOPS()})
+			coRunners := background(r.Level, alone)
+			runtime = append(runtime, predict.Observation{Own: characteristics, CoRunners: coRunners, Response: r.RuntimeSeconds()})
+			iops = append(iops, predict.Observation{Own: characteristics, CoRunners: coRunners, Response: r.IOPS()})
 		}
 	}
 	return runtime, iops, nil

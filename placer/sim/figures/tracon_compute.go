@@ -142,25 +142,18 @@ func traconApplications(environment string, of characteristics) ([]*learnt, erro
 // bySettings ends the names of rows whose backgrounds are described by what was set.
 const bySettings = ", the generator's settings in place of requests"
 
-// bySet has the generator's settings in place of what it does alone. Rows without any unit of
-// work are no observations.
-func (a *learnt) bySet(all []predict.Observation) {
-	at := 0
-	for _, r := range a.set.Rows[a.name] {
-		if r.RatePerSec > 0 {
-			all[at].CoRunners = []float64{float64(r.Level.Read), float64(r.Level.Write), float64(r.Level.CPU)}
-			at++
-		}
-	}
+// settings describe a background by what the generator was set to.
+func settings(l backgrounds.Level, _ backgrounds.Characteristics) []float64 {
+	return []float64{float64(l.Read), float64(l.Write), float64(l.CPU)}
 }
 
 // observations of a response.
 func (a *learnt) observations(response string) ([]predict.Observation, error) {
-	runtime, iops, err := estimator.Observations(a.set, a.name, a.of)
-	if err == nil && a.settings {
-		a.bySet(runtime)
-		a.bySet(iops)
+	background := func(_ backgrounds.Level, isolated backgrounds.Characteristics) []float64 { return a.of(isolated) }
+	if a.settings {
+		background = settings
 	}
+	runtime, iops, err := estimator.Observations(a.set, a.name, a.of, background)
 	if response == "iops" {
 		return iops, err
 	}

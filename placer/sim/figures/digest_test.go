@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 )
 
 var askedFor = regexp.MustCompile(`{{ours "([^"]*)" "([^"]*)" "([^"]*)"}}`)
@@ -65,5 +67,16 @@ func TestUnknownNumbersOfADigest(t *testing.T) {
 	t.Parallel()
 	if got := (&Report{}).told(`it is {{ours "none" "of" "these"}} s`); got != "it is unknown s" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is drawn does not depend on how often it was drawn before: a page and a summary have the
+// same pictures.
+func TestPlotsAreDrawnTheSameAgain(t *testing.T) {
+	t.Parallel()
+	p := sweep("speed", metric("speed", "%", "speed"), "error", "%", false, sweepLine{"ours", []sweepPoint{{1, of("a")}, {2, of("b")}}})
+	r := &results{table: &Table{Rows: []TableRow{{"a", map[string]report.Figure{"speed": {Mean: 1}}}, {"b", map[string]report.Figure{"speed": {Mean: 2}}}}}}
+	if first, again := p.draw(r, nil), p.draw(r, nil); first != again || !strings.Contains(string(first), "error, %<") {
+		t.Errorf("drawn\n%s\nand then\n%s", first, again)
 	}
 }

@@ -118,6 +118,9 @@ func sweep(title string, q Quantity, below, unit string, log bool, lines ...swee
 			rows = append(rows, p.at)
 		}
 	}
+	if unit != "" {
+		below += ", " + unit
+	}
 	return Plot{title, rows, func(r *results, _ []At) template.HTML {
 		var series []chart.Series
 		for _, l := range lines {
@@ -128,9 +131,6 @@ func sweep(title string, q Quantity, below, unit string, log bool, lines ...swee
 				}
 			}
 			series = append(series, s)
-		}
-		if unit != "" {
-			below += ", " + unit
 		}
 		return report.Plot(title, chart.Axis{Title: below, Tight: true, Log: log}, chart.Axis{Title: q.Unit}, series)
 	}}

@@ -55,9 +55,9 @@ func TestRememberedMissesChangeNothing(t *testing.T) {
 		b := boardtest.Random(rand.New(rand.NewPCG(seed, 2)), busyShape)
 		with, without := lshSelector.New(b, Options{}).(*hashSelector), lshSelector.New(b, Options{}).(*hashSelector)
 		changing(seed, b, func(a *board.Request) {
-			clear(without.misses)
+			clear(without.misses.of)
 			want := without.Select(b, a, nil)
-			if with.misses[a.Handle] != nil {
+			if with.misses.of[a.Handle] != nil {
 				remembered++
 			}
 			if got := with.Select(b, a, nil); !reflect.DeepEqual(got, want) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/board"
-	"github.com/nomad-placer/nomad-placer/placer/cluster"
 	"github.com/nomad-placer/nomad-placer/placer/numeric/lsh"
 	"github.com/nomad-placer/nomad-placer/placer/predict"
 )
@@ -22,7 +21,7 @@ var lshSelector = SelectorDescriptor{
 		{Name: "step", Default: "0.05", Summary: "by which a look-up moves on where it found nothing, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Step })},
 	},
 	New: func(b *board.Board, o Options) board.Selector {
-		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep), misses: map[board.Handle]*misses{}}
+		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep), misses: missed{of: map[board.Handle]*misses{}}}
 		b.Listen(s.table)
 		return s
 	},
@@ -54,24 +53,9 @@ type hashSelector struct {
 	refused   []uint64 // by node: the choice in which it was refused
 	choices   uint64
 	found     board.Choice // how
-	misses    map[board.Handle]*misses
+	misses    missed
+	keys      []uint64 // of the queries of one look-up
 }
-
-// misses is what look-ups for a request that waits came to in vain. Where nothing of a
-// configuration has changed the same look-up comes to the same, and is not made again.
-type misses struct {
-	point []float64
-	size  cluster.Resources
-	of    []miss // by configuration
-}
-
-type miss struct {
-	version  uint64 // of the configuration in the table; 0: none was made
-	examined int
-}
-
-// mostMisses bounds the requests that are remembered; after more, all are forgotten.
-const mostMisses = 1 << 15
 
 // Select implements board.Selector.
 func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.Choice {
@@ -86,9 +70,13 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	if grow := b.Len() - len(s.refused); grow > 0 {
 		s.refused = append(s.refused, make([]uint64, grow)...)
 	}
-	s.lookUp(s.missesOf(a))
+	var vain []miss
+	if a.Allowed == nil { // what the user's constraints allow may change without the board
+		vain = s.misses.to(a, s.point, len(s.table.indexes))
+	}
+	s.lookUp(vain)
 	if len(f.replicas) < a.Count {
-		s.scan()
+		s.scan(vain)
 	}
 	for len(f.replicas) < a.Count && s.share() {
 		continue
@@ -97,7 +85,7 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 		continue
 	}
 	if len(f.replicas) == a.Count {
-		delete(s.misses, a.Handle)
+		s.misses.forget(a.Handle)
 	}
 	c := f.choice(a.Count)
 	c.Indexed, c.Scanned, c.Scans = s.found.Indexed, s.found.Scanned, s.found.Scans
@@ -155,62 +143,53 @@ func scoreSum(a *board.Request, g float64) float64 {
 	return sum
 }
 
-// missesOf is what is remembered of a request, by configuration; nil where nothing may be:
-// what the user's constraints allow may change without the board.
-func (s *hashSelector) missesOf(a *board.Request) []miss {
-	if a.Allowed != nil {
-		return nil
-	}
-	m := s.misses[a.Handle]
-	if m == nil || !slices.Equal(m.point, s.point) || m.size != a.Size {
-		if len(s.misses) >= mostMisses {
-			clear(s.misses)
-		}
-		m = &misses{point: slices.Clone(s.point), size: a.Size}
-		s.misses[a.Handle] = m
-	}
-	if grow := len(s.table.indexes) - len(m.of); grow > 0 {
-		m.of = append(m.of, make([]miss, grow)...)
-	}
-	return m.of
-}
-
 // lookUp takes nodes that the index finds: tightest first, configuration by
 // configuration, the query growing from just above p to all ones.
-func (s *hashSelector) lookUp(missed []miss) {
+func (s *hashSelector) lookUp(vain []miss) {
 	f := &s.tentative
 	for _, c := range s.order {
-		index := s.table.indexes[c]
-		if index == nil || index.Len() == 0 {
+		if vain != nil && s.stillInVain(c, &vain[c]) {
+			f.examined += vain[c].examined
 			continue
 		}
-		if missed != nil && missed[c].version == s.table.versions[c] {
-			f.examined += missed[c].examined
+		index := s.table.indexes[c]
+		if index == nil {
 			continue
 		}
 		examined, chosen := f.examined, len(f.replicas)
-		for grown := s.step; ; grown += s.step {
-			full := s.grow(grown)
-			s.hits = s.hits[:0]
-			work, err := index.Each(s.query, s.keepsBounds, func(h lsh.Hit) { s.hits = append(s.hits, h) })
-			if err != nil { // scores that are no numbers: the scan refuses them as well
-				return
-			}
-			f.examined += work.Examined
-			slices.SortFunc(s.hits, lsh.Compare)
-			for _, h := range s.hits {
-				s.take(board.Index(h.ID))
-				s.found.Indexed++
-				if len(f.replicas) == f.request.Count {
-					return
-				}
-			}
-			if full {
-				break
+		s.keys = s.keys[:0]
+		if index.Len() > 0 && !s.lookInto(index) {
+			return
+		}
+		if vain != nil && len(f.replicas) == chosen {
+			s.misses.put(&vain[c], miss{version: s.table.versions[c], examined: f.examined - examined, keys: s.keys})
+		}
+	}
+}
+
+// lookInto the index of one configuration; false: that ends the search.
+func (s *hashSelector) lookInto(index *lsh.Index) bool {
+	f := &s.tentative
+	for grown := s.step; ; grown += s.step {
+		full := s.grow(grown)
+		before := len(s.keys)
+		var err error
+		if s.keys, err = index.Keys(s.query, s.keys); err != nil { // scores that are no numbers: the scan refuses them as well
+			return false
+		}
+		s.hits = s.hits[:0]
+		work := index.EachOf(s.keys[before:], s.query, s.keepsBounds, func(h lsh.Hit) { s.hits = append(s.hits, h) })
+		f.examined += work.Examined
+		slices.SortFunc(s.hits, lsh.Compare)
+		for _, h := range s.hits {
+			s.take(board.Index(h.ID))
+			s.found.Indexed++
+			if len(f.replicas) == f.request.Count {
+				return false
 			}
 		}
-		if missed != nil && len(f.replicas) == chosen {
-			missed[c] = miss{s.table.versions[c], f.examined - examined}
+		if full {
+			return true
 		}
 	}
 }
@@ -246,16 +225,23 @@ func (s *hashSelector) take(n board.Index) {
 }
 
 // scan looks at every node that the index may have missed, before anything waits.
-func (s *hashSelector) scan() {
+func (s *hashSelector) scan(vain []miss) {
 	f := &s.tentative
 	s.found.Scans++
 	for _, c := range s.order {
+		if vain != nil && vain[c].scanned && vain[c].version == s.table.versions[c] {
+			f.examined += len(s.table.members[c])
+			continue
+		}
 		s.hits = s.hits[:0]
 		for _, n := range s.table.members[c] {
 			f.examined++
 			if point := s.table.point(n); f.taken[n] == 0 && dominates(point, s.point) && f.open(n) {
 				s.hits = append(s.hits, lsh.Hit{ID: int(n), Distance: slack(point, s.point)})
 			}
+		}
+		if vain != nil {
+			vain[c].scanned = len(s.hits) == 0
 		}
 		slices.SortFunc(s.hits, lsh.Compare)
 		for _, h := range s.hits {

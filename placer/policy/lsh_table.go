@@ -25,11 +25,24 @@ type serverTable struct {
 	members [][]board.Index // by configuration
 	// versions of configurations, from 1: every change of a node is a new one.
 	versions []uint64
-	points   []float64 // node-major
-	known    int       // nodes that have a point
+	recent   [][]change // by configuration: the last ones
+	keys     [][]uint64 // by node: of its point; none where the index does not have it
+	points   []float64  // node-major
+	known    int        // nodes that have a point
 	changed  []board.Index
 	waiting  []bool // by node: is in changed
 }
+
+// change of a node: the keys of its point in the index before and after, none where it was not
+// or is not there.
+type change struct {
+	node          board.Index
+	before, after []uint64
+}
+
+// mostChanges of a configuration are kept, and at least half as many: a request that waits is
+// looked at again after a few.
+const mostChanges = 256
 
 func newServerTable(b *board.Board, radius float64) *serverTable {
 	t := &serverTable{board: b, radius: radius}
@@ -71,7 +84,7 @@ func (t *serverTable) update(n board.Index) {
 	t.reach(c)
 	t.versions[c]++
 	for ; t.known <= int(n); t.known++ {
-		t.points = append(t.points, make([]float64, t.width())...)
+		t.points, t.keys = append(t.points, make([]float64, t.width())...), append(t.keys, nil)
 		of := t.board.Node(board.Index(t.known)).Configuration
 		t.reach(of)
 		t.members[of] = append(t.members[of], board.Index(t.known))
@@ -81,10 +94,30 @@ func (t *serverTable) update(n board.Index) {
 	if t.width() == 0 {
 		return // no source is watched: every node is found by the scan
 	}
+	before := t.keys[n]
+	t.keys[n] = t.index(n, c, point)
+	if len(t.recent[c]) == mostChanges {
+		t.recent[c] = append(t.recent[c][:0], t.recent[c][mostChanges/2:]...)
+	}
+	t.recent[c] = append(t.recent[c], change{n, before, t.keys[n]})
+}
+
+// since lists the changes of a configuration after a version; false: some are not kept.
+func (t *serverTable) since(configuration int, version uint64) ([]change, bool) {
+	recent := t.recent[configuration]
+	n := t.versions[configuration] - version
+	if n > uint64(len(recent)) {
+		return nil, false
+	}
+	return recent[len(recent)-int(n):], true
+}
+
+// index enters the point of a node, and returns its keys; none where it is not entered.
+func (t *serverTable) index(n board.Index, c int, point []float64) []uint64 {
 	if t.indexes[c] == nil {
 		index, err := lsh.New(lsh.Config{Dimensions: t.width(), Radius: t.radius * float64(t.width()), Seed: uint64(c) + 1})
 		if err != nil {
-			return // the radius is checked where it is read: the scan finds what there is
+			return nil // the radius is checked where it is read: the scan finds what there is
 		}
 		t.indexes[c] = index
 	}
@@ -92,15 +125,20 @@ func (t *serverTable) update(n board.Index) {
 	if index.Has(int(n)) {
 		_ = index.Delete(int(n)) // it is there
 	}
-	if accepts(point) {
-		_ = index.Insert(int(n), point) // a point that is no number is left to the scan
+	if !accepts(point) || index.Insert(int(n), point) != nil { // one that is no number is left to the scan
+		return nil
 	}
+	keys, err := index.Keys(point, nil)
+	if err != nil {
+		return nil // Insert would have said so
+	}
+	return keys
 }
 
 // reach makes place for a configuration.
 func (t *serverTable) reach(configuration int) {
 	for configuration >= len(t.members) {
-		t.members, t.indexes, t.versions = append(t.members, nil), append(t.indexes, nil), append(t.versions, 0)
+		t.members, t.indexes, t.versions, t.recent = append(t.members, nil), append(t.indexes, nil), append(t.versions, 0), append(t.recent, nil)
 	}
 }
 

@@ -308,15 +308,55 @@ func (x *Index) Near(query []float64, most int, out []Hit) ([]Hit, Work, error) 
 // order. Where wanted is not nil it is asked first: of points that are not, no distance is
 // taken.
 func (x *Index) Each(query []float64, wanted func(id int) bool, visit func(h Hit)) (Work, error) {
-	var w Work
-	if err := x.check(query); err != nil {
-		return w, err
-	}
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
-	s.begin(len(x.there), len(x.keySpace))
-	x.hash(query, s.keys)
-	x.eachTable(s.keys, func(table int, key uint64) {
+	var err error
+	if s.keys, err = x.Keys(query, s.keys[:0]); err != nil {
+		return Work{}, err
+	}
+	return x.each(s, s.keys, query, wanted, visit), nil
+}
+
+// Keys appends the keys of a point, by which it is found: one per group of functions.
+func (x *Index) Keys(point []float64, out []uint64) ([]uint64, error) {
+	if err := x.check(point); err != nil {
+		return out, err
+	}
+	groups := len(x.keySpace)
+	out = slices.Grow(out, groups)[:len(out)+groups]
+	x.hash(point, out[len(out)-groups:])
+	return out, nil
+}
+
+// Share reports whether points of these keys are in one bucket of any table, so that a query at
+// one examines the other.
+func (x *Index) Share(a, b []uint64) bool {
+	enough := 1
+	if x.config.Reuse { // a table is two groups
+		enough = 2
+	}
+	equal := 0
+	for g, key := range a {
+		if key == b[g] {
+			if equal++; equal == enough {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// EachOf is Each for a query of which the keys are known.
+func (x *Index) EachOf(keys []uint64, query []float64, wanted func(id int) bool, visit func(h Hit)) Work {
+	s := x.scratch.Get().(*scratch)
+	defer x.scratch.Put(s)
+	return x.each(s, keys, query, wanted, visit)
+}
+
+func (x *Index) each(s *scratch, keys []uint64, query []float64, wanted func(id int) bool, visit func(h Hit)) Work {
+	var w Work
+	s.begin(len(x.there))
+	x.eachTable(keys, func(table int, key uint64) {
 		bucket := x.tables[table][key]
 		w.Collected += len(bucket)
 		for _, id := range bucket {
@@ -333,10 +373,10 @@ func (x *Index) Each(query []float64, wanted func(id int) bool, visit func(h Hit
 			}
 		}
 	})
-	return w, nil
+	return w
 }
 
-func (s *scratch) begin(points, keys int) {
+func (s *scratch) begin(points int) {
 	if len(s.seen) < points {
 		s.seen, s.now = make([]uint32, points), 0
 	}
@@ -345,7 +385,6 @@ func (s *scratch) begin(points, keys int) {
 		s.now = 0
 	}
 	s.now++
-	s.keys = slices.Grow(s.keys[:0], keys)[:keys]
 }
 
 // keep adds a hit to the best most ones, of which the worst is first once

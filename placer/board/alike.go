@@ -2,6 +2,7 @@ package board
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
@@ -47,12 +48,14 @@ func NewAlike(b *Board) *Alike {
 	return a
 }
 
-// Each calls f with the nodes of every group, ascending; the slice is Alike's own.
-// The order of groups says nothing.
-func (a *Alike) Each(f func(nodes []Index)) {
-	for i := range a.groups {
-		if len(a.groups[i].nodes) > 0 {
-			f(a.groups[i].nodes)
+// Groups are the nodes of every group, ascending; the slices are Alike's own. The order of groups
+// says nothing.
+func (a *Alike) Groups() iter.Seq[[]Index] {
+	return func(yield func([]Index) bool) {
+		for i := range a.groups {
+			if nodes := a.groups[i].nodes; len(nodes) > 0 && !yield(nodes) {
+				return
+			}
 		}
 	}
 }

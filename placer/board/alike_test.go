@@ -13,7 +13,9 @@ import (
 // groups lists the groups in an order of their own.
 func groups(a *board.Alike) [][]board.Index {
 	var out [][]board.Index
-	a.Each(func(nodes []board.Index) { out = append(out, slices.Clone(nodes)) })
+	for nodes := range a.Groups() {
+		out = append(out, slices.Clone(nodes))
+	}
 	slices.SortFunc(out, func(x, y []board.Index) int { return int(x[0] - y[0]) })
 	return out
 }

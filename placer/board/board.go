@@ -71,6 +71,7 @@ type Board struct {
 	of        []*cluster.Node // whose nodes they are, where they are of a snapshot
 	ready     []bool
 	used      []cluster.Resources
+	free      []cluster.Resources // what is not, in MHz with cores included; less than nothing where the node is not ready
 	residents [][]Resident
 	shared    []*occupancy // of whom the residents are; nil: the board's own
 	tolerated []float64    // node-major
@@ -88,7 +89,8 @@ func New(columns []interference.Source, configurations []string) *Board {
 // grow makes room for so many more nodes at once.
 func (b *Board) grow(nodes int) {
 	b.nodes, b.ready = slices.Grow(b.nodes, nodes), slices.Grow(b.ready, nodes)
-	b.used, b.residents, b.shared = slices.Grow(b.used, nodes), slices.Grow(b.residents, nodes), slices.Grow(b.shared, nodes)
+	b.used, b.free = slices.Grow(b.used, nodes), slices.Grow(b.free, nodes)
+	b.residents, b.shared = slices.Grow(b.residents, nodes), slices.Grow(b.shared, nodes)
 	scores := nodes * len(b.Columns)
 	b.tolerated, b.caused, b.headroom = slices.Grow(b.tolerated, scores), slices.Grow(b.caused, scores), slices.Grow(b.headroom, scores)
 }
@@ -107,6 +109,7 @@ func (b *Board) enter(n Node) Index {
 	b.nodes = append(b.nodes, n)
 	b.ready = append(b.ready, true)
 	b.used = append(b.used, cluster.Resources{})
+	b.free = append(b.free, n.Total)
 	b.residents = append(b.residents, nil)
 	b.shared = append(b.shared, nil)
 	k := len(b.Columns)
@@ -177,6 +180,7 @@ func (b *Board) row(all []float64, i Index) []float64 {
 func (b *Board) SetReady(i Index, ready bool) {
 	if b.ready[i] != ready {
 		b.ready[i] = ready
+		b.countFree(i)
 		b.notify(i)
 	}
 }
@@ -187,6 +191,7 @@ func (b *Board) Place(i Index, r Resident) {
 	b.own(i)
 	b.residents[i] = append(b.residents[i], r)
 	b.used[i] = b.used[i].Add(r.Size)
+	b.countFree(i)
 	b.changed(i)
 }
 
@@ -209,6 +214,7 @@ func (b *Board) Remove(i Index, handle Handle) error {
 	b.own(i)
 	b.used[i] = b.used[i].Subtract(b.residents[i][at].Size)
 	b.residents[i] = slices.Delete(b.residents[i], at, at+1)
+	b.countFree(i)
 	b.changed(i)
 	return nil
 }
@@ -223,6 +229,7 @@ func (b *Board) Resize(i Index, handle Handle, size cluster.Resources) error {
 	r := &b.residents[i][at]
 	b.used[i] = b.used[i].Subtract(r.Size).Add(size)
 	r.Size = size
+	b.countFree(i)
 	b.notify(i)
 	return nil
 }
@@ -240,7 +247,25 @@ func (b *Board) SetSlowdown(i Index, handle Handle, slowdown float64) {
 
 // Fits reports whether the node is ready and has room for the size.
 func (b *Board) Fits(i Index, size cluster.Resources) bool {
-	return b.ready[i] && b.nodes[i].HasRoom(b.used[i], size)
+	coreMHz := 0
+	if size.Cores > 0 {
+		coreMHz = b.nodes[i].CoreMHz
+	}
+	return cluster.Short(b.free[i], coreMHz, cluster.Resources{}, size) == ""
+}
+
+// nothing is less than any ask, even one for the change of a size.
+const nothing = -1 << 40
+
+// countFree brings what is free on a node up to date.
+func (b *Board) countFree(i Index) {
+	if !b.ready[i] {
+		b.free[i] = cluster.Resources{CPUMHz: nothing, Cores: nothing, MemoryMB: nothing, DiskMB: nothing}
+		return
+	}
+	n, used := &b.nodes[i], b.used[i]
+	b.free[i] = n.Total.Subtract(used)
+	b.free[i].CPUMHz = n.Total.CPUMHz - used.Megahertz(n.CoreMHz)
 }
 
 // Room is how many of that size fit at once, up to limit.

@@ -34,6 +34,7 @@ func Renew(earlier *Board, s *cluster.Snapshot, columns []interference.Source, e
 	for at, n := range s.Nodes {
 		i := Index(at)
 		b.ready[i] = n.Ready
+		b.countFree(i)
 		if o := from.occupancy(n); o != b.shared[i] {
 			b.fill(i, o, b.nodes[i].Machine == 0)
 		}
@@ -80,7 +81,8 @@ func (b *Board) empty() {
 	clear(b.residents) // what they point to is not kept
 	clear(b.shared)
 	clear(b.of)
-	b.nodes, b.of, b.ready, b.used, b.residents, b.shared = b.nodes[:0], b.of[:0], b.ready[:0], b.used[:0], b.residents[:0], b.shared[:0]
+	b.nodes, b.of, b.ready, b.residents, b.shared = b.nodes[:0], b.of[:0], b.ready[:0], b.residents[:0], b.shared[:0]
+	b.used, b.free = b.used[:0], b.free[:0]
 	b.tolerated, b.caused, b.headroom = b.tolerated[:0], b.caused[:0], b.headroom[:0]
 	b.machines = map[int][]Index{}
 }
@@ -99,6 +101,7 @@ type occupancy struct {
 func (b *Board) fill(i Index, o *occupancy, kept bool) {
 	b.residents[i], b.used[i] = o.residents, o.used
 	b.shared[i] = o
+	b.countFree(i)
 	if kept {
 		copy(b.Tolerated(i), o.tolerated)
 		copy(b.Caused(i), o.caused)

@@ -27,21 +27,21 @@ func (s *firstFit) Select(b *board.Board, a *board.Request, _ *rand.Rand) board.
 	f.begin(b, a, 0)
 	for len(f.replicas) < a.Count {
 		first := board.None
-		s.alike.Each(func(nodes []board.Index) {
+		for nodes := range s.alike.Groups() {
 			if !b.Fits(nodes[0], a.Size) {
-				return
+				continue
 			}
 			f.examined++ // of alike nodes only the first that is allowed matters
 			for _, n := range nodes {
 				if first != board.None && n > first {
-					return
+					break
 				}
 				if f.open(n) {
 					first = n
-					return
+					break
 				}
 			}
-		})
+		}
 		if first == board.None {
 			break
 		}

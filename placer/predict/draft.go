@@ -117,17 +117,17 @@ func (d *Draft) Best(a *board.Request) (best Place, examined int, ok bool) {
 			best, ok = p, true
 		}
 	}
-	d.alike.Each(func(nodes []board.Index) {
+	for nodes := range d.alike.Groups() {
 		if !d.board.Fits(nodes[0], a.Size) {
-			return
+			continue
 		}
 		for _, n := range nodes {
 			if !d.touched(n) && (a.Allowed == nil || a.Allowed(n)) {
 				try(n)
-				return
+				break
 			}
 		}
-	})
+	}
 	for _, n := range d.order {
 		if d.Open(a, n) {
 			try(n)
@@ -138,31 +138,25 @@ func (d *Draft) Best(a *board.Request) (best Place, examined int, ok bool) {
 
 // Anywhere reports whether one allocation has a place.
 func (d *Draft) Anywhere(a *board.Request) bool {
-	found := false
-	d.alike.Each(func(nodes []board.Index) {
-		if found || !d.board.Fits(nodes[0], a.Size) {
-			return
+	for nodes := range d.alike.Groups() {
+		if d.board.Fits(nodes[0], a.Size) && slices.ContainsFunc(nodes, func(n board.Index) bool { return d.Open(a, n) }) {
+			return true
 		}
-		for _, n := range nodes {
-			if found = d.Open(a, n); found {
-				return
-			}
-		}
-	})
-	return found
+	}
+	return false
 }
 
 // Empty is the first node on which nothing is and to which nothing is assigned; ok is false where
 // there is none that an ask may go to.
 func (d *Draft) Empty(a *board.Request) (n board.Index, ok bool) {
-	d.alike.Each(func(nodes []board.Index) {
+	for nodes := range d.alike.Groups() {
 		for _, k := range nodes {
 			if (ok && k >= n) || len(d.added[k]) > 0 || len(d.board.Residents(k)) > 0 || !d.Open(a, k) {
 				continue
 			}
 			n, ok = k, true
 		}
-	})
+	}
 	return n, ok
 }
 

@@ -87,6 +87,12 @@ func (s *sorted) add(w *waiting) int {
 // changed since it was added.
 func (s *sorted) remove(w *waiting) int {
 	at, _ := slices.BinarySearchFunc(s.items, w, s.order)
-	s.items = slices.Delete(s.items, at, at+1)
+	if at < len(s.items)/2 { // in most queues the first one leaves
+		copy(s.items[1:at+1], s.items[:at])
+		s.items[0] = nil
+		s.items = s.items[1:]
+	} else {
+		s.items = slices.Delete(s.items, at, at+1)
+	}
 	return at
 }

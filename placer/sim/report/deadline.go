@@ -10,8 +10,8 @@ import (
 // deadlineDetails are the metrics of jobs with deadlines (PP-RTTE, equations 14 to
 // 16). Runs without any have none of them.
 func deadlineDetails() []Metric {
-	of := func(f func(*sim.Result) float64) func(*sim.Result) float64 {
-		return func(r *sim.Result) float64 {
+	of := func(f func(*run) float64) func(*run) float64 {
+		return func(r *run) float64 {
 			if r.Work == 0 && r.Counters.Late == 0 {
 				return math.NaN()
 			}
@@ -21,22 +21,22 @@ func deadlineDetails() []Metric {
 	return []Metric{
 		{"on_time", "%", "jobs that ended before their deadline", of(onTime)},
 		{"power_efficiency", "%", "useful work per watt of the nodes that run something, relative to full load", of(powerEfficiency)},
-		{"working_efficiency", "%", "the same times the jobs that ended before their deadline", of(func(r *sim.Result) float64 { return onTime(r) / 100 * powerEfficiency(r) })},
+		{"working_efficiency", "%", "the same times the jobs that ended before their deadline", of(func(r *run) float64 { return onTime(r) / 100 * powerEfficiency(r) })},
 		{"work_per_joule", "Mflop/J", "work of the jobs that ended in time, by the energy of nodes that run something; a core is 10 Mflop/s", of(workPerJoule)},
-		{"energy", "MJ", "energy of nodes that run something", of(func(r *sim.Result) float64 { return joules(r) / 1e6 })},
+		{"energy", "MJ", "energy of nodes that run something", of(func(r *run) float64 { return joules(r) / 1e6 })},
 		{"units_per_node", "", "mean allocations on a node that runs something", of(unitsPerNode)},
-		{"true_slowdown", "%", "mean slowdown of the tasks that are estimated", of(func(r *sim.Result) float64 { return 100 * r.Slowdown.True / float64(r.Slowdown.Windows) })},
-		{"estimated_slowdown", "%", "mean of its estimate", of(func(r *sim.Result) float64 { return 100 * r.Slowdown.Estimated / float64(r.Slowdown.Windows) })},
-		{"slowdown_error", "%", "mean distance between the two", of(func(r *sim.Result) float64 { return 100 * r.Slowdown.Error / float64(r.Slowdown.Windows) })},
-		{"migrations", "", "moves of tasks", of(func(r *sim.Result) float64 { return float64(r.Counters.Migrations) })},
-		{"cap_changes", "", "changes of caps of tasks that stay where they are", of(func(r *sim.Result) float64 { return float64(r.Counters.Resizes) })},
+		{"true_slowdown", "%", "mean slowdown of the tasks that are estimated", of(func(r *run) float64 { return 100 * r.Slowdown.True / float64(r.Slowdown.Windows) })},
+		{"estimated_slowdown", "%", "mean of its estimate", of(func(r *run) float64 { return 100 * r.Slowdown.Estimated / float64(r.Slowdown.Windows) })},
+		{"slowdown_error", "%", "mean distance between the two", of(func(r *run) float64 { return 100 * r.Slowdown.Error / float64(r.Slowdown.Windows) })},
+		{"migrations", "", "moves of tasks", of(func(r *run) float64 { return float64(r.Counters.Migrations) })},
+		{"cap_changes", "", "changes of caps of tasks that stay where they are", of(func(r *run) float64 { return float64(r.Counters.Resizes) })},
 	}
 }
 
-func onTime(r *sim.Result) float64 { return outcomes(r, sim.Done) }
+func onTime(r *run) float64 { return outcomes(r, sim.Done) }
 
 // eachActive calls f with the load of every node that ran something, sample by sample.
-func eachActive(r *sim.Result, f func(load float64), after func(active int)) {
+func eachActive(r *run, f func(load float64), after func(active int)) {
 	for _, row := range r.Heat {
 		active := 0
 		for _, load := range row {
@@ -49,7 +49,7 @@ func eachActive(r *sim.Result, f func(load float64), after func(active int)) {
 	}
 }
 
-func powerEfficiency(r *sim.Result) float64 {
+func powerEfficiency(r *run) float64 {
 	total, samples, sum := 0.0, 0, 0.0
 	eachActive(r, func(load float64) { sum += deadline.PaperPower.Efficiency(load) }, func(active int) {
 		if active > 0 {
@@ -60,7 +60,7 @@ func powerEfficiency(r *sim.Result) float64 {
 	return 100 * total / float64(samples)
 }
 
-func joules(r *sim.Result) float64 {
+func joules(r *run) float64 {
 	if len(r.Samples) < 2 {
 		return math.NaN()
 	}
@@ -74,9 +74,9 @@ func joules(r *sim.Result) float64 {
 const megaflopPerCore = 10
 
 // workPerJoule: work is counted in MHz times seconds, a core is a thousand of them.
-func workPerJoule(r *sim.Result) float64 { return r.Work / 1000 * megaflopPerCore / joules(r) }
+func workPerJoule(r *run) float64 { return r.Work / 1000 * megaflopPerCore / joules(r) }
 
-func unitsPerNode(r *sim.Result) float64 {
+func unitsPerNode(r *run) float64 {
 	sum, samples, at := 0.0, 0, 0
 	eachActive(r, func(float64) {}, func(active int) {
 		if active > 0 {

@@ -16,13 +16,13 @@ import (
 // priority: "qos:ST", "late:50".
 func Details() []Metric {
 	out := []Metric{
-		{"median", "%", "performance that half of the jobs fall short of", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0.5) }},
-		{"median_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, withWait), 0.5) }},
-		{"worst", "%", "performance of the worst job", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0) }},
-		{"worst_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, withWait), 0) }},
-		{"run_mean", "s", "mean time from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return mean(times(r, startedAt)) }},
-		{"stay_mean", "s", "mean time from submitted to ended, likewise", func(r *sim.Result) float64 { return mean(times(r, arrivedAt)) }},
-		{"stay_p95", "s", "time from submitted to ended that 5 % of the jobs exceed, likewise", func(r *sim.Result) float64 { return quantile(times(r, arrivedAt), 0.95) }},
+		{"median", "%", "performance that half of the jobs fall short of", func(r *run) float64 { return 100 * quantile(r.performances(), 0.5) }},
+		{"median_with_wait", "%", "the same from submission on", func(r *run) float64 { return 100 * quantile(r.withWaits(), 0.5) }},
+		{"worst", "%", "performance of the worst job", func(r *run) float64 { return 100 * quantile(r.performances(), 0) }},
+		{"worst_with_wait", "%", "the same from submission on", func(r *run) float64 { return 100 * quantile(r.withWaits(), 0) }},
+		{"run_mean", "s", "mean time from started to ended; until the end of the run for what never ended", func(r *run) float64 { return mean(times(r, startedAt)) }},
+		{"stay_mean", "s", "mean time from submitted to ended, likewise", func(r *run) float64 { return mean(times(r, arrivedAt)) }},
+		{"stay_p95", "s", "time from submitted to ended that 5 % of the jobs exceed, likewise", func(r *run) float64 { return quantile(times(r, arrivedAt), 0.95) }},
 		{"wanted", "%", "mean performance of the jobs with a target, of all where none has one, at most 100 of each", wanted(performance)},
 		{"wanted_with_wait", "%", "the same from submission on", wanted(withWait)},
 		{"wanted_qos", "%", "of those jobs, the ones that kept 95 % while they ran", wantedQoS},
@@ -33,24 +33,24 @@ func Details() []Metric {
 		{"overhead_share", "%", "mean share of a job's time before it started", share(func(r *sim.Record) time.Duration { return r.Started - r.Arrived })},
 		{"overhead_under_5", "%", "jobs that started within 5 % of their run time", overheadUnder5},
 		{"waiting_max", "%", "longest wait from ready to started, of the job's run time", waitingMax},
-		{"decided_150ms", "%", "jobs whose decisions took at most 150 ms", func(r *sim.Result) float64 { return 100 * shareBelow(decidings(r), 150) }},
+		{"decided_150ms", "%", "jobs whose decisions took at most 150 ms", func(r *run) float64 { return 100 * shareBelow(r.decidings(), 150) }},
 		{"core_deviation", "%", "mean distance of the allocated from the ideally required cores, while there are so many", coreDeviation},
 		{"used_middle", "%", "cores busy, mean over the middle half of the submissions", usedMiddle},
 		{"used_until_90", "%", "cores busy, mean until 90 % of the jobs have ended", usedUntil90},
 		{"used_alone", "%", "cores that would at most be busy with one job per node, mean until the last submission", usedAlone},
-		{"unrelaxed", "%", "placements that broke no bound", func(r *sim.Result) float64 { return 100 - percent(r.Counters.Relaxed, r.Counters.Placements) }},
-		{"relaxed_one", "%", "placements that broke a bound in one source", func(r *sim.Result) float64 {
+		{"unrelaxed", "%", "placements that broke no bound", func(r *run) float64 { return 100 - percent(r.Counters.Relaxed, r.Counters.Placements) }},
+		{"relaxed_one", "%", "placements that broke a bound in one source", func(r *run) float64 {
 			return percent(r.Counters.Relaxed-r.Counters.RelaxedSeveral, r.Counters.Placements)
 		}},
-		{"relaxed_several", "%", "placements that broke bounds in several sources", func(r *sim.Result) float64 { return percent(r.Counters.RelaxedSeveral, r.Counters.Placements) }},
-		{"run_total", "s", "sum of the times from started to ended; until the end of the run for what never ended", func(r *sim.Result) float64 { return sum(times(r, startedAt)) }},
+		{"relaxed_several", "%", "placements that broke bounds in several sources", func(r *run) float64 { return percent(r.Counters.RelaxedSeveral, r.Counters.Placements) }},
+		{"run_total", "s", "sum of the times from started to ended; until the end of the run for what never ended", func(r *run) float64 { return sum(times(r, startedAt)) }},
 		{"life_total", "s", "sum of the times that jobs would take if whoever they shared their node with stayed for their whole life; for jobs that share it with at most one other", lifeTotal},
 		{"iops_total", "1/s", "sum over the jobs that ended of the mean requests to the disk per second while they ran", iopsTotal},
-		{"ended_count", "", "jobs that ended", func(r *sim.Result) float64 { return float64(len(doneRecords(r))) }},
+		{"ended_count", "", "jobs that ended", func(r *run) float64 { return float64(len(doneRecords(r))) }},
 		{"work_done", "s", "sum of the ideal times of the jobs that ended", workDone},
-		{"wait_p99", "s", "wait from ready to started that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.99) }},
-		{"wait_max", "s", "longest wait from ready to started", func(r *sim.Result) float64 { return quantile(waits(r), 1) }},
-		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *sim.Result) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
+		{"wait_p99", "s", "wait from ready to started that 1 % of the jobs exceed", func(r *run) float64 { return quantile(r.waits(), 0.99) }},
+		{"wait_max", "s", "longest wait from ready to started", func(r *run) float64 { return quantile(r.waits(), 1) }},
+		{"timed_out", "%", "decisions that took the best seen when their time was over", func(r *run) float64 { return percent(r.Counters.TimedOut, r.Counters.Decisions) }},
 	}
 	out = append(out, deadlineDetails()...)
 	out = append(out, provisionDetails()...)
@@ -58,19 +58,19 @@ func Details() []Metric {
 		kept := 1 - float64(most)/100
 		out = append(out,
 			Metric{fmt.Sprintf("platform_lost_%d", most), "%", fmt.Sprintf("jobs whose configurations cost them at most %d %%", most),
-				func(r *sim.Result) float64 { return shareOf(r, ended(platform), kept) }},
+				func(r *run) float64 { return shareOf(r, ended(platform), kept) }},
 			Metric{fmt.Sprintf("interference_lost_%d", most), "%", fmt.Sprintf("jobs that lost at most %d %% to co-runners", most),
-				func(r *sim.Result) float64 { return shareOf(r, undisturbed, kept) }})
+				func(r *run) float64 { return shareOf(r, undisturbed, kept) }})
 	}
 	for _, percentile := range []int{5, 10, 25, 50, 75, 90, 95, 100} {
 		out = append(out, Metric{fmt.Sprintf("late_%d", percentile), "%", fmt.Sprintf("mean excess of the time from ready to ended over the ideal one, the %d %% shortest jobs", percentile),
-			func(r *sim.Result) float64 { return late(r, percentile) }})
+			func(r *run) float64 { return late(r.shortestFirst(), percentile) }})
 	}
 	return out
 }
 
 // wantedOf are the jobs with a target, or all where none has one.
-func wantedOf(r *sim.Result) []*sim.Record {
+func wantedOf(r *run) []*sim.Record {
 	var targeted, all []*sim.Record
 	for i := range r.Records {
 		rec := &r.Records[i]
@@ -86,8 +86,8 @@ func wantedOf(r *sim.Result) []*sim.Record {
 }
 
 // wanted is the mean of a performance over them, in percent.
-func wanted(of func(*sim.Record) float64) func(*sim.Result) float64 {
-	return func(r *sim.Result) float64 {
+func wanted(of func(*sim.Record) float64) func(*run) float64 {
+	return func(r *run) float64 {
 		var values []float64
 		for _, rec := range wantedOf(r) {
 			values = append(values, 100*min(1, of(rec)))
@@ -96,7 +96,7 @@ func wanted(of func(*sim.Record) float64) func(*sim.Result) float64 {
 	}
 }
 
-func wantedQoS(r *sim.Result) float64 {
+func wantedQoS(r *run) float64 {
 	records, kept := wantedOf(r), 0
 	for _, rec := range records {
 		if performance(rec) >= sim.QoS {
@@ -121,7 +121,7 @@ func arrivedAt(r *sim.Record) sim.Instant { return r.Arrived }
 
 // times are sorted seconds from an instant of a job to its end. What never ended
 // has lasted until the end of the run: too short, but not left out.
-func times(r *sim.Result, from func(*sim.Record) sim.Instant) []float64 {
+func times(r *run, from func(*sim.Record) sim.Instant) []float64 {
 	out := make([]float64, 0, len(r.Records))
 	for i := range r.Records {
 		rec := &r.Records[i]
@@ -138,7 +138,7 @@ func times(r *sim.Result, from func(*sim.Record) sim.Instant) []float64 {
 	return out
 }
 
-func targetDeviation(r *sim.Result) float64 {
+func targetDeviation(r *run) float64 {
 	sum, n := 0.0, 0
 	for i := range r.Records {
 		if rec := &r.Records[i]; rec.Targeted {
@@ -149,8 +149,8 @@ func targetDeviation(r *sim.Result) float64 {
 }
 
 // share of the time from submission to end, the mean over what ended.
-func share(of func(*sim.Record) time.Duration) func(*sim.Result) float64 {
-	return func(r *sim.Result) float64 {
+func share(of func(*sim.Record) time.Duration) func(*run) float64 {
+	return func(r *run) float64 {
 		sum, n := 0.0, 0
 		for i := range r.Records {
 			if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ended > rec.Arrived {
@@ -161,7 +161,7 @@ func share(of func(*sim.Record) time.Duration) func(*sim.Result) float64 {
 	}
 }
 
-func overheadUnder5(r *sim.Result) float64 {
+func overheadUnder5(r *run) float64 {
 	n := 0
 	for i := range r.Records {
 		rec := &r.Records[i]
@@ -172,7 +172,7 @@ func overheadUnder5(r *sim.Result) float64 {
 	return percent(n, len(r.Records))
 }
 
-func waitingMax(r *sim.Result) float64 {
+func waitingMax(r *run) float64 {
 	most := 0.0
 	for i := range r.Records {
 		if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ended > rec.Started {
@@ -197,32 +197,42 @@ func shareBelow(v []float64, limit float64) float64 {
 // that would run if each began when it was submitted and took its ideal time
 // (Delimitrou 2015, §3.5.1). Moments that require more cores than there are do
 // not count.
-func coreDeviation(r *sim.Result) float64 {
+func coreDeviation(r *run) float64 {
 	sum, n := 0.0, 0
 	last := lastArrival(r)
+	first := 0 // those before it have ended
 	for i := range r.Samples {
 		s := &r.Samples[i]
 		if s.At > last {
 			break
 		}
-		if cores := required(r, s.At); cores > 0 && cores <= r.Cores {
+		for first < len(r.Records) && idealEnd(&r.Records[first]) <= s.At {
+			first++
+		}
+		if cores := required(r.Records[first:], s.At); cores > 0 && cores <= r.Cores {
 			sum, n = sum+math.Abs(s.Allocated-cores)/cores, n+1
 		}
 	}
 	return 100 * sum / float64(n)
 }
 
-func required(r *sim.Result, at sim.Instant) float64 {
+// required are the cores of the jobs that would run; they are in the order of their submission.
+func required(jobs []sim.Record, at sim.Instant) float64 {
 	sum := 0.0
-	for i := range r.Records {
-		if rec := &r.Records[i]; rec.Arrived <= at && at < rec.Arrived+rec.Ideal {
-			sum += float64(rec.Cores)
+	for i := range jobs {
+		if jobs[i].Arrived > at {
+			break
+		}
+		if at < idealEnd(&jobs[i]) {
+			sum += float64(jobs[i].Cores)
 		}
 	}
 	return sum
 }
 
-func lastArrival(r *sim.Result) sim.Instant {
+func idealEnd(r *sim.Record) sim.Instant { return r.Arrived + r.Ideal }
+
+func lastArrival(r *run) sim.Instant {
 	last := sim.Instant(0)
 	for i := range r.Records {
 		last = max(last, r.Records[i].Arrived)
@@ -230,7 +240,7 @@ func lastArrival(r *sim.Result) sim.Instant {
 	return last
 }
 
-func usedMiddle(r *sim.Result) float64 {
+func usedMiddle(r *run) float64 {
 	sum, n := 0.0, 0
 	last := lastArrival(r)
 	for i := range r.Samples {
@@ -243,7 +253,7 @@ func usedMiddle(r *sim.Result) float64 {
 
 // usedUntil90 is for what is submitted at once and drains: the last submission is
 // soon, and the last job says little of the others.
-func usedUntil90(r *sim.Result) float64 {
+func usedUntil90(r *run) float64 {
 	var ends []sim.Instant
 	for i := range r.Records {
 		end := r.Records[i].Ended
@@ -268,7 +278,7 @@ func usedUntil90(r *sim.Result) float64 {
 
 // usedAlone is a bound, not a run: as many jobs as are there, but one per node,
 // each as busy as those that run.
-func usedAlone(r *sim.Result) float64 {
+func usedAlone(r *run) float64 {
 	if len(r.Heat) == 0 {
 		return math.NaN()
 	}
@@ -281,15 +291,8 @@ func usedAlone(r *sim.Result) float64 {
 	})
 }
 
-// late is over the shortest jobs, by their ideal time.
-func late(r *sim.Result, percentile int) float64 {
-	var all []*sim.Record
-	for i := range r.Records {
-		if rec := &r.Records[i]; rec.Outcome == sim.Done && rec.Ideal > 0 {
-			all = append(all, rec)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *sim.Record) int { return int(min(1, max(-1, a.Ideal-b.Ideal))) })
+// late is over the first of jobs, shortest first.
+func late(all []*sim.Record, percentile int) float64 {
 	n := (len(all)*percentile + 99) / 100
 	return meanLate(all[:n])
 }
@@ -303,7 +306,7 @@ func meanLate(all []*sim.Record) float64 {
 }
 
 // parts are the details by class and by priority, where there are several.
-func parts(r *sim.Result) []named {
+func parts(r *run) []named {
 	var out []named
 	classes := map[string][]*sim.Record{}
 	priorities := map[int][]*sim.Record{}
@@ -377,11 +380,11 @@ const (
 )
 
 // spread is each distribution at curvePoints quantiles.
-func spread(r *sim.Result) map[string][]float64 {
+func spread(r *run) map[string][]float64 {
 	out := map[string][]float64{}
 	for name, values := range map[string][]float64{
 		SpreadPlatform: sorted(r, ended(platform)), SpreadInterference: sorted(r, undisturbed),
-		SpreadWait: waits(r), SpreadDeciding: decidings(r), SpreadStay: times(r, arrivedAt),
+		SpreadWait: r.waits(), SpreadDeciding: r.decidings(), SpreadStay: times(r, arrivedAt),
 	} {
 		if len(values) == 0 {
 			continue
@@ -403,7 +406,7 @@ func sum(v []float64) float64 {
 	return total
 }
 
-func doneRecords(r *sim.Result) []*sim.Record {
+func doneRecords(r *run) []*sim.Record {
 	var out []*sim.Record
 	for i := range r.Records {
 		if r.Records[i].Outcome == sim.Done {
@@ -413,7 +416,7 @@ func doneRecords(r *sim.Result) []*sim.Record {
 	return out
 }
 
-func iopsTotal(r *sim.Result) float64 {
+func iopsTotal(r *run) float64 {
 	total := 0.0
 	for _, rec := range doneRecords(r) {
 		total += float64(rec.IOPS)
@@ -421,7 +424,7 @@ func iopsTotal(r *sim.Result) float64 {
 	return total
 }
 
-func workDone(r *sim.Result) float64 {
+func workDone(r *run) float64 {
 	total := 0.0
 	for _, rec := range doneRecords(r) {
 		total += rec.Ideal.Seconds()
@@ -430,7 +433,7 @@ func workDone(r *sim.Result) float64 {
 }
 
 // lifeTotal is NaN where a job never ended, or shared its node with several.
-func lifeTotal(r *sim.Result) float64 {
+func lifeTotal(r *run) float64 {
 	nodes := map[int32][]*sim.Record{}
 	for i := range r.Records {
 		rec := &r.Records[i]
@@ -441,7 +444,9 @@ func lifeTotal(r *sim.Result) float64 {
 	}
 	total := 0.0
 	for i := range r.Records {
-		total += life(&r.Records[i], nodes[r.Records[i].Node])
+		if total += life(&r.Records[i], nodes[r.Records[i].Node]); math.IsNaN(total) {
+			break
+		}
 	}
 	return total
 }

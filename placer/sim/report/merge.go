@@ -16,9 +16,10 @@ func Summarise(policy string, load float64, runs []*sim.Result) Line {
 }
 
 // single is the line of one run.
-func single(policy string, load float64, r *sim.Result) Line {
+func single(policy string, load float64, result *sim.Result) Line {
+	r := &run{Result: result}
 	l := Line{
-		Policy: policy, Load: load, Curve: curve(r, performance), WithWait: curve(r, withWait), Spread: spread(r),
+		Policy: policy, Load: load, Curve: curve(r.performances()), WithWait: curve(r.withWaits()), Spread: spread(r),
 		Usage: usage(r), Heat: heat(r), Counters: r.Counters,
 	}
 	add := func(to *[]Figure, name string, v float64) {

@@ -15,8 +15,8 @@ import (
 // provisionDetails are the metrics of runs whose nodes are owned or rented (Delimitrou 2015,
 // §8.5). Other runs have none of them. Performance is sim.Record.Relative.
 func provisionDetails() []Metric {
-	of := func(f func(r *sim.Result, p *sim.Provision) float64) func(*sim.Result) float64 {
-		return func(r *sim.Result) float64 {
+	of := func(f func(r *run, p *sim.Provision) float64) func(*run) float64 {
+		return func(r *run) float64 {
 			if r.Provision == nil {
 				return math.NaN()
 			}
@@ -36,14 +36,14 @@ func provisionDetails() []Metric {
 		{"base_batch_middle", "%", "of those in the second third", of(baseShare(isBatch, third, 2*third))},
 		{"base_services_before", "%", "services on owned nodes, of those submitted in the first third", of(baseShare(isService, 0, third))},
 		{"base_services_middle", "%", "of those in the second third", of(baseShare(isService, third, 2*third))},
-		{"queued_share", "%", "jobs that waited for owned nodes", of(func(r *sim.Result, p *sim.Provision) float64 { return percent(p.Sides.Queued, len(r.Records)) })},
-		{"owned_cores", "cores", "owned", of(func(_ *sim.Result, p *sim.Provision) float64 { return p.OwnedCores })},
-		{"rented_nodes", "", "nodes rented in all", of(func(_ *sim.Result, p *sim.Provision) float64 { return float64(len(p.Rented)) })},
-		{"rented_nodes_mean", "", "rented nodes that are there, on average", of(func(r *sim.Result, p *sim.Provision) float64 { return fleet.MeanNodes(p.Rented, r.End) })},
-		{"rented_cores", "cores", "rented and billed, on average", of(func(r *sim.Result, p *sim.Provision) float64 {
+		{"queued_share", "%", "jobs that waited for owned nodes", of(func(r *run, p *sim.Provision) float64 { return percent(p.Sides.Queued, len(r.Records)) })},
+		{"owned_cores", "cores", "owned", of(func(_ *run, p *sim.Provision) float64 { return p.OwnedCores })},
+		{"rented_nodes", "", "nodes rented in all", of(func(_ *run, p *sim.Provision) float64 { return float64(len(p.Rented)) })},
+		{"rented_nodes_mean", "", "rented nodes that are there, on average", of(func(r *run, p *sim.Provision) float64 { return fleet.MeanNodes(p.Rented, r.End) })},
+		{"rented_cores", "cores", "rented and billed, on average", of(func(r *run, p *sim.Provision) float64 {
 			return fleet.MeanCores(p.Rented, r.End, p.MinimumBilled)
 		})},
-		{"rented_cores_sustained", "cores", "the same at the full price, with the discounts on sustained use", of(func(r *sim.Result, p *sim.Provision) float64 {
+		{"rented_cores_sustained", "cores", "the same at the full price, with the discounts on sustained use", of(func(r *run, p *sim.Provision) float64 {
 			return fleet.SustainedCores(p.Rented, r.End, p.Discounts)
 		})},
 		{"cost_per_hour", "core hours", "cost of an hour in hours of a rented core, owned ones paid by the hour, too", of(costPerHour)},
@@ -51,22 +51,22 @@ func provisionDetails() []Metric {
 		{"base_used", "%", "cores of owned nodes that are busy, in the middle half of the submissions", of(baseUse(func(s *sim.Sample) float64 { return s.OwnedUsed }))},
 		{"base_allocated", "%", "cores of owned nodes that are given to jobs, likewise", of(baseUse(func(s *sim.Sample) float64 { return s.OwnedAllocated }))},
 		{"base_nearly_idle", "%", "owned nodes of which less than a tenth is busy, on average until the last submission", of(nearlyIdle)},
-		{"released_at_once", "%", "rented nodes given back because they were not good enough, of those given back", of(func(_ *sim.Result, p *sim.Provision) float64 {
+		{"released_at_once", "%", "rented nodes given back because they were not good enough, of those given back", of(func(_ *run, p *sim.Provision) float64 {
 			return percent(p.Sides.ReleasedAtOnce, p.Sides.Released)
 		})},
-		{"estimate_error", "s", "median distance of estimated waits for owned nodes from the real ones", of(func(_ *sim.Result, p *sim.Provision) float64 { return estimateError(p.Sides.Waits) })},
-		{"estimate_coverage", "%", "such waits that were at most as long as estimated", of(func(_ *sim.Result, p *sim.Provision) float64 { return estimateCoverage(p.Sides.Waits) })},
-		{"estimates", "", "waits that were estimated", of(func(_ *sim.Result, p *sim.Provision) float64 { return float64(len(p.Sides.Waits)) })},
+		{"estimate_error", "s", "median distance of estimated waits for owned nodes from the real ones", of(func(_ *run, p *sim.Provision) float64 { return estimateError(p.Sides.Waits) })},
+		{"estimate_coverage", "%", "such waits that were at most as long as estimated", of(func(_ *run, p *sim.Provision) float64 { return estimateCoverage(p.Sides.Waits) })},
+		{"estimates", "", "waits that were estimated", of(func(_ *run, p *sim.Provision) float64 { return float64(len(p.Sides.Waits)) })},
 	}
 	for _, percentile := range []int{5, 25, 75, 95} {
 		out = append(out, Metric{fmt.Sprintf("relative_p%d", percentile), "%", fmt.Sprintf("relative performance that %d %% of the jobs fall short of", percentile),
-			of(func(r *sim.Result, _ *sim.Provision) float64 {
+			of(func(r *run, _ *sim.Provision) float64 {
 				return 100 * quantile(sorted(r, (*sim.Record).Relative), float64(percentile)/100)
 			})})
 	}
 	for _, minimum := range []time.Duration{time.Minute, 10 * time.Minute} {
 		out = append(out, Metric{fmt.Sprintf("rented_cores_%ds", int(minimum.Seconds())), "cores", fmt.Sprintf("rented and billed, each node for %s at least", minimum),
-			of(func(r *sim.Result, p *sim.Provision) float64 { return fleet.MeanCores(p.Rented, r.End, minimum) })})
+			of(func(r *run, p *sim.Provision) float64 { return fleet.MeanCores(p.Rented, r.End, minimum) })})
 	}
 	return out
 }
@@ -79,8 +79,8 @@ func isBatch(r *sim.Record) bool   { return r.Shape != sim.Service }
 func onBase(r *sim.Record) bool    { return r.Started >= 0 && !r.Rented }
 func onRented(r *sim.Record) bool  { return r.Started >= 0 && r.Rented }
 
-func relativeOf(which func(*sim.Record) bool) func(*sim.Result, *sim.Provision) float64 {
-	return func(r *sim.Result, _ *sim.Provision) float64 {
+func relativeOf(which func(*sim.Record) bool) func(*run, *sim.Provision) float64 {
+	return func(r *run, _ *sim.Provision) float64 {
 		var values []float64
 		for i := range r.Records {
 			if which(&r.Records[i]) {
@@ -91,7 +91,7 @@ func relativeOf(which func(*sim.Record) bool) func(*sim.Result, *sim.Provision) 
 	}
 }
 
-func tailFactor(r *sim.Result, _ *sim.Provision) float64 {
+func tailFactor(r *run, _ *sim.Provision) float64 {
 	var values []float64
 	for i := range r.Records {
 		if rec := &r.Records[i]; isService(rec) && rec.Outcome == sim.Done {
@@ -101,7 +101,7 @@ func tailFactor(r *sim.Result, _ *sim.Provision) float64 {
 	return mean(values)
 }
 
-func idealCompletion(r *sim.Result, _ *sim.Provision) float64 {
+func idealCompletion(r *run, _ *sim.Provision) float64 {
 	last := sim.Instant(0)
 	for i := range r.Records {
 		last = max(last, r.Records[i].Arrived+r.Records[i].Ideal)
@@ -110,8 +110,8 @@ func idealCompletion(r *sim.Result, _ *sim.Provision) float64 {
 }
 
 // baseShare is of jobs that were submitted in a part of the submissions.
-func baseShare(which func(*sim.Record) bool, from, to float64) func(*sim.Result, *sim.Provision) float64 {
-	return func(r *sim.Result, _ *sim.Provision) float64 {
+func baseShare(which func(*sim.Record) bool, from, to float64) func(*run, *sim.Provision) float64 {
+	return func(r *run, _ *sim.Provision) float64 {
 		last := float64(lastArrival(r))
 		all, base := 0, 0
 		for i := range r.Records {
@@ -132,15 +132,15 @@ func baseShare(which func(*sim.Record) bool, from, to float64) func(*sim.Result,
 }
 
 // loadOf is what a strategy has of a run.
-func loadOf(r *sim.Result, p *sim.Provision) provision.Load {
+func loadOf(r *run, p *sim.Provision) provision.Load {
 	return provision.Load{Owned: p.OwnedCores, Rented: fleet.MeanCores(p.Rented, r.End, p.MinimumBilled)}
 }
 
-func costPerHour(r *sim.Result, p *sim.Provision) float64 {
+func costPerHour(r *run, p *sim.Provision) float64 {
 	return p.Prices.PerHour(loadOf(r, p)) / p.Prices.RentedPerCoreHour
 }
 
-func loadCores(r *sim.Result, _ *sim.Provision) float64 {
+func loadCores(r *run, _ *sim.Provision) float64 {
 	sum := 0.0
 	for i := range r.Records {
 		if rec := &r.Records[i]; rec.Started >= 0 && rec.Ended > rec.Started {
@@ -150,8 +150,8 @@ func loadCores(r *sim.Result, _ *sim.Provision) float64 {
 	return sum / r.End.Seconds()
 }
 
-func baseUse(of func(*sim.Sample) float64) func(*sim.Result, *sim.Provision) float64 {
-	return func(r *sim.Result, p *sim.Provision) float64 {
+func baseUse(of func(*sim.Sample) float64) func(*run, *sim.Provision) float64 {
+	return func(r *run, p *sim.Provision) float64 {
 		sum, n := 0.0, 0
 		last := lastArrival(r)
 		for i := range r.Samples {
@@ -169,7 +169,7 @@ func baseUse(of func(*sim.Sample) float64) func(*sim.Result, *sim.Provision) flo
 // nearlyIdleBelow is the busy share of a node below which it is nearly idle (chosen by us).
 const nearlyIdleBelow = 0.1
 
-func nearlyIdle(r *sim.Result, _ *sim.Provision) float64 {
+func nearlyIdle(r *run, _ *sim.Provision) float64 {
 	idle, all := 0, 0
 	last := lastArrival(r)
 	for i, row := range r.Heat {
@@ -212,7 +212,7 @@ func estimateCoverage(waits []admission.WaitSample) float64 {
 }
 
 // estimateParts are the errors of estimated waits by type of node.
-func estimateParts(r *sim.Result) []named {
+func estimateParts(r *run) []named {
 	if r.Provision == nil {
 		return nil
 	}

@@ -64,45 +64,45 @@ type Metric struct {
 	Name    string
 	Unit    string
 	Summary string
-	of      func(*sim.Result) float64
+	of      func(*run) float64
 }
 
 // Metrics lists every metric, in the order of the tables.
 func Metrics() []Metric {
 	return []Metric{
-		{"qos", "%", "jobs that kept 95 % of the ideal while they ran", func(r *sim.Result) float64 { return shareOf(r, performance, sim.QoS) }},
-		{"qos_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return shareOf(r, withWait, sim.QoS) }},
-		{"within_10", "%", "jobs that lost at most 10 %", func(r *sim.Result) float64 { return shareOf(r, performance, 0.9) }},
-		{"within_20", "%", "jobs that lost at most 20 %", func(r *sim.Result) float64 { return shareOf(r, performance, 0.8) }},
-		{"performance", "%", "mean performance, at most 100 of each job", func(r *sim.Result) float64 { return meanOf(r, capped(performance)) }},
-		{"performance_with_wait", "%", "the same from submission on", func(r *sim.Result) float64 { return meanOf(r, capped(withWait)) }},
-		{"worst_5", "%", "performance that 5 % of the jobs fall short of", func(r *sim.Result) float64 { return 100 * quantile(sorted(r, performance), 0.05) }},
-		{"best_configuration", "%", "jobs that ran on a configuration truly best for them", func(r *sim.Result) float64 { return placedBest(r) }},
-		{"undisturbed", "%", "jobs that lost at most 5 % to co-runners", func(r *sim.Result) float64 { return shareOf(r, undisturbed, sim.QoS) }},
-		{"interference", "%", "mean share of the speed that co-runners left", func(r *sim.Result) float64 { return meanOf(r, speedLeft) }},
-		{"platform", "%", "mean share of the best configuration's speed", func(r *sim.Result) float64 { return meanOf(r, platform) }},
+		{"qos", "%", "jobs that kept 95 % of the ideal while they ran", func(r *run) float64 { return shareOf(r, performance, sim.QoS) }},
+		{"qos_with_wait", "%", "the same from submission on", func(r *run) float64 { return shareOf(r, withWait, sim.QoS) }},
+		{"within_10", "%", "jobs that lost at most 10 %", func(r *run) float64 { return shareOf(r, performance, 0.9) }},
+		{"within_20", "%", "jobs that lost at most 20 %", func(r *run) float64 { return shareOf(r, performance, 0.8) }},
+		{"performance", "%", "mean performance, at most 100 of each job", func(r *run) float64 { return meanOf(r, capped(performance)) }},
+		{"performance_with_wait", "%", "the same from submission on", func(r *run) float64 { return meanOf(r, capped(withWait)) }},
+		{"worst_5", "%", "performance that 5 % of the jobs fall short of", func(r *run) float64 { return 100 * quantile(r.performances(), 0.05) }},
+		{"best_configuration", "%", "jobs that ran on a configuration truly best for them", func(r *run) float64 { return placedBest(r) }},
+		{"undisturbed", "%", "jobs that lost at most 5 % to co-runners", func(r *run) float64 { return shareOf(r, undisturbed, sim.QoS) }},
+		{"interference", "%", "mean share of the speed that co-runners left", func(r *run) float64 { return meanOf(r, speedLeft) }},
+		{"platform", "%", "mean share of the best configuration's speed", func(r *run) float64 { return meanOf(r, platform) }},
 		{"in_bound", "%", "mean share of their life in which services served their load", inBound},
-		{"killed", "%", "jobs that ran out of memory", func(r *sim.Result) float64 { return outcomes(r, sim.Killed) }},
-		{"unfinished", "%", "jobs that had not ended", func(r *sim.Result) float64 { return outcomes(r, sim.Unfinished) }},
-		{"wait_mean", "s", "mean wait from ready to started", func(r *sim.Result) float64 { return mean(waits(r)) }},
-		{"wait_p95", "s", "wait that 5 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.95) }},
-		{"wait_p99", "s", "wait that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(waits(r), 0.99) }},
+		{"killed", "%", "jobs that ran out of memory", func(r *run) float64 { return outcomes(r, sim.Killed) }},
+		{"unfinished", "%", "jobs that had not ended", func(r *run) float64 { return outcomes(r, sim.Unfinished) }},
+		{"wait_mean", "s", "mean wait from ready to started", func(r *run) float64 { return mean(r.waits()) }},
+		{"wait_p95", "s", "wait that 5 % of the jobs exceed", func(r *run) float64 { return quantile(r.waits(), 0.95) }},
+		{"wait_p99", "s", "wait that 1 % of the jobs exceed", func(r *run) float64 { return quantile(r.waits(), 0.99) }},
 		{"waited_hour", "%", "jobs that waited more than an hour", waitedHour},
-		{"wait_first_day", "s", "mean wait of the jobs of the first day", func(r *sim.Result) float64 { return mean(waitsOf(r, 0, day)) }},
-		{"wait_later", "s", "mean wait of the jobs submitted after the first day", func(r *sim.Result) float64 { return mean(waitsOf(r, day, sim.Instant(math.MaxInt64))) }},
-		{"wait_later_p99", "s", "wait that 1 % of these exceed", func(r *sim.Result) float64 { return quantile(waitsOf(r, day, sim.Instant(math.MaxInt64)), 0.99) }},
+		{"wait_first_day", "s", "mean wait of the jobs of the first day", func(r *run) float64 { return mean(waitsOf(r, 0, day)) }},
+		{"wait_later", "s", "mean wait of the jobs submitted after the first day", func(r *run) float64 { return mean(waitsOf(r, day, sim.Instant(math.MaxInt64))) }},
+		{"wait_later_p99", "s", "wait that 1 % of these exceed", func(r *run) float64 { return quantile(waitsOf(r, day, sim.Instant(math.MaxInt64)), 0.99) }},
 		{"queue_mean", "jobs", "jobs that wait, mean until the last submission", queueMean},
 		{"queue_growth", "jobs/h", "growth of that number in the second half, by regression on time", queueGrowth},
-		{"deciding_mean", "ms", "mean time of the decisions of a job", func(r *sim.Result) float64 { return mean(decidings(r)) }},
-		{"deciding_p99", "ms", "decision time that 1 % of the jobs exceed", func(r *sim.Result) float64 { return quantile(decidings(r), 0.99) }},
-		{"used", "%", "cores busy, mean until the last submission", func(r *sim.Result) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Used }) }},
-		{"allocated", "%", "cores allocated, likewise", func(r *sim.Result) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Allocated }) }},
-		{"reserved", "%", "cores asked for by jobs running and waiting, likewise", func(r *sim.Result) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Reserved }) }},
-		{"makespan", "s", "until the last job ended", func(r *sim.Result) float64 { return r.End.Seconds() }},
-		{"refused_plans", "%", "plans whose room another decision had taken", func(r *sim.Result) float64 {
+		{"deciding_mean", "ms", "mean time of the decisions of a job", func(r *run) float64 { return mean(r.decidings()) }},
+		{"deciding_p99", "ms", "decision time that 1 % of the jobs exceed", func(r *run) float64 { return quantile(r.decidings(), 0.99) }},
+		{"used", "%", "cores busy, mean until the last submission", func(r *run) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Used }) }},
+		{"allocated", "%", "cores allocated, likewise", func(r *run) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Allocated }) }},
+		{"reserved", "%", "cores asked for by jobs running and waiting, likewise", func(r *run) float64 { return usedShare(r, func(s *sim.Sample) float64 { return s.Reserved }) }},
+		{"makespan", "s", "until the last job ended", func(r *run) float64 { return r.End.Seconds() }},
+		{"refused_plans", "%", "plans whose room another decision had taken", func(r *run) float64 {
 			return percent(r.Counters.Conflicts, r.Counters.Conflicts+r.Counters.Placements)
 		}},
-		{"relaxed", "%", "placements that broke a bound in a source", func(r *sim.Result) float64 { return percent(r.Counters.Relaxed, r.Counters.Placements) }},
+		{"relaxed", "%", "placements that broke a bound in a source", func(r *run) float64 { return percent(r.Counters.Relaxed, r.Counters.Placements) }},
 	}
 }
 
@@ -132,7 +132,7 @@ func percent(n, of int) float64 {
 // shareTolerance lets a share of exactly the bound count, whatever the rounding.
 const shareTolerance = 1e-6
 
-func shareOf(r *sim.Result, of func(*sim.Record) float64, bound float64) float64 {
+func shareOf(r *run, of func(*sim.Record) float64, bound float64) float64 {
 	n := 0
 	for i := range r.Records {
 		if of(&r.Records[i]) >= bound-shareTolerance {
@@ -142,7 +142,7 @@ func shareOf(r *sim.Result, of func(*sim.Record) float64, bound float64) float64
 	return percent(n, len(r.Records))
 }
 
-func meanOf(r *sim.Result, of func(*sim.Record) float64) float64 {
+func meanOf(r *run, of func(*sim.Record) float64) float64 {
 	sum := 0.0
 	for i := range r.Records {
 		sum += of(&r.Records[i])
@@ -150,7 +150,7 @@ func meanOf(r *sim.Result, of func(*sim.Record) float64) float64 {
 	return 100 * sum / float64(max(1, len(r.Records)))
 }
 
-func placedBest(r *sim.Result) float64 {
+func placedBest(r *run) float64 {
 	n := 0
 	for i := range r.Records {
 		if r.Records[i].Best {
@@ -160,7 +160,7 @@ func placedBest(r *sim.Result) float64 {
 	return percent(n, len(r.Records))
 }
 
-func inBound(r *sim.Result) float64 {
+func inBound(r *run) float64 {
 	sum, n := 0.0, 0
 	for i := range r.Records {
 		if rec := &r.Records[i]; rec.Shape == sim.Service {
@@ -173,7 +173,7 @@ func inBound(r *sim.Result) float64 {
 	return 100 * sum / float64(n)
 }
 
-func outcomes(r *sim.Result, o sim.Outcome) float64 {
+func outcomes(r *run, o sim.Outcome) float64 {
 	n := 0
 	for i := range r.Records {
 		if r.Records[i].Outcome == o {
@@ -183,13 +183,11 @@ func outcomes(r *sim.Result, o sim.Outcome) float64 {
 	return percent(n, len(r.Records))
 }
 
-// waits are sorted seconds. A job that never started has waited until the end.
-func waits(r *sim.Result) []float64 { return waitsOf(r, 0, sim.Instant(math.MaxInt64)) }
-
 const day = 24 * time.Hour
 
-// waitsOf are those of the jobs submitted in a span.
-func waitsOf(r *sim.Result, from, to sim.Instant) []float64 {
+// waitsOf are sorted seconds, of the jobs submitted in a span. A job that never started has waited
+// until the end.
+func waitsOf(r *run, from, to sim.Instant) []float64 {
 	var out []float64
 	for i := range r.Records {
 		rec := &r.Records[i]
@@ -206,16 +204,7 @@ func waitsOf(r *sim.Result, from, to sim.Instant) []float64 {
 	return out
 }
 
-func decidings(r *sim.Result) []float64 {
-	var out []float64
-	for i := range r.Records {
-		out = append(out, float64(r.Records[i].Deciding)/float64(time.Millisecond))
-	}
-	slices.Sort(out)
-	return out
-}
-
-func usedShare(r *sim.Result, of func(*sim.Sample) float64) float64 {
+func usedShare(r *run, of func(*sim.Sample) float64) float64 {
 	last := lastArrival(r)
 	sum, n := 0.0, 0
 	for i := range r.Samples {
@@ -229,8 +218,8 @@ func usedShare(r *sim.Result, of func(*sim.Sample) float64) float64 {
 	return 100 * sum / float64(n) / r.Cores
 }
 
-func sorted(r *sim.Result, of func(*sim.Record) float64) []float64 {
-	var out []float64
+func sorted(r *run, of func(*sim.Record) float64) []float64 {
+	out := make([]float64, 0, len(r.Records))
 	for i := range r.Records {
 		out = append(out, of(&r.Records[i]))
 	}
@@ -275,9 +264,8 @@ func Interval(name string, values []float64) Figure {
 	return f
 }
 
-// curve is nil where there are no jobs.
-func curve(r *sim.Result, of func(*sim.Record) float64) []float64 {
-	all := sorted(r, of)
+// curve of sorted values; nil where there are none.
+func curve(all []float64) []float64 {
 	if len(all) == 0 {
 		return nil
 	}
@@ -298,7 +286,7 @@ const (
 	heatColumns = 80
 )
 
-func usage(r *sim.Result) []UsagePoint {
+func usage(r *run) []UsagePoint {
 	var out []UsagePoint
 	step := max(1, (len(r.Samples)+usagePoints-1)/usagePoints)
 	for i := 0; i < len(r.Samples); i += step {
@@ -309,7 +297,7 @@ func usage(r *sim.Result) []UsagePoint {
 }
 
 // heat averages groups of nodes and of times.
-func heat(r *sim.Result) [][]float64 {
+func heat(r *run) [][]float64 {
 	if len(r.Heat) == 0 {
 		return nil
 	}

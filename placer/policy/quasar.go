@@ -104,7 +104,7 @@ func (q *quasar) rank(sizes []board.SizeOption, evicting bool, random *rand.Rand
 		if !f.look(n) {
 			break
 		}
-		if f.allowed(n) && f.board.Ready(n) {
+		if f.board.Ready(n) && f.allowed(n) {
 			f.nodes = append(f.nodes, n)
 		}
 	}

@@ -94,6 +94,7 @@ type tarcil struct {
 // unitCandidate is a drawn unit.
 type unitCandidate struct {
 	node    board.Index
+	drawn   int     // how many were before it
 	quality float64 // Q·g
 	good    bool    // keeps its QoS and is fast enough
 	free    bool
@@ -166,10 +167,13 @@ func (s *tarcil) draw(n int, top float64, random *rand.Rand) {
 		}
 		s.tentative.examined++
 		if c, ok := s.judge(s.table.ofUnit[unit], top); ok {
+			c.drawn = len(s.found)
 			s.found = append(s.found, c)
 		}
 	}
-	slices.SortStableFunc(s.found, func(x, y unitCandidate) int { return cmp.Compare(y.quality, x.quality) })
+	slices.SortFunc(s.found, func(x, y unitCandidate) int {
+		return cmp.Or(cmp.Compare(y.quality, x.quality), cmp.Compare(x.drawn, y.drawn))
+	})
 }
 
 // judge a unit of a node; ok is false where the user or its state rules it out.

@@ -24,7 +24,8 @@ type tentative struct {
 	mixT, mixC   []float64     // tolerated and caused of a node with those chosen so far
 	examined     int
 	timedOut     bool
-	unitsAllowed float64 // resource units the search may still look at
+	limited      bool
+	unitsAllowed float64 // resource units the search may still look at, where it is limited
 }
 
 // begin forgets the last choice.
@@ -41,8 +42,8 @@ func (f *tentative) begin(b *board.Board, a *board.Request, timeout time.Duratio
 	}
 	f.replicas, f.nodes = nil, f.nodes[:0]
 	f.examined, f.timedOut = 0, false
-	f.unitsAllowed = math.Inf(1)
-	if timeout > 0 {
+	f.limited = timeout > 0
+	if f.limited {
 		f.unitsAllowed = float64(timeout) / float64(centralPerUnit)
 	}
 	k := len(b.Columns)
@@ -113,12 +114,14 @@ func (f *tentative) draw(most int, random *rand.Rand) {
 // look counts one node looked at, and reports whether there is time for it.
 // The first look is always granted.
 func (f *tentative) look(n board.Index) bool {
-	if f.unitsAllowed <= 0 {
+	if f.limited && f.unitsAllowed <= 0 {
 		f.timedOut = true
 		return false
 	}
 	f.examined++
-	f.unitsAllowed -= float64(f.board.Node(n).Units())
+	if f.limited {
+		f.unitsAllowed -= float64(f.board.Node(n).Units())
+	}
 	return true
 }
 

@@ -77,6 +77,7 @@ func (s *workload) prepare(machines []truth.Machine) {
 		return
 	}
 	_, s.top = j.Best(machines)
+	s.useful = j.App.UsefulCores()
 	s.best = s.top * j.App.Size(0, float64(j.Size.Cores)+float64(j.Size.CPUMHz)/mhzPerCore, math.Inf(1))
 	switch {
 	case j.Target > 0:

@@ -72,6 +72,7 @@ type workload struct {
 	resume      Instant // no work before
 	top         float64 // the application's speed in isolation on the best configuration that can hold it
 	best        float64 // the same at the size asked for
+	useful      float64 // cores that the application has a use for
 	scale       float64 // performance that is ideal speed
 	capacity    float64 // performance now
 	load        float64

@@ -78,7 +78,7 @@ func (w *World) usedBy(u *replica) float64 {
 	if s.job.App == nil || s.job.Deadline > 0 { // bound by cpu: its cap is what it takes
 		return u.cores
 	}
-	busy := min(u.cores, s.job.App.UsefulCores()) * s.job.App.Phases[s.phase].Intensity
+	busy := min(u.cores, s.useful) * s.job.App.Phases[s.phase].Intensity
 	if s.job.Shape == Service && s.capacity > 0 {
 		busy *= min(1, s.scale*s.load/s.capacity)
 	}

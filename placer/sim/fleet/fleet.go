@@ -59,7 +59,7 @@ type Fleet struct {
 	config      Config
 	random      *rand.Rand
 	free        map[string][]board.Index // the next one last
-	types       map[board.Index]provision.Type
+	types       []*provision.Type        // by node; nil: it is owned
 	nodes       map[board.Index]*node
 	order       []board.Index // rented, by when they were asked for
 	history     []Rented
@@ -83,7 +83,7 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{
-		config: c, random: rand.New(rand.NewPCG(c.Seed, streamFleet)), free: map[string][]board.Index{}, types: map[board.Index]provision.Type{},
+		config: c, random: rand.New(rand.NewPCG(c.Seed, streamFleet)), free: map[string][]board.Index{},
 		nodes: map[board.Index]*node{}, least: c.Types[0].Cores, nextStep: Never,
 	}
 	for _, t := range c.Types {
@@ -95,7 +95,8 @@ func New(c Config) (*Fleet, error) {
 		slices.Reverse(slots)
 		f.free[t.Name] = slots
 		for _, n := range slots {
-			f.types[n] = t
+			f.types = append(f.types, make([]*provision.Type, max(0, int(n)+1-len(f.types)))...)
+			f.types[n] = &t
 		}
 	}
 	if f.most > c.MachineCores {
@@ -112,14 +113,15 @@ func (f *Fleet) Types() provision.Catalogue { return f.config.Types }
 
 // TypeOf a node; false where it is not one of the provider's.
 func (f *Fleet) TypeOf(n board.Index) (provision.Type, bool) {
-	t, ok := f.types[n]
-	return t, ok
+	if !f.Rents(n) {
+		return provision.Type{}, false
+	}
+	return *f.types[n], true
 }
 
 // Rents reports whether a node is one of the provider's.
 func (f *Fleet) Rents(n board.Index) bool {
-	_, ok := f.types[n]
-	return ok
+	return int(n) < len(f.types) && f.types[n] != nil
 }
 
 // Rent a node of a type; false where the provider has no more.

@@ -177,7 +177,13 @@ type sums struct {
 }
 
 // scratch is reused between calls: what each allocation presses.
-type scratch struct{ exerted []row }
+type scratch struct{ exerted []pressed }
+
+// pressed is what one allocation presses.
+type pressed struct {
+	demand row // percent
+	clear  row // ln(1 − q/100)
+}
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -238,17 +244,19 @@ func (m *Model) killed(configuration int, on []Placed) int {
 func (m *Model) press(configuration int, on []Placed, victim int, s *scratch) (all sums, cores float64) {
 	s.exerted = s.exerted[:0]
 	for i := range on {
-		s.exerted = append(s.exerted, row{})
+		s.exerted = append(s.exerted, pressed{})
 		if i == victim {
 			continue
 		}
 		p := &on[i]
 		cores += p.Cores * p.Application.Phases[p.Phase].Intensity
-		m.pressure(configuration, p, &s.exerted[i])
-		for k, q := range s.exerted[i][:len(m.columns)] {
+		own := &s.exerted[i]
+		m.pressure(configuration, p, &own.demand)
+		for k, q := range own.demand[:len(m.columns)] {
 			if q > 0 {
+				own.clear[k] = math.Log1p(-q / 100)
 				all.total[k] += q
-				all.clear[k] += math.Log1p(-q / 100)
+				all.clear[k] += own.clear[k]
 			}
 		}
 	}
@@ -268,7 +276,7 @@ func (m *Model) pressure(configuration int, p *Placed, out *row) {
 
 // squares is the sum over the sources of the squared logarithms of what each
 // leaves of the speed.
-func (m *Model) squares(configuration int, p *Placed, own *row, all *sums, cores float64) float64 {
+func (m *Model) squares(configuration int, p *Placed, own *pressed, all *sums, cores float64) float64 {
 	phase := &p.Application.Phases[p.Phase]
 	experienced := m.experienced(m.meetings(configuration, p, cores), own, all)
 	leaked := experienced
@@ -289,14 +297,14 @@ func (m *Model) squares(configuration int, p *Placed, own *row, all *sums, cores
 }
 
 // experienced is the pressure of the co-runners of an allocation that exerts own.
-func (m *Model) experienced(meet float64, own *row, all *sums) row {
+func (m *Model) experienced(meet float64, own *pressed, all *sums) row {
 	var out row
 	for k := range m.columns {
-		others := all.total[k] - own[k]
+		others := all.total[k] - own.demand[k]
 		if others <= 1e-9 || m.private[k] && meet == 0 {
 			continue
 		}
-		x := 100 * -math.Expm1(all.clear[k]-math.Log1p(-own[k]/100))
+		x := 100 * -math.Expm1(all.clear[k]-own.clear[k])
 		if over := all.total[k] - 100; over > 0 {
 			x += kneeSlope * min(over, others)
 		}

@@ -34,10 +34,10 @@ func Renew(earlier *Board, s *cluster.Snapshot, columns []interference.Source, e
 	for at, n := range s.Nodes {
 		i := Index(at)
 		b.ready[i] = n.Ready
-		b.countFree(i)
 		if o := from.occupancy(n); o != b.shared[i] {
 			b.fill(i, o, b.nodes[i].Machine == 0)
 		}
+		b.countFree(i)
 	}
 	for _, of := range b.machines { // once all are there
 		for _, i := range of {
@@ -101,7 +101,6 @@ type occupancy struct {
 func (b *Board) fill(i Index, o *occupancy, kept bool) {
 	b.residents[i], b.used[i] = o.residents, o.used
 	b.shared[i] = o
-	b.countFree(i)
 	if kept {
 		copy(b.Tolerated(i), o.tolerated)
 		copy(b.Caused(i), o.caused)

@@ -16,13 +16,13 @@ type run struct {
 	shortest []*sim.Record
 }
 
-func (r *run) list(name string, make func() []float64) []float64 {
+func (r *run) list(name string, of func() []float64) []float64 {
 	out, ok := r.lists[name]
 	if !ok {
 		if r.lists == nil {
 			r.lists = map[string][]float64{}
 		}
-		out = make()
+		out = of()
 		r.lists[name] = out
 	}
 	return out

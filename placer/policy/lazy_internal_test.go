@@ -48,28 +48,61 @@ func changing(seed uint64, b *board.Board, each func(a *board.Request)) {
 
 // What lsh remembers of look-ups in vain changes nothing, the nodes that it says it examined
 // included.
-func TestRememberedMissesChangeNothing(t *testing.T) {
+func TestRememberedLookUpsChangeNothing(t *testing.T) {
 	t.Parallel()
-	remembered, missed := 0, 0
+	remembered, inVain := 0, 0
 	for seed := range uint64(6) {
 		b := boardtest.Random(rand.New(rand.NewPCG(seed, 2)), busyShape)
 		with, without := lshSelector.New(b, Options{}).(*hashSelector), lshSelector.New(b, Options{}).(*hashSelector)
 		changing(seed, b, func(a *board.Request) {
-			clear(without.misses.of)
+			clear(without.vain.of)
 			want := without.Select(b, a, nil)
-			if with.misses.of[a.Handle] != nil {
+			if with.vain.of[a.Handle] != nil {
 				remembered++
 			}
 			if got := with.Select(b, a, nil); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d: %+v, and without anything remembered %+v", seed, got, want)
 			}
 			if len(want.Replicas) == 0 {
-				missed++
+				inVain++
 			}
 		})
 	}
-	if remembered == 0 || missed == 0 {
-		t.Errorf("%d look-ups could use what was remembered, %d were in vain: nothing was tested", remembered, missed)
+	if remembered == 0 || inVain == 0 {
+		t.Errorf("%d look-ups could use what was remembered, %d were in vain: nothing was tested", remembered, inVain)
+	}
+}
+
+// A look-up of which too much has changed since is made again.
+func TestLookUpOfLongAgo(t *testing.T) {
+	t.Parallel()
+	b := boardtest.Random(rand.New(rand.NewPCG(1, 2)), busyShape)
+	var a *board.Request
+	s := lshSelector.New(b, Options{}).(*hashSelector)
+	changing(1, b, func(asked *board.Request) {
+		if len(s.Select(b, asked, nil).Replicas) == 0 {
+			a = asked
+		}
+	})
+	const c = 0
+	version := s.table.versions[c]
+	for step := range board.Handle(mostChanges + 1) {
+		n := s.table.members[c][int(step)%len(s.table.members[c])]
+		if there := b.Residents(n); len(there) > 0 {
+			if err := b.Remove(n, there[0].Handle); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			b.SetReady(n, !b.Ready(n))
+		}
+		s.table.refresh()
+	}
+	if _, all := s.table.since(c, version); all || s.vain.of[a.Handle] == nil || len(s.table.recent[c]) > mostChanges {
+		t.Fatalf("the changes of %d nodes are kept, all of them %v: nothing is tested", len(s.table.recent[c]), all)
+	}
+	want := lshSelector.New(b, Options{}).Select(b, a, nil)
+	if got := s.Select(b, a, nil); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, and without anything remembered %+v", got, want)
 	}
 }
 

@@ -21,7 +21,7 @@ var lshSelector = SelectorDescriptor{
 		{Name: "step", Default: "0.05", Summary: "by which a look-up moves on where it found nothing, as a share of a source", set: shareOf(func(o *Options) *float64 { return &o.Step })},
 	},
 	New: func(b *board.Board, o Options) board.Selector {
-		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep), misses: missed{of: map[board.Handle]*misses{}}}
+		s := &hashSelector{table: newServerTable(b, orDefault(o.Radius, lshRadius)), step: orDefault(o.Step, lshStep), vain: vainLookUps{of: map[board.Handle]*requestLookUps{}}}
 		b.Listen(s.table)
 		return s
 	},
@@ -53,7 +53,7 @@ type hashSelector struct {
 	refused   []uint64 // by node: the choice in which it was refused
 	choices   uint64
 	found     board.Choice // how
-	misses    missed
+	vain      vainLookUps
 	keys      []uint64 // of the queries of one look-up
 }
 
@@ -70,9 +70,9 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 	if grow := b.Len() - len(s.refused); grow > 0 {
 		s.refused = append(s.refused, make([]uint64, grow)...)
 	}
-	var vain []miss
+	var vain []vainLookUp
 	if a.Allowed == nil { // what the user's constraints allow may change without the board
-		vain = s.misses.to(a, s.point, len(s.table.indexes))
+		vain = s.vain.to(a, s.point, len(s.table.indexes))
 	}
 	s.lookUp(vain)
 	if len(f.replicas) < a.Count {
@@ -85,7 +85,7 @@ func (s *hashSelector) Select(b *board.Board, a *board.Request, _ *rand.Rand) bo
 		continue
 	}
 	if len(f.replicas) == a.Count {
-		s.misses.forget(a.Handle)
+		s.vain.forget(a.Handle)
 	}
 	c := f.choice(a.Count)
 	c.Indexed, c.Scanned, c.Scans = s.found.Indexed, s.found.Scanned, s.found.Scans
@@ -145,7 +145,7 @@ func scoreSum(a *board.Request, g float64) float64 {
 
 // lookUp takes nodes that the index finds: tightest first, configuration by
 // configuration, the query growing from just above p to all ones.
-func (s *hashSelector) lookUp(vain []miss) {
+func (s *hashSelector) lookUp(vain []vainLookUp) {
 	f := &s.tentative
 	for _, c := range s.order {
 		if vain != nil && s.stillInVain(c, &vain[c]) {
@@ -162,7 +162,7 @@ func (s *hashSelector) lookUp(vain []miss) {
 			return
 		}
 		if vain != nil && len(f.replicas) == chosen {
-			s.misses.put(&vain[c], miss{version: s.table.versions[c], examined: f.examined - examined, keys: s.keys})
+			s.vain.put(&vain[c], vainLookUp{version: s.table.versions[c], examined: f.examined - examined, keys: s.keys})
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (s *hashSelector) take(n board.Index) {
 }
 
 // scan looks at every node that the index may have missed, before anything waits.
-func (s *hashSelector) scan(vain []miss) {
+func (s *hashSelector) scan(vain []vainLookUp) {
 	f := &s.tentative
 	s.found.Scans++
 	for _, c := range s.order {

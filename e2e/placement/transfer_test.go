@@ -44,12 +44,12 @@ func held64(job *api.Job) {
 	job.TaskGroups[0].Tasks[0].Resources.MemoryMB = ptr(64)
 }
 
-// TestAdaptLendsMemory: a workload that falls short and uses its memory gets more of
+// TestAdaptTransfersMemory: a workload that falls short and uses its memory gets more of
 // it while it runs, as the same process; Nomad's books hold what is transferred, and the
 // transfer is gone with its recipient.
-func TestAdaptLendsMemory(t *testing.T) {
+func TestAdaptTransfersMemory(t *testing.T) {
 	ctx := t.Context()
-	const id = "borrower"
+	const id = "recipient"
 	submit(ctx, t, held(id, fullBlock, full, held64))
 	runs(ctx, t, id) // it is left alone until its deployment is over: not before its limit was read
 	t.Cleanup(func() {

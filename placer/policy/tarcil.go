@@ -86,8 +86,9 @@ type tarcil struct {
 
 	tentative tentative
 	drawn     lots
-	demand    digits.Number // what the workload needs
-	found     []unitCandidate
+	demand    digits.Number   // what the workload needs
+	free      []unitCandidate // of the drawn ones, best first
+	busy      []unitCandidate // the others, where it matters which they are
 	scratch   []float64
 }
 
@@ -97,7 +98,15 @@ type unitCandidate struct {
 	drawn   int     // how many were before it
 	quality float64 // Q·g
 	good    bool    // keeps its QoS and is fast enough
-	free    bool
+}
+
+// byQuality is the order of candidates, best first. The order drawn breaks ties: it is the paper's fair
+// coin.
+func byQuality(x, y unitCandidate) int {
+	if c := cmp.Compare(y.quality, x.quality); c != 0 {
+		return c
+	}
+	return x.drawn - y.drawn
 }
 
 // Select implements board.Selector.
@@ -155,42 +164,43 @@ func (s *tarcil) size(top float64) int {
 	return int(max(float64(s.few), min(float64(s.many), sampleSize(good, s.failure))))
 }
 
-// draw adds distinct units until n were drawn, and sorts them, best first. The
-// order drawn breaks ties: it is the paper's fair coin.
+// draw takes distinct units until n were drawn, and sorts those that are free. Of busy ones only a
+// request that may wait at them has a use.
 func (s *tarcil) draw(n int, top float64, random *rand.Rand) {
+	f := &s.tentative
 	s.drawn.begin(len(s.table.ofUnit))
-	s.found = s.found[:0]
-	for range n {
+	s.free, s.busy = s.free[:0], s.busy[:0]
+	for i := range n {
 		unit, ok := s.drawn.next(random)
 		if !ok {
 			break
 		}
-		s.tentative.examined++
-		if c, ok := s.judge(s.table.ofUnit[unit], top); ok {
-			c.drawn = len(s.found)
-			s.found = append(s.found, c)
+		f.examined++
+		at := s.table.ofUnit[unit]
+		if !f.board.Ready(at) || !f.allowed(at) {
+			continue // the user or its state rules it out
+		}
+		if f.board.Fits(at, f.request.Size) {
+			s.free = append(s.free, s.judge(at, i, top))
+		} else if f.request.Late {
+			s.busy = append(s.busy, s.judge(at, i, top))
 		}
 	}
-	slices.SortFunc(s.found, func(x, y unitCandidate) int {
-		return cmp.Or(cmp.Compare(y.quality, x.quality), cmp.Compare(x.drawn, y.drawn))
-	})
+	slices.SortFunc(s.free, byQuality)
 }
 
-// judge a unit of a node; ok is false where the user or its state rules it out.
-func (s *tarcil) judge(n board.Index, top float64) (unitCandidate, bool) {
+// judge a unit of a node.
+func (s *tarcil) judge(n board.Index, drawn int, top float64) unitCandidate {
 	f := &s.tentative
-	if !f.board.Ready(n) || !f.allowed(n) {
-		return unitCandidate{}, false
-	}
 	f.board.Contention(n, s.scratch)
 	free := 1 - s.demand.Read(s.scratch)
 	g := platform(f.request, f.board.Node(n).Configuration, top)
-	c := unitCandidate{node: n, quality: targetQuality(free, s.demand.Value) * g, free: f.board.Fits(n, f.request.Size)}
+	c := unitCandidate{node: n, drawn: drawn, quality: targetQuality(free, s.demand.Value) * g}
 	c.good = g >= tarcilKeptSpeed && free >= s.demand.Value
 	if s.measured {
 		c.good = g >= tarcilKeptSpeed && s.within(s.scratch)
 	}
-	return c, true
+	return c
 }
 
 // within: the contention is no more than what the workload was measured to tolerate.
@@ -209,8 +219,8 @@ func (s *tarcil) choose(pass func(*unitCandidate) bool) {
 		s.chooseNear(pass)
 		return
 	}
-	for i := range s.found {
-		s.takeUp(&s.found[i], pass, 1)
+	for i := range s.free {
+		s.takeUp(&s.free[i], pass, 1)
 	}
 }
 
@@ -218,7 +228,7 @@ func (s *tarcil) choose(pass func(*unitCandidate) bool) {
 func (s *tarcil) takeUp(c *unitCandidate, pass func(*unitCandidate) bool, n int) {
 	f := &s.tentative
 	for range n {
-		if len(f.replicas) >= f.request.Count || !c.free || !pass(c) || !f.open(c.node) || s.locality == Apart && f.taken[c.node] > 0 {
+		if len(f.replicas) >= f.request.Count || !pass(c) || !f.open(c.node) || s.locality == Apart && f.taken[c.node] > 0 {
 			return
 		}
 		f.take(board.Replica{Node: c.node, Size: f.request.Size, Predicted: predictedIsolated(f.request, f.board.Node(c.node))})
@@ -230,15 +240,15 @@ func (s *tarcil) takeUp(c *unitCandidate, pass func(*unitCandidate) bool, n int)
 func (s *tarcil) chooseNear(pass func(*unitCandidate) bool) {
 	f := &s.tentative
 	racks := map[int]float64{} // quality of a rack's candidates, one allocation each
-	for i := range s.found {
-		if c := &s.found[i]; c.free && pass(c) {
+	for i := range s.free {
+		if c := &s.free[i]; pass(c) {
 			racks[f.board.Node(c.node).Rack] += c.quality
 		}
 	}
 	best, rack, top := board.None, false, 0.0
-	for i := range s.found {
-		c := &s.found[i]
-		if !c.free || !pass(c) {
+	for i := range s.free {
+		c := &s.free[i]
+		if !pass(c) {
 			continue
 		}
 		if here := float64(f.board.Room(c.node, f.request.Size, f.request.Count)) * c.quality; here > top {
@@ -252,22 +262,24 @@ func (s *tarcil) chooseNear(pass func(*unitCandidate) bool) {
 		return
 	}
 	home := f.board.Node(best).Rack
-	for i := range s.found {
-		c := &s.found[i]
+	for i := range s.free {
+		c := &s.free[i]
 		if c.node == best || rack && f.board.Node(c.node).Rack == home {
 			s.takeUp(c, pass, f.request.Count)
 		}
 	}
-	for i := range s.found {
-		s.takeUp(&s.found[i], pass, f.request.Count)
+	for i := range s.free {
+		s.takeUp(&s.free[i], pass, f.request.Count)
 	}
 }
 
 // bind is the two best distinct nodes of the sample, busy as they are.
 func (s *tarcil) bind() []board.Index {
+	s.busy = append(s.busy, s.free...)
+	slices.SortFunc(s.busy, byQuality)
 	var out []board.Index
-	for i := range s.found {
-		if n := s.found[i].node; len(out) < tarcilBindings && !slices.Contains(out, n) {
+	for i := range s.busy {
+		if n := s.busy[i].node; len(out) < tarcilBindings && !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}

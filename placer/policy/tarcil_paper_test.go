@@ -108,14 +108,17 @@ func TestSampledRankFollowsPower(t *testing.T) {
 			var ranks []float64
 			for range decisions / 50 {
 				a := boardtest.Ask(rng, shape)
+				a.Late = true // busy units are of interest, too
 				s.tentative.begin(b, &a, 0)
 				s.scratch = resized(s.scratch, len(b.Columns))
 				s.demand = digits.Sorted(s.demand, a.Caused)
-				s.draw(len(s.table.ofUnit), math.NaN(), rng)
-				all := slices.Clone(s.found) // ascending rank is from the end
+				drawn := func(n int) []unitCandidate {
+					s.draw(n, math.NaN(), rng)
+					return slices.SortedFunc(slices.Values(slices.Concat(s.free, s.busy)), byQuality)
+				}
+				all := drawn(len(s.table.ofUnit)) // ascending rank is from the end
 				for range 50 {
-					s.draw(r, math.NaN(), rng)
-					ranks = append(ranks, rankOf(all, s.found[0].quality, rng))
+					ranks = append(ranks, rankOf(all, drawn(r)[0].quality, rng))
 				}
 			}
 			if d := powerDistance(ranks, float64(r)); d > bound {

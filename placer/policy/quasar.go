@@ -88,8 +88,11 @@ func (q *quasar) canEvict() bool {
 		return false
 	}
 	for i := range b.Len() {
-		if slices.ContainsFunc(b.Residents(board.Index(i)), func(r board.Resident) bool { return r.BestEffort }) {
-			return true
+		residents := b.Residents(board.Index(i))
+		for k := range residents { // they are large, and all are looked at: not copied
+			if residents[k].BestEffort {
+				return true
+			}
 		}
 	}
 	return false

@@ -68,6 +68,7 @@ type Provisioner[K cmp.Ordered] struct {
 	measured  map[string]int
 	soft      *SoftLimit
 	nodes     map[K]*rented
+	idle      map[K]*rented // those that are ready and have no jobs
 }
 
 // rented is one node from when it is asked for until it is given back.
@@ -80,7 +81,13 @@ type rented struct {
 	idle     time.Time
 	behaved  bool
 	pressure Digits // at the last look; nil: none yet
-	demands  []Digits
+	demands  []demand
+}
+
+// demand of a job that runs on a node, with its quality: it is compared at each look.
+type demand struct {
+	digits  Digits
+	quality Quality
 }
 
 // New Provisioner of a base that is there and of types that can be rented. SR needs no types.
@@ -99,7 +106,7 @@ func New[K cmp.Ordered](s Settings, types Catalogue, now time.Time) (*Provisione
 	}
 	return &Provisioner[K]{
 		settings: s, types: types, cores: cores, histories: map[string]*History{}, waits: map[string]*Waits{}, spinUps: map[string]time.Duration{},
-		measured: map[string]int{}, soft: NewSoftLimit(s.Limits, now), nodes: map[K]*rented{},
+		measured: map[string]int{}, soft: NewSoftLimit(s.Limits, now), nodes: map[K]*rented{}, idle: map[K]*rented{},
 	}, nil
 }
 
@@ -226,6 +233,7 @@ func (p *Provisioner[K]) waitsOf(class string) *Waits {
 // Asked tells that a node is on its way.
 func (p *Provisioner[K]) Asked(now time.Time, node K, typ string) {
 	p.nodes[node] = &rented{typ: typ, asked: now, behaved: true}
+	delete(p.idle, node)
 }
 
 // Came tells that a node is ready. Without a job it is idle from now on.
@@ -235,13 +243,19 @@ func (p *Provisioner[K]) Came(now time.Time, node K) {
 		return
 	}
 	n.ready, n.idle, n.spinUp = true, now, max(0, now.Sub(n.asked)) // clocks are set back
+	if n.jobs == 0 {
+		p.idle[node] = n
+	}
 	k := p.measured[n.typ]
 	p.spinUps[n.typ] = (p.spinUps[n.typ]*time.Duration(k) + n.spinUp) / time.Duration(k+1)
 	p.measured[n.typ] = k + 1
 }
 
 // Went tells that a node is gone, given back or not.
-func (p *Provisioner[K]) Went(node K) { delete(p.nodes, node) }
+func (p *Provisioner[K]) Went(node K) {
+	delete(p.nodes, node)
+	delete(p.idle, node)
+}
 
 // Looked tells what presses on a node besides its jobs.
 func (p *Provisioner[K]) Looked(now time.Time, node K, pressure Digits) {
@@ -256,8 +270,9 @@ func (p *Provisioner[K]) Looked(now time.Time, node K, pressure Digits) {
 	}
 	h.Add(now, pressure)
 	n.pressure = pressure
+	offer := Offer(pressure)
 	for _, job := range n.demands {
-		n.behaved = n.behaved && p.Good(pressure, job)
+		n.behaved = n.behaved && p.suffices(pressure, offer, job)
 	}
 }
 
@@ -271,10 +286,15 @@ func (p *Provisioner[K]) Failed(node K) {
 // Good reports whether a node on which something presses is good enough for a job; for one of which
 // nothing is known each is.
 func (p *Provisioner[K]) Good(pressure, job Digits) bool {
+	return p.suffices(pressure, Offer(pressure), demand{job, Demand(job)})
+}
+
+// suffices reports whether a node that offers this under a pressure is good enough for a job.
+func (p *Provisioner[K]) suffices(pressure Digits, offer Quality, job demand) bool {
 	if p.settings.Mode == Vector {
-		return Tolerates(job, pressure)
+		return Tolerates(job.digits, pressure)
 	}
-	return Offer(pressure).Suffices(Demand(job))
+	return offer.Suffices(job.quality)
 }
 
 // Began tells that a job has a node, whether it is ready or not.
@@ -284,7 +304,8 @@ func (p *Provisioner[K]) Began(node K, job Digits) {
 		return
 	}
 	n.jobs++
-	n.demands = append(n.demands, job)
+	delete(p.idle, node)
+	n.demands = append(n.demands, demand{job, Demand(job)})
 	if len(job) > 0 && n.pressure != nil {
 		n.behaved = n.behaved && p.Good(n.pressure, job)
 	}
@@ -297,11 +318,14 @@ func (p *Provisioner[K]) Left(now time.Time, node K, job Digits) {
 		return
 	}
 	n.jobs--
-	if i := slices.IndexFunc(n.demands, func(d Digits) bool { return slices.Equal(d, job) }); i >= 0 {
+	if i := slices.IndexFunc(n.demands, func(d demand) bool { return slices.Equal(d.digits, job) }); i >= 0 {
 		n.demands = slices.Delete(n.demands, i, i+1)
 	}
 	if n.jobs == 0 {
 		n.idle = now
+		if n.ready {
+			p.idle[node] = n
+		}
 	}
 }
 
@@ -312,10 +336,10 @@ func (p *Provisioner[K]) Left(now time.Time, node K, job Digits) {
 // that the others leave.
 func (p *Provisioner[K]) Reuse(typ string, job Digits, room func(K) bool) (node K, ok bool) {
 	for k, n := range p.nodes {
-		if !n.behaved || !room(k) || len(job) > 0 && n.pressure != nil && !p.Good(n.pressure, job) {
+		if !n.behaved || ok && !p.rather(typ, k, node) { // room takes the longest to find out
 			continue
 		}
-		if !ok || p.rather(typ, k, node) {
+		if room(k) && (len(job) == 0 || n.pressure == nil || p.Good(n.pressure, job)) {
 			node, ok = k, true
 		}
 	}
@@ -352,8 +376,8 @@ func (p *Provisioner[K]) Behaved(node K) bool {
 // Leaving are the idle nodes that are kept no longer.
 func (p *Provisioner[K]) Leaving(now time.Time) []K {
 	var out []K
-	for k, n := range p.nodes {
-		if until, idle := n.keptUntil(p.settings.Retention); idle && !until.After(now) {
+	for k, n := range p.idle {
+		if until := n.keptUntil(p.settings.Retention); !until.After(now) {
 			out = append(out, k)
 		}
 	}
@@ -363,17 +387,15 @@ func (p *Provisioner[K]) Leaving(now time.Time) []K {
 
 // NextLeaves is when the next idle node is given back, if none is used again.
 func (p *Provisioner[K]) NextLeaves() (next time.Time, ok bool) {
-	for _, n := range p.nodes {
-		if until, idle := n.keptUntil(p.settings.Retention); idle && (!ok || until.Before(next)) {
+	for _, n := range p.idle {
+		if until := n.keptUntil(p.settings.Retention); !ok || until.Before(next) {
 			next, ok = until, true
 		}
 	}
 	return next, ok
 }
 
-func (n *rented) keptUntil(times float64) (until time.Time, idle bool) {
-	if !n.ready || n.jobs > 0 {
-		return time.Time{}, false
-	}
-	return Idle{Since: n.idle, SpinUp: n.spinUp, Behaved: n.behaved}.KeptUntil(times), true
+// keptUntil is when an idle node is given back.
+func (n *rented) keptUntil(times float64) time.Time {
+	return Idle{Since: n.idle, SpinUp: n.spinUp, Behaved: n.behaved}.KeptUntil(times)
 }

@@ -17,7 +17,8 @@ func (p *Provisioner[K]) Found(node K, r Rented) {
 	if spinUp < 0 {
 		spinUp = p.SpinUp(r.Type)
 	}
-	p.nodes[node] = &rented{typ: r.Type, ready: true, idle: r.Idle, spinUp: spinUp, behaved: r.Behaved}
+	n := &rented{typ: r.Type, ready: true, idle: r.Idle, spinUp: spinUp, behaved: r.Behaved}
+	p.nodes[node], p.idle[node] = n, n
 }
 
 // Seen is a node as it is known now, for a successor's Found; false where it is not ready.
@@ -53,9 +54,9 @@ func (p *Provisioner[K]) Remember(typ string, s SpinUps) {
 
 // KeptUntil is when a node is given back if it gets no job; false where it has one, or is not ready.
 func (p *Provisioner[K]) KeptUntil(node K) (time.Time, bool) {
-	n, ok := p.nodes[node]
+	n, ok := p.idle[node]
 	if !ok {
 		return time.Time{}, false
 	}
-	return n.keptUntil(p.settings.Retention)
+	return n.keptUntil(p.settings.Retention), true
 }

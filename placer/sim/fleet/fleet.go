@@ -60,11 +60,12 @@ type Fleet struct {
 	random      *rand.Rand
 	free        map[string][]board.Index // the next one last
 	types       []*provision.Type        // by node; nil: it is owned
-	nodes       map[board.Index]*node
-	order       []board.Index // rented, by when they were asked for
+	nodes       []*node                  // by node; nil: it is not rented
+	order       []board.Index            // rented, by when they were asked for
 	history     []Rented
 	least, most int // cores of the types
 	nextStep    Instant
+	nextReady   Instant // when the next of those that are on their way comes; Never: none is
 }
 
 // node is one that is rented.
@@ -84,7 +85,7 @@ func New(c Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		config: c, random: rand.New(rand.NewPCG(c.Seed, streamFleet)), free: map[string][]board.Index{},
-		nodes: map[board.Index]*node{}, least: c.Types[0].Cores, nextStep: Never,
+		least: c.Types[0].Cores, nextStep: Never, nextReady: Never,
 	}
 	for _, t := range c.Types {
 		f.least, f.most = min(f.least, t.Cores), max(f.most, t.Cores)
@@ -99,6 +100,7 @@ func New(c Config) (*Fleet, error) {
 			f.types[n] = &t
 		}
 	}
+	f.nodes = make([]*node, len(f.types))
 	if f.most > c.MachineCores {
 		return nil, fmt.Errorf("%w: a type has %d cores, the machines have %d", ErrConfig, f.most, c.MachineCores)
 	}
@@ -137,6 +139,7 @@ func (f *Fleet) Rent(now Instant, name string) (board.Index, bool) {
 	f.share(at, f.config.MachineCores-t.Cores)
 	f.nodes[n] = at
 	f.order = append(f.order, n)
+	f.nextReady = earlier(f.nextReady, at.ready)
 	f.history = append(f.history, Rented{Node: n, Type: name, Cores: t.Cores, Asked: now, Ready: at.ready, Returned: Never, PricePerHour: t.PricePerHour})
 	if len(at.others) > 0 && f.nextStep == Never {
 		f.nextStep = now + f.config.Outside.Step
@@ -161,13 +164,16 @@ func (f *Fleet) share(at *node, cores int) {
 
 // Return a node. The next customer of its place gets another machine.
 func (f *Fleet) Return(now Instant, n board.Index) {
-	at, ok := f.nodes[n]
-	if !ok {
+	at := f.node(n)
+	if at == nil {
 		return
 	}
 	f.history[at.at].Returned = now
-	delete(f.nodes, n)
+	f.nodes[n] = nil
 	f.order = slices.DeleteFunc(f.order, func(i board.Index) bool { return i == n })
+	if !at.is {
+		f.awaitNext()
+	}
 	name := f.types[n].Name
 	f.free[name] = append(f.free[name], n)
 }
@@ -180,29 +186,53 @@ func (f *Fleet) SpinUpOf(n board.Index) time.Duration {
 
 // Ready reports whether a node is rented and has started.
 func (f *Fleet) Ready(n board.Index) bool {
-	at, ok := f.nodes[n]
-	return ok && at.is
+	at := f.node(n)
+	return at != nil && at.is
+}
+
+// node that is rented; nil: it is not.
+func (f *Fleet) node(n board.Index) *node {
+	if int(n) >= len(f.nodes) {
+		return nil
+	}
+	return f.nodes[n]
+}
+
+// earlier of two moments.
+func earlier(a, b Instant) Instant {
+	if a == Never || b != Never && b < a {
+		return b
+	}
+	return a
+}
+
+// awaitNext finds when the next of the nodes that are on their way comes.
+func (f *Fleet) awaitNext() {
+	f.nextReady = Never
+	for _, n := range f.order {
+		if at := f.nodes[n]; !at.is {
+			f.nextReady = earlier(f.nextReady, at.ready)
+		}
+	}
 }
 
 // Next is when something happens by itself.
 func (f *Fleet) Next() (Instant, bool) {
-	next, ok := f.nextStep, f.nextStep != Never
-	for _, n := range f.order {
-		if at := f.nodes[n]; !at.is && (!ok || at.ready < next) {
-			next, ok = at.ready, true
-		}
-	}
-	return next, ok
+	next := earlier(f.nextStep, f.nextReady)
+	return next, next != Never
 }
 
 // Advance returns what happened until a moment.
 func (f *Fleet) Advance(now Instant) []Event {
 	var out []Event
-	for _, n := range f.order {
-		if at := f.nodes[n]; !at.is && at.ready <= now {
-			at.is = true
-			out = append(out, Event{Node: n, Ready: true})
+	if f.nextReady != Never && f.nextReady <= now {
+		for _, n := range f.order {
+			if at := f.nodes[n]; !at.is && at.ready <= now {
+				at.is = true
+				out = append(out, Event{Node: n, Ready: true})
+			}
 		}
+		f.awaitNext()
 	}
 	for f.nextStep != Never && f.nextStep <= now {
 		f.nextStep += f.config.Outside.Step
@@ -227,7 +257,7 @@ func (f *Fleet) Advance(now Instant) []Event {
 
 // Outside is what others run on the machine of a node.
 func (f *Fleet) Outside(n board.Index) []truth.Placed {
-	if at, ok := f.nodes[n]; ok {
+	if at := f.node(n); at != nil {
 		return at.others
 	}
 	return nil
@@ -237,8 +267,8 @@ func (f *Fleet) Outside(n board.Index) []truth.Placed {
 // from using a resource for its share of the time.
 func (f *Fleet) Pressure(n board.Index) []float64 {
 	out := make([]float64, f.config.Columns)
-	at, ok := f.nodes[n]
-	if !ok {
+	at := f.node(n)
+	if at == nil {
 		return out
 	}
 	for k := range out {

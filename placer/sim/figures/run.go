@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/nomad-placer/nomad-placer/placer/sim/report"
 	"github.com/nomad-placer/nomad-placer/placer/sim/scenario"
@@ -88,11 +89,11 @@ func Run(ctx context.Context, chosen []Experiment, o Options) (*Report, error) {
 	if err := r.mark(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.all(ctx); err != nil {
-		return nil, err
-	}
-	if err := r.compute(ctx, chosen); err != nil {
-		return nil, err
+	group, running := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.all(running) })
+	group.Go(func() error { return r.compute(running, chosen) })
+	if err := group.Wait(); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err) // who gave up says why
 	}
 	return r.report(chosen), nil
 }
@@ -112,7 +113,7 @@ func newRunner(o Options) (*runner, error) {
 	}
 	return &runner{
 		options: o, files: map[string]*input{}, absent: map[string]string{}, lines: map[At][]report.Line{}, tables: map[string]*computed{},
-		costs: map[[2]string]float64{}, store: store{folder: o.Work},
+		costs: map[[2]string]float64{}, store: store{folder: o.Work}, processors: semaphore.NewWeighted(int64(o.Parallel)),
 	}, nil
 }
 
@@ -157,6 +158,8 @@ type runner struct {
 	absent  map[string]string // why scenarios are not run
 	jobs    []job
 	tables  map[string]*computed
+	// processors are for runs and computations, each of which takes one.
+	processors *semaphore.Weighted
 
 	mutex sync.Mutex
 	ended []*kept // by job
@@ -319,12 +322,7 @@ func (r *runner) here(ctx context.Context, missing []int) error {
 	for range r.options.Parallel {
 		group.Go(func() error {
 			for b, i := d.next(nil); b != nil && running.Err() == nil; b, i = d.next(b) {
-				j := r.jobs[i]
-				k, err := b.input.play(running, b.shared, kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed}, r.options.Now)
-				if err != nil {
-					return err
-				}
-				if err := r.made(i, &k); err != nil {
+				if err := r.onProcessor(running, func() error { return r.play(running, b, i) }); err != nil {
 					return err
 				}
 			}
@@ -333,6 +331,25 @@ func (r *runner) here(ctx context.Context, missing []int) error {
 	}
 	err := group.Wait()
 	return cmp.Or(context.Cause(ctx), err) // who gave up says why
+}
+
+// onProcessor does something when one of the processors is free for it.
+func (r *runner) onProcessor(ctx context.Context, do func() error) error {
+	if err := r.processors.Acquire(ctx, 1); err != nil {
+		return context.Cause(ctx)
+	}
+	defer r.processors.Release(1)
+	return do()
+}
+
+// play makes a run of a batch, and keeps it.
+func (r *runner) play(ctx context.Context, b *batch, i int) error {
+	j := r.jobs[i]
+	k, err := b.input.play(ctx, b.shared, kept{Scenario: j.scenario, Policy: j.policy, Seed: j.seed}, r.options.Now)
+	if err != nil {
+		return err
+	}
+	return r.made(i, &k)
 }
 
 // made keeps a run.
@@ -405,7 +422,7 @@ func (r *runner) sort() {
 	}
 }
 
-// compute makes the tables that are not of scenarios, some at once: most use one processor.
+// compute makes the tables that are not of scenarios.
 func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
 	group, running := errgroup.WithContext(ctx)
 	group.SetLimit(r.options.Parallel)
@@ -415,11 +432,13 @@ func (r *runner) compute(ctx context.Context, chosen []Experiment) error {
 		}
 		out := &computed{}
 		r.tables[e.Compute.Name] = out
-		group.Go(func() (err error) {
-			if *out, err = r.computation(running, e.Compute); err != nil {
-				return fmt.Errorf("figures: %s: %w", e.ID, err)
-			}
-			return nil
+		group.Go(func() error {
+			return r.onProcessor(running, func() (err error) {
+				if *out, err = r.computation(running, e.Compute); err != nil {
+					return fmt.Errorf("figures: %s: %w", e.ID, err)
+				}
+				return nil
+			})
 		})
 	}
 	err := group.Wait()
@@ -441,7 +460,7 @@ func (r *runner) tell(what string) {
 	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.tally.What, r.tally.Left = what, 0
+	r.tally.What, r.tally.Left = what, r.left()
 	r.options.Progress(r.tally)
 }
 

@@ -32,7 +32,7 @@ func figuresCommand() *command.Command {
 			f.StringVar(&r.data, "data-root", "../shared/data", "The `folder` that holds public measurements by name. What is not there is not run.")
 			f.StringVar(&r.world, "world", scenario.Worlds()[0], "Put scenarios into the world of this `name`, where they can be: "+strings.Join(scenario.Worlds(), ", ")+", or own for each scenario's own.")
 			f.BoolVar(&r.list, "list", false, "Run nothing; list the experiments.")
-			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
+			return r.profile.during(func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) })
 		},
 	}
 }

@@ -18,7 +18,7 @@ func headroomCommand() *command.Command {
 		Setup: func(f *flag.FlagSet) command.Runner {
 			r := simLeague{}
 			r.flags(f)
-			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.headroom(ctx, s) }
+			return r.profile.during(func(ctx context.Context, s *command.Shell, _ []string) error { return r.headroom(ctx, s) })
 		},
 	}
 }

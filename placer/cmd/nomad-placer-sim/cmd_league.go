@@ -24,7 +24,7 @@ func leagueCommand() *command.Command {
 			r := simLeague{}
 			r.flags(f)
 			f.StringVar(&r.only, "policies", "", "Run only these policies: `names`, with commas between.")
-			return func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) }
+			return r.profile.during(func(ctx context.Context, s *command.Shell, _ []string) error { return r.run(ctx, s) })
 		},
 	}
 }

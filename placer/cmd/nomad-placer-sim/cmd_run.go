@@ -28,7 +28,8 @@ func runCommand() *command.Command {
 			f.StringVar(&r.seeds, "seeds", "", "Other `numbers` as seeds, with commas between. Default: those of the scenario.")
 			f.StringVar(&r.page, "report", "", "Write an HTML page with pictures to this `file`.")
 			f.IntVar(&r.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
-			return func(ctx context.Context, s *command.Shell, args []string) error { return r.run(ctx, s, args[0]) }
+			r.profile.add(f)
+			return r.profile.during(func(ctx context.Context, s *command.Shell, args []string) error { return r.run(ctx, s, args[0]) })
 		},
 	}
 }
@@ -37,6 +38,7 @@ type simRun struct {
 	out                   command.OutputFlags
 	policies, seeds, page string
 	parallel              int
+	profile               cpuProfile
 }
 
 func (r *simRun) run(ctx context.Context, s *command.Shell, file string) error {

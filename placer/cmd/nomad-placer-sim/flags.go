@@ -23,6 +23,7 @@ type manyRuns struct {
 	out         command.OutputFlags
 	seeds, work string
 	parallel    int
+	profile     cpuProfile
 	nodes       onNomad
 }
 
@@ -32,6 +33,7 @@ func (m *manyRuns) add(f *flag.FlagSet, seeds string) {
 	f.StringVar(&m.seeds, "seeds", "", seeds)
 	f.StringVar(&m.work, "work", "", "Keep every run in this `folder`, and take what is there.")
 	f.IntVar(&m.parallel, "parallel", 0, "How many runs at once; 0 is one per processor. It does not change the result.")
+	m.profile.add(f)
 	m.nodes.add(f)
 }
 

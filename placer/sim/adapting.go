@@ -43,7 +43,7 @@ func (w *World) window() error {
 func (w *World) observe(s *workload) adapt.Observation {
 	o := adapt.Observation{
 		Handle: s.ask.Handle, Performance: s.capacity, Target: s.job.Target * s.load, Sizes: s.ask.Sizes, Speed: s.ask.Speed,
-		Priority: s.job.Priority, BestEffort: s.job.BestEffort, Scales: s.job.Sized && s.ask.ScaleOut != nil,
+		Priority: s.job.Priority, BestEffort: s.job.BestEffort, Scales: s.job.Sized && s.ask.ScaleOut != nil && s.job.Shape != Tasks,
 	}
 	if s.job.Shape != Service && o.Target == 0 && s.ask.Speed != nil {
 		o.Target = w.expected(s)
@@ -182,10 +182,11 @@ func (w *World) resize(a adapt.Action) {
 	w.vacated(u.node)
 }
 
-// drop ends one allocation, and starts another one where it only straggled.
+// drop ends one allocation, and starts another one where it only straggled. One of a job of tasks
+// stays: with it a piece of the job's work would be gone, and a task that is started elsewhere begins anew.
 func (w *World) drop(i int32, s *workload, a adapt.Action) {
 	k := w.replicaOf(a.Handle)
-	if k < 0 || len(s.replicas) < 2 {
+	if k < 0 || len(s.replicas) < 2 || s.job.Shape == Tasks {
 		return
 	}
 	n := w.replicas[k].node
@@ -220,8 +221,11 @@ func (w *World) grow(i int32, s *workload) {
 	w.rate(i, s)
 }
 
-// move starts a workload elsewhere, where the selector now chooses another node.
+// move starts a workload elsewhere, where the selector now chooses another node; a task stays (see drop).
 func (w *World) move(i int32, s *workload) {
+	if s.job.Shape == Tasks {
+		return
+	}
 	k := s.replicas[0]
 	from := w.replicas[k].node
 	choice := w.choose(admission.Attempt{

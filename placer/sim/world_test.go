@@ -461,3 +461,19 @@ func TestClassifiedAnew(t *testing.T) {
 		}
 	}
 }
+
+// A job of tasks has done its work when each of them has: none is taken away while it runs, nor begun
+// anew.
+func TestTasksAreDoneOnce(t *testing.T) {
+	t.Parallel()
+	tasks := job(0, 0, seconds(100))
+	tasks.Shape, tasks.Count = sim.Tasks, 3
+	want := run(t, sim.Config{Board: nodes(3, 1)}, tasks).Records[0]
+	for _, kind := range []adapt.Kind{adapt.Relaunch, adapt.Shrink, adapt.Move} {
+		a := &once{actions: []adapt.Action{{Kind: kind, Handle: 0}}}
+		r := run(t, sim.Config{Board: nodes(3, 1), Adapter: a, Window: seconds(10)}, tasks)
+		if got := r.Records[0]; got.Ended != want.Ended || got.Outcome != sim.Done || r.Counters.Shrunk+r.Counters.Moves > 0 {
+			t.Errorf("%s: %+v, and left alone %+v; %+v", kind, got, want, r.Counters)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 // ResultFormat is part of the key of every kept result. It is raised when a
 // change of the world, of a policy or of what is known of jobs changes results
 // in a way that the canaries (canary.go) do not show.
-const ResultFormat = 3
+const ResultFormat = 2
 
 // kept is one run: a policy of a scenario under a seed, at every load.
 type kept struct {

@@ -166,7 +166,7 @@ var paragonExperiments = []Experiment{
 			atMost("decisions take at most 0.1 %", decidingShare, 0.1, of("paragon")),
 			cannot("classification takes 0.09 %", "classification takes no simulated time; that of the Go code is in the benchmarks of placer/classify"),
 		},
-		Why: "Profiling is a minute, as in the text, of jobs whose durations are ours; decisions take the time of the stated model of a central search, which is that of a later paper. ",
+		Why: "Profiling is a minute, as in the text, of jobs whose durations are ours: jobs long enough for the published share would, at the published number and rate, want more cores than there are. Decisions take the time of the stated model of a central search, which is that of a later paper. ",
 	},
 	{
 		ID: "paragon-ec2-low", Paper: "paragon", Where: "§3.5.2, figure 3.10 left", Title: "1,000 servers, low load",

@@ -20,7 +20,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/dashboard/dashboardtest"
 )
 
-// base is the path the pages are served under, as behind the front door.
+// base is the path the pages are served under, as behind the proxy.
 const base = "/placer"
 
 // fixedRecords are of a cluster of that many nodes, with the fully

@@ -1,4 +1,4 @@
-// Drives Nomad's own web UI through the front door and prints what a person would
+// Drives Nomad's own web UI through the proxy and prints what a person would
 // find on the placement tab, as JSON.
 //
 // usage: node tab.mjs '{"base": URL, "direct": URL, "job": ID, "hostile": ID, "node": ID, "token": SECRET, "shots": FOLDER}'

@@ -84,16 +84,16 @@ func (b recipient) shows(tb testing.TB, job string, want recipient, when string)
 // A running task of Nomad's own driver gets more CPU weight and memory, is not
 // started anew, and Nomad's books hold what is transferred; the end of the transfer, in order
 // or not, gives everything back.
-func TestLend(t *testing.T) {
-	job := register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-borrower.hcl"), nil))
+func TestTransfer(t *testing.T) {
+	job := register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-recipient.hcl"), nil))
 	before := readRecipient(t, job)
 	with := before
 	// cpu_mhz = 200, and 100 more; 16 MB more.
 	with.share, with.memory = (before.share*3+1)/2, before.memory+16<<20
 
 	variables := map[string]string{"allocation": strconv.Quote(before.alloc)}
-	lending := load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), variables)
-	k := running(t, register(t, lending))
+	transfer := load(t, mainNode, filepath.Join(jobsDir, "driver-transfer.hcl"), variables)
+	k := running(t, register(t, transfer))
 	before.shows(t, job, with, "the transfer is made")
 	k.says(t, fmt.Sprintf("memory limit %d → %d MiB", before.memory>>20, with.memory>>20))
 	if out := k.exec(t, "stats"); !strings.Contains(out, fmt.Sprintf("CPU share %d → %d", before.share, with.share)) {
@@ -110,13 +110,13 @@ func TestLend(t *testing.T) {
 	stop(t, k.job)
 	before.shows(t, job, before, "the transfer is undone")
 
-	k = running(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), variables)))
+	k = running(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-transfer.hcl"), variables)))
 	before.shows(t, job, with, "the second transfer is made")
 	kill(t, processes(t, mainNode, "task")...)
 	before.shows(t, job, before, "the transfer of a killed process is undone")
 	stop(t, k.job)
 
-	_, state := ends(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-lend.hcl"), map[string]string{"allocation": `"stranger"`})))
+	_, state := ends(t, register(t, load(t, mainNode, filepath.Join(jobsDir, "driver-transfer.hcl"), map[string]string{"allocation": `"stranger"`})))
 	if !state.Failed {
 		t.Error("a transfer to an allocation that is not there did not fail")
 	}

@@ -1,5 +1,5 @@
-# A task that something is lent to while it runs: see driver-lend.hcl.
-job "driver-borrower" {
+# A task whose reservation grows by a transfer while it runs: see driver-transfer.hcl.
+job "driver-recipient" {
   type = "service"
 
   group "web" {

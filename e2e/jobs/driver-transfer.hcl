@@ -1,10 +1,10 @@
-# Lends what it holds itself to a running task, which is not started anew: 100 of
-# the borrower's 200 MHz more, and 16 MB.
+# Transfers what it holds itself to a running task, which is not started anew: 100 of
+# the 200 MHz more that the recipient gets, and 16 MB.
 variable "allocation" {
   type = string
 }
 
-job "driver-lend" {
+job "driver-transfer" {
   type = "service"
 
   group "noise" {

@@ -26,13 +26,13 @@ import (
 // listens finds the address in the proxy's first log line.
 var listens = regexp.MustCompile(`proxy started.* listen=(\S+)`)
 
-// startProxy runs the shipped front door before the cluster until the test ends.
+// startProxy runs the shipped proxy before the cluster until the test ends.
 func startProxy(t *testing.T) (address string) {
 	t.Helper()
 	return proxyBefore(t, shared.Env(os.Environ()))
 }
 
-// proxyBefore runs the shipped front door in an environment until the test ends.
+// proxyBefore runs the shipped proxy in an environment until the test ends.
 func proxyBefore(t testing.TB, env []string, options ...string) (address string) {
 	t.Helper()
 	// Not the test's context: that ends before the cleanup below.
@@ -194,7 +194,7 @@ func knownJob(ctx context.Context, t *testing.T, address string) {
 	if !slices.ContainsFunc(job.Constraints, func(c *api.Constraint) bool {
 		return c.Operand == "regexp" && strings.HasPrefix(c.RTarget, "^("+placerMark+"|") && strings.Contains(c.RTarget, string(d.Candidates[0].Node)[:8])
 	}) {
-		t.Errorf("no constraint of the job sieves nodes: %v", job.Constraints)
+		t.Errorf("no constraint of the job names the node: %v", job.Constraints)
 	}
 }
 
@@ -236,8 +236,8 @@ func checkExec(ctx context.Context, t *testing.T, address, id string) {
 	if err != nil || len(allocations) == 0 {
 		t.Fatalf("allocations %v, %v", allocations, err)
 	}
-	out, err := stock(ctx, t, address, "alloc", "exec", "-i=false", "-t=false", "-task", "main", allocations[0].ID, "/bin/echo", "through the door")
-	if err != nil || !strings.Contains(out, "through the door") {
+	out, err := stock(ctx, t, address, "alloc", "exec", "-i=false", "-t=false", "-task", "main", allocations[0].ID, "/bin/echo", "through the proxy")
+	if err != nil || !strings.Contains(out, "through the proxy") {
 		t.Errorf("nomad alloc exec: %v\n%s", err, out)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // Who may submit jobs cannot ask of the driver what the agent asks of it.
 func TestUnsignedRequestsAreRefused(t *testing.T) {
 	for file, want := range map[string]string{
-		"driver-profile.hcl": "profile: the request is not signed",
-		"driver-lend.hcl":    "lend: the request is not signed",
+		"driver-profile.hcl":  "profile: the request is not signed",
+		"driver-transfer.hcl": "lend: the request is not signed",
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
@@ -22,7 +22,7 @@ func TestUnsignedRequestsAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			variables := map[string]string{}
-			if file == "driver-lend.hcl" {
+			if file == "driver-transfer.hcl" {
 				variables["allocation"] = "0f0f0f0f-12c6-6968-5ea3-106cc4df0542"
 			}
 			job, err := shared.Parse(string(text), variables)

@@ -35,7 +35,7 @@ type tabReport struct {
 	FirstContentMs *float64          `json:"firstContentMs"`
 }
 
-// checkTab drives Nomad's own web UI through the shipped front door in a headless browser,
+// checkTab drives Nomad's own web UI through the shipped proxy in a headless browser,
 // with a job that runs. $E2E_SCREENSHOTS keeps its screenshots.
 func checkTab(ctx context.Context, t *testing.T, id string, d placer.Decision) {
 	t.Helper()
@@ -57,7 +57,7 @@ func checkTab(ctx context.Context, t *testing.T, id string, d placer.Decision) {
 	}
 	for _, e := range report.Errors {
 		if !slices.Contains(report.DirectErrors, e) {
-			t.Errorf("the console says %q, and does not without the front door", e)
+			t.Errorf("the console says %q, and does not without the proxy", e)
 		}
 	}
 	wantAll(t, report.Text, "50 units/s", "Target against measured", "Predicted speed", "Sensitivity to interference", "Co-runners and their pressure",
@@ -86,7 +86,7 @@ func hostileJob() *api.Job {
 	return job
 }
 
-// checkPolicy: the page through the front door carries Nomad's own content
+// checkPolicy: the page through the proxy carries Nomad's own content
 // security policy, and the tab's tags.
 func checkPolicy(ctx context.Context, t *testing.T, address string) {
 	t.Helper()

@@ -66,25 +66,25 @@ func TestAdaptTransfersMemory(t *testing.T) {
 		t.Fatalf("it begins with %d MB, %v", mb, err)
 	}
 	before, began := processOf(t, alloc), time.Now()
-	eventually(ctx, t, "more memory is lent", time.Minute, func() bool {
+	eventually(ctx, t, "more memory is transferred", time.Minute, func() bool {
 		if now := liveAllocation(t, id); now.ID != alloc.ID || processOf(t, now) != before {
 			t.Fatalf("it was started anew: %s for %s", now.ID, alloc.ID)
 		}
 		mb, err := memoryLimitMB(t, alloc)
 		return err == nil && mb == 96
 	})
-	t.Logf("lent after %s", time.Since(began).Round(100*time.Millisecond))
-	loan := lendingJob + alloc.ID[:8]
-	if err := shared.WaitRunning(ctx, loan); err != nil {
+	t.Logf("transferred after %s", time.Since(began).Round(100*time.Millisecond))
+	holderID := holderJob + alloc.ID[:8]
+	if err := shared.WaitRunning(ctx, holderID); err != nil {
 		t.Fatal(err)
 	}
-	lender := liveAllocation(t, loan)
-	info, _, err := shared.API().Allocations().Info(lender.ID, nil)
+	holder := liveAllocation(t, holderID)
+	info, _, err := shared.API().Allocations().Info(holder.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := info.AllocatedResources.Tasks["lend"].Memory.MemoryMB; held != 32 || lender.NodeID != alloc.NodeID {
-		t.Errorf("the lender holds %d MB on %s, want 32 on %s", held, lender.NodeID, alloc.NodeID)
+	if held := info.AllocatedResources.Tasks["lend"].Memory.MemoryMB; held != 32 || holder.NodeID != alloc.NodeID {
+		t.Errorf("the holder holds %d MB on %s, want 32 on %s", held, holder.NodeID, alloc.NodeID)
 	}
 	eventually(ctx, t, "it is on record", time.Minute, func() bool {
 		list := recorded(ctx, t, id)
@@ -96,17 +96,17 @@ func TestAdaptTransfersMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mb, err := memoryLimitMB(t, alloc); err != nil || mb != 128 || processOf(t, alloc) != before {
-		t.Errorf("with the larger loan it has %d MB, %v", mb, err)
+		t.Errorf("with the larger transfer it has %d MB, %v", mb, err)
 	}
 	if _, _, err := shared.API().Jobs().Deregister(id, false, nil); err != nil {
 		t.Fatal(err)
 	}
-	eventually(ctx, t, "the loan is gone with its borrower", time.Minute, func() bool {
+	eventually(ctx, t, "the holder is gone with its recipient", time.Minute, func() bool {
 		// As the leader does every minute.
 		if err := shared.World.Sweep(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
-		jobs, _, err := shared.API().Jobs().PrefixList(lendingJob)
+		jobs, _, err := shared.API().Jobs().PrefixList(holderJob)
 		return err == nil && len(jobs) == 0
 	})
 }
@@ -150,9 +150,9 @@ func hasty(t *testing.T) *api.Job {
 	return job
 }
 
-// TestAdaptLendsCPU: a service that misses its tail next to co-runners gets CPU that no job
+// TestAdaptTransfersCPU: a service that misses its tail next to co-runners gets CPU that no job
 // holds, as the same process, until another job is blocked on that.
-func TestAdaptLendsCPU(t *testing.T) {
+func TestAdaptTransfersCPU(t *testing.T) {
 	ctx := t.Context()
 	const id = "hasty"
 	submit(ctx, t, hasty(t))
@@ -167,22 +167,22 @@ func TestAdaptLendsCPU(t *testing.T) {
 	if err := shared.WaitRunning(ctx, "beside"); err != nil {
 		t.Fatal(err)
 	}
-	crowded := time.Now()
-	eventually(ctx, t, "CPU is lent", time.Minute, func() bool {
+	pressed := time.Now()
+	eventually(ctx, t, "CPU is transferred", time.Minute, func() bool {
 		now, err := groupFile(t, alloc, "cpu", "cpu.shares", "cpu.weight")
 		return err == nil && number(t, now) > number(t, began)
 	})
-	t.Logf("lent after %s", time.Since(crowded).Round(100*time.Millisecond))
+	t.Logf("transferred after %s", time.Since(pressed).Round(100*time.Millisecond))
 	if now := liveAllocation(t, id); now.ID != alloc.ID || processOf(t, now) != before {
 		t.Errorf("it was started anew: %s for %s", now.ID, alloc.ID)
 	}
-	loan := lendingJob + alloc.ID[:8]
+	holderID := holderJob + alloc.ID[:8]
 	// The driver transfers as soon as the holder starts; its client says a little later that it runs.
-	if err := shared.WaitRunning(ctx, loan); err != nil {
+	if err := shared.WaitRunning(ctx, holderID); err != nil {
 		t.Fatal(err)
 	}
-	if lender := liveAllocation(t, loan); lender.NodeID != alloc.NodeID {
-		t.Errorf("the lender is on %s, want %s", lender.NodeID, alloc.NodeID)
+	if holder := liveAllocation(t, holderID); holder.NodeID != alloc.NodeID {
+		t.Errorf("the holder is on %s, want %s", holder.NodeID, alloc.NodeID)
 	}
 	eventually(ctx, t, "it is on record", time.Minute, func() bool {
 		list := recorded(ctx, t, id)
@@ -202,7 +202,7 @@ func TestAdaptLendsCPU(t *testing.T) {
 		return err == nil && len(list) == 1 && list[0].ClientStatus == api.AllocClientStatusRunning
 	})
 	if now, err := groupFile(t, alloc, "cpu", "cpu.shares", "cpu.weight"); err != nil || now != began {
-		t.Errorf("after the loan its share is %s, want %s (%v)", now, began, err)
+		t.Errorf("after the transfer its share is %s, want %s (%v)", now, began, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-const lendingJob = "placer-lend-"
+const holderJob = "placer-lend-"
 
 // liveAllocation is the one running allocation of a job.
 func liveAllocation(t *testing.T, id string) *api.AllocationListStub {

@@ -28,9 +28,9 @@ type gate struct {
 	life   context.Context
 }
 
-// door is the placer as the proxy asks it, as the program has it: the leading agent decides,
+// proxiedPlacer is the placer as the proxy asks it, as the program has it: the leading agent decides,
 // and the records say how far a job is.
-type door struct {
+type proxiedPlacer struct {
 	run   *run
 	link  *link
 	world *nomadapi.World
@@ -38,24 +38,24 @@ type door struct {
 }
 
 // Extract implements proxy.Placer. No user of a history sends a jobspec.
-func (door) Extract(jobspec string) (string, func(map[string]any) error, error) {
+func (proxiedPlacer) Extract(jobspec string) (string, func(map[string]any) error, error) {
 	return jobspec, nil, nil
 }
 
 // Canonical implements proxy.Placer.
-func (door) Canonical(job map[string]any) error { return nomadapi.CanonicalKeys(job) }
+func (proxiedPlacer) Canonical(job map[string]any) error { return nomadapi.CanonicalKeys(job) }
 
 // Check implements proxy.Placer: all jobs of a history have a block.
-func (door) Check(map[string]any) (bool, string, error) { return true, "", nil }
+func (proxiedPlacer) Check(map[string]any) (bool, string, error) { return true, "", nil }
 
 // Preview implements proxy.Placer.
-func (door) Preview(context.Context, map[string]any) (map[string]any, error) {
+func (proxiedPlacer) Preview(context.Context, map[string]any) (map[string]any, error) {
 	return nil, errors.New("no user of a history plans")
 }
 
 // Admit implements proxy.Placer.
-func (d door) Admit(ctx context.Context, job map[string]any) (map[string]any, string, error) {
-	leader, err := d.world.Leader(ctx)
+func (p proxiedPlacer) Admit(ctx context.Context, job map[string]any) (map[string]any, string, error) {
+	leader, err := p.world.Leader(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -67,24 +67,24 @@ func (d door) Admit(ctx context.Context, job map[string]any) (map[string]any, st
 	if err != nil {
 		return nil, "", err
 	}
-	f := d.run.faultFor(d.link, q)
+	f := p.run.faultFor(p.link, q)
 	if f != nil && f.before != nil {
-		if answer, err := f.before(d.link, q); answer != nil || err != nil {
+		if answer, err := f.before(p.link, q); answer != nil || err != nil {
 			return nil, "", errNetwork
 		}
 	}
-	d.run.mu.Lock()
-	a := d.run.agents[i]
-	d.run.mu.Unlock()
+	p.run.mu.Lock()
+	a := p.run.agents[i]
+	p.run.mu.Unlock()
 	a.link.goOn(ctx)
-	if a.link.isDead() || d.link.isDead() {
+	if a.link.isDead() || p.link.isDead() {
 		return nil, "", errNetwork
 	}
 	rewritten, message, err := a.admit(ctx, job)
 	if err == nil {
 		err = nomadapi.CheckRewrite(job, rewritten, nomadapi.DefaultRunPool)
 	}
-	if f != nil && f.after != nil || d.link.isDead() {
+	if f != nil && f.after != nil || p.link.isDead() {
 		return nil, "", errNetwork
 	}
 	return rewritten, message, err
@@ -108,13 +108,13 @@ func (a *agent) admit(ctx context.Context, body map[string]any) (map[string]any,
 }
 
 // Evaluation implements proxy.Placer.
-func (d door) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error) {
-	return d.book.Evaluation(ctx, id)
+func (p proxiedPlacer) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error) {
+	return p.book.Evaluation(ctx, id)
 }
 
 // Release implements proxy.Placer.
-func (d door) Release(ctx context.Context, id cluster.JobID, index uint64) error {
-	_, err := d.world.ReleaseVersion(ctx, id, index)
+func (p proxiedPlacer) Release(ctx context.Context, id cluster.JobID, index uint64) error {
+	_, err := p.world.ReleaseVersion(ctx, id, index)
 	return err
 }
 
@@ -131,7 +131,7 @@ func (r *run) openGate() {
 		panic(err)
 	}
 	p, err := proxy.New(proxy.Options{
-		Nomad: &url.URL{Scheme: "unix", Path: "/nomad"}, Transport: l, Placer: door{r, l, world, journal.Book{Store: records}},
+		Nomad: &url.URL{Scheme: "unix", Path: "/nomad"}, Transport: l, Placer: proxiedPlacer{r, l, world, journal.Book{Store: records}},
 		HoldPool: nomadapi.DefaultHoldPool, RunPool: nomadapi.DefaultRunPool, Clock: clock, Wait: waitsAtMost, Progress: len(r.jobs)%2 == 0,
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func (b *bench) profiled() {
 	settle(5 * time.Second)
 }
 
-// ahead is a job that is not registered yet, as a front door asks about it.
+// ahead is a job that is not registered yet, as the proxy asks about it.
 func ahead(name string, change ...func(*cluster.Job)) cluster.Job {
 	known := func(j *cluster.Job) { j.Workloads[0].ProfileKey = "keyfirst" }
 	return testJob(name, append([]func(*cluster.Job){known}, change...)...)

@@ -1,4 +1,4 @@
-// Package proxy is the front door: an HTTP proxy before Nomad's API that makes
+// Package proxy is an HTTP proxy before Nomad's API that makes
 // jobs with targets pass through the placer, whoever submits them. The stock
 // command line, any API client and the Nomad UI work through it unchanged.
 //

@@ -22,7 +22,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// Placer is what the front door asks of the placer.
+// Placer is what the proxy asks of the placer.
 type Placer interface {
 	// Extract takes performance blocks out of a jobspec. attach puts them into the
 	// job that Nomad makes of the rest; it is nil where there are none, and where the

@@ -123,8 +123,8 @@ func (a admitter) decide(ctx context.Context, caller *access.Caller, body map[st
 }
 
 // Admit implements proxy.Placer: it asks the leading agent.
-func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[string]any, message string, err error) {
-	agent, err := d.agent(ctx)
+func (p proxiedPlacer) Admit(ctx context.Context, body map[string]any) (job map[string]any, message string, err error) {
+	agent, err := p.agent(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -137,15 +137,15 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 		return nil, "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	if token := d.world.Token(); token != "" {
+	if token := p.world.Token(); token != "" {
 		r.Header.Set(nomadHeader, token) // our own: the user's goes to Nomad alone
 	}
-	answer, err := d.client.Do(r)
+	answer, err := p.client.Do(r)
 	if err != nil {
 		return nil, "", fmt.Errorf("asking the leading agent: %w", err)
 	}
 	defer answer.Body.Close()
-	if err := d.fromLeader(ctx, answer); err != nil {
+	if err := p.fromLeader(ctx, answer); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", agent.Host, err)
 	}
 	job, message, err = readAdmitted(answer)
@@ -154,7 +154,7 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 	}
 	// Whoever listens at the leader's address answers, and what it answers is registered
 	// with the rights of the job's user.
-	if err := nomadapi.CheckRewrite(body, job, d.runPool); err != nil {
+	if err := nomadapi.CheckRewrite(body, job, p.runPool); err != nil {
 		return nil, "", fmt.Errorf("the answer of %s: %w", agent.Host, err)
 	}
 	return job, message, nil
@@ -162,8 +162,8 @@ func (d frontDoor) Admit(ctx context.Context, body map[string]any) (job map[stri
 
 // fromLeader checks that an answer comes from the agent that wrote the leader's variable.
 // Agents that keep their records in a file elect no leader, and write none.
-func (d frontDoor) fromLeader(ctx context.Context, answer *http.Response) error {
-	want, err := d.instance(ctx)
+func (p proxiedPlacer) fromLeader(ctx context.Context, answer *http.Response) error {
+	want, err := p.instance(ctx)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ import (
 const aheadJob = `{"ID":"web","Namespace":"default","Type":"service","NodePool":"placer","Unknown":1.50,"TaskGroups":[{"Name":"main","Count":1,
 "Meta":{"performance":"target {\n best_effort = true\n}"},"Tasks":[{"Name":"main","Driver":"exec","Resources":{"CPU":100,"MemoryMB":64}}]}]}`
 
-// ask sends a job through the agent's handler and the front door's reader.
+// ask sends a job through the agent's handler and the proxy's reader.
 func askAdmitter(t *testing.T, job string, admit func(context.Context, cluster.Job) (cluster.Plan, error)) (map[string]any, string, error) {
 	t.Helper()
 	nomad := nomadtest.New(t) // without access control
@@ -140,7 +140,7 @@ func TestDecisionsOfOneSourceAreBounded(t *testing.T) {
 	}
 }
 
-// askAt sends a job through the front door to whatever answers for an agent.
+// askAt sends a job through the proxy to whatever answers for an agent.
 func askAt(t *testing.T, agent http.Handler, token, job string) (map[string]any, string, error) {
 	t.Helper()
 	server := httptest.NewServer(agent)
@@ -153,7 +153,7 @@ func askAt(t *testing.T, agent http.Handler, token, job string) (map[string]any,
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := frontDoor{
+	placer := proxiedPlacer{
 		world:    world,
 		agent:    func(context.Context) (*url.URL, error) { return at, nil },
 		instance: func(context.Context) (string, error) { return "made-up", nil },
@@ -163,7 +163,7 @@ func askAt(t *testing.T, agent http.Handler, token, job string) (map[string]any,
 	if err := command.DecodeNumbers(strings.NewReader(job), &body); err != nil {
 		t.Fatal(err)
 	}
-	return door.Admit(t.Context(), body)
+	return placer.Admit(t.Context(), body)
 }
 
 // Where no agent runs, any program can listen at its address. Its answer is not registered

@@ -27,7 +27,7 @@ import (
 	"github.com/nomad-placer/nomad-placer/placer/proxy"
 )
 
-// proxyFlags configure the front door.
+// proxyFlags configure the proxy.
 type proxyFlags struct {
 	from      recordFlags
 	listen    string
@@ -162,7 +162,7 @@ func (p *proxyFlags) front(ctx context.Context, s *command.Shell, log *slog.Logg
 	}
 	toAgent := agentTransport(secure, log)
 	front, err := proxy.New(proxy.Options{
-		Nomad: nomad, Transport: transport, Placer: frontDoor{records, world, p.from.holdPool, p.from.runPool, find, l.instance, agentClient(toAgent)},
+		Nomad: nomad, Transport: transport, Placer: proxiedPlacer{records, world, p.from.holdPool, p.from.runPool, find, l.instance, agentClient(toAgent)},
 		HoldPool: p.from.holdPool, RunPool: p.from.runPool,
 		Name: rand.Text(), Region: regionOf(config.Region, world), Records: find, ToAgent: toAgent, AgentToken: world.Token, MaxRequests: p.requests, TakenUpWithin: p.takenUp, Wait: p.wait, Progress: p.progress, Clock: clock{s}, Log: log,
 	})
@@ -305,8 +305,8 @@ func nomadTransport(config *api.Config, nomad *url.URL, now func() time.Time, lo
 	return remake()
 }
 
-// frontDoor is the placer as the proxy asks it.
-type frontDoor struct {
+// proxiedPlacer is the placer as the proxy asks it.
+type proxiedPlacer struct {
 	records           engineRecords
 	world             *nomadapi.World
 	holdPool, runPool string
@@ -317,7 +317,7 @@ type frontDoor struct {
 }
 
 // Extract implements proxy.Placer.
-func (d frontDoor) Extract(jobspec string) (string, func(map[string]any) error, error) {
+func (p proxiedPlacer) Extract(jobspec string) (string, func(map[string]any) error, error) {
 	const name = "input.hcl" // as Nomad calls it
 	if len(jobspec) > jobhcl.MaxJobspecBytes {
 		return "", nil, fmt.Errorf("%w: it is longer than 1 MiB; write a block as text instead: meta { performance = <<EOT … EOT }", proxy.ErrUnread)
@@ -344,10 +344,10 @@ func (d frontDoor) Extract(jobspec string) (string, func(map[string]any) error, 
 }
 
 // Canonical implements proxy.Placer.
-func (d frontDoor) Canonical(job map[string]any) error { return nomadapi.CanonicalKeys(job) }
+func (p proxiedPlacer) Canonical(job map[string]any) error { return nomadapi.CanonicalKeys(job) }
 
 // Check implements proxy.Placer.
-func (d frontDoor) Check(job map[string]any) (targets bool, note string, err error) {
+func (p proxiedPlacer) Check(job map[string]any) (targets bool, note string, err error) {
 	texts := jobhcl.FromMeta(job)
 	var errs []error
 	var notes []string
@@ -365,30 +365,30 @@ func (d frontDoor) Check(job map[string]any) (targets bool, note string, err err
 }
 
 // Preview implements proxy.Placer.
-func (d frontDoor) Preview(ctx context.Context, body map[string]any) (map[string]any, error) {
+func (p proxiedPlacer) Preview(ctx context.Context, body map[string]any) (map[string]any, error) {
 	body, stored, err := nomadapi.Complete(body)
 	if err != nil {
 		return nil, err
 	}
-	job := d.world.ReadJob(stored)
-	job.RunPool = d.runPool
+	job := p.world.ReadJob(stored)
+	job.RunPool = p.runPool
 	if len(job.Problems) > 0 {
 		return nil, errors.New(strings.Join(job.Problems, "; "))
 	}
-	decisions, _, err := d.records.engine.Preview(ctx, job)
+	decisions, _, err := p.records.engine.Preview(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	return rewritten(body, d.holdPool, d.runPool, decisions)
+	return rewritten(body, p.holdPool, p.runPool, decisions)
 }
 
 // Evaluation implements proxy.Placer.
-func (d frontDoor) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error) {
-	return d.records.Evaluation(ctx, id)
+func (p proxiedPlacer) Evaluation(ctx context.Context, id cluster.JobID) (cluster.Evaluation, error) {
+	return p.records.Evaluation(ctx, id)
 }
 
 // Release implements proxy.Placer.
-func (d frontDoor) Release(ctx context.Context, id cluster.JobID, index uint64) error {
-	_, err := d.world.ReleaseVersion(ctx, id, index)
+func (p proxiedPlacer) Release(ctx context.Context, id cluster.JobID, index uint64) error {
+	_, err := p.world.ReleaseVersion(ctx, id, index)
 	return err
 }

@@ -31,7 +31,7 @@ func TestStockMetaIsNoBlock(t *testing.T) {
 		{job("target { rat = 5 }"), true, false, false},
 		{job(), false, false, true},
 	} {
-		targets, note, err := frontDoor{}.Check(c.job)
+		targets, note, err := proxiedPlacer{}.Check(c.job)
 		if targets != c.targets || (note != "") != c.note || (err == nil) != c.ok {
 			t.Errorf("%v: %v, %q, %v", c.job, targets, note, err)
 		}
@@ -41,14 +41,14 @@ func TestStockMetaIsNoBlock(t *testing.T) {
 // What is wrong with a jobspec Nomad says, unless it is wrong with a block.
 func TestJobspecsThatAreNomadsToRefuse(t *testing.T) {
 	t.Parallel()
-	if rest, attach, err := (frontDoor{}).Extract("job \"x\" { # performance\n"); rest != "job \"x\" { # performance\n" || attach != nil || err != nil {
+	if rest, attach, err := (proxiedPlacer{}).Extract("job \"x\" { # performance\n"); rest != "job \"x\" { # performance\n" || attach != nil || err != nil {
 		t.Errorf("%q, %v", rest, err)
 	}
 	long := "# performance\n#" + strings.Repeat("x", jobhcl.MaxJobspecBytes) + "\njob \"x\" {}\n"
-	if _, _, err := (frontDoor{}).Extract(long); !errors.Is(err, proxy.ErrUnread) {
+	if _, _, err := (proxiedPlacer{}).Extract(long); !errors.Is(err, proxy.ErrUnread) {
 		t.Error(err)
 	}
-	if _, _, err := (frontDoor{}).Extract("job \"x\" {\n  performance {}\n}\n"); err == nil || errors.Is(err, proxy.ErrUnread) {
+	if _, _, err := (proxiedPlacer{}).Extract("job \"x\" {\n  performance {}\n}\n"); err == nil || errors.Is(err, proxy.ErrUnread) {
 		t.Error(err)
 	}
 }

@@ -19,8 +19,9 @@ import (
 	placer "github.com/nomad-placer/nomad-placer/placer/cluster"
 )
 
-// full does at most fifty units a second and holds some 55 of its 64 MB.
-const full = `for i in {1..46}; do a[i]=$(printf '%1000000s' ''); done; i=0; while true; do i=$((i+1)); echo "units $i"; sleep 0.02; done`
+// full does at most fifty units a second and holds some 55 of its 64 MB. It starts no
+// processes: between fork and exec one has its parent's memory, and Nomad adds up both.
+const full = `exec 3<> <(:); for i in {1..52}; do printf -v "a[i]" '%1000000s' ''; done; i=0; while true; do i=$((i+1)); echo "units $i"; read -t 0.02 -u 3; done`
 
 // fullBlock asks for more than it does, and allows it more memory.
 const fullBlock = `

@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	tlsTestPort  = 19700
+	tlsTestPort  = 16500
 	tlsAgentPort = tlsTestPort + 250
 )
 

@@ -16,8 +16,8 @@ const (
 	apmPlugin  = "nomad-placer-apm"
 	targetName = "provision-target"
 	// startWithin is how long nodes may take to come or go on a busy machine, the start of an
-	// autoscaler included.
-	startWithin = 40 * time.Second
+	// autoscaler included: it tries a plugin again that was killed after half a minute.
+	startWithin = 90 * time.Second
 )
 
 const autoscalerConfig = `

@@ -35,7 +35,7 @@ func burst(t *testing.T, pool bool, writes int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	const jobs = 50
-	o := options{bin: filepath.Join("..", "..", "bin"), port: 23900, nodes: 200, allocations: 400, jobs: jobs, rounds: 1, writers: 8, seed: 1, pool: pool}
+	o := options{bin: filepath.Join("..", "..", "bin"), port: 23500, nodes: 200, allocations: 400, jobs: jobs, rounds: 1, writers: 8, seed: 1, pool: pool}
 	result, err := measureOnce(ctx, o, func(text string) { t.Log(text) })
 	if err != nil {
 		t.Fatal(err)

@@ -93,6 +93,15 @@ func (d *daemon) restart(t *testing.T) {
 	d.start(t)
 }
 
+// says waits until a line of its log has the text.
+func (d *daemon) says(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, strconv.Quote(text)+" is logged", startWithin, func() bool {
+		log, err := os.ReadFile(d.log)
+		return err == nil && strings.Contains(string(log), text)
+	})
+}
+
 // killChild ends a plugin of it.
 func (d *daemon) killChild(t *testing.T, plugin string) {
 	t.Helper()

@@ -16,7 +16,7 @@ const (
 	apmPlugin  = "nomad-placer-apm"
 	targetName = "provision-target"
 	// startWithin is how long nodes may take to come or go on a busy machine, the start of an
-	// autoscaler included: it tries a plugin again that was killed after half a minute.
+	// autoscaler included. It waits half a minute before it starts a killed plugin again.
 	startWithin = 90 * time.Second
 )
 
